@@ -49,6 +49,7 @@ struct Tree {
     unsigned* positions;        // leaves x WARP
     float* corners;             // groups x 2 d x WARP: the least coordinates axis by axis, then the greatest
     unsigned* smallest;         // groups x WARP: the smallest position in each box
+    unsigned long long* first_codes;  // groups x WARP: the code of the first point below each box
     unsigned first_group[6];    // of each height
     unsigned boxes[6];          // of each height, without the padding
     unsigned top;               // the greatest height
@@ -83,6 +84,7 @@ struct Pass {
 struct Growth {
     const float* rows;      // n x d, row-major, in processing order
     const unsigned* order;  // positions in Morton order
+    const unsigned long long* codes;  // theirs
     Tree tree;
     unsigned height;  // of the boxes that are made; 0 for leaves
 };
@@ -91,7 +93,8 @@ struct Growth {
 struct Traversal {
     Tree tree;
     const float* queries;   // q x d, row-major
-    const unsigned* order;  // which query of this launch a warp has; 0: its own number
+    const unsigned* order;  // which query of this launch a warp has
+    const unsigned long long* codes;  // of that query
     unsigned k;
     unsigned first_query;  // this launch answers first_query ... first_query + query_count - 1
     unsigned query_count;

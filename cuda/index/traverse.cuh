@@ -25,8 +25,9 @@ struct Unseen {
     __device__ __forceinline__ void enter(WarpPhase) {}
     __device__ __forceinline__ void appended(unsigned) {}
     __device__ __forceinline__ void merged(unsigned, float) {}
-    __device__ __forceinline__ void node(unsigned) {}
+    __device__ __forceinline__ void node() {}
     __device__ __forceinline__ void leaf(unsigned) {}
+    __device__ __forceinline__ void left_out(Key) {}
     __device__ __forceinline__ unsigned accessed() const { return 0; }
     __device__ __forceinline__ void write(Visits*, unsigned) {}
 };
@@ -38,28 +39,38 @@ struct Seen {
     __device__ __forceinline__ void enter(WarpPhase) {}
     __device__ __forceinline__ void appended(unsigned count) { visits.candidates += count; }
     __device__ __forceinline__ void merged(unsigned, float) { visits.merges += 1; }
-    __device__ __forceinline__ void node(unsigned children) {
-        visits.nodes += 1;
-        visits.left_out += children;
-    }
+    __device__ __forceinline__ void node() { visits.nodes += 1; }
     __device__ __forceinline__ void leaf(unsigned points) {
         visits.leaves += 1;
         visits.accessed += points;
     }
+    __device__ __forceinline__ void left_out(Key child) { visits.left_out += __popc(__ballot_sync(ALL_LANES, child != PADDING)); }
     __device__ __forceinline__ unsigned accessed() const { return visits.accessed; }
     __device__ __forceinline__ void write(Visits* out, unsigned lane) {
-        visits.left_out -= visits.leaves + (visits.nodes - 1);
         if (lane == 0) {
             *out = visits;
         }
     }
 };
 
-// Looks at the children of a node: a group of boxes of a height.
+// The leaf where a code would be: the last that does not begin behind it.
+__device__ __forceinline__ unsigned leaf_of(const Tree& tree, unsigned long long code, unsigned lane) {
+    unsigned group = 0;
+    for (unsigned height = tree.top + 1; height-- > 0;) {
+        unsigned long long first = tree.first_codes[static_cast<size_t>(tree.first_group[height] + group) * WARP + lane];
+        unsigned begun = __popc(__ballot_sync(ALL_LANES, first <= code));
+        group = group * WARP + max(begun, 1u) - 1;
+    }
+    return group;
+}
+
+// Looks at the children of a node, a group of boxes of a height, except for the leaf that was visited at first.
 template <int D, class Tally>
-__device__ __forceinline__ Key enter(const Tree& tree, unsigned height, unsigned group, const float* query, unsigned lane, Tally& tally) {
-    tally.node(min(tree.boxes[height] - group * WARP, WARP));
-    return keys<D>(tree, tree.first_group[height] + group, query, lane);
+__device__ __forceinline__ Key enter(const Tree& tree, unsigned height, unsigned group, const float* query, unsigned own, unsigned lane,
+                                     Tally& tally) {
+    tally.node();
+    Key key = keys<D>(tree, tree.first_group[height] + group, query, lane);
+    return choose(height == 0 && group * WARP + lane == own, PADDING, key);
 }
 
 // Filters the points of a leaf.
@@ -87,17 +98,20 @@ __device__ __forceinline__ Key minimum(Key key) {
 
 // Searches the tree for one query; the warp ends with its neighbours.
 //
-// Depth first: of a node's children, which a lane each holds, the one of the smallest key comes next, as long as that is below
+// The leaf where the query's code would be comes first, whose points bound the search. Then depth first: of a node's children, which a lane each holds, the one of the smallest key comes next, as long as that is below
 // the k-th neighbour's. As soon as it is not, the others are left out together, and the search goes on in the node above. What is
 // still to be visited of the nodes above lies in `above`, a key a lane: a lane reads what it wrote itself, so no barrier is needed.
 template <int R, int D, class Tally>
-__device__ __forceinline__ void descend(const Tree& tree, const float* query, Key* above, warp::Warp<R, Tally>& warp) {
+__device__ __forceinline__ void descend(const Tree& tree, const float* query, unsigned long long code, Key* above, warp::Warp<R, Tally>& warp) {
     unsigned lane = warp.lane;
     unsigned height = tree.top, group = 0;
-    Key child = enter<D>(tree, height, group, query, lane, warp.tally);
+    unsigned own = leaf_of(tree, code, lane);
+    visit_leaf<R, D>(tree, own, query, warp);
+    Key child = enter<D>(tree, height, group, query, own, lane, warp.tally);
     while (true) {
         Key nearest = minimum(child);
         if (nearest >= warp.last) {
+            warp.tally.left_out(child);
             if (height == tree.top) {
                 break;
             }
@@ -116,7 +130,7 @@ __device__ __forceinline__ void descend(const Tree& tree, const float* query, Ke
             above[height * WARP + lane] = child;
             height -= 1;
             group = next;
-            child = enter<D>(tree, height, group, query, lane, warp.tally);
+            child = enter<D>(tree, height, group, query, own, lane, warp.tally);
         }
     }
     warp.finish(warp.tally.accessed());
@@ -132,7 +146,8 @@ __device__ __forceinline__ void traverse(const Traversal& search) {
     if (turn >= search.query_count) {
         return;
     }
-    unsigned in_launch = search.order == nullptr ? turn : search.order[turn];
+    unsigned in_launch = search.order[turn];
+    unsigned long long code = search.codes[turn];
     size_t query = search.first_query + in_launch;
     unsigned d = D == 0 ? search.tree.d : D;
     const float* from = search.queries + query * d;
@@ -144,14 +159,14 @@ __device__ __forceinline__ void traverse(const Traversal& search) {
         }
         // Every lane reads what others wrote.
         __syncwarp();
-        descend<R, D>(search.tree, rows[number], above[number], warp);
+        descend<R, D>(search.tree, rows[number], code, above[number], warp);
     } else {
         float row[D];
 #pragma unroll
         for (int j = 0; j < D; ++j) {
             row[j] = from[j];
         }
-        descend<R, D>(search.tree, row, above[number], warp);
+        descend<R, D>(search.tree, row, code, above[number], warp);
     }
     warp.write(search.indices + query * search.k, search.squared_distances + query * search.k);
     warp.tally.write(search.visits + in_launch, warp.lane);

@@ -11,6 +11,9 @@
 
 namespace warpscope::index {
 
+// The first code below a box that pads a group: behind all.
+constexpr unsigned long long NO_CODE = 0xffffffffffffffffull;
+
 __device__ __forceinline__ float least(float value) {
 #pragma unroll
     for (unsigned stride = WARP / 2; stride > 0; stride /= 2) {
@@ -23,12 +26,14 @@ __device__ __forceinline__ float least(float value) {
 struct Box {
     float* corners;
     unsigned* smallest;
+    unsigned long long* first_code;
     unsigned d;
 
     __device__ __forceinline__ Box(const Tree& tree, unsigned height, unsigned box) : d(tree.d) {
         size_t group = tree.first_group[height] + box / WARP;
         corners = tree.corners + group * 2 * d * WARP + box % WARP;
         smallest = tree.smallest + group * WARP + box % WARP;
+        first_code = tree.first_codes + group * WARP + box % WARP;
     }
     __device__ __forceinline__ void write(unsigned axis, float low, float high) const {
         corners[axis * WARP] = low;
@@ -60,6 +65,7 @@ __device__ __forceinline__ void bound_points(const Growth& growth, unsigned leaf
     unsigned smallest = warp::reduce_min(position);
     if (lane == 0) {
         *box.smallest = smallest;
+        *box.first_code = exists ? growth.codes[at] : NO_CODE;
     }
 }
 
@@ -81,6 +87,7 @@ __device__ __forceinline__ void bound_boxes(const Growth& growth, unsigned numbe
     unsigned smallest = warp::reduce_min(exists ? tree.smallest[group * WARP + lane] : 0xffffffffu);
     if (lane == 0) {
         *box.smallest = smallest;
+        *box.first_code = exists ? tree.first_codes[group * WARP] : NO_CODE;
     }
 }
 

@@ -21,6 +21,8 @@ pub struct Boxes {
     corners: Vec<Coordinates<WARP>>,
     /// The smallest position in each box.
     smallest: Vec<Lanes<u32, WARP>>,
+    /// The code of the first point below each box.
+    first_codes: Vec<Lanes<u64, WARP>>,
 }
 
 impl Boxes {
@@ -29,7 +31,7 @@ impl Boxes {
         let groups = count.div_ceil(WARP);
         let (low, high) = (Coordinates([f32::INFINITY; WARP]), Coordinates([f32::NEG_INFINITY; WARP]));
         let corners = (0..groups).flat_map(|_| (0..2 * dims).map(|row| if row < dims { low } else { high })).collect();
-        Self { dims, count, corners, smallest: vec![[u32::MAX; WARP]; groups] }
+        Self { dims, count, corners, smallest: vec![[u32::MAX; WARP]; groups], first_codes: vec![[u64::MAX; WARP]; groups] }
     }
 
     /// The number of boxes, without the padding. No namesake: an argument of the kernel.
@@ -37,14 +39,20 @@ impl Boxes {
         self.count
     }
 
-    /// The number of real boxes in a group. No namesake: a subtraction there.
-    pub fn in_group(&self, group: usize) -> u32 {
-        (self.count - group * WARP).min(WARP) as u32
-    }
-
     /// Bytes of so many boxes. No namesake: the host reserves them.
     pub fn bytes(count: usize, dims: usize) -> u64 {
-        (count.next_multiple_of(WARP) * (2 * dims + 1) * 4) as u64
+        (count.next_multiple_of(WARP) * (2 * dims + 3) * 4) as u64
+    }
+
+    /// The codes of the first points below the boxes of a group. No namesake: as above.
+    #[inline(always)]
+    pub fn first_codes(&self, group: usize) -> &Lanes<u64, WARP> {
+        &self.first_codes[group]
+    }
+
+    /// Sets the code of the first point below a box. No namesake: as above.
+    pub fn set_first_code(&mut self, number: usize, code: u64) {
+        self.first_codes[number / WARP][number % WARP] = code;
     }
 
     /// The groups, for whoever fills them: corners and smallest positions. No namesake: the kernel writes to memory.
@@ -151,6 +159,6 @@ mod tests {
         }
         let keys = boxes.keys(0, &[1.0, 1.0]);
         assert_eq!(keys[..3], [key_of(0.0, 0), key_of(16.0, 1), PADDING]);
-        assert_eq!((boxes.count(), boxes.in_group(0), Boxes::bytes(33, 2)), (2, 2, 64 * 5 * 4));
+        assert_eq!((boxes.count(), Boxes::bytes(33, 2)), (2, 64 * 7 * 4));
     }
 }

@@ -144,10 +144,10 @@ impl Search for BvhSearch<'_> {
         let mut rows: Vec<Option<Row<'_>>> =
             rows.map(|((indices, squared_distances), visits)| Some(Row { indices, squared_distances, visits })).collect();
         // Neighbours on the curve visit the same leaves, which are then in the cache.
-        let order = if queries.len() == 1 { vec![0] } else { sorted(&tree.frame, coordinates, dims) };
-        let mut rows: Vec<Row<'_>> = order.iter().map(|&row| rows[row as usize].take().expect("a query is searched once")).collect();
+        let order = sorted(&tree.frame, coordinates, dims);
+        let mut rows: Vec<Row<'_>> = order.iter().map(|&(_, row)| rows[row as usize].take().expect("a query is searched once")).collect();
 
-        let search = |(order, rows): (&[u32], &mut [Row<'_>])| {
+        let search = |(order, rows): (&[(u64, u32)], &mut [Row<'_>])| {
             let mut warp = Warp::<WARP>::new(k, registers_for(k, WARP), ());
             traverse_each(tree, coordinates, dims, order, &mut warp, &mut |at, warp, visits| {
                 let row = &mut rows[at];

@@ -28,21 +28,21 @@ pub struct Visits {
     pub left_out: u32,
 }
 
-/// Searches the tree for each of the queries, given by their rows in `queries`, and hands the warp to `done` when it has found
+/// Searches the tree for each of the queries, given by their codes and their rows in `queries`, and hands the warp to `done` when it has found
 /// the neighbours of one. No namesake: a warp has one query there.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "aarch64+neon"
 ))]
-pub fn traverse_each(tree: &Tree, queries: &[f32], dims: usize, rows: &[u32], warp: &mut Warp<WARP>, done: &mut dyn FnMut(usize, &Warp<WARP>, Visits)) {
-    for (at, &row) in rows.iter().enumerate() {
+pub fn traverse_each(tree: &Tree, queries: &[f32], dims: usize, rows: &[(u64, u32)], warp: &mut Warp<WARP>, done: &mut dyn FnMut(usize, &Warp<WARP>, Visits)) {
+    for (at, &(code, row)) in rows.iter().enumerate() {
         let query = &queries[row as usize * dims..][..dims];
         // A known number of axes lets the compiler unroll the loops over them.
         let visits = match *query {
-            [x, y] => traverse(tree, &[x, y], warp),
-            [x, y, z] => traverse(tree, &[x, y, z], warp),
-            _ => traverse(tree, query, warp),
+            [x, y] => traverse(tree, &[x, y], code, warp),
+            [x, y, z] => traverse(tree, &[x, y, z], code, warp),
+            _ => traverse(tree, query, code, warp),
         };
         done(at, warp, visits);
     }
@@ -50,19 +50,22 @@ pub fn traverse_each(tree: &Tree, queries: &[f32], dims: usize, rows: &[u32], wa
 
 /// Searches the tree for one query; the warp ends with its neighbours.
 ///
-/// Depth first: of a node's children, which a lane each holds, the one of the smallest key comes next, as long as that is below
+/// The leaf where the query's code would be comes first, whose points bound the search. Then depth first: of a node's children, which a lane each holds, the one of the smallest key comes next, as long as that is below
 /// the k-th neighbour's. As soon as it is not, the others are left out together, and the search goes on in the node above.
 #[inline(always)]
-fn traverse(tree: &Tree, query: &[f32], warp: &mut Warp<WARP>) -> Visits {
+fn traverse(tree: &Tree, query: &[f32], code: u64, warp: &mut Warp<WARP>) -> Visits {
     warp.start();
     let mut visits = Visits::default();
     // What is still to be visited of the nodes above this one: a key a child.
     let mut above = [[PADDING; WARP]; HEIGHTS];
     let (mut height, mut group) = (tree.top(), 0);
-    let mut children = enter(tree, height, group, query, &mut visits);
+    let own = leaf_of(tree, code);
+    visit_leaf(tree, own, query, warp, &mut visits);
+    let mut children = enter(tree, height, group, query, own, &mut visits);
     loop {
         let (lane, nearest) = minimum(&children);
         if nearest >= warp.last {
+            visits.left_out += children.iter().filter(|&&key| key != PADDING).count() as u32;
             if height == tree.top() {
                 break;
             }
@@ -78,21 +81,34 @@ fn traverse(tree: &Tree, query: &[f32], warp: &mut Warp<WARP>) -> Visits {
         } else {
             above[height] = children;
             (height, group) = (height - 1, child);
-            children = enter(tree, height, group, query, &mut visits);
+            children = enter(tree, height, group, query, own, &mut visits);
         }
     }
     warp.finish(visits.accessed);
-    visits.left_out -= visits.leaves + (visits.nodes - 1);
     (visits.merges, visits.candidates) = (warp.tally.counters.merges, warp.tally.counters.candidates);
     visits
 }
 
-/// Looks at the children of a node: a group of boxes of a height. `left_out` counts them all for now.
+/// The leaf where a code would be: the last that does not begin behind it.
 #[inline(always)]
-fn enter(tree: &Tree, height: usize, group: usize, query: &[f32], visits: &mut Visits) -> Lanes<Key, WARP> {
+fn leaf_of(tree: &Tree, code: u64) -> usize {
+    let mut group = 0;
+    for height in (0..=tree.top()).rev() {
+        let begun = tree.boxes(height).first_codes(group).iter().filter(|&&first| first <= code).count();
+        group = group * WARP + begun.max(1) - 1;
+    }
+    group
+}
+
+/// Looks at the children of a node, a group of boxes of a height, except for the leaf that was visited at first.
+#[inline(always)]
+fn enter(tree: &Tree, height: usize, group: usize, query: &[f32], own: usize, visits: &mut Visits) -> Lanes<Key, WARP> {
     visits.nodes += 1;
-    visits.left_out += tree.boxes(height).in_group(group);
-    tree.boxes(height).keys(group, query)
+    let mut keys = tree.boxes(height).keys(group, query);
+    if height == 0 && group == own / WARP {
+        keys[own % WARP] = PADDING;
+    }
+    keys
 }
 
 /// Filters the points of a leaf.

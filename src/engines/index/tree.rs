@@ -40,8 +40,8 @@ impl Tree {
         let leaves = order.len().div_ceil(WARP);
         let mut coordinates = vec![Coordinates([f32::INFINITY; WARP]); leaves * dims];
         let mut positions = vec![[u32::MAX; WARP]; leaves];
-        let fill = |((coordinates, positions), order): ((&mut [Coordinates<WARP>], &mut Lanes<u32, WARP>), &[u32])| {
-            for (lane, &position) in order.iter().enumerate() {
+        let fill = |((coordinates, positions), order): ((&mut [Coordinates<WARP>], &mut Lanes<u32, WARP>), &[(u64, u32)])| {
+            for (lane, &(_, position)) in order.iter().enumerate() {
                 positions[lane] = position;
                 for (axis, row) in coordinates.iter_mut().enumerate() {
                     row.0[lane] = points[position as usize * dims + axis];
@@ -51,6 +51,9 @@ impl Tree {
         coordinates.par_chunks_mut(dims).zip(&mut positions).zip(order.par_chunks(WARP)).with_min_len(PART).for_each(fill);
 
         let mut heights = vec![Boxes::empty(leaves, dims)];
+        for (leaf, order) in order.chunks(WARP).enumerate() {
+            heights[0].set_first_code(leaf, order[0].0);
+        }
         let (corners, smallest) = heights[0].groups_mut();
         let bound = |((corners, smallest), (rows, positions)): ((&mut [Coordinates<WARP>], &mut Lanes<u32, WARP>), Leaves<'_>)| {
             for (lane, (rows, positions)) in rows.chunks_exact(dims).zip(positions).enumerate() {
@@ -62,10 +65,12 @@ impl Tree {
         while let Some(below) = heights.last().filter(|boxes| boxes.count() > WARP) {
             let mut above = Boxes::empty(below.count().div_ceil(WARP), dims);
             let (corners, smallest) = above.groups_mut();
-            for child in 0..below.count().div_ceil(WARP) {
+            let codes: Vec<u64> = (0..below.count().div_ceil(WARP)).map(|child| below.first_codes(child)[0]).collect();
+            for child in 0..codes.len() {
                 let (group, lane) = (child / WARP, child % WARP);
                 bound_boxes(below, child, lane, &mut corners[group * 2 * dims..(group + 1) * 2 * dims], &mut smallest[group][lane]);
             }
+            codes.into_iter().enumerate().for_each(|(number, code)| above.set_first_code(number, code));
             heights.push(above);
         }
         Self { frame, dims, n: order.len(), coordinates, positions, heights }
@@ -105,12 +110,12 @@ impl Tree {
 /// The leaves under a group of boxes: coordinates and positions.
 type Leaves<'a> = (&'a [Coordinates<WARP>], &'a [Lanes<u32, WARP>]);
 
-/// The rows of n × d values in the order of their codes, and of the rows themselves where codes are equal. No namesake: on the
+/// The rows of n × d values with their codes, in the order of these, and of the rows themselves where codes are equal. No namesake: on the
 /// device a radix sort, which is stable, does it digit by digit.
-pub fn sorted(frame: &Frame, values: &[f32], dims: usize) -> Vec<u32> {
+pub fn sorted(frame: &Frame, values: &[f32], dims: usize) -> Vec<(u64, u32)> {
     let mut codes: Vec<(u64, u32)> = values.par_chunks_exact(dims).with_min_len(PART).map(|row| frame.code(row)).zip(0..(values.len() / dims) as u32).collect();
     codes.par_sort_unstable();
-    codes.into_par_iter().map(|(_, row)| row).collect()
+    codes
 }
 
 /// Bounds a leaf: column `lane` of its group's corners becomes the box around its points.

@@ -22,6 +22,7 @@ pub struct DeviceTree {
     positions: CudaSlice<u32>,
     corners: CudaSlice<f32>,
     smallest: CudaSlice<u32>,
+    first_codes: CudaSlice<u64>,
     n: usize,
     d: usize,
 }
@@ -71,7 +72,7 @@ impl DeviceTree {
     /// Bytes of a tree over n points in d dimensions.
     pub fn bytes(n: usize, d: usize) -> u64 {
         let layout = Layout::new(n);
-        4 * (layout.leaves * WARP * (d + 1) + layout.groups * WARP * (2 * d + 1) + d) as u64
+        4 * (layout.leaves * WARP * (d + 1) + layout.groups * WARP * (2 * d + 3) + d) as u64
     }
 
     /// Reserves its memory.
@@ -90,6 +91,7 @@ impl DeviceTree {
                 positions: stream.alloc(layout.leaves * WARP)?,
                 corners: stream.alloc(layout.groups * 2 * d * WARP)?,
                 smallest: stream.alloc(layout.groups * WARP)?,
+                first_codes: stream.alloc(layout.groups * WARP)?,
                 n,
                 d,
             })
@@ -109,6 +111,7 @@ impl DeviceTree {
             positions: self.positions.device_ptr(stream).0,
             corners: self.corners.device_ptr(stream).0,
             smallest: self.smallest.device_ptr(stream).0,
+            first_codes: self.first_codes.device_ptr(stream).0,
             first_group: layout.first_group,
             boxes: layout.boxes,
             top: layout.top as u32,
@@ -133,17 +136,17 @@ impl DeviceTree {
         rows: CUdeviceptr,
     ) -> Result<(), DriverError> {
         // SAFETY: as the caller says; the frame's axes are on the device.
-        let order = unsafe { sorter.sort(stream, scratch, rows, self.n, self.d, self.device_frame(stream)) }?;
+        let sorted = unsafe { sorter.sort(stream, scratch, rows, self.n, self.d, self.device_frame(stream), true) }?;
         // The kernels write to these.
         let _ = (self.coordinates.device_ptr_mut(stream), self.positions.device_ptr_mut(stream));
-        let _ = (self.corners.device_ptr_mut(stream), self.smallest.device_ptr_mut(stream));
+        let _ = (self.corners.device_ptr_mut(stream), self.smallest.device_ptr_mut(stream), self.first_codes.device_ptr_mut(stream));
         let tree = self.arguments(stream);
         for height in 0..=tree.top {
             let function = if height == 0 { &grower.leaves } else { &grower.boxes };
             let boxes = tree.boxes[height as usize].next_multiple_of(WARP as u32);
             let grid = boxes.div_ceil(BUILD_THREADS / WARP as u32);
             let config = LaunchConfig { grid_dim: (grid, 1, 1), block_dim: (BUILD_THREADS, 1, 1), shared_mem_bytes: 0 };
-            let growth = Growth { rows, order, tree, height };
+            let growth = Growth { rows, order: sorted.order, codes: sorted.codes, tree, height };
             // SAFETY: `Growth` is the kernels' parameter, and its buffers are as long as the layout says.
             unsafe { stream.launch_builder(function).arg(&growth).launch(config) }?;
         }

@@ -55,7 +55,7 @@ impl<'a> BvhSearch<'a> {
 
         let there = problem.cache().get(cuda.device_id, |_: &DeviceTree| true);
         let growing = if there.is_some() { 0 } else { DeviceTree::bytes(n, d) + Scratch::bytes(n) };
-        let searching = if q < WORTH_SORTING { 0 } else { Scratch::bytes(q) } + (q.min(MAX_COUNTED_CHUNK) * size_of::<Visits>()) as u64;
+        let searching = Scratch::bytes(q) + (q.min(MAX_COUNTED_CHUNK) * size_of::<Visits>()) as u64;
         let mut memory = Memory::reserve(cuda, problem, Form::Rows, points::row_floats(n, d, 1), growing + searching)?;
         let rows = |cuda: &mut Cuda, points: &mut CudaSlice<f32>| points::upload_rows(&cuda.stream, problem.points(), points);
         memory.upload(cuda, problem, rows).map_err(|error| cuda.failed(error))?;
@@ -75,7 +75,7 @@ impl<'a> BvhSearch<'a> {
     fn launch(&mut self, queries: &Range<usize>, build: Build) -> Result<f64, DriverError> {
         let stream = &self.cuda.stream.clone();
         let (count, d) = (queries.len(), self.memory.d);
-        if count >= WORTH_SORTING && self.scratch.as_ref().is_none_or(|scratch| scratch.len() < count) {
+        if self.scratch.as_ref().is_none_or(|scratch| scratch.len() < count) {
             // Free the old one first.
             self.scratch = None;
             self.scratch = Some(Scratch::reserve(stream, count)?);
@@ -87,18 +87,15 @@ impl<'a> BvhSearch<'a> {
         let memory = &mut self.memory;
         memory.timer.start(stream)?;
         let rows = memory.queries.device_ptr(stream).0;
-        let order = match &mut self.scratch {
-            Some(scratch) if count >= WORTH_SORTING => {
-                let first = rows + 4 * (queries.start * d) as u64;
-                // SAFETY: the queries of this range are on the device.
-                unsafe { self.sorter.sort(stream, scratch, first, count, d, self.tree.device_frame(stream)) }?
-            }
-            _ => 0,
-        };
+        let scratch = self.scratch.as_mut().expect("it was just reserved");
+        let first = rows + 4 * (queries.start * d) as u64;
+        // SAFETY: the queries of this range are on the device.
+        let sorted = unsafe { self.sorter.sort(stream, scratch, first, count, d, self.tree.device_frame(stream), count >= WORTH_SORTING) }?;
         let arguments = Traversal {
             tree: self.tree.arguments(stream),
             queries: rows,
-            order,
+            order: sorted.order,
+            codes: sorted.codes,
             k: memory.k as u32,
             first_query: queries.start as u32,
             query_count: count as u32,

@@ -31,6 +31,15 @@ pub struct Scratch {
     totals: CudaSlice<u32>,
 }
 
+/// Where the result of a sort is, until the next with the same scratch.
+#[derive(Clone, Copy, Debug)]
+pub struct Sorted {
+    /// The rows' numbers.
+    pub order: CUdeviceptr,
+    /// Their codes.
+    pub codes: CUdeviceptr,
+}
+
 impl Scratch {
     /// Bytes for sorting `count` rows.
     pub fn bytes(count: usize) -> u64 {
@@ -65,8 +74,8 @@ impl Sorter {
         Ok(Self { codes: step("codes")?, count: step("count")?, scan: step("scan")?, scatter: step("scatter")? })
     }
 
-    /// Sorts `count` rows of d coordinates by their codes in the frame; equal codes keep their order. Returns where in `scratch` the
-    /// rows' numbers are, which is also where they stay until the next sort.
+    /// Sorts `count` rows of d coordinates by their codes in the frame; equal codes keep their order. With `sorted` false they have
+    /// codes, and stay in the order that they come in.
     ///
     /// # Safety
     /// `rows` is the address of `count` rows, and `frame.low` of d numbers.
@@ -81,7 +90,8 @@ impl Sorter {
         count: usize,
         d: usize,
         frame: Frame,
-    ) -> Result<CUdeviceptr, DriverError> {
+        sorted: bool,
+    ) -> Result<Sorted, DriverError> {
         debug_assert!(0 < count && count <= scratch.len());
         let blocks = count.div_ceil(TILE) as u32;
         let codes = scratch.codes.each_mut().map(|codes| codes.device_ptr_mut(stream).0);
@@ -94,7 +104,7 @@ impl Sorter {
         unsafe { stream.launch_builder(&self.codes).arg(&arguments).launch(config) }?;
 
         let mut at = 0;
-        let bits = frame.bits * d as u32;
+        let bits = if sorted { frame.bits * d as u32 } else { 0 };
         for shift in (0..bits).step_by(SORT_BITS as usize) {
             let pass = Pass {
                 codes: codes[at],
@@ -114,6 +124,6 @@ impl Sorter {
             }
             at = 1 - at;
         }
-        Ok(order[at])
+        Ok(Sorted { order: order[at], codes: codes[at] })
     }
 }

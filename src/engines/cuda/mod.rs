@@ -39,8 +39,8 @@ pub use device::source_of;
 use device::units::Unit;
 use device::{driver, kernels};
 pub use direct::Policy;
-pub use index::CudaBvh;
 use direct::Variant;
+pub use index::CudaBvh;
 pub use split::{CudaSplit, SPLIT};
 pub use tune::{Row, Trial, Tuned, table, tune, updated_table};
 

@@ -39,6 +39,12 @@ impl Boxes {
         self.count
     }
 
+    /// The number of real boxes in a group. No namesake: a subtraction there.
+    #[inline(always)]
+    pub fn in_group(&self, group: usize) -> u32 {
+        (self.count - group * WARP).min(WARP) as u32
+    }
+
     /// Bytes of so many boxes. No namesake: the host reserves them.
     pub fn bytes(count: usize, dims: usize) -> u64 {
         (count.next_multiple_of(WARP) * (2 * dims + 3) * 4) as u64
@@ -77,18 +83,31 @@ impl Boxes {
         for ((low, high), &q) in low.iter().zip(high).zip(query) {
             acc = add_squared_difference(&clamp(q, &low.0, &high.0), q, acc);
         }
-        std::array::from_fn(|lane| key_of(acc[lane], smallest[lane]))
+        lane_keys(&acc, smallest)
     }
+}
+
+/// Each lane's key. Loops of a known length rather than closures, which are compiled for the oldest processor where they are not
+/// inlined. No namesake: one call a lane there.
+#[inline(always)]
+pub fn lane_keys(distances: &Lanes<f32, WARP>, positions: &Lanes<u32, WARP>) -> Lanes<Key, WARP> {
+    let mut keys = [0; WARP];
+    for lane in 0..WARP {
+        keys[lane] = key_of(distances[lane], positions[lane]);
+    }
+    keys
 }
 
 /// The nearest place to `q` in each lane's interval; that of an empty one is infinite.
 #[inline(always)]
 fn clamp(q: f32, low: &Lanes<f32, WARP>, high: &Lanes<f32, WARP>) -> Lanes<f32, WARP> {
     // `f32::max` would take care of NaN, at twice the instructions.
-    std::array::from_fn(|lane| {
+    let mut nearest = [0.0; WARP];
+    for lane in 0..WARP {
         let above = if q > low[lane] { q } else { low[lane] };
-        if above < high[lane] { above } else { high[lane] }
-    })
+        nearest[lane] = if above < high[lane] { above } else { high[lane] };
+    }
+    nearest
 }
 
 #[cfg(test)]

@@ -7,11 +7,11 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::boxes::WARP;
+use super::cost;
 use super::traverse::{Visits, traverse_each};
 use super::tree::{Tree, sorted};
-use super::cost;
-use crate::engines::lockstep::candidate_buffer::Warp;
 use crate::engines::cuda::CudaBvh;
+use crate::engines::lockstep::candidate_buffer::Warp;
 use crate::engines::lockstep::registers_for;
 use crate::engines::{host_memory, processor};
 use crate::knn::{

@@ -4,11 +4,11 @@
 
 use multiversion::multiversion;
 
-use super::boxes::WARP;
+use super::boxes::{WARP, lane_keys};
 use super::tree::{HEIGHTS, Tree};
-use crate::engines::lockstep::candidate_buffer::Warp;
+use crate::engines::lockstep::candidate_buffer::{Warp, lanes_before};
 use crate::engines::lockstep::distance::squared_distances;
-use crate::engines::lockstep::{Key, Lanes, PADDING, key_of};
+use crate::engines::lockstep::{Key, PADDING};
 
 /// What one query visited.
 #[repr(C)]
@@ -35,7 +35,14 @@ pub struct Visits {
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "aarch64+neon"
 ))]
-pub fn traverse_each(tree: &Tree, queries: &[f32], dims: usize, rows: &[(u64, u32)], warp: &mut Warp<WARP>, done: &mut dyn FnMut(usize, &Warp<WARP>, Visits)) {
+pub fn traverse_each(
+    tree: &Tree,
+    queries: &[f32],
+    dims: usize,
+    rows: &[(u64, u32)],
+    warp: &mut Warp<WARP>,
+    done: &mut dyn FnMut(usize, &Warp<WARP>, Visits),
+) {
     for (at, &(code, row)) in rows.iter().enumerate() {
         let query = &queries[row as usize * dims..][..dims];
         // A known number of axes lets the compiler unroll the loops over them.
@@ -50,38 +57,34 @@ pub fn traverse_each(tree: &Tree, queries: &[f32], dims: usize, rows: &[(u64, u3
 
 /// Searches the tree for one query; the warp ends with its neighbours.
 ///
-/// The leaf where the query's code would be comes first, whose points bound the search. Then depth first: of a node's children, which a lane each holds, the one of the smallest key comes next, as long as that is below
-/// the k-th neighbour's. As soon as it is not, the others are left out together, and the search goes on in the node above.
+/// The leaf where the query's code would be comes first, whose points bound the search. Then depth first: of a node's children the
+/// one of the smallest key comes next, as long as that is below the k-th neighbour's. As soon as it is not, the others are left out
+/// together, and the search goes on in the node above.
 #[inline(always)]
 fn traverse(tree: &Tree, query: &[f32], code: u64, warp: &mut Warp<WARP>) -> Visits {
     warp.start();
     let mut visits = Visits::default();
-    // What is still to be visited of the nodes above this one: a key a child.
-    let mut above = [[PADDING; WARP]; HEIGHTS];
-    let (mut height, mut group) = (tree.top(), 0);
     let own = leaf_of(tree, code);
     visit_leaf(tree, own, query, warp, &mut visits);
-    let mut children = enter(tree, height, group, query, own, &mut visits);
+    // Of each height the node on the way down.
+    let mut nodes = [Node { waiting: [(PADDING, 0); WARP], count: 0 }; HEIGHTS];
+    let (mut height, mut group) = (tree.top(), 0);
+    nodes[height].enter(tree, height, group, query, own, warp.last, &mut visits);
     loop {
-        let (lane, nearest) = minimum(&children);
-        if nearest >= warp.last {
-            visits.left_out += children.iter().filter(|&&key| key != PADDING).count() as u32;
+        let Some(lane) = nodes[height].next(warp.last, &mut visits) else {
             if height == tree.top() {
                 break;
             }
             height += 1;
             group /= WARP;
-            children = above[height];
             continue;
-        }
-        children[lane] = PADDING;
+        };
         let child = group * WARP + lane;
         if height == 0 {
             visit_leaf(tree, child, query, warp, &mut visits);
         } else {
-            above[height] = children;
             (height, group) = (height - 1, child);
-            children = enter(tree, height, group, query, own, &mut visits);
+            nodes[height].enter(tree, height, group, query, own, warp.last, &mut visits);
         }
     }
     warp.finish(visits.accessed);
@@ -89,26 +92,72 @@ fn traverse(tree: &Tree, query: &[f32], code: u64, warp: &mut Warp<WARP>) -> Vis
     visits
 }
 
+/// A node's children that may hold neighbours and were not visited yet, the nearest last.
+///
+/// There a lane holds each child's key, and a reduction finds the smallest, each time anew. Here those that are left out at once, most
+/// of them, need not be looked at again; what is visited, and in which order, is the same.
+#[derive(Clone, Copy)]
+struct Node {
+    /// Keys and lanes, in descending order.
+    waiting: [(Key, u32); WARP],
+    count: usize,
+}
+
+impl Node {
+    /// Looks at the children of a node, a group of boxes of a height, except for the leaf that was visited at first.
+    #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "the state of a search, which is in registers")]
+    fn enter(&mut self, tree: &Tree, height: usize, group: usize, query: &[f32], own: usize, last: Key, visits: &mut Visits) {
+        visits.nodes += 1;
+        let boxes = tree.boxes(height);
+        let keys = boxes.keys(group, query);
+        let mut near = lanes_before(&keys, last);
+        visits.left_out += boxes.in_group(group);
+        if height == 0 && group == own / WARP {
+            near &= !(1 << (own % WARP));
+            visits.left_out -= 1;
+        }
+        visits.left_out -= near.count_ones();
+        self.count = 0;
+        while near != 0 {
+            let lane = near.trailing_zeros();
+            near &= near - 1;
+            let key = keys[lane as usize];
+            let mut at = self.count;
+            while at > 0 && self.waiting[at - 1].0 < key {
+                self.waiting[at] = self.waiting[at - 1];
+                at -= 1;
+            }
+            self.waiting[at] = (key, lane);
+            self.count += 1;
+        }
+    }
+
+    /// The lane of the nearest child, if it may hold a neighbour; all others are left out if it may not. No namesake: `minimum` there.
+    #[inline(always)]
+    fn next(&mut self, last: Key, visits: &mut Visits) -> Option<usize> {
+        let (key, lane) = *self.waiting[..self.count].last()?;
+        if key >= last {
+            visits.left_out += self.count as u32;
+            return None;
+        }
+        self.count -= 1;
+        Some(lane as usize)
+    }
+}
+
 /// The leaf where a code would be: the last that does not begin behind it.
 #[inline(always)]
 fn leaf_of(tree: &Tree, code: u64) -> usize {
     let mut group = 0;
     for height in (0..=tree.top()).rev() {
-        let begun = tree.boxes(height).first_codes(group).iter().filter(|&&first| first <= code).count();
+        let mut begun = 0;
+        for &first in tree.boxes(height).first_codes(group) {
+            begun += usize::from(first <= code);
+        }
         group = group * WARP + begun.max(1) - 1;
     }
     group
-}
-
-/// Looks at the children of a node, a group of boxes of a height, except for the leaf that was visited at first.
-#[inline(always)]
-fn enter(tree: &Tree, height: usize, group: usize, query: &[f32], own: usize, visits: &mut Visits) -> Lanes<Key, WARP> {
-    visits.nodes += 1;
-    let mut keys = tree.boxes(height).keys(group, query);
-    if height == 0 && group == own / WARP {
-        keys[own % WARP] = PADDING;
-    }
-    keys
 }
 
 /// Filters the points of a leaf.
@@ -118,13 +167,5 @@ fn visit_leaf(tree: &Tree, leaf: usize, query: &[f32], warp: &mut Warp<WARP>, vi
     visits.accessed += tree.in_leaf(leaf);
     let (rows, positions) = tree.leaf(leaf);
     let [distances] = squared_distances(rows, [query]);
-    warp.filter_keys(&std::array::from_fn(|lane| key_of(distances[lane], positions[lane])), visits.accessed);
-}
-
-/// The smallest key and its lane. No two children have the same, as no two hold the same point.
-#[inline(always)]
-fn minimum(keys: &Lanes<Key, WARP>) -> (usize, Key) {
-    let least = keys.iter().copied().fold(PADDING, Key::min);
-    let lanes = (0..WARP).fold(0u32, |mask, lane| mask | u32::from(keys[lane] == least) << lane);
-    (lanes.trailing_zeros() as usize % WARP, least)
+    warp.filter_keys(&lane_keys(&distances, positions), visits.accessed);
 }

@@ -113,7 +113,8 @@ type Leaves<'a> = (&'a [Coordinates<WARP>], &'a [Lanes<u32, WARP>]);
 /// The rows of n × d values with their codes, in the order of these, and of the rows themselves where codes are equal. No namesake: on the
 /// device a radix sort, which is stable, does it digit by digit.
 pub fn sorted(frame: &Frame, values: &[f32], dims: usize) -> Vec<(u64, u32)> {
-    let mut codes: Vec<(u64, u32)> = values.par_chunks_exact(dims).with_min_len(PART).map(|row| frame.code(row)).zip(0..(values.len() / dims) as u32).collect();
+    let mut codes: Vec<(u64, u32)> =
+        values.par_chunks_exact(dims).with_min_len(PART).map(|row| frame.code(row)).zip(0..(values.len() / dims) as u32).collect();
     codes.par_sort_unstable();
     codes
 }

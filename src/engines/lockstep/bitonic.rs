@@ -74,10 +74,23 @@ fn exchange_in_lane<const W: usize, const R: usize>(keys: &mut Registers<W, R>, 
 /// A layer of comparators between lanes: each lane keeps the smaller or the larger of its own key and its partner's.
 #[inline(always)]
 fn exchange_between_lanes<const W: usize, const R: usize>(keys: &mut Registers<W, R>, size: usize, stride: usize) {
+    match stride {
+        1 => exchange_at_stride::<W, R, 1>(keys, size),
+        2 => exchange_at_stride::<W, R, 2>(keys, size),
+        4 => exchange_at_stride::<W, R, 4>(keys, size),
+        8 => exchange_at_stride::<W, R, 8>(keys, size),
+        _ => exchange_at_stride::<W, R, 16>(keys, size),
+    }
+}
+
+/// The same with a constant stride, which makes a permutation of vector registers of the shuffle. No namesake: an instruction
+/// shuffles at any stride there.
+#[inline(always)]
+fn exchange_at_stride<const W: usize, const R: usize, const STRIDE: usize>(keys: &mut Registers<W, R>, size: usize) {
     for register in keys.iter_mut() {
-        let partner = shuffle_xor(register, stride);
+        let partner = shuffle_xor::<_, W, STRIDE>(register);
         for lane in 0..W {
-            let keeps_smaller = (lane & stride == 0) == (lane & size == 0);
+            let keeps_smaller = (lane & STRIDE == 0) == (lane & size == 0);
             let (own, other) = (register[lane], partner[lane]);
             register[lane] = if (other < own) == keeps_smaller { other } else { own };
         }

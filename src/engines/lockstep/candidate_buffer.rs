@@ -101,7 +101,7 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
     /// Otherwise as [`Self::filter`], but for `groups_hit`. `points_seen` is what a merge is noted with.
     #[inline(always)]
     pub fn filter_keys(&mut self, keys: &Lanes<Key, W>, points_seen: u32) {
-        let mut candidates = ballot::<W>(|lane| keys[lane] < self.last);
+        let mut candidates = lanes_before(keys, self.last);
         while candidates != 0 {
             let (mut rest, mut appended) = (candidates, 0);
             while rest != 0 && self.buffered + appended < self.capacity() {
@@ -115,7 +115,7 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
             if self.buffered == self.capacity() {
                 self.merge_buffer(points_seen);
             }
-            candidates = rest & ballot::<W>(|lane| keys[lane] < self.last);
+            candidates = rest & lanes_before(keys, self.last);
         }
     }
 
@@ -156,6 +156,17 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
     pub fn neighbours(&self) -> impl Iterator<Item = (u32, f32)> + '_ {
         (0..self.k).map(|i| self.element(i)).map(|key| (index_of(key), distance_of(key)))
     }
+}
+
+/// The lanes whose keys are smaller than one. No namesake: a ballot there.
+#[inline(always)]
+pub fn lanes_before<const W: usize>(keys: &Lanes<Key, W>, last: Key) -> u32 {
+    // A loop: [`ballot`]'s closure is not inlined into code for other processors than the oldest.
+    let mut before = 0;
+    for (lane, &key) in keys.iter().enumerate() {
+        before |= u32::from(key < last) << lane;
+    }
+    before
 }
 
 /// Steps 2 to 4 of a merge, dispatched by instruction set. No namesake: the kernel is compiled for one processor at a time.

@@ -5,11 +5,17 @@
 /// One value per lane.
 pub type Lanes<T, const W: usize> = [T; W];
 
-/// `__shfl_xor_sync`: each lane reads the value of the lane whose number differs in the bits of `mask`. No namesake: it
-/// is an instruction.
+/// `__shfl_xor_sync`: each lane reads the value of the lane whose number differs in the bits of `MASK`, which are below W. No
+/// namesake: it is an instruction.
 #[inline(always)]
-pub fn shuffle_xor<T: Copy, const W: usize>(values: &Lanes<T, W>, mask: usize) -> Lanes<T, W> {
-    std::array::from_fn(|lane| values[lane ^ mask])
+pub fn shuffle_xor<T: Copy, const W: usize, const MASK: usize>(values: &Lanes<T, W>) -> Lanes<T, W> {
+    let mut shuffled = *values;
+    for lane in 0..W {
+        // A loop, as closures are not inlined into code for other processors than the oldest. The remainder changes nothing; it
+        // tells the compiler that the lane is there.
+        shuffled[lane] = values[(lane ^ MASK) % W];
+    }
+    shuffled
 }
 
 /// `__ballot_sync`: bit L is lane L's vote. No namesake: it is an instruction.

@@ -103,11 +103,8 @@ impl<'a> BvhSearch<'a> {
             squared_distances: memory.squared_distances.device_ptr_mut(stream).0,
             visits: self.visits.as_mut().map_or(0, |visits| visits.device_ptr_mut(stream).0),
         };
-        let config = LaunchConfig {
-            grid_dim: ((count as u32).div_ceil(TRAVERSE_WARPS), 1, 1),
-            block_dim: (TRAVERSE_WARPS * 32, 1, 1),
-            shared_mem_bytes: 0,
-        };
+        let config =
+            LaunchConfig { grid_dim: ((count as u32).div_ceil(TRAVERSE_WARPS), 1, 1), block_dim: (TRAVERSE_WARPS * 32, 1, 1), shared_mem_bytes: 0 };
         let (_, kernel) = self.traverse.iter().find(|(of, _)| *of == build).expect("both builds are loaded with the problem");
         // SAFETY: `Traversal` is the kernel's parameter; its pointers are to this search's buffers, which are as long as it says.
         unsafe { stream.launch_builder(kernel).arg(&arguments).launch(config) }?;

@@ -94,7 +94,7 @@ struct Traversal {
     Tree tree;
     const float* queries;   // q x d, row-major
     const unsigned* order;  // which query of this launch a warp has
-    const unsigned long long* codes;  // of that query
+    const unsigned long long* codes;  // of that query; 0 where the queries are the points, in the order of the leaves
     unsigned k;
     unsigned first_query;  // this launch answers first_query ... first_query + query_count - 1
     unsigned query_count;

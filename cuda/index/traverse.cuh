@@ -64,6 +64,10 @@ __device__ __forceinline__ unsigned leaf_of(const Tree& tree, unsigned long long
     return group;
 }
 
+// The state of a query. What a search looks at is little, so merging is much of its work: the network is unrolled.
+template <int R, class Tally>
+using Nearest = warp::Warp<R, Tally, Unwatched, (R <= 4 ? 5 : 1)>;
+
 // Looks at the children of a node, a group of boxes of a height, except for the leaf that was visited at first.
 template <int D, class Tally>
 __device__ __forceinline__ Key enter(const Tree& tree, unsigned height, unsigned group, const float* query, unsigned own, unsigned lane,
@@ -75,7 +79,7 @@ __device__ __forceinline__ Key enter(const Tree& tree, unsigned height, unsigned
 
 // Filters the points of a leaf.
 template <int R, int D, class Tally>
-__device__ __forceinline__ void visit_leaf(const Tree& tree, unsigned leaf, const float* query, warp::Warp<R, Tally>& warp) {
+__device__ __forceinline__ void visit_leaf(const Tree& tree, unsigned leaf, const float* query, Nearest<R, Tally>& warp) {
     unsigned d = D == 0 ? tree.d : D;
     const float* point = tree.coordinates + static_cast<size_t>(leaf) * d * WARP + warp.lane;
     float acc = 0.0f;
@@ -98,14 +102,13 @@ __device__ __forceinline__ Key minimum(Key key) {
 
 // Searches the tree for one query; the warp ends with its neighbours.
 //
-// The leaf where the query's code would be comes first, whose points bound the search. Then depth first: of a node's children, which a lane each holds, the one of the smallest key comes next, as long as that is below
+// The leaf `own`, where the query's code would be, comes first: its points bound the search. Then depth first: of a node's children, which a lane each holds, the one of the smallest key comes next, as long as that is below
 // the k-th neighbour's. As soon as it is not, the others are left out together, and the search goes on in the node above. What is
 // still to be visited of the nodes above lies in `above`, a key a lane: a lane reads what it wrote itself, so no barrier is needed.
 template <int R, int D, class Tally>
-__device__ __forceinline__ void descend(const Tree& tree, const float* query, unsigned long long code, Key* above, warp::Warp<R, Tally>& warp) {
+__device__ __forceinline__ void descend(const Tree& tree, const float* query, unsigned own, Key* above, Nearest<R, Tally>& warp) {
     unsigned lane = warp.lane;
     unsigned height = tree.top, group = 0;
-    unsigned own = leaf_of(tree, code, lane);
     visit_leaf<R, D>(tree, own, query, warp);
     Key child = enter<D>(tree, height, group, query, own, lane, warp.tally);
     while (true) {
@@ -147,11 +150,11 @@ __device__ __forceinline__ void traverse(const Traversal& search) {
         return;
     }
     unsigned in_launch = search.order[turn];
-    unsigned long long code = search.codes[turn];
+    unsigned own = search.codes == nullptr ? turn / WARP : leaf_of(search.tree, search.codes[turn], warp::lane_id());
     size_t query = search.first_query + in_launch;
     unsigned d = D == 0 ? search.tree.d : D;
     const float* from = search.queries + query * d;
-    warp::Warp<R, Tally> warp;
+    Nearest<R, Tally> warp;
     warp.start(buffers[number], search.k);
     if constexpr (D == 0) {
         if (warp.lane < d) {
@@ -159,14 +162,14 @@ __device__ __forceinline__ void traverse(const Traversal& search) {
         }
         // Every lane reads what others wrote.
         __syncwarp();
-        descend<R, D>(search.tree, rows[number], code, above[number], warp);
+        descend<R, D>(search.tree, rows[number], own, above[number], warp);
     } else {
         float row[D];
 #pragma unroll
         for (int j = 0; j < D; ++j) {
             row[j] = from[j];
         }
-        descend<R, D>(search.tree, row, code, above[number], warp);
+        descend<R, D>(search.tree, row, own, above[number], warp);
     }
     warp.write(search.indices + query * search.k, search.squared_distances + query * search.k);
     warp.tally.write(search.visits + in_launch, warp.lane);

@@ -3,8 +3,9 @@
 // K = 32 R keys; lane L holds elements L R ... L R + R - 1, one a register. Strides below R exchange two registers of
 // the same lane, plainly; strides from R on exchange the same register of two lanes, by shuffle.
 //
-// Registers are indexed by constants only, so the loops over registers are unrolled. The loops over lanes are not: their
-// bodies are long, and unrolled the network of K = 1,024 would be twenty thousand instructions.
+// Registers are indexed by constants only, so the loops over registers are unrolled. The loops over lanes are not unless UNROLL
+// is 5: their bodies are long, and unrolled the network of K = 1,024 would be twenty thousand instructions. Unrolled, a layer of few
+// registers takes half the instructions; a kernel that merges rarely has no use for that, and needs its registers elsewhere.
 #pragma once
 
 #include "key.cuh"
@@ -59,9 +60,9 @@ __device__ __forceinline__ void sort_in_lane(Key (&keys)[R], unsigned lane, Obse
 }
 
 // Sorts each run of `size` lanes, which must be bitonic, ascending where `lane & size` is 0. size = WARP sorts all.
-template <int R, class Observer>
+template <int UNROLL, int R, class Observer>
 __device__ __forceinline__ void merge(Key (&keys)[R], unsigned lane, unsigned size, Observer& observer) {
-#pragma unroll 1
+#pragma unroll UNROLL
     for (unsigned stride = size / 2; stride > 0; stride /= 2) {
         exchange_between_lanes(keys, lane, size, stride);
         observer.layer(size * R, stride * R, keys);
@@ -70,12 +71,12 @@ __device__ __forceinline__ void merge(Key (&keys)[R], unsigned lane, unsigned si
 }
 
 // Sorts the warp's keys in ascending order.
-template <int R, class Observer>
+template <int UNROLL, int R, class Observer>
 __device__ __forceinline__ void sort(Key (&keys)[R], unsigned lane, Observer& observer) {
     sort_in_lane<2>(keys, lane, observer);
-#pragma unroll 1
+#pragma unroll UNROLL
     for (unsigned size = 2; size <= WARP; size *= 2) {  // in lanes: the network's size / R
-        merge(keys, lane, size, observer);
+        merge<UNROLL>(keys, lane, size, observer);
     }
 }
 

@@ -14,7 +14,8 @@ namespace warpscope::warp {
 // register) of what is swapped lies at slot register * 32 + lane, so that every access of the warp goes to 32
 // neighbouring words, and that order means nothing for a buffer, which is sorted before it is used.
 // The observer is a base because an empty base takes no room: builds that nobody watches stay what they are.
-template <int R, class Tally, class Observer = Unwatched>
+// UNROLL is of the network (bitonic.cuh).
+template <int R, class Tally, class Observer = Unwatched, int UNROLL = 1>
 struct Warp : private Observer {
     static constexpr unsigned CAPACITY = WARP * R;
     static constexpr bool WATCHED = Observer::WATCHES;
@@ -150,7 +151,7 @@ struct Warp : private Observer {
         }
         observer().swapped(keys);
         // 2. Sort it.
-        sort(keys, lane, observer());
+        sort<UNROLL>(keys, lane, observer());
         tally.enter(MERGE);
         // 3. min(i, K-1-i) with the intermediate result: element K-1-i lies in the mirrored lane and register. The
         // shuffles of the sort do not order shared memory, so that takes a barrier.
@@ -164,7 +165,7 @@ struct Warp : private Observer {
         // What is appended next must not overtake these reads.
         __syncwarp();
         // 4. What is left is bitonic, so one merge sorts it.
-        merge(keys, lane, WARP, observer());
+        merge<UNROLL>(keys, lane, WARP, observer());
         buffered = 0;
         last = element(k - 1);
         max_distance = distance_of(last);

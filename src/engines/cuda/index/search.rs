@@ -7,7 +7,7 @@ use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr, DevicePtrMut, DriverErr
 
 use super::grow::{DeviceTree, Grower};
 use super::interface::{TRAVERSE_WARPS, Traversal, Visits, traverse_entry};
-use super::sort::{Scratch, Sorter};
+use super::sort::{Scratch, Sorted, Sorter};
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::device::memory::Memory;
 use crate::engines::cuda::device::points::{self, Form};
@@ -27,6 +27,8 @@ pub struct BvhSearch<'a> {
     sorter: Sorter,
     /// For the queries of a launch.
     scratch: Option<Scratch>,
+    /// Whether the queries are the points, in the same order.
+    all_points: bool,
     traverse: [(Build, CudaFunction); 2],
     visits: Option<CudaSlice<Visits>>,
     setup_ms: Vec<(SetupPhase, f64)>,
@@ -69,13 +71,17 @@ impl<'a> BvhSearch<'a> {
                 tree
             }
         };
-        Ok(Self { cuda, memory, tree, sorter, scratch: None, traverse, visits: None, setup_ms, last: (0..0, Build::Timed) })
+        let all_points = problem.queries() == problem.points();
+        Ok(Self { cuda, memory, tree, sorter, scratch: None, all_points, traverse, visits: None, setup_ms, last: (0..0, Build::Timed) })
     }
 
     fn launch(&mut self, queries: &Range<usize>, build: Build) -> Result<f64, DriverError> {
         let stream = &self.cuda.stream.clone();
         let (count, d) = (queries.len(), self.memory.d);
-        if self.scratch.as_ref().is_none_or(|scratch| scratch.len() < count) {
+        // The tree has the points in order. A counted search sorts all the same: of points with equal codes its own leaf may be another,
+        // and counters are to be those of the twin.
+        let sorts = !(self.all_points && count == self.memory.q && build == Build::Timed);
+        if sorts && self.scratch.as_ref().is_none_or(|scratch| scratch.len() < count) {
             // Free the old one first.
             self.scratch = None;
             self.scratch = Some(Scratch::reserve(stream, count)?);
@@ -87,12 +93,17 @@ impl<'a> BvhSearch<'a> {
         let memory = &mut self.memory;
         memory.timer.start(stream)?;
         let rows = memory.queries.device_ptr(stream).0;
-        let scratch = self.scratch.as_mut().expect("it was just reserved");
-        let first = rows + 4 * (queries.start * d) as u64;
-        // SAFETY: the queries of this range are on the device.
-        let sorted = unsafe { self.sorter.sort(stream, scratch, first, count, d, self.tree.device_frame(stream), count >= WORTH_SORTING) }?;
+        let tree = self.tree.arguments(stream);
+        let sorted = match &mut self.scratch {
+            Some(scratch) if sorts => {
+                let first = rows + 4 * (queries.start * d) as u64;
+                // SAFETY: the queries of this range are on the device.
+                unsafe { self.sorter.sort(stream, scratch, first, count, d, self.tree.device_frame(stream), count >= WORTH_SORTING) }?
+            }
+            _ => Sorted { order: tree.positions, codes: 0 },
+        };
         let arguments = Traversal {
-            tree: self.tree.arguments(stream),
+            tree,
             queries: rows,
             order: sorted.order,
             codes: sorted.codes,
@@ -136,7 +147,8 @@ impl Search for BvhSearch<'_> {
     }
 
     fn first_chunk(&self) -> usize {
-        1 << 16
+        // In few dimensions a million takes some milliseconds on a large GPU, and sorting them at once is worth it.
+        if self.memory.d <= 3 { 1 << 20 } else { 1 << 16 }
     }
 
     fn chunk_unit(&self) -> usize {
@@ -144,7 +156,9 @@ impl Search for BvhSearch<'_> {
     }
 
     fn first_work(&self) -> u64 {
-        200_000_000_000
+        // In few dimensions a search looks at some hundreds of points, whatever their number; but of points at one distance from the
+        // queries it may look at all.
+        if self.memory.d <= 3 { 4_000_000_000_000 } else { 200_000_000_000 }
     }
 
     fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {

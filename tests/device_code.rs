@@ -42,16 +42,25 @@ fn device_functions(source: &str) -> Vec<&str> {
 
 #[test]
 fn the_twins_functions_have_namesakes_on_the_device() {
-    let table = read("src/engines/lockstep/mod.rs");
+    assert!(compare("lockstep", &["mod.rs", "cost.rs"]) > 30, "so many functions were found");
+}
+
+#[test]
+fn the_indexs_functions_have_namesakes_on_the_device() {
+    assert!(compare("index", &["mod.rs", "cost.rs", "bvh.rs"]) > 15, "so many functions were found");
+}
+
+/// Compares the files of an engine's table, which has all of its folder but those `of_the_host`; returns how many functions they have.
+fn compare(engine: &str, of_the_host: &[&str]) -> usize {
+    let table = read(&format!("src/engines/{engine}/mod.rs"));
     let rows: Vec<(&str, &str)> = table.lines().filter_map(|line| line.strip_prefix("//! | `")?.strip_suffix("` |")?.split_once("` | `")).collect();
-    let folder = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/engines/lockstep")).unwrap();
+    let folder = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/engines").join(engine)).unwrap();
     let mut files: Vec<String> = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    // The engine itself and its cost model: the host's part.
-    files.retain(|file| !["mod.rs", "cost.rs"].contains(&file.as_str()));
+    files.retain(|file| !of_the_host.contains(&file.as_str()));
     files.sort_unstable();
     let mut named: Vec<&str> = rows.iter().map(|(twin, _)| *twin).collect();
     named.sort_unstable();
-    assert_eq!(named, files, "every file but mod.rs and cost.rs has a row");
+    assert_eq!(named, files, "every file but those of the host has a row");
     let mut alone = Vec::new();
     let mut compared = 0;
     for (twin, device) in rows {
@@ -60,7 +69,7 @@ fn the_twins_functions_have_namesakes_on_the_device() {
         let source = read(device);
         let there = device_functions(&source);
         // A constructor's name there is its type's.
-        for (function, doc) in rust_functions(&read(&format!("src/engines/lockstep/{twin}"))).into_iter().filter(|(function, _)| function != "new") {
+        for (function, doc) in rust_functions(&read(&format!("src/engines/{engine}/{twin}"))).into_iter().filter(|(function, _)| function != "new") {
             compared += 1;
             let namesake = there.contains(&function.as_str());
             if namesake == doc.contains("No namesake: ") {
@@ -69,7 +78,7 @@ fn the_twins_functions_have_namesakes_on_the_device() {
         }
     }
     assert!(alone.is_empty(), "say `No namesake: why` in the documentation of those that have none, and of no other:\n{}", alone.join("\n"));
-    assert!(compared > 30, "only {compared} functions were found");
+    compared
 }
 
 #[test]
@@ -92,7 +101,7 @@ fn every_unit_has_a_source() {
 /// The build stops at a header that it cannot read, but only where it is built: here it is told by the test's name.
 #[test]
 fn what_host_and_device_agree_on_becomes_rust() {
-    for header in ["common_interface", "direct/interface", "filtered/interface", "split/interface"] {
+    for header in ["common_interface", "direct/interface", "filtered/interface", "index/interface", "split/interface"] {
         let header = format!("cuda/{header}.cuh");
         let rust = interface::rust_of(&read(&header), &header).unwrap();
         assert!(rust.contains("#[repr(C)]"), "{header}");

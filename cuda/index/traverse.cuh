@@ -13,8 +13,8 @@
 #include "distance.cuh"
 #include "index/boxes.cuh"
 #include "index/interface.cuh"
+#include "index/nearest.cuh"
 #include "key.cuh"
-#include "warp/candidate_buffer.cuh"
 #include "warp/lanes.cuh"
 #include "warp/reduce.cuh"
 
@@ -63,10 +63,6 @@ __device__ __forceinline__ unsigned leaf_of(const Tree& tree, unsigned long long
     }
     return group;
 }
-
-// The state of a query. What a search looks at is little, so merging is much of its work: the network is unrolled.
-template <int R, class Tally>
-using Nearest = warp::Warp<R, Tally, Unwatched, (R <= 4 ? 5 : 1)>;
 
 // Looks at the children of a node, a group of boxes of a height, except for the leaf that was visited at first.
 template <int D, class Tally>

@@ -25,7 +25,6 @@ struct Warp : private Observer {
     unsigned buffered = 0;  // slots taken, the same in every lane
     unsigned k;
     float max_distance = infinite_distance();  // squared distance of the k-th element
-    Key last = PADDING;                        // that element itself, for points that come in any order (filter_keys)
     unsigned lane = lane_id();
     Tally tally;
 
@@ -72,27 +71,6 @@ struct Warp : private Observer {
             observer().filtered_again(candidate && !appends, candidates);
         } while (candidates != 0);
         tally.enter(FILTER);
-    }
-
-    // Filters a group that comes in any order, by the pair (distance, index): each lane has the key of a point, or PADDING.
-    // Otherwise as filter, but for groups_hit. `points_seen` is what a merge is noted with.
-    __device__ __forceinline__ void filter_keys(Key key, unsigned points_seen) {
-        unsigned candidates = __ballot_sync(ALL_LANES, key < last);
-        while (candidates != 0) {
-            unsigned slot = buffered + __popc(candidates & lanes_below(lane));
-            bool candidate = candidates >> lane & 1;
-            bool appends = candidate && slot < CAPACITY;
-            if (appends) {
-                buffer[slot] = key;
-            }
-            unsigned appended = min(static_cast<unsigned>(__popc(candidates)), CAPACITY - buffered);
-            tally.appended(appended);
-            buffered += appended;
-            if (buffered == CAPACITY) {
-                merge_buffer(points_seen);
-            }
-            candidates = __ballot_sync(ALL_LANES, candidate && !appends && key < last);
-        }
     }
 
     // Appends the candidates of a window of groups, unless they would fill the buffer: then nothing is appended, the
@@ -167,8 +145,7 @@ struct Warp : private Observer {
         // 4. What is left is bitonic, so one merge sorts it.
         merge<UNROLL>(keys, lane, WARP, observer());
         buffered = 0;
-        last = element(k - 1);
-        max_distance = distance_of(last);
+        max_distance = distance_of(element(k - 1));
         tally.merged(points_seen, max_distance);
         observer().merged(points_seen, max_distance);
         tally.enter(INSERT);

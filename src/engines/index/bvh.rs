@@ -6,13 +6,11 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::boxes::WARP;
 use super::cost;
+use super::nearest::Nearest;
 use super::traverse::{Visits, traverse_each};
 use super::tree::{Tree, sorted};
 use crate::engines::cuda::CudaBvh;
-use crate::engines::lockstep::candidate_buffer::Warp;
-use crate::engines::lockstep::registers_for;
 use crate::engines::{host_memory, processor};
 use crate::knn::{
     Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Measure, Metric, Neighbors,
@@ -148,11 +146,11 @@ impl Search for BvhSearch<'_> {
         let mut rows: Vec<Row<'_>> = order.iter().map(|&(_, row)| rows[row as usize].take().expect("a query is searched once")).collect();
 
         let search = |(order, rows): (&[(u64, u32)], &mut [Row<'_>])| {
-            let mut warp = Warp::<WARP>::new(k, registers_for(k, WARP), ());
-            traverse_each(tree, coordinates, dims, order, &mut warp, &mut |at, warp, visits| {
+            let mut nearest = Nearest::new(k);
+            traverse_each(tree, coordinates, dims, order, &mut nearest, &mut |at, nearest, visits| {
                 let row = &mut rows[at];
                 *row.visits = visits;
-                for ((neighbour, index), distance) in warp.neighbours().zip(&mut *row.indices).zip(&mut *row.squared_distances) {
+                for ((neighbour, index), distance) in nearest.warp.neighbours().zip(&mut *row.indices).zip(&mut *row.squared_distances) {
                     (*index, *distance) = neighbour;
                 }
             });
@@ -175,5 +173,78 @@ impl Search for BvhSearch<'_> {
     fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
         answer.measured.extend(&MEASURES, self.visits.drain(..).map(bytemuck::cast));
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cloud::{Column, Order, PointCloud, Source, Table};
+    use crate::engines::index::boxes::WARP;
+    use crate::knn::{Queries, Setup};
+
+    fn problem(dims: usize, values: Vec<f64>, rows: Vec<u32>, k: usize) -> Problem {
+        let columns = (0..dims).map(|axis| Column { name: format!("c{axis}") }).collect();
+        let source = Source::Generate { spec: "test".to_owned(), seed: 0 };
+        let cloud = Arc::new(PointCloud::from_table(Table { columns, values }, source, None, false).unwrap());
+        let setup = Setup { k, metric: Metric::L2, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false };
+        Problem::new(&cloud, &Queries::Rows(rows), setup).unwrap()
+    }
+
+    /// Neighbours, and what was counted of each query, by column.
+    fn search(problem: &Problem) -> (Neighbors, Answer) {
+        let mut engine = Bvh::new();
+        let mut search = engine.load(problem, &Parameters::NONE, false).unwrap();
+        let (mut found, mut answer) = (Neighbors::default(), Answer::default());
+        search.search(0..problem.q(), Build::Counted).unwrap();
+        search.download(&mut found).unwrap();
+        search.collect(&mut answer).unwrap();
+        (found, answer)
+    }
+
+    #[test]
+    fn equal_points_are_not_all_looked_at() {
+        let n = 50_000;
+        let problem = problem(2, vec![3.0; 2 * n], vec![0, 25_000, 49_999], 40);
+        let (found, answer) = search(&problem);
+        for query in 0..3 {
+            assert!(found.of(query).0.iter().copied().eq(0..40), "the first positions, as all are equally far");
+            let leaves = answer.measured.column("leaves").unwrap()[query];
+            assert!(leaves <= 3, "query {query} visited {leaves} of {} leaves", n / WARP);
+        }
+    }
+
+    #[test]
+    fn points_on_a_line_are_looked_at_where_they_are_near() {
+        let n = 32_768;
+        let values = (0..n).flat_map(|i| [f64::from(i), 0.0, 0.0]).collect();
+        let (found, answer) = search(&problem(3, values, vec![16_384], 8));
+        assert_eq!(found.of(0).0, [16_384, 16_383, 16_385, 16_382, 16_386, 16_381, 16_387, 16_380]);
+        assert!(answer.measured.column("leaves").unwrap()[0] <= 3);
+    }
+
+    /// The root's children and those of all visited nodes were visited or left out.
+    #[test]
+    fn what_was_met_is_counted_once() {
+        let n = 32 * 32 * 32;
+        let values = (0..2 * n).map(|at| f64::from(at as u32 * 7919 % 65_521)).collect();
+        let problem = problem(2, values, (0..n as u32).step_by(997).collect(), 20);
+        let (_, answer) = search(&problem);
+        for query in 0..problem.q() {
+            let of = |name: &str| answer.measured.column(name).unwrap()[query];
+            let (nodes, leaves) = (of("nodes"), of("leaves"));
+            // All nodes are full. The first leaf was not met as a child, unless its node was visited.
+            let met = nodes * WARP as u32;
+            assert!([met, met + 1].contains(&(nodes - 1 + leaves + of("left_out"))), "query {query}");
+            assert_eq!(of("accessed"), leaves * WARP as u32);
+            assert!((20..=of("accessed")).contains(&of("candidates")) && of("merges") >= 1);
+        }
+    }
+
+    #[test]
+    fn one_point_is_a_tree() {
+        let (found, answer) = search(&problem(1, vec![5.0], vec![0], 3));
+        assert_eq!(found.of(0), (&[0, u32::MAX, u32::MAX][..], &[0.0, f32::INFINITY, f32::INFINITY][..]));
+        assert_eq!(answer.measured.of(0).map(|(_, value)| value).collect::<Vec<_>>(), [1, 1, 1, 1, 1, 0]);
     }
 }

@@ -7,6 +7,7 @@
 //! | `morton.rs` | `cuda/index/morton.cuh` |
 //! | `boxes.rs` | `cuda/index/boxes.cuh` |
 //! | `tree.rs` | `cuda/index/tree.cuh` |
+//! | `nearest.rs` | `cuda/index/nearest.cuh` |
 //! | `traverse.rs` | `cuda/index/traverse.cuh` |
 //!
 //! `bvh.rs`, the engine on the CPU, and `cost.rs`, its cost model, have no twins. [`docs/index.md`] describes the tree and proves
@@ -18,6 +19,7 @@ mod boxes;
 mod bvh;
 mod cost;
 mod morton;
+mod nearest;
 mod traverse;
 mod tree;
 

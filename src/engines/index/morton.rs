@@ -2,8 +2,8 @@
 //!
 //! Twin of `cuda/index/morton.cuh`.
 
-/// Bits of a code.
-const BITS: u32 = 64;
+/// Bits of a code. Not the 64th: the code of padding, all ones, is behind those of all points.
+const BITS: u32 = 63;
 
 /// Where the cells of the curve lie: cubes that fill the extent of the points, so that no axis is cut more finely than another.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The frame of n × d row-major points. No namesake: the host computes it for both.
+    /// The frame of n × d row-major points, d at most 63. No namesake: the host computes it for both.
     pub fn new(points: &[f32], dims: usize) -> Self {
         let (mut low, mut high) = (vec![f32::INFINITY; dims], vec![f32::NEG_INFINITY; dims]);
         for point in points.chunks_exact(dims) {
@@ -26,22 +26,17 @@ impl Frame {
             }
         }
         let extent = low.iter().zip(&high).map(|(low, high)| high - low).fold(0.0, f32::max);
-        // Cells as fine as f32 tells coordinates apart; what is beyond 64 bits is left to the order of the points.
+        // Cells as fine as f32 tells coordinates apart.
         let bits = (BITS / dims as u32).clamp(1, 31);
         let scale = if extent > 0.0 { (1u32 << bits) as f32 / extent } else { 0.0 };
         Self { low, scale, bits }
-    }
-
-    /// The number of leading axes that a code has bits for. No namesake: an argument of the kernel.
-    pub fn axes(&self) -> usize {
-        self.low.len().min(BITS as usize)
     }
 
     /// The code of a point, which need not lie within the extent: it has that of the nearest cell.
     pub fn code(&self, point: &[f32]) -> u64 {
         let last = (1u32 << self.bits) - 1;
         let cells = |axis: usize| (((point[axis] - self.low[axis]) * self.scale) as u32).min(last);
-        match self.axes() {
+        match self.low.len() {
             1 => u64::from(cells(0)),
             2 => spread_2(cells(0)) << 1 | spread_2(cells(1)),
             3 => spread_3(cells(0)) << 2 | spread_3(cells(1)) << 1 | spread_3(cells(2)),
@@ -104,10 +99,11 @@ mod tests {
         assert_eq!(frame.code(&[7.0, 10.0]), frame.code(&[1.0, 10.0]));
         let alone = Frame::new(&[3.0, 4.0], 2);
         assert_eq!((alone.scale, alone.code(&[1e9, 4.0])), (0.0, 0));
-        for dims in [1, 5, 8, 64, 100] {
+        for dims in [1, 2, 3, 4, 5, 8, 16, 32] {
             let points: Vec<f32> = (0..2 * dims).map(|at| at as f32).collect();
             let frame = Frame::new(&points, dims);
             assert!(frame.code(&points[..dims]) < frame.code(&points[dims..]), "{dims} dimensions");
+            assert!(frame.code(&vec![1e30; dims]) < u64::MAX, "padding comes last");
         }
     }
 }

@@ -5,8 +5,8 @@
 use multiversion::multiversion;
 
 use super::boxes::{WARP, lane_keys};
+use super::nearest::{Nearest, lanes_before};
 use super::tree::{HEIGHTS, Tree};
-use crate::engines::lockstep::candidate_buffer::{Warp, lanes_before};
 use crate::engines::lockstep::distance::squared_distances;
 use crate::engines::lockstep::{Key, PADDING};
 
@@ -28,7 +28,7 @@ pub struct Visits {
     pub left_out: u32,
 }
 
-/// Searches the tree for each of the queries, given by their codes and their rows in `queries`, and hands the warp to `done` when it has found
+/// Searches the tree for each of the queries, given by their codes and their rows in `queries`, and hands its state to `done` when it has found
 /// the neighbours of one. No namesake: a warp has one query there.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
@@ -40,18 +40,18 @@ pub fn traverse_each(
     queries: &[f32],
     dims: usize,
     rows: &[(u64, u32)],
-    warp: &mut Warp<WARP>,
-    done: &mut dyn FnMut(usize, &Warp<WARP>, Visits),
+    nearest: &mut Nearest,
+    done: &mut dyn FnMut(usize, &Nearest, Visits),
 ) {
     for (at, &(code, row)) in rows.iter().enumerate() {
         let query = &queries[row as usize * dims..][..dims];
         // A known number of axes lets the compiler unroll the loops over them.
         let visits = match *query {
-            [x, y] => traverse(tree, &[x, y], code, warp),
-            [x, y, z] => traverse(tree, &[x, y, z], code, warp),
-            _ => traverse(tree, query, code, warp),
+            [x, y] => descend(tree, &[x, y], code, nearest),
+            [x, y, z] => descend(tree, &[x, y, z], code, nearest),
+            _ => descend(tree, query, code, nearest),
         };
-        done(at, warp, visits);
+        done(at, nearest, visits);
     }
 }
 
@@ -61,17 +61,17 @@ pub fn traverse_each(
 /// one of the smallest key comes next, as long as that is below the k-th neighbour's. As soon as it is not, the others are left out
 /// together, and the search goes on in the node above.
 #[inline(always)]
-fn traverse(tree: &Tree, query: &[f32], code: u64, warp: &mut Warp<WARP>) -> Visits {
-    warp.start();
+fn descend(tree: &Tree, query: &[f32], code: u64, nearest: &mut Nearest) -> Visits {
+    nearest.restart();
     let mut visits = Visits::default();
     let own = leaf_of(tree, code);
-    visit_leaf(tree, own, query, warp, &mut visits);
+    visit_leaf(tree, own, query, nearest, &mut visits);
     // Of each height the node on the way down.
     let mut nodes = [Node { waiting: [(PADDING, 0); WARP], count: 0 }; HEIGHTS];
     let (mut height, mut group) = (tree.top(), 0);
-    nodes[height].enter(tree, height, group, query, own, warp.last, &mut visits);
+    nodes[height].enter(tree, height, group, query, own, nearest.last, &mut visits);
     loop {
-        let Some(lane) = nodes[height].next(warp.last, &mut visits) else {
+        let Some(lane) = nodes[height].next(nearest.last, &mut visits) else {
             if height == tree.top() {
                 break;
             }
@@ -81,14 +81,14 @@ fn traverse(tree: &Tree, query: &[f32], code: u64, warp: &mut Warp<WARP>) -> Vis
         };
         let child = group * WARP + lane;
         if height == 0 {
-            visit_leaf(tree, child, query, warp, &mut visits);
+            visit_leaf(tree, child, query, nearest, &mut visits);
         } else {
             (height, group) = (height - 1, child);
-            nodes[height].enter(tree, height, group, query, own, warp.last, &mut visits);
+            nodes[height].enter(tree, height, group, query, own, nearest.last, &mut visits);
         }
     }
-    warp.finish(visits.accessed);
-    (visits.merges, visits.candidates) = (warp.tally.counters.merges, warp.tally.counters.candidates);
+    nearest.warp.finish(visits.accessed);
+    (visits.merges, visits.candidates) = (nearest.warp.tally.counters.merges, nearest.warp.tally.counters.candidates);
     visits
 }
 
@@ -162,10 +162,10 @@ fn leaf_of(tree: &Tree, code: u64) -> usize {
 
 /// Filters the points of a leaf.
 #[inline(always)]
-fn visit_leaf(tree: &Tree, leaf: usize, query: &[f32], warp: &mut Warp<WARP>, visits: &mut Visits) {
+fn visit_leaf(tree: &Tree, leaf: usize, query: &[f32], nearest: &mut Nearest, visits: &mut Visits) {
     visits.leaves += 1;
     visits.accessed += tree.in_leaf(leaf);
     let (rows, positions) = tree.leaf(leaf);
     let [distances] = squared_distances(rows, [query]);
-    warp.filter_keys(&lane_keys(&distances, positions), visits.accessed);
+    nearest.filter_keys(&lane_keys(&distances, positions), visits.accessed);
 }

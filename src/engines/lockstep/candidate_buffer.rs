@@ -21,8 +21,6 @@ pub struct Warp<const W: usize, O = ()> {
     k: usize,
     /// Squared distance of the k-th element: only closer points are candidates.
     pub max_distance: f32,
-    /// The k-th element itself, for points that come in any order ([`Self::filter_keys`]).
-    pub last: Key,
     /// Counters and convergence history.
     pub tally: Tally,
     /// Notified of each step.
@@ -38,17 +36,40 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
             buffered: 0,
             k,
             max_distance: f32::INFINITY,
-            last: PADDING,
             tally: Tally::default(),
             observer,
         }
     }
 
-    /// Begins with another query.
-    pub fn start(&mut self) {
+    /// Begins with another query. No namesake: a warp has one there.
+    pub fn restart(&mut self) {
         self.registers.fill([PADDING; W]);
-        (self.buffered, self.max_distance, self.last) = (0, f32::INFINITY, PADDING);
-        self.tally.start();
+        (self.buffered, self.max_distance) = (0, f32::INFINITY);
+        self.tally.restart();
+    }
+
+    /// Appends the keys of these lanes to the buffer, as many as it has room for, and merges it when it is full; returns those that
+    /// had no room. `points_seen` is what a merge is noted with. No namesake: part of `filter_keys` there.
+    #[inline(always)]
+    pub fn append_keys(&mut self, keys: &Lanes<Key, W>, lanes: u32, points_seen: u32) -> u32 {
+        let (mut rest, mut appended) = (lanes, 0);
+        while rest != 0 && self.buffered + appended < self.capacity() {
+            let slot = (self.buffered + appended) as usize;
+            self.buffer[slot / W][slot % W] = keys[rest.trailing_zeros() as usize];
+            rest &= rest - 1;
+            appended += 1;
+        }
+        self.tally.appended(appended);
+        self.buffered += appended;
+        if self.buffered == self.capacity() {
+            self.merge_buffer(points_seen);
+        }
+        rest
+    }
+
+    /// The k-th element. No namesake: `element` there.
+    pub fn last(&self) -> Key {
+        self.element(self.k - 1)
     }
 
     /// The capacity K. No namesake: a constant there.
@@ -97,28 +118,6 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
         }
     }
 
-    /// Filters a group that comes in any order, by the pair (distance, index): lane L has the key of a point, or [`PADDING`].
-    /// Otherwise as [`Self::filter`], but for `groups_hit`. `points_seen` is what a merge is noted with.
-    #[inline(always)]
-    pub fn filter_keys(&mut self, keys: &Lanes<Key, W>, points_seen: u32) {
-        let mut candidates = lanes_before(keys, self.last);
-        while candidates != 0 {
-            let (mut rest, mut appended) = (candidates, 0);
-            while rest != 0 && self.buffered + appended < self.capacity() {
-                let slot = (self.buffered + appended) as usize;
-                self.buffer[slot / W][slot % W] = keys[rest.trailing_zeros() as usize];
-                rest &= rest - 1;
-                appended += 1;
-            }
-            self.tally.appended(appended);
-            self.buffered += appended;
-            if self.buffered == self.capacity() {
-                self.merge_buffer(points_seen);
-            }
-            candidates = rest & lanes_before(keys, self.last);
-        }
-    }
-
     /// Merges what is left in the buffer after the last of `n` points.
     pub fn finish(&mut self, n: u32) {
         if self.buffered > 0 {
@@ -139,8 +138,7 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
         // 2. to 4. Sort it, merge it with the intermediate result, re-sort.
         sort_and_merge(&mut self.registers, &self.buffer, &mut self.observer);
         self.buffered = 0;
-        self.last = self.element(self.k - 1);
-        self.max_distance = distance_of(self.last);
+        self.max_distance = distance_of(self.element(self.k - 1));
         self.tally.merged(points_seen, self.max_distance);
         self.observer.merged(points_seen, self.max_distance);
     }
@@ -156,17 +154,6 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
     pub fn neighbours(&self) -> impl Iterator<Item = (u32, f32)> + '_ {
         (0..self.k).map(|i| self.element(i)).map(|key| (index_of(key), distance_of(key)))
     }
-}
-
-/// The lanes whose keys are smaller than one. No namesake: a ballot there.
-#[inline(always)]
-pub fn lanes_before<const W: usize>(keys: &Lanes<Key, W>, last: Key) -> u32 {
-    // A loop: [`ballot`]'s closure is not inlined into code for other processors than the oldest.
-    let mut before = 0;
-    for (lane, &key) in keys.iter().enumerate() {
-        before |= u32::from(key < last) << lane;
-    }
-    before
 }
 
 /// Steps 2 to 4 of a merge, dispatched by instruction set. No namesake: the kernel is compiled for one processor at a time.

@@ -15,8 +15,8 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Begins with another query.
-    pub fn start(&mut self) {
+    /// Begins with another query. No namesake: a warp has one there.
+    pub fn restart(&mut self) {
         self.counters = Counters::default();
         self.history.clear();
     }

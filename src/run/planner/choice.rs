@@ -28,7 +28,8 @@ pub struct Offer {
     pub search_ms: f64,
     /// Milliseconds of the whole job.
     pub total_ms: f64,
-    /// How much it reports besides neighbours and times: 0 nothing, 1 counters, 2 counters and a profile, if that was asked for.
+    /// How much it reports besides neighbours and times: one each for counters, how `max_distance` converges, and a profile, if that was
+    /// asked for.
     pub tells: u8,
 }
 

@@ -66,7 +66,7 @@ impl Job {
     }
 
     fn tells(&self, engine: &Descriptor) -> u8 {
-        u8::from(engine.counts()) + u8::from(self.profile && !engine.phases.is_empty())
+        u8::from(engine.counts()) + u8::from(engine.convergence.is_some()) + u8::from(self.profile && !engine.phases.is_empty())
     }
 }
 
@@ -183,7 +183,7 @@ impl Plan {
             self.engines.iter().filter(|other| other.engine != chosen.engine && other.why_not.is_none() && other.total_ms.is_some()).collect();
         others.sort_by(|a, b| a.total_ms.unwrap_or(0.0).total_cmp(&b.total_ms.unwrap_or(0.0)));
         let slower = others.first().is_some_and(|fastest| fastest.total_ms < chosen.total_ms);
-        let reason = if slower && self.reason != ASKED_FOR { ", which reports counters" } else { "" };
+        let reason = if slower && self.reason != ASKED_FOR { ", which reports more" } else { "" };
         let others: String = others.iter().filter_map(|other| Some(format!("; {} on {}", about(other.total_ms?), other.engine))).collect();
         Some(format!("about {} on {}{reason}{others}", about(chosen.total_ms?), chosen.engine))
     }
@@ -201,9 +201,9 @@ fn reason(offers: &[Offer], at: usize, leeway: Leeway) -> String {
     if offers[at].total_ms <= fastest {
         "it is predicted to be fastest".to_owned()
     } else if offers[at].search_ms < leeway.short_ms {
-        format!("it reports counters, and a search takes less than {} ms", leeway.short_ms)
+        format!("it reports more, and a search takes less than {} ms", leeway.short_ms)
     } else {
-        format!("it reports counters, in at most {} times the time of the fastest", leeway.times)
+        format!("it reports more, in at most {} times the time of the fastest", leeway.times)
     }
 }
 

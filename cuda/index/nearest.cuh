@@ -1,0 +1,44 @@
+// The state of a query whose points come in any order. Twin of src/engines/index/nearest.rs.
+#pragma once
+
+#include "key.cuh"
+#include "warp/candidate_buffer.cuh"
+#include "warp/lanes.cuh"
+
+namespace warpscope::index {
+
+// The network is unrolled where that pays: a search of a tree looks at little, so merging is much of its work.
+template <int R>
+constexpr int UNROLL = R <= 4 ? 5 : 1;
+
+// A warp that also has the k-th element itself. Not a member of warp::Warp: it costs registers, also those who never read it.
+template <int R, class Tally>
+struct Nearest : warp::Warp<R, Tally, Unwatched, UNROLL<R>> {
+    using Warp = warp::Warp<R, Tally, Unwatched, UNROLL<R>>;
+    Key last = PADDING;
+
+    // Filters a group by the pair (distance, position): each lane has the key of a point, or PADDING. Candidates are appended in lane
+    // order; as soon as the buffer is full it is merged, and what was not yet appended is filtered again. `points_seen` is what a merge
+    // is noted with.
+    __device__ __forceinline__ void filter_keys(Key key, unsigned points_seen) {
+        unsigned candidates = __ballot_sync(ALL_LANES, key < last);
+        while (candidates != 0) {
+            unsigned slot = this->buffered + __popc(candidates & warp::lanes_below(this->lane));
+            bool candidate = candidates >> this->lane & 1;
+            bool appends = candidate && slot < Warp::CAPACITY;
+            if (appends) {
+                this->buffer[slot] = key;
+            }
+            unsigned appended = min(static_cast<unsigned>(__popc(candidates)), Warp::CAPACITY - this->buffered);
+            this->tally.appended(appended);
+            this->buffered += appended;
+            if (this->buffered == Warp::CAPACITY) {
+                this->merge_buffer(points_seen);
+                last = this->element(this->k - 1);
+            }
+            candidates = __ballot_sync(ALL_LANES, candidate && !appends && key < last);
+        }
+    }
+};
+
+}  // namespace warpscope::index

@@ -5,10 +5,10 @@
 namespace warpscope::index {
 
 // The largest K has many registers to keep: unasked the compiler aims at more blocks than fit, and spills.
-#define WARPSCOPE_ENTRY(K, D, BUILD, TALLY)                                                       \
-    extern "C" __global__ void __launch_bounds__(TRAVERSE_WARPS * WARP, (K) >= 1024 ? 3 : 1)       \
-        WARPSCOPE_TRAVERSE_ENTRY(K, D, BUILD)(const __grid_constant__ Traversal search) {         \
-        traverse<K / 32, D, TALLY>(search);                                                       \
+#define WARPSCOPE_ENTRY(K, D, BUILD, TALLY)                                                   \
+    extern "C" __global__ void __launch_bounds__(TRAVERSE_WARPS * WARP, (K) >= 1024 ? 3 : 1)  \
+        WARPSCOPE_TRAVERSE_ENTRY(K, D, BUILD)(const __grid_constant__ Traversal search) {     \
+        traverse<K / 32, D, TALLY>(search);                                                   \
     }
 // Expands its arguments before they are pasted.
 #define WARPSCOPE_KERNEL(K, D, BUILD, TALLY) WARPSCOPE_ENTRY(K, D, BUILD, TALLY)

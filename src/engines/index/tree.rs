@@ -40,7 +40,7 @@ impl Tree {
         let leaves = order.len().div_ceil(WARP);
         let mut coordinates = vec![Coordinates([f32::INFINITY; WARP]); leaves * dims];
         let mut positions = vec![[u32::MAX; WARP]; leaves];
-        let fill = |((coordinates, positions), order): ((&mut [Coordinates<WARP>], &mut Lanes<u32, WARP>), &[(u64, u32)])| {
+        let fill = |((coordinates, positions), order): (Target<'_>, &[(u64, u32)])| {
             for (lane, &(_, position)) in order.iter().enumerate() {
                 positions[lane] = position;
                 for (axis, row) in coordinates.iter_mut().enumerate() {
@@ -55,7 +55,7 @@ impl Tree {
             heights[0].set_first_code(leaf, order[0].0);
         }
         let (corners, smallest) = heights[0].groups_mut();
-        let bound = |((corners, smallest), (rows, positions)): ((&mut [Coordinates<WARP>], &mut Lanes<u32, WARP>), Leaves<'_>)| {
+        let bound = |((corners, smallest), (rows, positions)): (Target<'_>, Leaves<'_>)| {
             for (lane, (rows, positions)) in rows.chunks_exact(dims).zip(positions).enumerate() {
                 bound_points(rows, positions, lane, corners, &mut smallest[lane]);
             }
@@ -106,6 +106,9 @@ impl Tree {
         (self.n - leaf * WARP).min(WARP) as u32
     }
 }
+
+/// What is filled: a leaf's coordinates and positions, or a group's corners and smallest positions.
+type Target<'a> = (&'a mut [Coordinates<WARP>], &'a mut Lanes<u32, WARP>);
 
 /// The leaves under a group of boxes: coordinates and positions.
 type Leaves<'a> = (&'a [Coordinates<WARP>], &'a [Lanes<u32, WARP>]);

@@ -6,7 +6,7 @@ use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
 
 use super::interface::{BUILD_THREADS, Frame, Growth, HEIGHTS, Tree, index_entry};
-use super::sort::{Scratch, Sorter};
+use super::sort::{Rows, Scratch, Sorter};
 use crate::engines::cuda::device::kernels::Kernels;
 use crate::engines::cuda::device::units::Unit;
 use crate::engines::index::Frame as HostFrame;
@@ -136,7 +136,7 @@ impl DeviceTree {
         rows: CUdeviceptr,
     ) -> Result<(), DriverError> {
         // SAFETY: as the caller says; the frame's axes are on the device.
-        let sorted = unsafe { sorter.sort(stream, scratch, rows, self.n, self.d, self.device_frame(stream), true) }?;
+        let sorted = unsafe { sorter.sort(stream, scratch, Rows { address: rows, count: self.n, d: self.d }, self.device_frame(stream), true) }?;
         // The kernels write to these.
         let _ = (self.coordinates.device_ptr_mut(stream), self.positions.device_ptr_mut(stream));
         let _ = (self.corners.device_ptr_mut(stream), self.smallest.device_ptr_mut(stream), self.first_codes.device_ptr_mut(stream));

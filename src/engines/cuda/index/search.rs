@@ -7,7 +7,7 @@ use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr, DevicePtrMut, DriverErr
 
 use super::grow::{DeviceTree, Grower};
 use super::interface::{TRAVERSE_WARPS, Traversal, Visits, traverse_entry};
-use super::sort::{Scratch, Sorted, Sorter};
+use super::sort::{Rows, Scratch, Sorted, Sorter};
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::device::memory::Memory;
 use crate::engines::cuda::device::points::{self, Form};
@@ -96,9 +96,9 @@ impl<'a> BvhSearch<'a> {
         let tree = self.tree.arguments(stream);
         let sorted = match &mut self.scratch {
             Some(scratch) if sorts => {
-                let first = rows + 4 * (queries.start * d) as u64;
+                let rows = Rows { address: rows + 4 * (queries.start * d) as u64, count, d };
                 // SAFETY: the queries of this range are on the device.
-                unsafe { self.sorter.sort(stream, scratch, first, count, d, self.tree.device_frame(stream), count >= WORTH_SORTING) }?
+                unsafe { self.sorter.sort(stream, scratch, rows, self.tree.device_frame(stream), count >= WORTH_SORTING) }?
             }
             _ => Sorted { order: tree.positions, codes: 0 },
         };

@@ -31,6 +31,14 @@ pub struct Scratch {
     totals: CudaSlice<u32>,
 }
 
+/// Rows of d coordinates in device memory, at least one.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows {
+    pub address: CUdeviceptr,
+    pub count: usize,
+    pub d: usize,
+}
+
 /// Where the result of a sort is, until the next with the same scratch.
 #[derive(Clone, Copy, Debug)]
 pub struct Sorted {
@@ -74,11 +82,11 @@ impl Sorter {
         Ok(Self { codes: step("codes")?, count: step("count")?, scan: step("scan")?, scatter: step("scatter")? })
     }
 
-    /// Sorts `count` rows of d coordinates by their codes in the frame; equal codes keep their order. With `sorted` false they have
+    /// Sorts rows by their codes in the frame; equal codes keep their order. With `sorted` false they have
     /// codes, and stay in the order that they come in.
     ///
     /// # Safety
-    /// `rows` is the address of `count` rows, and `frame.low` of d numbers.
+    /// The rows are where `rows` says, and as many coordinates at `frame.low`.
     ///
     /// # Errors
     /// The driver's.
@@ -86,19 +94,18 @@ impl Sorter {
         &self,
         stream: &Arc<CudaStream>,
         scratch: &mut Scratch,
-        rows: CUdeviceptr,
-        count: usize,
-        d: usize,
+        rows: Rows,
         frame: Frame,
         sorted: bool,
     ) -> Result<Sorted, DriverError> {
+        let Rows { address, count, d } = rows;
         debug_assert!(0 < count && count <= scratch.len());
         let blocks = count.div_ceil(TILE) as u32;
         let codes = scratch.codes.each_mut().map(|codes| codes.device_ptr_mut(stream).0);
         let order = scratch.order.each_mut().map(|order| order.device_ptr_mut(stream).0);
         let (counts, totals) = (scratch.counts.device_ptr_mut(stream).0, scratch.totals.device_ptr_mut(stream).0);
 
-        let arguments = Codes { rows, codes: codes[0], order: order[0], frame, count: count as u32, d: d as u32 };
+        let arguments = Codes { rows: address, codes: codes[0], order: order[0], frame, count: count as u32, d: d as u32 };
         let config = LaunchConfig { grid_dim: ((count as u32).div_ceil(BUILD_THREADS), 1, 1), block_dim: (BUILD_THREADS, 1, 1), shared_mem_bytes: 0 };
         // SAFETY: `Codes` is the kernel's parameter, whose pointers cover `count` rows.
         unsafe { stream.launch_builder(&self.codes).arg(&arguments).launch(config) }?;

@@ -12,7 +12,7 @@ pub struct Frame {
     pub low: Vec<f32>,
     /// Cells per unit of length, the same for all axes; 0 if all points are one.
     pub scale: f32,
-    /// Bits of a coordinate's cell.
+    /// Bits of a coordinate's cell: as many as there are, but no more than tell coordinates of one magnitude apart.
     pub bits: u32,
 }
 
@@ -26,8 +26,7 @@ impl Frame {
             }
         }
         let extent = low.iter().zip(&high).map(|(low, high)| high - low).fold(0.0, f32::max);
-        // Cells as fine as f32 tells coordinates apart.
-        let bits = (BITS / dims as u32).clamp(1, 31);
+        let bits = (BITS / dims as u32).clamp(1, f32::MANTISSA_DIGITS);
         let scale = if extent > 0.0 { (1u32 << bits) as f32 / extent } else { 0.0 };
         Self { low, scale, bits }
     }
@@ -78,9 +77,9 @@ mod tests {
     fn bits_are_spread_alike() {
         for cell in [0, 1, 2, 3, 0x5555, 0xabcd, 0x1f_ffff, 0x12_3456] {
             assert_eq!(spread_3(cell), spread(cell, 21, 3), "{cell:#x}");
-            assert_eq!(spread_2(cell), spread(cell, 31, 2), "{cell:#x}");
+            assert_eq!(spread_2(cell), spread(cell, 24, 2), "{cell:#x}");
         }
-        assert_eq!(spread_2(0x7fff_ffff), spread(0x7fff_ffff, 31, 2));
+        assert_eq!(spread_2(0xff_ffff), spread(0xff_ffff, 24, 2));
     }
 
     #[test]

@@ -224,6 +224,11 @@ impl Points {
         self.rows.as_ref().map_or(position, |rows| rows[position as usize])
     }
 
+    /// Least and greatest coordinate of each axis.
+    pub fn extents(&self) -> &[[f32; 2]] {
+        &self.extents
+    }
+
     /// Data that engines derived from these points.
     pub fn cache(&self) -> &Cache {
         &self.cache

@@ -321,6 +321,11 @@ impl Problem {
         self.points.coordinates()
     }
 
+    /// Least and greatest coordinate of each axis of the points.
+    pub fn extents(&self) -> &[[f32; 2]] {
+        self.points.extents()
+    }
+
     /// The sizes n, q, d and k, as checked against an engine's limits.
     pub fn shape(&self) -> Shape {
         Shape { n: self.n(), q: self.q(), d: self.dims(), k: self.k }

@@ -23,6 +23,7 @@ mod nearest;
 mod traverse;
 mod tree;
 
+pub use boxes::WARP;
 pub use bvh::{BVH, Bvh, MEASURES};
 pub use morton::Frame;
 pub use traverse::Visits;

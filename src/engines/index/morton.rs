@@ -17,15 +17,11 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The frame of n × d row-major points, d at most 63. No namesake: the host computes it for both.
-    pub fn new(points: &[f32], dims: usize) -> Self {
-        let (mut low, mut high) = (vec![f32::INFINITY; dims], vec![f32::NEG_INFINITY; dims]);
-        for point in points.chunks_exact(dims) {
-            for ((low, high), &value) in low.iter_mut().zip(&mut high).zip(point) {
-                (*low, *high) = (low.min(value), high.max(value));
-            }
-        }
-        let extent = low.iter().zip(&high).map(|(low, high)| high - low).fold(0.0, f32::max);
+    /// The frame of points whose least and greatest coordinates are these; at most 63 axes. No namesake: the host computes it for both.
+    pub fn new(extents: &[[f32; 2]]) -> Self {
+        let dims = extents.len();
+        let low = extents.iter().map(|[low, _]| *low).collect();
+        let extent = extents.iter().map(|[low, high]| high - low).fold(0.0, f32::max);
         let bits = (BITS / dims as u32).clamp(1, f32::MANTISSA_DIGITS);
         let scale = if extent > 0.0 { (1u32 << bits) as f32 / extent } else { 0.0 };
         Self { low, scale, bits }
@@ -85,7 +81,7 @@ mod tests {
     #[test]
     fn the_curve_goes_through_the_quadrants_of_quadrants() {
         let points: Vec<f32> = (0..16).flat_map(|i| [(i % 4) as f32, (i / 4) as f32]).collect();
-        let frame = Frame::new(&points, 2);
+        let frame = Frame::new(&[[0.0, 3.0]; 2]);
         let mut rows: Vec<usize> = (0..16).collect();
         rows.sort_by_key(|&row| frame.code(&points[2 * row..2 * row + 2]));
         assert_eq!(rows, [0, 4, 1, 5, 8, 12, 9, 13, 2, 6, 3, 7, 10, 14, 11, 15]);
@@ -93,14 +89,15 @@ mod tests {
 
     #[test]
     fn whatever_lies_outside_has_a_code() {
-        let frame = Frame::new(&[0.0, 10.0, 1.0, 10.0], 2);
+        let frame = Frame::new(&[[0.0, 1.0], [10.0, 10.0]]);
         assert_eq!(frame.code(&[-5.0, 10.0]), frame.code(&[0.0, 10.0]));
         assert_eq!(frame.code(&[7.0, 10.0]), frame.code(&[1.0, 10.0]));
-        let alone = Frame::new(&[3.0, 4.0], 2);
+        let alone = Frame::new(&[[3.0, 3.0], [4.0, 4.0]]);
         assert_eq!((alone.scale, alone.code(&[1e9, 4.0])), (0.0, 0));
         for dims in [1, 2, 3, 4, 5, 8, 16, 32] {
             let points: Vec<f32> = (0..2 * dims).map(|at| at as f32).collect();
-            let frame = Frame::new(&points, dims);
+            let extents: Vec<[f32; 2]> = (0..dims).map(|axis| [points[axis], points[dims + axis]]).collect();
+            let frame = Frame::new(&extents);
             assert!(frame.code(&points[..dims]) < frame.code(&points[dims..]), "{dims} dimensions");
             assert!(frame.code(&vec![1e30; dims]) < u64::MAX, "padding comes last");
         }

@@ -35,7 +35,7 @@ impl Tree {
     /// Builds it. No namesake: the host launches a kernel for each step.
     pub fn new(problem: &Problem) -> Self {
         let (dims, points) = (problem.dims(), problem.points());
-        let frame = Frame::new(points, dims);
+        let frame = Frame::new(problem.extents());
         let order = sorted(&frame, points, dims);
         let leaves = order.len().div_ceil(WARP);
         let mut coordinates = vec![Coordinates([f32::INFINITY; WARP]); leaves * dims];

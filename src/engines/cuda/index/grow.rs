@@ -9,10 +9,7 @@ use super::interface::{BUILD_THREADS, Frame, Growth, HEIGHTS, Tree, index_entry}
 use super::sort::{Rows, Scratch, Sorter};
 use crate::engines::cuda::device::kernels::Kernels;
 use crate::engines::cuda::device::units::Unit;
-use crate::engines::index::Frame as HostFrame;
-
-/// Lanes of a warp: points of a leaf, boxes of a group.
-const WARP: usize = 32;
+use crate::engines::index::{Frame as HostFrame, WARP};
 
 /// The tree over points on a device, in the form cached with them.
 pub struct DeviceTree {
@@ -75,10 +72,10 @@ impl DeviceTree {
         4 * (layout.leaves * WARP * (d + 1) + layout.groups * WARP * (2 * d + 3) + d) as u64
     }
 
-    /// Reserves its memory.
+    /// Reserves memory for the tree over n points, which [`Self::grow`] fills.
     ///
     /// # Errors
-    /// The driver's.
+    /// Those of the driver, such as too little memory.
     pub fn reserve(stream: &Arc<CudaStream>, frame: HostFrame, n: usize) -> Result<Self, DriverError> {
         let (d, layout) = (frame.low.len(), Layout::new(n));
         let low = stream.clone_htod(&frame.low)?;
@@ -126,7 +123,7 @@ impl DeviceTree {
     /// `rows` is the address of n rows of d numbers.
     ///
     /// # Errors
-    /// The driver's.
+    /// Those of the driver; the tree is then not to be searched.
     pub unsafe fn grow(
         &mut self,
         stream: &Arc<CudaStream>,

@@ -126,7 +126,7 @@ impl<'a> BvhSearch<'a> {
 /// Builds the tree over points that are on the device, and measures how long that takes.
 fn grow(cuda: &Cuda, memory: &Memory, sorter: &Sorter, grower: &Grower, problem: &Problem) -> Result<(Arc<DeviceTree>, f64), DriverError> {
     let stream = &cuda.stream;
-    let frame = index::Frame::new(problem.points(), problem.dims());
+    let frame = index::Frame::new(problem.extents());
     let mut tree = DeviceTree::reserve(stream, frame, problem.n())?;
     let mut scratch = Scratch::reserve(stream, problem.n())?;
     let rows = memory.points.floats.device_ptr(stream).0;

@@ -55,7 +55,7 @@ impl Scratch {
     }
 
     /// # Errors
-    /// The driver's.
+    /// Those of the driver, such as too little memory.
     pub fn reserve(stream: &Arc<CudaStream>, count: usize) -> Result<Self, DriverError> {
         // SAFETY: uninitialised memory, written before it is read.
         unsafe {
@@ -89,7 +89,7 @@ impl Sorter {
     /// The rows are where `rows` says, and as many coordinates at `frame.low`.
     ///
     /// # Errors
-    /// The driver's.
+    /// Those of the driver.
     pub unsafe fn sort(
         &self,
         stream: &Arc<CudaStream>,

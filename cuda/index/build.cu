@@ -5,17 +5,16 @@
 
 namespace warpscope::index {
 
-extern "C" __global__ void __launch_bounds__(BUILD_THREADS) WARPSCOPE_INDEX_ENTRY(codes)(const __grid_constant__ Codes codes) {
-    unsigned at = blockIdx.x * BUILD_THREADS + threadIdx.x;
-    if (at < codes.count) {
-        codes.codes[at] = code(codes.frame, codes.rows + static_cast<size_t>(at) * codes.d, codes.d);
-        codes.order[at] = at;
-    }
+extern "C" __global__ void __launch_bounds__(SORT_THREADS) WARPSCOPE_INDEX_ENTRY(codes)(const __grid_constant__ Codes codes) {
+    tally(codes.counts, codes.count, codes.passes, [&codes](unsigned at) {
+        size_t row = codes.order == nullptr ? at : codes.order[at];
+        unsigned key = static_cast<unsigned>(code(codes.frame, codes.rows + row * codes.d, codes.d) >> codes.shift) & codes.mask;
+        codes.keys[at] = key;
+        return key;
+    });
 }
 
-extern "C" __global__ void __launch_bounds__(SORT_THREADS) WARPSCOPE_INDEX_ENTRY(count)(const __grid_constant__ Pass pass) { count(pass); }
-extern "C" __global__ void __launch_bounds__(SORT_THREADS) WARPSCOPE_INDEX_ENTRY(scan)(const __grid_constant__ Pass pass) { scan(pass); }
-extern "C" __global__ void __launch_bounds__(SORT_THREADS) WARPSCOPE_INDEX_ENTRY(scatter)(const __grid_constant__ Pass pass) { scatter(pass); }
+extern "C" __global__ void __launch_bounds__(SORT_THREADS) WARPSCOPE_INDEX_ENTRY(sweep)(const __grid_constant__ Pass pass) { sweep(pass); }
 
 extern "C" __global__ void __launch_bounds__(BUILD_THREADS) WARPSCOPE_INDEX_ENTRY(leaves)(const __grid_constant__ Growth growth) {
     unsigned leaf = (blockIdx.x * BUILD_THREADS + threadIdx.x) / WARP;

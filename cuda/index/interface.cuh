@@ -4,10 +4,13 @@
 #include "key.cuh"
 #include "warp/lanes.cuh"
 
-// Steps of building the tree. STEP is codes, count, scan, scatter, leaves or boxes.
+// Steps of building the tree. STEP is codes, sweep, leaves or boxes.
 #define WARPSCOPE_INDEX_ENTRY(STEP) index_##STEP
 // The search: BUILD is timed or counted.
 #define WARPSCOPE_TRAVERSE_ENTRY(K, D, BUILD) traverse_k##K##_d##D##_##BUILD
+
+// The search by packets: L is the length of a lane's list.
+#define WARPSCOPE_PACKET_ENTRY(L, D) packet_k##L##_d##D
 
 namespace warpscope::index {
 
@@ -19,12 +22,13 @@ constexpr unsigned TRAVERSE_WARPS = 4;
 constexpr unsigned MOST_DIMS = 32;
 // Threads in a block of codes, leaves and boxes.
 constexpr unsigned BUILD_THREADS = 256;
-// Threads in a block of count, scan and scatter: one a digit.
+// Threads in a block of codes and sweep: one a digit.
 constexpr unsigned SORT_THREADS = 256;
-// Keys that a thread of count and scatter takes.
-constexpr unsigned SORT_ITEMS = 8;
-// Bits that a pass sorts by.
+// Keys that a thread of codes and sweep takes.
+constexpr unsigned SORT_ITEMS = 16;
+// Bits that a pass sorts by, and passes of a key.
 constexpr unsigned SORT_BITS = 8;
+constexpr unsigned SORT_PASSES = 4;
 
 // What a query's search visited: `engines::index::Visits`.
 struct Visits {
@@ -59,33 +63,39 @@ struct Tree {
 
 // The parameter of codes.
 struct Codes {
-    const float* rows;  // count x d, row-major
-    unsigned long long* codes;
-    unsigned* order;
+    const float* rows;      // row-major
+    const unsigned* order;  // of the rows; 0: as they are
+    unsigned* keys;         // count: 32 bits of each row's code
+    unsigned* counts;       // passes x digits
     Frame frame;
     unsigned count;
     unsigned d;
+    unsigned shift;   // the bits of the code below the key
+    unsigned mask;    // of the key
+    unsigned passes;  // over the key
 };
 
-// The parameter of count, scan and scatter: a pass of the radix sort.
+// The parameter of sweep: a pass of the radix sort.
 struct Pass {
-    const unsigned long long* codes;
-    const unsigned* order;
-    unsigned long long* sorted_codes;
+    const unsigned* keys;
+    const unsigned* order;  // 0: 0, 1, 2 ...
+    unsigned* sorted_keys;
     unsigned* sorted_order;
-    unsigned* counts;  // digits x blocks: keys of a digit in a block; after scan, in the blocks before it
-    unsigned* totals;  // digits
+    const unsigned* counts;  // of each digit, in all keys
+    unsigned* tiles;         // tiles x digits: what each tile publishes
+    unsigned* turn;          // of tiles
     unsigned count;
-    unsigned shift;   // of the pass's digit
-    unsigned blocks;  // of count and scatter
+    unsigned shift;  // of the pass's digit
 };
 
 // The parameter of leaves and boxes.
 struct Growth {
     const float* rows;      // n x d, row-major, in processing order
     const unsigned* order;  // positions in Morton order
-    const unsigned long long* codes;  // theirs
+    unsigned* crowded;      // leaves that begin with the same sorted bits of a code as the next
     Tree tree;
+    Frame frame;
+    unsigned below;   // bits of the codes that were not sorted by
     unsigned height;  // of the boxes that are made; 0 for leaves
 };
 
@@ -93,8 +103,9 @@ struct Growth {
 struct Traversal {
     Tree tree;
     const float* queries;   // q x d, row-major
-    const unsigned* order;  // which query of this launch a warp has
-    const unsigned long long* codes;  // of that query; 0 where the queries are the points, in the order of the leaves
+    const unsigned* order;  // queries of this launch in the order in which warps, or lanes, have them; 0: as they are
+    Frame frame;            // of the codes
+    unsigned in_leaves;     // 1: the queries are the points, in the order of the leaves
     unsigned k;
     unsigned first_query;  // this launch answers first_query ... first_query + query_count - 1
     unsigned query_count;

@@ -1,12 +1,13 @@
-// A pass of a radix sort, from the lowest digit to the highest, stable in each: of 64-bit codes with a 32-bit number beside them.
-// On the CPU the standard library sorts (src/engines/index/tree.rs).
+// A radix sort from the lowest digit to the highest, stable in each, of 32-bit keys with a 32-bit number beside them: a kernel a digit
+// (Adinets and Merrill, Onesweep, 2022). On the CPU the standard library sorts (src/engines/index/tree.rs).
 //
-// 1. count: the keys of each digit in each block's tile of SORT_THREADS x SORT_ITEMS keys.
-// 2. scan: a block a digit turns the counts of all tiles into how many keys of the digit lie in the tiles before.
-// 3. scatter: every key goes to its place. Within a tile, a warp has consecutive keys, and so do its rounds: keys of the same digit
-//    keep their order.
+// 1. tally: while keys are made, their digits are counted, of all passes at once: a pass changes the order of keys, not their digits.
+// 2. sweep: a block takes the next tile of SORT_THREADS x SORT_ITEMS keys, ranks each among those of its digit, and learns how many of
+//    each digit lie in the tiles before it by looking back over what their blocks have published (Merrill and Garland, Single-pass
+//    parallel prefix scan with decoupled look-back, 2016). Within a tile a warp has consecutive keys, and so do its rounds: keys of the
+//    same digit keep their order.
 //
-// The caller launches count and scatter with Pass::blocks blocks, scan with a block a digit, each of SORT_THREADS threads.
+// The caller zeroes the counts, tiles and turns of all passes, and launches sweep with a block a tile, each of SORT_THREADS threads.
 #pragma once
 
 #include "index/interface.cuh"
@@ -19,9 +20,14 @@ constexpr unsigned SORT_WARPS = SORT_THREADS / WARP;
 constexpr unsigned TILE = SORT_THREADS * SORT_ITEMS;
 static_assert(SORT_THREADS == DIGITS, "a thread has a digit");
 
-__device__ __forceinline__ unsigned digit_of(const Pass& pass, unsigned long long code) {
-    return static_cast<unsigned>(code >> pass.shift) & (DIGITS - 1);
-}
+// What a tile has published of a digit: nothing, its own number of keys, or that of all tiles up to it. There are fewer than 2^30
+// keys, and flag and number are one word: whoever sees the flag sees the number.
+constexpr unsigned OWN = 1u << 30, ALL = 2u << 30, NUMBER = OWN - 1;
+
+// Tiles that are looked at together: their words are loaded at once.
+constexpr unsigned BACK = 16;
+
+__device__ __forceinline__ unsigned digit_of(unsigned key, unsigned shift) { return key >> shift & (DIGITS - 1); }
 
 // The lanes with the same digit as this one.
 __device__ __forceinline__ unsigned same_digit(unsigned digit, bool there) {
@@ -35,22 +41,8 @@ __device__ __forceinline__ unsigned same_digit(unsigned digit, bool there) {
     return lanes;
 }
 
-__device__ __forceinline__ void count(const Pass& pass) {
-    __shared__ unsigned histogram[DIGITS];
-    histogram[threadIdx.x] = 0;
-    __syncthreads();
-    for (unsigned item = 0; item < SORT_ITEMS; ++item) {
-        unsigned at = blockIdx.x * TILE + item * SORT_THREADS + threadIdx.x;
-        if (at < pass.count) {
-            atomicAdd(&histogram[digit_of(pass, pass.codes[at])], 1);
-        }
-    }
-    __syncthreads();
-    pass.counts[threadIdx.x * pass.blocks + blockIdx.x] = histogram[threadIdx.x];
-}
-
-// Exclusive prefix sum over the block's threads; `total` is the sum of all.
-__device__ __forceinline__ unsigned exclusive_sum(unsigned value, unsigned& total, unsigned (&sums)[SORT_WARPS]) {
+// Exclusive prefix sum over the block's threads.
+__device__ __forceinline__ unsigned exclusive_sum(unsigned value, unsigned (&sums)[SORT_WARPS]) {
     unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP;
     unsigned inclusive = warp::inclusive_sum(value, lane);
     // Sums of the call before may still be read.
@@ -60,50 +52,93 @@ __device__ __forceinline__ unsigned exclusive_sum(unsigned value, unsigned& tota
     }
     __syncthreads();
     unsigned before = 0;
-    total = 0;
 #pragma unroll
     for (unsigned other = 0; other < SORT_WARPS; ++other) {
         before += other < warp ? sums[other] : 0;
-        total += sums[other];
     }
     return before + inclusive - value;
 }
 
-__device__ __forceinline__ void scan(const Pass& pass) {
-    __shared__ unsigned sums[SORT_WARPS];
-    unsigned* row = pass.counts + static_cast<size_t>(blockIdx.x) * pass.blocks;
-    unsigned before = 0;
-    for (unsigned first = 0; first < pass.blocks; first += SORT_THREADS) {
-        unsigned at = first + threadIdx.x;
-        unsigned total;
-        unsigned sum = exclusive_sum(at < pass.blocks ? row[at] : 0, total, sums);
-        if (at < pass.blocks) {
-            row[at] = before + sum;
-        }
-        before += total;
+// Counts the digits of the keys of a tile, which `key(at)` makes.
+template <class Make>
+__device__ __forceinline__ void tally(unsigned* counts, unsigned count, unsigned passes, Make key) {
+    __shared__ unsigned histogram[SORT_PASSES][DIGITS];
+    for (unsigned pass = 0; pass < passes; ++pass) {
+        histogram[pass][threadIdx.x] = 0;
     }
-    if (threadIdx.x == 0) {
-        pass.totals[blockIdx.x] = before;
+    __syncthreads();
+    for (unsigned item = 0; item < SORT_ITEMS; ++item) {
+        unsigned at = blockIdx.x * TILE + item * SORT_THREADS + threadIdx.x;
+        if (at < count) {
+            unsigned made = key(at);
+            for (unsigned pass = 0; pass < passes; ++pass) {
+                atomicAdd(&histogram[pass][digit_of(made, pass * SORT_BITS)], 1);
+            }
+        }
+    }
+    __syncthreads();
+    for (unsigned pass = 0; pass < passes; ++pass) {
+        unsigned counted = histogram[pass][threadIdx.x];
+        if (counted != 0) {
+            atomicAdd(&counts[pass * DIGITS + threadIdx.x], counted);
+        }
     }
 }
 
-__device__ __forceinline__ void scatter(const Pass& pass) {
+// How many keys of this thread's digit lie in the tiles before this one, which has `own`.
+__device__ __forceinline__ unsigned look_back(volatile unsigned* tiles, unsigned tile, unsigned own) {
+    tiles += threadIdx.x;
+    tiles[tile * DIGITS] = (tile == 0 ? ALL : OWN) | own;
+    unsigned before = 0;
+    for (unsigned at = tile; at > 0;) {
+        unsigned words[BACK];
+#pragma unroll
+        for (unsigned i = 0; i < BACK; ++i) {
+            unsigned word = i < at ? tiles[(at - 1 - i) * DIGITS] : +ALL;
+            words[i] = word;
+        }
+#pragma unroll
+        for (unsigned i = 0; i < BACK; ++i) {
+            if (at == 0 || words[i] == 0) {
+                break;
+            }
+            before += words[i] & NUMBER;
+            at = (words[i] & ALL) != 0 ? 0 : at - 1;
+        }
+    }
+    if (tile > 0) {
+        tiles[tile * DIGITS] = ALL | (before + own);
+    }
+    return before;
+}
+
+__device__ __forceinline__ void sweep(const Pass& pass) {
     __shared__ unsigned sums[SORT_WARPS];
     __shared__ unsigned places[SORT_WARPS][DIGITS];
+    __shared__ unsigned turned[2][TILE];
+    __shared__ unsigned turn;
     unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP;
+    if (threadIdx.x == 0) {
+        // Not the block's number: blocks start in any order, and each waits for the tiles before its own.
+        turn = atomicAdd(pass.turn, 1);
+    }
     for (unsigned digit = lane; digit < DIGITS; digit += WARP) {
         places[warp][digit] = 0;
     }
-    __syncwarp();
-    unsigned first = blockIdx.x * TILE + warp * WARP * SORT_ITEMS + lane;
-    unsigned long long codes[SORT_ITEMS];
-    unsigned ranks[SORT_ITEMS];
+    __syncthreads();
+    unsigned tile = turn;
+    unsigned first = tile * TILE + warp * WARP * SORT_ITEMS + lane;
+    unsigned keys[SORT_ITEMS], numbers[SORT_ITEMS], ranks[SORT_ITEMS];
 #pragma unroll
     for (unsigned item = 0; item < SORT_ITEMS; ++item) {
         unsigned at = first + item * WARP;
-        bool there = at < pass.count;
-        codes[item] = there ? pass.codes[at] : 0;
-        unsigned digit = digit_of(pass, codes[item]);
+        keys[item] = at < pass.count ? pass.keys[at] : 0xffffffffu;
+        numbers[item] = at < pass.count ? (pass.order == nullptr ? at : pass.order[at]) : 0;
+    }
+#pragma unroll
+    for (unsigned item = 0; item < SORT_ITEMS; ++item) {
+        bool there = first + item * WARP < pass.count;
+        unsigned digit = digit_of(keys[item], pass.shift);
         unsigned same = same_digit(digit, there);
         unsigned before = places[warp][digit];
         ranks[item] = before + __popc(same & warp::lanes_below(lane));
@@ -114,25 +149,43 @@ __device__ __forceinline__ void scatter(const Pass& pass) {
         }
         __syncwarp();
     }
-    // A thread has a digit: where its keys of this tile begin, and in the tile those of each warp.
-    unsigned total;
-    unsigned place = exclusive_sum(pass.totals[threadIdx.x], total, sums);
-    place += pass.counts[static_cast<size_t>(threadIdx.x) * pass.blocks + blockIdx.x];
-    // exclusive_sum's barriers have ordered what the warps counted.
+    __syncthreads();
+    // A thread has a digit: how many keys of it the tile has, where they begin in the tile, and where in the result.
+    unsigned own = 0;
 #pragma unroll
     for (unsigned other = 0; other < SORT_WARPS; ++other) {
         unsigned counted = places[other][threadIdx.x];
-        places[other][threadIdx.x] = place;
-        place += counted;
+        places[other][threadIdx.x] = own;
+        own += counted;
+    }
+    unsigned in_tile = exclusive_sum(own, sums);
+    unsigned place = exclusive_sum(pass.counts[threadIdx.x], sums) + look_back(pass.tiles, tile, own);
+#pragma unroll
+    for (unsigned other = 0; other < SORT_WARPS; ++other) {
+        places[other][threadIdx.x] += in_tile;
     }
     __syncthreads();
 #pragma unroll
     for (unsigned item = 0; item < SORT_ITEMS; ++item) {
-        unsigned at = first + item * WARP;
-        if (at < pass.count) {
-            unsigned to = places[warp][digit_of(pass, codes[item])] + ranks[item];
-            pass.sorted_codes[to] = codes[item];
-            pass.sorted_order[to] = pass.order[at];
+        if (first + item * WARP < pass.count) {
+            unsigned to = places[warp][digit_of(keys[item], pass.shift)] + ranks[item];
+            turned[0][to] = keys[item];
+            turned[1][to] = numbers[item];
+        }
+    }
+    __syncthreads();
+    // From the tile's order, in which neighbours go to neighbouring places.
+    places[0][threadIdx.x] = place - in_tile;
+    __syncthreads();
+    unsigned count = min(pass.count - tile * TILE, TILE);
+#pragma unroll
+    for (unsigned item = 0; item < SORT_ITEMS; ++item) {
+        unsigned at = item * SORT_THREADS + threadIdx.x;
+        if (at < count) {
+            unsigned key = turned[0][at];
+            unsigned to = places[0][digit_of(key, pass.shift)] + at;
+            pass.sorted_keys[to] = key;
+            pass.sorted_order[to] = turned[1][at];
         }
     }
 }

@@ -13,6 +13,7 @@
 #include "distance.cuh"
 #include "index/boxes.cuh"
 #include "index/interface.cuh"
+#include "index/morton.cuh"
 #include "index/nearest.cuh"
 #include "key.cuh"
 #include "warp/lanes.cuh"
@@ -145,11 +146,11 @@ __device__ __forceinline__ void traverse(const Traversal& search) {
     if (turn >= search.query_count) {
         return;
     }
-    unsigned in_launch = search.order[turn];
-    unsigned own = search.codes == nullptr ? turn / WARP : leaf_of(search.tree, search.codes[turn], warp::lane_id());
+    unsigned in_launch = search.order == nullptr ? turn : search.order[turn];
     size_t query = search.first_query + in_launch;
     unsigned d = D == 0 ? search.tree.d : D;
     const float* from = search.queries + query * d;
+    unsigned own = search.in_leaves ? turn / WARP : leaf_of(search.tree, code(search.frame, from, d), warp::lane_id());
     Nearest<R, Tally> warp;
     warp.start(buffers[number], search.k);
     if constexpr (D == 0) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "index/interface.cuh"
+#include "index/morton.cuh"
 #include "key.cuh"
 #include "warp/reduce.cuh"
 
@@ -13,14 +14,6 @@ namespace warpscope::index {
 
 // The first code below a box that pads a group: behind all.
 constexpr unsigned long long NO_CODE = 0xffffffffffffffffull;
-
-__device__ __forceinline__ float least(float value) {
-#pragma unroll
-    for (unsigned stride = WARP / 2; stride > 0; stride /= 2) {
-        value = fminf(value, __shfl_xor_sync(ALL_LANES, value, stride));
-    }
-    return value;
-}
 
 // Column `lane` of a group's corners.
 struct Box {
@@ -57,7 +50,7 @@ __device__ __forceinline__ void bound_points(const Growth& growth, unsigned leaf
         if (exists) {
             tree.coordinates[(static_cast<size_t>(leaf) * tree.d + j) * WARP + lane] = value;
         }
-        float low = least(value), high = -least(there ? -value : infinite_distance());
+        float low = warp::reduce_min(value), high = -warp::reduce_min(there ? -value : infinite_distance());
         if (lane == 0) {
             box.write(j, low, high);
         }
@@ -65,7 +58,20 @@ __device__ __forceinline__ void bound_points(const Growth& growth, unsigned leaf
     unsigned smallest = warp::reduce_min(position);
     if (lane == 0) {
         *box.smallest = smallest;
-        *box.first_code = exists ? growth.codes[at] : NO_CODE;
+    }
+    // Lane 0 has the leaf's first point, and lane 1 that of the next.
+    bool next = lane == 1 && at + WARP - 1 < tree.n;
+    unsigned first = next ? growth.order[at + WARP - 1] : position;
+    unsigned long long sorted = NO_CODE;
+    if (exists && (lane == 0 || next)) {
+        sorted = code(growth.frame, growth.rows + static_cast<size_t>(first) * tree.d, tree.d) >> growth.below << growth.below;
+    }
+    unsigned long long other = __shfl_down_sync(ALL_LANES, sorted, 1);
+    if (lane == 0) {
+        *box.first_code = sorted;
+        if (exists && sorted == other) {
+            atomicAdd(growth.crowded, 1);
+        }
     }
 }
 
@@ -78,8 +84,8 @@ __device__ __forceinline__ void bound_boxes(const Growth& growth, unsigned numbe
     size_t group = tree.first_group[height - 1] + number;
     const float* corners = tree.corners + group * 2 * tree.d * WARP + lane;
     for (unsigned j = 0; j < tree.d; ++j) {
-        float low = least(exists ? corners[j * WARP] : infinite_distance());
-        float high = -least(exists ? -corners[(tree.d + j) * WARP] : infinite_distance());
+        float low = warp::reduce_min(exists ? corners[j * WARP] : infinite_distance());
+        float high = -warp::reduce_min(exists ? -corners[(tree.d + j) * WARP] : infinite_distance());
         if (lane == 0) {
             box.write(j, low, high);
         }

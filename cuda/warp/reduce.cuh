@@ -39,6 +39,26 @@ __device__ __forceinline__ unsigned reduce_min(unsigned value) {
 #endif
 }
 
+__device__ __forceinline__ float reduce_min(float value) {
+#pragma unroll
+    for (unsigned stride = WARP / 2; stride > 0; stride /= 2) {
+        value = fminf(value, __shfl_xor_sync(ALL_LANES, value, stride));
+    }
+    return value;
+}
+
+__device__ __forceinline__ int reduce_max(int value) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_max_sync(ALL_LANES, value);
+#else
+#pragma unroll
+    for (unsigned stride = WARP / 2; stride > 0; stride /= 2) {
+        value = max(value, __shfl_xor_sync(ALL_LANES, value, stride));
+    }
+    return value;
+#endif
+}
+
 // Bitwise or over all lanes, returned in every lane.
 __device__ __forceinline__ unsigned reduce_or(unsigned value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800

@@ -239,6 +239,12 @@ pub trait Search {
         1
     }
 
+    /// How many milliseconds a chunk should take: long enough to fill the device, short enough that progress moves, that a cancel is
+    /// obeyed soon, and that a desktop's watchdog never fires.
+    fn chunk_ms(&self) -> f64 {
+        50.0
+    }
+
     /// The most multiply-adds (queries × n × d) in the first chunk, before anything is known about speed: even a slow device
     /// of this kind finishes them well within a second.
     fn first_work(&self) -> u64 {

@@ -4,10 +4,6 @@ use std::ops::Range;
 
 use crate::knn::{Problem, Search};
 
-/// How long a chunk should take: long enough to fill the device, short enough that progress moves, that a cancel is
-/// obeyed soon, and that a desktop's watchdog never fires.
-const TARGET_MS: f64 = 50.0;
-
 /// How much larger than the one before a chunk may be: the first, small chunk's time is mostly overhead.
 const GROWTH: usize = 16;
 
@@ -20,7 +16,9 @@ pub struct Chunks {
     full: usize,
     /// The smallest chunk; what does not fill the device is a multiple of it.
     unit: usize,
-    /// How many queries take [`TARGET_MS`].
+    /// How many milliseconds a chunk should take: [`Search::chunk_ms`].
+    ms: f64,
+    /// How many queries take that long.
     target: usize,
 }
 
@@ -29,13 +27,13 @@ impl Chunks {
     pub fn new(search: &dyn Search, problem: &Problem) -> Self {
         let work_of_a_query = (problem.n() as u64 * problem.dims() as u64).max(1);
         let first = usize::try_from(search.first_work() / work_of_a_query).unwrap_or(usize::MAX);
-        Self::sized(search.chunk_unit(), search.first_chunk(), first)
+        Self { ms: search.chunk_ms(), ..Self::sized(search.chunk_unit(), search.first_chunk(), first) }
     }
 
     /// Chunks of a multiple of `unit`, or of `full` where they are larger; the first has `full` or, if that is less, `first`.
     fn sized(unit: usize, full: usize, first: usize) -> Self {
         let unit = unit.max(1);
-        let mut chunks = Self { full: full.max(unit), unit, target: 0 };
+        let mut chunks = Self { full: full.max(unit), unit, ms: 50.0, target: 0 };
         chunks.target = chunks.whole(first.min(full));
         chunks
     }
@@ -53,7 +51,7 @@ impl Chunks {
 
     /// Learns from a chunk of `queries` that took `ms`.
     pub fn took(&mut self, queries: usize, ms: f64) {
-        let fitting = (queries as f64 * TARGET_MS / ms.max(1e-6)) as usize;
+        let fitting = (queries as f64 * self.ms / ms.max(1e-6)) as usize;
         self.target = self.whole(fitting.min(self.target.max(queries).saturating_mul(GROWTH)));
     }
 

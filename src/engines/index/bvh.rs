@@ -7,10 +7,13 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::cost;
+use super::morton::Depth;
 use super::nearest::Nearest;
+use super::packet::{Packets, answer_packets, are_neighbours, packet_length};
 use super::traverse::{Visits, traverse_each};
 use super::tree::{Tree, sorted};
 use crate::engines::cuda::CudaBvh;
+use crate::engines::lockstep::{PADDING, distance_of, index_of};
 use crate::engines::{host_memory, processor};
 use crate::knn::{
     Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Measure, Metric, Neighbors,
@@ -56,6 +59,12 @@ pub static MEASURES: [Measure; 6] = {
 
 /// Queries per parallel work item, neighbours on the curve.
 const BLOCK: usize = 64;
+
+/// Likewise in packets: enough that what they work with is not allocated for each.
+const PACKED_BLOCK: usize = 32 * 32;
+
+/// How long a chunk may take: long enough for most of a million queries, so that those of a packet are near one another.
+const CHUNK_MS: f64 = 400.0;
 
 /// The engine `bvh` on the CPU. It runs everywhere.
 #[derive(Debug, Default)]
@@ -129,7 +138,11 @@ impl Search for BvhSearch<'_> {
         (rayon::current_num_threads() * BLOCK).min(self.problem.q())
     }
 
-    fn search(&mut self, queries: Range<usize>, _build: Build) -> Result<f64, EngineError> {
+    fn chunk_ms(&self) -> f64 {
+        CHUNK_MS
+    }
+
+    fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
         let start = Instant::now();
         let (tree, dims, k) = (&*self.tree, self.problem.dims(), self.problem.k());
         let coordinates = &self.problem.queries()[queries.start * dims..queries.end * dims];
@@ -142,7 +155,7 @@ impl Search for BvhSearch<'_> {
         let mut rows: Vec<Option<Row<'_>>> =
             rows.map(|((indices, squared_distances), visits)| Some(Row { indices, squared_distances, visits })).collect();
         // Neighbours on the curve visit the same leaves, which are then in the cache.
-        let order = sorted(&tree.frame, coordinates, dims);
+        let order = sorted(&tree.frame, coordinates, dims, Depth::Fine);
         let mut rows: Vec<Row<'_>> = order.iter().map(|&(_, row)| rows[row as usize].take().expect("a query is searched once")).collect();
 
         let search = |(order, rows): (&[(u64, u32)], &mut [Row<'_>])| {
@@ -155,7 +168,22 @@ impl Search for BvhSearch<'_> {
                 }
             });
         };
-        if queries.len() == 1 {
+        let length = packet_length(k, dims).filter(|_| build == Build::Timed && are_neighbours(queries.len(), self.problem.n()));
+        if let Some(length) = length {
+            // Each packet is searched once: what it visits is not each query's own, and is not counted.
+            let search = |(order, rows): (&[(u64, u32)], &mut [Row<'_>])| {
+                let mut packets = Packets::new(k, length);
+                answer_packets(tree, coordinates, dims, order, &mut packets, &mut |at, keys| {
+                    let Row { indices, squared_distances, .. } = &mut rows[at];
+                    let padding = std::iter::repeat(&PADDING);
+                    for ((index, distance), &key) in indices.iter_mut().zip(squared_distances.iter_mut()).zip(keys.iter().chain(padding)) {
+                        (*index, *distance) = (index_of(key), distance_of(key));
+                    }
+                });
+            };
+            order.par_chunks(PACKED_BLOCK).zip(rows.par_chunks_mut(PACKED_BLOCK)).for_each(search);
+            self.visits.clear();
+        } else if queries.len() == 1 {
             // A single work item runs on this thread: the pool may be busy with another run.
             search((&order, &mut rows));
         } else {

@@ -7,7 +7,9 @@
 //! | `morton.rs` | `cuda/index/morton.cuh` |
 //! | `boxes.rs` | `cuda/index/boxes.cuh` |
 //! | `tree.rs` | `cuda/index/tree.cuh` |
+//! | `lane.rs` | `cuda/index/lane.cuh` |
 //! | `nearest.rs` | `cuda/index/nearest.cuh` |
+//! | `packet.rs` | `cuda/index/packet.cuh` |
 //! | `traverse.rs` | `cuda/index/traverse.cuh` |
 //!
 //! `bvh.rs`, the engine on the CPU, and `cost.rs`, its cost model, have no twins. [`docs/index.md`] describes the tree and proves
@@ -18,13 +20,16 @@
 mod boxes;
 mod bvh;
 mod cost;
+mod lane;
 mod morton;
 mod nearest;
+mod packet;
 mod traverse;
 mod tree;
 
 pub use boxes::WARP;
 pub use bvh::{BVH, Bvh, MEASURES};
-pub use morton::Frame;
+pub use morton::{Depth, Frame, Part, is_crowded};
+pub use packet::{are_neighbours, packet_length};
 pub use traverse::Visits;
 pub use tree::HEIGHTS;

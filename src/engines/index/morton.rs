@@ -5,6 +5,33 @@
 /// Bits of a code. Not the 64th: the code of padding, all ones, is behind those of all points.
 const BITS: u32 = 63;
 
+/// Bits that a radix sort takes at once.
+const KEY_BITS: u32 = 32;
+
+/// How many bits of their codes points are sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// The highest 32, which tell most points apart.
+    Coarse,
+    /// All.
+    Fine,
+}
+
+/// Some bits of a code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The bits below.
+    pub shift: u32,
+    /// How many, at most 32.
+    pub bits: u32,
+}
+
+/// Whether the highest bits tell too few points apart: of so many leaves that begin with the same as the next, in a tree over n points.
+/// No namesake: the host asks for both.
+pub fn is_crowded(leaves: usize, n: usize) -> bool {
+    leaves * 16 * super::WARP > n
+}
+
 /// Where the cells of the curve lie: cubes that fill the extent of the points, so that no axis is cut more finely than another.
 #[derive(Clone, Debug)]
 pub struct Frame {
@@ -25,6 +52,17 @@ impl Frame {
         let bits = (BITS / dims as u32).clamp(1, f32::MANTISSA_DIGITS);
         let scale = if extent > 0.0 { (1u32 << bits) as f32 / extent } else { 0.0 };
         Self { low, scale, bits }
+    }
+
+    /// The parts of the codes to sort by, the lowest first, and the bits below them. No namesake: the host launches the passes.
+    pub fn parts(&self, depth: Depth) -> (Vec<Part>, u32) {
+        let all = self.bits * self.low.len() as u32;
+        let below = all.saturating_sub(KEY_BITS);
+        let high = Part { shift: below, bits: all - below };
+        match depth {
+            Depth::Fine if below > 0 => (vec![Part { shift: 0, bits: below }, high], 0),
+            _ => (vec![high], below),
+        }
     }
 
     /// The code of a point, which need not lie within the extent: it has that of the nearest cell.

@@ -61,7 +61,7 @@ pub fn traverse_each(
 /// one of the smallest key comes next, as long as that is below the k-th neighbour's. As soon as it is not, the others are left out
 /// together, and the search goes on in the node above.
 #[inline(always)]
-fn descend(tree: &Tree, query: &[f32], code: u64, nearest: &mut Nearest) -> Visits {
+pub fn descend(tree: &Tree, query: &[f32], code: u64, nearest: &mut Nearest) -> Visits {
     nearest.restart();
     let mut visits = Visits::default();
     let own = leaf_of(tree, code);
@@ -148,7 +148,7 @@ impl Node {
 
 /// The leaf where a code would be: the last that does not begin behind it.
 #[inline(always)]
-fn leaf_of(tree: &Tree, code: u64) -> usize {
+pub fn leaf_of(tree: &Tree, code: u64) -> usize {
     let mut group = 0;
     for height in (0..=tree.top()).rev() {
         let mut begun = 0;

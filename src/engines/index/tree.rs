@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 
 use super::boxes::{Boxes, WARP};
-use super::morton::Frame;
+use super::morton::{Depth, Frame, is_crowded};
 use crate::engines::lockstep::Lanes;
 use crate::engines::lockstep::distance::Coordinates;
 use crate::knn::Problem;
@@ -36,7 +36,12 @@ impl Tree {
     pub fn new(problem: &Problem) -> Self {
         let (dims, points) = (problem.dims(), problem.points());
         let frame = Frame::new(problem.extents());
-        let order = sorted(&frame, points, dims);
+        let mut order = sorted(&frame, points, dims, Depth::Coarse);
+        let starts = || order.iter().step_by(WARP).map(|&(code, _)| code);
+        let crowded = starts().zip(starts().skip(1)).filter(|(code, next)| code == next).count();
+        if frame.parts(Depth::Coarse).1 > 0 && is_crowded(crowded, order.len()) {
+            order = sorted(&frame, points, dims, Depth::Fine);
+        }
         let leaves = order.len().div_ceil(WARP);
         let mut coordinates = vec![Coordinates([f32::INFINITY; WARP]); leaves * dims];
         let mut positions = vec![[u32::MAX; WARP]; leaves];
@@ -113,11 +118,12 @@ type Target<'a> = (&'a mut [Coordinates<WARP>], &'a mut Lanes<u32, WARP>);
 /// The leaves under a group of boxes: coordinates and positions.
 type Leaves<'a> = (&'a [Coordinates<WARP>], &'a [Lanes<u32, WARP>]);
 
-/// The rows of n × d values with their codes, in the order of these, and of the rows themselves where codes are equal. No namesake: on the
-/// device a radix sort, which is stable, does it digit by digit.
-pub fn sorted(frame: &Frame, values: &[f32], dims: usize) -> Vec<(u64, u32)> {
-    let mut codes: Vec<(u64, u32)> =
-        values.par_chunks_exact(dims).with_min_len(PART).map(|row| frame.code(row)).zip(0..(values.len() / dims) as u32).collect();
+/// The rows of n × d values with their codes, without the bits that are not sorted by, in the order of these, and of the rows themselves
+/// where they are equal. No namesake: on the device a radix sort, which is stable, does it digit by digit.
+pub fn sorted(frame: &Frame, values: &[f32], dims: usize, depth: Depth) -> Vec<(u64, u32)> {
+    let (_, below) = frame.parts(depth);
+    let rows = values.par_chunks_exact(dims).with_min_len(PART);
+    let mut codes: Vec<(u64, u32)> = rows.map(|row| frame.code(row) >> below << below).zip(0..(values.len() / dims) as u32).collect();
     codes.par_sort_unstable();
     codes
 }

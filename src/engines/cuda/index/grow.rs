@@ -9,7 +9,8 @@ use super::interface::{BUILD_THREADS, Frame, Growth, HEIGHTS, Tree, index_entry}
 use super::sort::{Rows, Scratch, Sorter};
 use crate::engines::cuda::device::kernels::Kernels;
 use crate::engines::cuda::device::units::Unit;
-use crate::engines::index::{Frame as HostFrame, WARP};
+use crate::engines::index;
+use crate::engines::index::{Depth, Frame as HostFrame, WARP};
 
 /// The tree over points on a device, in the form cached with them.
 pub struct DeviceTree {
@@ -20,6 +21,8 @@ pub struct DeviceTree {
     corners: CudaSlice<f32>,
     smallest: CudaSlice<u32>,
     first_codes: CudaSlice<u64>,
+    /// How many leaves begin with the same sorted bits as the next.
+    crowded: CudaSlice<u32>,
     n: usize,
     d: usize,
 }
@@ -66,6 +69,16 @@ impl Grower {
 }
 
 impl DeviceTree {
+    /// Whether the bits that the tree was last built by told too few points apart.
+    ///
+    /// # Errors
+    /// Those of the driver.
+    pub fn is_crowded(&self, stream: &Arc<CudaStream>) -> Result<bool, DriverError> {
+        let crowded = stream.clone_dtoh(&self.crowded)?;
+        stream.synchronize()?;
+        Ok(index::is_crowded(crowded[0] as usize, self.n))
+    }
+
     /// Bytes of a tree over n points in d dimensions.
     pub fn bytes(n: usize, d: usize) -> u64 {
         let layout = Layout::new(n);
@@ -89,6 +102,7 @@ impl DeviceTree {
                 corners: stream.alloc(layout.groups * 2 * d * WARP)?,
                 smallest: stream.alloc(layout.groups * WARP)?,
                 first_codes: stream.alloc(layout.groups * WARP)?,
+                crowded: stream.alloc(1)?,
                 n,
                 d,
             })
@@ -117,7 +131,7 @@ impl DeviceTree {
         }
     }
 
-    /// Builds the tree over n rows, which are on the device.
+    /// Builds the tree over n rows, which are on the device, by so many bits of their codes.
     ///
     /// # Safety
     /// `rows` is the address of n rows of d numbers.
@@ -131,9 +145,13 @@ impl DeviceTree {
         grower: &Grower,
         scratch: &mut Scratch,
         rows: CUdeviceptr,
+        depth: Depth,
     ) -> Result<(), DriverError> {
+        let (parts, below) = self.frame.parts(depth);
+        let frame = self.device_frame(stream);
         // SAFETY: as the caller says; the frame's axes are on the device.
-        let sorted = unsafe { sorter.sort(stream, scratch, Rows { address: rows, count: self.n, d: self.d }, self.device_frame(stream), true) }?;
+        let order = unsafe { sorter.sort(stream, scratch, Rows { address: rows, count: self.n, d: self.d }, frame, &parts) }?;
+        stream.memset_zeros(&mut self.crowded)?;
         // The kernels write to these.
         let _ = (self.coordinates.device_ptr_mut(stream), self.positions.device_ptr_mut(stream));
         let _ = (self.corners.device_ptr_mut(stream), self.smallest.device_ptr_mut(stream), self.first_codes.device_ptr_mut(stream));
@@ -143,7 +161,7 @@ impl DeviceTree {
             let boxes = tree.boxes[height as usize].next_multiple_of(WARP as u32);
             let grid = boxes.div_ceil(BUILD_THREADS / WARP as u32);
             let config = LaunchConfig { grid_dim: (grid, 1, 1), block_dim: (BUILD_THREADS, 1, 1), shared_mem_bytes: 0 };
-            let growth = Growth { rows, order: sorted.order, codes: sorted.codes, tree, height };
+            let growth = Growth { rows, order, crowded: self.crowded.device_ptr_mut(stream).0, tree, frame, below, height };
             // SAFETY: `Growth` is the kernels' parameter, and its buffers are as long as the layout says.
             unsafe { stream.launch_builder(function).arg(&growth).launch(config) }?;
         }

@@ -20,6 +20,9 @@ use crate::knn::{Descriptor, DeviceId, DeviceInfo, Engine, EngineError, Paramete
 /// The unit of the steps that build a tree.
 const BUILD: &str = "index/build";
 
+/// The unit of the search by packets.
+const PACKET: &str = "index/packet";
+
 /// The unit of the search.
 const TRAVERSE: &str = "index/traverse";
 

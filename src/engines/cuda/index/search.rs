@@ -6,18 +6,21 @@ use std::sync::Arc;
 use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
 
 use super::grow::{DeviceTree, Grower};
-use super::interface::{TRAVERSE_WARPS, Traversal, Visits, traverse_entry};
-use super::sort::{Rows, Scratch, Sorted, Sorter};
+use super::interface::{TRAVERSE_WARPS, Traversal, Visits, packet_entry, traverse_entry};
+use super::sort::{Rows, Scratch, Sorter};
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::device::memory::Memory;
 use crate::engines::cuda::device::points::{self, Form};
 use crate::engines::cuda::device::units::{Unit, build_name};
-use crate::engines::index::{self, BVH, MEASURES};
+use crate::engines::index::{self, BVH, Depth, MEASURES, packet_length};
 use crate::engines::lockstep::registers_for;
 use crate::knn::{Answer, Build, EngineError, MAX_COUNTED_CHUNK, Neighbors, Problem, Search, SetupPhase};
 
 /// Fewer queries are searched in the order that they come in: sorting them would take longer than they do.
 const WORTH_SORTING: usize = 4096;
+
+/// Fewer queries leave a large GPU with too few packets.
+const WORTH_PACKING: usize = 100_000;
 
 /// A problem loaded into device memory.
 pub struct BvhSearch<'a> {
@@ -30,6 +33,8 @@ pub struct BvhSearch<'a> {
     /// Whether the queries are the points, in the same order.
     all_points: bool,
     traverse: [(Build, CudaFunction); 2],
+    /// The timed search by packets, where it pays.
+    packet: Option<CudaFunction>,
     visits: Option<CudaSlice<Visits>>,
     setup_ms: Vec<(SetupPhase, f64)>,
     /// Queries and build of the last launch.
@@ -55,6 +60,10 @@ impl<'a> BvhSearch<'a> {
         };
         let traverse = [kernel(Build::Timed)?, kernel(Build::Counted)?];
 
+        let length = packet_length(problem.k(), d).filter(|_| q >= WORTH_PACKING && index::are_neighbours(q, n));
+        let packet = |length| cuda.kernels.function(Unit::new(super::PACKET, length as u32, dims), &packet_entry(length as u32, dims));
+        let packet = length.map(packet).transpose().map_err(unavailable)?;
+
         let there = problem.cache().get(cuda.device_id, |_: &DeviceTree| true);
         let growing = if there.is_some() { 0 } else { DeviceTree::bytes(n, d) + Scratch::bytes(n) };
         let searching = Scratch::bytes(q) + (q.min(MAX_COUNTED_CHUNK) * size_of::<Visits>()) as u64;
@@ -72,7 +81,7 @@ impl<'a> BvhSearch<'a> {
             }
         };
         let all_points = problem.queries() == problem.points();
-        Ok(Self { cuda, memory, tree, sorter, scratch: None, all_points, traverse, visits: None, setup_ms, last: (0..0, Build::Timed) })
+        Ok(Self { cuda, memory, tree, sorter, scratch: None, all_points, traverse, packet, visits: None, setup_ms, last: (0..0, Build::Timed) })
     }
 
     fn launch(&mut self, queries: &Range<usize>, build: Build) -> Result<f64, DriverError> {
@@ -80,7 +89,8 @@ impl<'a> BvhSearch<'a> {
         let (count, d) = (queries.len(), self.memory.d);
         // The tree has the points in order. A counted search sorts all the same: of points with equal codes its own leaf may be another,
         // and counters are to be those of the twin.
-        let sorts = !(self.all_points && count == self.memory.q && build == Build::Timed);
+        let in_leaves = self.all_points && count == self.memory.q && build == Build::Timed;
+        let sorts = !in_leaves && count >= WORTH_SORTING;
         if sorts && self.scratch.as_ref().is_none_or(|scratch| scratch.len() < count) {
             // Free the old one first.
             self.scratch = None;
@@ -94,19 +104,23 @@ impl<'a> BvhSearch<'a> {
         memory.timer.start(stream)?;
         let rows = memory.queries.device_ptr(stream).0;
         let tree = self.tree.arguments(stream);
-        let sorted = match &mut self.scratch {
+        let frame = self.tree.device_frame(stream);
+        let order = match &mut self.scratch {
             Some(scratch) if sorts => {
                 let rows = Rows { address: rows + 4 * (queries.start * d) as u64, count, d };
+                let (parts, _) = self.tree.frame.parts(Depth::Coarse);
                 // SAFETY: the queries of this range are on the device.
-                unsafe { self.sorter.sort(stream, scratch, rows, self.tree.device_frame(stream), count >= WORTH_SORTING) }?
+                unsafe { self.sorter.sort(stream, scratch, rows, frame, &parts) }?
             }
-            _ => Sorted { order: tree.positions, codes: 0 },
+            _ if in_leaves => tree.positions,
+            _ => 0,
         };
         let arguments = Traversal {
             tree,
             queries: rows,
-            order: sorted.order,
-            codes: sorted.codes,
+            order,
+            frame,
+            in_leaves: in_leaves.into(),
             k: memory.k as u32,
             first_query: queries.start as u32,
             query_count: count as u32,
@@ -114,9 +128,16 @@ impl<'a> BvhSearch<'a> {
             squared_distances: memory.squared_distances.device_ptr_mut(stream).0,
             visits: self.visits.as_mut().map_or(0, |visits| visits.device_ptr_mut(stream).0),
         };
-        let config =
-            LaunchConfig { grid_dim: ((count as u32).div_ceil(TRAVERSE_WARPS), 1, 1), block_dim: (TRAVERSE_WARPS * 32, 1, 1), shared_mem_bytes: 0 };
-        let (_, kernel) = self.traverse.iter().find(|(of, _)| *of == build).expect("both builds are loaded with the problem");
+        let packs = build == Build::Timed && count >= WORTH_PACKING && index::are_neighbours(count, memory.n);
+        // Of a packet every lane has a query; otherwise a warp has one.
+        let (kernel, of_a_block, warps) = match &self.packet {
+            Some(packet) if packs => (packet, 32, 1),
+            _ => {
+                let of_build = self.traverse.iter().find(|(of, _)| *of == build);
+                (&of_build.expect("both builds are loaded with the problem").1, TRAVERSE_WARPS, TRAVERSE_WARPS)
+            }
+        };
+        let config = LaunchConfig { grid_dim: ((count as u32).div_ceil(of_a_block), 1, 1), block_dim: (32 * warps, 1, 1), shared_mem_bytes: 0 };
         // SAFETY: `Traversal` is the kernel's parameter; its pointers are to this search's buffers, which are as long as it says.
         unsafe { stream.launch_builder(kernel).arg(&arguments).launch(config) }?;
         memory.timer.stop(stream)
@@ -130,10 +151,16 @@ fn grow(cuda: &Cuda, memory: &Memory, sorter: &Sorter, grower: &Grower, problem:
     let mut tree = DeviceTree::reserve(stream, frame, problem.n())?;
     let mut scratch = Scratch::reserve(stream, problem.n())?;
     let rows = memory.points.floats.device_ptr(stream).0;
-    memory.timer.start(stream)?;
-    // SAFETY: the points are on the device, row by row.
-    unsafe { tree.grow(stream, sorter, grower, &mut scratch, rows) }?;
-    let ms = memory.timer.stop(stream)?;
+    let mut ms = 0.0;
+    for depth in [Depth::Coarse, Depth::Fine] {
+        memory.timer.start(stream)?;
+        // SAFETY: the points are on the device, row by row.
+        unsafe { tree.grow(stream, sorter, grower, &mut scratch, rows, depth) }?;
+        ms += memory.timer.stop(stream)?;
+        if tree.frame.parts(depth).1 == 0 || !tree.is_crowded(stream)? {
+            break;
+        }
+    }
     Ok((Arc::new(tree), ms))
 }
 

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
 
-use super::interface::{BUILD_THREADS, Codes, Frame, Pass, SORT_BITS, SORT_ITEMS, SORT_THREADS, index_entry};
+use super::interface::{Codes, Frame, Pass, SORT_BITS, SORT_ITEMS, SORT_PASSES, SORT_THREADS, index_entry};
 use crate::engines::cuda::device::kernels::Kernels;
 use crate::engines::cuda::device::units::Unit;
+use crate::engines::index::Part;
 
 /// Keys in a block's tile.
 const TILE: usize = (SORT_THREADS * SORT_ITEMS) as usize;
@@ -18,17 +19,15 @@ const DIGITS: usize = 1 << SORT_BITS;
 /// The kernels of the sort.
 pub struct Sorter {
     codes: CudaFunction,
-    count: CudaFunction,
-    scan: CudaFunction,
-    scatter: CudaFunction,
+    sweep: CudaFunction,
 }
 
 /// Device memory for sorting so many rows; the order comes out in it.
 pub struct Scratch {
-    codes: [CudaSlice<u64>; 2],
+    keys: [CudaSlice<u32>; 2],
     order: [CudaSlice<u32>; 2],
-    counts: CudaSlice<u32>,
-    totals: CudaSlice<u32>,
+    /// For each pass the keys of each digit, then for each the next tile's number, then for each what its tiles publish.
+    zeroed: CudaSlice<u32>,
 }
 
 /// Rows of d coordinates in device memory, at least one.
@@ -39,19 +38,15 @@ pub struct Rows {
     pub d: usize,
 }
 
-/// Where the result of a sort is, until the next with the same scratch.
-#[derive(Clone, Copy, Debug)]
-pub struct Sorted {
-    /// The rows' numbers.
-    pub order: CUdeviceptr,
-    /// Their codes.
-    pub codes: CUdeviceptr,
-}
-
 impl Scratch {
+    /// Words that have to be zero before `count` rows are sorted.
+    fn zeros(count: usize) -> usize {
+        SORT_PASSES as usize * (DIGITS + 1 + DIGITS * count.div_ceil(TILE))
+    }
+
     /// Bytes for sorting `count` rows.
     pub fn bytes(count: usize) -> u64 {
-        (24 * count + 4 * DIGITS * (count.div_ceil(TILE) + 1)) as u64
+        4 * (4 * count + Self::zeros(count)) as u64
     }
 
     /// # Errors
@@ -60,17 +55,16 @@ impl Scratch {
         // SAFETY: uninitialised memory, written before it is read.
         unsafe {
             Ok(Self {
-                codes: [stream.alloc(count)?, stream.alloc(count)?],
+                keys: [stream.alloc(count)?, stream.alloc(count)?],
                 order: [stream.alloc(count)?, stream.alloc(count)?],
-                counts: stream.alloc(DIGITS * count.div_ceil(TILE))?,
-                totals: stream.alloc(DIGITS)?,
+                zeroed: stream.alloc(Self::zeros(count))?,
             })
         }
     }
 
     /// How many rows it is for.
     pub fn len(&self) -> usize {
-        self.codes[0].len()
+        self.keys[0].len()
     }
 }
 
@@ -79,11 +73,11 @@ impl Sorter {
     /// Why there are no kernels.
     pub fn load(kernels: &mut Kernels) -> Result<Self, String> {
         let mut step = |name: &str| kernels.function(Unit::new(super::BUILD, 0, 0), &index_entry(name));
-        Ok(Self { codes: step("codes")?, count: step("count")?, scan: step("scan")?, scatter: step("scatter")? })
+        Ok(Self { codes: step("codes")?, sweep: step("sweep")? })
     }
 
-    /// Sorts rows by their codes in the frame; equal codes keep their order. With `sorted` false they have
-    /// codes, and stay in the order that they come in.
+    /// Sorts rows by some bits of their codes in the frame, the lowest first; where these are equal, rows keep their order. Returns where
+    /// the rows' numbers are, until the next sort with the same scratch.
     ///
     /// # Safety
     /// The rows are where `rows` says, and as many coordinates at `frame.low`.
@@ -96,41 +90,56 @@ impl Sorter {
         scratch: &mut Scratch,
         rows: Rows,
         frame: Frame,
-        sorted: bool,
-    ) -> Result<Sorted, DriverError> {
+        parts: &[Part],
+    ) -> Result<CUdeviceptr, DriverError> {
         let Rows { address, count, d } = rows;
         debug_assert!(0 < count && count <= scratch.len());
         let blocks = count.div_ceil(TILE) as u32;
-        let codes = scratch.codes.each_mut().map(|codes| codes.device_ptr_mut(stream).0);
-        let order = scratch.order.each_mut().map(|order| order.device_ptr_mut(stream).0);
-        let (counts, totals) = (scratch.counts.device_ptr_mut(stream).0, scratch.totals.device_ptr_mut(stream).0);
-
-        let arguments = Codes { rows: address, codes: codes[0], order: order[0], frame, count: count as u32, d: d as u32 };
-        let config = LaunchConfig { grid_dim: ((count as u32).div_ceil(BUILD_THREADS), 1, 1), block_dim: (BUILD_THREADS, 1, 1), shared_mem_bytes: 0 };
-        // SAFETY: `Codes` is the kernel's parameter, whose pointers cover `count` rows.
-        unsafe { stream.launch_builder(&self.codes).arg(&arguments).launch(config) }?;
-
-        let mut at = 0;
-        let bits = if sorted { frame.bits * d as u32 } else { 0 };
-        for shift in (0..bits).step_by(SORT_BITS as usize) {
-            let pass = Pass {
-                codes: codes[at],
-                order: order[at],
-                sorted_codes: codes[1 - at],
-                sorted_order: order[1 - at],
+        let keys = scratch.keys.each_mut().map(|keys| keys.device_ptr_mut(stream).0);
+        let orders = scratch.order.each_mut().map(|order| order.device_ptr_mut(stream).0);
+        let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (SORT_THREADS, 1, 1), shared_mem_bytes: 0 };
+        let word = |at: usize| 4 * at as u64;
+        // Which of the two the keys and the order are in.
+        let (mut at, mut order) = (0, 0);
+        for part in parts {
+            stream.memset_zeros(&mut scratch.zeroed.slice_mut(..Scratch::zeros(count)))?;
+            let counts = scratch.zeroed.device_ptr_mut(stream).0;
+            let turns = counts + word(SORT_PASSES as usize * DIGITS);
+            let tiles = turns + word(SORT_PASSES as usize);
+            let passes = part.bits.div_ceil(SORT_BITS);
+            let codes = Codes {
+                rows: address,
+                order,
+                keys: keys[at],
                 counts,
-                totals,
+                frame,
                 count: count as u32,
-                shift,
-                blocks,
+                d: d as u32,
+                shift: part.shift,
+                mask: u32::MAX >> (u32::BITS - part.bits),
+                passes,
             };
-            for (function, grid) in [(&self.count, blocks), (&self.scan, DIGITS as u32), (&self.scatter, blocks)] {
-                let config = LaunchConfig { grid_dim: (grid, 1, 1), block_dim: (SORT_THREADS, 1, 1), shared_mem_bytes: 0 };
-                // SAFETY: `Pass` is the kernels' parameter; its pointers cover `count` keys and the counts of `blocks` tiles.
-                unsafe { stream.launch_builder(function).arg(&pass).launch(config) }?;
+            // SAFETY: `Codes` is the kernel's parameter, whose pointers cover `count` rows and the digits of all passes.
+            unsafe { stream.launch_builder(&self.codes).arg(&codes).launch(config) }?;
+            for pass in 0..passes as usize {
+                let arguments = Pass {
+                    keys: keys[at],
+                    order,
+                    sorted_keys: keys[1 - at],
+                    sorted_order: orders[1 - at],
+                    counts: counts + word(pass * DIGITS),
+                    tiles: tiles + word(pass * DIGITS * blocks as usize),
+                    turn: turns + word(pass),
+                    count: count as u32,
+                    shift: pass as u32 * SORT_BITS,
+                };
+                // SAFETY: `Pass` is the kernel's parameter; its pointers cover `count` keys, and what the tiles of this pass publish,
+                // which was zeroed. The order is read from the buffer that is not written to.
+                unsafe { stream.launch_builder(&self.sweep).arg(&arguments).launch(config) }?;
+                at = 1 - at;
+                order = orders[at];
             }
-            at = 1 - at;
         }
-        Ok(Sorted { order: order[at], codes: codes[at] })
+        Ok(order)
     }
 }

@@ -1,0 +1,15 @@
+// Entry points: packet_k<L>_d<D>, the timed search by packets. WARPSCOPE_K is L, the length of a lane's list, and WARPSCOPE_D is D.
+#include "index/packet.cuh"
+
+namespace warpscope::index {
+
+#define WARPSCOPE_ENTRY(L, D)                                                                                                            \
+    extern "C" __global__ void __launch_bounds__(WARP) WARPSCOPE_PACKET_ENTRY(L, D)(const __grid_constant__ Traversal search) { \
+        answer_packet<L, D>(search);                                                                                                     \
+    }
+// Expands its arguments before they are pasted.
+#define WARPSCOPE_KERNEL(L, D) WARPSCOPE_ENTRY(L, D)
+
+WARPSCOPE_KERNEL(WARPSCOPE_K, WARPSCOPE_D)
+
+}  // namespace warpscope::index

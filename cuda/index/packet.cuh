@@ -1,0 +1,520 @@
+// A packet: 32 neighbouring queries a warp, a lane each. What one of them needs is loaded for all, and each keeps its list in its own
+// registers. Twin of src/engines/index/packet.rs.
+//
+// 1. find_shortest: from the nearest leaf on, each lane keeps the k smallest *distances*, as f32 and nothing else: a comparator is two
+//    instructions, where pairs take eight.
+// 2. Collected: in the leaves that were visited, what is not farther than the k-th of them is found again, now with positions.
+// 3. The pairs are sorted, once. A lane that collected more than fit, as many points are as far as the k-th, is answered by the whole
+//    warp instead (traverse.cuh), and so are the queries of a packet that needs too many leaves.
+//
+// Scope: a warp a packet and a block; nothing waits for another.
+//
+//   answer_packet<L, D>(search)     L = 8, 16, 32, 64 or 128, at least k; D = 2 or 3
+#pragma once
+
+#include "distance.cuh"
+#include "index/boxes.cuh"
+#include "index/interface.cuh"
+#include "index/lane.cuh"
+#include "index/traverse.cuh"
+#include "key.cuh"
+#include "warp/bitonic.cuh"
+#include "warp/lanes.cuh"
+#include "warp/reduce.cuh"
+
+namespace warpscope::index {
+
+// Points whose distances a lane computes together.
+constexpr unsigned STRIDE = 8;
+
+// Distances that are merged at once.
+template <int L>
+constexpr unsigned BATCH = L < 32 ? 16 : 32;
+
+// Distances that a lane gathers before they have to be merged. Fewer bound the search sooner, and take more merges.
+template <int L>
+constexpr unsigned EAGER = L < 32 ? 8 : 24;
+
+// Leaves before and after the packet's own that come first.
+template <int L>
+constexpr unsigned AROUND = L < 64 ? 1 : L < 128 ? 2 : 3;
+
+// Leaves that a packet may visit. One that needs more has queries that are not near one another.
+constexpr unsigned MOST_VISITED = 256;
+
+// A leaf that so many lanes or fewer ask for is looked at for one after the other, by all lanes.
+constexpr int FEW = 9;
+
+// The greatest number: distances are finite, those to padding are not.
+constexpr float GREATEST = 3.402823466e38f;
+
+// The queries, this lane's and the box around all, which is the same in every lane.
+template <int D>
+struct Packet {
+    float query[D], low[D], high[D];
+
+    __device__ __forceinline__ void load(const float* row) {
+#pragma unroll
+        for (int j = 0; j < D; ++j) {
+            query[j] = row[j];
+            low[j] = warp::reduce_min(query[j]);
+            high[j] = -warp::reduce_min(-query[j]);
+        }
+    }
+};
+
+// What no point in this lane's box of a group is below, whichever the query: as for one query (boxes.cuh), from the nearest corner of
+// the box around all.
+template <int D>
+__device__ __forceinline__ float bounds(const Tree& tree, unsigned height, unsigned group, const Packet<D>& packet, unsigned lane) {
+    const float* low = tree.corners + static_cast<size_t>(tree.first_group[height] + group) * 2 * D * WARP + lane;
+    const float* high = low + D * WARP;
+    float acc = 0.0f;
+#pragma unroll
+    for (int j = 0; j < D; ++j) {
+        float gap = fmaxf(fmaxf(__fsub_rn(low[j * WARP], packet.high[j]), __fsub_rn(packet.low[j], high[j * WARP])), 0.0f);
+        acc = __fmaf_rn(gap, gap, acc);
+    }
+    return acc;
+}
+
+// What no point of a box is below for this lane's query.
+template <int D>
+__device__ __forceinline__ float bound(const Tree& tree, unsigned height, unsigned box, const Packet<D>& packet) {
+    const float* low = tree.corners + static_cast<size_t>(tree.first_group[height] + box / WARP) * 2 * D * WARP + box % WARP;
+    const float* high = low + D * WARP;
+    float acc = 0.0f;
+#pragma unroll
+    for (int j = 0; j < D; ++j) {
+        acc = add_squared_difference(clamp(packet.query[j], low[j * WARP], high[j * WARP]), packet.query[j], acc);
+    }
+    return acc;
+}
+
+// Squared distances of this lane's query to STRIDE points of a leaf: every lane loads the same.
+template <int D>
+__device__ __forceinline__ void distances(const Tree& tree, unsigned leaf, unsigned first, const Packet<D>& packet, float (&squared)[STRIDE]) {
+    const float* points = tree.coordinates + static_cast<size_t>(leaf) * D * WARP + first;
+#pragma unroll
+    for (unsigned i = 0; i < STRIDE; ++i) {
+        squared[i] = 0.0f;
+    }
+#pragma unroll
+    for (int j = 0; j < D; ++j) {
+#pragma unroll
+        for (unsigned i = 0; i < STRIDE; i += 4) {
+            float4 four = *reinterpret_cast<const float4*>(points + j * WARP + i);
+            squared[i] = add_squared_difference(four.x, packet.query[j], squared[i]);
+            squared[i + 1] = add_squared_difference(four.y, packet.query[j], squared[i + 1]);
+            squared[i + 2] = add_squared_difference(four.z, packet.query[j], squared[i + 2]);
+            squared[i + 3] = add_squared_difference(four.w, packet.query[j], squared[i + 3]);
+        }
+    }
+}
+
+// Squared distance of this lane's point of a leaf to another lane's query.
+template <int D>
+__device__ __forceinline__ float distance_to(const Tree& tree, unsigned leaf, const Packet<D>& packet, unsigned whose, unsigned lane) {
+    const float* point = tree.coordinates + static_cast<size_t>(leaf) * D * WARP + lane;
+    float acc = 0.0f;
+#pragma unroll
+    for (int j = 0; j < D; ++j) {
+        acc = add_squared_difference(point[j * WARP], __shfl_sync(ALL_LANES, packet.query[j], whose), acc);
+    }
+    return acc;
+}
+
+// The greatest of the lanes' limits, none of which is NaN: as signed numbers the bits of floats below zero are below zero.
+__device__ __forceinline__ float greatest(float limit) { return __int_as_float(warp::reduce_max(__float_as_int(limit))); }
+
+// The k smallest distances of this lane's query.
+template <int L, int D>
+struct Shortest {
+    const Tree& tree;
+    const Packet<D>& packet;
+    float* slots;   // (EAGER + WARP) x WARP, this lane's column: a leaf fits behind what need not be merged yet
+    float best[L];  // the last k of them, ascending; those before are below all distances
+    unsigned taken = 0;  // slots, times WARP
+
+    __device__ __forceinline__ Shortest(const Tree& tree, const Packet<D>& packet, float* slots, unsigned k) : tree(tree), packet(packet), slots(slots) {
+#pragma unroll
+        for (int i = 0; i < L; ++i) {
+            best[i] = i + k < L ? -1.0f : infinite_distance();
+        }
+    }
+
+    // What a box must not be beyond. Padding is.
+    __device__ __forceinline__ float limit() const { return fminf(best[L - 1], GREATEST); }
+
+    // A leaf for all lanes: each looks at every point.
+    __device__ __forceinline__ void leaf(unsigned leaf) {
+#pragma unroll 1
+        for (unsigned first = 0; first < WARP; first += STRIDE) {
+            float squared[STRIDE];
+            distances(tree, leaf, first, packet, squared);
+#pragma unroll
+            for (unsigned i = 0; i < STRIDE; ++i) {
+                if (squared[i] < best[L - 1]) {
+                    slots[taken] = squared[i];
+                    taken += WARP;
+                }
+            }
+        }
+    }
+
+    // For a few: all lanes look for one after the other, a point each.
+    __device__ __forceinline__ void leaf_for(unsigned leaf, unsigned askers, unsigned lane) {
+        for (; askers != 0; askers &= askers - 1) {
+            unsigned whose = __ffs(askers) - 1;
+            float squared = distance_to(tree, leaf, packet, whose, lane);
+            unsigned candidates = __ballot_sync(ALL_LANES, squared < __shfl_sync(ALL_LANES, best[L - 1], whose));
+            if (candidates == 0) {
+                continue;
+            }
+            unsigned slot = __shfl_sync(ALL_LANES, taken, whose) + __popc(candidates & warp::lanes_below(lane)) * WARP;
+            if (candidates >> lane & 1) {
+                // From this lane's column to the other's.
+                slots[static_cast<int>(slot + whose) - static_cast<int>(lane)] = squared;
+            }
+            taken += lane == whose ? __popc(candidates) * WARP : 0;
+        }
+    }
+
+    // Merges as many as fit of what was taken.
+    __device__ __forceinline__ void merge() {
+        // Other lanes may have written to this column.
+        __syncwarp();
+        unsigned count = min(taken, BATCH<L> * WARP);
+        taken -= count;
+        float batch[BATCH<L>];
+#pragma unroll
+        for (unsigned i = 0; i < BATCH<L>; ++i) {
+            batch[i] = i * WARP < count ? slots[taken + i * WARP] : infinite_distance();
+        }
+        // And may write to it again.
+        __syncwarp();
+        sort(batch);
+#pragma unroll
+        for (unsigned i = 0; i < (BATCH<L> < L ? BATCH<L> : L); ++i) {
+            best[L - 1 - i] = fminf(best[L - 1 - i], batch[i]);
+        }
+        bitonic_merge<L / 2>(best);
+    }
+};
+
+// Finds the k smallest distances of each lane's query, and notes the leaves that it visited for that; false if they are too many.
+//
+// The packet's own leaf and those around it on the curve come first: mostly they are needed, and they bound the search where the own
+// one lies across a jump of the curve. Then depth first, the child nearest to the packet first. A box as far as the k-th distance is
+// visited too, as one of its points may be a neighbour by its position. What is done more than once is called in one place only:
+// unrolled, merging is most of the code, and would not stay in the instruction cache twice.
+template <int L, int D>
+__device__ __forceinline__ bool find_shortest(unsigned own, float* above, unsigned* visited, unsigned& count, unsigned lane, Shortest<L, D>& found) {
+    const Tree& tree = found.tree;
+    const Packet<D>& packet = found.packet;
+    unsigned height = tree.top, group = 0, turn = 0;
+    float child = bounds(tree, height, group, packet, lane);
+    float limit = greatest(found.limit());
+    count = 0;
+    for (bool done = false;;) {
+        if (__any_sync(ALL_LANES, found.taken > (done ? 0 : EAGER<L> * WARP))) {
+            found.merge();
+            limit = greatest(found.limit());
+            continue;
+        }
+        if (done) {
+            return true;
+        }
+        unsigned box, level = 0;
+        if (turn <= 2 * AROUND<L>) {
+            // own, own - 1, own + 1, own - 2 ...
+            box = turn % 2 == 0 ? own + turn / 2 : own - (turn + 1) / 2;
+            turn += 1;
+            if (box >= tree.boxes[0]) {
+                continue;
+            }
+        } else {
+            float nearest = __uint_as_float(warp::reduce_min(__float_as_uint(child)));
+            if (nearest > limit) {
+                done = height == tree.top;
+                if (!done) {
+                    height += 1;
+                    group /= WARP;
+                    child = above[height * WARP + lane];
+                }
+                continue;
+            }
+            unsigned chosen = __ffs(__ballot_sync(ALL_LANES, child == nearest)) - 1;
+            child = lane == chosen ? infinite_distance() : child;
+            box = group * WARP + chosen;
+            level = height;
+            if (level == 0 && box - own + AROUND<L> <= 2 * AROUND<L>) {
+                continue;
+            }
+        }
+        // The box around all may be much larger than what they need, where they lie across a jump: so each is asked itself.
+        unsigned askers = __ballot_sync(ALL_LANES, bound(tree, level, box, packet) <= found.limit());
+        if (askers == 0) {
+            continue;
+        }
+        if (level > 0) {
+            // A lane reads only what it wrote itself, so no barrier is needed.
+            above[height * WARP + lane] = child;
+            height -= 1;
+            group = box;
+            child = bounds(tree, height, group, packet, lane);
+            continue;
+        }
+        if (count == MOST_VISITED) {
+            return false;
+        }
+        if (lane == 0) {
+            visited[count] = box;
+        }
+        count += 1;
+        if (__popc(askers) > FEW) {
+            found.leaf(box);
+        } else {
+            found.leaf_for(box, askers, lane);
+        }
+    }
+}
+
+// What a point is collected as: its pair, or, where lists are long, its place in the tree, which takes half the memory.
+template <int L>
+struct EntryOf {
+    using Type = Key;
+};
+template <>
+struct EntryOf<64> {
+    using Type = unsigned;
+};
+template <>
+struct EntryOf<128> {
+    using Type = unsigned;
+};
+
+// The points that are not farther than the k-th.
+template <int L, int D>
+struct Collected {
+    using Entry = typename EntryOf<L>::Type;
+    static constexpr unsigned ROWS = L + STRIDE;
+
+    const Tree& tree;
+    const Packet<D>& packet;
+    Entry* entries;  // ROWS x WARP, this lane's column
+    float kth;
+    unsigned taken = 0;  // entries, times WARP
+
+    __device__ __forceinline__ void leaf(unsigned leaf) {
+#pragma unroll 1
+        for (unsigned first = 0; first < WARP; first += STRIDE) {
+            float squared[STRIDE];
+            distances(tree, leaf, first, packet, squared);
+            unsigned at = leaf * WARP + first;
+            unsigned positions[STRIDE] = {};
+            if constexpr (sizeof(Entry) == sizeof(Key)) {
+#pragma unroll
+                for (unsigned i = 0; i < STRIDE; i += 4) {
+                    uint4 four = *reinterpret_cast<const uint4*>(tree.positions + at + i);
+                    positions[i] = four.x, positions[i + 1] = four.y, positions[i + 2] = four.z, positions[i + 3] = four.w;
+                }
+            }
+#pragma unroll
+            for (unsigned i = 0; i < STRIDE; ++i) {
+                if (squared[i] <= kth) {
+                    put(entries[taken], squared[i], positions[i], at + i);
+                    taken += WARP;
+                }
+            }
+            enough();
+        }
+    }
+
+    __device__ __forceinline__ void leaf_for(unsigned leaf, unsigned askers, unsigned lane) {
+        unsigned at = leaf * WARP + lane;
+        for (; askers != 0; askers &= askers - 1) {
+            unsigned whose = __ffs(askers) - 1;
+            float squared = distance_to(tree, leaf, packet, whose, lane);
+            unsigned candidates = __ballot_sync(ALL_LANES, squared <= __shfl_sync(ALL_LANES, kth, whose));
+            if (candidates == 0) {
+                continue;
+            }
+            unsigned slot = __shfl_sync(ALL_LANES, taken, whose) + __popc(candidates & warp::lanes_below(lane)) * WARP;
+            if ((candidates >> lane & 1) && slot < ROWS * WARP) {
+                put(entries[static_cast<int>(slot + whose) - static_cast<int>(lane)], squared, tree.positions[at], at);
+            }
+            taken += lane == whose ? __popc(candidates) * WARP : 0;
+        }
+        enough();
+    }
+
+    // More than L have no end that is known. What lies behind is room for those of one stride.
+    __device__ __forceinline__ void enough() { kth = taken > L * WARP ? -1.0f : kth; }
+
+    static __device__ __forceinline__ void put(Entry& entry, float squared, unsigned position, unsigned at) {
+        if constexpr (sizeof(Entry) == sizeof(Key)) {
+            entry = key_of(squared, position);
+        } else {
+            entry = at;
+        }
+    }
+};
+
+// Shared memory of a packet.
+template <int L, int D>
+struct PacketMemory {
+    union {
+        float above[HEIGHTS * WARP];
+        Key keys_above[HEIGHTS * WARP];  // where a query is answered alone
+    };
+    union {
+        float slots[(EAGER<L> + WARP) * WARP];
+        typename Collected<L, D>::Entry entries[Collected<L, D>::ROWS * WARP];
+        Key buffer[L < 32 ? 32 : L];  // likewise
+    };
+    unsigned visited[MOST_VISITED];
+};
+
+// Answers one query of the packet by the whole warp.
+template <int L, int D>
+__device__ __noinline__ void answer_alone(const Traversal& search, unsigned in_launch, unsigned own, Key* above, Key* buffer) {
+    constexpr int R = L < 32 ? 1 : L / 32;
+    size_t query = search.first_query + in_launch;
+    float row[D];
+#pragma unroll
+    for (int j = 0; j < D; ++j) {
+        row[j] = search.queries[query * D + j];
+    }
+    Nearest<R, Unseen> warp;
+    warp.start(buffer, search.k);
+    descend<R, D>(search.tree, row, own, above, warp);
+    warp.write(search.indices + query * search.k, search.squared_distances + query * search.k);
+}
+
+// Sorts each lane's pairs in its registers, and writes them. Lists are columns, and rows of consecutive ranks are to be written: they are
+// turned so that no two lanes meet in a bank.
+template <int L>
+__device__ __forceinline__ void write_sorted(const Traversal& search, Key* entries, unsigned found, unsigned in_launch, unsigned queries, unsigned lane) {
+    Key keys[L];
+#pragma unroll
+    for (unsigned i = 0; i < L; ++i) {
+        keys[i] = i < found ? entries[i * WARP + lane] : PADDING;
+    }
+    sort(keys);
+    __syncwarp();
+#pragma unroll
+    for (unsigned i = 0; i < L; ++i) {
+        entries[i * WARP + (lane + i) % WARP] = keys[i];
+    }
+    __syncwarp();
+    unsigned rank = lane % L;
+#pragma unroll 4
+    for (unsigned first = 0; first < WARP; first += WARP / L) {
+        unsigned whose = first + lane / L;
+        Key key = entries[rank * WARP + (whose + rank) % WARP];
+        size_t query = search.first_query + __shfl_sync(ALL_LANES, in_launch, whose);
+        if (rank < search.k && whose < queries) {
+            search.indices[query * search.k + rank] = index_of(key);
+            search.squared_distances[query * search.k + rank] = distance_of(key);
+        }
+    }
+}
+
+// Sorts long lists one after the other, by the whole warp.
+template <int L, int D>
+__device__ __forceinline__ void write_in_turn(const Traversal& search, const unsigned* entries, unsigned found, unsigned in_launch, unsigned queries,
+                                              unsigned lane) {
+    constexpr int R = L / 32;
+    const Tree& tree = search.tree;
+#pragma unroll 1
+    for (unsigned whose = 0; whose < queries; ++whose) {
+        unsigned count = min(__shfl_sync(ALL_LANES, found, whose), L);
+        size_t query = search.first_query + __shfl_sync(ALL_LANES, in_launch, whose);
+        Key keys[R];
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+            unsigned i = r * WARP + lane;
+            keys[r] = PADDING;
+            if (i < count) {
+                unsigned at = entries[i * WARP + whose];
+                const float* point = tree.coordinates + static_cast<size_t>(at / WARP) * D * WARP + at % WARP;
+                float acc = 0.0f;
+#pragma unroll
+                for (int j = 0; j < D; ++j) {
+                    acc = add_squared_difference(point[j * WARP], search.queries[query * D + j], acc);
+                }
+                keys[r] = key_of(acc, tree.positions[at]);
+            }
+        }
+        Unwatched nobody;
+        warp::sort<UNROLL<R>>(keys, lane, nobody);
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+            unsigned rank = lane * R + r;
+            if (rank < search.k) {
+                search.indices[query * search.k + rank] = index_of(keys[r]);
+                search.squared_distances[query * search.k + rank] = distance_of(keys[r]);
+            }
+        }
+    }
+}
+
+template <int L, int D>
+__device__ __forceinline__ void answer_packet(const Traversal& search) {
+    __shared__ __align__(16) PacketMemory<L, D> memory;
+    const Tree& tree = search.tree;
+    unsigned lane = warp::lane_id();
+    unsigned first = blockIdx.x * WARP;
+    unsigned queries = min(search.query_count - first, WARP);
+    // The last packet's other lanes have the query of its first, and look for nothing.
+    bool there = lane < queries;
+    unsigned turn = first + (there ? lane : 0);
+    unsigned in_launch = search.order == nullptr ? turn : search.order[turn];
+    size_t query = search.first_query + in_launch;
+    Packet<D> packet;
+    packet.load(search.queries + query * D);
+    unsigned own = blockIdx.x;
+    if (!search.in_leaves) {
+        // Where the one in the middle would be; the others are near.
+        const float* middle = search.queries + __shfl_sync(ALL_LANES, query, queries / 2) * D;
+        own = leaf_of(tree, code(search.frame, middle, D), lane);
+    }
+
+    float kth;
+    unsigned count;
+    {
+        Shortest<L, D> shortest(tree, packet, memory.slots + lane, there ? search.k : 0);
+        bool whole = find_shortest(own, memory.above, memory.visited, count, lane, shortest);
+        kth = shortest.limit();
+        count = whole ? count : 0;
+    }
+    // Slots become entries, and one lane wrote the leaves.
+    __syncwarp();
+    Collected<L, D> collected{tree, packet, memory.entries + lane, kth};
+#pragma unroll 1
+    for (unsigned i = 0; i < count; ++i) {
+        unsigned leaf = memory.visited[i];
+        unsigned askers = __ballot_sync(ALL_LANES, bound(tree, 0, leaf, packet) <= collected.kth);
+        if (__popc(askers) > FEW) {
+            collected.leaf(leaf);
+        } else {
+            collected.leaf_for(leaf, askers, lane);
+        }
+    }
+    // Other lanes may have written to this column.
+    __syncwarp();
+    unsigned found = collected.taken / WARP;
+    if constexpr (L <= 32) {
+        write_sorted<L>(search, memory.entries, found, in_launch, queries, lane);
+    } else {
+        write_in_turn<L, D>(search, memory.entries, found, in_launch, queries, lane);
+    }
+    for (unsigned lanes = __ballot_sync(ALL_LANES, there && (count == 0 || found > L)); lanes != 0; lanes &= lanes - 1) {
+        // The memory serves another purpose now.
+        __syncwarp();
+        answer_alone<L, D>(search, __shfl_sync(ALL_LANES, in_launch, __ffs(lanes) - 1), own, memory.keys_above, memory.buffer);
+    }
+}
+
+}  // namespace warpscope::index

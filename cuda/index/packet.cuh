@@ -43,7 +43,8 @@ constexpr unsigned AROUND = L < 64 ? 1 : L < 128 ? 2 : 3;
 constexpr unsigned MOST_VISITED = 256;
 
 // A leaf that so many lanes or fewer ask for is looked at for one after the other, by all lanes.
-constexpr int FEW = 9;
+template <int L>
+constexpr int FEW = L < 32 ? 12 : 8;
 
 // The greatest number: distances are finite, those to padding are not.
 constexpr float GREATEST = 3.402823466e38f;
@@ -91,10 +92,37 @@ __device__ __forceinline__ float bound(const Tree& tree, unsigned height, unsign
     return acc;
 }
 
-// Squared distances of this lane's query to STRIDE points of a leaf: every lane loads the same.
+// A leaf, a point a lane. It is loaded before it is known whether it is needed, or while the one before is looked at.
 template <int D>
-__device__ __forceinline__ void distances(const Tree& tree, unsigned leaf, unsigned first, const Packet<D>& packet, float (&squared)[STRIDE]) {
-    const float* points = tree.coordinates + static_cast<size_t>(leaf) * D * WARP + first;
+struct Leaf {
+    float point[D];
+    unsigned position;
+
+    __device__ __forceinline__ void load(const Tree& tree, unsigned leaf, unsigned lane) {
+        const float* from = tree.coordinates + static_cast<size_t>(leaf) * D * WARP + lane;
+#pragma unroll
+        for (int j = 0; j < D; ++j) {
+            point[j] = from[j * WARP];
+        }
+        position = tree.positions[static_cast<size_t>(leaf) * WARP + lane];
+    }
+
+    // For all lanes, axis by axis.
+    __device__ __forceinline__ void share(float* points, unsigned* positions, unsigned lane) const {
+        // The one before may still be read.
+        __syncwarp();
+#pragma unroll
+        for (int j = 0; j < D; ++j) {
+            points[j * WARP + lane] = point[j];
+        }
+        positions[lane] = position;
+        __syncwarp();
+    }
+};
+
+// Squared distances of this lane's query to STRIDE points of a leaf that is shared: every lane reads the same.
+template <int D>
+__device__ __forceinline__ void distances(const float* points, const Packet<D>& packet, float (&squared)[STRIDE]) {
 #pragma unroll
     for (unsigned i = 0; i < STRIDE; ++i) {
         squared[i] = 0.0f;
@@ -114,12 +142,11 @@ __device__ __forceinline__ void distances(const Tree& tree, unsigned leaf, unsig
 
 // Squared distance of this lane's point of a leaf to another lane's query.
 template <int D>
-__device__ __forceinline__ float distance_to(const Tree& tree, unsigned leaf, const Packet<D>& packet, unsigned whose, unsigned lane) {
-    const float* point = tree.coordinates + static_cast<size_t>(leaf) * D * WARP + lane;
+__device__ __forceinline__ float distance_to(const Leaf<D>& leaf, const Packet<D>& packet, unsigned whose) {
     float acc = 0.0f;
 #pragma unroll
     for (int j = 0; j < D; ++j) {
-        acc = add_squared_difference(point[j * WARP], __shfl_sync(ALL_LANES, packet.query[j], whose), acc);
+        acc = add_squared_difference(leaf.point[j], __shfl_sync(ALL_LANES, packet.query[j], whose), acc);
     }
     return acc;
 }
@@ -147,11 +174,11 @@ struct Shortest {
     __device__ __forceinline__ float limit() const { return fminf(best[L - 1], GREATEST); }
 
     // A leaf for all lanes: each looks at every point.
-    __device__ __forceinline__ void leaf(unsigned leaf) {
+    __device__ __forceinline__ void leaf(const float* points) {
 #pragma unroll 1
         for (unsigned first = 0; first < WARP; first += STRIDE) {
             float squared[STRIDE];
-            distances(tree, leaf, first, packet, squared);
+            distances(points + first, packet, squared);
 #pragma unroll
             for (unsigned i = 0; i < STRIDE; ++i) {
                 if (squared[i] < best[L - 1]) {
@@ -163,10 +190,10 @@ struct Shortest {
     }
 
     // For a few: all lanes look for one after the other, a point each.
-    __device__ __forceinline__ void leaf_for(unsigned leaf, unsigned askers, unsigned lane) {
+    __device__ __forceinline__ void leaf_for(const Leaf<D>& leaf, unsigned askers, unsigned lane) {
         for (; askers != 0; askers &= askers - 1) {
             unsigned whose = __ffs(askers) - 1;
-            float squared = distance_to(tree, leaf, packet, whose, lane);
+            float squared = distance_to(leaf, packet, whose);
             unsigned candidates = __ballot_sync(ALL_LANES, squared < __shfl_sync(ALL_LANES, best[L - 1], whose));
             if (candidates == 0) {
                 continue;
@@ -202,6 +229,37 @@ struct Shortest {
     }
 };
 
+// What a point is collected as: its pair, or, where lists are long, its place in the tree, which takes half the memory.
+template <int L>
+struct EntryOf {
+    using Type = Key;
+};
+template <>
+struct EntryOf<64> {
+    using Type = unsigned;
+};
+template <>
+struct EntryOf<128> {
+    using Type = unsigned;
+};
+
+// Shared memory of a packet.
+template <int L, int D>
+struct PacketMemory {
+    union {
+        float slots[(EAGER<L> + WARP) * WARP];
+        typename EntryOf<L>::Type entries[(L + STRIDE) * WARP];
+        struct {
+            Key buffer[L < 32 ? 32 : L];
+            Key above[HEIGHTS * WARP];
+        } alone;  // where a query is answered alone
+    };
+    float above[HEIGHTS * WARP];
+    alignas(16) float points[D * WARP];  // of a leaf
+    alignas(16) unsigned positions[WARP];
+    unsigned visited[MOST_VISITED];
+};
+
 // Finds the k smallest distances of each lane's query, and notes the leaves that it visited for that; false if they are too many.
 //
 // The packet's own leaf and those around it on the curve come first: mostly they are needed, and they bound the search where the own
@@ -209,7 +267,7 @@ struct Shortest {
 // visited too, as one of its points may be a neighbour by its position. What is done more than once is called in one place only:
 // unrolled, merging is most of the code, and would not stay in the instruction cache twice.
 template <int L, int D>
-__device__ __forceinline__ bool find_shortest(unsigned own, float* above, unsigned* visited, unsigned& count, unsigned lane, Shortest<L, D>& found) {
+__device__ __forceinline__ bool find_shortest(unsigned own, PacketMemory<L, D>& memory, unsigned& count, unsigned lane, Shortest<L, D>& found) {
     const Tree& tree = found.tree;
     const Packet<D>& packet = found.packet;
     unsigned height = tree.top, group = 0, turn = 0;
@@ -240,7 +298,7 @@ __device__ __forceinline__ bool find_shortest(unsigned own, float* above, unsign
                 if (!done) {
                     height += 1;
                     group /= WARP;
-                    child = above[height * WARP + lane];
+                    child = memory.above[height * WARP + lane];
                 }
                 continue;
             }
@@ -252,6 +310,10 @@ __device__ __forceinline__ bool find_shortest(unsigned own, float* above, unsign
                 continue;
             }
         }
+        Leaf<D> leaf;
+        if (level == 0) {
+            leaf.load(tree, box, lane);
+        }
         // The box around all may be much larger than what they need, where they lie across a jump: so each is asked itself.
         unsigned askers = __ballot_sync(ALL_LANES, bound(tree, level, box, packet) <= found.limit());
         if (askers == 0) {
@@ -259,7 +321,7 @@ __device__ __forceinline__ bool find_shortest(unsigned own, float* above, unsign
         }
         if (level > 0) {
             // A lane reads only what it wrote itself, so no barrier is needed.
-            above[height * WARP + lane] = child;
+            memory.above[height * WARP + lane] = child;
             height -= 1;
             group = box;
             child = bounds(tree, height, group, packet, lane);
@@ -269,30 +331,17 @@ __device__ __forceinline__ bool find_shortest(unsigned own, float* above, unsign
             return false;
         }
         if (lane == 0) {
-            visited[count] = box;
+            memory.visited[count] = box;
         }
         count += 1;
-        if (__popc(askers) > FEW) {
-            found.leaf(box);
+        if (__popc(askers) > FEW<L>) {
+            leaf.share(memory.points, memory.positions, lane);
+            found.leaf(memory.points);
         } else {
-            found.leaf_for(box, askers, lane);
+            found.leaf_for(leaf, askers, lane);
         }
     }
 }
-
-// What a point is collected as: its pair, or, where lists are long, its place in the tree, which takes half the memory.
-template <int L>
-struct EntryOf {
-    using Type = Key;
-};
-template <>
-struct EntryOf<64> {
-    using Type = unsigned;
-};
-template <>
-struct EntryOf<128> {
-    using Type = unsigned;
-};
 
 // The points that are not farther than the k-th.
 template <int L, int D>
@@ -300,30 +349,28 @@ struct Collected {
     using Entry = typename EntryOf<L>::Type;
     static constexpr unsigned ROWS = L + STRIDE;
 
-    const Tree& tree;
     const Packet<D>& packet;
     Entry* entries;  // ROWS x WARP, this lane's column
     float kth;
     unsigned taken = 0;  // entries, times WARP
 
-    __device__ __forceinline__ void leaf(unsigned leaf) {
+    __device__ __forceinline__ void leaf(unsigned leaf, const float* points, const unsigned* shared_positions) {
 #pragma unroll 1
         for (unsigned first = 0; first < WARP; first += STRIDE) {
             float squared[STRIDE];
-            distances(tree, leaf, first, packet, squared);
-            unsigned at = leaf * WARP + first;
+            distances(points + first, packet, squared);
             unsigned positions[STRIDE] = {};
             if constexpr (sizeof(Entry) == sizeof(Key)) {
 #pragma unroll
                 for (unsigned i = 0; i < STRIDE; i += 4) {
-                    uint4 four = *reinterpret_cast<const uint4*>(tree.positions + at + i);
+                    uint4 four = *reinterpret_cast<const uint4*>(shared_positions + first + i);
                     positions[i] = four.x, positions[i + 1] = four.y, positions[i + 2] = four.z, positions[i + 3] = four.w;
                 }
             }
 #pragma unroll
             for (unsigned i = 0; i < STRIDE; ++i) {
                 if (squared[i] <= kth) {
-                    put(entries[taken], squared[i], positions[i], at + i);
+                    put(entries[taken], squared[i], positions[i], leaf * WARP + first + i);
                     taken += WARP;
                 }
             }
@@ -331,18 +378,17 @@ struct Collected {
         }
     }
 
-    __device__ __forceinline__ void leaf_for(unsigned leaf, unsigned askers, unsigned lane) {
-        unsigned at = leaf * WARP + lane;
+    __device__ __forceinline__ void leaf_for(unsigned number, const Leaf<D>& leaf, unsigned askers, unsigned lane) {
         for (; askers != 0; askers &= askers - 1) {
             unsigned whose = __ffs(askers) - 1;
-            float squared = distance_to(tree, leaf, packet, whose, lane);
+            float squared = distance_to(leaf, packet, whose);
             unsigned candidates = __ballot_sync(ALL_LANES, squared <= __shfl_sync(ALL_LANES, kth, whose));
             if (candidates == 0) {
                 continue;
             }
             unsigned slot = __shfl_sync(ALL_LANES, taken, whose) + __popc(candidates & warp::lanes_below(lane)) * WARP;
             if ((candidates >> lane & 1) && slot < ROWS * WARP) {
-                put(entries[static_cast<int>(slot + whose) - static_cast<int>(lane)], squared, tree.positions[at], at);
+                put(entries[static_cast<int>(slot + whose) - static_cast<int>(lane)], squared, leaf.position, number * WARP + lane);
             }
             taken += lane == whose ? __popc(candidates) * WARP : 0;
         }
@@ -359,21 +405,6 @@ struct Collected {
             entry = at;
         }
     }
-};
-
-// Shared memory of a packet.
-template <int L, int D>
-struct PacketMemory {
-    union {
-        float above[HEIGHTS * WARP];
-        Key keys_above[HEIGHTS * WARP];  // where a query is answered alone
-    };
-    union {
-        float slots[(EAGER<L> + WARP) * WARP];
-        typename Collected<L, D>::Entry entries[Collected<L, D>::ROWS * WARP];
-        Key buffer[L < 32 ? 32 : L];  // likewise
-    };
-    unsigned visited[MOST_VISITED];
 };
 
 // Answers one query of the packet by the whole warp.
@@ -485,22 +516,33 @@ __device__ __forceinline__ void answer_packet(const Traversal& search) {
     unsigned count;
     {
         Shortest<L, D> shortest(tree, packet, memory.slots + lane, there ? search.k : 0);
-        bool whole = find_shortest(own, memory.above, memory.visited, count, lane, shortest);
+        bool whole = find_shortest(own, memory, count, lane, shortest);
         kth = shortest.limit();
         count = whole ? count : 0;
     }
     // Slots become entries, and one lane wrote the leaves.
     __syncwarp();
-    Collected<L, D> collected{tree, packet, memory.entries + lane, kth};
+    Collected<L, D> collected{packet, memory.entries + lane, kth};
+    Leaf<D> leaf, next;
+    unsigned number = 0, following = 0, askers = 0;
 #pragma unroll 1
-    for (unsigned i = 0; i < count; ++i) {
-        unsigned leaf = memory.visited[i];
-        unsigned askers = __ballot_sync(ALL_LANES, bound(tree, 0, leaf, packet) <= collected.kth);
-        if (__popc(askers) > FEW) {
-            collected.leaf(leaf);
-        } else {
-            collected.leaf_for(leaf, askers, lane);
+    for (unsigned i = 0; i <= count; ++i) {
+        // The next one is on its way while this one is looked at.
+        unsigned asking = 0;
+        if (i < count) {
+            following = memory.visited[i];
+            next.load(tree, following, lane);
+            asking = __ballot_sync(ALL_LANES, bound(tree, 0, following, packet) <= collected.kth);
         }
+        if (__popc(askers) > FEW<L>) {
+            leaf.share(memory.points, memory.positions, lane);
+            collected.leaf(number, memory.points, memory.positions);
+        } else {
+            collected.leaf_for(number, leaf, askers, lane);
+        }
+        leaf = next;
+        number = following;
+        askers = asking;
     }
     // Other lanes may have written to this column.
     __syncwarp();
@@ -513,7 +555,7 @@ __device__ __forceinline__ void answer_packet(const Traversal& search) {
     for (unsigned lanes = __ballot_sync(ALL_LANES, there && (count == 0 || found > L)); lanes != 0; lanes &= lanes - 1) {
         // The memory serves another purpose now.
         __syncwarp();
-        answer_alone<L, D>(search, __shfl_sync(ALL_LANES, in_launch, __ffs(lanes) - 1), own, memory.keys_above, memory.buffer);
+        answer_alone<L, D>(search, __shfl_sync(ALL_LANES, in_launch, __ffs(lanes) - 1), own, memory.alone.above, memory.alone.buffer);
     }
 }
 

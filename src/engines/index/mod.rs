@@ -30,6 +30,6 @@ mod tree;
 pub use boxes::WARP;
 pub use bvh::{BVH, Bvh, MEASURES};
 pub use morton::{Depth, Frame, Part, is_crowded};
-pub use packet::{are_neighbours, packet_length};
+pub use packet::{WORTH_PACKING, are_neighbours, packet_length};
 pub use traverse::Visits;
 pub use tree::HEIGHTS;

@@ -24,13 +24,13 @@ const STRIDE: usize = 8;
 /// Leaves that a packet may visit. One that needs more has queries that are not near one another.
 const MOST_VISITED: usize = 256;
 
-/// A leaf that so many lanes or fewer ask for is looked at for one after the other.
-const FEW: u32 = 9;
-
 /// The length of a lane's list, if a search of k neighbours in so many dimensions can be by packets. No namesake: the host compiles for it.
 pub fn packet_length(k: usize, dims: usize) -> Option<usize> {
     ((dims == 2 || dims == 3) && k <= 128).then(|| k.next_power_of_two().max(8))
 }
+
+/// Fewer queries leave a large GPU with too few packets.
+pub const WORTH_PACKING: usize = 100_000;
 
 /// Whether of so many queries 32 consecutive ones on the curve are near one another, in a tree over n points. No namesake: the host asks.
 pub fn are_neighbours(queries: usize, n: usize) -> bool {
@@ -47,6 +47,12 @@ fn batch(length: usize) -> usize {
 #[inline(always)]
 fn eager(length: usize) -> usize {
     if length < 32 { 8 } else { 24 }
+}
+
+/// A leaf that so many lanes or fewer ask for is looked at for one after the other. No namesake: likewise.
+#[inline(always)]
+fn few(length: usize) -> u32 {
+    if length < 32 { 12 } else { 8 }
 }
 
 /// Leaves before and after the packet's own that come first. No namesake: likewise.
@@ -280,7 +286,8 @@ impl Shortest {
 /// visited too, as one of its points may be a neighbour by its position.
 #[inline(always)]
 fn find_shortest<const D: usize>(tree: &Tree, packet: &Packet<D>, own: usize, visited: &mut Vec<usize>, found: &mut Shortest) -> bool {
-    let (eager, around) = (eager(found.best.len()) as u32, around(found.best.len()));
+    let length = found.best.len();
+    let (eager, around) = (eager(length) as u32, around(length));
     let mut above = [[f32::INFINITY; WARP]; HEIGHTS];
     let (mut height, mut group, mut turn) = (tree.top(), 0, 0);
     let mut child = bounds(tree, height, group, packet);
@@ -343,7 +350,7 @@ fn find_shortest<const D: usize>(tree: &Tree, packet: &Packet<D>, own: usize, vi
         }
         visited.push(number);
         let (points, _) = tree.leaf(number);
-        if askers.count_ones() > FEW {
+        if askers.count_ones() > few(length) {
             found.leaf(points, packet);
         } else {
             found.leaf_for(points, askers, packet);
@@ -465,16 +472,16 @@ fn answer_packet<const D: usize>(tree: &Tree, queries: &[f32], rows: &[(u64, u32
     let whole = find_shortest(tree, &packet, own, visited, shortest);
     collected.taken = [0; WARP];
     collected.kth = shortest.limit();
+    let length = collected.entries.len() - STRIDE;
     for &leaf in visited.iter().filter(|_| whole) {
         let (points, positions) = tree.leaf(leaf);
         let askers = lanes_within::<true>(&bound(tree, 0, leaf, &packet), &collected.kth);
-        if askers.count_ones() > FEW {
+        if askers.count_ones() > few(length) {
             collected.leaf(points, positions, &packet);
         } else {
             collected.leaf_for(points, positions, askers, &packet);
         }
     }
-    let length = collected.entries.len() - STRIDE;
     let mut keys = [PADDING; 128];
     for (lane, &(code, row)) in rows.iter().enumerate() {
         let found = collected.taken[lane] as usize;

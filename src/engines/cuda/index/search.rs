@@ -12,15 +12,12 @@ use crate::engines::cuda::Cuda;
 use crate::engines::cuda::device::memory::Memory;
 use crate::engines::cuda::device::points::{self, Form};
 use crate::engines::cuda::device::units::{Unit, build_name};
-use crate::engines::index::{self, BVH, Depth, MEASURES, packet_length};
+use crate::engines::index::{self, BVH, Depth, MEASURES, WORTH_PACKING, packet_length};
 use crate::engines::lockstep::registers_for;
 use crate::knn::{Answer, Build, EngineError, MAX_COUNTED_CHUNK, Neighbors, Problem, Search, SetupPhase};
 
 /// Fewer queries are searched in the order that they come in: sorting them would take longer than they do.
 const WORTH_SORTING: usize = 4096;
-
-/// Fewer queries leave a large GPU with too few packets.
-const WORTH_PACKING: usize = 100_000;
 
 /// A problem loaded into device memory.
 pub struct BvhSearch<'a> {

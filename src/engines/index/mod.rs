@@ -10,14 +10,16 @@
 //! | `nearest.rs` | `cuda/index/nearest.cuh` |
 //! | `traverse.rs` | `cuda/index/traverse.cuh` |
 //!
-//! `bvh.rs`, the engine on the CPU, `cost.rs`, its cost model, and `observer.rs`, with which a search is recorded, have no twins. [`docs/index.md`] describes the tree and proves
-//! that no neighbour is left out.
+//! `bvh.rs`, the engine on the CPU, `cost.rs`, its cost model, `observer.rs`, with which a search is recorded, and `in_order.rs`, which
+//! counts what another order of visiting would cost, have no twins. [`docs/index.md`] describes the tree and proves that no neighbour is
+//! left out.
 //!
 //! [`docs/index.md`]: https://github.com/warpscope/warpscope/blob/main/docs/index.md
 
 mod boxes;
 mod bvh;
 mod cost;
+mod in_order;
 mod morton;
 mod nearest;
 mod observer;
@@ -26,6 +28,7 @@ mod tree;
 
 pub use boxes::{Boxes, WARP};
 pub use bvh::{BVH, Bvh, MEASURES};
+pub use in_order::visits_in_order;
 pub use morton::Frame;
 pub use nearest::Nearest;
 pub use observer::{Observer, Unwatched};

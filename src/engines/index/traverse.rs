@@ -176,7 +176,7 @@ impl Node {
 
 /// The leaf where a code would be: the last that does not begin behind it.
 #[inline(always)]
-fn leaf_of(tree: &Tree, code: u64) -> usize {
+pub fn leaf_of(tree: &Tree, code: u64) -> usize {
     let mut group = 0;
     for height in (0..=tree.top()).rev() {
         let mut begun = 0;
@@ -190,7 +190,7 @@ fn leaf_of(tree: &Tree, code: u64) -> usize {
 
 /// Filters the points of a leaf.
 #[inline(always)]
-fn visit_leaf<O: Observer>(tree: &Tree, leaf: usize, query: &[f32], nearest: &mut Nearest<O>, visits: &mut Visits) {
+pub fn visit_leaf<O: Observer>(tree: &Tree, leaf: usize, query: &[f32], nearest: &mut Nearest<O>, visits: &mut Visits) {
     visits.leaves += 1;
     visits.accessed += tree.in_leaf(leaf);
     let (rows, positions) = tree.leaf(leaf);

@@ -2,7 +2,6 @@
 
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
 use crate::lesson::picture::Target;
-use crate::lesson::pseudocode::LINES;
 use crate::lesson::state::{Stage, State};
 use crate::lesson::{Cursor, Recording, Step, describe};
 use crate::text::thousands;
@@ -21,7 +20,7 @@ pub fn about(target: Target, cursor: &Cursor) -> Option<String> {
         Target::Comparator(low) => comparator_words(low, cursor)?,
         Target::Point(point) if point < shape.n => point_words(point, recording),
         Target::CodeLine(line) => {
-            let (file, _) = LINES.get(line)?.source?;
+            let (file, _) = recording.code().lines.get(line)?.source?;
             format!("Click to see it in cuda/{file}")
         }
         Target::Position(position) => format!("Step {} of {}: click to go there", thousands(position as u64), thousands(recording.len() as u64)),

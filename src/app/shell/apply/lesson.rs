@@ -386,7 +386,7 @@ impl App {
                 score.right += u32::from(right);
                 let (_, question) = quiz.question();
                 // What comes next may be seen now.
-                if question.ask != crate::lesson::questions::Ask::Merges {
+                if !question.ask.is_about_all() {
                     player.seek(question.at + 1);
                 }
             }

@@ -61,6 +61,9 @@ pub enum LessonError {
         /// The width that was requested.
         width: u32,
     },
+    /// The lesson is about the index.
+    #[error("the search of the index is recorded by its twin only, not by a GPU")]
+    GpuTree,
     /// The GPU engine failed.
     #[error(transparent)]
     Engine(#[from] crate::knn::EngineError),
@@ -125,7 +128,7 @@ pub struct Parameters {
     pub query_row: u32,
     /// The source of the points.
     pub data: String,
-    /// The device: the lockstep twin, or a GPU by its name.
+    /// What recorded it: the lockstep twin, the index's, or a GPU by its name.
     pub recorded_on: String,
 }
 

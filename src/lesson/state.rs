@@ -230,7 +230,7 @@ impl State {
                 self.stage = Stage::Filter;
             }
             Step::Merged => {
-                self.registers.extend(self.buffer.drain(..));
+                self.registers.append(&mut self.buffer);
                 self.registers.sort_unstable();
                 self.buffer = self.registers.split_off(self.shape.capacity() as usize);
                 self.stage = Stage::Full;

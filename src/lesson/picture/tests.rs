@@ -674,3 +674,18 @@ fn the_end_is_hidden_from_those_who_are_asked() {
     };
     assert_eq!((tells(false), tells(true)), ([true; 3], [false; 3]));
 }
+
+/// Whoever is asked how many leaves will be visited finds neither their number nor that of another order.
+#[test]
+fn what_a_tree_will_visit_is_hidden_from_those_who_are_asked() {
+    let lesson = LESSONS.iter().find(|lesson| lesson.index).unwrap();
+    let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
+    let (cursor, index) = (Cursor::new(take.recording.clone()), take.recording.index().unwrap());
+    let tells = |asking: bool| {
+        let scene = page(lesson, &take, &View { cursor: &cursor, hover: None, asking, text: 16.0 }, [1280.0, 720.0]);
+        let words: BTreeSet<String> = texts(&scene).into_iter().map(str::to_owned).collect();
+        // Numbers that no lane has.
+        [index.visits.accessed, index.visits.left_out, index.as_they_lie.accessed].map(|number| words.contains(&number.to_string()))
+    };
+    assert_eq!((tells(false), tells(true)), ([true; 3], [false; 3]));
+}

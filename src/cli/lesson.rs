@@ -21,9 +21,9 @@ use crate::run::usual;
 #[derive(Debug, clap::Args)]
 #[command(after_help = list())]
 pub struct LessonArgs {
-    /// Which lesson, 1 to 7 [default: 5, or 7 with a cloud]
-    #[arg(long, value_name = "NUMBER")]
-    lesson: Option<u32>,
+    /// Which lesson, by its number or its name [default: search, or yours with a cloud]
+    #[arg(long, value_name = "LESSON")]
+    lesson: Option<String>,
     /// Neighbours [default: the lesson's]
     #[arg(long, value_name = "NUMBER")]
     k: Option<usize>,
@@ -74,7 +74,7 @@ fn recorders() -> Vec<&'static str> {
 
 /// The lessons, for `--help`.
 fn list() -> String {
-    let titles = LESSONS.iter().map(|lesson| format!("  {}  {}\n", lesson.number, lesson.title));
+    let titles = LESSONS.iter().map(|lesson| format!("  {}  {:<12} {}\n", lesson.number, lesson.id, lesson.title));
     std::iter::once("Lessons:\n".to_owned()).chain(titles).collect()
 }
 
@@ -82,8 +82,8 @@ fn list() -> String {
 /// Whatever keeps it from being done, in one line.
 pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     let own = args.source();
-    let number = args.lesson.unwrap_or(if own.is_some() { OWN_DATA } else { 5 });
-    let lesson = lessons::lesson(number)?;
+    let lesson = lessons::named(args.lesson.as_deref().unwrap_or(if own.is_some() { "yours" } else { "search" }))?;
+    let number = lesson.number;
     Shape::check(args.width.unwrap_or(lesson.width), args.k.unwrap_or(lesson.k))?;
     let mut gpu = args.gpu(lesson)?;
     let choice = Choice { k: args.k, width: args.width, seed: args.seed };
@@ -129,7 +129,7 @@ impl LessonArgs {
         if registry::find(self.engine).is_none_or(|engine| !engine.runs_on.contains(&DeviceKind::Gpu)) {
             return Ok(None);
         }
-        Shape::check_gpu(self.width.unwrap_or(lesson.width))?;
+        lesson.check_gpu(self.width.unwrap_or(lesson.width))?;
         Ok(Some(Cuda::open()?))
     }
 

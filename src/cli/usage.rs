@@ -44,7 +44,12 @@ fn of_run(why: &RunError) -> bool {
 
 fn of_lesson(why: &LessonError) -> bool {
     match why {
-        LessonError::Width { .. } | LessonError::K { .. } | LessonError::Number { .. } | LessonError::GpuWidth { .. } => true,
+        LessonError::Width { .. }
+        | LessonError::K { .. }
+        | LessonError::Name { .. }
+        | LessonError::GpuWidth { .. }
+        | LessonError::GpuTree
+        | LessonError::TreeWidth { .. } => true,
         LessonError::Cloud(why) => of_cloud(why),
         LessonError::Problem(why) => of_problem(why),
         _ => false,

@@ -15,9 +15,9 @@ use crate::run::recording;
 pub struct WindowArgs {
     /// A cloud or a recording (FILE.warpscope, or one of its runs: FILE.warpscope#NAME) to open
     file: Option<PathBuf>,
-    /// Opens a lesson, 1 to 7: how a warp finds its neighbours, step by step
-    #[arg(long, value_name = "NUMBER")]
-    lesson: Option<u32>,
+    /// Opens a lesson, by its number or its name: how a warp finds its neighbours, step by step
+    #[arg(long, value_name = "LESSON")]
+    lesson: Option<String>,
     /// Draws the window into a PNG instead, once it is answered: for machines without a display
     #[arg(long, value_name = "FILE", value_parser = ending_in("png"))]
     png: Option<PathBuf>,
@@ -90,26 +90,24 @@ fn scale(text: &str) -> Result<f32, String> {
 /// # Errors
 /// When there is none to open, or it fails.
 pub fn run(args: &WindowArgs) -> anyhow::Result<()> {
-    if let Some(number) = args.lesson {
-        lessons::lesson(number)?;
-    }
+    let lesson = args.lesson.as_deref().map(lessons::named).transpose()?.map(|lesson| lesson.number);
     if let Some(frames) = args.frames {
         check(args.file.as_deref())?;
         args.generate.as_deref().map(generate::check).transpose()?;
         return measure(args, frames);
     }
-    let Some(png) = &args.png else { return open(args.file.clone(), args.lesson) };
+    let Some(png) = &args.png else { return open(args.file.clone(), lesson) };
     check(args.file.as_deref())?;
-    draw(args, png)
+    draw(args, lesson, png)
 }
 
 #[cfg(feature = "gui")]
-fn draw(args: &WindowArgs, png: &Path) -> anyhow::Result<()> {
+fn draw(args: &WindowArgs, lesson: Option<u32>, png: &Path) -> anyhow::Result<()> {
     use crate::app::tokens::Look;
     crate::app::quieten();
     let look = LOOKS.iter().zip(Look::ALL).find(|(name, _)| **name == args.look).map_or(Look::System, |(_, look)| look);
-    let WindowArgs { file, lesson, at, presenter, size, scale, .. } = args;
-    let show = crate::app::Headless { file: file.clone(), lesson: *lesson, at: *at, presenter: *presenter, size: *size, look, scale: *scale };
+    let WindowArgs { file, at, presenter, size, scale, .. } = args;
+    let show = crate::app::Headless { file: file.clone(), lesson, at: *at, presenter: *presenter, size: *size, look, scale: *scale };
     let written = crate::app::render_headless(&show, png)?;
     super::output::print(&format!("{}\n", written.display()))
 }
@@ -191,7 +189,7 @@ fn measure(_args: &WindowArgs, _frames: u32) -> anyhow::Result<()> {
 }
 
 #[cfg(not(feature = "gui"))]
-fn draw(_args: &WindowArgs, _png: &Path) -> anyhow::Result<()> {
+fn draw(_args: &WindowArgs, _lesson: Option<u32>, _png: &Path) -> anyhow::Result<()> {
     bail!("{WITHOUT}")
 }
 

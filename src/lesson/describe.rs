@@ -1,5 +1,6 @@
 //! One sentence per step: what just happened, with its numbers.
 
+use super::describe_tree::describe_tree;
 use super::state::State;
 use super::step::{Pass, Step};
 use crate::engines::lockstep::{PADDING, distance_of, lanes_below};
@@ -12,6 +13,9 @@ pub fn describe(step: &Step, after: &State) -> String {
     let (capacity, width) = (shape.capacity(), shape.width);
     let all = thousands(capacity.into());
     let bound = bound(after.max_distance);
+    if let Some(sentence) = after.descent.as_ref().and_then(|descent| describe_tree(step, after, descent)) {
+        return sentence;
+    }
     match step {
         Step::Batch { first, end } => {
             format!("The block loads {} into shared memory: {}.", count(u64::from(end - first), "point", "points"), range("point", *first, end - 1))
@@ -89,6 +93,14 @@ pub fn describe(step: &Step, after: &State) -> String {
             format!("{asked} {had} again, against {bound}: {answer}, ballot {}.", hex(*mask, width))
         }
         Step::Finished => finished(after),
+        // Those of a tree are told above.
+        Step::OwnLeaf { .. }
+        | Step::Node { .. }
+        | Step::Boxes { .. }
+        | Step::Child { .. }
+        | Step::LeftOut { .. }
+        | Step::Leaf { .. }
+        | Step::Merged => "A step of a tree's search.".to_owned(),
     }
 }
 
@@ -210,7 +222,7 @@ pub fn lanes(mask: u32, width: u32) -> String {
     }
 }
 
-fn capital(words: &str) -> String {
+pub(super) fn capital(words: &str) -> String {
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -29,10 +29,13 @@ impl Shape {
 /// cannot stage as many points at a time as the twin, its batches are smaller.
 ///
 /// # Errors
-/// [`LessonError::GpuWidth`], [`LessonError::Engine`]; and if the GPU behaved differently, [`LessonError::Trace`],
+/// [`LessonError::GpuWidth`], [`LessonError::GpuTree`], [`LessonError::Engine`]; and if the GPU behaved differently, [`LessonError::Trace`],
 /// [`LessonError::Torn`], [`LessonError::Differs`] or [`LessonError::Answers`].
 pub fn record_on_gpu(twin: &Recording, cuda: &mut Cuda) -> Result<Recording, LessonError> {
     Shape::check_gpu(twin.shape().width)?;
+    if twin.index().is_some() {
+        return Err(LessonError::GpuTree);
+    }
     let (problem, query) = (twin.problem(), twin.query());
     let groups = groups_in_batch(problem.dims(), batch_of(twin));
     let again = if first_batch(twin) == (groups * WARP as usize).min(problem.n()) {

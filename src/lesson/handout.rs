@@ -10,9 +10,10 @@ use super::moments::Moments;
 use super::picture::Film;
 use super::picture::scene::Ink;
 use super::picture::svg::{self, escaped, hex};
-use super::pseudocode::LINES;
 use super::questions::{Ask, Question};
+use super::recording::Index;
 use super::step::Step;
+use crate::engines::lockstep::distance_of;
 use crate::palette::{DARK, LIGHT, Palette};
 use crate::progress::Progress;
 use crate::text::{count, significant, thousands};
@@ -90,8 +91,8 @@ pub fn write(film: &Film, moments: &Moments, theme: Theme, progress: &dyn Progre
     for take in &film.takes {
         accounts(film, take, out)?;
     }
-    writeln!(out, "<h2>The kernel</h2>\n<pre><code>")?;
-    for line in LINES {
+    writeln!(out, "<h2>{}</h2>\n<pre><code>", film.lead().recording.code().says[0])?;
+    for line in film.lead().recording.code().lines {
         writeln!(out, "{}{}", "    ".repeat(line.depth), escaped(line.text))?;
     }
     writeln!(out, "</code></pre>")?;
@@ -184,7 +185,31 @@ fn steps(film: &Film, moments: &Moments, progress: &dyn Progress, out: &mut (imp
     Ok(())
 }
 
+/// What a tree's search looked at, beside other searches for the same neighbours.
+fn looked_at(index: &Index, n: u32, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let (here, lie, brute) = (index.visits, index.as_they_lie, index.brute);
+    let rows = [
+        ("points looked at", here.accessed, lie.accessed, Some(n)),
+        ("leaves visited", here.leaves, lie.leaves, None),
+        ("nodes visited", here.nodes, lie.nodes, None),
+        ("boxes left out", here.left_out, lie.left_out, None),
+        ("candidates", here.candidates, lie.candidates, Some(brute.candidates)),
+        ("merges", here.merges, lie.merges, Some(brute.merges)),
+    ];
+    let heads = ["", "the nearest box first", "boxes as they lie", "brute force"].map(|head| format!("<th class=\"n\">{head}</th>"));
+    writeln!(out, "<table>\n<tr>{}</tr>", heads.concat())?;
+    for (what, here, lie, brute) in rows {
+        let number =
+            |number: Option<u32>| format!("<td class=\"n\">{}</td>", number.map_or_else(|| "\u{2013}".to_owned(), |number| thousands(number.into())));
+        writeln!(out, "<tr><th>{what}</th>{}{}{}</tr>", number(Some(here)), number(Some(lie)), number(brute))?;
+    }
+    writeln!(out, "</table>")
+}
+
 fn accounts(film: &Film, take: &Take, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    if let Some(index) = take.recording.index() {
+        return looked_at(index, take.recording.shape().n, out);
+    }
     let mut cursor = Cursor::new(take.recording.clone());
     cursor.seek(take.recording.len());
     let account = account(cursor.state());
@@ -230,12 +255,18 @@ fn asked(film: &Film, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
 
 /// Data that is visible on screen but not in print: the distances that lanes vote on.
 fn given(take: &Take, question: &Question) -> String {
-    match (question.ask, question.at.checked_sub(1).map(|at| take.recording.step(at)).as_deref()) {
-        (Ask::Votes, Some(Step::Group { distances, .. })) => {
-            let distances: Vec<String> =
-                distances.iter().map(|&distance| if distance.is_finite() { significant(distance.into()) } else { "none".to_owned() }).collect();
-            format!(" Distances from lane 0 on: {}.", distances.join(", "))
+    let distances: Vec<f32> = match (question.ask, question.at.checked_sub(1).map(|at| take.recording.step(at)).as_deref()) {
+        (Ask::Votes, Some(Step::Group { distances, .. })) => distances.clone(),
+        (Ask::Votes, Some(Step::Leaf { keys, .. })) => keys.iter().map(|&key| distance_of(key)).collect(),
+        (Ask::Child, _) => {
+            let mut cursor = Cursor::new(take.recording.clone());
+            cursor.seek(question.at);
+            let Some(node) = cursor.state().descent.as_ref().and_then(|descent| descent.way.last()) else { return String::new() };
+            let left = |(lane, &key): (u32, _)| if node.waiting >> lane & 1 == 1 { distance_of(key) } else { f32::INFINITY };
+            (0..).zip(&node.keys).map(left).collect()
         }
-        _ => String::new(),
-    }
+        _ => return String::new(),
+    };
+    let words = |&distance: &f32| if distance.is_finite() { significant(distance.into()) } else { "none".to_owned() };
+    format!(" Distances from lane 0 on: {}.", distances.iter().map(words).collect::<Vec<_>>().join(", "))
 }

@@ -1,4 +1,4 @@
-//! The seven lessons: the data, the range of the search that is shown, and the questions.
+//! The lessons: the data, the range of the search that is shown, and the questions.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,6 +10,7 @@ use super::recorder::record;
 use super::recording::{LessonError, Recording};
 use super::state::Shape;
 use super::step::{Pass, Step};
+use super::tree_recorder::record_tree;
 use crate::cloud::{self, Order, PointCloud, Source};
 use crate::engines::cuda::Cuda;
 use crate::engines::lockstep;
@@ -25,8 +26,10 @@ pub const OWN_DATA: u32 = 7;
 /// A lesson's data, range and questions.
 #[derive(Clone, Copy, Debug)]
 pub struct Lesson {
-    /// From 1 to 7.
+    /// Its place among the lessons, from 1.
     pub number: u32,
+    /// A short name that stays when lessons change places.
+    pub id: &'static str,
     /// The title, a few words long.
     pub title: &'static str,
     /// The introduction shown beside the pictures.
@@ -43,6 +46,8 @@ pub struct Lesson {
     pub width: u32,
     /// Number of groups per batch; `None` for the default of a run.
     pub batch: Option<usize>,
+    /// Whether the index is searched, instead of every point.
+    pub index: bool,
     /// The processing orders, one recording each.
     pub arrangements: &'static [Arrangement],
     /// The range of the search that is shown.
@@ -121,9 +126,10 @@ impl Take {
 }
 
 /// All lessons, in order of their numbers.
-pub const LESSONS: [Lesson; 7] = [
+pub const LESSONS: [Lesson; 8] = [
     Lesson {
         number: 1,
+        id: "sort",
         title: "Sorting in a warp: one key a lane",
         paragraph: "A warp is a row of threads, its lanes, that do the same thing at the same time. Here every lane holds one key, the squared distance \
             of a point to the query, in a register, its own fast memory. How the keys came there is for lesson 4; here they are sorted. \
@@ -137,6 +143,7 @@ pub const LESSONS: [Lesson; 7] = [
         k: 8,
         width: 8,
         batch: None,
+        index: false,
         arrangements: &[Arrangement::AsDrawn],
         shows: Shows::FirstSort,
         level: Level::Layer,
@@ -144,6 +151,7 @@ pub const LESSONS: [Lesson; 7] = [
     },
     Lesson {
         number: 2,
+        id: "wide",
         title: "More keys than lanes: R a lane",
         paragraph: "To sort K keys with W lanes, every lane holds R = K / W consecutive ones. The network is the same, but a comparator now connects \
             two elements that may lie in the same lane: strides below R exchange two registers of one lane and cost no shuffle; from R on, every lane \
@@ -155,6 +163,7 @@ pub const LESSONS: [Lesson; 7] = [
         k: 32,
         width: 8,
         batch: None,
+        index: false,
         arrangements: &[Arrangement::AsDrawn],
         shows: Shows::FirstSort,
         level: Level::Layer,
@@ -162,6 +171,7 @@ pub const LESSONS: [Lesson; 7] = [
     },
     Lesson {
         number: 3,
+        id: "merge",
         title: "Merging two sorted lists",
         paragraph: "The K smallest of two sorted lists of K are found in one go: element i of one meets element K \u{2212} 1 \u{2212} i of the other, and the \
             smaller stays. One list goes up and the other, read backwards, goes down, so that what is left is bitonic: it rises to where they cross \
@@ -172,6 +182,7 @@ pub const LESSONS: [Lesson; 7] = [
         k: 16,
         width: 8,
         batch: None,
+        index: false,
         arrangements: &[Arrangement::AsDrawn],
         shows: Shows::SecondMinimum,
         level: Level::Layer,
@@ -179,6 +190,7 @@ pub const LESSONS: [Lesson; 7] = [
     },
     Lesson {
         number: 4,
+        id: "buffer",
         title: "The candidate buffer and the ballot",
         paragraph: "Merging costs much, so it is put off: points closer than max_distance, the squared distance of the k-th neighbour so far, are candidates and \
             wait in a buffer of K slots. All lanes vote at once, and the ballot gives every lane the same number with one bit a lane. A candidate counts \
@@ -190,6 +202,7 @@ pub const LESSONS: [Lesson; 7] = [
         k: 32,
         width: 32,
         batch: None,
+        index: false,
         arrangements: &[Arrangement::AsDrawn],
         shows: Shows::Overflow,
         level: Level::Layer,
@@ -197,6 +210,7 @@ pub const LESSONS: [Lesson; 7] = [
     },
     Lesson {
         number: 5,
+        id: "search",
         title: "The whole search",
         paragraph: "The block loads batch after batch into shared memory; the warp takes a group of points, one a lane, computes their distances and votes. \
             The first points all go into the buffer, as max_distance is still infinite. Then it falls with every merge, fewer and fewer points pass, \
@@ -207,6 +221,7 @@ pub const LESSONS: [Lesson; 7] = [
         k: 32,
         width: 32,
         batch: Some(8),
+        index: false,
         arrangements: &[Arrangement::AsDrawn],
         shows: Shows::Whole,
         level: Level::Merge,
@@ -214,6 +229,7 @@ pub const LESSONS: [Lesson; 7] = [
     },
     Lesson {
         number: 6,
+        id: "order",
         title: "Why order matters",
         paragraph: "The same points, met in three orders, give the same neighbours at a very different cost. In random order the i-th point is a candidate \
             with a probability of at most (k + K) / i, so there are at most about 3 + 2 ln(n / 2k) merges where k = K, on \
@@ -225,6 +241,7 @@ pub const LESSONS: [Lesson; 7] = [
         k: 32,
         width: 32,
         batch: None,
+        index: false,
         arrangements: &[Arrangement::Shuffled, Arrangement::NearestFirst, Arrangement::FarthestFirst],
         shows: Shows::Whole,
         level: Level::Merge,
@@ -232,6 +249,7 @@ pub const LESSONS: [Lesson; 7] = [
     },
     Lesson {
         number: 7,
+        id: "yours",
         title: "Your own data",
         paragraph: "Any point of any cloud can be the query. Watch how soon max_distance comes close to where it ends, how many groups are done with one \
             ballot, and whether the order of the file helps or hurts: where rows lie in the file as they lie in space, there may be far more merges, or \
@@ -242,19 +260,55 @@ pub const LESSONS: [Lesson; 7] = [
         k: 32,
         width: 32,
         batch: None,
+        index: false,
         arrangements: &[Arrangement::AsDrawn],
         shows: Shows::Whole,
         level: Level::Merge,
         asks: &[Ask::Votes, Ask::Slot, Ask::Merges],
+    },
+    Lesson {
+        number: 8,
+        id: "not-looking",
+        title: "Not looking: how an index leaves points out",
+        paragraph: "Brute force looks at every point. An index knows where points lie: they are in order along a curve, so that neighbours on it are near, \
+            every 32 are a leaf with a box around them, and every 32 boxes are a node. The warp begins in the leaf where the query itself would be; \
+            its points give a first k-th neighbour. Then it goes down from the root, with a child's box in every lane: the query clamped to \
+            the box is the nearest place where a point in it could be. If even that place is not nearer than the k-th neighbour so far, no point of \
+            the box can be a neighbour, and it is left out without a look at its points. Nothing is lost, not even among equal distances. The nearest box is visited first, \
+            because what is found early lets more be left out.",
+        generator: "uniform:d=2",
+        points_per_element: 64,
+        seed: 23,
+        k: 32,
+        width: 32,
+        batch: None,
+        index: true,
+        arrangements: &[Arrangement::AsDrawn],
+        shows: Shows::Whole,
+        level: Level::Stage,
+        asks: &[Ask::Leaves, Ask::Order, Ask::Child, Ask::Visited, Ask::Votes],
     },
 ];
 
 /// Looks up a lesson by its number.
 ///
 /// # Errors
-/// [`LessonError::Number`] for numbers other than 1 to 7.
+/// [`LessonError::Name`] if there is none.
 pub fn lesson(number: u32) -> Result<&'static Lesson, LessonError> {
-    LESSONS.iter().find(|lesson| lesson.number == number).ok_or(LessonError::Number { number, last: LESSONS.len() as u32 })
+    named(&number.to_string())
+}
+
+/// Looks up a lesson by its number or its id.
+///
+/// # Errors
+/// [`LessonError::Name`] if there is none.
+pub fn named(name: &str) -> Result<&'static Lesson, LessonError> {
+    let number = name.parse::<u32>().ok();
+    LESSONS.iter().find(|lesson| Some(lesson.number) == number || lesson.id == name).ok_or_else(|| LessonError::Name {
+        name: name.to_owned(),
+        last: LESSONS.len() as u32,
+        ids: LESSONS.map(|lesson| lesson.id).join(", "),
+    })
 }
 
 impl Lesson {
@@ -265,6 +319,9 @@ impl Lesson {
     pub fn record(&self, choice: Choice, progress: &dyn Progress) -> Result<Vec<Take>, LessonError> {
         let (k, width) = (choice.k.unwrap_or(self.k), choice.width.unwrap_or(self.width));
         Shape::check(width, k)?;
+        if self.index {
+            Shape::check_tree(width)?;
+        }
         let capacity = width as usize * lockstep::registers_for(k, width as usize);
         let n = self.points_per_element as usize * capacity;
         let seed = choice.seed.unwrap_or(self.seed);
@@ -307,8 +364,17 @@ impl Lesson {
             Arrangement::NearestFirst => by_distance(&problem, query, |bits| bits),
             Arrangement::FarthestFirst => by_distance(&problem, query, std::cmp::Reverse),
         };
-        let recording = record(Arc::new(problem), query, width, self.batch, &cloud.source().to_string())?;
+        let (problem, data) = (Arc::new(problem), cloud.source().to_string());
+        let recording = if self.index { record_tree(problem, query, width, &data)? } else { record(problem, query, width, self.batch, &data)? };
         Ok(Take::new(arrangement, recording, self.shows))
+    }
+
+    /// Whether a GPU can record it with a warp of this width.
+    ///
+    /// # Errors
+    /// [`LessonError::GpuTree`] if it is about the index, [`LessonError::GpuWidth`] unless the width is 32.
+    pub fn check_gpu(&self, width: u32) -> Result<(), LessonError> {
+        if self.index { Err(LessonError::GpuTree) } else { Shape::check_gpu(width) }
     }
 
     /// Repeats a take on a GPU ([`record_on_gpu`]).

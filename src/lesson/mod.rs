@@ -1,21 +1,22 @@
 //! The lesson: one query's search, step by step, forwards and backwards.
 //!
-//! [`record()`] runs the lockstep twin and records what it does as a list of [`Step`]s. A [`Cursor`] selects a prefix of
-//! that list and shows the [`State`] after it. Nothing is drawn or invented here: every value comes
+//! [`record()`] runs the lockstep twin, [`record_tree()`] the index's, and records what it does as a list of [`Step`]s. A [`Cursor`] selects
+//! a prefix of that list and shows the [`State`] after it. Nothing is drawn or invented here: every value comes
 //! from the recorded search.
 //!
 //! | module | holds |
 //! |---|---|
 //! | [`step`] | the kinds of steps |
 //! | [`state`] | registers, buffer and counters after a number of steps, and how a step changes them |
-//! | [`recording`] | the list, with keyframes; [`record()`] makes it |
+//! | [`descent`] | the part of the state that a tree's search has besides: nodes, leaves, what was left out |
+//! | [`recording`] | the list, with keyframes; [`record()`] and [`record_tree()`] make it |
 //! | `from_gpu` | the same recording made by a GPU and compared with the twin's: [`record_on_gpu`] |
 //! | [`overview`] | the extent of the points, and which of very many are drawn |
 //! | [`cursor`] | a position in the list; levels of detail |
-//! | [`describe`] | one sentence per step |
+//! | [`describe`] | one sentence per step; `describe_tree` for those of a tree |
 //! | [`account`] | the work so far, beside the theory |
-//! | [`pseudocode`] | the kernel in a few lines, and the matching lines of `cuda/` |
-//! | [`lessons`] | the seven lessons |
+//! | [`pseudocode`] | the kernel, or the tree's traversal, in a few lines, and the matching lines of `cuda/` |
+//! | [`lessons`] | the lessons |
 //! | [`moments`] | selects the moments shown in a film or handout |
 //! | [`questions`] | questions about moments, and the correct answers |
 //! | [`picture`] | a moment as shapes; the window paints them, or they become SVG, pixels, a GIF |
@@ -23,7 +24,9 @@
 
 pub mod account;
 pub mod cursor;
+pub mod descent;
 pub mod describe;
+mod describe_tree;
 mod from_gpu;
 pub mod handout;
 pub mod jsonl;
@@ -37,13 +40,15 @@ mod recorder;
 pub mod recording;
 pub mod state;
 pub mod step;
+mod tree_recorder;
 
 pub use cursor::{Cursor, Level, Mark};
 pub use from_gpu::record_on_gpu;
 pub use recorder::record;
-pub use recording::{LessonError, Parameters, Recording};
+pub use recording::{Index, LessonError, Parameters, Recording};
 pub use state::{Shape, State};
 pub use step::{Elements, Pass, Placed, Slot, Step};
+pub use tree_recorder::record_tree;
 
 #[cfg(test)]
 mod tests;

@@ -2,11 +2,13 @@
 
 use std::ops::Range;
 
+use super::descent::leaves;
 use super::describe::{hex, key, lanes};
 use super::moments::spread;
 use super::recording::Recording;
 use super::state::State;
 use super::step::Step;
+use crate::engines::lockstep::{PADDING, distance_of};
 use crate::knn::network::Comparator;
 use crate::knn::theory;
 use crate::text::{significant, thousands};
@@ -26,6 +28,21 @@ pub enum Ask {
     Taken,
     /// How many merges will there be?
     Merges,
+    /// Of a tree: how many leaves will be visited?
+    Leaves,
+    /// Of a tree: how many leaves would be visited if boxes were visited as they lie?
+    Order,
+    /// Of a tree: which lane's child is visited next?
+    Child,
+    /// Of a tree: is the nearest child that is left visited?
+    Visited,
+}
+
+impl Ask {
+    /// Whether it is about the whole search: until it is answered, nothing that is still to come may be seen.
+    pub fn is_about_all(self) -> bool {
+        matches!(self, Self::Merges | Self::Leaves | Self::Order)
+    }
 }
 
 /// The correct answer, with its tolerance.
@@ -77,14 +94,14 @@ impl Answer {
     }
 }
 
-/// A question about the step from position `at` to `at` + 1 (for [`Ask::Merges`], about the whole search).
+/// A question about the step from position `at` to `at` + 1, or about the whole search ([`Ask::is_about_all`]).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// The kind of question.
     pub ask: Ask,
     /// The position at which it is asked: nothing later may be shown.
     pub at: usize,
-    /// The subject: a lane ([`Ask::Slot`], [`Ask::Partner`]), an element ([`Ask::Taken`], the lower one
+    /// The subject: a lane ([`Ask::Slot`], [`Ask::Partner`], [`Ask::Visited`]), an element ([`Ask::Taken`], the lower one
     /// for [`Ask::Swaps`]), else 0.
     pub subject: u32,
     /// The question as shown to the user.
@@ -99,7 +116,7 @@ pub fn questions(recording: &Recording, range: Range<usize>, asks: &[Ask], each:
     for &ask in asks {
         let about: Vec<usize> = range.clone().filter(|&at| suits(ask, &recording.steps()[at], recording)).collect();
         let about = match ask {
-            Ask::Merges => vec![range.start],
+            _ if ask.is_about_all() => vec![range.start],
             // A single step has enough elements.
             Ask::Taken => about.iter().cycle().take(if about.is_empty() { 0 } else { each }).copied().collect(),
             _ => spread(&about, each),
@@ -135,6 +152,8 @@ fn suits(ask: Ask, step: &Step, recording: &Recording) -> bool {
         (Ask::Slot, Step::Positions { slots }) => slots.len() > 1 && slots.len() < shape.width as usize && slots[1].slot < shape.capacity(),
         (Ask::Partner, Step::Layer { shuffle, .. }) => shuffle.is_some(),
         (Ask::Swaps, Step::Layer { .. }) | (Ask::Taken, Step::Minimum { .. }) => true,
+        (Ask::Child, Step::Child { .. }) | (Ask::Visited, Step::Child { .. }) => true,
+        (Ask::Visited, Step::LeftOut { lanes }) => *lanes != 0,
         _ => false,
     }
 }
@@ -158,12 +177,53 @@ fn question(recording: &Recording, ask: Ask, at: usize, before: &State, number: 
             let bound = significant(before.max_distance.into());
             // At the displayed precision, which is the same in picture and question, every vote must be clear.
             let close = |&distance: &f32| distance != before.max_distance && significant(distance.into()) == bound;
+            let distances = match &before.descent {
+                Some(descent) => descent.leaf.as_ref()?.keys.iter().map(|&key| distance_of(key)).collect(),
+                None => recording.distances(before.group?),
+            };
             // Every point is closer than infinity.
-            if before.max_distance.is_infinite() || recording.distances(before.group?).iter().any(close) {
+            if before.max_distance.is_infinite() || distances.iter().any(close) {
                 return None;
             }
             let text = format!("max_distance is {bound}. Which lanes vote?");
             (0, text, Answer::Lanes(*mask))
+        }
+        (Ask::Leaves, _) => {
+            let (leaves, right) = (leaves(before), recording.index()?.visits.leaves);
+            let text = format!(
+                "{} points in {leaves} leaves, k = {}: how many leaves will be visited, the nearest box first?",
+                thousands(shape.n.into()),
+                shape.k
+            );
+            (0, text, Answer::Number { right, within: right / 3 })
+        }
+        (Ask::Order, _) => {
+            let right = recording.index()?.as_they_lie.leaves;
+            let text = format!("And of the {} leaves, how many would be visited if boxes were visited as they lie on the curve?", leaves(before));
+            (0, text, Answer::Number { right, within: right / 3 })
+        }
+        (Ask::Child, Step::Child { lane }) => {
+            let node = before.descent.as_ref()?.node()?;
+            let (_, nearest) = node.nearest()?;
+            // At the displayed precision no other box is as near.
+            let waiting = (0..).zip(&node.keys).filter(|(lane, _)| node.waiting >> lane & 1 == 1);
+            if waiting.filter(|&(_, &other)| key(other) == key(nearest)).count() > 1 || node.waiting.count_ones() < 3 {
+                return None;
+            }
+            (0, "Of the boxes that are left, which lane's is visited next?".to_owned(), Answer::Number { right: *lane, within: 0 })
+        }
+        (Ask::Visited, step @ (Step::Child { .. } | Step::LeftOut { .. })) => {
+            let (lane, nearest) = before.descent.as_ref()?.node()?.nearest()?;
+            if before.last() == PADDING || key(nearest) == key(before.last()) {
+                return None;
+            }
+            let text = format!(
+                "The nearest box that is left, lane {lane}'s, is at {}; neighbour {} is at {}: is it visited?",
+                key(nearest),
+                shape.k,
+                key(before.last())
+            );
+            (lane, text, Answer::YesNo(matches!(step, Step::Child { .. })))
         }
         (Ask::Slot, Step::Positions { slots }) => {
             let there: Vec<_> = slots.iter().filter(|slot| slot.slot < capacity).collect();

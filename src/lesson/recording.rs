@@ -8,11 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use super::cursor::Level;
 use super::overview::Overview;
+use super::pseudocode::{Code, KERNEL, TRAVERSAL};
 use super::state::{Shape, State, work};
 use super::step::Step;
+use crate::engines::index::{BVH, Tree, Visits};
 use crate::engines::lockstep::LOCKSTEP;
 use crate::engines::lockstep::{self, distance_of};
-use crate::knn::Problem;
+use crate::knn::{Counters, Problem};
 
 /// Maximum number of keys that may move between two keyframes: a fifth of a millisecond's work, of the sixteen in a frame.
 const KEYFRAME_WORK: u64 = 1 << 18;
@@ -37,13 +39,21 @@ pub enum LessonError {
         /// The largest k, 32·W.
         most: usize,
     },
-    /// There is no lesson of that number.
-    #[error("lesson {number}: there are lessons 1 to {last}")]
-    Number {
-        /// The number that was requested.
-        number: u32,
+    /// There is no lesson of that id or number.
+    #[error("lesson {name}: there are lessons 1 to {last}: {ids}")]
+    Name {
+        /// The id or number that was requested.
+        name: String,
         /// Number of the last lesson.
         last: u32,
+        /// The ids of all lessons.
+        ids: String,
+    },
+    /// The width is not the number of children of a tree's node.
+    #[error("width = {width}: a node of the tree has 32 children, a lane each (--width 32)")]
+    TreeWidth {
+        /// The width that was requested.
+        width: u32,
     },
     /// The width is not that of a GPU's warp.
     #[error("width = {width}: a GPU's warp has 32 lanes (--width 32)")]
@@ -51,6 +61,9 @@ pub enum LessonError {
         /// The width that was requested.
         width: u32,
     },
+    /// The lesson is about the index.
+    #[error("the search of the index is recorded by its twin only, not by a GPU")]
+    GpuTree,
     /// The GPU engine failed.
     #[error(transparent)]
     Engine(#[from] crate::knn::EngineError),
@@ -115,7 +128,7 @@ pub struct Parameters {
     pub query_row: u32,
     /// The source of the points.
     pub data: String,
-    /// The device: the lockstep twin, or a GPU by its name.
+    /// What recorded it: the lockstep twin, the index's, or a GPU by its name.
     pub recorded_on: String,
 }
 
@@ -135,8 +148,11 @@ impl Parameters {
 
     /// The device in words; for a GPU, with a note that its steps were verified.
     pub fn what_ran(&self) -> String {
-        let what = &self.recorded_on;
-        if what == LOCKSTEP.id.as_str() { "the lockstep twin".to_owned() } else { format!("{what}, every step as its twin's") }
+        match self.recorded_on.as_str() {
+            what if what == LOCKSTEP.id.as_str() => "the lockstep twin".to_owned(),
+            what if what == BVH.id.as_str() => "the index's twin".to_owned(),
+            gpu => format!("{gpu}, every step as its twin's"),
+        }
     }
 }
 
@@ -157,6 +173,20 @@ impl Span {
         let Some(&high) = distances.last() else { return Self::default() };
         Self { low: distances[distances.len() / 64], middle: distances[distances.len() / 2], high }
     }
+}
+
+/// The tree that was searched, and what other searches for the same neighbours look at.
+#[derive(Clone, Debug)]
+pub struct Index {
+    /// The tree over the problem's points.
+    pub tree: Tree,
+    /// What the recorded search visited in the end.
+    pub visits: Visits,
+    /// What is visited if boxes are visited as they lie on the curve, from its beginning.
+    /// What is visited if boxes are visited as they lie on the curve, from its beginning.
+    pub as_they_lie: Visits,
+    /// What brute force counts.
+    pub brute: Counters,
 }
 
 /// A saved state to replay from.
@@ -185,9 +215,18 @@ pub struct Recording {
     /// Range of the positive squared distances of candidates.
     span: Span,
     overview: Overview,
+    index: Option<Arc<Index>>,
 }
 
 impl Recording {
+    /// The same of a tree's search.
+    ///
+    /// # Panics
+    /// The same as those of [`Recording::new`], and if a step is about a node that the search is not in.
+    pub fn of_tree(parameters: Parameters, problem: Arc<Problem>, query: usize, steps: Vec<Step>, index: Index) -> Self {
+        Self { index: Some(Arc::new(index)), ..Self::new(parameters, problem, query, steps) }
+    }
+
     /// Replays the steps of a search once, to collect keyframes and marks.
     ///
     /// # Panics
@@ -222,7 +261,7 @@ impl Recording {
         }
         let span = Span::of(distances);
         let overview = Overview::of(&problem, query);
-        Self { parameters, problem, query, steps, keyframes, hits, merges, changes, span, overview }
+        Self { parameters, problem, query, steps, keyframes, hits, merges, changes, span, overview, index: None }
     }
 
     /// The sizes of the search.
@@ -266,6 +305,16 @@ impl Recording {
         &self.problem
     }
 
+    /// The tree, if one was searched.
+    pub fn index(&self) -> Option<&Index> {
+        self.index.as_deref()
+    }
+
+    /// The algorithm that was recorded, as pseudocode.
+    pub fn code(&self) -> &'static Code {
+        if self.index.is_some() { &TRAVERSAL } else { &KERNEL }
+    }
+
     /// The index of the query in the problem.
     pub fn query(&self) -> usize {
         self.query
@@ -274,13 +323,17 @@ impl Recording {
     /// The coarsest level of detail at which the player stops after a step.
     pub fn level(&self, at: usize) -> Level {
         match &self.steps[at] {
-            Step::Batch { .. } | Step::Finished => Level::Search,
+            Step::Batch { .. } | Step::OwnLeaf { .. } | Step::Finished => Level::Search,
             Step::MaxDistance { .. } => Level::Merge,
             Step::BufferFull | Step::Padded { .. } | Step::Swap | Step::Minimum { .. } | Step::Appended { .. } => Level::Stage,
             // The last layer completes a sort.
             Step::Layer { layer, .. } if layer.size == self.shape().capacity() && layer.stride == 1 => Level::Stage,
+            Step::Boxes { .. } | Step::LeftOut { .. } => Level::Stage,
+            // Most leaves have few candidates, or none: what they are is the stage.
+            Step::Ballot { .. } if self.index.is_some() => Level::Stage,
             Step::Layer { .. } | Step::Ballot { .. } | Step::FilteredAgain { .. } => Level::Layer,
-            Step::Group { .. } | Step::Positions { .. } => Level::Lane,
+            Step::Node { .. } | Step::Child { .. } | Step::Leaf { .. } => Level::Layer,
+            Step::Group { .. } | Step::Positions { .. } | Step::Merged => Level::Lane,
         }
     }
 
@@ -331,6 +384,7 @@ impl Recording {
         let of_step = |step: &Step| match step {
             Step::Group { distances, .. } => size_of_val(&**distances),
             Step::Positions { slots } => size_of_val(&**slots),
+            Step::Boxes { keys } | Step::Leaf { keys, .. } => size_of_val(&**keys),
             Step::Appended { placed } => size_of_val(&**placed),
             Step::Layer { swapped: elements, .. } | Step::Minimum { taken: elements } => elements.bytes(),
             _ => 0,

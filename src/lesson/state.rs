@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::descent::Descent;
 use super::step::{Pass, Step};
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 
@@ -50,6 +51,8 @@ pub enum Stage {
     Start,
     /// A batch has been loaded.
     LoadBatch,
+    /// Of a tree: boxes are compared with the query.
+    Descend,
     /// Distances are computed and ballots held.
     Filter,
     /// Candidates are appended to the buffer.
@@ -69,7 +72,7 @@ pub enum Stage {
 pub struct Counts {
     /// Points whose distance has been computed.
     pub points_seen: u32,
-    /// Groups that were filtered.
+    /// Groups that were filtered; of a tree, leaves.
     pub groups: u32,
     /// Groups with a candidate in their first ballot.
     pub groups_hit: u32,
@@ -81,6 +84,12 @@ pub struct Counts {
     pub compare_exchanges: u64,
     /// Warp-wide shuffles of one key per lane.
     pub shuffles: u64,
+    /// Of a tree: nodes whose children were compared with the query.
+    #[serde(default)]
+    pub nodes: u32,
+    /// Of a tree: children of these that were left out.
+    #[serde(default)]
+    pub left_out: u32,
 }
 
 /// The complete state of a warp and its counters.
@@ -109,6 +118,8 @@ pub struct State {
     pub stage: Stage,
     /// Counts of completed work.
     pub counts: Counts,
+    /// Where the search of a tree is; `None` if none is searched.
+    pub descent: Option<Descent>,
 }
 
 impl State {
@@ -127,6 +138,7 @@ impl State {
             waiting: 0,
             stage: Stage::Start,
             counts: Counts::default(),
+            descent: None,
         }
     }
 
@@ -198,7 +210,40 @@ impl State {
                 self.stage = Stage::Filter;
             }
             Step::Finished => self.stage = Stage::Finished,
+            Step::OwnLeaf { leaf } => {
+                self.descent = Some(Descent::new(*leaf));
+                self.stage = Stage::Descend;
+            }
+            Step::Node { .. } => {
+                self.counts.nodes += 1;
+                self.stage = Stage::Descend;
+            }
+            Step::Boxes { .. } | Step::Child { .. } => self.stage = Stage::Descend,
+            Step::LeftOut { lanes } => {
+                self.counts.left_out += lanes.count_ones();
+                self.stage = Stage::Descend;
+            }
+            Step::Leaf { keys, .. } => {
+                self.ballot = 0;
+                self.counts.points_seen += keys.iter().filter(|&&key| key != PADDING).count() as u32;
+                self.counts.groups += 1;
+                self.stage = Stage::Filter;
+            }
+            Step::Merged => {
+                self.registers.append(&mut self.buffer);
+                self.registers.sort_unstable();
+                self.buffer = self.registers.split_off(self.shape.capacity() as usize);
+                self.stage = Stage::Full;
+            }
         }
+        if let Some(descent) = &mut self.descent {
+            descent.apply(step);
+        }
+    }
+
+    /// Of a tree: the key of the k-th element. Only points and boxes below it can still matter.
+    pub fn last(&self) -> Key {
+        self.registers[self.shape.k as usize - 1]
     }
 
     /// The valid ones of the first k elements: position and squared distance, nearest first. Unless a merge is in progress,
@@ -218,6 +263,8 @@ impl State {
 pub fn work(step: &Step, shape: Shape) -> u64 {
     match step {
         Step::Swap | Step::Layer { .. } | Step::Minimum { .. } | Step::Padded { .. } => u64::from(shape.capacity()),
+        Step::Merged => 2 * u64::from(shape.capacity()),
+        Step::Boxes { keys } | Step::Leaf { keys, .. } => keys.len() as u64,
         Step::Appended { placed } => placed.len() as u64,
         _ => 1,
     }

@@ -6,7 +6,7 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::engines::lockstep::{Key, distance_of, index_of, key_of};
+use crate::engines::lockstep::{Key, PADDING, distance_of, index_of, key_of};
 use crate::knn::network::Layer;
 
 /// One step of a warp. In files, `step` names the kind in snake case and the fields are
@@ -92,6 +92,44 @@ pub enum Step {
     },
     /// The first k elements are the answer.
     Finished,
+    /// Of a tree: the leaf in which the query's code would be was found. It is visited first.
+    OwnLeaf {
+        /// The leaf's number, its place on the curve.
+        leaf: u32,
+    },
+    /// Of a tree: the search came to a node; every lane loaded the box of one of its children.
+    Node {
+        /// Height of the boxes, 0 around leaves.
+        height: u32,
+        /// Lane L's box is `group` · 32 + L of that height.
+        group: u32,
+    },
+    /// Of a tree: every lane clamped the query to its box, and computed the squared distance to that place.
+    Boxes {
+        /// One per lane, with the smallest position in the box; [`PADDING`] where there is no box, or that of the leaf that was visited first.
+        #[serde(with = "keys")]
+        keys: Vec<Key>,
+    },
+    /// Of a tree: of the children that were not visited yet, this one has the smallest key, and it is below the k-th neighbour's.
+    Child {
+        /// The lane that holds it.
+        lane: u32,
+    },
+    /// Of a tree: no key of the node's other children is below the k-th neighbour's. The search goes on in the node above.
+    LeftOut {
+        /// Mask of the lanes that hold them.
+        lanes: u32,
+    },
+    /// Of a tree: every lane has computed the squared distance of one point of a leaf.
+    Leaf {
+        /// The leaf's number.
+        leaf: u32,
+        /// One per lane, with the point; [`PADDING`] past the last point.
+        #[serde(with = "keys")]
+        keys: Vec<Key>,
+    },
+    /// Of a tree: the buffer was merged into the intermediate result, by the layers that other recordings show one by one.
+    Merged,
 }
 
 /// The sort that a layer belongs to.
@@ -258,5 +296,27 @@ mod distances {
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f32>, D::Error> {
         Vec::<Written>::deserialize(deserializer)?.into_iter().map(Written::read).collect()
+    }
+}
+
+/// Keys in a file: squared distance and point, or null for padding.
+mod keys {
+    use super::*;
+
+    #[derive(Serialize, Deserialize)]
+    struct Fields {
+        #[serde(with = "distance")]
+        squared_distance: f32,
+        point: u32,
+    }
+
+    pub fn serialize<S: Serializer>(keys: &[Key], serializer: S) -> Result<S::Ok, S::Error> {
+        let fields = |&key: &Key| (key != PADDING).then(|| Fields { squared_distance: distance_of(key), point: index_of(key) });
+        serializer.collect_seq(keys.iter().map(fields))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Key>, D::Error> {
+        let fields = Vec::<Option<Fields>>::deserialize(deserializer)?;
+        Ok(fields.into_iter().map(|key| key.map_or(PADDING, |key| key_of(key.squared_distance, key.point))).collect())
     }
 }

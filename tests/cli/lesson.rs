@@ -51,7 +51,10 @@ fn ones_own_data_are_a_lesson() {
     assert!(fs::read_to_string(place.path("own/handout.html")).unwrap().contains("<h1>Lesson 7"));
 
     let cases = [
-        ("lesson --lesson 9 --out x", "lesson 9: there are lessons 1 to 7"),
+        ("lesson --lesson 9 --out x", "lesson 9: there are lessons 1 to 8: sort, wide, merge, buffer, search, order, yours, not-looking"),
+        ("lesson --lesson seek --out x", "lesson seek: there are lessons 1 to 8: sort, wide, merge, buffer, search, order, yours, not-looking"),
+        ("lesson --lesson not-looking --width 8 --out x", "width = 8: a node of the tree has 32 children, a lane each (--width 32)"),
+        ("lesson --lesson not-looking --engine cuda --out x", "the search of the index is recorded by its twin only, not by a GPU"),
         ("lesson --lesson 1 --k 257 --out x", "k = 257: a warp of 8 lanes holds up to 256 neighbours, 32 a lane"),
         ("lesson --k 0 --out x", "k = 0: a query asks for one neighbour or more"),
         ("lesson --width 5 --out x", "width = 5: a warp of a lesson has 4, 8, 16 or 32 lanes"),
@@ -69,6 +72,28 @@ fn ones_own_data_are_a_lesson() {
     place.write("mine/steps.jsonl", "[0,1]\n[2,3]\n[4,5]\n");
     let message = place.fails(2, "lesson --input mine/steps.jsonl --k 2 --out mine");
     assert!(message.starts_with("cannot write: the cloud that is searched would be lost"), "{message}");
+}
+
+/// An id is as good as a number, and the index's search is written like the kernel's.
+#[test]
+fn a_search_of_the_index_is_a_lesson() {
+    let place = Place::new();
+    let done = place.ok("lesson --lesson not-looking --out tree --png --gif --most 3 --size 960x540");
+    assert!(done.stdout.contains("recorded on  the index's twin"), "{}", done.stdout);
+    place.ok("lesson --lesson 8 --out eight");
+    let steps = fs::read_to_string(place.path("tree/steps.jsonl")).unwrap();
+    assert_eq!(fs::read_to_string(place.path("eight/steps.jsonl")).unwrap(), steps);
+    let lines: Vec<Value> = steps.lines().map(json).collect();
+    assert_eq!((&lines[0]["recorded_on"], &lines[0]["n"], &lines[0]["k"]), (&json("\"bvh\""), &json("2048"), &json("32")));
+    assert_eq!((&lines[1]["step"], &lines.last().unwrap()["step"]), (&json("\"own_leaf\""), &json("\"finished\"")));
+    let boxes = lines.iter().find(|line| line["step"] == "boxes").unwrap();
+    assert_eq!(boxes["keys"].as_array().map(Vec::len), Some(32));
+    // What was looked at is far from everything.
+    let leaves = lines.iter().filter(|line| line["step"] == "leaf").count();
+    assert!((3..32).contains(&leaves), "{leaves} of 64 leaves");
+    let handout = fs::read_to_string(place.path("tree/handout.html")).unwrap();
+    assert!(handout.contains("<h2>The traversal, in short</h2>") && handout.contains("boxes as they lie"), "{handout}");
+    assert!(fs::read(place.path("tree/lesson.gif")).unwrap().starts_with(b"GIF89a"));
 }
 
 /// Pictures of a lesson, with and without names of their own.

@@ -12,24 +12,30 @@
 //! | `packet.rs` | `cuda/index/packet.cuh` |
 //! | `traverse.rs` | `cuda/index/traverse.cuh` |
 //!
-//! `bvh.rs`, the engine on the CPU, and `cost.rs`, its cost model, have no twins. [`docs/index.md`] describes the tree and proves
-//! that no neighbour is left out.
+//! `bvh.rs`, the engine on the CPU, `cost.rs`, its cost model, `observer.rs`, with which a search is recorded, and `in_order.rs`, which
+//! counts what another order of visiting would cost, have no twins. [`docs/index.md`] describes the tree and proves that no neighbour is
+//! left out.
 //!
 //! [`docs/index.md`]: https://github.com/warpscope/warpscope/blob/main/docs/index.md
 
 mod boxes;
 mod bvh;
 mod cost;
+mod in_order;
 mod lane;
 mod morton;
 mod nearest;
+mod observer;
 mod packet;
 mod traverse;
 mod tree;
 
-pub use boxes::WARP;
+pub use boxes::{Boxes, WARP};
 pub use bvh::{BVH, Bvh, MEASURES};
+pub use in_order::visits_in_order;
 pub use morton::{Depth, Frame, Part, is_crowded};
+pub use nearest::Nearest;
+pub use observer::{Observer, Unwatched};
 pub use packet::{WORTH_PACKING, are_neighbours, packet_length};
-pub use traverse::Visits;
-pub use tree::HEIGHTS;
+pub use traverse::{Visits, watch};
+pub use tree::{HEIGHTS, Tree};

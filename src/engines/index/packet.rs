@@ -13,6 +13,7 @@ use multiversion::multiversion;
 use super::boxes::WARP;
 use super::lane::{bitonic_merge, sort};
 use super::nearest::Nearest;
+use super::observer::Unwatched;
 use super::traverse::{descend, leaf_of};
 use super::tree::{HEIGHTS, Tree};
 use crate::engines::lockstep::distance::{Coordinates, squared_distances};
@@ -439,7 +440,7 @@ impl Packets {
             shortest: Shortest::new(length),
             collected: Collected::new(length),
             visited: Vec::with_capacity(MOST_VISITED),
-            alone: Nearest::new(k),
+            alone: Nearest::new(k, Unwatched),
         }
     }
 }

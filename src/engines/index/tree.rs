@@ -18,7 +18,7 @@ pub const HEIGHTS: usize = 6;
 const PART: usize = 256;
 
 /// The tree over a problem's points.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Tree {
     pub frame: Frame,
     dims: usize,

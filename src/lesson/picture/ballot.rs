@@ -9,6 +9,7 @@ use super::pen::{ROW, Scale, Style, area, dashed, digits, faint, line, mono, san
 use super::scene::{Area, Font, Ink, Scene, Target};
 use super::warp::slot_holds;
 use crate::engines::lockstep::{PADDING, lanes_below};
+use crate::lesson::descent::Descent;
 use crate::lesson::describe::hex;
 use crate::lesson::state::{Stage, State};
 use crate::lesson::step::Step;
@@ -75,8 +76,13 @@ fn title(state: &State, vote: Option<&Vote>) -> String {
     match vote {
         None => "Ballot: no group of points yet".to_owned(),
         Some(vote) => {
-            let end = vote.base.saturating_add(width).min(state.shape.n) - 1;
-            let points = format!("points {} to {}", thousands(vote.base.into()), thousands(end.into()));
+            let points = match &state.descent {
+                Some(Descent { leaf: Some(leaf), .. }) => format!("leaf {}", thousands(leaf.number.into())),
+                _ => {
+                    let last = vote.points.iter().rfind(|&&point| point != u32::MAX).unwrap_or(&0);
+                    format!("points {} to {}", thousands(vote.points[0].into()), thousands((*last).into()))
+                }
+            };
             match vote.mask {
                 // The value that they will be compared with.
                 None => format!("Ballot: {points}, not voted yet; max_distance {}", digits(state.max_distance, 3)),
@@ -87,7 +93,7 @@ fn title(state: &State, vote: Option<&Vote>) -> String {
 }
 
 /// The lane whose slot is explained: the one under the pointer, or the highest voting lane.
-fn spelled_out(view: &View<'_>, vote: Option<&Vote>) -> Option<u32> {
+pub(super) fn spelled_out(view: &View<'_>, vote: Option<&Vote>) -> Option<u32> {
     let shape = view.cursor.state().shape;
     match view.hover {
         Some(Target::Lane(lane)) if lane < shape.width => Some(lane),
@@ -118,7 +124,7 @@ fn spell(state: &State, vote: Option<&Vote>, lane: Option<u32>) -> [String; 2] {
 
 /// How distances are written: all of them, with the precision at which a question states `max_distance`, so that the votes
 /// can be read off. If cells are too narrow, neighbouring lanes alternate between lines.
-struct Numbers {
+pub(super) struct Numbers {
     /// Number of lines that lanes alternate between.
     lines: u32,
     /// Font size in points.
@@ -128,7 +134,7 @@ struct Numbers {
 impl Numbers {
     /// The fewest lines on which numbers are readable, given the cell width and the room to the right; otherwise the number
     /// of lines that gives the largest font. `high` is the height of all rows of the panel.
-    fn fit(vote: Option<&Vote>, cell: f32, margin: f32, high: f32, text: f32) -> Self {
+    pub(super) fn fit(vote: Option<&Vote>, cell: f32, margin: f32, high: f32, text: f32) -> Self {
         const LINES: [u32; 4] = [1, 2, 3, 4];
         let Some(vote) = vote else { return Self { lines: 1, size: 0.0 } };
         let there = vote.distances.iter().filter(|distance| distance.is_finite());
@@ -146,12 +152,12 @@ impl Numbers {
     }
 
     /// Height of the coloured cells as a fraction of a row: less if numbers are above them.
-    fn share_of_row(&self) -> f32 {
+    pub(super) fn share_of_row(&self) -> f32 {
         if self.lines == 1 { 1.0 } else { 0.4 }
     }
 
     /// Height of the numbers above the cells.
-    fn height(&self) -> f32 {
+    pub(super) fn height(&self) -> f32 {
         if self.lines == 1 { 0.0 } else { self.lines as f32 * self.size * LINE }
     }
 }
@@ -162,15 +168,16 @@ const READABLE: f32 = 0.62;
 /// Line height of numbers relative to the font size.
 const LINE: f32 = 1.1;
 
-struct Table<'a, 'v> {
-    scene: &'a mut Scene,
-    view: &'a View<'v>,
+/// Rows with a cell for each lane, one under the other.
+pub(super) struct Table<'a, 'v> {
+    pub(super) scene: &'a mut Scene,
+    pub(super) view: &'a View<'v>,
     /// The grid of the row to draw next.
-    grid: Grid,
-    names: Area,
-    one: f32,
+    pub(super) grid: Grid,
+    pub(super) names: Area,
+    pub(super) one: f32,
     /// The height of all rows together.
-    all: f32,
+    pub(super) all: f32,
 }
 
 impl Table<'_, '_> {
@@ -190,7 +197,7 @@ impl Table<'_, '_> {
     }
 
     /// Labels the lanes, and frames the explained lane through all rows.
-    fn lanes(&mut self, vote: Option<&Vote>, lane: Option<u32>) {
+    pub(super) fn lanes(&mut self, vote: Option<&Vote>, lane: Option<u32>) {
         self.name("lane");
         let size = (self.view.text * 0.85).min(self.one / ROW);
         let widest = width(Font::Sans, size, "00") + 2.0;
@@ -218,7 +225,7 @@ impl Table<'_, '_> {
         self.next();
     }
 
-    fn distances(&mut self, vote: Option<&Vote>, numbers: &Numbers) {
+    pub(super) fn distances(&mut self, vote: Option<&Vote>, numbers: &Numbers) {
         let (above, strip) = (numbers.height(), self.one * numbers.share_of_row());
         let row = self.grid.area;
         self.names.height = above + strip;
@@ -259,7 +266,7 @@ impl Table<'_, '_> {
     }
 
     /// Draws a mask, lane 0 on the left. `lane`: only the bits below it count.
-    fn bits(&mut self, name: &str, bits: Option<u32>, ink: Ink, lane: Option<u32>) {
+    pub(super) fn bits(&mut self, name: &str, bits: Option<u32>, ink: Ink, lane: Option<u32>) {
         self.name(name);
         let size = (self.one * 0.66).min(self.grid.wide() * 0.95).min(self.view.text * 0.95);
         for column in 0..self.grid.columns {
@@ -285,10 +292,10 @@ impl Table<'_, '_> {
     }
 
     /// Draws the slots of the voting lanes, once they are computed.
-    fn slots(&mut self, vote: Option<&Vote>, lane: Option<u32>) {
+    pub(super) fn slots(&mut self, vote: Option<&Vote>, lane: Option<u32>) {
         self.name("slot");
         let capacity = self.view.cursor.state().shape.capacity();
-        let known = matches!(self.view.cursor.step().as_deref(), Some(step) if !matches!(step, Step::Group { .. } | Step::Ballot { .. } | Step::FilteredAgain { .. }));
+        let known = matches!(self.view.cursor.step().as_deref(), Some(step) if !matches!(step, Step::Group { .. } | Step::Leaf { .. } | Step::Ballot { .. } | Step::FilteredAgain { .. }));
         for column in 0..self.grid.columns {
             let body = self.grid.body(column, 0);
             let Some(slot) = vote.and_then(|vote| vote.slot(column)).filter(|_| known || lane == Some(column)) else { continue };
@@ -308,7 +315,7 @@ impl Table<'_, '_> {
 }
 
 /// Draws the buffer with the last candidates marked.
-fn buffer(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Area) {
+pub(super) fn buffer(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Area) {
     let (state, text) = (view.cursor.state(), view.text);
     let shape = state.shape;
     let scale = Scale::of(view.cursor.recording());

@@ -1,6 +1,7 @@
 //! The panel of the points, the query, and the circle of `max_distance`, in the plane of the first two axes.
 
 use super::View;
+use super::boxes;
 use super::moment::{Vote, nearest, vote};
 use super::pen::{ROW, area, faint, line, sans, width};
 use super::scene::{Area, Font, Ink, Point, Scene, Target};
@@ -33,13 +34,18 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     scene.rect(plane.area, 0.0, Some(Ink::Canvas.into()), Some(line(Ink::Line, 1.0)));
     scene.shapes.push(super::scene::Shape::Clip(Some(plane.area)));
 
-    // All points; those not yet seen are fainter.
+    if let Some((index, descent)) = cursor.recording().index().zip(state.descent.as_ref()) {
+        boxes::under(&mut scene, &plane, view, &index.tree, descent);
+    }
+
+    // All points; those not yet seen are fainter, and those left out are faintest.
     let radius = (plane.spacing(shown.len()) * 0.3).clamp(0.6, text * 0.2);
     let large = (radius * 1.8).max(text * 0.2);
-    let seen = state.counts.points_seen;
-    let (met, to_come): (Vec<u32>, Vec<u32>) = shown.iter().partition(|&&point| point < seen);
-    scene.dots(to_come.iter().map(|&point| plane.position(problem, point)).collect(), radius, Some(faint(Ink::Point, 0.45)), None);
-    scene.dots(met.iter().map(|&point| plane.position(problem, point)).collect(), radius, Some(faint(Ink::Point, 1.0)), None);
+    let seen = seen(view);
+    for (how, opacity) in OPACITIES {
+        let centers = shown.iter().filter(|&&point| seen(point) == how).map(|&point| plane.position(problem, point)).collect();
+        scene.dots(centers, radius, Some(faint(Ink::Point, opacity)), None);
+    }
     for &point in shown {
         plane.spot(&mut scene, problem, point, radius.max(3.0));
     }
@@ -65,8 +71,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     // The group being filtered.
     if let Some(vote) = vote(view.cursor).filter(|_| !merging) {
         let (mut accepted, mut rejected, mut undecided) = (Vec::new(), Vec::new(), Vec::new());
-        for lane in 0..state.shape.width {
-            let point = vote.base + lane;
+        for (lane, &point) in (0..).zip(&vote.points) {
             if point as usize >= problem.n() {
                 continue;
             }
@@ -87,6 +92,9 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     }
 
     plane.bound(&mut scene, problem, &parameters.query, state.max_distance, text);
+    if let Some((index, descent)) = cursor.recording().index().zip(state.descent.as_ref()) {
+        boxes::over(&mut scene, &plane, view, &index.tree, descent);
+    }
     plane.query(&mut scene, &parameters.query, text);
     if let Some(point) = pointed_at(view).filter(|&point| (point as usize) < problem.n()) {
         scene.dots(vec![plane.position(problem, point)], large * 1.9, None, Some(line(Ink::Text, 2.0)));
@@ -96,6 +104,41 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     draw_legend(&mut scene, legend, &kinds, text);
     scene.label(note, 0.0, sans(text * 0.85, Ink::TextWeak), &words(view, problem));
     scene
+}
+
+/// How a point is drawn: how opaque, by whether it was looked at.
+const OPACITIES: [(Seen, f32); 3] = [(Seen::LeftOut, 0.15), (Seen::ToCome, 0.45), (Seen::LookedAt, 1.0)];
+
+/// Whether a point's distance was computed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Seen {
+    ToCome,
+    LookedAt,
+    /// Of a tree: a box around it was left out.
+    LeftOut,
+}
+
+/// What was seen of each point.
+fn seen(view: &View<'_>) -> impl Fn(u32) -> Seen {
+    let (recording, state) = (view.cursor.recording(), view.cursor.state());
+    let points_seen = state.counts.points_seen;
+    // A tree's leaves have points from everywhere.
+    let of_tree = recording.index().zip(state.descent.as_ref()).map(|(index, descent)| {
+        let mut seen = vec![Seen::ToCome; state.shape.n as usize];
+        let mut mark = |leaf: usize, how: Seen| {
+            for &point in index.tree.leaf(leaf).1.iter().filter(|&&point| point != u32::MAX) {
+                seen[point as usize] = how;
+            }
+        };
+        boxes::leaves_left_out(&index.tree, descent).for_each(|leaf| mark(leaf, Seen::LeftOut));
+        descent.visited.iter().for_each(|&leaf| mark(leaf as usize, Seen::LookedAt));
+        seen
+    });
+    move |point| match &of_tree {
+        Some(seen) => seen[point as usize],
+        None if point < points_seen => Seen::LookedAt,
+        None => Seen::ToCome,
+    }
 }
 
 fn heading(problem: &Problem, drawn: usize) -> String {
@@ -120,7 +163,7 @@ fn pointed_at(view: &View<'_>) -> Option<u32> {
         Target::Point(point) => Some(point),
         Target::Element(element) => of_key(&state.registers, element),
         Target::Slot(slot) if is_merging(view) || slot < state.buffered => of_key(&state.buffer, slot),
-        Target::Lane(lane) if !is_merging(view) && lane < state.shape.width => state.group.map(|base| base.saturating_add(lane)),
+        Target::Lane(lane) if !is_merging(view) && lane < state.shape.width => vote(view.cursor).map(|vote| vote.points[lane as usize]),
         _ => None,
     }
 }
@@ -131,12 +174,12 @@ fn words(view: &View<'_>, problem: &Problem) -> String {
     if let Some(point) = pointed_at(view).filter(|&point| (point as usize) < problem.n()) {
         let base = point - point % state.shape.width;
         let distance = recording.distances(base)[(point - base) as usize];
+        let lane = if state.descent.is_some() { String::new() } else { format!(", lane {} of its group", point - base) };
         return format!(
-            "Point {} (row {}): squared distance {}, lane {} of its group",
+            "Point {} (row {}): squared distance {}{lane}",
             thousands(point.into()),
             thousands(problem.row(point).into()),
             super::pen::digits(distance, 3),
-            point - base
         );
     }
     let bound = super::pen::digits(state.max_distance, 3);
@@ -159,8 +202,8 @@ fn earlier(view: &View<'_>) -> Vec<u32> {
 }
 
 /// The mapping from data to picture coordinates.
-struct Plane {
-    area: Area,
+pub(super) struct Plane {
+    pub(super) area: Area,
     low: [f32; 2],
     /// Picture points per data unit, for both axes.
     scale: f32,
@@ -191,7 +234,7 @@ impl Plane {
     }
 
     /// Maps coordinates to the picture; y points up in the data.
-    fn at(&self, coordinates: &[f32]) -> Point {
+    pub(super) fn at(&self, coordinates: &[f32]) -> Point {
         let y = if self.dims == 1 { 0.0 } else { coordinates[1] };
         [self.area.x + (coordinates[0] - self.low[0]) * self.scale, self.area.y + (self.low[1] - y) * self.scale]
     }
@@ -267,12 +310,14 @@ fn kinds(view: &View<'_>) -> Vec<Kind> {
         return kinds;
     }
     kinds.push((Ink::Buffer, format!("{} in the buffer", thousands(state.buffered.into())), true));
-    if let Some(Vote { asked, mask: Some(mask), base, .. }) = vote(view.cursor) {
+    if let Some(Vote { asked, mask: Some(mask), points, .. }) = vote(view.cursor) {
         // The last group may have fewer points.
-        let there = state.shape.n.saturating_sub(base).min(32);
-        let asked = asked & u32::MAX.checked_shr(32 - there).unwrap_or(0);
+        let asked = (0..).zip(&points).filter(|(_, point)| **point != u32::MAX).fold(0, |lanes, (lane, _)| lanes | 1 << lane) & asked;
         kinds.push((Ink::Candidate, format!("{} accepted", mask.count_ones()), true));
         kinds.push((Ink::Rejected, format!("{} rejected", (asked & !mask).count_ones()), false));
+    }
+    if state.descent.is_some() {
+        kinds.extend(boxes::KINDS.map(|(ink, words, filled)| (ink, words.to_owned(), filled)));
     }
     kinds
 }

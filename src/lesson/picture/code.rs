@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::View;
 use super::pen::{ROW, Words, area, faint, line, mono, sans, width};
 use super::scene::{Font, Ink, Scene, Target};
-use crate::lesson::pseudocode::{LINES, line_of};
+use crate::lesson::pseudocode::Code;
 
 /// Indentation per level, in characters.
 const INDENT: usize = 2;
@@ -23,13 +23,13 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(size: f32, words: &[Words<'_>], lines: Range<usize>, room: f32) -> Self {
+    fn new(size: f32, code: &Code, words: &[Words<'_>], lines: Range<usize>, room: f32) -> Self {
         let letter = width(Font::Mono, size, "0");
         let mut rows = Vec::new();
         for number in lines {
-            let code = &LINES[number];
-            let indent = (code.depth * INDENT) as f32 * letter;
-            if code.text.is_empty() {
+            let line = &code.lines[number];
+            let indent = (line.depth * INDENT) as f32 * letter;
+            if line.text.is_empty() {
                 rows.push((number, 0.0, String::new()));
                 continue;
             }
@@ -51,25 +51,26 @@ impl Layout {
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let mut scene = Scene::new(wide, high);
     let text = view.text;
-    let running = view.cursor.step().map(|step| line_of(&step));
+    let code = view.cursor.recording().code();
+    let running = view.cursor.step().and_then(|step| code.line_of(&step));
     let mut room = area(0.0, 0.0, wide, high);
     let title = room.take_top(text * 1.6);
     let foot = room.take_bottom(text * ROW);
     let margin = text * 0.4;
     let inside = room.width - 2.0 * margin;
 
-    let merge = LINES.iter().position(|line| line.text == "merge:").unwrap_or(0);
-    let half = if running.is_some_and(|line| line >= merge) { merge..LINES.len() } else { 0..merge - 1 };
-    let words: Vec<Words<'_>> = LINES.iter().map(|line| Words::new(line.text, Font::Mono)).collect();
+    let (all, second) = (code.lines.len(), code.second);
+    let half = if running.is_some_and(|line| line >= second) { second..all } else { 0..second - 1 };
+    let words: Vec<Words<'_>> = code.lines.iter().map(|line| Words::new(line.text, Font::Mono)).collect();
     let sizes = |lines: Range<usize>| {
         let steps = (0..=12).map(|step| text * (0.95 - (0.95 - SMALLEST) * step as f32 / 12.0));
-        steps.map(|size| Layout::new(size, &words, lines.clone(), inside)).find(|layout| layout.height() <= room.height)
+        steps.map(|size| Layout::new(size, code, &words, lines.clone(), inside)).find(|layout| layout.height() <= room.height)
     };
-    let (layout, says) = match sizes(0..LINES.len()) {
-        Some(layout) => (layout, "The kernel, in short"),
+    let (layout, says) = match sizes(0..all) {
+        Some(layout) => (layout, code.says[0]),
         None => {
-            let says = if half.start == merge { "The kernel, in short: its merge" } else { "The kernel, in short: its search" };
-            (sizes(half.clone()).unwrap_or_else(|| Layout::new(text * FEW, &words, half, inside)), says)
+            let says = code.says[if half.start == second { 2 } else { 1 }];
+            (sizes(half.clone()).unwrap_or_else(|| Layout::new(text * FEW, code, &words, half, inside)), says)
         }
     };
     scene.label(title, 0.0, sans(text, Ink::Text), says);
@@ -98,7 +99,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         Some(Target::CodeLine(number)) => Some(number),
         _ => running,
     };
-    let source = asked.and_then(|number| LINES.get(number)?.source).map_or_else(String::new, |(file, _)| format!("in cuda/{file}"));
+    let source = asked.and_then(|number| code.lines.get(number)?.source).map_or_else(String::new, |(file, _)| format!("in cuda/{file}"));
     scene.label(foot, 0.0, sans(text * 0.85, Ink::TextWeak), &source);
     scene
 }

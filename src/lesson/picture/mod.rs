@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`scene`] | a picture as data: shapes, inks, and hit targets |
 //! | [`cloud`], [`warp`], [`network`], [`ballot`], [`code`], [`account`], [`sentence`] | one panel each |
+//! | [`lanes`] | the panel of the lanes of a tree's search; its boxes are drawn by `boxes` in the cloud, its account by `looked` |
 //! | [`page`](mod@page) | the panels of a lesson on one page; recordings side by side |
 //! | `moment`, `cells`, `pen` | data about a moment and drawing helpers that several panels share |
 //! | [`fonts`], [`svg`], [`raster`] | text metrics; scenes as files and pixels |
@@ -11,12 +12,15 @@
 
 pub mod account;
 pub mod ballot;
+mod boxes;
 mod cells;
 pub mod cloud;
 pub mod code;
 pub mod film;
 pub mod fonts;
 pub mod gif;
+pub mod lanes;
+mod looked;
 mod moment;
 pub mod network;
 pub mod page;
@@ -44,9 +48,11 @@ pub enum Panel {
     Network,
     /// The ballot, and how a lane computes its slot.
     Ballot,
-    /// The kernel in a few lines of pseudocode.
+    /// Of a tree: the boxes or points that the lanes have, the result and the buffer.
+    Lanes,
+    /// The algorithm in a few lines of pseudocode.
     Code,
-    /// The work so far beside the theory, and the convergence curve.
+    /// The work so far beside the theory, and the convergence curve; of a tree, beside other searches.
     Account,
     /// One sentence about the last step.
     Sentence,
@@ -54,7 +60,7 @@ pub enum Panel {
 
 impl Panel {
     /// All panels, in reading order.
-    pub const ALL: [Self; 7] = [Self::Cloud, Self::Warp, Self::Network, Self::Ballot, Self::Code, Self::Account, Self::Sentence];
+    pub const ALL: [Self; 8] = [Self::Cloud, Self::Warp, Self::Network, Self::Ballot, Self::Lanes, Self::Code, Self::Account, Self::Sentence];
 }
 
 /// The moment to show, and how.
@@ -77,8 +83,12 @@ pub fn draw(panel: Panel, view: &View<'_>, size: [f32; 2]) -> Scene {
         Panel::Warp => warp::draw(view, size),
         Panel::Network => network::draw(view, size),
         Panel::Ballot => ballot::draw(view, size),
+        Panel::Lanes => lanes::draw(view, size),
         Panel::Code => code::draw(view, size),
-        Panel::Account => account::draw(view, size),
+        Panel::Account => match view.cursor.recording().index() {
+            Some(index) => looked::draw(view, index, size),
+            None => account::draw(view, size),
+        },
         Panel::Sentence => sentence::draw(view, size),
     }
 }

@@ -1,6 +1,6 @@
 //! Data about a moment that several panels need.
 
-use crate::engines::lockstep::{Key, PADDING, lanes_below};
+use crate::engines::lockstep::{Key, PADDING, distance_of, index_of, lanes_below};
 use crate::knn::network::{self, Layer};
 use crate::lesson::cursor::Cursor;
 use crate::lesson::state::Stage;
@@ -9,8 +9,8 @@ use crate::lesson::step::{Elements, Pass, Step};
 /// The last ballot and its consequences.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vote {
-    /// The group's first point.
-    pub base: u32,
+    /// One point per lane, `u32::MAX` past the last.
+    pub points: Vec<u32>,
     /// One squared distance per lane, infinite past the last point.
     pub distances: Vec<f32>,
     /// Mask of the lanes that took part: all, or those without a slot.
@@ -38,8 +38,14 @@ impl Vote {
 /// The last ballot before a moment.
 pub fn vote(cursor: &Cursor) -> Option<Vote> {
     let (recording, state) = (cursor.recording(), cursor.state());
-    let base = state.group?;
-    let distances = recording.distances(base);
+    let (points, distances): (Vec<u32>, Vec<f32>) = match &state.descent {
+        Some(descent) => descent.leaf.as_ref()?.keys.iter().map(|&key| (index_of(key), distance_of(key))).unzip(),
+        None => {
+            let base = state.group?;
+            let point = |lane| if base + lane < state.shape.n { base + lane } else { u32::MAX };
+            ((0..state.shape.width).map(point).collect(), recording.distances(base))
+        }
+    };
     let everyone = u32::MAX >> (32 - state.shape.width);
     let mut placed_since: Option<(u32, u32)> = None;
     for at in (0..cursor.position()).rev() {
@@ -48,14 +54,14 @@ pub fn vote(cursor: &Cursor) -> Option<Vote> {
                 placed_since = placed.first().map(|first| (first.slot, placed.len() as u32));
                 continue;
             }
-            Step::Group { .. } => (everyone, None),
+            Step::Group { .. } | Step::Leaf { .. } => (everyone, None),
             Step::Ballot { mask } => (everyone, Some(*mask)),
             Step::FilteredAgain { rest, mask } => (*rest, Some(*mask)),
             _ => continue,
         };
         // No candidates are below the lowest one.
         let (taken, appended) = placed_since.unwrap_or((state.buffered, 0));
-        return Some(Vote { base, distances, asked, mask, taken, appended });
+        return Some(Vote { points, distances, asked, mask, taken, appended });
     }
     None
 }

@@ -40,6 +40,9 @@ fn panels(shows: Shows, view: &View<'_>, room: Area, gap: f32) -> Vec<(Panel, Ar
     // Merge and filter alternate.
     let running = if merge_runs(view) { Panel::Network } else { Panel::Ballot };
     let large = room.width < LARGE * view.text;
+    if view.cursor.recording().index().is_some() {
+        return of_tree(columns(&[0.44, 0.56]), gap, large);
+    }
     match shows {
         Shows::Overflow if large => {
             let [top, bottom] = split(room, &[0.54, 0.46], gap, true)[..] else { return Vec::new() };
@@ -67,6 +70,14 @@ fn panels(shows: Shows, view: &View<'_>, room: Area, gap: f32) -> Vec<(Panel, Ar
             vec![(Panel::Cloud, left[0]), (Panel::Account, left[1]), (Panel::Warp, middle[0]), (running, middle[1]), (Panel::Code, right)]
         }
     }
+}
+
+/// The panels of a tree's search in two columns: where it looks, and what the lanes have.
+fn of_tree(columns: Vec<Area>, gap: f32, large: bool) -> Vec<(Panel, Area)> {
+    let [left, right] = columns[..] else { return Vec::new() };
+    let rows = split(right, if large { &[0.6, 0.4] } else { &[0.47, 0.53] }, gap, true);
+    let below = split(rows[1], &[0.48, 0.52], gap, false);
+    vec![(Panel::Cloud, left), (Panel::Lanes, rows[0]), (Panel::Account, below[0]), (Panel::Code, below[1])]
 }
 
 /// Whether a merge is in progress or has just completed.

@@ -13,7 +13,7 @@ use crate::lesson::lessons::{Choice, LESSONS, Take};
 use crate::lesson::picture::page::{columns, position_at};
 use crate::lesson::questions::{Answer, Ask};
 use crate::lesson::step::Pass;
-use crate::lesson::{Recording, Step, record};
+use crate::lesson::{Recording, Step, record, record_tree};
 use crate::progress::Silent;
 
 /// Wide, small, narrow, large; with the size of text.
@@ -183,6 +183,36 @@ fn all_shapes_of_warps_and_clouds_can_be_drawn() {
 }
 
 #[test]
+fn all_trees_can_be_drawn() {
+    for (spec, row, k) in
+        [("uniform:n=300,d=3", 10, 4), ("uniform:n=1200,d=1", 3, 100), ("uniform:n=3,d=2", 0, 5), ("duplicates:n=90,d=2,distinct=1", 0, 8)]
+    {
+        let source = Source::Generate { spec: spec.to_owned(), seed: 1 };
+        let cloud = Arc::new(cloud::load(&source, false, &Silent).unwrap());
+        let setup = Setup { k, metric: Metric::L2, order: Order::File, seed: 1, exclude_self: false, drop_zero_rows: false };
+        let problem = Problem::new(&cloud, &Queries::Rows(vec![row]), setup).unwrap();
+        let recording = Arc::new(record_tree(Arc::new(problem), 0, 32, spec).unwrap());
+        let mut cursor = Cursor::new(recording.clone());
+        let hovers = [
+            None,
+            Some(Target::Lane(31)),
+            Some(Target::Lane(99)),
+            Some(Target::Slot(1 << 20)),
+            Some(Target::Element(1 << 20)),
+            Some(Target::Point(0)),
+        ];
+        for position in 0..=recording.len() {
+            cursor.seek(position);
+            for (at, panel) in Panel::ALL.into_iter().enumerate() {
+                let (size, text) = SIZES[(position + at) % SIZES.len()];
+                let (hover, asking) = (hovers[(position * 7 + at) % hovers.len()], position % 3 == 0);
+                check(&draw(panel, &View { cursor: &cursor, hover, asking, text }, size), &format!("{spec}, {position}, {panel:?}, {hover:?}"));
+            }
+        }
+    }
+}
+
+#[test]
 fn spots_name_what_is_there() {
     let set = |all: &mut dyn Iterator<Item = Target>| -> BTreeSet<String> { all.map(|target| format!("{target:?}")).collect() };
     for (_, take) in takes() {
@@ -199,13 +229,16 @@ fn spots_name_what_is_there() {
             assert_eq!(targets(&draw(Panel::Warp, &view, size)), &(&lanes | &slots) | &elements);
             assert_eq!(targets(&draw(Panel::Ballot, &view, size)), &lanes | &slots);
             assert_eq!(targets(&draw(Panel::Cloud, &view, size)), set(&mut (0..shape.n).map(Target::Point)));
-            let merges = (0..recording.merges()).map(|merge| Target::Position(recording.position_of_merge(merge).unwrap()));
+            assert_eq!(targets(&draw(Panel::Lanes, &view, size)), &(&lanes | &slots) | &elements);
+            // A tree's account has no curve.
+            let curve = if recording.index().is_some() { 0 } else { recording.merges() };
+            let merges = (0..curve).map(|merge| Target::Position(recording.position_of_merge(merge).unwrap()));
             assert_eq!(targets(&draw(Panel::Account, &view, size)), set(&mut merges.into_iter()));
-            let lines = crate::lesson::pseudocode::LINES.iter().enumerate().filter(|(_, line)| !line.text.is_empty());
+            let lines = recording.code().lines.iter().enumerate().filter(|(_, line)| !line.text.is_empty());
             assert_eq!(targets(&draw(Panel::Code, &view, [800.0, 600.0])), set(&mut lines.map(|(at, _)| Target::CodeLine(at))));
             // Where there is little room the running line still is there.
             if let Some(step) = cursor.step() {
-                let running = format!("{:?}", Target::CodeLine(crate::lesson::pseudocode::line_of(&step)));
+                let running = format!("{:?}", Target::CodeLine(recording.code().line_of(&step).unwrap()));
                 assert!(targets(&draw(Panel::Code, &view, [300.0, 120.0])).contains(&running));
             }
         }
@@ -638,6 +671,21 @@ fn the_end_is_hidden_from_those_who_are_asked() {
         let said = texts(&scene).join(" | ");
         [format!("{:.1}", expected.merges), crate::text::thousands(expected.shuffles.round() as u64), "in the end".to_owned()]
             .map(|words| said.contains(&words))
+    };
+    assert_eq!((tells(false), tells(true)), ([true; 3], [false; 3]));
+}
+
+/// Whoever is asked how many leaves will be visited finds neither their number nor that of another order.
+#[test]
+fn what_a_tree_will_visit_is_hidden_from_those_who_are_asked() {
+    let lesson = LESSONS.iter().find(|lesson| lesson.index).unwrap();
+    let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
+    let (cursor, index) = (Cursor::new(take.recording.clone()), take.recording.index().unwrap());
+    let tells = |asking: bool| {
+        let scene = page(lesson, &take, &View { cursor: &cursor, hover: None, asking, text: 16.0 }, [1280.0, 720.0]);
+        let words: BTreeSet<String> = texts(&scene).into_iter().map(str::to_owned).collect();
+        // Numbers that no lane has.
+        [index.visits.accessed, index.visits.left_out, index.as_they_lie.accessed].map(|number| words.contains(&number.to_string()))
     };
     assert_eq!((tells(false), tells(true)), ([true; 3], [false; 3]));
 }

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
 use super::super::account::account;
+use super::super::descent::lanes_of;
 use super::super::handout::{self, Theme};
 use super::super::jsonl;
-use super::super::lessons::{Choice, LESSONS, Lesson, Take, lesson};
+use super::super::lessons::{Choice, LESSONS, Lesson, Take, lesson, named};
 use super::super::moments::Selection;
 use super::super::picture::Film;
 use super::super::picture::svg::escaped;
@@ -29,6 +30,17 @@ fn worked_out(question: &Question, take: &Take) -> Reply {
         step => panic!("{step:?} is no layer"),
     };
     match question.ask {
+        Ask::Votes if before.descent.is_some() => {
+            let leaf = before.descent.as_ref().and_then(|descent| descent.leaf.as_ref()).unwrap();
+            Reply::Lanes(lanes_of(&leaf.keys, |key| key < before.last()))
+        }
+        Ask::Leaves => Reply::Number(fresh(recording, recording.len()).counts.groups),
+        Ask::Order => Reply::Number(recording.index().unwrap().as_they_lie.leaves),
+        Ask::Child | Ask::Visited => {
+            let node = before.descent.as_ref().unwrap().node().unwrap();
+            let (lane, key) = node.nearest().unwrap();
+            if question.ask == Ask::Child { Reply::Number(lane) } else { Reply::YesNo(key < before.last()) }
+        }
         Ask::Votes => {
             let distances = recording.distances(before.group.unwrap());
             Reply::Lanes((0..shape.width).filter(|&lane| distances[lane as usize] < before.max_distance).map(|lane| 1 << lane).sum())
@@ -79,11 +91,15 @@ fn every_question_has_one_right_answer() {
 /// A question whose answer never changes teaches to guess.
 #[test]
 fn both_answers_come_up() {
-    for number in [1, 2, 3] {
+    for number in [1, 2, 3, 8] {
         let lesson = lesson(number).unwrap();
         let take = &takes(lesson)[0];
-        let answers: Vec<Answer> =
-            lesson.questions(take).iter().filter(|question| question.ask == Ask::Swaps).map(|question| question.answer).collect();
+        let answers: Vec<Answer> = lesson
+            .questions(take)
+            .iter()
+            .filter(|question| matches!(question.ask, Ask::Swaps | Ask::Visited))
+            .map(|question| question.answer)
+            .collect();
         assert!(answers.contains(&Answer::YesNo(true)) && answers.contains(&Answer::YesNo(false)), "lesson {number}: {answers:?}");
     }
 }
@@ -91,7 +107,12 @@ fn both_answers_come_up() {
 #[test]
 fn lessons_show_what_they_are_about() {
     assert!(LESSONS.iter().zip(1..).all(|(lesson, number)| lesson.number == number));
-    assert_eq!(lesson(8).unwrap_err().to_string(), "lesson 8: there are lessons 1 to 7");
+    let ids = "sort, wide, merge, buffer, search, order, yours, not-looking";
+    assert_eq!(LESSONS.map(|lesson| lesson.id).join(", "), ids);
+    for wrong in ["9", "0", "seek", ""] {
+        assert_eq!(named(wrong).unwrap_err().to_string(), format!("lesson {wrong}: there are lessons 1 to 8: {ids}"));
+    }
+    assert!(LESSONS.iter().all(|lesson| named(lesson.id).unwrap().number == lesson.number && self::lesson(lesson.number).unwrap().id == lesson.id));
     let part = |number: u32| {
         let takes = takes(lesson(number).unwrap());
         let take = &takes[0];
@@ -193,7 +214,7 @@ fn handouts_hold_what_they_promise() {
         let sentences = if takes.len() == 1 { moments.all.len().min(400) } else { moments.positions.len() };
         assert!(text.matches("<b class=\"step\">").count() >= sentences);
         // A ballot can be worked out on paper.
-        let ballots = takes.iter().flat_map(|take| lesson.questions(take)).filter(|question| question.ask == Ask::Votes).count();
+        let ballots = takes.iter().flat_map(|take| lesson.questions(take)).filter(|question| matches!(question.ask, Ask::Votes | Ask::Child)).count();
         assert_eq!(text.matches("Distances from lane 0 on: ").count(), ballots);
         let questions: usize = takes.iter().map(|take| lesson.questions(take).len()).sum();
         assert_eq!(text.matches("<details><summary>Answer</summary>").count(), questions);

@@ -2,6 +2,7 @@ mod cursor;
 mod from_gpu;
 mod lessons;
 mod replay;
+mod tree;
 mod words;
 
 use std::sync::Arc;

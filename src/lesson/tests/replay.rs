@@ -108,6 +108,7 @@ fn every_step_is_true(recording: &Recording) -> Result<(), TestCaseError> {
             }
             Step::Batch { first, end } => prop_assert!(first < end && *end <= shape.n && before.batch.is_none_or(|(_, end)| end == *first)),
             Step::Finished => prop_assert_eq!(at + 1, recording.len()),
+            step => panic!("{step:?} is a tree's"),
         }
     }
     prop_assert_eq!(state.stage, state::Stage::Finished);

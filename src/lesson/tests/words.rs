@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::super::describe::{describe, hex, key, lanes};
-use super::super::pseudocode::{LINES, line_of};
+use super::super::pseudocode::{KERNEL, TRAVERSAL};
 use super::super::step::Slot;
 use super::*;
 use crate::engines::lockstep::{PADDING, key_of};
@@ -98,18 +98,19 @@ fn sentences_name_true_numbers() {
                 Step::Batch { first, .. } => assert_eq!(number_after(&sentence, ": points "), *first),
                 Step::Group { base, .. } => assert_eq!(number_after(&sentence.replace("points ", "point "), ", point "), *base),
                 Step::BufferFull | Step::Swap => assert!(sentence.contains(&recording.shape().capacity().to_string())),
+                step => panic!("{step:?} is a tree's"),
             }
-            lines.insert(line_of(&step));
+            lines.extend(KERNEL.line_of(&step));
         }
     }
     // Every line that names a place in the kernel is lit by some step.
-    let named: BTreeSet<usize> = (0..LINES.len()).filter(|&line| LINES[line].source.is_some()).collect();
+    let named: BTreeSet<usize> = (0..KERNEL.lines.len()).filter(|&line| KERNEL.lines[line].source.is_some()).collect();
     assert_eq!(lines, named);
 }
 
 #[test]
 fn every_line_stands_once_in_the_kernel() {
-    for line in LINES {
+    for line in KERNEL.lines.iter().chain(TRAVERSAL.lines) {
         let Some((file, search)) = line.source else { continue };
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("cuda").join(file);
         let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{error}: {}", path.display()));

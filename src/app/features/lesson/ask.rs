@@ -86,14 +86,14 @@ fn entry_ui(ui: &mut Ui, entry: &Entry, question: &Question, width: u32, size: f
             let shown = if text.is_empty() { "…".to_owned() } else { text.clone() };
             let what = match question.ask {
                 Ask::Slot => "Slot",
-                Ask::Partner => "Lane",
+                Ask::Partner | Ask::Child => "Lane",
                 _ => "Number",
             };
             let response = ui.label(strong(format!("{what}: {shown}")));
             response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, format!("{what}: {shown}")));
             ui.label(weak(match question.ask {
                 Ask::Slot => "· click a slot, or type its number",
-                Ask::Partner => "· click a lane, or type its number",
+                Ask::Partner | Ask::Child => "· click a lane, or type its number",
                 _ => "· type a number; ← → count",
             }));
         }
@@ -115,10 +115,18 @@ fn words(reply: Reply, width: u32) -> String {
     }
 }
 
-/// Why the answer is what it is: what the step did, or what theory says of merges.
+/// Why the answer is what it is: what the step did, or what is said of the whole search.
 fn why(question: &Question, player: &Player) -> String {
-    if question.ask != Ask::Merges {
-        return sentence(player.cursor());
+    match question.ask {
+        Ask::Merges => {}
+        Ask::Leaves => {
+            return "The leaves that are visited lie where the circle around the k-th neighbour is; all others were left out by their boxes."
+                .to_owned();
+        }
+        Ask::Order => {
+            return "What is found late bounds the search late: more boxes look as if they mattered before the neighbours are known.".to_owned();
+        }
+        _ => return sentence(player.cursor()),
     }
     let account = account(player.cursor().state());
     format!(

@@ -78,15 +78,18 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
         }
     }
     entered |= field_ui(ui, "k", &mut draft.k, "neighbours", Field::K, &errors, palette).lost_focus();
-    row_ui(ui, "Lanes, W", palette, |ui, _| {
-        let combo = ComboBox::from_id_salt("lanes").width(64.0).selected_text(draft.width.to_string());
-        let response = combo.show_ui(ui, |ui| {
-            for width in [4, 8, 16, 32] {
-                ui.selectable_value(&mut draft.width, width, width.to_string());
-            }
+    // A node of the tree has as many children as a warp has lanes.
+    if !lesson.index {
+        row_ui(ui, "Lanes, W", palette, |ui, _| {
+            let combo = ComboBox::from_id_salt("lanes").width(64.0).selected_text(draft.width.to_string());
+            let response = combo.show_ui(ui, |ui| {
+                for width in [4, 8, 16, 32] {
+                    ui.selectable_value(&mut draft.width, width, width.to_string());
+                }
+            });
+            response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Lanes, W"));
         });
-        response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Lanes, W"));
-    });
+    }
     let changed = draft != before;
     // A number that is being typed is recorded when it is done; what is chosen, at once.
     let record = (entered || draft.width != before.width) && draft.read(cloud.map(|cloud| &**cloud)).is_ok();
@@ -107,7 +110,7 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
         fact_ui(ui, "K = W·R", format!("{} = {}·{}", shape.capacity(), shape.width, shape.registers), palette);
         fact_ui(ui, "Recorded on", parameters.what_ran(), palette);
     }
-    if session.can_record_on_gpu(32) {
+    if session.can_record_on_gpu(32) && !lesson.index {
         let mut gpu = state.lesson.gpu;
         let about = "The kernel itself searches and writes down what it does; its steps are held against the twin's. A GPU's warp has 32 lanes.";
         let response = ui.add_enabled(session.lesson.draft(lesson).width == 32, egui::Checkbox::new(&mut gpu, "Record on the GPU"));

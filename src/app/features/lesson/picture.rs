@@ -208,7 +208,7 @@ fn marks_ui(ui: &Ui, made: &Made, quiz: &Quiz, player: &Player, palette: &tokens
     };
     let (_, question) = quiz.question();
     match question.ask {
-        Ask::Slot | Ask::Partner => ring(Target::Lane(question.subject), palette.query, 2.5, 1.0),
+        Ask::Slot | Ask::Partner | Ask::Visited => ring(Target::Lane(question.subject), palette.query, 2.5, 1.0),
         Ask::Swaps => {
             ring(Target::Element(question.subject), palette.query, 2.5, 0.0);
             if let Some(Step::Layer { layer, .. }) = player.take().recording.steps().get(question.at) {
@@ -219,7 +219,7 @@ fn marks_ui(ui: &Ui, made: &Made, quiz: &Quiz, player: &Player, palette: &tokens
             ring(Target::Element(question.subject), palette.query, 2.5, 0.0);
             ring(Target::Slot(player.take().recording.shape().mirror_of(question.subject)), palette.query, 2.5, 0.0);
         }
-        Ask::Votes | Ask::Merges => {}
+        Ask::Votes | Ask::Merges | Ask::Leaves | Ask::Order | Ask::Child => {}
     }
     match quiz.phase() {
         Phase::Asking(Entry::Lanes { mask, at }) => {
@@ -233,7 +233,7 @@ fn marks_ui(ui: &Ui, made: &Made, quiz: &Quiz, player: &Player, palette: &tokens
                 ring(Target::Slot(slot), palette.accent, 3.0, 1.0);
             }
         }
-        Phase::Asking(Entry::Number(text)) if question.ask == Ask::Partner => {
+        Phase::Asking(Entry::Number(text)) if matches!(question.ask, Ask::Partner | Ask::Child) => {
             if let Ok(lane) = text.parse() {
                 ring(Target::Lane(lane), palette.accent, 3.0, 1.0);
             }

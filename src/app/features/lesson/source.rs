@@ -5,13 +5,13 @@ use egui::{RichText, ScrollArea, Ui};
 use crate::app::look::tokens::Palette;
 use crate::app::model::{Actions, LessonAction, Player};
 use crate::engines::cuda::source_of;
-use crate::lesson::pseudocode::{LINES, line_of};
 
 /// The window with the source, when it is open. `shown` is a line of the pseudocode, `None` what is running.
 pub fn source_ui(ui: &Ui, shown: Option<usize>, player: &Player, palette: &Palette, actions: &mut Actions) {
-    let running = || player.cursor().step().map(|step| line_of(&step));
+    let code = player.cursor().recording().code();
+    let running = || player.cursor().step().and_then(|step| code.line_of(&step));
     let line = shown.or_else(running);
-    let found = line.and_then(|line| LINES.get(line)).and_then(|line| line.source.map(|source| (line, source)));
+    let found = line.and_then(|line| code.lines.get(line)).and_then(|line| line.source.map(|source| (line, source)));
     let mut open = true;
     let size = ui.ctx().content_rect().size();
     egui::Window::new("Source of the kernel")
@@ -91,10 +91,11 @@ impl Replace for egui::util::IdTypeMap {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lesson::pseudocode::{KERNEL, TRAVERSAL};
 
     #[test]
     fn every_line_has_its_place_in_the_source_that_is_carried() {
-        for (file, search) in LINES.iter().filter_map(|line| line.source) {
+        for (file, search) in KERNEL.lines.iter().chain(TRAVERSAL.lines).filter_map(|line| line.source) {
             let text = source_of(file).unwrap_or_else(|| panic!("{file} is not carried"));
             assert_eq!(text.matches(search).count(), 1, "{search} in {file}");
         }

@@ -2,7 +2,6 @@
 
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
 use crate::lesson::picture::Target;
-use crate::lesson::pseudocode::LINES;
 use crate::lesson::state::{Stage, State};
 use crate::lesson::{Cursor, Recording, Step, describe};
 use crate::text::thousands;
@@ -21,7 +20,7 @@ pub fn about(target: Target, cursor: &Cursor) -> Option<String> {
         Target::Comparator(low) => comparator_words(low, cursor)?,
         Target::Point(point) if point < shape.n => point_words(point, recording),
         Target::CodeLine(line) => {
-            let (file, _) = LINES.get(line)?.source?;
+            let (file, _) = recording.code().lines.get(line)?.source?;
             format!("Click to see it in cuda/{file}")
         }
         Target::Position(position) => format!("Step {} of {}: click to go there", thousands(position as u64), thousands(recording.len() as u64)),
@@ -41,6 +40,17 @@ fn lane_words(lane: u32, recording: &Recording, state: &State) -> String {
             }
             _ => words += "\nno point of this group: the data end before it",
         }
+    }
+    if let Some(descent) = &state.descent {
+        words += &match (&descent.leaf, descent.node()) {
+            (Some(leaf), _) => format!("\nof leaf {}: {}", leaf.number, key_words(leaf.keys[lane as usize], recording)),
+            (None, Some(node)) if node.keys.get(lane as usize).is_some_and(|&key| key != PADDING) => {
+                let (height, number) = node.child(lane);
+                let what = if height == 0 { "leaf" } else { "node" };
+                format!("\nthe box of {what} {number}, squared distance {}", describe::key(node.keys[lane as usize]))
+            }
+            _ => "\nno box, or that of the leaf that was visited first".to_owned(),
+        };
     }
     let (first, registers) = (lane * state.shape.registers, state.shape.registers);
     words += &match registers {
@@ -109,7 +119,7 @@ mod tests {
 
     #[test]
     fn everything_that_can_be_pointed_at_has_words_at_every_step() {
-        for number in [2, 4, 6] {
+        for number in [2, 4, 6, 8] {
             let mut player = player(number);
             (player.whole, player.level) = (true, Level::Lane);
             player.seek(0);

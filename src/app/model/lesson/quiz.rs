@@ -85,7 +85,7 @@ impl Quiz {
             Phase::Asking(_) => self.at,
             Phase::Answered { .. } | Phase::Done => self.at + 1,
         };
-        self.questions.iter().skip(open).any(|(of, question)| *of == take && question.ask == Ask::Merges)
+        self.questions.iter().skip(open).any(|(of, question)| *of == take && question.ask.is_about_all())
     }
 
     /// What an answered question was about: the picture spells that out, until something else is pointed at.
@@ -93,10 +93,10 @@ impl Quiz {
         let Phase::Answered { .. } = self.phase else { return None };
         let (_, question) = self.question();
         match question.ask {
-            Ask::Slot | Ask::Partner => Some(Target::Lane(question.subject)),
+            Ask::Slot | Ask::Partner | Ask::Visited => Some(Target::Lane(question.subject)),
             Ask::Swaps => Some(Target::Comparator(question.subject)),
             Ask::Taken => Some(Target::Element(question.subject)),
-            Ask::Votes | Ask::Merges => None,
+            Ask::Votes | Ask::Merges | Ask::Leaves | Ask::Order | Ask::Child => None,
         }
     }
 
@@ -119,8 +119,8 @@ impl Quiz {
         }
         match &mut self.phase {
             Phase::Asking(Entry::Lanes { mask, at }) => (*mask, *at) = (*mask ^ (1 << lane), lane),
-            // In all questions for a number but this one, lanes are not what is asked for.
-            Phase::Asking(Entry::Number(text)) if self.questions[self.at].1.ask == Ask::Partner => *text = lane.to_string(),
+            // In all questions for a number but these, lanes are not what is asked for.
+            Phase::Asking(Entry::Number(text)) if matches!(self.questions[self.at].1.ask, Ask::Partner | Ask::Child) => *text = lane.to_string(),
             _ => {}
         }
     }

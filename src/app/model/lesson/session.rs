@@ -18,7 +18,7 @@ use crate::run::RunSpec;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LessonView {
-    /// The lesson's number, 1 to 7.
+    /// The lesson's number, from 1.
     pub number: u32,
     /// In steps per second.
     pub speed: f32,

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::cost;
 use super::nearest::Nearest;
+use super::observer::Unwatched;
 use super::traverse::{Visits, traverse_each};
 use super::tree::{Tree, sorted};
 use crate::engines::cuda::CudaBvh;
@@ -146,7 +147,7 @@ impl Search for BvhSearch<'_> {
         let mut rows: Vec<Row<'_>> = order.iter().map(|&(_, row)| rows[row as usize].take().expect("a query is searched once")).collect();
 
         let search = |(order, rows): (&[(u64, u32)], &mut [Row<'_>])| {
-            let mut nearest = Nearest::new(k);
+            let mut nearest = Nearest::new(k, Unwatched);
             traverse_each(tree, coordinates, dims, order, &mut nearest, &mut |at, nearest, visits| {
                 let row = &mut rows[at];
                 *row.visits = visits;

@@ -10,7 +10,7 @@
 //! | `nearest.rs` | `cuda/index/nearest.cuh` |
 //! | `traverse.rs` | `cuda/index/traverse.cuh` |
 //!
-//! `bvh.rs`, the engine on the CPU, and `cost.rs`, its cost model, have no twins. [`docs/index.md`] describes the tree and proves
+//! `bvh.rs`, the engine on the CPU, `cost.rs`, its cost model, and `observer.rs`, with which a search is recorded, have no twins. [`docs/index.md`] describes the tree and proves
 //! that no neighbour is left out.
 //!
 //! [`docs/index.md`]: https://github.com/warpscope/warpscope/blob/main/docs/index.md
@@ -20,11 +20,14 @@ mod bvh;
 mod cost;
 mod morton;
 mod nearest;
+mod observer;
 mod traverse;
 mod tree;
 
-pub use boxes::WARP;
+pub use boxes::{Boxes, WARP};
 pub use bvh::{BVH, Bvh, MEASURES};
 pub use morton::Frame;
-pub use traverse::Visits;
-pub use tree::HEIGHTS;
+pub use nearest::Nearest;
+pub use observer::{Observer, Unwatched};
+pub use traverse::{Visits, watch};
+pub use tree::{HEIGHTS, Tree};

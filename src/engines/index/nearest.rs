@@ -3,18 +3,21 @@
 //! Twin of `cuda/index/nearest.cuh`.
 
 use super::boxes::WARP;
+use super::observer::{Observer, Unwatched};
 use crate::engines::lockstep::candidate_buffer::Warp;
 use crate::engines::lockstep::{Key, Lanes, PADDING, registers_for};
 
 /// A warp that also has the k-th element itself.
-pub struct Nearest {
+pub struct Nearest<O = Unwatched> {
     pub warp: Warp<WARP>,
     pub last: Key,
+    /// Notified of each step.
+    pub observer: O,
 }
 
-impl Nearest {
-    pub fn new(k: usize) -> Self {
-        Self { warp: Warp::new(k, registers_for(k, WARP), ()), last: PADDING }
+impl<O: Observer> Nearest<O> {
+    pub fn new(k: usize, observer: O) -> Self {
+        Self { warp: Warp::new(k, registers_for(k, WARP), ()), last: PADDING, observer }
     }
 
     /// Begins with another query. No namesake: the warp's own there.
@@ -23,20 +26,37 @@ impl Nearest {
         self.last = PADDING;
     }
 
-    /// Filters a group by the pair (distance, position): lane L has the key of a point, or [`PADDING`]. Candidates are appended in lane
+    /// Filters a leaf by the pair (distance, position): lane L has the key of a point, or [`PADDING`]. Candidates are appended in lane
     /// order; as soon as the buffer is full it is merged, and what was not yet appended is filtered again. `points_seen` is what a merge
     /// is noted with.
     #[inline(always)]
-    pub fn filter_keys(&mut self, keys: &Lanes<Key, WARP>, points_seen: u32) {
+    pub fn filter_keys(&mut self, leaf: usize, keys: &Lanes<Key, WARP>, points_seen: u32) {
         let mut candidates = lanes_before(keys, self.last);
+        self.observer.visited(leaf, keys, candidates);
         while candidates != 0 {
             let merges = self.warp.tally.counters.merges;
             let rest = self.warp.append_keys(keys, candidates, points_seen);
+            self.observer.appended(candidates & !rest);
             if self.warp.tally.counters.merges != merges {
                 self.last = self.warp.last();
+                self.observer.merged(self.last);
             }
             candidates = if rest == 0 { 0 } else { rest & lanes_before(keys, self.last) };
+            if rest != 0 {
+                self.observer.filtered_again(rest, candidates);
+            }
         }
+    }
+
+    /// Merges what is left in the buffer after `points_seen` points. No namesake: the warp's own there.
+    pub fn finish(&mut self, points_seen: u32) {
+        let merges = self.warp.tally.counters.merges;
+        self.warp.finish(points_seen);
+        if self.warp.tally.counters.merges != merges {
+            self.last = self.warp.last();
+            self.observer.merged(self.last);
+        }
+        self.observer.finished();
     }
 }
 

@@ -6,9 +6,11 @@ use multiversion::multiversion;
 
 use super::boxes::{WARP, lane_keys};
 use super::nearest::{Nearest, lanes_before};
+use super::observer::Observer;
 use super::tree::{HEIGHTS, Tree};
 use crate::engines::lockstep::distance::squared_distances;
 use crate::engines::lockstep::{Key, PADDING};
+use crate::knn::Problem;
 
 /// What one query visited.
 #[repr(C)]
@@ -35,13 +37,13 @@ pub struct Visits {
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "aarch64+neon"
 ))]
-pub fn traverse_each(
+pub fn traverse_each<O: Observer>(
     tree: &Tree,
     queries: &[f32],
     dims: usize,
     rows: &[(u64, u32)],
-    nearest: &mut Nearest,
-    done: &mut dyn FnMut(usize, &Nearest, Visits),
+    nearest: &mut Nearest<O>,
+    done: &mut dyn FnMut(usize, &Nearest<O>, Visits),
 ) {
     for (at, &(code, row)) in rows.iter().enumerate() {
         let query = &queries[row as usize * dims..][..dims];
@@ -55,23 +57,32 @@ pub fn traverse_each(
     }
 }
 
+/// Searches the tree for one query of a problem, whose observer is notified of each step. No namesake: as above.
+pub fn watch<O: Observer>(tree: &Tree, problem: &Problem, query: usize, observer: O) -> (Nearest<O>, Visits) {
+    let (row, mut nearest) = (problem.query(query), Nearest::new(problem.k(), observer));
+    let mut visited = Visits::default();
+    traverse_each(tree, row, problem.dims(), &[(tree.frame.code(row), 0)], &mut nearest, &mut |_, _, visits| visited = visits);
+    (nearest, visited)
+}
+
 /// Searches the tree for one query; the warp ends with its neighbours.
 ///
 /// The leaf where the query's code would be comes first, whose points bound the search. Then depth first: of a node's children the
 /// one of the smallest key comes next, as long as that is below the k-th neighbour's. As soon as it is not, the others are left out
 /// together, and the search goes on in the node above.
 #[inline(always)]
-fn descend(tree: &Tree, query: &[f32], code: u64, nearest: &mut Nearest) -> Visits {
+fn descend<O: Observer>(tree: &Tree, query: &[f32], code: u64, nearest: &mut Nearest<O>) -> Visits {
     nearest.restart();
     let mut visits = Visits::default();
     let own = leaf_of(tree, code);
+    nearest.observer.own_leaf(own);
     visit_leaf(tree, own, query, nearest, &mut visits);
     // Of each height the node on the way down.
-    let mut nodes = [Node { waiting: [(PADDING, 0); WARP], count: 0 }; HEIGHTS];
+    let mut nodes = [Node { waiting: [(PADDING, 0); WARP], count: 0, unvisited: 0 }; HEIGHTS];
     let (mut height, mut group) = (tree.top(), 0);
-    nodes[height].enter(tree, height, group, query, own, nearest.last, &mut visits);
+    nodes[height].enter(tree, height, group, query, own, nearest, &mut visits);
     loop {
-        let Some(lane) = nodes[height].next(nearest.last, &mut visits) else {
+        let Some(lane) = nodes[height].next(nearest, &mut visits) else {
             if height == tree.top() {
                 break;
             }
@@ -84,10 +95,10 @@ fn descend(tree: &Tree, query: &[f32], code: u64, nearest: &mut Nearest) -> Visi
             visit_leaf(tree, child, query, nearest, &mut visits);
         } else {
             (height, group) = (height - 1, child);
-            nodes[height].enter(tree, height, group, query, own, nearest.last, &mut visits);
+            nodes[height].enter(tree, height, group, query, own, nearest, &mut visits);
         }
     }
-    nearest.warp.finish(visits.accessed);
+    nearest.finish(visits.accessed);
     (visits.merges, visits.candidates) = (nearest.warp.tally.counters.merges, nearest.warp.tally.counters.candidates);
     visits
 }
@@ -101,23 +112,34 @@ struct Node {
     /// Keys and lanes, in descending order.
     waiting: [(Key, u32); WARP],
     count: usize,
+    /// The lanes of all that were not visited yet.
+    unvisited: u32,
 }
 
 impl Node {
     /// Looks at the children of a node, a group of boxes of a height, except for the leaf that was visited at first.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "the state of a search, which is in registers")]
-    fn enter(&mut self, tree: &Tree, height: usize, group: usize, query: &[f32], own: usize, last: Key, visits: &mut Visits) {
+    fn enter<O: Observer>(
+        &mut self,
+        tree: &Tree,
+        height: usize,
+        group: usize,
+        query: &[f32],
+        own: usize,
+        nearest: &mut Nearest<O>,
+        visits: &mut Visits,
+    ) {
         visits.nodes += 1;
         let boxes = tree.boxes(height);
-        let keys = boxes.keys(group, query);
-        let mut near = lanes_before(&keys, last);
-        visits.left_out += boxes.in_group(group);
+        let mut keys = boxes.keys(group, query);
+        self.unvisited = u32::MAX >> (WARP as u32 - boxes.in_group(group));
         if height == 0 && group == own / WARP {
-            near &= !(1 << (own % WARP));
-            visits.left_out -= 1;
+            keys[own % WARP] = PADDING;
+            self.unvisited &= !(1 << (own % WARP));
         }
-        visits.left_out -= near.count_ones();
+        nearest.observer.entered(height, group, &keys);
+        let mut near = lanes_before(&keys, nearest.last);
         self.count = 0;
         while near != 0 {
             let lane = near.trailing_zeros();
@@ -135,14 +157,20 @@ impl Node {
 
     /// The lane of the nearest child, if it may hold a neighbour; all others are left out if it may not. No namesake: `minimum` there.
     #[inline(always)]
-    fn next(&mut self, last: Key, visits: &mut Visits) -> Option<usize> {
-        let (key, lane) = *self.waiting[..self.count].last()?;
-        if key >= last {
-            visits.left_out += self.count as u32;
-            return None;
+    fn next<O: Observer>(&mut self, nearest: &mut Nearest<O>, visits: &mut Visits) -> Option<usize> {
+        match self.waiting[..self.count].last() {
+            Some(&(key, lane)) if key < nearest.last => {
+                self.count -= 1;
+                self.unvisited &= !(1 << lane);
+                nearest.observer.chosen(lane as usize, key);
+                Some(lane as usize)
+            }
+            _ => {
+                visits.left_out += self.unvisited.count_ones();
+                nearest.observer.left_out(self.unvisited);
+                None
+            }
         }
-        self.count -= 1;
-        Some(lane as usize)
     }
 }
 
@@ -162,10 +190,10 @@ fn leaf_of(tree: &Tree, code: u64) -> usize {
 
 /// Filters the points of a leaf.
 #[inline(always)]
-fn visit_leaf(tree: &Tree, leaf: usize, query: &[f32], nearest: &mut Nearest, visits: &mut Visits) {
+fn visit_leaf<O: Observer>(tree: &Tree, leaf: usize, query: &[f32], nearest: &mut Nearest<O>, visits: &mut Visits) {
     visits.leaves += 1;
     visits.accessed += tree.in_leaf(leaf);
     let (rows, positions) = tree.leaf(leaf);
     let [distances] = squared_distances(rows, [query]);
-    nearest.filter_keys(&lane_keys(&distances, positions), visits.accessed);
+    nearest.filter_keys(leaf, &lane_keys(&distances, positions), visits.accessed);
 }

@@ -73,6 +73,11 @@ pub fn with_history() -> Vec<&'static str> {
     ENGINES.iter().filter(|engine| engine.convergence.is_some()).map(|engine| engine.id.as_str()).collect()
 }
 
+/// The engines whose search can be walked through, by name.
+pub fn with_walk() -> Vec<&'static str> {
+    ENGINES.iter().filter(|engine| engine.walk.is_some()).map(|engine| engine.id.as_str()).collect()
+}
+
 /// The measures of all engines, without duplicate names.
 pub fn measures() -> impl Iterator<Item = &'static Measure> {
     let all = || ENGINES.iter().flat_map(|engine| engine.measures);

@@ -10,8 +10,8 @@
 //! | `nearest.rs` | `cuda/index/nearest.cuh` |
 //! | `traverse.rs` | `cuda/index/traverse.cuh` |
 //!
-//! `bvh.rs`, the engine on the CPU, `cost.rs`, its cost model, and `observer.rs`, with which a search is recorded, have no twins. [`docs/index.md`] describes the tree and proves
-//! that no neighbour is left out.
+//! `bvh.rs`, the engine on the CPU, `cost.rs`, its cost model, `observer.rs`, with which a search is recorded, and `walk.rs`, which
+//! records it with its boxes, have no twins. [`docs/index.md`] describes the tree and proves that no neighbour is left out.
 //!
 //! [`docs/index.md`]: https://github.com/warpscope/warpscope/blob/main/docs/index.md
 
@@ -23,6 +23,7 @@ mod nearest;
 mod observer;
 mod traverse;
 mod tree;
+mod walk;
 
 pub use boxes::{Boxes, WARP};
 pub use bvh::{BVH, Bvh, MEASURES};

@@ -94,7 +94,9 @@ fn head_ui(ui: &mut Ui, record: &RunRecord, timeline: &Timeline, view: &Timeline
             context.actions.send(Action::SetTimeline(TimelineView { window: None, ..view.clone() }));
         }
         if timeline.multiprocessors.is_empty() {
-            let why = if record.spec.profile {
+            // An engine of another program may have one.
+            let has_none = record.descriptor().is_some_and(|engine| engine.phases.is_empty());
+            let why = if record.spec.profile || has_none {
                 format!("{} has no profile of warps to give.", record.engine)
             } else {
                 "For warps on their multiprocessors, tick “Profile warps” on the left and run on a GPU.".to_owned()

@@ -13,7 +13,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::{Action, Command};
 use warpscope::app::session::{Picked, Walked, Walkthrough};
-use warpscope::app::state::{PaneKind, State, WalkView, single_layout};
+use warpscope::app::state::{PaneKind, PlaneView, PlaneWindow, State, WalkView, single_layout};
 use warpscope::app::tokens::Look;
 use warpscope::app::{App, QueryKind, check_adapter};
 use warpscope::knn::{DeviceId, EngineId, Metric};
@@ -115,6 +115,9 @@ fn another_query_has_another_walk_at_the_same_step() {
     let moved = walked(&mut window);
     assert_eq!(moved.of.record.engine, EngineId::new("bvh"));
     assert_eq!(moved.of.record.query_rows, [0]);
+    // Who answered, and how little of the cloud was looked at, stands beside the answer.
+    let accessed = moved.step(moved.last()).totals.accessed;
+    window.get_by_label(&format!("bvh looked at {accessed} of 3,000 points."));
 }
 
 #[test]
@@ -156,11 +159,16 @@ fn a_walk_looks_as_it_did() {
             let mut state =
                 State { look, tree: single_layout(PaneKind::Plane), show_problem: false, show_selection: false, hints: false, ..State::default() };
             state.plane.point_size = 4.0;
-            state.walk = WalkView { shown: true, at: Some(4) };
+            state.walk = WalkView { shown: true, at: Some(3) };
             App::with_state(cc, state).expect("a thread for the worker")
         });
         window.state_mut().show_record(Arc::clone(&record));
         walked(&mut window);
+        // About the query, with some of the boxes around it.
+        let (cloud, row) = window.state().session().picked_point().expect("a query");
+        let center = [cloud.point(row)[0], cloud.point(row)[1]].map(f64::from);
+        let plane = PlaneView { window: Some(PlaneWindow { center, units_per_point: 1e-4 }), ..window.state().state().plane };
+        window.state_mut().send(Action::SetPlane(plane));
         window.run_steps(4);
         until(&mut window, "all points", App::is_drawn);
         // What can run is different on each machine, and said in the status line.

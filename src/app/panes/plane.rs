@@ -55,7 +55,7 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         }
         dimensions_ui(ui, 2, &scene, context.palette);
     });
-    controls::walk_ui(ui, context.state, context.session, context.palette, context.actions);
+    controls::walk_ui(ui, context.state, context.session, true, context.palette, context.actions);
     if view.axes != context.state.plane.axes {
         view.window = None;
     }

@@ -52,7 +52,7 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         tools_ui(ui, context.session, context.palette, context.actions);
         dimensions_ui(ui, 3, &scene, context.palette);
     });
-    controls::walk_ui(ui, context.state, context.session, context.palette, context.actions);
+    controls::walk_ui(ui, context.state, context.session, false, context.palette, context.actions);
     // As the points are drawn, so that they are picked where they are seen.
     let rect = ui.available_rect_before_wrap().intersect(pane).round_to_pixels(ui.pixels_per_point());
     if rect.width() < 40.0 || rect.height() < 40.0 {

@@ -8,8 +8,9 @@ use crate::engines::lockstep::{Key, Lanes, PADDING, distance_of, index_of};
 use crate::knn::Problem;
 use crate::knn::walk::{AXES, Bounds, Event, Part, Region, Step, Totals, Walk};
 
-/// Bytes of a walk that visits every leaf, for each of them: its box, the rows of its points, its step, and its share of the nodes'.
-pub const LEAF_BYTES: u64 = 320;
+/// Bytes of a walk that visits every leaf, for each of them: the rows of its points, its step and its box, and the nodes' share of the same; twice,
+/// as lists grow by doubling.
+pub const LEAF_BYTES: u64 = 2 * (WARP * size_of::<u32>() + 2 * size_of::<Step>() + 2 * size_of::<Region>()) as u64;
 
 /// Searches the tree for a query of a problem of at most [`AXES`] dimensions, and records the way.
 pub fn walk(tree: &Tree, problem: &Problem, query: usize) -> Walk {

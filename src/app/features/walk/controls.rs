@@ -8,7 +8,10 @@ use crate::app::model::{Actions, Command, Session, State, WalkAction, WalkView, 
 use crate::text;
 
 /// Panes lower than this show the sentence alone, in one line.
-const LOW: f32 = 260.0;
+const LOW: f32 = 330.0;
+
+/// Panes narrower than this have room for a sentence of two lines, so that the picture does not jump from step to step.
+const NARROW: f32 = 720.0;
 
 /// Whether the walk is shown, among the other controls of a pane.
 pub fn show_ui(ui: &mut Ui, state: &State, actions: &mut Actions) {
@@ -19,8 +22,9 @@ pub fn show_ui(ui: &mut Ui, state: &State, actions: &mut Actions) {
     }
 }
 
-/// The scrubber and what happened, or why there is no walk; nothing where none is shown.
-pub fn walk_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
+/// The scrubber and what happened, or why there is no walk; nothing where none is shown. `numbered` is whether leaves have the numbers of
+/// their turns.
+pub fn walk_ui(ui: &mut Ui, state: &State, session: &Session, numbered: bool, palette: &Palette, actions: &mut Actions) {
     let low = ui.available_height() < LOW;
     let line = |ui: &mut Ui, text: &str, color: Color32| {
         let label = Label::new(RichText::new(text).color(color));
@@ -34,11 +38,16 @@ pub fn walk_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette,
         Walked::Ready(walked) => {
             scrubber_ui(ui, state.walk, session.walking.is_some(), walked, palette, actions);
             let at = walked.at(state.walk);
-            line(ui, &walked.sentence(at), palette.text);
+            let sentence = walked.sentence(at);
+            let lines = if low || ui.available_width() >= NARROW { 1.0 } else { 2.0 };
+            ui.scope(|ui| {
+                ui.set_min_height(lines * ui.text_style_height(&egui::TextStyle::Body));
+                line(ui, &sentence, palette.text);
+            });
             if !low {
                 let facts = walked.facts(at).join(" · ");
                 ui.add(Label::new(RichText::new(&facts).color(palette.text_weak).small()).truncate()).on_hover_text(&facts);
-                legend_ui(ui, palette);
+                legend_ui(ui, numbered, palette);
             }
         }
     }
@@ -75,13 +84,13 @@ fn button_ui(ui: &mut Ui, text: &str, command: Command, enabled: bool, actions: 
 }
 
 /// What the boxes' colours mean.
-fn legend_ui(ui: &mut Ui, palette: &Palette) {
+fn legend_ui(ui: &mut Ui, numbered: bool, palette: &Palette) {
     let colors = Colors::of(palette);
     ui.horizontal_wrapped(|ui| {
         for (stroke, name) in [
             (colors.now, "this step"),
             (colors.opened, "node, opened"),
-            (colors.visited, "leaf, visited, with its turn"),
+            (colors.visited, if numbered { "leaf, visited, with its turn" } else { "leaf, visited" }),
             (colors.waiting, "seen"),
             (colors.left_out, "left out"),
         ] {
@@ -91,9 +100,13 @@ fn legend_ui(ui: &mut Ui, palette: &Palette) {
 }
 
 fn entry_ui(ui: &mut Ui, stroke: Stroke, name: &str, palette: &Palette) {
-    ui.allocate_ui_with_layout(vec2(0.0, 12.0), egui::Layout::left_to_right(egui::Align::Center), |ui| {
-        ui.spacing_mut().item_spacing.x = 4.0;
-        let (rect, _) = ui.allocate_exact_size(vec2(13.0, 10.0), Sense::hover());
+    // Its width is known beforehand, so that it goes to the next line as a whole.
+    let (sample, gap) = (vec2(13.0, 10.0), 4.0);
+    let text = ui.painter().layout_no_wrap(name.to_owned(), egui::TextStyle::Small.resolve(ui.style()), palette.text_weak);
+    let size = vec2(sample.x + gap + text.size().x, text.size().y.max(sample.y));
+    ui.allocate_ui_with_layout(size, egui::Layout::left_to_right(egui::Align::Center), |ui| {
+        ui.spacing_mut().item_spacing.x = gap;
+        let (rect, _) = ui.allocate_exact_size(sample, Sense::hover());
         ui.painter().rect_stroke(rect.shrink(1.0), 0.0, stroke, StrokeKind::Middle);
         ui.add(Label::new(RichText::new(name).color(palette.text_weak).small()).extend());
     });

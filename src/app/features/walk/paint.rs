@@ -31,7 +31,8 @@ impl Colors {
     pub fn of(palette: &Palette) -> Self {
         Self {
             now: Stroke::new(2.5, palette.selected),
-            opened: Stroke::new(1.5, palette.accent),
+            // Of a hue that no other mark of Plane and Space has, in any look.
+            opened: Stroke::new(1.5, palette.buffer),
             visited: Stroke::new(1.5, palette.candidate),
             fill: palette.candidate.gamma_multiply(0.22),
             waiting: Stroke::new(1.0, palette.text_weak.gamma_multiply(0.75)),

@@ -8,13 +8,14 @@ pub mod rows;
 use egui::{Align2, FontId, Rangef, Rect, RichText, ScrollArea, Sense, Stroke, Ui, pos2, vec2};
 
 use crate::app::features::export::PaneData;
-use crate::app::look::{Palette, command_ui, empty_ui, ticks};
+use crate::app::look::{Palette, any_of, command_ui, empty_ui, ticks};
 use crate::app::model::timeline::NAMES;
 use crate::app::model::{Action, Command, ExportKind, PaneKind, TimeAxis, TimelineView};
 use crate::app::panes::descriptor::{More, Pane, PaneContext};
 use crate::app::panes::empty::without_run;
 use crate::app::panes::timeline::rows::Row;
 use crate::app::panes::timings::inline_swatch_ui;
+use crate::engines::registry;
 use crate::run::{RunRecord, Timeline};
 use crate::text;
 
@@ -94,12 +95,11 @@ fn head_ui(ui: &mut Ui, record: &RunRecord, timeline: &Timeline, view: &Timeline
             context.actions.send(Action::SetTimeline(TimelineView { window: None, ..view.clone() }));
         }
         if timeline.multiprocessors.is_empty() {
-            // An engine of another program may have one.
-            let has_none = record.descriptor().is_some_and(|engine| engine.phases.is_empty());
-            let why = if record.spec.profile || has_none {
+            let why = if record.spec.profile {
                 format!("{} has no profile of warps to give.", record.engine)
             } else {
-                "For warps on their multiprocessors, tick “Profile warps” on the left and run on a GPU.".to_owned()
+                let engines = any_of(&registry::with_profile());
+                format!("For warps on their multiprocessors, tick “Profile warps” on the left and run {engines} on a GPU.")
             };
             ui.label(RichText::new(why).color(palette.text_weak).small());
         } else if !view.open.is_empty() {

@@ -92,6 +92,18 @@ pub fn count(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number), if number == 1 { one } else { many })
 }
 
+/// `1st`, `2nd`, `3rd`, `4th`, …, `11th`, …, `1,024th`.
+pub fn ordinal(number: u64) -> String {
+    let ending = match (number % 10, number % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("{}{ending}", thousands(number))
+}
+
 /// Formats rows in aligned columns, two spaces apart; the columns in `right` are right-aligned. Cells are made [`printable`].
 pub fn table(rows: &[Vec<String>], right: &[usize]) -> String {
     let rows: Vec<Vec<Cow<'_, str>>> = rows.iter().map(|row| row.iter().map(|cell| printable::line(cell)).collect()).collect();
@@ -179,6 +191,12 @@ pub fn sentence_case(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranks_are_said_as_one_says_them() {
+        let said: Vec<String> = [1, 2, 3, 4, 11, 12, 13, 21, 32, 103, 111, 1024].into_iter().map(ordinal).collect();
+        assert_eq!(said.join(" "), "1st 2nd 3rd 4th 11th 12th 13th 21st 32nd 103rd 111th 1,024th");
+    }
 
     #[test]
     fn thousands_are_grouped() {

@@ -75,11 +75,11 @@ pub mod selection {
 
 pub mod session {
     //! What is open: the cloud, its answers, tasks in progress.
-    pub use super::model::{Activity, Answered, Colored, Ended, Endings, Picked, Session};
+    pub use super::model::{Activity, Answered, Colored, Ended, Endings, Picked, Session, Walked, Walkthrough};
 }
 
 pub mod state {
     //! Settings that persist between launches.
     pub use super::model::views::ConvergenceView;
-    pub use super::model::{PaneKind, PlaneView, PlaneWindow, SpaceView, State, single_layout};
+    pub use super::model::{PaneKind, PlaneView, PlaneWindow, SpaceView, State, WalkView, single_layout};
 }

@@ -73,6 +73,16 @@ pub fn with_history() -> Vec<&'static str> {
     ENGINES.iter().filter(|engine| engine.convergence.is_some()).map(|engine| engine.id.as_str()).collect()
 }
 
+/// The engines that time the phases of each warp, by name.
+pub fn with_profile() -> Vec<&'static str> {
+    ENGINES.iter().filter(|engine| !engine.phases.is_empty()).map(|engine| engine.id.as_str()).collect()
+}
+
+/// The engines whose search can be walked through, by name.
+pub fn with_walk() -> Vec<&'static str> {
+    ENGINES.iter().filter(|engine| engine.walk.is_some()).map(|engine| engine.id.as_str()).collect()
+}
+
 /// The measures of all engines, without duplicate names.
 pub fn measures() -> impl Iterator<Item = &'static Measure> {
     let all = || ENGINES.iter().flat_map(|engine| engine.measures);

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Cost, DeviceId, DeviceKind, Engine, EngineError, EngineId, Measure, Metric, Parameter, Problem};
+use super::{Cost, DeviceId, DeviceKind, Engine, EngineError, EngineId, Measure, Metric, Parameter, Problem, Walk};
 
 /// The heading under which an engine is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -82,6 +82,9 @@ pub struct ProfilePhase {
     pub help: &'static str,
 }
 
+/// Records the search of a query, by its number in the problem.
+pub type Walker = fn(&Problem, usize) -> Result<Walk, EngineError>;
+
 /// The registry's row for an engine.
 #[derive(Debug)]
 pub struct Descriptor {
@@ -110,6 +113,9 @@ pub struct Descriptor {
     pub cost: fn(&Shape, DeviceKind) -> Cost,
     /// Whether it can trace a query's search step by step, for lessons.
     pub traces: bool,
+    /// Searches one query of a problem again, on the CPU, and records its way through the index: it is the way that every device takes.
+    /// `None` if there is no index. More than [`walk::AXES`](super::walk::AXES) dimensions are refused, as nobody could be shown them.
+    pub walk: Option<Walker>,
     /// Opens it on a device whose kind is in `runs_on`.
     pub open: fn(DeviceId) -> Result<Box<dyn Engine>, EngineError>,
 }

@@ -13,15 +13,17 @@ mod points;
 mod problem;
 pub mod reference;
 pub mod theory;
+pub mod walk;
 pub mod warp;
 
 pub use answer::{Answer, CONVERGENCE_ENTRIES, Convergence, Counters, NONE, Neighbors, Profile, WarpSpan};
 pub use cache::Cache;
 pub use cost::{Cost, Stage, Term};
-pub use descriptor::{Descriptor, Group, Limits, ProfilePhase, Shape};
+pub use descriptor::{Descriptor, Group, Limits, ProfilePhase, Shape, Walker};
 pub use engine::{Build, DeviceInfo, Engine, EngineError, MAX_COUNTED_CHUNK, Search, SetupPhase};
 pub use id::{DeviceId, DeviceKind, EngineId};
 pub use measure::{Measure, Measured, Theory};
 pub use method::{MOST_ALTERNATIVES, Method, Parameter, Parameters, Values, alternatives, split_methods};
 pub use points::{Arrangement, Points};
 pub use problem::{Metric, Problem, ProblemError, Queries, Setup};
+pub use walk::Walk;

@@ -162,13 +162,17 @@ impl Engines {
 
     /// Answers the one or few queries of a spec at once, for somebody who waits: no warm-ups, repeats or chunks. An engine
     /// that counts runs its counted build alone, whose neighbours are the same bits. [`EngineChoice::Auto`] takes what the planner
-    /// does for one pass, the points being where they are.
+    /// does for one pass, the points being where they are: an index that later queries profit from is built once as much time was
+    /// spent without it.
     pub fn ask(&mut self, spec: &RunSpec, cloud: &Arc<PointCloud>) -> Result<RunRecord, RunError> {
         let resident = self.resident.clone();
         let plan = (spec.engine == EngineChoice::Auto).then(|| self.plan(spec, Purpose::Ask, cloud, None));
         let mut devices = std::mem::take(&mut self.devices);
         let record = self.choose(spec, plan.as_ref(), |engine| ask(&resident, spec, cloud, engine, &mut devices));
         self.devices = devices;
+        if let (Ok(record), Some(points)) = (&record, self.resident.peek(cloud, Setup::from(spec).arrangement())) {
+            planner::waited(&points, record.summary.search_ms_median);
+        }
         record
     }
 
@@ -176,13 +180,14 @@ impl Engines {
     pub fn plan(&mut self, spec: &RunSpec, purpose: Purpose, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> Plan {
         let job = Job::of(spec, purpose, cloud.len(), cloud.dims(), query_cloud.map(|queries| queries.len()));
         let points = self.resident.peek(cloud, Setup::from(spec).arrangement());
+        let waited_ms = points.as_ref().filter(|_| purpose == Purpose::Ask).map_or(0.0, |points| planner::waited_ms(points));
         let mut candidates = Vec::new();
         for engine in planner::engines(spec) {
             let device = self.runs_on(engine, spec.device);
             let on = spec.device.unwrap_or_else(|| registry::default_device(engine));
             let there = points.as_ref().is_some_and(|points| planner::is_taken_in(points, engine.id, on));
             let device = device.as_ref().map(Some).map_err(Clone::clone);
-            candidates.push(Candidate::new(&self.planner, engine, &job, device, there));
+            candidates.push(Candidate::new(&self.planner, engine, &job, device, there).after_waiting(waited_ms));
         }
         Plan::new(&spec.engine, &job, candidates)
     }
@@ -297,6 +302,7 @@ impl Engines {
 
 #[cfg(test)]
 mod tests {
+    use super::super::QuerySpec;
     use super::super::testing::{Plain, Script, spec, squares};
     use super::*;
 
@@ -413,6 +419,46 @@ mod tests {
         let nobody = Script { unavailable: true, ..Script::default() };
         let mut engines = Engines::with(Box::new(move |kind, _| Ok(Box::new(Plain { kind, script: nobody.clone() }))));
         assert_eq!(run(&mut engines, EngineChoice::Auto).unwrap_err().to_string(), "the cuda engine cannot run here: the test says so");
+    }
+
+    #[test]
+    fn an_index_is_built_for_single_queries_once_that_pays() {
+        let (mut engines, cloud) = (engines(vec![CUDA, EngineId::new("cuda-split")], Script::default()), squares(10));
+        let row = |row| RunSpec { engine: EngineChoice::Auto, device: Some(DeviceId::Cpu), queries: QuerySpec::Rows(vec![row]), ..spec() };
+        assert_eq!(engines.ask(&row(1), &cloud).unwrap().engine, LOCKSTEP, "so few points are searched one by one");
+        // What is planned of ten million points, in place of which the ten stand.
+        let plan = |engines: &mut Engines, waited_ms: f64| {
+            let points = engines.resident().peek(&cloud, Setup::from(&row(1)).arrangement()).unwrap();
+            let shape = crate::knn::Shape { n: 10_000_000, q: 1, d: 2, k: 32 };
+            let job = Job { shape, ..Job::of(&row(1), Purpose::Ask, 10, 2, None) };
+            let of = |engine: &'static Descriptor| {
+                let there = planner::is_taken_in(&points, engine.id, DeviceId::Cpu);
+                Candidate::new(&engines.planner, engine, &job, Ok(None), there).after_waiting(waited_ms)
+            };
+            Plan::new(&EngineChoice::Auto, &job, planner::engines(&row(1)).map(of).collect())
+        };
+        let once = plan(&mut engines, 0.0);
+        let tree = registry::find(EngineId::new("bvh")).unwrap();
+        let setup_ms = once.of(tree.id).unwrap().forecast.unwrap().setup_ms;
+        assert_eq!(once.chosen, Some(LOCKSTEP));
+        assert_eq!(plan(&mut engines, 0.5 * setup_ms).chosen, Some(LOCKSTEP));
+        assert_eq!(plan(&mut engines, setup_ms).chosen, Some(tree.id), "as long was waited as it takes to build the tree");
+        // Where a run has built it, the first query uses it.
+        engines.execute(&RunSpec { engine: EngineChoice::named(tree.id), ..row(1) }, &cloud, None, &mut |_, _| true).unwrap();
+        assert_eq!(plan(&mut engines, 0.0).chosen, Some(tree.id));
+    }
+
+    #[test]
+    fn single_queries_add_up_and_runs_do_not() {
+        let (mut engines, cloud) = (engines(vec![CUDA], Script::default()), squares(10));
+        let row = |row| RunSpec { engine: EngineChoice::named(LOCKSTEP), queries: QuerySpec::Rows(vec![row]), ..spec() };
+        let waited = |engines: &Engines| planner::waited_ms(&engines.resident().peek(&cloud, Setup::from(&row(1)).arrangement()).unwrap());
+        engines.execute(&row(1), &cloud, None, &mut |_, _| true).unwrap();
+        assert_eq!(waited(&engines), 0.0);
+        let took: f64 = (0..3).map(|at| engines.ask(&row(at), &cloud).unwrap().summary.search_ms_median).sum();
+        assert!(took > 0.0 && (waited(&engines) - took).abs() < 1e-9);
+        engines.resident().release_made();
+        assert_eq!(waited(&engines), 0.0, "it goes with what was made of the points");
     }
 
     #[test]

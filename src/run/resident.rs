@@ -33,7 +33,12 @@ impl Resident {
         self.lock().as_ref().is_some_and(|points| points.are_of(cloud, arrangement))
     }
 
-    /// The same, where they are here and nobody is making them.
+    /// Whether no points are here.
+    pub fn is_empty(&self) -> bool {
+        self.lock().is_none()
+    }
+
+    /// Those of a cloud so arranged, where they are here and nobody is making them.
     pub fn peek(&self, cloud: &Arc<PointCloud>, arrangement: Arrangement) -> Option<Arc<Points>> {
         let here = self.0.try_lock().ok()?;
         here.as_ref().filter(|points| points.are_of(cloud, arrangement)).map(Arc::clone)

@@ -22,3 +22,4 @@ pub mod picking;
 pub mod projection;
 pub mod saved;
 pub mod selection;
+pub mod walk;

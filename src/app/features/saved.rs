@@ -61,6 +61,7 @@ impl SavedView {
             projection: state.projection,
             convergence: state.convergence,
             counts: state.counts.clone(),
+            walk: state.walk,
             runs: state.runs.clone(),
             timeline: session.timeline.clone(),
             layout: Layout::of(&state.tree),

@@ -30,6 +30,8 @@ pub enum Slot {
     Project,
     /// Values by which points are coloured are worked out.
     Color,
+    /// The way of a search through an index is recorded.
+    Walk,
     /// A file is read again, to see whether it has changed.
     Check,
     /// The picked query is answered.

@@ -61,6 +61,8 @@ pub fn keys_text(ctx: &egui::Context, shortcut: &egui::KeyboardShortcut) -> Stri
         Key::Equals => Some("="),
         Key::Minus => Some("-"),
         Key::Questionmark => Some("?"),
+        Key::Period => Some("."),
+        Key::Comma => Some(","),
         _ => None,
     };
     if let Some((modifiers, sign)) = text.strip_suffix(key.name()).zip(sign) {

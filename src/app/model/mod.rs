@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `state`, `views`, `pane`, `look`, `draft` | what persists between launches: layout, views of panes, input fields |
 //! | `session`, `answer`, `activity`, `scene`, `live` | what is open: the cloud, its answer, tasks in progress, what is drawn for it |
-//! | `color`, `picking`, `projection`, `selection`, `runs`, `lesson`, `timeline` | the state of each feature |
+//! | `color`, `picking`, `projection`, `selection`, `runs`, `lesson`, `timeline`, `walk` | the state of each feature |
 //! | `history` | undo and redo |
 //! | `saved`, `files`, `export`, `parts`, `finder`, `log` | saved sessions, dialogs, the log |
 //! | `camera` | transforms between cloud and screen coordinates |
@@ -38,6 +38,7 @@ pub mod session;
 pub mod state;
 pub mod timeline;
 pub mod views;
+pub mod walk;
 
 // What other floors use of it. Within the floor, imports name the part: tests/architecture.rs looks for circles of parts.
 pub use activity::{Activity, Ended, Endings, Running};
@@ -53,6 +54,7 @@ pub use commands::live::LiveAction;
 pub use commands::picking::{PickAction, Purpose};
 pub use commands::runs::RunsAction;
 pub use commands::selection::{Choice, SelectAction};
+pub use commands::walk::WalkAction;
 pub use commands::{Action, Actions};
 pub use draft::{DataKind, Draft, Field, FieldError, QueryKind};
 pub use export::{ExportDialog, ExportKind, is_svg};
@@ -89,3 +91,4 @@ pub use session::{EngineStatus, FileColumns, Session};
 pub use state::{Room, SCALES, State};
 pub use timeline::{TimeAxis, TimelineView};
 pub use views::{CountsView, PlaneView, PlaneWindow, SpaceView};
+pub use walk::{WalkView, Walked, Walkthrough};

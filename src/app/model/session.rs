@@ -21,6 +21,7 @@ use crate::app::model::scene::Scene;
 use crate::app::model::selection::facts::Facts;
 use crate::app::model::selection::{Hovered, Selection};
 use crate::app::model::timeline::TimelineView;
+use crate::app::model::walk::Walked;
 use crate::cloud::formats::ColumnInfo;
 use crate::cloud::{Fingerprint, PointCloud, Source};
 use crate::engines::registry;
@@ -108,6 +109,10 @@ pub struct Session {
     pub colored: Colored,
     /// Points seen, while the moment of the search moves on by itself.
     pub playing: Option<f64>,
+    /// The way of its search through an index, where that is shown.
+    pub walked: Walked,
+    /// When the walk's next step is due, in seconds of the window's clock, while it plays.
+    pub walking: Option<f64>,
     /// What theory expects of it.
     pub theory: Option<TheoryCurve>,
     /// Whether that is still what it expected of the answer before.
@@ -158,7 +163,7 @@ impl Session {
 
     /// The same without the query, its neighbours, and what the pointer rests on.
     pub fn portrait_without_marks(&self) -> Self {
-        Self { picked: None, answered: None, rank: None, hovered: None, ..self.portrait() }
+        Self { picked: None, answered: None, rank: None, hovered: None, walked: self.walked.without_marks(), ..self.portrait() }
     }
 
     /// What the file has of the picked query's neighbours beside their coordinates, once it was read.

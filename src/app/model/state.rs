@@ -15,6 +15,7 @@ use crate::app::model::projection::ProjectionView;
 use crate::app::model::runs::RunsView;
 use crate::app::model::saved::layout::Layout;
 use crate::app::model::views::{self, ConvergenceView, CountsView, PlaneView, PlaneWindow, SpaceView};
+use crate::app::model::walk::WalkView;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
@@ -29,6 +30,7 @@ pub struct State {
     pub projection: ProjectionView,
     pub convergence: ConvergenceView,
     pub counts: CountsView,
+    pub walk: WalkView,
     pub runs: RunsView,
     pub tree: Tree<PaneKind>,
     /// The pane that was shown last: the only one where the centre has no room for two beside each other.
@@ -65,6 +67,7 @@ impl Default for State {
             projection: ProjectionView::default(),
             convergence: ConvergenceView::default(),
             counts: CountsView::default(),
+            walk: WalkView::default(),
             runs: RunsView::default(),
             tree: default_layout(),
             pane: PaneKind::Plane,

@@ -7,7 +7,7 @@ use crate::app::model::color::view::ColorBy;
 use crate::app::panes::descriptor::PaneContext;
 
 /// Points of the screen that all controls take in one line.
-const LENGTH: f32 = 780.0;
+const LENGTH: f32 = 840.0;
 
 /// What a line of them takes, and what the legend takes, with and without a moment to be chosen.
 const LINE: f32 = 24.0;

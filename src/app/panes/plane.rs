@@ -6,6 +6,7 @@ use egui::{Align2, FontId, Rect, Sense, Stroke, Ui, pos2, vec2};
 use crate::app::features::export::PaneData;
 use crate::app::features::live::mark::mark_ui;
 use crate::app::features::picking::tool::{follow_ui, gesture_ui, hint_ui, pointing_ui, tools_ui};
+use crate::app::features::walk::{controls, paint};
 use crate::app::look::ticks::ticks;
 use crate::app::model::camera::place;
 use crate::app::model::{Action, Eye, PaneKind, PlaneCamera, PlaneView, PlaneWindow, Scene, Tool};
@@ -45,6 +46,7 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             axis_ui(ui, "up", cloud, &mut view.axes[1], context.palette);
             ui.checkbox(&mut view.lines, "Lines").on_hover_text("Join the query and its neighbours.");
             ui.checkbox(&mut view.lens, "Lens").on_hover_text("Enlarges neighbours that are too close to be told apart, while they are.");
+            controls::show_ui(ui, context.state, context.actions);
         }
         tools_ui(ui, context.session, context.palette, context.actions);
         if all {
@@ -53,6 +55,7 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         }
         dimensions_ui(ui, 2, &scene, context.palette);
     });
+    controls::walk_ui(ui, context.state, context.session, true, context.palette, context.actions);
     if view.axes != context.state.plane.axes {
         view.window = None;
     }
@@ -72,7 +75,8 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     ui.painter().rect_filled(rect, 0.0, context.palette.canvas);
     axes_ui(ui, &camera, cloud, view, context);
     let note = cloud_ui(ui, context, VIEW, &camera, &scene, view, moved);
-    let lens = view.lens.then(|| lens(&camera, &scene, view, context)).flatten();
+    // The walk is about boxes that are larger than what a lens enlarges.
+    let lens = (view.lens && paint::shown(context.state.walk, context.session).is_none()).then(|| lens(&camera, &scene, view, context)).flatten();
     if let Some(lens) = &lens {
         lens_ui(ui, context, &camera, lens, &scene, view);
     }
@@ -122,12 +126,21 @@ fn cloud_ui(
         moved,
     };
     let note = points_ui(ui, context, scene, &sight);
+    let walked = paint::shown(context.state.walk, context.session);
+    let on_screen = |place: [f64; 3]| Some(camera.screen(view.axes.map(|axis| place.get(axis).copied().unwrap_or(0.0))));
+    let painter = ui.painter().with_clip_rect(camera.rect);
+    let canvas = paint::Canvas { painter, screen: &on_screen, flat: true, point_size: size, palette: context.palette };
+    let walk_note = walked.and_then(|(walked, at)| paint::paint(&canvas, walked, at));
     circle_ui(ui, camera, scene, view, context);
     let screen = |cloud: &PointCloud, row: usize| Some(camera.screen(place(scene.drawn(cloud), row, view.axes)));
     let marking = selection_ui(ui, camera.rect, context, size, &screen);
-    marks_ui(ui, camera.rect, context, size, view.lines, &screen);
+    // The lines to the neighbours would say how the walk ends.
+    marks_ui(ui, camera.rect, context, size, view.lines && walked.is_none(), &screen);
+    if let Some((walked, at)) = walked {
+        paint::points(&canvas, walked, at);
+    }
     hovered_ui(ui, camera.rect, context, size, &screen);
-    note.or(marking)
+    note.or(walk_note).or(marking)
 }
 
 /// Pans, where a drag does that, and zooms; true when the picture moved.
@@ -202,7 +215,8 @@ fn lens_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, lens: &
 /// search it is as wide as it was then.
 fn circle_ui(ui: &Ui, camera: &PlaneCamera, scene: &Scene, view: PlaneView, context: &PaneContext<'_>) {
     let Some(answered) = &context.session.answered else { return };
-    let squared = crate::app::features::color::bar::bound_shown(context.state, answered);
+    let at_step = paint::shown(context.state.walk, context.session).map(|(walked, at)| walked.step(at).after);
+    let squared = at_step.unwrap_or_else(|| crate::app::features::color::bar::bound_shown(context.state, answered));
     let flat = scene.dims() == 2 && !scene.is_projected() && view.axes[0] != view.axes[1] && answered.record.spec.metric == Metric::L2;
     if !flat || !squared.is_finite() {
         return;

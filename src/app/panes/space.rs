@@ -5,6 +5,7 @@ use egui::{Align2, FontId, Rect, Sense, Stroke, Ui, vec2};
 
 use crate::app::features::export::PaneData;
 use crate::app::features::picking::tool::{follow_ui, gesture_ui, hint_ui, pointing_ui, tools_ui};
+use crate::app::features::walk::{controls, paint};
 use crate::app::look::widgets::empty_ui;
 use crate::app::model::camera::{axis_directions, dolly, orbit, pan, place};
 use crate::app::model::{Action, ColorBy, Eye, PaneKind, SpaceCamera, SpaceView};
@@ -39,6 +40,7 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
                 axis_ui(ui, label, cloud, &mut view.axes[at], context.palette);
             }
             ui.checkbox(&mut view.lines, "Lines").on_hover_text("Join the query and its neighbours.");
+            controls::show_ui(ui, context.state, context.actions);
             crate::app::features::projection::bar_ui(ui, &view.axes, context.state, context.session, context.palette, context.actions);
             crate::app::features::color::bar::bar_ui(ui, context.state, context.session, context.actions);
             // What is chosen for both views comes first; without it, height is a help to see depth.
@@ -50,6 +52,7 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         tools_ui(ui, context.session, context.palette, context.actions);
         dimensions_ui(ui, 3, &scene, context.palette);
     });
+    controls::walk_ui(ui, context.state, context.session, false, context.palette, context.actions);
     // As the points are drawn, so that they are picked where they are seen.
     let rect = ui.available_rect_before_wrap().intersect(pane).round_to_pixels(ui.pixels_per_point());
     if rect.width() < 40.0 || rect.height() < 40.0 {
@@ -80,12 +83,20 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         moved,
     };
     let note = points_ui(ui, context, &scene, &sight);
+    let walked = paint::shown(context.state.walk, context.session);
+    let on_screen = |place: [f64; 3]| camera.screen(view.axes.map(|axis| place.get(axis).copied().unwrap_or(0.0))).map(|(screen, _)| screen);
+    let painter = ui.painter().with_clip_rect(rect);
+    let canvas = paint::Canvas { painter, screen: &on_screen, flat: false, point_size: view.point_size, palette: context.palette };
+    let walk_note = walked.and_then(|(walked, at)| paint::paint(&canvas, walked, at));
     let screen = |cloud: &PointCloud, row: usize| camera.screen(place(scene.drawn(cloud), row, view.axes)).map(|(screen, _)| screen);
     let marking = selection_ui(ui, rect, context, view.point_size, &screen);
-    marks_ui(ui, rect, context, view.point_size, view.lines, &screen);
+    marks_ui(ui, rect, context, view.point_size, view.lines && walked.is_none(), &screen);
+    if let Some((walked, at)) = walked {
+        paint::points(&canvas, walked, at);
+    }
     hovered_ui(ui, rect, context, view.point_size, &screen);
     cross_ui(ui, rect, &view, cloud, context);
-    if let Some(note) = note.or(marking) {
+    if let Some(note) = note.or(walk_note).or(marking) {
         ui.painter().text(rect.left_bottom() + vec2(6.0, -4.0), Align2::LEFT_BOTTOM, note, FontId::proportional(12.0), context.palette.text);
     }
 

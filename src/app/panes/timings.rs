@@ -56,11 +56,12 @@ fn searches_ui(ui: &mut Ui, record: &RunRecord, phases: &BTreeMap<Phase, Vec<f64
     let Some(searches) = phases.get(&Phase::Search) else { return };
     let (_, median, _) = spread(searches);
     ui.add_space(4.0);
-    let rate = record.summary.distances_per_second.map_or_else(String::new, |rate| format!("{} ", text::rate(rate)));
+    // A rate is of engines that compute every distance.
+    let rate = record.summary.distances_per_second.map_or(",".to_owned(), |rate| format!(": {}", text::rate(rate)));
     // As wide as the pane, also where the table above has to be scrolled.
     ui.scope(|ui| {
         ui.set_max_width(size.x);
-        ui.add(egui::Label::new(format!("Search, each repeat: {rate}on {}", record.engine)).wrap());
+        ui.add(egui::Label::new(format!("Search, each repeat{rate} on {}", record.engine)).wrap());
     });
     let color = palette.phase(Phase::Search);
     let bars: Vec<Bar> = searches.iter().enumerate().map(|(repeat, &ms)| Bar::new(repeat as f64 + 1.0, ms).width(0.7).fill(color)).collect();

@@ -20,12 +20,12 @@ use crate::app::model::{
 use crate::app::shell::app::App;
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, Fingerprint, PointCloud};
-use crate::knn::EngineId;
+use crate::knn::{EngineId, Walk};
 use crate::lesson::LessonError;
 use crate::lesson::lessons::Lesson;
 use crate::run::analysis::{Derived, TheoryCurve};
 use crate::run::recording::{Recording, RecordingError};
-use crate::run::{Asker, RunRecord, Worker};
+use crate::run::{Asker, RunError, RunRecord, Worker};
 
 /// A cloud that is read or generated, and what then.
 pub struct Loading {
@@ -113,6 +113,14 @@ pub static PROJECT: Kind<App, ProjectionOf, Result<Projected, CloudError>> = Kin
 pub static COLOR: Kind<App, Request, work::Outcome> = Kind {
     purpose: |request, fraction| Some(Activity::Preparing { what: request.long()?, fraction }),
     ..Kind::new(Slot::Color, "color", |app, request, outcome| app.handles.coloring.take(request, outcome))
+};
+
+/// The way of an answer's search through an index; `None` where it has none.
+pub static WALK: Kind<App, Answered, Result<Option<Walk>, RunError>> = Kind {
+    noticed: NOTICED,
+    purpose: |_, fraction| Some(Activity::Preparing { what: "Walking through the search".to_owned(), fraction }),
+    cancel: Cancel::By(App::cancel_walk),
+    ..Kind::new(Slot::Walk, "walk", App::walk_done)
 };
 
 /// A file that is read again, to see whether it has changed.

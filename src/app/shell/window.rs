@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use crate::app::gpu;
-use crate::app::model::commands;
+use crate::app::model::{Walked, commands};
 use crate::app::shell::app::App;
 use crate::app::shell::kept;
 
@@ -126,6 +126,10 @@ impl eframe::App for App {
         let allows = |command| match command {
             crate::app::model::commands::command::Command::Find => finder || !dialog,
             crate::app::model::commands::command::Command::Cancel => cancels && !dialog,
+            // Space is also how a button is pressed by keys.
+            crate::app::model::commands::command::Command::PlayWalk => {
+                !dialog && matches!(self.session.walked, Walked::Ready(_)) && ui.memory(|memory| memory.focused()).is_none()
+            }
             _ => !dialog,
         };
         crate::app::shell::keys::shortcuts(ui.ctx(), mode, allows, &mut self.actions);

@@ -65,6 +65,7 @@ pub static DIRECT: Descriptor = Descriptor {
     twin_of: None,
     cost: |shape, _| cost::cost(shape),
     traces: true,
+    walk: None,
     open: |device| Ok(Box::new(Cuda::open_on(device)?)),
 };
 

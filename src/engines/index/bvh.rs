@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
+use super::boxes::WARP;
 use super::cost;
 use super::morton::Depth;
 use super::nearest::Nearest;
@@ -13,12 +14,14 @@ use super::observer::Unwatched;
 use super::packet::{Packets, answer_packets, are_neighbours, packet_length};
 use super::traverse::{Visits, traverse_each};
 use super::tree::{Tree, sorted};
+use super::walk::{LEAF_BYTES, walk};
 use crate::engines::cuda::CudaBvh;
 use crate::engines::lockstep::{PADDING, distance_of, index_of};
 use crate::engines::{host_memory, processor};
+use crate::knn::walk::AXES;
 use crate::knn::{
     Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Measure, Metric, Neighbors,
-    Parameters, Problem, Search, SetupPhase, warp as rules,
+    Parameters, Problem, Search, SetupPhase, Walk, warp as rules,
 };
 
 /// The registry's row for `bvh`.
@@ -37,6 +40,7 @@ pub static BVH: Descriptor = Descriptor {
     twin_of: None,
     cost: cost::cost,
     traces: false,
+    walk: Some(walk_of),
     open: |device| match device {
         DeviceId::Cpu => Ok(Box::new(Bvh::new())),
         DeviceId::Gpu(_) => Ok(Box::new(CudaBvh::open_on(device)?)),
@@ -91,21 +95,33 @@ impl Engine for Bvh {
     }
 
     fn prepare<'a>(&'a mut self, problem: &'a Problem, _parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
-        let there = problem.cache().get(self.device_id(), |_: &Tree| true);
         // Besides the tree: for each query a code, a row to write to, and what it visited.
-        let queries = 128 * problem.q() as u64;
-        host_memory::check(problem, queries + if there.is_some() { 0 } else { Tree::bytes(problem.n(), problem.dims()) })?;
-        let start = Instant::now();
-        let (tree, built_ms) = match there {
-            Some(tree) => (tree, None),
-            None => {
-                let tree = Arc::new(Tree::new(problem));
-                problem.cache().insert(DeviceId::Cpu, Arc::clone(&tree));
-                (tree, Some(start.elapsed().as_secs_f64() * 1e3))
-            }
-        };
+        let (tree, built_ms) = tree_of(problem, 128 * problem.q() as u64)?;
         Ok(Box::new(BvhSearch { problem, tree, built_ms, neighbors: Neighbors::unanswered(problem.q(), problem.k()), visits: Vec::new() }))
     }
+}
+
+/// The tree over a problem's points, which is kept with them, and the milliseconds of building it, unless it was there. `besides` bytes are
+/// needed for the search.
+fn tree_of(problem: &Problem, besides: u64) -> Result<(Arc<Tree>, Option<f64>), EngineError> {
+    let there = problem.cache().get(DeviceId::Cpu, |_: &Tree| true);
+    host_memory::check(problem, besides + if there.is_some() { 0 } else { Tree::bytes(problem.n(), problem.dims()) })?;
+    if let Some(tree) = there {
+        return Ok((tree, None));
+    }
+    let start = Instant::now();
+    let tree = Arc::new(Tree::new(problem));
+    problem.cache().insert(DeviceId::Cpu, Arc::clone(&tree));
+    Ok((tree, Some(start.elapsed().as_secs_f64() * 1e3)))
+}
+
+/// See [`Descriptor::walk`].
+fn walk_of(problem: &Problem, query: usize) -> Result<Walk, EngineError> {
+    if problem.dims() > AXES {
+        return Err(EngineError::Limit { engine: BVH.id, what: "d", limit: AXES as u64, value: problem.dims() as u64 });
+    }
+    let (tree, _) = tree_of(problem, LEAF_BYTES * problem.n().div_ceil(WARP) as u64)?;
+    Ok(walk(&tree, problem, query))
 }
 
 /// A problem and the tree over its points.
@@ -209,7 +225,6 @@ impl Search for BvhSearch<'_> {
 mod tests {
     use super::*;
     use crate::cloud::{Column, Order, PointCloud, Source, Table};
-    use crate::engines::index::boxes::WARP;
     use crate::knn::{Queries, Setup};
 
     fn problem(dims: usize, values: Vec<f64>, rows: Vec<u32>, k: usize) -> Problem {
@@ -268,6 +283,43 @@ mod tests {
             assert_eq!(of("accessed"), leaves * WARP as u32);
             assert!((20..=of("accessed")).contains(&of("candidates")) && of("merges") >= 1);
         }
+    }
+
+    #[test]
+    fn a_walk_is_the_search_that_is_counted() {
+        use crate::knn::walk::{Bounds, Event, Fate};
+        for (dims, n, k) in [(1, 700, 5), (2, 20_000, 32), (3, 3000, 70), (2, 20, 32), (2, 64, 200)] {
+            let values = (0..dims * n).map(|at| f64::from((at as u32).wrapping_mul(2_654_435_761) % 65_521)).collect();
+            let rows = vec![0, n as u32 / 3, n as u32 - 1];
+            let problem = problem(dims, values, rows.clone(), k);
+            let (found, answer) = search(&problem);
+            for query in 0..rows.len() {
+                let walk = (BVH.walk.unwrap())(&problem, query).unwrap();
+                let totals = walk.steps.last().unwrap().totals;
+                let told = [totals.merges, totals.candidates, totals.accessed, totals.leaves, totals.nodes, totals.left_out];
+                assert_eq!(told.to_vec(), answer.measured.of(query).map(|(_, value)| value).collect::<Vec<_>>(), "{n} points, query {query}");
+                assert_eq!(walk.steps.last().unwrap().after, found.of(query).1[k - 1]);
+                assert!(walk.steps.windows(2).all(|pair| pair[0].after == pair[1].before && pair[0].after >= pair[1].after));
+                assert!(matches!(&walk.steps[0].event, Event::Visited { region: 0, .. }) && walk.steps.last().unwrap().event == Event::Finished);
+                // Where regions lie: every neighbour in a leaf that was visited, and every point of a leaf in its box.
+                let end = walk.steps.len() - 1;
+                let count = |fate| walk.regions.iter().filter(|region| region.fate(end) == Some(fate)).count() as u32;
+                assert_eq!((count(Fate::Visited), count(Fate::LeftOut)), (totals.leaves + totals.nodes, totals.left_out));
+                let there: std::collections::HashSet<u32> = walk.rows.iter().copied().collect();
+                assert!(found.of(query).0.iter().take_while(|&&row| row != u32::MAX).all(|row| there.contains(row)));
+                for step in &walk.steps {
+                    let Event::Visited { region, points, near, taken } = &step.event else { continue };
+                    let Bounds::Box { low, high } = walk.regions[*region].bounds else { panic!("a leaf is a box") };
+                    for &row in &walk.rows[points.clone()] {
+                        let point = &problem.points()[row as usize * dims..][..dims];
+                        assert!(point.iter().enumerate().all(|(axis, value)| (low[axis]..=high[axis]).contains(value)));
+                    }
+                    assert_eq!(taken & !near, 0);
+                }
+            }
+        }
+        let four = problem(4, vec![1.0; 40], vec![0], 3);
+        assert_eq!((BVH.walk.unwrap())(&four, 0).unwrap_err().to_string(), "the bvh engine takes d up to 3, not 4");
     }
 
     #[test]

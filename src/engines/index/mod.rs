@@ -12,9 +12,9 @@
 //! | `packet.rs` | `cuda/index/packet.cuh` |
 //! | `traverse.rs` | `cuda/index/traverse.cuh` |
 //!
-//! `bvh.rs`, the engine on the CPU, `cost.rs`, its cost model, `observer.rs`, with which a search is recorded, and `in_order.rs`, which
-//! counts what another order of visiting would cost, have no twins. [`docs/index.md`] describes the tree and proves that no neighbour is
-//! left out.
+//! `bvh.rs`, the engine on the CPU, `cost.rs`, its cost model, `observer.rs`, with which a search is recorded, `walk.rs`, which records it
+//! with its boxes, and `in_order.rs`, which counts what another order of visiting would cost, have no twins. [`docs/index.md`] describes
+//! the tree and proves that no neighbour is left out.
 //!
 //! [`docs/index.md`]: https://github.com/warpscope/warpscope/blob/main/docs/index.md
 
@@ -29,6 +29,7 @@ mod observer;
 mod packet;
 mod traverse;
 mod tree;
+mod walk;
 
 pub use boxes::{Boxes, WARP};
 pub use bvh::{BVH, Bvh, MEASURES};

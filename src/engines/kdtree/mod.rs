@@ -37,6 +37,7 @@ pub static KDTREE: Descriptor = Descriptor {
     twin_of: None,
     cost: |shape, _| cost::cost(shape),
     traces: false,
+    walk: None,
     open: |_| Ok(Box::new(KdTree::new())),
 };
 

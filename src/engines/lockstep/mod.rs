@@ -64,6 +64,7 @@ pub static LOCKSTEP: Descriptor = Descriptor {
     twin_of: Some(EngineId::new("cuda")),
     cost: |shape, _| cost::cost(shape),
     traces: true,
+    walk: None,
     open: |_| Ok(Box::new(Lockstep::new())),
 };
 

@@ -5,15 +5,19 @@
 //! |---|---|
 //! | [`Derived`] | what panes draw of a whole run |
 //! | [`TheoryCurve`] | where theory expects the bound of one query |
+//! | [`walk`] | which way a query's search took through an index |
 
 mod theory;
+mod walk;
 
 use std::sync::Arc;
 
 pub use theory::TheoryCurve;
+pub use walk::walk;
 
-use super::{RunRecord, Timeline};
-use crate::knn::{Convergence, Setup};
+use super::problem::{build_problem, build_problem_over};
+use super::{QuerySpec, Resident, RunError, RunRecord, Timeline};
+use crate::knn::{Convergence, Problem, Setup};
 
 /// How many points of the convergence's band are worked out.
 const STEPS: usize = 96;
@@ -123,6 +127,24 @@ pub fn band_of(convergence: &Convergence, n: u64, k: usize, queries: &[usize]) -
         }
     }
     band
+}
+
+/// The problem of one query of a record, and which of its queries that is. Points that were prepared are used; those of
+/// another problem are left where they are.
+fn problem_of(record: &RunRecord, query: usize, resident: &Resident) -> Result<(Problem, usize), RunError> {
+    let mut spec = record.spec.clone();
+    let mut at = query;
+    if record.query_cloud.is_none() {
+        spec.queries = QuerySpec::Rows(vec![record.cloud.record(record.query_rows[query] as usize)]);
+        at = 0;
+    }
+    let queries = record.query_cloud.as_ref();
+    let problem = if resident.has(&record.cloud, Setup::from(&spec).arrangement()) {
+        build_problem_over(resident, &spec, &record.cloud, queries)
+    } else {
+        build_problem(&spec, &record.cloud, queries)
+    };
+    Ok((problem?, at))
 }
 
 #[cfg(test)]

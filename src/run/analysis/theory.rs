@@ -1,8 +1,7 @@
 //! What theory expects of one query, by the distances that a search of it computes.
 
-use super::super::problem::{build_problem, build_problem_over};
-use super::super::{QuerySpec, Resident, RunRecord};
-use super::STEPS;
+use super::super::{Resident, RunRecord};
+use super::{STEPS, problem_of};
 use crate::engines::lockstep;
 use crate::knn::theory::expected_max_distance;
 use crate::knn::{Problem, Setup};
@@ -19,7 +18,7 @@ pub struct TheoryCurve {
 impl TheoryCurve {
     /// Works it out from the query's distances to all points. `resident` has the points, where they were prepared for a search.
     pub fn of(record: &RunRecord, query: usize, resident: &Resident) -> Self {
-        let Some((problem, at)) = problem_of(record, query, resident) else { return Self::default() };
+        let Ok((problem, at)) = problem_of(record, query, resident) else { return Self::default() };
         let mut distances = distances(&problem, at);
         distances.sort_unstable_by(f32::total_cmp);
         let (n, k) = (distances.len(), Setup::from(&record.spec).found_k());
@@ -33,24 +32,6 @@ impl TheoryCurve {
         }
         Self { points, replayed: replayed(record, query, &problem, at) }
     }
-}
-
-/// The problem of one query of a record, and which of its queries that is. Points that were prepared are used; those of
-/// another problem are left where they are.
-fn problem_of(record: &RunRecord, query: usize, resident: &Resident) -> Option<(Problem, usize)> {
-    let mut spec = record.spec.clone();
-    let mut at = query;
-    if record.query_cloud.is_none() {
-        spec.queries = QuerySpec::Rows(vec![record.cloud.record(*record.query_rows.get(query)? as usize)]);
-        at = 0;
-    }
-    let queries = record.query_cloud.as_ref();
-    let problem = if resident.has(&record.cloud, Setup::from(&spec).arrangement()) {
-        build_problem_over(resident, &spec, &record.cloud, queries)
-    } else {
-        build_problem(&spec, &record.cloud, queries)
-    };
-    Some((problem.ok()?, at))
 }
 
 /// Squared distances of a query to all points that are searched, by the rule of every engine.
@@ -76,6 +57,8 @@ fn replayed(record: &RunRecord, query: usize, problem: &Problem, at: usize) -> O
 mod tests {
     use std::sync::Arc;
 
+    use super::super::super::QuerySpec;
+    use super::super::super::problem::build_problem;
     use super::super::super::testing::records::record;
     use super::*;
     use crate::knn::{Convergence, Measured, Metric, warp};

@@ -85,6 +85,9 @@ pub struct Candidate {
     pub why_not: Option<String>,
     #[serde(skip)]
     tells: u8,
+    /// Milliseconds of setup that do not count; see [`Self::after_waiting`].
+    #[serde(skip)]
+    waited_ms: f64,
 }
 
 impl Candidate {
@@ -100,14 +103,29 @@ impl Candidate {
             total_ms: forecast.map(|forecast| setup(&forecast) + job.passes(engine) * forecast.search_ms),
             why_not: device.err().or_else(|| taken.err().map(|error| error.to_string())),
             tells: job.tells(engine),
+            waited_ms: 0.0,
         }
+    }
+
+    /// The same for a user who has waited so many milliseconds for single queries of these points: an engine's setup counts only as far
+    /// as it takes longer than that. So a first query is answered without building an index that only later ones would profit from, and
+    /// whoever goes on asking never waits more than twice as long as with the best engine from the beginning (as in the problem of
+    /// renting or buying skis: Karlin, Manasse, Rudolph and Sleator 1988).
+    pub fn after_waiting(self, waited_ms: f64) -> Self {
+        Self { waited_ms, ..self }
+    }
+
+    /// Milliseconds of setup that count.
+    fn setup_ms(&self) -> f64 {
+        let forecast = self.forecast.filter(|_| !self.resident);
+        forecast.map_or(0.0, |forecast| (forecast.setup_ms - self.waited_ms).max(0.0))
     }
 
     /// What the rule compares, whether or not the engine can run here; `None` if there is no forecast.
     fn offer(&self) -> Option<Offer> {
-        let forecast = self.forecast?;
-        let setup_ms = if self.resident { 0.0 } else { forecast.setup_ms };
-        Some(Offer { setup_ms, search_ms: forecast.search_ms, total_ms: self.total_ms?, tells: self.tells })
+        let (forecast, setup_ms) = (self.forecast?, self.setup_ms());
+        let counted = if self.resident { 0.0 } else { forecast.setup_ms };
+        Some(Offer { setup_ms, search_ms: forecast.search_ms, total_ms: self.total_ms? - counted + setup_ms, tells: self.tells })
     }
 }
 

@@ -1,4 +1,5 @@
-//! Which engines have loaded a set of points. Recorded in the points' cache, so that the record is dropped with the engines' data.
+//! Which engines have loaded a set of points, and how long queries of them were waited for. Recorded in the points' cache, so that it is
+//! dropped with the engines' data.
 
 use std::sync::Arc;
 
@@ -18,4 +19,17 @@ pub fn taken_in(points: &Points, engine: EngineId, device: DeviceId) {
         engines.push(engine);
         points.cache().insert(device, Arc::new(TakenIn(engines)));
     }
+}
+
+/// Milliseconds that single queries were waited for.
+struct Waited(f64);
+
+/// How long single queries of these points were searched so far, one after the other, in milliseconds.
+pub fn waited_ms(points: &Points) -> f64 {
+    points.cache().get(DeviceId::Cpu, |_: &Waited| true).map_or(0.0, |waited| waited.0)
+}
+
+/// Adds the milliseconds of another.
+pub fn waited(points: &Points, ms: f64) {
+    points.cache().insert(DeviceId::Cpu, Arc::new(Waited(waited_ms(points) + ms)));
 }

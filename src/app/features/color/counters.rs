@@ -30,13 +30,17 @@ pub fn counted(record: &RunRecord, by: &ColorBy) -> Channel {
     match by {
         ColorBy::Measure(name) => {
             let values = record.measured.column(name).unwrap_or_default();
-            channel(record, Measure::words(name), "per query", |query| values.get(query).map_or(f32::NAN, |&value| value as f32))
+            // What the engine says it counts, where this program has the engine: `children left out` for `left_out`.
+            let declared = record.descriptor().and_then(|engine| engine.measure(name)).map(|measure| measure.unit[1].to_owned());
+            channel(record, declared.unwrap_or_else(|| Measure::words(name)), "per query", |query| {
+                values.get(query).map_or(f32::NAN, |&value| value as f32)
+            })
         }
         _ => {
             let metric = record.spec.metric;
             let title = match metric {
-                Metric::L2 => format!("distance of the {} neighbour", ordinal(record.spec.k)),
-                Metric::Angular => format!("angle to the {} neighbour", ordinal(record.spec.k)),
+                Metric::L2 => format!("distance of the {} neighbour", text::ordinal(record.spec.k as u64)),
+                Metric::Angular => format!("angle to the {} neighbour", text::ordinal(record.spec.k as u64)),
             };
             let last = |query: usize| {
                 let squared = record.neighbors.of(query).1.last().copied().unwrap_or(f32::INFINITY);
@@ -45,17 +49,6 @@ pub fn counted(record: &RunRecord, by: &ColorBy) -> Channel {
             channel(record, title, unit(metric), last)
         }
     }
-}
-
-/// 1st, 2nd, 3rd, 4th, …, 11th, ….
-fn ordinal(number: usize) -> String {
-    let ending = match (number % 10, number % 100) {
-        (1, hundred) if hundred != 11 => "st",
-        (2, hundred) if hundred != 12 => "nd",
-        (3, hundred) if hundred != 13 => "rd",
-        _ => "th",
-    };
-    format!("{number}{ending}")
 }
 
 /// The squared bound after so many points were seen; `None` while it is ∞.
@@ -177,10 +170,5 @@ mod tests {
         record.measured = measured([3, 90, 3]);
         assert_eq!(kept_partly(&record, 29), 0);
         assert_eq!((kept_partly(&record, 30), kept_partly(&record, 49), kept_partly(&record, 50)), (1, 1, 0));
-    }
-
-    #[test]
-    fn ordinals_are_spelled() {
-        assert_eq!([1, 2, 3, 4, 11, 12, 13, 21, 32, 103, 111].map(ordinal).join(" "), "1st 2nd 3rd 4th 11th 12th 13th 21st 32nd 103rd 111th");
     }
 }

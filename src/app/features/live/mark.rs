@@ -4,7 +4,7 @@ use egui::{CursorIcon, Event, EventFilter, Key, Pos2, Rect, Response, Sense, Ui,
 
 use crate::app::look::tokens::Palette;
 use crate::app::model::camera::place;
-use crate::app::model::{Actions, LiveAction, PlaneCamera, Scene, Session, Target};
+use crate::app::model::{Actions, LiveAction, PlaneCamera, Scene, Session, Target, Walked};
 use crate::cloud::PointCloud;
 
 /// Points of the screen around the mark that take hold of it.
@@ -57,7 +57,7 @@ pub fn mark_ui(
         response =
             response.on_hover_text(format!("{anywhere}; its neighbours follow. Arrow keys move it too, with Shift less; Escape puts it back."));
     }
-    let roomy = camera.rect.width() > 240.0 && camera.rect.height() > 160.0;
+    let roomy = camera.rect.width() > 240.0 && camera.rect.height() > 160.0 && !matches!(session.walked, Walked::Ready(_));
     if !held && !session.live.known && session.answered.is_some() && roomy {
         let text = format!("{anywhere}: take hold of its ring.");
         let font = egui::FontId::proportional(12.0);

@@ -36,6 +36,10 @@ pub enum Command {
     ZoomToSelection,
     UseAsQueries,
     ExportSelection,
+    ShowWalk,
+    WalkForward,
+    WalkBack,
+    PlayWalk,
     ToggleProblem,
     ToggleSelection,
     ScaleUp,
@@ -132,7 +136,7 @@ impl Command {
     /// Of the File menu.
     pub const FILE: [Self; 5] = [Self::Open, Self::SaveSession, Self::SaveSessionAs, Self::SaveWindow, Self::Quit];
     /// Of the Query menu.
-    pub const QUERY: [Self; 5] = [Self::Run, Self::Cancel, Self::NextQuery, Self::PreviousQuery, Self::LessonOfQuery];
+    pub const QUERY: [Self; 6] = [Self::Run, Self::Cancel, Self::NextQuery, Self::PreviousQuery, Self::ShowWalk, Self::LessonOfQuery];
     /// Of the Edit menu, after Undo and Redo.
     pub const EDIT: [Self; 10] = [
         Self::MoveTool,
@@ -252,6 +256,15 @@ impl Command {
             }
             Self::UseAsQueries => entry(Explorer, None, "Use as queries", "Make the selected rows the queries on the left, for the next run."),
             Self::ExportSelection => entry(Explorer, None, "Export selected rows…", "Write the selected rows, with all coordinates, to a CSV file."),
+            Self::ShowWalk => entry(
+                Explorer,
+                Some((PLAIN, Key::B)),
+                "Walk through the search",
+                "Show which boxes of the index the search of the picked query looked into, in which order, and which it left out.",
+            ),
+            Self::WalkForward => entry(Explorer, Some((PLAIN, Key::Period)), "Next step of the walk", "One step of the search on."),
+            Self::WalkBack => entry(Explorer, Some((PLAIN, Key::Comma)), "Step of the walk before", "One step of the search back."),
+            Self::PlayWalk => entry(Explorer, Some((PLAIN, Key::Space)), "Play or pause the walk", "One step of the search after the other."),
             Self::ToggleProblem => {
                 entry(Both, Some((COMMAND, Key::B)), "Show or hide the problem", "The panel on the left; in the lesson, that of the lessons.")
             }

@@ -8,6 +8,7 @@ pub mod live;
 pub mod picking;
 pub mod runs;
 pub mod selection;
+pub mod walk;
 
 use std::path::PathBuf;
 
@@ -18,6 +19,7 @@ use crate::app::model::commands::live::LiveAction;
 use crate::app::model::commands::picking::PickAction;
 use crate::app::model::commands::runs::RunsAction;
 use crate::app::model::commands::selection::SelectAction;
+use crate::app::model::commands::walk::WalkAction;
 use crate::app::model::draft::Draft;
 use crate::app::model::export::{ExportDialog, ExportKind};
 use crate::app::model::finder::Finder;
@@ -87,6 +89,7 @@ pub enum Action {
     Parts(PartsAction),
     Lesson(LessonAction),
     Runs(RunsAction),
+    Walk(WalkAction),
 }
 
 /// What a feature asks for is an action.
@@ -108,7 +111,8 @@ actions_of!(
     Lesson(LessonAction),
     Parts(PartsAction),
     Select(SelectAction),
-    Pick(PickAction)
+    Pick(PickAction),
+    Walk(WalkAction)
 );
 
 /// The actions of one frame, in the order in which they were sent.

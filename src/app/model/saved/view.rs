@@ -13,6 +13,7 @@ use crate::app::model::saved::layout::Layout;
 use crate::app::model::saved::ranges::Ranges;
 use crate::app::model::timeline::TimelineView;
 use crate::app::model::views::{self, ConvergenceView, CountsView, PlaneView, PlaneWindow, SpaceView};
+use crate::app::model::walk::WalkView;
 use crate::cloud::PointCloud;
 use crate::cloud::project::DIRECTIONS;
 
@@ -29,6 +30,8 @@ pub struct SavedView {
     pub projection: ProjectionView,
     pub convergence: ConvergenceView,
     pub counts: CountsView,
+    /// The walk through the query's search.
+    pub walk: WalkView,
     pub runs: RunsView,
     /// Which part of the run's time is shown.
     pub timeline: TimelineView,

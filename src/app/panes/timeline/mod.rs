@@ -8,13 +8,14 @@ pub mod rows;
 use egui::{Align2, FontId, Rangef, Rect, RichText, ScrollArea, Sense, Stroke, Ui, pos2, vec2};
 
 use crate::app::features::export::PaneData;
-use crate::app::look::{Palette, command_ui, empty_ui, ticks};
+use crate::app::look::{Palette, any_of, command_ui, empty_ui, ticks};
 use crate::app::model::timeline::NAMES;
 use crate::app::model::{Action, Command, ExportKind, PaneKind, TimeAxis, TimelineView};
 use crate::app::panes::descriptor::{More, Pane, PaneContext};
 use crate::app::panes::empty::without_run;
 use crate::app::panes::timeline::rows::Row;
 use crate::app::panes::timings::inline_swatch_ui;
+use crate::engines::registry;
 use crate::run::{RunRecord, Timeline};
 use crate::text;
 
@@ -97,7 +98,8 @@ fn head_ui(ui: &mut Ui, record: &RunRecord, timeline: &Timeline, view: &Timeline
             let why = if record.spec.profile {
                 format!("{} has no profile of warps to give.", record.engine)
             } else {
-                "For warps on their multiprocessors, tick “Profile warps” on the left and run on a GPU.".to_owned()
+                let engines = any_of(&registry::with_profile());
+                format!("For warps on their multiprocessors, tick “Profile warps” on the left and run {engines} on a GPU.")
             };
             ui.label(RichText::new(why).color(palette.text_weak).small());
         } else if !view.open.is_empty() {

@@ -18,6 +18,7 @@ pub mod runs;
 pub mod save;
 pub mod selection;
 pub mod snap;
+pub mod walk;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,7 +28,7 @@ use crate::app::jobs::table::Cancel;
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{
     About, Action, Answered, Choice, Command, Draft, ExportKind, Finder, How, Look, PaneKind, Picked, PlaneWindow, QueryKind, Room, Running,
-    SelectAction, Then, TimeAxis, Tool, absolute,
+    SelectAction, Then, TimeAxis, Tool, WalkAction, absolute,
 };
 use crate::app::model::{camera, state};
 use crate::app::panes::tiles::PANE_MARGIN;
@@ -70,6 +71,7 @@ impl App {
             Action::SetLook(look) => self.set_look(look),
             Action::Lesson(action) => self.lesson_action(action),
             Action::Runs(action) => self.runs_action(action),
+            Action::Walk(action) => self.walk_action(action),
             Action::Parts(action) => self.parts_action(action),
             Action::SetScale(scale) => self.set_scale(scale),
             Action::StartExport(kind) => self.start_export(kind),
@@ -133,6 +135,10 @@ impl App {
             Command::TimelineFarther => self.zoom_timeline(0.5),
             Command::TimelineEarlier => self.pan_timeline(-0.25),
             Command::TimelineLater => self.pan_timeline(0.25),
+            Command::ShowWalk => self.walk_action(WalkAction::Show(!self.state.walk.shown)),
+            Command::WalkForward => self.step_walk(1),
+            Command::WalkBack => self.step_walk(-1),
+            Command::PlayWalk => self.play_walk(),
             Command::PresenterScale => {
                 self.state.toggle_presenter();
                 self.set_scale(self.state.scale);

@@ -8,10 +8,10 @@ use crate::app::jobs::table::Slot;
 use crate::app::jobs::task::{Outcome, Stopped};
 use crate::app::model::{
     About, Activity, ColorBy, Compared, Ended, Endings, EngineStatus, ExportDialog, FileColumns, FileState, PartsDialog, Picked, ProjectionKind,
-    Then, TimelineView,
+    Then, TimelineView, Walked,
 };
 use crate::app::shell::app::{App, FIRST_QUERIES};
-use crate::app::shell::tasks::{Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, PICK, PROBE, PROJECT, Runs, SNAP, TakesPath};
+use crate::app::shell::tasks::{Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, PICK, PROBE, PROJECT, Runs, SNAP, TakesPath, WALK};
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
 use crate::engines::registry;
@@ -32,6 +32,7 @@ impl App {
         self.play();
         self.want_projection();
         self.want_colors();
+        self.want_walk();
         self.close_written();
         let (named, later) = self.jobs.activity(&self.session);
         if let Some(later) = later {
@@ -266,6 +267,7 @@ impl App {
         (session.record, session.derived, session.theory) = (None, None, None);
         (session.picked, session.answered, session.rank) = (None, None, None);
         (session.projected, session.beside) = (None, None);
+        (session.walked, session.walking) = (Walked::default(), None);
         session.endings = Endings::default();
         session.cloud = Some(cloud);
         self.lesson_cloud_changed();
@@ -298,6 +300,7 @@ impl App {
         self.jobs.stop(&BESIDE);
         self.jobs.stop(&PROJECT);
         self.jobs.stop(&CHECK);
+        self.jobs.stop(&WALK);
     }
 
     /// The columns of a file are known, and so whether the one that colours is among them.

@@ -95,7 +95,7 @@ impl App {
             self.state.draft.path = path.display().to_string();
         }
         self.state.draft.selected_rows = view.selected_records(&cloud).into();
-        (self.state.color, self.state.projection) = (view.color.clone(), view.projection);
+        (self.state.color, self.state.projection, self.state.walk) = (view.color.clone(), view.projection, view.walk);
         let (plane, space) = view.views(&cloud);
         self.set_views(plane, space);
         self.session.timeline = view.timeline.settled();

@@ -91,6 +91,10 @@ fn answer_ui(ui: &mut Ui, answered: &Answered, palette: &Palette) {
     }
     let spec = &answered.record.spec;
     fact_ui(ui, "Asked", format!("k = {}, {}, {}", spec.k, spec.metric, answered.record.engine), palette);
+    if let (Some(engine), Some(accessed)) = (answered.record.descriptor().filter(|engine| !engine.is_exhaustive), answered.counted("accessed")) {
+        let (accessed, all) = (text::thousands(accessed.into()), text::count(answered.record.cloud.len() as u64, "point", "points"));
+        ui.label(RichText::new(format!("{} looked at {accessed} of {all}.", engine.id)).color(palette.text_weak).small());
+    }
     match answered.record.measured.queries() > answered.query {
         true => {
             for (name, value) in answered.record.measured.of(answered.query) {

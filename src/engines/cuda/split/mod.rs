@@ -39,6 +39,7 @@ pub static SPLIT: Descriptor = Descriptor {
     twin_of: None,
     cost: |shape, _| cost::cost(shape),
     traces: false,
+    walk: None,
     open: |device| Ok(Box::new(CudaSplit::open_on(device)?)),
 };
 

@@ -1,0 +1,11 @@
+//! The walk through the picked query's search: which boxes of the index it looked into, in which order, and which it left out.
+//!
+//! | part | does |
+//! |---|---|
+//! | `wanted` | whether there is a walk to be shown, and else why not |
+//! | `controls` | the scrubber over Plane and Space, and what happened in the step in words |
+//! | `paint` | the boxes, and the points of the leaf that is visited |
+
+pub mod controls;
+pub mod paint;
+pub mod wanted;

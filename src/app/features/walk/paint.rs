@@ -1,0 +1,242 @@
+//! The boxes and spheres of the walk over the points of Plane and Space.
+
+use egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind};
+
+use crate::app::look::Palette;
+use crate::app::model::{Session, WalkView, Walked, Walkthrough};
+use crate::cloud::PointCloud;
+use crate::knn::walk::{AXES, Bounds, Event, Fate, Part};
+use crate::text;
+
+/// Regions that are drawn: more would be one blot, and take longer than a frame.
+const MOST: usize = 4_000;
+
+/// A leaf with shorter sides on the screen has no number.
+const NUMBERED: f32 = 15.0;
+
+/// How regions are drawn by what became of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Colors {
+    /// The one that the step is about.
+    pub now: Stroke,
+    pub opened: Stroke,
+    pub visited: Stroke,
+    /// Inside the leaf that is visited in the step: many fills over one another would say nothing.
+    pub fill: Color32,
+    pub waiting: Stroke,
+    pub left_out: Stroke,
+}
+
+impl Colors {
+    pub fn of(palette: &Palette) -> Self {
+        Self {
+            now: Stroke::new(2.5, palette.selected),
+            // Of a hue that no other mark of Plane and Space has, in any look.
+            opened: Stroke::new(1.5, palette.buffer),
+            visited: Stroke::new(1.5, palette.candidate),
+            fill: palette.candidate.gamma_multiply(0.22),
+            waiting: Stroke::new(1.0, palette.text_weak.gamma_multiply(0.75)),
+            left_out: Stroke::new(1.0, palette.rejected.gamma_multiply(0.55)),
+        }
+    }
+}
+
+/// Where a place of the cloud's own axes is on the screen; `None` where it is out of sight.
+pub type Screen<'a> = &'a dyn Fn([f64; AXES]) -> Option<Pos2>;
+
+/// What the walk is drawn on.
+pub struct Canvas<'a> {
+    pub painter: Painter,
+    pub screen: Screen<'a>,
+    /// Whether all depth is lost: then a box is one rectangle.
+    pub flat: bool,
+    /// Diameter of a data point, in points of the screen.
+    pub point_size: f32,
+    pub palette: &'a Palette,
+}
+
+/// The walk that a view shows, and its step.
+pub fn shown(view: WalkView, session: &Session) -> Option<(&Walkthrough, usize)> {
+    match &session.walked {
+        // One that is a moment older than a query that is dragged is still the search around there.
+        Walked::Ready(walked) if view.shown && walked.drawn => Some((walked, walked.at(view))),
+        _ => None,
+    }
+}
+
+/// Draws the boxes of the walk as they are after a step; [`points`] come later, over all other marks. Returns what to say where not all of it is drawn.
+pub fn paint(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) -> Option<String> {
+    let (regions, colors) = (&walked.walk.regions, Colors::of(canvas.palette));
+    let met = regions.partition_point(|region| region.met as usize <= at);
+    let first = met.saturating_sub(MOST);
+    // What is settled lies under what is not, and what was visited over both.
+    for fate in [Fate::LeftOut, Fate::Waiting, Fate::Visited] {
+        for region in regions[first..met].iter().filter(|region| region.fate(at) == Some(fate)) {
+            let leaf = matches!(region.part, Part::Leaf { .. });
+            let stroke = match (fate, leaf) {
+                (Fate::LeftOut, _) => colors.left_out,
+                (Fate::Waiting, _) => colors.waiting,
+                (Fate::Visited, false) => colors.opened,
+                (Fate::Visited, true) => colors.visited,
+            };
+            bounds(canvas, &region.bounds, stroke, Color32::TRANSPARENT);
+        }
+    }
+    numbers(canvas, walked, at);
+    if let Some(region) = walked.region(at) {
+        let fill = if matches!(walked.step(at).event, Event::Visited { .. }) { colors.fill } else { Color32::TRANSPARENT };
+        bounds(canvas, &regions[region].bounds, colors.now, fill);
+        reach(canvas, walked, region);
+    }
+    (met > MOST).then(|| format!("the last {} of {} boxes", text::thousands(MOST as u64), text::thousands(met as u64)))
+}
+
+/// In which order leaves were visited, where there is room for it.
+fn numbers(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) {
+    if !canvas.flat {
+        return;
+    }
+    let visited = walked.walk.steps[..=at].iter().filter_map(|step| match step.event {
+        Event::Visited { region, .. } => Some(region),
+        _ => None,
+    });
+    for (order, region) in visited.enumerate() {
+        let Some(rect) = rectangle(canvas, &walked.walk.regions[region].bounds) else { continue };
+        let text = text::thousands(order as u64 + 1);
+        if rect.width() >= NUMBERED.max(8.0 * text.len() as f32) && rect.height() >= NUMBERED {
+            let (place, font) = (rect.left_top() + egui::vec2(3.0, 1.0), FontId::proportional(11.0));
+            canvas.painter.text(place, Align2::LEFT_TOP, text, font, canvas.palette.text);
+        }
+    }
+}
+
+/// A line from the query to the nearest place of a region: how far it is at least.
+fn reach(canvas: &Canvas<'_>, walked: &Walkthrough, region: usize) {
+    let query = place(walked.of.query_cloud(), walked.of.row() as usize);
+    let nearest = nearest(&walked.walk.regions[region].bounds, query);
+    if let (Some(from), Some(to)) = ((canvas.screen)(query), (canvas.screen)(nearest))
+        && from.distance(to) > 1.0
+    {
+        canvas.painter.extend(Shape::dashed_line(&[from, to], Stroke::new(1.5, canvas.palette.query), 4.0, 3.0));
+        canvas.painter.circle_filled(to, 3.0, canvas.palette.query);
+    }
+}
+
+/// The points of the leaf that was visited: those that were nearer than the k-th neighbour, and the others.
+pub fn points(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) {
+    let radius = (canvas.point_size / 2.0).max(1.0) + 1.6;
+    let cloud = &walked.of.record.cloud;
+    for (row, near) in walked.points(at) {
+        let Some(place) = (canvas.screen)(place(cloud, row as usize)) else { continue };
+        let color = if near { canvas.palette.candidate } else { canvas.palette.rejected };
+        canvas.painter.circle(place, radius, color, Stroke::new(1.0, canvas.palette.selected));
+    }
+}
+
+/// A row in the cloud's own axes.
+fn place(cloud: &PointCloud, row: usize) -> [f64; AXES] {
+    let mut place = [0.0; AXES];
+    for (at, &value) in place.iter_mut().zip(cloud.point(row)) {
+        *at = f64::from(value);
+    }
+    place
+}
+
+/// The place of a region that is nearest to the query.
+fn nearest(bounds: &Bounds, query: [f64; AXES]) -> [f64; AXES] {
+    match bounds {
+        Bounds::Box { low, high } => std::array::from_fn(|axis| query[axis].clamp(f64::from(low[axis]), f64::from(high[axis]))),
+        Bounds::Sphere { center, radius } => {
+            let away: [f64; AXES] = std::array::from_fn(|axis| query[axis] - f64::from(center[axis]));
+            let distance = away.iter().map(|away| away * away).sum::<f64>().sqrt();
+            let part = if distance > f64::from(*radius) { f64::from(*radius) / distance } else { 1.0 };
+            std::array::from_fn(|axis| f64::from(center[axis]) + part * away[axis])
+        }
+    }
+}
+
+/// What a box is where all depth is lost.
+fn rectangle(canvas: &Canvas<'_>, bounds: &Bounds) -> Option<Rect> {
+    let Bounds::Box { low, high } = bounds else { return None };
+    Some(Rect::from_two_pos((canvas.screen)(low.map(f64::from))?, (canvas.screen)(high.map(f64::from))?))
+}
+
+fn bounds(canvas: &Canvas<'_>, bounds: &Bounds, stroke: Stroke, fill: Color32) {
+    match bounds {
+        Bounds::Box { .. } if canvas.flat => {
+            if let Some(rect) = rectangle(canvas, bounds).filter(|rect| rect.intersects(canvas.painter.clip_rect())) {
+                // A box around points on a line, or a single one, is still to be seen.
+                let rect = Rect::from_center_size(rect.center(), rect.size().max(egui::Vec2::splat(2.0)));
+                canvas.painter.rect(rect, 0.0, fill, stroke, StrokeKind::Middle);
+            }
+        }
+        Bounds::Box { low, high } => {
+            let corner = |at: usize| (canvas.screen)(std::array::from_fn(|axis| f64::from(if at >> axis & 1 == 1 { high[axis] } else { low[axis] })));
+            let corners: [Option<Pos2>; 8] = std::array::from_fn(corner);
+            // Edges join corners that differ in one axis.
+            let edges = (0..8).flat_map(|from| (0..AXES).map(move |axis| (from, from | 1 << axis))).filter(|(from, to)| from != to);
+            let segments = edges.filter_map(|(from, to)| Some(Shape::line_segment([corners[from]?, corners[to]?], stroke)));
+            canvas.painter.extend(segments);
+        }
+        Bounds::Sphere { center, radius } => {
+            // A great circle about each axis; all of them are one where depth is lost, or lines across it.
+            const STEPS: usize = 48;
+            for axis in 0..AXES {
+                let on_circle = |step: usize| {
+                    let (sin, cos) = (step as f64 / STEPS as f64 * std::f64::consts::TAU).sin_cos();
+                    let mut place = center.map(f64::from);
+                    place[(axis + 1) % AXES] += f64::from(*radius) * cos;
+                    place[(axis + 2) % AXES] += f64::from(*radius) * sin;
+                    (canvas.screen)(place)
+                };
+                let points: Vec<Pos2> = (0..=STEPS).filter_map(on_circle).collect();
+                if points.len() == STEPS + 1 {
+                    canvas.painter.add(Shape::line(points, stroke));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_place_is_on_the_region_or_is_the_query() {
+        let cube = Bounds::Box { low: [0.0; AXES], high: [1.0, 2.0, 0.0] };
+        assert_eq!(nearest(&cube, [-1.0, 1.0, 0.0]), [0.0, 1.0, 0.0]);
+        assert_eq!(nearest(&cube, [0.5, 0.5, 0.0]), [0.5, 0.5, 0.0]);
+        let sphere = Bounds::Sphere { center: [1.0, 0.0, 0.0], radius: 2.0 };
+        assert_eq!(nearest(&sphere, [5.0, 0.0, 0.0]), [3.0, 0.0, 0.0]);
+        assert_eq!(nearest(&sphere, [2.0, 1.0, 0.0]), [2.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn a_box_and_a_sphere_are_drawn_where_they_are() {
+        let ctx = egui::Context::default();
+        let drawn = |bounds: Bounds, flat: bool| {
+            let mut areas = Vec::new();
+            let mut output = ctx.run_ui(egui::RawInput::default(), |ui| {
+                let screen = |place: [f64; AXES]| Some(Pos2::new(100.0 + 10.0 * place[0] as f32, 100.0 - 10.0 * place[1] as f32));
+                let painter = ui.painter().clone();
+                let canvas = Canvas { painter, screen: &screen, flat, point_size: 2.0, palette: &Palette::LIGHT };
+                let before = ui.ctx().graphics(|graphics| graphics.get(ui.layer_id()).map_or(0, |list| list.all_entries().count()));
+                super::bounds(&canvas, &bounds, Stroke::new(1.0, Color32::BLACK), Color32::TRANSPARENT);
+                ui.ctx().graphics(|graphics| {
+                    let entries = graphics.get(ui.layer_id()).into_iter().flat_map(|list| list.all_entries()).skip(before);
+                    areas.extend(entries.map(|entry| entry.shape.visual_bounding_rect()));
+                });
+            });
+            output.textures_delta.clear();
+            areas.into_iter().reduce(Rect::union).expect("something is drawn")
+        };
+        let cube = Bounds::Box { low: [1.0, 2.0, 0.0], high: [3.0, 6.0, 4.0] };
+        for flat in [true, false] {
+            let area = drawn(cube, flat);
+            assert!((area.center() - Pos2::new(120.0, 60.0)).length() < 1.0 && (area.size() - egui::vec2(20.0, 40.0)).length() < 4.0, "{area:?}");
+        }
+        let area = drawn(Bounds::Sphere { center: [2.0, 2.0, 0.0], radius: 3.0 }, true);
+        assert!((area.center() - Pos2::new(120.0, 80.0)).length() < 1.0 && (area.size() - egui::vec2(60.0, 60.0)).length() < 4.0, "{area:?}");
+    }
+}

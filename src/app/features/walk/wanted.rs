@@ -1,0 +1,76 @@
+//! Whether there is a walk to be shown of the picked query's answer.
+
+use crate::app::look::any_of;
+use crate::app::model::{Answered, Session, WalkView};
+use crate::engines::registry;
+use crate::knn::Metric;
+use crate::knn::walk::AXES;
+
+/// The answer whose walk is to be shown; `None` where none is.
+///
+/// # Errors
+/// Why there is no walk, and what to do about it, as a sentence.
+pub fn wanted(view: WalkView, session: &Session) -> Result<Option<Answered>, String> {
+    let Some(scene) = session.scene().filter(|_| view.shown) else { return Ok(None) };
+    let Some(answered) = &session.answered else {
+        // A reply is on its way.
+        return if session.live.is_waiting() {
+            Ok(None)
+        } else {
+            Err("Click a point: the walk is through the search of the picked query.".to_owned())
+        };
+    };
+    let record = &answered.record;
+    let Some(engine) = record.descriptor().filter(|engine| engine.walk.is_some()) else {
+        let looked = match record.descriptor() {
+            Some(engine) if engine.is_exhaustive => "compared the query with every point, so there is no way to walk",
+            _ => "does not record its way",
+        };
+        return Err(format!("{} {looked}. Choose the engine {} on the left, and press Run.", record.engine, any_of(&registry::with_walk())));
+    };
+    match scene.dims() {
+        dims if dims > AXES => Err(format!("{} searched boxes of {dims} dimensions, which cannot be drawn where there are two or three.", engine.id)),
+        _ if record.spec.metric != Metric::L2 => {
+            Err(format!("{} searched among directions from the origin: its boxes are not where the points are drawn.", engine.id))
+        }
+        _ if scene.is_projected() => Err("The boxes lie along the axes of the cloud: show these, in place of a projection, to see them.".to_owned()),
+        _ => Ok(Some(answered.clone())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::app::testing::{cloud, record};
+    use crate::knn::EngineId;
+    use crate::run::RunRecord;
+
+    fn session(dims: usize, engine: &'static str, metric: Metric) -> Session {
+        let mut run = RunRecord::clone(&record());
+        run.cloud = cloud(50, dims, 1);
+        run.head.engine = EngineId::new(engine);
+        run.head.spec.metric = metric;
+        let run = Arc::new(run);
+        Session { cloud: Some(Arc::clone(&run.cloud)), answered: Some(Answered { record: run, query: 0 }), ..Session::default() }
+    }
+
+    #[test]
+    fn what_cannot_be_walked_says_why() {
+        let shown = WalkView { shown: true, at: None };
+        let why = |session: &Session| wanted(shown, session).err().unwrap_or_default();
+        assert_eq!(why(&session(2, "bvh", Metric::L2)), "");
+        assert!(wanted(shown, &session(3, "bvh", Metric::L2)).expect("it can").is_some_and(|answered| answered.query == 0));
+        assert_eq!(
+            why(&session(2, "cuda", Metric::L2)),
+            "cuda compared the query with every point, so there is no way to walk. Choose the engine bvh on the left, and press Run."
+        );
+        assert!(why(&session(2, "kdtree", Metric::L2)).starts_with("kdtree does not record its way."));
+        assert!(why(&session(4, "bvh", Metric::L2)).contains("boxes of 4 dimensions"));
+        assert!(why(&session(2, "bvh", Metric::Angular)).contains("directions"));
+        let unanswered = Session { answered: None, ..session(2, "bvh", Metric::L2) };
+        assert!(why(&unanswered).starts_with("Click a point"));
+        assert!(wanted(WalkView::default(), &unanswered).is_ok_and(|walk| walk.is_none()), "nobody asked");
+    }
+}

@@ -1,0 +1,140 @@
+//! The walk through the picked query's search: what is asked of it, and what happens of it in every frame.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::app::features::errors::of_run;
+use crate::app::features::walk::wanted::wanted;
+use crate::app::jobs::task::Outcome;
+use crate::app::model::{Answered, WalkAction, Walked, Walkthrough};
+use crate::app::shell::app::App;
+use crate::app::shell::tasks::WALK;
+use crate::knn::Walk;
+use crate::run::{RunError, analysis};
+
+/// The most seconds that a step is shown while the walk plays, and that all of them are.
+const STEP_SECS: f64 = 0.6;
+
+const WALK_SECS: f64 = 30.0;
+
+impl App {
+    pub(in crate::app::shell) fn walk_action(&mut self, action: WalkAction) {
+        match action {
+            WalkAction::Show(shown) => self.state.walk.shown = shown,
+            WalkAction::Seek(at) => {
+                self.session.walking = None;
+                self.seek_walk(at);
+            }
+        }
+    }
+
+    /// Goes so many steps on, or back.
+    pub(in crate::app::shell) fn step_walk(&mut self, by: isize) {
+        let Walked::Ready(walked) = &self.session.walked else { return };
+        let at = walked.at(self.state.walk).saturating_add_signed(by);
+        self.walk_action(WalkAction::Seek(at));
+    }
+
+    /// Shows one step after the other, from the first when the last is shown; or stays at the one that is shown.
+    pub(in crate::app::shell) fn play_walk(&mut self) {
+        let Walked::Ready(walked) = &self.session.walked else { return };
+        if self.session.walking.take().is_some() {
+            return;
+        }
+        let (at, last, now) = (walked.at(self.state.walk), walked.last(), self.handles.ctx.input(|input| input.time));
+        let secs = step_secs(last);
+        if at == last {
+            self.seek_walk(0);
+        }
+        self.session.walking = (last > 0).then_some(now + secs);
+    }
+
+    fn seek_walk(&mut self, at: usize) {
+        let Walked::Ready(walked) = &self.session.walked else { return };
+        // At the end it stays there, whatever the next query's search is like.
+        self.state.walk.at = (at < walked.last()).then_some(at);
+    }
+
+    /// Has the walk worked out where it is to be shown, and moves on one that plays.
+    pub(in crate::app::shell) fn want_walk(&mut self) {
+        self.walk_on();
+        if matches!(&self.session.walked, Walked::Ready(walked) if !walked.drawn) {
+            // A picture of what was there.
+            return;
+        }
+        let wanted = match wanted(self.state.walk, &self.session) {
+            Ok(Some(answered)) => answered,
+            other => {
+                self.jobs.stop(&WALK);
+                self.session.walking = None;
+                self.session.walked = match other {
+                    Err(why) => Walked::Missing(why),
+                    // While an answer is on its way, the walk before stays: boxes that come and go would flicker.
+                    Ok(_) if self.state.walk.shown && matches!(self.session.walked, Walked::Ready(_)) => return,
+                    Ok(_) => Walked::Hidden,
+                };
+                return;
+            }
+        };
+        let is_there = match &self.session.walked {
+            Walked::Ready(walked) => walked.is_of(&wanted),
+            Walked::Failed(of, _) => Arc::ptr_eq(&of.record, &wanted.record) && of.query == wanted.query,
+            Walked::Hidden | Walked::Missing(_) | Walked::Working => false,
+        };
+        // One that is under way for a query that was dragged on is finished first, so that somebody who drags sees boxes follow.
+        if is_there || self.jobs.has(&WALK) {
+            return;
+        }
+        if !matches!(self.session.walked, Walked::Ready(_)) {
+            self.session.walked = Walked::Working;
+        }
+        let (Answered { record, query }, resident) = (wanted.clone(), self.handles.worker.resident().clone());
+        self.jobs.start(&WALK, wanted, move |_| analysis::walk(&record, query, &resident));
+    }
+
+    /// Takes in a walk.
+    pub(in crate::app::shell) fn walk_done(&mut self, of: Answered, walk: Outcome<Result<Option<Walk>, RunError>>) {
+        let Some(walk) = self.done("walk", walk) else {
+            self.session.walked = Walked::Failed(of, "The way of the search was not recorded.".to_owned());
+            return;
+        };
+        self.session.walked = match walk {
+            Ok(Some(walk)) if !walk.steps.is_empty() => Walked::Ready(Walkthrough { of, walk: Arc::new(walk), drawn: true }),
+            Ok(_) => Walked::Failed(of, "The engine recorded no way of its search.".to_owned()),
+            Err(why) => Walked::Failed(of, of_run(&why)),
+        };
+    }
+
+    /// Gives up a walk that is worked out, and the wish for it.
+    pub(in crate::app::shell) fn cancel_walk(&mut self) {
+        self.jobs.stop(&WALK);
+        self.state.walk.shown = false;
+        self.session.log.info("cancelled");
+    }
+
+    /// Whether the walk that is shown is still worked out.
+    pub fn is_walking(&self) -> bool {
+        self.jobs.has(&WALK) || matches!(self.session.walked, Walked::Working)
+    }
+
+    fn walk_on(&mut self) {
+        let (Some(due), Walked::Ready(walked)) = (self.session.walking, &self.session.walked) else { return };
+        let (now, last) = (self.handles.ctx.input(|input| input.time), walked.last());
+        let next = if now >= due { walked.at(self.state.walk) + 1 } else { walked.at(self.state.walk) };
+        let secs = step_secs(last);
+        self.seek_walk(next);
+        self.session.walking = match next {
+            next if next >= last => None,
+            _ if now >= due => Some(now + secs),
+            _ => Some(due),
+        };
+        if let Some(due) = self.session.walking {
+            self.handles.ctx.request_repaint_after(Duration::from_secs_f64((due - now).max(0.0)));
+        }
+    }
+}
+
+/// How long a step of a walk is shown.
+fn step_secs(last: usize) -> f64 {
+    (WALK_SECS / last.max(1) as f64).min(STEP_SECS)
+}

@@ -1,0 +1,73 @@
+//! The way of one query's search through the index that answered it.
+
+use super::super::{Resident, RunError, RunRecord};
+use super::problem_of;
+use crate::knn::{Setup, Walk};
+
+/// Searches a query of a record again, by its engine's twin on the CPU, and records the way. `resident` has the points, where they were
+/// prepared for a search, and the index that was made of them; where it has none, they are kept there for the next.
+///
+/// `None` if the engine has no index, or this program no such engine.
+///
+/// # Errors
+/// Those of the problem; what the engine refuses ([`Descriptor::walk`](crate::knn::Descriptor::walk)); too little memory.
+pub fn walk(record: &RunRecord, query: usize, resident: &Resident) -> Result<Option<Walk>, RunError> {
+    let Some(walk) = record.descriptor().and_then(|engine| engine.walk) else { return Ok(None) };
+    if resident.is_empty() {
+        resident.points(&record.cloud, Setup::from(&record.spec).arrangement())?;
+    }
+    let (problem, at) = problem_of(record, query, resident)?;
+    Ok(Some(walk(&problem, at)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::super::testing::{spec, squares};
+    use super::super::super::{Engines, QuerySpec, RunSpec};
+    use super::*;
+    use crate::engines::registry;
+    use crate::knn::{DeviceId, EngineId};
+    use crate::run::EngineChoice;
+
+    /// Whichever engines have a walk, it is the search that the run counted, of a row and of a place.
+    #[test]
+    fn a_walk_is_the_search_of_the_run() {
+        let (cloud, mut engines) = (squares(3000), Engines::default());
+        for engine in registry::with_walk() {
+            let engine = EngineChoice::named(EngineId::new(engine));
+            for queries in [QuerySpec::Rows(vec![5, 2900]), QuerySpec::At(vec![1234.5])] {
+                let spec = RunSpec { queries, engine: engine.clone(), device: Some(DeviceId::Cpu), exclude_self: true, ..spec() };
+                let record = engines.execute(&spec, &cloud, None, &mut |_, _| true).unwrap();
+                for query in 0..record.query_rows.len() {
+                    let walk = walk(&record, query, engines.resident()).unwrap().expect("it has one");
+                    let totals = walk.steps.last().unwrap().totals;
+                    for (name, told) in [("accessed", totals.accessed), ("candidates", totals.candidates), ("merges", totals.merges)] {
+                        assert_eq!(record.measured.column(name).map(|column| column[query]), Some(told), "{name}");
+                    }
+                    assert!(totals.accessed < 500 && walk.k == spec.k + 1);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn points_that_nobody_has_prepared_are_kept() {
+        let (cloud, mut engines) = (squares(400), Engines::default());
+        let Some(engine) = registry::with_walk().first().map(|name| EngineChoice::named(EngineId::new(name))) else { return };
+        let spec = RunSpec { engine, device: Some(DeviceId::Cpu), ..spec() };
+        let record = engines.execute(&spec, &cloud, None, &mut |_, _| true).unwrap();
+        let resident = Resident::default();
+        walk(&record, 3, &resident).unwrap().expect("it has one");
+        assert!(resident.has(&cloud, Setup::from(&spec).arrangement()));
+        // Those of another problem stay.
+        let other = squares(30);
+        resident.points(&other, Setup::from(&spec).arrangement()).unwrap();
+        walk(&record, 3, &resident).unwrap().expect("it has one");
+        assert!(resident.has(&other, Setup::from(&spec).arrangement()));
+        let lockstep = RunSpec { engine: EngineChoice::named(EngineId::new("lockstep")), ..spec };
+        let record = Arc::new(engines.execute(&lockstep, &cloud, None, &mut |_, _| true).unwrap());
+        assert_eq!(walk(&record, 3, &resident).unwrap(), None);
+    }
+}

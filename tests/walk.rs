@@ -1,0 +1,182 @@
+//! The walk through the picked query's search of an index: boxes, scrubber and sentence in the window.
+
+#![cfg(feature = "gui")]
+
+#[path = "common/window.rs"]
+mod driven;
+
+use std::sync::Arc;
+
+use driven::{Window, press, until, window};
+use egui::accesskit::Role;
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use warpscope::app::commands::{Action, Command};
+use warpscope::app::session::{Picked, Walked, Walkthrough};
+use warpscope::app::state::{PaneKind, PlaneView, PlaneWindow, State, WalkView, single_layout};
+use warpscope::app::tokens::Look;
+use warpscope::app::{App, QueryKind, check_adapter};
+use warpscope::knn::{DeviceId, EngineId, Metric};
+use warpscope::run::{EngineChoice, RunRecord};
+
+/// A cloud of clusters, searched through a tree on the CPU.
+fn indexed(state: &mut State) {
+    state.draft.generator = "gaussian-mixture:n=3000,d=2,clusters=5".to_owned();
+    state.draft.queries = QueryKind::Count;
+    state.draft.query_count = "20".to_owned();
+    state.draft.k = "12".to_owned();
+    state.draft.repeats = "1".to_owned();
+    state.draft.engine = EngineChoice::named(EngineId::new("bvh"));
+    state.draft.device = Some(DeviceId::Cpu);
+    state.tree = single_layout(PaneKind::Plane);
+}
+
+fn run(window: &mut Window) {
+    press(window, "Run");
+    until(window, "a run", |app| app.session().record.is_some() && app.session().answered.is_some() && !app.is_busy());
+}
+
+#[track_caller]
+fn walked(window: &mut Window) -> Walkthrough {
+    until(window, "a walk", |app| match (&app.session().walked, &app.session().answered) {
+        (Walked::Ready(walked), Some(answered)) => walked.is_of(answered),
+        _ => false,
+    });
+    let Walked::Ready(walked) = &window.state().session().walked else { panic!("it is there") };
+    walked.clone()
+}
+
+fn at(window: &Window) -> usize {
+    let Walked::Ready(walked) = &window.state().session().walked else { panic!("there is no walk") };
+    walked.at(window.state().state().walk)
+}
+
+#[track_caller]
+fn why_not(window: &mut Window) -> String {
+    until(window, "a reason", |app| matches!(app.session().walked, Walked::Missing(_)));
+    let Walked::Missing(why) = &window.state().session().walked else { panic!("it is said") };
+    window.get_by_label(why);
+    why.clone()
+}
+
+#[test]
+fn a_search_is_walked_through_step_by_step() {
+    let mut window = window(indexed);
+    run(&mut window);
+    assert!(matches!(window.state().session().walked, Walked::Hidden) && window.query_by_label_contains("Leaf").is_none());
+    window.get_by_role_and_label(Role::CheckBox, "Walk").click();
+    window.run_steps(2);
+    let walk = walked(&mut window);
+    let answered = window.state().session().answered.clone().expect("an answer");
+    let totals = walk.step(walk.last()).totals;
+    assert_eq!((answered.counted("leaves"), answered.counted("left_out")), (Some(totals.leaves), Some(totals.left_out)));
+    // It begins with all of it, and goes back and on, by buttons and by keys.
+    assert_eq!(at(&window), walk.last());
+    window.get_by_label(&walk.sentence(walk.last()));
+    press(&mut window, "Step of the walk before");
+    assert_eq!(at(&window), walk.last() - 1);
+    window.get_by_label(&walk.sentence(walk.last() - 1));
+    window.key_press(egui::Key::Comma);
+    window.run_steps(3);
+    assert_eq!(at(&window), walk.last() - 2);
+    window.key_press(egui::Key::Period);
+    window.run_steps(3);
+    press(&mut window, "Next step of the walk");
+    assert_eq!((at(&window), window.state().state().walk.at), (walk.last(), None));
+    // Played, it begins anew, and stops at the end.
+    press(&mut window, "Play or pause the walk");
+    assert!(at(&window) < 3 && window.state().session().walking.is_some());
+    until(&mut window, "the end", |app| app.session().walking.is_none());
+    assert_eq!(at(&window), walk.last());
+    window.get_by_role_and_label(Role::CheckBox, "Walk").click();
+    window.run_steps(3);
+    assert!(matches!(window.state().session().walked, Walked::Hidden));
+}
+
+#[test]
+fn another_query_has_another_walk_at_the_same_step() {
+    let mut window = window(indexed);
+    run(&mut window);
+    window.state_mut().send(Command::ShowWalk);
+    let first = walked(&mut window);
+    window.key_press(egui::Key::Comma);
+    window.key_press(egui::Key::Comma);
+    window.run_steps(3);
+    let step = at(&window);
+    window.state_mut().send(Command::NextQuery);
+    let second = walked(&mut window);
+    assert!(!Arc::ptr_eq(&first.walk, &second.walk) && first.walk != second.walk);
+    assert_eq!(at(&window), step.min(second.last()));
+    // A place that is no row is searched at once, and walked through.
+    window.get_by_role_and_label(Role::Button, "Query, to be dragged").focus();
+    window.run_steps(2);
+    window.key_press(egui::Key::ArrowRight);
+    until(&mut window, "the moved query", |app| app.session().picked == Some(Picked::Coordinates) && !app.is_busy());
+    let moved = walked(&mut window);
+    assert_eq!(moved.of.record.engine, EngineId::new("bvh"));
+    assert_eq!(moved.of.record.query_rows, [0]);
+    // Who answered, and how little of the cloud was looked at, stands beside the answer.
+    let accessed = moved.step(moved.last()).totals.accessed;
+    window.get_by_label(&format!("bvh looked at {accessed} of 3,000 points."));
+}
+
+#[test]
+fn what_has_no_walk_says_why() {
+    let mut window = window(|state| {
+        indexed(state);
+        state.draft.engine = EngineChoice::named(EngineId::new("lockstep"));
+    });
+    run(&mut window);
+    window.state_mut().send(Command::ShowWalk);
+    assert!(why_not(&mut window).starts_with("lockstep compared the query with every point"));
+    for (metric, generator, said) in [(Metric::Angular, "uniform:n=500,d=2", "directions"), (Metric::L2, "uniform:n=500,d=5", "5 dimensions")] {
+        let mut draft = window.state().state().draft.clone();
+        (draft.metric, draft.generator, draft.engine) = (metric, generator.to_owned(), EngineChoice::named(EngineId::new("bvh")));
+        window.state_mut().send(Action::SetDraft(Box::new(draft)));
+        window.run_steps(2);
+        run(&mut window);
+        until(&mut window, said, |app| matches!(&app.session().walked, Walked::Missing(why) if why.contains(said)));
+        assert!(why_not(&mut window).contains(said));
+    }
+}
+
+/// A run that is the same every time.
+fn record() -> Arc<RunRecord> {
+    let mut window = window(indexed);
+    run(&mut window);
+    window.state().session().record.clone().expect("a run")
+}
+
+#[test]
+fn a_walk_looks_as_it_did() {
+    if let Err(error) = check_adapter() {
+        panic!("{error:#}");
+    }
+    let record = record();
+    let mut failures = Vec::new();
+    for (look, theme) in [(Look::Light, "light"), (Look::Dark, "dark"), (Look::HighContrast, "high-contrast")] {
+        let mut window: Window = Harness::builder().with_size([640.0, 560.0]).wgpu().build_eframe(move |cc| {
+            let mut state =
+                State { look, tree: single_layout(PaneKind::Plane), show_problem: false, show_selection: false, hints: false, ..State::default() };
+            state.plane.point_size = 4.0;
+            state.walk = WalkView { shown: true, at: Some(3) };
+            App::with_state(cc, state).expect("a thread for the worker")
+        });
+        window.state_mut().show_record(Arc::clone(&record));
+        walked(&mut window);
+        // About the query, with some of the boxes around it.
+        let (cloud, row) = window.state().session().picked_point().expect("a query");
+        let center = [cloud.point(row)[0], cloud.point(row)[1]].map(f64::from);
+        let plane = PlaneView { window: Some(PlaneWindow { center, units_per_point: 1e-4 }), ..window.state().state().plane };
+        window.state_mut().send(Action::SetPlane(plane));
+        window.run_steps(4);
+        until(&mut window, "all points", App::is_drawn);
+        // What can run is different on each machine, and said in the status line.
+        window.mask(egui::Rect::from_min_max(egui::pos2(0.0, 530.0), egui::pos2(640.0, 560.0)));
+        let options = egui_kittest::SnapshotOptions::new().max_failed_pixels(30);
+        if let Err(error) = window.try_snapshot_options(format!("plane-walk-{theme}"), &options) {
+            failures.push(error.to_string());
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}

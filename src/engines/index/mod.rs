@@ -24,7 +24,9 @@ mod traverse;
 mod tree;
 
 pub use boxes::WARP;
+pub(in crate::engines) use boxes::lane_keys;
 pub use bvh::{BVH, Bvh, MEASURES};
 pub use morton::Frame;
+pub(in crate::engines) use nearest::lanes_before;
 pub use traverse::Visits;
 pub use tree::HEIGHTS;

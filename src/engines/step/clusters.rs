@@ -1,8 +1,6 @@
 //! A problem's points, brought together cluster after cluster, with their bounding spheres. Made on the host for both devices, as the
 //! paper's pre-processing is (STEP §4).
 
-use std::ops::Range;
-
 use rayon::prelude::*;
 
 use super::bounds::{Sphere, Spheres};
@@ -92,12 +90,6 @@ impl Clusters {
     pub fn count(&self) -> usize {
         self.spheres.count
     }
-
-    /// A cluster's groups.
-    #[inline(always)]
-    pub fn groups(&self, cluster: usize) -> Range<usize> {
-        self.first_groups[cluster] as usize..self.first_groups[cluster + 1] as usize
-    }
 }
 
 #[cfg(test)]
@@ -117,11 +109,12 @@ mod tests {
         let mut seen = vec![false; n];
         let mut firsts = Vec::new();
         for cluster in 0..clusters.count() {
-            let positions: Vec<u32> = clusters.groups(cluster).flat_map(|group| clusters.positions[group]).filter(|&at| at != u32::MAX).collect();
+            let groups = || clusters.first_groups[cluster] as usize..clusters.first_groups[cluster + 1] as usize;
+            let positions: Vec<u32> = groups().flat_map(|group| clusters.positions[group]).filter(|&at| at != u32::MAX).collect();
             assert!(positions.is_sorted() && positions.iter().all(|&at| assigned[at as usize] == assigned[positions[0] as usize]));
             positions.iter().for_each(|&at| assert!(!std::mem::replace(&mut seen[at as usize], true), "point {at}"));
             firsts.push(positions[0]);
-            for group in clusters.groups(cluster) {
+            for group in groups() {
                 for (lane, &at) in clusters.positions[group].iter().enumerate() {
                     for axis in 0..dims {
                         let expected = if at == u32::MAX { f32::INFINITY } else { problem.points()[at as usize * dims + axis] };

@@ -1,7 +1,13 @@
-//! The cost models of `step` and `step-exhaustive`, for uniform points. Rates are for one core of a 2023 server, and for an NVIDIA H200.
+//! The cost models of `step` and `step-exhaustive`, for uniform points. Rates are estimates for one core of a 2023 server and for an NVIDIA
+//! H200, after those of the other engines.
 
+use super::plan::{CLUSTERS, EXHAUSTIVE_CLUSTERS, ITERATIONS, POINTS_IN_CLUSTER, SWITCH};
+use super::queue::{CANDIDATES, WARP};
 use crate::knn::cost::out_of_cache;
 use crate::knn::{Cost, DeviceKind, Shape};
+
+/// Places in the queue.
+const PLACES: f64 = CANDIDATES as f64;
 
 /// Queries from which on a GPU's time grows with their number.
 const FILLING: f64 = 8000.0;
@@ -27,13 +33,13 @@ impl Query {
         let side = 1.0 + (k / inside).powf(1.0 / d) * (1.0 + 1.0 / d);
         let visited = (2.0 * side.powf(d.min(clusters.log2().max(1.0)))).clamp(1.0, clusters);
         let accessed = visited * inside;
-        let candidates = (k + 64.0) * (1.0 + (accessed / (k + 64.0)).max(1.0).ln());
-        Self { clusters, accessed, merges: 1.0 + candidates / 64.0, capacity: k.max(64.0).log2().ceil().exp2() }
+        let candidates = (k + PLACES) * (1.0 + (accessed / (k + PLACES)).max(1.0).ln());
+        Self { clusters, accessed, merges: 1.0 + candidates / PLACES, capacity: k.max(PLACES).log2().ceil().exp2() }
     }
 
     /// Comparators of all merges.
     fn comparators(&self) -> f64 {
-        self.merges * (64.0 * 21.0 + self.capacity * self.capacity.log2())
+        self.merges * (PLACES * PLACES.log2().powi(2) / 2.0 + self.capacity * self.capacity.log2())
     }
 
     /// Comparators of sorting the clusters.
@@ -44,13 +50,13 @@ impl Query {
 
 /// Cost of `step`.
 pub fn step(shape: &Shape, kind: DeviceKind) -> Cost {
-    if shape.d >= 16 {
+    if shape.d >= SWITCH {
         return exhaustive(shape, kind);
     }
     let (n, q, d) = (shape.n.max(1) as f64, shape.q as f64, shape.d.max(1) as f64);
-    let query = Query::of(shape, (n / 128.0).ceil().min(512.0));
-    // Seeding meets every point once a cluster, and each of 50 iterations once more.
-    let clustering = n * query.clusters * 51.0;
+    let query = Query::of(shape, (n / POINTS_IN_CLUSTER as f64).ceil().min(CLUSTERS as f64));
+    // Seeding meets every point once a cluster, and each iteration once more.
+    let clustering = n * query.clusters * (1 + ITERATIONS) as f64;
     match kind {
         DeviceKind::Cpu => {
             let threads = rayon::current_num_threads() as f64;
@@ -71,7 +77,7 @@ pub fn step(shape: &Shape, kind: DeviceKind) -> Cost {
                 .setup("allocation", 1.0, 1.0)
                 .setup("upload", n * d * 8.0, 1.5e-7)
                 .setup("clustering", clustering * (2.0 + d), 2e-10)
-                .setup("clustering, launches", query.clusters + 50.0, 0.015)
+                .setup("clustering, launches", query.clusters + ITERATIONS as f64, 0.015)
                 .setup("spheres", n * (1.0 + d) / rayon::current_num_threads() as f64, 1e-4)
                 .search("launch", 1.0, 0.03)
                 .search("bounds", each * query.clusters * (2.0 + d), 1.5e-10)
@@ -85,7 +91,8 @@ pub fn step(shape: &Shape, kind: DeviceKind) -> Cost {
 /// Cost of `step-exhaustive`.
 pub fn exhaustive(shape: &Shape, kind: DeviceKind) -> Cost {
     let (n, q, d) = (shape.n.max(1) as f64, shape.q as f64, shape.d.max(1) as f64);
-    let query = Query::of(&Shape { d: 1, ..*shape }, (n / 32.0).ceil().min(2048.0));
+    // The minima tell which clusters hold neighbours, whatever the number of dimensions.
+    let query = Query::of(&Shape { d: 1, ..*shape }, (n / WARP as f64).ceil().min(EXHAUSTIVE_CLUSTERS as f64));
     match kind {
         DeviceKind::Cpu => {
             let each = q / q.clamp(1.0, rayon::current_num_threads() as f64);

@@ -14,6 +14,7 @@ use super::plan::Plan;
 use super::queue::{Queue, WARP};
 use super::spheres::Method;
 use super::traverse::{Visits, search_each};
+use crate::engines::cuda::CudaStep;
 use crate::engines::lockstep::distance::GroupedPoints;
 use crate::engines::{host_memory, processor};
 use crate::knn::{
@@ -27,7 +28,7 @@ pub static STEP: Descriptor = Descriptor {
     group: Group::Indexed,
     about: "STEP: clusters of points sorted for each query, the nearest visited and the rest pruned; from 16 dimensions on as step-exhaustive.",
     source: "Wang and Ino 2025, §4; docs/step.md",
-    runs_on: &[DeviceKind::Cpu],
+    runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
     limits: Limits { k: rules::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &[Metric::L2, Metric::Angular] },
     measures: &MEASURES,
     convergence: None,
@@ -37,7 +38,7 @@ pub static STEP: Descriptor = Descriptor {
     twin_of: None,
     cost: cost::step,
     traces: false,
-    open: |_| Ok(Box::new(Step { descriptor: &STEP })),
+    open: |device| open(device, &STEP),
 };
 
 /// The registry's row for `step-exhaustive`.
@@ -46,7 +47,7 @@ pub static STEP_EXHAUSTIVE: Descriptor = Descriptor {
     group: Group::Exhaustive,
     about: "STEP for many dimensions: all distances are computed, and clusters of points sorted and pruned by their exact minima.",
     source: "Wang and Ino 2025, §4.4; docs/step.md",
-    runs_on: &[DeviceKind::Cpu],
+    runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
     limits: Limits { k: rules::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &[Metric::L2, Metric::Angular] },
     measures: &MEASURES,
     convergence: None,
@@ -56,7 +57,7 @@ pub static STEP_EXHAUSTIVE: Descriptor = Descriptor {
     twin_of: None,
     cost: cost::exhaustive,
     traces: false,
-    open: |_| Ok(Box::new(Step { descriptor: &STEP_EXHAUSTIVE })),
+    open: |device| open(device, &STEP_EXHAUSTIVE),
 };
 
 const CLUSTERS: Parameter = Parameter {
@@ -103,6 +104,14 @@ pub static MEASURES: [Measure; 5] = {
         measure("left_out", ["cluster left out", "clusters left out"], "Clusters that were not visited, as no neighbour can be in them."),
     ]
 };
+
+/// Opens one of the two engines.
+fn open(device: DeviceId, descriptor: &'static Descriptor) -> Result<Box<dyn Engine>, EngineError> {
+    match device {
+        DeviceId::Cpu => Ok(Box::new(Step { descriptor })),
+        DeviceId::Gpu(_) => Ok(Box::new(CudaStep::open_on(device, descriptor)?)),
+    }
+}
 
 /// Queries per parallel work item.
 const BLOCK: usize = 16;
@@ -215,11 +224,10 @@ impl Search for StepSearch<'_> {
         let entries = queries.start * k..queries.end * k;
         self.visits.clear();
         self.visits.resize(queries.len(), Visits::default());
-        let indices = self.neighbors.indices[entries.clone()].par_chunks_mut(BLOCK * k);
-        let distances = self.neighbors.squared_distances[entries].par_chunks_mut(BLOCK * k);
+        let (indices, distances) = (&mut self.neighbors.indices[entries.clone()], &mut self.neighbors.squared_distances[entries]);
         let (points, clusters) = (&self.points, self.plan.clustering.clusters);
 
-        let search = |(((queries, indices), distances), visits): (((&[f32], &mut [u32]), &mut [f32]), &mut [Visits])| {
+        let search = |((queries, (indices, distances)), visits): ((&[f32], (&mut [u32], &mut [f32])), &mut [Visits])| {
             let mut rows = indices.chunks_exact_mut(k).zip(distances.chunks_exact_mut(k)).zip(visits);
             let mut done = |queue: &Queue, visited: Visits| {
                 let ((indices, distances), visits) = rows.next().expect("a row for each query");
@@ -234,8 +242,13 @@ impl Search for StepSearch<'_> {
                 Prepared::Rows(points) => exhaust_each(points, groups_in_cluster(n, clusters), queries, dims, &mut queue, &mut done),
             }
         };
-        let blocks = coordinates.par_chunks(BLOCK * dims).zip(indices).zip(distances).zip(self.visits.par_chunks_mut(BLOCK));
-        blocks.for_each(search);
+        if queries.len() == 1 {
+            // A single work item runs on this thread: the pool may be busy with another run.
+            search(((coordinates, (indices, distances)), &mut self.visits));
+        } else {
+            let rows = indices.par_chunks_mut(BLOCK * k).zip(distances.par_chunks_mut(BLOCK * k));
+            coordinates.par_chunks(BLOCK * dims).zip(rows).zip(self.visits.par_chunks_mut(BLOCK)).for_each(search);
+        }
         Ok(start.elapsed().as_secs_f64() * 1e3)
     }
 

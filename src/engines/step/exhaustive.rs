@@ -3,8 +3,6 @@
 //! Twin of `cuda/step/exhaustive.cuh`. Clusters are points that are consecutive in processing order, in equal numbers that are multiples
 //! of 32 (§6.5).
 
-use std::ops::Range;
-
 use multiversion::multiversion;
 
 use super::queue::{Queue, WARP};
@@ -27,9 +25,13 @@ struct Stored<'a> {
 
 impl Source for Stored<'_> {
     #[inline(always)]
-    fn groups(&self, entry: Key) -> Range<usize> {
-        let first = index_of(entry) as usize / (WARP * self.groups_in_cluster) * self.groups_in_cluster;
-        first..(first + self.groups_in_cluster).min(self.distances.len())
+    fn first_group(&self, entry: Key) -> usize {
+        index_of(entry) as usize / (WARP * self.groups_in_cluster) * self.groups_in_cluster
+    }
+
+    #[inline(always)]
+    fn end_group(&self, entry: Key) -> usize {
+        (self.first_group(entry) + self.groups_in_cluster).min(self.distances.len())
     }
 
     /// The nearest point itself, which all others come after.

@@ -103,12 +103,16 @@ fn below(total: u64, random: u64) -> u64 {
     ((u128::from(random) * u128::from(total)) >> 64) as u64
 }
 
+/// The first seed among n points. No namesake: the host chooses it.
+pub fn first_seed(n: usize) -> u32 {
+    below(n as u64, random(0)) as u32
+}
+
 /// k-means++: the first point at random, and each further one with a probability in proportion to the square of its distance from the
 /// nearest seed. Fewer than asked for where all points lie at the places of seeds. No namesake: a kernel for each step.
 fn seeds(points: &GroupedPoints<WARP>, rows: &[f32], dims: usize, scale: &Scale, clusters: usize) -> Vec<u32> {
-    let n = points.n();
     let mut nearest = vec![[f32::INFINITY; WARP]; points.groups()];
-    let mut seeds = vec![below(n as u64, random(0)) as u32];
+    let mut seeds = vec![first_seed(points.n())];
     for turn in 1..clusters as u64 {
         let seed = *seeds.last().expect("there is a first") as usize;
         let row = &rows[seed * dims..][..dims];
@@ -120,8 +124,8 @@ fn seeds(points: &GroupedPoints<WARP>, rows: &[f32], dims: usize, scale: &Scale,
             break;
         }
         let target = below(total, random(turn));
-        let (block, before) = choose(0, target, blocks.iter().copied());
-        let (point, _) = choose(before, target, nearest[block * groups..].iter().flatten().map(|&distance| scale.weight(distance)));
+        let (block, before) = choose_seed(0, target, blocks.iter().copied());
+        let (point, _) = choose_seed(before, target, nearest[block * groups..].iter().flatten().map(|&distance| scale.weight(distance)));
         seeds.push((block * BLOCK + point) as u32);
     }
     seeds
@@ -150,8 +154,8 @@ fn weigh(points: &GroupedPoints<WARP>, first: usize, seed: &[f32], scale: &Scale
     sum
 }
 
-/// The first of some weights with which their sum is above `target`, and the sum of those before it. `before` is the sum to begin with.
-fn choose(mut before: u64, target: u64, weights: impl Iterator<Item = u64>) -> (usize, u64) {
+/// The first of some weights with which their sum is above `target`, and the sum of those before it, which begins with `before`.
+fn choose_seed(mut before: u64, target: u64, weights: impl Iterator<Item = u64>) -> (usize, u64) {
     for (at, weight) in weights.enumerate() {
         if before + weight > target {
             return (at, before);

@@ -30,4 +30,10 @@ mod spheres;
 mod tests;
 mod traverse;
 
-pub use engine::{STEP, STEP_EXHAUSTIVE, Step};
+pub use clusters::{Clustering, Clusters};
+pub use engine::{MEASURES, STEP, STEP_EXHAUSTIVE, Step};
+pub use exhaustive::groups_in_cluster;
+pub use kmeans::{BLOCK, Scale, first_seed};
+pub use plan::Plan;
+pub use queue::CANDIDATES;
+pub use traverse::Visits;

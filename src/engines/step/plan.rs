@@ -5,19 +5,19 @@ use super::spheres::Method;
 use crate::knn::{Parameters, Problem};
 
 /// Clusters of the paper's experiments: with an index (p, §6.1) …
-const CLUSTERS: usize = 512;
+pub const CLUSTERS: usize = 512;
 
 /// … and without.
-const EXHAUSTIVE_CLUSTERS: usize = 2048;
+pub const EXHAUSTIVE_CLUSTERS: usize = 2048;
 
 /// Points in a cluster where the points are not enough for so many: those of the paper's default case, 65,536 points in 512 clusters.
-const POINTS_IN_CLUSTER: usize = 128;
+pub const POINTS_IN_CLUSTER: usize = 128;
 
 /// The most of Lloyd's iterations in the paper's experiments (a, §7).
-const ITERATIONS: usize = 50;
+pub const ITERATIONS: usize = 50;
 
 /// The number of dimensions from which on distances are computed without an index (d_t, §4.4).
-const SWITCH: usize = 16;
+pub const SWITCH: usize = 16;
 
 /// How a problem is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,6 @@
 //!
 //! Twin of `cuda/step/traverse.cuh`.
 
-use std::ops::Range;
-
 use multiversion::multiversion;
 
 use super::clusters::Clusters;
@@ -30,8 +28,10 @@ pub struct Visits {
 
 /// Where a traversal finds the points of a cluster. An entry of the order is a cluster's bound, and says which cluster it is.
 pub trait Source {
-    /// The groups of an entry's cluster; there is one.
-    fn groups(&self, entry: Key) -> Range<usize>;
+    /// The first group of an entry's cluster.
+    fn first_group(&self, entry: Key) -> usize;
+    /// The group behind its last.
+    fn end_group(&self, entry: Key) -> usize;
     /// What no key of an entry's cluster that is not found yet is below. It ascends with the entries.
     fn least(&self, entry: Key) -> Key;
     /// The smallest position in a group. It ascends in a cluster.
@@ -53,7 +53,7 @@ pub fn traverse(source: &impl Source, order: &[Key], queue: &mut Queue) -> Visit
             break;
         }
         visits.clusters += 1;
-        for group in source.groups(entry) {
+        for group in source.first_group(entry)..source.end_group(entry) {
             if key_of(distance_of(entry), source.first_position(group)) >= queue.last {
                 break;
             }
@@ -76,13 +76,18 @@ struct Indexed<'a> {
 
 impl Source for Indexed<'_> {
     #[inline(always)]
-    fn groups(&self, entry: Key) -> Range<usize> {
-        self.clusters.groups(index_of(entry) as usize)
+    fn first_group(&self, entry: Key) -> usize {
+        self.clusters.first_groups[index_of(entry) as usize] as usize
+    }
+
+    #[inline(always)]
+    fn end_group(&self, entry: Key) -> usize {
+        self.clusters.first_groups[index_of(entry) as usize + 1] as usize
     }
 
     #[inline(always)]
     fn least(&self, entry: Key) -> Key {
-        key_of(distance_of(entry), self.first_position(self.groups(entry).start))
+        key_of(distance_of(entry), self.first_position(self.first_group(entry)))
     }
 
     #[inline(always)]

@@ -200,6 +200,9 @@ struct StepSearch<'a> {
     visits: Vec<Visits>,
 }
 
+/// Where the answers of some queries go: indices and squared distances.
+type Answers<'a> = (&'a mut [u32], &'a mut [f32]);
+
 impl Search for StepSearch<'_> {
     fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
         self.setup_ms.into_iter().collect()
@@ -227,7 +230,7 @@ impl Search for StepSearch<'_> {
         let (indices, distances) = (&mut self.neighbors.indices[entries.clone()], &mut self.neighbors.squared_distances[entries]);
         let (points, clusters) = (&self.points, self.plan.clustering.clusters);
 
-        let search = |((queries, (indices, distances)), visits): ((&[f32], (&mut [u32], &mut [f32])), &mut [Visits])| {
+        let search = |((queries, (indices, distances)), visits): ((&[f32], Answers<'_>), &mut [Visits])| {
             let mut rows = indices.chunks_exact_mut(k).zip(distances.chunks_exact_mut(k)).zip(visits);
             let mut done = |queue: &Queue, visited: Visits| {
                 let ((indices, distances), visits) = rows.next().expect("a row for each query");

@@ -8,8 +8,10 @@ pub mod kdtree;
 pub mod lockstep;
 mod processor;
 pub mod registry;
+pub mod step;
 
 use crate::knn::Descriptor;
 
 /// All engines in listing order: those that report most about a search first.
-pub static ENGINES: &[&Descriptor] = &[&cuda::DIRECT, &cuda::SPLIT, &lockstep::LOCKSTEP, &index::BVH, &kdtree::KDTREE];
+pub static ENGINES: &[&Descriptor] =
+    &[&cuda::DIRECT, &cuda::SPLIT, &lockstep::LOCKSTEP, &index::BVH, &step::STEP, &step::STEP_EXHAUSTIVE, &kdtree::KDTREE];

@@ -12,6 +12,7 @@
 //! | `cost.rs` | the cost model of the engine `cuda` |
 //! | `interface.rs` | tallies and traces as written by kernels |
 //! | `search.rs` | the engine `cuda`: launches and their counters |
+//! | `step/` | the engines `step` and `step-exhaustive`: clusters, sorted for each query |
 //! | `trace/` | one query's search, recorded by the GPU event by event |
 //! | `tune.rs` | searches for the fastest policy on a device |
 //!
@@ -26,6 +27,7 @@ mod index;
 mod interface;
 mod search;
 mod split;
+mod step;
 pub mod trace;
 mod tune;
 
@@ -42,6 +44,7 @@ pub use direct::Policy;
 use direct::Variant;
 pub use index::CudaBvh;
 pub use split::{CudaSplit, SPLIT};
+pub use step::CudaStep;
 pub use tune::{Row, Trial, Tuned, table, tune, updated_table};
 
 use crate::knn::{

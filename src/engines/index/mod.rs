@@ -31,11 +31,13 @@ mod traverse;
 mod tree;
 mod walk;
 
+pub(in crate::engines) use boxes::lane_keys;
 pub use boxes::{Boxes, WARP};
 pub use bvh::{BVH, Bvh, MEASURES};
 pub use in_order::visits_in_order;
 pub use morton::{Depth, Frame, Part, is_crowded};
 pub use nearest::Nearest;
+pub(in crate::engines) use nearest::lanes_before;
 pub use observer::{Observer, Unwatched};
 pub use packet::{WORTH_PACKING, are_neighbours, packet_length};
 pub use traverse::{Visits, watch};

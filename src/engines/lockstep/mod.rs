@@ -20,7 +20,7 @@
 //!
 //! Neighbours, distances, counters and convergence are bit-identical to the kernel's.
 
-mod bitonic;
+pub(in crate::engines) mod bitonic;
 pub(in crate::engines) mod candidate_buffer;
 mod cost;
 mod counters;

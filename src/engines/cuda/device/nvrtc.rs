@@ -184,7 +184,8 @@ mod tests {
         let policy = Policy { warps: 4, queries: 2, window: 4, batch: 512, slots: 2, tile: 8, min_blocks: 0 };
         let (small, large) = (Unit::new("direct/warp_knn", 32, 2), Unit::new("direct/warp_knn", 256, 0));
         let split = [2, 3, 0].map(|dims| Unit::new("split/split", 0, dims));
-        for unit in split.into_iter().chain([
+        let step = [("step/cluster", 0), ("step/order", 0), ("step/visit", 128)].map(|(source, capacity)| Unit::new(source, capacity, 0));
+        for unit in split.into_iter().chain(step).chain([
             small,
             Unit::new("direct/warp_knn", 64, 3),
             large,

@@ -1,0 +1,153 @@
+// STEP without an index: all distances are computed, and the clusters' exact minima bound them. Twin of src/engines/step/exhaustive.rs.
+//
+// Scope: of store_distances a block, with DISTANCE_QUERIES queries and a group of points a warp; of the others a warp a query.
+#pragma once
+
+#include "distance.cuh"
+#include "key.cuh"
+#include "step/interface.cuh"
+#include "step/queue.cuh"
+#include "step/traverse.cuh"
+#include "warp/lanes.cuh"
+#include "warp/reduce.cuh"
+
+namespace warpscope::step {
+
+// Dimensions of queries that store_distances stages together.
+constexpr unsigned DISTANCE_TILE = 32;
+
+// The key of this lane's point of a group; what pads the last group has PADDING.
+__device__ __forceinline__ Key group_keys(const Stored& stored, const float* distances, unsigned group, unsigned lane) {
+    size_t position = static_cast<size_t>(group) * WARP + lane;
+    float distance = distances[position];
+    return position < stored.n ? key_of(distance, static_cast<unsigned>(position)) : PADDING;
+}
+
+// A query's distances to all points, group by group. An entry is the key of a cluster's nearest point.
+struct StoredDistances {
+    const Stored& stored;
+    const float* distances;
+    unsigned lane;
+
+    __device__ __forceinline__ unsigned first_group(Key entry) const {
+        return index_of(entry) / (WARP * stored.groups_in_cluster) * stored.groups_in_cluster;
+    }
+    __device__ __forceinline__ unsigned end_group(Key entry) const { return min(first_group(entry) + stored.groups_in_cluster, stored.groups); }
+    // The nearest point itself, which all others come after.
+    __device__ __forceinline__ Key least(Key entry) const { return entry; }
+    __device__ __forceinline__ unsigned first_position(unsigned group) const { return group * WARP; }
+    // The nearest point is among the neighbours already.
+    __device__ __forceinline__ Key keys(Key entry, unsigned group, bool& there) const {
+        Key key = group_keys(stored, distances, group, lane);
+        there = key != PADDING;
+        return choose(key == entry, PADDING, key);
+    }
+};
+
+// The first key of the warp.
+__device__ __forceinline__ Key smallest(Key key) {
+    unsigned distance = static_cast<unsigned>(key >> 32);
+    unsigned least = warp::reduce_min(distance);
+    unsigned position = warp::reduce_min(distance == least ? index_of(key) : 0xffffffffu);
+    return static_cast<Key>(least) << 32 | position;
+}
+
+// Computes the distances of a block's queries to all points, which the blocks share out. Those of what pads the last group are infinite.
+__device__ __forceinline__ void store_distances(const Distances& distances) {
+    __shared__ float tile[DISTANCE_QUERIES][DISTANCE_TILE];
+    const Queries& queries = distances.queries;
+    unsigned lane = warp::lane_id(), d = queries.d;
+    unsigned group = blockIdx.x * (DISTANCE_THREADS / WARP) + threadIdx.x / WARP;
+    unsigned first = blockIdx.y * DISTANCE_QUERIES;
+    bool there = group < distances.stored.groups;
+    const float* point = distances.coordinates + static_cast<size_t>(there ? group : 0) * d * WARP + lane;
+    float acc[DISTANCE_QUERIES] = {};
+    for (unsigned from = 0; from < d; from += DISTANCE_TILE) {
+        unsigned count = min(DISTANCE_TILE, d - from);
+        __syncthreads();
+        for (unsigned i = threadIdx.x; i < DISTANCE_QUERIES * DISTANCE_TILE; i += DISTANCE_THREADS) {
+            unsigned query = first + i / DISTANCE_TILE, j = i % DISTANCE_TILE;
+            bool exists = query < queries.count && j < count;
+            tile[i / DISTANCE_TILE][j] = exists ? queries.rows[static_cast<size_t>(queries.first + query) * d + from + j] : 0.0f;
+        }
+        __syncthreads();
+        for (unsigned j = 0; j < count; ++j) {
+            float value = point[static_cast<size_t>(from + j) * WARP];
+#pragma unroll
+            for (unsigned query = 0; query < DISTANCE_QUERIES; ++query) {
+                acc[query] = warpscope::add_squared_difference(value, tile[query][j], acc[query]);
+            }
+        }
+    }
+    if (there) {
+        size_t row = static_cast<size_t>(distances.stored.groups) * WARP;
+        float* to = distances.stored.distances + first * row + static_cast<size_t>(group) * WARP + lane;
+#pragma unroll
+        for (unsigned query = 0; query < DISTANCE_QUERIES; ++query) {
+            if (first + query < queries.count) {
+                to[query * row] = acc[query];
+            }
+        }
+    }
+}
+
+// Each cluster's smallest key, sorted.
+__device__ __forceinline__ void minima(const Stored& stored, const Order& order, const float* distances, Key* entries, unsigned lane) {
+    for (unsigned cluster = 0; cluster < order.padded; ++cluster) {
+        Key least = PADDING;
+        if (cluster < order.count) {
+            unsigned first = cluster * stored.groups_in_cluster;
+            unsigned end = min(first + stored.groups_in_cluster, stored.groups);
+            for (unsigned group = first; group < end; ++group) {
+                Key key = group_keys(stored, distances, group, lane);
+                least = choose(key < least, key, least);
+            }
+            least = smallest(least);
+        }
+        if (lane == cluster % WARP) {
+            entries[cluster] = least;
+        }
+    }
+    sort_entries(entries, order.padded, lane);
+}
+
+// Fission's first kernel: the order alone.
+__device__ __forceinline__ void order_minima(const Minima& order) {
+    unsigned warp = threadIdx.x / WARP, lane = warp::lane_id(), padded = order.order.padded;
+    unsigned in_launch = blockIdx.x * (blockDim.x / WARP) + warp;
+    if (in_launch >= order.queries.count) {
+        return;
+    }
+    Key* entries = share_of(warp, padded, 0) + CANDIDATES;
+    minima(order.stored, order.order, order.stored.distances + static_cast<size_t>(in_launch) * order.stored.groups * WARP, entries, lane);
+    Key* to = order.order.entries + static_cast<size_t>(in_launch) * padded;
+    for (unsigned i = lane; i < order.order.count; i += WARP) {
+        to[i] = entries[i];
+    }
+}
+
+// The visit of stored distances, whose minima are in order, or, without fission, after bringing them into it.
+template <int R, class Tally>
+__device__ __forceinline__ void visit_stored(const StoredVisit& visit) {
+    unsigned warp = threadIdx.x / WARP, lane = warp::lane_id();
+    unsigned in_launch = blockIdx.x * (blockDim.x / WARP) + warp;
+    if (in_launch >= visit.queries.count) {
+        return;
+    }
+    unsigned own = visit.order.entries == nullptr ? visit.order.padded : 0;
+    Key* share = share_of(warp, own, 0);
+    Key* entries = share + CANDIDATES;
+    const float* distances = visit.stored.distances + static_cast<size_t>(in_launch) * visit.stored.groups * WARP;
+    if (own > 0) {
+        minima(visit.stored, visit.order, distances, entries, lane);
+    } else {
+        entries = visit.order.entries + static_cast<size_t>(in_launch) * visit.order.padded;
+    }
+    Queue<R, Tally> queue;
+    queue.start(share, visit.found.k);
+    queue.begin_with(entries, visit.order.count);
+    traverse(StoredDistances{visit.stored, distances, lane}, entries, visit.order.count, queue);
+    write(visit.found, visit.queries, in_launch, visit.order.count, queue);
+}
+
+}  // namespace warpscope::step

@@ -1,0 +1,140 @@
+// A query's k nearest so far, and the queue of candidates that are merged into them. Twin of src/engines/step/queue.rs, which says how
+// the merge goes.
+//
+// Scope: a warp. R = K / 32, at least 2; Tally counts. Shared memory: CANDIDATES keys, which the caller gives.
+#pragma once
+
+#include "key.cuh"
+#include "observer.cuh"
+#include "step/interface.cuh"
+#include "warp/bitonic.cuh"
+#include "warp/lanes.cuh"
+
+namespace warpscope::step {
+
+// The networks are unrolled where they are short.
+template <int R>
+constexpr int UNROLL = R <= 4 ? 5 : 1;
+
+// Registers of a lane that the queue takes.
+constexpr unsigned QUEUE = CANDIDATES / WARP;
+
+template <int R, class Tally>
+struct Queue {
+    Key keys[R];  // lane L holds elements L R ... L R + R - 1 of the result
+    Key* queue;
+    unsigned queued = 0;
+    unsigned k;
+    Key last = PADDING;  // the k-th element: only smaller keys are candidates
+    unsigned lane = warp::lane_id();
+    Tally tally;
+
+    __device__ __forceinline__ void start(Key* queue_of_warp, unsigned neighbours) {
+        queue = queue_of_warp;
+        k = neighbours;
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+            keys[r] = PADDING;
+        }
+    }
+
+    // Begins with keys that are sorted, as many as there is room for.
+    __device__ __forceinline__ void begin_with(const Key* sorted, unsigned count) {
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+            unsigned i = lane * R + r;
+            keys[r] = i < count ? sorted[i] : PADDING;
+        }
+        last = element(k - 1);
+    }
+
+    // Filters a group: each lane has the key of a point, or PADDING. Candidates are queued in lane order; as soon as the queue is full it
+    // is merged, and what was not yet queued is filtered again.
+    __device__ __forceinline__ void filter_keys(Key key) {
+        unsigned candidates = __ballot_sync(ALL_LANES, key < last);
+        while (candidates != 0) {
+            unsigned place = queued + __popc(candidates & warp::lanes_below(lane));
+            bool candidate = candidates >> lane & 1;
+            bool queues = candidate && place < CANDIDATES;
+            if (queues) {
+                queue[place] = key;
+            }
+            unsigned appended = min(static_cast<unsigned>(__popc(candidates)), CANDIDATES - queued);
+            tally.queued(appended);
+            queued += appended;
+            if (queued == CANDIDATES) {
+                merge_queue();
+            }
+            candidates = __ballot_sync(ALL_LANES, candidate && !queues && key < last);
+        }
+    }
+
+    // Merges what is left in the queue after the last point.
+    __device__ __forceinline__ void finish() {
+        if (queued > 0) {
+            for (unsigned place = queued + lane; place < CANDIDATES; place += WARP) {
+                queue[place] = PADDING;
+            }
+            merge_queue();
+        }
+    }
+
+    // Merges a full queue into the result.
+    __device__ __forceinline__ void merge_queue() {
+        Unwatched nobody;
+        // Places were written by other lanes than those that read them.
+        __syncwarp();
+        // 1. Sort the queue. Element (lane, register) lies at register * 32 + lane, as nothing depends on the order before it is sorted.
+        Key sorted[QUEUE];
+#pragma unroll
+        for (unsigned r = 0; r < QUEUE; ++r) {
+            sorted[r] = queue[r * WARP + lane];
+        }
+        warp::sort<UNROLL<R>>(sorted, lane, nobody);
+#pragma unroll
+        for (unsigned r = 0; r < QUEUE; ++r) {
+            queue[r * WARP + lane] = sorted[r];
+        }
+        __syncwarp();
+        // 2. Element i of the result meets element K-1-i of the queue, which has none but the first 64.
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+            unsigned i = WARP * R - 1 - (lane * R + r);
+            if (i < CANDIDATES) {
+                Key other = queue[i % QUEUE * WARP + i / QUEUE];
+                keys[r] = choose(other < keys[r], other, keys[r]);
+            }
+        }
+        // What is queued next must not overtake these reads.
+        __syncwarp();
+        // 3. The result ascends, then descends: one merge sorts it.
+        warp::merge<UNROLL<R>>(keys, lane, WARP, nobody);
+        queued = 0;
+        last = element(k - 1);
+        tally.merged();
+    }
+
+    // An element of the result, in every lane.
+    __device__ __forceinline__ Key element(unsigned i) const {
+        Key mine = keys[0];
+#pragma unroll
+        for (int r = 1; r < R; ++r) {
+            mine = choose(i % R == r, keys[r], mine);
+        }
+        return __shfl_sync(ALL_LANES, mine, i / R);
+    }
+
+    // Writes the first k elements.
+    __device__ __forceinline__ void write(unsigned* indices, float* squared_distances) const {
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+            unsigned i = lane * R + r;
+            if (i < k) {
+                indices[i] = index_of(keys[r]);
+                squared_distances[i] = distance_of(keys[r]);
+            }
+        }
+    }
+};
+
+}  // namespace warpscope::step

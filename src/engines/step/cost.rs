@@ -1,0 +1,120 @@
+//! The cost models of `step` and `step-exhaustive`, for uniform points. Rates are estimates for one core of a 2023 server and for an NVIDIA
+//! H200, after those of the other engines.
+
+use super::plan::{CLUSTERS, EXHAUSTIVE_CLUSTERS, ITERATIONS, POINTS_IN_CLUSTER, SWITCH};
+use super::queue::{CANDIDATES, WARP};
+use crate::knn::cost::out_of_cache;
+use crate::knn::{Cost, DeviceKind, Shape};
+
+/// Places in the queue.
+const PLACES: f64 = CANDIDATES as f64;
+
+/// Queries from which on a GPU's time grows with their number.
+const FILLING: f64 = 8000.0;
+
+/// The work of one query.
+struct Query {
+    /// Clusters whose bounds are computed and sorted.
+    clusters: f64,
+    /// Points whose distance is read.
+    accessed: f64,
+    /// Merges of the queue.
+    merges: f64,
+    /// The capacity of the result.
+    capacity: f64,
+}
+
+impl Query {
+    /// Estimates the clusters that a query visits: cubes that touch a ball around the k nearest.
+    fn of(shape: &Shape, clusters: f64) -> Self {
+        let (n, d, k) = (shape.n.max(1) as f64, shape.d.max(1) as f64, shape.k as f64);
+        let clusters = clusters.min(n);
+        let inside = n / clusters;
+        let side = 1.0 + (k / inside).powf(1.0 / d) * (1.0 + 1.0 / d);
+        let visited = (2.0 * side.powf(d.min(clusters.log2().max(1.0)))).clamp(1.0, clusters);
+        let accessed = visited * inside;
+        let candidates = (k + PLACES) * (1.0 + (accessed / (k + PLACES)).max(1.0).ln());
+        Self { clusters, accessed, merges: 1.0 + candidates / PLACES, capacity: k.max(PLACES).log2().ceil().exp2() }
+    }
+
+    /// Comparators of all merges.
+    fn comparators(&self) -> f64 {
+        self.merges * (PLACES * PLACES.log2().powi(2) / 2.0 + self.capacity * self.capacity.log2())
+    }
+
+    /// Comparators of sorting the clusters.
+    fn sorting(&self) -> f64 {
+        self.clusters * self.clusters.log2().max(1.0).powi(2)
+    }
+}
+
+/// Cost of `step`.
+pub fn step(shape: &Shape, kind: DeviceKind) -> Cost {
+    if shape.d >= SWITCH {
+        return exhaustive(shape, kind);
+    }
+    let (n, q, d) = (shape.n.max(1) as f64, shape.q as f64, shape.d.max(1) as f64);
+    let query = Query::of(shape, (n / POINTS_IN_CLUSTER as f64).ceil().min(CLUSTERS as f64));
+    // Seeding meets every point once a cluster, and each iteration once more.
+    let clustering = n * query.clusters * (1 + ITERATIONS) as f64;
+    match kind {
+        DeviceKind::Cpu => {
+            let threads = rayon::current_num_threads() as f64;
+            let each = q / q.clamp(1.0, threads);
+            Cost::default()
+                .setup("allocation", 1.0, 0.1)
+                .setup("clustering", clustering * (2.0 + d) / threads, 2e-7)
+                .setup("spheres", n * (1.0 + d) / threads, 1e-4)
+                .search("launch", 1.0, 0.05)
+                .search("bounds", each * query.clusters * (2.0 + d), 1e-6)
+                .search("sorting", each * query.clusters * query.clusters.log2().max(1.0), 3e-6)
+                .search("points", each * query.accessed * (2.0 + d), 5e-7)
+                .search("merges", each * query.comparators(), 4e-7)
+        }
+        DeviceKind::Gpu => {
+            let each = q.max(FILLING);
+            Cost::default()
+                .setup("allocation", 1.0, 1.0)
+                .setup("upload", n * d * 8.0, 1.5e-7)
+                .setup("clustering", clustering * (2.0 + d), 2e-10)
+                .setup("clustering, launches", query.clusters + ITERATIONS as f64, 0.015)
+                .setup("spheres", n * (1.0 + d) / rayon::current_num_threads() as f64, 1e-4)
+                .search("launch", 1.0, 0.03)
+                .search("bounds", each * query.clusters * (2.0 + d), 1.5e-10)
+                .search("sorting", each * query.sorting(), 1.5e-10)
+                .search("points", each * query.accessed * (2.0 + d), 1.5e-10)
+                .search("merges", each * query.comparators(), 3.7e-10)
+        }
+    }
+}
+
+/// Cost of `step-exhaustive`.
+pub fn exhaustive(shape: &Shape, kind: DeviceKind) -> Cost {
+    let (n, q, d) = (shape.n.max(1) as f64, shape.q as f64, shape.d.max(1) as f64);
+    // The minima tell which clusters hold neighbours, whatever the number of dimensions.
+    let query = Query::of(&Shape { d: 1, ..*shape }, (n / WARP as f64).ceil().min(EXHAUSTIVE_CLUSTERS as f64));
+    match kind {
+        DeviceKind::Cpu => {
+            let each = q / q.clamp(1.0, rayon::current_num_threads() as f64);
+            let far = out_of_cache(n * d * 4.0);
+            Cost::default()
+                .setup("allocation", 1.0, 0.05)
+                .setup("upload", n * d, 2e-6)
+                .search("launch", 1.0, 0.05)
+                .search("distances", each * n * (3.0 + d), 1.5e-7)
+                .search("distances, out of cache", each * n * d * far, 3e-7)
+                .search("sorting", each * query.clusters * query.clusters.log2().max(1.0), 3e-6)
+                .search("merges", each * query.comparators(), 4e-7)
+        }
+        DeviceKind::Gpu => {
+            let each = q.max(FILLING);
+            Cost::default()
+                .setup("allocation", 1.0, 1.0)
+                .setup("upload", n * d * 4.0, 1.5e-7)
+                .search("launch", 1.0, 0.05)
+                .search("distances", each * n * (8.0 + d), 1e-10)
+                .search("sorting", each * query.sorting(), 1.5e-10)
+                .search("merges", each * query.comparators(), 3.7e-10)
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! The engines `step` and `step-exhaustive` on the CPU, and their rows in the registry.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::clusters::Clusters;
+use super::cost;
+use super::exhaustive::{exhaust_each, groups_in_cluster};
+use super::kmeans::kmeans;
+use super::plan::Plan;
+use super::queue::{Queue, WARP};
+use super::spheres::Method;
+use super::traverse::{Visits, search_each};
+use crate::engines::cuda::CudaStep;
+use crate::engines::lockstep::distance::GroupedPoints;
+use crate::engines::{host_memory, processor};
+use crate::knn::{
+    Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Measure, Metric, Neighbors, Parameter,
+    Parameters, Problem, Search, SetupPhase, Values, warp as rules,
+};
+
+/// The registry's row for `step`.
+pub static STEP: Descriptor = Descriptor {
+    id: EngineId::new("step"),
+    group: Group::Indexed,
+    about: "STEP: clusters of points sorted for each query, the nearest visited and the rest pruned; from 16 dimensions on as step-exhaustive.",
+    source: "Wang and Ino 2025, §4; docs/step.md",
+    runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
+    limits: Limits { k: rules::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &[Metric::L2, Metric::Angular] },
+    measures: &MEASURES,
+    convergence: None,
+    phases: &[],
+    parameters: &[CLUSTERS, ITERATIONS, SPHERES, SWITCH, FISSION],
+    is_exhaustive: false,
+    twin_of: None,
+    cost: cost::step,
+    traces: false,
+    open: |device| open(device, &STEP),
+};
+
+/// The registry's row for `step-exhaustive`.
+pub static STEP_EXHAUSTIVE: Descriptor = Descriptor {
+    id: EngineId::new("step-exhaustive"),
+    group: Group::Exhaustive,
+    about: "STEP for many dimensions: all distances are computed, and clusters of points sorted and pruned by their exact minima.",
+    source: "Wang and Ino 2025, §4.4; docs/step.md",
+    runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
+    limits: Limits { k: rules::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &[Metric::L2, Metric::Angular] },
+    measures: &MEASURES,
+    convergence: None,
+    phases: &[],
+    parameters: &[CLUSTERS, FISSION],
+    is_exhaustive: true,
+    twin_of: None,
+    cost: cost::exhaustive,
+    traces: false,
+    open: |device| open(device, &STEP_EXHAUSTIVE),
+};
+
+const CLUSTERS: Parameter = Parameter {
+    name: "clusters",
+    help: "The most clusters that points are divided into.",
+    values: Values::Numbers(1..=2048),
+    default: "one for 128 points, at most 512; 2048 where all distances are computed",
+};
+
+const ITERATIONS: Parameter = Parameter {
+    name: "iterations",
+    help: "The most iterations of k-means; it stops when no point changes its cluster.",
+    values: Values::Numbers(0..=1000),
+    default: "50",
+};
+
+const SPHERES: Parameter =
+    Parameter { name: "spheres", help: "How clusters' bounding spheres are found.", values: Values::Words(&Method::WORDS), default: "exact" };
+
+const SWITCH: Parameter = Parameter {
+    name: "switch",
+    help: "The number of dimensions from which on all distances are computed, as step-exhaustive does.",
+    values: Values::Numbers(1..=1024),
+    default: "16",
+};
+
+const FISSION: Parameter = Parameter {
+    name: "fission",
+    help: "Whether a GPU sorts clusters and visits them by two kernels or by one; on a CPU it changes nothing.",
+    values: Values::Words(&["on", "off"]),
+    default: "on",
+};
+
+/// The columns of `counters.csv`, in the order of [`Visits`].
+pub static MEASURES: [Measure; 5] = {
+    const fn measure(name: &'static str, unit: [&'static str; 2], help: &'static str) -> Measure {
+        Measure { name, unit, help, theory: None, worst_case: None }
+    }
+    [
+        measure("merges", ["merge", "merges"], "Merges of the candidate queue, of 64, into the intermediate result."),
+        measure("candidates", ["candidate", "candidates"], "Points retained: closer than the k-th so far, and taken into the candidate queue."),
+        measure("accessed", ["point accessed", "points accessed"], "Points whose distance was read while clusters were visited."),
+        measure("clusters", ["cluster", "clusters"], "Clusters that were visited."),
+        measure("left_out", ["cluster left out", "clusters left out"], "Clusters that were not visited, as no neighbour can be in them."),
+    ]
+};
+
+/// Opens one of the two engines.
+fn open(device: DeviceId, descriptor: &'static Descriptor) -> Result<Box<dyn Engine>, EngineError> {
+    match device {
+        DeviceId::Cpu => Ok(Box::new(Step { descriptor })),
+        DeviceId::Gpu(_) => Ok(Box::new(CudaStep::open_on(device, descriptor)?)),
+    }
+}
+
+/// Queries per parallel work item.
+const BLOCK: usize = 16;
+
+/// The engines `step` and `step-exhaustive` on the CPU. They run everywhere.
+#[derive(Debug)]
+pub struct Step {
+    descriptor: &'static Descriptor,
+}
+
+impl Engine for Step {
+    fn descriptor(&self) -> &'static Descriptor {
+        self.descriptor
+    }
+
+    fn device_id(&self) -> DeviceId {
+        DeviceId::Cpu
+    }
+
+    fn device(&self) -> DeviceInfo {
+        DeviceInfo { id: Some(self.device_id()), name: "CPU, clusters".to_owned(), details: processor::details() }
+    }
+
+    fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
+        let plan = Plan::new(problem, parameters, self.descriptor.is_exhaustive);
+        let (points, setup_ms) = if plan.exhaustive { rows(problem)? } else { clusters(problem, &plan)? };
+        let neighbors = Neighbors::unanswered(problem.q(), problem.k());
+        Ok(Box::new(StepSearch { descriptor: self.descriptor, problem, plan, points, setup_ms, neighbors, visits: Vec::new() }))
+    }
+}
+
+/// What is made of the points.
+enum Prepared {
+    Clusters(Arc<Clusters>),
+    Rows(Arc<GroupedPoints<WARP>>),
+}
+
+/// The points in clusters, and what making them took unless they are there.
+fn clusters(problem: &Problem, plan: &Plan) -> Result<(Prepared, Option<(SetupPhase, f64)>), EngineError> {
+    let clustering = plan.clustering;
+    let there = problem.cache().get(DeviceId::Cpu, |clusters: &Clusters| clusters.clustering == clustering);
+    let bytes = if there.is_some() { 0 } else { Clusters::bytes(problem.n(), problem.dims(), clustering.clusters) };
+    host_memory::check(problem, bytes + visits_bytes(problem))?;
+    if let Some(clusters) = there {
+        return Ok((Prepared::Clusters(clusters), None));
+    }
+    let start = Instant::now();
+    problem.cache().remove::<Clusters>(DeviceId::Cpu);
+    let assigned = kmeans(problem, clustering.clusters, clustering.iterations);
+    let clusters = Arc::new(Clusters::new(problem, clustering, &assigned));
+    problem.cache().insert(DeviceId::Cpu, Arc::clone(&clusters));
+    Ok((Prepared::Clusters(clusters), Some((SetupPhase::BuildIndex, start.elapsed().as_secs_f64() * 1e3))))
+}
+
+/// The points in processing order, and what bringing them into groups took unless they are there.
+fn rows(problem: &Problem) -> Result<(Prepared, Option<(SetupPhase, f64)>), EngineError> {
+    let there = problem.cache().get(DeviceId::Cpu, |_: &GroupedPoints<WARP>| true);
+    let bytes = if there.is_some() { 0 } else { size_of_val(problem.points()) as u64 };
+    // A row of distances for each thread.
+    let distances = 4 * (problem.n() * rayon::current_num_threads()) as u64;
+    host_memory::check(problem, bytes + distances + visits_bytes(problem))?;
+    if let Some(points) = there {
+        return Ok((Prepared::Rows(points), None));
+    }
+    let start = Instant::now();
+    let points = Arc::new(GroupedPoints::new(problem.points(), problem.dims()));
+    problem.cache().insert(DeviceId::Cpu, Arc::clone(&points));
+    Ok((Prepared::Rows(points), Some((SetupPhase::Upload, start.elapsed().as_secs_f64() * 1e3))))
+}
+
+/// Bytes of what is counted of all queries.
+fn visits_bytes(problem: &Problem) -> u64 {
+    (size_of::<Visits>() * problem.q()) as u64
+}
+
+/// A problem, and what was made of its points.
+struct StepSearch<'a> {
+    descriptor: &'static Descriptor,
+    problem: &'a Problem,
+    plan: Plan,
+    points: Prepared,
+    /// What preparing the points took; `None` if they were cached.
+    setup_ms: Option<(SetupPhase, f64)>,
+    neighbors: Neighbors,
+    /// One per query of the last search.
+    visits: Vec<Visits>,
+}
+
+/// Where the answers of some queries go: indices and squared distances.
+type Answers<'a> = (&'a mut [u32], &'a mut [f32]);
+
+impl Search for StepSearch<'_> {
+    fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
+        self.setup_ms.into_iter().collect()
+    }
+
+    fn resident(&self) -> bool {
+        self.setup_ms.is_none()
+    }
+
+    fn parameters(&self) -> Parameters {
+        self.descriptor.parameters.iter().map(|parameter| (parameter.name, self.plan.value(parameter.name))).collect()
+    }
+
+    fn first_chunk(&self) -> usize {
+        (rayon::current_num_threads() * BLOCK).min(self.problem.q())
+    }
+
+    fn search(&mut self, queries: Range<usize>, _build: Build) -> Result<f64, EngineError> {
+        let start = Instant::now();
+        let (dims, k, n) = (self.problem.dims(), self.problem.k(), self.problem.n());
+        let coordinates = &self.problem.queries()[queries.start * dims..queries.end * dims];
+        let entries = queries.start * k..queries.end * k;
+        self.visits.clear();
+        self.visits.resize(queries.len(), Visits::default());
+        let (indices, distances) = (&mut self.neighbors.indices[entries.clone()], &mut self.neighbors.squared_distances[entries]);
+        let (points, clusters) = (&self.points, self.plan.clustering.clusters);
+
+        let search = |((queries, (indices, distances)), visits): ((&[f32], Answers<'_>), &mut [Visits])| {
+            let mut rows = indices.chunks_exact_mut(k).zip(distances.chunks_exact_mut(k)).zip(visits);
+            let mut done = |queue: &Queue, visited: Visits| {
+                let ((indices, distances), visits) = rows.next().expect("a row for each query");
+                *visits = visited;
+                for ((neighbour, index), distance) in queue.neighbours().zip(indices).zip(distances) {
+                    (*index, *distance) = neighbour;
+                }
+            };
+            let mut queue = Queue::new(k);
+            match points {
+                Prepared::Clusters(clusters) => search_each(clusters, queries, &mut queue, &mut done),
+                Prepared::Rows(points) => exhaust_each(points, groups_in_cluster(n, clusters), queries, dims, &mut queue, &mut done),
+            }
+        };
+        if queries.len() == 1 {
+            // A single work item runs on this thread: the pool may be busy with another run.
+            search(((coordinates, (indices, distances)), &mut self.visits));
+        } else {
+            let rows = indices.par_chunks_mut(BLOCK * k).zip(distances.par_chunks_mut(BLOCK * k));
+            coordinates.par_chunks(BLOCK * dims).zip(rows).zip(self.visits.par_chunks_mut(BLOCK)).for_each(search);
+        }
+        Ok(start.elapsed().as_secs_f64() * 1e3)
+    }
+
+    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
+        let start = Instant::now();
+        neighbors.clone_from(&self.neighbors);
+        Ok(start.elapsed().as_secs_f64() * 1e3)
+    }
+
+    fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
+        answer.measured.extend(&MEASURES, self.visits.drain(..).map(bytemuck::cast));
+        Ok(())
+    }
+}

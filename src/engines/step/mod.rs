@@ -1,0 +1,39 @@
+//! STEP: sort clusters of points for each query, traverse the nearest, then prune the rest (Wang and Ino 2025).
+//!
+//! The CPU's side; functions are named like their counterparts in `cuda/step/`, or their documentation says "No namesake" and why.
+//!
+//! | here | there |
+//! |---|---|
+//! | `kmeans.rs` | `cuda/step/kmeans.cuh` |
+//! | `bounds.rs` | `cuda/step/bounds.cuh` |
+//! | `queue.rs` | `cuda/step/queue.cuh` |
+//! | `traverse.rs` | `cuda/step/traverse.cuh` |
+//! | `exhaustive.rs` | `cuda/step/exhaustive.cuh` |
+//!
+//! Of the host alone, for both devices: `spheres.rs`, bounding spheres by three methods; `clusters.rs`, points brought together cluster
+//! after cluster; `plan.rs`, what parameters resolve to; `engine.rs`, the engines on the CPU; `cost.rs`, their cost model.
+//!
+//! [`docs/step.md`] says what is published, what differs here, and proves that no neighbour is left out.
+//!
+//! [`docs/step.md`]: https://github.com/warpscope/warpscope/blob/main/docs/step.md
+
+mod bounds;
+mod clusters;
+mod cost;
+mod engine;
+mod exhaustive;
+mod kmeans;
+mod plan;
+mod queue;
+mod spheres;
+#[cfg(test)]
+mod tests;
+mod traverse;
+
+pub use clusters::{Clustering, Clusters};
+pub use engine::{MEASURES, STEP, STEP_EXHAUSTIVE, Step};
+pub use exhaustive::groups_in_cluster;
+pub use kmeans::{BLOCK, Scale, first_seed};
+pub use plan::Plan;
+pub use queue::CANDIDATES;
+pub use traverse::Visits;

@@ -1,0 +1,140 @@
+//! What the two engines visit; that their answers are every engine's, conformance shows.
+
+use std::sync::Arc;
+
+use super::{STEP, STEP_EXHAUSTIVE};
+use crate::cloud::{Column, Order, PointCloud, Source, Table};
+use crate::knn::{Answer, Build, Descriptor, DeviceId, Metric, Neighbors, Parameters, Problem, Queries, Setup};
+
+/// A problem of points in processing order, whose queries are rows.
+pub fn problem(dims: usize, values: Vec<f64>, rows: Vec<u32>, k: usize) -> Problem {
+    of_metric(Metric::L2, dims, values, rows, k)
+}
+
+fn of_metric(metric: Metric, dims: usize, values: Vec<f64>, rows: Vec<u32>, k: usize) -> Problem {
+    let columns = (0..dims).map(|axis| Column { name: format!("c{axis}") }).collect();
+    let source = Source::Generate { spec: "test".to_owned(), seed: 0 };
+    let cloud = Arc::new(PointCloud::from_table(Table { columns, values }, source, None, false).unwrap());
+    let setup = Setup { k, metric, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false };
+    Problem::new(&cloud, &Queries::Rows(rows), setup).unwrap()
+}
+
+/// Coordinates from 0 to 1 without a pattern.
+pub fn scattered(n: usize, dims: usize) -> Vec<f64> {
+    let mut state = 7u64;
+    let next = |_| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f64 / (1u64 << 24) as f64
+    };
+    (0..n * dims).map(next).collect()
+}
+
+/// Neighbours, and what was counted of each query, by column.
+fn search(engine: &'static Descriptor, problem: &Problem, parameters: &Parameters) -> (Neighbors, Answer) {
+    let mut engine = engine.open_on(DeviceId::Cpu).unwrap();
+    let mut search = engine.load(problem, parameters, false).unwrap();
+    let (mut found, mut answer) = (Neighbors::default(), Answer::default());
+    search.search(0..problem.q(), Build::Counted).unwrap();
+    search.download(&mut found).unwrap();
+    search.collect(&mut answer).unwrap();
+    (found, answer)
+}
+
+#[test]
+fn equal_points_are_not_all_looked_at() {
+    let n = 50_000;
+    let problem = problem(2, vec![3.0; 2 * n], vec![0, 25_000, 49_999], 40);
+    for engine in [&STEP, &STEP_EXHAUSTIVE] {
+        let (found, answer) = search(engine, &problem, &Parameters::NONE);
+        for query in 0..3 {
+            assert!(found.of(query).0.iter().copied().eq(0..40), "the first positions, as all are equally far");
+            let accessed = answer.measured.column("accessed").unwrap()[query];
+            assert!(accessed <= 96, "{}: query {query} accessed {accessed} of {n} points", engine.id);
+        }
+    }
+}
+
+/// Of points at two places, every cluster of the nearer is as near: those at rank k are told apart by position.
+#[test]
+fn ties_across_clusters_are_decided_by_position() {
+    let n = 8192;
+    let problem = problem(1, (0..n).map(|i| f64::from(i % 2)).collect(), vec![1], 100);
+    for engine in [&STEP, &STEP_EXHAUSTIVE] {
+        let (found, _) = search(engine, &problem, &Parameters::NONE);
+        assert!(found.of(0).0.iter().copied().eq((0..100).map(|rank| 2 * rank + 1)), "{}", engine.id);
+    }
+}
+
+#[test]
+fn all_points_are_found_where_all_are_asked_for() {
+    for n in [1, 31, 32, 33, 700] {
+        for metric in [Metric::L2, Metric::Angular] {
+            let problem = of_metric(metric, 3, scattered(n, 3), vec![0], n);
+            for engine in [&STEP, &STEP_EXHAUSTIVE] {
+                let (found, answer) = search(engine, &problem, &Parameters::NONE);
+                let mut positions = found.of(0).0.to_vec();
+                positions.sort_unstable();
+                assert!(positions.into_iter().eq(0..n as u32), "{}: n = {n}", engine.id);
+                let of = |name: &str| answer.measured.column(name).unwrap()[0] as usize;
+                assert!(of("accessed") <= n && of("candidates") <= n, "{}: n = {n}", engine.id);
+            }
+        }
+    }
+}
+
+/// Clusters are visited or left out; few are visited in few dimensions, and fewer points than there are.
+#[test]
+fn far_clusters_are_left_out() {
+    let n = 20_000;
+    for metric in [Metric::L2, Metric::Angular] {
+        let problem = of_metric(metric, 2, scattered(n, 2), (0..n as u32).step_by(397).collect(), 20);
+        let (_, answer) = search(&STEP, &problem, &Parameters::from_iter([("iterations", 3)]));
+        let of = |name: &str, query: usize| answer.measured.column(name).unwrap()[query];
+        for query in 0..problem.q() {
+            let (clusters, left_out) = (of("clusters", query), of("left_out", query));
+            assert_eq!(clusters + left_out, 157, "{metric}: query {query}");
+            assert!(clusters >= 1 && of("accessed", query) >= 20 && of("candidates", query) >= 20);
+            assert_eq!(of("merges", query), of("candidates", query).div_ceil(64));
+        }
+        let mean = answer.measured.mean("accessed").unwrap();
+        assert!(mean < 2000.0, "{metric}: {mean} of {n} points");
+    }
+}
+
+/// The exact minima are the first neighbours, and no cluster is visited whose minimum is not among the k nearest.
+#[test]
+fn minima_prune_in_many_dimensions() {
+    let (n, dims, k) = (20_000, 24, 16);
+    let problem = problem(dims, scattered(n, dims), (0..50).collect(), k);
+    let (found, answer) = search(&STEP_EXHAUSTIVE, &problem, &Parameters::NONE);
+    for query in 0..problem.q() {
+        let of = |name: &str| answer.measured.column(name).unwrap()[query] as usize;
+        assert!(of("clusters") < k && of("accessed") <= of("clusters") * 32 && of("clusters") + of("left_out") == n / 32, "query {query}");
+        assert_eq!(found.of(query).0[0], query as u32);
+    }
+    // From its switch on, `step` is the same.
+    let (same, counted) = search(&STEP, &problem, &Parameters::NONE);
+    assert_eq!((same, counted.measured), (found, answer.measured));
+}
+
+/// The tighter the spheres, the fewer points are accessed (§6.6); whatever they are, neighbours are the same.
+#[test]
+fn exact_spheres_prune_more() {
+    let (n, dims) = (6000, 6);
+    for metric in [Metric::L2, Metric::Angular] {
+        let problem = of_metric(metric, dims, scattered(n, dims), (0..50).collect(), 20);
+        let by = |spheres: &str| search(&STEP, &problem, &Parameters::from_iter([("spheres", spheres), ("iterations", "5")]));
+        let [naive, ritter, exact] = ["naive", "ritter", "exact"].map(by);
+        assert!(naive.0 == ritter.0 && ritter.0 == exact.0);
+        let [naive, ritter, exact] = [naive, ritter, exact].map(|(_, answer)| answer.measured.mean("accessed").unwrap());
+        assert!(exact <= ritter && exact < naive, "{metric}: {naive} {ritter} {exact}");
+    }
+}
+
+#[test]
+fn clusters_are_made_anew_for_other_parameters() {
+    let problem = problem(2, scattered(2000, 2), vec![0], 5);
+    let mut engine = STEP.open_on(DeviceId::Cpu).unwrap();
+    let mut resident = |clusters: &str| engine.load(&problem, &Parameters::from_iter([("clusters", clusters)]), false).unwrap().resident();
+    assert_eq!(["8", "8", "9", "8"].map(&mut resident), [false, true, false, false]);
+}

@@ -38,6 +38,7 @@ pub static STEP: Descriptor = Descriptor {
     twin_of: None,
     cost: cost::step,
     traces: false,
+    walk: None,
     open: |device| open(device, &STEP),
 };
 
@@ -57,6 +58,7 @@ pub static STEP_EXHAUSTIVE: Descriptor = Descriptor {
     twin_of: None,
     cost: cost::exhaustive,
     traces: false,
+    walk: None,
     open: |device| open(device, &STEP_EXHAUSTIVE),
 };
 

@@ -269,7 +269,7 @@ pub const LESSONS: [Lesson; 8] = [
     Lesson {
         number: 8,
         id: "not-looking",
-        title: "Not looking: how an index leaves points out",
+        title: "Not looking everywhere",
         paragraph: "Brute force looks at every point. An index knows where points lie: they are in order along a curve, so that neighbours on it are near, \
             every 32 are a leaf with a box around them, and every 32 boxes are a node. The warp begins in the leaf where the query itself would be; \
             its points give a first k-th neighbour. Then it goes down from the root, with a child's box in every lane: the query clamped to \

@@ -6,6 +6,9 @@ pub fn source_of(file: &str) -> Option<&'static str> {
         "warp/bitonic.cuh" => Some(include_str!("../../../../cuda/warp/bitonic.cuh")),
         "warp/candidate_buffer.cuh" => Some(include_str!("../../../../cuda/warp/candidate_buffer.cuh")),
         "direct/warp_knn.cuh" => Some(include_str!("../../../../cuda/direct/warp_knn.cuh")),
+        "index/boxes.cuh" => Some(include_str!("../../../../cuda/index/boxes.cuh")),
+        "index/nearest.cuh" => Some(include_str!("../../../../cuda/index/nearest.cuh")),
+        "index/traverse.cuh" => Some(include_str!("../../../../cuda/index/traverse.cuh")),
         _ => None,
     }
 }

@@ -115,13 +115,16 @@ impl<'a> StepSearch<'a> {
         let there = problem.cache().get(cuda.device_id, |clusters: &DeviceClusters| clusters.clustering == plan.clustering);
         let finds = !plan.exhaustive && there.is_none();
         if finds {
-            host_memory::check(problem, Clusters::bytes(n, d, most))?;
             // Other clusters of the same points: their memory may be needed.
             problem.cache().remove::<DeviceClusters>(cuda.device_id);
         }
         let (form, floats) = if plan.exhaustive { (GROUPS, groups * WARP * d) } else { (Form::Rows, points::row_floats(n, d, 1)) };
         let extra = searching + if finds { DeviceClusters::bytes(n, d, most) } else { 0 };
         let mut memory = Memory::reserve(cuda, problem, form, floats, extra)?;
+        if finds {
+            // Grouping and spheres are the host's.
+            host_memory::check(problem, Clusters::bytes(n, d, most))?;
+        }
         upload(cuda, problem, &mut memory)?;
         let mut setup_ms = vec![(SetupPhase::Upload, memory.upload_ms)];
         let prepared = match there {

@@ -20,7 +20,7 @@ constexpr unsigned HEIGHTS = 6;
 constexpr unsigned TRAVERSE_WARPS = 4;
 // The most dimensions.
 constexpr unsigned MOST_DIMS = 32;
-// Threads in a block of codes, leaves and boxes.
+// Threads in a block of leaves and boxes.
 constexpr unsigned BUILD_THREADS = 256;
 // Threads in a block of codes and sweep: one a digit.
 constexpr unsigned SORT_THREADS = 256;

@@ -424,7 +424,7 @@ __device__ __noinline__ void answer_alone(const Traversal& search, unsigned in_l
 }
 
 // Sorts each lane's pairs in its registers, and writes them. Lists are columns, and rows of consecutive ranks are to be written: they are
-// turned so that no two lanes meet in a bank.
+// turned so that few lanes meet in a bank.
 template <int L>
 __device__ __forceinline__ void write_sorted(const Traversal& search, Key* entries, unsigned found, unsigned in_launch, unsigned queries, unsigned lane) {
     Key keys[L];

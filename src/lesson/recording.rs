@@ -183,7 +183,6 @@ pub struct Index {
     /// What the recorded search visited in the end.
     pub visits: Visits,
     /// What is visited if boxes are visited as they lie on the curve, from its beginning.
-    /// What is visited if boxes are visited as they lie on the curve, from its beginning.
     pub as_they_lie: Visits,
     /// What brute force counts.
     pub brute: Counters,

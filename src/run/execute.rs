@@ -67,7 +67,7 @@ impl RunError {
 }
 
 /// Runs a spec on an engine. `stage` hears what is being done and how far the whole is (0 to 1), and answers whether to
-/// go on; it is asked before every chunk of queries, about every 50 ms.
+/// go on; it is asked before every chunk of queries, about every 50 ms unless the engine says otherwise.
 ///
 /// The record's `fallback` is left empty: it is for whoever chose the engine to say why.
 pub fn execute(

@@ -46,7 +46,7 @@ impl Resident {
 
     /// Lets go of what engines made of the points, on devices and off, and says whether there was anything.
     pub fn release_made(&self) -> bool {
-        self.lock().as_ref().is_some_and(|points| points.cache().clear())
+        self.lock().as_ref().is_some_and(|points| super::planner::release_made(points))
     }
 
     /// Lets go of everything: the cloud is no longer of interest. What goes on with it keeps it as long as it needs to.

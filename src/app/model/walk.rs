@@ -99,19 +99,24 @@ impl Walkthrough {
         match &step.event {
             Event::Opened { region, children, near } => {
                 let (part, boxes) = (self.part(*region), text::count(u64::from(*children), "box", "boxes"));
-                let near = if *near == 0 { "none".to_owned() } else { text::thousands(u64::from(*near)) };
-                format!("{part} is opened: of {boxes} in it, {near} may hold neighbours.")
+                match (*children, *near) {
+                    (0, _) => format!("{part} is opened: nothing in it is left to visit."),
+                    (_, 0) => format!("{part} is opened: of {boxes} not yet visited, none can hold a neighbour."),
+                    (_, near) => format!("{part} is opened: of {boxes} not yet visited, {} can hold neighbours.", text::thousands(u64::from(near))),
+                }
             }
             Event::Visited { region, points, near, taken } => {
                 let (part, count) = (self.part(*region), text::count(points.len() as u64, "point", "points"));
                 // Where the query lies, or would lie, is looked at before anything is compared.
                 let own = if at == 0 { ", the query's own" } else { "" };
+                let some = |taken: u32| if taken == 1 { "1 is taken".to_owned() } else { format!("{taken} are taken") };
                 let found = match (step.before.is_finite(), near.count_ones(), taken.count_ones()) {
-                    (false, ..) => format!("all taken, as there is no {kth} yet"),
+                    (false, near, taken) if taken == near => format!("all taken, as there is no {kth} yet"),
+                    (false, _, taken) => format!("{}, as there is a {kth} before the last", some(taken)),
                     (true, 0, _) => format!("none is nearer than the {kth} so far ({})", self.distance(step.before)),
                     (true, near, taken) => {
-                        let some = if taken < near { format!(", {taken} are taken") } else { String::new() };
-                        format!("{near} nearer than the {kth} so far ({}){some}", self.distance(step.before))
+                        let taken = if taken < near { format!(", {}", some(taken)) } else { String::new() };
+                        format!("{near} nearer than the {kth} so far ({}){taken}", self.distance(step.before))
                     }
                 };
                 let now = if step.after < step.before { format!("; now it is at {}", self.distance(step.after)) } else { String::new() };
@@ -225,7 +230,7 @@ mod tests {
             sentences,
             [
                 "Leaf 1, the query's own: 3 points, all taken, as there is no 4th neighbour yet.",
-                "The root is opened: of 3 boxes in it, 3 may hold neighbours.",
+                "The root is opened: of 3 boxes not yet visited, 3 can hold neighbours.",
                 "Leaf 0: 2 points, 1 nearer than the 4th neighbour so far (2.50); now it is at 2.00.",
                 "Left out: 2 boxes; the nearest is no nearer (2.00) than the 4th neighbour (2.00).",
                 "Done: the 4th neighbour is at 1.50. 5 points of 50 were looked at, in 2 leaves.",

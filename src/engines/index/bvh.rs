@@ -31,7 +31,7 @@ pub static BVH: Descriptor = Descriptor {
     about: "A tree of boxes over points in Morton order: looks only where neighbours can be.",
     source: "docs/index.md",
     runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
-    limits: Limits { k: rules::MAX_K, d: 32, n: u32::MAX as usize, metrics: &[Metric::L2, Metric::Angular] },
+    limits: Limits { k: rules::MAX_K, d: 32, n: MOST_POINTS, metrics: &[Metric::L2, Metric::Angular] },
     measures: &MEASURES,
     convergence: None,
     phases: &[],
@@ -62,14 +62,17 @@ pub static MEASURES: [Measure; 6] = {
     ]
 };
 
+/// The most points. What a tile of the radix sort publishes is a count of 30 bits (`cuda/index/radix_sort.cuh`).
+pub const MOST_POINTS: usize = (1 << 30) - 1;
+
 /// Queries per parallel work item, neighbours on the curve.
 const BLOCK: usize = 64;
 
 /// Likewise in packets: enough that what they work with is not allocated for each.
 const PACKED_BLOCK: usize = 32 * 32;
 
-/// How long a chunk may take: long enough for most of a million queries, so that those of a packet are near one another.
-const CHUNK_MS: f64 = 400.0;
+/// How long a chunk may take: long enough for a quarter of a million queries, before it is known how much faster packets are.
+const CHUNK_MS: f64 = 800.0;
 
 /// The engine `bvh` on the CPU. It runs everywhere.
 #[derive(Debug, Default)]

@@ -1,4 +1,4 @@
-//! Observers of a query's way through the tree, with which a lesson records it.
+//! Observers of a query's way through the tree, with which lessons and walks record it.
 //!
 //! Every method does nothing by default. Runs use [`Unwatched`], for which all of them are empty, so that only the search itself remains after
 //! inlining.

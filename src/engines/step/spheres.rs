@@ -1,6 +1,6 @@
 //! Bounding spheres of clusters by three methods (STEP §3), in f64 on the host.
 //!
-//! A method finds a centre only. The radius is always that of the farthest point ([`super::clusters`]), so that a sphere is valid
+//! A method finds a centre only. The radius is always that of the farthest point ([`super::bounds`]), so that a sphere is valid
 //! however poor its centre is: of equal, collinear or too many points, or where a method stops early.
 //!
 //! Points on the unit sphere need no variant. Their smallest cone has the centre of their smallest ball as its axis: the circumcentre

@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 pub use plan::{Candidate, Job, Plan, Purpose, engines};
 pub use rates::Forecast;
-pub(super) use resident::{is_taken_in, taken_in, waited, waited_ms};
+pub(super) use resident::{is_taken_in, release_made, taken_in, waited, waited_ms};
 
 use super::{Phase, RunRecord};
 use crate::engines::registry;

@@ -29,6 +29,17 @@ pub fn waited_ms(points: &Points) -> f64 {
     points.cache().get(DeviceId::Cpu, |_: &Waited| true).map_or(0.0, |waited| waited.0)
 }
 
+/// Forgets what was made of the points, but not how long they were waited for, and says whether there was anything.
+pub fn release_made(points: &Points) -> bool {
+    let before = waited_ms(points);
+    points.cache().remove::<Waited>(DeviceId::Cpu);
+    let released = points.cache().clear();
+    if before > 0.0 {
+        waited(points, before);
+    }
+    released
+}
+
 /// Adds the milliseconds of another.
 pub fn waited(points: &Points, ms: f64) {
     points.cache().insert(DeviceId::Cpu, Arc::new(Waited(waited_ms(points) + ms)));

@@ -121,6 +121,10 @@ impl<'a> StepSearch<'a> {
         let (form, floats) = if plan.exhaustive { (GROUPS, groups * WARP * d) } else { (Form::Rows, points::row_floats(n, d, 1)) };
         let extra = searching + if finds { DeviceClusters::bytes(n, d, most) } else { 0 };
         let mut memory = Memory::reserve(cuda, problem, form, floats, extra)?;
+        if plan.exhaustive {
+            // Twice the points, grouped.
+            host_memory::check(problem, 8 * (n * d) as u64)?;
+        }
         if finds {
             // Grouping and spheres are the host's.
             host_memory::check(problem, Clusters::bytes(n, d, most))?;

@@ -80,7 +80,7 @@ fn listing() -> String {
     let row = |preset: &Preset| {
         let needs = match (preset.missing, preset.data) {
             (Some(why), _) => format!(" (not yet: {why})"),
-            (None, Data::File { published, instead }) => format!(" (--input; published: {published}; alike: {instead})"),
+            (None, Data::File { instead, .. }) => format!(" (--input, such as {instead})"),
             (None, Data::Generated(_)) => String::new(),
         };
         vec![format!("  {}", preset.names.join(", ")), format!("{}{needs}", preset.about)]

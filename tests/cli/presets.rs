@@ -17,7 +17,15 @@ fn a_preset_is_a_sweep_whose_sizes_can_be_given() {
     assert_eq!(run(&rows[8]), "rounded-normal:n=300,d=5 step:spheres=exact,switch=1024 20 5 angular");
     assert!(rows.iter().all(|row| column(row, "mean_accessed").parse::<f64>().unwrap() > 0.0 && column(row, "error").is_empty()));
     let figure = fs::read_to_string(place.path("spheres.svg")).unwrap();
-    for said in ["<svg ", "step-12, step-12a, step-12b", "step:spheres=ritter", "d, dimensions", "2.9 times as fast", "which differ from these"] {
+    for said in [
+        "<svg ",
+        "warpscope sweep --preset step-12,",
+        "step:spheres=ritter",
+        "Bounding spheres, random data",
+        "d, dimensions",
+        "2.9 times as fast",
+        "which differ from these",
+    ] {
         assert!(figure.contains(said), "{said} is missing from\n{figure}");
     }
     // With fewer rows than the preset has queries, all are asked for.
@@ -31,7 +39,7 @@ fn a_preset_is_a_sweep_whose_sizes_can_be_given() {
 fn presets_are_listed_and_say_what_they_need() {
     let place = Place::new();
     let list = place.ok("sweep --preset list").stdout;
-    for said in ["step-5a, step-5b", "step-12, step-12a, step-12b", "--input; published: ANNSIFT1M", "not yet: active threads"] {
+    for said in ["step-5a, step-5b", "step-12, step-12a, step-12b", "--input, such as zip codes or airports", "not yet: active threads"] {
         assert!(list.contains(said), "{said} is missing from\n{list}");
     }
     assert!(place.ok("sweep --help").stdout.contains("step-5a, step-5b"));

@@ -16,8 +16,8 @@ impl Axis {
     pub fn around(values: impl Iterator<Item = f64>, places: [f32; 2]) -> Option<Self> {
         let logs = values.filter(|value| *value > 0.0 && value.is_finite()).map(f64::ln);
         let [min, max] = logs.fold([f64::INFINITY, f64::NEG_INFINITY], |[min, max], log| [min.min(log), max.max(log)]);
-        // A single value, or several that are nearly equal, are in the middle of a factor of 4.
-        let room = f64::max((max - min) * 0.06, if max - min < 0.7 { 0.7 } else { 0.0 });
+        // Within a factor of 6 there are always two ticks.
+        let room = f64::max((max - min) * 0.06, (6f64.ln() - (max - min)) / 2.0);
         (min <= max).then_some(Self { ends: [min - room, max + room], places })
     }
 
@@ -37,7 +37,7 @@ impl Axis {
 /// A value as it stands at a tick.
 pub fn label(value: f64) -> String {
     // Powers of ten are not exact: 3·10⁻⁴ may be 0.00030000000000000003.
-    if value >= 1.0 && value < 1e15 { thousands(value.round() as u64) } else { coordinate(value) }
+    if (1.0..1e15).contains(&value) { thousands(value.round() as u64) } else { coordinate(value) }
 }
 
 #[cfg(test)]
@@ -67,6 +67,9 @@ mod tests {
     fn equal_values_are_in_the_middle_and_nothing_has_no_axis() {
         let axis = Axis::around([7.0, 7.0].into_iter(), [0.0, 100.0]).unwrap();
         assert!((axis.place(7.0) - 50.0).abs() < 1e-3);
+        for value in [1.01, 2.1, 3.3, 5.1, 9.9] {
+            assert!(Axis::around([value].into_iter(), [0.0, 1.0]).unwrap().ticks(8).len() >= 2, "{value}");
+        }
         assert!(Axis::around([0.0, -1.0, f64::NAN, f64::INFINITY].into_iter(), [0.0, 1.0]).is_none());
     }
 }

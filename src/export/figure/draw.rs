@@ -32,8 +32,10 @@ pub fn scene(figure: &Figure) -> Scene {
     let wide = PANEL[0] * panels.len().max(1) as f32;
     let mut page = Page { scene: Scene::new(wide + 2.0 * MARGIN, 0.0), y: MARGIN, wide };
     page.lines(&figure.title, TITLE, Ink::Text);
-    let conditions: Vec<&str> = figure.conditions.iter().chain(&figure.devices).map(String::as_str).collect();
-    page.lines(&conditions.join(", "), TEXT, Ink::TextWeak);
+    let by = figure.preset.map(|name| format!("warpscope sweep --preset {name}"));
+    let devices = (!figure.devices.is_empty()).then(|| format!("on {}", figure.devices.join(" and ")));
+    let about: Vec<&str> = by.iter().chain(&figure.conditions).chain(&devices).map(String::as_str).collect();
+    page.lines(&about.join(", "), TEXT, Ink::TextWeak);
     page.y += LINE / 2.0;
     for (at, (panel, curves)) in panels.iter().enumerate() {
         let room = area(MARGIN + PANEL[0] * at as f32, page.y, PANEL[0], PANEL[1]);

@@ -9,11 +9,13 @@
 mod axis;
 mod draw;
 
+use crate::cloud::Source;
 use crate::lesson::picture::svg::svg;
 use crate::palette::LIGHT;
 use crate::run::presets::{Panel, Preset, Stated};
 use crate::run::sweep::{Size, Sweep};
 use crate::run::{EngineChoice, RunRecord};
+use crate::text::sentence_case;
 
 /// Why a sweep has no figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,8 +34,11 @@ pub struct Figure {
     /// A line each; speedups are against the first.
     methods: Vec<EngineChoice>,
     measured: Vec<Measured>,
-    /// The sizes and the data of the runs, and what they ran on, each once.
+    /// The preset's first name.
+    preset: Option<&'static str>,
+    /// What all runs have in common: sizes, metric and data.
     conditions: Vec<String>,
+    /// What they ran on, each once.
     devices: Vec<String>,
     /// What a publication says of its figure, and whether its numbers are comparable with these.
     stated: &'static [Stated],
@@ -68,14 +73,12 @@ impl Figure {
     pub fn new(sweep: &Sweep, preset: Option<&Preset>) -> Result<Self, FigureError> {
         let x = sweep.varied().ok_or(FigureError::OneSize)?;
         Ok(Self {
-            title: preset.map_or_else(
-                || format!("Search against the number of {}", x.about()),
-                |preset| format!("{}: {}", preset.names.join(", "), preset.about),
-            ),
+            title: preset.map_or_else(|| format!("Search against the number of {}", x.about()), |preset| sentence_case(preset.about)),
             x,
             panels: preset.map_or(&[Panel::Time, Panel::Points][..], |preset| preset.panels).to_vec(),
             methods: sweep.engines.clone(),
             measured: Vec::new(),
+            preset: preset.and_then(|preset| preset.names.first().copied()),
             conditions: Vec::new(),
             devices: Vec::new(),
             stated: preset.map_or(&[], |preset| preset.stated),
@@ -88,14 +91,16 @@ impl Figure {
         let Some(method) = self.methods.iter().position(|method| method == asked) else { return };
         let mean = |name: &str| record.summary.measure(name).map(|measure| measure.mean);
         let x = self.x.of(record) as f64;
+        // What an engine says of itself there, such as `CPU, clusters`, is in the legend already.
+        let device = record.device.name.split(',').next().unwrap_or_default().to_owned();
         self.measured.push(Measured { method, x, ms: record.summary.search_ms_median, accessed: mean("accessed"), retained: mean("candidates") });
-        let sizes =
-            Size::ALL.into_iter().filter(|size| *size != self.x).map(|size| format!("{} = {}", size.name(), axis::label(size.of(record) as f64)));
         if self.conditions.is_empty() {
-            self.conditions = sizes.chain([record.spec.metric.name().to_owned(), record.spec.data.to_string()]).collect();
+            let others = Size::ALL.into_iter().filter(|size| *size != self.x);
+            let sizes = others.map(|size| format!("{} = {}", size.name(), axis::label(size.of(record) as f64)));
+            self.conditions = sizes.chain([record.spec.metric.name().to_owned(), data(&record.spec.data)]).collect();
         }
-        if !self.devices.contains(&record.device.name) {
-            self.devices.push(record.device.name.clone());
+        if !self.devices.contains(&device) {
+            self.devices.push(device);
         }
     }
 
@@ -135,6 +140,16 @@ impl Figure {
     pub fn svg(&self) -> String {
         svg(&draw::scene(self), &LIGHT)
     }
+}
+
+/// Where the points come from; a generator's sizes stand elsewhere.
+fn data(source: &Source) -> String {
+    let Source::Generate { spec, seed } = source else { return source.to_string() };
+    let (name, parameters) = spec.split_once(':').unwrap_or((spec, ""));
+    let is_size = |parameter: &&str| ["n", "d", ""].contains(&parameter.split('=').next().unwrap_or_default().trim());
+    let others: Vec<&str> = parameters.split(',').filter(|parameter| !is_size(parameter)).collect();
+    let colon = if others.is_empty() { "" } else { ":" };
+    format!("{}{colon}{} (seed {seed})", name.trim(), others.join(","))
 }
 
 #[cfg(test)]

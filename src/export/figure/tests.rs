@@ -40,8 +40,15 @@ fn curves_are_what_was_measured_by_ascending_size() {
 #[test]
 fn a_figure_says_what_it_shows() {
     let text = figure(&small(), None).svg();
-    for said in ["Search time in ms", "Points accessed and retained", ">k, neighbours per query<", ">kdtree<", ">step<", "n = 400", "q = 50", ">16<"]
-    {
+    for said in [
+        "Search time in ms",
+        "Points accessed and retained",
+        ">k, neighbours per query<",
+        ">kdtree<",
+        ">step<",
+        "n = 400, q = 50, d = 2, l2, rounded-normal (seed 0), on CPU<",
+        ">16<",
+    ] {
         assert!(text.contains(said), "{said} is missing from\n{text}");
     }
     assert!(!text.contains("paper"), "no publication is behind it");
@@ -57,6 +64,13 @@ fn numbers_of_the_paper_are_marked_only_where_sizes_are_its_own() {
     let text = figure(&Sweep { d: vec![2, 3], k: vec![5], ..other }, Some(preset)).svg();
     assert!(text.contains("RTX 3070, with its own data and sizes") && !text.contains("stated in the paper"), "{text}");
     assert!(text.contains("2.9 times as fast"), "{text}");
+}
+
+#[test]
+fn sizes_of_a_generator_are_said_once() {
+    let of = |spec: &str| data(&Source::Generate { spec: spec.to_owned(), seed: 7 });
+    assert_eq!(of("uniform"), "uniform (seed 7)");
+    assert_eq!(of("gaussian-mixture: n=5,clusters=3, d=2,spread=1"), "gaussian-mixture:clusters=3,spread=1 (seed 7)");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Sweeps with a name: those behind the figures of a publication, as rows of a table ([`step`]).
+//! Sweeps with a name: those behind the figures of a publication, as rows of a table (`step.rs`).
 //!
 //! A preset becomes a [`Sweep`] like any other, so that everything that a sweep can do it can do too.
 

@@ -58,7 +58,7 @@ const NO_ACTIVE_THREADS: &str = "active threads of a warp are counted by a profi
 pub static PRESETS: [Preset; 19] = [
     Preset {
         names: &["step-5a", "step-5b"],
-        about: "L2, random data: time, points accessed and retained against the number of queries",
+        about: "random data, L2, against the number of queries: time, points accessed and retained",
         q: &QS,
         stated: &[
             default_row(&[(Panel::Time, 65_536.0, 10.0)]),
@@ -68,17 +68,17 @@ pub static PRESETS: [Preset; 19] = [
     },
     Preset {
         names: &["step-5c", "step-5d"],
-        about: "the same against the number of points",
+        about: "random data, L2, against the number of points: time, points accessed and retained",
         n: &NS,
         stated: &[
             default_row(&[(Panel::Time, 65_536.0, 10.0)]),
-            Stated { says: "step is 13.9 times as fast as the k-d tree on the GPU at n = 65,536, and slower from 2^24 on (§6.2)", at: &[] },
+            Stated { says: "step is 13.9 times as fast as the k-d tree on the GPU at n = 65,536, and slower above n = 16,777,216 (§6.2)", at: &[] },
         ],
         ..DEFAULT
     },
     Preset {
         names: &["step-5e", "step-5f"],
-        about: "the same against k",
+        about: "random data, L2, against k: time, points accessed and retained",
         k: &KS,
         stated: &[
             default_row(&[(Panel::Time, 128.0, 10.0)]),
@@ -91,7 +91,7 @@ pub static PRESETS: [Preset; 19] = [
     },
     Preset {
         names: &["step-5g", "step-5h"],
-        about: "the same against the number of dimensions",
+        about: "random data, L2, against the number of dimensions: time, points accessed and retained",
         d: &DS,
         stated: &[
             default_row(&[(Panel::Time, 2.0, 10.0)]),
@@ -105,14 +105,14 @@ pub static PRESETS: [Preset; 19] = [
     },
     Preset {
         names: &["step-6a", "step-6b"],
-        about: "angles, random data: time, points accessed and retained against the number of points",
+        about: "random data, angles, against the number of points: time, points accessed and retained",
         metric: Metric::Angular,
         n: &NS,
         ..DEFAULT
     },
     Preset {
         names: &["step-6c", "step-6d"],
-        about: "the same against the number of dimensions",
+        about: "random data, angles, against the number of dimensions: time, points accessed and retained",
         metric: Metric::Angular,
         d: &DS,
         stated: &[
@@ -124,7 +124,7 @@ pub static PRESETS: [Preset; 19] = [
     },
     Preset {
         names: &["step-7a", "step-7b"],
-        about: "L2, places on a map: time, points accessed and retained against k",
+        about: "places on a map, L2, against k: time, points accessed and retained",
         data: PLACES,
         q: &[72_276],
         methods: RANDOM,
@@ -136,7 +136,7 @@ pub static PRESETS: [Preset; 19] = [
     },
     Preset {
         names: &["step-7c", "step-7d"],
-        about: "the same on image descriptors",
+        about: "image descriptors, L2, against k: time, points accessed and retained",
         data: SIFT,
         q: &[10_000],
         stated: &[Stated {
@@ -147,7 +147,7 @@ pub static PRESETS: [Preset; 19] = [
     },
     Preset {
         names: &["step-7e", "step-7f"],
-        about: "angles, descriptions of proteins: time, points accessed and retained against k",
+        about: "descriptions of proteins, angles, against k: time, points accessed and retained",
         data: Data::File { published: "KDDCUP-Bio, 139,658 points in 74 dimensions", instead: "handwritten digits" },
         metric: Metric::Angular,
         q: &[10_000],
@@ -159,7 +159,7 @@ pub static PRESETS: [Preset; 19] = [
     },
     Preset {
         names: &["step-7g", "step-7h"],
-        about: "the same on particle collisions",
+        about: "particle collisions, angles, against k: time, points accessed and retained",
         data: Data::File { published: "KDDCUP-Phy, 100,000 points in 78 dimensions", instead: "handwritten digits" },
         metric: Metric::Angular,
         q: &[10_000],
@@ -168,7 +168,7 @@ pub static PRESETS: [Preset; 19] = [
     },
     Preset {
         names: &["step-8a"],
-        about: "L2, image descriptors: exhaustive methods against k",
+        about: "image descriptors, L2, against k: exhaustive methods",
         data: SIFT,
         q: &[10_000],
         methods: "step-exhaustive,cuda",
@@ -178,7 +178,7 @@ pub static PRESETS: [Preset; 19] = [
     },
     Preset {
         names: &["step-8b"],
-        about: "the same in 960 dimensions",
+        about: "image descriptors in 960 dimensions, L2, against k: exhaustive methods",
         data: Data::File { published: "GIST, 1,000,000 points in 960 dimensions", instead: "Fashion-MNIST" },
         q: &[1000],
         methods: "step-exhaustive,cuda",
@@ -188,7 +188,7 @@ pub static PRESETS: [Preset; 19] = [
     },
     Preset {
         names: &["step-8c"],
-        about: "the same with ten million points",
+        about: "ten million embeddings of images, L2, against k: exhaustive methods",
         data: Data::File { published: "DEEP10M, 10,000,000 points in 96 dimensions", instead: "Fashion-MNIST" },
         q: &[10_000],
         methods: "step-exhaustive,cuda",
@@ -198,7 +198,7 @@ pub static PRESETS: [Preset; 19] = [
     },
     Preset {
         names: &["step-9a"],
-        about: "L2, places on a map: trees on GPU and CPU beside step, against k",
+        about: "places on a map, L2, against k: step beside trees on GPU and CPU",
         data: PLACES,
         q: &[72_276],
         methods: "step:switch=1024,bvh,kdtree",
@@ -207,7 +207,7 @@ pub static PRESETS: [Preset; 19] = [
     },
     Preset {
         names: &["step-9b"],
-        about: "the same on image descriptors, where trees fail",
+        about: "image descriptors, L2, against k: step beside a tree on the CPU",
         data: SIFT,
         q: &[10_000],
         methods: "step:switch=1024,kdtree",
@@ -216,7 +216,7 @@ pub static PRESETS: [Preset; 19] = [
     },
     Preset {
         names: &["step-10a"],
-        about: "ablation, L2: speedup over brute force against the number of points",
+        about: "ablation, random data, L2, against the number of points: speedup over brute force",
         n: &NS,
         methods: ABLATION,
         panels: &[Panel::Speedup],
@@ -225,7 +225,7 @@ pub static PRESETS: [Preset; 19] = [
     },
     Preset {
         names: &["step-10b"],
-        about: "ablation, angles: speedup over brute force against the number of dimensions",
+        about: "ablation, random data, angles, against the number of dimensions: speedup over brute force",
         metric: Metric::Angular,
         d: &WIDE_DS,
         methods: ABLATION,
@@ -238,17 +238,17 @@ pub static PRESETS: [Preset; 19] = [
     },
     Preset {
         names: &["step-11a", "step-11b"],
-        about: "active threads of a warp against the number of points, and of dimensions",
+        about: "random data, against the number of points, or of dimensions: active threads of a warp",
         n: &NS,
         methods: "step:switch=1024",
         panels: &[],
-        stated: &[Stated { says: "30.7 of 32 threads are active at n = 2^20 (§6.5)", at: &[] }],
+        stated: &[Stated { says: "30.7 of 32 threads are active at n = 1,048,576 (§6.5)", at: &[] }],
         missing: Some(NO_ACTIVE_THREADS),
         ..DEFAULT
     },
     Preset {
         names: &["step-12", "step-12a", "step-12b"],
-        about: "angles: bounding spheres by three methods, speedup over the naive one and points against the number of dimensions",
+        about: "bounding spheres, random data, angles, against the number of dimensions: speedup over naive ones, points accessed and retained",
         metric: Metric::Angular,
         d: &DS,
         methods: SPHERES,

@@ -121,12 +121,13 @@ fn sweep(args: &SweepArgs, preset: Option<&Preset>) -> anyhow::Result<Sweep> {
         }
         (None, None) => bail!(Usage("one of --input <FILE>, --generate <SPEC> and --preset <NAME> is needed".to_owned())),
     };
-    if preset.is_some() && args.engine.is_empty() {
-        if let Some(device) = args.device.device {
-            let (engines, said) = presets::on_device(sweep.engines, device.kind());
-            sweep.engines = engines;
-            said.iter().for_each(|what| output::note(what));
-        }
+    if let Some(device) = args.device.device
+        && preset.is_some()
+        && args.engine.is_empty()
+    {
+        let (engines, said) = presets::on_device(sweep.engines, device.kind());
+        sweep.engines = engines;
+        said.iter().for_each(|what| output::note(what));
     }
     fn replace<T: Clone>(list: &mut Vec<T>, given: &[T]) {
         if !given.is_empty() {

@@ -50,7 +50,7 @@ const ON_FILE: Preset = Preset { n: &[], d: &[], k: &KS, methods: PRACTICAL, ..D
 
 /// The default row of Table 2, wherever it is in a figure.
 const fn default_row(at: &'static [(Panel, f64, f64)]) -> Stated {
-    Stated { says: "step: 10 ms with the defaults, GPU Faiss more than 200 ms (§6.3)", at }
+    Stated { says: "step takes 10 ms with the defaults, GPU Faiss more than 200 ms (§6.3)", at }
 }
 
 const NO_ACTIVE_THREADS: &str = "active threads of a warp are counted by a profiled build of step, which does not exist yet";
@@ -116,7 +116,7 @@ pub static PRESETS: [Preset; 19] = [
         metric: Metric::Angular,
         d: &DS,
         stated: &[
-            Stated { says: "step-exhaustive: about 160 ms for distances and 50 ms for selection (§6.2)", at: &[] },
+            Stated { says: "step-exhaustive takes about 160 ms for distances and 50 ms for selection (§6.2)", at: &[] },
             Stated { says: "step accesses all points from d = 32 on (§6.4)", at: &[(Panel::Points, 32.0, 65_536.0)] },
             Stated { says: "step-exhaustive is 55.6 times as fast as the SS-tree at d = 32 (§6.2)", at: &[] },
         ],

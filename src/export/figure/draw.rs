@@ -43,6 +43,9 @@ pub fn scene(figure: &Figure) -> Scene {
     }
     page.y += PANEL[1] + LINE / 2.0;
     page.legend(figure, &panels);
+    if figure.has_zeros() {
+        page.lines("Counts of 0 are not drawn: a logarithmic axis has no place for them.", TEXT, Ink::TextWeak);
+    }
     page.stated(figure);
     page.scene.size[1] = page.y + MARGIN;
     page.scene

@@ -130,6 +130,11 @@ impl Figure {
         curves
     }
 
+    /// Whether a count was 0, which a logarithmic axis has no place for.
+    fn has_zeros(&self) -> bool {
+        self.panels.contains(&Panel::Points) && self.measured.iter().any(|run| [run.accessed, run.retained].contains(&Some(0.0)))
+    }
+
     /// The places that a publication names in a panel; none where sizes or data are others.
     fn stated_in(&self, panel: Panel) -> Vec<[f64; 2]> {
         let all = self.stated.iter().flat_map(|stated| stated.at).filter(|_| self.is_as_published);

@@ -66,6 +66,15 @@ fn numbers_of_the_paper_are_marked_only_where_sizes_are_its_own() {
     assert!(text.contains("2.9 times as fast"), "{text}");
 }
 
+/// The minima of clusters are the one nearest neighbour already: nothing is read again.
+#[test]
+fn what_is_not_drawn_is_said() {
+    let nearest = Sweep { engines: EngineChoice::list("step-exhaustive").unwrap(), k: vec![1, 8], ..small() };
+    let zeros = figure(&nearest, None);
+    assert!(zeros.has_zeros() && zeros.svg().contains("Counts of 0 are not drawn"));
+    assert!(!figure(&small(), None).svg().contains("Counts of 0"));
+}
+
 #[test]
 fn sizes_of_a_generator_are_said_once() {
     let of = |spec: &str| data(&Source::Generate { spec: spec.to_owned(), seed: 7 });

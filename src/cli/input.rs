@@ -15,7 +15,7 @@ use super::queries::QueryChoice;
 use super::usage::Usage;
 use crate::cloud::{self, ColumnChoice, Order, PointCloud, Source};
 use crate::engines::registry;
-use crate::knn::{DeviceId, MOST_ALTERNATIVES, Metric, ProblemError, Setup, alternatives, split_methods};
+use crate::knn::{DeviceId, Metric, ProblemError, Setup};
 use crate::run::{EngineChoice, QuerySpec, RunSpec, usual};
 
 /// Where the cloud comes from: a file or a generator, exactly one of them.
@@ -40,12 +40,17 @@ pub struct SourceArgs {
 }
 
 impl SourceArgs {
-    /// Where the cloud comes from.
-    pub fn source(&self) -> Source {
+    /// Where the cloud comes from; `None` where neither is given, which only `sweep` accepts, for a preset.
+    pub fn given(&self) -> Option<Source> {
         match (&self.input, &self.generate) {
-            (Some(path), _) => Source::File { path: path.clone(), columns: self.columns() },
-            (None, spec) => Source::Generate { spec: spec.clone().unwrap_or_default(), seed: self.seed },
+            (Some(path), _) => Some(Source::File { path: path.clone(), columns: self.columns() }),
+            (None, spec) => spec.clone().map(|spec| Source::Generate { spec, seed: self.seed }),
         }
+    }
+
+    /// Where the cloud comes from, which clap has asked for.
+    fn source(&self) -> Source {
+        self.given().unwrap_or_else(|| Source::Generate { spec: String::new(), seed: self.seed })
     }
 
     fn columns(&self) -> ColumnChoice {
@@ -57,15 +62,22 @@ impl SourceArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Search")]
 pub struct MethodArgs {
-    /// How distance is measured
-    #[arg(long, default_value = "l2", value_parser = PossibleValuesParser::new(["l2", "angular"]).map(|name| metric(&name)))]
-    pub metric: Metric,
+    /// How distance is measured [default: l2]
+    #[arg(long, value_parser = PossibleValuesParser::new(["l2", "angular"]).map(|name| metric(&name)))]
+    metric: Option<Metric>,
     /// In what order points are met; shuffled is what the theory of merges assumes
     #[arg(long, default_value = "file", value_parser = PossibleValuesParser::new(["file", "shuffled"]).map(|name| order(&name)))]
     pub order: Order,
     /// Leaves a query's own row out of its neighbours
     #[arg(long)]
     pub exclude_self: bool,
+}
+
+impl MethodArgs {
+    /// How distance is measured: as was asked for, or else `usual`.
+    pub fn metric(&self, usual: Metric) -> Metric {
+        self.metric.unwrap_or(usual)
+    }
 }
 
 /// The metric of a name that clap has checked.
@@ -102,19 +114,7 @@ impl TypedValueParser for EnginesParser {
     type Value = Vec<EngineChoice>;
 
     fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<Vec<EngineChoice>, clap::Error> {
-        let parse = |text: &str| {
-            let mut choices = Vec::new();
-            for method in split_methods(text) {
-                for alternative in alternatives(&method)? {
-                    choices.push(alternative.parse()?);
-                }
-                if choices.len() > MOST_ALTERNATIVES {
-                    return Err(format!("there are more than {MOST_ALTERNATIVES} methods; give fewer of them"));
-                }
-            }
-            Ok(choices)
-        };
-        text_of(value).and_then(parse).map_err(|why| invalid(command, argument, value, &why))
+        text_of(value).and_then(EngineChoice::list).map_err(|why| invalid(command, argument, value, &why))
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
@@ -197,7 +197,8 @@ pub struct Loaded {
 impl ProblemArgs {
     /// Refuses what no file could make right, before any is read.
     fn check(&self, engines: &[EngineChoice]) -> anyhow::Result<()> {
-        let MethodArgs { metric, order, exclude_self } = self.method;
+        let MethodArgs { order, exclude_self, .. } = self.method;
+        let metric = self.method.metric(Metric::L2);
         let SourceArgs { seed, drop_nonfinite, .. } = self.source;
         let setup = Setup { k: self.k, metric, order, seed, exclude_self, drop_zero_rows: drop_nonfinite };
         let limit = engines.iter().map(EngineChoice::k_limit).max().unwrap_or_else(|| EngineChoice::Auto.k_limit());
@@ -229,7 +230,8 @@ impl ProblemArgs {
             }
             _ => None,
         };
-        let MethodArgs { metric, order, exclude_self } = self.method;
+        let MethodArgs { order, exclude_self, .. } = self.method;
+        let metric = self.method.metric(Metric::L2);
         let spec = RunSpec { metric, order, exclude_self, seed: self.source.seed, drop_nonfinite, ..RunSpec::new(data, queries, self.k) };
         if let Some(note) = note {
             output::note(&note);

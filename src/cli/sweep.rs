@@ -4,20 +4,29 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use anyhow::bail;
+
 use super::bar::Bar;
 use super::input::{DeviceArgs, EnginesParser, MethodArgs, SourceArgs};
-use super::output;
 use super::queries::whole_number;
-use super::record::RecordArgs;
+use super::record::{self, RecordArgs};
+use super::usage::Usage;
+use super::{output, paths};
 use crate::cloud::Source;
-use crate::export;
+use crate::export::figure::Figure;
+use crate::export::{self, text};
 use crate::knn::Measure;
 use crate::printable;
+use crate::run::presets::{self, Data, Preset, PresetError};
 use crate::run::sweep::{Sweep, SweepRow};
 use crate::run::{EngineChoice, Engines, QuerySpec, RunSpec, usual};
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = listing(), mut_group("cloud", |group| group.required(false)))]
 pub struct SweepArgs {
+    /// Measures a figure of a publication: its cloud, lists and metric, unless they are given too; `list` lists them
+    #[arg(long, value_name = "NAME", value_parser = preset_choice)]
+    preset: Option<PresetChoice>,
     #[command(flatten)]
     source: SourceArgs,
     #[command(flatten)]
@@ -28,14 +37,14 @@ pub struct SweepArgs {
     /// Queries, drawn from the cloud with the seed, or `all` [default: 1000, or all rows where there are fewer]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = queries, help_heading = "Lists")]
     q: Vec<QuerySpec>,
-    /// Neighbours per query
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number, default_values_t = [usual::K as u64], help_heading = "Lists")]
+    /// Neighbours per query [default: 32]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number, help_heading = "Lists")]
     k: Vec<u64>,
     /// Dimensions, of a generated cloud
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number, conflicts_with = "input", help_heading = "Lists")]
     d: Vec<u64>,
-    /// Engines with their parameters, whose values may have alternatives: cuda:window=8|16,kdtree is three runs
-    #[arg(long, value_name = "LIST", value_parser = EnginesParser, default_value = "auto", help_heading = "Lists")]
+    /// Engines with their parameters, whose values may have alternatives: cuda:window=8|16,kdtree is three runs [default: auto]
+    #[arg(long, value_name = "LIST", value_parser = EnginesParser, help_heading = "Lists")]
     engine: Vec<Vec<EngineChoice>>,
     #[command(flatten)]
     device: DeviceArgs,
@@ -48,8 +57,35 @@ pub struct SweepArgs {
     /// Writes the rows to a file instead of stdout, after each run, as CSV
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     out: Option<PathBuf>,
+    /// Draws what was measured, against the one size that has several values: FILE.svg
+    #[arg(long, value_name = "FILE", value_parser = paths::ending_in("svg"), help_heading = "Results")]
+    figure: Option<PathBuf>,
     #[command(flatten)]
     record: RecordArgs,
+}
+
+/// What was written for `--preset`.
+#[derive(Clone, Copy, Debug)]
+enum PresetChoice {
+    List,
+    One(&'static Preset),
+}
+
+fn preset_choice(text: &str) -> Result<PresetChoice, PresetError> {
+    if text == "list" { Ok(PresetChoice::List) } else { presets::find(text).map(PresetChoice::One) }
+}
+
+/// A line for each preset.
+fn listing() -> String {
+    let row = |preset: &Preset| {
+        let needs = match (preset.missing, preset.data) {
+            (Some(why), _) => format!(" (not yet: {why})"),
+            (None, Data::File { instead, .. }) => format!(" (--input, such as {instead})"),
+            (None, Data::Generated(_)) => String::new(),
+        };
+        vec![format!("  {}", preset.names.join(", ")), format!("{}{needs}", preset.about)]
+    };
+    format!("Presets, the figures of STEP (Wang and Ino 2025):\n{}", text::table(&presets::all().iter().map(row).collect::<Vec<_>>(), &[]))
 }
 
 fn number(text: &str) -> Result<u64, String> {
@@ -75,23 +111,55 @@ fn measures(engines: &[EngineChoice]) -> Vec<&'static Measure> {
     all
 }
 
+/// The preset that was named, or a plain sweep, with what was given beside it.
+fn sweep(args: &SweepArgs, preset: Option<&Preset>) -> anyhow::Result<Sweep> {
+    let mut sweep = match (preset, args.source.given()) {
+        (Some(preset), source) => preset.sweep(source, args.source.seed)?,
+        (None, Some(source)) => {
+            let base = RunSpec::new(source, QuerySpec::Count(usual::QUERIES), usual::K);
+            Sweep { base, n: Vec::new(), q: Vec::new(), k: Vec::new(), d: Vec::new(), engines: vec![EngineChoice::Auto] }
+        }
+        (None, None) => bail!(Usage("one of --input <FILE>, --generate <SPEC> and --preset <NAME> is needed".to_owned())),
+    };
+    if let Some(device) = args.device.device
+        && preset.is_some()
+        && args.engine.is_empty()
+    {
+        let (engines, said) = presets::on_device(sweep.engines, device.kind());
+        sweep.engines = engines;
+        said.iter().for_each(|what| output::note(what));
+    }
+    fn replace<T: Clone>(list: &mut Vec<T>, given: &[T]) {
+        if !given.is_empty() {
+            *list = given.to_vec();
+        }
+    }
+    replace(&mut sweep.n, &args.n);
+    replace(&mut sweep.q, &args.q);
+    replace(&mut sweep.k, &args.k.iter().map(|&k| usize::try_from(k).unwrap_or(usize::MAX)).collect::<Vec<_>>());
+    replace(&mut sweep.d, &args.d);
+    replace(&mut sweep.engines, &args.engine.concat());
+    let base = &mut sweep.base;
+    base.metric = args.method.metric(base.metric);
+    base.order = args.method.order;
+    base.exclude_self = args.method.exclude_self;
+    base.device = args.device.device;
+    base.seed = args.source.seed;
+    base.warmup = args.warmup;
+    base.repeats = args.repeats;
+    base.drop_nonfinite |= args.source.drop_nonfinite;
+    Ok(sweep)
+}
+
 /// # Errors
 /// Whatever keeps rows from being written, and, when all is done, how many runs failed.
 pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
-    let MethodArgs { metric, order, exclude_self } = args.method;
-    let base = RunSpec {
-        metric,
-        order,
-        exclude_self,
-        device: args.device.device,
-        seed: args.source.seed,
-        warmup: args.warmup,
-        repeats: args.repeats,
-        drop_nonfinite: args.source.drop_nonfinite,
-        ..RunSpec::new(args.source.source(), QuerySpec::Count(usual::QUERIES), usual::K)
+    let preset = match args.preset {
+        Some(PresetChoice::List) => return output::print(&listing()),
+        Some(PresetChoice::One(preset)) => Some(preset),
+        None => None,
     };
-    let k = args.k.iter().map(|&k| usize::try_from(k).unwrap_or(usize::MAX)).collect();
-    let sweep = Sweep { base, n: args.n.clone(), q: args.q.clone(), k, d: args.d.clone(), engines: args.engine.concat() };
+    let sweep = sweep(args, preset)?;
     let measures = measures(&sweep.engines);
     args.device.check(&sweep.engines)?;
     sweep.check()?;
@@ -100,6 +168,14 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
     }
     args.record.check()?;
     args.record.spare(&sweep.base)?;
+    let mut figure = match &args.figure {
+        None => None,
+        Some(path) => {
+            record::spare(&sweep.base, [path.clone()])?;
+            export::check(path)?;
+            Some(Figure::new(&sweep, preset)?)
+        }
+    };
     let mut records = Vec::new();
     let (mut runs, mut failed, mut first) = (0, 0, None);
     let mut saved = Vec::new();
@@ -132,10 +208,16 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
             first.get_or_insert_with(|| format!("{error}"));
         }
         emit(&fields(&row, &measures))?;
+        if let (Some(figure), Ok(record)) = (&mut figure, &row.result) {
+            figure.add(&row.spec.engine, record);
+        }
         records.extend(row.result.ok().filter(|_| args.record.is_asked()).map(Arc::new));
         Ok::<_, anyhow::Error>(())
     })?;
     args.record.write(records)?;
+    if let (Some(figure), Some(path)) = (&figure, &args.figure) {
+        export::write(path, |out| out.write_all(figure.svg().as_bytes()))?;
+    }
     match first {
         None => Ok(()),
         Some(first) => Err(anyhow::anyhow!("{failed} of {runs} runs failed, the first with: {first}")),

@@ -4,11 +4,13 @@
 //! the rest is here.
 
 use crate::cloud::CloudError;
+use crate::export::figure::FigureError;
 use crate::knn::ProblemError;
 use crate::lesson::LessonError;
 use crate::lesson::moments::MomentError;
 use crate::lesson::picture::raster::SizeError;
 use crate::run::RunError;
+use crate::run::presets::PresetError;
 
 /// Flags that make no sense, or none together, in the command line's own words.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +20,8 @@ pub struct Usage(pub String);
 /// Whether an error is wrong usage.
 pub fn is_usage(error: &anyhow::Error) -> bool {
     error.is::<Usage>()
+        || error.is::<PresetError>()
+        || error.is::<FigureError>()
         || error.is::<SizeError>()
         || error.downcast_ref().is_some_and(of_problem)
         || error.downcast_ref().is_some_and(of_cloud)

@@ -1,4 +1,4 @@
-//! Files written by the program: neighbours, run folders, recordings, the data of panes, lessons.
+//! Files written by the program: neighbours, run folders, recordings, the data of panes, figures of sweeps, lessons.
 //!
 //! Every file is written under a temporary name in its folder and renamed, so that no reader sees a partial file; those of a run's
 //! folder, and the frames of a film, are replaced together. Indices
@@ -7,6 +7,7 @@
 //! chord between unit vectors.
 
 mod comparison;
+pub mod figure;
 mod folder;
 pub mod lesson;
 mod neighbors;

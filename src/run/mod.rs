@@ -10,6 +10,7 @@ mod engines;
 mod execute;
 mod file;
 pub mod planner;
+pub mod presets;
 mod problem;
 mod record;
 pub mod recording;

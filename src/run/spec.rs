@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cloud::{ColumnChoice, Order, Source};
 use crate::engines::registry;
-use crate::knn::{Descriptor, DeviceId, EngineId, Method, Metric, Parameters};
+use crate::knn::{Descriptor, DeviceId, EngineId, MOST_ALTERNATIVES, Method, Metric, Parameters, alternatives, split_methods};
 
 /// What is asked for where nobody says otherwise, in the window and on the command line.
 ///
@@ -38,6 +38,23 @@ impl EngineChoice {
     /// An engine that is left all its parameters.
     pub fn named(engine: EngineId) -> Self {
         Self::Named(Method::new(engine))
+    }
+
+    /// Reads a list of choices, of which each may have alternatives: `cuda:window=8|16,kdtree` are three.
+    ///
+    /// # Errors
+    /// The sentence of the first that cannot be, or that there are more than [`MOST_ALTERNATIVES`].
+    pub fn list(text: &str) -> Result<Vec<Self>, String> {
+        let mut choices = Vec::new();
+        for method in split_methods(text) {
+            for alternative in alternatives(&method)? {
+                choices.push(alternative.parse()?);
+            }
+            if choices.len() > MOST_ALTERNATIVES {
+                return Err(format!("there are more than {MOST_ALTERNATIVES} methods; give fewer of them"));
+            }
+        }
+        Ok(choices)
     }
 
     /// All engines, and `auto` before them.

@@ -23,6 +23,53 @@ pub struct Sweep {
     pub engines: Vec<EngineChoice>,
 }
 
+/// A size of a problem that a sweep can vary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// Points.
+    N,
+    /// Queries.
+    Q,
+    /// Neighbours per query.
+    K,
+    /// Dimensions.
+    D,
+}
+
+impl Size {
+    pub const ALL: [Self; 4] = [Self::N, Self::Q, Self::K, Self::D];
+
+    /// As flags and columns spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::N => "n",
+            Self::Q => "q",
+            Self::K => "k",
+            Self::D => "d",
+        }
+    }
+
+    /// What it is a number of.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::N => "points",
+            Self::Q => "queries",
+            Self::K => "neighbours per query",
+            Self::D => "dimensions",
+        }
+    }
+
+    /// Its value in a run.
+    pub fn of(self, record: &RunRecord) -> u64 {
+        match self {
+            Self::N => record.summary.n,
+            Self::Q => record.summary.q,
+            Self::K => record.spec.k as u64,
+            Self::D => record.summary.d,
+        }
+    }
+}
+
 /// A run of a sweep.
 #[derive(Debug)]
 pub struct SweepRow {
@@ -33,6 +80,26 @@ pub struct SweepRow {
 }
 
 impl Sweep {
+    /// The listed values of a size, ascending, each once; `None` stands for all queries, after all numbers.
+    pub fn values(&self, size: Size) -> Vec<Option<u64>> {
+        let count = |queries: &QuerySpec| if let QuerySpec::Count(count) = queries { Some(*count) } else { None };
+        let mut values: Vec<Option<u64>> = match size {
+            Size::N => self.n.iter().copied().map(Some).collect(),
+            Size::Q => self.q.iter().map(count).collect(),
+            Size::K => self.k.iter().map(|&k| Some(k as u64)).collect(),
+            Size::D => self.d.iter().copied().map(Some).collect(),
+        };
+        values.sort_by_key(|value| value.unwrap_or(u64::MAX));
+        values.dedup();
+        values
+    }
+
+    /// The only size of which it has several values; `None` if there is none or more than one.
+    pub fn varied(&self) -> Option<Size> {
+        let mut varied = Size::ALL.into_iter().filter(|size| self.values(*size).len() > 1);
+        varied.next().filter(|_| varied.next().is_none())
+    }
+
     /// All runs, those on one cloud after one another.
     pub fn specs(&self) -> Vec<RunSpec> {
         fn or_base<T: Clone>(list: &[T]) -> Vec<Option<T>> {

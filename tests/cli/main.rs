@@ -3,6 +3,7 @@
 mod errors;
 mod lesson;
 mod names;
+mod presets;
 mod recording;
 
 use std::fs;

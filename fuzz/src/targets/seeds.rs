@@ -394,6 +394,7 @@ pub fn generator() -> Vec<Vec<u8>> {
     texts(&[
         "uniform:n=100,d=2",
         "gaussian-mixture:n=50,d=3,clusters=4,spread=0.1",
+        "rounded-normal:n=40,d=2,spread=9.5",
         "sphere:n=20,d=5",
         "swiss-roll:n=30,noise=0.5",
         "spiral:n=30,turns=2.5,noise=0",

@@ -80,6 +80,12 @@ pub fn catalogue() -> &'static [Generator] {
             ],
             shape: shapes::gaussian_mixture,
         },
+        Generator {
+            name: "rounded-normal",
+            about: "normal coordinates about 0, rounded to 16-bit integers: many equal distances",
+            parameters: &[N, dims(2, 1), Parameter::real("spread", "standard deviation before rounding", 4096.0, 32_767.0)],
+            shape: shapes::rounded_normal,
+        },
         Generator { name: "sphere", about: "the surface of the unit sphere, evenly", parameters: &[N, dims(3, 2)], shape: shapes::sphere },
         Generator {
             name: "swiss-roll",

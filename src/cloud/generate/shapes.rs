@@ -110,6 +110,14 @@ pub(super) fn gaussian_mixture(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas
     })
 }
 
+/// A coordinate beyond 16 bits becomes the nearest that they hold; with the default spread that is 8 standard deviations away.
+pub(super) fn rounded_normal(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
+    let (n, d, spread) = (spec.whole("n"), spec.whole("d"), spec.real("spread"));
+    canvas.open(n, d)?;
+    // Adding 0 turns −0 into 0: an integer has one of them.
+    (0..n).try_for_each(|_| canvas.row((0..d).map(|_| (spread * draw.normal()).round().clamp(i16::MIN.into(), i16::MAX.into()) + 0.0)))
+}
+
 pub(super) fn sphere(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
     let (n, d) = (spec.whole("n"), spec.whole("d"));
     canvas.open(n, d)?;

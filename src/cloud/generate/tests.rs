@@ -24,6 +24,7 @@ fn a_seed_means_the_same_cloud_everywhere() {
     let pinned = [
         ("uniform:n=1000,d=3", "8772cf7b234f5fc1db24141f292886aa"),
         ("gaussian-mixture:n=1000,d=3", "a89f604d35f77536bb5c25008db328d3"),
+        ("rounded-normal:n=1000,d=3", "d1df953f36bc0f1f15784609d0a78ce6"),
         ("sphere:n=1000,d=4", "4a98003aa6b81781821a6f224a45a5b1"),
         ("swiss-roll:n=1000,noise=0.1", "2bc7f18792d03175749cc02c41affb28"),
         ("spiral:n=1000", "311dd309b6451140fa23bf72bf7e6523"),
@@ -59,7 +60,8 @@ fn specs_are_read_with_their_numbers() {
 #[test]
 fn nonsense_is_refused_with_what_there_is() {
     for (spec, part) in [
-        ("blob", "uniform, gaussian-mixture, sphere"),
+        ("blob", "uniform, gaussian-mixture, rounded-normal, sphere"),
+        ("rounded-normal:spread=40000", "outside"),
         ("uniform:m=3", "it has n, d"),
         ("uniform:n", "key=value"),
         ("uniform:n=ten", "whole number"),
@@ -106,6 +108,16 @@ fn clusters_have_their_spread() {
     let mean = cloud.points().iter().map(|&x| f64::from(x)).sum::<f64>() / 20000.0;
     let variance = cloud.points().iter().map(|&x| (f64::from(x) - mean).powi(2)).sum::<f64>() / 20000.0;
     assert!((variance.sqrt() - 0.25).abs() < 0.005, "{variance}");
+}
+
+#[test]
+fn rounded_normals_are_16_bit_integers_with_their_spread() {
+    let narrow = cloud("rounded-normal:n=20000,d=2", 5);
+    assert!(narrow.points().iter().all(|x| x.fract() == 0.0 && x.abs() < 32_767.0 && (*x != 0.0 || x.is_sign_positive())));
+    let variance = narrow.points().iter().map(|&x| f64::from(x).powi(2)).sum::<f64>() / 40000.0;
+    assert!((variance.sqrt() / 4096.0 - 1.0).abs() < 0.01, "{variance}");
+    let wide = cloud("rounded-normal:n=20000,d=1,spread=32767", 5);
+    assert!(wide.axes().iter().all(|axis| (axis.min, axis.max) == (-32_768.0, 32_767.0)), "{:?}", wide.axes());
 }
 
 #[test]

@@ -24,7 +24,7 @@ mod looked;
 mod moment;
 pub mod network;
 pub mod page;
-mod pen;
+pub mod pen;
 pub mod raster;
 pub mod scene;
 pub mod sentence;

@@ -182,7 +182,7 @@ impl<'a> Words<'a> {
 /// Drawing primitives shared by the panels.
 impl Scene {
     /// Adds a text unless it is empty.
-    pub(super) fn text(&mut self, at: Point, anchor: [f32; 2], style: Style, text: impl Into<String>) {
+    pub fn text(&mut self, at: Point, anchor: [f32; 2], style: Style, text: impl Into<String>) {
         let text = text.into();
         if !text.is_empty() {
             self.shapes.push(Shape::Text { at, anchor, size: style.size, font: style.font, paint: style.paint, text });

@@ -145,6 +145,8 @@ pub enum Ink {
     Intermediate,
     Buffer,
     Theory,
+    /// One of several things of a kind, such as a line of a figure, by number.
+    Category(usize),
     /// A magnitude between 0 and 1, on the viridis scale.
     Scale(f32),
     /// Black or white, whichever is legible on that magnitude.
@@ -173,6 +175,7 @@ impl Ink {
             Self::Intermediate => palette.intermediate,
             Self::Buffer => palette.buffer,
             Self::Theory => palette.theory,
+            Self::Category(number) => palette.categories[number % palette.categories.len()],
             Self::Scale(magnitude) => viridis(magnitude),
             Self::OnScale(magnitude) => {
                 let Rgb(red, green, blue) = viridis(magnitude);

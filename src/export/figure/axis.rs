@@ -1,0 +1,75 @@
+//! A logarithmic axis: from values to places, and where its ticks stand.
+
+use crate::text::{coordinate, log_ticks, thousands};
+
+/// A logarithmic scale over a length of the picture.
+#[derive(Clone, Copy, Debug)]
+pub struct Axis {
+    /// Logarithms of the values at both ends.
+    ends: [f64; 2],
+    /// Places of both ends, in points.
+    places: [f32; 2],
+}
+
+impl Axis {
+    /// An axis on which all of `values` have room, and some around them; `None` if none of them is positive.
+    pub fn around(values: impl Iterator<Item = f64>, places: [f32; 2]) -> Option<Self> {
+        let logs = values.filter(|value| *value > 0.0 && value.is_finite()).map(f64::ln);
+        let [min, max] = logs.fold([f64::INFINITY, f64::NEG_INFINITY], |[min, max], log| [min.min(log), max.max(log)]);
+        // Within a factor of 6 there are always two ticks.
+        let room = f64::max((max - min) * 0.06, (6f64.ln() - (max - min)) / 2.0);
+        (min <= max).then_some(Self { ends: [min - room, max + room], places })
+    }
+
+    /// The place of a positive value.
+    pub fn place(&self, value: f64) -> f32 {
+        let [min, max] = self.ends;
+        let along = (value.ln() - min) / (max - min);
+        self.places[0] + along as f32 * (self.places[1] - self.places[0])
+    }
+
+    /// At most so many round values on it.
+    pub fn ticks(&self, most: usize) -> Vec<f64> {
+        log_ticks(self.ends[0].exp(), self.ends[1].exp(), most)
+    }
+}
+
+/// A value as it stands at a tick.
+pub fn label(value: f64) -> String {
+    // Powers of ten are not exact: 3·10⁻⁴ may be 0.00030000000000000003.
+    if (1.0..1e15).contains(&value) { thousands(value.round() as u64) } else { coordinate(value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn factors_are_distances() {
+        let axis = Axis::around([1.0, 100.0, 10.0].into_iter(), [50.0, 250.0]).unwrap();
+        let places = [1.0, 10.0, 100.0].map(|value| axis.place(value));
+        assert!((places[1] - 150.0).abs() < 1e-3 && ((places[2] - places[1]) - (places[1] - places[0])).abs() < 1e-3, "{places:?}");
+        assert!(50.0 < places[0] && places[2] < 250.0, "there is room around them: {places:?}");
+        let upwards = Axis::around([1.0, 100.0].into_iter(), [300.0, 100.0]).unwrap();
+        assert!(upwards.place(100.0) < upwards.place(1.0));
+    }
+
+    #[test]
+    fn ticks_are_round_and_on_the_axis() {
+        let axis = Axis::around([0.31, 0.9, 42.0].into_iter(), [0.0, 100.0]).unwrap();
+        assert_eq!(axis.ticks(8).into_iter().map(label).collect::<Vec<_>>(), ["0.5", "1", "2", "5", "10", "20", "50"]);
+        assert!(axis.ticks(8).iter().all(|tick| (0.0..=100.0).contains(&axis.place(*tick))));
+        assert_eq!(label(65_536.0), "65,536");
+        assert_eq!(label(1e-4), "0.0001");
+    }
+
+    #[test]
+    fn equal_values_are_in_the_middle_and_nothing_has_no_axis() {
+        let axis = Axis::around([7.0, 7.0].into_iter(), [0.0, 100.0]).unwrap();
+        assert!((axis.place(7.0) - 50.0).abs() < 1e-3);
+        for value in [1.01, 2.1, 3.3, 5.1, 9.9] {
+            assert!(Axis::around([value].into_iter(), [0.0, 1.0]).unwrap().ticks(8).len() >= 2, "{value}");
+        }
+        assert!(Axis::around([0.0, -1.0, f64::NAN, f64::INFINITY].into_iter(), [0.0, 1.0]).is_none());
+    }
+}

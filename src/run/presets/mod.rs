@@ -1,0 +1,187 @@
+//! Sweeps with a name: those behind the figures of a publication, as rows of a table (`step.rs`).
+//!
+//! A preset becomes a [`Sweep`] like any other, so that everything that a sweep can do it can do too.
+
+mod step;
+
+use super::sweep::{Size, Sweep};
+use super::{EngineChoice, QuerySpec, RunSpec};
+use crate::cloud::Source;
+use crate::engines::registry;
+use crate::knn::{DeviceKind, Metric};
+
+/// A sweep with a name.
+#[derive(Debug)]
+pub struct Preset {
+    /// One for each part of a figure that the sweep measures: `step-5a` and `step-5b` are one sweep, and either name means both.
+    pub names: &'static [&'static str],
+    /// What the figure shows, in one line.
+    pub about: &'static str,
+    pub data: Data,
+    pub metric: Metric,
+    /// Points of a generated cloud; empty where a file has them.
+    pub n: &'static [u64],
+    /// Queries; where there is one number and the cloud has fewer rows, all rows.
+    pub q: &'static [u64],
+    pub k: &'static [usize],
+    /// Dimensions of a generated cloud; empty where a file has them.
+    pub d: &'static [u64],
+    /// As `--engine` takes them. Speedups are against the first.
+    pub methods: &'static str,
+    pub panels: &'static [Panel],
+    /// What the text of the publication says of this figure.
+    pub stated: &'static [Stated],
+    /// Why it cannot be measured yet.
+    pub missing: Option<&'static str>,
+}
+
+/// Where a preset's points come from.
+#[derive(Clone, Copy, Debug)]
+pub enum Data {
+    /// A generator's spec without n and d.
+    Generated(&'static str),
+    /// A file that the user has to name.
+    File {
+        /// What the publication used.
+        published: &'static str,
+        /// What is alike and easy to get.
+        instead: &'static str,
+    },
+}
+
+/// What a part of a figure draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Panel {
+    /// Median search time in milliseconds, without the index.
+    Time,
+    /// Points accessed and points retained, means over queries.
+    Points,
+    /// How many times faster than the first method.
+    Speedup,
+}
+
+/// A sentence of a publication about a figure.
+#[derive(Debug)]
+pub struct Stated {
+    /// What it says, in our words.
+    pub says: &'static str,
+    /// The places in the figure that it names, if it does: x and y in the panel's units.
+    pub at: &'static [(Panel, f64, f64)],
+}
+
+/// Why a preset is no sweep.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PresetError {
+    /// No preset has this name.
+    #[error("there is no preset `{name}`; `--preset list` lists them")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+    },
+    /// Points are to come from a file that was not named.
+    #[error("{name} needs --input FILE: the publication used {published}; {instead} can stand in for it")]
+    Input {
+        /// The first name of the preset.
+        name: &'static str,
+        /// What the publication used.
+        published: &'static str,
+        /// What is alike.
+        instead: &'static str,
+    },
+    /// The program cannot measure it.
+    #[error("{name}: {why}")]
+    Missing {
+        /// The first name of the preset.
+        name: &'static str,
+        /// What does not exist.
+        why: &'static str,
+    },
+    /// A row of the table names an engine or parameter that is not there.
+    #[error("{name}: {why}")]
+    Method {
+        /// The first name of the preset.
+        name: &'static str,
+        /// The parser's sentence.
+        why: String,
+    },
+}
+
+/// All presets, in listing order.
+pub fn all() -> &'static [Preset] {
+    &step::PRESETS
+}
+
+/// The preset of a name.
+///
+/// # Errors
+/// [`PresetError::Unknown`].
+pub fn find(name: &str) -> Result<&'static Preset, PresetError> {
+    all().iter().find(|preset| preset.names.contains(&name)).ok_or_else(|| PresetError::Unknown { name: name.to_owned() })
+}
+
+impl Preset {
+    /// The sweep that it stands for, over its own cloud drawn with `seed`, or over `source`. A file brings its own n and d.
+    ///
+    /// # Errors
+    /// [`PresetError`], except for an unknown name.
+    pub fn sweep(&self, source: Option<Source>, seed: u64) -> Result<Sweep, PresetError> {
+        let name = self.names.first().copied().unwrap_or_default();
+        if let Some(why) = self.missing {
+            return Err(PresetError::Missing { name, why });
+        }
+        let data = match (source, self.data) {
+            (Some(source), _) => source,
+            (None, Data::Generated(spec)) => Source::Generate { spec: spec.to_owned(), seed },
+            (None, Data::File { published, instead }) => return Err(PresetError::Input { name, published, instead }),
+        };
+        let is_generated = matches!(data, Source::Generate { .. });
+        let of_cloud = |list: &[u64]| if is_generated { list.to_vec() } else { Vec::new() };
+        // One number of queries is the base's: a smaller cloud, of fewer points or another file, then answers for all its rows.
+        let (queries, q) = match self.q {
+            [one] => (QuerySpec::Count(*one), Vec::new()),
+            several => (QuerySpec::All, several.iter().copied().map(QuerySpec::Count).collect()),
+        };
+        let base = RunSpec {
+            metric: self.metric,
+            seed,
+            // A row that is rounded to 0 has no angle.
+            drop_nonfinite: self.metric == Metric::Angular,
+            ..RunSpec::new(data, queries, self.k.first().copied().unwrap_or(1))
+        };
+        let engines = EngineChoice::list(self.methods).map_err(|why| PresetError::Method { name, why })?;
+        Ok(Sweep { base, n: of_cloud(self.n), q, k: self.k.to_vec(), d: of_cloud(self.d), engines })
+    }
+
+    /// Whether a sweep has the sizes and the data of the publication, so that its numbers belong beside the measured ones. With a
+    /// file nobody knows.
+    pub fn is_as_published(&self, sweep: &Sweep) -> bool {
+        let same = |own: &Sweep| {
+            (&own.base.data, own.base.metric, &own.base.queries) == (&sweep.base.data, sweep.base.metric, &sweep.base.queries)
+                && Size::ALL.iter().all(|size| own.values(*size) == sweep.values(*size))
+        };
+        matches!(self.data, Data::Generated(_)) && self.sweep(None, sweep.base.seed).is_ok_and(|own| same(&own))
+    }
+}
+
+/// The methods that a kind of device runs: each itself, or else its twin there. The sentences say which changed.
+pub fn on_device(methods: Vec<EngineChoice>, kind: DeviceKind) -> (Vec<EngineChoice>, Vec<String>) {
+    let (mut kept, mut said) = (Vec::new(), Vec::new());
+    for method in methods {
+        if method.engines().any(|engine| engine.runs_on.contains(&kind)) {
+            kept.push(method);
+            continue;
+        }
+        let is_twin = |twin: Option<_>| twin.is_some_and(|twin| method.engines().any(|engine| engine.id == twin));
+        match registry::ENGINES.iter().find(|engine| is_twin(engine.twin_of) && engine.runs_on.contains(&kind)) {
+            Some(twin) => {
+                said.push(format!("{method} does not run on {}; its twin {} does", kind.name(), twin.id));
+                kept.push(EngineChoice::named(twin.id));
+            }
+            None => said.push(format!("{method} does not run on {} and is left out", kind.name())),
+        }
+    }
+    (kept, said)
+}
+
+#[cfg(test)]
+mod tests;

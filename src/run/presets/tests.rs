@@ -1,0 +1,100 @@
+use super::*;
+use crate::cloud::{self, generate};
+use crate::progress::Silent;
+
+fn file() -> Source {
+    Source::File { path: "points.csv".into(), columns: crate::cloud::ColumnChoice::Default }
+}
+
+#[test]
+fn names_are_found_and_used_once() {
+    let names: Vec<&str> = all().iter().flat_map(|preset| preset.names).copied().collect();
+    for (at, name) in names.iter().enumerate() {
+        assert!(find(name).unwrap().names.contains(name));
+        assert!(!names[..at].contains(name) && *name != "list", "{name}");
+    }
+    for figure in 5..=12 {
+        assert!(names.iter().any(|name| name.starts_with(&format!("step-{figure}"))), "figure {figure}");
+    }
+    assert_eq!(find("step-4").unwrap_err().to_string(), "there is no preset `step-4`; `--preset list` lists them");
+}
+
+/// Engines and parameters are the registry's, sizes within their limits, and one size varies.
+#[test]
+fn every_row_is_a_sweep_that_can_be_run() {
+    for preset in all() {
+        let name = preset.names[0];
+        let source = if matches!(preset.data, Data::File { .. }) { Some(file()) } else { None };
+        if let Some(why) = preset.missing {
+            assert_eq!(preset.sweep(source, 0).unwrap_err(), PresetError::Missing { name, why });
+            continue;
+        }
+        let sweep = preset.sweep(source, 0).unwrap();
+        sweep.check().unwrap_or_else(|why| panic!("{name}: {why}"));
+        assert!(sweep.varied().is_some() && !preset.panels.is_empty() && !preset.about.is_empty(), "{name}");
+        for spec in sweep.specs() {
+            let engine = spec.engine.engines().next().unwrap_or_else(|| panic!("{name}: {}", spec.engine));
+            assert!(engine.limits.metrics.contains(&spec.metric) && spec.k <= engine.limits.k, "{name}: {}", spec.engine);
+            if let Source::Generate { spec: cloud, .. } = &spec.data {
+                let cloud = generate::check(cloud).unwrap();
+                let value = |key| cloud.value(key).unwrap() as usize;
+                assert!(value("d") <= engine.limits.d && value("n") <= engine.limits.n, "{name}: {} with {cloud}", spec.engine);
+                let q = if let QuerySpec::Count(count) = spec.queries { count as usize } else { 0 };
+                assert!((1..=value("n")).contains(&q), "{name}: {q} rows are drawn of {cloud}");
+            }
+        }
+        let marks = preset.stated.iter().flat_map(|stated| stated.at);
+        let x = sweep.values(sweep.varied().unwrap());
+        for (panel, at, y) in marks {
+            assert!(preset.panels.contains(panel) && x.contains(&Some(*at as u64)) && *y > 0.0, "{name}: {at}, {y}");
+        }
+    }
+}
+
+#[test]
+fn the_default_row_is_table_2() {
+    let sweep = find("step-5a").unwrap().sweep(None, 0).unwrap();
+    let last = sweep.specs().into_iter().rev().find(|spec| spec.queries == QuerySpec::Count(65_536)).unwrap();
+    assert_eq!((last.k, last.metric), (128, Metric::L2));
+    assert_eq!(last.data, Source::Generate { spec: "rounded-normal:n=65536,d=2".to_owned(), seed: 0 });
+}
+
+#[test]
+fn a_file_brings_its_own_sizes_and_is_asked_for() {
+    let preset = find("step-9b").unwrap();
+    let why = preset.sweep(None, 0).unwrap_err().to_string();
+    assert!(why.starts_with("step-9b needs --input FILE: the publication used ANNSIFT1M"), "{why}");
+    let sweep = find("step-12b").unwrap().sweep(Some(file()), 0).unwrap();
+    assert_eq!((sweep.n.len(), sweep.d.len(), sweep.base.data), (0, 0, file()));
+}
+
+#[test]
+fn published_numbers_belong_to_published_sizes() {
+    let preset = find("step-5d").unwrap();
+    let sweep = preset.sweep(None, 3).unwrap();
+    assert!(preset.is_as_published(&sweep));
+    assert!(!preset.is_as_published(&Sweep { n: vec![100], ..sweep.clone() }));
+    assert!(!preset.is_as_published(&Sweep { q: vec![QuerySpec::All], ..sweep.clone() }));
+    let base = RunSpec { metric: Metric::Angular, ..sweep.base.clone() };
+    assert!(!preset.is_as_published(&Sweep { base, ..sweep.clone() }));
+    assert!(preset.is_as_published(&Sweep { engines: vec![EngineChoice::Auto], ..sweep }));
+}
+
+#[test]
+fn a_device_takes_its_methods_and_twins() {
+    let methods = EngineChoice::list("cuda:kernel=direct,step:spheres=naive,kdtree").unwrap();
+    let (kept, said) = on_device(methods.clone(), DeviceKind::Cpu);
+    assert_eq!(kept.iter().map(ToString::to_string).collect::<Vec<_>>(), ["lockstep", "step:spheres=naive", "kdtree"]);
+    assert_eq!(said, ["cuda:kernel=direct does not run on the CPU; its twin lockstep does"]);
+    let (kept, said) = on_device(methods, DeviceKind::Gpu);
+    assert_eq!(kept.len(), 2);
+    assert_eq!(said, ["kdtree does not run on an NVIDIA GPU and is left out"]);
+}
+
+/// With the default seed no row is rounded to 0, which would leave fewer rows than queries, so fewer queries than published.
+#[test]
+fn rows_have_angles() {
+    let source = Source::Generate { spec: "rounded-normal:n=65536,d=2".to_owned(), seed: 0 };
+    let cloud = cloud::load(&source, true, &Silent).unwrap();
+    assert!(cloud.points().chunks(2).all(|row| row != [0.0, 0.0]));
+}

@@ -25,7 +25,7 @@ fn odd_even_merge(values: &mut [Coordinates<WARP>], size: usize) {
     let mut stride = size;
     while stride > 0 {
         for low in stride % size..values.len() - stride {
-            if (low - stride % size) / stride % 2 == 0 && low / (2 * size) == (low + stride) / (2 * size) {
+            if ((low - stride % size) / stride).is_multiple_of(2) && low / (2 * size) == (low + stride) / (2 * size) {
                 exchange(values, low, low + stride);
             }
         }

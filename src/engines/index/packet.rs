@@ -8,6 +8,8 @@
 //! 3. The pairs are sorted, once. A lane that collected more than fit, as many points are as far as the k-th, is answered alone
 //!    (`traverse.rs`), and so are the queries of a packet that needs too many leaves.
 
+#![expect(clippy::needless_range_loop, reason = "iterators' closures are compiled for the oldest processor where they are not inlined")]
+
 use multiversion::multiversion;
 
 use super::boxes::WARP;

@@ -135,7 +135,8 @@ fn problem_of(record: &RunRecord, query: usize, resident: &Resident) -> Result<(
     let mut spec = record.spec.clone();
     let mut at = query;
     if record.query_cloud.is_none() {
-        let row = *record.query_rows.get(query).ok_or_else(|| RunError::Record { record: query as u64, why: "the run has no such query".to_owned() })?;
+        let row =
+            *record.query_rows.get(query).ok_or_else(|| RunError::Record { record: query as u64, why: "the run has no such query".to_owned() })?;
         spec.queries = QuerySpec::Rows(vec![record.cloud.record(row as usize)]);
         at = 0;
     }

@@ -11,7 +11,7 @@ use super::cost;
 use super::morton::Depth;
 use super::nearest::Nearest;
 use super::observer::Unwatched;
-use super::packet::{Packets, answer_packets, are_neighbours, packet_length};
+use super::packet::{Packets, answer_packets, packet_length};
 use super::traverse::{Visits, traverse_each};
 use super::tree::{Tree, sorted};
 use super::walk::{LEAF_BYTES, walk};
@@ -20,8 +20,8 @@ use crate::engines::lockstep::{PADDING, distance_of, index_of};
 use crate::engines::{host_memory, processor};
 use crate::knn::walk::AXES;
 use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Measure, Metric, Neighbors,
-    Parameters, Problem, Search, SetupPhase, Walk, warp as rules,
+    Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Measure, Metric, Neighbors, Parameter,
+    Parameters, Problem, Search, SetupPhase, Values, Walk, warp as rules,
 };
 
 /// The registry's row for `bvh`.
@@ -35,7 +35,7 @@ pub static BVH: Descriptor = Descriptor {
     measures: &MEASURES,
     convergence: None,
     phases: &[],
-    parameters: &[],
+    parameters: &[PACKETS],
     is_exhaustive: false,
     twin_of: None,
     cost: cost::cost,
@@ -46,6 +46,18 @@ pub static BVH: Descriptor = Descriptor {
         DeviceId::Gpu(_) => Ok(Box::new(CudaBvh::open_on(device)?)),
     },
 };
+
+const PACKETS: Parameter = Parameter {
+    name: "packets",
+    help: "Whether the timed search takes 32 neighbouring queries together, in two and three dimensions and for k up to 128.",
+    values: Values::Words(&["on", "off"]),
+    default: "on a GPU, where there is a query for four points or fewer; off on a CPU",
+};
+
+/// Whether queries are to be searched in packets, where they can be; `None` leaves that to the engine.
+pub fn asks_for_packets(parameters: &Parameters) -> Option<bool> {
+    parameters.get(PACKETS.name).map(|value| value == "on")
+}
 
 /// The columns of `counters.csv`, in the order of [`Visits`].
 pub static MEASURES: [Measure; 6] = {
@@ -71,7 +83,7 @@ const BLOCK: usize = 64;
 /// Likewise in packets: enough that what they work with is not allocated for each.
 const PACKED_BLOCK: usize = 32 * 32;
 
-/// How long a chunk may take: long enough for a quarter of a million queries, before it is known how much faster packets are.
+/// How long a chunk of packets may take: many queries lie near one another.
 const CHUNK_MS: f64 = 800.0;
 
 /// The engine `bvh` on the CPU. It runs everywhere.
@@ -97,10 +109,17 @@ impl Engine for Bvh {
         DeviceInfo { id: Some(self.device_id()), name: "CPU, tree of boxes".to_owned(), details: processor::details() }
     }
 
-    fn prepare<'a>(&'a mut self, problem: &'a Problem, _parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
+    fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
         // Besides the tree: for each query a code, a row to write to, and what it visited.
         let (tree, built_ms) = tree_of(problem, 128 * problem.q() as u64)?;
-        Ok(Box::new(BvhSearch { problem, tree, built_ms, neighbors: Neighbors::unanswered(problem.q(), problem.k()), visits: Vec::new() }))
+        Ok(Box::new(BvhSearch {
+            problem,
+            tree,
+            built_ms,
+            neighbors: Neighbors::unanswered(problem.q(), problem.k()),
+            visits: Vec::new(),
+            packs: asks_for_packets(parameters).unwrap_or(false),
+        }))
     }
 }
 
@@ -136,6 +155,8 @@ struct BvhSearch<'a> {
     neighbors: Neighbors,
     /// One per query of the last search.
     visits: Vec<Visits>,
+    /// Whether timed searches are by packets. Lanes take their own ways here, and cost more than what is shared saves.
+    packs: bool,
 }
 
 /// Where a query's answer goes.
@@ -158,8 +179,12 @@ impl Search for BvhSearch<'_> {
         (rayon::current_num_threads() * BLOCK).min(self.problem.q())
     }
 
+    fn parameters(&self) -> Parameters {
+        Parameters::from_iter([(PACKETS.name, if self.packs { "on" } else { "off" })])
+    }
+
     fn chunk_ms(&self) -> f64 {
-        CHUNK_MS
+        if self.packs { CHUNK_MS } else { 50.0 }
     }
 
     fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
@@ -188,7 +213,7 @@ impl Search for BvhSearch<'_> {
                 }
             });
         };
-        let length = packet_length(k, dims).filter(|_| build == Build::Timed && are_neighbours(queries.len(), self.problem.n()));
+        let length = packet_length(k, dims).filter(|_| build == Build::Timed && self.packs);
         if let Some(length) = length {
             // Each packet is searched once: what it visits is not each query's own, and is not counted.
             let search = |(order, rows): (&[(u64, u32)], &mut [Row<'_>])| {

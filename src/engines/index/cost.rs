@@ -21,16 +21,16 @@ const FILLING: f64 = 8000.0;
 /// What a search by packets takes of one by single queries.
 const PACKED: f64 = 0.5;
 
-/// The share of the work that is left where neighbouring queries are searched together.
-fn share(shape: &Shape, least: usize) -> f64 {
-    let packed = packet_length(shape.k, shape.d).is_some() && shape.q >= least && are_neighbours(shape.q, shape.n);
+/// The share of the work that is left where neighbouring queries are searched together, on a GPU.
+fn share(shape: &Shape) -> f64 {
+    let packed = packet_length(shape.k, shape.d).is_some() && shape.q >= WORTH_PACKING && are_neighbours(shape.q, shape.n);
     if packed { PACKED } else { 1.0 }
 }
 
 fn on_gpu(shape: &Shape) -> Cost {
     let (n, q, d) = (shape.n.max(1) as f64, shape.q as f64, shape.d.max(1) as f64);
     let (leaves, merges, capacity) = (leaves(shape), merges(shape), theory::capacity(shape.k) as f64);
-    let each = q.max(FILLING) * share(shape, WORTH_PACKING);
+    let each = q.max(FILLING) * share(shape);
     Cost::default()
         .setup("allocation", 1.0, 0.3)
         .setup("upload", n * d * 4.0, 1.5e-7)
@@ -44,7 +44,7 @@ fn on_gpu(shape: &Shape) -> Cost {
 fn on_cpu(shape: &Shape) -> Cost {
     let (n, q, d) = (shape.n.max(1) as f64, shape.q as f64, shape.d.max(1) as f64);
     let threads = q.clamp(1.0, rayon::current_num_threads() as f64);
-    let each = q / threads * share(shape, 1);
+    let each = q / threads;
     let leaves = leaves(shape);
     let (merges, capacity) = (merges(shape), theory::capacity(shape.k) as f64);
     let far = out_of_cache(n * d * 4.0);

@@ -14,7 +14,7 @@ mod sort;
 
 use super::Cuda;
 use super::device::units::Unit;
-use crate::engines::index::BVH;
+use crate::engines::index::{self, BVH};
 use crate::knn::{Descriptor, DeviceId, DeviceInfo, Engine, EngineError, Parameters, Problem, Search};
 
 /// The unit of the steps that build a tree.
@@ -58,7 +58,7 @@ impl Engine for CudaBvh {
         self.cuda.device()
     }
 
-    fn prepare<'a>(&'a mut self, problem: &'a Problem, _parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
-        Ok(Box::new(search::BvhSearch::new(&mut self.cuda, problem)?))
+    fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
+        Ok(Box::new(search::BvhSearch::new(&mut self.cuda, problem, index::asks_for_packets(parameters))?))
     }
 }

@@ -14,10 +14,15 @@ use crate::engines::cuda::device::points::{self, Form};
 use crate::engines::cuda::device::units::{Unit, build_name};
 use crate::engines::index::{self, BVH, Depth, MEASURES, WORTH_PACKING, packet_length};
 use crate::engines::lockstep::registers_for;
-use crate::knn::{Answer, Build, EngineError, MAX_COUNTED_CHUNK, Neighbors, Problem, Search, SetupPhase};
+use crate::knn::{Answer, Build, EngineError, MAX_COUNTED_CHUNK, Neighbors, Parameters, Problem, Search, SetupPhase};
 
 /// Fewer queries are searched in the order that they come in: sorting them would take longer than they do.
 const WORTH_SORTING: usize = 4096;
+
+/// Whether so many queries over n points are searched by packets where nobody says.
+fn worth_packing(queries: usize, n: usize) -> bool {
+    queries >= WORTH_PACKING && index::are_neighbours(queries, n)
+}
 
 /// A problem loaded into device memory.
 pub struct BvhSearch<'a> {
@@ -32,6 +37,8 @@ pub struct BvhSearch<'a> {
     traverse: [(Build, CudaFunction); 2],
     /// The timed search by packets, where it pays.
     packet: Option<CudaFunction>,
+    /// Whether they were asked for.
+    packets: Option<bool>,
     visits: Option<CudaSlice<Visits>>,
     setup_ms: Vec<(SetupPhase, f64)>,
     /// Queries and build of the last launch.
@@ -43,7 +50,7 @@ impl<'a> BvhSearch<'a> {
     ///
     /// # Errors
     /// [`EngineError::Memory`] before anything is reserved, [`EngineError::Device`].
-    pub fn new(cuda: &'a mut Cuda, problem: &Problem) -> Result<Self, EngineError> {
+    pub fn new(cuda: &'a mut Cuda, problem: &Problem, packets: Option<bool>) -> Result<Self, EngineError> {
         let (n, d, q) = (problem.n(), problem.dims(), problem.q());
         let unavailable = |why| EngineError::Unavailable { engine: BVH.id, why };
         let sorter = Sorter::load(&mut cuda.kernels).map_err(unavailable)?;
@@ -57,7 +64,7 @@ impl<'a> BvhSearch<'a> {
         };
         let traverse = [kernel(Build::Timed)?, kernel(Build::Counted)?];
 
-        let length = packet_length(problem.k(), d).filter(|_| q >= WORTH_PACKING && index::are_neighbours(q, n));
+        let length = packet_length(problem.k(), d).filter(|_| packets.unwrap_or_else(|| worth_packing(q, n)));
         let packet = |length| cuda.kernels.function(Unit::new(super::PACKET, length as u32, dims), &packet_entry(length as u32, dims));
         let packet = length.map(packet).transpose().map_err(unavailable)?;
 
@@ -78,7 +85,20 @@ impl<'a> BvhSearch<'a> {
             }
         };
         let all_points = problem.queries() == problem.points();
-        Ok(Self { cuda, memory, tree, sorter, scratch: None, all_points, traverse, packet, visits: None, setup_ms, last: (0..0, Build::Timed) })
+        Ok(Self {
+            cuda,
+            memory,
+            tree,
+            sorter,
+            scratch: None,
+            all_points,
+            traverse,
+            packet,
+            packets,
+            visits: None,
+            setup_ms,
+            last: (0..0, Build::Timed),
+        })
     }
 
     fn launch(&mut self, queries: &Range<usize>, build: Build) -> Result<f64, DriverError> {
@@ -125,7 +145,7 @@ impl<'a> BvhSearch<'a> {
             squared_distances: memory.squared_distances.device_ptr_mut(stream).0,
             visits: self.visits.as_mut().map_or(0, |visits| visits.device_ptr_mut(stream).0),
         };
-        let packs = build == Build::Timed && count >= WORTH_PACKING && index::are_neighbours(count, memory.n);
+        let packs = build == Build::Timed && (self.packets == Some(true) || worth_packing(count, memory.n));
         // Of a packet every lane has a query; otherwise a warp has one.
         let (kernel, of_a_block, warps) = match &self.packet {
             Some(packet) if packs => (packet, 32, 1),
@@ -177,6 +197,11 @@ impl Search for BvhSearch<'_> {
 
     fn chunk_unit(&self) -> usize {
         1024
+    }
+
+    fn parameters(&self) -> Parameters {
+        let packs = self.packets.unwrap_or(self.packet.is_some());
+        Parameters::from_iter([("packets", if packs { "on" } else { "off" })])
     }
 
     fn chunk_ms(&self) -> f64 {

@@ -274,6 +274,34 @@ mod tests {
         (found, answer)
     }
 
+    /// What is timed goes by packets, what is counted by single queries.
+    #[test]
+    fn packets_find_what_single_queries_find() {
+        for (dims, n, k, distinct) in [
+            (2, 5000, 1, 65_521),
+            (2, 5000, 20, 65_521),
+            (3, 5000, 100, 65_521),
+            (2, 3000, 33, 7),
+            (3, 3000, 8, 2),
+            (2, 20, 40, 65_521),
+            (3, 33, 32, 1),
+        ] {
+            let values = (0..dims * n).map(|at| f64::from((at as u32).wrapping_mul(2_654_435_761) % 65_521 % distinct)).collect();
+            let problem = problem(dims, values, (0..n as u32).collect(), k);
+            let mut engine = Bvh::new();
+            let parameters = Parameters::from_iter([(PACKETS.name, "on")]);
+            let mut search = engine.load(&problem, &parameters, false).unwrap();
+            let (mut packed, mut single) = (Neighbors::default(), Neighbors::default());
+            search.search(0..n, Build::Timed).unwrap();
+            search.download(&mut packed).unwrap();
+            search.search(0..n, Build::Counted).unwrap();
+            search.download(&mut single).unwrap();
+            for query in 0..n {
+                assert_eq!(packed.of(query), single.of(query), "{n} points, d = {dims}, k = {k}, query {query}");
+            }
+        }
+    }
+
     #[test]
     fn equal_points_are_not_all_looked_at() {
         let n = 50_000;

@@ -21,7 +21,7 @@ use super::tree::{HEIGHTS, Tree};
 use crate::engines::lockstep::distance::{Coordinates, squared_distances};
 use crate::engines::lockstep::{Key, Lanes, PADDING, key_of};
 
-/// Points behind which it is looked whether a lane collected more than fit.
+/// Points between two checks whether a lane collected more than fit.
 const STRIDE: usize = 8;
 
 /// Leaves that a packet may visit. One that needs more has queries that are not near one another.

@@ -19,7 +19,7 @@ use crate::knn::{Answer, Build, EngineError, MAX_COUNTED_CHUNK, Neighbors, Param
 /// Fewer queries are searched in the order that they come in: sorting them would take longer than they do.
 const WORTH_SORTING: usize = 4096;
 
-/// Whether so many queries over n points are searched by packets where nobody says.
+/// Whether so many queries over n points are searched by packets unless the method says otherwise.
 fn worth_packing(queries: usize, n: usize) -> bool {
     queries >= WORTH_PACKING && index::are_neighbours(queries, n)
 }
@@ -205,7 +205,7 @@ impl Search for BvhSearch<'_> {
     }
 
     fn chunk_ms(&self) -> f64 {
-        // A quarter of the points are queries of a packet's chunk, and how much faster it is is known only after it.
+        // A quarter of the points are queries of a packet's chunk, and that packets are faster is known only after it.
         if self.packet.is_some() { 200.0 } else { 50.0 }
     }
 

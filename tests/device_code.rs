@@ -56,6 +56,11 @@ fn steps_functions_have_namesakes_on_the_device() {
     assert!(compare("step", &of_the_host) > 30, "too few functions were found");
 }
 
+#[test]
+fn the_kd_trees_functions_have_namesakes_on_the_device() {
+    assert!(compare("kdtree_threads", &["mod.rs", "cost.rs", "engine.rs", "tree.rs"]) > 5, "too few functions were found");
+}
+
 /// Compares the files of an engine's table, which has all of its folder but those `of_the_host`; returns how many functions they have.
 fn compare(engine: &str, of_the_host: &[&str]) -> usize {
     let table = read(&format!("src/engines/{engine}/mod.rs"));
@@ -107,7 +112,9 @@ fn every_unit_has_a_source() {
 /// The build stops at a header that it cannot read, but only where it is built: here it is told by the test's name.
 #[test]
 fn what_host_and_device_agree_on_becomes_rust() {
-    for header in ["common_interface", "direct/interface", "filtered/interface", "index/interface", "split/interface", "step/interface"] {
+    for header in
+        ["common_interface", "direct/interface", "filtered/interface", "index/interface", "kdtree/interface", "split/interface", "step/interface"]
+    {
         let header = format!("cuda/{header}.cuh");
         let rust = interface::rust_of(&read(&header), &header).unwrap();
         assert!(rust.contains("#[repr(C)]"), "{header}");

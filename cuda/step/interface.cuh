@@ -31,6 +31,7 @@ struct Visits {
     unsigned accessed;
     unsigned clusters;
     unsigned left_out;
+    unsigned groups;
 };
 
 // How coordinates and squared distances become integers.

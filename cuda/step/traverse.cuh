@@ -33,7 +33,10 @@ struct Seen {
     __device__ __forceinline__ void queued(unsigned count) { visits.candidates += count; }
     __device__ __forceinline__ void merged() { visits.merges += 1; }
     __device__ __forceinline__ void cluster() { visits.clusters += 1; }
-    __device__ __forceinline__ void group(bool there) { visits.accessed += __popc(__ballot_sync(ALL_LANES, there)); }
+    __device__ __forceinline__ void group(bool there) {
+        visits.accessed += __popc(__ballot_sync(ALL_LANES, there));
+        visits.groups += 1;
+    }
     __device__ __forceinline__ void write(Visits* out, unsigned all, unsigned lane) {
         if (lane == 0) {
             visits.left_out = all - visits.clusters;

@@ -273,6 +273,9 @@ fn summary(record: &RunRecord, planned: Option<&str>, written: &[PathBuf]) -> St
         let bound = theory.zip(*expected).map(|(theory, bound)| format!(" (theory: {} or fewer {})", text::significant(bound), theory.condition));
         row(name, format!("{} a query, mean{}", text::significant(*mean), bound.unwrap_or_default()));
     }
+    if let Some(active) = numbers.active_threads {
+        row("active threads", format!("{} of 32 in a warp, mean", text::digits(active, 3)));
+    }
     for files in written.chunk_by(|a, b| a.parent() == b.parent()) {
         let names: Vec<_> = files.iter().filter_map(|path| path.file_name()).map(|name| name.to_string_lossy()).collect();
         match files[0].parent().filter(|folder| !folder.as_os_str().is_empty()) {

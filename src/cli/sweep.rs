@@ -78,10 +78,9 @@ fn preset_choice(text: &str) -> Result<PresetChoice, PresetError> {
 /// A line for each preset.
 fn listing() -> String {
     let row = |preset: &Preset| {
-        let needs = match (preset.missing, preset.data) {
-            (Some(why), _) => format!(" (not yet: {why})"),
-            (None, Data::File { instead, .. }) => format!(" (--input, such as {instead})"),
-            (None, Data::Generated(_)) => String::new(),
+        let needs = match preset.data {
+            Data::File { instead, .. } => format!(" (--input, such as {instead})"),
+            Data::Generated(_) => String::new(),
         };
         vec![format!("  {}", preset.names.join(", ")), format!("{}{needs}", preset.about)]
     };
@@ -196,7 +195,7 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
         let expected = measure.theory.map(|_| format!("expected_{}", measure.name));
         std::iter::once(format!("mean_{}", measure.name)).chain(expected)
     });
-    emit(&HEADER.split(',').map(str::to_owned).chain(of_measures).chain(["error".to_owned()]).collect::<Vec<_>>())?;
+    emit(&HEADER.split(',').map(str::to_owned).chain(of_measures).chain(["active_threads".to_owned(), "error".to_owned()]).collect::<Vec<_>>())?;
     sweep.run(&mut Engines::default(), &Bar::new("sweeping"), |row| {
         // A sweep over a file has one cloud, whose columns were perhaps not chosen by anybody.
         if runs == 0 && matches!(row.spec.data, Source::File { .. }) && !row.axes.is_empty() {
@@ -268,6 +267,7 @@ fn fields(row: &SweepRow, measures: &[&Measure]) -> Vec<String> {
             fields.push(text(counted.and_then(|counted| counted.expected)));
         }
     }
+    fields.push(of(|summary| summary.active_threads));
     fields.push(row.result.as_ref().err().map_or_else(String::new, |why| printable::cell(&why.to_string()).into_owned()));
     fields
 }

@@ -5,6 +5,7 @@ pub mod cuda;
 mod host_memory;
 pub mod index;
 pub mod kdtree;
+pub mod kdtree_threads;
 pub mod lockstep;
 mod processor;
 pub mod registry;
@@ -13,5 +14,13 @@ pub mod step;
 use crate::knn::Descriptor;
 
 /// All engines in listing order: those that report most about a search first.
-pub static ENGINES: &[&Descriptor] =
-    &[&cuda::DIRECT, &cuda::SPLIT, &lockstep::LOCKSTEP, &index::BVH, &step::STEP, &step::STEP_EXHAUSTIVE, &kdtree::KDTREE];
+pub static ENGINES: &[&Descriptor] = &[
+    &cuda::DIRECT,
+    &cuda::SPLIT,
+    &lockstep::LOCKSTEP,
+    &index::BVH,
+    &step::STEP,
+    &step::STEP_EXHAUSTIVE,
+    &kdtree_threads::KDTREE_THREADS,
+    &kdtree::KDTREE,
+];

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Cost, DeviceId, DeviceKind, Engine, EngineError, EngineId, Measure, Metric, Parameter, Problem, Walk};
+use super::{Cost, DeviceId, DeviceKind, Engine, EngineError, EngineId, Measure, Measured, Metric, Parameter, Problem, Walk};
 
 /// The heading under which an engine is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -102,6 +102,9 @@ pub struct Descriptor {
     pub measures: &'static [Measure],
     /// The measure that counts entries of the convergence history; `None` if there is no history.
     pub convergence: Option<&'static str>,
+    /// The mean number of active threads in a warp while it looks at points, of all queries, by what was counted of them in the order in
+    /// which they were answered; `None` where nothing is counted that tells.
+    pub active_threads: Option<fn(&Measured) -> Option<f64>>,
     /// Phases timed by the profiled build; empty if there is none.
     pub phases: &'static [ProfilePhase],
     pub parameters: &'static [Parameter],

@@ -90,6 +90,13 @@ impl Measured {
         self.columns().map(move |(name, values)| (name, values[query]))
     }
 
+    /// How many of the one there are for each of the other, over all queries; `None` if either is not counted or there are none.
+    pub fn ratio(&self, of: &str, to: &str) -> Option<f64> {
+        let sum = |name: &str| Some(self.column(name)?.iter().map(|&value| f64::from(value)).sum::<f64>());
+        let (of, to) = (sum(of)?, sum(to)?);
+        (to > 0.0).then(|| of / to)
+    }
+
     /// A column's mean over all queries; `None` if there are no queries.
     pub fn mean(&self, name: &str) -> Option<f64> {
         let values = self.column(name).filter(|values| !values.is_empty())?;

@@ -343,6 +343,7 @@ fn summarise(engine: &Descriptor, problem: &Problem, samples: &[Sample], answer:
         search_ms_min: repeats[0],
         search_ms_max: repeats[repeats.len() - 1],
         distances_per_second: (engine.is_exhaustive && search_ms_median > 0.0).then(|| shape.n as f64 * shape.q as f64 / (search_ms_median / 1e3)),
+        active_threads: engine.active_threads.and_then(|of| of(&answer.measured)),
         measures: measures.collect(),
     }
 }

@@ -40,6 +40,7 @@ pub static DUMMY: Descriptor = Descriptor {
     limits: Limits { k: 200, d: 64, n: 50_000, metrics: &[Metric::L2] },
     measures: &MEASURES,
     convergence: None,
+    active_threads: None,
     phases: &[],
     parameters: &PARAMETERS,
     is_exhaustive: false,

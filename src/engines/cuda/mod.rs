@@ -8,6 +8,7 @@
 //! | `direct/` | the kernel that computes every distance: its policy and point layout |
 //! | `filtered/` | the tensor-core filtered search, for more dimensions |
 //! | `index/` | the engine `bvh`: the tree of boxes, built and searched |
+//! | `kdtree/` | the engine `kdtree-threads`: a k-d tree, a thread a query |
 //! | `split/` | the engine `cuda-split`: few queries, with the points split over the whole GPU |
 //! | `cost.rs` | the cost model of the engine `cuda` |
 //! | `interface.rs` | tallies and traces as written by kernels |
@@ -25,6 +26,7 @@ mod direct;
 mod filtered;
 mod index;
 mod interface;
+mod kdtree;
 mod search;
 mod split;
 mod step;
@@ -43,6 +45,7 @@ use device::{driver, kernels};
 pub use direct::Policy;
 use direct::Variant;
 pub use index::CudaBvh;
+pub use kdtree::CudaKdTree;
 pub use split::{CudaSplit, SPLIT};
 pub use step::CudaStep;
 pub use tune::{Row, Trial, Tuned, table, tune, updated_table};
@@ -62,6 +65,7 @@ pub static DIRECT: Descriptor = Descriptor {
     limits: Limits { k: rules::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &[Metric::L2, Metric::Angular] },
     measures: &rules::MEASURES,
     convergence: Some(rules::CONVERGENCE),
+    active_threads: None,
     phases: &rules::PHASES,
     parameters: &PARAMETERS,
     is_exhaustive: true,

@@ -20,8 +20,8 @@ use crate::engines::lockstep::{PADDING, distance_of, index_of};
 use crate::engines::{host_memory, processor};
 use crate::knn::walk::AXES;
 use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Measure, Metric, Neighbors, Parameter,
-    Parameters, Problem, Search, SetupPhase, Values, Walk, warp as rules,
+    Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Measure, Measured, Metric, Neighbors,
+    Parameter, Parameters, Problem, Search, SetupPhase, Values, Walk, warp as rules,
 };
 
 /// The registry's row for `bvh`.
@@ -34,6 +34,7 @@ pub static BVH: Descriptor = Descriptor {
     limits: Limits { k: rules::MAX_K, d: 32, n: MOST_POINTS, metrics: &[Metric::L2, Metric::Angular] },
     measures: &MEASURES,
     convergence: None,
+    active_threads: Some(active_threads),
     phases: &[],
     parameters: &[PACKETS],
     is_exhaustive: false,
@@ -73,6 +74,11 @@ pub static MEASURES: [Measure; 6] = {
         measure("left_out", ["child left out", "children left out"], "Nodes and leaves that were seen and left out, as no neighbour can be in them."),
     ]
 };
+
+/// A lane has a point of a leaf, of which only the last may have fewer.
+fn active_threads(measured: &Measured) -> Option<f64> {
+    measured.ratio("accessed", "leaves")
+}
 
 /// The most points. What a tile of the radix sort publishes is a count of 30 bits (`cuda/index/radix_sort.cuh`).
 pub const MOST_POINTS: usize = (1 << 30) - 1;

@@ -31,6 +31,7 @@ pub static KDTREE: Descriptor = Descriptor {
     limits: Limits { k: rules::MAX_K, d: tree::LARGEST, n: u32::MAX as usize, metrics: &[Metric::L2, Metric::Angular] },
     measures: &[],
     convergence: None,
+    active_threads: None,
     phases: &[],
     parameters: &[],
     is_exhaustive: false,

@@ -58,6 +58,7 @@ pub static LOCKSTEP: Descriptor = Descriptor {
     limits: Limits { k: rules::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &[Metric::L2, Metric::Angular] },
     measures: &rules::MEASURES,
     convergence: Some(rules::CONVERGENCE),
+    active_threads: None,
     phases: &[],
     parameters: &[],
     is_exhaustive: true,

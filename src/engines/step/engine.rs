@@ -18,8 +18,8 @@ use crate::engines::cuda::CudaStep;
 use crate::engines::lockstep::distance::GroupedPoints;
 use crate::engines::{host_memory, processor};
 use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Measure, Metric, Neighbors, Parameter,
-    Parameters, Problem, Search, SetupPhase, Values, warp as rules,
+    Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Measure, Measured, Metric, Neighbors,
+    Parameter, Parameters, Problem, Search, SetupPhase, Values, warp as rules,
 };
 
 /// The registry's row for `step`.
@@ -32,6 +32,7 @@ pub static STEP: Descriptor = Descriptor {
     limits: Limits { k: rules::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &[Metric::L2, Metric::Angular] },
     measures: &MEASURES,
     convergence: None,
+    active_threads: Some(active_threads),
     phases: &[],
     parameters: &[CLUSTERS, ITERATIONS, SPHERES, SWITCH, FISSION],
     is_exhaustive: false,
@@ -52,6 +53,7 @@ pub static STEP_EXHAUSTIVE: Descriptor = Descriptor {
     limits: Limits { k: rules::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &[Metric::L2, Metric::Angular] },
     measures: &MEASURES,
     convergence: None,
+    active_threads: Some(active_threads),
     phases: &[],
     parameters: &[CLUSTERS, FISSION],
     is_exhaustive: true,
@@ -94,7 +96,7 @@ const FISSION: Parameter = Parameter {
 };
 
 /// The columns of `counters.csv`, in the order of [`Visits`].
-pub static MEASURES: [Measure; 5] = {
+pub static MEASURES: [Measure; 6] = {
     const fn measure(name: &'static str, unit: [&'static str; 2], help: &'static str) -> Measure {
         Measure { name, unit, help, theory: None, worst_case: None }
     }
@@ -104,8 +106,14 @@ pub static MEASURES: [Measure; 5] = {
         measure("accessed", ["point accessed", "points accessed"], "Points whose distance was read while clusters were visited."),
         measure("clusters", ["cluster", "clusters"], "Clusters that were visited."),
         measure("left_out", ["cluster left out", "clusters left out"], "Clusters that were not visited, as no neighbour can be in them."),
+        measure("groups", ["group", "groups"], "Groups of 32 points of a cluster that were looked at, a lane each; the last may be smaller."),
     ]
 };
+
+/// A lane has a point, or none where the last group of a cluster has fewer.
+fn active_threads(measured: &Measured) -> Option<f64> {
+    measured.ratio("accessed", "groups")
+}
 
 /// Opens one of the two engines.
 fn open(device: DeviceId, descriptor: &'static Descriptor) -> Result<Box<dyn Engine>, EngineError> {

@@ -24,6 +24,8 @@ pub struct Visits {
     pub clusters: u32,
     /// Clusters that were left out.
     pub left_out: u32,
+    /// Groups of 32 points, or fewer at the end of a cluster, that were looked at.
+    pub groups: u32,
 }
 
 /// Where a traversal finds the points of a cluster. An entry of the order is a cluster's bound, and says which cluster it is.
@@ -59,6 +61,7 @@ pub fn traverse(source: &impl Source, order: &[Key], queue: &mut Queue) -> Visit
             }
             let (keys, points) = source.keys(entry, group);
             visits.accessed += points;
+            visits.groups += 1;
             queue.filter_keys(&keys);
         }
     }

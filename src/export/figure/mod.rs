@@ -53,6 +53,7 @@ struct Measured {
     ms: f64,
     accessed: Option<f64>,
     retained: Option<f64>,
+    active: Option<f64>,
 }
 
 /// A line of a panel.
@@ -93,7 +94,14 @@ impl Figure {
         let x = self.x.of(record) as f64;
         // What an engine says of itself there, such as `CPU, clusters`, is in the legend already.
         let device = record.device.name.split(',').next().unwrap_or_default().to_owned();
-        self.measured.push(Measured { method, x, ms: record.summary.search_ms_median, accessed: mean("accessed"), retained: mean("candidates") });
+        self.measured.push(Measured {
+            method,
+            x,
+            ms: record.summary.search_ms_median,
+            accessed: mean("accessed"),
+            retained: mean("candidates"),
+            active: record.summary.active_threads,
+        });
         if self.conditions.is_empty() {
             let others = Size::ALL.into_iter().filter(|size| *size != self.x);
             let sizes = others.map(|size| format!("{} = {}", size.name(), axis::label(size.of(record) as f64)));
@@ -116,7 +124,8 @@ impl Figure {
                     }
                     (Panel::Points, false) => run.accessed,
                     (Panel::Points, true) => run.retained,
-                    (Panel::Time | Panel::Speedup, true) => None,
+                    (Panel::ActiveThreads, false) => run.active,
+                    (Panel::Time | Panel::Speedup | Panel::ActiveThreads, true) => None,
                 };
                 let runs = self.measured.iter().filter(|run| run.method == method);
                 let mut points: Vec<[f64; 2]> = runs.filter_map(|run| Some([run.x, of(run)?])).collect();

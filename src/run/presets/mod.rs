@@ -31,8 +31,6 @@ pub struct Preset {
     pub panels: &'static [Panel],
     /// What the text of the publication says of this figure.
     pub stated: &'static [Stated],
-    /// Why it cannot be measured yet.
-    pub missing: Option<&'static str>,
 }
 
 /// Where a preset's points come from.
@@ -58,6 +56,8 @@ pub enum Panel {
     Points,
     /// How many times faster than the first method.
     Speedup,
+    /// Active threads of a warp, of 32.
+    ActiveThreads,
 }
 
 /// A sentence of a publication about a figure.
@@ -87,14 +87,6 @@ pub enum PresetError {
         published: &'static str,
         /// What is alike.
         instead: &'static str,
-    },
-    /// The program cannot measure it.
-    #[error("{name}: {why}")]
-    Missing {
-        /// The first name of the preset.
-        name: &'static str,
-        /// What does not exist.
-        why: &'static str,
     },
     /// A row of the table names an engine or parameter that is not there.
     #[error("{name}: {why}")]
@@ -126,9 +118,6 @@ impl Preset {
     /// [`PresetError`], except for an unknown name.
     pub fn sweep(&self, source: Option<Source>, seed: u64) -> Result<Sweep, PresetError> {
         let name = self.names.first().copied().unwrap_or_default();
-        if let Some(why) = self.missing {
-            return Err(PresetError::Missing { name, why });
-        }
         let data = match (source, self.data) {
             (Some(source), _) => source,
             (None, Data::Generated(spec)) => Source::Generate { spec: spec.to_owned(), seed },

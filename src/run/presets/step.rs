@@ -17,12 +17,14 @@ const KS: [usize; 11] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 const DS: [u64; 5] = [2, 4, 8, 16, 32];
 const WIDE_DS: [u64; 7] = [2, 4, 8, 16, 32, 64, 128];
 
-/// STEP as an index and exhaustively, never switching by itself, beside a tree of one warp a query and brute force.
-const RANDOM: &str = "step:switch=1024,step-exhaustive,bvh,cuda";
+/// STEP as an index and exhaustively, never switching by itself, beside trees of a warp and of a thread a query, and brute force.
+const RANDOM: &str = "step:switch=1024,step-exhaustive,bvh,kdtree-threads,cuda";
 /// In many dimensions a tree does not help.
 const PRACTICAL: &str = "step:switch=1024,step-exhaustive,cuda";
 /// The variants of §6.4 that exist here, brute force first: pruning with naive spheres and the queue, exact spheres, exhaustive.
 const ABLATION: &str = "cuda:kernel=direct,step:spheres=naive|exact,switch=1024,step-exhaustive";
+/// §6.5, a warp a query and a thread a query.
+const ACTIVE: &str = "step:switch=1024,bvh,kdtree-threads";
 /// §6.6, naive first.
 const SPHERES: &str = "step:spheres=naive|ritter|exact,switch=1024";
 
@@ -42,7 +44,6 @@ const DEFAULT: Preset = Preset {
     methods: RANDOM,
     panels: &[Panel::Time, Panel::Points],
     stated: &[],
-    missing: None,
 };
 
 /// A figure on a file, where k varies.
@@ -53,9 +54,7 @@ const fn default_row(at: &'static [(Panel, f64, f64)]) -> Stated {
     Stated { says: "step takes 10 ms with the defaults, GPU Faiss more than 200 ms (§6.3)", at }
 }
 
-const NO_ACTIVE_THREADS: &str = "active threads of a warp are counted by a profiled build of step, which does not exist yet";
-
-pub static PRESETS: [Preset; 19] = [
+pub static PRESETS: [Preset; 20] = [
     Preset {
         names: &["step-5a", "step-5b"],
         about: "random data, L2, against the number of queries: time, points accessed and retained",
@@ -201,7 +200,7 @@ pub static PRESETS: [Preset; 19] = [
         about: "places on a map, L2, against k: step beside trees on GPU and CPU",
         data: PLACES,
         q: &[72_276],
-        methods: "step:switch=1024,bvh,kdtree",
+        methods: "step:switch=1024,bvh,kdtree-threads,kdtree",
         panels: &[Panel::Time],
         ..ON_FILE
     },
@@ -237,13 +236,25 @@ pub static PRESETS: [Preset; 19] = [
         ..DEFAULT
     },
     Preset {
-        names: &["step-11a", "step-11b"],
-        about: "random data, against the number of points, or of dimensions: active threads of a warp",
+        names: &["step-11a"],
+        about: "random data, L2, against the number of points: active threads of a warp",
         n: &NS,
-        methods: "step:switch=1024",
-        panels: &[],
-        stated: &[Stated { says: "30.7 of 32 threads are active at n = 1,048,576 (§6.5)", at: &[] }],
-        missing: Some(NO_ACTIVE_THREADS),
+        methods: ACTIVE,
+        panels: &[Panel::ActiveThreads],
+        stated: &[
+            Stated { says: "step has 30.7 of 32 threads active at n = 1,048,576 (§6.5)", at: &[(Panel::ActiveThreads, 1_048_576.0, 30.7)] },
+            Stated { says: "the k-d tree on the GPU has less than 9 active everywhere (§6.5)", at: &[] },
+        ],
+        ..DEFAULT
+    },
+    Preset {
+        names: &["step-11b"],
+        about: "random data, angles, against the number of dimensions: active threads of a warp",
+        metric: Metric::Angular,
+        d: &DS,
+        methods: ACTIVE,
+        panels: &[Panel::ActiveThreads],
+        stated: &[Stated { says: "step keeps more than 30 of 32 threads active (§6.5)", at: &[] }],
         ..DEFAULT
     },
     Preset {

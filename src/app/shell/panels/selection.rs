@@ -199,6 +199,9 @@ fn run_ui(ui: &mut Ui, record: &RunRecord, state: &State, palette: &Palette, act
         let bound = measure.expected.map_or_else(String::new, |bound| format!(" (≤\u{a0}{}{shuffled})", text::digits(bound, 3)));
         fact_ui(ui, &format!("Mean {}", Measure::words(&measure.name)), format!("{}{bound}", mean(measure.mean)), palette);
     }
+    if let Some(active) = summary.active_threads {
+        fact_ui(ui, "Active threads", format!("{} of 32", text::digits(active, 3)), palette);
+    }
     fact_ui(ui, "Seed", spec.seed.to_string(), palette);
     heading_ui(ui, "Device");
     fact_ui(ui, "Engine", record.engine.to_string(), palette);

@@ -12,6 +12,8 @@ const MOST_BATCH: usize = 4096;
 pub enum Form {
     /// Row-major, padded with infinity.
     Rows,
+    /// Row-major, in the order of the nodes of a k-d tree.
+    Nodes,
     /// Window by window, in the streaming order of a kernel with this window and tile.
     Windows {
         /// Groups in a window.

@@ -33,6 +33,7 @@ pub static SPLIT: Descriptor = Descriptor {
     limits: Limits { k: rules::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &[Metric::L2, Metric::Angular] },
     measures: &[],
     convergence: None,
+    active_threads: None,
     phases: &[],
     parameters: &[],
     is_exhaustive: true,

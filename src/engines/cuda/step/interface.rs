@@ -19,5 +19,6 @@ const _: () = {
     assert!(offset_of!(Visits, accessed) == offset_of!(step::Visits, accessed));
     assert!(offset_of!(Visits, clusters) == offset_of!(step::Visits, clusters));
     assert!(offset_of!(Visits, left_out) == offset_of!(step::Visits, left_out));
+    assert!(offset_of!(Visits, groups) == offset_of!(step::Visits, groups));
     assert!(CANDIDATES as usize == step::CANDIDATES && SEED_THREADS as usize == step::BLOCK);
 };

@@ -1,0 +1,193 @@
+//! The engine `kdtree-threads` on the CPU, and its row in the registry.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::cost;
+use super::heap::Heap;
+use super::traverse::{Visits, answer};
+use super::tree::Tree;
+use crate::engines::cuda::CudaKdTree;
+use crate::engines::{host_memory, processor};
+use crate::knn::{
+    Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Measure, Measured, Metric, Neighbors,
+    Parameters, Problem, Search, SetupPhase, warp as rules,
+};
+
+/// More dimensions than this are of no use to a k-d tree: it would visit every point.
+pub const MOST_DIMS: usize = 32;
+
+/// The registry's row for `kdtree-threads`.
+pub static KDTREE_THREADS: Descriptor = Descriptor {
+    id: EngineId::new("kdtree-threads"),
+    group: Group::Indexed,
+    about: "A k-d tree searched by a thread a query: the baseline that shows what divergence costs a warp.",
+    source: "Bentley 1975; Wald 2022 (arXiv 2210.12859), stack-free traversal",
+    runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
+    limits: Limits { k: rules::MAX_K, d: MOST_DIMS, n: 1 << 30, metrics: &[Metric::L2, Metric::Angular] },
+    measures: &MEASURES,
+    convergence: None,
+    phases: &[],
+    active_threads: Some(active_threads),
+    parameters: &[],
+    is_exhaustive: false,
+    twin_of: None,
+    cost: cost::cost,
+    traces: false,
+    walk: None,
+    open: |device| match device {
+        DeviceId::Cpu => Ok(Box::new(KdTreeThreads)),
+        DeviceId::Gpu(_) => Ok(Box::new(CudaKdTree::open_on(device)?)),
+    },
+};
+
+/// The columns of `counters.csv`, in the order of [`Visits`].
+pub static MEASURES: [Measure; 3] = {
+    const fn measure(name: &'static str, unit: [&'static str; 2], help: &'static str) -> Measure {
+        Measure { name, unit, help, theory: None, worst_case: None }
+    }
+    [
+        measure("accessed", ["point accessed", "points accessed"], "Points whose distance was computed."),
+        measure("candidates", ["candidate", "candidates"], "Points retained: closer than the k-th so far, and taken into the heap."),
+        measure("steps", ["step", "steps"], "Steps of the query's thread from node to node, those back included."),
+    ]
+};
+
+/// Threads of a warp, with a query each in the order in which they are given.
+const WARP: usize = 32;
+
+/// A warp takes as many steps as the longest way of its 32 queries; whose way has ended is not active any more.
+fn active_threads(measured: &Measured) -> Option<f64> {
+    let steps = measured.column("steps")?;
+    let own: u64 = steps.iter().map(|&steps| u64::from(steps)).sum();
+    let warps: u64 = steps.chunks(WARP).map(|warp| u64::from(warp.iter().copied().max().unwrap_or(0))).sum();
+    (warps > 0).then(|| own as f64 / warps as f64)
+}
+
+/// Queries per parallel work item.
+const BLOCK: usize = 64;
+
+/// The engine `kdtree-threads` on the CPU. It runs everywhere.
+#[derive(Debug)]
+pub struct KdTreeThreads;
+
+impl Engine for KdTreeThreads {
+    fn descriptor(&self) -> &'static Descriptor {
+        &KDTREE_THREADS
+    }
+
+    fn device_id(&self) -> DeviceId {
+        DeviceId::Cpu
+    }
+
+    fn device(&self) -> DeviceInfo {
+        DeviceInfo { id: Some(self.device_id()), name: "CPU, left-balanced k-d tree".to_owned(), details: processor::details() }
+    }
+
+    fn prepare<'a>(&'a mut self, problem: &'a Problem, _parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
+        let there = problem.cache().get(DeviceId::Cpu, |_: &Tree| true);
+        let tree = if there.is_some() { 0 } else { Tree::bytes(problem.n(), problem.dims()) };
+        host_memory::check(problem, tree + (size_of::<Visits>() * problem.q()) as u64)?;
+        let start = Instant::now();
+        let (tree, built_ms) = match there {
+            Some(tree) => (tree, None),
+            None => {
+                let tree = Arc::new(Tree::new(problem));
+                problem.cache().insert(DeviceId::Cpu, Arc::clone(&tree));
+                (tree, Some(start.elapsed().as_secs_f64() * 1e3))
+            }
+        };
+        Ok(Box::new(Loaded { problem, tree, built_ms, found: Neighbors::unanswered(problem.q(), problem.k()), visits: Vec::new() }))
+    }
+}
+
+/// A problem and the tree over its points.
+struct Loaded<'a> {
+    problem: &'a Problem,
+    tree: Arc<Tree>,
+    /// Milliseconds of the build; `None` if the tree was cached.
+    built_ms: Option<f64>,
+    found: Neighbors,
+    /// One per query of the last search.
+    visits: Vec<Visits>,
+}
+
+/// Where the answers of some queries go: indices and squared distances.
+type Answers<'a> = (&'a mut [u32], &'a mut [f32]);
+
+impl Search for Loaded<'_> {
+    fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
+        self.built_ms.map(|ms| (SetupPhase::BuildIndex, ms)).into_iter().collect()
+    }
+
+    fn resident(&self) -> bool {
+        self.built_ms.is_none()
+    }
+
+    fn first_chunk(&self) -> usize {
+        (rayon::current_num_threads() * BLOCK).min(self.problem.q())
+    }
+
+    fn search(&mut self, queries: Range<usize>, _build: Build) -> Result<f64, EngineError> {
+        let start = Instant::now();
+        let (dims, k, tree) = (self.problem.dims(), self.problem.k(), &self.tree);
+        let coordinates = &self.problem.queries()[queries.start * dims..queries.end * dims];
+        let entries = queries.start * k..queries.end * k;
+        self.visits.clear();
+        self.visits.resize(queries.len(), Visits::default());
+        let (indices, distances) = (&mut self.found.indices[entries.clone()], &mut self.found.squared_distances[entries]);
+        let search = |((queries, (indices, distances)), visits): ((&[f32], Answers<'_>), &mut [Visits])| {
+            let mut rows = indices.chunks_exact_mut(k).zip(distances.chunks_exact_mut(k)).zip(visits);
+            let mut done = |heap: &Heap, visited: Visits| {
+                let ((indices, distances), visits) = rows.next().expect("a row for each query");
+                *visits = visited;
+                for ((neighbour, index), distance) in heap.neighbours().zip(indices).zip(distances) {
+                    (*index, *distance) = neighbour;
+                }
+            };
+            answer(tree, queries, &mut Heap::new(k), &mut done);
+        };
+        if queries.len() == 1 {
+            // A single work item runs on this thread: the pool may be busy with another run.
+            search(((coordinates, (indices, distances)), &mut self.visits));
+        } else {
+            let rows = indices.par_chunks_mut(BLOCK * k).zip(distances.par_chunks_mut(BLOCK * k));
+            coordinates.par_chunks(BLOCK * dims).zip(rows).zip(self.visits.par_chunks_mut(BLOCK)).for_each(search);
+        }
+        Ok(start.elapsed().as_secs_f64() * 1e3)
+    }
+
+    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
+        let start = Instant::now();
+        neighbors.clone_from(&self.found);
+        Ok(start.elapsed().as_secs_f64() * 1e3)
+    }
+
+    fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
+        answer.measured.extend(&MEASURES, self.visits.drain(..).map(bytemuck::cast));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_warp_is_as_long_as_its_longest_query() {
+        let of = |steps: &[u32]| active_threads(&Measured::new([("steps".to_owned(), steps.to_vec())])).unwrap();
+        assert_eq!(of(&[7; 32]), 32.0);
+        // One lane walks ten times as far as the others.
+        let mut steps = [10; 32];
+        steps[3] = 100;
+        assert_eq!(of(&steps), 4.1);
+        // A warp that is not full, beside one that is.
+        let mut steps = vec![10; 33];
+        assert_eq!(of(&steps), 16.5);
+        steps.clear();
+        assert_eq!(active_threads(&Measured::new([("steps".to_owned(), steps)])), None);
+    }
+}

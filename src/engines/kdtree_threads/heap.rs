@@ -1,0 +1,86 @@
+//! The k nearest points of a query, as a heap whose root is the farthest.
+//!
+//! Twin of `cuda/kdtree/heap.cuh`.
+
+use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
+
+#[derive(Debug)]
+pub struct Heap {
+    entries: Vec<Key>,
+}
+
+impl Heap {
+    pub fn new(k: usize) -> Self {
+        Self { entries: vec![PADDING; k] }
+    }
+
+    pub fn restart(&mut self) {
+        self.entries.fill(PADDING);
+    }
+
+    /// What a closer point must be below. No namesake: it is a member there.
+    pub fn root(&self) -> Key {
+        self.entries[0]
+    }
+
+    /// Lets a key sink from the root of the first `end` entries.
+    fn sift(&mut self, key: Key, end: usize) {
+        let entries = &mut self.entries;
+        let (mut hole, mut child) = (0, 1);
+        while child < end {
+            if child + 1 < end && entries[child + 1] > entries[child] {
+                child += 1;
+            }
+            if entries[child] <= key {
+                break;
+            }
+            entries[hole] = entries[child];
+            hole = child;
+            child = 2 * hole + 1;
+        }
+        entries[hole] = key;
+    }
+
+    /// Takes a point that is nearer than the farthest, in its place.
+    pub fn replace(&mut self, key: Key) {
+        self.sift(key, self.entries.len());
+    }
+
+    /// Heapsort's second half: the entries become ascending.
+    pub fn sort(&mut self) {
+        for end in (2..=self.entries.len()).rev() {
+            let last = self.entries[end - 1];
+            self.entries[end - 1] = self.entries[0];
+            self.sift(last, end - 1);
+        }
+    }
+
+    /// Positions and squared distances, after [`Self::sort`]. No namesake: entries are written one by one there.
+    pub fn neighbours(&self) -> impl Iterator<Item = (u32, f32)> {
+        self.entries.iter().map(|&key| (index_of(key), distance_of(key)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn keeps_the_smallest(keys in proptest::collection::vec(0u64..1000, 0..200), k in 1usize..70) {
+            let mut heap = Heap::new(k);
+            for &key in &keys {
+                if key < heap.root() {
+                    heap.replace(key);
+                }
+            }
+            heap.sort();
+            let mut expected = keys;
+            expected.sort_unstable();
+            expected.resize(expected.len().max(k), PADDING);
+            prop_assert_eq!(&heap.entries, &expected[..k]);
+        }
+    }
+}

@@ -94,7 +94,9 @@ impl<'a> Input<'a> {
     /// Opens the file. Reads report progress, and fail once the work is cancelled.
     pub fn open(&self) -> Result<BufReader<Watched<'a>>, FormatError> {
         let file = File::open(&self.path).map_err(|why| self.io(why))?;
-        Ok(BufReader::with_capacity(1 << 18, Watched { file, done: 0, size: self.size, progress: self.progress }))
+        // The buffer is cleared before it is read into: for a small file that would be most of the work.
+        let room = self.size.clamp(1 << 10, 1 << 18) as usize;
+        Ok(BufReader::with_capacity(room, Watched { file, done: 0, size: self.size, progress: self.progress }))
     }
 
     /// The progress sink, for a companion file.

@@ -2,6 +2,7 @@
 """Warpscope beside the exact k-nearest-neighbour searches that this machine can import, on its GPU.
 
 Usage: bench/peers.py [--warpscope PATH] [--rows all|1,3,5-7] [--engines all|cuda,…] [--peers all|none|torch,faiss,…] [--repeats 5] [--out FILE.csv]
+       bench/peers.py --index              the index `bvh` beside jz-tree, where every point is a query
        bench/peers.py --resources          registers, shared memory, spills and occupancy of the embedded kernels
 Needs numpy, and PyTorch for everything but Warpscope itself. Builds nothing.
 
@@ -441,6 +442,7 @@ def main():
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--out", type=pathlib.Path, help="CSV of every repeat")
     arguments.add_argument("--resources", action="store_true", help="prints what the embedded kernels take, and nothing else")
+    arguments.add_argument("--index", action="store_true", help="the index beside jz-tree, and nothing else")
     options = arguments.parse_args()
     path = options.warpscope or shutil.which("warpscope") or pathlib.Path("warpscope")
     if not os.access(path, os.X_OK):
@@ -449,6 +451,11 @@ def main():
     if options.resources:
         import kernel_resources
         return kernel_resources.main([str(path)])
+
+    if options.index:
+        import index_gpu
+        with tempfile.TemporaryDirectory() as name, open(options.out or os.devnull, "w", newline="") as file:
+            return index_gpu.table(Warpscope(path, pathlib.Path(name)), options, csv.writer(file))
 
     rows = chosen_rows(options.rows)
     rows.sort(key=lambda row: (ROWS[row][2], ROWS[row][1]))  # a cloud is made once

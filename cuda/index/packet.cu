@@ -3,10 +3,10 @@
 
 namespace warpscope::index {
 
-// Unasked the compiler aims at more blocks than fit, and spills.
-#define WARPSCOPE_ENTRY(L, D)                                                                                                            \
-    extern "C" __global__ void __launch_bounds__(WARP, 1) WARPSCOPE_PACKET_ENTRY(L, D)(const __grid_constant__ Traversal search) { \
-        answer_packet<L, D>(search);                                                                                                     \
+// Unasked the compiler aims at more blocks than fit, and spills; with short lists at fewer than do.
+#define WARPSCOPE_ENTRY(L, D)                                                                                                                        \
+    extern "C" __global__ void __launch_bounds__(WARP, (L) == 8 ? 24 : 1) WARPSCOPE_PACKET_ENTRY(L, D)(const __grid_constant__ Traversal search) { \
+        answer_packet<L, D>(search);                                                                                                                 \
     }
 // Expands its arguments before they are pasted.
 #define WARPSCOPE_KERNEL(L, D) WARPSCOPE_ENTRY(L, D)

@@ -7,6 +7,9 @@
 // 3. The pairs are sorted, once. A lane that collected more than fit, as many points are as far as the k-th, is answered by the whole
 //    warp instead (traverse.cuh), and so are the queries of a packet that needs too many leaves.
 //
+// Where the curve jumps between two of its queries, a packet is searched in parts, one after the other: the box around both sides of the
+// jump would meet many leaves that neither side needs. Few packets jump far, but the others would wait for them at the end.
+//
 // Scope: a warp a packet and a block; nothing waits for another.
 //
 //   answer_packet<L, D>(search)     L = 8, 16, 32, 64 or 128, at least k; D = 2 or 3
@@ -39,8 +42,21 @@ constexpr unsigned EAGER = L < 32 ? 8 : 24;
 template <int L>
 constexpr unsigned AROUND = L < 64 ? 1 : L < 128 ? 2 : 3;
 
-// Leaves that a packet may visit. One that needs more has queries that are not near one another.
-constexpr unsigned MOST_VISITED = 256;
+// Leaves with candidates that a part may have. One that needs more has queries that are not near one another.
+template <int L>
+constexpr unsigned MOST_VISITED = L < 128 ? 256 : 512;
+
+// Whether packets are searched in parts. With lists of 64 the loop takes the registers of two warps in sixteen, which is more than it saves.
+template <int L>
+constexpr bool IN_PARTS = L != 64;
+
+// Whether a leaf is collected from only if it had candidates. In the plane and with long lists most have, and to ask takes longer.
+template <int L, int D>
+constexpr bool SELECTIVE = D == 3 && L < 128;
+
+// A gap between neighbouring queries is a jump if its square is so many powers of two above the mean.
+template <int D>
+constexpr unsigned JUMP = D == 2 ? 11 : 8;
 
 // A leaf that so many lanes or fewer ask for is looked at for one after the other, by all lanes.
 template <int L>
@@ -61,6 +77,24 @@ struct Packet {
             low[j] = warp::reduce_min(query[j]);
             high[j] = -warp::reduce_min(-query[j]);
         }
+    }
+
+    // The lanes behind which a part ends, of those that have a query: where the next query is much farther away than most are from their
+    // next, and at the end.
+    __device__ __forceinline__ unsigned part_ends(unsigned queries, unsigned lane) const {
+        // Above the exponent of a float there is nothing, as squares have no sign: bits rise with the logarithm, whose mean the few that are
+        // far do not move much.
+        constexpr unsigned SHIFT = 16, OCTAVE = 1 << (23 - SHIFT);
+        float gap = 0.0f;
+#pragma unroll
+        for (int j = 0; j < D; ++j) {
+            gap = add_squared_difference(__shfl_down_sync(ALL_LANES, query[j], 1), query[j], gap);
+        }
+        unsigned bits = lane + 1 < queries ? __float_as_uint(gap) >> SHIFT : 0;
+        unsigned apart = __popc(__ballot_sync(ALL_LANES, bits > 0));
+        unsigned mean = warp::reduce_add(bits) / max(apart, 1u);
+        unsigned jumps = __ballot_sync(ALL_LANES, bits > mean + JUMP<D> * OCTAVE);
+        return jumps | 1u << (queries - 1);
     }
 };
 
@@ -181,7 +215,8 @@ struct Shortest {
             distances(points + first, packet, squared);
 #pragma unroll
             for (unsigned i = 0; i < STRIDE; ++i) {
-                if (squared[i] < best[L - 1]) {
+                // One as far as the k-th may be a neighbour by its position, and its leaf must be known.
+                if (SELECTIVE<L, D> ? squared[i] <= best[L - 1] : squared[i] < best[L - 1]) {
                     slots[taken] = squared[i];
                     taken += WARP;
                 }
@@ -194,7 +229,8 @@ struct Shortest {
         for (; askers != 0; askers &= askers - 1) {
             unsigned whose = __ffs(askers) - 1;
             float squared = distance_to(leaf, packet, whose);
-            unsigned candidates = __ballot_sync(ALL_LANES, squared < __shfl_sync(ALL_LANES, best[L - 1], whose));
+            float kth = __shfl_sync(ALL_LANES, best[L - 1], whose);
+            unsigned candidates = __ballot_sync(ALL_LANES, SELECTIVE<L, D> ? squared <= kth : squared < kth);
             if (candidates == 0) {
                 continue;
             }
@@ -257,10 +293,10 @@ struct PacketMemory {
     float above[HEIGHTS * WARP];
     alignas(16) float points[D * WARP];  // of a leaf
     alignas(16) unsigned positions[WARP];
-    unsigned visited[MOST_VISITED];
+    unsigned visited[MOST_VISITED<L>];
 };
 
-// Finds the k smallest distances of each lane's query, and notes the leaves that it visited for that; false if they are too many.
+// Finds the k smallest distances of each lane's query, and notes the leaves where they may be; false if they are too many.
 //
 // The packet's own leaf and those around it on the curve come first: mostly they are needed, and they bound the search where the own
 // one lies across a jump of the curve. Then depth first, the child nearest to the packet first. A box as far as the k-th distance is
@@ -327,19 +363,23 @@ __device__ __forceinline__ bool find_shortest(unsigned own, PacketMemory<L, D>& 
             child = bounds(tree, height, group, packet, lane);
             continue;
         }
-        if (count == MOST_VISITED) {
-            return false;
-        }
-        if (lane == 0) {
-            memory.visited[count] = box;
-        }
-        count += 1;
+        unsigned before = found.taken;
         if (__popc(askers) > FEW<L>) {
             leaf.share(memory.points, memory.positions, lane);
             found.leaf(memory.points);
         } else {
             found.leaf_for(leaf, askers, lane);
         }
+        if (SELECTIVE<L, D> && !__any_sync(ALL_LANES, found.taken != before)) {
+            continue;
+        }
+        if (count == MOST_VISITED<L>) {
+            return false;
+        }
+        if (lane == 0) {
+            memory.visited[count] = box;
+        }
+        count += 1;
     }
 }
 
@@ -426,7 +466,7 @@ __device__ __noinline__ void answer_alone(const Traversal& search, unsigned in_l
 // Sorts each lane's pairs in its registers, and writes them. Lists are columns, and rows of consecutive ranks are to be written: they are
 // turned so that few lanes meet in a bank.
 template <int L>
-__device__ __forceinline__ void write_sorted(const Traversal& search, Key* entries, unsigned found, unsigned in_launch, unsigned queries, unsigned lane) {
+__device__ __forceinline__ void write_sorted(const Traversal& search, Key* entries, unsigned found, unsigned in_launch, unsigned part, unsigned lane) {
     Key keys[L];
 #pragma unroll
     for (unsigned i = 0; i < L; ++i) {
@@ -445,7 +485,7 @@ __device__ __forceinline__ void write_sorted(const Traversal& search, Key* entri
         unsigned whose = first + lane / L;
         Key key = entries[rank * WARP + (whose + rank) % WARP];
         size_t query = search.first_query + __shfl_sync(ALL_LANES, in_launch, whose);
-        if (rank < search.k && whose < queries) {
+        if (rank < search.k && (part >> whose & 1)) {
             search.indices[query * search.k + rank] = index_of(key);
             search.squared_distances[query * search.k + rank] = distance_of(key);
         }
@@ -454,12 +494,13 @@ __device__ __forceinline__ void write_sorted(const Traversal& search, Key* entri
 
 // Sorts long lists one after the other, by the whole warp.
 template <int L, int D>
-__device__ __forceinline__ void write_in_turn(const Traversal& search, const unsigned* entries, unsigned found, unsigned in_launch, unsigned queries,
+__device__ __forceinline__ void write_in_turn(const Traversal& search, const unsigned* entries, unsigned found, unsigned in_launch, unsigned part,
                                               unsigned lane) {
     constexpr int R = L / 32;
     const Tree& tree = search.tree;
 #pragma unroll 1
-    for (unsigned whose = 0; whose < queries; ++whose) {
+    for (; part != 0; part &= part - 1) {
+        unsigned whose = __ffs(part) - 1;
         unsigned count = min(__shfl_sync(ALL_LANES, found, whose), L);
         size_t query = search.first_query + __shfl_sync(ALL_LANES, in_launch, whose);
         Key keys[R];
@@ -491,29 +532,26 @@ __device__ __forceinline__ void write_in_turn(const Traversal& search, const uns
     }
 }
 
+// Answers the queries of lanes first ... end - 1, by their numbers in the launch; the others have the first's, and look for nothing.
 template <int L, int D>
-__device__ __forceinline__ void answer_packet(const Traversal& search) {
-    __shared__ __align__(16) PacketMemory<L, D> memory;
+__device__ __forceinline__ void answer_part(const Traversal& search, PacketMemory<L, D>& memory, Packet<D>& packet, unsigned of_lane, unsigned first,
+                                            unsigned end, unsigned lane) {
     const Tree& tree = search.tree;
-    unsigned lane = warp::lane_id();
-    unsigned first = blockIdx.x * WARP;
-    unsigned queries = min(search.query_count - first, WARP);
-    // The last packet's other lanes have the query of its first, and look for nothing.
-    bool there = lane < queries;
-    unsigned turn = first + (there ? lane : 0);
-    unsigned in_launch = search.order == nullptr ? turn : search.order[turn];
+    unsigned part = ALL_LANES >> (WARP - end) & ALL_LANES << first;
+    bool there = part >> lane & 1;
+    unsigned in_launch = __shfl_sync(ALL_LANES, of_lane, there ? lane : first);
     size_t query = search.first_query + in_launch;
-    Packet<D> packet;
     packet.load(search.queries + query * D);
     unsigned own = blockIdx.x;
     if (!search.in_leaves) {
         // Where the one in the middle would be; the others are near.
-        const float* middle = search.queries + __shfl_sync(ALL_LANES, query, queries / 2) * D;
-        own = leaf_of(tree, code(search.frame, middle, D), lane);
+        own = leaf_of(tree, code(search.frame, search.queries + __shfl_sync(ALL_LANES, query, (first + end) / 2) * D, D), lane);
     }
 
     float kth;
     unsigned count;
+    // Other lanes may still read what the part before left.
+    __syncwarp();
     {
         Shortest<L, D> shortest(tree, packet, memory.slots + lane, there ? search.k : 0);
         bool whole = find_shortest(own, memory, count, lane, shortest);
@@ -548,14 +586,37 @@ __device__ __forceinline__ void answer_packet(const Traversal& search) {
     __syncwarp();
     unsigned found = collected.taken / WARP;
     if constexpr (L <= 32) {
-        write_sorted<L>(search, memory.entries, found, in_launch, queries, lane);
+        write_sorted<L>(search, memory.entries, found, in_launch, part, lane);
     } else {
-        write_in_turn<L, D>(search, memory.entries, found, in_launch, queries, lane);
+        write_in_turn<L, D>(search, memory.entries, found, in_launch, part, lane);
     }
     for (unsigned lanes = __ballot_sync(ALL_LANES, there && (count == 0 || found > L)); lanes != 0; lanes &= lanes - 1) {
         // The memory serves another purpose now.
         __syncwarp();
         answer_alone<L, D>(search, __shfl_sync(ALL_LANES, in_launch, __ffs(lanes) - 1), own, memory.alone.above, memory.alone.buffer);
+    }
+}
+
+template <int L, int D>
+__device__ __forceinline__ void answer_packet(const Traversal& search) {
+    __shared__ __align__(16) PacketMemory<L, D> memory;
+    unsigned lane = warp::lane_id();
+    unsigned queries = min(search.query_count - blockIdx.x * WARP, WARP);
+    unsigned of_lane = blockIdx.x * WARP + min(lane, queries - 1);
+    of_lane = search.order == nullptr ? of_lane : search.order[of_lane];
+    Packet<D> packet;
+    packet.load(search.queries + static_cast<size_t>(search.first_query + of_lane) * D);
+    if constexpr (IN_PARTS<L>) {
+        unsigned ends = packet.part_ends(queries, lane), first = 0;
+#pragma unroll 1
+        while (ends != 0) {
+            unsigned end = __ffs(ends);
+            ends &= ends - 1;
+            answer_part<L, D>(search, memory, packet, of_lane, first, end, lane);
+            first = end;
+        }
+    } else {
+        answer_part<L, D>(search, memory, packet, of_lane, 0, queries, lane);
     }
 }
 

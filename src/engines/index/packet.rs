@@ -7,6 +7,9 @@
 //! 2. [`Collected`]: in the leaves that were visited, what is not farther than the k-th of them is found again, now with positions.
 //! 3. The pairs are sorted, once. A lane that collected more than fit, as many points are as far as the k-th, is answered alone
 //!    (`traverse.rs`), and so are the queries of a packet that needs too many leaves.
+//!
+//! Where the curve jumps between two of its queries, a packet is searched in parts, one after the other: the box around both sides of the
+//! jump would meet many leaves that neither side needs.
 
 #![expect(clippy::needless_range_loop, reason = "iterators' closures are compiled for the oldest processor where they are not inlined")]
 
@@ -24,8 +27,29 @@ use crate::engines::lockstep::{Key, Lanes, PADDING, key_of};
 /// Points between two checks whether a lane collected more than fit.
 const STRIDE: usize = 8;
 
-/// Leaves that a packet may visit. One that needs more has queries that are not near one another.
-const MOST_VISITED: usize = 256;
+/// Leaves with candidates that a part may have. One that needs more has queries that are not near one another. No namesake: a constant there.
+#[inline(always)]
+fn most_visited(length: usize) -> usize {
+    if length < 128 { 256 } else { 512 }
+}
+
+/// Whether packets are searched in parts. No namesake: likewise.
+#[inline(always)]
+fn in_parts(length: usize) -> bool {
+    length != 64
+}
+
+/// Whether a leaf is collected from only if it had candidates. In the plane and with long lists most have. No namesake: likewise.
+#[inline(always)]
+fn is_selective<const D: usize>(length: usize) -> bool {
+    D == 3 && length < 128
+}
+
+/// A gap between neighbouring queries is a jump if its square is so many powers of two above the mean. No namesake: likewise.
+#[inline(always)]
+fn jump<const D: usize>() -> u32 {
+    if D == 2 { 11 } else { 8 }
+}
 
 /// The length of a lane's list, if a search of k neighbours in so many dimensions can be by packets. No namesake: the host compiles for it.
 pub fn packet_length(k: usize, dims: usize) -> Option<usize> {
@@ -90,6 +114,33 @@ impl<const D: usize> Packet<D> {
             }
         }
         packet
+    }
+
+    /// The lanes behind which a part ends: where the next query is much farther away than most are from their next, and at the end.
+    #[inline(always)]
+    fn part_ends(&self, queries: usize) -> u32 {
+        // Above the exponent of a float there is nothing, as squares have no sign: bits rise with the logarithm, whose mean the few that
+        // are far do not move much.
+        const SHIFT: u32 = 16;
+        const OCTAVE: u32 = 1 << (23 - SHIFT);
+        let mut bits = [0u32; WARP];
+        let (mut apart, mut sum) = (0, 0);
+        for lane in 0..queries - 1 {
+            let mut gap = 0.0f32;
+            for axis in 0..D {
+                let t = self.query[axis].0[lane + 1] - self.query[axis].0[lane];
+                gap = t.mul_add(t, gap);
+            }
+            bits[lane] = gap.to_bits() >> SHIFT;
+            apart += u32::from(bits[lane] > 0);
+            sum += bits[lane];
+        }
+        let mean = sum / apart.max(1);
+        let mut ends = 1 << (queries - 1);
+        for lane in 0..queries - 1 {
+            ends |= u32::from(bits[lane] > mean + jump::<D>() * OCTAVE) << lane;
+        }
+        ends
     }
 }
 
@@ -219,7 +270,9 @@ impl Shortest {
         let limits = self.best[self.best.len() - 1].0;
         for point in 0..WARP {
             let squared = distances(leaf, point, packet);
-            let mut candidates = lanes_within::<false>(&squared, &limits);
+            // One as far as the k-th may be a neighbour by its position, and its leaf must be known.
+            let mut candidates =
+                if is_selective::<D>(self.best.len()) { lanes_within::<true>(&squared, &limits) } else { lanes_within::<false>(&squared, &limits) };
             while candidates != 0 {
                 let lane = candidates.trailing_zeros() as usize;
                 candidates &= candidates - 1;
@@ -236,7 +289,9 @@ impl Shortest {
             let whose = askers.trailing_zeros() as usize;
             askers &= askers - 1;
             let squared = distance_to(leaf, packet, whose);
-            let mut candidates = lanes_within::<false>(&squared, &[self.best[self.best.len() - 1].0[whose]; WARP]);
+            let kth = [self.best[self.best.len() - 1].0[whose]; WARP];
+            let mut candidates =
+                if is_selective::<D>(self.best.len()) { lanes_within::<true>(&squared, &kth) } else { lanes_within::<false>(&squared, &kth) };
             while candidates != 0 {
                 let point = candidates.trailing_zeros() as usize;
                 candidates &= candidates - 1;
@@ -282,7 +337,7 @@ impl Shortest {
     }
 }
 
-/// Finds the k smallest distances of each lane's query, and notes the leaves that it visited for that; false if they are too many.
+/// Finds the k smallest distances of each lane's query, and notes the leaves where they may be; false if they are too many.
 ///
 /// The packet's own leaf and those around it on the curve come first: mostly they are needed, and they bound the search where the own
 /// one lies across a jump of the curve. Then depth first, the child nearest to the packet first. A box as far as the k-th distance is
@@ -348,16 +403,20 @@ fn find_shortest<const D: usize>(tree: &Tree, packet: &Packet<D>, own: usize, vi
             child = bounds(tree, height, group, packet);
             continue;
         }
-        if visited.len() == MOST_VISITED {
-            return false;
-        }
-        visited.push(number);
+        let before = found.taken;
         let (points, _) = tree.leaf(number);
         if askers.count_ones() > few(length) {
             found.leaf(points, packet);
         } else {
             found.leaf_for(points, askers, packet);
         }
+        if is_selective::<D>(length) && found.taken == before {
+            continue;
+        }
+        if visited.len() == most_visited(length) {
+            return false;
+        }
+        visited.push(number);
     }
 }
 
@@ -441,7 +500,7 @@ impl Packets {
             k,
             shortest: Shortest::new(length),
             collected: Collected::new(length),
-            visited: Vec::with_capacity(MOST_VISITED),
+            visited: Vec::with_capacity(most_visited(length)),
             alone: Nearest::new(k, Unwatched),
         }
     }
@@ -467,6 +526,21 @@ pub fn answer_packets(tree: &Tree, queries: &[f32], dims: usize, rows: &[(u64, u
 
 #[inline(always)]
 fn answer_packet<const D: usize>(tree: &Tree, queries: &[f32], rows: &[(u64, u32)], packets: &mut Packets, done: &mut dyn FnMut(usize, &[Key])) {
+    let (mut ends, mut first) = (1 << (rows.len() - 1), 0);
+    if in_parts(packets.shortest.best.len()) {
+        ends = Packet::<D>::load(queries, rows).part_ends(rows.len());
+    }
+    while ends != 0 {
+        let end = ends.trailing_zeros() as usize + 1;
+        ends &= ends - 1;
+        answer_part::<D>(tree, queries, &rows[first..end], packets, &mut |lane, keys: &[Key]| done(first + lane, keys));
+        first = end;
+    }
+}
+
+/// Answers some neighbouring queries, by as many lanes.
+#[inline(always)]
+fn answer_part<const D: usize>(tree: &Tree, queries: &[f32], rows: &[(u64, u32)], packets: &mut Packets, done: &mut dyn FnMut(usize, &[Key])) {
     let Packets { k, shortest, collected, visited, alone } = packets;
     let packet = Packet::<D>::load(queries, rows);
     // Where the one in the middle would be; the others are near.

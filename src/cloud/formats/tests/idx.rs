@@ -96,7 +96,10 @@ fn headers_that_lie_are_found_out() {
     let why = "cut short: the header promises rows of 1048576 numbers, and one is more than the file holds";
     assert_eq!((error(wide.clone()), Sample::new("a.idx.gz", gzip(&wide)).error()), (why.to_owned(), why.to_owned()));
     let none = "nothing to read: the header says that there are 0 rows";
-    assert_eq!((error(idx(13, &[0, 1 << 20], &[])), Sample::new("a.idx.gz", gzip(idx(8, &[0, 2036, 49], &[]))).error()), (none.to_owned(), none.to_owned()));
+    assert_eq!(
+        (error(idx(13, &[0, 1 << 20], &[])), Sample::new("a.idx.gz", gzip(idx(8, &[0, 2036, 49], &[]))).error()),
+        (none.to_owned(), none.to_owned())
+    );
     assert_eq!(Sample::new("a.idx.gz", gzip(idx(13, &[1, 1 << 14], &[0; 4 << 14]))).info().columns.len(), 1 << 14);
     assert_eq!(error(idx(8, &[3, 0, 3], &[])), "header: its rows have no numbers");
     assert_eq!(error(idx(10, &[3], &[1, 2, 3])), "header: elements of type 0x0a, which IDX does not know");

@@ -64,7 +64,9 @@ impl<'a> BvhSearch<'a> {
         };
         let traverse = [kernel(Build::Timed)?, kernel(Build::Counted)?];
 
-        let length = packet_length(problem.k(), d).filter(|_| packets.unwrap_or_else(|| worth_packing(q, n)));
+        // Where all points are at one place, none of a packet's queries would stop before it has met many of them.
+        let apart = problem.extents().iter().any(|[low, high]| low < high);
+        let length = packet_length(problem.k(), d).filter(|_| packets.unwrap_or_else(|| apart && worth_packing(q, n)));
         let packet = |length| cuda.kernels.function(Unit::new(super::PACKET, length as u32, dims), &packet_entry(length as u32, dims));
         let packet = length.map(packet).transpose().map_err(unavailable)?;
 

@@ -123,13 +123,10 @@ impl Header {
 
     /// Checks that the file has room for one row, before a column is made for each of its numbers.
     fn check_row(&self, gzip: bool, input: &Input<'_>) -> Result<(), FormatError> {
-        // Without rows there is nothing to unpack, and a column for each of a hundred thousand numbers would be made for nobody.
-        let most = input.size().saturating_mul(if gzip && self.rows > 0 { DEFLATE } else { 1 });
-        if self.width * self.number.size() as u64 <= most {
+        input.check_shape(self.rows, self.width)?;
+        let most = input.size().saturating_mul(if gzip { DEFLATE } else { 1 });
+        if self.rows == 0 || self.width * self.number.size() as u64 <= most {
             return Ok(());
-        }
-        if self.rows == 0 {
-            return Err(input.malformed("nothing to read", "the header says that there are 0 rows"));
         }
         let why = format!("the header promises rows of {} numbers, and one is more than the file holds", self.width);
         Err(input.malformed("cut short", why))

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::SystemTime;
 
 use super::FormatError;
-use super::limits::MAX_LINE;
+use super::limits::{MAX_EMPTY_COLUMNS, MAX_LINE};
 use super::marks::Marks;
 use super::parts::split;
 use super::sheet::no_memory;
@@ -209,6 +209,17 @@ impl<'a> Input<'a> {
                 return Err(self.too_long("a line"));
             }
         }
+    }
+
+    /// Checks a header that says how many rows and columns there are, before a column is made for each.
+    ///
+    /// # Errors
+    /// [`FormatError::Malformed`] for more than [`MAX_EMPTY_COLUMNS`] of them without a row.
+    pub fn check_shape(&self, rows: u64, columns: u64) -> Result<(), FormatError> {
+        if rows == 0 && columns > MAX_EMPTY_COLUMNS {
+            return Err(self.malformed("nothing to read", "the header says that there are 0 rows"));
+        }
+        Ok(())
     }
 
     /// The error for a line, a record or a text of more than [`MAX_LINE`] bytes.

@@ -6,7 +6,7 @@
 
 /// Columns of a cloud. Each takes memory of its own, whatever the number of rows.
 pub const MAX_COLUMNS: usize = 1 << 20;
-/// Columns of a file of vectors without any: a few bytes of its header can ask for any number.
+/// Columns of an array without rows: a few bytes of its header can ask for any number.
 pub const MAX_EMPTY_COLUMNS: u64 = 1 << 12;
 /// Columns of a PCD file: a few bytes of its header can ask for any number.
 pub const MAX_PCD_COLUMNS: usize = 1 << 16;
@@ -135,7 +135,12 @@ pub const TABLE: &[Limit] = &[
     Limit::new("JSON", "arrays, objects and values that a point may consist of", MAX_NODES as u64, "refused: each takes memory of its own"),
     Limit::new("JSON", "values with gaps filled, for each value there is", MAX_PADDED, "refused: objects with little in common are no table"),
     Limit::new("JSON, XYZ of atoms", "arrays or frames that are listed", MAX_PARTS as u64, "not listed; frames still open as `FILE:NUMBER`"),
-    Limit::new("Big-ANN", "columns of a file without rows", MAX_EMPTY_COLUMNS, "refused: a few bytes of the header can ask for any number"),
+    Limit::new(
+        "Big-ANN, HDF5, IDX, NumPy",
+        "columns of an array without rows",
+        MAX_EMPTY_COLUMNS,
+        "refused: a few bytes of the header can ask for any number",
+    ),
     Limit::new("PCD", "columns", MAX_PCD_COLUMNS as u64, "refused: a few bytes of the header can ask for any number"),
     Limit::mebibytes("NumPy, PLY, PCD", "the header", MAX_HEADER as u64, "refused: usual ones have a few hundred bytes"),
     Limit::new("Parquet", "bytes that one byte of Snappy unpacks to", SNAPPY, "refused as damaged: Snappy cannot pack more densely"),

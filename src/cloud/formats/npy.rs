@@ -146,6 +146,7 @@ impl Header {
             let why = format!("the most that are read are {MAX_COLUMNS}; is the array transposed?");
             return Err(input.unsupported(format!("{} columns", self.columns), why));
         }
+        input.check_shape(self.rows as u64, self.columns as u64)?;
         input.claim(SheetColumn::claimed(self.columns as u64), "the names of the columns")?;
         Ok(self.columns)
     }

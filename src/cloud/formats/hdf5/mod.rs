@@ -164,6 +164,7 @@ fn choose(input: &Input<'_>) -> Result<Chosen, FormatError> {
     if *width > MAX_COLUMNS as u64 {
         return Err(input.unsupported(what, format!("the most columns that are read are {MAX_COLUMNS}, and it has {width}; is it transposed?")));
     }
+    input.check_shape(*rows, *width)?;
     let promised = rows.saturating_mul(*width).saturating_mul(number.size() as u64);
     if promised > input.size().saturating_mul(MAX_HDF5_VALUES) {
         let why = format!("its shape promises {promised} bytes, which a file of {} bytes cannot hold", input.size());

@@ -60,6 +60,13 @@ pub fn asks_for_packets(parameters: &Parameters) -> Option<bool> {
     parameters.get(PACKETS.name).map(|value| value == "on")
 }
 
+/// Why packets that were asked for are not used; `None` if they are, or were not.
+pub fn why_no_packets(asked: Option<bool>, problem: &Problem) -> Option<String> {
+    let (k, d) = (problem.k(), problem.dims());
+    (asked == Some(true) && packet_length(k, d).is_none())
+        .then(|| format!("packets are for two and three dimensions and k up to 128; with d = {d} and k = {k} each query is searched by itself"))
+}
+
 /// The columns of `counters.csv`, in the order of [`Visits`].
 pub static MEASURES: [Measure; 6] = {
     const fn measure(name: &'static str, unit: [&'static str; 2], help: &'static str) -> Measure {
@@ -124,7 +131,8 @@ impl Engine for Bvh {
             built_ms,
             neighbors: Neighbors::unanswered(problem.q(), problem.k()),
             visits: Vec::new(),
-            packs: asks_for_packets(parameters).unwrap_or(false),
+            packs: asks_for_packets(parameters).unwrap_or(false) && packet_length(problem.k(), problem.dims()).is_some(),
+            note: why_no_packets(asks_for_packets(parameters), problem),
         }))
     }
 }
@@ -163,6 +171,8 @@ struct BvhSearch<'a> {
     visits: Vec<Visits>,
     /// Whether timed searches are by packets. Lanes take their own ways here, and cost more than what is shared saves.
     packs: bool,
+    /// Why not, where they were asked for.
+    note: Option<String>,
 }
 
 /// Where a query's answer goes.
@@ -187,6 +197,10 @@ impl Search for BvhSearch<'_> {
 
     fn parameters(&self) -> Parameters {
         Parameters::from_iter([(PACKETS.name, if self.packs { "on" } else { "off" })])
+    }
+
+    fn note(&self) -> Option<String> {
+        self.note.clone()
     }
 
     fn chunk_ms(&self) -> f64 {
@@ -306,6 +320,36 @@ mod tests {
                 assert_eq!(packed.of(query), single.of(query), "{n} points, d = {dims}, k = {k}, query {query}");
             }
         }
+    }
+
+    /// Packets whose queries lie in several places far apart are searched in parts.
+    #[test]
+    fn packets_find_the_same_across_jumps() {
+        for (dims, k) in [(2, 5), (2, 40), (2, 100), (3, 10), (3, 128)] {
+            // Places of nine points each, so that every packet has parts of several.
+            let n = 9 * 200;
+            let place = |at: usize, axis: usize| f64::from((at as u32 / 9).wrapping_mul([2_654_435_761, 40_503, 7919][axis]) % 1000) * 1000.0;
+            let values = (0..n).flat_map(|at| (0..dims).map(move |axis| place(at, axis) + f64::from((at * (axis + 3) % 9) as u32) * 0.125)).collect();
+            let problem = problem(dims, values, (0..n as u32).collect(), k);
+            let mut engine = Bvh::new();
+            let mut search = engine.load(&problem, &Parameters::from_iter([(PACKETS.name, "on")]), false).unwrap();
+            assert_eq!((search.parameters().get(PACKETS.name), search.note()), (Some("on"), None));
+            let (mut packed, mut single) = (Neighbors::default(), Neighbors::default());
+            search.search(0..n, Build::Timed).unwrap();
+            search.download(&mut packed).unwrap();
+            search.search(0..n, Build::Counted).unwrap();
+            search.download(&mut single).unwrap();
+            assert_eq!(packed.indices, single.indices, "d = {dims}, k = {k}");
+        }
+    }
+
+    #[test]
+    fn packets_that_cannot_be_say_why() {
+        let problem = problem(4, vec![1.0; 40], vec![0], 3);
+        let mut engine = Bvh::new();
+        let search = engine.load(&problem, &Parameters::from_iter([(PACKETS.name, "on")]), false).unwrap();
+        let why = "packets are for two and three dimensions and k up to 128; with d = 4 and k = 3 each query is searched by itself";
+        assert_eq!((search.parameters().get(PACKETS.name), search.note().as_deref()), (Some("off"), Some(why)));
     }
 
     #[test]

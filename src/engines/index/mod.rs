@@ -33,7 +33,7 @@ mod walk;
 
 pub(in crate::engines) use boxes::lane_keys;
 pub use boxes::{Boxes, WARP};
-pub use bvh::{BVH, Bvh, MEASURES, MOST_POINTS, asks_for_packets};
+pub use bvh::{BVH, Bvh, MEASURES, MOST_POINTS, asks_for_packets, why_no_packets};
 pub use in_order::visits_in_order;
 pub use morton::{Depth, Frame, Part, is_crowded};
 pub use nearest::Nearest;

@@ -586,3 +586,30 @@ fn answer_alone<const D: usize>(tree: &Tree, queries: &[f32], code: u64, row: u3
         *key = key_of(distance, index);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_ends_before_a_jump() {
+        // On a line, a step apart but for two jumps, and two queries at one place.
+        let mut queries = Vec::new();
+        for lane in 0..20u32 {
+            let jumps = f32::from(u8::from(lane >= 7)) * 1e3 + f32::from(u8::from(lane >= 12)) * 1e3;
+            queries.extend([if lane == 4 { 3.0 } else { lane as f32 } + jumps, 0.0, 5.0]);
+        }
+        let rows: Vec<(u64, u32)> = (0..20).map(|row| (0, row)).collect();
+        let ends = |rows: &[(u64, u32)]| Packet::<3>::load(&queries, rows).part_ends(rows.len());
+        assert_eq!(ends(&rows), 1 << 6 | 1 << 11 | 1 << 19);
+        assert_eq!(ends(&rows[..5]), 1 << 4);
+        assert_eq!((ends(&rows[3..5]), ends(&rows[..1])), (1 << 1, 1));
+        // Twenty steps are a jump in space, and none in the plane, where the curve makes them often.
+        let line = |dims: usize| -> Vec<f32> {
+            (0..32).flat_map(|lane| (0..dims).map(move |axis| if axis == 0 { (lane + 19 * (lane / 16)) as f32 } else { 0.0 })).collect()
+        };
+        let rows: Vec<(u64, u32)> = (0..32).map(|row| (0, row)).collect();
+        assert_eq!(Packet::<3>::load(&line(3), &rows).part_ends(32), 1 << 15 | 1 << 31);
+        assert_eq!(Packet::<2>::load(&line(2), &rows).part_ends(32), 1 << 31);
+    }
+}

@@ -39,6 +39,8 @@ pub struct BvhSearch<'a> {
     packet: Option<CudaFunction>,
     /// Whether they were asked for.
     packets: Option<bool>,
+    /// Why there are none, where they were.
+    note: Option<String>,
     visits: Option<CudaSlice<Visits>>,
     setup_ms: Vec<(SetupPhase, f64)>,
     /// Queries and build of the last launch.
@@ -97,6 +99,7 @@ impl<'a> BvhSearch<'a> {
             traverse,
             packet,
             packets,
+            note: index::why_no_packets(packets, problem),
             visits: None,
             setup_ms,
             last: (0..0, Build::Timed),
@@ -201,8 +204,12 @@ impl Search for BvhSearch<'_> {
         1024
     }
 
+    fn note(&self) -> Option<String> {
+        self.note.clone()
+    }
+
     fn parameters(&self) -> Parameters {
-        let packs = self.packets.unwrap_or(self.packet.is_some());
+        let packs = self.packet.is_some();
         Parameters::from_iter([("packets", if packs { "on" } else { "off" })])
     }
 

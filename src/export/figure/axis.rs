@@ -1,35 +1,57 @@
-//! A logarithmic axis: from values to places, and where its ticks stand.
+//! An axis: from values to places, and where its ticks stand.
 
 use crate::text::{coordinate, log_ticks, thousands};
 
-/// A logarithmic scale over a length of the picture.
+/// How far apart values stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scale {
+    Linear,
+    Logarithmic,
+}
+
+impl Scale {
+    fn of(self, value: f64) -> f64 {
+        if self == Self::Linear { value } else { value.ln() }
+    }
+}
+
+/// A scale over a length of the picture.
 #[derive(Clone, Copy, Debug)]
 pub struct Axis {
-    /// Logarithms of the values at both ends.
+    scale: Scale,
+    /// The values at both ends, or their logarithms.
     ends: [f64; 2],
     /// Places of both ends, in points.
     places: [f32; 2],
 }
 
 impl Axis {
-    /// An axis on which all of `values` have room, and some around them; `None` if none of them is positive.
+    /// A linear axis, whose ends are known.
+    pub fn linear(ends: [f64; 2], places: [f32; 2]) -> Self {
+        Self { scale: Scale::Linear, ends, places }
+    }
+
+    /// A logarithmic axis on which all of `values` have room, and some around them; `None` if none of them is positive.
     pub fn around(values: impl Iterator<Item = f64>, places: [f32; 2]) -> Option<Self> {
         let logs = values.filter(|value| *value > 0.0 && value.is_finite()).map(f64::ln);
         let [min, max] = logs.fold([f64::INFINITY, f64::NEG_INFINITY], |[min, max], log| [min.min(log), max.max(log)]);
         // Within a factor of 6 there are always two ticks.
         let room = f64::max((max - min) * 0.06, (6f64.ln() - (max - min)) / 2.0);
-        (min <= max).then_some(Self { ends: [min - room, max + room], places })
+        (min <= max).then_some(Self { scale: Scale::Logarithmic, ends: [min - room, max + room], places })
     }
 
-    /// The place of a positive value.
+    /// The place of a value, which a logarithmic axis has only for positive ones.
     pub fn place(&self, value: f64) -> f32 {
         let [min, max] = self.ends;
-        let along = (value.ln() - min) / (max - min);
+        let along = (self.scale.of(value) - min) / (max - min);
         self.places[0] + along as f32 * (self.places[1] - self.places[0])
     }
 
-    /// At most so many round values on it.
+    /// At most so many round values on it; the quarters of a linear one.
     pub fn ticks(&self, most: usize) -> Vec<f64> {
+        if self.scale == Scale::Linear {
+            return (0..=4).map(|quarter| self.ends[0] + (self.ends[1] - self.ends[0]) * f64::from(quarter) / 4.0).collect();
+        }
         log_ticks(self.ends[0].exp(), self.ends[1].exp(), most)
     }
 }
@@ -37,7 +59,7 @@ impl Axis {
 /// A value as it stands at a tick.
 pub fn label(value: f64) -> String {
     // Powers of ten are not exact: 3·10⁻⁴ may be 0.00030000000000000003.
-    if (1.0..1e15).contains(&value) { thousands(value.round() as u64) } else { coordinate(value) }
+    if value == 0.0 || (1.0..1e15).contains(&value) { thousands(value.round() as u64) } else { coordinate(value) }
 }
 
 #[cfg(test)]
@@ -61,6 +83,13 @@ mod tests {
         assert!(axis.ticks(8).iter().all(|tick| (0.0..=100.0).contains(&axis.place(*tick))));
         assert_eq!(label(65_536.0), "65,536");
         assert_eq!(label(1e-4), "0.0001");
+    }
+
+    #[test]
+    fn a_linear_axis_has_its_quarters() {
+        let axis = Axis::linear([0.0, 32.0], [132.0, 100.0]);
+        assert_eq!(axis.ticks(8).into_iter().map(label).collect::<Vec<_>>(), ["0", "8", "16", "24", "32"]);
+        assert_eq!([0.0, 8.0, 32.0].map(|value| axis.place(value)), [132.0, 124.0, 100.0]);
     }
 
     #[test]

@@ -125,7 +125,11 @@ fn draw_panel(scene: &mut Scene, mut room: Area, figure: &Figure, panel: Panel, 
     let stated = figure.stated_in(panel);
     let all = || curves.iter().flat_map(|curve| &curve.points).chain(&stated);
     let across = Axis::around(all().map(|point| point[0]), [room.x, room.right()]);
-    let upwards = Axis::around(all().map(|point| point[1]), [room.bottom(), room.y]);
+    let places = [room.bottom(), room.y];
+    let upwards = match panel {
+        Panel::ActiveThreads => Some(Axis::linear([0.0, 32.0], places)),
+        _ => Axis::around(all().map(|point| point[1]), places),
+    };
     let (Some(across), Some(upwards)) = (across, upwards) else {
         scene.text(room.center(), [0.5, 0.5], sans(TEXT, Ink::TextWeak), "Nothing was measured");
         return;

@@ -8,7 +8,7 @@ use std::io::{Cursor, Read};
 use super::FormatError;
 use super::columns::{Even, Records, number_cell};
 use super::input::Input;
-use super::limits::MAX_COLUMNS;
+use super::limits::{MAX_COLUMNS, MAX_EMPTY_COLUMNS};
 use super::number::{Endian, Number};
 use super::sheet::{Sheet, SheetColumn, Want};
 use crate::cloud::Values;
@@ -71,7 +71,9 @@ fn big_ann<'a>(input: &Input<'a>) -> Result<(impl Read + use<'a>, Layout), Forma
     file.read_exact(&mut start).map_err(|why| input.io(why))?;
     let [rows, dims] = [0, 4].map(|at| u32::from_le_bytes([start[at], start[at + 1], start[at + 2], start[at + 3]]));
     let dims = checked_dims(dims.into(), input)?;
-    input.check_shape(rows.into(), dims)?;
+    if rows == 0 && dims > MAX_EMPTY_COLUMNS {
+        return Err(input.malformed("nothing to read", "the header says that there are 0 vectors"));
+    }
     let promised = 8 + u64::from(rows) * dims * number.size() as u64;
     if promised != input.size() {
         let what = if promised > input.size() { "cut short" } else { "header" };

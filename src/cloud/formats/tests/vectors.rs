@@ -49,7 +49,7 @@ fn sizes_that_do_not_fit_are_refused() {
         ("a.fbin", &big_ann(u32::MAX, 1 << 20, &[0; 16]), "cut short"),
         ("a.fbin", &big_ann(1, 2, &[0; 16]), "header: 1 vectors of 2 dimensions take 16 bytes"),
         ("a.fbin", &big_ann(1, u32::MAX, &[0; 16]), "the dimension is 4294967295"),
-        ("a.fbin", &big_ann(0, 1 << 20, &[]), "nothing to read: the header says that there are 0 rows"),
+        ("a.fbin", &big_ann(0, 1 << 20, &[]), "nothing to read: the header says that there are 0 vectors"),
         ("a.fbin", &[1, 0, 0, 0, 1], "cut short"),
     ] {
         let message = Sample::new(name, content).error();

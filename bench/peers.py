@@ -2,7 +2,8 @@
 """Warpscope beside the exact k-nearest-neighbour searches that this machine can import, on its GPU.
 
 Usage: bench/peers.py [--warpscope PATH] [--rows all|1,3,5-7] [--engines all|cuda,…] [--peers all|none|torch,faiss,…] [--repeats 5] [--out FILE.csv]
-       bench/peers.py --index              the index `bvh` beside jz-tree, where every point is a query
+       bench/peers.py --index              the index `bvh` beside jz-tree, where every point is a query; takes --warpscope, --warmup, --repeats,
+                                           --scale, --seed and --out
        bench/peers.py --resources          registers, shared memory, spills and occupancy of the embedded kernels
 Needs numpy, and PyTorch for everything but Warpscope itself. Builds nothing.
 

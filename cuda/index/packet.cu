@@ -3,7 +3,7 @@
 
 namespace warpscope::index {
 
-// Unasked the compiler aims at more blocks than fit, and spills; with short lists at fewer than do.
+// Unasked the compiler aims at more blocks than fit, and spills; with short lists it aims at fewer.
 #define WARPSCOPE_ENTRY(L, D)                                                                                                                        \
     extern "C" __global__ void __launch_bounds__(WARP, (L) == 8 ? 24 : 1) WARPSCOPE_PACKET_ENTRY(L, D)(const __grid_constant__ Traversal search) { \
         answer_packet<L, D>(search);                                                                                                                 \

@@ -5,7 +5,7 @@
 //    instructions, where pairs take eight.
 // 2. Collected: in the leaves that were visited, what is not farther than the k-th of them is found again, now with positions.
 // 3. The pairs are sorted, once. A lane that collected more than fit, as many points are as far as the k-th, is answered by the whole
-//    warp instead (traverse.cuh), and so are the queries of a packet that needs too many leaves.
+//    warp instead (traverse.cuh), and so are the queries of a part that needs too many leaves.
 //
 // Where the curve jumps between two of its queries, a packet is searched in parts, one after the other: the box around both sides of the
 // jump would meet many leaves that neither side needs. Few packets jump far, but the others would wait for them at the end.
@@ -605,8 +605,8 @@ __device__ __forceinline__ void answer_packet(const Traversal& search) {
     unsigned of_lane = blockIdx.x * WARP + min(lane, queries - 1);
     of_lane = search.order == nullptr ? of_lane : search.order[of_lane];
     Packet<D> packet;
-    packet.load(search.queries + static_cast<size_t>(search.first_query + of_lane) * D);
     if constexpr (IN_PARTS<L>) {
+        packet.load(search.queries + static_cast<size_t>(search.first_query + of_lane) * D);
         unsigned ends = packet.part_ends(queries, lane), first = 0;
 #pragma unroll 1
         while (ends != 0) {

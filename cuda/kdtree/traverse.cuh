@@ -1,4 +1,4 @@
-// A k-d tree searched by a thread a query: what the lanes of a warp then do apart. Twin of src/engines/kdtree_threads/traverse.rs.
+// A k-d tree searched by a thread a query, where the lanes of a warp diverge. Twin of src/engines/kdtree_threads/traverse.rs.
 //
 // Scope: a thread a query; threads never wait for one another.
 //
@@ -37,13 +37,14 @@ template <int D>
 __device__ __forceinline__ float along(const float* query, unsigned axis) {
     if constexpr (D == 0) {
         return query[axis];
-    }
-    float value = query[0];
+    } else {
+        float value = query[0];
 #pragma unroll
-    for (unsigned j = 1; j < D; ++j) {
-        value = axis == j ? query[j] : value;
+        for (unsigned j = 1; j < D; ++j) {
+            value = axis == j ? query[j] : value;
+        }
+        return value;
     }
-    return value;
 }
 
 // Visits the nodes that may hold a neighbour: the side of the query first, then the other one unless the plane between them is farther

@@ -102,8 +102,8 @@ pub struct Descriptor {
     pub measures: &'static [Measure],
     /// The measure that counts entries of the convergence history; `None` if there is no history.
     pub convergence: Option<&'static str>,
-    /// The mean number of active threads in a warp while it looks at points, of all queries, by what was counted of them in the order in
-    /// which they were answered; `None` where nothing is counted that tells.
+    /// The mean number of active threads in a warp, by what was counted of all queries in the order in which they were answered: lanes that
+    /// had a point to look at or, with a thread a query, whose query was not finished. `None` where nothing is counted that tells.
     pub active_threads: Option<fn(&Measured) -> Option<f64>>,
     /// Phases timed by the profiled build; empty if there is none.
     pub phases: &'static [ProfilePhase],

@@ -89,7 +89,7 @@ pub struct Summary {
     pub search_ms_max: f64,
     /// n·q over the median, distances a second; absent for engines that leave distances out.
     pub distances_per_second: Option<f64>,
-    /// The mean number of threads of a warp that had a point to look at, of 32; absent where nothing counted tells.
+    /// The mean number of active threads of a warp, of 32: see [`Descriptor::active_threads`](crate::knn::Descriptor::active_threads).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active_threads: Option<f64>,
     /// Of each measure that was counted. In files, `mean_NAME` and `expected_NAME`.

@@ -45,6 +45,7 @@ conformance! {
     crate::answers::ranges_answer_their_own_queries as ranges_answer_their_own_queries,
     crate::answers::means_stay_under_the_theory as means_stay_under_the_theory,
     crate::parameters::every_value_gives_the_same_bits as every_value_gives_the_same_bits,
+    crate::parameters::words_give_the_same_bits_to_all_points as words_give_the_same_bits_to_all_points,
     crate::parameters::resolved_parameters_resolve_to_themselves as resolved_parameters_resolve_to_themselves,
     crate::points::points_are_taken_in_once as points_are_taken_in_once,
     crate::refusals::limits_are_refused_by_number as limits_are_refused_by_number,

@@ -1,10 +1,10 @@
 //! Parameters: whatever is chosen, the bits are the same.
 
 use warpscope::engines::registry;
-use warpscope::knn::{EngineError, Method, Parameter, Parameters, Values};
+use warpscope::knn::{Build, EngineError, Method, Neighbors, Parameter, Parameters, Values};
 
-use crate::common::{Case, answer, answer_with, build_problem};
-use crate::subject::{Subject, check_declared, same_counts, same_neighbors};
+use crate::common::{Case, Shape, answer, answer_with, build_problem};
+use crate::subject::{Subject, check_declared, on_gpu, same_counts, same_neighbors};
 
 /// Values of a parameter: every word, and of numbers the ends and the powers of two between them.
 fn values(parameter: &Parameter) -> Vec<String> {
@@ -16,6 +16,42 @@ fn values(parameter: &Parameter) -> Vec<String> {
             numbers.sort_unstable();
             numbers.dedup();
             numbers.iter().map(u32::to_string).collect()
+        }
+    }
+}
+
+/// Every point a query, and timed: then an engine may search many queries together. With every word that its parameters take the bits are those
+/// of the counted build.
+pub fn words_give_the_same_bits_to_all_points(subjects: &[Subject]) {
+    let grid = |side| Shape::Grid { side };
+    let cases = [
+        (grid(16), 3, 7),
+        (grid(16), 3, 17),
+        (grid(20), 3, 40),
+        (grid(60), 2, 12),
+        (Shape::Uniform { exponent: 0 }, 2, 8),
+        (Shape::Uniform { exponent: 0 }, 2, 50),
+        (Shape::Uniform { exponent: 0 }, 3, 100),
+        (Shape::Duplicates { places: 90 }, 3, 20),
+        // Far from one another where they are far from the last: a curve through them jumps.
+        (Shape::Descending, 2, 100),
+    ];
+    for subject in subjects.iter().filter(|subject| !subject.engine.parameters.is_empty()) {
+        let mut engine = subject.open();
+        for (shape, dims, k) in cases.clone() {
+            let n = if on_gpu(&[*subject]) { 40_000 } else { 1500 };
+            let problem = build_problem(&Case { shape, n, dims, k, query_rows: Some((0..n as u32).collect()), ..Case::default() }).unwrap();
+            let expected = answer(engine.as_mut(), &problem);
+            for parameter in subject.engine.parameters.iter().filter(|parameter| matches!(parameter.values, Values::Words(_))) {
+                for value in values(parameter) {
+                    let parameters = Parameters::from_iter([(parameter.name, &value)]);
+                    let Ok(mut search) = engine.load(&problem, &parameters, false) else { continue };
+                    let mut found = Neighbors::default();
+                    search.search(0..problem.q(), Build::Timed).unwrap();
+                    search.download(&mut found).unwrap();
+                    same_neighbors(&found, &expected.neighbors, &format!("{subject}: {parameters}, d = {dims}, k = {k}"));
+                }
+            }
         }
     }
 }

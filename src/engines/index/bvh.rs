@@ -295,6 +295,18 @@ mod tests {
     }
 
     /// What is timed goes by packets, what is counted by single queries.
+    fn by_packets_and_alone(problem: &Problem) -> [Neighbors; 2] {
+        let mut engine = Bvh::new();
+        let mut search = engine.load(problem, &Parameters::from_iter([(PACKETS.name, "on")]), false).unwrap();
+        assert_eq!((search.parameters().get(PACKETS.name), search.note()), (Some("on"), None));
+        [Build::Timed, Build::Counted].map(|build| {
+            let mut found = Neighbors::default();
+            search.search(0..problem.q(), build).unwrap();
+            search.download(&mut found).unwrap();
+            found
+        })
+    }
+
     #[test]
     fn packets_find_what_single_queries_find() {
         for (dims, n, k, distinct) in [
@@ -308,38 +320,39 @@ mod tests {
         ] {
             let values = (0..dims * n).map(|at| f64::from((at as u32).wrapping_mul(2_654_435_761) % 65_521 % distinct)).collect();
             let problem = problem(dims, values, (0..n as u32).collect(), k);
-            let mut engine = Bvh::new();
-            let parameters = Parameters::from_iter([(PACKETS.name, "on")]);
-            let mut search = engine.load(&problem, &parameters, false).unwrap();
-            let (mut packed, mut single) = (Neighbors::default(), Neighbors::default());
-            search.search(0..n, Build::Timed).unwrap();
-            search.download(&mut packed).unwrap();
-            search.search(0..n, Build::Counted).unwrap();
-            search.download(&mut single).unwrap();
+            let [packed, single] = by_packets_and_alone(&problem);
             for query in 0..n {
                 assert_eq!(packed.of(query), single.of(query), "{n} points, d = {dims}, k = {k}, query {query}");
             }
         }
     }
 
+    /// On a lattice more points are as far as the k-th neighbour than are its neighbours, and some leaves have no nearer one.
+    #[test]
+    fn packets_find_the_same_on_a_lattice() {
+        let side = 16u32;
+        let n = side.pow(3);
+        // Each point once, in no order of the curve.
+        let places = (0..n).map(|at| at.wrapping_mul(2_654_435_761) % n);
+        let values: Vec<f64> = places.flat_map(|at| [at % side, at / side % side, at / side / side].map(f64::from)).collect();
+        for k in [5, 17, 40] {
+            let problem = problem(3, values.clone(), (0..n).collect(), k);
+            let [packed, single] = by_packets_and_alone(&problem);
+            assert_eq!(packed, single, "k = {k}");
+        }
+    }
+
     /// Packets whose queries lie in several places far apart are searched in parts.
     #[test]
     fn packets_find_the_same_across_jumps() {
-        for (dims, k) in [(2, 5), (2, 40), (2, 100), (3, 10), (3, 128)] {
+        for (dims, k) in [(2, 5), (2, 20), (2, 40), (2, 100), (3, 10), (3, 30), (3, 128)] {
             // Places of nine points each, so that every packet has parts of several.
             let n = 9 * 200;
             let place = |at: usize, axis: usize| f64::from((at as u32 / 9).wrapping_mul([2_654_435_761, 40_503, 7919][axis]) % 1000) * 1000.0;
             let values = (0..n).flat_map(|at| (0..dims).map(move |axis| place(at, axis) + f64::from((at * (axis + 3) % 9) as u32) * 0.125)).collect();
             let problem = problem(dims, values, (0..n as u32).collect(), k);
-            let mut engine = Bvh::new();
-            let mut search = engine.load(&problem, &Parameters::from_iter([(PACKETS.name, "on")]), false).unwrap();
-            assert_eq!((search.parameters().get(PACKETS.name), search.note()), (Some("on"), None));
-            let (mut packed, mut single) = (Neighbors::default(), Neighbors::default());
-            search.search(0..n, Build::Timed).unwrap();
-            search.download(&mut packed).unwrap();
-            search.search(0..n, Build::Counted).unwrap();
-            search.download(&mut single).unwrap();
-            assert_eq!(packed.indices, single.indices, "d = {dims}, k = {k}");
+            let [packed, single] = by_packets_and_alone(&problem);
+            assert_eq!(packed, single, "d = {dims}, k = {k}");
         }
     }
 

@@ -6,7 +6,7 @@
 //!    instructions, where pairs take several.
 //! 2. [`Collected`]: in the leaves that were visited, what is not farther than the k-th of them is found again, now with positions.
 //! 3. The pairs are sorted, once. A lane that collected more than fit, as many points are as far as the k-th, is answered alone
-//!    (`traverse.rs`), and so are the queries of a packet that needs too many leaves.
+//!    (`traverse.rs`), and so are the queries of a part that needs too many leaves.
 //!
 //! Where the curve jumps between two of its queries, a packet is searched in parts, one after the other: the box around both sides of the
 //! jump would meet many leaves that neither side needs.

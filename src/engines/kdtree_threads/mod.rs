@@ -1,5 +1,5 @@
-//! A k-d tree searched by a thread a query, as the first k-d trees on GPUs were: what a warp loses where its lanes go ways of their own
-//! (Wang and Ino 2025, §6.5). The baseline of the other indexes, which give a query a warp.
+//! A k-d tree searched by a thread a query, as the first k-d trees on GPUs were: what a warp loses where its lanes diverge (Wang and Ino
+//! 2025, §6.5). The baseline of the other indexes, which give a query a warp.
 //!
 //! The CPU's side; functions are named like their counterparts in `cuda/kdtree/`, or their documentation says "No namesake" and why.
 //!

@@ -29,7 +29,10 @@ impl Tree {
         arrange(points, dims, &mut order, 0);
         let mut positions = vec![0; n];
         place(&order, 0, &mut positions);
-        let coordinates = positions.iter().flat_map(|&position| &points[position as usize * dims..][..dims]).copied().collect();
+        let mut coordinates = Vec::with_capacity(n * dims);
+        for &position in &positions {
+            coordinates.extend_from_slice(&points[position as usize * dims..][..dims]);
+        }
         Self { dims, coordinates, positions }
     }
 }

@@ -168,7 +168,7 @@ fn about(figure: &Figure, panel: Panel) -> String {
     match panel {
         Panel::Time => "Search time in ms, median, without the index".to_owned(),
         Panel::Points => "Points accessed and retained, means over queries".to_owned(),
-        Panel::ActiveThreads => "Active threads of a warp, of 32, mean while it looks at points".to_owned(),
+        Panel::ActiveThreads => "Active threads of a warp, of 32, mean".to_owned(),
         Panel::Speedup => {
             let first = figure.methods.first().map_or_else(String::new, ToString::to_string);
             format!("Speedup, a factor, over {first}")

@@ -1,9 +1,9 @@
-//! What a sweep measured as a figure: a line for each method against the size that varied, on logarithmic axes.
+//! What a sweep measured as a figure: a line for each method against the size that varied, on logarithmic axes unless a quantity has known ends.
 //!
 //! | module | holds |
 //! |---|---|
 //! | here | the numbers, collected run by run, as curves |
-//! | `axis` | logarithmic scales and their ticks |
+//! | `axis` | scales and their ticks |
 //! | `draw` | the picture, for print |
 
 mod axis;

@@ -9,7 +9,7 @@ use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr, DevicePtrMut, DriverErr
 use super::interface::{SEARCH_THREADS, Search as Arguments, Visits, kdtree_entry};
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::device::memory::Memory;
-use crate::engines::cuda::device::points::Form;
+use crate::engines::cuda::device::points::{DevicePoints, Form};
 use crate::engines::cuda::device::units::{Unit, build_name};
 use crate::engines::host_memory;
 use crate::engines::kdtree_threads::{KDTREE_THREADS, MEASURES, Tree};
@@ -54,7 +54,13 @@ impl<'a> KdTreeSearch<'a> {
 
         let slice = (MOST_ENTRIES / k).max(1).min(q);
         let searching = (8 * slice * k + q.min(MAX_COUNTED_CHUNK) * size_of::<Visits>()) as u64;
-        let there = problem.cache().get(cuda.device_id, |_: &Positions| true);
+        // Positions are of use only beside their points, which another engine may have taken off the device.
+        let points = problem.cache().get(cuda.device_id, |points: &DevicePoints| points.serve(Form::Nodes, n * d));
+        let there = problem.cache().get(cuda.device_id, |_: &Positions| points.is_some());
+        if there.is_none() {
+            problem.cache().remove::<Positions>(cuda.device_id);
+        }
+        drop(points);
         let mut memory = Memory::reserve(cuda, problem, Form::Nodes, n * d, searching + if there.is_some() { 0 } else { 4 * n as u64 })?;
         let mut setup_ms = Vec::new();
         let (tree, there) = match there.filter(|_| memory.resident) {
@@ -142,7 +148,7 @@ impl Search for KdTreeSearch<'_> {
     }
 
     fn first_work(&self) -> u64 {
-        // Of points at one distance from the queries a search looks at all.
+        // Where all points are equally far from a query, its search visits every one.
         20_000_000_000
     }
 

@@ -56,7 +56,7 @@ pub static MEASURES: [Measure; 3] = {
     [
         measure("accessed", ["point accessed", "points accessed"], "Points whose distance was computed."),
         measure("candidates", ["candidate", "candidates"], "Points retained: closer than the k-th so far, and taken into the heap."),
-        measure("steps", ["step", "steps"], "Steps of the query's thread from node to node, those back included."),
+        measure("steps", ["step of the walk", "steps of the walk"], "Steps of the query's thread from node to node, those back included."),
     ]
 };
 

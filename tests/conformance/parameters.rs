@@ -38,7 +38,7 @@ pub fn words_give_the_same_bits_to_all_points(subjects: &[Subject]) {
     ];
     for subject in subjects.iter().filter(|subject| !subject.engine.parameters.is_empty()) {
         let mut engine = subject.open();
-        for (shape, dims, k) in cases.clone() {
+        for (shape, dims, k) in cases {
             let n = if on_gpu(&[*subject]) { 40_000 } else { 1500 };
             let problem = build_problem(&Case { shape, n, dims, k, query_rows: Some((0..n as u32).collect()), ..Case::default() }).unwrap();
             let expected = answer(engine.as_mut(), &problem);

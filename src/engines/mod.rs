@@ -1,6 +1,7 @@
 //! The engines: each implements [`crate::knn::Engine`] in a folder of its own, and has one row in the table below. Nothing else
 //! lists them.
 
+mod blocks;
 pub mod cuda;
 mod host_memory;
 pub mod index;

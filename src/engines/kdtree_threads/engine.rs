@@ -4,12 +4,11 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use rayon::prelude::*;
-
 use super::cost;
 use super::heap::Heap;
 use super::traverse::{Visits, answer};
 use super::tree::Tree;
+use crate::engines::blocks::answer_in_blocks;
 use crate::engines::cuda::CudaKdTree;
 use crate::engines::{host_memory, processor};
 use crate::knn::{
@@ -119,9 +118,6 @@ struct Loaded<'a> {
     visits: Vec<Visits>,
 }
 
-/// Where the answers of some queries go: indices and squared distances.
-type Answers<'a> = (&'a mut [u32], &'a mut [f32]);
-
 impl Search for Loaded<'_> {
     fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
         self.built_ms.map(|ms| (SetupPhase::BuildIndex, ms)).into_iter().collect()
@@ -137,30 +133,10 @@ impl Search for Loaded<'_> {
 
     fn search(&mut self, queries: Range<usize>, _build: Build) -> Result<f64, EngineError> {
         let start = Instant::now();
-        let (dims, k, tree) = (self.problem.dims(), self.problem.k(), &self.tree);
-        let coordinates = &self.problem.queries()[queries.start * dims..queries.end * dims];
-        let entries = queries.start * k..queries.end * k;
-        self.visits.clear();
-        self.visits.resize(queries.len(), Visits::default());
-        let (indices, distances) = (&mut self.found.indices[entries.clone()], &mut self.found.squared_distances[entries]);
-        let search = |((queries, (indices, distances)), visits): ((&[f32], Answers<'_>), &mut [Visits])| {
-            let mut rows = indices.chunks_exact_mut(k).zip(distances.chunks_exact_mut(k)).zip(visits);
-            let mut done = |heap: &Heap, visited: Visits| {
-                let ((indices, distances), visits) = rows.next().expect("a row for each query");
-                *visits = visited;
-                for ((neighbour, index), distance) in heap.neighbours().zip(indices).zip(distances) {
-                    (*index, *distance) = neighbour;
-                }
-            };
-            answer(tree, queries, &mut Heap::new(k), &mut done);
-        };
-        if queries.len() == 1 {
-            // A single work item runs on this thread: the pool may be busy with another run.
-            search(((coordinates, (indices, distances)), &mut self.visits));
-        } else {
-            let rows = indices.par_chunks_mut(BLOCK * k).zip(distances.par_chunks_mut(BLOCK * k));
-            coordinates.par_chunks(BLOCK * dims).zip(rows).zip(self.visits.par_chunks_mut(BLOCK)).for_each(search);
-        }
+        let (k, tree) = (self.problem.k(), &self.tree);
+        answer_in_blocks(self.problem, queries, BLOCK, &mut self.found, &mut self.visits, |queries, rows| {
+            answer(tree, queries, &mut Heap::new(k), &mut |heap, visits| rows.put(heap.neighbours(), visits));
+        });
         Ok(start.elapsed().as_secs_f64() * 1e3)
     }
 

@@ -4,8 +4,6 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use rayon::prelude::*;
-
 use super::clusters::Clusters;
 use super::cost;
 use super::exhaustive::{exhaust_each, groups_in_cluster};
@@ -14,6 +12,7 @@ use super::plan::Plan;
 use super::queue::{Queue, WARP};
 use super::spheres::Method;
 use super::traverse::{Visits, search_each};
+use crate::engines::blocks::answer_in_blocks;
 use crate::engines::cuda::CudaStep;
 use crate::engines::lockstep::distance::GroupedPoints;
 use crate::engines::{host_memory, processor};
@@ -210,9 +209,6 @@ struct StepSearch<'a> {
     visits: Vec<Visits>,
 }
 
-/// Where the answers of some queries go: indices and squared distances.
-type Answers<'a> = (&'a mut [u32], &'a mut [f32]);
-
 impl Search for StepSearch<'_> {
     fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
         self.setup_ms.into_iter().collect()
@@ -233,35 +229,15 @@ impl Search for StepSearch<'_> {
     fn search(&mut self, queries: Range<usize>, _build: Build) -> Result<f64, EngineError> {
         let start = Instant::now();
         let (dims, k, n) = (self.problem.dims(), self.problem.k(), self.problem.n());
-        let coordinates = &self.problem.queries()[queries.start * dims..queries.end * dims];
-        let entries = queries.start * k..queries.end * k;
-        self.visits.clear();
-        self.visits.resize(queries.len(), Visits::default());
-        let (indices, distances) = (&mut self.neighbors.indices[entries.clone()], &mut self.neighbors.squared_distances[entries]);
         let (points, clusters) = (&self.points, self.plan.clustering.clusters);
-
-        let search = |((queries, (indices, distances)), visits): ((&[f32], Answers<'_>), &mut [Visits])| {
-            let mut rows = indices.chunks_exact_mut(k).zip(distances.chunks_exact_mut(k)).zip(visits);
-            let mut done = |queue: &Queue, visited: Visits| {
-                let ((indices, distances), visits) = rows.next().expect("a row for each query");
-                *visits = visited;
-                for ((neighbour, index), distance) in queue.neighbours().zip(indices).zip(distances) {
-                    (*index, *distance) = neighbour;
-                }
-            };
+        answer_in_blocks(self.problem, queries, BLOCK, &mut self.neighbors, &mut self.visits, |queries, rows| {
             let mut queue = Queue::new(k);
+            let mut done = |queue: &Queue, visits| rows.put(queue.neighbours(), visits);
             match points {
                 Prepared::Clusters(clusters) => search_each(clusters, queries, &mut queue, &mut done),
                 Prepared::Rows(points) => exhaust_each(points, groups_in_cluster(n, clusters), queries, dims, &mut queue, &mut done),
             }
-        };
-        if queries.len() == 1 {
-            // A single work item runs on this thread: the pool may be busy with another run.
-            search(((coordinates, (indices, distances)), &mut self.visits));
-        } else {
-            let rows = indices.par_chunks_mut(BLOCK * k).zip(distances.par_chunks_mut(BLOCK * k));
-            coordinates.par_chunks(BLOCK * dims).zip(rows).zip(self.visits.par_chunks_mut(BLOCK)).for_each(search);
-        }
+        });
         Ok(start.elapsed().as_secs_f64() * 1e3)
     }
 

@@ -5,8 +5,8 @@
 // means R words; bit L of word r is element L R + r.
 #pragma once
 
-#include "common_interface.cuh"
 #include "key.cuh"
+#include "trace_writer.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope {
@@ -31,15 +31,11 @@ struct Unwatched {
     __device__ __forceinline__ void finished() {}
 };
 
-// Listens to one warp of one query. An event that has no room is counted, and so is every later one: the host makes room
-// for all of them and searches again.
-struct Recorder {
+// Listens to one warp of one query.
+struct Recorder : TraceWriter {
     static constexpr bool WATCHES = true;
 
-    Trace trace;
-    unsigned lane = warp::lane_id();
-    unsigned end = 0;              // of the batch
-    unsigned long long count = 0;  // of words, the same in every lane
+    unsigned end = 0;  // of the batch
 
     // Points first ... end - 1 are staged: first, end.
     __device__ __forceinline__ void batch(unsigned first, unsigned end_of_batch) {
@@ -125,33 +121,10 @@ struct Recorder {
     // The search is done.
     __device__ __forceinline__ void finished() {
         event(FINISHED);
-        if (lane == 0) {
-            *trace.needed = count;
-        }
+        end_trace();
     }
 
   private:
-    // Where the next words go; null where they have no room.
-    __device__ __forceinline__ unsigned* room(unsigned words) {
-        unsigned* at = trace.words + count;
-        count += words;
-        return count <= trace.capacity ? at : nullptr;
-    }
-
-    // An event's kind, and words that are the same in every lane.
-    template <class... Words>
-    __device__ __forceinline__ void event(TraceEvent kind, Words... words) {
-        unsigned all[] = {kind, words...};
-        if (unsigned* at = room(1 + sizeof...(words))) {
-            if (lane == 0) {
-#pragma unroll
-                for (unsigned i = 0; i < 1 + sizeof...(words); ++i) {
-                    at[i] = all[i];
-                }
-            }
-        }
-    }
-
     // The elements whose keys are not what they were, a word a register. The keys are compared in memory, where each lane
     // has its own: a register is chosen by constants only, and the network has so many layers in its code that what is done
     // at each of them must be short.

@@ -12,7 +12,7 @@ use warpscope::engines::cuda::Cuda;
 use warpscope::engines::cuda::trace::{Event, groups_in_batch};
 use warpscope::engines::lockstep;
 use warpscope::knn::Metric;
-use warpscope::lesson::{LessonError, Recording, Step, record, record_on_gpu};
+use warpscope::lesson::{LessonError, Recording, Step, record, record_on_gpu, record_tree};
 
 fn cuda() -> Cuda {
     Cuda::open().unwrap_or_else(|error| panic!("{error}"))
@@ -137,4 +137,37 @@ fn steps_add_up_to_the_counters() {
     }
     assert_eq!((candidates, hits, merges.len() as u32), (counters.candidates, counters.groups_hit, counters.merges));
     assert_eq!(merges, history);
+}
+
+/// The kernel's search of a tree, which it built itself, against the twin's.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_tree_is_searched_as_by_the_twin() {
+    let mut cuda = cuda();
+    let base = Case { shape: Shape::Uniform { exponent: 0 }, n: 5000, ..Case::default() };
+    let mut cases = Vec::new();
+    for dims in [1, 2, 3, 17] {
+        for k in [1, 32, 33, 100, 1000] {
+            cases.push(Case { k, dims, ..base.clone() });
+        }
+        for shape in [Shape::Duplicates { places: 1 }, Shape::Duplicates { places: 40 }, Shape::Grid { side: 4 }, Shape::Descending] {
+            cases.push(Case { shape, k: 40, dims, ..base.clone() });
+        }
+        cases.push(Case { metric: Metric::Angular, k: 20, dims, ..base.clone() });
+    }
+    for (n, k) in [(1, 1), (31, 33), (32, 32), (33, 32), (1025, 1024), (100_000, 64)] {
+        cases.push(Case { n, k, ..base.clone() });
+    }
+    let mut steps = 0;
+    for case in &cases {
+        let problem = Arc::new(build_problem(case).unwrap_or_else(|error| panic!("{case:?}: {error}")));
+        for query in [0, 1] {
+            let twin = record_tree(problem.clone(), query, 32, "a test").unwrap();
+            let gpu = record_on_gpu(&twin, &mut cuda).unwrap_or_else(|error| panic!("{case:?}, query {query}: {error}"));
+            assert!(gpu.parameters.recorded_on.contains("NVIDIA"), "{}", gpu.parameters.recorded_on);
+            assert_eq!(gpu.steps(), twin.steps());
+            steps += gpu.len();
+        }
+    }
+    println!("{} searches of trees are equal, {steps} steps", 2 * cases.len());
 }

@@ -6,7 +6,7 @@
 
 // Steps of building the tree. STEP is codes, sweep, leaves or boxes.
 #define WARPSCOPE_INDEX_ENTRY(STEP) index_##STEP
-// The search: BUILD is timed or counted.
+// The search: BUILD is timed, counted or traced.
 #define WARPSCOPE_TRAVERSE_ENTRY(K, D, BUILD) traverse_k##K##_d##D##_##BUILD
 
 // The search by packets: L is the length of a lane's list.
@@ -39,6 +39,9 @@ struct Visits {
     unsigned nodes;
     unsigned left_out;
 };
+
+// The first word of each event of a search's trace; recorder.cuh says what follows.
+enum TreeEvent : unsigned { OWN_LEAF = 1, NODE, CHILD, LEFT_OUT, LEAF, APPENDED, MERGED, FILTERED_AGAIN, FINISHED };
 
 // Where the cells of the Morton curve lie.
 struct Frame {

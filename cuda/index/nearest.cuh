@@ -22,6 +22,7 @@ struct Nearest : warp::Warp<R, Tally, Unwatched, UNROLL<R>> {
     // is noted with.
     __device__ __forceinline__ void filter_keys(Key key, unsigned points_seen) {
         unsigned candidates = __ballot_sync(ALL_LANES, key < last);
+        this->tally.voted(key, candidates);
         while (candidates != 0) {
             unsigned slot = this->buffered + __popc(candidates & warp::lanes_below(this->lane));
             bool candidate = candidates >> this->lane & 1;
@@ -31,12 +32,28 @@ struct Nearest : warp::Warp<R, Tally, Unwatched, UNROLL<R>> {
             }
             unsigned appended = min(static_cast<unsigned>(__popc(candidates)), Warp::CAPACITY - this->buffered);
             this->tally.appended(appended);
+            this->tally.wrote(appends);
             this->buffered += appended;
             if (this->buffered == Warp::CAPACITY) {
                 this->merge_buffer(points_seen);
                 last = this->element(this->k - 1);
+                this->tally.bounded(last);
             }
             candidates = __ballot_sync(ALL_LANES, candidate && !appends && key < last);
+            this->tally.filtered_again(candidate && !appends, candidates);
+        }
+    }
+
+    // Merges what is left in the buffer after `points_seen` points.
+    __device__ __forceinline__ void finish(unsigned points_seen) {
+        bool merges = this->buffered > 0;
+        Warp::finish(points_seen);
+        // Nobody else needs the last element.
+        if constexpr (Tally::WATCHES) {
+            if (merges) {
+                this->tally.bounded(this->element(this->k - 1));
+            }
+            this->tally.finished();
         }
     }
 };

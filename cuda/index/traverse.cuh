@@ -3,7 +3,7 @@
 //
 // Scope: a warp a query, TRAVERSE_WARPS warps a block; warps never wait for one another.
 //
-//   traverse<R, D, Tally>(search)     R = K / 32; D = 2 or 3, or 0 for any other d; Tally = Unseen or Seen
+//   traverse<R, D, Tally>(search)     R = K / 32; D = 2 or 3, or 0 for any other d; Tally = Unseen, Seen, or a Recorder (recorder.cuh)
 //
 // Shared memory: static, K + 32 HEIGHTS keys a warp.
 //
@@ -23,25 +23,32 @@ namespace warpscope::index {
 
 // Nothing is added to the timed build.
 struct Unseen {
+    static constexpr bool WATCHES = false;
+
     __device__ __forceinline__ void enter(WarpPhase) {}
+    __device__ __forceinline__ void own_leaf(unsigned) {}
+    __device__ __forceinline__ void node(unsigned, unsigned, Key) {}
+    __device__ __forceinline__ void child(unsigned, Key) {}
+    __device__ __forceinline__ void left_out(Key) {}
+    __device__ __forceinline__ void leaf(unsigned, unsigned) {}
+    __device__ __forceinline__ void voted(Key, unsigned) {}
+    __device__ __forceinline__ void wrote(bool) {}
     __device__ __forceinline__ void appended(unsigned) {}
     __device__ __forceinline__ void merged(unsigned, float) {}
-    __device__ __forceinline__ void node() {}
-    __device__ __forceinline__ void leaf(unsigned) {}
-    __device__ __forceinline__ void left_out(Key) {}
+    __device__ __forceinline__ void bounded(Key) {}
+    __device__ __forceinline__ void filtered_again(bool, unsigned) {}
     __device__ __forceinline__ unsigned accessed() const { return 0; }
     __device__ __forceinline__ void write(Visits*, unsigned) {}
 };
 
 // Every lane counts the same.
-struct Seen {
+struct Seen : Unseen {
     Visits visits = {};
 
-    __device__ __forceinline__ void enter(WarpPhase) {}
     __device__ __forceinline__ void appended(unsigned count) { visits.candidates += count; }
     __device__ __forceinline__ void merged(unsigned, float) { visits.merges += 1; }
-    __device__ __forceinline__ void node() { visits.nodes += 1; }
-    __device__ __forceinline__ void leaf(unsigned points) {
+    __device__ __forceinline__ void node(unsigned, unsigned, Key) { visits.nodes += 1; }
+    __device__ __forceinline__ void leaf(unsigned, unsigned points) {
         visits.leaves += 1;
         visits.accessed += points;
     }
@@ -69,9 +76,10 @@ __device__ __forceinline__ unsigned leaf_of(const Tree& tree, unsigned long long
 template <int D, class Tally>
 __device__ __forceinline__ Key enter(const Tree& tree, unsigned height, unsigned group, const float* query, unsigned own, unsigned lane,
                                      Tally& tally) {
-    tally.node();
     Key key = keys<D>(tree, tree.first_group[height] + group, query, lane);
-    return choose(height == 0 && group * WARP + lane == own, PADDING, key);
+    key = choose(height == 0 && group * WARP + lane == own, PADDING, key);
+    tally.node(height, group, key);
+    return key;
 }
 
 // Filters the points of a leaf.
@@ -85,7 +93,7 @@ __device__ __forceinline__ void visit_leaf(const Tree& tree, unsigned leaf, cons
         acc = add_squared_difference(point[j * WARP], query[j], acc);
     }
     unsigned first = leaf * WARP;
-    warp.tally.leaf(min(tree.n - first, WARP));
+    warp.tally.leaf(leaf, min(tree.n - first, WARP));
     warp.filter_keys(key_of(acc, tree.positions[static_cast<size_t>(first) + warp.lane]), warp.tally.accessed());
 }
 
@@ -99,13 +107,15 @@ __device__ __forceinline__ Key minimum(Key key) {
 
 // Searches the tree for one query; the warp ends with its neighbours.
 //
-// The leaf `own`, where the query's code would be, comes first: its points bound the search. Then depth first: of a node's children, which a lane each holds, the one of the smallest key comes next, as long as that is below
-// the k-th neighbour's. As soon as it is not, the others are left out together, and the search goes on in the node above. What is
-// still to be visited of the nodes above lies in `above`, a key a lane: a lane reads what it wrote itself, so no barrier is needed.
+// The leaf `own`, where the query's code would be, comes first: its points bound the search. Then depth first: of a node's children, which
+// a lane each holds, the one of the smallest key comes next, as long as that is below the k-th neighbour's. As soon as it is not, the
+// others are left out together, and the search goes on in the node above. What is still to be visited of the nodes above lies in `above`, a
+// key a lane: a lane reads what it wrote itself, so no barrier is needed.
 template <int R, int D, class Tally>
 __device__ __forceinline__ void descend(const Tree& tree, const float* query, unsigned own, Key* above, Nearest<R, Tally>& warp) {
     unsigned lane = warp.lane;
     unsigned height = tree.top, group = 0;
+    warp.tally.own_leaf(own);
     visit_leaf<R, D>(tree, own, query, warp);
     Key child = enter<D>(tree, height, group, query, own, lane, warp.tally);
     while (true) {
@@ -122,7 +132,9 @@ __device__ __forceinline__ void descend(const Tree& tree, const float* query, un
         }
         // No two children have the same key, as no two hold the same point.
         bool mine = child == nearest;
-        unsigned next = group * WARP + __ffs(__ballot_sync(ALL_LANES, mine)) - 1;
+        unsigned of_lane = __ffs(__ballot_sync(ALL_LANES, mine)) - 1;
+        unsigned next = group * WARP + of_lane;
+        warp.tally.child(of_lane, nearest);
         child = mine ? PADDING : child;
         if (height == 0) {
             visit_leaf<R, D>(tree, next, query, warp);
@@ -137,7 +149,7 @@ __device__ __forceinline__ void descend(const Tree& tree, const float* query, un
 }
 
 template <int R, int D, class Tally>
-__device__ __forceinline__ void traverse(const Traversal& search) {
+__device__ __forceinline__ void traverse(const Traversal& search, const Tally& tally = {}) {
     __shared__ Key buffers[TRAVERSE_WARPS][WARP * R];
     __shared__ Key above[TRAVERSE_WARPS][HEIGHTS * WARP];
     __shared__ float rows[TRAVERSE_WARPS][D == 0 ? MOST_DIMS : 1];
@@ -153,6 +165,7 @@ __device__ __forceinline__ void traverse(const Traversal& search) {
     unsigned own = search.in_leaves ? turn / WARP : leaf_of(search.tree, code(search.frame, from, d), warp::lane_id());
     Nearest<R, Tally> warp;
     warp.start(buffers[number], search.k);
+    warp.tally = tally;
     if constexpr (D == 0) {
         if (warp.lane < d) {
             rows[number][warp.lane] = from[warp.lane];

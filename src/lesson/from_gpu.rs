@@ -1,11 +1,14 @@
 //! The same search on a GPU: the trace of its kernel is decoded into steps, and each is compared with the twin's.
 
+use std::sync::Arc;
+
 use super::recorder::record;
 use super::recording::{LessonError, Parameters, Recording};
 use super::state::{Shape, State};
 use super::step::{Elements, Pass, Placed, Slot, Step};
+use super::tree_recorder::Recorder as TreeRecorder;
 use crate::engines::cuda::Cuda;
-use crate::engines::cuda::trace::{Event, Trace, elements, groups_in_batch, lanes};
+use crate::engines::cuda::trace::{Event, Trace, TreeTrace, elements, groups_in_batch, lanes};
 use crate::engines::lockstep::{distance_of, index_of, key_of};
 use crate::knn::network::Layer;
 
@@ -29,14 +32,17 @@ impl Shape {
 /// cannot stage as many points at a time as the twin, its batches are smaller.
 ///
 /// # Errors
-/// [`LessonError::GpuWidth`], [`LessonError::GpuTree`], [`LessonError::Engine`]; and if the GPU behaved differently, [`LessonError::Trace`],
+/// [`LessonError::GpuWidth`], [`LessonError::Engine`]; and if the GPU behaved differently, [`LessonError::Trace`],
 /// [`LessonError::Torn`], [`LessonError::Differs`] or [`LessonError::Answers`].
 pub fn record_on_gpu(twin: &Recording, cuda: &mut Cuda) -> Result<Recording, LessonError> {
     Shape::check_gpu(twin.shape().width)?;
-    if twin.index().is_some() {
-        return Err(LessonError::GpuTree);
-    }
     let (problem, query) = (twin.problem(), twin.query());
+    if let Some(index) = twin.index() {
+        let trace = cuda.trace_tree(problem, query)?;
+        let steps = compare_tree(&trace, twin)?;
+        let parameters = Parameters { recorded_on: trace.device, ..twin.parameters.clone() };
+        return Ok(Recording::of_tree(parameters, problem.clone(), query, steps, Arc::clone(index)));
+    }
     let groups = groups_in_batch(problem.dims(), batch_of(twin));
     let again = if first_batch(twin) == (groups * WARP as usize).min(problem.n()) {
         None
@@ -66,36 +72,73 @@ pub(super) fn batch_of(recording: &Recording) -> Option<usize> {
 /// Decodes the GPU's steps and checks them against the twin's, and its answer against its own steps.
 pub(super) fn compare(trace: &Trace, twin: &Recording) -> Result<Vec<Step>, LessonError> {
     let steps = read(trace, twin)?;
+    answers(&steps, &trace.neighbours, twin)?;
+    Ok(steps)
+}
+
+/// The same of a tree's search.
+pub(super) fn compare_tree(trace: &TreeTrace, twin: &Recording) -> Result<Vec<Step>, LessonError> {
+    let mut recorder = TreeRecorder::new(twin.shape().capacity());
+    let told = trace.tell(&mut recorder);
+    // Where the words are no trace, the first step that differs says more.
+    let mut compared = Compared::default();
+    compared.with(&recorder.steps, twin)?;
+    told?;
+    compared.end(twin)?;
+    answers(&recorder.steps, &trace.neighbours, twin)?;
+    Ok(recorder.steps)
+}
+
+/// Checks the neighbours that the GPU wrote against those that its steps lead to.
+fn answers(steps: &[Step], neighbours: &[(u32, f32)], twin: &Recording) -> Result<(), LessonError> {
     let mut end = State::new(twin.shape());
-    for step in &steps {
+    for step in steps {
         end.apply(step);
     }
     let expected = end.registers.iter().take(twin.shape().k as usize).map(|&key| (index_of(key), distance_of(key).to_bits()));
-    let found = trace.neighbours.iter().map(|&(position, distance)| (position, distance.to_bits()));
+    let found = neighbours.iter().map(|&(position, distance)| (position, distance.to_bits()));
     if expected.clone().eq(found.clone()) {
-        return Ok(steps);
+        return Ok(());
     }
     Err(LessonError::Answers { rank: expected.zip(found).take_while(|(expected, found)| expected == found).count() })
+}
+
+/// How many steps were found equal to the twin's.
+#[derive(Default)]
+struct Compared(usize);
+
+impl Compared {
+    /// Compares the steps that were not yet.
+    fn with(&mut self, steps: &[Step], twin: &Recording) -> Result<(), LessonError> {
+        while let Some(step) = steps.get(self.0) {
+            let expected = twin.steps().get(self.0);
+            self.0 += 1;
+            if !expected.is_some_and(|expected| same(step, expected)) {
+                return Err(differs(self.0, Some(step), expected));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the twin has no more.
+    fn end(&self, twin: &Recording) -> Result<(), LessonError> {
+        match twin.steps().get(self.0) {
+            Some(step) => Err(differs(self.0 + 1, None, Some(step))),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Decodes steps for as long as they equal the twin's.
 fn read(trace: &Trace, twin: &Recording) -> Result<Vec<Step>, LessonError> {
     let mut reader = Reader { registers: twin.shape().registers, pass: Pass::Sort, max_distance: f32::INFINITY, steps: Vec::new() };
-    let mut compared = 0;
+    let mut compared = Compared::default();
     for event in trace.events() {
         reader.take(event?)?;
-        while let Some(step) = reader.steps.get(compared) {
-            let expected = twin.steps().get(compared);
-            compared += 1;
-            if !expected.is_some_and(|expected| same(step, expected)) {
-                return Err(differs(compared, Some(step), expected));
-            }
-        }
+        compared.with(&reader.steps, twin)?;
     }
-    match twin.steps().get(compared) {
-        Some(step) => Err(differs(compared + 1, None, Some(step))),
-        None => Ok(reader.steps),
-    }
+    compared.end(twin)?;
+    Ok(reader.steps)
 }
 
 /// Whether two steps are equal to the bit.

@@ -369,14 +369,6 @@ impl Lesson {
         Ok(Take::new(arrangement, recording, self.shows))
     }
 
-    /// Whether a GPU can record it with a warp of this width.
-    ///
-    /// # Errors
-    /// [`LessonError::GpuTree`] if it is about the index, [`LessonError::GpuWidth`] unless the width is 32.
-    pub fn check_gpu(&self, width: u32) -> Result<(), LessonError> {
-        if self.index { Err(LessonError::GpuTree) } else { Shape::check_gpu(width) }
-    }
-
     /// Repeats a take on a GPU ([`record_on_gpu`]).
     ///
     /// # Errors

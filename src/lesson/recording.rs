@@ -61,9 +61,6 @@ pub enum LessonError {
         /// The width that was requested.
         width: u32,
     },
-    /// The lesson is about the index.
-    #[error("the search of the index is recorded by its twin only, not by a GPU")]
-    GpuTree,
     /// The GPU engine failed.
     #[error(transparent)]
     Engine(#[from] crate::knn::EngineError),
@@ -222,8 +219,8 @@ impl Recording {
     ///
     /// # Panics
     /// The same as those of [`Recording::new`], and if a step is about a node that the search is not in.
-    pub fn of_tree(parameters: Parameters, problem: Arc<Problem>, query: usize, steps: Vec<Step>, index: Index) -> Self {
-        Self { index: Some(Arc::new(index)), ..Self::new(parameters, problem, query, steps) }
+    pub fn of_tree(parameters: Parameters, problem: Arc<Problem>, query: usize, steps: Vec<Step>, index: Arc<Index>) -> Self {
+        Self { index: Some(index), ..Self::new(parameters, problem, query, steps) }
     }
 
     /// Replays the steps of a search once, to collect keyframes and marks.
@@ -305,8 +302,8 @@ impl Recording {
     }
 
     /// The tree, if one was searched.
-    pub fn index(&self) -> Option<&Index> {
-        self.index.as_deref()
+    pub fn index(&self) -> Option<&Arc<Index>> {
+        self.index.as_ref()
     }
 
     /// The algorithm that was recorded, as pseudocode.

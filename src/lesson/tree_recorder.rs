@@ -1,4 +1,4 @@
-//! The observer of the index's twin that records the steps.
+//! The observer of a search of the tree that records the steps, of the twin's or of what a GPU wrote down.
 
 use std::sync::Arc;
 
@@ -25,11 +25,12 @@ pub fn record_tree(problem: Arc<Problem>, query: usize, width: u32, data: &str) 
     let as_they_lie = visits_in_order(&tree, &problem, query);
     let brute = lockstep::watch::<WARP, _>(&problem, query, None, ()).counters;
     let parameters = Parameters { recorded_on: BVH.id.to_string(), ..Parameters::new(shape, &problem, query, data) };
-    Ok(Recording::of_tree(parameters, problem, query, nearest.observer.steps, Index { tree, visits, as_they_lie, brute }))
+    Ok(Recording::of_tree(parameters, problem, query, nearest.observer.steps, Arc::new(Index { tree, visits, as_they_lie, brute })))
 }
 
-struct Recorder {
-    steps: Vec<Step>,
+/// Records the steps of a search that it observes.
+pub(super) struct Recorder {
+    pub steps: Vec<Step>,
     /// Slots of the buffer, and how many of them are in use.
     capacity: u32,
     buffered: u32,
@@ -42,8 +43,9 @@ struct Recorder {
 }
 
 impl Recorder {
-    fn new(capacity: u32) -> Self {
-        Self { steps: Vec::new(), capacity, buffered: 0, points_seen: 0, max_distance: f32::INFINITY, keys: Vec::new(), candidates: 0 }
+    /// `capacity` is the number of slots of the buffer, K.
+    pub fn new(capacity: u32) -> Self {
+        Self { steps: Vec::new(), capacity, buffered: 0, points_seen: 0, max_distance: f32::INFINITY, keys: vec![PADDING; WARP], candidates: 0 }
     }
 }
 

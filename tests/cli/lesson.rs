@@ -54,7 +54,6 @@ fn ones_own_data_are_a_lesson() {
         ("lesson --lesson 9 --out x", "lesson 9: there are lessons 1 to 8: sort, wide, merge, buffer, search, order, yours, not-looking"),
         ("lesson --lesson seek --out x", "lesson seek: there are lessons 1 to 8: sort, wide, merge, buffer, search, order, yours, not-looking"),
         ("lesson --lesson not-looking --width 8 --out x", "width = 8: a node of the tree has 32 children, a lane each (--width 32)"),
-        ("lesson --lesson not-looking --engine cuda --out x", "the search of the index is recorded by its twin only, not by a GPU"),
         ("lesson --lesson 1 --k 257 --out x", "k = 257: a warp of 8 lanes holds up to 256 neighbours, 32 a lane"),
         ("lesson --k 0 --out x", "k = 0: a query asks for one neighbour or more"),
         ("lesson --width 5 --out x", "width = 5: a warp of a lesson has 4, 8, 16 or 32 lanes"),

@@ -3,9 +3,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::engines::cuda::trace::{Trace, TraceError, kind};
+use crate::engines::cuda::trace::{Trace, TraceError, TreeTrace, kind, tree_kind};
+use crate::engines::index;
 use crate::engines::lockstep::{self, Key, Lanes, Observer, PADDING, distance_of, index_of};
-use crate::lesson::from_gpu::{batch_of, compare};
+use crate::lesson::from_gpu::{batch_of, compare, compare_tree};
 
 /// Writes what `cuda/observer.cuh` writes.
 struct Writer {
@@ -185,6 +186,99 @@ fn a_long_difference_is_cut_to_what_differs() {
     assert!(message.len() < 320 && (gpu.contains("510]") != other.contains("510]")), "{message}");
 }
 
+/// Writes what `cuda/index/recorder.cuh` writes.
+#[derive(Default)]
+struct TreeWriter(Vec<u32>);
+
+impl TreeWriter {
+    fn keys(&mut self, keys: &[Key]) {
+        self.0.extend(keys.iter().flat_map(|&key| [index_of(key), distance_of(key).to_bits()]));
+    }
+}
+
+impl index::Observer for TreeWriter {
+    fn own_leaf(&mut self, leaf: usize) {
+        self.0.extend([tree_kind::OWN_LEAF, leaf as u32]);
+    }
+
+    fn entered(&mut self, height: usize, group: usize, keys: &Lanes<Key, 32>) {
+        self.0.extend([tree_kind::NODE, height as u32, group as u32]);
+        self.keys(keys);
+    }
+
+    fn chosen(&mut self, lane: usize, key: Key) {
+        self.0.extend([tree_kind::CHILD, lane as u32]);
+        self.keys(&[key]);
+    }
+
+    fn left_out(&mut self, lanes: u32) {
+        self.0.extend([tree_kind::LEFT_OUT, lanes]);
+    }
+
+    fn visited(&mut self, leaf: usize, keys: &Lanes<Key, 32>, candidates: u32) {
+        self.0.extend([tree_kind::LEAF, leaf as u32, candidates]);
+        self.keys(keys);
+    }
+
+    fn appended(&mut self, lanes: u32) {
+        self.0.extend([tree_kind::APPENDED, lanes]);
+    }
+
+    fn merged(&mut self, last: Key) {
+        self.0.push(tree_kind::MERGED);
+        self.keys(&[last]);
+    }
+
+    fn filtered_again(&mut self, rest: u32, candidates: u32) {
+        self.0.extend([tree_kind::FILTERED_AGAIN, rest, candidates]);
+    }
+
+    fn finished(&mut self) {
+        self.0.push(tree_kind::FINISHED);
+    }
+}
+
+/// The twin's recording of a search of the tree, and what a GPU would have written.
+fn tree_pair(spec: &str, row: usize, k: usize) -> (Recording, Vec<u32>, Vec<(u32, f32)>) {
+    let problem = problem(spec, 1, row, k);
+    let twin = record_tree(problem.clone(), 0, 32, spec).unwrap();
+    let (nearest, _) = index::watch(&twin.index().unwrap().tree, &problem, 0, TreeWriter::default());
+    let end = fresh(&twin, twin.len());
+    let neighbours = end.registers.iter().take(k).map(|&key| (index_of(key), distance_of(key))).collect();
+    (twin, nearest.observer.0, neighbours)
+}
+
+fn tree_trace(words: Vec<u32>, neighbours: Vec<(u32, f32)>) -> TreeTrace {
+    TreeTrace::new("NVIDIA test".to_owned(), words, neighbours)
+}
+
+#[test]
+fn what_the_gpu_writes_of_a_tree_becomes_the_twins_steps() {
+    for (spec, row, k) in
+        [("uniform:n=2048,d=2", 1024, 32), ("uniform:n=5000,d=3", 17, 100), ("duplicates:n=900,d=2,distinct=4", 5, 16), ("uniform:n=20,d=17", 3, 32)]
+    {
+        let (twin, words, neighbours) = tree_pair(spec, row, k);
+        assert_eq!(compare_tree(&tree_trace(words, neighbours), &twin).unwrap(), twin.steps(), "{spec}, k = {k}");
+    }
+}
+
+#[test]
+fn what_differs_in_a_tree_is_named() {
+    let (twin, words, neighbours) = tree_pair("uniform:n=2048,d=2", 1024, 32);
+    let tell = |words: Vec<u32>, neighbours: &[(u32, f32)]| compare_tree(&tree_trace(words, neighbours.to_vec()), &twin).unwrap_err().to_string();
+    let mut other = words.clone();
+    other[1] ^= 1;
+    assert!(tell(other, &neighbours).starts_with("step 1: the GPU has {\"step\":\"own_leaf\",\"leaf\":"));
+    let mut moved = neighbours.clone();
+    moved.swap(3, 4);
+    assert_eq!(tell(words.clone(), &moved), "rank 3: the GPU's neighbours are not those that its own steps lead to");
+    assert_eq!(
+        tell(words[..words.len() - 1].to_vec(), &neighbours),
+        format!("the GPU's trace: word {}: the trace ends before the search does", words.len() - 1)
+    );
+    assert_eq!(tell(Vec::new(), &neighbours), "the GPU's trace: word 0: the trace ends before the search does");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -198,6 +292,31 @@ proptest! {
         let known = matches!(error, LessonError::Differs { .. } | LessonError::Torn { .. } | LessonError::Trace(_));
         prop_assert!(known, "{error}");
         prop_assert!(!error.to_string().contains('\n'));
+    }
+
+    /// The same of a tree's. Of a child's key and of the index that a merge ends with the steps say nothing.
+    #[test]
+    fn a_changed_word_of_a_tree_is_found(at in any::<prop::sample::Index>(), change in prop_oneof![(0u32..32).prop_map(|bit| 1 << bit), 1u32..]) {
+        let (twin, mut words, neighbours) = tree_pair("uniform:n=700,d=2", 0, 40);
+        let at = at.index(words.len());
+        words[at] ^= change;
+        match compare_tree(&tree_trace(words, neighbours), &twin) {
+            Ok(steps) => prop_assert_eq!(steps, twin.steps()),
+            Err(error) => {
+                let known = matches!(error, LessonError::Differs { .. } | LessonError::Trace(_));
+                prop_assert!(known, "{error}");
+                prop_assert!(!error.to_string().contains('\n'));
+            }
+        }
+    }
+
+    #[test]
+    fn a_cut_or_foreign_trace_of_a_tree_is_refused(cut in any::<prop::sample::Index>(), foreign in prop::collection::vec(any::<u32>(), 0..200)) {
+        let (twin, mut words, neighbours) = tree_pair("uniform:n=700,d=2", 0, 40);
+        prop_assert!(compare_tree(&tree_trace(foreign, neighbours.clone()), &twin).is_err());
+        words.truncate(cut.index(words.len()));
+        let refused = matches!(compare_tree(&tree_trace(words, neighbours), &twin), Err(LessonError::Trace(TraceError::Cut { .. })));
+        prop_assert!(refused);
     }
 
     #[test]

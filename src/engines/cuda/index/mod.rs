@@ -6,11 +6,16 @@
 //! | `interface.rs` | constants and structs shared by host and kernels |
 //! | `search.rs` | the launches that search it |
 //! | `sort.rs` | the radix sort of points, and of queries, by their Morton codes |
+//! | `trace.rs` | the launch that writes down what a search does |
 
 mod grow;
 mod interface;
 mod search;
 mod sort;
+mod trace;
+
+pub use interface::tree_event;
+pub(super) use search::BvhSearch;
 
 use super::Cuda;
 use super::device::units::Unit;
@@ -59,6 +64,6 @@ impl Engine for CudaBvh {
     }
 
     fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
-        Ok(Box::new(search::BvhSearch::new(&mut self.cuda, problem, index::asks_for_packets(parameters))?))
+        Ok(Box::new(BvhSearch::new(&mut self.cuda, problem, index::asks_for_packets(parameters))?))
     }
 }

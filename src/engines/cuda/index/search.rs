@@ -24,11 +24,17 @@ fn worth_packing(queries: usize, n: usize) -> bool {
     queries >= WORTH_PACKING && index::are_neighbours(queries, n)
 }
 
+/// The unit of a problem's search by a warp a query.
+pub fn unit(problem: &Problem) -> Unit {
+    let (capacity, d) = (32 * registers_for(problem.k(), 32) as u32, problem.dims() as u32);
+    Unit::new(super::TRAVERSE, capacity, if d == 2 || d == 3 { d } else { 0 })
+}
+
 /// A problem loaded into device memory.
 pub struct BvhSearch<'a> {
-    cuda: &'a mut Cuda,
-    memory: Memory,
-    tree: Arc<DeviceTree>,
+    pub(super) cuda: &'a mut Cuda,
+    pub(super) memory: Memory,
+    pub(super) tree: Arc<DeviceTree>,
     sorter: Sorter,
     /// For the queries of a launch.
     scratch: Option<Scratch>,
@@ -57,9 +63,8 @@ impl<'a> BvhSearch<'a> {
         let unavailable = |why| EngineError::Unavailable { engine: BVH.id, why };
         let sorter = Sorter::load(&mut cuda.kernels).map_err(unavailable)?;
         let grower = Grower::load(&mut cuda.kernels).map_err(unavailable)?;
-        let capacity = 32 * registers_for(problem.k(), 32) as u32;
-        let dims = if d == 2 || d == 3 { d as u32 } else { 0 };
-        let unit = Unit::new(super::TRAVERSE, capacity, dims);
+        let unit = unit(problem);
+        let Unit { capacity, dims, .. } = unit;
         let mut kernel = |build| {
             let function = cuda.kernels.function(unit.of_build(build), &traverse_entry(capacity, dims, build_name(build)));
             function.map(|function| (build, function)).map_err(unavailable)

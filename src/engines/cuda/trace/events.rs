@@ -23,6 +23,13 @@ pub enum TraceError {
         /// Bit L: lane L has a candidate.
         candidates: u32,
     },
+    /// There is no such lane.
+    #[error("word {at}: a warp has no lane {lane}")]
+    Lane {
+        /// Index of the event's first word, 0-based.
+        at: usize,
+        lane: u32,
+    },
     /// The trace is truncated.
     #[error("word {at}: the trace ends before the search does")]
     Cut {

@@ -5,11 +5,15 @@
 //! groups at once and examine them individually only if a vote requires it.
 //!
 //! NVRTC compiles it on demand: how many points are staged together is a compile-time constant that each lesson chooses.
+//!
+//! The search of a tree is traced in the same way (`tree.rs`), by the very kernel that counts.
 
 mod events;
+mod tree;
 
 use cudarc::driver::{CudaSlice, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
 pub use events::{Event, Events, TraceError, elements, kind, lanes};
+pub use tree::{TreeTrace, kind as tree_kind};
 
 use super::device::kernels::Kernel;
 use super::device::memory::Memory;
@@ -29,6 +33,9 @@ const TILE: usize = 8;
 /// Initial capacity of a trace in words, in addition to groups without a candidate: 1 MiB, enough for most. A trace that
 /// needs more reports how much and is repeated.
 const ROOM: usize = 1 << 18;
+
+/// The way out where the kernel cannot be had.
+const OR_ON_THE_TWIN: &str = "or record on --engine lockstep";
 
 /// Words per group without a candidate.
 const GROUP_WORDS: usize = 3;
@@ -120,18 +127,49 @@ impl Cuda {
             // Load now: the upload cannot report an error.
             if unit.dims == 0 { self.kernels.function(unit, GROUP_ROWS_ENTRY).map(|_| kernel) } else { Ok(kernel) }
         });
-        kernel.map_err(|why| EngineError::Unavailable { engine: DIRECT.id, why: format!("{why}; or record on --engine lockstep") })
+        kernel.map_err(|why| EngineError::Unavailable { engine: DIRECT.id, why: format!("{why}; {OR_ON_THE_TWIN}") })
     }
 
-    /// Launches the kernel, again with a larger buffer if the trace did not fit, and returns the recorded words.
+    /// Launches the kernel for one query and returns the recorded words.
     fn words(&mut self, problem: &Problem, query: usize, kernel: &Kernel, memory: &mut Memory) -> Result<Vec<u32>, EngineError> {
-        let mut capacity = ROOM + GROUP_WORDS * problem.n().div_ceil(GROUP);
+        let cuda = &*self;
+        let arguments = direct::arguments(memory, &cuda.stream, &(query..query + 1), TallyOut::default());
+        let config = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (kernel.cut.policy.threads(), 1, 1), shared_mem_bytes: kernel.cut.shared_bytes };
+        cuda.record(problem, ROOM + GROUP_WORDS * problem.n().div_ceil(GROUP), |trace| {
+            // SAFETY: these match the kernel's parameters; their pointers are to this search's buffers, which are as long as they say.
+            unsafe { cuda.stream.launch_builder(&kernel.function).arg(&arguments).arg(&trace).launch(config) }.map(drop)
+        })
+    }
+
+    /// Launches a traced kernel, again with a larger buffer if the trace did not fit, and returns the recorded words. `capacity` is the
+    /// number of words that have room at first.
+    pub(super) fn record(
+        &self,
+        problem: &Problem,
+        mut capacity: usize,
+        launch: impl Fn(interface::Trace) -> Result<(), DriverError>,
+    ) -> Result<Vec<u32>, EngineError> {
+        let stream = &self.stream;
+        let run = |words: &mut CudaSlice<u32>| -> Result<usize, DriverError> {
+            let mut needed = stream.alloc_zeros::<u64>(1)?;
+            let mut keys = stream.alloc_zeros::<u64>(2 * problem.k().next_power_of_two().max(GROUP))?;
+            launch(interface::Trace {
+                capacity: words.len() as u64,
+                words: words.device_ptr_mut(stream).0,
+                needed: needed.device_ptr_mut(stream).0,
+                keys: keys.device_ptr_mut(stream).0,
+            })?;
+            let needed = stream.clone_dtoh(&needed)?;
+            stream.synchronize()?;
+            Ok(needed[0] as usize)
+        };
         loop {
             let mut words = self.room(problem, capacity)?;
-            let needed = self.launch_traced(query, kernel, memory, &mut words).map_err(|error| self.failed(error))?;
+            // If this exceeds the buffer, only the first words were written.
+            let needed = run(&mut words).map_err(|error| self.failed(error))?;
             if needed <= capacity {
                 let written = words.slice(..needed);
-                return self.stream.clone_dtoh(&written).map_err(|error| self.failed(error));
+                return stream.clone_dtoh(&written).map_err(|error| self.failed(error));
             }
             capacity = needed;
         }
@@ -147,26 +185,6 @@ impl Cuda {
             return Err(EngineError::Memory { needed: needed.div_ceil(1 << 20), free: free as u64 >> 20, device: self.device.name.clone() });
         }
         self.stream.alloc_zeros(words).map_err(|error| self.failed(error))
-    }
-
-    /// Returns the length of the whole trace in words; if it exceeds the buffer, only the first words were written.
-    fn launch_traced(&self, query: usize, kernel: &Kernel, memory: &mut Memory, words: &mut CudaSlice<u32>) -> Result<usize, DriverError> {
-        let stream = &self.stream;
-        let mut needed = stream.alloc_zeros::<u64>(1)?;
-        let mut keys = stream.alloc_zeros::<u64>(2 * memory.k.next_power_of_two().max(GROUP))?;
-        let arguments = direct::arguments(memory, stream, &(query..query + 1), TallyOut::default());
-        let trace = interface::Trace {
-            capacity: words.len() as u64,
-            words: words.device_ptr_mut(stream).0,
-            needed: needed.device_ptr_mut(stream).0,
-            keys: keys.device_ptr_mut(stream).0,
-        };
-        let config = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (kernel.cut.policy.threads(), 1, 1), shared_mem_bytes: kernel.cut.shared_bytes };
-        // SAFETY: these match the kernel's parameters; their pointers are to this search's buffers, which are as long as they say.
-        unsafe { stream.launch_builder(&kernel.function).arg(&arguments).arg(&trace).launch(config) }?;
-        let needed = stream.clone_dtoh(&needed)?;
-        stream.synchronize()?;
-        Ok(needed[0] as usize)
     }
 }
 

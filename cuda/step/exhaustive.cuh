@@ -91,12 +91,13 @@ __device__ __forceinline__ void store_distances(const Distances& distances) {
     }
 }
 
-// Each cluster's smallest key, sorted.
-__device__ __forceinline__ void minima(const Stored& stored, const Order& order, const float* distances, Key* entries, unsigned lane) {
-    for (unsigned cluster = 0; cluster < order.padded; ++cluster) {
+// The smallest key of each of `count` clusters from `from` on, sorted among as many entries as a power of two.
+__device__ __forceinline__ void minima(const Stored& stored, unsigned from, unsigned count, unsigned padded, const float* distances, Key* entries,
+                                       unsigned lane) {
+    for (unsigned cluster = 0; cluster < padded; ++cluster) {
         Key least = PADDING;
-        if (cluster < order.count) {
-            unsigned first = cluster * stored.groups_in_cluster;
+        if (cluster < count) {
+            unsigned first = (from + cluster) * stored.groups_in_cluster;
             unsigned end = min(first + stored.groups_in_cluster, stored.groups);
             for (unsigned group = first; group < end; ++group) {
                 Key key = group_keys(stored, distances, group, lane);
@@ -108,7 +109,7 @@ __device__ __forceinline__ void minima(const Stored& stored, const Order& order,
             entries[cluster] = least;
         }
     }
-    sort_entries(entries, order.padded, lane);
+    sort_entries(entries, padded, lane);
 }
 
 // Fission's first kernel: the order alone.
@@ -119,7 +120,8 @@ __device__ __forceinline__ void order_minima(const Minima& order) {
         return;
     }
     Key* entries = share_of(warp, padded, 0) + CANDIDATES;
-    minima(order.stored, order.order, order.stored.distances + static_cast<size_t>(in_launch) * order.stored.groups * WARP, entries, lane);
+    const float* distances = order.stored.distances + static_cast<size_t>(in_launch) * order.stored.groups * WARP;
+    minima(order.stored, 0, order.order.count, padded, distances, entries, lane);
     Key* to = order.order.entries + static_cast<size_t>(in_launch) * padded;
     for (unsigned i = lane; i < order.order.count; i += WARP) {
         to[i] = entries[i];
@@ -139,7 +141,7 @@ __device__ __forceinline__ void visit_stored(const StoredVisit& visit) {
     Key* entries = share + CANDIDATES;
     const float* distances = visit.stored.distances + static_cast<size_t>(in_launch) * visit.stored.groups * WARP;
     if (own > 0) {
-        minima(visit.stored, visit.order, distances, entries, lane);
+        minima(visit.stored, 0, visit.order.count, visit.order.padded, distances, entries, lane);
     } else {
         entries = visit.order.entries + static_cast<size_t>(in_launch) * visit.order.padded;
     }

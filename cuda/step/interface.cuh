@@ -8,6 +8,8 @@
 #define WARPSCOPE_STEP_ENTRY(STEP) step_##STEP
 // The visit of clusters: SOURCE is indexed or stored, BUILD is timed or counted.
 #define WARPSCOPE_STEP_VISIT_ENTRY(SOURCE, K, BUILD) step_visit_##SOURCE##_k##K##_##BUILD
+// The visit by several warps a query, and what follows it: STEP is share_indexed, share_stored or gather.
+#define WARPSCOPE_STEP_SHARE_ENTRY(STEP, K) step_##STEP##_k##K
 
 namespace warpscope::step {
 
@@ -153,6 +155,28 @@ struct StoredVisit {
     Queries queries;
     Order order;
     Found found;
+};
+
+// What the warps of a query tell one another, and leave for the one that gathers it.
+struct Shares {
+    Key* results;                // count x K a query of the launch: each warp's, sorted
+    unsigned long long* bounds;  // one a query of the launch: the complement of a key that its k-th neighbour's is not above; 0 before
+    unsigned count;              // warps a query
+};
+
+// The parameters of share_indexed, share_stored and gather.
+struct IndexedShare {
+    IndexedVisit visit;
+    Shares shares;
+};
+struct StoredShare {
+    StoredVisit visit;
+    Shares shares;
+};
+struct Gathering {
+    Queries queries;
+    Found found;
+    Shares shares;
 };
 
 }  // namespace warpscope::step

@@ -115,14 +115,23 @@ struct Indexed {
     }
 };
 
-// Visits the clusters of sorted entries; the queue ends with the neighbours.
+// A warp that has its query to itself. Another is Together (share.cuh).
+struct Alone {
+    __device__ __forceinline__ unsigned first() const { return 0; }
+    __device__ __forceinline__ unsigned step() const { return 1; }
+    __device__ __forceinline__ Key tightened(Key last) const { return last; }
+    __device__ __forceinline__ void tell(Key) const {}
+};
+
+// Visits the clusters of sorted entries, or those of the warp's share; the queue ends with the neighbours among their points.
 //
 // As soon as a cluster cannot hold a neighbour, no later one can. In a cluster points come by position, and none is nearer than its
 // bound: as soon as the pair of that bound and a group's first position is not below the k-th neighbour, the cluster is done.
-template <int R, class Source, class Tally>
-__device__ __forceinline__ void traverse(const Source& source, const Key* order, unsigned count, Queue<R, Tally>& queue) {
-    for (unsigned at = 0; at < count; ++at) {
+template <int R, class Source, class Tally, class Share = Alone>
+__device__ __forceinline__ void traverse(const Source& source, const Key* order, unsigned count, Queue<R, Tally>& queue, const Share& share = {}) {
+    for (unsigned at = share.first(); at < count; at += share.step()) {
         Key entry = order[at];
+        queue.last = share.tightened(queue.last);
         if (source.least(entry) >= queue.last) {
             break;
         }
@@ -137,6 +146,7 @@ __device__ __forceinline__ void traverse(const Source& source, const Key* order,
             queue.tally.group(there);
             queue.filter_keys(key);
         }
+        share.tell(queue.last);
     }
     queue.finish();
 }

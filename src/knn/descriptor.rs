@@ -82,8 +82,8 @@ pub struct ProfilePhase {
     pub help: &'static str,
 }
 
-/// Records the search of a query, by its number in the problem.
-pub type Walker = fn(&Problem, usize) -> Result<Walk, EngineError>;
+/// Records the search of a query, by its number in the problem, as the engine does it with parameters that were checked.
+pub type Walker = fn(&Problem, usize, &super::Parameters) -> Result<Walk, EngineError>;
 
 /// The registry's row for an engine.
 #[derive(Debug)]

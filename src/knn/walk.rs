@@ -27,6 +27,8 @@ pub enum Part {
     Node { height: u32, number: u32 },
     /// It holds points.
     Leaf { number: u32 },
+    /// It holds points that k-means brought together.
+    Cluster { number: u32 },
 }
 
 /// A part of space that a search met.
@@ -71,6 +73,7 @@ pub struct Totals {
     pub merges: u32,
     pub candidates: u32,
     pub accessed: u32,
+    /// Or clusters.
     pub leaves: u32,
     pub nodes: u32,
     pub left_out: u32,
@@ -79,9 +82,11 @@ pub struct Totals {
 /// What happened in a step. Regions are given by their places in [`Walk::regions`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
+    /// All clusters were sorted by their bounds: they are the regions, in this order.
+    Sorted,
     /// A node's children were compared with the query; so many of them were near enough to hold a neighbour.
     Opened { region: usize, children: u32, near: u32 },
-    /// A leaf's points were compared with the query.
+    /// A leaf's points were compared with the query, or some of a cluster's.
     Visited {
         region: usize,
         /// Its points, places in [`Walk::rows`].
@@ -91,7 +96,7 @@ pub enum Event {
         /// Of these, those that were taken: a merge on the way may have brought the k-th neighbour nearer.
         taken: u32,
     },
-    /// A node's other children, so many, were left out together; the nearest of them is the region.
+    /// A node's other children, or all other clusters, so many, were left out together; the nearest of them is the region.
     LeftOut { region: usize, count: u32 },
     /// Nothing is left to be looked at, and what was in the candidate buffer is merged.
     Finished,

@@ -41,6 +41,9 @@ fn estimates_cover_what_is_allocated() {
             for (n, dims, shape) in [(4_000_000, 2, Shape::Uniform { exponent: 0 }), (4_000_000, 4, Shape::Sphere), (400_000, 128, Shape::Sphere)] {
                 let case = Case { shape, n, dims, query_rows: Some((0..q).map(|_| 0).collect()), ..Case::default() };
                 let problem = build_problem(&case).unwrap();
+                if subject.engine.check(&problem, &Parameters::NONE).is_err() {
+                    continue;
+                }
                 let mut answer = |problem: &Problem| {
                     let before = free(&context);
                     let mut search = engine.load(problem, &Parameters::NONE, false)?;

@@ -80,6 +80,13 @@ pub fn every_value_gives_the_same_bits(subjects: &[Subject]) {
                     }
                     let found = answer_with(engine.as_mut(), &problem, &parameters);
                     same_neighbors(&found.neighbors, &expected.neighbors, &what);
+                    if on_gpu(&[*subject]) {
+                        // There the timed build is another kernel.
+                        let (mut search, mut timed) = (engine.load(&problem, &parameters, false).unwrap(), Neighbors::default());
+                        search.search(0..problem.q(), Build::Timed).unwrap();
+                        search.download(&mut timed).unwrap();
+                        same_neighbors(&timed, &expected.neighbors, &format!("{what}, timed"));
+                    }
                     check_declared(subject.engine, &problem, &found, &what);
                     // One that others count alike may not count by its parameters.
                     if registry::ENGINES.iter().filter(|engine| engine.algorithm() == subject.engine.algorithm()).count() > 1 {

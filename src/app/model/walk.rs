@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::app::model::answer::Answered;
-use crate::knn::walk::{Event, Part, Step};
+use crate::knn::walk::{Bounds, Event, Part, Step};
 use crate::knn::{Metric, Walk};
 use crate::text;
 
@@ -75,11 +75,11 @@ impl Walkthrough {
         &self.walk.steps[at.min(self.last())]
     }
 
-    /// The region that a step is about; the last step is about none.
+    /// The region that a step is about; the last step is about none, and one that sorts all of them is not either.
     pub fn region(&self, at: usize) -> Option<usize> {
         match self.step(at).event {
             Event::Opened { region, .. } | Event::Visited { region, .. } | Event::LeftOut { region, .. } => Some(region),
-            Event::Finished => None,
+            Event::Sorted | Event::Finished => None,
         }
     }
 
@@ -97,6 +97,10 @@ impl Walkthrough {
         let step = self.step(at);
         let kth = self.kth();
         match &step.event {
+            Event::Sorted => {
+                let clusters = text::count(self.walk.regions.len() as u64, "cluster", "clusters");
+                format!("{clusters} sorted by how near a point of each can be, by its sphere: the nearest is visited first.")
+            }
             Event::Opened { region, children, near } => {
                 let (part, boxes) = (self.part(*region), text::count(u64::from(*children), "box", "boxes"));
                 match (*children, *near) {
@@ -107,8 +111,12 @@ impl Walkthrough {
             }
             Event::Visited { region, points, near, taken } => {
                 let (part, count) = (self.part(*region), text::count(points.len() as u64, "point", "points"));
-                // Where the query lies, or would lie, is looked at before anything is compared.
-                let own = if at == 0 { ", the query's own" } else { "" };
+                // Where the query lies, or would lie, is looked at before anything is compared; a cluster's points come 32 at a time.
+                let own = match at {
+                    0 => ", the query's own",
+                    at if at > self.walk.regions[*region].settled as usize => " goes on",
+                    _ => "",
+                };
                 let some = |taken: u32| if taken == 1 { "1 is taken".to_owned() } else { format!("{taken} are taken") };
                 let found = match (step.before.is_finite(), near.count_ones(), taken.count_ones()) {
                     (false, near, taken) if taken == near => format!("all taken, as there is no {kth} yet"),
@@ -123,7 +131,8 @@ impl Walkthrough {
                 format!("{part}{own}: {count}, {found}{now}.")
             }
             Event::LeftOut { region, count } => {
-                let (boxes, bound) = (text::count(u64::from(*count), "box", "boxes"), self.walk.regions[*region].bound);
+                let [one, many] = self.kind();
+                let (boxes, bound) = (text::count(u64::from(*count), one, many), self.walk.regions[*region].bound);
                 let farther = if bound > step.after { "farther" } else { "no nearer" };
                 let which = if *count == 1 { "it is".to_owned() } else { "the nearest is".to_owned() };
                 format!("Left out: {boxes}; {which} {farther} ({}) than the {kth} ({}).", self.distance(bound), self.distance(step.after))
@@ -132,7 +141,8 @@ impl Walkthrough {
                 let totals = step.totals;
                 let looked = text::count(u64::from(totals.accessed), "point", "points");
                 let all = text::thousands(self.of.record.cloud.len() as u64);
-                let leaves = text::count(u64::from(totals.leaves), "leaf", "leaves");
+                let [one, many] = self.leaf();
+                let leaves = text::count(u64::from(totals.leaves), one, many);
                 let end = if step.after.is_finite() { format!(": the {kth} is at {}", self.distance(step.after)) } else { String::new() };
                 format!("Done{end}. {looked} of {all} were looked at, in {leaves}.")
             }
@@ -142,17 +152,18 @@ impl Walkthrough {
     /// What is known after a step, one thing after the other.
     pub fn facts(&self, at: usize) -> Vec<String> {
         let (step, totals) = (self.step(at), self.step(at).totals);
+        let ([kind, kinds], [leaf, leaves]) = (self.kind(), self.leaf());
         let bound = self.region(at).map(|region| match self.walk.regions[region].bound {
-            0.0 => "the query is in the box".to_owned(),
-            bound => format!("the box is at least {} away", self.distance(bound)),
+            0.0 => format!("the query is in the {kind}"),
+            bound => format!("the {kind} is at least {} away", self.distance(bound)),
         });
         let after =
             if step.after.is_finite() { format!("{} at {}", self.kth(), self.distance(step.after)) } else { format!("no {} yet", self.kth()) };
         let count = |count: u32, one: &str, many: &str| text::count(u64::from(count), one, many);
         let counts = [
             count(totals.accessed, "point looked at", "points looked at"),
-            count(totals.leaves, "leaf", "leaves"),
-            count(totals.left_out, "box left out", "boxes left out"),
+            count(totals.leaves, leaf, leaves),
+            count(totals.left_out, &format!("{kind} left out"), &format!("{kinds} left out")),
         ];
         bound.into_iter().chain([after]).chain(counts).collect()
     }
@@ -169,6 +180,22 @@ impl Walkthrough {
         format!("{} {what}", text::ordinal(self.walk.k as u64))
     }
 
+    /// What bounds a region, one and many.
+    fn kind(&self) -> [&'static str; 2] {
+        match self.walk.regions.first().map(|region| region.bounds) {
+            Some(Bounds::Sphere { .. }) => ["sphere", "spheres"],
+            _ => ["box", "boxes"],
+        }
+    }
+
+    /// What holds points, one and many.
+    pub fn leaf(&self) -> [&'static str; 2] {
+        match self.walk.regions.first().map(|region| region.part) {
+            Some(Part::Cluster { .. }) => ["cluster", "clusters"],
+            _ => ["leaf", "leaves"],
+        }
+    }
+
     /// A region by its name, as a sentence begins with it.
     fn part(&self, region: usize) -> String {
         let number = |number: u32| text::thousands(u64::from(number));
@@ -176,6 +203,7 @@ impl Walkthrough {
         let region = &self.walk.regions[region];
         match region.part {
             Part::Leaf { number: leaf } => format!("Leaf {}", number(leaf)),
+            Part::Cluster { number: cluster } => format!("Cluster {}", number(cluster)),
             Part::Node { .. } if region.met == region.settled => "The root".to_owned(),
             Part::Node { height, number: node } => format!("Node {} of height {height}", number(node)),
         }
@@ -186,7 +214,7 @@ impl Walkthrough {
 mod tests {
     use super::*;
     use crate::app::testing::record;
-    use crate::knn::walk::{AXES, Bounds, Region, Totals};
+    use crate::knn::walk::{AXES, Region, Totals};
     use crate::run::RunRecord;
 
     fn region(part: Part, bound: f32, met: u32, settled: u32, visited: bool) -> Region {
@@ -239,6 +267,40 @@ mod tests {
         assert_eq!(walked.facts(0).join(", "), "the query is in the box, no 4th neighbour yet, 3 points looked at, 1 leaf, 0 boxes left out");
         assert_eq!(walked.facts(2)[..3], ["the box is at least 1.00 away", "4th neighbour at 2.00", "5 points looked at"]);
         assert_eq!(walked.facts(4)[0], "4th neighbour at 1.50", "the last step is about no box");
+    }
+
+    /// A search of clusters: they are sorted, one is visited in two parts, another is left out.
+    #[test]
+    fn clusters_are_told_by_their_name() {
+        let bounds = Bounds::Sphere { center: [0.0; AXES], radius: 1.0 };
+        let cluster = |number, bound, settled, visited| Region { part: Part::Cluster { number }, bounds, bound, met: 0, settled, visited };
+        let regions = vec![cluster(7, 0.0, 1, true), cluster(2, 6.25, 3, false)];
+        let totals = |accessed, leaves, left_out| Totals { accessed, leaves, left_out, ..Totals::default() };
+        let visited = |points, near| Event::Visited { region: 0, points, near, taken: near };
+        let steps = vec![
+            Step { event: Event::Sorted, before: f32::INFINITY, after: f32::INFINITY, totals: totals(0, 0, 0) },
+            Step { event: visited(0..3, 7), before: f32::INFINITY, after: 4.0, totals: totals(3, 1, 0) },
+            Step { event: visited(3..5, 0), before: 4.0, after: 4.0, totals: totals(5, 1, 0) },
+            Step { event: Event::LeftOut { region: 1, count: 1 }, before: 4.0, after: 4.0, totals: totals(5, 1, 1) },
+            Step { event: Event::Finished, before: 4.0, after: 4.0, totals: totals(5, 1, 1) },
+        ];
+        let mut walked = walkthrough();
+        walked.walk = Arc::new(Walk { k: 4, regions, rows: vec![7, 8, 9, 1, 2], steps });
+        assert_eq!(
+            (0..=walked.last()).map(|at| walked.sentence(at)).collect::<Vec<_>>(),
+            [
+                "2 clusters sorted by how near a point of each can be, by its sphere: the nearest is visited first.",
+                "Cluster 7: 3 points, all taken, as there is no 4th neighbour yet; now it is at 2.00.",
+                "Cluster 7 goes on: 2 points, none is nearer than the 4th neighbour so far (2.00).",
+                "Left out: 1 sphere; it is farther (2.50) than the 4th neighbour (2.00).",
+                "Done: the 4th neighbour is at 2.00. 5 points of 50 were looked at, in 1 cluster.",
+            ]
+        );
+        assert_eq!(
+            walked.facts(2).join(", "),
+            "the query is in the sphere, 4th neighbour at 2.00, 5 points looked at, 1 cluster, 0 spheres left out"
+        );
+        assert_eq!(walked.region(0), None);
     }
 
     #[test]

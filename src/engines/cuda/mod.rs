@@ -35,6 +35,7 @@ mod tune;
 
 use std::sync::Arc;
 
+use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
 use cudarc::driver::{CudaContext, CudaStream, LaunchConfig};
 use cudarc::nvrtc::Ptx;
 
@@ -109,6 +110,9 @@ static PARAMETERS: [Parameter; 9] = {
     ]
 };
 
+/// Assumed if the device does not report its multiprocessors; deliberately small.
+const FEW_MULTIPROCESSORS: u32 = 16;
+
 /// The engine `cuda`. It owns the device's context and a stream, and keeps the kernels that it loads.
 pub struct Cuda {
     device_id: DeviceId,
@@ -170,6 +174,11 @@ impl Cuda {
     }
 
     /// The engine's error for a driver error.
+    fn multiprocessors(&self) -> u32 {
+        let count = self.context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+        count.ok().and_then(|count| u32::try_from(count).ok()).unwrap_or(FEW_MULTIPROCESSORS)
+    }
+
     fn failed(&self, error: cudarc::driver::DriverError) -> EngineError {
         let free = || self.context.mem_get_info().map_or(0, |(free, _)| free as u64);
         driver::engine_error(error, &self.device.name, free)

@@ -152,7 +152,7 @@ fn tree_of(problem: &Problem, besides: u64) -> Result<(Arc<Tree>, Option<f64>), 
 }
 
 /// See [`Descriptor::walk`].
-fn walk_of(problem: &Problem, query: usize) -> Result<Walk, EngineError> {
+fn walk_of(problem: &Problem, query: usize, _: &Parameters) -> Result<Walk, EngineError> {
     if problem.dims() > AXES {
         return Err(EngineError::Limit { engine: BVH.id, what: "d", limit: AXES as u64, value: problem.dims() as u64 });
     }
@@ -413,7 +413,7 @@ mod tests {
             let problem = problem(dims, values, rows.clone(), k);
             let (found, answer) = search(&problem);
             for query in 0..rows.len() {
-                let walk = (BVH.walk.unwrap())(&problem, query).unwrap();
+                let walk = (BVH.walk.unwrap())(&problem, query, &Parameters::NONE).unwrap();
                 let totals = walk.steps.last().unwrap().totals;
                 let told = [totals.merges, totals.candidates, totals.accessed, totals.leaves, totals.nodes, totals.left_out];
                 assert_eq!(told.to_vec(), answer.measured.of(query).map(|(_, value)| value).collect::<Vec<_>>(), "{n} points, query {query}");
@@ -438,7 +438,7 @@ mod tests {
             }
         }
         let four = problem(4, vec![1.0; 40], vec![0], 3);
-        assert_eq!((BVH.walk.unwrap())(&four, 0).unwrap_err().to_string(), "the bvh engine takes d up to 3, not 4");
+        assert_eq!((BVH.walk.unwrap())(&four, 0, &Parameters::NONE).unwrap_err().to_string(), "the bvh engine takes d up to 3, not 4");
     }
 
     #[test]

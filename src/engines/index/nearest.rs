@@ -48,7 +48,7 @@ impl<O: Observer> Nearest<O> {
         }
     }
 
-    /// Merges what is left in the buffer after `points_seen` points. No namesake: the warp's own there.
+    /// Merges what is left in the buffer after `points_seen` points.
     pub fn finish(&mut self, points_seen: u32) {
         let merges = self.warp.tally.counters.merges;
         self.warp.finish(points_seen);

@@ -12,13 +12,15 @@ use super::plan::Plan;
 use super::queue::{Queue, WARP};
 use super::spheres::Method;
 use super::traverse::{Visits, search_each};
+use super::walk::walk;
 use crate::engines::blocks::answer_in_blocks;
 use crate::engines::cuda::CudaStep;
 use crate::engines::lockstep::distance::GroupedPoints;
 use crate::engines::{host_memory, processor};
+use crate::knn::walk::AXES;
 use crate::knn::{
     Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Measure, Measured, Metric, Neighbors,
-    Parameter, Parameters, Problem, Search, SetupPhase, Values, warp as rules,
+    Parameter, Parameters, Problem, Search, SetupPhase, Values, Walk, warp as rules,
 };
 
 /// The registry's row for `step`.
@@ -33,12 +35,12 @@ pub static STEP: Descriptor = Descriptor {
     convergence: None,
     active_threads: Some(active_threads),
     phases: &[],
-    parameters: &[CLUSTERS, ITERATIONS, SPHERES, SWITCH, FISSION],
+    parameters: &[CLUSTERS, ITERATIONS, SPHERES, SWITCH, FISSION, WARPS],
     is_exhaustive: false,
     twin_of: None,
     cost: cost::step,
     traces: false,
-    walk: None,
+    walk: Some(walk_of),
     open: |device| open(device, &STEP),
 };
 
@@ -54,7 +56,7 @@ pub static STEP_EXHAUSTIVE: Descriptor = Descriptor {
     convergence: None,
     active_threads: Some(active_threads),
     phases: &[],
-    parameters: &[CLUSTERS, FISSION],
+    parameters: &[CLUSTERS, FISSION, WARPS],
     is_exhaustive: true,
     twin_of: None,
     cost: cost::exhaustive,
@@ -92,6 +94,13 @@ const FISSION: Parameter = Parameter {
     help: "Whether a GPU sorts clusters and visits them by two kernels or by one; on a CPU it changes nothing.",
     values: Values::Words(&["on", "off"]),
     default: "on",
+};
+
+const WARPS: Parameter = Parameter {
+    name: "warps",
+    help: "Warps of a GPU that a query's clusters are shared out to in the timed search; on a CPU it changes nothing.",
+    values: Values::Numbers(1..=32),
+    default: "1; more where queries are too few to fill the GPU",
 };
 
 /// The columns of `counters.csv`, in the order of [`Visits`].
@@ -146,7 +155,12 @@ impl Engine for Step {
 
     fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
         let plan = Plan::new(problem, parameters, self.descriptor.is_exhaustive);
-        let (points, setup_ms) = if plan.exhaustive { rows(problem)? } else { clusters(problem, &plan)? };
+        let (points, setup_ms) = if plan.exhaustive {
+            rows(problem)?
+        } else {
+            let (clusters, setup_ms) = clusters(problem, &plan)?;
+            (Prepared::Clusters(clusters), setup_ms)
+        };
         let neighbors = Neighbors::unanswered(problem.q(), problem.k());
         Ok(Box::new(StepSearch { descriptor: self.descriptor, problem, plan, points, setup_ms, neighbors, visits: Vec::new() }))
     }
@@ -158,21 +172,36 @@ enum Prepared {
     Rows(Arc<GroupedPoints<WARP>>),
 }
 
+/// See [`Descriptor::walk`].
+fn walk_of(problem: &Problem, query: usize, parameters: &Parameters) -> Result<Walk, EngineError> {
+    let plan = Plan::new(problem, parameters, false);
+    if plan.exhaustive {
+        let why =
+            format!("with {} dimensions all distances are computed (switch={}), so there is no way to walk", problem.dims(), plan.value("switch"));
+        return Err(EngineError::Parameter { engine: STEP.id, why });
+    }
+    if problem.dims() > AXES {
+        return Err(EngineError::Limit { engine: STEP.id, what: "d", limit: AXES as u64, value: problem.dims() as u64 });
+    }
+    let (clusters, _) = clusters(problem, &plan)?;
+    Ok(walk(&clusters, problem, query))
+}
+
 /// The points in clusters, and what making them took unless they are there.
-fn clusters(problem: &Problem, plan: &Plan) -> Result<(Prepared, Option<(SetupPhase, f64)>), EngineError> {
+fn clusters(problem: &Problem, plan: &Plan) -> Result<(Arc<Clusters>, Option<(SetupPhase, f64)>), EngineError> {
     let clustering = plan.clustering;
     let there = problem.cache().get(DeviceId::Cpu, |clusters: &Clusters| clusters.clustering == clustering);
     let bytes = if there.is_some() { 0 } else { Clusters::bytes(problem.n(), problem.dims(), clustering.clusters) };
     host_memory::check(problem, bytes + visits_bytes(problem))?;
     if let Some(clusters) = there {
-        return Ok((Prepared::Clusters(clusters), None));
+        return Ok((clusters, None));
     }
     let start = Instant::now();
     problem.cache().remove::<Clusters>(DeviceId::Cpu);
     let assigned = kmeans(problem, clustering.clusters, clustering.iterations);
     let clusters = Arc::new(Clusters::new(problem, clustering, &assigned));
     problem.cache().insert(DeviceId::Cpu, Arc::clone(&clusters));
-    Ok((Prepared::Clusters(clusters), Some((SetupPhase::BuildIndex, start.elapsed().as_secs_f64() * 1e3))))
+    Ok((clusters, Some((SetupPhase::BuildIndex, start.elapsed().as_secs_f64() * 1e3))))
 }
 
 /// The points in processing order, and what bringing them into groups took unless they are there.

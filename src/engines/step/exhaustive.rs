@@ -122,7 +122,7 @@ pub fn exhaust_each(
         order.sort_unstable();
         queue.restart();
         queue.begin_with(&order);
-        let visits = traverse(&Stored { distances: &distances, n, groups_in_cluster }, &order, queue);
+        let visits = traverse(&Stored { distances: &distances, n, groups_in_cluster }, &order, queue, &mut ());
         done(queue, visits);
     }
 }

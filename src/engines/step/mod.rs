@@ -11,7 +11,8 @@
 //! | `exhaustive.rs` | `cuda/step/exhaustive.cuh` |
 //!
 //! Of the host alone, for both devices: `spheres.rs`, bounding spheres by three methods; `clusters.rs`, points brought together cluster
-//! after cluster; `plan.rs`, what parameters resolve to; `engine.rs`, the engines on the CPU; `cost.rs`, their cost model.
+//! after cluster; `plan.rs`, what parameters resolve to; `engine.rs`, the engines on the CPU; `cost.rs`, their cost model;
+//! `observer.rs`, with which a search is recorded, and `walk.rs`, which records it with its spheres.
 //!
 //! [`docs/step.md`] says what is published, what differs here, and proves that no neighbour is left out.
 //!
@@ -23,12 +24,14 @@ mod cost;
 mod engine;
 mod exhaustive;
 mod kmeans;
+mod observer;
 mod plan;
 mod queue;
 mod spheres;
 #[cfg(test)]
 mod tests;
 mod traverse;
+mod walk;
 
 pub use clusters::{Clustering, Clusters};
 pub use engine::{MEASURES, STEP, STEP_EXHAUSTIVE, Step};

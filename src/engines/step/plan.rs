@@ -28,6 +28,8 @@ pub struct Plan {
     switch: usize,
     /// Whether a GPU sorts the clusters and visits them by two kernels (§5.2).
     pub fission: bool,
+    /// Warps of a GPU that a query's clusters are shared out to (§5.3); `None` until it is known how many it has room for.
+    pub warps: Option<u32>,
 }
 
 impl Plan {
@@ -42,7 +44,7 @@ impl Plan {
             iterations: number("iterations", ITERATIONS),
             spheres: parameters.get("spheres").and_then(Method::from_word).unwrap_or(Method::Exact),
         };
-        Self { exhaustive, clustering, switch, fission: parameters.get("fission") != Some("off") }
+        Self { exhaustive, clustering, switch, fission: parameters.get("fission") != Some("off"), warps: parameters.number("warps") }
     }
 
     /// The value of a parameter.
@@ -52,6 +54,7 @@ impl Plan {
             "iterations" => self.clustering.iterations.to_string(),
             "spheres" => self.clustering.spheres.word().to_owned(),
             "switch" => self.switch.to_string(),
+            "warps" => self.warps.unwrap_or(1).to_string(),
             "fission" => if self.fission { "on" } else { "off" }.to_owned(),
             _ => unreachable!("{name} is not declared"),
         }

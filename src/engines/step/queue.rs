@@ -41,6 +41,12 @@ impl Queue {
         Self { registers, queue: [[PADDING; WARP]; QUEUE], queued: 0, k, last: PADDING, candidates: 0, merges: 0 }
     }
 
+    /// Places of the queue that are not occupied. No namesake: nobody asks there.
+    #[inline(always)]
+    pub fn free(&self) -> usize {
+        CANDIDATES - self.queued
+    }
+
     /// Begins with another query. No namesake: a warp has one there.
     pub fn restart(&mut self) {
         self.registers.fill([PADDING; WARP]);

@@ -5,10 +5,12 @@
 use multiversion::multiversion;
 
 use super::clusters::Clusters;
+use super::observer::{Filtered, Observer};
 use super::queue::{Queue, WARP};
 use crate::engines::index::lane_keys;
 use crate::engines::lockstep::distance::squared_distances;
 use crate::engines::lockstep::{Key, Lanes, distance_of, index_of, key_of};
+use crate::knn::Problem;
 
 /// What one query visited.
 #[repr(C)]
@@ -48,13 +50,15 @@ pub trait Source {
 /// bound: as soon as the pair of that bound and a group's first position is not below the k-th neighbour, the cluster is done. So of
 /// equal points not many more than k are looked at.
 #[inline(always)]
-pub fn traverse(source: &impl Source, order: &[Key], queue: &mut Queue) -> Visits {
+pub fn traverse(source: &impl Source, order: &[Key], queue: &mut Queue, observer: &mut impl Observer) -> Visits {
     let mut visits = Visits::default();
+    observer.sorted(order);
     for &entry in order {
         if source.least(entry) >= queue.last {
             break;
         }
         visits.clusters += 1;
+        observer.cluster();
         for group in source.first_group(entry)..source.end_group(entry) {
             if key_of(distance_of(entry), source.first_position(group)) >= queue.last {
                 break;
@@ -62,7 +66,9 @@ pub fn traverse(source: &impl Source, order: &[Key], queue: &mut Queue) -> Visit
             let (keys, points) = source.keys(entry, group);
             visits.accessed += points;
             visits.groups += 1;
+            let of = Filtered { keys: &keys, before: queue.last, free: queue.free() };
             queue.filter_keys(&keys);
+            observer.filtered(group, of, queue);
         }
     }
     queue.finish();
@@ -124,12 +130,20 @@ pub fn search_each(clusters: &Clusters, queries: &[f32], queue: &mut Queue, done
         queue.restart();
         // A known number of axes lets the compiler unroll the loops over them.
         let visits = match *query {
-            [x, y] => traverse(&Indexed { clusters, query: &[x, y] }, &order, queue),
-            [x, y, z] => traverse(&Indexed { clusters, query: &[x, y, z] }, &order, queue),
-            _ => traverse(&Indexed { clusters, query }, &order, queue),
+            [x, y] => traverse(&Indexed { clusters, query: &[x, y] }, &order, queue, &mut ()),
+            [x, y, z] => traverse(&Indexed { clusters, query: &[x, y, z] }, &order, queue, &mut ()),
+            _ => traverse(&Indexed { clusters, query }, &order, queue, &mut ()),
         };
         done(queue, visits);
     }
+}
+
+/// Searches the clusters for one query of a problem, and notifies an observer of each step. No namesake: as above.
+pub fn watch<O: Observer>(clusters: &Clusters, problem: &Problem, query: usize, mut observer: O) -> (O, Queue, Visits) {
+    let (query, mut queue, mut order) = (problem.query(query), Queue::new(problem.k()), Vec::new());
+    order_clusters(clusters, query, &mut order);
+    let visits = traverse(&Indexed { clusters, query }, &order, &mut queue, &mut observer);
+    (observer, queue, visits)
 }
 
 /// Sorts the clusters by their bounds, and by number where bounds are equal (Algorithm 4, lines 3 to 8).

@@ -2,7 +2,7 @@
 
 use super::super::{Resident, RunError, RunRecord};
 use super::problem_of;
-use crate::knn::{Setup, Walk};
+use crate::knn::{Method, Parameters, Setup, Walk};
 
 /// Searches a query of a record again, by its engine's twin on the CPU, and records the way. `resident` has the points, where they were
 /// prepared for a search, and the index that was made of them; where it has none, they are kept there for the next.
@@ -17,7 +17,9 @@ pub fn walk(record: &RunRecord, query: usize, resident: &Resident) -> Result<Opt
         resident.points(&record.cloud, Setup::from(&record.spec).arrangement())?;
     }
     let (problem, at) = problem_of(record, query, resident)?;
-    Ok(Some(walk(&problem, at)?))
+    let method = record.method.as_deref().and_then(|method| method.parse::<Method>().ok());
+    let parameters = method.map_or(Parameters::NONE, |method| method.parameters);
+    Ok(Some(walk(&problem, at, &parameters)?))
 }
 
 #[cfg(test)]

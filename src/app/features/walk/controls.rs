@@ -5,6 +5,7 @@ use egui::{Color32, Label, RichText, Sense, Slider, Stroke, StrokeKind, Ui, vec2
 use crate::app::features::walk::paint::Colors;
 use crate::app::look::{Palette, keys_text};
 use crate::app::model::{Actions, Command, Session, State, WalkAction, WalkView, Walked, Walkthrough};
+use crate::knn::walk::Part;
 use crate::text;
 
 /// Panes lower than this show the sentence alone, in one line.
@@ -47,7 +48,7 @@ pub fn walk_ui(ui: &mut Ui, state: &State, session: &Session, numbered: bool, pa
             if !low {
                 let facts = walked.facts(at).join(" · ");
                 ui.add(Label::new(RichText::new(&facts).color(palette.text_weak).small()).truncate()).on_hover_text(&facts);
-                legend_ui(ui, numbered, palette);
+                legend_ui(ui, walked, numbered, palette);
             }
         }
     }
@@ -84,17 +85,23 @@ fn button_ui(ui: &mut Ui, text: &str, command: Command, enabled: bool, actions: 
 }
 
 /// What the boxes' colours mean.
-fn legend_ui(ui: &mut Ui, numbered: bool, palette: &Palette) {
+fn legend_ui(ui: &mut Ui, walked: &Walkthrough, numbered: bool, palette: &Palette) {
     let colors = Colors::of(palette);
+    let [leaf, _] = walked.leaf();
+    let visited = format!("{leaf}, visited{}", if numbered { ", with its turn" } else { "" });
+    // Clusters are in no nodes.
+    let nodes = walked.walk.regions.iter().any(|region| matches!(region.part, Part::Node { .. }));
     ui.horizontal_wrapped(|ui| {
         for (stroke, name) in [
             (colors.now, "this step"),
             (colors.opened, "node, opened"),
-            (colors.visited, if numbered { "leaf, visited, with its turn" } else { "leaf, visited" }),
+            (colors.visited, &visited),
             (colors.waiting, "seen"),
             (colors.left_out, "left out"),
         ] {
-            entry_ui(ui, stroke, name, palette);
+            if nodes || stroke != colors.opened {
+                entry_ui(ui, stroke, name, palette);
+            }
         }
     });
 }

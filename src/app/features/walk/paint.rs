@@ -72,7 +72,7 @@ pub fn paint(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) -> Option<Str
     // What is settled lies under what is not, and what was visited over both.
     for fate in [Fate::LeftOut, Fate::Waiting, Fate::Visited] {
         for region in regions[first..met].iter().filter(|region| region.fate(at) == Some(fate)) {
-            let leaf = matches!(region.part, Part::Leaf { .. });
+            let leaf = !matches!(region.part, Part::Node { .. });
             let stroke = match (fate, leaf) {
                 (Fate::LeftOut, _) => colors.left_out,
                 (Fate::Waiting, _) => colors.waiting,
@@ -91,7 +91,7 @@ pub fn paint(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) -> Option<Str
     (met > MOST).then(|| format!("the last {} of {} boxes", text::thousands(MOST as u64), text::thousands(met as u64)))
 }
 
-/// In which order leaves were visited, where there is room for it.
+/// In which order leaves or clusters were visited, where there is room for it.
 fn numbers(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) {
     if !canvas.flat {
         return;
@@ -100,7 +100,9 @@ fn numbers(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) {
         Event::Visited { region, .. } => Some(region),
         _ => None,
     });
-    for (order, region) in visited.enumerate() {
+    let mut regions: Vec<usize> = visited.collect();
+    regions.dedup();
+    for (order, region) in regions.into_iter().enumerate() {
         let Some(rect) = rectangle(canvas, &walked.walk.regions[region].bounds) else { continue };
         let text = text::thousands(order as u64 + 1);
         if rect.width() >= NUMBERED.max(8.0 * text.len() as f32) && rect.height() >= NUMBERED {
@@ -155,10 +157,25 @@ fn nearest(bounds: &Bounds, query: [f64; AXES]) -> [f64; AXES] {
     }
 }
 
-/// What a box is where all depth is lost.
+/// What a box is where all depth is lost, and the largest in the circle of a sphere.
 fn rectangle(canvas: &Canvas<'_>, bounds: &Bounds) -> Option<Rect> {
-    let Bounds::Box { low, high } = bounds else { return None };
-    Some(Rect::from_two_pos((canvas.screen)(low.map(f64::from))?, (canvas.screen)(high.map(f64::from))?))
+    match bounds {
+        Bounds::Box { low, high } => Some(Rect::from_two_pos((canvas.screen)(low.map(f64::from))?, (canvas.screen)(high.map(f64::from))?)),
+        Bounds::Sphere { .. } => {
+            let (center, radii) = ellipse(canvas, bounds)?;
+            Some(Rect::from_center_size(center, radii * std::f32::consts::SQRT_2))
+        }
+    }
+}
+
+/// The circle of a sphere where all depth is lost, by its centre and its radii: axes may have scales of their own.
+fn ellipse(canvas: &Canvas<'_>, bounds: &Bounds) -> Option<(Pos2, egui::Vec2)> {
+    let Bounds::Sphere { center, radius } = bounds else { return None };
+    let place = center.map(f64::from);
+    // Whichever axes are seen.
+    let beside = place.map(|at| at + f64::from(*radius));
+    let (center, beside) = ((canvas.screen)(place)?, (canvas.screen)(beside)?);
+    Some((center, (beside - center).abs()))
 }
 
 fn bounds(canvas: &Canvas<'_>, bounds: &Bounds, stroke: Stroke, fill: Color32) {
@@ -178,8 +195,16 @@ fn bounds(canvas: &Canvas<'_>, bounds: &Bounds, stroke: Stroke, fill: Color32) {
             let segments = edges.filter_map(|(from, to)| Some(Shape::line_segment([corners[from]?, corners[to]?], stroke)));
             canvas.painter.extend(segments);
         }
+        Bounds::Sphere { .. } if canvas.flat => {
+            if let Some((center, radii)) =
+                ellipse(canvas, bounds).filter(|(center, radii)| Rect::from_center_size(*center, *radii * 2.0).intersects(canvas.painter.clip_rect()))
+            {
+                // A sphere around points at one place is still to be seen.
+                canvas.painter.add(egui::epaint::EllipseShape { center, radius: radii.max(egui::Vec2::splat(1.0)), fill, stroke, angle: 0.0 });
+            }
+        }
         Bounds::Sphere { center, radius } => {
-            // A great circle about each axis; all of them are one where depth is lost, or lines across it.
+            // A great circle about each axis.
             const STEPS: usize = 48;
             for axis in 0..AXES {
                 let on_circle = |step: usize| {

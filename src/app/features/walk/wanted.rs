@@ -29,11 +29,11 @@ pub fn wanted(view: WalkView, session: &Session) -> Result<Option<Answered>, Str
         return Err(format!("{} {looked}. Choose the engine {} on the left, and press Run.", record.engine, any_of(&registry::with_walk())));
     };
     match scene.dims() {
-        dims if dims > AXES => Err(format!("{} searched boxes of {dims} dimensions, which cannot be drawn where there are two or three.", engine.id)),
+        dims if dims > AXES => Err(format!("{} searched in {dims} dimensions: what it met can be drawn in two or three only.", engine.id)),
         _ if record.spec.metric != Metric::L2 => {
-            Err(format!("{} searched among directions from the origin: its boxes are not where the points are drawn.", engine.id))
+            Err(format!("{} searched among directions from the origin: what it met is not where the points are drawn.", engine.id))
         }
-        _ if scene.is_projected() => Err("The boxes lie along the axes of the cloud: show these, in place of a projection, to see them.".to_owned()),
+        _ if scene.is_projected() => Err("The search was along the axes of the cloud: show these, in place of a projection, to see it.".to_owned()),
         _ => Ok(Some(answered.clone())),
     }
 }
@@ -64,10 +64,10 @@ mod tests {
         assert!(wanted(shown, &session(3, "bvh", Metric::L2)).expect("it can").is_some_and(|answered| answered.query == 0));
         assert_eq!(
             why(&session(2, "cuda", Metric::L2)),
-            "cuda compared the query with every point, so there is no way to walk. Choose the engine bvh on the left, and press Run."
+            "cuda compared the query with every point, so there is no way to walk. Choose the engine bvh or step on the left, and press Run."
         );
         assert!(why(&session(2, "kdtree", Metric::L2)).starts_with("kdtree does not record its way."));
-        assert!(why(&session(4, "bvh", Metric::L2)).contains("boxes of 4 dimensions"));
+        assert!(why(&session(4, "bvh", Metric::L2)).contains("in 4 dimensions"));
         assert!(why(&session(2, "bvh", Metric::Angular)).contains("directions"));
         let unanswered = Session { answered: None, ..session(2, "bvh", Metric::L2) };
         assert!(why(&unanswered).starts_with("Click a point"));

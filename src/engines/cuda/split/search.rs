@@ -8,7 +8,7 @@ use std::mem::zeroed;
 use std::ops::Range;
 use std::sync::Arc;
 
-use cudarc::driver::sys::CUdevice_attribute::{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT};
+use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR;
 use cudarc::driver::sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
 use cudarc::driver::sys::{self, CUgraphInstantiate_flags, CUlaunchAttribute, CUlaunchConfig, CUstreamCaptureMode};
 use cudarc::driver::{CudaFunction, CudaGraph, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError};
@@ -19,9 +19,6 @@ use crate::engines::cuda::Cuda;
 use crate::engines::cuda::device::memory::Memory;
 use crate::engines::cuda::device::points::{self, Form};
 use crate::knn::{Answer, Build, EngineError, Neighbors, Problem, Search, SetupPhase};
-
-/// Assumed if the device does not report its multiprocessors; deliberately small.
-const FEW_MULTIPROCESSORS: u32 = 16;
 
 /// Buffers between stages, for the queries of one launch.
 struct Scratch {
@@ -156,16 +153,15 @@ impl Stages {
         };
         let (sample, bound) = (stage(&format!("sample{rows_of}"))?, stage("bound")?);
         let (collect, select) = (stage(&format!("collect{rows_of}"))?, stage("select")?);
-        let number = |attribute| cuda.context.attribute(attribute).ok().and_then(|value| u32::try_from(value).ok());
         let compiled_for = sample.ptx_version();
         Ok(Self {
             sample,
             bound,
             collect,
             select,
-            multiprocessors: number(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).unwrap_or(FEW_MULTIPROCESSORS),
+            multiprocessors: cuda.multiprocessors(),
             // The compilation target matters too: PTX for an older GPU cannot express the wait (split.cuh).
-            overlap: number(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR).is_some_and(|major| major >= 9)
+            overlap: cuda.context.attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR).is_ok_and(|major| major >= 9)
                 && compiled_for.is_ok_and(|arch| arch >= 90),
         })
     }

@@ -6,10 +6,12 @@
 //! | `cluster.rs` | clusters in device memory, and the launches of k-means |
 //! | `interface.rs` | constants and structs shared by host and kernels |
 //! | `search.rs` | the launches that answer queries |
+//! | `share.rs` | those that answer few queries, each by several warps |
 
 mod cluster;
 mod interface;
 mod search;
+mod share;
 
 use super::Cuda;
 use super::device::units::Unit;
@@ -21,6 +23,9 @@ const CLUSTER: &str = "step/cluster";
 
 /// The unit of what comes before clusters are visited.
 const ORDER: &str = "step/order";
+
+/// The unit of the visit by several warps a query.
+const SHARE: &str = "step/share";
 
 /// The unit of the visit.
 const VISIT: &str = "step/visit";

@@ -12,6 +12,7 @@ use super::interface::{
     CANDIDATES, DISTANCE_QUERIES, DISTANCE_THREADS, Distances, Found, IndexedVisit, Minima, Order, Ordering, Queries, Stored, StoredVisit,
     VISIT_WARPS, Visits, step_entry, step_visit_entry,
 };
+use super::share::{self, Sharing};
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::device::memory::Memory;
 use crate::engines::cuda::device::points::{self, Form};
@@ -67,6 +68,8 @@ pub struct StepSearch<'a> {
     memory: Memory,
     prepared: Prepared,
     visit: [(Build, CudaFunction); 2],
+    /// The timed visit where queries are few.
+    sharing: Option<Sharing>,
     scratch: Scratch,
     /// Queries of a slice: the most that one launch answers.
     slice: usize,
@@ -76,15 +79,18 @@ pub struct StepSearch<'a> {
     last: (Range<usize>, Build),
 }
 
-/// Queries of a slice, and the bytes of the buffers between its kernels. `groups` is 0 with an index.
-fn slice(plan: &Plan, q: usize, clusters: usize, groups: usize) -> (usize, [usize; 2]) {
+/// Queries of a slice, and the lengths of the buffers between its kernels. `groups` is 0 with an index; `shares` is the most queries that
+/// several warps each share.
+fn slice(plan: &Plan, q: usize, clusters: usize, groups: usize, shares: Option<usize>) -> (usize, [usize; 2]) {
     let most = if groups == 0 { MOST_ORDERED } else { (MOST_DISTANCES / (groups * WARP)).clamp(1, 4096) };
-    let queries = most.min(q);
-    (queries, [if plan.fission { queries * padded(clusters) } else { 0 }, queries * groups * WARP])
+    let queries = most.min(q).min(shares.unwrap_or(q));
+    // Warps that share a query share its order, too.
+    let orders = plan.fission || shares.is_some() && !plan.exhaustive;
+    (queries, [if orders { queries * padded(clusters) } else { 0 }, queries * groups * WARP])
 }
 
 /// Entries that a query's clusters are sorted among.
-fn padded(clusters: usize) -> usize {
+pub fn padded(clusters: usize) -> usize {
     clusters.next_power_of_two().max(WARP)
 }
 
@@ -93,7 +99,7 @@ impl<'a> StepSearch<'a> {
     ///
     /// # Errors
     /// [`EngineError::Memory`] before anything is reserved, [`EngineError::HostMemory`], [`EngineError::Device`].
-    pub fn new(cuda: &'a mut Cuda, descriptor: &'static Descriptor, problem: &Problem, plan: Plan) -> Result<Self, EngineError> {
+    pub fn new(cuda: &'a mut Cuda, descriptor: &'static Descriptor, problem: &Problem, mut plan: Plan) -> Result<Self, EngineError> {
         let (n, d, q) = (problem.n(), problem.dims(), problem.q());
         let unavailable = |why| EngineError::Unavailable { engine: descriptor.id, why };
         let capacity = (WARP * registers_for(problem.k(), WARP)).max(CANDIDATES as usize) as u32;
@@ -110,8 +116,11 @@ impl<'a> StepSearch<'a> {
         // At most so many clusters, whose number is known once they are found.
         let most = plan.clustering.clusters;
         let groups = if plan.exhaustive { n.div_ceil(WARP) } else { 0 };
-        let (queries, [entries, stored]) = slice(&plan, q, most, groups);
-        let searching = (8 * entries + 4 * stored + q.min(MAX_COUNTED_CHUNK) * size_of::<Visits>()) as u64;
+        let warps = *plan.warps.get_or_insert_with(|| share::warps_each(q, most, cuda.multiprocessors()));
+        let shares = (warps > 1).then(|| share::most_queries(warps, capacity));
+        let (queries, [entries, stored]) = slice(&plan, q, most, groups, shares);
+        let shared = shares.map_or(0, |_| Sharing::bytes(queries, warps, capacity));
+        let searching = shared + (8 * entries + 4 * stored + q.min(MAX_COUNTED_CHUNK) * size_of::<Visits>()) as u64;
         let there = problem.cache().get(cuda.device_id, |clusters: &DeviceClusters| clusters.clustering == plan.clustering);
         let finds = !plan.exhaustive && there.is_none();
         if finds {
@@ -146,7 +155,21 @@ impl<'a> StepSearch<'a> {
             unsafe { Ok(Scratch { order: cuda.stream.alloc(entries.max(1))?, distances: cuda.stream.alloc(stored.max(1))? }) }
         };
         let scratch = reserve().map_err(|error| cuda.failed(error))?;
-        Ok(Self { cuda, descriptor, plan, memory, prepared, visit, scratch, slice: queries, visits: None, setup_ms, last: (0..0, Build::Timed) })
+        let sharing = shares.map(|_| Sharing::load(cuda, descriptor.id, plan.exhaustive, queries, warps, capacity)).transpose()?;
+        Ok(Self {
+            cuda,
+            descriptor,
+            plan,
+            memory,
+            prepared,
+            visit,
+            sharing,
+            scratch,
+            slice: queries,
+            visits: None,
+            setup_ms,
+            last: (0..0, Build::Timed),
+        })
     }
 
     fn launch(&mut self, queries: &Range<usize>, build: Build) -> Result<f64, DriverError> {
@@ -178,6 +201,7 @@ impl<'a> StepSearch<'a> {
         let padded = padded(clusters);
         let entries = self.scratch.order.device_ptr_mut(stream).0;
         let order = Order { entries, count: clusters as u32, padded: padded as u32 };
+        let sharing = self.sharing.as_mut().filter(|_| build == Build::Timed);
         // Without fission the visit sorts in its own memory.
         let (visit_order, own) = if self.plan.fission { (order, 0) } else { (Order { entries: 0, ..order }, padded) };
         let of = |d: usize| Queries { rows: memory.queries.device_ptr(stream).0, first: queries.start as u32, count: count as u32, d: d as u32 };
@@ -196,8 +220,11 @@ impl<'a> StepSearch<'a> {
                 // SAFETY: the arguments are the kernels' parameters; their pointers are to this search's buffers, which are as long as
                 // they say.
                 unsafe {
-                    if self.plan.fission {
+                    if self.plan.fission || sharing.is_some() {
                         launch(stream, kernel, a_warp_each(count, padded, memory.d), &Ordering { spheres, queries, order })?;
+                    }
+                    if let Some(sharing) = sharing {
+                        return sharing.indexed(stream, IndexedVisit { order, ..visiting });
                     }
                     launch(stream, visit, a_warp_each(count, own, memory.d), &visiting)
                 }
@@ -216,6 +243,9 @@ impl<'a> StepSearch<'a> {
                 // SAFETY: as above.
                 unsafe {
                     launch(stream, distances, grid, &computing)?;
+                    if let Some(sharing) = sharing {
+                        return sharing.stored(stream, StoredVisit { stored, queries, order, found });
+                    }
                     if self.plan.fission {
                         launch(stream, minima, a_warp_each(count, padded, 0), &Minima { stored, queries, order })?;
                     }
@@ -259,7 +289,7 @@ fn find_clusters(
 }
 
 /// A launch of a warp a query, with room for the queue, so many entries and d coordinates each (`share_of` in `cuda/step/traverse.cuh`).
-fn a_warp_each(queries: usize, entries: usize, d: usize) -> LaunchConfig {
+pub fn a_warp_each(queries: usize, entries: usize, d: usize) -> LaunchConfig {
     let share = 8 * (CANDIDATES as usize + entries + d.div_ceil(2));
     let warps = (SHARED / share).clamp(1, VISIT_WARPS as usize);
     LaunchConfig {
@@ -271,7 +301,12 @@ fn a_warp_each(queries: usize, entries: usize, d: usize) -> LaunchConfig {
 
 /// # Safety
 /// `argument` is the kernel's parameter, whose pointers cover what it says.
-unsafe fn launch<T: DeviceRepr>(stream: &Arc<CudaStream>, function: &CudaFunction, config: LaunchConfig, argument: &T) -> Result<(), DriverError> {
+pub unsafe fn launch<T: DeviceRepr>(
+    stream: &Arc<CudaStream>,
+    function: &CudaFunction,
+    config: LaunchConfig,
+    argument: &T,
+) -> Result<(), DriverError> {
     // SAFETY: as the caller says.
     unsafe { stream.launch_builder(function).arg(argument).launch(config) }?;
     Ok(())

@@ -1,0 +1,120 @@
+// Few queries: the clusters of one are shared out to several warps, and one gathers what they found (STEP §5.3). No twin: a CPU's threads
+// have queries enough.
+//
+// Scope: of share_* a warp a query's share; of gather a warp a query. Warps never wait for one another.
+//
+// The warps of a query tell one another how far the k-th neighbour is at most: a warp's own k-th is a point's, so no k-th of all is behind
+// it. When a warp hears of it decides how much it looks at, not what is found.
+#pragma once
+
+#include "key.cuh"
+#include "step/exhaustive.cuh"
+#include "step/interface.cuh"
+#include "step/queue.cuh"
+#include "step/traverse.cuh"
+#include "warp/lanes.cuh"
+
+namespace warpscope::step {
+
+// A warp that has every step-th entry of its query, from the first on, in the place of Alone (traverse.cuh).
+struct Together {
+    unsigned long long* bound;
+    unsigned first_entry;
+    unsigned stride;
+    unsigned lane;
+
+    __device__ __forceinline__ unsigned first() const { return first_entry; }
+    __device__ __forceinline__ unsigned step() const { return stride; }
+
+    // One lane reads for all: what another warp writes meanwhile must not make lanes differ.
+    __device__ __forceinline__ Key tightened(Key last) const {
+        Key bounded = ~__shfl_sync(ALL_LANES, *static_cast<volatile unsigned long long*>(bound), 0);
+        return choose(bounded < last, bounded, last);
+    }
+
+    __device__ __forceinline__ void tell(Key last) const {
+        if (lane == 0 && last != PADDING) {
+            atomicMax(bound, ~last);
+        }
+    }
+};
+
+// A warp's result, for the one that gathers.
+template <int R, class Tally>
+__device__ __forceinline__ void leave(const Shares& shares, unsigned in_launch, unsigned share, const Queue<R, Tally>& queue) {
+    Key* to = shares.results + (static_cast<size_t>(in_launch) * shares.count + share) * WARP * R;
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+        to[queue.lane * R + r] = queue.keys[r];
+    }
+}
+
+// Of the clusters in their order a warp has every count-th, so that all begin with near ones.
+template <int R>
+__device__ __forceinline__ void share_indexed(const IndexedShare& shared) {
+    const IndexedVisit& visit = shared.visit;
+    unsigned warp = threadIdx.x / WARP, lane = warp::lane_id(), d = visit.queries.d;
+    unsigned turn = blockIdx.x * (blockDim.x / WARP) + warp;
+    unsigned in_launch = turn / shared.shares.count, share = turn % shared.shares.count;
+    if (in_launch >= visit.queries.count) {
+        return;
+    }
+    Key* own = share_of(warp, 0, d);
+    const float* query = stage_query(visit.queries, in_launch, own + CANDIDATES, lane);
+    const Key* entries = visit.order.entries + static_cast<size_t>(in_launch) * visit.order.padded;
+    Queue<R, Unseen> queue;
+    queue.start(own, visit.found.k);
+    traverse(Indexed{visit, query, lane}, entries, visit.order.count, queue, Together{shared.shares.bounds + in_launch, share, shared.shares.count, lane});
+    leave(shared.shares, in_launch, share, queue);
+}
+
+// Stored distances are shared out in processing order: a warp has consecutive clusters, finds their minima and sorts them.
+template <int R>
+__device__ __forceinline__ void share_stored(const StoredShare& shared) {
+    const StoredVisit& visit = shared.visit;
+    unsigned warp = threadIdx.x / WARP, lane = warp::lane_id();
+    unsigned turn = blockIdx.x * (blockDim.x / WARP) + warp;
+    unsigned in_launch = turn / shared.shares.count, share = turn % shared.shares.count;
+    if (in_launch >= visit.queries.count) {
+        return;
+    }
+    unsigned each = (visit.order.count + shared.shares.count - 1) / shared.shares.count;
+    unsigned from = min(share * each, visit.order.count), count = min(each, visit.order.count - from);
+    Key* own = share_of(warp, visit.order.padded, 0);
+    Key* entries = own + CANDIDATES;
+    const float* distances = visit.stored.distances + static_cast<size_t>(in_launch) * visit.stored.groups * WARP;
+    minima(visit.stored, from, count, visit.order.padded, distances, entries, lane);
+    Queue<R, Unseen> queue;
+    queue.start(own, visit.found.k);
+    queue.begin_with(entries, count);
+    traverse(StoredDistances{visit.stored, distances, lane}, entries, count, queue, Together{shared.shares.bounds + in_launch, 0, 1, lane});
+    leave(shared.shares, in_launch, share, queue);
+}
+
+// Merges the results of a query's warps. They are sorted: where none of a group is a candidate, none behind it is.
+template <int R>
+__device__ __forceinline__ void gather(const Gathering& gathering) {
+    unsigned warp = threadIdx.x / WARP, lane = warp::lane_id();
+    unsigned in_launch = blockIdx.x * (blockDim.x / WARP) + warp;
+    if (in_launch >= gathering.queries.count) {
+        return;
+    }
+    constexpr unsigned K = WARP * R;
+    const Key* results = gathering.shares.results + static_cast<size_t>(in_launch) * gathering.shares.count * K;
+    Queue<R, Unseen> queue;
+    queue.start(share_of(warp, 0, 0), gathering.found.k);
+    queue.begin_with(results, K);
+    for (unsigned share = 1; share < gathering.shares.count; ++share) {
+        for (unsigned first = 0; first < K; first += WARP) {
+            Key key = results[share * K + first + lane];
+            if (!__any_sync(ALL_LANES, key < queue.last)) {
+                break;
+            }
+            queue.filter_keys(key);
+        }
+    }
+    queue.finish();
+    write(gathering.found, gathering.queries, in_launch, 0, queue);
+}
+
+}  // namespace warpscope::step

@@ -138,3 +138,51 @@ fn clusters_are_made_anew_for_other_parameters() {
     let mut resident = |clusters: &str| engine.load(&problem, &Parameters::from_iter([("clusters", clusters)]), false).unwrap().resident();
     assert_eq!(["8", "8", "9", "8"].map(&mut resident), [false, true, false, false]);
 }
+
+#[test]
+fn a_walk_is_the_search_that_is_counted() {
+    use crate::knn::walk::{Bounds, Event, Fate};
+    for (dims, n, k, parameters) in [
+        (1, 700, 5, Parameters::NONE),
+        (2, 20_000, 32, Parameters::from_iter([("clusters", "64")])),
+        (3, 3000, 70, Parameters::from_iter([("spheres", "naive")])),
+        (2, 20, 32, Parameters::NONE),
+        (2, 300, 200, Parameters::NONE),
+    ] {
+        let rows = vec![0, n as u32 / 3, n as u32 - 1];
+        let problem = problem(dims, scattered(n, dims), rows.clone(), k);
+        let (found, answer) = search(&STEP, &problem, &parameters);
+        for query in 0..rows.len() {
+            let walk = (STEP.walk.unwrap())(&problem, query, &parameters).unwrap();
+            let (end, last) = (walk.steps.len() - 1, walk.steps.last().unwrap());
+            let totals = last.totals;
+            let groups = walk.steps.iter().filter(|step| matches!(step.event, Event::Visited { .. })).count() as u32;
+            let told = [totals.merges, totals.candidates, totals.accessed, totals.leaves, totals.left_out, groups];
+            assert_eq!(told.to_vec(), answer.measured.of(query).map(|(_, value)| value).collect::<Vec<_>>(), "{n} points, query {query}");
+            assert_eq!((last.after, &last.event), (found.of(query).1[k - 1], &Event::Finished));
+            assert!(walk.steps[0].event == Event::Sorted && walk.regions.is_sorted_by(|a, b| a.bound <= b.bound));
+            assert!(walk.steps.windows(2).all(|pair| pair[0].after == pair[1].before && pair[0].after >= pair[1].after));
+            let count = |fate| walk.regions.iter().filter(|region| region.fate(end) == Some(fate)).count() as u32;
+            assert_eq!((count(Fate::Visited), count(Fate::LeftOut)), (totals.leaves, totals.left_out));
+            let there: std::collections::HashSet<u32> = walk.rows.iter().copied().collect();
+            assert!(found.of(query).0.iter().take_while(|&&row| row != u32::MAX).all(|row| there.contains(row)));
+            for step in &walk.steps {
+                let Event::Visited { region, points, near, taken } = &step.event else { continue };
+                let Bounds::Sphere { center, radius } = walk.regions[*region].bounds else { panic!("a cluster is a sphere") };
+                for &row in &walk.rows[points.clone()] {
+                    let point = &problem.points()[row as usize * dims..][..dims];
+                    let distance = point.iter().zip(center).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>().sqrt();
+                    assert!(distance <= f64::from(radius) * (1.0 + 1e-5), "{distance} in {radius}");
+                }
+                assert_eq!(taken & !near, 0);
+            }
+            let taken: u32 = walk.steps.iter().map(|step| if let Event::Visited { taken, .. } = step.event { taken.count_ones() } else { 0 }).sum();
+            assert_eq!(taken, totals.candidates);
+        }
+    }
+    let four = problem(4, scattered(40, 4), vec![0], 3);
+    assert_eq!((STEP.walk.unwrap())(&four, 0, &Parameters::NONE).unwrap_err().to_string(), "the step engine takes d up to 3, not 4");
+    let switched = problem(2, scattered(40, 2), vec![0], 3);
+    let why = (STEP.walk.unwrap())(&switched, 0, &Parameters::from_iter([("switch", "2")])).unwrap_err().to_string();
+    assert_eq!(why, "the step engine: with 2 dimensions all distances are computed (switch=2), so there is no way to walk");
+}

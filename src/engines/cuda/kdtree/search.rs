@@ -18,6 +18,9 @@ use crate::knn::{Answer, Build, EngineError, MAX_COUNTED_CHUNK, Neighbors, Probl
 /// Entries of the heaps of one launch: half a gigabyte.
 const MOST_ENTRIES: usize = 1 << 26;
 
+/// Threads of a multiprocessor that run at once.
+const RESIDENT_THREADS: usize = 512;
+
 /// The positions of the points that are on the device as [`Form::Nodes`].
 struct Positions(CudaSlice<u32>);
 
@@ -140,11 +143,12 @@ impl Search for KdTreeSearch<'_> {
     }
 
     fn first_chunk(&self) -> usize {
-        1 << 16
+        self.chunk_unit()
     }
 
     fn chunk_unit(&self) -> usize {
-        1024
+        // A thread waits for memory most of the time: as many as run at once take no longer than one.
+        self.cuda.multiprocessors() as usize * RESIDENT_THREADS
     }
 
     fn first_work(&self) -> u64 {

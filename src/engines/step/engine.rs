@@ -166,6 +166,9 @@ impl Engine for Step {
     }
 }
 
+/// What preparing the points took; `None` if they were cached.
+type Setup = Option<(SetupPhase, f64)>;
+
 /// What is made of the points.
 enum Prepared {
     Clusters(Arc<Clusters>),
@@ -188,7 +191,7 @@ fn walk_of(problem: &Problem, query: usize, parameters: &Parameters) -> Result<W
 }
 
 /// The points in clusters, and what making them took unless they are there.
-fn clusters(problem: &Problem, plan: &Plan) -> Result<(Arc<Clusters>, Option<(SetupPhase, f64)>), EngineError> {
+fn clusters(problem: &Problem, plan: &Plan) -> Result<(Arc<Clusters>, Setup), EngineError> {
     let clustering = plan.clustering;
     let there = problem.cache().get(DeviceId::Cpu, |clusters: &Clusters| clusters.clustering == clustering);
     let bytes = if there.is_some() { 0 } else { Clusters::bytes(problem.n(), problem.dims(), clustering.clusters) };
@@ -205,7 +208,7 @@ fn clusters(problem: &Problem, plan: &Plan) -> Result<(Arc<Clusters>, Option<(Se
 }
 
 /// The points in processing order, and what bringing them into groups took unless they are there.
-fn rows(problem: &Problem) -> Result<(Prepared, Option<(SetupPhase, f64)>), EngineError> {
+fn rows(problem: &Problem) -> Result<(Prepared, Setup), EngineError> {
     let there = problem.cache().get(DeviceId::Cpu, |_: &GroupedPoints<WARP>| true);
     let bytes = if there.is_some() { 0 } else { size_of_val(problem.points()) as u64 };
     // A row of distances for each thread.
@@ -231,8 +234,7 @@ struct StepSearch<'a> {
     problem: &'a Problem,
     plan: Plan,
     points: Prepared,
-    /// What preparing the points took; `None` if they were cached.
-    setup_ms: Option<(SetupPhase, f64)>,
+    setup_ms: Setup,
     neighbors: Neighbors,
     /// One per query of the last search.
     visits: Vec<Visits>,

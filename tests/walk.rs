@@ -141,10 +141,38 @@ fn what_has_no_walk_says_why() {
 }
 
 /// A run that is the same every time.
-fn record() -> Arc<RunRecord> {
-    let mut window = window(indexed);
+fn record(engine: &'static str, generator: &'static str) -> Arc<RunRecord> {
+    let mut window = window(move |state| {
+        indexed(state);
+        state.draft.generator = generator.to_owned();
+        state.draft.engine = EngineChoice::named(EngineId::new(engine));
+    });
     run(&mut window);
     window.state().session().record.clone().expect("a run")
+}
+
+/// A walk in a pane of a window of its own, as a picture of this name; `near` shows what is around the query.
+fn picture(name: &str, record: &Arc<RunRecord>, pane: PaneKind, look: Look, near: bool) -> Result<(), String> {
+    let mut window: Window = Harness::builder().with_size([640.0, 560.0]).wgpu().build_eframe(move |cc| {
+        let mut state = State { look, tree: single_layout(pane), show_problem: false, show_selection: false, hints: false, ..State::default() };
+        (state.plane.point_size, state.space.point_size) = (4.0, 4.0);
+        state.walk = WalkView { shown: true, at: Some(3) };
+        App::with_state(cc, state).expect("a thread for the worker")
+    });
+    window.state_mut().show_record(Arc::clone(record));
+    walked(&mut window);
+    if near {
+        let (cloud, row) = window.state().session().picked_point().expect("a query");
+        let center = [cloud.point(row)[0], cloud.point(row)[1]].map(f64::from);
+        let plane = PlaneView { window: Some(PlaneWindow { center, units_per_point: 1e-4 }), ..window.state().state().plane };
+        window.state_mut().send(Action::SetPlane(plane));
+    }
+    window.run_steps(4);
+    until(&mut window, "all points", App::is_drawn);
+    // What can run is different on each machine, and said in the status line.
+    window.mask(egui::Rect::from_min_max(egui::pos2(0.0, 530.0), egui::pos2(640.0, 560.0)));
+    let options = egui_kittest::SnapshotOptions::new().max_failed_pixels(30);
+    window.try_snapshot_options(name, &options).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -152,31 +180,17 @@ fn a_walk_looks_as_it_did() {
     if let Err(error) = check_adapter() {
         panic!("{error:#}");
     }
-    let record = record();
-    let mut failures = Vec::new();
-    for (look, theme) in [(Look::Light, "light"), (Look::Dark, "dark"), (Look::HighContrast, "high-contrast")] {
-        let mut window: Window = Harness::builder().with_size([640.0, 560.0]).wgpu().build_eframe(move |cc| {
-            let mut state =
-                State { look, tree: single_layout(PaneKind::Plane), show_problem: false, show_selection: false, hints: false, ..State::default() };
-            state.plane.point_size = 4.0;
-            state.walk = WalkView { shown: true, at: Some(3) };
-            App::with_state(cc, state).expect("a thread for the worker")
-        });
-        window.state_mut().show_record(Arc::clone(&record));
-        walked(&mut window);
-        // About the query, with some of the boxes around it.
-        let (cloud, row) = window.state().session().picked_point().expect("a query");
-        let center = [cloud.point(row)[0], cloud.point(row)[1]].map(f64::from);
-        let plane = PlaneView { window: Some(PlaneWindow { center, units_per_point: 1e-4 }), ..window.state().state().plane };
-        window.state_mut().send(Action::SetPlane(plane));
-        window.run_steps(4);
-        until(&mut window, "all points", App::is_drawn);
-        // What can run is different on each machine, and said in the status line.
-        window.mask(egui::Rect::from_min_max(egui::pos2(0.0, 530.0), egui::pos2(640.0, 560.0)));
-        let options = egui_kittest::SnapshotOptions::new().max_failed_pixels(30);
-        if let Err(error) = window.try_snapshot_options(format!("plane-walk-{theme}"), &options) {
-            failures.push(error.to_string());
-        }
-    }
+    let plane = "gaussian-mixture:n=3000,d=2,clusters=5";
+    let (boxes, spheres) = (record("bvh", plane), record("step", plane));
+    let in_space = record("step", "gaussian-mixture:n=3000,d=3,clusters=5");
+    let failures = [
+        picture("plane-walk-light", &boxes, PaneKind::Plane, Look::Light, true),
+        picture("plane-walk-dark", &boxes, PaneKind::Plane, Look::Dark, true),
+        picture("plane-walk-high-contrast", &boxes, PaneKind::Plane, Look::HighContrast, true),
+        picture("plane-walk-clusters-light", &spheres, PaneKind::Plane, Look::Light, false),
+        picture("plane-walk-clusters-dark", &spheres, PaneKind::Plane, Look::Dark, false),
+        picture("space-walk-clusters-light", &in_space, PaneKind::Space, Look::Light, false),
+    ];
+    let failures: Vec<String> = failures.into_iter().filter_map(Result::err).collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::{Cost, DeviceId, DeviceKind, Engine, EngineError, EngineId, Measure, Measured, Metric, Parameter, Problem, Walk};
+use crate::progress::Progress;
 
 /// The heading under which an engine is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -82,8 +83,9 @@ pub struct ProfilePhase {
     pub help: &'static str,
 }
 
-/// Records the search of a query, by its number in the problem, as the engine does it with parameters that were checked.
-pub type Walker = fn(&Problem, usize, &super::Parameters) -> Result<Walk, EngineError>;
+/// Records the search of a query, by its number in the problem, as the engine does it with parameters that were checked. `None` if it was
+/// cancelled.
+pub type Walker = fn(&Problem, usize, &super::Parameters, &dyn Progress) -> Result<Option<Walk>, EngineError>;
 
 /// The registry's row for an engine.
 #[derive(Debug)]

@@ -67,13 +67,12 @@ impl Region {
     }
 }
 
-/// What a search has done up to a step; the names are those of the measures that count the same.
+/// What a search has done up to a step; the names are those of the measures that count the same, but that clusters count as leaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     pub merges: u32,
     pub candidates: u32,
     pub accessed: u32,
-    /// Or clusters.
     pub leaves: u32,
     pub nodes: u32,
     pub left_out: u32,

@@ -99,7 +99,10 @@ impl Walkthrough {
         match &step.event {
             Event::Sorted => {
                 let clusters = text::count(self.walk.regions.len() as u64, "cluster", "clusters");
-                format!("{clusters} sorted by how near a point of each can be, by its sphere: the nearest is visited first.")
+                format!(
+                    "{clusters} {} sorted by how near their spheres come to the query; the nearest is visited first.",
+                    if self.walk.regions.len() == 1 { "is" } else { "are" }
+                )
             }
             Event::Opened { region, children, near } => {
                 let (part, boxes) = (self.part(*region), text::count(u64::from(*children), "box", "boxes"));
@@ -289,7 +292,7 @@ mod tests {
         assert_eq!(
             (0..=walked.last()).map(|at| walked.sentence(at)).collect::<Vec<_>>(),
             [
-                "2 clusters sorted by how near a point of each can be, by its sphere: the nearest is visited first.",
+                "2 clusters are sorted by how near their spheres come to the query; the nearest is visited first.",
                 "Cluster 7: 3 points, all taken, as there is no 4th neighbour yet; now it is at 2.00.",
                 "Cluster 7 goes on: 2 points, none is nearer than the 4th neighbour so far (2.00).",
                 "Left out: 1 sphere; it is farther (2.50) than the 4th neighbour (2.00).",

@@ -23,6 +23,7 @@ use crate::knn::{
     Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Measure, Measured, Metric, Neighbors,
     Parameter, Parameters, Problem, Search, SetupPhase, Values, Walk, warp as rules,
 };
+use crate::progress::Progress;
 
 /// The registry's row for `bvh`.
 pub static BVH: Descriptor = Descriptor {
@@ -152,12 +153,12 @@ fn tree_of(problem: &Problem, besides: u64) -> Result<(Arc<Tree>, Option<f64>), 
 }
 
 /// See [`Descriptor::walk`].
-fn walk_of(problem: &Problem, query: usize, _: &Parameters) -> Result<Walk, EngineError> {
+fn walk_of(problem: &Problem, query: usize, _: &Parameters, _: &dyn Progress) -> Result<Option<Walk>, EngineError> {
     if problem.dims() > AXES {
         return Err(EngineError::Limit { engine: BVH.id, what: "d", limit: AXES as u64, value: problem.dims() as u64 });
     }
     let (tree, _) = tree_of(problem, LEAF_BYTES * problem.n().div_ceil(WARP) as u64)?;
-    Ok(walk(&tree, problem, query))
+    Ok(Some(walk(&tree, problem, query)))
 }
 
 /// A problem and the tree over its points.
@@ -274,6 +275,7 @@ mod tests {
     use super::*;
     use crate::cloud::{Column, Order, PointCloud, Source, Table};
     use crate::knn::{Queries, Setup};
+    use crate::progress::Silent;
 
     fn problem(dims: usize, values: Vec<f64>, rows: Vec<u32>, k: usize) -> Problem {
         let columns = (0..dims).map(|axis| Column { name: format!("c{axis}") }).collect();
@@ -413,7 +415,7 @@ mod tests {
             let problem = problem(dims, values, rows.clone(), k);
             let (found, answer) = search(&problem);
             for query in 0..rows.len() {
-                let walk = (BVH.walk.unwrap())(&problem, query, &Parameters::NONE).unwrap();
+                let walk = (BVH.walk.unwrap())(&problem, query, &Parameters::NONE, &Silent).unwrap().unwrap();
                 let totals = walk.steps.last().unwrap().totals;
                 let told = [totals.merges, totals.candidates, totals.accessed, totals.leaves, totals.nodes, totals.left_out];
                 assert_eq!(told.to_vec(), answer.measured.of(query).map(|(_, value)| value).collect::<Vec<_>>(), "{n} points, query {query}");
@@ -438,7 +440,7 @@ mod tests {
             }
         }
         let four = problem(4, vec![1.0; 40], vec![0], 3);
-        assert_eq!((BVH.walk.unwrap())(&four, 0, &Parameters::NONE).unwrap_err().to_string(), "the bvh engine takes d up to 3, not 4");
+        assert_eq!((BVH.walk.unwrap())(&four, 0, &Parameters::NONE, &Silent).unwrap_err().to_string(), "the bvh engine takes d up to 3, not 4");
     }
 
     #[test]

@@ -9,8 +9,11 @@ use crate::knn::{Cost, DeviceKind, Shape};
 /// Places in the queue.
 const PLACES: f64 = CANDIDATES as f64;
 
-/// Queries from which on a GPU's time grows with their number.
-const FILLING: f64 = 8000.0;
+/// Queries from which on a GPU's time grows with their number; fewer are shared out to up to 32 warps each.
+const FILLING: f64 = 250.0;
+
+/// The same of computing all distances: a block has 16 queries.
+const FILLING_DISTANCES: f64 = 16.0;
 
 /// The work of one query.
 struct Query {
@@ -112,7 +115,8 @@ pub fn exhaustive(shape: &Shape, kind: DeviceKind) -> Cost {
                 .setup("allocation", 1.0, 1.0)
                 .setup("upload", n * d * 4.0, 1.5e-7)
                 .search("launch", 1.0, 0.05)
-                .search("distances", each * n * (8.0 + d), 1e-10)
+                // Most of it is what is written, and read twice.
+                .search("distances", q.max(FILLING_DISTANCES) * n * (137.0 + d), 1.13e-10)
                 .search("sorting", each * query.sorting(), 1.5e-10)
                 .search("merges", each * query.comparators(), 3.7e-10)
         }

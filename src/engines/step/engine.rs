@@ -22,6 +22,7 @@ use crate::knn::{
     Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Measure, Measured, Metric, Neighbors,
     Parameter, Parameters, Problem, Search, SetupPhase, Values, Walk, warp as rules,
 };
+use crate::progress::{Progress, Silent};
 
 /// The registry's row for `step`.
 pub static STEP: Descriptor = Descriptor {
@@ -158,7 +159,7 @@ impl Engine for Step {
         let (points, setup_ms) = if plan.exhaustive {
             rows(problem)?
         } else {
-            let (clusters, setup_ms) = clusters(problem, &plan)?;
+            let (clusters, setup_ms) = clusters(problem, &plan, &Silent)?.expect("nobody cancels");
             (Prepared::Clusters(clusters), setup_ms)
         };
         let neighbors = Neighbors::unanswered(problem.q(), problem.k());
@@ -176,7 +177,7 @@ enum Prepared {
 }
 
 /// See [`Descriptor::walk`].
-fn walk_of(problem: &Problem, query: usize, parameters: &Parameters) -> Result<Walk, EngineError> {
+fn walk_of(problem: &Problem, query: usize, parameters: &Parameters, progress: &dyn Progress) -> Result<Option<Walk>, EngineError> {
     let plan = Plan::new(problem, parameters, false);
     if plan.exhaustive {
         let why =
@@ -186,25 +187,25 @@ fn walk_of(problem: &Problem, query: usize, parameters: &Parameters) -> Result<W
     if problem.dims() > AXES {
         return Err(EngineError::Limit { engine: STEP.id, what: "d", limit: AXES as u64, value: problem.dims() as u64 });
     }
-    let (clusters, _) = clusters(problem, &plan)?;
-    Ok(walk(&clusters, problem, query))
+    let clusters = clusters(problem, &plan, progress)?;
+    Ok(clusters.map(|(clusters, _)| walk(&clusters, problem, query)))
 }
 
-/// The points in clusters, and what making them took unless they are there.
-fn clusters(problem: &Problem, plan: &Plan) -> Result<(Arc<Clusters>, Setup), EngineError> {
+/// The points in clusters, and what making them took unless they are there; `None` if it was cancelled.
+fn clusters(problem: &Problem, plan: &Plan, progress: &dyn Progress) -> Result<Option<(Arc<Clusters>, Setup)>, EngineError> {
     let clustering = plan.clustering;
     let there = problem.cache().get(DeviceId::Cpu, |clusters: &Clusters| clusters.clustering == clustering);
     let bytes = if there.is_some() { 0 } else { Clusters::bytes(problem.n(), problem.dims(), clustering.clusters) };
     host_memory::check(problem, bytes + visits_bytes(problem))?;
     if let Some(clusters) = there {
-        return Ok((clusters, None));
+        return Ok(Some((clusters, None)));
     }
     let start = Instant::now();
     problem.cache().remove::<Clusters>(DeviceId::Cpu);
-    let assigned = kmeans(problem, clustering.clusters, clustering.iterations);
+    let Some(assigned) = kmeans(problem, clustering.clusters, clustering.iterations, progress) else { return Ok(None) };
     let clusters = Arc::new(Clusters::new(problem, clustering, &assigned));
     problem.cache().insert(DeviceId::Cpu, Arc::clone(&clusters));
-    Ok((clusters, Some((SetupPhase::BuildIndex, start.elapsed().as_secs_f64() * 1e3))))
+    Ok(Some((clusters, Some((SetupPhase::BuildIndex, start.elapsed().as_secs_f64() * 1e3)))))
 }
 
 /// The points in processing order, and what bringing them into groups took unless they are there.

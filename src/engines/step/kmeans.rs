@@ -11,6 +11,7 @@ use crate::engines::index::lane_keys;
 use crate::engines::lockstep::distance::{GroupedPoints, squared_distances};
 use crate::engines::lockstep::{PADDING, index_of};
 use crate::knn::Problem;
+use crate::progress::Progress;
 
 /// Points per parallel work item, and per partial sum of weights.
 pub const BLOCK: usize = 1024;
@@ -63,15 +64,19 @@ impl Scale {
 
 /// Divides a problem's points into at most so many clusters: the number of each point's cluster. No namesake: the host launches a kernel
 /// for each step.
-pub fn kmeans(problem: &Problem, clusters: usize, iterations: usize) -> Vec<u32> {
+pub fn kmeans(problem: &Problem, clusters: usize, iterations: usize, progress: &dyn Progress) -> Option<Vec<u32>> {
     let (dims, rows) = (problem.dims(), problem.points());
     let scale = Scale::new(problem.extents(), problem.n());
     let points = GroupedPoints::new(rows, dims);
-    let seeds = seeds(&points, rows, dims, &scale, clusters);
+    let seeds = seeds(&points, rows, dims, &scale, clusters, progress)?;
     drop(points);
     let mut centres: Vec<f32> = seeds.iter().flat_map(|&seed| &rows[seed as usize * dims..][..dims]).copied().collect();
     let mut assigned = vec![u32::MAX; problem.n()];
     for iteration in 0..=iterations {
+        if progress.cancelled() {
+            return None;
+        }
+        progress.update(iteration as u64, iterations as u64);
         let grouped = GroupedPoints::new(&centres, dims);
         let parts = assigned.par_chunks_mut(BLOCK).zip(rows.par_chunks(BLOCK * dims));
         let changed: usize = parts.map(|(assigned, rows)| assign(&grouped, rows, dims, assigned)).sum();
@@ -87,7 +92,7 @@ pub fn kmeans(problem: &Problem, clusters: usize, iterations: usize) -> Vec<u32>
             }
         }
     }
-    assigned
+    Some(assigned)
 }
 
 /// A random number for each turn, of a fixed seed: the finaliser of SplitMix64 (Steele, Lea and Flood 2014).
@@ -110,10 +115,13 @@ pub fn first_seed(n: usize) -> u32 {
 
 /// k-means++: the first point at random, and each further one with a probability in proportion to the square of its distance from the
 /// nearest seed. Fewer than asked for where all points lie at the places of seeds. No namesake: a kernel for each step.
-fn seeds(points: &GroupedPoints<WARP>, rows: &[f32], dims: usize, scale: &Scale, clusters: usize) -> Vec<u32> {
+fn seeds(points: &GroupedPoints<WARP>, rows: &[f32], dims: usize, scale: &Scale, clusters: usize, progress: &dyn Progress) -> Option<Vec<u32>> {
     let mut nearest = vec![[f32::INFINITY; WARP]; points.groups()];
     let mut seeds = vec![first_seed(points.n())];
     for turn in 1..clusters as u64 {
+        if progress.cancelled() {
+            return None;
+        }
         let seed = *seeds.last().expect("there is a first") as usize;
         let row = &rows[seed * dims..][..dims];
         let groups = BLOCK / WARP;
@@ -128,7 +136,7 @@ fn seeds(points: &GroupedPoints<WARP>, rows: &[f32], dims: usize, scale: &Scale,
         let (point, _) = choose_seed(before, target, nearest[block * groups..].iter().flatten().map(|&distance| scale.weight(distance)));
         seeds.push((block * BLOCK + point) as u32);
     }
-    seeds
+    Some(seeds)
 }
 
 /// Brings the distances to the nearest seed up to date with a further seed, and returns the sum of their weights. `nearest` begins with
@@ -228,12 +236,13 @@ fn sums(scale: &Scale, rows: &[f32], dims: usize, assigned: &[u32], clusters: us
 mod tests {
     use super::super::tests::{problem, scattered};
     use super::*;
+    use crate::progress::Silent;
 
     #[test]
     fn clusters_are_the_same_again_and_by_any_number_of_threads() {
         let problem = problem(3, scattered(5000, 3), vec![0], 1);
-        let all = kmeans(&problem, 40, 50);
-        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(|| kmeans(&problem, 40, 50));
+        let all = kmeans(&problem, 40, 50, &Silent).unwrap();
+        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(|| kmeans(&problem, 40, 50, &Silent).unwrap());
         assert_eq!(all, alone);
         assert_eq!(all.iter().copied().max(), Some(39), "each seed lies in its own cluster");
     }
@@ -242,7 +251,7 @@ mod tests {
     #[test]
     fn piles_become_clusters() {
         let values = (0..400).flat_map(|i| [f64::from(i % 2) * 1000.0 + f64::from(i % 7), f64::from(i / 2 % 2) * 1000.0]).collect();
-        let assigned = kmeans(&problem(2, values, vec![0], 1), 4, 50);
+        let assigned = kmeans(&problem(2, values, vec![0], 1), 4, 50, &Silent).unwrap();
         for (i, &cluster) in assigned.iter().enumerate() {
             assert_eq!(cluster, assigned[i % 4], "point {i}");
         }
@@ -251,8 +260,8 @@ mod tests {
 
     #[test]
     fn equal_points_are_one_cluster_and_few_places_as_many() {
-        assert!(kmeans(&problem(2, vec![7.0; 2000], vec![0], 1), 30, 50).iter().all(|&cluster| cluster == 0));
-        let assigned = kmeans(&problem(1, (0..1000).map(|i| f64::from(i % 3)).collect(), vec![0], 1), 30, 50);
+        assert!(kmeans(&problem(2, vec![7.0; 2000], vec![0], 1), 30, 50, &Silent).unwrap().iter().all(|&cluster| cluster == 0));
+        let assigned = kmeans(&problem(1, (0..1000).map(|i| f64::from(i % 3)).collect(), vec![0], 1), 30, 50, &Silent).unwrap();
         assert_eq!(assigned.iter().copied().max(), Some(2));
     }
 
@@ -274,7 +283,7 @@ mod tests {
             };
             values.chunks(dims).zip(assigned).map(|(row, &cluster)| of(row, cluster)).sum()
         };
-        let spreads = [0, 1, 5, 50].map(|iterations| spread(&kmeans(&problem, 32, iterations)));
+        let spreads = [0, 1, 5, 50].map(|iterations| spread(&kmeans(&problem, 32, iterations, &Silent).unwrap()));
         assert!(spreads.iter().rev().is_sorted() && spreads[3] < 0.95 * spreads[0], "{spreads:?}");
     }
 

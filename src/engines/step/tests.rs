@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{STEP, STEP_EXHAUSTIVE};
 use crate::cloud::{Column, Order, PointCloud, Source, Table};
 use crate::knn::{Answer, Build, Descriptor, DeviceId, Metric, Neighbors, Parameters, Problem, Queries, Setup};
+use crate::progress::Silent;
 
 /// A problem of points in processing order, whose queries are rows.
 pub fn problem(dims: usize, values: Vec<f64>, rows: Vec<u32>, k: usize) -> Problem {
@@ -153,7 +154,7 @@ fn a_walk_is_the_search_that_is_counted() {
         let problem = problem(dims, scattered(n, dims), rows.clone(), k);
         let (found, answer) = search(&STEP, &problem, &parameters);
         for query in 0..rows.len() {
-            let walk = (STEP.walk.unwrap())(&problem, query, &parameters).unwrap();
+            let walk = (STEP.walk.unwrap())(&problem, query, &parameters, &Silent).unwrap().unwrap();
             let (end, last) = (walk.steps.len() - 1, walk.steps.last().unwrap());
             let totals = last.totals;
             let groups = walk.steps.iter().filter(|step| matches!(step.event, Event::Visited { .. })).count() as u32;
@@ -181,8 +182,8 @@ fn a_walk_is_the_search_that_is_counted() {
         }
     }
     let four = problem(4, scattered(40, 4), vec![0], 3);
-    assert_eq!((STEP.walk.unwrap())(&four, 0, &Parameters::NONE).unwrap_err().to_string(), "the step engine takes d up to 3, not 4");
+    assert_eq!((STEP.walk.unwrap())(&four, 0, &Parameters::NONE, &Silent).unwrap_err().to_string(), "the step engine takes d up to 3, not 4");
     let switched = problem(2, scattered(40, 2), vec![0], 3);
-    let why = (STEP.walk.unwrap())(&switched, 0, &Parameters::from_iter([("switch", "2")])).unwrap_err().to_string();
+    let why = (STEP.walk.unwrap())(&switched, 0, &Parameters::from_iter([("switch", "2")]), &Silent).unwrap_err().to_string();
     assert_eq!(why, "the step engine: with 2 dimensions all distances are computed (switch=2), so there is no way to walk");
 }

@@ -1,10 +1,10 @@
-//! The walk through the picked query's search: which boxes of the index it looked into, in which order, and which it left out.
+//! The walk through the picked query's search: which boxes or clusters it looked into, in which order, and which it left out.
 //!
 //! | part | does |
 //! |---|---|
 //! | `wanted` | whether there is a walk to be shown, and else why not |
 //! | `controls` | the scrubber over Plane and Space, and what happened in the step in words |
-//! | `paint` | the boxes, and the points of the leaf that is visited |
+//! | `paint` | the boxes or spheres, and the points of the leaf or cluster that is visited |
 
 pub mod controls;
 pub mod paint;

@@ -260,7 +260,7 @@ impl Command {
                 Explorer,
                 Some((PLAIN, Key::B)),
                 "Walk through the search",
-                "Show which boxes of the index the search of the picked query looked into, in which order, and which it left out.",
+                "Show which boxes or clusters the search of the picked query looked into, in which order, and which it left out.",
             ),
             Self::WalkForward => entry(Explorer, Some((PLAIN, Key::Period)), "Next step of the walk", "One step of the search on."),
             Self::WalkBack => entry(Explorer, Some((PLAIN, Key::Comma)), "Step of the walk before", "One step of the search back."),

@@ -89,7 +89,7 @@ impl App {
             self.session.walked = Walked::Working;
         }
         let (Answered { record, query }, resident) = (wanted.clone(), self.handles.worker.resident().clone());
-        self.jobs.start(&WALK, wanted, move |_| analysis::walk(&record, query, &resident));
+        self.jobs.start(&WALK, wanted, move |progress| analysis::walk(&record, query, &resident, progress));
     }
 
     /// Takes in a walk.

@@ -18,7 +18,7 @@ use crate::knn::{Answer, Build, EngineError, MAX_COUNTED_CHUNK, Neighbors, Probl
 /// Entries of the heaps of one launch: half a gigabyte.
 const MOST_ENTRIES: usize = 1 << 26;
 
-/// Threads of a multiprocessor that run at once.
+/// Threads of a multiprocessor that hide most of the latency of memory.
 const RESIDENT_THREADS: usize = 512;
 
 /// The positions of the points that are on the device as [`Form::Nodes`].
@@ -147,13 +147,9 @@ impl Search for KdTreeSearch<'_> {
     }
 
     fn chunk_unit(&self) -> usize {
-        // A thread waits for memory most of the time: as many as run at once take no longer than one.
-        self.cuda.multiprocessors() as usize * RESIDENT_THREADS
-    }
-
-    fn first_work(&self) -> u64 {
-        // Where all points are equally far from a query, its search visits every one.
-        20_000_000_000
+        // A search is a chain of loads, each of which waits for the one before: a thread's time is a launch's, and fewer queries would not
+        // come back much sooner.
+        (self.cuda.multiprocessors() as usize * RESIDENT_THREADS).min(self.slice)
     }
 
     fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {

@@ -116,7 +116,10 @@ impl<'a> StepSearch<'a> {
         // At most so many clusters, whose number is known once they are found.
         let most = plan.clustering.clusters;
         let groups = if plan.exhaustive { n.div_ceil(WARP) } else { 0 };
-        let warps = *plan.warps.get_or_insert_with(|| share::warps_each(q, most, cuda.multiprocessors()));
+        // Those that a launch answers, and the clusters that there are at most.
+        let (at_once, [..]) = slice(&plan, q, most, groups, None);
+        let clusters = if plan.exhaustive { groups.div_ceil(groups_in_cluster(n, most)) } else { most };
+        let warps = *plan.warps.get_or_insert_with(|| share::warps_each(at_once, clusters, cuda.multiprocessors()));
         let shares = (warps > 1).then(|| share::most_queries(warps, capacity));
         let (queries, [entries, stored]) = slice(&plan, q, most, groups, shares);
         let shared = shares.map_or(0, |_| Sharing::bytes(queries, warps, capacity));

@@ -83,7 +83,12 @@ fn groups_with_two_names_are_listed_under_both() {
 
 /// A data set of `rows` rows of two numbers, in chunks of these sizes that were never written.
 fn chunked(rows: u64, chunk: [u32; 2]) -> Vec<u8> {
-    let shape = [&[1, 2, 0, 0, 0, 0, 0, 0][..], &rows.to_le_bytes(), &2u64.to_le_bytes()].concat();
+    shaped([rows, 2], chunk)
+}
+
+/// The same of any shape.
+fn shaped(shape: [u64; 2], chunk: [u32; 2]) -> Vec<u8> {
+    let shape = [&[1, 2, 0, 0, 0, 0, 0, 0][..], &shape[0].to_le_bytes(), &shape[1].to_le_bytes()].concat();
     let number = [0x11, 0x20, 0x3f, 0, 8, 0, 0, 0, 0, 0, 64, 0, 52, 11, 0, 52, 0xff, 3, 0, 0];
     let layout = [&[3, 2, 3][..], &[0xff; 8], &chunk[0].to_le_bytes(), &chunk[1].to_le_bytes(), &8u32.to_le_bytes()].concat();
     let set = object(&[message(1, &shape), message(3, &number), message(8, &layout)]);
@@ -105,6 +110,14 @@ fn chunks_that_reach_far_beyond_the_data() {
     assert!(records(&sample.path, &[0], &Silent).unwrap_err().to_string().starts_with(&message));
     let message = Sample::new("a.h5", chunked(1 << 40, [64, 2])).error();
     assert!(message.starts_with("data set `x`: its shape promises 17592186044416 bytes"), "{message}");
+}
+
+#[test]
+fn columns_without_rows_are_not_made() {
+    let refused = "nothing to read: the header says that there are 0 rows";
+    assert_eq!(Sample::new("a.h5", shaped([0, 4097], [1, 64])).error(), refused);
+    let sample = Sample::new("a.h5", shaped([0, 4096], [1, 64]));
+    assert_eq!(sample.info().columns.len(), 4096);
 }
 
 /// A data set of rows of two numbers, in its header.

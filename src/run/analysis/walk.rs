@@ -14,11 +14,11 @@ use crate::progress::Progress;
 /// Those of the problem; what the engine refuses ([`Descriptor::walk`](crate::knn::Descriptor::walk)); too little memory.
 pub fn walk(record: &RunRecord, query: usize, resident: &Resident, progress: &dyn Progress) -> Result<Option<Walk>, RunError> {
     let Some((engine, walk)) = record.descriptor().and_then(|engine| Some((engine, engine.walk?))) else { return Ok(None) };
+    let parameters = parameters(record, engine)?;
     if resident.is_empty() {
         resident.points(&record.cloud, Setup::from(&record.spec).arrangement())?;
     }
     let (problem, at) = problem_of(record, query, resident)?;
-    let parameters = parameters(record, engine)?;
     Ok(walk(&problem, at, &parameters, progress)?)
 }
 

@@ -37,7 +37,7 @@ pub struct Sharing {
     gather: CudaFunction,
     /// A row of warps × K keys a query.
     results: CudaSlice<u64>,
-    /// One a query.
+    /// What the warps of each query tell one another (`Shares` in `cuda/step/interface.cuh`).
     bounds: CudaSlice<u64>,
     warps: u32,
 }

@@ -32,6 +32,7 @@ impl TreeTrace {
     /// [`TraceError`] where the words are no trace; what comes before was told.
     pub fn tell(&self, observer: &mut impl Observer) -> Result<(), TraceError> {
         let mut rest = &self.words[..];
+        let mut candidates = 0;
         loop {
             let at = self.words.len() - rest.len();
             let mut take = |count: usize| {
@@ -55,13 +56,21 @@ impl TreeTrace {
                 kind::LEFT_OUT => observer.left_out(take(1)?[0]),
                 kind::LEAF => {
                     let voted = take(2)?;
-                    observer.visited(voted[0] as usize, &keys(take(2 * WARP)?), voted[1]);
+                    candidates = voted[1];
+                    observer.visited(voted[0] as usize, &keys(take(2 * WARP)?), candidates);
                 }
-                kind::APPENDED => observer.appended(take(1)?[0]),
+                kind::APPENDED => {
+                    let placed = take(1)?[0];
+                    if placed & !candidates != 0 {
+                        return Err(TraceError::Placed { at, placed, candidates });
+                    }
+                    observer.appended(placed);
+                }
                 kind::MERGED => observer.merged(key(take(2)?)),
                 kind::FILTERED_AGAIN => {
                     let voted = take(2)?;
-                    observer.filtered_again(voted[0], voted[1]);
+                    candidates = voted[1];
+                    observer.filtered_again(voted[0], candidates);
                 }
                 kind::FINISHED => {
                     observer.finished();
@@ -190,5 +199,6 @@ mod tests {
             assert_eq!(told(&[LEFT_OUT, 0, kind]).1, Err(TraceError::Kind { at: 2, kind }));
         }
         assert_eq!(told(&[CHILD, 32, 0, 0]).1, Err(TraceError::Lane { at: 0, lane: 32 }));
+        assert_eq!(told(&[FILTERED_AGAIN, 7, 4, APPENDED, 6]).1, Err(TraceError::Placed { at: 3, placed: 6, candidates: 4 }));
     }
 }

@@ -1,7 +1,9 @@
 //! The point cloud: f32 coordinates with axes, record numbers and a fingerprint.
 
+mod bulk;
 mod parts;
 
+use bulk::Bulk;
 pub use parts::CloudParts;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefMutIterator as _, ParallelIterator as _};
 use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
@@ -47,6 +49,7 @@ pub struct PointCloud {
     /// Data to restore the file's coordinates, if `origin + local` does not.
     exact: Option<Exact>,
     axes: Vec<Axis>,
+    bulk: Bulk,
     /// The record of each row, if rows were dropped.
     records: Option<RecordMap>,
     dropped: u64,
@@ -104,7 +107,7 @@ impl PointCloud {
             Values::F64(values) => rounded(values, &axes, records.as_ref(), &source)?,
         };
         let fingerprint = fingerprint(dims, &axes, &points);
-        Ok(Self { points, exact, axes, records, dropped, source, fingerprint })
+        Ok(Self { points, exact, bulk: Bulk::new(axes.len()), axes, records, dropped, source, fingerprint })
     }
 
     /// The number of points, n.
@@ -173,6 +176,7 @@ impl PointCloud {
         Self {
             points: coordinates.into_flattened(),
             exact: None,
+            bulk: Bulk::new(N),
             axes,
             records: self.records.clone(),
             dropped: self.dropped,

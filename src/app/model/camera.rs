@@ -2,7 +2,7 @@
 
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
 
-use crate::app::model::views::{PlaneWindow, SpaceView};
+use crate::app::model::views::{PlaneView, PlaneWindow, SpaceView};
 use crate::cloud::PointCloud;
 
 /// What the GPU needs: `clip = matrix · (local − center, 1)`, column-major.
@@ -19,6 +19,20 @@ fn span(cloud: &PointCloud, axis: usize) -> (f64, f64) {
     cloud.axes().get(axis).map_or((0.0, 0.0), |axis| ((axis.min + axis.max) / 2.0 - axis.origin, (axis.max - axis.min) / 2.0))
 }
 
+/// The same of where most points are.
+fn bulk(cloud: &PointCloud, axis: usize) -> (f64, f64) {
+    if axis >= cloud.dims() {
+        return (0.0, 0.0);
+    }
+    let [low, high] = cloud.bulk(axis);
+    ((low + high) / 2.0, (high - low) / 2.0)
+}
+
+/// Whether points lie outside of what a view shows at first.
+pub fn has_far_points(cloud: &PointCloud, axes: &[usize]) -> bool {
+    axes.iter().any(|&axis| span(cloud, axis) != bulk(cloud, axis))
+}
+
 /// Half the longest extent of a cloud along some axes, in local units.
 pub fn extent(cloud: &PointCloud, axes: &[usize]) -> f64 {
     axes.iter().map(|&axis| span(cloud, axis).1).fold(0.0, f64::max)
@@ -31,6 +45,16 @@ pub fn along(cloud: &PointCloud, row: usize, axis: usize) -> f64 {
 
 fn component(point: &[f32], axis: usize) -> f64 {
     point.get(axis).map_or(0.0, |&value| f64::from(value))
+}
+
+/// The target and the distance from which all of a cloud is in sight.
+pub fn overview(cloud: &PointCloud, axes: [usize; 3]) -> ([f64; 3], f64) {
+    let (middle, unit) = units(cloud, axes);
+    let spans = axes.map(|axis| span(cloud, axis));
+    let target = std::array::from_fn(|axis| (spans[axis].0 - middle[axis]) / unit);
+    let wider = spans.iter().map(|span| span.1 / unit).fold(0.0, f64::max);
+    let distance = SpaceView::default().distance;
+    (target, if wider > 0.0 { (distance * wider).clamp(NEAREST, FARTHEST) } else { distance })
 }
 
 /// The target and the distance from which a ball fills Space.
@@ -56,10 +80,19 @@ pub struct PlaneCamera {
 }
 
 impl PlaneCamera {
-    /// The window, or the whole cloud where there is none.
+    /// The window, or where most points are if there is none.
     pub fn new(rect: Rect, window: Option<PlaneWindow>, cloud: &PointCloud, axes: [usize; 2]) -> Self {
-        let window = window.filter(|window| window.units_per_point.is_normal() && window.center.iter().all(|c| c.is_finite()));
-        Self { rect, window: window.unwrap_or_else(|| fit(rect, cloud, axes)) }
+        Self::of(rect, &PlaneView { axes, window, ..PlaneView::default() }, cloud)
+    }
+
+    /// The camera of a view.
+    pub fn of(rect: Rect, view: &PlaneView, cloud: &PointCloud) -> Self {
+        let window = view.window.filter(|window| window.units_per_point.is_normal() && window.center.iter().all(|c| c.is_finite()));
+        let fitting = || {
+            let within = if view.whole { span } else { bulk };
+            fit(rect, view.axes.map(|axis| within(cloud, axis)))
+        };
+        Self { rect, window: window.unwrap_or_else(fitting) }
     }
 
     /// The screen position of a local place.
@@ -118,15 +151,14 @@ impl PlaneCamera {
     }
 }
 
-/// The window that shows the whole cloud, with a margin.
-fn fit(rect: Rect, cloud: &PointCloud, axes: [usize; 2]) -> PlaneWindow {
-    let [(x, half_x), (y, half_y)] = axes.map(|axis| span(cloud, axis));
+/// The window that shows two intervals, each by its middle and half its length, with a margin.
+fn fit(rect: Rect, [(x, half_x), (y, half_y)]: [(f64, f64); 2]) -> PlaneWindow {
     let units = (half_x / f64::from(rect.width().max(1.0))).max(half_y / f64::from(rect.height().max(1.0))) * 2.0 * 1.06;
     PlaneWindow { center: [x, y], units_per_point: if units > 0.0 { units } else { 0.01 } }
 }
 
-/// Space: an orbit about a target, in perspective. Lengths are in half extents of the widest axis, so that axes keep
-/// their true proportions.
+/// Space: an orbit about a target, in perspective. Lengths are in half extents of the widest axis, a few far points aside, so
+/// that axes keep their true proportions.
 #[derive(Clone, Copy, Debug)]
 pub struct SpaceCamera {
     rect: Rect,
@@ -196,9 +228,9 @@ impl SpaceCamera {
     }
 }
 
-/// The cloud's middle, and the half extent of its widest axis.
+/// The middle of where most points are, and the half extent of its widest axis.
 fn units(cloud: &PointCloud, axes: [usize; 3]) -> ([f64; 3], f64) {
-    let spans = axes.map(|axis| span(cloud, axis));
+    let spans = axes.map(|axis| bulk(cloud, axis));
     let unit = spans.iter().map(|span| span.1).fold(0.0, f64::max);
     (spans.map(|span| span.0), if unit > 0.0 { unit } else { 1.0 })
 }

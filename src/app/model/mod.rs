@@ -9,6 +9,7 @@
 //! | `history` | undo and redo |
 //! | `saved`, `files`, `export`, `parts`, `finder`, `log` | saved sessions, dialogs, the log |
 //! | `camera` | transforms between cloud and screen coordinates |
+//! | `opening` | which row is asked for before the user picks one |
 //! | `commands` | actions: one enum feeds menus, shortcuts and the list of shortcuts |
 
 pub mod activity;
@@ -25,6 +26,7 @@ pub mod lesson;
 pub mod live;
 pub mod log;
 pub mod look;
+pub mod opening;
 pub mod pane;
 pub mod parts;
 pub mod picking;

@@ -56,12 +56,10 @@ pub enum Written {
 /// The groups of tabs of the first layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tab {
-    /// Large, on the left.
+    /// Large: where points lie.
     Views,
-    /// Above, on the right: how a search went.
-    How,
-    /// Below: when, and what else was done.
-    Time,
+    /// Below, over the whole width: the answer as a table, how the search went, and when.
+    Below,
 }
 
 impl PaneKind {
@@ -78,35 +76,35 @@ impl PaneKind {
                 ["Neighbours", "neighbors", "Show Neighbours"],
                 Some(Key::Num3),
                 Neighbors,
-                (Tab::How, 2),
+                (Tab::Below, 0),
                 "The table of the picked query's neighbours.",
             ),
-            Self::Timings => (["Timings", "timings", "Show Timings"], Some(Key::Num4), Table, (Tab::Time, 0), "Time per phase and repeat."),
+            Self::Timings => (["Timings", "timings", "Show Timings"], Some(Key::Num4), Table, (Tab::Below, 3), "Time per phase and repeat."),
             Self::Timeline => (
                 ["Timeline", "timeline", "Show Timeline"],
                 Some(Key::Num8),
                 Table,
-                (Tab::Time, 1),
+                (Tab::Below, 4),
                 "Phases of the run, and warps on their multiprocessors, in time.",
             ),
             Self::Merges => (
                 ["Counts", "counts", "Show Counts"],
                 Some(Key::Num5),
                 Table,
-                (Tab::How, 1),
+                (Tab::Below, 2),
                 "What the engine counted, as a histogram of all queries.",
             ),
             Self::Convergence => (
                 ["Convergence", "convergence", "Show Convergence"],
                 Some(Key::Num6),
                 Table,
-                (Tab::How, 0),
+                (Tab::Below, 1),
                 "How max_distance shrinks as points are seen.",
             ),
             Self::Runs => {
-                (["Runs", "runs", "Show Runs"], Some(Key::Num9), Csv, (Tab::Time, 2), "What was run and opened, and two of them side by side.")
+                (["Runs", "runs", "Show Runs"], Some(Key::Num9), Csv, (Tab::Below, 5), "What was run and opened, and two of them side by side.")
             }
-            Self::Log => (["Log", "log", "Show Log"], Some(Key::Num7), Csv, (Tab::Time, 3), "Everything that was said."),
+            Self::Log => (["Log", "log", "Show Log"], Some(Key::Num7), Csv, (Tab::Below, 6), "Everything that was said."),
         };
         Words { title, file_stem, show, key, written, tab, about }
     }
@@ -116,7 +114,7 @@ impl PaneKind {
     }
 }
 
-/// Plane large on the left, Convergence over Timings beside it, everything else as tabs behind them.
+/// Plane and Space large, everything else as tabs in a strip below them.
 pub fn default_layout() -> Tree<PaneKind> {
     let mut tiles = Tiles::default();
     let mut tabs = |tab: Tab| {
@@ -125,11 +123,10 @@ pub fn default_layout() -> Tree<PaneKind> {
         let panes = kinds.into_iter().map(|kind| tiles.insert_pane(kind)).collect();
         tiles.insert_tab_tile(panes)
     };
-    let (views, how, time) = (tabs(Tab::Views), tabs(Tab::How), tabs(Tab::Time));
-    let right = tiles.insert_vertical_tile(vec![how, time]);
-    let mut linear = Linear::new(LinearDir::Horizontal, vec![views, right]);
-    linear.shares.set_share(views, 1.25);
-    linear.shares.set_share(right, 1.0);
+    let (views, below) = (tabs(Tab::Views), tabs(Tab::Below));
+    let mut linear = Linear::new(LinearDir::Vertical, vec![views, below]);
+    linear.shares.set_share(views, 2.1);
+    linear.shares.set_share(below, 1.0);
     let root = tiles.insert_container(Container::Linear(linear));
     Tree::new(egui::Id::unique("panes"), root, tiles)
 }

@@ -35,6 +35,9 @@ pub struct State {
     pub tree: Tree<PaneKind>,
     /// The pane that was shown last: the only one where the centre has no room for two beside each other.
     pub pane: PaneKind,
+    /// Whether that pane has the whole window to itself.
+    #[serde(skip)]
+    pub maximised: bool,
     /// Light, dark, high contrast, or as the desktop has it.
     pub look: Look,
     /// Factor on the size of everything, within [`SCALES`].
@@ -71,6 +74,7 @@ impl Default for State {
             runs: RunsView::default(),
             tree: default_layout(),
             pane: PaneKind::Plane,
+            maximised: false,
             look: Look::default(),
             scale: 1.0,
             lesson: LessonView::default(),
@@ -155,6 +159,9 @@ impl State {
 
     /// Whether the problem and the selection are in sight, where there is room for so much.
     pub fn panels(&self, room: Room) -> [bool; 2] {
+        if self.maximised {
+            return [false; 2];
+        }
         match room {
             Room::One => [self.problem_alone, false],
             Room::Two if self.show_problem && self.show_selection => [!self.selection_first, self.selection_first],

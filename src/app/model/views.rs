@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 pub struct PlaneView {
     /// Dimensions shown to the right and upwards.
     pub axes: [usize; 2],
-    /// In the middle of the pane, and local units per point of the screen; `None` fits the cloud.
+    /// In the middle of the pane, and local units per point of the screen; `None` shows where most points are.
     pub window: Option<PlaneWindow>,
+    /// Whether, without a window, a few far points are shown too.
+    pub whole: bool,
     /// Diameter of a data point, in points of the screen.
     pub point_size: f32,
     /// Whether lines join the query and its neighbours.
@@ -42,13 +44,13 @@ pub fn diameter(size: f32) -> f32 {
 impl PlaneView {
     /// The same switches, looking where another one looks.
     pub fn looking(self, other: &Self) -> Self {
-        Self { axes: other.axes, window: other.window, ..self }
+        Self { axes: other.axes, window: other.window, whole: other.whole, ..self }
     }
 }
 
 impl Default for PlaneView {
     fn default() -> Self {
-        Self { axes: [0, 1], window: None, point_size: 2.0, lines: true, lens: true }
+        Self { axes: [0, 1], window: None, whole: false, point_size: 2.0, lines: true, lens: true }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::app::model::color::view::ColorBy;
 use crate::app::panes::descriptor::PaneContext;
 
 /// Points of the screen that all controls take in one line.
-const LENGTH: f32 = 840.0;
+const LENGTH: f32 = 740.0;
 
 /// What a line of them takes, and what the legend takes, with and without a moment to be chosen.
 const LINE: f32 = 24.0;
@@ -47,6 +47,13 @@ pub fn bar_ui(ui: &mut Ui, context: &mut PaneContext<'_>, add: impl FnOnce(&mut 
     if open != before {
         ui.data_mut(|data| data.insert_temp(id, open));
     }
+}
+
+/// What is changed seldom, in a menu at the end of the bar.
+pub fn more_ui(ui: &mut Ui, add: impl FnOnce(&mut Ui)) {
+    let config = egui::containers::menu::MenuConfig::new().close_behavior(egui::PopupCloseBehavior::CloseOnClickOutside);
+    let (response, _) = egui::containers::menu::MenuButton::new("More").config(config).ui(ui, add);
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "More of this view"));
 }
 
 /// Whether all controls and a legend of this height leave enough of a pane.

@@ -8,9 +8,10 @@ use crate::app::features::live::mark::mark_ui;
 use crate::app::features::picking::tool::{follow_ui, gesture_ui, hint_ui, pointing_ui, tools_ui};
 use crate::app::features::walk::{controls, paint};
 use crate::app::look::ticks::ticks;
-use crate::app::model::camera::place;
-use crate::app::model::{Action, Eye, PaneKind, PlaneCamera, PlaneView, PlaneWindow, Scene, Tool};
-use crate::app::panes::bar::bar_ui;
+use crate::app::look::keys_text;
+use crate::app::model::camera::{self, place};
+use crate::app::model::{Action, Command, Eye, PaneKind, PlaneCamera, PlaneView, PlaneWindow, Scene, Tool};
+use crate::app::panes::bar::{bar_ui, more_ui};
 use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_cloud;
 use crate::app::panes::highlight::{hovered_ui, selection_ui};
@@ -41,19 +42,18 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let mut view = context.state.plane;
     let pane = ui.max_rect();
     bar_ui(ui, context, |ui, context, all| {
+        tools_ui(ui, context.session, context.palette, context.actions);
         if all {
             axis_ui(ui, "right", cloud, &mut view.axes[0], context.palette);
             axis_ui(ui, "up", cloud, &mut view.axes[1], context.palette);
-            ui.checkbox(&mut view.lines, "Lines").on_hover_text("Join the query and its neighbours.");
-            ui.checkbox(&mut view.lens, "Lens").on_hover_text("Enlarges neighbours that are too close to be told apart, while they are.");
-            controls::show_ui(ui, context.state, context.actions);
-        }
-        tools_ui(ui, context.session, context.palette, context.actions);
-        if all {
             crate::app::features::projection::bar_ui(ui, &view.axes, context.state, context.session, context.palette, context.actions);
             crate::app::features::color::bar::bar_ui(ui, context.state, context.session, context.actions);
+            controls::show_ui(ui, context.state, context.actions);
+            more_ui(ui, |ui| {
+                ui.checkbox(&mut view.lines, "Lines").on_hover_text("Join the query and its neighbours.");
+                ui.checkbox(&mut view.lens, "Lens").on_hover_text("Enlarges neighbours that are too close to be told apart, while they are.");
+            });
         }
-        dimensions_ui(ui, 2, &scene, context.palette);
     });
     controls::walk_ui(ui, context.state, context.session, true, context.palette, context.actions);
     if view.axes != context.state.plane.axes {
@@ -68,13 +68,14 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     }
     let response = ui.interact(rect, ui.scope_id().with("plane"), Sense::click_and_drag());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Plane of points"));
-    let mut camera = PlaneCamera::new(rect, view.window, cloud, view.axes);
+    let mut camera = PlaneCamera::of(rect, &view, cloud);
     let gesture = follow_ui(ui, &response, context.session);
     let moved = move_ui(ui, &response, &mut camera, &mut view, gesture.is_none());
 
     ui.painter().rect_filled(rect, 0.0, context.palette.canvas);
     axes_ui(ui, &camera, cloud, view, context);
-    let note = cloud_ui(ui, context, VIEW, &camera, &scene, view, moved);
+    let far = view.window.is_none() && !view.whole && camera::has_far_points(cloud, &view.axes);
+    let note = cloud_ui(ui, context, VIEW, &camera, &scene, view, moved).or_else(|| far.then(|| far_note(ui)));
     // The walk is about boxes that are larger than what a lens enlarges.
     let lens = (view.lens && paint::shown(context.state.walk, context.session).is_none()).then(|| lens(&camera, &scene, view, context)).flatten();
     if let Some(lens) = &lens {
@@ -89,6 +90,7 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         .then(|| mark_ui(ui, context.session, context.palette, context.actions, &camera, &scene, view.axes))
         .flatten();
     hint_ui(ui, rect, context.session, false, context.palette);
+    dimensions_ui(ui, rect, 2, &scene, context.palette);
 
     let eyes = lens.iter().chain([&camera]).map(|camera| (camera.rect, Eye::Plane(*camera, view.axes))).collect::<Vec<_>>();
     if let Some(gesture) = &gesture {
@@ -101,6 +103,12 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     if view != context.state.plane {
         context.actions.send(Action::SetPlane(view));
     }
+}
+
+/// That a few points are out of sight, and what shows them.
+fn far_note(ui: &Ui) -> String {
+    let keys = Command::FitView.shortcut().map(|keys| keys_text(ui.ctx(), &keys)).unwrap_or_default();
+    format!("a few far points are out of sight: {keys} shows all")
 }
 
 /// Points, circle and marks through a camera.

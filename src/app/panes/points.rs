@@ -152,10 +152,17 @@ pub fn axis_ui(ui: &mut Ui, label: &str, cloud: &PointCloud, axis: &mut usize, p
     response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, &name));
 }
 
-/// That distances are in all dimensions, where fewer are shown.
-pub fn dimensions_ui(ui: &mut Ui, shown: usize, scene: &Scene, palette: &crate::app::look::tokens::Palette) {
-    if scene.dims() > shown || scene.is_projected() {
-        ui.label(RichText::new(format!("neighbours computed in all {} dimensions", scene.dims())).color(palette.text_weak).small());
+/// That distances are in all dimensions, where fewer are shown: in the corner below on the right of a picture.
+pub fn dimensions_ui(ui: &mut Ui, rect: Rect, shown: usize, scene: &Scene, palette: &crate::app::look::tokens::Palette) {
+    if scene.dims() <= shown && !scene.is_projected() {
+        return;
+    }
+    let text = format!("neighbours computed in all {} dimensions", scene.dims());
+    let galley = ui.painter().layout_no_wrap(text.clone(), egui::TextStyle::Small.resolve(ui.style()), palette.text_weak);
+    let place = egui::Align2::RIGHT_BOTTOM.anchor_size(rect.right_bottom() - egui::vec2(6.0, 4.0), galley.size());
+    if rect.contains_rect(place) {
+        ui.painter().rect_filled(place.expand2(egui::vec2(3.0, 1.0)), 2.0, palette.canvas.gamma_multiply(0.85));
+        ui.put(place, egui::Label::new(RichText::new(text).color(palette.text_weak).small()).extend().selectable(false));
     }
 }
 

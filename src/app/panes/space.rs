@@ -9,7 +9,7 @@ use crate::app::features::walk::{controls, paint};
 use crate::app::look::widgets::empty_ui;
 use crate::app::model::camera::{axis_directions, dolly, orbit, pan, place};
 use crate::app::model::{Action, ColorBy, Eye, PaneKind, SpaceCamera, SpaceView};
-use crate::app::panes::bar::bar_ui;
+use crate::app::panes::bar::{bar_ui, more_ui};
 use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_cloud;
 use crate::app::panes::highlight::{hovered_ui, selection_ui};
@@ -35,22 +35,23 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let mut view = context.state.space;
     let pane = ui.max_rect();
     bar_ui(ui, context, |ui, context, all| {
+        tools_ui(ui, context.session, context.palette, context.actions);
         if all {
             for (at, label) in ["x", "y", "z"].into_iter().enumerate() {
                 axis_ui(ui, label, cloud, &mut view.axes[at], context.palette);
             }
-            ui.checkbox(&mut view.lines, "Lines").on_hover_text("Join the query and its neighbours.");
-            controls::show_ui(ui, context.state, context.actions);
             crate::app::features::projection::bar_ui(ui, &view.axes, context.state, context.session, context.palette, context.actions);
             crate::app::features::color::bar::bar_ui(ui, context.state, context.session, context.actions);
-            // What is chosen for both views comes first; without it, height is a help to see depth.
-            if context.state.color.by == ColorBy::Nothing {
-                ui.checkbox(&mut view.color_by_height, "Shade by height")
-                    .on_hover_text("Colour points along the axis z, which helps to see their depth.");
-            }
+            controls::show_ui(ui, context.state, context.actions);
+            more_ui(ui, |ui| {
+                ui.checkbox(&mut view.lines, "Lines").on_hover_text("Join the query and its neighbours.");
+                // What is chosen for both views comes first; without it, height is a help to see depth.
+                if context.state.color.by == ColorBy::Nothing {
+                    ui.checkbox(&mut view.color_by_height, "Shade by height")
+                        .on_hover_text("Colour points along the axis z, which helps to see their depth.");
+                }
+            });
         }
-        tools_ui(ui, context.session, context.palette, context.actions);
-        dimensions_ui(ui, 3, &scene, context.palette);
     });
     controls::walk_ui(ui, context.state, context.session, false, context.palette, context.actions);
     // As the points are drawn, so that they are picked where they are seen.
@@ -101,6 +102,7 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     }
 
     hint_ui(ui, rect, context.session, true, context.palette);
+    dimensions_ui(ui, rect, 3, &scene, context.palette);
 
     let eyes = [(rect, Eye::Space(camera, view.axes))];
     if let Some(gesture) = &gesture {

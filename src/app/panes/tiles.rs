@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use egui::{Align, Button, ComboBox, Frame, Layout, Margin, Rect, Ui, Vec2, vec2};
+use egui::emath::GuiRounding as _;
+use egui::{Align, Button, ComboBox, Frame, Layout, Margin, Rect, Response, Sense, Stroke, StrokeKind, Ui, Vec2, vec2};
 use egui_tiles::{Container, LinearDir, SimplificationOptions, TabState, Tile, TileId, Tiles, Tree, UiResponse};
 
-use crate::app::look::{menu_entry_ui, menu_ui, name_chooser};
+use crate::app::look::{keys_text, menu_entry_ui, menu_ui, name_chooser};
 use crate::app::model::{Action, Command, ExportKind, PaneKind};
 use crate::app::panes::descriptor::PaneContext;
 use crate::app::panes::pane;
@@ -58,7 +59,12 @@ impl Panes<'_> {
                     }
                 });
                 name_chooser(&response.response, "Pane", shown.title());
-                ui.with_layout(Layout::right_to_left(Align::Center), |ui| self.export_ui(ui, shown));
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    self.export_ui(ui, shown);
+                    if self.context.state.maximised {
+                        self.maximise_ui(ui, shown);
+                    }
+                });
             });
         });
         self.content_ui(ui, shown);
@@ -68,6 +74,39 @@ impl Panes<'_> {
         self.rects.insert(kind, ui.available_rect_before_wrap());
         let context = &mut self.context;
         Frame::NONE.inner_margin(Margin::same(PANE_MARGIN)).show(ui, |ui| (pane(kind).draw)(ui, context));
+    }
+
+    /// The button that gives a pane the whole window, or restores it.
+    fn maximise_ui(&mut self, ui: &mut Ui, pane: PaneKind) {
+        let maximised = self.context.state.maximised;
+        let (rect, response) = ui.allocate_exact_size(vec2(22.0, ui.spacing().interact_size.y), Sense::click());
+        let name = if maximised { "Restore".to_owned() } else { format!("Maximise {}", pane.title()) };
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+        let visuals = ui.style().interact(&response);
+        if response.hovered() || response.has_focus() {
+            ui.painter().rect(rect, visuals.corner_radius, visuals.weak_bg_fill, visuals.bg_stroke, StrokeKind::Inside);
+        }
+        let window = Rect::from_center_size(rect.center(), vec2(11.0, 9.0)).round_to_pixels(ui.pixels_per_point());
+        let stroke = Stroke::new(1.5, self.context.palette.text);
+        if maximised {
+            let small = Rect::from_min_max(window.min + vec2(0.0, 3.0), window.max - vec2(3.0, 0.0));
+            ui.painter().rect_stroke(small, 0.0, stroke, StrokeKind::Middle);
+            let [a, b, c] = [small.left_top() + vec2(3.0, -3.0), window.right_top(), window.right_bottom() - vec2(0.0, 3.0)];
+            ui.painter().line(vec![a, b, c], stroke);
+        } else {
+            ui.painter().rect_stroke(window, 0.0, stroke, StrokeKind::Middle);
+            ui.painter().hline(window.x_range(), window.top() + 1.0, Stroke::new(2.0, self.context.palette.text));
+        }
+        let keys = Command::Maximise.shortcut().map(|keys| keys_text(ui.ctx(), &keys)).unwrap_or_default();
+        if response.on_hover_text(format!("{name}  {keys}")).clicked() {
+            self.toggle(pane);
+        }
+    }
+
+    fn toggle(&mut self, pane: PaneKind) {
+        let actions = &mut self.context.actions;
+        actions.send(Command::Show(pane));
+        actions.send(Command::Maximise);
     }
 
     /// What of a pane goes into files.
@@ -107,6 +146,16 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
     fn top_bar_right_ui(&mut self, tiles: &Tiles<PaneKind>, ui: &mut Ui, _tile: TileId, tabs: &egui_tiles::Tabs, _scroll: &mut f32) {
         let Some(Tile::Pane(pane)) = tabs.active.and_then(|active| tiles.get(active)) else { return };
         self.export_ui(ui, *pane);
+        self.maximise_ui(ui, *pane);
+    }
+
+    fn on_tab_button(&mut self, tiles: &mut Tiles<PaneKind>, tile: TileId, response: Response) -> Response {
+        if let Some(Tile::Pane(pane)) = tiles.get(tile)
+            && response.double_clicked()
+        {
+            self.toggle(*pane);
+        }
+        response
     }
 
     fn simplification_options(&self) -> SimplificationOptions {
@@ -139,7 +188,7 @@ mod tests {
     #[test]
     fn tiles_beside_and_above_each_other_need_room() {
         assert_eq!(least_room(&single_layout(PaneKind::Plane)), LEAST);
-        assert_eq!(least_room(&default_layout()), LEAST * 2.0);
+        assert_eq!(least_room(&default_layout()), LEAST * vec2(1.0, 2.0));
         let mut tiles = Tiles::default();
         let panes: Vec<TileId> = PaneKind::ALL.iter().take(5).map(|&pane| tiles.insert_pane(pane)).collect();
         let rows = tiles.insert_vertical_tile(panes[..3].to_vec());

@@ -202,7 +202,7 @@ impl App {
 pub fn plane_position(app: &App, rect: egui::Rect) -> Option<egui::Pos2> {
     let (cloud, row) = app.session.picked_point()?;
     let (axes, scene) = (app.state.plane.axes, app.session.scene()?);
-    let camera = camera::PlaneCamera::new(rect, app.state.plane.window, scene.data(), axes);
+    let camera = camera::PlaneCamera::of(rect, &app.state.plane, scene.data());
     Some(camera.screen(camera::place(scene.drawn(cloud), row, axes)))
 }
 
@@ -213,7 +213,7 @@ pub fn screen_position(app: &App, pane: PaneKind, rect: egui::Rect, row: usize) 
     let eye = match pane {
         PaneKind::Space => crate::app::model::picking::eye::Eye::Space(camera::SpaceCamera::new(rect, &state.space, data), state.space.axes),
         _ => {
-            crate::app::model::picking::eye::Eye::Plane(camera::PlaneCamera::new(rect, state.plane.window, data, state.plane.axes), state.plane.axes)
+            crate::app::model::picking::eye::Eye::Plane(camera::PlaneCamera::of(rect, &state.plane, data), state.plane.axes)
         }
     };
     eye.screen(data, row)

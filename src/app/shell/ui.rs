@@ -73,7 +73,8 @@ impl App {
             };
             // Where panes beside or above each other would be too small to be read, there is one, and the others are chosen.
             let (room, least) = (ui.available_size(), least_room(&tree));
-            if (room.x < least.x.max(TABS) || room.y < least.y) && !one_pane {
+            let alone = self.state.maximised || room.x < least.x.max(TABS) || room.y < least.y;
+            if alone && !one_pane {
                 panes.one_ui(ui);
             } else {
                 tree.ui(&mut panes, ui);

@@ -120,7 +120,7 @@ impl eframe::App for App {
         }
         // While the query is held, Escape puts it back.
         let busy = self.session.activity.is_busy() && !self.session.live.is_held();
-        let cancels = busy || (lesson.open && lesson.presenting != crate::app::model::lesson::session::Presenting::No);
+        let cancels = busy || self.state.maximised || (lesson.open && lesson.presenting != crate::app::model::lesson::session::Presenting::No);
         // Escape closes the sheet of shortcuts first.
         let cancels = cancels && !self.session.help;
         let allows = |command| match command {

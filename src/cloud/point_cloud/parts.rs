@@ -1,6 +1,6 @@
 //! Decomposes a cloud and builds it again, for files that store clouds as searched.
 
-use super::{Axis, Fingerprint, PointCloud, fingerprint};
+use super::{Axis, Bulk, Fingerprint, PointCloud, fingerprint};
 use crate::cloud::exact::{self, Exact};
 use crate::cloud::records::RecordMap;
 use crate::cloud::{MAX_ROWS, Source};
@@ -70,6 +70,6 @@ impl PointCloud {
             records.into_iter().for_each(|record| kept.push(record));
             kept
         });
-        Ok(Self { points, exact, axes, records, dropped, source, fingerprint: named })
+        Ok(Self { points, exact, bulk: Bulk::new(axes.len()), axes, records, dropped, source, fingerprint: named })
     }
 }

@@ -47,6 +47,7 @@ pub enum Command {
     ScaleReset,
     PresenterScale,
     NextLook,
+    Maximise,
     ResetLayout,
     Show(PaneKind),
     TimelineCloser,
@@ -151,7 +152,8 @@ impl Command {
         Self::ExportSelection,
     ];
     /// Of the View menu, before the panes, looks and scales.
-    pub const VIEW: [Self; 5] = [Self::FitView, Self::FocusQuery, Self::ToggleProblem, Self::ToggleSelection, Self::ResetLayout];
+    pub const VIEW: [Self; 6] =
+        [Self::FitView, Self::FocusQuery, Self::Maximise, Self::ToggleProblem, Self::ToggleSelection, Self::ResetLayout];
     /// Of the View menu.
     pub const SCALE: [Self; 4] = [Self::ScaleUp, Self::ScaleDown, Self::ScaleReset, Self::PresenterScale];
     /// Of the Help menu.
@@ -273,6 +275,12 @@ impl Command {
             Self::ScaleDown => entry(Both, Some((COMMAND, Key::Minus)), "Smaller text and controls", "A quarter smaller, down to 75 %."),
             Self::ScaleReset => entry(Both, Some((COMMAND, Key::Num0)), "Text and controls at 100 %", "As the desktop has it."),
             Self::NextLook => entry(Both, Some((COMMAND_SHIFT, Key::L)), "Next look", "Light, dark, high contrast, as the system."),
+            Self::Maximise => entry(
+                Explorer,
+                Some((PLAIN, Key::M)),
+                "Maximise the pane, or restore it",
+                "Give the pane under the pointer the whole window; Escape restores it. A double click on its tab does it too.",
+            ),
             Self::ResetLayout => entry(Explorer, None, "Reset the layout", "Put the panes back to where they were on the first start."),
             Self::Show(pane) => {
                 let words = pane.words();

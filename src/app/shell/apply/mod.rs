@@ -9,6 +9,7 @@ pub mod history;
 pub mod lesson;
 pub mod live;
 pub mod lookup;
+mod opening;
 pub mod parts;
 pub mod picking;
 pub mod poll;
@@ -100,9 +101,11 @@ impl App {
             Command::PreviousQuery => self.step_query(-1),
             Command::FitView if self.is_at(PaneKind::Timeline) => self.focus_timeline(),
             Command::FitView => {
-                self.state.plane.window = None;
-                let view = crate::app::model::views::SpaceView::default();
-                (self.state.space.target, self.state.space.distance) = (view.target, view.distance);
+                (self.state.plane.window, self.state.plane.whole) = (None, true);
+                if let Some(scene) = self.session.scene() {
+                    let space = &mut self.state.space;
+                    (space.target, space.distance) = camera::overview(scene.data(), space.axes);
+                }
             }
             Command::FocusQuery => self.focus_query(),
             Command::Undo => self.undo(),
@@ -129,6 +132,7 @@ impl App {
             Command::ScaleUp => self.set_scale(self.state.scale + 0.25),
             Command::ScaleDown => self.set_scale(self.state.scale - 0.25),
             Command::ScaleReset => self.set_scale(1.0),
+            Command::Maximise => self.maximise(),
             Command::ResetLayout => self.state.tree = crate::app::model::pane::default_layout(),
             Command::Show(pane) => self.show(pane),
             Command::TimelineCloser => self.zoom_timeline(2.0),
@@ -156,6 +160,15 @@ impl App {
             // Its tile was closed, or the state is of an older version.
             self.state.tree = crate::app::model::pane::default_layout();
             self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == pane));
+        }
+    }
+
+    /// Gives the pane under the pointer the whole window, or, where there is none, the one shown last; restores it where it has it.
+    fn maximise(&mut self) {
+        let pointed = PaneKind::ALL.iter().copied().find(|&pane| self.is_at(pane));
+        self.state.maximised ^= true;
+        if let (true, Some(pane)) = (self.state.maximised, pointed) {
+            self.state.pane = pane;
         }
     }
 
@@ -265,6 +278,7 @@ impl App {
             None => {
                 self.cancel_selecting();
                 self.cancel_ask();
+                self.state.maximised = false;
             }
         }
     }

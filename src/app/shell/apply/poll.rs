@@ -8,7 +8,7 @@ use crate::app::jobs::table::Slot;
 use crate::app::jobs::task::{Outcome, Stopped};
 use crate::app::model::{
     About, Activity, ColorBy, Compared, Ended, Endings, EngineStatus, ExportDialog, FileColumns, FileState, PartsDialog, Picked, ProjectionKind,
-    Then, TimelineView, Walked,
+    SpaceView, Then, TimelineView, Walked,
 };
 use crate::app::shell::app::{App, FIRST_QUERIES};
 use crate::app::shell::tasks::{Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, PICK, PROBE, PROJECT, Runs, SNAP, TakesPath, WALK};
@@ -201,14 +201,20 @@ impl App {
                 }
                 return;
             }
-            (Ok(Ok(cloud)), Then::Show) => return self.show_loaded_cloud(cloud, file),
+            (Ok(Ok(cloud)), Then::Show) => {
+                let again = self.shows(&cloud);
+                self.show_loaded_cloud(cloud, file);
+                return self.open_to_an_answer(again);
+            }
             (Ok(Ok(cloud)), Then::Resume(saved)) => {
                 self.show_loaded_cloud(cloud, file);
                 return self.resume_loaded(&saved);
             }
             (Ok(Ok(cloud)), Then::Run(spec)) => {
                 let nobody_said = matches!(spec.queries, QuerySpec::Count(count) if self.is_usual(count));
+                let again = self.shows(&cloud);
                 self.show_loaded_cloud(Arc::clone(&cloud), file);
+                self.open_to_an_answer(again);
                 // How many rows there are was not known.
                 let queries = if nobody_said { QuerySpec::Count(usual_queries(&cloud)) } else { spec.queries };
                 return self.run_on(&cloud, RunSpec { queries, ..spec });
@@ -249,11 +255,9 @@ impl App {
         if self.state.draft.query_count.parse().is_ok_and(|count| self.is_usual(count)) {
             self.state.draft.query_count = usual_queries(&cloud).to_string();
         }
-        self.state.plane.window = None;
-        self.state.plane.axes = fitting(&cloud);
-        let view = crate::app::model::views::SpaceView::default();
-        (self.state.space.target, self.state.space.distance) = (view.target, view.distance);
-        self.state.space.axes = fitting(&cloud);
+        (self.state.plane.window, self.state.plane.whole, self.state.plane.axes) = (None, false, fitting(&cloud));
+        let view = SpaceView { axes: fitting(&cloud), ..SpaceView::default() };
+        self.state.space = self.state.space.looking(&view);
         self.describe(&cloud);
         self.fit_looks_to(&cloud);
         if self.session.running.take().is_some() {
@@ -273,6 +277,11 @@ impl App {
         self.lesson_cloud_changed();
     }
 
+    /// Whether the same points are shown already.
+    fn shows(&self, cloud: &PointCloud) -> bool {
+        self.session.cloud.as_ref().is_some_and(|shown| shown.fingerprint() == cloud.fingerprint())
+    }
+
     /// What the cloud before was coloured by or projected on, and this one has not or needs not: colours that it cannot have,
     /// and a projection of a cloud that its own axes show whole.
     fn fit_looks_to(&mut self, cloud: &PointCloud) {
@@ -285,8 +294,7 @@ impl App {
         if !has {
             self.state.color.choose(ColorBy::Nothing);
         }
-        let again = self.session.cloud.as_ref().is_some_and(|before| before.fingerprint() == cloud.fingerprint());
-        if cloud.dims() <= 3 && !again {
+        if cloud.dims() <= 3 && !self.shows(cloud) {
             self.state.projection.kind = ProjectionKind::Axes;
         }
     }

@@ -9,6 +9,7 @@
 //! | `history` | undo and redo |
 //! | `saved`, `files`, `export`, `parts`, `finder`, `log` | saved sessions, dialogs, the log |
 //! | `camera` | transforms between cloud and screen coordinates |
+//! | `telling` | an answer in words |
 //! | `opening` | which row is asked for before the user picks one |
 //! | `commands` | actions: one enum feeds menus, shortcuts and the list of shortcuts |
 
@@ -38,6 +39,7 @@ pub mod scene;
 pub mod selection;
 pub mod session;
 pub mod state;
+pub mod telling;
 pub mod timeline;
 pub mod views;
 pub mod walk;
@@ -91,6 +93,7 @@ pub use selection::how::How;
 pub use selection::{Hovered, Selection};
 pub use session::{EngineStatus, FileColumns, Session};
 pub use state::{Room, SCALES, State};
+pub use telling::{Kinds, Telling};
 pub use timeline::{TimeAxis, TimelineView};
 pub use views::{CountsView, PlaneView, PlaneWindow, SpaceView};
 pub use walk::{WalkView, Walked, Walkthrough};

@@ -212,9 +212,7 @@ pub fn screen_position(app: &App, pane: PaneKind, rect: egui::Rect, row: usize) 
     let (data, state) = (scene.data(), &app.state);
     let eye = match pane {
         PaneKind::Space => crate::app::model::picking::eye::Eye::Space(camera::SpaceCamera::new(rect, &state.space, data), state.space.axes),
-        _ => {
-            crate::app::model::picking::eye::Eye::Plane(camera::PlaneCamera::of(rect, &state.plane, data), state.plane.axes)
-        }
+        _ => crate::app::model::picking::eye::Eye::Plane(camera::PlaneCamera::of(rect, &state.plane, data), state.plane.axes),
     };
     eye.screen(data, row)
 }

@@ -152,8 +152,7 @@ impl Command {
         Self::ExportSelection,
     ];
     /// Of the View menu, before the panes, looks and scales.
-    pub const VIEW: [Self; 6] =
-        [Self::FitView, Self::FocusQuery, Self::Maximise, Self::ToggleProblem, Self::ToggleSelection, Self::ResetLayout];
+    pub const VIEW: [Self; 6] = [Self::FitView, Self::FocusQuery, Self::Maximise, Self::ToggleProblem, Self::ToggleSelection, Self::ResetLayout];
     /// Of the View menu.
     pub const SCALE: [Self; 4] = [Self::ScaleUp, Self::ScaleDown, Self::ScaleReset, Self::PresenterScale];
     /// Of the Help menu.

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::app::model::{Beside, PaneKind};
+use crate::app::model::{Beside, PaneKind, Room};
 use crate::app::shell::app::App;
 use crate::app::shell::tasks::BESIDE;
 
 impl App {
-    /// Has that of the neighbours read that Neighbours shows: not of every place where a query is dragged along.
+    /// Has that of the neighbours read that the answer and Neighbours show: not of every place where a query is dragged along.
     pub(in crate::app::shell) fn want_beside(&mut self) {
-        let shown = self.pane_rects.contains_key(&PaneKind::Neighbors) && !self.session.live.is_held();
+        let shown = self.shows_beside() && !self.session.live.is_held();
         let Some(answered) = self.session.answered.as_ref().filter(|_| shown && self.session.listed_beside().is_none()) else { return };
         let (cloud, rows) = (&answered.record.cloud, answered.neighbors().map(|(row, _)| row).collect::<Vec<u32>>());
         match self.handles.beside.known(cloud, &rows) {
@@ -22,8 +22,13 @@ impl App {
         }
     }
 
-    /// Whether Neighbours is in sight and what the file has of its rows is still being read.
+    fn shows_beside(&self) -> bool {
+        let [_, panel] = self.state.panels(Room::of(self.handles.ctx.content_rect().width()));
+        panel || self.pane_rects.contains_key(&PaneKind::Neighbors)
+    }
+
+    /// Whether what the file has of the neighbours is in sight and still being read.
     pub(in crate::app::shell) fn is_reading_beside(&self) -> bool {
-        self.pane_rects.contains_key(&PaneKind::Neighbors) && self.jobs.has(&BESIDE)
+        self.shows_beside() && self.jobs.has(&BESIDE)
     }
 }

@@ -1,5 +1,6 @@
 //! The panels around the panes, and the dialogs over them.
 
+pub mod answer;
 pub mod export;
 pub mod finder;
 pub mod hints;

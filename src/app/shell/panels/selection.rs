@@ -5,8 +5,9 @@ use egui::{RichText, ScrollArea, Ui};
 use crate::app::features::live::place::place_ui;
 use crate::app::look::{Palette, command_ui, fact_ui, heading_ui, if_shuffled, keys_text};
 use crate::app::model::{Action, Actions, Answered, Command, Draft, Ended, Session, State};
+use crate::app::shell::panels::answer::answer_ui;
 use crate::cloud::Source;
-use crate::knn::{Measure, Metric, Setup};
+use crate::knn::{Measure, Setup};
 use crate::run::{EngineChoice, RunRecord};
 use crate::text;
 
@@ -16,6 +17,9 @@ const LISTED: usize = 8;
 pub fn selection_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 3.0;
+        if let Some(answered) = &session.answered {
+            answer_ui(ui, session, answered, palette);
+        }
         heading_ui(ui, "Query");
         match session.picked_point() {
             None => {
@@ -44,7 +48,7 @@ pub fn selection_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Pal
                     ui.label(RichText::new(rest).color(palette.text_weak).small());
                 }
                 match &session.answered {
-                    Some(answered) => answer_ui(ui, answered, palette),
+                    Some(answered) => search_ui(ui, answered, palette),
                     None if session.live.is_waiting() => {
                         ui.label(RichText::new("Answering…").color(palette.text_weak));
                     }
@@ -70,41 +74,38 @@ pub fn selection_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Pal
         chosen_ui(ui, session, palette, actions);
         let shown = session.record.as_ref().or(session.answered.as_ref().map(|answered| &answered.record));
         if let Some(record) = shown {
-            run_ui(ui, record, state, palette, actions);
+            folded_ui(ui, "Run", |ui| run_ui(ui, record, state, palette, actions));
         }
     });
 }
 
-fn answer_ui(ui: &mut Ui, answered: &Answered, palette: &Palette) {
-    let metric = answered.record.spec.metric;
-    let squared = answered.max_squared_distance();
-    let name = match metric {
-        Metric::L2 => "k-th distance",
-        Metric::Angular => "k-th angle",
-    };
-    let unit = if metric == Metric::Angular { " rad" } else { "" };
-    if squared.is_finite() {
-        fact_ui(ui, name, format!("{}{unit}", text::digits(metric.distance(squared), 6)), palette);
-        fact_ui(ui, "squared", text::digits(f64::from(squared), 6), palette);
-    } else {
-        fact_ui(ui, "Neighbours", format!("{} of k = {}", text::thousands(answered.neighbors().len() as u64), answered.record.spec.k), palette);
-    }
-    let spec = &answered.record.spec;
-    fact_ui(ui, "Asked", format!("k = {}, {}, {}", spec.k, spec.metric, answered.record.engine), palette);
-    if let (Some(engine), Some(accessed)) = (answered.record.descriptor().filter(|engine| !engine.is_exhaustive), answered.counted("accessed")) {
-        let (accessed, all) = (text::thousands(accessed.into()), text::count(answered.record.cloud.len() as u64, "point", "points"));
+/// How the answer was found: folded, for those who look at the search and not at the points.
+fn search_ui(ui: &mut Ui, answered: &Answered, palette: &Palette) {
+    let record = &answered.record;
+    if let (Some(engine), Some(accessed)) = (record.descriptor().filter(|engine| !engine.is_exhaustive), answered.counted("accessed")) {
+        let (accessed, all) = (text::thousands(accessed.into()), text::count(record.cloud.len() as u64, "point", "points"));
         ui.label(RichText::new(format!("{} looked at {accessed} of {all}.", engine.id)).color(palette.text_weak).small());
     }
-    match answered.record.measured.queries() > answered.query {
-        true => {
-            for (name, value) in answered.record.measured.of(answered.query) {
-                fact_ui(ui, &text::sentence_case(&Measure::words(name)), text::thousands(value.into()), palette);
-            }
+    folded_ui(ui, "How it was found", |ui| {
+        let spec = &record.spec;
+        fact_ui(ui, "Asked", format!("k = {}, {}, {}", spec.k, spec.metric, record.engine), palette);
+        let squared = answered.max_squared_distance();
+        if squared.is_finite() {
+            fact_ui(ui, "Squared distance", text::digits(f64::from(squared), 6), palette);
         }
-        false => {
-            ui.label(RichText::new(format!("{} counts nothing.", answered.record.engine)).color(palette.text_weak).small());
+        if record.measured.queries() <= answered.query {
+            ui.label(RichText::new(format!("{} counts nothing.", record.engine)).color(palette.text_weak).small());
+            return;
         }
-    }
+        for (name, value) in record.measured.of(answered.query) {
+            fact_ui(ui, &text::sentence_case(&Measure::words(name)), text::thousands(value.into()), palette);
+        }
+    });
+}
+
+/// A part of the panel that opens when asked.
+fn folded_ui(ui: &mut Ui, title: &str, add: impl FnOnce(&mut Ui)) {
+    egui::CollapsingHeader::new(title).id_salt(title).default_open(false).show(ui, add);
 }
 
 fn stepper_ui(ui: &mut Ui, session: &Session, record: &RunRecord, palette: &Palette, actions: &mut Actions) {
@@ -177,7 +178,6 @@ fn chosen_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Ac
 }
 
 fn run_ui(ui: &mut Ui, record: &RunRecord, state: &State, palette: &Palette, actions: &mut Actions) {
-    heading_ui(ui, "Run");
     let (spec, summary) = (&record.spec, &record.summary);
     fact_ui(ui, "Points", text::thousands(summary.n), palette);
     fact_ui(ui, "Queries", text::thousands(summary.q), palette);

@@ -1,0 +1,250 @@
+//! An answer in words: how many neighbours of what are within which distance, and of what kind they are.
+
+use crate::app::model::answer::{Answered, Picked};
+use crate::app::model::picking::beside::Beside;
+use crate::cloud::formats::Cell;
+use crate::knn::Metric;
+use crate::text;
+
+/// Kinds that are told apart; the rest are counted together.
+pub const KINDS: usize = 5;
+
+/// Headings of columns that name a row, the best first.
+const NAMES: [&str; 10] = ["name", "title", "city", "place", "station", "town", "label", "id", "key", "code"];
+
+/// Headings of columns that say of what kind a row is, the best first.
+const LABELS: [&str; 15] = [
+    "label",
+    "class",
+    "target",
+    "species",
+    "category",
+    "classification",
+    "type",
+    "kind",
+    "group",
+    "cluster",
+    "state",
+    "region",
+    "country",
+    "genre",
+    "digit",
+];
+
+/// How many of the neighbours are of which kind, by a column of the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kinds {
+    /// The column's heading.
+    pub column: String,
+    /// The most frequent first, at most [`KINDS`].
+    pub counts: Vec<(String, usize)>,
+    /// Neighbours of all other kinds.
+    pub others: usize,
+    /// Neighbours that are as the query is, itself left out, and out of how many; `None` where the query is no row, or has no kind.
+    pub alike: Option<(usize, usize)>,
+}
+
+/// An answer in words.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Telling {
+    /// Neighbours that were found.
+    pub found: usize,
+    /// What they are neighbours of: a name of the file, a row, a place.
+    pub whose: String,
+    /// The distance within which all of them are, with its unit.
+    pub within: String,
+    /// Distances of the neighbours, the query's own row left out, ascending.
+    pub distances: Vec<f64>,
+    pub kinds: Option<Kinds>,
+}
+
+impl Telling {
+    /// Tells an answer; `beside` is what the file has of the neighbours, once that was read.
+    pub fn of(answered: &Answered, picked: Option<Picked>, beside: Option<&Beside>) -> Self {
+        let metric = answered.record.spec.metric;
+        let own = match picked {
+            Some(Picked::Row(row)) if answered.record.query_cloud.is_none() => Some(row),
+            _ => None,
+        };
+        let neighbors: Vec<(u32, f32)> = answered.neighbors().collect();
+        let place_of_own = neighbors.iter().position(|&(row, _)| Some(row) == own);
+        let others = || neighbors.iter().filter(|&&(row, _)| Some(row) != own);
+        let distances: Vec<f64> = others().map(|&(_, squared)| metric.distance(squared)).collect();
+        let farthest = distances.last().copied().unwrap_or(0.0);
+        let kinds = beside.and_then(|beside| kinds(beside, neighbors.len(), place_of_own));
+        let name = beside.zip(place_of_own).and_then(|(beside, place)| name(beside, place));
+        let whose = match (name, own, picked) {
+            (Some(name), ..) => name,
+            (None, Some(row), _) => format!("row {}", text::thousands(answered.record.cloud.record(row as usize))),
+            (None, None, Some(Picked::Query(query))) => format!("query {}", text::thousands(query as u64)),
+            _ => "this place".to_owned(),
+        };
+        Self { found: distances.len(), whose, within: distance_text(metric, farthest), distances, kinds }
+    }
+
+    /// `31 nearest of West Union, IL are within 0.341`.
+    pub fn sentence(&self) -> String {
+        match self.found {
+            0 => format!("{} has no neighbours.", self.whose),
+            1 => format!("The nearest of {} is at {}.", self.whose, self.within),
+            found => format!("The {} nearest of {} are within {}.", text::thousands(found as u64), self.whose, self.within),
+        }
+    }
+}
+
+impl Kinds {
+    /// `state: IL 25, IN 6`.
+    pub fn sentence(&self) -> String {
+        let counts = self.counts.iter().map(|(kind, count)| format!("{kind} {count}"));
+        let others = (self.others > 0).then(|| format!("others {}", self.others));
+        format!("{}: {}", self.column, counts.chain(others).collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// A distance in the metric's unit.
+pub fn distance_text(metric: Metric, distance: f64) -> String {
+    match metric {
+        Metric::L2 => text::digits(distance, 4),
+        Metric::Angular => format!("{} rad", text::digits(distance, 4)),
+    }
+}
+
+fn words(heading: &str) -> impl Iterator<Item = &str> {
+    heading.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+/// The column whose heading has the best of some words in it, of those that are accepted.
+fn headed(beside: &Beside, wanted: &[&str], accepts: impl Fn(usize) -> bool) -> Option<usize> {
+    let columns = &beside.others()?.columns;
+    let place = |column: usize| wanted.iter().position(|wanted| words(&columns[column]).any(|word| word.eq_ignore_ascii_case(wanted)));
+    (0..columns.len()).filter(|&column| accepts(column)).filter_map(|column| Some((place(column)?, column))).min().map(|(_, column)| column)
+}
+
+fn texts(beside: &Beside, column: usize) -> Vec<Option<String>> {
+    (0..beside.rows.len()).map(|place| beside.cell(place, column).and_then(cell_text)).collect()
+}
+
+/// Of numbers only whole ones are kinds.
+fn cell_text(cell: &Cell) -> Option<String> {
+    match cell {
+        Cell::Text(text) => Some(text.chars().take(40).collect()),
+        Cell::Number(value) if value.fract() == 0.0 => Some(text::coordinate(*value)),
+        Cell::Number(_) | Cell::Missing => None,
+    }
+}
+
+fn is_text(beside: &Beside, column: usize) -> bool {
+    (0..beside.rows.len()).any(|place| matches!(beside.cell(place, column), Some(Cell::Text(_))))
+}
+
+/// How many different texts there are, and how many rows have one.
+fn variety(texts: &[Option<String>]) -> (usize, usize) {
+    let mut there: Vec<&String> = texts.iter().flatten().collect();
+    let rows = there.len();
+    there.sort_unstable();
+    there.dedup();
+    (there.len(), rows)
+}
+
+/// By which column neighbours are of kinds: by its heading, or else the text that repeats most.
+fn kind_column(beside: &Beside) -> Option<usize> {
+    let repeats = |column: usize| {
+        let (different, rows) = variety(&texts(beside, column));
+        rows > 1 && different * 2 <= rows
+    };
+    let by_heading = headed(beside, &LABELS, repeats);
+    by_heading.or_else(|| {
+        let columns = 0..beside.others().map_or(0, |others| others.columns.len());
+        columns.filter(|&column| is_text(beside, column) && repeats(column)).min_by_key(|&column| variety(&texts(beside, column)).0)
+    })
+}
+
+fn kinds(beside: &Beside, neighbors: usize, own: Option<usize>) -> Option<Kinds> {
+    let column = kind_column(beside)?;
+    let texts = texts(beside, column);
+    let mut counts: Vec<(String, usize)> = Vec::new();
+    for (_, text) in texts.iter().enumerate().take(neighbors).filter(|&(place, _)| Some(place) != own) {
+        let kind = text.as_deref().unwrap_or("–");
+        match counts.iter_mut().find(|(known, _)| known == kind) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((kind.to_owned(), 1)),
+        }
+    }
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let total: usize = counts.iter().map(|(_, count)| count).sum();
+    let alike = own.and_then(|place| texts[place].as_ref()).map(|of_query| {
+        let alike = counts.iter().find(|(kind, _)| kind == of_query).map_or(0, |(_, count)| *count);
+        (alike, total)
+    });
+    let others = counts.iter().skip(KINDS).map(|(_, count)| count).sum();
+    counts.truncate(KINDS);
+    Some(Kinds { column: beside.others()?.columns[column].clone(), counts, others, alike })
+}
+
+/// What a row is called: `West Union, IL`.
+fn name(beside: &Beside, place: usize) -> Option<String> {
+    let kind = kind_column(beside);
+    let names_rows = |column: usize| Some(column) != kind && is_text(beside, column);
+    let by_heading = headed(beside, &NAMES, names_rows);
+    let column = by_heading.or_else(|| {
+        let columns = 0..beside.others().map_or(0, |others| others.columns.len());
+        columns.filter(|&column| names_rows(column)).max_by_key(|&column| (variety(&texts(beside, column)).0, usize::MAX - column))
+    })?;
+    let name = beside.cell(place, column).and_then(cell_text)?;
+    let kind = kind.filter(|&kind| is_text(beside, kind)).and_then(|kind| beside.cell(place, kind).and_then(cell_text));
+    Some(kind.map_or_else(|| name.clone(), |kind| format!("{name}, {kind}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::app::model::picking::others::Others;
+    use crate::app::testing::cloud;
+
+    fn beside(columns: &[&str], rows: Vec<Vec<Cell>>) -> Beside {
+        let others = Others { columns: columns.iter().map(|&name| name.to_owned()).collect(), total: columns.len(), rows };
+        let numbers = (0..others.rows.len() as u32).collect();
+        Beside { cloud: cloud(9, 2, 1), rows: numbers, found: Arc::new(Ok(others)) }
+    }
+
+    fn text(text: &str) -> Cell {
+        Cell::Text(text.to_owned())
+    }
+
+    #[test]
+    fn places_are_named_and_counted_by_state() {
+        let row = |zip: f64, city: &str, state: &str| vec![Cell::Number(zip), text(city), text(state)];
+        let rows = vec![row(1.0, "Woodburn", "IA"), row(2.0, "Osceola", "IA"), row(3.0, "Davis City", "MO"), row(4.0, "Lacona", "IA")];
+        let beside = beside(&["zip_code", "city", "state"], rows);
+        assert_eq!(name(&beside, 0).as_deref(), Some("Woodburn, IA"));
+        let kinds = kinds(&beside, 4, Some(0)).expect("states");
+        assert_eq!((kinds.sentence().as_str(), kinds.alike), ("state: IA 2, MO 1", Some((2, 3))));
+    }
+
+    #[test]
+    fn a_label_is_a_kind_and_no_name() {
+        let rows = (0..20).map(|at| vec![Cell::Number(f64::from(at) + 0.5), Cell::Number(f64::from(at % 8))]).collect();
+        let beside = beside(&["weight", "digit"], rows);
+        assert_eq!(name(&beside, 3), None);
+        let kinds = kinds(&beside, 20, None).expect("digits");
+        // 0 to 3 three times each, 4 to 7 twice.
+        assert_eq!((kinds.counts.len(), kinds.others, kinds.alike), (KINDS, 6, None));
+        assert_eq!(kinds.sentence(), "digit: 0 3, 1 3, 2 3, 3 3, 4 2, others 6");
+    }
+
+    #[test]
+    fn texts_without_a_known_heading_serve_too() {
+        let rows = ["ab", "cd", "ef", "gh"].map(|name| vec![text(name), text(if name < "d" { "low" } else { "high" })]).to_vec();
+        let beside = beside(&["one", "two"], rows);
+        assert_eq!(name(&beside, 1).as_deref(), Some("cd, low"));
+        assert_eq!(kinds(&beside, 4, Some(1)).expect("kinds").alike, Some((1, 3)));
+    }
+
+    #[test]
+    fn nothing_is_made_up() {
+        let beside = beside(&["height"], vec![vec![Cell::Number(0.25)], vec![Cell::Missing]]);
+        assert_eq!((name(&beside, 0), kinds(&beside, 2, None)), (None, None));
+    }
+}

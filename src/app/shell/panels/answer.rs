@@ -1,0 +1,117 @@
+//! Above on the right: the answer in a sentence, of what kind the neighbours are, and how their distances spread.
+
+use std::sync::{Arc, Weak};
+
+use egui::{Color32, Rect, RichText, Sense, Stroke, Ui, vec2};
+
+use crate::app::look::{Palette, heading_ui};
+use crate::app::model::{Answered, Found, Kinds, Picked, Session, Telling};
+use crate::run::RunRecord;
+use crate::text;
+
+/// The bar of kinds, and the line of distances.
+const BAR: f32 = 12.0;
+
+/// Says what was found.
+pub fn answer_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &Palette) {
+    let telling = telling(ui, session, answered);
+    heading_ui(ui, "Answer");
+    ui.add(egui::Label::new(RichText::new(telling.sentence()).size(15.0)).wrap());
+    if let Some(kinds) = &telling.kinds {
+        kinds_ui(ui, kinds, palette);
+    }
+    distances_ui(ui, &telling, palette);
+}
+
+/// What a telling was worked out from, and the telling.
+#[derive(Clone)]
+struct Told {
+    /// Held weakly: a record that is replaced goes, and its address is no other's while this is here.
+    record: Weak<RunRecord>,
+    query: usize,
+    picked: Option<Picked>,
+    beside: Option<Arc<Found>>,
+    telling: Arc<Telling>,
+}
+
+/// Worked out when the answer changes, or what is known of its neighbours, and not in every frame.
+fn telling(ui: &Ui, session: &Session, answered: &Answered) -> Arc<Telling> {
+    let beside = session.listed_beside();
+    let id = egui::Id::unique("telling");
+    let known = ui.data(|data| data.get_temp::<Told>(id)).filter(|told| {
+        let same_file = match (&told.beside, beside) {
+            (Some(known), Some(beside)) => Arc::ptr_eq(known, &beside.found),
+            (known, beside) => known.is_none() && beside.is_none(),
+        };
+        std::ptr::eq(told.record.as_ptr(), Arc::as_ptr(&answered.record))
+            && told.query == answered.query
+            && told.picked == session.picked
+            && same_file
+    });
+    if let Some(told) = known {
+        return told.telling;
+    }
+    let telling = Arc::new(Telling::of(answered, session.picked, beside));
+    let told = Told {
+        record: Arc::downgrade(&answered.record),
+        query: answered.query,
+        picked: session.picked,
+        beside: beside.map(|beside| Arc::clone(&beside.found)),
+        telling: Arc::clone(&telling),
+    };
+    ui.data_mut(|data| data.insert_temp(id, told));
+    telling
+}
+
+fn kinds_ui(ui: &mut Ui, kinds: &Kinds, palette: &Palette) {
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), BAR), Sense::hover());
+    let sentence = kinds.sentence();
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &sentence));
+    let total: usize = kinds.counts.iter().map(|(_, count)| count).sum::<usize>() + kinds.others;
+    let color = |at: usize| if at < kinds.counts.len() { palette.categories[at % palette.categories.len()] } else { palette.muted };
+    let mut left = rect.left();
+    let mut parts: Vec<(String, usize)> = kinds.counts.clone();
+    if kinds.others > 0 {
+        parts.push(("others".to_owned(), kinds.others));
+    }
+    for (at, (_, count)) in parts.iter().enumerate() {
+        let right = left + rect.width() * *count as f32 / total.max(1) as f32;
+        ui.painter().rect_filled(Rect::from_x_y_ranges(left..=(right - 1.0).max(left), rect.y_range()), 0.0, color(at));
+        left = right;
+    }
+    response.on_hover_text(&sentence);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 4.0;
+        ui.label(RichText::new(&kinds.column).color(palette.text_weak));
+        for (at, (kind, count)) in parts.iter().enumerate() {
+            let (square, _) = ui.allocate_exact_size(vec2(8.0, 8.0), Sense::hover());
+            ui.painter().rect_filled(square, 1.0, color(at));
+            ui.label(format!("{kind} {count}"));
+        }
+    });
+    if let Some((alike, total)) = kinds.alike.filter(|(alike, total)| alike < total) {
+        let share = format!("{alike} of {total} have the query’s own {}.", kinds.column);
+        ui.label(RichText::new(share).color(palette.text_weak).small());
+    }
+}
+
+/// A tick for each neighbour, from the query on the left to the farthest.
+fn distances_ui(ui: &mut Ui, telling: &Telling, palette: &Palette) {
+    let (Some(&nearest), Some(&farthest)) = (telling.distances.first(), telling.distances.last()) else { return };
+    if telling.distances.len() < 2 || farthest <= 0.0 {
+        return;
+    }
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), BAR), Sense::hover());
+    let line = rect.center().y;
+    ui.painter().hline(rect.x_range(), line, Stroke::new(1.0, palette.line));
+    let at = |distance: f64| rect.left() + 1.0 + (rect.width() - 2.0) * (distance / farthest) as f32;
+    let tick = |distance: f64, color: Color32, width: f32| ui.painter().vline(at(distance), rect.y_range(), Stroke::new(width, color));
+    for &distance in &telling.distances {
+        tick(distance, palette.neighbor.gamma_multiply(0.6), 1.0);
+    }
+    let median = telling.distances[telling.distances.len() / 2];
+    tick(median, palette.text, 2.0);
+    let words = format!("nearest {}, median {}, farthest {}", text::digits(nearest, 3), text::digits(median, 3), text::digits(farthest, 3));
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, format!("Distances: {words}")));
+    ui.label(RichText::new(words).color(palette.text_weak).small());
+}

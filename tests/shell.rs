@@ -79,7 +79,7 @@ fn the_finder_finds_a_command_by_its_words_and_does_it() {
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
     window.get_by_role_and_label(Role::TextInput, "Find a command").type_text("no such thing");
     window.run_steps(2);
-    window.get_by_label("Nothing is called that.");
+    window.get_by_label("No matching command.");
 }
 
 #[test]

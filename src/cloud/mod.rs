@@ -15,6 +15,7 @@ mod point_cloud;
 pub mod project;
 pub mod query_point;
 mod records;
+pub mod roles;
 mod table;
 mod values;
 

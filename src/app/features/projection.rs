@@ -25,22 +25,22 @@ pub fn bar_ui(ui: &mut Ui, axes: &[usize], state: &State, session: &Session, pal
     }
     let mut view = state.projection;
     let shown = format!("Show {}", view.kind.text());
+    let explained: Vec<String> = match session.projected.as_ref().filter(|projected| projected.view == state.projection) {
+        Some(projected) => axes.iter().filter_map(|&axis| projected.explained(axis)).collect(),
+        None => Vec::new(),
+    };
     let response = ComboBox::from_id_salt("projection").width(0.0).selected_text(shown).show_ui(ui, |ui| {
         for kind in ProjectionKind::ALL {
             ui.selectable_value(&mut view.kind, kind, kind.text()).on_hover_text(kind.about());
         }
     });
     name_chooser(&response.response, "Shown", view.kind.text());
+    if !explained.is_empty() {
+        response.response.on_hover_text(format!("Of the points’ variance: {}.", explained.join(", ")));
+    }
     if view.kind == ProjectionKind::Random {
         let label = ui.label(RichText::new("seed").color(palette.text_weak));
         ui.add(DragValue::new(&mut view.seed).speed(0.05)).labelled_by(label.id).on_hover_text("Another seed, other directions.");
-    }
-    if let Some(projected) = session.projected.as_ref().filter(|projected| projected.view == state.projection) {
-        let explained: Vec<String> = axes.iter().filter_map(|&axis| projected.explained(axis)).collect();
-        if !explained.is_empty() {
-            let text = RichText::new(explained.join(", ")).color(palette.text_weak).small();
-            ui.label(text).on_hover_text("The share of the points' variance along each direction.");
-        }
     }
     if view != state.projection {
         actions.send(Action::SetProjection(view));

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crate::app::model::files::{FileState, file_name};
-use crate::cloud::{CloudError, PointCloud, Source, load, load_queries};
+use crate::app::model::roles::LeftOut;
+use crate::cloud::roles::{self, Role};
+use crate::cloud::{Axis, CloudError, ColumnChoice, PointCloud, Source, formats, load, load_queries};
 use crate::progress::Progress;
 
 #[derive(Clone, Debug)]
@@ -13,10 +15,20 @@ pub struct LoadJob {
     pub drop_nonfinite: bool,
     /// For a file of queries: the data in whose frame they are.
     pub data: Option<Arc<PointCloud>>,
+    /// Whether, where nobody said which columns are coordinates, labels and row numbers are left out.
+    pub guesses: bool,
+}
+
+/// A cloud that was loaded.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    pub cloud: Arc<PointCloud>,
+    /// The numeric columns that were taken for no coordinates.
+    pub left_out: Vec<LeftOut>,
 }
 
 /// How a load ended. Cancelled, it is [`CloudError::Cancelled`].
-pub type Loaded = Result<Arc<PointCloud>, CloudError>;
+pub type Loaded = Result<Opened, CloudError>;
 
 impl LoadJob {
     /// Reads or generates it, and says what the source's file was before: whoever changes the file meanwhile has changed what
@@ -27,7 +39,14 @@ impl LoadJob {
             None => load(&self.source, self.drop_nonfinite, progress),
             Some(data) => load_queries(&self.source, data, self.drop_nonfinite, progress),
         };
-        (loaded.map(Arc::new), file)
+        let opened = loaded.and_then(|cloud| {
+            if let (true, Some((source, left_out))) = (self.guesses, coordinates_only(&cloud, progress)) {
+                let cloud = Arc::new(load(&source, self.drop_nonfinite, progress)?);
+                return Ok(Opened { cloud, left_out });
+            }
+            Ok(Opened { cloud: Arc::new(cloud), left_out: Vec::new() })
+        });
+        (opened, file)
     }
 
     /// A file's name or a generator's spec.
@@ -38,4 +57,31 @@ impl LoadJob {
             Source::Coordinates(at) => at.clone(),
         }
     }
+}
+
+/// The source that takes coordinates alone out of a cloud's file, and what else its numeric columns are; `None` where they are all
+/// coordinates, or were chosen.
+fn coordinates_only(cloud: &PointCloud, progress: &dyn Progress) -> Option<(Source, Vec<LeftOut>)> {
+    let Source::File { path, columns: ColumnChoice::Default } = cloud.source() else { return None };
+    let roles = roles::guess(cloud);
+    if roles.iter().all(|&role| role == Role::Coordinate) {
+        return None;
+    }
+    // Columns are named by their numbers in the file: names may be no names of their own.
+    let names: Vec<String> = formats::describe(path, progress).ok()?.columns.into_iter().map(|column| column.name).collect();
+    let mut next = 0;
+    let mut number_of = |name: &str| {
+        let number = next + names.iter().skip(next).position(|known| known == name)?;
+        next = number + 1;
+        Some(number)
+    };
+    let numbers: Vec<usize> = cloud.axes().iter().map(|axis| number_of(&axis.name)).collect::<Option<_>>()?;
+    let left_out = |((axis, &role), &number): ((&Axis, &Role), &usize)| {
+        let alone = axis.name.parse::<usize>().is_err() && names.iter().filter(|name| name.eq_ignore_ascii_case(&axis.name)).count() == 1;
+        let key = if alone { axis.name.clone() } else { number.to_string() };
+        (role != Role::Coordinate).then(|| LeftOut { name: axis.name.clone(), number, key, is_label: role == Role::Label })
+    };
+    let left_out = cloud.axes().iter().zip(&roles).zip(&numbers).filter_map(left_out).collect();
+    let kept = numbers.iter().zip(&roles).filter(|(_, role)| **role == Role::Coordinate).map(|(number, _)| number.to_string());
+    Some((Source::File { path: path.clone(), columns: ColumnChoice::Named(kept.collect()) }, left_out))
 }

@@ -32,6 +32,8 @@ pub enum Slot {
     Color,
     /// The way of a search through an index is recorded.
     Walk,
+    /// Why a row is, or is not, among the neighbours is worked out.
+    Why,
     /// A file is read again, to see whether it has changed.
     Check,
     /// The picked query is answered.

@@ -9,6 +9,8 @@
 //! | `history` | undo and redo |
 //! | `saved`, `files`, `export`, `parts`, `finder`, `log` | saved sessions, dialogs, the log |
 //! | `camera` | transforms between cloud and screen coordinates |
+//! | `why` | why a row is, or is not, among the neighbours |
+//! | `roles` | columns that a file was opened without |
 //! | `telling` | an answer in words |
 //! | `opening` | which row is asked for before the user picks one |
 //! | `commands` | actions: one enum feeds menus, shortcuts and the list of shortcuts |
@@ -33,6 +35,7 @@ pub mod parts;
 pub mod picking;
 pub mod plan;
 pub mod projection;
+pub mod roles;
 pub mod runs;
 pub mod saved;
 pub mod scene;
@@ -43,6 +46,7 @@ pub mod telling;
 pub mod timeline;
 pub mod views;
 pub mod walk;
+pub mod why;
 
 // What other floors use of it. Within the floor, imports name the part: tests/architecture.rs looks for circles of parts.
 pub use activity::{Activity, Ended, Endings, Running};
@@ -81,6 +85,7 @@ pub use picking::sight::{Sight, Within};
 pub use picking::tool::Tool;
 pub use plan::plan_of;
 pub use projection::{Projected, ProjectionKind, ProjectionView};
+pub use roles::LeftOut;
 pub use runs::compared::Compared;
 pub use runs::list::{KeptRun, RunId, RunList};
 pub use runs::which::Saved;
@@ -97,3 +102,4 @@ pub use telling::{Kinds, Telling};
 pub use timeline::{TimeAxis, TimelineView};
 pub use views::{CountsView, PlaneView, PlaneWindow, SpaceView};
 pub use walk::{WalkView, Walked, Walkthrough};
+pub use why::Why;

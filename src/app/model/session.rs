@@ -16,12 +16,14 @@ use crate::app::model::parts::PartsDialog;
 use crate::app::model::picking::beside::Beside;
 use crate::app::model::picking::tool::Tool;
 use crate::app::model::projection::Projected;
+use crate::app::model::roles::LeftOut;
 use crate::app::model::runs::list::RunList;
 use crate::app::model::scene::Scene;
 use crate::app::model::selection::facts::Facts;
 use crate::app::model::selection::{Hovered, Selection};
 use crate::app::model::timeline::TimelineView;
 use crate::app::model::walk::Walked;
+use crate::app::model::why::Why;
 use crate::cloud::formats::ColumnInfo;
 use crate::cloud::{Fingerprint, PointCloud, Source};
 use crate::engines::registry;
@@ -87,6 +89,8 @@ pub struct Session {
     pub cloud: Option<Arc<PointCloud>>,
     /// What columns its file has, once they are listed.
     pub columns: Option<FileColumns>,
+    /// The numeric columns that its file was opened without.
+    pub left_out: Vec<LeftOut>,
     /// The last whole run over [`Self::cloud`].
     pub record: Option<Arc<RunRecord>>,
     /// Histogram and bands of [`Self::record`], once they are made.
@@ -131,6 +135,8 @@ pub struct Session {
     pub tool: Tool,
     /// What the file has of the neighbours that are listed beside their coordinates; or of those that were listed before.
     pub beside: Option<Beside>,
+    /// The row that is asked about: why it is, or is not, among the neighbours.
+    pub why: Why,
     /// The rank that is selected in the table.
     pub rank: Option<usize>,
     pub running: Option<Running>,

@@ -59,8 +59,9 @@ pub struct Telling {
 }
 
 impl Telling {
-    /// Tells an answer; `beside` is what the file has of the neighbours, once that was read.
-    pub fn of(answered: &Answered, picked: Option<Picked>, beside: Option<&Beside>) -> Self {
+    /// Tells an answer; `beside` is what the file has of the neighbours, once that was read, and `label` the column that is known to say of
+    /// what kind rows are.
+    pub fn of(answered: &Answered, picked: Option<Picked>, beside: Option<&Beside>, label: Option<&str>) -> Self {
         let metric = answered.record.spec.metric;
         let own = match picked {
             Some(Picked::Row(row)) if answered.record.query_cloud.is_none() => Some(row),
@@ -71,8 +72,8 @@ impl Telling {
         let others = || neighbors.iter().filter(|&&(row, _)| Some(row) != own);
         let distances: Vec<f64> = others().map(|&(_, squared)| metric.distance(squared)).collect();
         let farthest = distances.last().copied().unwrap_or(0.0);
-        let kinds = beside.and_then(|beside| kinds(beside, neighbors.len(), place_of_own));
-        let name = beside.zip(place_of_own).and_then(|(beside, place)| name(beside, place));
+        let kinds = beside.and_then(|beside| kinds(beside, label, neighbors.len(), place_of_own));
+        let name = beside.zip(place_of_own).and_then(|(beside, place)| name(beside, label, place));
         let whose = match (name, own, picked) {
             (Some(name), ..) => name,
             (None, Some(row), _) => format!("row {}", text::thousands(answered.record.cloud.record(row as usize))),
@@ -146,8 +147,11 @@ fn variety(texts: &[Option<String>]) -> (usize, usize) {
     (there.len(), rows)
 }
 
-/// By which column neighbours are of kinds: by its heading, or else the text that repeats most.
-fn kind_column(beside: &Beside) -> Option<usize> {
+/// By which column neighbours are of kinds: by the one that is known to be a label, by a heading, or else by the text that repeats most.
+fn kind_column(beside: &Beside, label: Option<&str>) -> Option<usize> {
+    if let Some(known) = label.and_then(|label| beside.others()?.columns.iter().position(|column| column == label)) {
+        return Some(known);
+    }
     let repeats = |column: usize| {
         let (different, rows) = variety(&texts(beside, column));
         rows > 1 && different * 2 <= rows
@@ -159,8 +163,8 @@ fn kind_column(beside: &Beside) -> Option<usize> {
     })
 }
 
-fn kinds(beside: &Beside, neighbors: usize, own: Option<usize>) -> Option<Kinds> {
-    let column = kind_column(beside)?;
+fn kinds(beside: &Beside, label: Option<&str>, neighbors: usize, own: Option<usize>) -> Option<Kinds> {
+    let column = kind_column(beside, label)?;
     let texts = texts(beside, column);
     let mut counts: Vec<(String, usize)> = Vec::new();
     for (_, text) in texts.iter().enumerate().take(neighbors).filter(|&(place, _)| Some(place) != own) {
@@ -182,8 +186,8 @@ fn kinds(beside: &Beside, neighbors: usize, own: Option<usize>) -> Option<Kinds>
 }
 
 /// What a row is called: `West Union, IL`.
-fn name(beside: &Beside, place: usize) -> Option<String> {
-    let kind = kind_column(beside);
+fn name(beside: &Beside, label: Option<&str>, place: usize) -> Option<String> {
+    let kind = kind_column(beside, label);
     let names_rows = |column: usize| Some(column) != kind && is_text(beside, column);
     let by_heading = headed(beside, &NAMES, names_rows);
     let column = by_heading.or_else(|| {
@@ -218,8 +222,8 @@ mod tests {
         let row = |zip: f64, city: &str, state: &str| vec![Cell::Number(zip), text(city), text(state)];
         let rows = vec![row(1.0, "Woodburn", "IA"), row(2.0, "Osceola", "IA"), row(3.0, "Davis City", "MO"), row(4.0, "Lacona", "IA")];
         let beside = beside(&["zip_code", "city", "state"], rows);
-        assert_eq!(name(&beside, 0).as_deref(), Some("Woodburn, IA"));
-        let kinds = kinds(&beside, 4, Some(0)).expect("states");
+        assert_eq!(name(&beside, None, 0).as_deref(), Some("Woodburn, IA"));
+        let kinds = kinds(&beside, None, 4, Some(0)).expect("states");
         assert_eq!((kinds.sentence().as_str(), kinds.alike), ("state: IA 2, MO 1", Some((2, 3))));
     }
 
@@ -227,8 +231,8 @@ mod tests {
     fn a_label_is_a_kind_and_no_name() {
         let rows = (0..20).map(|at| vec![Cell::Number(f64::from(at) + 0.5), Cell::Number(f64::from(at % 8))]).collect();
         let beside = beside(&["weight", "digit"], rows);
-        assert_eq!(name(&beside, 3), None);
-        let kinds = kinds(&beside, 20, None).expect("digits");
+        assert_eq!(name(&beside, None, 3), None);
+        let kinds = kinds(&beside, None, 20, None).expect("digits");
         // 0 to 3 three times each, 4 to 7 twice.
         assert_eq!((kinds.counts.len(), kinds.others, kinds.alike), (KINDS, 6, None));
         assert_eq!(kinds.sentence(), "digit: 0 3, 1 3, 2 3, 3 3, 4 2, others 6");
@@ -238,13 +242,13 @@ mod tests {
     fn texts_without_a_known_heading_serve_too() {
         let rows = ["ab", "cd", "ef", "gh"].map(|name| vec![text(name), text(if name < "d" { "low" } else { "high" })]).to_vec();
         let beside = beside(&["one", "two"], rows);
-        assert_eq!(name(&beside, 1).as_deref(), Some("cd, low"));
-        assert_eq!(kinds(&beside, 4, Some(1)).expect("kinds").alike, Some((1, 3)));
+        assert_eq!(name(&beside, None, 1).as_deref(), Some("cd, low"));
+        assert_eq!(kinds(&beside, None, 4, Some(1)).expect("kinds").alike, Some((1, 3)));
     }
 
     #[test]
     fn nothing_is_made_up() {
         let beside = beside(&["height"], vec![vec![Cell::Number(0.25)], vec![Cell::Missing]]);
-        assert_eq!((name(&beside, 0), kinds(&beside, 2, None)), (None, None));
+        assert_eq!((name(&beside, None, 0), kinds(&beside, None, 2, None)), (None, None));
     }
 }

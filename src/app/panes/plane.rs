@@ -193,7 +193,7 @@ fn lens(camera: &PlaneCamera, scene: &Scene, view: PlaneView, context: &PaneCont
     let query = camera.screen(center);
     let corner = pos2(
         if query.x < rect.center().x { rect.right() - side - 8.0 } else { rect.left() + 8.0 },
-        if query.y < rect.center().y { rect.bottom() - side - 8.0 } else { rect.top() + 8.0 },
+        if query.y < rect.center().y { rect.bottom() - side - 24.0 } else { rect.top() + 24.0 },
     );
     let window = PlaneWindow { center, units_per_point: reach * 2.5 / f64::from(side) };
     Some(PlaneCamera { rect: Rect::from_min_size(corner, egui::Vec2::splat(side)), window })

@@ -23,7 +23,7 @@ use crate::cloud::{CloudError, Fingerprint, PointCloud};
 use crate::knn::{EngineId, Walk};
 use crate::lesson::LessonError;
 use crate::lesson::lessons::Lesson;
-use crate::run::analysis::{Derived, TheoryCurve};
+use crate::run::analysis::{Derived, Standing, TheoryCurve};
 use crate::run::recording::{Recording, RecordingError};
 use crate::run::{Asker, RunError, RunRecord, Worker};
 
@@ -121,6 +121,13 @@ pub static WALK: Kind<App, Answered, Result<Option<Walk>, RunError>> = Kind {
     purpose: |_, fraction| Some(Activity::Preparing { what: "Walking through the search".to_owned(), fraction }),
     cancel: Cancel::By(App::cancel_walk),
     ..Kind::new(Slot::Walk, "walk", App::walk_done)
+};
+
+/// Why a row is, or is not, among the neighbours of an answer's query; `None` where it was left out of the search.
+pub static WHY: Kind<App, Answered, Result<Option<Standing>, RunError>> = Kind {
+    noticed: NOTICED,
+    purpose: |_, fraction| Some(Activity::Preparing { what: "Comparing a row".to_owned(), fraction }),
+    ..Kind::new(Slot::Why, "why", App::why_told)
 };
 
 /// A file that is read again, to see whether it has changed.

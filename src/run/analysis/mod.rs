@@ -6,12 +6,15 @@
 //! | [`Derived`] | what panes draw of a whole run |
 //! | [`TheoryCurve`] | where theory expects the bound of one query |
 //! | [`walk`] | which way a query's search took through an index |
+//! | [`Standing`] | why a row is, or is not, among the neighbours of a query |
 
+mod standing;
 mod theory;
 mod walk;
 
 use std::sync::Arc;
 
+pub use standing::{Standing, standing};
 pub use theory::TheoryCurve;
 pub use walk::walk;
 

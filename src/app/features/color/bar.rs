@@ -13,7 +13,7 @@ use crate::cloud::Source;
 /// By what points are coloured: one choice for Plane and Space.
 pub fn bar_ui(ui: &mut Ui, state: &State, session: &Session, actions: &mut Actions) {
     let mut view = state.color.clone();
-    let shown = format!("Colour by {}", view.by.text());
+    let shown = if view.by == ColorBy::Nothing { "Single colour".to_owned() } else { format!("Colour by {}", view.by.text()) };
     let combo = ComboBox::from_id_salt("colour by").width(0.0).height(320.0).selected_text(shown);
     let response = combo.show_ui(ui, |ui| {
         for by in ColorBy::all() {

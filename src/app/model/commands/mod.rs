@@ -60,6 +60,10 @@ pub enum Action {
     /// A click, drag or hover in Plane or Space.
     Pick(PickAction),
     Select(SelectAction),
+    /// What is typed as the row that is asked about.
+    TypeWhy(String),
+    /// Say why that row is, or is not, among the neighbours.
+    AskWhy,
     /// Select a neighbour in the table.
     SelectRank(Option<usize>),
     /// Show a cloud of more than two dimensions by another projection.

@@ -20,6 +20,7 @@ pub mod save;
 pub mod selection;
 pub mod snap;
 pub mod walk;
+pub mod why;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -68,6 +69,8 @@ impl App {
             Action::SetProjection(view) => self.choose_projection(view),
             Action::Color(action) => self.color_action(action),
             Action::Select(action) => self.select(action),
+            Action::TypeWhy(typed) => self.session.why.typed = typed,
+            Action::AskWhy => self.ask_why(),
             Action::SelectRank(rank) => self.session.rank = rank,
             Action::SetLook(look) => self.set_look(look),
             Action::Lesson(action) => self.lesson_action(action),
@@ -227,7 +230,8 @@ impl App {
             self.jobs.stop(&OPEN);
         }
         self.session.endings.load = None;
-        let job = LoadJob { source, drop_nonfinite, data };
+        let guesses = matches!(then, Then::Show);
+        let job = LoadJob { source, drop_nonfinite, data, guesses };
         let asked = job.clone();
         self.jobs.start(&LOAD, Loading { job, then }, move |progress| asked.work(progress));
     }

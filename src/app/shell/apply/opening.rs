@@ -1,7 +1,8 @@
 //! What is shown of a cloud that was opened, before anybody asks: the view that suits it, and a query with its neighbours.
 
-use crate::app::model::{PaneKind, Picked, ProjectionKind, ProjectionView, opening};
+use crate::app::model::{ColorBy, LeftOut, PaneKind, Picked, ProjectionKind, ProjectionView, opening, roles};
 use crate::app::shell::app::App;
+use crate::cloud::{ColumnChoice, Source};
 
 impl App {
     /// Shows what was loaded from the side that says most, and asks for a row of it; `again` where the same points were shown before, whose
@@ -19,5 +20,18 @@ impl App {
             }
         }
         self.pick(Picked::Row(opening::first_query(&cloud)));
+    }
+
+    /// Enters the columns that are coordinates, where others were taken for none, and colours by the label.
+    pub(in crate::app::shell) fn leave_out(&mut self, left_out: Vec<LeftOut>) {
+        let Some(cloud) = self.session.cloud.clone() else { return };
+        let Source::File { columns: ColumnChoice::Named(names), .. } = cloud.source() else { return };
+        let (false, Some(typed)) = (left_out.is_empty(), roles::ranges(names)) else { return };
+        self.state.draft.columns = typed;
+        self.session.log.info(format!("not taken for coordinates: {}", roles::sentence(&left_out)));
+        if let Some(label) = left_out.iter().find(|column| column.is_label) {
+            self.state.color.choose(ColorBy::Column(label.key.clone()));
+        }
+        self.session.left_out = left_out;
     }
 }

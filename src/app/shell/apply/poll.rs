@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use crate::app::features::errors::{of_cloud, of_run};
-use crate::app::jobs::loader::Loaded;
+use crate::app::jobs::loader::{Loaded, Opened};
 use crate::app::jobs::table::Slot;
 use crate::app::jobs::task::{Outcome, Stopped};
 use crate::app::model::{
     About, Activity, ColorBy, Compared, Ended, Endings, EngineStatus, ExportDialog, FileColumns, FileState, PartsDialog, Picked, ProjectionKind,
-    SpaceView, Then, TimelineView, Walked,
+    SpaceView, Then, TimelineView, Walked, Why,
 };
 use crate::app::shell::app::{App, FIRST_QUERIES};
-use crate::app::shell::tasks::{Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, PICK, PROBE, PROJECT, Runs, SNAP, TakesPath, WALK};
+use crate::app::shell::tasks::{
+    Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, PICK, PROBE, PROJECT, Runs, SNAP, TakesPath, WALK, WHY,
+};
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
 use crate::engines::registry;
@@ -197,20 +199,21 @@ impl App {
             (Ok(Err(error)), _) => self.failed(about, of_cloud(&error)),
             (Ok(Ok(queries)), Then::RunQueries(spec)) => {
                 if let Some(data) = job.data.clone() {
-                    self.submit(spec, data, Some(queries));
+                    self.submit(spec, data, Some(queries.cloud));
                 }
                 return;
             }
-            (Ok(Ok(cloud)), Then::Show) => {
+            (Ok(Ok(Opened { cloud, left_out })), Then::Show) => {
                 let again = self.shows(&cloud);
                 self.show_loaded_cloud(cloud, file);
+                self.leave_out(left_out);
                 return self.open_to_an_answer(again);
             }
-            (Ok(Ok(cloud)), Then::Resume(saved)) => {
+            (Ok(Ok(Opened { cloud, .. })), Then::Resume(saved)) => {
                 self.show_loaded_cloud(cloud, file);
                 return self.resume_loaded(&saved);
             }
-            (Ok(Ok(cloud)), Then::Run(spec)) => {
+            (Ok(Ok(Opened { cloud, .. })), Then::Run(spec)) => {
                 let nobody_said = matches!(spec.queries, QuerySpec::Count(count) if self.is_usual(count));
                 let again = self.shows(&cloud);
                 self.show_loaded_cloud(Arc::clone(&cloud), file);
@@ -271,6 +274,8 @@ impl App {
         (session.record, session.derived, session.theory) = (None, None, None);
         (session.picked, session.answered, session.rank) = (None, None, None);
         (session.projected, session.beside) = (None, None);
+        session.left_out = Vec::new();
+        session.why = Why::default();
         (session.walked, session.walking) = (Walked::default(), None);
         session.endings = Endings::default();
         session.cloud = Some(cloud);
@@ -309,6 +314,7 @@ impl App {
         self.jobs.stop(&PROJECT);
         self.jobs.stop(&CHECK);
         self.jobs.stop(&WALK);
+        self.jobs.stop(&WHY);
     }
 
     /// The columns of a file are known, and so whether the one that colours is among them.

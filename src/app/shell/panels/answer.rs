@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use egui::{Color32, Rect, RichText, Sense, Stroke, Ui, vec2};
 
 use crate::app::look::{Palette, heading_ui};
-use crate::app::model::{Answered, Found, Kinds, Picked, Session, Telling};
+use crate::app::model::{Action, Actions, Answered, Found, Kinds, Picked, Session, Telling};
 use crate::run::RunRecord;
 use crate::text;
 
@@ -13,7 +13,7 @@ use crate::text;
 const BAR: f32 = 12.0;
 
 /// Says what was found.
-pub fn answer_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &Palette) {
+pub fn answer_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &Palette, actions: &mut Actions) {
     let telling = telling(ui, session, answered);
     heading_ui(ui, "Answer");
     ui.add(egui::Label::new(RichText::new(telling.sentence()).size(15.0)).wrap());
@@ -21,6 +21,45 @@ pub fn answer_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &
         kinds_ui(ui, kinds, palette);
     }
     distances_ui(ui, &telling, palette);
+    why_ui(ui, session, answered, palette, actions);
+}
+
+/// The next question: why a row is, or is not, among them.
+fn why_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &Palette, actions: &mut Actions) {
+    let mut typed = session.why.typed.clone();
+    let asks = ui
+        .horizontal(|ui| {
+            let label = ui.label(RichText::new("Why row").color(palette.text_weak));
+            let edit = egui::TextEdit::singleline(&mut typed).id_salt("why").hint_text("number").desired_width(64.0);
+            let about = "Where any row of the data stands: its rank and distance, the query’s rank from its side, and what the distance is made of.";
+            let field = ui.add(edit).labelled_by(label.id).on_hover_text(about);
+            let entered = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+            let pressed = ui.add_enabled(!typed.trim().is_empty(), egui::Button::new("Ask")).clicked();
+            // One row that is selected, by a click with Ctrl or in the table, is likely the one that is meant.
+            let selected = match session.selection.rows()[..] {
+                [row] => Some(row),
+                _ => session.rank.and_then(|rank| answered.neighbors().nth(rank)).map(|(row, _)| row),
+            };
+            if let Some(row) = selected
+                && ui.button("Selected").on_hover_text("Ask about the row that is selected.").clicked()
+            {
+                typed = answered.record.cloud.record(row as usize).to_string();
+                return true;
+            }
+            entered || pressed
+        })
+        .inner;
+    if typed != session.why.typed {
+        actions.send(Action::TypeWhy(typed));
+    }
+    if asks {
+        actions.send(Action::AskWhy);
+    }
+    match session.why.told.as_ref().filter(|told| told.is_of(answered)).map(|told| &told.said) {
+        None => {}
+        Some(Ok(sentences)) => sentences.iter().for_each(|sentence| drop(ui.label(sentence))),
+        Some(Err(why)) => drop(ui.label(RichText::new(why).color(palette.error))),
+    }
 }
 
 /// What a telling was worked out from, and the telling.
@@ -51,7 +90,8 @@ fn telling(ui: &Ui, session: &Session, answered: &Answered) -> Arc<Telling> {
     if let Some(told) = known {
         return told.telling;
     }
-    let telling = Arc::new(Telling::of(answered, session.picked, beside));
+    let label = session.left_out.iter().find(|column| column.is_label).map(|column| column.name.as_str());
+    let telling = Arc::new(Telling::of(answered, session.picked, beside, label));
     let told = Told {
         record: Arc::downgrade(&answered.record),
         query: answered.query,

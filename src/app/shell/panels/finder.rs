@@ -31,7 +31,7 @@ pub fn finder_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, a
         let last = found.len().saturating_sub(1);
         next.at = if down { next.at + 1 } else { next.at.saturating_sub(usize::from(up)) }.min(last);
         if found.is_empty() {
-            ui.label(RichText::new("Nothing is called that.").color(palette.text_weak));
+            ui.label(RichText::new("No matching command.").color(palette.text_weak));
         }
         let mut chosen = None;
         ScrollArea::vertical().max_height(screen.height() * 0.55).show(ui, |ui| {

@@ -1,4 +1,5 @@
-//! Left: the problem, top to bottom as one thinks: data, query, k and metric, engine, Run.
+//! Left: what is asked, top to bottom as one thinks: data, k and metric, which are answered at once; then what is measured: queries,
+//! engine, Run.
 
 use std::sync::{Arc, Weak};
 
@@ -6,9 +7,11 @@ use egui::{ComboBox, RichText, ScrollArea, TextEdit, Ui};
 
 use crate::app::look::{Palette, command_ui, error_ui, field_ui, heading_ui, keys_text, menu_ui, percent, row_ui, wide_field_ui};
 use crate::app::model::draft::number;
-use crate::app::model::{Action, Actions, Activity, Command, DataKind, Draft, EngineStatus, Field, FieldError, QueryKind, Session, State, plan_of};
+use crate::app::model::{
+    Action, Actions, Activity, Command, DataKind, Draft, EngineStatus, Field, FieldError, LeftOut, QueryKind, Session, State, plan_of, roles,
+};
 use crate::cloud::formats::{ColumnInfo, ColumnKind};
-use crate::cloud::{Order, PointCloud, Source, generate};
+use crate::cloud::{ColumnChoice, Order, PointCloud, Source, generate};
 use crate::engines::registry;
 use crate::knn::{Descriptor, DeviceId, EngineId, Metric, Parameter, Values};
 use crate::run::planner::Planner;
@@ -36,8 +39,8 @@ pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palet
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 4.0;
         data_ui(ui, &mut draft, session, &errors, palette, actions);
-        query_ui(ui, &mut draft, session, &errors, palette, actions);
         question_ui(ui, &mut draft, &errors, palette);
+        query_ui(ui, &mut draft, session, &errors, palette, actions);
         engine_ui(ui, &mut draft, session, &errors, palette);
     });
     if draft != state.draft {
@@ -114,6 +117,7 @@ fn suggestion(generator: &generate::Generator) -> String {
 /// Whether the file is to be read.
 fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette) -> bool {
     let before = draft.path.clone();
+    let mut load_at_once = false;
     let path = wide_field_ui(ui, "Path", &mut draft.path, "type or paste a path", Field::Path, errors, palette);
     if path.changed()
         && let Some(Source::File { path: loaded, .. }) = session.cloud.as_ref().map(|cloud| cloud.source())
@@ -135,11 +139,33 @@ fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldErr
         let more = if cloud.dims() > 8 { format!(", … ({})", cloud.dims()) } else { String::new() };
         ui.label(RichText::new(format!("Read: {}{more}", names.join(", "))).color(palette.text_weak).small());
     }
+    if draft.source().is_ok_and(|source| session.cloud.as_ref().is_some_and(|cloud| *cloud.source() == source)) && !session.left_out.is_empty() {
+        ui.horizontal_wrapped(|ui| {
+            ui.label(RichText::new(format!("{}.", roles::sentence(&session.left_out))).color(palette.text_weak).small());
+            let all = "Take every number as a coordinate, these columns too.";
+            if ui.small_button("Use as coordinates").on_hover_text(all).clicked() {
+                draft.columns = with_columns(&draft.columns, &session.left_out);
+                load_at_once = true;
+            }
+        });
+    }
     ui.checkbox(&mut draft.drop_nonfinite, "Leave out rows with NaN or ∞").on_hover_text("Of this file; the next one that is opened begins without.");
     let entered = (path.lost_focus() || columns.lost_focus()) && ui.input(|input| input.key_pressed(egui::Key::Enter));
     let ready = draft.source().is_ok();
     ui.add_enabled(ready, egui::Button::new("Load")).on_hover_text("Read the file and show it; Run does so by itself.").clicked()
-        || (ready && entered)
+        || (ready && (entered || load_at_once))
+}
+
+/// The columns typed, and those that were left out.
+fn with_columns(typed: &str, left_out: &[LeftOut]) -> String {
+    let names = match typed.parse() {
+        Ok(ColumnChoice::Named(names)) => names,
+        _ => Vec::new(),
+    };
+    let mut numbers: Vec<usize> = names.iter().filter_map(|name| name.parse().ok()).chain(left_out.iter().map(|column| column.number)).collect();
+    numbers.sort_unstable();
+    let names: Vec<String> = numbers.iter().map(usize::to_string).collect();
+    roles::ranges(&names).unwrap_or_default()
 }
 
 /// The file's columns, to be ticked.
@@ -166,11 +192,13 @@ fn columns_ui(ui: &mut Ui, chosen: &mut String, columns: &[ColumnInfo], palette:
 }
 
 fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette, actions: &mut Actions) {
-    heading_ui(ui, "Queries");
+    heading_ui(ui, "Measure");
+    let about = "Times the search for all of these queries: a warm-up, repeats, and a pass that counts.";
+    ui.label(RichText::new(about).color(palette.text_weak).small());
     ui.horizontal_wrapped(|ui| {
         // All in one line.
         ui.spacing_mut().item_spacing.x = 3.0;
-        ui.selectable_value(&mut draft.queries, QueryKind::Count, "Drawn").on_hover_text("A number of rows, drawn with the seed.");
+        ui.selectable_value(&mut draft.queries, QueryKind::Count, "Random sample").on_hover_text("A number of rows, chosen at random by the seed.");
         ui.selectable_value(&mut draft.queries, QueryKind::All, "All").on_hover_text("Every row is a query.");
         ui.selectable_value(&mut draft.queries, QueryKind::Rows, "Rows").on_hover_text("The rows typed here, or the one picked in a view.");
         if draft.queries == QueryKind::Selected || !draft.selected_rows.is_empty() {
@@ -218,11 +246,8 @@ fn question_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &
         ui.selectable_value(&mut draft.metric, Metric::L2, "L2").on_hover_text("Straight distance; its square is what is compared.");
         ui.selectable_value(&mut draft.metric, Metric::Angular, "Angular").on_hover_text("By the angle between rows as vectors.");
     });
-    row_ui(ui, "Order", palette, |ui, _| {
-        ui.selectable_value(&mut draft.order, Order::File, "File").on_hover_text("Points are met as they lie in the file.");
-        ui.selectable_value(&mut draft.order, Order::Shuffled, "Shuffled").on_hover_text("Points are met in a random order, as the theory assumes.");
-    });
-    ui.checkbox(&mut draft.exclude_self, "A query leaves its own row out");
+    ui.checkbox(&mut draft.exclude_self, "Exclude the query itself")
+        .on_hover_text("A query that is a row of the data is not among its own neighbours.");
 }
 
 /// k as a number and as a slider. Where answers come fast, the picked query follows either.
@@ -247,6 +272,10 @@ fn engine_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldE
     picker_ui(ui, draft, session, errors, palette);
     device_ui(ui, draft, session, palette);
     parameters_ui(ui, draft, errors, palette);
+    row_ui(ui, "Order", palette, |ui, _| {
+        ui.selectable_value(&mut draft.order, Order::File, "File").on_hover_text("Points are met as they lie in the file.");
+        ui.selectable_value(&mut draft.order, Order::Shuffled, "Shuffled").on_hover_text("Points are met in a random order, as the theory assumes.");
+    });
     row_ui(ui, "Warm-up", palette, |ui, label| {
         ui.add(TextEdit::singleline(&mut draft.warmup).id_salt("warmup").desired_width(48.0)).labelled_by(label);
         let repeats = ui.label(RichText::new("Repeats").color(palette.text_weak));

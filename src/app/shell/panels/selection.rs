@@ -18,7 +18,7 @@ pub fn selection_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Pal
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 3.0;
         if let Some(answered) = &session.answered {
-            answer_ui(ui, session, answered, palette);
+            answer_ui(ui, session, answered, palette, actions);
         }
         heading_ui(ui, "Query");
         match session.picked_point() {

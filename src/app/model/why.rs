@@ -1,0 +1,147 @@
+//! Why a row is, or is not, among the neighbours: the row that is asked about, and what was worked out of it.
+
+use std::sync::Arc;
+
+use crate::app::model::answer::Answered;
+use crate::app::model::telling::distance_text;
+use crate::cloud::PointCloud;
+use crate::run::analysis::Standing;
+use crate::text;
+
+/// Axes whose share of the distance is said.
+const AXES: usize = 3;
+
+/// The row that is asked about.
+#[derive(Clone, Debug, Default)]
+pub struct Why {
+    /// Its record number as it is typed.
+    pub typed: String,
+    pub told: Option<Told>,
+}
+
+/// What was worked out, and of which answer.
+#[derive(Clone, Debug)]
+pub struct Told {
+    pub of: Answered,
+    /// Sentences; or why there are none.
+    pub said: Result<Vec<String>, String>,
+}
+
+impl Told {
+    pub fn is_of(&self, answered: &Answered) -> bool {
+        Arc::ptr_eq(&self.of.record, &answered.record) && self.of.query == answered.query
+    }
+}
+
+/// The row that is typed, as it is numbered in the file.
+///
+/// # Errors
+/// A sentence where it is none of the cloud.
+pub fn row_of(typed: &str, cloud: &PointCloud) -> Result<u32, String> {
+    let shown = typed.trim();
+    let record: u64 = shown.replace(',', "").parse().map_err(|_| format!("“{shown}” is not a row number such as 12."))?;
+    let row = cloud.row_of_record(record).map(|row| row as u32);
+    row.ok_or_else(|| format!("There is no row {}: the last one is {}.", text::thousands(record), text::thousands(cloud.record(cloud.len() - 1))))
+}
+
+/// A standing in sentences.
+pub fn sentences(standing: &Standing, answered: &Answered) -> Vec<String> {
+    let (record, cloud) = (&answered.record, &answered.record.cloud);
+    let (k, metric) = (record.spec.k, record.spec.metric);
+    let name = format!("Row {}", text::thousands(cloud.record(standing.row as usize)));
+    let distance = metric.distance(standing.squared_distance);
+    let at = distance_text(metric, distance);
+    let place = ordinal(standing.rank as u64 + 1);
+    let mut said = Vec::new();
+    if standing.is_among(k) {
+        said.push(format!("{name} is among them: the {place} nearest, at {at}."));
+    } else {
+        let last = metric.distance(answered.max_squared_distance());
+        let farther = distance_text(metric, distance - last);
+        let how = if distance > last {
+            format!("{farther} farther than the {}", ordinal(k as u64))
+        } else {
+            "as far as the last, and later in order".to_owned()
+        };
+        said.push(format!("{name} is the {place} nearest, at {at}: {how}."));
+    }
+    if let Some(back) = standing.back {
+        let mutual = match standing.is_mutual(k) {
+            Some(true) => "they are mutual neighbours",
+            _ => "they are not mutual neighbours",
+        };
+        said.push(format!("From its side the query is the {} nearest: for k = {k} {mutual}.", ordinal(back as u64 + 1)));
+    }
+    if let Some(bound) = standing.bound {
+        let met = format!("It was met as point {} of {}", text::thousands(u64::from(standing.position) + 1), text::thousands(cloud.len() as u64));
+        let then = match () {
+            () if bound.is_infinite() => "before there was a bound, so it became a candidate".to_owned(),
+            () if standing.squared_distance < bound => {
+                format!("when the bound was {}, so it became a candidate", distance_text(metric, metric.distance(bound)))
+            }
+            () => format!("when the bound was already {}, so it was passed over", distance_text(metric, metric.distance(bound))),
+        };
+        said.push(format!("{met}, {then}."));
+    }
+    if !standing.shares.is_empty() && cloud.dims() > 1 {
+        let share = |&(axis, share): &(usize, f64)| format!("{} {} %", cloud.axes()[axis].name, text::digits(share * 100.0, 2));
+        let shares: Vec<String> = standing.shares.iter().take(AXES).map(share).collect();
+        said.push(format!("Of the squared distance: {}.", shares.join(", ")));
+    }
+    said
+}
+
+/// `1st`, `2nd`, `13th`, `1,021st`.
+fn ordinal(place: u64) -> String {
+    let ending = match (place % 10, place % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("{}{ending}", text::thousands(place))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::record;
+
+    #[test]
+    fn places_are_counted_as_people_do() {
+        let said: Vec<String> = [1, 2, 3, 4, 11, 12, 13, 21, 22, 113, 1021].into_iter().map(ordinal).collect();
+        assert_eq!(said, ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "22nd", "113th", "1,021st"]);
+    }
+
+    #[test]
+    fn a_row_is_typed_as_the_file_numbers_it() {
+        let cloud = &record().cloud;
+        assert_eq!(row_of(" 3 ", cloud), Ok(3));
+        assert_eq!(row_of("three", cloud).unwrap_err(), "“three” is not a row number such as 12.");
+        assert!(row_of("4,000,000,000", cloud).unwrap_err().starts_with("There is no row 4,000,000,000: the last one is "));
+    }
+
+    #[test]
+    fn what_is_said_follows_from_where_it_stands() {
+        let record = record();
+        let answered = Answered { query: 0, record };
+        let k = answered.record.spec.k;
+        let far = Standing {
+            row: 5,
+            squared_distance: 1e6,
+            rank: k + 20,
+            back: Some(2),
+            position: 9,
+            bound: Some(4.0),
+            shares: vec![(1, 0.75), (0, 0.25)],
+        };
+        let said = sentences(&far, &answered).join(" ");
+        assert!(said.starts_with(&format!("Row 5 is the {} nearest, at 1,000: ", ordinal(k as u64 + 21))), "{said}");
+        assert!(said.contains("not mutual neighbours") && said.contains("already 2") && said.contains("passed over"), "{said}");
+        let near = Standing { rank: 0, squared_distance: 0.0, back: None, bound: Some(f32::INFINITY), shares: Vec::new(), ..far };
+        let said = sentences(&near, &answered);
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(said[0].contains("among them: the 1st nearest") && said[1].contains("became a candidate"), "{said:?}");
+    }
+}

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use driven::{Window, fill, press, small, until, until_answered, window};
+use driven::{Window, fill, press, small, unfold, until, until_answered, window};
 use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
@@ -208,6 +208,7 @@ fn a_row_of_the_run_is_answered_from_it() {
     assert_right(&window);
     assert!(window.state().session().compared_record().is_none(), "the run asked for 8");
     window.get_by_label_contains("only the picked query is drawn");
+    unfold(&mut window, "How it was found");
     window.get_by_label("k = 3, l2, lockstep");
 }
 

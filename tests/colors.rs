@@ -301,7 +301,9 @@ fn principal_components_are_shown_and_said() {
     window.run_steps(2);
     assert_eq!(window.state().state().plane.axes, [0, 1]);
     window.get_by_label("neighbours computed in all 5 dimensions");
-    window.get_by_label_contains("PC1 ");
+    window.get_by_role_and_label(Role::ComboBox, "Shown").hover();
+    window.run_steps(60);
+    window.get_by_label_contains("variance: PC1 ");
     let scene = window.state().session().scene().expect("a cloud");
     let names: Vec<&str> = scene.data().axes().iter().map(|axis| axis.name.as_str()).collect();
     assert_eq!(names, ["PC1", "PC2", "PC3"]);

@@ -116,7 +116,9 @@ fn wrong(window: &Window, from: From, table: bool) -> BTreeSet<String> {
     for text in &seen {
         // Also the numbers of Timings, as long as a run takes, which is always in sight.
         let number = text.text.starts_with(|c: char| c.is_ascii_digit());
-        let in_table = (table || number) && text.clip.left() > 640.0 && text.rect.left() > text.clip.left() - SLACK;
+        // In the strip below the views, or on their right.
+        let among_panes = text.clip.left() > 640.0 || text.clip.top() > 0.55 * window.ctx.content_rect().height();
+        let in_table = (table || number) && among_panes && text.rect.left() > text.clip.left() - SLACK;
         if !in_table && text.elided {
             wrong.insert(format!("elided: {}", text.text));
         }

@@ -7,7 +7,7 @@ mod driven;
 
 use std::collections::BTreeSet;
 
-use driven::{Window, fill, press, small, until, until_answered};
+use driven::{Window, fill, press, small, until, until_answered, without_query};
 use egui::accesskit::Role;
 use egui::{Modifiers, Pos2, Rect, Vec2, vec2};
 use egui_kittest::Harness;
@@ -15,7 +15,7 @@ use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::{Action, Command};
 use warpscope::app::selection::{How, SelectAction};
 use warpscope::app::session::Picked;
-use warpscope::app::state::{PaneKind, State, single_layout};
+use warpscope::app::state::{PaneKind, State, measuring_layout, single_layout};
 use warpscope::app::{App, DataKind, QueryKind, screen_position};
 use warpscope::knn::EngineId;
 use warpscope::run::EngineChoice;
@@ -26,7 +26,7 @@ const CTRL: Modifiers = Modifiers::COMMAND;
 /// A window without a picture, at a number of pixels a point.
 fn window(pixels_per_point: f32, change: impl FnOnce(&mut State) + 'static) -> Window {
     Harness::builder().with_size([1280.0, 800.0]).with_pixels_per_point(pixels_per_point).with_step_dt(1.0 / 60.0).build_eframe(move |cc| {
-        let mut state = State::default();
+        let mut state = State { tree: measuring_layout(), ..State::default() };
         small(&mut state);
         change(&mut state);
         App::with_state(cc, state).expect("a thread for the worker")
@@ -37,6 +37,7 @@ fn loaded(pixels_per_point: f32, change: impl FnOnce(&mut State) + 'static) -> W
     let mut window = window(pixels_per_point, change);
     press(&mut window, "Generate");
     until(&mut window, "the cloud", |app| app.session().cloud.is_some());
+    without_query(&mut window);
     window
 }
 
@@ -316,6 +317,7 @@ fn the_pointer_at_rest_is_told_all_columns_of_the_row() {
             state.draft.columns = "x,y".to_owned();
             state.draft.drop_nonfinite = true;
             state.draft.queries = QueryKind::All;
+            state.show_selection = false;
         });
         press(&mut window, "Run");
         until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());

@@ -81,5 +81,5 @@ pub mod session {
 pub mod state {
     //! Settings that persist between launches.
     pub use super::model::views::ConvergenceView;
-    pub use super::model::{PaneKind, PlaneView, PlaneWindow, SpaceView, State, WalkView, single_layout};
+    pub use super::model::{PaneKind, PlaneView, PlaneWindow, SpaceView, State, WalkView, measuring_layout, single_layout};
 }

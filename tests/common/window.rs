@@ -8,16 +8,16 @@ use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::App;
-use warpscope::app::state::State;
+use warpscope::app::state::{State, measuring_layout};
 use warpscope::knn::EngineId;
 use warpscope::run::EngineChoice;
 
 pub type Window = Harness<'static, App>;
 
-/// A window without a picture.
+/// A window without a picture, with the panes of a search beside the views.
 pub fn window(change: impl FnOnce(&mut State) + 'static) -> Window {
     Harness::builder().with_size([1280.0, 800.0]).build_eframe(move |cc| {
-        let mut state = State::default();
+        let mut state = State { tree: measuring_layout(), ..State::default() };
         change(&mut state);
         App::with_state(cc, state).expect("a thread for the worker")
     })
@@ -55,6 +55,20 @@ pub fn until_answered(window: &mut Window) {
         let counted = session.record.as_ref().is_none_or(|record| record.convergence.queries() == 0);
         session.answered.is_some() && !app.is_busy() && session.derived.is_some() && (counted || session.theory.is_some())
     });
+}
+
+/// Shows the cloud that is open as before anybody asked: without the query that is picked when a cloud is opened.
+pub fn without_query(window: &mut Window) {
+    until(window, "the first answer", |app| app.session().answered.is_some() && !app.is_busy());
+    let cloud = window.state().session().cloud.clone().expect("a cloud");
+    window.state_mut().show_loaded(cloud);
+    window.run_steps(2);
+}
+
+/// Opens a part of a panel that is folded.
+pub fn unfold(window: &mut Window, part: &str) {
+    window.get_by_label(part).click();
+    window.run_steps(20);
 }
 
 pub fn press(window: &mut Window, button: &str) {

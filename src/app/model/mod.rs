@@ -75,7 +75,7 @@ pub use lesson::session::{Asked, FileQuery, LessonDraft, LessonSession, LessonVi
 pub use live::{Live, NOTICED, Target};
 pub use log::{About, Level, Log};
 pub use look::Look;
-pub use pane::{PaneKind, single_layout};
+pub use pane::{PaneKind, measuring_layout, single_layout};
 pub use parts::{PartsAction, PartsDialog, Then};
 pub use picking::beside::{Beside, Found};
 pub use picking::eye::Eye;

@@ -125,8 +125,26 @@ pub fn default_layout() -> Tree<PaneKind> {
     };
     let (views, below) = (tabs(Tab::Views), tabs(Tab::Below));
     let mut linear = Linear::new(LinearDir::Vertical, vec![views, below]);
-    linear.shares.set_share(views, 2.1);
+    linear.shares.set_share(views, 1.7);
     linear.shares.set_share(below, 1.0);
+    let root = tiles.insert_container(Container::Linear(linear));
+    Tree::new(egui::Id::unique("panes"), root, tiles)
+}
+
+/// The same views on the left, and beside them how the search went over when: for those who measure, and want both in sight.
+pub fn measuring_layout() -> Tree<PaneKind> {
+    let mut tiles = Tiles::default();
+    let mut tabs = |kinds: &[PaneKind]| {
+        let panes = kinds.iter().map(|&kind| tiles.insert_pane(kind)).collect();
+        tiles.insert_tab_tile(panes)
+    };
+    use PaneKind::{Convergence, Log, Merges, Neighbors, Plane, Runs, Space, Timeline, Timings};
+    let views = tabs(&[Plane, Space]);
+    let (how, time) = (tabs(&[Convergence, Merges, Neighbors]), tabs(&[Timings, Timeline, Runs, Log]));
+    let right = tiles.insert_vertical_tile(vec![how, time]);
+    let mut linear = Linear::new(LinearDir::Horizontal, vec![views, right]);
+    linear.shares.set_share(views, 1.25);
+    linear.shares.set_share(right, 1.0);
     let root = tiles.insert_container(Container::Linear(linear));
     Tree::new(egui::Id::unique("panes"), root, tiles)
 }

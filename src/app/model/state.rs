@@ -257,6 +257,7 @@ mod tests {
         assert_eq!(serde_json::to_value(usual.clone().settled().draft).ok(), serde_json::to_value(usual.draft).ok(), "what makes sense stays");
     }
     use crate::app::model::color::view::ColorBy;
+    use crate::app::model::pane::measuring_layout;
     use crate::app::model::runs::Figure;
     use crate::knn::{DeviceId, EngineId};
     use crate::run::EngineChoice;
@@ -300,7 +301,7 @@ mod tests {
         assert_eq!(state.draft.engine, EngineChoice::named(EngineId::new("kdtree")));
         assert_eq!(state.color.by, ColorBy::measure("groups_hit"));
         assert_eq!(state.runs.figure, Figure::Histogram(Quantity::Measure("merges".to_owned())));
-        assert_eq!(state.tree.tiles.len(), State::default().tree.tiles.len());
+        assert_eq!(state.tree.tiles.len(), measuring_layout().tiles.len(), "panes are where they were");
     }
 
     #[test]

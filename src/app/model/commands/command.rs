@@ -49,6 +49,7 @@ pub enum Command {
     NextLook,
     Maximise,
     ResetLayout,
+    MeasuringLayout,
     Show(PaneKind),
     TimelineCloser,
     TimelineFarther,
@@ -152,7 +153,8 @@ impl Command {
         Self::ExportSelection,
     ];
     /// Of the View menu, before the panes, looks and scales.
-    pub const VIEW: [Self; 6] = [Self::FitView, Self::FocusQuery, Self::Maximise, Self::ToggleProblem, Self::ToggleSelection, Self::ResetLayout];
+    pub const VIEW: [Self; 7] =
+        [Self::FitView, Self::FocusQuery, Self::Maximise, Self::ToggleProblem, Self::ToggleSelection, Self::ResetLayout, Self::MeasuringLayout];
     /// Of the View menu.
     pub const SCALE: [Self; 4] = [Self::ScaleUp, Self::ScaleDown, Self::ScaleReset, Self::PresenterScale];
     /// Of the Help menu.
@@ -280,7 +282,15 @@ impl Command {
                 "Maximise the pane, or restore it",
                 "Give the pane under the pointer the whole window; Escape restores it. A double click on its tab does it too.",
             ),
-            Self::ResetLayout => entry(Explorer, None, "Reset the layout", "Put the panes back to where they were on the first start."),
+            Self::ResetLayout => {
+                entry(Explorer, None, "Lay out for exploring", "Plane and Space large, everything else in a strip below, as on the first start.")
+            }
+            Self::MeasuringLayout => entry(
+                Explorer,
+                None,
+                "Lay out for measuring",
+                "Beside Plane and Space how the search went, over when: Convergence and Timings in sight.",
+            ),
             Self::Show(pane) => {
                 let words = pane.words();
                 Entry { text: words.show, tooltip: words.about, mode: Explorer, keys: words.key.map(|key| (COMMAND, key)) }

@@ -137,6 +137,7 @@ impl App {
             Command::ScaleReset => self.set_scale(1.0),
             Command::Maximise => self.maximise(),
             Command::ResetLayout => self.state.tree = crate::app::model::pane::default_layout(),
+            Command::MeasuringLayout => self.state.tree = crate::app::model::pane::measuring_layout(),
             Command::Show(pane) => self.show(pane),
             Command::TimelineCloser => self.zoom_timeline(2.0),
             Command::TimelineFarther => self.zoom_timeline(0.5),

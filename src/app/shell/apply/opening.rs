@@ -10,16 +10,24 @@ impl App {
     pub(in crate::app::shell) fn open_to_an_answer(&mut self, again: bool) {
         let Some(cloud) = self.session.cloud.clone() else { return };
         if !again {
-            match cloud.dims() {
-                ..=2 => self.show(PaneKind::Plane),
-                3 => self.show(PaneKind::Space),
-                _ => {
-                    self.show(PaneKind::Plane);
-                    self.choose_projection(ProjectionView { kind: ProjectionKind::Pca, ..self.state.projection });
-                }
+            self.bring_forward(if cloud.dims() == 3 { PaneKind::Space } else { PaneKind::Plane });
+            if cloud.dims() > 3 {
+                self.choose_projection(ProjectionView { kind: ProjectionKind::Pca, ..self.state.projection });
             }
         }
         self.pick(Picked::Row(opening::first_query(&cloud)));
+        // Nobody chose it: a run shows one of its own queries instead, and there is nothing to undo.
+        self.session.live.chosen = false;
+        self.history.clear();
+    }
+
+    /// Shows a view in place of the other one; a layout that has it not, or has both in sight, stays as it is.
+    fn bring_forward(&mut self, view: PaneKind) {
+        let views = [PaneKind::Plane, PaneKind::Space];
+        if views.contains(&self.state.pane) {
+            self.state.pane = view;
+        }
+        self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == view));
     }
 
     /// Enters the columns that are coordinates, where others were taken for none, and colours by the label.

@@ -215,9 +215,7 @@ impl App {
             }
             (Ok(Ok(Opened { cloud, .. })), Then::Run(spec)) => {
                 let nobody_said = matches!(spec.queries, QuerySpec::Count(count) if self.is_usual(count));
-                let again = self.shows(&cloud);
                 self.show_loaded_cloud(Arc::clone(&cloud), file);
-                self.open_to_an_answer(again);
                 // How many rows there are was not known.
                 let queries = if nobody_said { QuerySpec::Count(usual_queries(&cloud)) } else { spec.queries };
                 return self.run_on(&cloud, RunSpec { queries, ..spec });

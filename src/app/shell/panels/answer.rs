@@ -28,9 +28,9 @@ pub fn answer_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &
 fn why_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &Palette, actions: &mut Actions) {
     let mut typed = session.why.typed.clone();
     let asks = ui
-        .horizontal(|ui| {
+        .horizontal_wrapped(|ui| {
             let label = ui.label(RichText::new("Why row").color(palette.text_weak));
-            let edit = egui::TextEdit::singleline(&mut typed).id_salt("why").hint_text("number").desired_width(64.0);
+            let edit = egui::TextEdit::singleline(&mut typed).id_salt("why").hint_text("12").desired_width(64.0);
             let about = "Where any row of the data stands: its rank and distance, the query’s rank from its side, and what the distance is made of.";
             let field = ui.add(edit).labelled_by(label.id).on_hover_text(about);
             let entered = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));

@@ -10,6 +10,7 @@
 //! | `saved`, `files`, `export`, `parts`, `finder`, `log` | saved sessions, dialogs, the log |
 //! | `camera` | transforms between cloud and screen coordinates |
 //! | `why` | why a row is, or is not, among the neighbours |
+//! | `samples` | clouds that ship with the program |
 //! | `roles` | columns that a file was opened without |
 //! | `telling` | an answer in words |
 //! | `opening` | which row is asked for before the user picks one |
@@ -37,6 +38,7 @@ pub mod plan;
 pub mod projection;
 pub mod roles;
 pub mod runs;
+pub mod samples;
 pub mod saved;
 pub mod scene;
 pub mod selection;
@@ -90,6 +92,7 @@ pub use runs::compared::Compared;
 pub use runs::list::{KeptRun, RunId, RunList};
 pub use runs::which::Saved;
 pub use runs::{Figure, RunsView};
+pub use samples::{Material, SAMPLES, Sample};
 pub use saved::ranges::Ranges;
 pub use saved::{SavedCloud, SavedQuery, SavedSession};
 pub use scene::Scene;

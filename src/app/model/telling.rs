@@ -13,7 +13,7 @@ pub const KINDS: usize = 5;
 const NAMES: [&str; 10] = ["name", "title", "city", "place", "station", "town", "label", "id", "key", "code"];
 
 /// Headings of columns that say of what kind a row is, the best first.
-const LABELS: [&str; 15] = [
+const LABELS: [&str; 16] = [
     "label",
     "class",
     "target",
@@ -26,6 +26,7 @@ const LABELS: [&str; 15] = [
     "cluster",
     "state",
     "region",
+    "continent",
     "country",
     "genre",
     "digit",

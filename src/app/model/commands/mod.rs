@@ -27,6 +27,7 @@ use crate::app::model::look::Look;
 use crate::app::model::pane::PaneKind;
 use crate::app::model::parts::PartsAction;
 use crate::app::model::projection::ProjectionView;
+use crate::app::model::samples::Sample;
 use crate::app::model::timeline::TimelineView;
 use crate::app::model::views::{ConvergenceView, CountsView, PlaneView, SpaceView};
 
@@ -41,6 +42,8 @@ pub enum Action {
     Load,
     /// Load and show a file.
     OpenPath(PathBuf),
+    /// Load and show a cloud that ships with the program.
+    OpenSample(&'static Sample),
     /// Open files that were dropped together.
     OpenPaths(Vec<PathBuf>),
     /// Open a dialog for the file of queries.

@@ -55,6 +55,7 @@ impl App {
                 Err(error) => self.session.log.error(About::Data, error.sentence),
             },
             Action::OpenPath(path) => self.open(&path),
+            Action::OpenSample(sample) => self.open_sample(sample),
             Action::OpenPaths(paths) => self.open_dropped(paths),
             Action::BrowseQueries => self.browse(Self::take_query_path),
             Action::SetPlane(view) => self.state.plane = view,

@@ -1,8 +1,13 @@
 //! What is shown of a cloud that was opened, before anybody asks: the view that suits it, and a query with its neighbours.
 
-use crate::app::model::{ColorBy, LeftOut, PaneKind, Picked, ProjectionKind, ProjectionView, opening, roles};
+use std::io::Write as _;
+
+use crate::app::model::{
+    About, Action, ColorBy, DataKind, LeftOut, Material, PaneKind, Picked, ProjectionKind, ProjectionView, Sample, opening, roles,
+};
 use crate::app::shell::app::App;
 use crate::cloud::{ColumnChoice, Source};
+use crate::files;
 
 impl App {
     /// Shows what was loaded from the side that says most, and asks for a row of it; `again` where the same points were shown before, whose
@@ -41,5 +46,27 @@ impl App {
             self.state.color.choose(ColorBy::Column(label.key.clone()));
         }
         self.session.left_out = left_out;
+    }
+
+    /// Opens a cloud that ships with the program; a file of it is put beside the settings.
+    pub(in crate::app::shell) fn open_sample(&mut self, sample: &Sample) {
+        match sample.material {
+            Material::Spec(spec) => {
+                (self.state.draft.data, self.state.draft.generator) = (DataKind::Generate, spec.to_owned());
+                self.apply(Action::Load);
+            }
+            Material::File { name, text } => {
+                let folder = self.kept.as_ref().map_or_else(std::env::temp_dir, |kept| kept.folder().to_owned()).join("samples");
+                let path = folder.join(name);
+                let written = std::fs::create_dir_all(&folder).and_then(|()| files::write(&path, |file| file.write_all(text.as_bytes())));
+                match written {
+                    Ok(()) => self.open(&path),
+                    Err(why) => {
+                        let ended = self.failed(About::Data, format!("the sample cannot be put beside the settings: {why}: {}", path.display()));
+                        self.session.endings.load = Some(ended);
+                    }
+                }
+            }
+        }
     }
 }

@@ -230,6 +230,10 @@ fn unreadable(why: &str, path: &Path) -> String {
 }
 
 impl Kept {
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Keeps a state and what is open.
     ///
     /// # Errors

@@ -16,6 +16,7 @@ fn words(hint: Hint) -> &'static str {
         Hint::LeaveRowsOut => concat!("tick ", leave_out!()),
         Hint::OtherColumns => "type others under Columns on the left",
         Hint::AsManyColumns => "type the data's columns on the left",
+        Hint::GlobeColumns => "type a longitude and a latitude under Columns on the left",
     }
 }
 

@@ -79,10 +79,10 @@ fn answer_ui(ui: &mut Ui, answered: &Answered, palette: &Palette) {
     let metric = answered.record.spec.metric;
     let squared = answered.max_squared_distance();
     let name = match metric {
-        Metric::L2 => "k-th distance",
+        Metric::L2 | Metric::Haversine => "k-th distance",
         Metric::Angular => "k-th angle",
     };
-    let unit = if metric == Metric::Angular { " rad" } else { "" };
+    let unit = metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
     if squared.is_finite() {
         fact_ui(ui, name, format!("{}{unit}", text::digits(metric.distance(squared), 6)), palette);
         fact_ui(ui, "squared", text::digits(f64::from(squared), 6), palette);
@@ -181,7 +181,8 @@ fn run_ui(ui: &mut Ui, record: &RunRecord, state: &State, palette: &Palette, act
     let (spec, summary) = (&record.spec, &record.summary);
     fact_ui(ui, "Points", text::thousands(summary.n), palette);
     fact_ui(ui, "Queries", text::thousands(summary.q), palette);
-    fact_ui(ui, "Dimensions", text::thousands(summary.d), palette);
+    let searched = if spec.metric == Metric::Haversine { " (on the sphere)" } else { "" };
+    fact_ui(ui, "Dimensions", format!("{}{searched}", text::thousands(summary.d)), palette);
     fact_ui(ui, "k", format!("{} (K = {})", spec.k, crate::knn::theory::capacity(Setup::from(spec).found_k())), palette);
     let order = match spec.order {
         crate::cloud::Order::File => "file",

@@ -1,5 +1,6 @@
 //! Longitude and latitude: which columns they are, and where they are on the unit sphere.
 
+use super::generate::draw::sin_cos;
 use super::{Axis, Hint, PointCloud, Source};
 
 /// The mean radius of the Earth in km (IUGG, R₁).
@@ -209,8 +210,8 @@ impl Globe {
     /// A place, in the order of the columns, as a unit vector: (cos φ cos λ, cos φ sin λ, sin φ). A longitude that goes round
     /// once more is the same vector, and a pole is one at any longitude.
     pub fn unit(self, place: [f64; 2]) -> [f64; 3] {
-        let (sin_longitude, cos_longitude) = sin_cos(place[self.longitude]);
-        let (sin_latitude, cos_latitude) = sin_cos(place[1 - self.longitude]);
+        let (sin_longitude, cos_longitude) = sin_cos_of(place[self.longitude]);
+        let (sin_latitude, cos_latitude) = sin_cos_of(place[1 - self.longitude]);
         // No negative zeros.
         [cos_latitude * cos_longitude, cos_latitude * sin_longitude, sin_latitude].map(|value| value + 0.0)
     }
@@ -223,7 +224,7 @@ impl Globe {
     /// `count` places all around one, in the order of the columns, at an angle in radians. Their longitudes are within half a turn
     /// of the centre's.
     pub fn circle(self, center: [f64; 2], angle: f64, count: usize) -> Vec<[f64; 2]> {
-        let (sin_latitude, cos_latitude) = sin_cos(center[1 - self.longitude]);
+        let (sin_latitude, cos_latitude) = sin_cos_of(center[1 - self.longitude]);
         let (sin_angle, cos_angle) = angle.sin_cos();
         let towards = |at: usize| {
             let (sin_bearing, cos_bearing) = (at as f64 / count as f64 * std::f64::consts::TAU).sin_cos();
@@ -274,11 +275,11 @@ impl Globe {
     }
 }
 
-/// Sine and cosine of an angle in degrees: exact at quarter turns, and the same after a whole turn.
-fn sin_cos(degrees: f64) -> (f64, f64) {
+/// Sine and cosine of an angle in degrees: exact at quarter turns, the same after a whole turn, and the same bits on every machine.
+fn sin_cos_of(degrees: f64) -> (f64, f64) {
     let quarters = (degrees / 90.0).round();
     // Exact: the difference of two numbers of a like size.
-    let (sin, cos) = (degrees - 90.0 * quarters).to_radians().sin_cos();
+    let (sin, cos) = sin_cos((degrees - 90.0 * quarters).to_radians());
     match quarters.rem_euclid(4.0) as u8 {
         0 => (sin, cos),
         1 => (cos, -sin),

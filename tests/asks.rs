@@ -37,9 +37,9 @@ fn assert_same(asked: &RunRecord, run: &RunRecord) {
 }
 
 /// A random cloud, its setup, and a few queries: rows and places, in its middle and far outside.
-fn check(generator: &str, seed: u64, k: usize, flags: (bool, bool, bool), kinds: &[EngineId]) {
+fn check(generator: &str, seed: u64, k: usize, flags: (Metric, bool, bool), kinds: &[EngineId]) {
     let cloud = generated(generator, seed);
-    let (angular, shuffled, exclude_self) = flags;
+    let (metric, shuffled, exclude_self) = flags;
     let middle: Vec<f64> = cloud.axes().iter().map(|axis| axis.min / 2.0 + axis.max / 2.0).collect();
     let outside: Vec<f64> = cloud.axes().iter().map(|axis| axis.max + 3.0 * (axis.max - axis.min) + 0.1).collect();
     let last = cloud.len() as u64 - 1;
@@ -48,7 +48,7 @@ fn check(generator: &str, seed: u64, k: usize, flags: (bool, bool, bool), kinds:
     for queries in [QuerySpec::Rows(vec![seed % (last + 1)]), QuerySpec::At(middle), QuerySpec::Rows(vec![last]), QuerySpec::At(outside)] {
         for &kind in kinds {
             let spec = RunSpec {
-                metric: if angular { Metric::Angular } else { Metric::L2 },
+                metric,
                 order: if shuffled { Order::Shuffled } else { Order::File },
                 exclude_self,
                 engine: EngineChoice::named(kind),
@@ -80,11 +80,15 @@ fn any_generator() -> impl Strategy<Value = String> {
     })
 }
 
+fn any_flags() -> impl Strategy<Value = (Metric, bool, bool)> {
+    (prop::sample::select(&Metric::ALL[..]), any::<bool>(), any::<bool>())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     #[test]
-    fn asks_are_runs(generator in any_generator(), seed in 0u64..1000, k in 1usize..200, flags in any::<(bool, bool, bool)>()) {
+    fn asks_are_runs(generator in any_generator(), seed in 0u64..1000, k in 1usize..200, flags in any_flags()) {
         check(&generator, seed, k, flags, &EVERYWHERE);
     }
 }
@@ -155,7 +159,7 @@ fn asks_are_runs_on_a_gpu() {
         ("uniform:n=300,d=9", 5),
         ("duplicates:n=20003,d=2", 64),
     ] {
-        for flags in [(false, true, false), (true, false, true)] {
+        for flags in [(Metric::L2, true, false), (Metric::Angular, false, true), (Metric::Haversine, true, false)] {
             check(generator, 11, k, flags, &ON_A_GPU);
         }
     }

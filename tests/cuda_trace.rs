@@ -51,6 +51,7 @@ fn equals_the_twin_step_by_step() {
             cases.push(Case { shape: Shape::Duplicates { places: 40 }, k, dims, ..base.clone() });
             cases.push(Case { shape: Shape::Grid { side: 4 }, k, dims, order: Order::Shuffled, ..base.clone() });
             cases.push(Case { metric: Metric::Angular, k, dims, ..base.clone() });
+            cases.push(Case { metric: Metric::Haversine, k, ..base.clone() });
             cases.push(Case { exclude_self: true, k: k.min(1000), dims, foreign: dims == 3, ..base.clone() });
         }
     }

@@ -209,6 +209,12 @@ fn k_and_metric_act_at_once() {
     until(&mut window, "an answer", |app| {
         !app.is_busy() && app.session().answered.as_ref().is_some_and(|answered| answered.record.spec.metric.name() == "angular")
     });
+    press(&mut window, "Globe");
+    until(&mut window, "an answer", |app| {
+        !app.is_busy() && app.session().answered.as_ref().is_some_and(|answered| answered.record.spec.metric.name() == "haversine")
+    });
+    window.get_by_label("k = 8, haversine, lockstep");
+    assert!(window.query_all_by_label_contains(" km").next().is_some(), "the k-th distance");
     // What makes no sense asks nothing.
     fill(&mut window, "k", "none");
     window.run_steps(3);

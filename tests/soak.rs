@@ -312,7 +312,7 @@ fn draft(window: &mut Window, dice: &mut Dice, files: &[PathBuf]) -> String {
     (draft.k, draft.query_count, draft.query_rows, draft.query_place) =
         (number(dice), number(dice), dice.one(&ODD).to_string(), dice.one(&ODD).to_string());
     draft.engine = dice.one(&ENGINES).parse().expect("an engine");
-    (draft.metric, draft.order) = (*dice.one(&[Metric::L2, Metric::Angular]), *dice.one(&[Order::File, Order::Shuffled]));
+    (draft.metric, draft.order) = (*dice.one(&Metric::ALL), *dice.one(&[Order::File, Order::Shuffled]));
     (draft.exclude_self, draft.profile, draft.drop_nonfinite) = (dice.below(2) == 0, dice.below(2) == 0, dice.below(2) == 0);
     // Now and then a run that takes long enough to be cancelled.
     draft.repeats = dice.one(&["1", "2", "3", "100000"]).to_string();

@@ -13,7 +13,7 @@ use super::bar::Bar;
 use super::output;
 use super::queries::QueryChoice;
 use super::usage::Usage;
-use crate::cloud::{self, ColumnChoice, Order, PointCloud, Source};
+use crate::cloud::{self, Axis, ColumnChoice, Globe, Order, PointCloud, Source};
 use crate::engines::registry;
 use crate::knn::{DeviceId, Metric, ProblemError, Setup};
 use crate::run::{EngineChoice, QuerySpec, RunSpec, usual};
@@ -63,7 +63,7 @@ impl SourceArgs {
 #[command(next_help_heading = "Search")]
 pub struct MethodArgs {
     /// How distance is measured [default: l2]
-    #[arg(long, value_parser = PossibleValuesParser::new(["l2", "angular"]).map(|name| metric(&name)))]
+    #[arg(long, value_parser = metrics())]
     metric: Option<Metric>,
     /// In what order points are met; shuffled is what the theory of merges assumes
     #[arg(long, default_value = "file", value_parser = PossibleValuesParser::new(["file", "shuffled"]).map(|name| order(&name)))]
@@ -78,11 +78,35 @@ impl MethodArgs {
     pub fn metric(&self, usual: Metric) -> Metric {
         self.metric.unwrap_or(usual)
     }
+
+    /// Says what a search makes of longitude and latitude: which column it takes as which, or, where l2 was not asked for, that degrees are
+    /// taken as a plane.
+    pub fn note_globe(&self, metric: Metric, axes: &[Axis]) {
+        let plane = "longitude and latitude are searched as a plane in degrees; --metric haversine measures on the globe, in km";
+        match metric {
+            Metric::L2 if self.metric.is_none() && Globe::recognised(axes).is_some() => output::note(plane),
+            Metric::Haversine => note_assumed(axes),
+            _ => {}
+        }
+    }
 }
 
-/// The metric of a name that clap has checked.
-pub fn metric(name: &str) -> Metric {
-    if name == Metric::Angular.name() { Metric::Angular } else { Metric::L2 }
+/// Says which column a search on the globe takes as longitude, where their names do not.
+pub fn note_assumed(axes: &[Axis]) {
+    if let Some(note) = Globe::of(axes).ok().and_then(|globe| globe.note(axes)) {
+        output::note(&format!("{note}; --columns chooses others"));
+    }
+}
+
+/// Takes the name of a metric.
+pub fn metrics() -> impl TypedValueParser<Value = Metric> {
+    let about = |metric| match metric {
+        Metric::L2 => "The straight distance; its square is what is compared",
+        Metric::Angular => "The angle between rows as vectors",
+        Metric::Haversine => "The distance on the globe in km, of two columns in degrees: longitude and latitude, told apart to about 0.4 m",
+    };
+    let values = Metric::ALL.map(|metric| PossibleValue::new(metric.name()).help(about(metric)));
+    PossibleValuesParser::new(values).map(|name| Metric::named(&name).unwrap_or_default())
 }
 
 /// The order of a name that clap has checked.
@@ -236,6 +260,7 @@ impl ProblemArgs {
         if let Some(note) = note {
             output::note(&note);
         }
+        self.method.note_globe(spec.metric, cloud.axes());
         Ok(Loaded { spec, cloud, query_cloud })
     }
 }

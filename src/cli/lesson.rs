@@ -52,7 +52,7 @@ pub struct LessonArgs {
     #[arg(long, value_name = "ROW", help_heading = "Lesson 7")]
     query: Option<u64>,
     /// How distance is measured
-    #[arg(long, default_value = "l2", value_parser = PossibleValuesParser::new(["l2", "angular"]).map(|name| input::metric(&name)), help_heading = "Lesson 7")]
+    #[arg(long, default_value = "l2", value_parser = input::metrics(), help_heading = "Lesson 7")]
     metric: Metric,
     /// In what order points are met
     #[arg(long, default_value = "file", value_parser = PossibleValuesParser::new(["file", "shuffled"]).map(|name| input::order(&name)), help_heading = "Lesson 7")]
@@ -172,6 +172,9 @@ impl LessonArgs {
             exclude_self: false,
             drop_zero_rows: self.drop_nonfinite,
         };
+        if self.metric == Metric::Haversine {
+            input::note_assumed(cloud.axes());
+        }
         Ok(lesson.record_cloud(&cloud, row, setup, self.width.unwrap_or(lesson.width), self.arrangement())?)
     }
 }

@@ -223,7 +223,7 @@ fn summary(record: &RunRecord, planned: Option<&str>, written: &[PathBuf]) -> St
     row("cloud", about(&record.cloud));
     row("columns", columns(&record.axes));
     let without = match spec.metric {
-        Metric::L2 => "NaN or infinite values",
+        Metric::L2 | Metric::Haversine => "NaN or infinite values",
         Metric::Angular => "NaN or infinite values, or without a direction",
     };
     if record.dropped_rows > 0 {

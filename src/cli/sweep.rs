@@ -201,6 +201,9 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
         if runs == 0 && matches!(row.spec.data, Source::File { .. }) && !row.axes.is_empty() {
             output::note(&format!("columns {}", output::columns(&row.axes)));
         }
+        if runs == 0 && preset.is_none() {
+            args.method.note_globe(row.spec.metric, &row.axes);
+        }
         runs += 1;
         if let Err(error) = &row.result {
             failed += 1;

@@ -131,6 +131,7 @@ fn read_answers(path: &Path, metric: Metric) -> anyhow::Result<(PathBuf, Coordin
         let same = match metric {
             Metric::L2 => theirs == "euclidean",
             Metric::Angular => ["angular", "cosine"].contains(&theirs.as_str()),
+            Metric::Haversine => theirs == "haversine",
         };
         if !same {
             anyhow::bail!("--reference: its answers are by the distance `{theirs}`, and the search is by {metric}; see --metric: {}", path.display());

@@ -1,7 +1,7 @@
 //! What would help where data cannot be read: data, which whoever tells of an error words in their own way.
 
-use super::CloudError;
 use super::formats::FormatError;
+use super::{CloudError, GlobeError};
 
 /// A way out of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,6 +10,8 @@ pub enum Hint {
     LeaveRowsOut,
     /// Other columns can be chosen than those that win by default.
     OtherColumns,
+    /// Columns of longitude and latitude have to be chosen.
+    GlobeColumns,
     /// Columns have to be chosen, as many as the data has dimensions.
     AsManyColumns,
 }
@@ -20,6 +22,7 @@ impl Hint {
         match self {
             Self::LeaveRowsOut => "--drop-nonfinite leaves such rows out",
             Self::OtherColumns => "--columns chooses others",
+            Self::GlobeColumns => "choose a longitude and a latitude with --columns",
             Self::AsManyColumns => "choose columns with --columns",
         }
     }
@@ -32,6 +35,14 @@ impl FormatError {
             Self::Column { what, why, hint: Some(hint), path } => format!("{what}: {why}; {}: {}", words(*hint), path.display()),
             other => other.to_string(),
         }
+    }
+}
+
+impl GlobeError {
+    /// The message, with what would help in the words of whoever tells of it.
+    pub fn told(&self, words: fn(Hint) -> &'static str) -> String {
+        // The one place where the option stands in these messages.
+        self.to_string().replace(Hint::GlobeColumns.option(), words(Hint::GlobeColumns))
     }
 }
 
@@ -70,5 +81,8 @@ mod tests {
             let said = error.told(|_| "ask somebody");
             assert!(!said.contains("--") && said.contains("ask somebody") && said.ends_with(": a.csv"), "{said}");
         }
+        let error = GlobeError::Columns { columns: 3 };
+        assert_eq!(error.told(Hint::option), error.to_string());
+        assert!(error.told(|_| "ask somebody").ends_with("the cloud has 3: ask somebody"));
     }
 }

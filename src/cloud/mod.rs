@@ -8,6 +8,7 @@ mod agree;
 mod exact;
 pub mod formats;
 pub mod generate;
+pub mod globe;
 mod hint;
 pub mod order;
 mod origin;
@@ -22,6 +23,7 @@ mod values;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+pub use globe::{Globe, GlobeError};
 pub use hint::Hint;
 pub use order::Order;
 pub use point_cloud::{Axis, CloudParts, Fingerprint, PointCloud};

@@ -8,18 +8,19 @@ use std::path::{Path, PathBuf};
 use super::npz::Npz;
 use super::table::TableFormat;
 use super::{ExportError, tables, write};
+use crate::knn::Metric;
 use crate::run::RunRecord;
 
 /// A format for neighbours, selected by extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NeighborFormat {
-    /// The columns `query,rank,index,squared_distance`, comma-separated.
+    /// The columns `query,rank,index,squared_distance`, under haversine also `distance_km`, comma-separated.
     Csv,
     /// The same columns, tab-separated.
     Tsv,
-    /// The same columns, typed as u32, u32, i64 and f32.
+    /// The same columns, typed as u32, u32, i64 and f32, and f64.
     Parquet,
-    /// `indices` (i64) and `squared_distances` (f32), one row per query.
+    /// `indices` (i64), `squared_distances` (f32) and, under haversine, `distances_km` (f64), one row per query.
     Npz,
     /// Record numbers as i32, each row preceded by its length; squared distances in a `.fvecs` of the same name.
     Vecs,
@@ -114,14 +115,17 @@ pub fn neighbors_of(record: &RunRecord, queries: Range<usize>, path: &Path) -> R
     Ok(format.files(path))
 }
 
-/// `indices` (i64) and `squared_distances` (f32), one row per query.
+/// `indices` (i64), `squared_distances` (f32) and, under haversine, `distances_km` (f64), one row per query.
 pub(super) fn npz(record: &RunRecord, queries: Range<usize>, out: &mut BufWriter<File>) -> io::Result<()> {
     let (shape, found) = ((queries.len(), record.neighbors.k), queries.start * record.neighbors.k..queries.end * record.neighbors.k);
     let indices = record.neighbors.indices[found.clone()].iter().map(|&row| tables::index(record, row).to_le_bytes());
-    let distances = record.neighbors.squared_distances[found].iter().map(|distance| distance.to_le_bytes());
+    let distances = record.neighbors.squared_distances[found.clone()].iter().map(|distance| distance.to_le_bytes());
     let mut npz = Npz::new(out);
     npz.matrix("indices", "<i8", shape, indices)?;
     npz.matrix("squared_distances", "<f4", shape, distances)?;
+    if record.spec.metric == Metric::Haversine {
+        npz.matrix("distances_km", "<f8", shape, found.map(|at| tables::distance(record, at).to_le_bytes()))?;
+    }
     npz.finish()
 }
 

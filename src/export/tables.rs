@@ -13,6 +13,12 @@ pub(super) fn index(record: &RunRecord, row: u32) -> i64 {
     if row == NONE { -1 } else { record.cloud.record(row as usize) as i64 }
 }
 
+/// The true distance of a neighbour, by its place in the arrays; infinity for none.
+pub(super) fn distance(record: &RunRecord, at: usize) -> f64 {
+    let found = &record.neighbors;
+    if found.indices[at] == NONE { f64::INFINITY } else { record.spec.metric.distance(found.squared_distances[at]) }
+}
+
 /// A query's record number in its own file; `None` for a query given by coordinates.
 pub fn query_record(record: &RunRecord, query: usize) -> Option<u64> {
     let row = record.query_rows[query] as usize;
@@ -31,28 +37,32 @@ pub fn points<'a>(cloud: &'a PointCloud, rows: Option<&'a [u32]>) -> Table<'a> {
     axes.fold(table, |table, (axis, named)| table.with(named.name.as_str(), move |at| cloud.coordinate(of(at), axis)))
 }
 
-/// `query,rank,index,squared_distance`: the neighbours of a range of queries, which are numbered as in the run.
+/// `query,rank,index,squared_distance`: the neighbours of a range of queries, which are numbered as in the run; under haversine
+/// also `distance_km`.
 pub fn neighbors(record: &RunRecord, queries: Range<usize>) -> Table<'_> {
     let found = &record.neighbors;
     let first = queries.start * found.k;
-    Table::new(queries.len() * found.k)
+    let table = Table::new(queries.len() * found.k)
         .with("query", move |row| ((first + row) / found.k) as u32)
         .with("rank", |row| (row % found.k) as u32)
         .with("index", move |row| index(record, found.indices[first + row]))
-        .with("squared_distance", move |row| found.squared_distances[first + row])
+        .with("squared_distance", move |row| found.squared_distances[first + row]);
+    match record.spec.metric {
+        Metric::L2 | Metric::Angular => table,
+        Metric::Haversine => table.with(Metric::Haversine.column(), move |row| distance(record, first + row)),
+    }
 }
 
-/// `rank,index,squared_distance,distance` (or `angle`, in radians) and the file's coordinates: the neighbours of one query.
+/// `rank,index,squared_distance,distance` (or `angle`, in radians, or `distance_km`) and the file's coordinates: the neighbours of one query.
 /// Coordinates of missing neighbours are missing.
 pub fn neighbors_of_query(record: &RunRecord, query: usize) -> Table<'_> {
-    let measure = if record.spec.metric == Metric::Angular { "angle" } else { "distance" };
     let (rows, squared_distances) = record.neighbors.of(query);
-    let distance = |rank: usize| if rows[rank] == NONE { f64::INFINITY } else { record.spec.metric.distance(squared_distances[rank]) };
+    let first = query * record.neighbors.k;
     let table = Table::new(rows.len())
         .with("rank", |rank| rank as u32)
         .with("index", |rank| index(record, rows[rank]))
         .with("squared_distance", |rank| squared_distances[rank])
-        .with(measure, distance);
+        .with(record.spec.metric.column(), move |rank| distance(record, first + rank));
     record.axes.iter().enumerate().fold(table, |table, (at, axis)| {
         table.with(axis.name.as_str(), move |rank| (rows[rank] != NONE).then(|| record.cloud.coordinate(rows[rank] as usize, at)))
     })

@@ -231,6 +231,22 @@ fn panes_export_what_they_show() {
 }
 
 #[test]
+fn on_the_globe_a_distance_in_km_stands_beside_the_squared_chord() {
+    let mut record = record();
+    record.head.spec.metric = Metric::Haversine;
+    // The antipode, and half a degree less than nothing: no neighbour.
+    record.neighbors.squared_distances[1] = 4.0;
+    let half = "20015.11";
+    let of_query = rows(&text(|out| tables::neighbors_of_query(&record, 0).csv(out)));
+    assert_eq!(of_query[0][3], "distance_km");
+    assert!(of_query[2][3].starts_with(half), "{of_query:?}");
+    let all = rows(&text(|out| tables::neighbors(&record, 0..record.neighbors.queries()).csv(out)));
+    assert_eq!(all[0], ["query", "rank", "index", "squared_distance", "distance_km"]);
+    assert!(all[2][4].starts_with(half), "{all:?}");
+    assert_eq!(all.last().unwrap()[2..], ["-1", "inf", "inf"]);
+}
+
+#[test]
 fn tables_of_engines_without_counters_are_empty() {
     let record = RunRecord { measured: Measured::default(), convergence: Default::default(), ..record() };
     assert_eq!(text(|out| tables::counters(&record).csv(out)).lines().count(), 1);

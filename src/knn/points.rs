@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::{Cache, Metric, ProblemError};
-use crate::cloud::{Order, PointCloud};
+use crate::cloud::{Globe, GlobeError, Order, PointCloud};
 use crate::memory;
 
 /// The squared extent below which squared distances lose precision to f32 underflow.
@@ -57,6 +57,20 @@ impl Rows {
         values.par_chunks_mut(PART * dims).zip(rows.par_chunks(PART)).for_each(|(values, rows)| {
             for (value, &row) in values.chunks_exact_mut(dims).zip(rows) {
                 value.copy_from_slice(cloud.point(row as usize));
+            }
+        });
+        Self::Own(values)
+    }
+
+    /// Places as unit vectors, in the order of `rows`, computed in f64 of the file's own coordinates and rounded once.
+    pub fn on_globe(cloud: &PointCloud, globe: Globe, rows: Option<&[u32]>) -> Self {
+        const DIMS: usize = 3;
+        let mut values = vec![0.0; rows.map_or(cloud.len(), <[u32]>::len) * DIMS];
+        values.par_chunks_mut(PART * DIMS).enumerate().for_each(|(part, values)| {
+            for (at, value) in values.chunks_exact_mut(DIMS).enumerate() {
+                let at = part * PART + at;
+                let unit = globe.unit_of(cloud, rows.map_or(at, |rows| rows[at] as usize));
+                value.copy_from_slice(&unit.map(|value| value as f32));
             }
         });
         Self::Own(values)
@@ -132,7 +146,8 @@ fn both(mut extents: Extents, more: Extents) -> Extents {
 fn check_memory(cloud: &PointCloud, arrangement: Arrangement) -> Result<(), ProblemError> {
     let shuffled = arrangement.order != Order::File;
     let copied = shuffled || arrangement.metric != Metric::L2;
-    let bytes = u64::from(shuffled) * 4 * cloud.len() as u64 + u64::from(copied) * 4 * cloud.points().len() as u64;
+    let coordinates = cloud.len() * arrangement.metric.dims(cloud.dims());
+    let bytes = u64::from(shuffled) * 4 * cloud.len() as u64 + u64::from(copied) * 4 * coordinates as u64;
     match memory::available() {
         Some(free) if bytes > free => Err(ProblemError::Memory { needed: bytes.div_ceil(1 << 20), free: free >> 20 }),
         _ => Ok(()),
@@ -152,10 +167,10 @@ pub struct Points {
 }
 
 impl Points {
-    /// Arranges a cloud's rows, normalising them if the metric requires it.
+    /// Arranges a cloud's rows, as unit vectors if the metric requires it.
     ///
     /// # Errors
-    /// [`ProblemError::Zero`] and [`ProblemError::Memory`].
+    /// [`ProblemError::Zero`], [`ProblemError::Globe`] and [`ProblemError::Memory`].
     pub fn new(cloud: &Arc<PointCloud>, arrangement: Arrangement) -> Result<Self, ProblemError> {
         check_memory(cloud, arrangement)?;
         let mut rows = arrangement.order.permutation(cloud.len(), arrangement.seed);
@@ -165,12 +180,17 @@ impl Points {
                 let normalised = Rows::normalised(cloud, &mut rows, arrangement.drop_zero_rows);
                 normalised.map_err(|record| ProblemError::Zero { whose: "data", record })?
             }
+            Metric::Haversine => {
+                let globe = Globe::of(cloud.axes())?;
+                globe.check(cloud)?;
+                Rows::on_globe(cloud, globe, rows.as_deref())
+            }
         };
         Ok(Self::of(Arc::clone(cloud), arrangement, coordinates, rows))
     }
 
     fn of(cloud: Arc<PointCloud>, arrangement: Arrangement, coordinates: Rows, rows: Option<Vec<u32>>) -> Self {
-        let extents = extents(coordinates.as_slice(), cloud.dims());
+        let extents = extents(coordinates.as_slice(), arrangement.metric.dims(cloud.dims()));
         Self { cloud, arrangement, coordinates, rows, extents, cache: Cache::default() }
     }
 
@@ -200,8 +220,9 @@ impl Points {
         self.arrangement
     }
 
+    /// The dimensions that are searched, d.
     pub fn dims(&self) -> usize {
-        self.cloud.dims()
+        self.arrangement.metric.dims(self.cloud.dims())
     }
 
     /// The number of points, n.
@@ -240,13 +261,19 @@ impl Points {
         let all = both(self.extents.clone(), extents(queries, dims));
         let extents: Vec<f64> = all.iter().map(|[min, max]| f64::from(*max) - f64::from(*min)).collect();
         let widest = (0..dims).max_by(|&a, &b| extents[a].total_cmp(&extents[b])).unwrap_or(0);
-        let (column, extent) = (self.cloud.axes()[widest].name.clone(), format!("{:e}", extents[widest]));
+        let vanish = extents[widest] > 0.0 && extents[widest] * extents[widest] < SMALLEST_SQUARED_EXTENT;
+        let extent = format!("{:e}", extents[widest]);
+        // Of unit vectors no axis is a column, and none overflows.
+        if self.arrangement.metric == Metric::Haversine {
+            return if vanish { Err(GlobeError::OnePlace { extent }.into()) } else { Ok(()) };
+        }
+        let column = self.cloud.axes()[widest].name.clone();
         let squared: f64 = extents.iter().map(|extent| extent * extent).sum();
         // Leaves room for the rounding errors of a distance's d steps.
         if squared * (1.0 + (dims as f64 + 2.0) * 2f64.powi(-23)) >= f64::from(f32::MAX) {
             return Err(ProblemError::Overflow { column, extent });
         }
-        if extents[widest] > 0.0 && extents[widest] * extents[widest] < SMALLEST_SQUARED_EXTENT {
+        if vanish {
             return Err(ProblemError::Underflow { column, extent });
         }
         Ok(())

@@ -79,7 +79,7 @@ pub struct Summary {
     pub n: u64,
     /// The number of queries answered, without dropped ones.
     pub q: u64,
-    /// The number of dimensions of points and queries.
+    /// The number of dimensions that were searched: 3 under haversine.
     pub d: u64,
     /// Median search time of a repeat, all chunks together, in milliseconds.
     pub search_ms_median: f64,

@@ -1,6 +1,7 @@
 //! The command line, end to end, with the built program.
 
 mod errors;
+mod globe;
 mod lesson;
 mod names;
 mod presets;

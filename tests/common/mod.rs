@@ -75,19 +75,31 @@ impl Case {
         let dims = prop_oneof![4 => 1usize..6, 1 => 6usize..40, 1 => Just(64usize), 1 => Just(128usize)];
         let k = prop_oneof![4 => 1usize..80, 1 => 80usize..300, 1 => prop::sample::select(vec![1usize, 31, 32, 33, 64, 65, 1000, 1023])];
         let n = prop_oneof![1 => 1usize..70, 3 => 70usize..1500];
-        let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
-        (shape, n, dims, k, flags, any::<u64>()).prop_map(|(shape, n, dims, k, (angular, shuffled, exclude_self, foreign), seed)| Self {
+        let flags = (prop::sample::select(&Metric::ALL[..]), any::<bool>(), any::<bool>(), any::<bool>());
+        (shape, n, dims, k, flags, any::<u64>()).prop_map(|(shape, n, dims, k, (metric, shuffled, exclude_self, foreign), seed)| Self {
             shape,
             n,
             dims,
             k,
-            metric: if angular { Metric::Angular } else { Metric::L2 },
+            metric,
             order: if shuffled { Order::Shuffled } else { Order::File },
             exclude_self,
             query_rows: None,
             foreign,
             seed,
         })
+    }
+
+    /// A cloud of so many of its points. Under haversine it has two columns in degrees, whatever `dims` says.
+    fn cloud(&self, count: usize, seed: u64, frame: Option<&PointCloud>) -> Arc<PointCloud> {
+        if self.metric != Metric::Haversine {
+            return cloud(self.points(count, seed), self.dims, frame);
+        }
+        let mut values = Self { dims: 2, ..self.clone() }.points(count, seed);
+        for place in values.chunks_exact_mut(2) {
+            (place[0], place[1]) = (place[0] * 74.0 % 360.0, place[1] * 46.0 % 90.0);
+        }
+        cloud(values, 2, frame)
     }
 
     fn points(&self, count: usize, seed: u64) -> Vec<f64> {
@@ -130,9 +142,9 @@ pub fn cloud(values: Vec<f64>, dims: usize, frame: Option<&PointCloud>) -> Arc<P
 /// # Errors
 /// Where the rules refuse it.
 pub fn build_problem(case: &Case) -> Result<Problem, ProblemError> {
-    let data = cloud(case.points(case.n, case.seed), case.dims, None);
+    let data = case.cloud(case.n, case.seed, None);
     let queries = if case.foreign {
-        Queries::Cloud(cloud(case.points(7, case.seed ^ 1), case.dims, Some(&data)))
+        Queries::Cloud(case.cloud(7, case.seed ^ 1, Some(&data)))
     } else {
         let last = case.n as u32 - 1;
         Queries::Rows(case.query_rows.clone().unwrap_or_else(|| vec![0, last, last / 2, last / 3, last]))

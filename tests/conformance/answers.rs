@@ -64,7 +64,7 @@ pub fn partial_samples(subjects: &[Subject]) {
     check(subjects, sizes.chain(queries).chain(blocks));
 }
 
-/// Points that lie in all ways, in both orders and both metrics, with the query's own row and without, queries from elsewhere,
+/// Points that lie in all ways, in both orders and all metrics, with the query's own row and without, queries from elsewhere,
 /// and coordinates as tiny and as huge as are accepted.
 pub fn shapes(subjects: &[Subject]) {
     let n = if on_gpu(subjects) { vec![5000, 50_003] } else { vec![3000] };
@@ -81,6 +81,14 @@ pub fn shapes(subjects: &[Subject]) {
             cases.push(Case { metric: Metric::Angular, ..base.clone() });
             cases.push(Case { metric: Metric::Angular, order: Order::Shuffled, ..base.clone() });
             cases.push(Case { exclude_self: true, foreign: dims == 3, ..base.clone() });
+        }
+        for k in [1, 33, 1000] {
+            let base = Case { n, k, metric: Metric::Haversine, ..Case::default() };
+            for shape in [Shape::Duplicates { places: 40 }, Shape::Grid { side: 4 }, Shape::Descending, Shape::Uniform { exponent: 2 }] {
+                cases.push(Case { shape, ..base.clone() });
+            }
+            cases.push(Case { order: Order::Shuffled, foreign: true, ..base.clone() });
+            cases.push(Case { exclude_self: true, ..base });
         }
         cases.extend([-50, 60].map(|exponent| Case { shape: Shape::Uniform { exponent }, n, ..Case::default() }));
         cases.push(Case { exclude_self: true, n, k: 1023, ..Case::default() });

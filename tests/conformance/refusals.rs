@@ -32,7 +32,7 @@ pub fn limits_are_refused_by_number(subjects: &[Subject]) {
         // The query's own row takes a place.
         let own = build_problem(&Case { k: limits.k, exclude_self: true, ..Case::default() }).unwrap();
         assert!(matches!(refused(subject, &own, &Parameters::NONE), EngineError::Limit { what: "k", .. }), "{subject}");
-        for metric in [Metric::L2, Metric::Angular].into_iter().filter(|metric| !limits.metrics.contains(metric)) {
+        for metric in Metric::ALL.into_iter().filter(|metric| !limits.metrics.contains(metric)) {
             let error = refused(subject, &build_problem(&Case { metric, ..Case::default() }).unwrap(), &Parameters::NONE);
             assert!(matches!(error, EngineError::Metric { .. }), "{error}");
         }

@@ -417,6 +417,7 @@ pub fn arguments() -> Vec<Vec<u8>> {
     texts(&[
         "run\n--input\na.csv\n--queries\nrows:0,5,10-12\n--k\n10\n--engine\ncuda:warps=8\n--columns\n0-3\n--out\nrun",
         "run\n--generate\nuniform:n=100,d=2\n--queries\nat:0.5,0.5\n--metric\nangular\n--order\nshuffled\n--exclude-self\n--repeats\n3\n--warmup\n0",
+        "run\n--input\na.csv\n--columns\nlon,lat\n--queries\nat:-0.1275,51.507\n--metric\nhaversine",
         "verify\n--input\na.npz:train\n--queries\n50",
         "sweep\n--generate\nuniform\n--n\n1000,2000\n--d\n2\n--q\n20\n--k\n4,40\n--engine\nlockstep,cuda:warps=4|8",
         "compare\na\nb.warpscope#1",

@@ -16,6 +16,7 @@ fn words(hint: Hint) -> &'static str {
         Hint::LeaveRowsOut => concat!("tick ", leave_out!()),
         Hint::OtherColumns => "type others under Columns on the left",
         Hint::AsManyColumns => "type the data's columns on the left",
+        Hint::GlobeColumns => "type a longitude and a latitude under Columns on the left",
     }
 }
 
@@ -31,6 +32,7 @@ pub fn of_run(error: &RunError) -> String {
         RunError::Problem(ProblemError::Zero { whose, record }) => {
             format!("{whose} row {record} is zero and has no direction: use the l2 metric, or {}", leave_out!())
         }
+        RunError::Problem(ProblemError::Globe(error)) => error.told(words),
         RunError::Engine(EngineError::Memory { needed, free, device }) => format!(
             "the job needs {needed} MiB on {device}, where {free} MiB are free: use fewer queries or points, or the engine lockstep on the left"
         ),
@@ -47,6 +49,7 @@ pub fn of_run(error: &RunError) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cloud::GlobeError;
 
     #[test]
     fn errors_name_no_options_of_the_command_line() {
@@ -54,6 +57,7 @@ mod tests {
         let said = [
             of_cloud(&CloudError::NonFinite { row: 3, line: None, column: "x".to_owned(), value: f64::NAN, origin: origin.clone() }),
             of_cloud(&CloudError::Dimensions { queries: 3, data: 2, origin }),
+            of_run(&ProblemError::Globe(GlobeError::Columns { columns: 3 }).into()),
             of_run(&ProblemError::Zero { whose: "data", record: 4 }.into()),
             of_run(&EngineError::Memory { needed: 2, free: 1, device: "a GPU".to_owned() }.into()),
             of_run(&EngineError::MemoryRefused { free: 1, device: "a GPU".to_owned() }.into()),

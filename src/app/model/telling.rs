@@ -56,6 +56,8 @@ pub struct Telling {
     pub within: String,
     /// Distances of the neighbours, the query's own row left out, ascending.
     pub distances: Vec<f64>,
+    /// Their unit; that of the cloud where there is none.
+    pub unit: Option<&'static str>,
     pub kinds: Option<Kinds>,
 }
 
@@ -81,7 +83,7 @@ impl Telling {
             (None, None, Some(Picked::Query(query))) => format!("query {}", text::thousands(query as u64)),
             _ => "this place".to_owned(),
         };
-        Self { found: distances.len(), whose, within: distance_text(metric, farthest), distances, kinds }
+        Self { found: distances.len(), whose, within: distance_text(metric, farthest), distances, unit: metric.unit(), kinds }
     }
 
     /// `31 nearest of West Union, IL are within 0.341`.
@@ -105,10 +107,8 @@ impl Kinds {
 
 /// A distance in the metric's unit.
 pub fn distance_text(metric: Metric, distance: f64) -> String {
-    match metric {
-        Metric::L2 => text::digits(distance, 4),
-        Metric::Angular => format!("{} rad", text::digits(distance, 4)),
-    }
+    let unit = metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
+    format!("{}{unit}", text::digits(distance, 4))
 }
 
 fn words(heading: &str) -> impl Iterator<Item = &str> {

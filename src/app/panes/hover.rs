@@ -120,8 +120,7 @@ fn facts(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> Vec
     {
         facts.push(("rank".to_owned(), text::thousands(rank as u64)));
         let metric = answered.record.spec.metric;
-        let name = if metric == crate::knn::Metric::Angular { "angle (rad)" } else { "distance" };
-        facts.push((name.to_owned(), text::digits(metric.distance(squared), 6)));
+        facts.push((metric.heading().to_owned(), text::digits(metric.distance(squared), 6)));
     }
     facts.extend(counted(session).map(|(name, value)| (name, text::thousands(value.into()))));
     facts

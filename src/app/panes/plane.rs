@@ -10,14 +10,14 @@ use crate::app::features::walk::{controls, paint};
 use crate::app::look::keys_text;
 use crate::app::look::ticks::ticks;
 use crate::app::model::camera::{self, place};
-use crate::app::model::{Action, Command, Eye, PaneKind, PlaneCamera, PlaneView, PlaneWindow, Scene, Tool};
+use crate::app::model::{Action, Answered, Command, Eye, PaneKind, PlaneCamera, PlaneView, PlaneWindow, Scene, Tool};
 use crate::app::panes::bar::{bar_ui, more_ui};
 use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_cloud;
 use crate::app::panes::highlight::{hovered_ui, selection_ui};
 use crate::app::panes::hover::hover_ui;
 use crate::app::panes::points::{Sight, axis_ui, dimensions_ui, marks_ui, points_ui};
-use crate::cloud::{Axis, PointCloud};
+use crate::cloud::{Axis, Globe, PointCloud};
 use crate::knn::Metric;
 use crate::text;
 
@@ -225,16 +225,43 @@ fn circle_ui(ui: &Ui, camera: &PlaneCamera, scene: &Scene, view: PlaneView, cont
     let Some(answered) = &context.session.answered else { return };
     let at_step = paint::shown(context.state.walk, context.session).map(|(walked, at)| walked.step(at).after);
     let squared = at_step.unwrap_or_else(|| crate::app::features::color::bar::bound_shown(context.state, answered));
-    let flat = scene.dims() == 2 && !scene.is_projected() && view.axes[0] != view.axes[1] && answered.record.spec.metric == Metric::L2;
+    let flat = scene.dims() == 2 && !scene.is_projected() && view.axes[0] != view.axes[1];
     if !flat || !squared.is_finite() {
         return;
     }
     let (of, row) = (answered.query_cloud(), answered.row() as usize);
+    match answered.record.spec.metric {
+        Metric::L2 => {}
+        Metric::Angular => return,
+        Metric::Haversine => return globe_circle_ui(ui, camera, view, answered, squared, context),
+    }
     let center = camera.screen(place(scene.drawn(of), row, view.axes));
     let radius = (f64::from(squared).sqrt() / camera.window.units_per_point) as f32;
-    // A circle of a few points would only blur the query's mark.
-    if (3.0..1e5).contains(&radius) {
+    if CIRCLE.contains(&radius) {
         ui.painter().with_clip_rect(camera.rect).circle_stroke(center, radius, Stroke::new(1.5, context.palette.intermediate));
+    }
+}
+
+/// Radii in points that are drawn: a smaller circle would only blur the query's mark.
+const CIRCLE: std::ops::Range<f32> = 3.0..1e5;
+
+/// Places of the curve at the k-th distance on the globe.
+const GLOBE_CIRCLE: usize = 128;
+
+/// The same circle on the globe, which is none in degrees, and leaves the map at its eastern and western edge.
+fn globe_circle_ui(ui: &Ui, camera: &PlaneCamera, view: PlaneView, answered: &Answered, squared: f32, context: &PaneContext<'_>) {
+    let (of, row, axes) = (answered.query_cloud(), answered.row() as usize, answered.record.cloud.axes());
+    let Some(globe) = Globe::of(axes).ok().filter(|_| view.axes.iter().all(|&axis| axis < axes.len())) else { return };
+    let center = [0, 1].map(|axis| of.coordinate(row, axis));
+    let angle = Metric::Angular.distance(squared);
+    if !CIRCLE.contains(&((angle.to_degrees() / camera.window.units_per_point) as f32)) {
+        return;
+    }
+    let line = globe.circle(center, angle, GLOBE_CIRCLE);
+    let painter = ui.painter().with_clip_rect(camera.rect);
+    for part in globe.on_map(&line, globe.west(axes)) {
+        let on_screen = |place: [f64; 2]| camera.screen(view.axes.map(|axis| place[axis] - axes[axis].origin));
+        painter.line(part.into_iter().map(on_screen).collect(), Stroke::new(1.5, context.palette.intermediate));
     }
 }
 

@@ -8,9 +8,10 @@ use egui::{ComboBox, Pos2, Rect, RichText, Shape, Stroke, Ui};
 
 use crate::app::gpu::{Drawing, Ink, Layer, Points, PointsCallback, Progress};
 use crate::app::look::paint::{Paint, Paints};
-use crate::app::model::{Picked, Projection, Scene};
+use crate::app::model::{Answered, Picked, Projection, Scene};
 use crate::app::panes::descriptor::PaneContext;
-use crate::cloud::PointCloud;
+use crate::cloud::{Globe, PointCloud};
+use crate::knn::Metric;
 use crate::text;
 
 /// How long after the last movement everything is drawn again.
@@ -166,6 +167,13 @@ pub fn dimensions_ui(ui: &mut Ui, rect: Rect, shown: usize, scene: &Scene, palet
     }
 }
 
+/// Whether a neighbour on the globe is beyond the edge of the map: a line to it would go around the wrong way.
+fn is_across(answered: &Answered, row: usize) -> bool {
+    let (data, queries) = (&answered.record.cloud, answered.query_cloud());
+    let globe = Globe::of(data.axes()).ok().filter(|_| answered.record.spec.metric == Metric::Haversine);
+    globe.is_some_and(|globe| globe.is_across((queries, answered.row() as usize), (data, row)))
+}
+
 /// Query, neighbours, and lines between them, over the points. `screen` gives a row's position; `None` is out of sight.
 pub fn marks_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, point_size: f32, lines: bool, screen: &dyn Fn(&PointCloud, usize) -> Option<Pos2>) {
     let session = context.session;
@@ -176,6 +184,7 @@ pub fn marks_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, point_size: f32,
     let radius = (point_size / 2.0).max(1.0) + 1.6;
     if let Some(answered) = &session.answered {
         let data = Arc::clone(&answered.record.cloud);
+        let rows: Vec<usize> = answered.neighbors().map(|(row, _)| row as usize).collect();
         let places: Vec<(usize, Pos2)> =
             answered.neighbors().enumerate().filter_map(|(rank, (row, _))| Some((rank, screen(&data, row as usize)?))).collect();
         // From where was asked: a query that is dragged may be a moment ahead.
@@ -183,9 +192,9 @@ pub fn marks_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, point_size: f32,
             && lines
         {
             let stroke = Stroke::new(1.0, palette.neighbor.gamma_multiply(0.45));
-            painter.extend(places.iter().map(|(_, place)| Shape::line_segment([query, *place], stroke)));
+            let straight = places.iter().filter(|(rank, _)| !is_across(answered, rows[*rank]));
+            painter.extend(straight.map(|(_, place)| Shape::line_segment([query, *place], stroke)));
         }
-        let rows: Vec<usize> = answered.neighbors().map(|(row, _)| row as usize).collect();
         for (rank, place) in &places {
             // Where colours mean something, neighbours keep theirs within a ring.
             let edge = match crate::app::features::color::bar::color_of(context.state, session, palette, rows[*rank]) {

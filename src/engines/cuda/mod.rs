@@ -63,7 +63,7 @@ pub static DIRECT: Descriptor = Descriptor {
     about: "The warp-per-query kernel on an NVIDIA GPU.",
     source: "warp-per-query kernel, docs/kernel.md; the filter, docs/filter.md",
     runs_on: &[DeviceKind::Gpu],
-    limits: Limits { k: rules::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &[Metric::L2, Metric::Angular] },
+    limits: Limits { k: rules::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &Metric::ALL },
     measures: &rules::MEASURES,
     convergence: Some(rules::CONVERGENCE),
     active_threads: None,

@@ -32,7 +32,7 @@ pub static BVH: Descriptor = Descriptor {
     about: "A tree of boxes over points in Morton order: looks only where neighbours can be.",
     source: "docs/index.md",
     runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
-    limits: Limits { k: rules::MAX_K, d: 32, n: MOST_POINTS, metrics: &[Metric::L2, Metric::Angular] },
+    limits: Limits { k: rules::MAX_K, d: 32, n: MOST_POINTS, metrics: &Metric::ALL },
     measures: &MEASURES,
     convergence: None,
     active_threads: Some(active_threads),

@@ -28,7 +28,7 @@ pub static KDTREE: Descriptor = Descriptor {
     about: "A k-d tree on the processor: fast in few dimensions; counts no merges.",
     source: "Bentley 1975, as the crate kiddo builds it",
     runs_on: &[DeviceKind::Cpu],
-    limits: Limits { k: rules::MAX_K, d: tree::LARGEST, n: u32::MAX as usize, metrics: &[Metric::L2, Metric::Angular] },
+    limits: Limits { k: rules::MAX_K, d: tree::LARGEST, n: u32::MAX as usize, metrics: &Metric::ALL },
     measures: &[],
     convergence: None,
     active_threads: None,

@@ -30,7 +30,7 @@ pub static KDTREE_THREADS: Descriptor = Descriptor {
     about: "A k-d tree searched by a thread a query: the baseline that shows what divergence costs a warp.",
     source: "Bentley 1975; Wald 2022 (arXiv 2210.12859), stack-free traversal",
     runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
-    limits: Limits { k: rules::MAX_K, d: MOST_DIMS, n: MOST_POINTS, metrics: &[Metric::L2, Metric::Angular] },
+    limits: Limits { k: rules::MAX_K, d: MOST_DIMS, n: MOST_POINTS, metrics: &Metric::ALL },
     measures: &MEASURES,
     convergence: None,
     phases: &[],

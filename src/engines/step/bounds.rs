@@ -9,7 +9,7 @@ use super::queue::WARP;
 use crate::engines::lockstep::{Key, Lanes, key_of};
 use crate::knn::Metric;
 
-/// Bounding spheres, in groups of 32 clusters. Of the angular metric they are cones.
+/// Bounding spheres, in groups of 32 clusters. Of metrics between unit vectors they are cones.
 #[derive(Clone, Debug)]
 pub struct Spheres {
     pub metric: Metric,
@@ -19,7 +19,7 @@ pub struct Spheres {
     pub centres: Vec<Lanes<f64, WARP>>,
     /// Each cluster's radius, or the cosine of its angular radius.
     pub reaches: Vec<Lanes<f64, WARP>>,
-    /// The norms of the centres, for the angular metric.
+    /// The norms of the centres, for cones.
     pub norms: Vec<Lanes<f64, WARP>>,
     pub margins: Margins,
 }
@@ -48,7 +48,7 @@ impl Margins {
         let (centre, steps) = match metric {
             Metric::L2 => (1.0 - (d + 4.0) * f64_step, d + 3.0),
             // Four more, as unit vectors in f32 are shorter than 1 by 2⁻²⁴ and a little, each.
-            Metric::Angular => ((d + 8.0) * f64_step, d + 7.0),
+            Metric::Angular | Metric::Haversine => ((d + 8.0) * f64_step, d + 7.0),
         };
         Self { centre, rule: (1.0 - steps * f32_step).max(0.0), underflow: d * 2f64.powi(-149) }
     }
@@ -126,7 +126,7 @@ impl Spheres {
         keys
     }
 
-    /// The norm of a query, which only the angular metric asks for.
+    /// The norm of a query, which only cones ask for.
     #[inline(always)]
     pub fn norm_of(&self, query: &[f32]) -> f64 {
         if self.metric == Metric::L2 { 0.0 } else { row_length(query) }

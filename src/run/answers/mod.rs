@@ -129,8 +129,6 @@ pub fn check(
 fn judge(problem: &Problem, metric: Metric, query: usize, named: &[f64], position_of: impl Fn(f64) -> Option<u32>) -> Result<u64, String> {
     let dims = problem.dims();
     let relative = 1e-5f64.max((dims as f64 + 2.0) * 2f64.powi(-24));
-    // Unit vectors were rounded before whoever computed the answers measured angles.
-    let absolute = if metric == Metric::Angular { 2f64.powi(-21) } else { 0.0 };
     let own = problem.own_row(query);
     let (positions, distances) = reference::neighbours(problem, query);
     let expected = positions.iter().zip(&distances).filter(|&(&position, _)| own != Some(problem.row(position)));
@@ -146,7 +144,7 @@ fn judge(problem: &Problem, metric: Metric, query: usize, named: &[f64], positio
         }
         let point = &problem.points()[position as usize * dims..][..dims];
         let found: f64 = point.iter().zip(problem.query(query)).map(|(&a, &b)| (f64::from(a) - f64::from(b)).powi(2)).sum();
-        if (found - distance).abs() > relative * distance + absolute {
+        if !is_as_far(metric, found, distance, relative) {
             let row = problem.row(expected);
             let [found, distance] = [found, distance].map(Exact);
             return Err(format!("rank {rank}: row {record} is named, at squared distance {found}, where the oracle has row {row}, at {distance}"));
@@ -154,6 +152,17 @@ fn judge(problem: &Problem, metric: Metric, query: usize, named: &[f64], positio
         ties += u64::from(position != expected);
     }
     Ok(ties)
+}
+
+/// Whether two squared distances may be the same to whoever computed the answers. Unit vectors were rounded before they were compared here,
+/// places by up to 2⁻²⁴ of the Earth's radius: two distances from such places by four times that.
+fn is_as_far(metric: Metric, found: f64, expected: f64, relative: f64) -> bool {
+    let difference = (found - expected).abs();
+    match metric {
+        Metric::L2 => difference <= relative * expected,
+        Metric::Angular => difference <= relative * expected + 2f64.powi(-21),
+        Metric::Haversine => difference <= relative * expected || (found.sqrt() - expected.sqrt()).abs() <= 2f64.powi(-22),
+    }
 }
 
 #[cfg(test)]

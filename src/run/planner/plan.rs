@@ -30,8 +30,8 @@ pub struct Job {
 }
 
 impl Job {
-    /// The job of a spec over n points in d dimensions; `queries` is the number of queries in its query file, if it has one.
-    pub fn of(spec: &RunSpec, purpose: Purpose, n: usize, d: usize, queries: Option<usize>) -> Self {
+    /// The job of a spec over n points in so many columns; `queries` is the number of queries in its query file, if it has one.
+    pub fn of(spec: &RunSpec, purpose: Purpose, n: usize, columns: usize, queries: Option<usize>) -> Self {
         let q = match &spec.queries {
             QuerySpec::All => n,
             QuerySpec::Count(count) => usize::try_from(*count).unwrap_or(usize::MAX).min(n),
@@ -39,7 +39,7 @@ impl Job {
             QuerySpec::At(_) => 1,
             QuerySpec::File { .. } => queries.unwrap_or(1),
         };
-        let shape = Shape { n, q, d, k: Setup::from(spec).found_k() };
+        let shape = Shape { n, q, d: spec.metric.dims(columns), k: Setup::from(spec).found_k() };
         Self { shape, metric: spec.metric, purpose, timed: spec.warmup.saturating_add(spec.repeats), profile: spec.profile }
     }
 

@@ -26,7 +26,7 @@ pub(super) fn entry<'a>(entry: &RunEntry, clouds: &'a [CloudEntry]) -> Result<(&
     let query_cloud = entry.query_cloud.map(of).transpose()?;
     let (spec, summary) = (&entry.run.spec, &entry.run.summary);
     Setup::from(spec).check().map_err(|why| why.to_string())?;
-    if summary.n == 0 || summary.n > cloud.rows || summary.d != cloud.axes.len() as u64 {
+    if summary.n == 0 || summary.n > cloud.rows || summary.d != spec.metric.dims(cloud.axes.len()) as u64 {
         return Err(format!("n = {} and d = {} are not those of its cloud", summary.n, summary.d));
     }
     if query_cloud.is_some_and(|queries| queries.axes.len() != cloud.axes.len()) {

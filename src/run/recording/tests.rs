@@ -97,6 +97,22 @@ proptest! {
     }
 }
 
+#[test]
+fn a_run_on_the_globe_comes_back_as_it_was() {
+    let data = cloud(2, (0..60).flat_map(|at| [f64::from(at) * 6.1 - 180.0, f64::from(at) * 3.0 - 90.0]).collect());
+    let columns = [0, 1].map(|axis| Column { name: format!("c{axis}") }).to_vec();
+    let table = Table { columns, values: vec![179.9, 89.9, -180.0, 0.1] };
+    let queries = Arc::new(PointCloud::from_table(table, source(), Some(&data), false).unwrap());
+    let asked = RunSpec { metric: Metric::Haversine, ..spec() };
+    let of_file = RunSpec { queries: QuerySpec::File { path: "queries.csv".into(), columns: Default::default() }, ..asked.clone() };
+    for (spec, queries) in [(asked, None), (of_file, Some(&queries))] {
+        let recorded = run(&spec, &data, queries, EngineId::new("lockstep"));
+        assert_eq!((record(&recorded).summary.d, record(&recorded).cloud.dims()), (3, 2));
+        let back = read_bytes(&bytes(std::slice::from_ref(&recorded), true), Points::Restore).unwrap();
+        assert_same(record(&back.runs[0]), record(&recorded));
+    }
+}
+
 /// Two runs over one cloud, of which one counts, and one over another.
 fn several() -> Vec<Recorded> {
     let (one, other) = (cloud(2, (0..80).map(|at| f64::from(at * at % 37)).collect()), cloud(1, vec![1.0, 2.0, 4.0, 8.0, 4_918_340.364]));

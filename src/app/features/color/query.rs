@@ -4,14 +4,14 @@ use rayon::iter::{IndexedParallelIterator as _, ParallelIterator as _};
 use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 
 use crate::app::model::{Answered, Channel, Numbers, Whose};
-use crate::cloud::PointCloud;
+use crate::cloud::{Globe, PointCloud};
 use crate::knn::Metric;
 
 /// Rows that one thread takes at a time.
 const ROWS: usize = 1 << 13;
 
-/// The distance of each row to a place given in the file's coordinates: √ of the squared one, or the angle in radians.
-/// NaN for a row without a direction.
+/// The distance of each row to a place given in the file's coordinates: √ of the squared one, the angle in radians, or km on the
+/// globe. NaN for a row without a direction, and for all where the columns are no longitude and latitude.
 pub fn distances(cloud: &PointCloud, place: &[f64], metric: Metric) -> Vec<f32> {
     let dims = cloud.dims();
     let mut values = vec![0.0f32; cloud.len()];
@@ -22,6 +22,17 @@ pub fn distances(cloud: &PointCloud, place: &[f64], metric: Metric) -> Vec<f32> 
             parts.for_each(|(values, points)| {
                 for (value, point) in values.iter_mut().zip(points.chunks_exact(dims)) {
                     *value = point.iter().zip(&local).map(|(p, q)| (p - q) * (p - q)).sum::<f32>().sqrt();
+                }
+            });
+        }
+        Metric::Haversine => {
+            let (Ok(globe), &[first, second]) = (Globe::of(cloud.axes()), place) else { return vec![f32::NAN; cloud.len()] };
+            let query = globe.unit([first, second]);
+            values.par_chunks_mut(ROWS).enumerate().for_each(|(part, values)| {
+                for (at, value) in values.iter_mut().enumerate() {
+                    let point = globe.unit_of(cloud, part * ROWS + at);
+                    let chord: f64 = point.iter().zip(&query).map(|(p, q)| (p - q).powi(2)).sum();
+                    *value = metric.distance(chord as f32) as f32;
                 }
             });
         }
@@ -46,6 +57,7 @@ pub fn unit(metric: Metric) -> &'static str {
     match metric {
         Metric::L2 => "in the cloud's units",
         Metric::Angular => "radians",
+        Metric::Haversine => "km",
     }
 }
 
@@ -54,7 +66,7 @@ pub fn distance_channel(cloud: &PointCloud, place: &[f64], metric: Metric, middl
     let values = distances(cloud, place, metric);
     let missing = missing(&values);
     let title = match metric {
-        Metric::L2 => "distance to the query",
+        Metric::L2 | Metric::Haversine => "distance to the query",
         Metric::Angular => "angle to the query",
     };
     Channel::of_numbers(Whose::Data, title, unit(metric), Numbers::new(values, 0.0, middle), (missing, "have no direction"))
@@ -105,6 +117,16 @@ mod tests {
         }
         let channel = distance_channel(&cloud, &place, Metric::Angular, false);
         assert_eq!((channel.title.as_str(), channel.unit, channel.missing), ("angle to the query", "radians", 0));
+    }
+
+    #[test]
+    fn on_the_globe_distances_are_in_km() {
+        let cloud = cloud(100, 2, 5);
+        // A degree of latitude, where the first column is taken as longitude.
+        let place = [cloud.coordinate(3, 0), cloud.coordinate(3, 1) + 1.0];
+        let channel = distance_channel(&cloud, &place, Metric::Haversine, false);
+        assert_eq!((channel.title.as_str(), channel.unit, channel.missing), ("distance to the query", "km", 0));
+        assert!((distances(&cloud, &place, Metric::Haversine)[3] - 111.195).abs() < 1e-3);
     }
 
     #[test]

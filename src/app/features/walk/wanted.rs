@@ -30,7 +30,10 @@ pub fn wanted(view: WalkView, session: &Session) -> Result<Option<Answered>, Str
     };
     match scene.dims() {
         dims if dims > AXES => Err(format!("{} searched in {dims} dimensions: what it met can be drawn in two or three only.", engine.id)),
-        _ if record.spec.metric != Metric::L2 => {
+        _ if record.spec.metric == Metric::Haversine => {
+            Err(format!("{} searched on the sphere: what it met is not drawn in longitude and latitude.", engine.id))
+        }
+        _ if record.spec.metric == Metric::Angular => {
             Err(format!("{} searched among directions from the origin: what it met is not where the points are drawn.", engine.id))
         }
         _ if scene.is_projected() => Err("The search was along the axes of the cloud: show these, in place of a projection, to see it.".to_owned()),
@@ -69,6 +72,7 @@ mod tests {
         assert!(why(&session(2, "kdtree", Metric::L2)).starts_with("kdtree does not record its way."));
         assert!(why(&session(4, "bvh", Metric::L2)).contains("in 4 dimensions"));
         assert!(why(&session(2, "bvh", Metric::Angular)).contains("directions"));
+        assert!(why(&session(2, "bvh", Metric::Haversine)).contains("on the sphere"));
         let unanswered = Session { answered: None, ..session(2, "bvh", Metric::L2) };
         assert!(why(&unanswered).starts_with("Click a point"));
         assert!(wanted(WalkView::default(), &unanswered).is_ok_and(|walk| walk.is_none()), "nobody asked");

@@ -9,7 +9,6 @@ use egui::{FontId, Rangef, TextStyle, Ui};
 use crate::app::model::{Answered, Beside, Session};
 use crate::app::panes::hover::cell_text;
 use crate::cloud::formats::Cell;
-use crate::knn::Metric;
 use crate::text;
 
 /// Coordinates that are shown, and as many of the file's other columns; the export has all coordinates.
@@ -53,7 +52,7 @@ impl<'a> Columns<'a> {
     }
 
     pub fn names(&self) -> Vec<&'a str> {
-        let distance = if self.answered.record.spec.metric == Metric::Angular { "angle (rad)" } else { "distance" };
+        let distance = self.answered.record.spec.metric.heading();
         let axes = self.answered.record.cloud.axes().iter().take(SHOWN).map(|axis| axis.name.as_str());
         let others = self.others.iter().map(String::as_str);
         ["rank", "row", "squared distance", distance].into_iter().chain(axes).chain(others).collect()

@@ -6,8 +6,9 @@ use crate::app::model::{
     About, Action, ColorBy, DataKind, LeftOut, Material, PaneKind, Picked, ProjectionKind, ProjectionView, Sample, opening, roles,
 };
 use crate::app::shell::app::App;
-use crate::cloud::{ColumnChoice, Source};
+use crate::cloud::{ColumnChoice, Globe, PointCloud, Source};
 use crate::files;
+use crate::knn::Metric;
 
 impl App {
     /// Shows what was loaded from the side that says most, and asks for a row of it; `again` where the same points were shown before, whose
@@ -15,6 +16,7 @@ impl App {
     pub(in crate::app::shell) fn open_to_an_answer(&mut self, again: bool) {
         let Some(cloud) = self.session.cloud.clone() else { return };
         if !again {
+            self.choose_metric(&cloud);
             self.bring_forward(if cloud.dims() == 3 { PaneKind::Space } else { PaneKind::Plane });
             if cloud.dims() > 3 {
                 self.choose_projection(ProjectionView { kind: ProjectionKind::Pca, ..self.state.projection });
@@ -24,6 +26,20 @@ impl App {
         // Nobody chose it: a run shows one of its own queries instead, and there is nothing to undo.
         self.session.live.chosen = false;
         self.history.clear();
+    }
+
+    /// Longitude and latitude are searched on the globe, unless somebody says otherwise; other columns cannot be.
+    fn choose_metric(&mut self, cloud: &PointCloud) {
+        let on_globe = Globe::recognised(cloud.axes()).is_some_and(|globe| globe.check(cloud).is_ok());
+        let metric = &mut self.state.draft.metric;
+        match (*metric, on_globe) {
+            (Metric::L2, true) => *metric = Metric::Haversine,
+            (Metric::Haversine, false) => *metric = Metric::L2,
+            _ => return,
+        }
+        if on_globe {
+            self.session.log.info("longitude and latitude: distances are in km on the globe; L2 searches them as a plane");
+        }
     }
 
     /// Shows a view in place of the other one; a layout that has it not, or has both in sight, stays as it is.

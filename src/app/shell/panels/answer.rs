@@ -151,7 +151,8 @@ fn distances_ui(ui: &mut Ui, telling: &Telling, palette: &Palette) {
     }
     let median = telling.distances[telling.distances.len() / 2];
     tick(median, palette.text, 2.0);
-    let words = format!("nearest {}, median {}, farthest {}", text::digits(nearest, 3), text::digits(median, 3), text::digits(farthest, 3));
+    let unit = telling.unit.map_or_else(String::new, |unit| format!(" {unit}"));
+    let words = format!("nearest {}, median {}, farthest {}{unit}", text::digits(nearest, 3), text::digits(median, 3), text::digits(farthest, 3));
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, format!("Distances: {words}")));
     ui.label(RichText::new(words).color(palette.text_weak).small());
 }

@@ -11,7 +11,7 @@ use crate::app::model::{
     Action, Actions, Activity, Command, DataKind, Draft, EngineStatus, Field, FieldError, LeftOut, QueryKind, Session, State, plan_of, roles,
 };
 use crate::cloud::formats::{ColumnInfo, ColumnKind};
-use crate::cloud::{ColumnChoice, Order, PointCloud, Source, generate};
+use crate::cloud::{ColumnChoice, Globe, Order, PointCloud, Source, generate};
 use crate::engines::registry;
 use crate::knn::{Descriptor, DeviceId, EngineId, Metric, Parameter, Values};
 use crate::run::planner::Planner;
@@ -39,7 +39,7 @@ pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palet
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 4.0;
         data_ui(ui, &mut draft, session, &errors, palette, actions);
-        question_ui(ui, &mut draft, &errors, palette);
+        question_ui(ui, &mut draft, session, &errors, palette);
         query_ui(ui, &mut draft, session, &errors, palette, actions);
         engine_ui(ui, &mut draft, session, &errors, palette);
     });
@@ -239,13 +239,23 @@ fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldEr
     }
 }
 
-fn question_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette) {
+fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette) {
     heading_ui(ui, "Neighbours");
     k_ui(ui, draft, errors, palette);
     row_ui(ui, "Metric", palette, |ui, _| {
         ui.selectable_value(&mut draft.metric, Metric::L2, "L2").on_hover_text("Straight distance; its square is what is compared.");
         ui.selectable_value(&mut draft.metric, Metric::Angular, "Angular").on_hover_text("By the angle between rows as vectors.");
+        let axes = session.cloud.as_ref().map_or(&[][..], |cloud| cloud.axes());
+        let globe = Globe::of(axes).ok();
+        if globe.is_some() || draft.metric == Metric::Haversine {
+            let about = "Great-circle distance in km between longitudes and latitudes in degrees, told apart to about 0.4 m.";
+            let assumed = globe.and_then(|globe| globe.note(axes)).map_or_else(String::new, |note| format!("\n{}.", text::sentence_case(&note)));
+            ui.selectable_value(&mut draft.metric, Metric::Haversine, "Globe").on_hover_text(format!("{about}{assumed}"));
+        }
     });
+    if draft.metric == Metric::Haversine {
+        ui.label(RichText::new("Longitude and latitude: distances in km on the globe.").color(palette.text_weak).small());
+    }
     ui.checkbox(&mut draft.exclude_self, "Exclude the query itself")
         .on_hover_text("A query that is a row of the data is not among its own neighbours.");
 }

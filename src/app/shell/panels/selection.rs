@@ -7,7 +7,7 @@ use crate::app::look::{Palette, command_ui, fact_ui, heading_ui, if_shuffled, ke
 use crate::app::model::{Action, Actions, Answered, Command, Draft, Ended, Session, State};
 use crate::app::shell::panels::answer::answer_ui;
 use crate::cloud::Source;
-use crate::knn::{Measure, Setup};
+use crate::knn::{Measure, Metric, Setup};
 use crate::run::{EngineChoice, RunRecord};
 use crate::text;
 
@@ -181,7 +181,8 @@ fn run_ui(ui: &mut Ui, record: &RunRecord, state: &State, palette: &Palette, act
     let (spec, summary) = (&record.spec, &record.summary);
     fact_ui(ui, "Points", text::thousands(summary.n), palette);
     fact_ui(ui, "Queries", text::thousands(summary.q), palette);
-    fact_ui(ui, "Dimensions", text::thousands(summary.d), palette);
+    let searched = if spec.metric == Metric::Haversine { " (on the sphere)" } else { "" };
+    fact_ui(ui, "Dimensions", format!("{}{searched}", text::thousands(summary.d)), palette);
     fact_ui(ui, "k", format!("{} (K = {})", spec.k, crate::knn::theory::capacity(Setup::from(spec).found_k())), palette);
     let order = match spec.order {
         crate::cloud::Order::File => "file",

@@ -30,7 +30,7 @@ pub static SPLIT: Descriptor = Descriptor {
     about: "An NVIDIA GPU for few queries: the points are split over the whole chip; counts no merges.",
     source: "cuda/split/",
     runs_on: &[DeviceKind::Gpu],
-    limits: Limits { k: rules::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &[Metric::L2, Metric::Angular] },
+    limits: Limits { k: rules::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &Metric::ALL },
     measures: &[],
     convergence: None,
     active_threads: None,

@@ -49,7 +49,7 @@ impl DeviceClusters {
             reaches: stream.clone_htod(spheres.reaches.as_flattened())?,
             norms: stream.clone_htod(spheres.norms.as_flattened())?,
             margins: interface::Margins { centre: margins.centre, rule: margins.rule, underflow: margins.underflow },
-            angular: spheres.metric == Metric::Angular,
+            angular: spheres.metric != Metric::L2,
             first_groups: stream.clone_htod(&clusters.first_groups)?,
             coordinates: stream.clone_htod(&coordinates)?,
             positions: stream.clone_htod(clusters.positions.as_flattened())?,

@@ -1,0 +1,86 @@
+//! Longitude and latitude on the command line: `--metric haversine`, and what is said where it is not asked for.
+
+use super::{Place, json, table};
+
+/// Woodburn, Iowa, and places around it, of which the second is nearer in degrees and farther in kilometres; one at the antimeridian.
+const PLACES: &str =
+    "name,latitude,longitude\nWoodburn,41.029822,-93.614875\neast,41.029822,-93.250875\nnorth,41.359822,-93.614875\nFiji,-17.0,179.9\n";
+
+const HINT: &str = "note: longitude and latitude are searched as a plane in degrees; --metric haversine measures on the globe, in km\n";
+
+#[test]
+fn a_plane_in_degrees_is_said_once() {
+    let place = Place::new();
+    place.write("places.csv", PLACES);
+    let search = "--input places.csv --warmup 0 --repeats 1";
+    for (args, said) in [
+        (format!("run {search} --queries all --k 2 --engine kdtree"), 1),
+        (format!("sweep {search} --q 2,3 --k 1,2 --engine kdtree,lockstep"), 1),
+        ("verify --input places.csv --queries all --k 2 --engine kdtree".to_owned(), 1),
+        (format!("run {search} --queries all --k 2 --engine kdtree --metric l2"), 0),
+        (format!("run {search} --queries all --k 2 --engine kdtree --metric haversine"), 0),
+        (format!("run {search} --queries all --k 2 --engine kdtree --metric angular"), 0),
+        ("run --generate uniform:n=9,d=2 --queries all --k 2 --engine kdtree --warmup 0 --repeats 1".to_owned(), 0),
+    ] {
+        let stderr = place.ok(&args).stderr;
+        assert_eq!(stderr.matches(HINT).count(), said, "{args}: {stderr}");
+    }
+}
+
+#[test]
+fn neighbours_on_the_globe_have_kilometres() {
+    let place = Place::new();
+    place.write("places.csv", PLACES);
+    let search = "--input places.csv --queries all --k 3 --metric haversine";
+    let run = |more: &str| place.ok(&format!("run {search} --engine kdtree --warmup 0 --repeats 1 {more}"));
+    let done = run("--neighbors found.csv --out run --json");
+    assert_eq!(done.stderr, "");
+    let (run_json, (head, rows)) = (json(&done.stdout), table(&place.path("found.csv")));
+    assert_eq!((&run_json["spec"]["metric"], &run_json["summary"]["d"]), (&"haversine".into(), &3.into()));
+    assert_eq!(head, ["query", "rank", "index", "squared_distance", "distance_km"]);
+    let km = |row: usize| (rows[row][2].as_str(), rows[row][4].parse::<f64>().unwrap());
+    assert_eq!((km(0), km(1).0, km(2).0), (("0", 0.0), "1", "2"));
+    assert!((km(1).1 - 30.53).abs() < 0.01 && (km(2).1 - 36.69).abs() < 0.01, "{rows:?}");
+    // In degrees it is the other way about.
+    place.ok("run --input places.csv --queries rows:0 --k 3 --metric l2 --engine kdtree --warmup 0 --repeats 1 --neighbors plane.csv");
+    assert_eq!(table(&place.path("plane.csv")).1[1][2], "2");
+
+    let verified = place.ok(&format!("verify {search} --reference found.csv")).stdout;
+    assert!(verified.starts_with("n = 4, q = 4, d = 3, k = 3, haversine, file order\n"), "{verified}");
+    assert!(verified.contains("reference answers agree with the oracle: 4 queries"), "{verified}");
+    place.ok(&format!("verify {search} --engine kdtree --reference run"));
+}
+
+#[test]
+fn a_place_may_lie_across_the_antimeridian() {
+    let place = Place::new();
+    place.write("places.csv", PLACES);
+    place.ok("run --input places.csv --queries at:-179.9,-17 --k 1 --metric haversine --engine kdtree --warmup 0 --repeats 1 --neighbors found.tsv");
+    let found = std::fs::read_to_string(place.path("found.tsv")).unwrap();
+    let row: Vec<&str> = found.lines().nth(1).unwrap().split('\t').collect();
+    assert_eq!(row[2], "3");
+    assert!((row[4].parse::<f64>().unwrap() - 21.27).abs() < 0.01, "{found}");
+    let far = place.fails(1, "run --input places.csv --queries at:0,91 --metric haversine");
+    assert_eq!(far, "place 0,91: latitude is 91, which is no latitude: it goes from -90 to 90 degrees");
+}
+
+#[test]
+fn what_is_no_place_is_refused_with_the_way_out() {
+    let place = Place::new();
+    place.write("map.csv", "x,y\n10,20\n515370.5,4918340\n");
+    let refused = place.fails(1, "run --input map.csv --metric haversine --queries all --k 1");
+    let row = "row 1, column x: 515370.5 is no longitude, which goes from -360 to 360 degrees";
+    assert_eq!(refused, format!("{row}; choose a longitude and a latitude with --columns: map.csv"));
+    let three = place.fails(1, "verify --generate uniform:n=9,d=3 --metric haversine --queries all --k 1");
+    assert_eq!(
+        three,
+        "haversine takes two columns, longitude and latitude in degrees, and the cloud has 3: choose a longitude and a latitude with --columns"
+    );
+    place.write("trips.csv", "pickup_lon,dropoff_lon\n1,2\n");
+    let alike = place.fails(1, "run --input trips.csv --metric haversine --queries all --k 1");
+    assert!(alike.starts_with("columns pickup_lon and dropoff_lon are both a longitude: "), "{alike}");
+
+    place.write("unnamed.csv", "x,y\n10,20\n11,21\n");
+    let done = place.ok("run --input unnamed.csv --metric haversine --queries all --k 1 --engine kdtree --warmup 0 --repeats 1");
+    assert_eq!(done.stderr, "note: column x is taken as longitude and y as latitude, in degrees; --columns chooses others\n");
+}

@@ -271,6 +271,23 @@ fn typed_rows_stay_until_a_point_is_clicked() {
     assert_eq!(window.state().state().draft.query_rows, "7");
 }
 
+/// Where frames are slow, a number that is typed and the keys that run it come in one of them.
+#[test]
+fn what_was_typed_is_run_though_the_keys_came_with_it() {
+    let mut window = window(small);
+    window.get_by_role_and_label(Role::TextInput, "k").focus();
+    window.run_steps(2);
+    let key = |key, modifiers| egui::Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers };
+    window.input_mut().events.extend([
+        key(egui::Key::A, egui::Modifiers::COMMAND),
+        egui::Event::Text("16".to_owned()),
+        key(egui::Key::Enter, egui::Modifiers::COMMAND),
+    ]);
+    window.step();
+    until_answered(&mut window);
+    assert_eq!(window.state().session().record.as_ref().map(|record| record.spec.k), Some(16));
+}
+
 #[test]
 fn a_row_that_somebody_picked_outlasts_a_run() {
     let mut window = window(small);

@@ -11,7 +11,8 @@ use crate::app::look::widgets::number;
 use crate::app::model::pane::PaneKind;
 use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_run;
-use crate::run::{Phase, RunRecord};
+use crate::run::planner::Planner;
+use crate::run::{Phase, RunRecord, analysis};
 use crate::text;
 
 pub const PANE: Pane = Pane { kind: PaneKind::Timings, draw: timings_ui, data: |session| session.counted_record().map(PaneData::Timings), more: &[] };
@@ -25,6 +26,11 @@ fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let phases = per_repeat(record);
     let size = ui.available_size();
     egui::ScrollArea::both().auto_shrink(false).show(ui, |ui| {
+        let said = [analysis::where_time_goes(record), analysis::outlook(record, &Planner::shared())].into_iter().flatten();
+        ui.scope(|ui| {
+            ui.set_max_width(size.x);
+            ui.add(egui::Label::new(said.collect::<Vec<_>>().join(" ")).wrap());
+        });
         phases_ui(ui, &phases, palette);
         searches_ui(ui, record, &phases, size, palette);
     });

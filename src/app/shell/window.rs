@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use crate::app::gpu;
-use crate::app::model::{Walked, commands};
+use crate::app::model::{Action, Actions, Command, Walked};
 use crate::app::shell::app::App;
 use crate::app::shell::kept;
 
@@ -124,22 +124,22 @@ impl eframe::App for App {
         // Escape closes the sheet of shortcuts first.
         let cancels = cancels && !self.session.help;
         let allows = |command| match command {
-            crate::app::model::commands::command::Command::Find => finder || !dialog,
-            crate::app::model::commands::command::Command::Cancel => cancels && !dialog,
+            Command::Find => finder || !dialog,
+            Command::Cancel => cancels && !dialog,
             // Space is also how a button is pressed by keys.
-            crate::app::model::commands::command::Command::PlayWalk => {
-                !dialog && matches!(self.session.walked, Walked::Ready(_)) && ui.memory(|memory| memory.focused()).is_none()
-            }
+            Command::PlayWalk => !dialog && matches!(self.session.walked, Walked::Ready(_)) && ui.memory(|memory| memory.focused()).is_none(),
             _ => !dialog,
         };
-        crate::app::shell::keys::shortcuts(ui.ctx(), mode, allows, &mut self.actions);
+        let mut commands = Actions::default();
+        crate::app::shell::keys::shortcuts(ui.ctx(), mode, allows, &mut commands);
         self.close_with_escape(ui.ctx());
         let dropped: Vec<PathBuf> = ui.input(|input| input.raw.dropped_files.iter().map(|file| file.path().to_owned()).collect());
         if !dropped.is_empty() {
-            self.actions.send(commands::Action::OpenPaths(dropped));
+            self.actions.send(Action::OpenPaths(dropped));
         }
         self.window_ui(ui);
-        for action in self.actions.take() {
+        // After what the fields say: where frames are slow, a number and the keys that run it come in one.
+        for action in self.actions.take().into_iter().chain(commands.take()) {
             self.apply(action);
             // What an action changed is seen in the next frame.
             ui.ctx().request_repaint();

@@ -6,16 +6,19 @@
 //! | [`Derived`] | what panes draw of a whole run |
 //! | [`TheoryCurve`] | where theory expects the bound of one query |
 //! | [`walk`] | which way a query's search took through an index |
+//! | [`where_time_goes`], [`outlook`] | what its times say in sentences |
 //! | [`Standing`] | why a row is, or is not, among the neighbours of a query |
 
 mod standing;
 mod theory;
+mod verdict;
 mod walk;
 
 use std::sync::Arc;
 
 pub use standing::{Standing, standing};
 pub use theory::TheoryCurve;
+pub use verdict::{outlook, where_time_goes};
 pub use walk::walk;
 
 use super::problem::{build_problem, build_problem_over};

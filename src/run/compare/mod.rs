@@ -5,6 +5,7 @@ mod found;
 mod histogram;
 mod parameters;
 mod saved;
+mod sentence;
 
 use std::path::PathBuf;
 
@@ -145,6 +146,9 @@ pub struct Comparison {
     pub no_answers: Option<String>,
     /// The phases that both have, in the order of a run.
     pub phases: Vec<ComparedPhase>,
+    /// What each did once before its searches, in milliseconds: upload and index.
+    #[serde(skip)]
+    setup_ms: [f64; 2],
 }
 
 impl Comparison {
@@ -182,7 +186,8 @@ pub fn compare(a: &SavedRun, b: &SavedRun) -> Comparison {
     let spelled = |value: &str| if value.is_empty() { "none".to_owned() } else { value.to_owned() };
     let differences = differ.map(|parameter| format!("{}: {} against {}", parameter.name, spelled(&parameter.a), spelled(&parameter.b))).collect();
     let (answers, no_answers) = Answers::of(a, b).map_or_else(|why| (None, Some(why)), |answers| (Some(answers), None));
-    Comparison { differences, parameters, other_job, answers, no_answers, phases }
+    let setup_ms = [sentence::setup_ms(a), sentence::setup_ms(b)];
+    Comparison { differences, parameters, other_job, answers, no_answers, phases, setup_ms }
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ mod store;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-pub use plan::{Candidate, Job, Plan, Purpose, engines};
+pub use plan::{Candidate, Job, Plan, Purpose, about, engines};
 pub use rates::Forecast;
 pub(super) use resident::{is_taken_in, release_made, taken_in, waited, waited_ms};
 

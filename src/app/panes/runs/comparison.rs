@@ -58,13 +58,17 @@ fn heads_ui(ui: &mut Ui, pair: [&KeptRun; 2], context: &mut PaneContext<'_>) {
 
 fn timings_ui(ui: &mut Ui, compared: &Compared, palette: &Palette) {
     let comparison = &compared.comparison;
+    let sentence = comparison.sentence();
+    if let Some(sentence) = &sentence {
+        ui.add(egui::Label::new(RichText::new(sentence).size(15.0)).wrap());
+    }
     if let Some(answers) = &comparison.answers {
         let color = if answers.identical() { palette.text } else { palette.warning };
         ui.label(RichText::new(answers.sentence()).color(color));
     } else if let Some(why) = &comparison.no_answers {
         ui.label(RichText::new(format!("Neighbours are not compared: {why}.")).color(palette.text_weak));
     }
-    if let Some(sentence) = comparison.job_sentence() {
+    if let Some(sentence) = comparison.job_sentence().filter(|_| sentence.is_none()) {
         ui.label(RichText::new(sentence).color(palette.warning));
     }
     heading_ui(ui, "Time per phase");

@@ -23,8 +23,7 @@ impl App {
             }
         }
         self.pick(Picked::Row(opening::first_query(&cloud)));
-        // Nobody chose it: a run shows one of its own queries instead, and there is nothing to undo.
-        self.session.live.chosen = false;
+        // It is where one begins: there is nothing to undo.
         self.history.clear();
     }
 

@@ -7,8 +7,8 @@ use crate::app::jobs::loader::{Loaded, Opened};
 use crate::app::jobs::table::Slot;
 use crate::app::jobs::task::{Outcome, Stopped};
 use crate::app::model::{
-    About, Activity, ColorBy, Compared, Ended, Endings, EngineStatus, ExportDialog, FileColumns, FileState, PartsDialog, Picked, ProjectionKind,
-    SpaceView, Then, TimelineView, Walked, Why,
+    About, Activity, ColorBy, ColorRange, Compared, Ended, Endings, EngineStatus, ExportDialog, FileColumns, FileState, PartsDialog, Picked,
+    ProjectionKind, SpaceView, Then, TimelineView, Walked, Why,
 };
 use crate::app::shell::app::{App, FIRST_QUERIES};
 use crate::app::shell::tasks::{
@@ -297,7 +297,13 @@ impl App {
         if !has {
             self.state.color.choose(ColorBy::Nothing);
         }
-        if cloud.dims() <= 3 && !self.shows(cloud) {
+        if self.shows(cloud) {
+            return;
+        }
+        if matches!(self.state.color.range, ColorRange::Typed(..)) {
+            self.state.color.range = ColorRange::Whole;
+        }
+        if cloud.dims() <= 3 {
             self.state.projection.kind = ProjectionKind::Axes;
         }
     }

@@ -124,15 +124,26 @@ fn kinds_ui(ui: &mut Ui, kinds: &Kinds, palette: &Palette) {
         ui.spacing_mut().item_spacing.x = 4.0;
         ui.label(RichText::new(&kinds.column).color(palette.text_weak));
         for (at, (kind, count)) in parts.iter().enumerate() {
-            let (square, _) = ui.allocate_exact_size(vec2(8.0, 8.0), Sense::hover());
-            ui.painter().rect_filled(square, 1.0, color(at));
-            ui.label(format!("{kind} {count}"));
+            kind_ui(ui, &format!("{kind} {count}"), color(at));
         }
     });
     if let Some((alike, total)) = kinds.alike.filter(|(alike, total)| alike < total) {
         let share = format!("{alike} of {total} have the query’s own {}.", kinds.column);
         ui.label(RichText::new(share).color(palette.text_weak).small());
     }
+}
+
+/// A kind's colour and its count, which go to the next line together.
+fn kind_ui(ui: &mut Ui, text: &str, color: Color32) {
+    const SQUARE: f32 = 8.0;
+    let galley = ui.painter().layout_no_wrap(text.to_owned(), egui::TextStyle::Body.resolve(ui.style()), Color32::WHITE);
+    let gap = ui.spacing().item_spacing.x;
+    let size = vec2(SQUARE + gap + galley.size().x + gap, galley.size().y);
+    ui.allocate_ui_with_layout(size, egui::Layout::left_to_right(egui::Align::Center), |ui| {
+        let (square, _) = ui.allocate_exact_size(vec2(SQUARE, SQUARE), Sense::hover());
+        ui.painter().rect_filled(square, 1.0, color);
+        ui.add(egui::Label::new(text).truncate());
+    });
 }
 
 /// A tick for each neighbour, from the query on the left to the farthest.

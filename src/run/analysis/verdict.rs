@@ -1,0 +1,79 @@
+//! What a run's times say, in sentences: where the time goes, and what more points would take.
+
+use super::super::planner::{Job, Planner, about};
+use super::super::{Phase, RunRecord};
+use crate::knn::Shape;
+use crate::text;
+
+/// How many times the points the outlook is for.
+const MORE: usize = 10;
+
+/// Where one answer's time goes: what was made of the points for it, one search, and its answer brought back.
+///
+/// `None` for a run without a timed search.
+pub fn where_time_goes(record: &RunRecord) -> Option<String> {
+    let search = record.summary.search_ms_median;
+    let of = |phase: Phase| {
+        let repeats = record.samples.iter().filter(|sample| sample.phase == phase).map(|sample| sample.repeat).max()? + 1;
+        let total: f64 = record.samples.iter().filter(|sample| sample.phase == phase).map(|sample| sample.duration_ms).sum();
+        Some(total / f64::from(repeats))
+    };
+    if search <= 0.0 {
+        return None;
+    }
+    let mut parts = vec![("search", search)];
+    for phase in [Phase::Upload, Phase::BuildIndex, Phase::Download] {
+        parts.extend(of(phase).filter(|&ms| ms > 0.0).map(|ms| (phase.name(), ms)));
+    }
+    let total: f64 = parts.iter().map(|(_, ms)| ms).sum();
+    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let share = |&(name, ms): &(&str, f64)| format!("{name} {} ({} %)", text::time(ms), text::digits(ms / total * 100.0, 2));
+    let listed: Vec<String> = parts.iter().filter(|(_, ms)| ms / total >= 0.01).map(share).collect();
+    Some(format!("One answer takes {}: {}.", text::time(total), listed.join(", ")))
+}
+
+/// What ten times the points would take: the measured search, scaled as the planner expects of the engine.
+///
+/// `None` where the engine is not known here, or could not search so many.
+pub fn outlook(record: &RunRecord, planner: &Planner) -> Option<String> {
+    let engine = record.descriptor()?;
+    let shape = Job::shape_of(record);
+    let more = Shape { n: shape.n.checked_mul(MORE)?, ..shape };
+    if more.n > engine.limits.n {
+        return None;
+    }
+    let [now, then] = [shape, more].map(|shape| planner.forecast(engine, Some(&record.device), &shape).search_ms);
+    let factor = then / now;
+    let search = record.summary.search_ms_median;
+    (factor.is_finite() && factor > 0.0 && search > 0.0).then(|| format!("Ten times the points: {} to search.", about(search * factor)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::testing::records::record;
+    use super::super::super::testing::{spec, squares};
+    use super::super::super::{Engines, Sample};
+    use super::*;
+
+    #[test]
+    fn shares_add_up_to_one_answer() {
+        let mut record = RunRecord::clone(&record());
+        let sample = |phase, repeat, duration_ms| Sample { phase, repeat, chunk: 0, start_ms: 0.0, duration_ms };
+        record.samples = vec![sample(Phase::BuildIndex, 0, 30.0), sample(Phase::Search, 0, 60.0), sample(Phase::Search, 1, 60.0)];
+        record.samples.extend([sample(Phase::Download, 0, 10.0), sample(Phase::Download, 1, 10.0)]);
+        record.head.summary.search_ms_median = 60.0;
+        assert_eq!(
+            where_time_goes(&record).as_deref(),
+            Some("One answer takes 100 ms: search 60.0 ms (60 %), build index 30.0 ms (30 %), download 10.0 ms (10 %).")
+        );
+        record.head.summary.search_ms_median = 0.0;
+        assert_eq!(where_time_goes(&record), None);
+    }
+
+    #[test]
+    fn more_points_take_longer() {
+        let record = Engines::default().execute(&spec(), &squares(300), None, &mut |_, _| true).unwrap();
+        let said = outlook(&record, &Planner::default()).expect("a small problem grows");
+        assert!(said.starts_with("Ten times the points: ") && said.ends_with(" to search."), "{said}");
+    }
+}

@@ -1,0 +1,112 @@
+//! What a comparison comes to, in one sentence.
+
+use super::{ComparedPhase, Comparison, Verdict};
+use crate::run::Phase;
+use crate::text;
+
+/// Phases that are done once before the searches.
+const SETUP: [Phase; 2] = [Phase::Upload, Phase::BuildIndex];
+
+impl Comparison {
+    /// Which of the two searches faster, how many times, and what becomes of that when what is done once before is counted in; or why it
+    /// cannot be said. `None` where several engines are compared, or nothing was searched.
+    pub fn sentence(&self) -> Option<String> {
+        if let Some(job) = self.job_sentence() {
+            return Some(job);
+        }
+        let mut searches = self.phases.iter().filter(|phase| phase.phase == Phase::Search);
+        let search = searches.next().filter(|_| searches.next().is_none())?;
+        let names = names(search);
+        let neighbours = match &self.answers {
+            Some(answers) if answers.identical() => ", with the same neighbours to the bit",
+            Some(_) => ", with other neighbours",
+            None => "",
+        };
+        Some(match search.verdict() {
+            Verdict::OtherJob => return None,
+            Verdict::TooFew => "Too few repeats to say which is faster: three or more of each tell.".to_owned(),
+            Verdict::WithinSpread => format!("{} and {} search equally fast, within the spread of their repeats{neighbours}.", names[0], names[1]),
+            verdict => {
+                let (faster, slower) = if verdict == Verdict::Faster { (1, 0) } else { (0, 1) };
+                let medians = [search.a.median, search.b.median];
+                let setup = self.with_setup(medians).map_or_else(String::new, |[a, b]| {
+                    let totals = [a, b];
+                    let times = totals[slower] / totals[faster];
+                    format!(
+                        "; with what is done once before, {}",
+                        if times >= 1.0 { faster_text(times) } else { format!("slower: {} times as long", text::digits(1.0 / times, 2)) }
+                    )
+                });
+                let times = faster_text(medians[slower] / medians[faster].max(f64::MIN_POSITIVE));
+                format!("{} searches {times} as {}{neighbours}{setup}.", names[faster], names[slower])
+            }
+        })
+    }
+
+    /// Each search with its upload and its index, where one of the two has such a phase.
+    fn with_setup(&self, medians: [f64; 2]) -> Option<[f64; 2]> {
+        let setups = self.setup_ms;
+        (setups != [0.0; 2]).then(|| [medians[0] + setups[0], medians[1] + setups[1]])
+    }
+}
+
+/// `3.3 times as fast`.
+fn faster_text(times: f64) -> String {
+    format!("{} times as fast", text::digits(times, 2))
+}
+
+/// `B (kdtree)`, or `B` where both are of one engine.
+fn names(search: &ComparedPhase) -> [String; 2] {
+    if search.engine_a == search.engine_b {
+        ["A".to_owned(), "B".to_owned()]
+    } else {
+        [format!("A ({})", search.engine_a), format!("B ({})", search.engine_b)]
+    }
+}
+
+/// What a run did once before its searches, in milliseconds: a median each.
+pub(super) fn setup_ms(run: &super::SavedRun) -> f64 {
+    let medians = run.phases.iter().filter(|((_, phase), _)| SETUP.contains(phase)).map(|(_, times)| super::Spread::of(times).median);
+    medians.sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{SavedRun, compare};
+
+    fn saved(rows: &str) -> SavedRun {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("timings.csv");
+        std::fs::write(&path, format!("engine,phase,repeat,chunk,start_ms,duration_ms\n{rows}")).unwrap();
+        SavedRun::read(&path).unwrap()
+    }
+
+    fn searches(engine: &str, times: &[f64]) -> String {
+        times.iter().enumerate().map(|(repeat, ms)| format!("{engine},search,{repeat},0,0,{ms}\n")).collect()
+    }
+
+    #[test]
+    fn the_faster_is_named_with_its_factor() {
+        let (a, b) = (saved(&searches("lockstep", &[33.0, 34.0, 32.0])), saved(&searches("kdtree", &[10.0, 9.9, 10.1])));
+        assert_eq!(compare(&a, &b).sentence().as_deref(), Some("B (kdtree) searches 3.3 times as fast as A (lockstep)."));
+        assert_eq!(compare(&b, &a).sentence().as_deref(), Some("A (kdtree) searches 3.3 times as fast as B (lockstep)."));
+    }
+
+    #[test]
+    fn an_index_counts() {
+        let a = saved(&searches("lockstep", &[33.0, 34.0, 32.0]));
+        let b = saved(&format!("kdtree,build index,0,0,0,56\n{}", searches("kdtree", &[10.0, 9.9, 10.1])));
+        let said = compare(&a, &b).sentence().unwrap();
+        assert_eq!(said, "B (kdtree) searches 3.3 times as fast as A (lockstep); with what is done once before, slower: 2.0 times as long.");
+    }
+
+    #[test]
+    fn what_cannot_be_said_is_said() {
+        let few = saved(&searches("cuda", &[1.0]));
+        assert!(compare(&few, &few).sentence().unwrap().starts_with("Too few repeats"));
+        let same = saved(&searches("cuda", &[1.0, 1.1, 0.9]));
+        assert_eq!(compare(&same, &same).sentence().as_deref(), Some("A and B search equally fast, within the spread of their repeats."));
+        let none = saved("cuda,upload,0,0,0,4\n");
+        assert_eq!(compare(&none, &none).sentence(), None);
+    }
+}

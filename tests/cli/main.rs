@@ -4,6 +4,7 @@ mod errors;
 mod lesson;
 mod names;
 mod presets;
+mod recall;
 mod recording;
 
 use std::fs;

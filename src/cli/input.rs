@@ -63,7 +63,7 @@ impl SourceArgs {
 #[command(next_help_heading = "Search")]
 pub struct MethodArgs {
     /// How distance is measured [default: l2]
-    #[arg(long, value_parser = PossibleValuesParser::new(["l2", "angular"]).map(|name| metric(&name)))]
+    #[arg(long, value_parser = metrics())]
     metric: Option<Metric>,
     /// In what order points are met; shuffled is what the theory of merges assumes
     #[arg(long, default_value = "file", value_parser = PossibleValuesParser::new(["file", "shuffled"]).map(|name| order(&name)))]
@@ -78,6 +78,11 @@ impl MethodArgs {
     pub fn metric(&self, usual: Metric) -> Metric {
         self.metric.unwrap_or(usual)
     }
+}
+
+/// Takes a metric by its name.
+pub fn metrics() -> impl TypedValueParser<Value = Metric> {
+    PossibleValuesParser::new(["l2", "angular"]).map(|name| metric(&name))
 }
 
 /// The metric of a name that clap has checked.

@@ -1,5 +1,6 @@
 //! The command line, end to end, with the built program.
 
+mod analyse;
 mod errors;
 mod lesson;
 mod names;

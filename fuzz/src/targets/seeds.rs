@@ -418,6 +418,8 @@ pub fn arguments() -> Vec<Vec<u8>> {
         "run\n--input\na.csv\n--queries\nrows:0,5,10-12\n--k\n10\n--engine\ncuda:warps=8\n--columns\n0-3\n--out\nrun",
         "run\n--generate\nuniform:n=100,d=2\n--queries\nat:0.5,0.5\n--metric\nangular\n--order\nshuffled\n--exclude-self\n--repeats\n3\n--warmup\n0",
         "verify\n--input\na.npz:train\n--queries\n50",
+        "recall\na.ivecs\n--truth\nb.hdf5\n--at\n1,10,100\n--worst\n3\n--json",
+        "analyse\na.csv\n-k\n20\n--lof\n--labels\nkind\n--duplicates\n0\n--graph\ng.npz\n--graph-as\ncsr\n--leaks\nb.csv\n--eps\n0.5",
         "sweep\n--generate\nuniform\n--n\n1000,2000\n--d\n2\n--q\n20\n--k\n4,40\n--engine\nlockstep,cuda:warps=4|8",
         "compare\na\nb.warpscope#1",
         "lesson\n--lesson\n3\n--k\n64\n--out\nfolder\n--png\n--gif\n--size\n800x600",

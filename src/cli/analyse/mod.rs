@@ -76,7 +76,7 @@ struct Wanted {
     #[arg(long, value_name = "COLUMN")]
     labels: Option<String>,
     /// Groups of rows within a distance of one another; 0 for equal rows
-    #[arg(long, value_name = "EPS", value_parser = distance)]
+    #[arg(long, value_name = "EPS", value_parser = distance, allow_negative_numbers = true)]
     duplicates: Option<f64>,
     /// Share of neighbours in common with another cloud of the same rows
     #[arg(long, value_name = "OTHER")]
@@ -91,7 +91,7 @@ struct Wanted {
     #[arg(long, value_name = "OTHER", requires = "eps")]
     leaks: Option<PathBuf>,
     /// For --leaks: the distance; 0 for equal rows
-    #[arg(long, value_name = "EPS", value_parser = distance, requires = "leaks")]
+    #[arg(long, value_name = "EPS", value_parser = distance, allow_negative_numbers = true, requires = "leaks")]
     eps: Option<f64>,
     /// Writes the graph of neighbours to a file
     #[arg(long, value_name = "FILE")]
@@ -131,7 +131,7 @@ pub fn run(args: &AnalyseArgs) -> anyhow::Result<()> {
     let mut found = report::Found { cloud: &cloud, k: args.k, metric: args.metric, graph: None, leaks: None, written: Vec::new() };
     let leaks = wanted.leaks.as_deref().zip(wanted.eps).map(|(other, eps)| find_leaks(args, &cloud, &mut engines, other, eps)).transpose()?;
     let record = wanted.needs_graph().then(|| neighbours(args, &args.input, &cloud, &mut engines)).transpose()?;
-    let graph = record.as_ref().map(|record| KnnGraph::of_run(record)).transpose().map_err(|why| anyhow!("{why}: {}", args.input.display()))?;
+    let graph = record.as_ref().map(KnnGraph::of_run).transpose().map_err(|why| anyhow!("{why}: {}", args.input.display()))?;
     let analysis = graph.as_ref().map(|graph| analyse(args, &cloud, graph, labels, &mut engines)).transpose()?;
     if let (Some(out), Some(graph), Some(analysis)) = (&args.out, &graph, &analysis) {
         files::analysis(graph, &cloud, analysis).write(out)?;

@@ -5,6 +5,7 @@
 //! SIGTERM.
 
 mod analyse;
+mod answer;
 mod answers;
 mod bar;
 mod compare;

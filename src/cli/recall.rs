@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
 
+use super::answer::answer;
 use super::answers::{self, Answers};
 use super::bar::Bar;
 use super::input::{Asked, DeviceArgs, EngineParser, Loaded, MethodArgs, SourceArgs};
@@ -175,7 +176,7 @@ fn by_distance(args: &RecallArgs, given: &Answers, truth: Option<&Answers>, ks: 
     let (recall, from) = match truth {
         Some(truth) => (judge(Truth::Named(&truth.table)), truth.path.display().to_string()),
         None => {
-            let found = Engines::default().answer(&spec, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?;
+            let found = answer(&mut Engines::default(), &spec, &cloud, query_cloud.as_ref())?;
             let from = format!("computed by {} on {}", found.engine, found.device.name);
             (judge(Truth::Found(&found.neighbors)), from)
         }
@@ -236,8 +237,7 @@ fn shown(report: &Report<'_>, answers: &Path, out: Option<&Path>) -> String {
     if let Some(out) = out {
         head.push(vec!["wrote".to_owned(), out.display().to_string()]);
     }
-    // Rounded down: what is not perfect does not read as if it were.
-    let share = |share: f64| format!("{:.4}", (share * 1e4).floor() / 1e4);
+    let share = |share: f64| output::rounded_down(share, 4);
     let mut rows = vec![["recall at", "mean", "min", "5 %", "25 %", "median", "perfect"].map(str::to_owned).to_vec()];
     for RecallAt { k, spread, perfect, .. } in &report.recall {
         let numbers = [spread.mean, spread.min, spread.p05, spread.p25, spread.median].map(share);

@@ -155,3 +155,62 @@ pub fn leaks<'a>(leaks: &'a Leaks, other: &'a PointCloud, rows: &'a [u32], cloud
         .with("distance", |query| leaks.nearest[query].1)
         .with("leak", |query| u32::from(leaks.is_leak(query)))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::cloud::{ColumnChoice, Source, Table as Rows, formats};
+    use crate::progress::Silent;
+    use crate::run::{Engines, QuerySpec, RunRecord, RunSpec};
+
+    /// Rows 0, 1 and 3 of four on a line; the third has no value.
+    fn neighbours(k: usize) -> RunRecord {
+        let source = Source::Generate { spec: "test".to_owned(), seed: 0 };
+        let columns = vec![crate::cloud::Column { name: "x".to_owned() }];
+        let cloud = PointCloud::from_table(Rows { columns, values: vec![0.0, 1.0, f64::NAN, 3.0] }, source.clone(), None, true).unwrap();
+        let spec = RunSpec { exclude_self: true, ..RunSpec::new(source, QuerySpec::All, k) };
+        Engines::default().answer(&spec, &Arc::new(cloud), None, &mut |_, _| true).unwrap()
+    }
+
+    fn array(path: &Path, name: &str) -> Vec<f64> {
+        formats::read(&formats::path_of(path, name), &ColumnChoice::Default, &Silent).unwrap().values.iter().collect()
+    }
+
+    #[test]
+    fn a_sparse_matrix_is_as_scipy_writes_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("csr.npz");
+        let record = neighbours(1);
+        let graph = KnnGraph::of_run(&record).unwrap();
+        csr(&graph, &record.cloud, &path).unwrap();
+        let array = |name| array(&path, name);
+        assert_eq!((array("indptr"), array("indices"), array("data")), (vec![0.0, 1.0, 2.0, 3.0], vec![1.0, 0.0, 1.0], vec![1.0, 1.0, 2.0]));
+        assert_eq!((array("shape"), array("rows")), (vec![3.0, 3.0], vec![0.0, 1.0, 3.0]));
+        let mut archive = zip::ZipArchive::new(File::open(&path).unwrap()).unwrap();
+        let mut format = Vec::new();
+        archive.by_name("format.npy").unwrap().read_to_end(&mut format).unwrap();
+        assert!(format.ends_with(b"\ncsr") && String::from_utf8_lossy(&format).contains("'descr': '|S3', 'fortran_order': False, 'shape': (), "));
+    }
+
+    #[test]
+    fn umap_has_each_point_first_and_marks_what_is_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("umap.npz");
+        let record = neighbours(3);
+        umap(&KnnGraph::of_run(&record).unwrap(), &record.cloud, &path).unwrap();
+        assert_eq!(array(&path, "indices"), [[0.0, 1.0, 2.0, -1.0], [1.0, 0.0, 2.0, -1.0], [2.0, 1.0, 0.0, -1.0]].concat());
+        let inf = f64::INFINITY;
+        assert_eq!(array(&path, "distances"), [[0.0, 1.0, 3.0, inf], [0.0, 1.0, 2.0, inf], [0.0, 2.0, 3.0, inf]].concat());
+    }
+
+    #[test]
+    fn edges_are_of_records() {
+        let record = neighbours(5);
+        let graph = KnnGraph::of_run(&record).unwrap();
+        let tsv = edges(&graph, &record.cloud).tsv();
+        assert_eq!(tsv, "row\trank\tneighbor\tdistance\n0\t0\t1\t1\n0\t1\t3\t3\n1\t0\t0\t1\n1\t1\t3\t2\n3\t0\t1\t2\n3\t1\t0\t3\n");
+    }
+}

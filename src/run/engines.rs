@@ -165,12 +165,40 @@ impl Engines {
         query_cloud: Option<&Arc<PointCloud>>,
         stage: &mut dyn FnMut(&str, f32) -> bool,
     ) -> Result<RunRecord, RunError> {
-        let once = RunSpec { warmup: 0, repeats: 1, profile: false, ..spec.clone() };
-        let plan = match once.engine {
-            EngineChoice::Auto => Some(self.plan_calibrated(&once, Purpose::Ask, cloud, query_cloud, stage)?),
+        let plan = match spec.engine {
+            EngineChoice::Auto => Some(self.plan_answer(spec, cloud, query_cloud, stage)?),
             EngineChoice::Named(_) => None,
         };
-        self.run_planned(&once, plan.as_ref(), Passes::Timed, cloud, query_cloud, stage)
+        self.answer_planned(spec, plan.as_ref(), cloud, query_cloud, stage)
+    }
+
+    /// The plan of [`Engines::answer`].
+    ///
+    /// # Errors
+    /// [`RunError::Cancelled`].
+    pub fn plan_answer(
+        &mut self,
+        spec: &RunSpec,
+        cloud: &Arc<PointCloud>,
+        query_cloud: Option<&Arc<PointCloud>>,
+        stage: &mut dyn FnMut(&str, f32) -> bool,
+    ) -> Result<Plan, RunError> {
+        self.plan_calibrated(&once(spec), Purpose::Ask, cloud, query_cloud, stage)
+    }
+
+    /// [`Engines::answer`] by the spec's plan, which only [`EngineChoice::Auto`] needs.
+    ///
+    /// # Errors
+    /// As [`Engines::execute`].
+    pub fn answer_planned(
+        &mut self,
+        spec: &RunSpec,
+        plan: Option<&Plan>,
+        cloud: &Arc<PointCloud>,
+        query_cloud: Option<&Arc<PointCloud>>,
+        stage: &mut dyn FnMut(&str, f32) -> bool,
+    ) -> Result<RunRecord, RunError> {
+        self.run_planned(&once(spec), plan, Passes::Timed, cloud, query_cloud, stage)
     }
 
     fn run_planned(
@@ -341,6 +369,11 @@ impl Engines {
         let Some(engine) = record.descriptor() else { return };
         planner::taken_in(&points, engine.id, record.spec.device.unwrap_or_else(|| registry::default_device(engine)));
     }
+}
+
+/// A spec with one repeat and nothing else.
+fn once(spec: &RunSpec) -> RunSpec {
+    RunSpec { warmup: 0, repeats: 1, profile: false, ..spec.clone() }
 }
 
 #[cfg(test)]

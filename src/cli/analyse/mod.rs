@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
 
+use super::answer::answer;
 use super::bar::Bar;
 use super::input::{DeviceArgs, EngineParser, metrics};
 use super::recall::table_path;
@@ -207,7 +208,7 @@ fn load(path: &Path, columns: Option<ColumnChoice>, args: &AnalyseArgs) -> anyho
 }
 
 fn neighbours(args: &AnalyseArgs, path: &Path, cloud: &Arc<PointCloud>, engines: &mut Engines) -> anyhow::Result<RunRecord> {
-    Ok(engines.answer(&spec(args, path), cloud, None, &mut Bar::new("").stage())?)
+    answer(engines, &spec(args, path), cloud, None)
 }
 
 /// The column of labels, and a word where it is searched too.
@@ -237,7 +238,7 @@ fn find_leaks(
     let queries = Arc::new(cloud::load_queries(&source, cloud, args.drop_nonfinite, &Bar::new("reading the other cloud"))?);
     let asked = QuerySpec::File { path: other.to_owned(), columns };
     let spec = RunSpec { queries: asked, k: 1, exclude_self: false, ..spec(args, &args.input) };
-    let record = engines.answer(&spec, cloud, Some(&queries), &mut Bar::new("").stage())?;
+    let record = answer(engines, &spec, cloud, Some(&queries))?;
     Ok((Leaks::of(&record.neighbors, args.metric, eps), record, queries))
 }
 

@@ -1,7 +1,7 @@
 //! A report on a few aligned lines.
 
-use super::AnalyseArgs;
 use super::report::{Components, Duplicates, Hubs, Lid, Named, Report, Scores};
+use super::{AnalyseArgs, output};
 use crate::export::text;
 use crate::knn::Metric;
 use crate::run::graph::labels::Classified;
@@ -102,8 +102,7 @@ fn lid(found: &Lid) -> String {
 }
 
 fn percent(share: f64) -> String {
-    // Rounded down: what is not perfect does not read as if it were.
-    format!("{:.2} %", (share * 1e4).floor() / 1e2)
+    format!("{} %", output::rounded_down(100.0 * share, 2))
 }
 
 fn labels(column: &str, of: &Classified) -> String {

@@ -232,7 +232,7 @@ fn shown(report: &Report<'_>, answers: &Path, out: Option<&Path>) -> String {
     let flaws: Vec<String> =
         flaws.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{} {what}", text::thousands(*count))).collect();
     if !flaws.is_empty() {
-        head.push(vec!["no hits".to_owned(), format!("answers {}", flaws.join(", "))]);
+        head.push(vec!["no hits".to_owned(), flaws.join(", ")]);
     }
     if let Some(out) = out {
         head.push(vec!["wrote".to_owned(), out.display().to_string()]);

@@ -219,15 +219,33 @@ pub struct Loaded {
 }
 
 impl ProblemArgs {
+    /// Loads the cloud and the queries, for one timed repeat of `auto`. `engines` are those that are to answer; none is any.
+    ///
+    /// # Errors
+    /// Whatever keeps them from being loaded.
+    pub fn load(&self, engines: &[EngineChoice]) -> anyhow::Result<Loaded> {
+        Asked { source: &self.source, queries: self.queries.as_ref(), k: self.k, method: &self.method }.load(engines)
+    }
+}
+
+/// What is asked, from the flags of any command.
+pub struct Asked<'a> {
+    pub source: &'a SourceArgs,
+    pub queries: Option<&'a QueryChoice>,
+    pub k: usize,
+    pub method: &'a MethodArgs,
+}
+
+impl Asked<'_> {
     /// Refuses what no file could make right, before any is read.
     fn check(&self, engines: &[EngineChoice]) -> anyhow::Result<()> {
-        let MethodArgs { order, exclude_self, .. } = self.method;
+        let &MethodArgs { order, exclude_self, .. } = self.method;
         let metric = self.method.metric(Metric::L2);
-        let SourceArgs { seed, drop_nonfinite, .. } = self.source;
+        let &SourceArgs { seed, drop_nonfinite, .. } = self.source;
         let setup = Setup { k: self.k, metric, order, seed, exclude_self, drop_zero_rows: drop_nonfinite };
         let limit = engines.iter().map(EngineChoice::k_limit).max().unwrap_or_else(|| EngineChoice::Auto.k_limit());
         setup.check_within(limit)?;
-        match &self.queries {
+        match self.queries {
             Some(QueryChoice::Count(0)) => Err(ProblemError::NoQueries.into()),
             Some(QueryChoice::At(_)) if exclude_self => bail!(Usage("--exclude-self: the query is a place, and so no row of the cloud".to_owned())),
             Some(QueryChoice::File(_)) if exclude_self => {
@@ -237,7 +255,7 @@ impl ProblemArgs {
         }
     }
 
-    /// Loads the cloud and the queries, for one timed repeat of `auto`. `engines` are those that are to answer; none is any.
+    /// Loads the cloud and the queries.
     ///
     /// # Errors
     /// Whatever keeps them from being loaded.
@@ -246,7 +264,7 @@ impl ProblemArgs {
         let data = self.source.source();
         let drop_nonfinite = self.source.drop_nonfinite;
         let cloud = Arc::new(cloud::load(&data, drop_nonfinite, &Bar::new("reading the cloud"))?);
-        let (queries, note) = QueryChoice::resolve(self.queries.as_ref(), &cloud, &self.source.columns(), self.source.seed)?;
+        let (queries, note) = QueryChoice::resolve(self.queries, &cloud, &self.source.columns(), self.source.seed)?;
         let query_cloud = match &queries {
             QuerySpec::File { path, columns } => {
                 let source = Source::File { path: path.clone(), columns: columns.clone() };
@@ -254,7 +272,7 @@ impl ProblemArgs {
             }
             _ => None,
         };
-        let MethodArgs { order, exclude_self, .. } = self.method;
+        let &MethodArgs { order, exclude_self, .. } = self.method;
         let metric = self.method.metric(Metric::L2);
         let spec = RunSpec { metric, order, exclude_self, seed: self.source.seed, drop_nonfinite, ..RunSpec::new(data, queries, self.k) };
         if let Some(note) = note {

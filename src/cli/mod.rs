@@ -4,6 +4,9 @@
 //! terminal. Exit codes: 0 done, 1 the job failed, 2 wrong usage, which `usage` tells apart, 130 and 143 stopped by Ctrl-C and by
 //! SIGTERM.
 
+mod analyse;
+mod answer;
+mod answers;
 mod bar;
 mod compare;
 mod devices;
@@ -15,6 +18,7 @@ mod output;
 mod paths;
 mod pictures;
 mod queries;
+mod recall;
 mod record;
 mod recording;
 mod run;
@@ -54,6 +58,10 @@ enum Command {
     Run(Box<run::RunArgs>),
     /// Compares engines with a float64 oracle and with one another
     Verify(Box<verify::VerifyArgs>),
+    /// Works out what the neighbours of all rows say of a cloud: density, outliers, hubs, labels, duplicates, graphs, …
+    Analyse(Box<analyse::AnalyseArgs>),
+    /// Says how many true neighbours the answers of an approximate index hold
+    Recall(Box<recall::RecallArgs>),
     /// Runs every combination of lists of n, q, k, d and engines, one CSV row per run
     Sweep(Box<sweep::SweepArgs>),
     /// Compares the timings of two saved runs
@@ -131,6 +139,8 @@ fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Gui(args)) => window::run(args),
         Some(Command::Run(args)) => run::run(args),
         Some(Command::Verify(args)) => verify::run(args),
+        Some(Command::Analyse(args)) => analyse::run(args),
+        Some(Command::Recall(args)) => recall::run(args),
         Some(Command::Sweep(args)) => sweep::run(args),
         Some(Command::Compare(args)) => compare::run(args),
         Some(Command::Lesson(args)) => lesson::run(args),

@@ -75,11 +75,19 @@ impl RecordArgs {
 pub fn spare(spec: &RunSpec, outputs: impl IntoIterator<Item = PathBuf>) -> anyhow::Result<()> {
     let data = if let Source::File { path, .. } = &spec.data { Some(path) } else { None };
     let queries = if let QuerySpec::File { path, .. } = &spec.queries { Some(path) } else { None };
-    let inputs: Vec<PathBuf> = data.into_iter().chain(queries).filter_map(|path| formats::file_of(path).canonicalize().ok()).collect();
+    spare_files("the cloud that is searched", data.into_iter().chain(queries), outputs)
+}
+
+/// The same for any files or parts of files that are read; `what` they are, in the error.
+///
+/// # Errors
+/// As [`spare`]'s.
+pub fn spare_files<'a>(what: &str, inputs: impl IntoIterator<Item = &'a PathBuf>, outputs: impl IntoIterator<Item = PathBuf>) -> anyhow::Result<()> {
+    let inputs: Vec<PathBuf> = inputs.into_iter().filter_map(|path| formats::file_of(path).canonicalize().ok()).collect();
     let is_input = |path: &Path| path.canonicalize().is_ok_and(|path| inputs.contains(&path));
     match outputs.into_iter().find(|path| is_input(path)) {
         Some(path) => {
-            anyhow::bail!(Usage(format!("cannot write: the cloud that is searched would be lost; choose another name: {}", path.display())))
+            anyhow::bail!(Usage(format!("cannot write: {what} would be lost; choose another name: {}", path.display())))
         }
         None => Ok(()),
     }

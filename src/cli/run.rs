@@ -127,7 +127,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
 }
 
 /// A job predicted to be longer is announced before it begins.
-const WORTH_A_NOTE_MS: f64 = 1000.0;
+pub const WORTH_A_NOTE_MS: f64 = 1000.0;
 
 /// The predictions as a table, and what is taken.
 fn predictions(plan: &Plan, spec: &RunSpec) -> String {

@@ -1,17 +1,16 @@
 //! `warpscope verify`: is it right?
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::answers::{self, Answers};
 use super::bar::Bar;
 use super::input::{DeviceArgs, EnginesParser, Loaded, ProblemArgs};
 use super::{output, queries};
-use crate::cloud::{Coordinates, formats, query_point};
+use crate::cloud::query_point;
 use crate::export::text;
-use crate::knn::{Method, Metric};
-use crate::run::answers::{self, AnswersVerdict};
-use crate::run::compare::NEIGHBORS;
-use crate::run::recording::{self, Points};
+use crate::knn::Method;
+use crate::run::answers::{AnswersVerdict, check};
 use crate::run::verify::{EngineVerdict, same_algorithm, verify};
 use crate::run::{EngineChoice, Engines, QuerySpec, build_problem};
 
@@ -65,15 +64,15 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
     args.device.check(&args.engine.concat())?;
     let Loaded { spec, cloud, query_cloud } = args.problem.load(&args.engine.concat())?;
     let problem = build_problem(&spec, &cloud, query_cloud.as_ref())?;
-    let answers = args.reference.as_deref().map(|path| read_answers(path, spec.metric)).transpose()?;
+    let answers = args.reference.as_deref().map(|path| answers::read("--reference", path, Some(spec.metric), false)).transpose()?;
     let verdicts = verify(&problem, &args.named(), args.device.device, &mut Engines::default(), &Bar::new("verifying"))?;
     let place = match &spec.queries {
         QuerySpec::At(at) => Some(Arc::new(query_point::cloud(at, &cloud)?)),
         _ => None,
     };
-    let reference = answers.map(|(path, table)| {
+    let reference = answers.map(|Answers { path, table, .. }| {
         let queries = place.as_ref().or(query_cloud.as_ref()).unwrap_or(&cloud);
-        let verdict = answers::check(&problem, spec.metric, &cloud, queries, &table, &Bar::new("checking the reference answers"));
+        let verdict = check(&problem, spec.metric, &cloud, queries, &table, &Bar::new("checking the reference answers"));
         verdict.map(|verdict| (path.display().to_string(), verdict)).map_err(|why| anyhow::anyhow!("{why}: {}", path.display()))
     });
     let reference = reference.transpose()?;
@@ -114,30 +113,6 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
         Some((path, AnswersVerdict { mismatch: Some(why), .. })) => anyhow::bail!("wrong reference answers: {why}: {path}"),
         _ => Ok(()),
     }
-}
-
-/// Neighbours by somebody else, and the file or part of a file that they stand in.
-fn read_answers(path: &Path, metric: Metric) -> anyhow::Result<(PathBuf, Coordinates)> {
-    let bar = Bar::new("reading the reference answers");
-    if let Some((file, run)) = recording::split_run(path).filter(|(file, _)| !file.is_dir()) {
-        let recording = recording::read(&file, Points::Restore, &bar)?;
-        let found = answers::of_run(&recording.pick(run.as_deref(), &file)?.run);
-        return Ok((path.to_owned(), found.map_err(|why| anyhow::anyhow!("--reference: {why}: {}", path.display()))?));
-    }
-    let of_folder = path.join(NEIGHBORS);
-    let path = if path.is_dir() { &of_folder } else { path };
-    let file = formats::file_of(path);
-    if let Some(theirs) = formats::attribute(&file, "distance", &bar)? {
-        let same = match metric {
-            Metric::L2 => theirs == "euclidean",
-            Metric::Angular => ["angular", "cosine"].contains(&theirs.as_str()),
-            Metric::Haversine => theirs == "haversine",
-        };
-        if !same {
-            anyhow::bail!("--reference: its answers are by the distance `{theirs}`, and the search is by {metric}; see --metric: {}", path.display());
-        }
-    }
-    Ok(answers::read(path, &bar)?)
 }
 
 fn answers_text(path: &str, verdict: &AnswersVerdict) -> String {

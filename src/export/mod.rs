@@ -9,6 +9,7 @@
 mod comparison;
 pub mod figure;
 mod folder;
+pub mod graph;
 pub mod lesson;
 mod neighbors;
 mod npz;

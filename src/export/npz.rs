@@ -34,6 +34,11 @@ impl<'a> Npz<&'a mut BufWriter<File>> {
         self.array(name, dtype, &format!("({rows},)"), rows as u64 * letters, values)
     }
 
+    /// Adds a single value, as an array without dimensions.
+    pub fn scalar<const WIDTH: usize>(&mut self, name: &str, dtype: &str, value: [u8; WIDTH]) -> io::Result<()> {
+        self.array(name, dtype, "()", 1, std::iter::once(value))
+    }
+
     fn array<const WIDTH: usize>(
         &mut self,
         name: &str,

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::table::Table;
 use crate::cloud::PointCloud;
 use crate::knn::{Convergence, Metric, NONE, warp};
+use crate::run::answers::recall::Recall;
 use crate::run::{QuerySpec, RunRecord, Timeline};
 
 /// A neighbour's record number; −1 for none.
@@ -139,6 +140,17 @@ pub fn counters(record: &RunRecord) -> Table<'_> {
         return warp::MEASURES.iter().fold(table, |table, measure| table.with(measure.name, |_| 0u32));
     }
     counted.columns().fold(table, |table, (name, values)| table.with(name, |query| values[query]))
+}
+
+/// `query,row`, `recall_at_K` for each K, and what is wrong with the answers: of each query. `row` is its number in its file.
+pub fn recall<'a>(recall: &'a Recall, row: impl Fn(usize) -> u64 + 'a) -> Table<'a> {
+    let table = Table::new(recall.queries()).with("query", |query| query as u64).with("row", row);
+    let ks = recall.ks().iter().enumerate();
+    ks.fold(table, |table, (at, k)| table.with(format!("recall_at_{k}"), move |query| recall.of(query, at)))
+        .with("missing", |query| recall.flaws_of(query).missing)
+        .with("duplicates", |query| recall.flaws_of(query).duplicates)
+        .with("out_of_range", |query| recall.flaws_of(query).out_of_range)
+        .with("own", |query| recall.flaws_of(query).own)
 }
 
 /// The file of [`counters`] in a run's folder: `merges.csv` where its columns are those of the warp-per-query search, by which

@@ -4,6 +4,7 @@ mod answer;
 mod cache;
 pub mod cost;
 mod descriptor;
+pub mod distance;
 mod engine;
 mod id;
 mod measure;

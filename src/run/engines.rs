@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::ask::{ask, device_of};
-use super::execute::{execute_over, go_on};
+use super::execute::{Passes, execute_over, go_on};
 use super::planner::{self, Candidate, Job, Plan, Planner, Purpose};
 use super::{EngineChoice, Resident, RunError, RunRecord, RunSpec};
 use crate::cloud::PointCloud;
@@ -150,8 +150,68 @@ impl Engines {
         query_cloud: Option<&Arc<PointCloud>>,
         stage: &mut dyn FnMut(&str, f32) -> bool,
     ) -> Result<RunRecord, RunError> {
+        self.run_planned(spec, plan, Passes::All, cloud, query_cloud, stage)
+    }
+
+    /// Answers a spec once, for its neighbours: one pass of the timed build, in chunks, whatever warm-ups and repeats the spec has.
+    /// [`EngineChoice::Auto`] takes the engine that is predicted to be fastest for that.
+    ///
+    /// # Errors
+    /// As [`Engines::execute`].
+    pub fn answer(
+        &mut self,
+        spec: &RunSpec,
+        cloud: &Arc<PointCloud>,
+        query_cloud: Option<&Arc<PointCloud>>,
+        stage: &mut dyn FnMut(&str, f32) -> bool,
+    ) -> Result<RunRecord, RunError> {
+        let plan = match spec.engine {
+            EngineChoice::Auto => Some(self.plan_answer(spec, cloud, query_cloud, stage)?),
+            EngineChoice::Named(_) => None,
+        };
+        self.answer_planned(spec, plan.as_ref(), cloud, query_cloud, stage)
+    }
+
+    /// The plan of [`Engines::answer`].
+    ///
+    /// # Errors
+    /// [`RunError::Cancelled`].
+    pub fn plan_answer(
+        &mut self,
+        spec: &RunSpec,
+        cloud: &Arc<PointCloud>,
+        query_cloud: Option<&Arc<PointCloud>>,
+        stage: &mut dyn FnMut(&str, f32) -> bool,
+    ) -> Result<Plan, RunError> {
+        self.plan_calibrated(&once(spec), Purpose::Ask, cloud, query_cloud, stage)
+    }
+
+    /// [`Engines::answer`] by the spec's plan, which only [`EngineChoice::Auto`] needs.
+    ///
+    /// # Errors
+    /// As [`Engines::execute`].
+    pub fn answer_planned(
+        &mut self,
+        spec: &RunSpec,
+        plan: Option<&Plan>,
+        cloud: &Arc<PointCloud>,
+        query_cloud: Option<&Arc<PointCloud>>,
+        stage: &mut dyn FnMut(&str, f32) -> bool,
+    ) -> Result<RunRecord, RunError> {
+        self.run_planned(&once(spec), plan, Passes::Timed, cloud, query_cloud, stage)
+    }
+
+    fn run_planned(
+        &mut self,
+        spec: &RunSpec,
+        plan: Option<&Plan>,
+        passes: Passes,
+        cloud: &Arc<PointCloud>,
+        query_cloud: Option<&Arc<PointCloud>>,
+        stage: &mut dyn FnMut(&str, f32) -> bool,
+    ) -> Result<RunRecord, RunError> {
         let resident = self.resident.clone();
-        let mut record = self.choose(spec, plan, |engine| execute_over(&resident, spec, cloud, query_cloud, engine, stage))?;
+        let mut record = self.choose(spec, plan, |engine| execute_over(&resident, passes, spec, cloud, query_cloud, engine, stage))?;
         let shape = Job::shape_of(&record);
         if let Some(engine) = record.descriptor() {
             record.head.predicted_ms = Some(self.planner.forecast(engine, Some(&record.device), &shape).search_ms);
@@ -204,7 +264,18 @@ impl Engines {
         query_cloud: Option<&Arc<PointCloud>>,
         stage: &mut dyn FnMut(&str, f32) -> bool,
     ) -> Result<Plan, RunError> {
-        let plan = self.plan(spec, Purpose::Measure, cloud, query_cloud);
+        self.plan_calibrated(spec, Purpose::Measure, cloud, query_cloud, stage)
+    }
+
+    fn plan_calibrated(
+        &mut self,
+        spec: &RunSpec,
+        purpose: Purpose,
+        cloud: &Arc<PointCloud>,
+        query_cloud: Option<&Arc<PointCloud>>,
+        stage: &mut dyn FnMut(&str, f32) -> bool,
+    ) -> Result<Plan, RunError> {
+        let plan = self.plan(spec, purpose, cloud, query_cloud);
         if plan.total_ms().is_none_or(|ms| ms < WORTH_CALIBRATING_MS) {
             return Ok(plan);
         }
@@ -223,7 +294,7 @@ impl Engines {
             measured |= calibrated.is_ok();
             go_on(stage("measuring the engines", 0.0))?;
         }
-        Ok(if measured { self.plan(spec, Purpose::Measure, cloud, query_cloud) } else { plan })
+        Ok(if measured { self.plan(spec, purpose, cloud, query_cloud) } else { plan })
     }
 
     /// What an engine runs on, or why it cannot. Where it could not a moment ago it is not tried: looking for a driver takes longer
@@ -300,11 +371,17 @@ impl Engines {
     }
 }
 
+/// A spec with one repeat and nothing else.
+fn once(spec: &RunSpec) -> RunSpec {
+    RunSpec { warmup: 0, repeats: 1, profile: false, ..spec.clone() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::QuerySpec;
     use super::super::testing::{Plain, Script, spec, squares};
     use super::*;
+    use crate::knn::Build;
 
     const CUDA: EngineId = EngineId::new("cuda");
     const LOCKSTEP: EngineId = EngineId::new("lockstep");
@@ -325,6 +402,19 @@ mod tests {
     fn auto_is_cuda_where_it_can_run() {
         let record = run(&mut engines(vec![], Script::default()), EngineChoice::Auto).unwrap();
         assert_eq!((record.engine, &record.fallback), (CUDA, &None));
+    }
+
+    #[test]
+    fn an_answer_is_one_pass_of_the_timed_build() {
+        let script = Script::default();
+        let calls = Arc::clone(&script.calls);
+        let mut engines = engines(vec![], script);
+        let answer = engines.answer(&spec(), &squares(10), None, &mut |_, _| true).unwrap();
+        assert_eq!((answer.spec.warmup, answer.spec.repeats, answer.measured.is_empty()), (0, 1, true));
+        let calls = std::mem::take(&mut *calls.lock().unwrap());
+        assert!(calls.iter().all(|(build, _)| *build == Build::Timed));
+        assert_eq!(calls.iter().map(|(_, queries)| queries.len()).sum::<usize>(), 10);
+        assert_eq!(answer.neighbors, run(&mut engines, EngineChoice::Auto).unwrap().neighbors);
     }
 
     #[test]

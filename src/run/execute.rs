@@ -77,12 +77,22 @@ pub fn execute(
     engine: &mut dyn Engine,
     stage: &mut dyn FnMut(&str, f32) -> bool,
 ) -> Result<RunRecord, RunError> {
-    execute_over(&Resident::default(), spec, cloud, query_cloud, engine, stage)
+    execute_over(&Resident::default(), Passes::All, spec, cloud, query_cloud, engine, stage)
+}
+
+/// Which passes over the queries a run makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Passes {
+    /// Warm-ups and timed repeats, then those that count and profile, where the engine has such builds.
+    All,
+    /// Those of the timed build alone, for the neighbours.
+    Timed,
 }
 
 /// The same over the points of the run before, where they are this one's too.
 pub(super) fn execute_over(
     resident: &Resident,
+    passes: Passes,
     spec: &RunSpec,
     cloud: &Arc<PointCloud>,
     query_cloud: Option<&Arc<PointCloud>>,
@@ -102,7 +112,7 @@ pub(super) fn execute_over(
     let loading_ms = ms_since(began);
     let search = engine.load(&problem, spec.engine.parameters(), spec.profile)?;
 
-    let counted = descriptor.counts();
+    let counted = passes == Passes::All && descriptor.counts();
     let passes = u64::from(spec.warmup) + u64::from(spec.repeats) + u64::from(counted) + u64::from(counted && spec.profile);
     let mut run = Running { search, began, q: problem.q(), done: 0, total: passes * problem.q() as u64, samples: Vec::new(), stage };
     run.note_setup(loading_ms);

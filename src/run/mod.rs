@@ -9,6 +9,7 @@ pub mod compare;
 mod engines;
 mod execute;
 mod file;
+pub mod graph;
 pub mod planner;
 pub mod presets;
 mod problem;

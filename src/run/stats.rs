@@ -1,5 +1,8 @@
 //! A few numbers out of many samples.
 
+use rayon::slice::ParallelSliceMut as _;
+use serde::Serialize;
+
 use super::{Phase, Sample};
 
 /// The search time of each timed repeat in milliseconds, all chunks together, in the order of repeats.
@@ -19,6 +22,10 @@ pub fn search_ms(samples: &[Sample]) -> Vec<f64> {
 pub fn quantile(values: &[f64], p: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
+    quantile_of_sorted(&sorted, p)
+}
+
+fn quantile_of_sorted(sorted: &[f64], p: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
     let at = p.clamp(0.0, 1.0) * last as f64;
     let (below, above) = (sorted[at.floor() as usize], sorted[at.ceil() as usize]);
@@ -28,6 +35,33 @@ pub fn quantile(values: &[f64], p: f64) -> f64 {
 /// The middle value, or the mean of the two in the middle; NaN of none.
 pub fn median(values: &[f64]) -> f64 {
     quantile(values, 0.5)
+}
+
+/// How values are distributed: mean, ends and quantiles, as in [`quantile`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    pub mean: f64,
+    pub min: f64,
+    pub p05: f64,
+    pub p25: f64,
+    pub median: f64,
+    pub p75: f64,
+    pub p95: f64,
+    pub max: f64,
+}
+
+impl Spread {
+    /// `None` of no values.
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
+        let mut sorted: Vec<f64> = values.into_iter().collect();
+        if sorted.is_empty() {
+            return None;
+        }
+        sorted.par_sort_unstable_by(f64::total_cmp);
+        let at = |p| quantile_of_sorted(&sorted, p);
+        let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
+        Some(Self { mean, min: at(0.0), p05: at(0.05), p25: at(0.25), median: at(0.5), p75: at(0.75), p95: at(0.95), max: at(1.0) })
+    }
 }
 
 #[cfg(test)]
@@ -41,6 +75,9 @@ mod tests {
         assert_eq!(quantile(&[10.0, 20.0], 0.25), 12.5);
         assert_eq!(quantile(&[10.0, 20.0], 1.0), 20.0);
         assert!(median(&[]).is_nan());
+        let spread = Spread::of([4.0, 1.0, 2.0, 3.0, 5.0]).unwrap();
+        assert_eq!([spread.mean, spread.min, spread.p25, spread.median, spread.p75, spread.max], [3.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(Spread::of([]), None);
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! The command line, end to end, with the built program.
 
+mod analyse;
 mod errors;
 mod globe;
 mod lesson;
 mod names;
 mod presets;
+mod recall;
 mod recording;
 
 use std::fs;

@@ -419,6 +419,8 @@ pub fn arguments() -> Vec<Vec<u8>> {
         "run\n--generate\nuniform:n=100,d=2\n--queries\nat:0.5,0.5\n--metric\nangular\n--order\nshuffled\n--exclude-self\n--repeats\n3\n--warmup\n0",
         "run\n--input\na.csv\n--columns\nlon,lat\n--queries\nat:-0.1275,51.507\n--metric\nhaversine",
         "verify\n--input\na.npz:train\n--queries\n50",
+        "recall\na.ivecs\n--truth\nb.hdf5\n--at\n1,10,100\n--worst\n3\n--json",
+        "analyse\na.csv\n-k\n20\n--lof\n--labels\nkind\n--duplicates\n0\n--graph\ng.npz\n--graph-as\ncsr\n--leaks\nb.csv\n--eps\n0.5",
         "sweep\n--generate\nuniform\n--n\n1000,2000\n--d\n2\n--q\n20\n--k\n4,40\n--engine\nlockstep,cuda:warps=4|8",
         "compare\na\nb.warpscope#1",
         "lesson\n--lesson\n3\n--k\n64\n--out\nfolder\n--png\n--gif\n--size\n800x600",

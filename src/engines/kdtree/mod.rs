@@ -4,7 +4,6 @@
 //! the result is bit-identical to every other engine's. [`tree`] argues why no neighbour is missed.
 
 mod cost;
-mod distances;
 mod sites;
 mod tree;
 
@@ -65,7 +64,7 @@ impl Engine for KdTree {
 
     fn device(&self) -> DeviceInfo {
         let mut details = processor::details();
-        details.push(("fused multiply-add".to_owned(), if distances::in_hardware() { "hardware" } else { "software, slow" }.to_owned()));
+        details.push(("fused multiply-add".to_owned(), if crate::knn::distance::in_hardware() { "hardware" } else { "software, slow" }.to_owned()));
         DeviceInfo { id: Some(self.device_id()), name: "CPU, k-d tree".to_owned(), details }
     }
 

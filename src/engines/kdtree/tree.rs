@@ -15,9 +15,9 @@ use std::num::NonZero;
 
 use kiddo::{ImmutableKdTree, SquaredEuclidean};
 
-use super::distances::squared_distances;
 use super::sites::Sites;
 use crate::knn::Problem;
+use crate::knn::distance::squared_distances;
 
 /// The largest number of dimensions that trees are compiled for. Smaller ones are padded with zeros, which add nothing to
 /// a distance but waste one level of the tree in that many; from 16 on no tree is deep enough for that to happen.

@@ -1,6 +1,8 @@
-//! Answers that somebody else computed, as benchmarks ship them, against the float64 oracle.
+//! Answers that somebody else computed, as benchmarks ship them, against the float64 oracle ([`check`]), or those of an
+//! approximate index against the truth ([`recall`]).
 
 mod read;
+pub mod recall;
 
 use std::collections::HashSet;
 
@@ -12,7 +14,7 @@ use crate::knn::{Metric, Problem, reference};
 use crate::progress::Progress;
 use crate::text::{Exact, count};
 
-pub use read::{of_run, read};
+pub use read::{of_run, read, read_with_distances};
 
 /// Queries that are judged between two looks at the cancel flag.
 const CHUNK: usize = 64;
@@ -84,25 +86,16 @@ pub fn check(
     answers: &Coordinates,
     progress: &dyn Progress,
 ) -> Result<AnswersVerdict, AnswersError> {
-    let (k, width, rows) = (problem.reported_k(), answers.columns.len(), answers.rows());
+    let (k, width) = (problem.reported_k(), answers.columns.len());
     if width < k {
         return Err(AnswersError::Width { width, k });
     }
-    let records = queries.len() as u64 + queries.dropped();
-    let by_query = rows == problem.q();
-    if !by_query && rows as u64 != records {
-        return Err(AnswersError::Rows { rows, asked: problem.q(), records });
-    }
-    let mut position_of = vec![None; cloud.len()];
-    for position in 0..problem.n() as u32 {
-        position_of[problem.row(position) as usize] = Some(position);
-    }
+    let row_of = row_of(problem, queries, answers.rows())?;
+    let positions = Positions::new(problem, cloud);
     let judge = |query: usize| {
-        let row = if by_query { query } else { queries.record(problem.query_row(query) as usize) as usize };
+        let row = row_of(query);
         let named: Vec<f64> = (row * width..row * width + k).map(|at| answers.values.get(at)).collect();
-        let position =
-            |record: f64| cloud.row_of_record(record as u64).filter(|_| record >= 0.0 && record.fract() == 0.0).and_then(|row| position_of[row]);
-        judge(problem, metric, query, &named, position).map_err(|why| format!("query {query}, {why}"))
+        judge(problem, metric, query, &named, |record| positions.of(record)).map_err(|why| format!("query {query}, {why}"))
     };
     let mut verdict = AnswersVerdict { queries: 0, wrong: 0, ties: 0, mismatch: None };
     for start in (0..problem.q()).step_by(CHUNK) {
@@ -123,6 +116,38 @@ pub fn check(
         progress.update(verdict.queries, problem.q() as u64);
     }
     Ok(verdict)
+}
+
+/// The row of a table that belongs to a query, of as many `rows` as there are queries or rows of their file.
+fn row_of<'a>(problem: &'a Problem, queries: &'a PointCloud, rows: usize) -> Result<impl Fn(usize) -> usize + 'a, AnswersError> {
+    let records = queries.len() as u64 + queries.dropped();
+    let by_query = rows == problem.q();
+    if !by_query && rows as u64 != records {
+        return Err(AnswersError::Rows { rows, asked: problem.q(), records });
+    }
+    Ok(move |query| if by_query { query } else { queries.record(problem.query_row(query) as usize) as usize })
+}
+
+/// Finds the points that record numbers name.
+struct Positions<'a> {
+    cloud: &'a PointCloud,
+    /// By the cloud's rows; none of those that are left out of the problem.
+    of_row: Vec<Option<u32>>,
+}
+
+impl<'a> Positions<'a> {
+    fn new(problem: &Problem, cloud: &'a PointCloud) -> Self {
+        let mut of_row = vec![None; cloud.len()];
+        for position in 0..problem.n() as u32 {
+            of_row[problem.row(position) as usize] = Some(position);
+        }
+        Self { cloud, of_row }
+    }
+
+    fn of(&self, record: f64) -> Option<u32> {
+        let row = self.cloud.row_of_record(record as u64).filter(|_| record >= 0.0 && record.fract() == 0.0)?;
+        self.of_row[row]
+    }
 }
 
 /// The ranks at which another point is named than the oracle's, if all are as far away.

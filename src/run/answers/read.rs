@@ -45,15 +45,71 @@ pub fn read(path: &Path, progress: &dyn Progress) -> Result<(PathBuf, Coordinate
     Ok((from, table))
 }
 
-/// The neighbours of a run, as [`read()`] gives those of a file.
+/// What distances are called, as matrices and as columns of a table.
+const DISTANCES: [[&str; 2]; 2] = [["squared_distances", "distances"], ["squared_distance", "distance"]];
+
+/// What two files have of the same name but for the ending: row numbers, and distances beside them.
+const BESIDE: [(&str, &str); 2] = [("ivecs", "fvecs"), ("ibin", "fbin")];
+
+/// Reads neighbours as [`read()`] does, and the distances, squared or not, that stand beside them: `distances` (ann-benchmarks) or
+/// `squared_distances` of the same file, a column of the same table, or a `.fvecs` or `.fbin` of the same name. What is of another
+/// shape, or does not grow from rank to rank, is not taken for distances.
+///
+/// # Errors
+/// As [`read()`]'s.
+pub fn read_with_distances(path: &Path, progress: &dyn Progress) -> Result<(PathBuf, Coordinates, Option<Coordinates>), FormatError> {
+    let (from, neighbours) = read(path, progress)?;
+    let found = distances(path, progress)?.filter(|distances| are_distances(distances, &neighbours));
+    Ok((from, neighbours, found))
+}
+
+fn distances(path: &Path, progress: &dyn Progress) -> Result<Option<Coordinates>, FormatError> {
+    let file = formats::file_of(path);
+    let beside = BESIDE.iter().find(|(ending, _)| file.extension().is_some_and(|of| of.eq_ignore_ascii_case(ending)));
+    if let Some(beside) = beside.map(|(_, ending)| file.with_extension(ending)) {
+        return if beside.is_file() { formats::read(&beside, &ColumnChoice::Default, progress).map(Some) } else { Ok(None) };
+    }
+    let parts = formats::parts(&file, progress)?;
+    let has = |name: &str| parts.iter().any(|part: &Entry| part.unread.is_none() && part.name == name);
+    if let Some(name) = DISTANCES[0].into_iter().find(|name| has(name)) {
+        return formats::read(&formats::path_of(path, name), &ColumnChoice::Default, progress).map(Some);
+    }
+    if !parts.is_empty() {
+        return Ok(None);
+    }
+    for name in DISTANCES[1] {
+        let table = match columns(path, &[LONG[0], LONG[1], name], progress)? {
+            Some(table) => Some(matrix(table.rows(), |at| std::array::from_fn(|column| table.values.get(3 * at + column)))),
+            None => columns(path, &[LONG[1], name], progress)?
+                .map(|table| matrix(table.rows(), |at| [0.0, table.values.get(2 * at), table.values.get(2 * at + 1)])),
+        };
+        if let Some(table) = table {
+            return Ok(table.ok());
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a table is as large as that of the neighbours and its rows grow, as far as there are neighbours.
+fn are_distances(distances: &Coordinates, neighbours: &Coordinates) -> bool {
+    let width = neighbours.columns.len();
+    let there = |at: usize| neighbours.values.get(at) >= 0.0;
+    let grows = |at: usize| at.is_multiple_of(width) || distances.values.get(at - 1) <= distances.values.get(at);
+    distances.columns.len() == width
+        && distances.rows() == neighbours.rows()
+        && (0..distances.values.len()).all(|at| !there(at) || distances.values.get(at) >= 0.0 && grows(at))
+}
+
+/// The neighbours of a run and their squared distances, as [`read_with_distances`] gives those of a file.
 ///
 /// # Errors
 /// That their record numbers are not known.
-pub fn of_run(run: &SomeRun) -> Result<Coordinates, &'static str> {
+pub fn of_run(run: &SomeRun) -> Result<(Coordinates, Coordinates), &'static str> {
     let records = run.records().ok_or("rows were left out of its cloud, and which ones is known where its points are; take exported neighbours")?;
     let found = run.neighbors();
     let values: Vec<f64> = found.indices.iter().map(|&row| records(row) as f64).collect();
-    Ok(Coordinates { columns: Column::unnamed(found.k), values: values.into() })
+    let table = |values| Coordinates { columns: Column::unnamed(found.k), values };
+    Ok((table(values.into()), table(found.squared_distances.clone().into())))
 }
 
 fn finish(path: &Path, matrix: Result<Coordinates, String>) -> Result<(PathBuf, Coordinates), FormatError> {
@@ -130,6 +186,31 @@ mod tests {
         let scattered = "index,far,rank,query\n7,0.5,0,9\n0,1,1,3\n5,1,1,9\n7,2,2,3\n4,0,0,3\n-1,inf,2,9\n";
         assert_eq!(given("a.csv", scattered), Ok(whole), "in any order, of any queries");
         assert_eq!(given("a.csv", "rank,index,distance\n0,4,0\n1,0,2\n"), Ok((vec![4.0, 0.0], 2)));
+    }
+
+    #[test]
+    fn distances_are_found_beside_neighbours() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |name: &str| {
+            let (_, _, distances) = read_with_distances(&folder.path().join(name), &Silent).unwrap();
+            distances.map(|table| table.values.iter().collect::<Vec<f64>>())
+        };
+        let write = |name: &str, bytes: &[u8]| std::fs::write(folder.path().join(name), bytes).unwrap();
+        write("a.csv", b"query,rank,index,squared_distance\n0,1,7,2.5\n0,0,4,0\n1,0,3,1\n1,1,-1,inf\n");
+        assert_eq!(of("a.csv"), Some(vec![0.0, 2.5, 1.0, f64::INFINITY]));
+        write("b.csv", b"rank,index,distance\n0,4,0.5\n1,7,1\n");
+        assert_eq!(of("b.csv"), Some(vec![0.5, 1.0]));
+        write("c.csv", b"rank,index,distance\n0,4,1\n1,7,0.5\n");
+        assert_eq!(of("c.csv"), None, "they do not grow");
+        write("d.csv", b"4,7\n1,2\n");
+        assert_eq!(of("d.csv"), None);
+        let vectors = |values: [[u8; 4]; 2]| [2u32.to_le_bytes(), values[0], values[1]].concat();
+        write("e.ivecs", &vectors([4u32, 7].map(u32::to_le_bytes)));
+        assert_eq!(of("e.ivecs"), None);
+        write("e.fvecs", &vectors([0.5f32, 2.0].map(f32::to_le_bytes)));
+        assert_eq!(of("e.ivecs"), Some(vec![0.5, 2.0]));
+        write("e.fvecs", &[1u32.to_le_bytes(), 2f32.to_le_bytes()].concat());
+        assert_eq!(of("e.ivecs"), None, "vectors of another file");
     }
 
     #[test]

@@ -1,0 +1,290 @@
+//! `warpscope analyse`: what neighbours are good for.
+
+mod report;
+mod show;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{anyhow, bail};
+
+use super::answer::answer;
+use super::bar::Bar;
+use super::input::{DeviceArgs, EngineParser, metrics};
+use super::recall::table_path;
+use super::record::spare_files;
+use super::usage::Usage;
+use super::{output, paths};
+use crate::cloud::formats::{self, ColumnData};
+use crate::cloud::{self, ColumnChoice, PointCloud, Source};
+use crate::export::table::TableFormat;
+use crate::export::{self, graph as files};
+use crate::knn::{Metric, Setup};
+use crate::run::graph::labels::{self, Classified, Labels};
+use crate::run::graph::leaks::Leaks;
+use crate::run::graph::overlap::OverlapError;
+use crate::run::graph::{Analysis, KnnGraph, components, density, duplicates, hubness, lid, lof, overlap};
+use crate::run::{EngineChoice, Engines, QuerySpec, RunRecord, RunSpec, usual};
+
+#[derive(Debug, clap::Args)]
+pub struct AnalyseArgs {
+    /// The cloud
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
+    #[arg(long, value_name = "NAMES", help_heading = "Cloud")]
+    columns: Option<ColumnChoice>,
+    /// Leaves rows with NaN or infinite values out (and, with the angular metric, zero rows) instead of refusing them
+    #[arg(long, help_heading = "Cloud")]
+    drop_nonfinite: bool,
+    /// Neighbours of each row, without the row itself
+    #[arg(short, long, value_name = "NUMBER", default_value_t = usual::K, allow_negative_numbers = true, help_heading = "Search")]
+    k: usize,
+    /// How distance is measured
+    #[arg(long, default_value = "l2", value_parser = metrics(), help_heading = "Search")]
+    metric: Metric,
+    /// What answers, and how: an engine, or ENGINE:key=value,… with its parameters
+    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = EngineParser, help_heading = "Search")]
+    engine: EngineChoice,
+    #[command(flatten)]
+    device: DeviceArgs,
+    #[command(flatten)]
+    wanted: Wanted,
+    /// Writes a row for each row of the cloud, or with --leaks for each of OTHER: .csv, .tsv, .parquet or .npz
+    #[arg(long, value_name = "FILE", value_parser = table_path, help_heading = "Results")]
+    out: Option<PathBuf>,
+    /// Prints JSON
+    #[arg(long, help_heading = "Results")]
+    json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Analyses")]
+struct Wanted {
+    /// Distance to the k-th neighbour
+    #[arg(long)]
+    density: bool,
+    /// Local outlier factor, as scikit-learn's LocalOutlierFactor(n_neighbors=k)
+    #[arg(long)]
+    lof: bool,
+    /// How often a row is among the neighbours of others, and the skewness of that
+    #[arg(long)]
+    hubness: bool,
+    /// Local intrinsic dimension, by maximum likelihood (Levina and Bickel 2004)
+    #[arg(long)]
+    lid: bool,
+    /// Share of neighbours with the same value in a column, and leave-one-out classification by their majority
+    #[arg(long, value_name = "COLUMN")]
+    labels: Option<String>,
+    /// Groups of rows within a distance of one another; 0 for equal rows
+    #[arg(long, value_name = "EPS", value_parser = distance, allow_negative_numbers = true)]
+    duplicates: Option<f64>,
+    /// Share of neighbours in common with another cloud of the same rows
+    #[arg(long, value_name = "OTHER")]
+    overlap: Option<PathBuf>,
+    /// Columns of that cloud that are coordinates
+    #[arg(long, value_name = "NAMES", requires = "overlap")]
+    overlap_columns: Option<ColumnChoice>,
+    /// Connected components of the mutual graph: rows are joined where each is among the other's neighbours
+    #[arg(long)]
+    components: bool,
+    /// Rows of OTHER within --eps of a row of IN
+    #[arg(long, value_name = "OTHER", requires = "eps")]
+    leaks: Option<PathBuf>,
+    /// For --leaks: the distance; 0 for equal rows
+    #[arg(long, value_name = "EPS", value_parser = distance, allow_negative_numbers = true, requires = "leaks")]
+    eps: Option<f64>,
+    /// Writes the graph of neighbours to a file
+    #[arg(long, value_name = "FILE")]
+    graph: Option<PathBuf>,
+    /// As what: umap (.npz of indices and distances, own row first, as precomputed_knn takes them), csr (.npz as SciPy's load_npz reads it) or edges (.csv, .tsv, .parquet) [default: edges]
+    #[arg(long, value_name = "KIND", requires = "graph", hide_possible_values = true)]
+    graph_as: Option<GraphKind>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum GraphKind {
+    Umap,
+    Csr,
+    Edges,
+}
+
+fn distance(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|eps: &f64| *eps >= 0.0).ok_or_else(|| format!("`{text}` is no distance, 0 or more"))
+}
+
+impl Wanted {
+    /// Whether the neighbours of every row are needed.
+    fn needs_graph(&self) -> bool {
+        let named = self.labels.is_some() || self.overlap.is_some() || self.duplicates.is_some() || self.graph.is_some();
+        named || self.density || self.lof || self.hubness || self.lid || self.components
+    }
+}
+
+/// # Errors
+/// Whatever keeps it from being done, in one line.
+pub fn run(args: &AnalyseArgs) -> anyhow::Result<()> {
+    check(args)?;
+    let wanted = &args.wanted;
+    let cloud = load(&args.input, args.columns.clone(), args)?;
+    let labels = wanted.labels.as_deref().map(|name| read_labels(args, &cloud, name)).transpose()?;
+    let mut engines = Engines::default();
+    let mut found = report::Found { cloud: &cloud, k: args.k, metric: args.metric, graph: None, leaks: None, written: Vec::new() };
+    let leaks = wanted.leaks.as_deref().zip(wanted.eps).map(|(other, eps)| find_leaks(args, &cloud, &mut engines, other, eps)).transpose()?;
+    let record = wanted.needs_graph().then(|| neighbours(args, &args.input, &cloud, &mut engines)).transpose()?;
+    let graph = record.as_ref().map(KnnGraph::of_run).transpose().map_err(|why| anyhow!("{why}: {}", args.input.display()))?;
+    let analysis = graph.as_ref().map(|graph| analyse(args, &cloud, graph, labels, &mut engines)).transpose()?;
+    if let (Some(out), Some(graph), Some(analysis)) = (&args.out, &graph, &analysis) {
+        files::analysis(graph, &cloud, analysis).write(out)?;
+        found.written.push(out.clone());
+    }
+    if let (Some(out), Some((leaks, record, other))) = (args.out.as_ref().filter(|_| graph.is_none()), &leaks) {
+        files::leaks(leaks, other, &record.query_rows, &cloud).write(out)?;
+        found.written.push(out.clone());
+    }
+    if let (Some(path), Some(graph)) = (&wanted.graph, &graph) {
+        match wanted.graph_as.unwrap_or(GraphKind::Edges) {
+            GraphKind::Umap => files::umap(graph, &cloud, path)?,
+            GraphKind::Csr => files::csr(graph, &cloud, path)?,
+            GraphKind::Edges => files::edges(graph, &cloud).write(path)?,
+        }
+        found.written.push(path.clone());
+    }
+    if let (Some(record), Some(graph), Some(analysis)) = (&record, &graph, &analysis) {
+        found.graph = Some((record, graph, analysis));
+    }
+    found.leaks = leaks.as_ref().map(|(leaks, record, other)| (leaks, record, other.as_ref()));
+    let report = report::Report::of(&found, wanted);
+    if args.json { output::print_json(&report) } else { output::print(&show::text(&report, args)) }
+}
+
+/// Refuses what makes no sense and what could not be written, before anything is read.
+fn check(args: &AnalyseArgs) -> anyhow::Result<()> {
+    let wanted = &args.wanted;
+    let graph = wanted.needs_graph();
+    if !graph && wanted.leaks.is_none() {
+        let all = "--density, --lof, --hubness, --lid, --labels, --duplicates, --overlap, --components, --leaks or --graph";
+        bail!(Usage(format!("nothing is asked for: give one or more of {all}")));
+    }
+    if graph && wanted.leaks.is_some() && args.out.is_some() {
+        bail!(Usage("--out has a row for each row of IN, and for --leaks one for each of OTHER: ask for leaks in a call of its own".to_owned()));
+    }
+    if let Some(path) = &wanted.graph {
+        match wanted.graph_as {
+            Some(GraphKind::Umap | GraphKind::Csr) => paths::ending_in("npz")(&path.to_string_lossy()).map(|_| ()).map_err(|why| {
+                let why = format!("--graph: {why}: {}", path.display());
+                Usage(why)
+            })?,
+            Some(GraphKind::Edges) => TableFormat::of(path).map(|_| ())?,
+            None => match TableFormat::of(path)? {
+                TableFormat::Npz => bail!(Usage(format!("--graph: an .npz holds several kinds: give --graph-as umap or csr: {}", path.display()))),
+                TableFormat::Csv | TableFormat::Tsv | TableFormat::Parquet => {}
+            },
+        }
+    }
+    let outputs = || args.out.iter().chain(&wanted.graph);
+    if args.out.is_some() && args.out == wanted.graph {
+        bail!(Usage("--out and --graph are the same file; choose another name for one of them".to_owned()));
+    }
+    spare_files("a file that is read", [&args.input].into_iter().chain(&wanted.overlap).chain(&wanted.leaks), outputs().cloned())?;
+    for path in outputs() {
+        export::check(path)?;
+    }
+    args.device.check(std::slice::from_ref(&args.engine))?;
+    let setup = Setup::from(&spec(args, &args.input));
+    Ok(setup.check_within(args.engine.k_limit())?)
+}
+
+/// All rows' neighbours, without themselves.
+fn spec(args: &AnalyseArgs, path: &Path) -> RunSpec {
+    let data = Source::File { path: path.to_owned(), columns: args.columns.clone().unwrap_or_default() };
+    let (engine, device, drop_nonfinite) = (args.engine.clone(), args.device.device, args.drop_nonfinite);
+    RunSpec { metric: args.metric, exclude_self: true, engine, device, drop_nonfinite, ..RunSpec::new(data, QuerySpec::All, args.k) }
+}
+
+fn load(path: &Path, columns: Option<ColumnChoice>, args: &AnalyseArgs) -> anyhow::Result<Arc<PointCloud>> {
+    let source = Source::File { path: path.to_owned(), columns: columns.unwrap_or_default() };
+    Ok(Arc::new(cloud::load(&source, args.drop_nonfinite, &Bar::new("reading the cloud"))?))
+}
+
+fn neighbours(args: &AnalyseArgs, path: &Path, cloud: &Arc<PointCloud>, engines: &mut Engines) -> anyhow::Result<RunRecord> {
+    answer(engines, &spec(args, path), cloud, None)
+}
+
+/// The column of labels, and a word where it is searched too.
+fn read_labels(args: &AnalyseArgs, cloud: &PointCloud, name: &str) -> anyhow::Result<ColumnData> {
+    let column = formats::column(&args.input, name, &Bar::new("reading the labels"))?;
+    if let ColumnData::Numbers(numbers) = &column {
+        let is_axis = |axis: usize| (0..cloud.len()).all(|row| numbers.get(cloud.record(row) as usize) == Some(&cloud.coordinate(row, axis)));
+        if (0..cloud.dims()).any(is_axis) {
+            output::note(&format!("column `{name}` is a coordinate, too, and decides who is near: leave it out with --columns"));
+        }
+    }
+    Ok(column)
+}
+
+/// The rows of another cloud with their nearest here, as a run found them.
+fn find_leaks(
+    args: &AnalyseArgs,
+    cloud: &Arc<PointCloud>,
+    engines: &mut Engines,
+    other: &Path,
+    eps: f64,
+) -> anyhow::Result<(Leaks, RunRecord, Arc<PointCloud>)> {
+    // Numbers are good for both files; names are taken from the cloud's axes.
+    let by_number = |names: &[String]| names.iter().all(|name| name.parse::<usize>().is_ok());
+    let columns = args.columns.clone().filter(|choice| matches!(choice, ColumnChoice::Named(names) if by_number(names))).unwrap_or_default();
+    let source = Source::File { path: other.to_owned(), columns: columns.clone() };
+    let queries = Arc::new(cloud::load_queries(&source, cloud, args.drop_nonfinite, &Bar::new("reading the other cloud"))?);
+    let asked = QuerySpec::File { path: other.to_owned(), columns };
+    let spec = RunSpec { queries: asked, k: 1, exclude_self: false, ..spec(args, &args.input) };
+    let record = answer(engines, &spec, cloud, Some(&queries))?;
+    Ok((Leaks::of(&record.neighbors, args.metric, eps), record, queries))
+}
+
+fn analyse(
+    args: &AnalyseArgs,
+    cloud: &Arc<PointCloud>,
+    graph: &KnnGraph<'_>,
+    column: Option<ColumnData>,
+    engines: &mut Engines,
+) -> anyhow::Result<Analysis> {
+    let (wanted, bar) = (&args.wanted, Bar::new("working it out"));
+    let mut all = Analysis::default();
+    if wanted.density {
+        all.density = Some(density::k_distances(graph, &bar)?);
+    }
+    if wanted.lof {
+        all.lof = Some(lof::factors(graph, &bar)?);
+    }
+    if wanted.hubness {
+        all.occurrences = Some(hubness::occurrences(graph, &bar)?);
+    }
+    if wanted.lid {
+        all.lid = Some(lid::dimensions(graph, &bar)?);
+    }
+    if let (Some(column), Some(name)) = (column, &wanted.labels) {
+        let labels = Labels::of_column(&column, cloud, graph).map_err(|why| anyhow!("column `{name}`: {why}: {}", args.input.display()))?;
+        let votes = labels::votes(graph, &labels, &bar)?;
+        all.labels = Some((labels, votes));
+    }
+    if let Some(eps) = wanted.duplicates {
+        all.duplicates = Some(duplicates::groups(graph, eps, &bar)?);
+    }
+    if wanted.components {
+        all.components = Some(components::components(graph, &bar)?);
+    }
+    drop(bar);
+    if let Some(path) = &wanted.overlap {
+        let other = load(path, wanted.overlap_columns.clone(), args)?;
+        let record = neighbours(args, path, &other, engines)?;
+        let theirs = KnnGraph::of_run(&record).map_err(|why| anyhow!("{why}: {}", path.display()))?;
+        let same_rows = cloud.len() == other.len() && (0..cloud.len()).all(|row| cloud.record(row) == other.record(row));
+        let shares = match same_rows {
+            true => overlap::shares(graph, &theirs, &Bar::new("comparing")),
+            false => Err(OverlapError::Rows { here: cloud.len(), there: other.len() }),
+        };
+        all.overlap = Some(shares.map_err(|why| anyhow!("--overlap: {why}: {}", path.display()))?);
+    }
+    Ok(all)
+}

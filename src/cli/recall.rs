@@ -1,0 +1,270 @@
+//! `warpscope recall`: how good are the answers of an approximate index?
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{anyhow, bail};
+
+use super::answer::answer;
+use super::answers::{self, Answers};
+use super::bar::Bar;
+use super::input::{Asked, DeviceArgs, EngineParser, Loaded, MethodArgs, SourceArgs};
+use super::output;
+use super::queries::QueryChoice;
+use super::record::spare_files;
+use super::usage::Usage;
+use crate::cloud::{Coordinates, query_point};
+use crate::export::table::TableFormat;
+use crate::export::{self, tables, text};
+use crate::knn::Metric;
+use crate::run::answers::recall::{self, Flaws, Recall, RecallAt, RecallError, Ties, Truth};
+use crate::run::{EngineChoice, Engines, QuerySpec, build_problem};
+
+/// The version of what `--json` prints.
+const SCHEMA_VERSION: u32 = 1;
+
+#[derive(Debug, clap::Args)]
+#[command(mut_group("cloud", |group| group.required(false)))]
+pub struct RecallArgs {
+    /// The answers: neighbours in any file that `verify --reference` takes, such as .ivecs, .ibin, .npz, .csv or .hdf5 of ann-benchmarks
+    answers: PathBuf,
+    /// Takes the truth from a file of neighbours instead of searching for it
+    ///
+    /// Beside --input and --queries, distances are computed anew and ties count as right. Without a cloud, answers count where the truth names
+    /// them and, if it comes with distances, where these show that an answer ties with the k-th.
+    #[arg(long, value_name = "FILE")]
+    truth: Option<PathBuf>,
+    /// For which numbers of neighbours: 1,10,100 [default: as many as there are answers to a query]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = at_least_one)]
+    at: Vec<usize>,
+    #[command(flatten)]
+    source: SourceArgs,
+    /// To which queries they are answers, as for `run` [default: all]
+    #[arg(long, value_name = "FILE|COUNT|all|rows:LIST|at:X,Y,…", requires = "cloud", help_heading = "Search")]
+    queries: Option<QueryChoice>,
+    #[command(flatten)]
+    method: MethodArgs,
+    /// What searches for the truth, and how: an engine, or ENGINE:key=value,… with its parameters
+    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = EngineParser, help_heading = "Search")]
+    engine: EngineChoice,
+    #[command(flatten)]
+    device: DeviceArgs,
+    /// How many of the worst queries are listed
+    #[arg(long, value_name = "NUMBER", default_value_t = 10, help_heading = "Results")]
+    worst: usize,
+    /// Writes a row for each query: .csv, .tsv, .parquet or .npz
+    #[arg(long, value_name = "FILE", value_parser = table_path, help_heading = "Results")]
+    out: Option<PathBuf>,
+    /// Prints JSON
+    #[arg(long, help_heading = "Results")]
+    json: bool,
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&k| k > 0).ok_or_else(|| format!("`{text}` is no number of neighbours, 1 or more"))
+}
+
+/// Knows the format before the search, not after it.
+pub fn table_path(text: &str) -> Result<PathBuf, export::ExportError> {
+    let path = PathBuf::from(text);
+    TableFormat::of(&path).map(|_| path)
+}
+
+#[derive(serde::Serialize)]
+struct Report<'a> {
+    schema_version: u32,
+    queries: usize,
+    /// Answers to a query.
+    width: usize,
+    truth: &'a str,
+    ties: Ties,
+    flaws: Flaws,
+    recall: Vec<RecallAt>,
+    worst: Vec<Worst>,
+}
+
+/// One of the worst queries at the largest k.
+#[derive(serde::Serialize)]
+struct Worst {
+    query: usize,
+    row: u64,
+    recall: f64,
+    hits: u32,
+    of: u32,
+}
+
+/// Recall with what only the command knows.
+struct Judged {
+    recall: Recall,
+    /// Each query's number in its file.
+    rows: Vec<u64>,
+    /// Where the truth is from.
+    truth: String,
+}
+
+/// # Errors
+/// Whatever keeps it from being done, in one line.
+pub fn run(args: &RecallArgs) -> anyhow::Result<()> {
+    let data = args.source.given();
+    check_usage(args)?;
+    if let Some(out) = &args.out {
+        let files = [Some(&args.answers), args.truth.as_ref(), args.source.input.as_ref(), query_file(args)];
+        spare_files("a file that is read", files.into_iter().flatten(), [out.clone()])?;
+        export::check(out)?;
+    }
+    args.device.check(std::slice::from_ref(&args.engine))?;
+    let metric = data.is_some().then(|| args.method.metric(Metric::L2));
+    let given = answers::read("ANSWERS", &args.answers, metric, false)?;
+    let mut ks = args.at.clone();
+    if ks.is_empty() {
+        ks.push(given.table.columns.len());
+    }
+    ks.sort_unstable();
+    ks.dedup();
+    let truth = args.truth.as_deref().map(|path| answers::read("--truth", path, metric, true)).transpose()?;
+    let judged = match (data, &truth) {
+        (None, Some(truth)) => by_files(&given, truth, &ks)?,
+        (Some(_), truth) => by_distance(args, &given, truth.as_ref(), &ks)?,
+        (None, None) => bail!(Usage(NO_TRUTH.to_owned())),
+    };
+    if let Some(out) = &args.out {
+        tables::recall(&judged.recall, |query| judged.rows[query]).write(out)?;
+    }
+    let report = report(&given.table, &judged, args.worst);
+    if args.json { output::print_json(&report) } else { output::print(&shown(&report, &given.path, args.out.as_deref())) }
+}
+
+const NO_TRUTH: &str = "there is no truth to compare with: give --input and --queries, by which it is computed, or --truth FILE";
+
+fn check_usage(args: &RecallArgs) -> anyhow::Result<()> {
+    let without_cloud = args.source.given().is_none();
+    if without_cloud && args.truth.is_none() {
+        bail!(Usage(NO_TRUTH.to_owned()));
+    }
+    if without_cloud && (args.method.exclude_self || args.method.metric(Metric::L2) != Metric::L2) {
+        bail!(Usage("--exclude-self and --metric are about a search: give --input and --queries, too".to_owned()));
+    }
+    Ok(())
+}
+
+fn query_file(args: &RecallArgs) -> Option<&PathBuf> {
+    if let Some(QueryChoice::File(path)) = &args.queries { Some(path) } else { None }
+}
+
+/// By row numbers, and distances where the truth has them.
+fn by_files(given: &Answers, truth: &Answers, ks: &[usize]) -> anyhow::Result<Judged> {
+    let bar = Bar::new("comparing");
+    let recall = recall::of_files(&given.table, &truth.table, truth.distances.as_ref(), ks, &bar);
+    let recall = recall.map_err(|why| named(why, &given.path, &truth.path))?;
+    Ok(Judged { rows: (0..recall.queries() as u64).collect(), recall, truth: truth.path.display().to_string() })
+}
+
+/// By distances, which are computed from the cloud.
+fn by_distance(args: &RecallArgs, given: &Answers, truth: Option<&Answers>, ks: &[usize]) -> anyhow::Result<Judged> {
+    let k = ks.last().copied().unwrap_or(1);
+    let engines = std::slice::from_ref(&args.engine);
+    let queries = args.queries.as_ref().unwrap_or(&QueryChoice::All);
+    let Loaded { spec, cloud, query_cloud } = Asked { source: &args.source, queries: Some(queries), k, method: &args.method }.load(engines)?;
+    let spec = crate::run::RunSpec { engine: args.engine.clone(), device: args.device.device, ..spec };
+    let problem = build_problem(&spec, &cloud, query_cloud.as_ref())?;
+    let place = match &spec.queries {
+        QuerySpec::At(at) => Some(Arc::new(query_point::cloud(at, &cloud)?)),
+        _ => None,
+    };
+    let asked = place.as_ref().or(query_cloud.as_ref()).unwrap_or(&cloud);
+    let judge = |truth: Truth<'_>| recall::of_problem(&problem, &cloud, asked, &given.table, truth, ks, &Bar::new("comparing"));
+    let (recall, from) = match truth {
+        Some(truth) => (judge(Truth::Named(&truth.table)), truth.path.display().to_string()),
+        None => {
+            let found = answer(&mut Engines::default(), &spec, &cloud, query_cloud.as_ref())?;
+            let from = format!("computed by {} on {}", found.engine, found.device.name);
+            (judge(Truth::Found(&found.neighbors)), from)
+        }
+    };
+    let recall = recall.map_err(|why| named(why, &given.path, truth.map_or(&given.path, |truth| &truth.path)))?;
+    let rows = (0..problem.q()).map(|query| asked.record(problem.query_row(query) as usize)).collect();
+    Ok(Judged { recall, rows, truth: from })
+}
+
+/// An error with the file that it is about.
+fn named(why: RecallError, answers: &Path, truth: &Path) -> anyhow::Error {
+    let path = match why {
+        RecallError::Cancelled => return why.into(),
+        RecallError::Truth { .. } => truth,
+        _ => answers,
+    };
+    anyhow!("{why}: {}", path.display())
+}
+
+fn report<'a>(answers: &Coordinates, judged: &'a Judged, worst: usize) -> Report<'a> {
+    let Judged { recall, rows, truth } = judged;
+    let last = recall.ks().len() - 1;
+    let of = |query: usize| {
+        let (hits, of) = recall.hits(query, last);
+        Worst { query, row: rows[query], recall: recall.of(query, last), hits, of }
+    };
+    Report {
+        schema_version: SCHEMA_VERSION,
+        queries: recall.queries(),
+        width: answers.columns.len(),
+        truth,
+        ties: recall.ties(),
+        flaws: recall.flaws(),
+        recall: recall.summary(),
+        worst: recall.worst(last, worst).into_iter().map(of).collect(),
+    }
+}
+
+fn shown(report: &Report<'_>, answers: &Path, out: Option<&Path>) -> String {
+    let (queries, width) = (text::count(report.queries as u64, "query", "queries"), text::count(report.width as u64, "neighbour", "neighbours"));
+    let mut head = vec![
+        vec!["answers".to_owned(), format!("{queries}, {width} to each: {}", answers.display())],
+        vec!["truth".to_owned(), report.truth.to_owned()],
+        vec!["ties".to_owned(), ties(report)],
+    ];
+    let Flaws { missing, duplicates, out_of_range, own } = report.flaws;
+    let flaws = [
+        (missing, "missing"),
+        (duplicates, "named twice"),
+        (out_of_range, "that name no row"),
+        (own, "that name the query's own row, which is left out"),
+    ];
+    let flaws: Vec<String> =
+        flaws.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{} {what}", text::thousands(*count))).collect();
+    if !flaws.is_empty() {
+        head.push(vec!["no hits".to_owned(), flaws.join(", ")]);
+    }
+    if let Some(out) = out {
+        head.push(vec!["wrote".to_owned(), out.display().to_string()]);
+    }
+    let share = |share: f64| output::rounded_down(share, 4);
+    let mut rows = vec![["recall at", "mean", "min", "5 %", "25 %", "median", "perfect"].map(str::to_owned).to_vec()];
+    for RecallAt { k, spread, perfect, .. } in &report.recall {
+        let numbers = [spread.mean, spread.min, spread.p05, spread.p25, spread.median].map(share);
+        rows.push([text::thousands(*k as u64)].into_iter().chain(numbers).chain([text::thousands(*perfect)]).collect());
+    }
+    let mut all = format!("{}\n{}", text::table(&head, &[]), text::table(&rows, &[0, 1, 2, 3, 4, 5, 6]));
+    if !report.worst.is_empty() {
+        let mut rows = vec![["worst query", "row", "recall", "hits"].map(str::to_owned).to_vec()];
+        rows.extend(report.worst.iter().map(|worst| {
+            let hits = format!("{} of {}", text::thousands(worst.hits.into()), text::thousands(worst.of.into()));
+            vec![text::thousands(worst.query as u64), text::thousands(worst.row), share(worst.recall), hits]
+        }));
+        all += &format!("\n{}", text::table(&rows, &[0, 1, 2, 3]));
+    }
+    all
+}
+
+/// How answers that are as near as the k-th count.
+fn ties(report: &Report<'_>) -> String {
+    let untold: u64 = report.recall.iter().map(|at| at.untold).max().unwrap_or(0);
+    match report.ties {
+        Ties::Computed => "an answer as near as the k-th neighbour is right".to_owned(),
+        Ties::NotTold => "cannot be told without distances: an answer is right if the truth names it; --input and --queries compute them".to_owned(),
+        Ties::Listed if untold == 0 => "an answer as near as the k-th neighbour is right, by the distances beside the truth".to_owned(),
+        Ties::Listed => {
+            let untold = text::count(untold, "answer that it does not list may tie and counts", "answers that it does not list may tie and count");
+            format!("by the distances beside the truth; {untold} as wrong: --input and --queries tell")
+        }
+    }
+}

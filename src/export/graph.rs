@@ -1,0 +1,216 @@
+//! The k-nearest-neighbour graph of a cloud and what was worked out of it, as files.
+//!
+//! In tables, rows are record numbers, as everywhere. Matrices are of the points that were searched, 0 to n − 1: where rows were left out, an array
+//! `rows` gives the record number of each.
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::Path;
+
+use super::npz::Npz;
+use super::table::Table;
+use super::{ExportError, write};
+use crate::cloud::PointCloud;
+use crate::run::graph::leaks::Leaks;
+use crate::run::graph::{Analysis, KnnGraph};
+
+/// The record number of a point.
+fn record_of<'a>(graph: &'a KnnGraph<'a>, cloud: &'a PointCloud) -> impl Fn(usize) -> u64 + Copy + 'a {
+    move |point| cloud.record(graph.row(point) as usize)
+}
+
+/// `row,rank,neighbor,distance`: every edge, from a row to each of its neighbours.
+pub fn edges<'a>(graph: &'a KnnGraph<'a>, cloud: &'a PointCloud) -> Table<'a> {
+    let (k, record) = (graph.k(), record_of(graph, cloud));
+    // All points have as many.
+    let width = k.min(graph.len().saturating_sub(1)).max(1);
+    Table::new(graph.len() * width)
+        .with("row", move |edge| record(edge / width))
+        .with("rank", move |edge| (edge % width) as u32)
+        .with("neighbor", move |edge| record(graph.of(edge / width).0[edge % width] as usize))
+        .with("distance", move |edge| graph.distances(edge / width).nth(edge % width).unwrap_or(f64::INFINITY))
+}
+
+/// Writes `indices` (i32) and `distances` (f32), n × (k + 1), each point first in its own row: what umap-learn takes as `precomputed_knn` for
+/// `n_neighbors` up to k + 1. Past the last other point there are −1 and infinity.
+///
+/// # Errors
+/// [`ExportError`].
+pub fn umap(graph: &KnnGraph<'_>, cloud: &PointCloud, path: &Path) -> Result<(), ExportError> {
+    check_width(graph, path)?;
+    let (n, width) = (graph.len(), graph.k() + 1);
+    write(path, |out| {
+        let mut npz = Npz::new(out);
+        let places = || (0..n).flat_map(move |point| (0..width).map(move |rank| (point, rank)));
+        let index = |(point, rank): (usize, usize)| match rank.checked_sub(1) {
+            None => point as i32,
+            Some(rank) => graph.of(point).0.get(rank).map_or(-1, |&other| other as i32),
+        };
+        let distance = |(point, rank): (usize, usize)| match rank.checked_sub(1) {
+            None => 0.0,
+            Some(rank) => graph.distances(point).nth(rank).unwrap_or(f64::INFINITY) as f32,
+        };
+        npz.matrix("indices", "<i4", (n, width), places().map(|place| index(place).to_le_bytes()))?;
+        npz.matrix("distances", "<f4", (n, width), places().map(|place| distance(place).to_le_bytes()))?;
+        finish(npz, graph, cloud)
+    })
+}
+
+/// Writes a sparse n × n matrix of distances as `scipy.sparse.load_npz` reads it: a row's neighbours, nearest first, without the row itself. A
+/// distance of 0 is stored, not left out.
+///
+/// # Errors
+/// [`ExportError`].
+pub fn csr(graph: &KnnGraph<'_>, cloud: &PointCloud, path: &Path) -> Result<(), ExportError> {
+    check_width(graph, path)?;
+    let n = graph.len();
+    write(path, |out| {
+        let mut npz = Npz::new(out);
+        let mut starts = vec![0_i64];
+        for point in 0..n {
+            starts.push(starts[point] + graph.of(point).0.len() as i64);
+        }
+        let count = starts[n];
+        // SciPy wants both of one type, and the narrow one where that will do.
+        if i32::try_from(count).is_ok() {
+            npz.column(
+                "indices",
+                "<i4",
+                count as usize,
+                (0..n).flat_map(|point| graph.of(point).0.iter().map(|&other| (other as i32).to_le_bytes())),
+            )?;
+            npz.column("indptr", "<i4", n + 1, starts.iter().map(|&start| (start as i32).to_le_bytes()))?;
+        } else {
+            let indices = (0..n).flat_map(|point| graph.of(point).0.iter().map(|&other| i64::from(other).to_le_bytes()));
+            npz.column("indices", "<i8", count as usize, indices)?;
+            npz.column("indptr", "<i8", n + 1, starts.iter().map(|start| start.to_le_bytes()))?;
+        }
+        npz.scalar("format", "|S3", *b"csr")?;
+        npz.column("shape", "<i8", 2, [n as i64; 2].into_iter().map(i64::to_le_bytes))?;
+        npz.column("data", "<f8", count as usize, (0..n).flat_map(|point| graph.distances(point).map(f64::to_le_bytes)))?;
+        finish(npz, graph, cloud)
+    })
+}
+
+/// Refuses what has too many points for 32-bit indices.
+fn check_width(graph: &KnnGraph<'_>, path: &Path) -> Result<(), ExportError> {
+    let point = graph.len();
+    if i32::try_from(point).is_ok() {
+        return Ok(());
+    }
+    Err(ExportError::Width { what: format!("point {point}"), extension: "npz", path: path.to_owned() })
+}
+
+fn finish(mut npz: Npz<&mut BufWriter<File>>, graph: &KnnGraph<'_>, cloud: &PointCloud) -> io::Result<()> {
+    let record = record_of(graph, cloud);
+    if (0..graph.len()).any(|point| record(point) != point as u64) {
+        npz.column("rows", "<i8", graph.len(), (0..graph.len()).map(|point| (record(point) as i64).to_le_bytes()))?;
+    }
+    npz.finish()
+}
+
+/// `row` and what was worked out, a column or several for each analysis.
+pub fn analysis<'a>(graph: &'a KnnGraph<'a>, cloud: &'a PointCloud, of: &'a Analysis) -> Table<'a> {
+    let mut table = Table::new(graph.len()).with("row", record_of(graph, cloud));
+    if let Some(values) = &of.density {
+        table = table.with("k_distance", |point| values[point]);
+    }
+    if let Some(values) = &of.lof {
+        table = table.with("lof", |point| values[point]);
+    }
+    if let Some(values) = &of.occurrences {
+        table = table.with("k_occurrence", |point| values[point]);
+    }
+    if let Some(values) = &of.lid {
+        table = table.with("lid", |point| values[point]);
+    }
+    if let Some((labels, votes)) = &of.labels {
+        let name = |place: Option<u32>| place.map(|place| labels.names()[place as usize].as_str());
+        table = table
+            .with("label", move |point| name(labels.of(point)))
+            .with("same_label", |point| votes[point].same)
+            .with("predicted_label", move |point| name(votes[point].predicted));
+    }
+    if let Some(groups) = &of.duplicates {
+        let group = |point: usize| groups.sets.of[point];
+        table = table
+            .with("duplicate_group", group)
+            .with("duplicate_group_size", move |point| group(point).map(|group| groups.sets.sizes[group as usize]))
+            .with("duplicate_group_open", move |point| group(point).map(|group| u32::from(groups.open[group as usize])));
+    }
+    if let Some(values) = &of.overlap {
+        table = table.with("overlap", |point| values[point]);
+    }
+    if let Some(sets) = &of.components {
+        table = table.with("component", |point| sets.of[point]);
+    }
+    table
+}
+
+/// `row,nearest,distance,leak`: of each row of the other cloud, the nearest row of this one.
+pub fn leaks<'a>(leaks: &'a Leaks, other: &'a PointCloud, rows: &'a [u32], cloud: &'a PointCloud) -> Table<'a> {
+    Table::new(leaks.nearest.len())
+        .with("row", move |query| other.record(rows[query] as usize))
+        .with("nearest", |query| cloud.record(leaks.nearest[query].0 as usize))
+        .with("distance", |query| leaks.nearest[query].1)
+        .with("leak", |query| u32::from(leaks.is_leak(query)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::cloud::{ColumnChoice, Source, Table as Rows, formats};
+    use crate::progress::Silent;
+    use crate::run::{Engines, QuerySpec, RunRecord, RunSpec};
+
+    /// Rows 0, 1 and 3 of four on a line; the third has no value.
+    fn neighbours(k: usize) -> RunRecord {
+        let source = Source::Generate { spec: "test".to_owned(), seed: 0 };
+        let columns = vec![crate::cloud::Column { name: "x".to_owned() }];
+        let cloud = PointCloud::from_table(Rows { columns, values: vec![0.0, 1.0, f64::NAN, 3.0] }, source.clone(), None, true).unwrap();
+        let spec = RunSpec { exclude_self: true, ..RunSpec::new(source, QuerySpec::All, k) };
+        Engines::default().answer(&spec, &Arc::new(cloud), None, &mut |_, _| true).unwrap()
+    }
+
+    fn array(path: &Path, name: &str) -> Vec<f64> {
+        formats::read(&formats::path_of(path, name), &ColumnChoice::Default, &Silent).unwrap().values.iter().collect()
+    }
+
+    #[test]
+    fn a_sparse_matrix_is_as_scipy_writes_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("csr.npz");
+        let record = neighbours(1);
+        let graph = KnnGraph::of_run(&record).unwrap();
+        csr(&graph, &record.cloud, &path).unwrap();
+        let array = |name| array(&path, name);
+        assert_eq!((array("indptr"), array("indices"), array("data")), (vec![0.0, 1.0, 2.0, 3.0], vec![1.0, 0.0, 1.0], vec![1.0, 1.0, 2.0]));
+        assert_eq!((array("shape"), array("rows")), (vec![3.0, 3.0], vec![0.0, 1.0, 3.0]));
+        let mut archive = zip::ZipArchive::new(File::open(&path).unwrap()).unwrap();
+        let mut format = Vec::new();
+        archive.by_name("format.npy").unwrap().read_to_end(&mut format).unwrap();
+        assert!(format.ends_with(b"\ncsr") && String::from_utf8_lossy(&format).contains("'descr': '|S3', 'fortran_order': False, 'shape': (), "));
+    }
+
+    #[test]
+    fn umap_has_each_point_first_and_marks_what_is_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("umap.npz");
+        let record = neighbours(3);
+        umap(&KnnGraph::of_run(&record).unwrap(), &record.cloud, &path).unwrap();
+        assert_eq!(array(&path, "indices"), [[0.0, 1.0, 2.0, -1.0], [1.0, 0.0, 2.0, -1.0], [2.0, 1.0, 0.0, -1.0]].concat());
+        let inf = f64::INFINITY;
+        assert_eq!(array(&path, "distances"), [[0.0, 1.0, 3.0, inf], [0.0, 1.0, 2.0, inf], [0.0, 2.0, 3.0, inf]].concat());
+    }
+
+    #[test]
+    fn edges_are_of_records() {
+        let record = neighbours(5);
+        let graph = KnnGraph::of_run(&record).unwrap();
+        let tsv = edges(&graph, &record.cloud).tsv();
+        assert_eq!(tsv, "row\trank\tneighbor\tdistance\n0\t0\t1\t1\n0\t1\t3\t3\n1\t0\t0\t1\n1\t1\t3\t2\n3\t0\t1\t2\n3\t1\t0\t3\n");
+    }
+}

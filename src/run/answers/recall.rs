@@ -1,0 +1,505 @@
+//! Recall: how much of the truth the answers of an approximate index hold.
+//!
+//! Recall at k is the share of a query's k true neighbours that are among its first k answers. An answer counts by its distance
+//! where that can be known: one that is as near as the k-th true neighbour is as right as that, whichever of several equally distant
+//! points the truth happens to name.
+
+use std::collections::{HashMap, HashSet};
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::{AnswersError, CHUNK, Positions, row_of};
+use crate::cloud::{Coordinates, PointCloud};
+use crate::knn::distance::squared_distances;
+use crate::knn::{NONE, Neighbors, Problem};
+use crate::progress::Progress;
+use crate::run::stats::Spread;
+use crate::text::count;
+
+/// Why there is no recall.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecallError {
+    /// One of the tables has fewer neighbours to a query than are to be judged.
+    #[error("{whose} has {} to a query, too few for recall at {k}; give --at {width} or less", count(*.width as u64, "neighbour", "neighbours"))]
+    Width {
+        /// The answers or the truth.
+        whose: &'static str,
+        /// As many as there are.
+        width: usize,
+        k: usize,
+    },
+    /// Answers and truth are to other queries.
+    #[error("the answers are to {}, and the truth to {truth}", count(*.answers as u64, "query", "queries"))]
+    Unequal { answers: usize, truth: usize },
+    /// The truth names what cannot be a neighbour.
+    #[error("the truth names row {record} at rank {rank} of query {query}, which is {what}")]
+    Truth {
+        query: usize,
+        rank: usize,
+        record: f64,
+        /// What that row is instead.
+        what: &'static str,
+    },
+    /// The answers belong to other queries.
+    #[error(transparent)]
+    Answers(#[from] AnswersError),
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// The true neighbours of a problem's queries.
+#[derive(Clone, Copy, Debug)]
+pub enum Truth<'a> {
+    /// As an engine found them: rows of the cloud, in the order of the problem's queries.
+    Found(&'a Neighbors),
+    /// As a file names them, in the layout of the answers. Their distances are computed anew.
+    Named(&'a Coordinates),
+}
+
+/// What is known of points that are as far away as the k-th neighbour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ties {
+    /// Each answer's distance was computed: ties count as right.
+    Computed,
+    /// Distances are those that stand beside the truth: an answer that it does not list may tie with the last that it lists.
+    Listed,
+    /// There are row numbers only: an answer counts if the truth names it.
+    NotTold,
+}
+
+/// What is wrong with answers, beside their distance. None of these is a hit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Flaws {
+    /// Ranks without an answer: −1, or no number.
+    pub missing: u64,
+    /// Rows that were named before for the same query.
+    pub duplicates: u64,
+    /// Numbers that are no row of the cloud or, without a cloud, no row number.
+    pub out_of_range: u64,
+    /// The query's own row, where that is left out.
+    pub own: u64,
+}
+
+impl std::ops::AddAssign for Flaws {
+    fn add_assign(&mut self, other: Self) {
+        self.missing += other.missing;
+        self.duplicates += other.duplicates;
+        self.out_of_range += other.out_of_range;
+        self.own += other.own;
+    }
+}
+
+/// The recall of each query.
+#[derive(Clone, Debug)]
+pub struct Recall {
+    ks: Vec<usize>,
+    ties: Ties,
+    /// Queries × ks.
+    counts: Vec<Counts>,
+    flaws: Vec<Flaws>,
+}
+
+/// A query at one k.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counts {
+    hits: u32,
+    /// True neighbours: k, or as many as there are.
+    possible: u32,
+    /// Answers that may tie with the k-th and are not counted.
+    untold: u32,
+}
+
+/// Recall at one k, over all queries.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RecallAt {
+    pub k: usize,
+    #[serde(flatten)]
+    pub spread: Spread,
+    /// Queries whose recall is 1.
+    pub perfect: u64,
+    /// Answers that may be as near as the k-th, which the truth does not tell; they count as misses.
+    pub untold: u64,
+}
+
+impl Recall {
+    /// The ks, ascending.
+    pub fn ks(&self) -> &[usize] {
+        &self.ks
+    }
+
+    pub fn ties(&self) -> Ties {
+        self.ties
+    }
+
+    pub fn queries(&self) -> usize {
+        self.flaws.len()
+    }
+
+    /// A query's recall at `ks()[at]`; 1 where it has no neighbours.
+    pub fn of(&self, query: usize, at: usize) -> f64 {
+        let Counts { hits, possible, .. } = self.counts[query * self.ks.len() + at];
+        if possible == 0 { 1.0 } else { f64::from(hits) / f64::from(possible) }
+    }
+
+    /// A query's true neighbours at `ks()[at]` and how many of its answers count as such.
+    pub fn hits(&self, query: usize, at: usize) -> (u32, u32) {
+        let Counts { hits, possible, .. } = self.counts[query * self.ks.len() + at];
+        (hits, possible)
+    }
+
+    /// What is wrong with a query's answers.
+    pub fn flaws_of(&self, query: usize) -> Flaws {
+        self.flaws[query]
+    }
+
+    /// The same of all queries together.
+    pub fn flaws(&self) -> Flaws {
+        let mut all = Flaws::default();
+        self.flaws.iter().for_each(|&flaws| all += flaws);
+        all
+    }
+
+    /// Over all queries, for each k; nothing where there are none.
+    pub fn summary(&self) -> Vec<RecallAt> {
+        let at = |(at, &k)| {
+            let perfect = (0..self.queries()).filter(|&query| self.of(query, at) >= 1.0).count() as u64;
+            let untold = self.counts.iter().skip(at).step_by(self.ks.len()).map(|counts| u64::from(counts.untold)).sum();
+            Some(RecallAt { k, spread: Spread::of((0..self.queries()).map(|query| self.of(query, at)))?, perfect, untold })
+        };
+        self.ks.iter().enumerate().filter_map(at).collect()
+    }
+
+    /// The queries with the least recall at `ks()[at]`, the worst first, without perfect ones.
+    pub fn worst(&self, at: usize, most: usize) -> Vec<usize> {
+        let mut queries: Vec<usize> = (0..self.queries()).filter(|&query| self.of(query, at) < 1.0).collect();
+        queries.sort_by(|&a, &b| self.of(a, at).total_cmp(&self.of(b, at)));
+        queries.truncate(most);
+        queries
+    }
+}
+
+/// The recall of answers to a problem's queries, at each of `ks`. Rows of both tables are laid out as for [`super::check`]. An answer
+/// is a hit if its distance, computed by the rule of [`Problem`], is at most that of the k-th true neighbour.
+///
+/// # Errors
+/// [`RecallError`].
+pub fn of_problem(
+    problem: &Problem,
+    cloud: &PointCloud,
+    queries: &PointCloud,
+    answers: &Coordinates,
+    truth: Truth<'_>,
+    ks: &[usize],
+    progress: &dyn Progress,
+) -> Result<Recall, RecallError> {
+    let most = check_width("the file of answers", answers.columns.len(), ks)?;
+    let row_of_answers = row_of(problem, queries, answers.rows())?;
+    let row_of_truth = match truth {
+        Truth::Found(found) => {
+            check_width("the truth", found.k, ks)?;
+            None
+        }
+        Truth::Named(named) => {
+            check_width("the truth", named.columns.len(), ks)?;
+            Some(row_of(problem, queries, named.rows())?)
+        }
+    };
+    let positions = Positions::new(problem, cloud);
+    let name = |query: usize, record: f64| match positions.of(record) {
+        _ if is_missing(record) => Named::Missing,
+        Some(position) if problem.own_row(query) == Some(problem.row(position)) => Named::Own,
+        Some(position) => Named::Point(position.into()),
+        None => Named::OutOfRange,
+    };
+    let distances = |query: usize, positions: &[u32]| {
+        let mut found = Vec::with_capacity(positions.len());
+        squared_distances(problem.points(), problem.query(query), positions, &mut found);
+        found
+    };
+    let judge = |query: usize| {
+        // What lies within each k-th true neighbour.
+        let bounds: Vec<(f64, usize)> = match (truth, &row_of_truth) {
+            (Truth::Named(named), Some(row_of)) => {
+                let mut listed = Vec::new();
+                for (rank, record) in row(named, row_of(query), most).enumerate() {
+                    let refused = |what| RecallError::Truth { query, rank, record, what };
+                    match name(query, record) {
+                        Named::Missing => break,
+                        Named::Point(position) => listed.push(position as u32),
+                        Named::Own => return Err(refused("the query's own row, which is left out")),
+                        Named::OutOfRange => return Err(refused("none of the cloud's points")),
+                    }
+                }
+                let far = distances(query, &listed);
+                let within = |k: usize| far[..k].iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                ks.iter().map(|&k| k.min(far.len())).map(|k| (within(k).into(), k)).collect()
+            }
+            (Truth::Found(found), _) => {
+                let (rows, far) = found.of(query);
+                let there = rows.iter().take_while(|&&row| row != NONE).count();
+                ks.iter().map(|&k| k.min(there)).map(|k| (k.checked_sub(1).map_or(f64::NEG_INFINITY, |last| far[last].into()), k)).collect()
+            }
+            (Truth::Named(_), None) => Vec::new(),
+        };
+        let (named, flaws) = names(row(answers, row_of_answers(query), most), |record| name(query, record));
+        let there: Vec<u32> = named.iter().flatten().map(|&position| position as u32).collect();
+        let mut far = distances(query, &there).into_iter();
+        let keys: Vec<Option<Key>> = named.iter().map(|point| point.and_then(|_| far.next()).map(|far| Key::At(far.into()))).collect();
+        Ok((counts(ks, &keys, &bounds), flaws))
+    };
+    judged(problem.q(), ks, Ties::Computed, judge, progress)
+}
+
+/// The recall of answers against a truth that is a file too, row by row. `distances` are those that stand beside the truth, where there
+/// are any: by them, ties count as right as far as the truth lists them.
+///
+/// # Errors
+/// [`RecallError`].
+pub fn of_files(
+    answers: &Coordinates,
+    truth: &Coordinates,
+    distances: Option<&Coordinates>,
+    ks: &[usize],
+    progress: &dyn Progress,
+) -> Result<Recall, RecallError> {
+    let most = check_width("the file of answers", answers.columns.len(), ks)?;
+    let width = truth.columns.len();
+    check_width("the truth", width, ks)?;
+    if answers.rows() != truth.rows() {
+        return Err(RecallError::Unequal { answers: answers.rows(), truth: truth.rows() });
+    }
+    let judge = |query: usize| {
+        let listed: Vec<f64> = row(truth, query, width).take_while(|&record| !is_missing(record)).collect();
+        // Without distances, ranks are as far as anybody knows.
+        let far = |rank: usize| distances.map_or(rank as f64, |distances| distances.values.get(query * width + rank));
+        let mut rank_of = HashMap::with_capacity(listed.len());
+        for (rank, &record) in listed.iter().enumerate() {
+            if !is_row(record) {
+                return Err(RecallError::Truth { query, rank, record, what: "no row number" });
+            }
+            rank_of.entry(record as u64).or_insert(rank);
+        }
+        let bounds: Vec<(f64, usize)> =
+            ks.iter().map(|&k| k.min(listed.len())).map(|k| (k.checked_sub(1).map_or(f64::NEG_INFINITY, far), k)).collect();
+        // What is not listed is as far away as the last that is, or farther.
+        let all_are_listed = listed.len() < width;
+        let beyond = match listed.len().checked_sub(1) {
+            Some(last) if distances.is_some() && !all_are_listed => Key::AtLeast(far(last)),
+            _ => Key::At(f64::INFINITY),
+        };
+        let name = |record: f64| match record {
+            record if is_missing(record) => Named::Missing,
+            record if is_row(record) => Named::Point(record as u64),
+            _ => Named::OutOfRange,
+        };
+        let (named, flaws) = names(row(answers, query, most), name);
+        let key = |record: u64| rank_of.get(&record).map_or(beyond, |&rank| Key::At(far(rank)));
+        let keys: Vec<Option<Key>> = named.into_iter().map(|named| named.map(key)).collect();
+        Ok((counts(ks, &keys, &bounds), flaws))
+    };
+    judged(answers.rows(), ks, if distances.is_some() { Ties::Listed } else { Ties::NotTold }, judge, progress)
+}
+
+/// What a number in a table of answers is.
+enum Named {
+    Missing,
+    OutOfRange,
+    Own,
+    Point(u64),
+}
+
+/// How far away an answer is.
+#[derive(Clone, Copy, Debug)]
+enum Key {
+    At(f64),
+    AtLeast(f64),
+}
+
+fn is_missing(record: f64) -> bool {
+    record.is_nan() || record == -1.0
+}
+
+fn is_row(record: f64) -> bool {
+    record >= 0.0 && record.fract() == 0.0 && record < u64::MAX as f64
+}
+
+fn row(table: &Coordinates, row: usize, most: usize) -> impl Iterator<Item = f64> + '_ {
+    let start = row * table.columns.len();
+    (start..start + most).map(|at| table.values.get(at))
+}
+
+/// Checks that a table has as many neighbours as the largest k, and returns that.
+fn check_width(whose: &'static str, width: usize, ks: &[usize]) -> Result<usize, RecallError> {
+    let most = ks.iter().copied().max().unwrap_or(0);
+    if width < most { Err(RecallError::Width { whose, width, k: most }) } else { Ok(most) }
+}
+
+/// The points that answers name, each once, and what else they are.
+fn names(records: impl Iterator<Item = f64>, name: impl Fn(f64) -> Named) -> (Vec<Option<u64>>, Flaws) {
+    let (mut flaws, mut seen) = (Flaws::default(), HashSet::new());
+    let mut named = |record: f64| {
+        match name(record) {
+            Named::Missing => flaws.missing += 1,
+            Named::OutOfRange => flaws.out_of_range += 1,
+            Named::Own => flaws.own += 1,
+            Named::Point(point) if !seen.insert(point) => flaws.duplicates += 1,
+            Named::Point(point) => return Some(point),
+        }
+        None
+    };
+    let points = records.map(&mut named).collect();
+    (points, flaws)
+}
+
+/// Counts the answers that lie within each bound, which comes with the number of true neighbours.
+fn counts(ks: &[usize], keys: &[Option<Key>], bounds: &[(f64, usize)]) -> Vec<Counts> {
+    let at = |(&k, &(bound, possible)): (&usize, &(f64, usize))| {
+        let mut counts = Counts { possible: possible as u32, ..Counts::default() };
+        for key in keys.iter().take(k).flatten() {
+            match key {
+                Key::At(far) => counts.hits += u32::from(*far <= bound),
+                Key::AtLeast(far) => counts.untold += u32::from(*far <= bound),
+            }
+        }
+        // A truth of fewer than k leaves no room for more, even where more answers tie with its last.
+        counts.hits = counts.hits.min(counts.possible);
+        counts
+    };
+    ks.iter().zip(bounds).map(at).collect()
+}
+
+type Judged = (Vec<Counts>, Flaws);
+
+fn judged(
+    queries: usize,
+    ks: &[usize],
+    ties: Ties,
+    judge: impl Fn(usize) -> Result<Judged, RecallError> + Sync,
+    progress: &dyn Progress,
+) -> Result<Recall, RecallError> {
+    let mut recall = Recall { ks: ks.to_vec(), ties, counts: Vec::with_capacity(queries * ks.len()), flaws: Vec::with_capacity(queries) };
+    for start in (0..queries).step_by(CHUNK) {
+        if progress.cancelled() {
+            return Err(RecallError::Cancelled);
+        }
+        let chunk: Vec<Result<Judged, RecallError>> = (start..(start + CHUNK).min(queries)).into_par_iter().map(&judge).collect();
+        for judged in chunk {
+            let (counts, flaws) = judged?;
+            recall.counts.extend(counts);
+            recall.flaws.push(flaws);
+        }
+        progress.update(recall.flaws.len() as u64, queries as u64);
+    }
+    Ok(recall)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::testing::{cloud, spec, squares};
+    use super::super::super::{QuerySpec, RunSpec, build_problem};
+    use super::*;
+    use crate::cloud::Column;
+    use crate::knn::reference;
+    use crate::progress::Silent;
+
+    fn table(width: usize, values: &[f64]) -> Coordinates {
+        Coordinates { columns: Column::unnamed(width), values: values.to_vec().into() }
+    }
+
+    /// Recall of each query at each k.
+    fn all(recall: &Recall) -> Vec<Vec<f64>> {
+        (0..recall.queries()).map(|query| (0..recall.ks().len()).map(|at| recall.of(query, at)).collect()).collect()
+    }
+
+    /// By hand: points on a line at 0, 1, −1, 2, −2, 3 and a query at the first.
+    fn line(answers: &[f64], truth: Truth<'_>, ks: &[usize]) -> Recall {
+        let data = cloud(1, vec![0.0, 1.0, -1.0, 2.0, -2.0, 3.0]);
+        let problem = build_problem(&RunSpec { k: 6, queries: QuerySpec::Rows(vec![0]), ..spec() }, &data, None).unwrap();
+        of_problem(&problem, &data, &data, &table(answers.len(), answers), truth, ks, &Silent).unwrap()
+    }
+
+    #[test]
+    fn what_ties_with_the_kth_counts() {
+        let found = Neighbors { k: 4, indices: vec![0, 1, 2, 3], squared_distances: vec![0.0, 1.0, 1.0, 4.0] };
+        let named = table(4, &[0.0, 1.0, 2.0, 3.0]);
+        for truth in [Truth::Found(&found), Truth::Named(&named)] {
+            // Row 2 is as near as row 1, and row 4 as row 3.
+            assert_eq!(all(&line(&[0.0, 2.0, 1.0, 4.0], truth, &[1, 2, 4])), [[1.0, 1.0, 1.0]]);
+            assert_eq!(all(&line(&[2.0, 0.0, 5.0, 3.0], truth, &[1, 2, 4])), [[0.0, 1.0, 0.75]]);
+            assert_eq!(line(&[2.0, 0.0, 5.0, 3.0], truth, &[4]).hits(0, 0), (3, 4));
+        }
+    }
+
+    #[test]
+    fn flaws_are_counted_and_no_hits() {
+        let found = Neighbors { k: 4, indices: vec![0, 1, 2, 3], squared_distances: vec![0.0, 1.0, 1.0, 4.0] };
+        let recall = line(&[0.0, 0.0, -1.0, 6.0], Truth::Found(&found), &[1, 4]);
+        assert_eq!((all(&recall), recall.flaws()), (vec![vec![1.0, 0.25]], Flaws { missing: 1, duplicates: 1, out_of_range: 1, own: 0 }));
+        let recall = line(&[f64::NAN, 0.5, f64::INFINITY, -7.0], Truth::Found(&found), &[4]);
+        assert_eq!((recall.of(0, 0), recall.flaws()), (0.0, Flaws { missing: 1, duplicates: 0, out_of_range: 3, own: 0 }));
+        let truth = table(2, &[0.0, 9.0]);
+        let data = squares(5);
+        let problem = build_problem(&RunSpec { k: 2, queries: QuerySpec::Rows(vec![0]), ..spec() }, &data, None).unwrap();
+        let error = of_problem(&problem, &data, &data, &truth, Truth::Named(&truth), &[2], &Silent).unwrap_err();
+        assert_eq!(error.to_string(), "the truth names row 9 at rank 1 of query 0, which is none of the cloud's points");
+        let error = of_problem(&problem, &data, &data, &truth, Truth::Named(&truth), &[3], &Silent).unwrap_err();
+        assert_eq!(error.to_string(), "the file of answers has 2 neighbours to a query, too few for recall at 3; give --at 2 or less");
+    }
+
+    #[test]
+    fn the_own_row_is_no_hit_where_it_is_left_out() {
+        let data = squares(4);
+        let own = RunSpec { k: 2, exclude_self: true, ..spec() };
+        let problem = build_problem(&own, &data, None).unwrap();
+        let answers = table(2, &[0.0, 1.0, 0.0, 2.0, 1.0, 3.0, 2.0, 1.0]);
+        let truth = Neighbors { k: 2, indices: vec![1, 2, 0, 2, 1, 0, 2, 1], squared_distances: vec![1.0, 16.0, 1.0, 9.0, 9.0, 16.0, 25.0, 64.0] };
+        let recall = of_problem(&problem, &data, &data, &answers, Truth::Found(&truth), &[2], &Silent).unwrap();
+        // 3 is 25 from row 2, which is more than 16.
+        assert_eq!((all(&recall), recall.flaws().own), (vec![vec![0.5], vec![1.0], vec![0.5], vec![1.0]], 1));
+        assert_eq!((recall.worst(0, 9), recall.worst(0, 1), recall.summary()[0].perfect), (vec![0, 2], vec![0], 2));
+    }
+
+    #[test]
+    fn the_oracles_answers_are_perfect_in_any_order_of_equals() {
+        // Every distance is there four times and more.
+        let data = cloud(2, (0..100).flat_map(|i| [f64::from(i % 5), f64::from(i / 5 % 5)]).collect());
+        let problem = build_problem(&RunSpec { k: 7, ..spec() }, &data, None).unwrap();
+        let of = |query: usize| {
+            let (positions, distances) = reference::neighbours(&problem, query);
+            (positions.into_iter().map(|position| problem.row(position)).collect::<Vec<u32>>(), distances)
+        };
+        let mut truth = Neighbors::unanswered(100, 7);
+        for query in 0..100 {
+            let (rows, distances) = of(query);
+            truth.indices[query * 7..][..7].copy_from_slice(&rows[..7]);
+            truth.squared_distances[query * 7..].iter_mut().zip(distances).take(7).for_each(|(to, from)| *to = from as f32);
+        }
+        // The last of equals instead of the first.
+        let mirrored: Vec<f64> = truth.indices.iter().map(|&row| f64::from((row + 75) % 100)).collect();
+        let recall = of_problem(&problem, &data, &data, &table(7, &mirrored), Truth::Found(&truth), &[1, 3, 7], &Silent).unwrap();
+        for at in recall.summary() {
+            assert_eq!((at.spread.min, at.perfect, at.untold), (1.0, 100, 0), "{at:?}");
+        }
+    }
+
+    #[test]
+    fn files_tell_ties_as_far_as_the_truth_lists_them() {
+        let truth = table(4, &[10.0, 11.0, 12.0, 13.0, 5.0, 6.0, -1.0, -1.0]);
+        let answers = table(3, &[12.0, 10.0, 13.0, 6.0, 7.0, 5.0]);
+        let by_name = of_files(&answers, &truth, None, &[1, 2, 3], &Silent).unwrap();
+        assert_eq!((by_name.ties(), all(&by_name)), (Ties::NotTold, vec![vec![0.0, 0.5, 2.0 / 3.0], vec![0.0, 0.5, 1.0]]));
+        let far = table(4, &[1.0, 2.0, 2.0, 3.0, 1.0, 1.0, f64::INFINITY, f64::INFINITY]);
+        let told = of_files(&answers, &truth, Some(&far), &[1, 2, 3], &Silent).unwrap();
+        // 12 ties with 11 at k = 2; 6 with 5 at k = 1; and 7 cannot be near, as all points are listed.
+        assert_eq!((told.ties(), all(&told)), (Ties::Listed, vec![vec![0.0, 1.0, 2.0 / 3.0], vec![1.0, 0.5, 1.0]]));
+        assert!(told.summary().iter().all(|at| at.untold == 0));
+        // 99 may be as far away as the last that is listed.
+        let narrow = of_files(&table(2, &[10.0, 99.0]), &table(2, &[10.0, 11.0]), Some(&table(2, &[1.0, 2.0])), &[1, 2], &Silent).unwrap();
+        assert_eq!((all(&narrow), narrow.summary()[0].untold, narrow.summary()[1].untold), (vec![vec![1.0, 0.5]], 0, 1));
+        let error = of_files(&answers, &table(4, &[1.0; 4]), None, &[1], &Silent).unwrap_err();
+        assert_eq!(error.to_string(), "the answers are to 2 queries, and the truth to 1");
+    }
+}

@@ -1,0 +1,246 @@
+//! The labels of neighbours: how pure neighbourhoods are, and how well neighbours tell a label (Cover and Hart 1967), leaving each point out of
+//! its own vote.
+//!
+//! The vote is that of scikit-learn's `KNeighborsClassifier`: the majority, and of equally many the smallest label, numbers by size and texts
+//! by their characters. A point without a label has no vote and is not classified.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{Cancelled, KnnGraph};
+use crate::cloud::PointCloud;
+use crate::cloud::formats::{ColumnData, MAX_CATEGORIES};
+use crate::progress::Progress;
+
+/// Why a column does not label rows.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LabelError {
+    /// It ends before the cloud does.
+    #[error("it has {labels} values, and the cloud's last row is {row}")]
+    Short { labels: usize, row: u64 },
+    #[error("it has more than {MAX_CATEGORIES} different values; labels are classes, not measurements")]
+    TooMany,
+    #[error("no row has a value in it")]
+    None,
+}
+
+/// The label of each point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Labels {
+    /// Ascending, as votes are decided by them.
+    names: Vec<String>,
+    /// The place of each point's label in `names`; none of empty fields and NaN.
+    of: Vec<Option<u32>>,
+}
+
+impl Labels {
+    /// The labels that a column of the cloud's file gives the points of a graph.
+    ///
+    /// # Errors
+    /// [`LabelError`].
+    pub fn of_column(column: &ColumnData, cloud: &PointCloud, graph: &KnnGraph<'_>) -> Result<Self, LabelError> {
+        let count = match column {
+            ColumnData::Numbers(numbers) => numbers.len(),
+            ColumnData::Categories { codes, .. } => codes.len(),
+        };
+        let records: Vec<usize> = (0..graph.len()).map(|point| cloud.record(graph.row(point) as usize) as usize).collect();
+        if let Some(&row) = records.last().filter(|&&row| row >= count) {
+            return Err(LabelError::Short { labels: count, row: row as u64 });
+        }
+        match column {
+            ColumnData::Numbers(numbers) => {
+                let value = |&record: &usize| Some(numbers[record]).filter(|value| !value.is_nan());
+                // −0 is 0.
+                Self::ranked(records.iter().map(|record| value(record).map(|value| Ordered(value + 0.0))), |value| value.0.to_string())
+            }
+            ColumnData::Categories { names, codes } => {
+                let text = |&record: &usize| Some(names[codes[record] as usize].as_str()).filter(|text| !text.is_empty());
+                Self::ranked(records.iter().map(text), |text| (*text).to_owned())
+            }
+        }
+    }
+
+    fn ranked<T: Ord + Clone>(values: impl Iterator<Item = Option<T>> + Clone, name: impl Fn(&T) -> String) -> Result<Self, LabelError> {
+        let mut places: BTreeMap<T, u32> = BTreeMap::new();
+        for value in values.clone().flatten() {
+            places.entry(value).or_default();
+            if places.len() > MAX_CATEGORIES {
+                return Err(LabelError::TooMany);
+            }
+        }
+        if places.is_empty() {
+            return Err(LabelError::None);
+        }
+        places.values_mut().zip(0..).for_each(|(place, rank)| *place = rank);
+        Ok(Self { names: places.keys().map(name).collect(), of: values.map(|value| places.get(&value?).copied()).collect() })
+    }
+
+    /// The different labels, ascending.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// A point's label, as a place in [`Labels::names`].
+    pub fn of(&self, point: usize) -> Option<u32> {
+        self.of[point]
+    }
+}
+
+/// A number that is no NaN.
+#[derive(Clone, Copy, PartialEq)]
+struct Ordered(f64);
+
+impl Eq for Ordered {}
+
+impl PartialOrd for Ordered {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Ordered {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+/// What a point's neighbours say of its label.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Vote {
+    /// The share of its labelled neighbours that have its label; none where it or all of these have none.
+    pub same: Option<f64>,
+    /// The label that most of them have; none where they have none.
+    pub predicted: Option<u32>,
+}
+
+/// The vote of each point's neighbours.
+///
+/// # Errors
+/// [`Cancelled`].
+pub fn votes(graph: &KnnGraph<'_>, labels: &Labels, progress: &dyn Progress) -> Result<Vec<Vote>, Cancelled> {
+    graph.map(progress, |point| {
+        let mut found: Vec<u32> = graph.of(point).0.iter().filter_map(|&other| labels.of[other as usize]).collect();
+        found.sort_unstable();
+        let mut best: Option<&[u32]> = None;
+        for same in found.chunk_by(|a, b| a == b) {
+            if best.is_none_or(|best| same.len() > best.len()) {
+                best = Some(same);
+            }
+        }
+        let own = labels.of[point].filter(|_| !found.is_empty());
+        let same = own.map(|own| found.iter().filter(|&&label| label == own).count() as f64 / found.len() as f64);
+        Vote { same, predicted: best.map(|same| same[0]) }
+    })
+}
+
+/// Leave-one-out classification by neighbours.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Classified {
+    /// The different labels, ascending.
+    pub labels: Vec<String>,
+    /// Points that have a label and neighbours with labels.
+    pub points: u64,
+    /// Points without a label.
+    pub unlabelled: u64,
+    /// Points with a label of which no neighbour has one.
+    pub undecided: u64,
+    /// The mean share of neighbours with the same label.
+    pub same_label: Option<f64>,
+    /// Points whose label the vote names.
+    pub correct: u64,
+    /// `correct` over `points`.
+    pub accuracy: Option<f64>,
+    /// How often which label was predicted for which; only what occurs.
+    pub confusion: Vec<Confusion>,
+}
+
+/// A cell of the confusion table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Confusion {
+    /// The place of the label in [`Classified::labels`].
+    pub label: u32,
+    /// The place of what was predicted.
+    pub predicted: u32,
+    pub points: u64,
+}
+
+impl Classified {
+    pub fn of(labels: &Labels, votes: &[Vote]) -> Self {
+        let mut table: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+        let (mut unlabelled, mut undecided) = (0, 0);
+        for (label, vote) in labels.of.iter().zip(votes) {
+            match (label, vote.predicted) {
+                (Some(label), Some(predicted)) => *table.entry((*label, predicted)).or_default() += 1,
+                (Some(_), None) => undecided += 1,
+                (None, _) => unlabelled += 1,
+            }
+        }
+        let points: u64 = table.values().sum();
+        let correct = table.iter().filter(|((label, predicted), _)| label == predicted).map(|(_, points)| points).sum();
+        let of_all = |sum: f64| (points > 0).then(|| sum / points as f64);
+        Self {
+            labels: labels.names.clone(),
+            points,
+            unlabelled,
+            undecided,
+            same_label: of_all(votes.iter().filter_map(|vote| vote.same).sum()),
+            correct,
+            accuracy: of_all(correct as f64),
+            confusion: table.into_iter().map(|((label, predicted), points)| Confusion { label, predicted, points }).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::RunRecord;
+    use super::super::testing::{graph, line};
+    use super::*;
+    use crate::progress::Silent;
+
+    fn texts(names: &[&str], codes: &[u32]) -> ColumnData {
+        ColumnData::Categories { names: names.iter().map(|&name| name.to_owned()).collect(), codes: codes.to_vec() }
+    }
+
+    fn labels(record: &RunRecord, column: &ColumnData) -> Result<Labels, LabelError> {
+        Labels::of_column(column, &record.cloud, &graph(record))
+    }
+
+    #[test]
+    fn the_majority_or_the_smallest_label() {
+        let record = line(&[0.0, 1.0, 2.0, 3.5, 10.0], 2);
+        // Neighbours: {1, 2}, {0, 2}, {1, 0 or 3: 3}, {2, 1}, {3, 2}.
+        let labels = labels(&record, &texts(&["b", "a", ""], &[0, 1, 0, 1, 2])).unwrap();
+        assert_eq!((labels.names(), labels.of(0), labels.of(4)), (&["a".to_owned(), "b".to_owned()][..], Some(1), None));
+        let votes = votes(&graph(&record), &labels, &Silent).unwrap();
+        let vote = |same, predicted| Vote { same, predicted: Some(predicted) };
+        assert_eq!(votes, [vote(Some(0.5), 0), vote(Some(0.0), 1), vote(Some(0.0), 0), vote(Some(0.5), 0), vote(None, 0)]);
+        let all = Classified::of(&labels, &votes);
+        assert_eq!((all.points, all.unlabelled, all.correct, all.accuracy, all.same_label), (4, 1, 1, Some(0.25), Some(0.25)));
+        let cell = |label, predicted, points| Confusion { label, predicted, points };
+        assert_eq!(all.confusion, [cell(0, 0, 1), cell(0, 1, 1), cell(1, 0, 2)]);
+    }
+
+    #[test]
+    fn numbers_are_labels_by_size() {
+        let record = line(&[0.0, 1.0, 2.0, 3.0], 1);
+        let labels = labels(&record, &ColumnData::Numbers(vec![10.0, 9.0, f64::NAN, -0.0])).unwrap();
+        assert_eq!((labels.names(), labels.of(0), labels.of(2)), (&["0", "9", "10"].map(str::to_owned)[..], Some(2), None));
+        let votes = votes(&graph(&record), &labels, &Silent).unwrap();
+        assert_eq!(votes[3], Vote::default(), "its neighbour has none");
+        assert_eq!(Classified::of(&labels, &votes).undecided, 1);
+    }
+
+    #[test]
+    fn what_are_no_labels_is_refused() {
+        let record = line(&[0.0, 1.0, 2.0], 1);
+        let why = |column: &ColumnData| labels(&record, column).unwrap_err().to_string();
+        assert_eq!(why(&ColumnData::Numbers(vec![1.0, 2.0])), "it has 2 values, and the cloud's last row is 2");
+        assert_eq!(why(&texts(&[""], &[0, 0, 0])), "no row has a value in it");
+        let values: Vec<f64> = (0..70_000).map(f64::from).collect();
+        let many = line(&values, 1);
+        assert_eq!(labels(&many, &ColumnData::Numbers(values)).unwrap_err(), LabelError::TooMany);
+    }
+}

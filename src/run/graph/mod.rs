@@ -1,0 +1,220 @@
+//! What neighbours are good for: what the k-nearest-neighbour graph of a cloud says of its points.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `density.rs` | the distance to the k-th neighbour |
+//! | `lof.rs` | the local outlier factor |
+//! | `hubness.rs` | how often a point is a neighbour |
+//! | `lid.rs` | local intrinsic dimension |
+//! | `labels.rs` | the labels of neighbours, and classification by them |
+//! | `duplicates.rs` | groups of points within a distance |
+//! | `components.rs` | components of the mutual graph |
+//! | `overlap.rs` | neighbours that two clouds have in common |
+//! | `leaks.rs` | points of another cloud that are near points of this one |
+//! | `forest.rs` | disjoint sets |
+//!
+//! All are functions of a [`KnnGraph`], or of two; nothing here searches. Points are numbered as in the graph, from 0 on;
+//! [`KnnGraph::row`] gives the row of the cloud.
+
+pub mod components;
+pub mod density;
+pub mod duplicates;
+mod forest;
+pub mod hubness;
+pub mod labels;
+pub mod leaks;
+pub mod lid;
+pub mod lof;
+pub mod overlap;
+#[cfg(test)]
+mod testing;
+
+use std::borrow::Cow;
+
+use rayon::prelude::*;
+
+use super::RunRecord;
+use crate::knn::{Metric, NONE, Neighbors};
+use crate::progress::Progress;
+
+/// Points between two looks at the cancel flag.
+const BLOCK: usize = 1 << 16;
+
+/// The work was cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cancelled")]
+pub struct Cancelled;
+
+/// Why a run is no graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GraphError {
+    /// The neighbours of other queries, or those that a query is among itself.
+    #[error("a graph needs the neighbours of every row without itself: ask with --queries all --exclude-self")]
+    OtherQueries,
+    #[error("one point has no neighbours; at least two are needed")]
+    OnePoint,
+}
+
+/// The k nearest other points of each point of a cloud.
+#[derive(Clone, Debug)]
+pub struct KnnGraph<'a> {
+    k: usize,
+    metric: Metric,
+    /// n × k, as points of the graph; [`NONE`] past the last other point.
+    indices: Cow<'a, [u32]>,
+    squared_distances: &'a [f32],
+    rows: &'a [u32],
+}
+
+impl<'a> KnnGraph<'a> {
+    /// The graph of a run that asked for every row's neighbours without the row itself.
+    ///
+    /// # Errors
+    /// [`GraphError`].
+    pub fn of_run(record: &'a RunRecord) -> Result<Self, GraphError> {
+        let every_row = record.query_cloud.is_none() && record.query_rows.len() as u64 == record.summary.n && record.query_rows.is_sorted();
+        if !record.spec.exclude_self || !every_row {
+            return Err(GraphError::OtherQueries);
+        }
+        if record.query_rows.len() < 2 {
+            return Err(GraphError::OnePoint);
+        }
+        Ok(Self::new(&record.neighbors, record.spec.metric, &record.query_rows))
+    }
+
+    /// A graph of neighbours that are rows of a cloud; `rows` are the ascending rows that they are of.
+    fn new(neighbors: &'a Neighbors, metric: Metric, rows: &'a [u32]) -> Self {
+        let all = rows.last().is_none_or(|&last| last as usize + 1 == rows.len());
+        // Where rows are left out, as zero rows under the angular metric, points have other numbers than rows.
+        let point = |&row: &u32| rows.binary_search(&row).map_or(NONE, |point| point as u32);
+        let indices = if all { Cow::Borrowed(&neighbors.indices[..]) } else { neighbors.indices.par_iter().map(point).collect() };
+        Self { k: neighbors.k, metric, indices, squared_distances: &neighbors.squared_distances, rows }
+    }
+
+    /// The number of points.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The neighbours that were asked for; a point has fewer where there are not so many others.
+    pub fn k(&self) -> usize {
+        self.k
+    }
+
+    /// A point's row in its cloud.
+    pub fn row(&self, point: usize) -> u32 {
+        self.rows[point]
+    }
+
+    /// A point's neighbours and their squared distances, nearest first.
+    pub fn of(&self, point: usize) -> (&[u32], &[f32]) {
+        let range = point * self.k..(point + 1) * self.k;
+        let indices = &self.indices[range.clone()];
+        let found = indices.iter().position(|&index| index == NONE).unwrap_or(self.k);
+        (&indices[..found], &self.squared_distances[range][..found])
+    }
+
+    /// A point's distances to its neighbours, not squared: angles under the angular metric.
+    pub fn distances(&self, point: usize) -> impl ExactSizeIterator<Item = f64> + '_ {
+        self.of(point).1.iter().map(|&squared| self.metric.distance(squared))
+    }
+
+    /// The same for every point, in parallel.
+    fn map<T: Send>(&self, progress: &dyn Progress, of: impl Fn(usize) -> T + Sync) -> Result<Vec<T>, Cancelled> {
+        let mut all = Vec::with_capacity(self.len());
+        self.blocks(progress, |block| all.par_extend(block.into_par_iter().map(&of)))?;
+        Ok(all)
+    }
+
+    /// Goes through the points, block by block.
+    fn blocks(&self, progress: &dyn Progress, mut work: impl FnMut(std::ops::Range<usize>)) -> Result<(), Cancelled> {
+        for start in (0..self.len()).step_by(BLOCK) {
+            if progress.cancelled() {
+                return Err(Cancelled);
+            }
+            work(start..(start + BLOCK).min(self.len()));
+            progress.update(start as u64, self.len() as u64);
+        }
+        Ok(())
+    }
+}
+
+/// What was worked out of a graph: of each point, for what was asked.
+#[derive(Clone, Debug, Default)]
+pub struct Analysis {
+    /// [`density::k_distances`].
+    pub density: Option<Vec<f64>>,
+    /// [`lof::factors`].
+    pub lof: Option<Vec<f64>>,
+    /// [`hubness::occurrences`].
+    pub occurrences: Option<Vec<u32>>,
+    /// [`lid::dimensions`].
+    pub lid: Option<Vec<Option<f64>>>,
+    /// [`labels::votes`].
+    pub labels: Option<(labels::Labels, Vec<labels::Vote>)>,
+    /// [`duplicates::groups`].
+    pub duplicates: Option<duplicates::Groups>,
+    /// [`overlap::shares`].
+    pub overlap: Option<Vec<f64>>,
+    /// [`components::components`].
+    pub components: Option<components::Sets>,
+}
+
+/// The points with the largest values, the largest first; of equal ones the first.
+pub fn largest(values: &[f64], most: usize) -> Vec<usize> {
+    let mut points: Vec<usize> = (0..values.len()).collect();
+    let order = |&a: &usize, &b: &usize| values[b].total_cmp(&values[a]).then(a.cmp(&b));
+    if most < points.len() {
+        points.select_nth_unstable_by(most, order);
+        points.truncate(most);
+    }
+    points.sort_unstable_by(order);
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::super::testing::{cloud, spec, squares};
+    use super::super::{Engines, RunSpec};
+    use super::*;
+    use crate::progress::Silent;
+
+    #[test]
+    fn a_graph_is_of_every_row_without_itself() {
+        let record = |spec: &RunSpec, n| Engines::default().answer(spec, &squares(n), None, &mut |_, _| true).unwrap();
+        assert_eq!(KnnGraph::of_run(&record(&spec(), 4)).unwrap_err(), GraphError::OtherQueries);
+        let own = RunSpec { exclude_self: true, ..spec() };
+        assert_eq!(KnnGraph::of_run(&record(&own, 1)).unwrap_err(), GraphError::OnePoint);
+        let (three, many) = (record(&own, 3), record(&own, 10));
+        let graph = KnnGraph::of_run(&three).unwrap();
+        assert_eq!((graph.len(), graph.k(), graph.of(0)), (3, 3, (&[1, 2][..], &[1.0, 16.0][..])));
+        assert_eq!(graph.distances(2).collect::<Vec<_>>(), [3.0, 4.0]);
+        let graph = KnnGraph::of_run(&many).unwrap();
+        assert_eq!(graph.map(&AtomicBool::new(true), |point| point), Err(Cancelled));
+        assert_eq!(graph.map(&Silent, |point| point).unwrap(), (0..10).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn rows_that_are_left_out_are_no_points() {
+        let own = RunSpec { exclude_self: true, metric: Metric::Angular, drop_nonfinite: true, k: 2, ..spec() };
+        let cloud = cloud(2, vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.1, 0.0, 1.0]);
+        let record = Engines::default().answer(&own, &cloud, None, &mut |_, _| true).unwrap();
+        let graph = KnnGraph::of_run(&record).unwrap();
+        assert_eq!((graph.len(), graph.row(1), graph.of(0).0, graph.of(2).0), (3, 2, &[1, 2][..], &[1, 0][..]));
+        let angle = graph.distances(0).next().unwrap();
+        assert!((angle - 0.1f64.atan()).abs() < 1e-6, "{angle}");
+    }
+
+    #[test]
+    fn the_largest_come_first() {
+        assert_eq!(largest(&[1.0, 3.0, f64::INFINITY, 3.0, 0.0], 3), [2, 1, 3]);
+        assert_eq!(largest(&[1.0, 3.0], 9), [1, 0]);
+    }
+}

@@ -1,0 +1,56 @@
+//! Neighbours that two clouds of the same rows have in common: how alike two embeddings are, row by row.
+
+use super::{Cancelled, KnnGraph};
+use crate::progress::Progress;
+
+/// Why two graphs cannot be compared.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OverlapError {
+    #[error("the clouds are not of the same rows: {here} points here and {there} there")]
+    Rows { here: usize, there: usize },
+    /// As many, but others were left out.
+    #[error("the clouds are not of the same rows: row {row} was left out of one of them")]
+    LeftOut { row: u32 },
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// For each point the share of its neighbours in one graph that are its neighbours in the other.
+///
+/// # Errors
+/// [`OverlapError`].
+pub fn shares(a: &KnnGraph<'_>, b: &KnnGraph<'_>, progress: &dyn Progress) -> Result<Vec<f64>, OverlapError> {
+    if a.len() != b.len() {
+        return Err(OverlapError::Rows { here: a.len(), there: b.len() });
+    }
+    if let Some(point) = (0..a.len()).find(|&point| a.row(point) != b.row(point)) {
+        return Err(OverlapError::LeftOut { row: a.row(point).min(b.row(point)) });
+    }
+    let share = |point: usize| {
+        let (mut here, mut there) = (a.of(point).0.to_vec(), b.of(point).0.to_vec());
+        here.sort_unstable();
+        there.sort_unstable();
+        let common = here.iter().filter(|other| there.binary_search(other).is_ok()).count();
+        common as f64 / here.len().min(there.len()).max(1) as f64
+    };
+    a.map(progress, share).map_err(|Cancelled| OverlapError::Cancelled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{graph, line};
+    use super::*;
+    use crate::progress::Silent;
+
+    #[test]
+    fn common_neighbours_are_counted() {
+        let (a, b) = (line(&[0.0, 1.0, 2.5, 4.5], 2), line(&[0.0, 1.0, 4.5, 2.5], 2));
+        let shares = |a, b| shares(&graph(a), &graph(b), &Silent);
+        // Neighbours here: {1, 2}, {0, 2}, {1, 3}, {2, 1}; there: {1, 3}, {0, 3}, {3, 1}, {1, 2}.
+        assert_eq!(shares(&a, &b).unwrap(), [0.5, 0.5, 1.0, 1.0]);
+        assert_eq!(shares(&a, &a).unwrap(), [1.0; 4]);
+        let error = shares(&a, &line(&[0.0, 1.0], 2)).unwrap_err().to_string();
+        assert_eq!(error, "the clouds are not of the same rows: 4 points here and 2 there");
+    }
+}

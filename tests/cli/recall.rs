@@ -1,0 +1,80 @@
+//! `recall`: answers of an approximate index against the truth.
+
+use super::*;
+
+/// Rows 0 to 5 on a line, at 0, 1, −1, 2, −2 and 3; the queries are rows 0 and 5.
+fn place() -> Place {
+    let place = Place::new();
+    place.write("line.csv", "x\n0\n1\n-1\n2\n-2\n3\n");
+    place.write("asked.csv", "x\n0\n3\n");
+    // Right; but 2 instead of 1, as near, and then a miss, a duplicate and a hole.
+    place.write("answers.csv", "0,2,1\n5,5,-1\n");
+    place
+}
+
+#[test]
+fn the_truth_is_computed_and_ties_are_right() {
+    let place = place();
+    let done = place.ok("recall answers.csv --input line.csv --queries asked.csv --at 1,3,2 --engine kdtree --out each.csv --json");
+    assert_eq!(done.stderr, "");
+    let report = json(&done.stdout);
+    assert_eq!((&report["schema_version"], &report["queries"], &report["width"]), (&1.into(), &2.into(), &3.into()));
+    assert_eq!(report["ties"], "computed");
+    assert!(report["truth"].as_str().unwrap().starts_with("computed by kdtree on "));
+    assert_eq!(report["flaws"], serde_json::json!({"missing": 1, "duplicates": 1, "out_of_range": 0, "own": 0}));
+    let at = |index: usize, name: &str| report["recall"][index][name].as_f64().unwrap();
+    assert_eq!([at(0, "k"), at(1, "k"), at(2, "k")], [1.0, 2.0, 3.0]);
+    assert_eq!([at(0, "mean"), at(1, "mean"), at(2, "min"), at(2, "perfect")], [1.0, 0.75, 1.0 / 3.0, 1.0]);
+    assert_eq!((&report["worst"][0]["row"], &report["worst"][0]["hits"], report["worst"].as_array().unwrap().len()), (&1.into(), &1.into(), 1));
+    assert_eq!(
+        fs::read_to_string(place.path("each.csv")).unwrap(),
+        "query,row,recall_at_1,recall_at_2,recall_at_3,missing,duplicates,out_of_range,own\n0,0,1,1,1,0,0,0,0\n1,1,1,0.5,0.3333333333333333,1,1,0,0\n"
+    );
+    let text = place.ok("recall answers.csv --input line.csv --queries asked.csv --engine kdtree").stdout;
+    for said in ["2 queries, 3 neighbours to each: answers.csv", "1 missing, 1 named twice", "an answer as near as the k-th neighbour is right"] {
+        assert!(text.contains(said), "`{said}` is missing from\n{text}");
+    }
+    assert!(text.contains("        3  0.6666  0.3333"), "{text}");
+}
+
+#[test]
+fn a_truth_in_a_file_is_as_good_where_its_distances_are_known() {
+    let place = place();
+    let truth = "run --input line.csv --queries asked.csv --k 4 --engine lockstep --warmup 0 --repeats 1 --neighbors";
+    let mean = |args: &str| json(&place.ok(&format!("recall answers.csv --at 2 {args} --json")).stdout)["recall"][0]["mean"].as_f64().unwrap();
+    for name in ["truth.csv", "truth.ibin", "truth.ivecs", "truth.npz", "truth.parquet"] {
+        place.ok(&format!("{truth} {name}"));
+        let report = json(&place.ok(&format!("recall answers.csv --truth {name} --at 2 --json")).stdout);
+        assert_eq!((&report["ties"], report["recall"][0]["mean"].as_f64()), (&"listed".into(), Some(0.75)), "{name}");
+        assert_eq!(mean(&format!("--truth {name} --input line.csv --queries asked.csv")), 0.75, "{name}");
+    }
+    // By name alone, row 2 is not row 1.
+    place.write("named.csv", "0,1,2\n5,3,1\n");
+    assert_eq!(mean("--truth named.csv"), 0.5);
+    let text = place.ok("recall answers.csv --truth named.csv").stdout;
+    assert!(text.contains("cannot be told without distances"), "{text}");
+    assert_eq!(mean("--truth named.csv --input line.csv --queries asked.csv"), 0.75);
+    // The oracle's own answers are perfect, whatever they are written as.
+    let perfect = place.ok("recall truth.npz --input line.csv --queries asked.csv --engine kdtree --json").stdout;
+    assert_eq!(json(&perfect)["recall"][0]["min"], 1.0);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let place = place();
+    place.write("three.csv", "0,1,2\n1,0,2\n5,3,1\n");
+    let none = "there is no truth to compare with: give --input and --queries, by which it is computed, or --truth FILE";
+    for (code, args, message) in [
+        (2, "", none),
+        (2, "--truth three.csv --exclude-self", "--exclude-self and --metric are about a search: give --input and --queries, too"),
+        (2, "--input line.csv --at 0", "invalid value '0' for '--at <LIST>': `0` is no number of neighbours, 1 or more"),
+        (1, "--truth three.csv", "the answers are to 2 queries, and the truth to 3: answers.csv"),
+        (1, "--truth three.csv --at 4", "the file of answers has 3 neighbours to a query, too few for recall at 4; give --at 3 or less: answers.csv"),
+        (2, "--truth three.csv --out answers.csv", "cannot write: a file that is read would be lost; choose another name: answers.csv"),
+        (1, "--truth none.csv", "cannot read: No such file or directory (os error 2): none.csv"),
+    ] {
+        assert_eq!(place.fails(code, &format!("recall answers.csv {args}")), message, "{args}");
+    }
+    let error = place.fails(1, "recall answers.csv --input line.csv --engine kdtree");
+    assert!(error.starts_with("the answers are to 2 queries, and so to others than the 6 queries that are asked"), "{error}");
+}

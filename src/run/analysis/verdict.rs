@@ -42,8 +42,7 @@ pub fn outlook(record: &RunRecord, planner: &Planner) -> Option<String> {
     if more.n > engine.limits.n {
         return None;
     }
-    let [now, then] = [shape, more].map(|shape| planner.forecast(engine, Some(&record.device), &shape).search_ms);
-    let factor = then / now;
+    let factor = planner.growth(engine, Some(&record.device), &shape, &more);
     let search = record.summary.search_ms_median;
     (factor.is_finite() && factor > 0.0 && search > 0.0).then(|| format!("Ten times the points: {} to search.", about(search * factor)))
 }
@@ -72,8 +71,19 @@ mod tests {
 
     #[test]
     fn more_points_take_longer() {
-        let record = Engines::default().execute(&spec(), &squares(300), None, &mut |_, _| true).unwrap();
-        let said = outlook(&record, &Planner::default()).expect("a small problem grows");
-        assert!(said.starts_with("Ten times the points: ") && said.ends_with(" to search."), "{said}");
+        let mut record = Engines::default().execute(&spec(), &squares(300), None, &mut |_, _| true).unwrap();
+        record.head.summary.search_ms_median = 10.0;
+        let planner = Planner::default();
+        let engine = record.descriptor().expect("an engine of ours");
+        let shape = Job::shape_of(&record);
+        let factor = planner.growth(engine, Some(&record.device), &shape, &Shape { n: 10 * shape.n, ..shape });
+        assert!((1.0..=12.0).contains(&factor), "{factor}");
+        let expected = format!("Ten times the points: {} to search.", about(10.0 * factor));
+        assert_eq!(outlook(&record, &planner), Some(expected.clone()));
+        // What a run of this very size taught says nothing of the other one.
+        record.head.summary.search_ms_median = 1000.0;
+        planner.learn(engine, &shape, &record);
+        record.head.summary.search_ms_median = 10.0;
+        assert_eq!(outlook(&record, &planner), Some(expected));
     }
 }

@@ -63,6 +63,14 @@ impl Planner {
         }
     }
 
+    /// By what factor a search takes longer for one problem than for another. What was learnt of single sizes is left aside: it would tell of
+    /// one of the two only.
+    pub fn growth(&self, engine: &Descriptor, device: Option<&DeviceInfo>, from: &Shape, to: &Shape) -> f64 {
+        let rates = device.and_then(|device| self.lock().rates.get(&key(engine, device)).cloned()).unwrap_or_default();
+        let declared = |shape: &Shape| rates.declared_search_ms(&(engine.cost)(shape, kind(engine, device)));
+        declared(to) / declared(from)
+    }
+
     /// Whether an engine was measured on a device.
     pub fn is_calibrated(&self, engine: &Descriptor, device: &DeviceInfo) -> bool {
         self.lock().rates.get(&key(engine, device)).is_some_and(|rates| rates.calibrated)

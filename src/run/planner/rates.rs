@@ -69,6 +69,11 @@ impl Rates {
         Forecast { setup_ms: of(Stage::Setup), search_ms: of(Stage::Search) }
     }
 
+    /// The search as measured rates have it, without corrections by runs.
+    pub fn declared_search_ms(&self, cost: &Cost) -> f64 {
+        cost.ms(Stage::Search, |term| self.scale(term))
+    }
+
     /// Fits the scales of terms to trials. Each round changes a term's scale by the mean of the trials' remaining errors (as
     /// logarithms), weighted by the term's share of each trial. A term with little share in any of them keeps the average scale.
     pub fn fit(&mut self, trials: &[Trial]) {

@@ -54,9 +54,6 @@ fn table(comparison: &Comparison) -> String {
     // A is the first, B the second.
     let mut out = comparison.sentence().map(|sentence| sentence + "\n").unwrap_or_default();
     out += &text::table(&rows, &[1, 3, 4, 6, 7, 8]);
-    if comparison.sentence().is_none() {
-        out.extend(comparison.job_sentence().map(|sentence| sentence + "\n"));
-    }
     if comparison.parameters.is_empty() {
         out += "Whether they are the same job is not known: a timings.csv alone does not say what was asked.\n";
     }

@@ -190,7 +190,7 @@ fn by_distance(args: &RecallArgs, given: &Answers, truth: Option<&Answers>, ks: 
 fn named(why: RecallError, answers: &Path, truth: &Path) -> anyhow::Error {
     let path = match why {
         RecallError::Cancelled => return why.into(),
-        RecallError::Truth { .. } => truth,
+        RecallError::Truth { .. } | RecallError::OfTruth(_) | RecallError::Width { whose: "the truth", .. } => truth,
         _ => answers,
     };
     anyhow!("{why}: {}", path.display())

@@ -195,7 +195,7 @@ impl Globe {
     /// [`GlobeError`].
     pub fn check_queries(self, queries: &PointCloud, data: &PointCloud) -> Result<(), GlobeError> {
         let theirs = Self::of(queries.axes())?;
-        if theirs.named && theirs.longitude != self.longitude {
+        if theirs.longitude != self.longitude && (theirs.named || queries.axes().iter().any(|axis| Role::of(&axis.name).is_some())) {
             let names = |cloud: &PointCloud| cloud.axes().iter().map(|axis| axis.name.as_str()).collect::<Vec<_>>().join(", ");
             return Err(GlobeError::Order { queries: names(queries), data: names(data), origin: queries.source().to_string() });
         }
@@ -269,9 +269,13 @@ impl Globe {
         parts
     }
 
-    /// The western edge of a map that holds a cloud: −180, or 0 where longitudes count from there.
+    /// The western edge of a map that holds a cloud: −180, or 0 where longitudes count from there, or the westernmost point beyond.
     pub fn west(self, axes: &[Axis]) -> f64 {
-        axes.get(self.longitude).map_or(-180.0, |axis| if axis.min >= 0.0 && axis.max > 180.0 { 0.0 } else { -180.0 })
+        axes.get(self.longitude).map_or(-180.0, |axis| match (axis.min, axis.max) {
+            (west, _) if west < -180.0 => west,
+            (west, east) if east > 180.0 => west.min(0.0),
+            _ => -180.0,
+        })
     }
 }
 

@@ -28,7 +28,7 @@ pub fn edges<'a>(graph: &'a KnnGraph<'a>, cloud: &'a PointCloud) -> Table<'a> {
         .with("row", move |edge| record(edge / width))
         .with("rank", move |edge| (edge % width) as u32)
         .with("neighbor", move |edge| record(graph.of(edge / width).0[edge % width] as usize))
-        .with("distance", move |edge| graph.distances(edge / width).nth(edge % width).unwrap_or(f64::INFINITY))
+        .with("distance", move |edge| graph.distance(edge / width, edge % width))
 }
 
 /// Writes `indices` (i32) and `distances` (f32), n × (k + 1), each point first in its own row: what umap-learn takes as `precomputed_knn` for
@@ -48,7 +48,7 @@ pub fn umap(graph: &KnnGraph<'_>, cloud: &PointCloud, path: &Path) -> Result<(),
         };
         let distance = |(point, rank): (usize, usize)| match rank.checked_sub(1) {
             None => 0.0,
-            Some(rank) => graph.distances(point).nth(rank).unwrap_or(f64::INFINITY) as f32,
+            Some(rank) => graph.distance(point, rank) as f32,
         };
         npz.matrix("indices", "<i4", (n, width), places().map(|place| index(place).to_le_bytes()))?;
         npz.matrix("distances", "<f4", (n, width), places().map(|place| distance(place).to_le_bytes()))?;

@@ -32,7 +32,7 @@ fn each_analysis_has_its_columns_and_its_line() {
         "largest: row 7 (29.0)",
         "column kind, 2 labels: ",
         "1 row has no label",
-        "1 group of equal rows, 2 rows in all, 2 in the largest",
+        "1 group of rows at distance 0, 2 rows in all, 2 in the largest",
         "share of neighbours in common with other.csv: mean 1.00",
         "all.csv",
         "label ↓ predicted →  a  b",
@@ -80,12 +80,12 @@ fn rows_keep_their_numbers_when_others_are_dropped() {
 fn duplicates_that_may_go_on_and_leaks_are_told() {
     let place = place();
     let text = place.ok("analyse rows.csv --columns x -k 1 --engine lockstep --duplicates 1.5").stdout;
-    assert!(text.contains("2 groups of rows within distance 1.5, 7 rows in all, 4 in the largest; 2 groups may be larger"), "{text}");
+    assert!(text.contains("2 groups of rows within 1.5, 7 rows in all, 4 in the largest; 2 groups may be larger"), "{text}");
     let text = place.ok("analyse rows.csv --columns x -k 4 --engine lockstep --duplicates 1.5").stdout;
     assert!(text.contains("4 in the largest\n"), "{text}");
     place.write("test.csv", "kind,x\nq,40.5\nr,1\ns,30\n");
     let done = place.ok("analyse rows.csv --columns x --engine lockstep --leaks test.csv --eps 0.5 --out leaks.csv");
-    assert!(done.stdout.contains("2 of 3 rows of test.csv (66.66 %) within distance 0.5 of a row here, 1 at 0"), "{}", done.stdout);
+    assert!(done.stdout.contains("2 of 3 rows of test.csv (66.66 %) within 0.5 of a row here, 1 at 0"), "{}", done.stdout);
     assert_eq!(fs::read_to_string(place.path("leaks.csv")).unwrap(), "row,nearest,distance,leak\n0,7,0.5,1\n1,1,0,1\n2,7,10,0\n");
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::app::model::files::{FileState, file_name};
+use crate::app::model::opening;
 use crate::app::model::roles::LeftOut;
 use crate::cloud::roles::{self, Role};
 use crate::cloud::{Axis, CloudError, ColumnChoice, PointCloud, Source, formats, load, load_queries};
@@ -25,6 +26,8 @@ pub struct Opened {
     pub cloud: Arc<PointCloud>,
     /// The numeric columns that were taken for no coordinates.
     pub left_out: Vec<LeftOut>,
+    /// The row to begin with.
+    pub first: u32,
 }
 
 /// How a load ended. Cancelled, it is [`CloudError::Cancelled`].
@@ -40,11 +43,17 @@ impl LoadJob {
             Some(data) => load_queries(&self.source, data, self.drop_nonfinite, progress),
         };
         let opened = loaded.and_then(|cloud| {
-            if let (true, Some((source, left_out))) = (self.guesses, coordinates_only(&cloud, progress)) {
-                let cloud = Arc::new(load(&source, self.drop_nonfinite, progress)?);
-                return Ok(Opened { cloud, left_out });
-            }
-            Ok(Opened { cloud: Arc::new(cloud), left_out: Vec::new() })
+            let guessed = if self.guesses { coordinates_only(&cloud, progress) } else { None };
+            let (cloud, left_out) = match guessed {
+                None => (cloud, Vec::new()),
+                Some((source, left_out)) => {
+                    // There may not be room for both.
+                    drop(cloud);
+                    (load(&source, self.drop_nonfinite, progress)?, left_out)
+                }
+            };
+            let first = if self.data.is_none() { opening::first_query(&cloud) } else { 0 };
+            Ok(Opened { cloud: Arc::new(cloud), left_out, first })
         });
         (opened, file)
     }

@@ -28,14 +28,9 @@ fn bulk(cloud: &PointCloud, axis: usize) -> (f64, f64) {
     ((low + high) / 2.0, (high - low) / 2.0)
 }
 
-/// Whether points lie outside of what a view shows at first.
-pub fn has_far_points(cloud: &PointCloud, axes: &[usize]) -> bool {
-    axes.iter().any(|&axis| span(cloud, axis) != bulk(cloud, axis))
-}
-
-/// Half the longest extent of a cloud along some axes, in local units.
+/// Half the longest extent of where most points are along some axes, in local units.
 pub fn extent(cloud: &PointCloud, axes: &[usize]) -> f64 {
-    axes.iter().map(|&axis| span(cloud, axis).1).fold(0.0, f64::max)
+    axes.iter().map(|&axis| bulk(cloud, axis).1).fold(0.0, f64::max)
 }
 
 /// A row's local coordinate along an axis; an axis that is not there is 0.
@@ -111,10 +106,20 @@ impl PlaneCamera {
         ]
     }
 
+    /// Whether points lie beyond an edge of the pane.
+    pub fn leaves_out(&self, cloud: &PointCloud, axes: [usize; 2]) -> bool {
+        let size = [self.rect.width(), self.rect.height()];
+        (0..2).any(|at| {
+            let (middle, half) = span(cloud, axes[at]);
+            let reach = f64::from(size[at]) / 2.0 * self.window.units_per_point;
+            (middle - self.window.center[at]).abs() + half > reach
+        })
+    }
+
     /// About which part of an evenly spread cloud is in sight.
     pub fn visible(&self, cloud: &PointCloud, axes: [usize; 2]) -> f32 {
         let seen = |axis: usize, points: f32| {
-            let extent = 2.0 * span(cloud, axis).1;
+            let extent = 2.0 * bulk(cloud, axis).1;
             if extent > 0.0 { (f64::from(points) * self.window.units_per_point / extent).min(1.0) } else { 1.0 }
         };
         (seen(axes[0], self.rect.width()) * seen(axes[1], self.rect.height())) as f32

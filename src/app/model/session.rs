@@ -7,7 +7,7 @@ use crate::app::model::activity::{Activity, Endings, Running};
 use crate::app::model::answer::{Answered, Picked};
 use crate::app::model::color::channel::Colored;
 use crate::app::model::export::ExportDialog;
-use crate::app::model::files::{FileState, SessionFile};
+use crate::app::model::files::{FileState, SessionFile, file_name};
 use crate::app::model::finder::Finder;
 use crate::app::model::lesson::session::LessonSession;
 use crate::app::model::live::Live;
@@ -21,6 +21,7 @@ use crate::app::model::runs::list::RunList;
 use crate::app::model::scene::Scene;
 use crate::app::model::selection::facts::Facts;
 use crate::app::model::selection::{Hovered, Selection};
+use crate::app::model::telling::Telling;
 use crate::app::model::timeline::TimelineView;
 use crate::app::model::walk::Walked;
 use crate::app::model::why::Why;
@@ -30,6 +31,7 @@ use crate::engines::registry;
 use crate::knn::{Descriptor, DeviceId, DeviceInfo, DeviceKind, EngineId};
 use crate::run::RunRecord;
 use crate::run::analysis::{Derived, TheoryCurve};
+use crate::text;
 
 /// Whether an engine can run on a device of this machine.
 #[derive(Clone, Debug)]
@@ -135,6 +137,8 @@ pub struct Session {
     pub tool: Tool,
     /// What the file has of the neighbours that are listed beside their coordinates; or of those that were listed before.
     pub beside: Option<Beside>,
+    /// In a picture of a pane for others: what it shows, in place of the controls of Plane and Space.
+    pub title: Option<String>,
     /// The row that is asked about: why it is, or is not, among the neighbours.
     pub why: Why,
     /// The rank that is selected in the table.
@@ -164,12 +168,27 @@ impl Session {
 
     /// What a picture of the window shows: everything but what lies over it.
     pub fn portrait(&self) -> Self {
-        Self { help: false, finder: None, export: None, activity: Activity::Idle, running: None, ..self.clone() }
+        let live = Live { known: true, ..self.live.clone() };
+        Self { help: false, finder: None, export: None, activity: Activity::Idle, running: None, hovered: None, live, ..self.clone() }
+    }
+
+    /// What Plane and Space show, for those who see only a picture of it.
+    pub fn picture_title(&self) -> Option<String> {
+        let cloud = self.cloud.as_ref()?;
+        let name = match cloud.source() {
+            Source::File { path, .. } => file_name(path),
+            Source::Generate { spec, .. } => spec.clone(),
+            Source::Coordinates(at) => at.clone(),
+        };
+        let label = self.left_out.iter().find(|column| column.is_label).map(|column| column.name.as_str());
+        let said = self.answered.as_ref().map(|answered| Telling::of(answered, self.picked, self.listed_beside(), label).sentence());
+        let points = text::count(cloud.len() as u64, "point", "points");
+        Some(said.map_or_else(|| format!("{name}, {points}"), |said| format!("{name}, {points}. {said}")))
     }
 
     /// The same without the query, its neighbours, and what the pointer rests on.
     pub fn portrait_without_marks(&self) -> Self {
-        Self { picked: None, answered: None, rank: None, hovered: None, walked: self.walked.without_marks(), ..self.portrait() }
+        Self { picked: None, answered: None, rank: None, walked: self.walked.without_marks(), ..self.portrait() }
     }
 
     /// What the file has of the picked query's neighbours beside their coordinates, once it was read.

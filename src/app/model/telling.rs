@@ -59,6 +59,8 @@ pub struct Telling {
     /// Their unit; that of the cloud where there is none.
     pub unit: Option<&'static str>,
     pub kinds: Option<Kinds>,
+    /// Whether all that was found is the query itself.
+    pub is_itself: bool,
 }
 
 impl Telling {
@@ -66,10 +68,8 @@ impl Telling {
     /// what kind rows are.
     pub fn of(answered: &Answered, picked: Option<Picked>, beside: Option<&Beside>, label: Option<&str>) -> Self {
         let metric = answered.record.spec.metric;
-        let own = match picked {
-            Some(Picked::Row(row)) if answered.record.query_cloud.is_none() => Some(row),
-            _ => None,
-        };
+        // Of the answer: a query that is dragged or picked may be a moment ahead.
+        let own = answered.record.query_cloud.is_none().then(|| answered.row());
         let neighbors: Vec<(u32, f32)> = answered.neighbors().collect();
         let place_of_own = neighbors.iter().position(|&(row, _)| Some(row) == own);
         let others = || neighbors.iter().filter(|&&(row, _)| Some(row) != own);
@@ -83,15 +83,17 @@ impl Telling {
             (None, None, Some(Picked::Query(query))) => format!("query {}", text::thousands(query as u64)),
             _ => "this place".to_owned(),
         };
-        Self { found: distances.len(), whose, within: distance_text(metric, farthest), distances, unit: metric.unit(), kinds }
+        let is_itself = place_of_own.is_some() && distances.is_empty();
+        Self { found: distances.len(), whose, within: at_most_text(metric, farthest), distances, unit: metric.unit(), kinds, is_itself }
     }
 
-    /// `31 nearest of West Union, IL are within 0.341`.
+    /// `The 31 points nearest to West Union, IL are all within 0.3414.`
     pub fn sentence(&self) -> String {
         match self.found {
-            0 => format!("{} has no neighbours.", self.whose),
-            1 => format!("The nearest of {} is at {}.", self.whose, self.within),
-            found => format!("The {} nearest of {} are within {}.", text::thousands(found as u64), self.whose, self.within),
+            0 if self.is_itself => format!("{} is its own nearest; ask for more, or exclude the query itself.", text::sentence_case(&self.whose)),
+            0 => format!("Nothing was found near {}.", self.whose),
+            1 => format!("The point nearest to {} is within {}.", self.whose, self.within),
+            found => format!("The {} points nearest to {} are all within {}.", text::thousands(found as u64), self.whose, self.within),
         }
     }
 }
@@ -111,6 +113,13 @@ pub fn distance_text(metric: Metric, distance: f64) -> String {
     format!("{}{unit}", text::digits(distance, 4))
 }
 
+/// The same rounded up, so that what is within it is within it.
+fn at_most_text(metric: Metric, distance: f64) -> String {
+    let step = 10f64.powf(distance.max(f64::MIN_POSITIVE).log10().floor() - 3.0);
+    // A hair less, so that a number of four digits stays what it is.
+    distance_text(metric, if distance > 0.0 { (distance / step - 1e-6).ceil() * step } else { 0.0 })
+}
+
 fn words(heading: &str) -> impl Iterator<Item = &str> {
     heading.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
 }
@@ -126,10 +135,16 @@ fn texts(beside: &Beside, column: usize) -> Vec<Option<String>> {
     (0..beside.rows.len()).map(|place| beside.cell(place, column).and_then(cell_text)).collect()
 }
 
+/// As much of a text as a sentence has room for.
+fn shortened(text: &str) -> String {
+    const MOST: usize = 40;
+    if text.chars().count() <= MOST { text.to_owned() } else { text.chars().take(MOST).chain(['…']).collect() }
+}
+
 /// Of numbers only whole ones are kinds.
 fn cell_text(cell: &Cell) -> Option<String> {
     match cell {
-        Cell::Text(text) => Some(text.chars().take(40).collect()),
+        Cell::Text(text) => Some(text.clone()),
         Cell::Number(value) if value.fract() == 0.0 => Some(text::coordinate(*value)),
         Cell::Number(_) | Cell::Missing => None,
     }
@@ -183,6 +198,7 @@ fn kinds(beside: &Beside, label: Option<&str>, neighbors: usize, own: Option<usi
     });
     let others = counts.iter().skip(KINDS).map(|(_, count)| count).sum();
     counts.truncate(KINDS);
+    counts.iter_mut().for_each(|(kind, _)| *kind = shortened(kind));
     Some(Kinds { column: beside.others()?.columns[column].clone(), counts, others, alike })
 }
 
@@ -195,7 +211,7 @@ fn name(beside: &Beside, label: Option<&str>, place: usize) -> Option<String> {
         let columns = 0..beside.others().map_or(0, |others| others.columns.len());
         columns.filter(|&column| names_rows(column)).max_by_key(|&column| (variety(&texts(beside, column)).0, usize::MAX - column))
     })?;
-    let name = beside.cell(place, column).and_then(cell_text)?;
+    let name = shortened(&beside.cell(place, column).and_then(cell_text)?);
     let kind = kind.filter(|&kind| is_text(beside, kind)).and_then(|kind| beside.cell(place, kind).and_then(cell_text));
     Some(kind.map_or_else(|| name.clone(), |kind| format!("{name}, {kind}")))
 }
@@ -245,6 +261,14 @@ mod tests {
         let beside = beside(&["one", "two"], rows);
         assert_eq!(name(&beside, None, 1).as_deref(), Some("cd, low"));
         assert_eq!(kinds(&beside, None, 4, Some(1)).expect("kinds").alike, Some((1, 3)));
+    }
+
+    #[test]
+    fn a_bound_is_not_rounded_below_what_it_bounds() {
+        assert_eq!(
+            [0.341_328, 0.3413, 2978.0, 2978.2, 0.0].map(|distance| at_most_text(Metric::L2, distance)),
+            ["0.3414", "0.3413", "2,978", "2,979", "0"]
+        );
     }
 
     #[test]

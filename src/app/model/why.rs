@@ -40,37 +40,47 @@ impl Told {
 pub fn row_of(typed: &str, cloud: &PointCloud) -> Result<u32, String> {
     let shown = typed.trim();
     let record: u64 = shown.replace(',', "").parse().map_err(|_| format!("“{shown}” is not a row number such as 12."))?;
-    let row = cloud.row_of_record(record).map(|row| row as u32);
-    row.ok_or_else(|| format!("There is no row {}: the last one is {}.", text::thousands(record), text::thousands(cloud.record(cloud.len() - 1))))
+    let last = cloud.record(cloud.len() - 1);
+    cloud.row_of_record(record).map(|row| row as u32).ok_or_else(|| match record < last {
+        true => format!("Row {} was left out when the file was read.", text::thousands(record)),
+        false => format!("There is no row {}: the last one is {}.", text::thousands(record), text::thousands(last)),
+    })
 }
 
 /// A standing in sentences.
 pub fn sentences(standing: &Standing, answered: &Answered) -> Vec<String> {
     let (record, cloud) = (&answered.record, &answered.record.cloud);
-    let (k, metric) = (record.spec.k, record.spec.metric);
+    let metric = record.spec.metric;
     let name = format!("Row {}", text::thousands(cloud.record(standing.row as usize)));
+    let own = record.query_cloud.is_none().then(|| answered.row());
+    if own == Some(standing.row) {
+        return vec![format!("{name} is the query itself.")];
+    }
+    // The query's own row is not one of its neighbours, though it may be among the k that were asked for.
+    let others: Vec<(u32, f32)> = answered.neighbors().filter(|&(row, _)| Some(row) != own).collect();
+    let k = if own.is_some() && !record.spec.exclude_self { record.spec.k - 1 } else { record.spec.k };
     let distance = metric.distance(standing.squared_distance);
     let at = distance_text(metric, distance);
     let place = ordinal(standing.rank as u64 + 1);
     let mut said = Vec::new();
-    if standing.is_among(k) {
-        said.push(format!("{name} is among them: the {place} nearest, at {at}."));
-    } else {
-        let last = metric.distance(answered.max_squared_distance());
-        let farther = distance_text(metric, distance - last);
-        let how = if distance > last {
-            format!("{farther} farther than the {}", ordinal(k as u64))
-        } else {
-            "as far as the last, and later in order".to_owned()
-        };
-        said.push(format!("{name} is the {place} nearest, at {at}: {how}."));
+    match others.last() {
+        _ if others.iter().any(|&(row, _)| row == standing.row) => said.push(format!("{name} is among them: the {place} nearest, at {at}.")),
+        None => said.push(format!("{name} is the {place} nearest, at {at}.")),
+        Some(&(_, last)) => {
+            let last = metric.distance(last);
+            let farther = distance_text(metric, distance - last);
+            let how = if distance > last {
+                format!("{farther} farther than the {}", ordinal(others.len() as u64))
+            } else {
+                format!("as far as the {}, and later in order", ordinal(others.len() as u64))
+            };
+            said.push(format!("{name} is the {place} nearest, at {at}: {how}."));
+        }
     }
-    if let Some(back) = standing.back {
-        let mutual = match standing.is_mutual(k) {
-            Some(true) => "they are mutual neighbours",
-            _ => "they are not mutual neighbours",
-        };
-        said.push(format!("From its side the query is the {} nearest: for k = {k} {mutual}.", ordinal(back as u64 + 1)));
+    if let Some(back) = standing.back.filter(|_| k > 0) {
+        let mutual = if standing.is_mutual(k) == Some(true) { "they are mutual neighbours" } else { "they are not mutual neighbours" };
+        let of = if k == 1 { "for the nearest one".to_owned() } else { format!("among {k} each") };
+        said.push(format!("From its side the query is the {} nearest: {of}, {mutual}.", ordinal(back as u64 + 1)));
     }
     if let Some(bound) = standing.bound {
         let met = format!("It was met as point {} of {}", text::thousands(u64::from(standing.position) + 1), text::thousands(cloud.len() as u64));
@@ -124,24 +134,30 @@ mod tests {
 
     #[test]
     fn what_is_said_follows_from_where_it_stands() {
-        let record = record();
-        let answered = Answered { query: 0, record };
-        let k = answered.record.spec.k;
-        let far = Standing {
-            row: 5,
-            squared_distance: 1e6,
-            rank: k + 20,
-            back: Some(2),
-            position: 9,
-            bound: Some(4.0),
-            shares: vec![(1, 0.75), (0, 0.25)],
-        };
+        let answered = Answered { query: 0, record: record() };
+        let (k, own) = (answered.record.spec.k, answered.row());
+        let others = answered.neighbors().filter(|&(row, _)| row != own).collect::<Vec<_>>();
+        let stranger = (0..).find(|row| *row != own && others.iter().all(|&(other, _)| other != *row)).expect("a row that is far");
+        let shares = vec![(1, 0.75), (0, 0.25)];
+        let far = Standing { row: stranger, squared_distance: 1e6, rank: k + 20, back: Some(2), position: 9, bound: Some(4.0), shares };
         let said = sentences(&far, &answered).join(" ");
-        assert!(said.starts_with(&format!("Row 5 is the {} nearest, at 1,000: ", ordinal(k as u64 + 21))), "{said}");
+        let last = ordinal(others.len() as u64);
+        assert!(
+            said.contains(&format!("is the {} nearest, at 1,000: ", ordinal(k as u64 + 21))) && said.contains(&format!("than the {last}")),
+            "{said}"
+        );
         assert!(said.contains("not mutual neighbours") && said.contains("already 2") && said.contains("passed over"), "{said}");
-        let near = Standing { rank: 0, squared_distance: 0.0, back: None, bound: Some(f32::INFINITY), shares: Vec::new(), ..far };
-        let said = sentences(&near, &answered);
-        assert_eq!(said.len(), 2, "{said:?}");
-        assert!(said[0].contains("among them: the 1st nearest") && said[1].contains("became a candidate"), "{said:?}");
+        // The last of those that are listed, and the first that is not.
+        let (row, squared_distance) = others[others.len() - 1];
+        let listed = Standing { row, squared_distance, rank: others.len() - 1, back: None, bound: Some(f32::INFINITY), ..far.clone() };
+        let said = sentences(&listed, &answered);
+        assert!(said[0].contains(&format!("among them: the {last} nearest")) && said[1].contains("became a candidate"), "{said:?}");
+        let next = Standing { row: stranger, rank: others.len(), ..listed };
+        assert!(!sentences(&next, &answered)[0].contains("among them"));
+        let itself = Standing { row: own, ..far };
+        assert_eq!(
+            sentences(&itself, &answered),
+            [format!("Row {} is the query itself.", text::thousands(answered.record.cloud.record(own as usize)))]
+        );
     }
 }

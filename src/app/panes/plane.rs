@@ -9,7 +9,7 @@ use crate::app::features::picking::tool::{follow_ui, gesture_ui, hint_ui, pointi
 use crate::app::features::walk::{controls, paint};
 use crate::app::look::keys_text;
 use crate::app::look::ticks::ticks;
-use crate::app::model::camera::{self, place};
+use crate::app::model::camera::place;
 use crate::app::model::{Action, Answered, Command, Eye, PaneKind, PlaneCamera, PlaneView, PlaneWindow, Scene, Tool};
 use crate::app::panes::bar::{bar_ui, more_ui};
 use crate::app::panes::descriptor::{Pane, PaneContext};
@@ -74,7 +74,7 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 
     ui.painter().rect_filled(rect, 0.0, context.palette.canvas);
     axes_ui(ui, &camera, cloud, view, context);
-    let far = view.window.is_none() && !view.whole && camera::has_far_points(cloud, &view.axes);
+    let far = view.window.is_none() && !view.whole && camera.leaves_out(cloud, view.axes);
     let note = cloud_ui(ui, context, VIEW, &camera, &scene, view, moved).or_else(|| far.then(|| far_note(ui)));
     // The walk is about boxes that are larger than what a lens enlarges.
     let lens = (view.lens && paint::shown(context.state.walk, context.session).is_none()).then(|| lens(&camera, &scene, view, context)).flatten();

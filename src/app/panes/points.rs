@@ -169,9 +169,11 @@ pub fn dimensions_ui(ui: &mut Ui, rect: Rect, shown: usize, scene: &Scene, palet
 
 /// Whether a neighbour on the globe is beyond the edge of the map: a line to it would go around the wrong way.
 fn is_across(answered: &Answered, row: usize) -> bool {
+    if answered.record.spec.metric != Metric::Haversine {
+        return false;
+    }
     let (data, queries) = (&answered.record.cloud, answered.query_cloud());
-    let globe = Globe::of(data.axes()).ok().filter(|_| answered.record.spec.metric == Metric::Haversine);
-    globe.is_some_and(|globe| globe.is_across((queries, answered.row() as usize), (data, row)))
+    Globe::of(data.axes()).is_ok_and(|globe| globe.is_across((queries, answered.row() as usize), (data, row)))
 }
 
 /// Query, neighbours, and lines between them, over the points. `screen` gives a row's position; `None` is out of sight.

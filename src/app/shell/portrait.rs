@@ -95,7 +95,8 @@ impl Portrait {
         let mut state = self.state.clone();
         // The scale of the UI is in the pixels a point here.
         state.scale = 1.0;
-        let session = if marks { self.session.portrait() } else { self.session.portrait_without_marks() };
+        let mut session = if marks { self.session.portrait() } else { self.session.portrait_without_marks() };
+        session.title = self.pane.and_then(|_| self.session.picture_title());
         let builder =
             Harness::builder().with_size(self.size).with_pixels_per_point(scale).renderer(WgpuTestRenderer::from_render_state(render_state));
         let mut harness = builder.build_eframe(move |cc| {

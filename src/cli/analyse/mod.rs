@@ -10,7 +10,7 @@ use anyhow::{anyhow, bail};
 
 use super::answer::answer;
 use super::bar::Bar;
-use super::input::{DeviceArgs, EngineParser, metrics};
+use super::input::{DeviceArgs, EngineParser, metrics, note_assumed};
 use super::recall::table_path;
 use super::record::spare_files;
 use super::usage::Usage;
@@ -76,7 +76,7 @@ struct Wanted {
     /// Share of neighbours with the same value in a column, and leave-one-out classification by their majority
     #[arg(long, value_name = "COLUMN")]
     labels: Option<String>,
-    /// Groups of rows within a distance of one another; 0 for equal rows
+    /// Groups of rows within a distance of one another, in the metric's unit (km with haversine, radians with angular); 0 for rows at distance 0
     #[arg(long, value_name = "EPS", value_parser = distance, allow_negative_numbers = true)]
     duplicates: Option<f64>,
     /// Share of neighbours in common with another cloud of the same rows
@@ -91,7 +91,7 @@ struct Wanted {
     /// Rows of OTHER within --eps of a row of IN
     #[arg(long, value_name = "OTHER", requires = "eps")]
     leaks: Option<PathBuf>,
-    /// For --leaks: the distance; 0 for equal rows
+    /// For --leaks: the distance, in the metric's unit; 0 for rows at distance 0
     #[arg(long, value_name = "EPS", value_parser = distance, allow_negative_numbers = true, requires = "leaks")]
     eps: Option<f64>,
     /// Writes the graph of neighbours to a file
@@ -127,6 +127,9 @@ pub fn run(args: &AnalyseArgs) -> anyhow::Result<()> {
     check(args)?;
     let wanted = &args.wanted;
     let cloud = load(&args.input, args.columns.clone(), args)?;
+    if args.metric == Metric::Haversine {
+        note_assumed(cloud.axes());
+    }
     let labels = wanted.labels.as_deref().map(|name| read_labels(args, &cloud, name)).transpose()?;
     let mut engines = Engines::default();
     let mut found = report::Found { cloud: &cloud, k: args.k, metric: args.metric, graph: None, leaks: None, written: Vec::new() };
@@ -282,7 +285,10 @@ fn analyse(
         let same_rows = cloud.len() == other.len() && (0..cloud.len()).all(|row| cloud.record(row) == other.record(row));
         let shares = match same_rows {
             true => overlap::shares(graph, &theirs, &Bar::new("comparing")),
-            false => Err(OverlapError::Rows { here: cloud.len(), there: other.len() }),
+            false => Err(match (0..cloud.len().min(other.len())).find(|&row| cloud.record(row) != other.record(row)) {
+                Some(row) if cloud.len() == other.len() => OverlapError::LeftOut { row: cloud.record(row).min(other.record(row)) as u32 },
+                _ => OverlapError::Rows { here: cloud.len(), there: other.len() },
+            }),
         };
         all.overlap = Some(shares.map_err(|why| anyhow!("--overlap: {why}: {}", path.display()))?);
     }

@@ -3,7 +3,6 @@
 use super::report::{Components, Duplicates, Hubs, Lid, Named, Report, Scores};
 use super::{AnalyseArgs, output};
 use crate::export::text;
-use crate::knn::Metric;
 use crate::run::graph::labels::Classified;
 use crate::run::graph::leaks::LeaksFound;
 use crate::run::stats::Spread;
@@ -28,12 +27,13 @@ pub fn text(report: &Report, args: &AnalyseArgs) -> String {
         let k = text::thousands(report.k as u64);
         row("neighbours", format!("k = {k}, {}, without the row itself, by {} on {}", report.metric, report.engine, report.device));
         if report.k as u64 >= report.points {
-            row("note", format!("there are only {} other points: each has so many neighbours", text::thousands(report.points - 1)));
+            row("note", format!("each row has only {}: there are no more", text::count(report.points - 1, "neighbour", "neighbours")));
         }
     }
-    let unit = if report.metric == Metric::Angular { "angle" } else { "distance" };
+    let heading = report.metric.heading();
+    let unit = report.metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
     if let Some(scores) = &report.density {
-        row("density", format!("{unit} to the {} neighbour: {}", text::ordinal(report.k as u64), scored(scores)));
+        row("density", format!("{heading} to the {} neighbour: {}", text::ordinal(report.k as u64), scored(scores)));
     }
     if let Some(scores) = &report.lof {
         row("lof", scored(scores));
@@ -48,7 +48,7 @@ pub fn text(report: &Report, args: &AnalyseArgs) -> String {
         row("labels", labels(of, result));
     }
     if let Some(found) = &report.duplicates {
-        row("duplicates", duplicates(found, unit));
+        row("duplicates", duplicates(found, &unit));
     }
     if let Some(Named { of, result }) = &report.overlap {
         row("overlap", format!("share of neighbours in common with {of}: {}", spread(result)));
@@ -57,7 +57,7 @@ pub fn text(report: &Report, args: &AnalyseArgs) -> String {
         row("components", components(found));
     }
     if let Some(Named { of, result }) = &report.leaks {
-        row("leaks", leaks(of, result, unit));
+        row("leaks", leaks(of, result, &unit));
     }
     for path in &report.wrote {
         row("wrote", path.clone());
@@ -149,7 +149,7 @@ fn confusion(of: &Classified) -> String {
 }
 
 fn duplicates(found: &Duplicates, unit: &str) -> String {
-    let within = if found.eps == 0.0 { "equal rows".to_owned() } else { format!("rows within {unit} {}", Exact(found.eps)) };
+    let within = if found.eps == 0.0 { "rows at distance 0".to_owned() } else { format!("rows within {}{unit}", Exact(found.eps)) };
     if found.groups == 0 {
         return format!("no {within}");
     }
@@ -171,5 +171,5 @@ fn components(found: &Components) -> String {
 fn leaks(other: &str, found: &LeaksFound, unit: &str) -> String {
     let (leaks, rows) = (text::thousands(found.leaks), text::count(found.rows, "row", "rows"));
     let share = if found.rows > 0 { percent(found.leaks as f64 / found.rows as f64) } else { percent(0.0) };
-    format!("{leaks} of {rows} of {other} ({share}) within {unit} {} of a row here, {} at 0", Exact(found.eps), text::thousands(found.equal))
+    format!("{leaks} of {rows} of {other} ({share}) within {}{unit} of a row here, {} at 0", Exact(found.eps), text::thousands(found.equal))
 }

@@ -1,7 +1,7 @@
 //! What a run's times say, in sentences: where the time goes, and what more points would take.
 
 use super::super::planner::{Job, Planner, about};
-use super::super::{Phase, RunRecord};
+use super::super::{Phase, QuerySpec, RunRecord};
 use crate::knn::Shape;
 use crate::text;
 
@@ -38,20 +38,23 @@ pub fn where_time_goes(record: &RunRecord) -> Option<String> {
 pub fn outlook(record: &RunRecord, planner: &Planner) -> Option<String> {
     let engine = record.descriptor()?;
     let shape = Job::shape_of(record);
-    let more = Shape { n: shape.n.checked_mul(MORE)?, ..shape };
+    // Where every row is a query, there are as many times the queries.
+    let all = matches!(record.spec.queries, QuerySpec::All);
+    let more = Shape { n: shape.n.checked_mul(MORE)?, q: shape.q.checked_mul(if all { MORE } else { 1 })?, ..shape };
     if more.n > engine.limits.n {
         return None;
     }
     let factor = planner.growth(engine, Some(&record.device), &shape, &more);
     let search = record.summary.search_ms_median;
-    (factor.is_finite() && factor > 0.0 && search > 0.0).then(|| format!("Ten times the points: {} to search.", about(search * factor)))
+    (factor.is_finite() && factor > 0.0 && search > 0.0)
+        .then(|| format!("Ten times the points{}: {} to search.", if all { ", each a query" } else { "" }, about(search * factor)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::super::testing::records::record;
     use super::super::super::testing::{spec, squares};
-    use super::super::super::{Engines, Sample};
+    use super::super::super::{Engines, RunSpec, Sample};
     use super::*;
 
     #[test]
@@ -71,7 +74,8 @@ mod tests {
 
     #[test]
     fn more_points_take_longer() {
-        let mut record = Engines::default().execute(&spec(), &squares(300), None, &mut |_, _| true).unwrap();
+        let spec = RunSpec { queries: QuerySpec::Count(50), ..spec() };
+        let mut record = Engines::default().execute(&spec, &squares(300), None, &mut |_, _| true).unwrap();
         record.head.summary.search_ms_median = 10.0;
         let planner = Planner::default();
         let engine = record.descriptor().expect("an engine of ours");
@@ -85,5 +89,9 @@ mod tests {
         planner.learn(engine, &shape, &record);
         record.head.summary.search_ms_median = 10.0;
         assert_eq!(outlook(&record, &planner), Some(expected));
+        // Where all rows are queries, there are ten times as many.
+        record.head.spec.queries = QuerySpec::All;
+        let said = outlook(&record, &planner).expect("it grows too");
+        assert!(said.starts_with("Ten times the points, each a query: "), "{said}");
     }
 }

@@ -45,6 +45,9 @@ pub enum RecallError {
     /// The answers belong to other queries.
     #[error(transparent)]
     Answers(#[from] AnswersError),
+    /// The truth does.
+    #[error("the truth: {0}")]
+    OfTruth(AnswersError),
     #[error("cancelled")]
     Cancelled,
 }
@@ -204,7 +207,7 @@ pub fn of_problem(
         }
         Truth::Named(named) => {
             check_width("the truth", named.columns.len(), ks)?;
-            Some(row_of(problem, queries, named.rows())?)
+            Some(row_of(problem, queries, named.rows()).map_err(RecallError::OfTruth)?)
         }
     };
     let positions = Positions::new(problem, cloud);

@@ -38,7 +38,10 @@ impl Comparison {
                     )
                 });
                 let times = faster_text(medians[slower] / medians[faster].max(f64::MIN_POSITIVE));
-                format!("{} searches {times} as {}{neighbours}{setup}.", names[faster], names[slower])
+                {
+                    let than = if times.ends_with("faster") { "than" } else { "as" };
+                    format!("{} searches {times} {than} {}{neighbours}{setup}.", names[faster], names[slower])
+                }
             }
         })
     }
@@ -50,9 +53,9 @@ impl Comparison {
     }
 }
 
-/// `3.3 times as fast`.
+/// `3.3 times as fast`, or `2 % faster`.
 fn faster_text(times: f64) -> String {
-    format!("{} times as fast", text::digits(times, 2))
+    if times < 1.095 { format!("{} % faster", text::digits((times - 1.0) * 100.0, 1)) } else { format!("{} times as fast", text::digits(times, 2)) }
 }
 
 /// `B (kdtree)`, or `B` where both are of one engine.

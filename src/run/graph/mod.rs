@@ -124,7 +124,13 @@ impl<'a> KnnGraph<'a> {
         self.of(point).1.iter().map(|&squared| self.metric.distance(squared))
     }
 
-    /// The same for every point, in parallel.
+    /// The distance to the neighbour at a rank; ∞ past the last.
+    pub fn distance(&self, point: usize, rank: usize) -> f64 {
+        let place = point * self.k + rank;
+        if rank < self.k && self.indices[place] != NONE { self.metric.distance(self.squared_distances[place]) } else { f64::INFINITY }
+    }
+
+    /// Something for every point, in parallel.
     fn map<T: Send>(&self, progress: &dyn Progress, of: impl Fn(usize) -> T + Sync) -> Result<Vec<T>, Cancelled> {
         let mut all = Vec::with_capacity(self.len());
         self.blocks(progress, |block| all.par_extend(block.into_par_iter().map(&of)))?;

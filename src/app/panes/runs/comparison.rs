@@ -68,9 +68,6 @@ fn timings_ui(ui: &mut Ui, compared: &Compared, palette: &Palette) {
     } else if let Some(why) = &comparison.no_answers {
         ui.label(RichText::new(format!("Neighbours are not compared: {why}.")).color(palette.text_weak));
     }
-    if let Some(sentence) = comparison.job_sentence().filter(|_| sentence.is_none()) {
-        ui.label(RichText::new(sentence).color(palette.warning));
-    }
     heading_ui(ui, "Time per phase");
     if comparison.phases.is_empty() {
         ui.label(RichText::new("No phase was timed in both.").color(palette.text_weak));

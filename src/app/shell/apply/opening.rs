@@ -2,9 +2,7 @@
 
 use std::io::Write as _;
 
-use crate::app::model::{
-    About, Action, ColorBy, DataKind, LeftOut, Material, PaneKind, Picked, ProjectionKind, ProjectionView, Sample, opening, roles,
-};
+use crate::app::model::{About, Action, ColorBy, DataKind, LeftOut, Material, PaneKind, Picked, ProjectionKind, ProjectionView, Sample, roles};
 use crate::app::shell::app::App;
 use crate::cloud::{ColumnChoice, Globe, PointCloud, Source};
 use crate::files;
@@ -13,7 +11,7 @@ use crate::knn::Metric;
 impl App {
     /// Shows what was loaded from the side that says most, and asks for a row of it; `again` where the same points were shown before, whose
     /// view stays.
-    pub(in crate::app::shell) fn open_to_an_answer(&mut self, again: bool) {
+    pub(in crate::app::shell) fn open_to_an_answer(&mut self, first: u32, again: bool) {
         let Some(cloud) = self.session.cloud.clone() else { return };
         if !again {
             self.choose_metric(&cloud);
@@ -22,7 +20,7 @@ impl App {
                 self.choose_projection(ProjectionView { kind: ProjectionKind::Pca, ..self.state.projection });
             }
         }
-        self.pick(Picked::Row(opening::first_query(&cloud)));
+        self.pick(Picked::Row(first));
         // It is where one begins: there is nothing to undo.
         self.history.clear();
     }

@@ -203,11 +203,16 @@ impl App {
                 }
                 return;
             }
-            (Ok(Ok(Opened { cloud, left_out })), Then::Show) => {
+            (Ok(Ok(Opened { cloud, left_out, first })), Then::Show) => {
                 let again = self.shows(&cloud);
+                let before = if again { std::mem::take(&mut self.session.left_out) } else { Vec::new() };
                 self.show_loaded_cloud(cloud, file);
-                self.leave_out(left_out);
-                return self.open_to_an_answer(again);
+                // The same points, by the columns that were found before.
+                match left_out.is_empty() {
+                    true => self.session.left_out = before,
+                    false => self.leave_out(left_out),
+                }
+                return self.open_to_an_answer(first, again);
             }
             (Ok(Ok(Opened { cloud, .. })), Then::Resume(saved)) => {
                 self.show_loaded_cloud(cloud, file);

@@ -160,7 +160,12 @@ fn distances_ui(ui: &mut Ui, telling: &Telling, palette: &Palette) {
     for &distance in &telling.distances {
         tick(distance, palette.neighbor.gamma_multiply(0.6), 1.0);
     }
-    let median = telling.distances[telling.distances.len() / 2];
+    let middle = telling.distances.len() / 2;
+    let median = if telling.distances.len() % 2 == 1 {
+        telling.distances[middle]
+    } else {
+        f64::midpoint(telling.distances[middle - 1], telling.distances[middle])
+    };
     tick(median, palette.text, 2.0);
     let unit = telling.unit.map_or_else(String::new, |unit| format!(" {unit}"));
     let words = format!("nearest {}, median {}, farthest {}{unit}", text::digits(nearest, 3), text::digits(median, 3), text::digits(farthest, 3));

@@ -64,7 +64,7 @@ fn the_finder_finds_a_command_by_its_words_and_does_it() {
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
     window.get_by_role_and_label(Role::TextInput, "Find a command").type_text("hide probl");
     window.run_steps(3);
-    window.get_by_label_contains("Show or hide the problem");
+    window.get_by_label_contains("Show or hide the left panel");
     key(&mut window, egui::Modifiers::NONE, egui::Key::Enter);
     assert!(!window.state().state().show_problem && window.state().session().finder.is_none());
 

@@ -12,9 +12,9 @@ pub struct LeftOut {
     pub is_label: bool,
 }
 
-/// `d64 is a label`, `id names rows`.
+/// `d64 looks like a label`, `id looks like a row number`.
 pub fn sentence(left_out: &[LeftOut]) -> String {
-    let one = |column: &LeftOut| format!("{} {}", column.name, if column.is_label { "is a label" } else { "names rows" });
+    let one = |column: &LeftOut| format!("{} {}", column.name, if column.is_label { "looks like a label" } else { "looks like a row number" });
     left_out.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
@@ -46,6 +46,6 @@ mod tests {
     #[test]
     fn columns_are_told_by_what_they_are() {
         let column = |name: &str, is_label| LeftOut { name: name.to_owned(), number: 0, key: name.to_owned(), is_label };
-        assert_eq!(sentence(&[column("d64", true), column("id", false)]), "d64 is a label, id names rows");
+        assert_eq!(sentence(&[column("d64", true), column("id", false)]), "d64 looks like a label, id looks like a row number");
     }
 }

@@ -194,7 +194,7 @@ impl Session {
     /// What the file has of the picked query's neighbours beside their coordinates, once it was read.
     pub fn listed_beside(&self) -> Option<&Beside> {
         let (beside, answered) = (self.beside.as_ref()?, self.answered.as_ref()?);
-        beside.is_of(&answered.record.cloud, answered.neighbors().map(|(row, _)| row)).then_some(beside)
+        beside.is_of(&answered.record.cloud, &answered.rows_to_tell()).then_some(beside)
     }
 
     /// What Plane and Space draw; `None` without a cloud.

@@ -71,7 +71,7 @@ impl Telling {
         // Of the answer: a query that is dragged or picked may be a moment ahead.
         let own = answered.record.query_cloud.is_none().then(|| answered.row());
         let neighbors: Vec<(u32, f32)> = answered.neighbors().collect();
-        let place_of_own = neighbors.iter().position(|&(row, _)| Some(row) == own);
+        let place_of_own = own.and_then(|own| answered.rows_to_tell().iter().position(|&row| row == own));
         let others = || neighbors.iter().filter(|&&(row, _)| Some(row) != own);
         let distances: Vec<f64> = others().map(|&(_, squared)| metric.distance(squared)).collect();
         let farthest = distances.last().copied().unwrap_or(0.0);
@@ -83,7 +83,7 @@ impl Telling {
             (None, None, Some(Picked::Query(query))) => format!("query {}", text::thousands(query as u64)),
             _ => "this place".to_owned(),
         };
-        let is_itself = place_of_own.is_some() && distances.is_empty();
+        let is_itself = !neighbors.is_empty() && distances.is_empty();
         Self { found: distances.len(), whose, within: at_most_text(metric, farthest), distances, unit: metric.unit(), kinds, is_itself }
     }
 

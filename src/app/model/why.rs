@@ -83,7 +83,8 @@ pub fn sentences(standing: &Standing, answered: &Answered) -> Vec<String> {
         said.push(format!("From its side the query is the {} nearest: {of}, {mutual}.", ordinal(back as u64 + 1)));
     }
     if let Some(bound) = standing.bound {
-        let met = format!("It was met as point {} of {}", text::thousands(u64::from(standing.position) + 1), text::thousands(cloud.len() as u64));
+        let met =
+            format!("The search met it as point {} of {}", text::thousands(u64::from(standing.position) + 1), text::thousands(cloud.len() as u64));
         let then = match () {
             () if bound.is_infinite() => "before there was a bound, so it became a candidate".to_owned(),
             () if standing.squared_distance < bound => {

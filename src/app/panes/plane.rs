@@ -47,7 +47,7 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             axis_ui(ui, "right", cloud, &mut view.axes[0], context.palette);
             axis_ui(ui, "up", cloud, &mut view.axes[1], context.palette);
             crate::app::features::projection::bar_ui(ui, &view.axes, context.state, context.session, context.palette, context.actions);
-            crate::app::features::color::bar::bar_ui(ui, context.state, context.session, context.actions);
+            crate::app::features::color::bar::bar_ui(ui, context.state, context.session, "Single colour", context.actions);
             controls::show_ui(ui, context.state, context.actions);
             more_ui(ui, |ui| {
                 ui.checkbox(&mut view.lines, "Lines").on_hover_text("Join the query and its neighbours.");
@@ -108,7 +108,7 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 /// That a few points are out of sight, and what shows them.
 fn far_note(ui: &Ui) -> String {
     let keys = Command::FitView.shortcut().map(|keys| keys_text(ui.ctx(), &keys)).unwrap_or_default();
-    format!("a few far points are out of sight: {keys} shows all")
+    format!("a few far points are out of sight: {keys} shows all, and goes back")
 }
 
 /// Points, circle and marks through a camera.

@@ -41,7 +41,8 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
                 axis_ui(ui, label, cloud, &mut view.axes[at], context.palette);
             }
             crate::app::features::projection::bar_ui(ui, &view.axes, context.state, context.session, context.palette, context.actions);
-            crate::app::features::color::bar::bar_ui(ui, context.state, context.session, context.actions);
+            let plain = if view.color_by_height { "Shaded by height" } else { "Single colour" };
+            crate::app::features::color::bar::bar_ui(ui, context.state, context.session, plain, context.actions);
             controls::show_ui(ui, context.state, context.actions);
             more_ui(ui, |ui| {
                 ui.checkbox(&mut view.lines, "Lines").on_hover_text("Join the query and its neighbours.");

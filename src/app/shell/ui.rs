@@ -6,7 +6,7 @@ use egui::{CentralPanel, Frame, Margin, Panel, RadioButton, Ui};
 
 use crate::app::features::lesson::controls;
 use crate::app::look::{Palette, keys_text, menu_entry_ui, menu_items_ui, menu_ui};
-use crate::app::model::{Action, Actions, Command, LessonAction, Look, PaneKind, Presenting, Room, SAMPLES, SCALES, file_name};
+use crate::app::model::{Action, Actions, Command, LessonAction, Look, PaneKind, Presenting, Room, SCALES, file_name};
 use crate::app::panes::descriptor::PaneContext;
 use crate::app::panes::tiles::{Panes, least_room};
 use crate::app::shell::app::App;
@@ -100,11 +100,7 @@ impl App {
             menu_ui(ui, "File", |ui| {
                 menu_items_ui(ui, &Command::FILE[..1], actions);
                 recent_ui(ui, &state.recent, actions);
-                menu_ui(ui, "Open a sample", |ui| {
-                    for sample in &SAMPLES {
-                        menu_entry_ui(ui, egui::Button::new(sample.title), Action::OpenSample(sample), actions).on_hover_text(sample.about);
-                    }
-                });
+                menu_ui(ui, "Open a sample", |ui| crate::app::shell::panels::hints::samples_ui(ui, actions));
                 menu_items_ui(ui, &Command::FILE[1..], actions);
                 if let Some(player) = session.lesson.player.as_ref().filter(|_| session.lesson.open) {
                     ui.separator();

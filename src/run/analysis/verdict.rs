@@ -29,7 +29,8 @@ pub fn where_time_goes(record: &RunRecord) -> Option<String> {
     parts.sort_by(|a, b| b.1.total_cmp(&a.1));
     let share = |&(name, ms): &(&str, f64)| format!("{name} {} ({} %)", text::time(ms), text::digits(ms / total * 100.0, 2));
     let listed: Vec<String> = parts.iter().filter(|(_, ms)| ms / total >= 0.01).map(share).collect();
-    Some(format!("One answer takes {}: {}.", text::time(total), listed.join(", ")))
+    let queries = text::count(record.summary.q, "query takes", "queries take");
+    Some(format!("{} {}: {}.", queries, text::time(total), listed.join(", ")))
 }
 
 /// What ten times the points would take: the measured search, scaled as the planner expects of the engine.
@@ -66,7 +67,7 @@ mod tests {
         record.head.summary.search_ms_median = 60.0;
         assert_eq!(
             where_time_goes(&record).as_deref(),
-            Some("One answer takes 100 ms: search 60.0 ms (60 %), build index 30.0 ms (30 %), download 10.0 ms (10 %).")
+            Some("2 queries take 100 ms: search 60.0 ms (60 %), build index 30.0 ms (30 %), download 10.0 ms (10 %).")
         );
         record.head.summary.search_ms_median = 0.0;
         assert_eq!(where_time_goes(&record), None);

@@ -33,7 +33,7 @@ impl Comparison {
                     let totals = [a, b];
                     let times = totals[slower] / totals[faster];
                     format!(
-                        "; with what is done once before, {}",
+                        "; counting upload and index, {}",
                         if times >= 1.0 { faster_text(times) } else { format!("slower: {} times as long", text::digits(1.0 / times, 2)) }
                     )
                 });
@@ -100,7 +100,7 @@ mod tests {
         let a = saved(&searches("lockstep", &[33.0, 34.0, 32.0]));
         let b = saved(&format!("kdtree,build index,0,0,0,56\n{}", searches("kdtree", &[10.0, 9.9, 10.1])));
         let said = compare(&a, &b).sentence().unwrap();
-        assert_eq!(said, "B (kdtree) searches 3.3 times as fast as A (lockstep); with what is done once before, slower: 2.0 times as long.");
+        assert_eq!(said, "B (kdtree) searches 3.3 times as fast as A (lockstep); counting upload and index, slower: 2.0 times as long.");
     }
 
     #[test]

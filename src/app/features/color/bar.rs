@@ -10,10 +10,10 @@ use crate::app::look::{Paint, Paints, Palette, name_chooser};
 use crate::app::model::{Actions, Answered, ColorAction, ColorBy, ColorMap, ColorView, Colored, Session, State, Whose};
 use crate::cloud::Source;
 
-/// By what points are coloured: one choice for Plane and Space.
-pub fn bar_ui(ui: &mut Ui, state: &State, session: &Session, actions: &mut Actions) {
+/// By what points are coloured: one choice for Plane and Space; `plain` is what the pane does where nothing is chosen.
+pub fn bar_ui(ui: &mut Ui, state: &State, session: &Session, plain: &str, actions: &mut Actions) {
     let mut view = state.color.clone();
-    let shown = if view.by == ColorBy::Nothing { "Single colour".to_owned() } else { format!("Colour by {}", view.by.text()) };
+    let shown = if view.by == ColorBy::Nothing { plain.to_owned() } else { format!("Colour by {}", view.by.text()) };
     let combo = ComboBox::from_id_salt("colour by").width(0.0).height(320.0).selected_text(shown);
     let response = combo.show_ui(ui, |ui| {
         for by in ColorBy::all() {

@@ -79,7 +79,7 @@ impl ColorBy {
     /// As the chooser says it.
     pub fn text(&self) -> String {
         match self {
-            Self::Nothing => "nothing (single colour)",
+            Self::Nothing => "nothing",
             Self::Axis(_) => "an axis",
             Self::Column(_) => "a column",
             Self::Distance => "distance to the query",

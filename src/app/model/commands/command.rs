@@ -219,7 +219,7 @@ impl Command {
                 Explorer,
                 Some((PLAIN, Key::F)),
                 "Fit the views to the cloud",
-                "Show the whole cloud in Plane and Space; with the pointer over Timeline, the warp of the picked query.",
+                "Show the whole cloud in Plane and Space, and once more where most points are; with the pointer over Timeline, the warp of the picked query.",
             ),
             Self::FocusQuery => {
                 entry(Explorer, Some((PLAIN, Key::Z)), "Zoom to the query", "Show the picked query and its neighbours large in Plane and Space.")
@@ -269,9 +269,11 @@ impl Command {
             Self::WalkBack => entry(Explorer, Some((PLAIN, Key::Comma)), "Step of the walk before", "One step of the search back."),
             Self::PlayWalk => entry(Explorer, Some((PLAIN, Key::Space)), "Play or pause the walk", "One step of the search after the other."),
             Self::ToggleProblem => {
-                entry(Both, Some((COMMAND, Key::B)), "Show or hide the problem", "The panel on the left; in the lesson, that of the lessons.")
+                entry(Both, Some((COMMAND, Key::B)), "Show or hide the left panel", "What is asked and measured; in the lesson, that of the lessons.")
             }
-            Self::ToggleSelection => entry(Explorer, Some((COMMAND, Key::I)), "Show or hide the selection", "The panel on the right."),
+            Self::ToggleSelection => {
+                entry(Explorer, Some((COMMAND, Key::I)), "Show or hide the right panel", "The answer, the query and the selection.")
+            }
             Self::ScaleUp => entry(Both, Some((COMMAND, Key::Equals)), "Larger text and controls", "A quarter larger, up to 300 %."),
             Self::ScaleDown => entry(Both, Some((COMMAND, Key::Minus)), "Smaller text and controls", "A quarter smaller, down to 75 %."),
             Self::ScaleReset => entry(Both, Some((COMMAND, Key::Num0)), "Text and controls at 100 %", "As the desktop has it."),

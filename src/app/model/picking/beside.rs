@@ -22,8 +22,8 @@ pub struct Beside {
 
 impl Beside {
     /// Whether it is of these rows.
-    pub fn is_of(&self, cloud: &Arc<PointCloud>, rows: impl Iterator<Item = u32>) -> bool {
-        Arc::ptr_eq(&self.cloud, cloud) && rows.eq(self.rows.iter().copied())
+    pub fn is_of(&self, cloud: &Arc<PointCloud>, rows: &[u32]) -> bool {
+        Arc::ptr_eq(&self.cloud, cloud) && self.rows == rows
     }
 
     /// What was found, if anything was.

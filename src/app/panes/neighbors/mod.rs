@@ -56,7 +56,9 @@ fn title(answered: &Answered, found: u64) -> String {
         QuerySpec::At(_) => "of a place".to_owned(),
         _ => format!("of query row {}", text::thousands(answered.query_cloud().record(answered.row() as usize))),
     };
-    let title = format!("{} {of}", text::count(found, "neighbour", "neighbours"));
+    let own = answered.record.query_cloud.is_none() && answered.neighbors().any(|(row, _)| row == answered.row());
+    let itself = if own { ", itself included" } else { "" };
+    let title = format!("{} {of}{itself}", text::count(found, "neighbour", "neighbours"));
     if found < k { format!("{title}; k = {} is more than there are points", text::thousands(k)) } else { title }
 }
 

@@ -13,6 +13,9 @@ use crate::text;
 pub fn comparison_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let runs = &context.session.runs;
     let Some([a, b]) = runs.pair() else { return };
+    if let Some(sentence) = runs.compared.as_ref().and_then(|compared| compared.comparison.sentence()) {
+        ui.add(egui::Label::new(RichText::new(sentence).size(15.0)).wrap());
+    }
     heads_ui(ui, [a, b], context);
     let Some(compared) = runs.compared.clone() else {
         ui.horizontal(|ui| {
@@ -58,10 +61,6 @@ fn heads_ui(ui: &mut Ui, pair: [&KeptRun; 2], context: &mut PaneContext<'_>) {
 
 fn timings_ui(ui: &mut Ui, compared: &Compared, palette: &Palette) {
     let comparison = &compared.comparison;
-    let sentence = comparison.sentence();
-    if let Some(sentence) = &sentence {
-        ui.add(egui::Label::new(RichText::new(sentence).size(15.0)).wrap());
-    }
     if let Some(answers) = &comparison.answers {
         let color = if answers.identical() { palette.text } else { palette.warning };
         ui.label(RichText::new(answers.sentence()).color(color));

@@ -11,7 +11,7 @@ impl App {
     pub(in crate::app::shell) fn want_beside(&mut self) {
         let shown = self.shows_beside() && !self.session.live.is_held();
         let Some(answered) = self.session.answered.as_ref().filter(|_| shown && self.session.listed_beside().is_none()) else { return };
-        let (cloud, rows) = (&answered.record.cloud, answered.neighbors().map(|(row, _)| row).collect::<Vec<u32>>());
+        let (cloud, rows) = (&answered.record.cloud, answered.rows_to_tell());
         match self.handles.beside.known(cloud, &rows) {
             Some(found) => self.session.beside = Some(Beside { cloud: Arc::clone(cloud), rows, found: Arc::clone(found) }),
             None => {

@@ -30,15 +30,16 @@ use crate::app::jobs::table::Cancel;
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{
     About, Action, Answered, Choice, Command, Draft, ExportKind, Finder, How, Look, PaneKind, Picked, PlaneWindow, QueryKind, Room, Running,
-    SelectAction, Then, TimeAxis, Tool, WalkAction, absolute,
+    SelectAction, SpaceView, Then, TimeAxis, Tool, WalkAction, absolute,
 };
 use crate::app::model::{camera, state};
 use crate::app::panes::tiles::PANE_MARGIN;
 use crate::app::shell::app::App;
 use crate::app::shell::tasks::{DIALOG, LOAD, Loading, OPEN, THEORY, TakesPath};
 use crate::cloud::{PointCloud, Source};
+use crate::engines::registry;
 use crate::run::analysis::TheoryCurve;
-use crate::run::{Job, QuerySpec, RunSpec, recording};
+use crate::run::{EngineChoice, Job, QuerySpec, RunSpec, planner, recording};
 
 impl App {
     /// Carries out an action.
@@ -105,10 +106,13 @@ impl App {
             Command::PreviousQuery => self.step_query(-1),
             Command::FitView if self.is_at(PaneKind::Timeline) => self.focus_timeline(),
             Command::FitView => {
-                (self.state.plane.window, self.state.plane.whole) = (None, true);
+                // All points, and from there where most of them are.
+                let closer = self.state.plane.window.is_none() && self.state.plane.whole;
+                (self.state.plane.window, self.state.plane.whole) = (None, !closer);
                 if let Some(scene) = self.session.scene() {
-                    let space = &mut self.state.space;
-                    (space.target, space.distance) = camera::overview(scene.data(), space.axes);
+                    let (space, usual) = (&mut self.state.space, SpaceView::default());
+                    let whole = camera::overview(scene.data(), space.axes);
+                    (space.target, space.distance) = if closer { (usual.target, usual.distance) } else { whole };
                 }
             }
             Command::FocusQuery => self.focus_query(),
@@ -475,6 +479,13 @@ impl App {
         spec.data = cloud.source().clone();
         spec.queries = queries;
         (spec.warmup, spec.repeats) = (0, 1);
+        // An engine that was chosen for other data, and cannot search this, keeps nobody from an answer.
+        let shape = planner::Job::of(&spec, planner::Purpose::Ask, cloud.len(), cloud.dims(), Some(1)).shape;
+        if let EngineChoice::Named(method) = &spec.engine
+            && registry::find(method.engine).is_some_and(|engine| engine.limits.check(engine.id, &shape, spec.metric).is_err())
+        {
+            spec.engine = EngineChoice::Auto;
+        }
         Ok(spec)
     }
 }

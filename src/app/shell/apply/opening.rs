@@ -54,7 +54,7 @@ impl App {
         let Source::File { columns: ColumnChoice::Named(names), .. } = cloud.source() else { return };
         let (false, Some(typed)) = (left_out.is_empty(), roles::ranges(names)) else { return };
         self.state.draft.columns = typed;
-        self.session.log.info(format!("not taken for coordinates: {}", roles::sentence(&left_out)));
+        self.session.log.info(format!("left out of the coordinates: {}", roles::sentence(&left_out)));
         if let Some(label) = left_out.iter().find(|column| column.is_label) {
             self.state.color.choose(ColorBy::Column(label.key.clone()));
         }

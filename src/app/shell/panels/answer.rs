@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use egui::{Color32, Rect, RichText, Sense, Stroke, Ui, vec2};
 
 use crate::app::look::{Palette, heading_ui};
-use crate::app::model::{Action, Actions, Answered, Found, Kinds, Picked, Session, Telling};
+use crate::app::model::{Action, Actions, Answered, ColorMap, Colored, Found, Kinds, Picked, Session, Telling};
 use crate::run::RunRecord;
 use crate::text;
 
@@ -18,7 +18,7 @@ pub fn answer_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &
     heading_ui(ui, "Answer");
     ui.add(egui::Label::new(RichText::new(telling.sentence()).size(15.0)).wrap());
     if let Some(kinds) = &telling.kinds {
-        kinds_ui(ui, kinds, palette);
+        kinds_ui(ui, session, kinds, palette);
     }
     distances_ui(ui, &telling, palette);
     why_ui(ui, session, answered, palette, actions);
@@ -34,6 +34,10 @@ fn why_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &Palette
             let about = "Where any row of the data stands: its rank and distance, the query’s rank from its side, and what the distance is made of.";
             let field = ui.add(edit).labelled_by(label.id).on_hover_text(about);
             let entered = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+            if entered {
+                // The next row is typed at once.
+                field.request_focus();
+            }
             let pressed = ui.add_enabled(!typed.trim().is_empty(), egui::Button::new("Ask")).clicked();
             // One row that is selected, by a click with Ctrl or in the table, is likely the one that is meant.
             let selected = match session.selection.rows()[..] {
@@ -103,12 +107,24 @@ fn telling(ui: &Ui, session: &Session, answered: &Answered) -> Arc<Telling> {
     telling
 }
 
-fn kinds_ui(ui: &mut Ui, kinds: &Kinds, palette: &Palette) {
+fn kinds_ui(ui: &mut Ui, session: &Session, kinds: &Kinds, palette: &Palette) {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), BAR), Sense::hover());
     let sentence = kinds.sentence();
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &sentence));
     let total: usize = kinds.counts.iter().map(|(_, count)| count).sum::<usize>() + kinds.others;
-    let color = |at: usize| if at < kinds.counts.len() { palette.categories[at % palette.categories.len()] } else { palette.muted };
+    // As they are in Plane and Space, where these are coloured by the same column.
+    let shown = match &session.colored {
+        Colored::Ready(channel) if channel.title == kinds.column => channel.categories.as_ref(),
+        _ => None,
+    };
+    let color = |at: usize| match (kinds.counts.get(at), shown) {
+        (None, _) => palette.muted,
+        (Some((kind, _)), Some(shown)) => {
+            let place = shown.list.iter().position(|category| category.name == *kind);
+            place.map_or(palette.muted, |place| ColorMap::Categories.category(place, palette))
+        }
+        (Some(_), None) => palette.categories[at % palette.categories.len()],
+    };
     let mut left = rect.left();
     let mut parts: Vec<(String, usize)> = kinds.counts.clone();
     if kinds.others > 0 {
@@ -124,11 +140,11 @@ fn kinds_ui(ui: &mut Ui, kinds: &Kinds, palette: &Palette) {
         ui.spacing_mut().item_spacing.x = 4.0;
         ui.label(RichText::new(&kinds.column).color(palette.text_weak));
         for (at, (kind, count)) in parts.iter().enumerate() {
-            kind_ui(ui, &format!("{kind} {count}"), color(at));
+            kind_ui(ui, &format!("{kind} ({count})"), color(at));
         }
     });
     if let Some((alike, total)) = kinds.alike.filter(|(alike, total)| alike < total) {
-        let share = format!("{alike} of {total} have the query’s own {}.", kinds.column);
+        let share = format!("{alike} of {total} share the query’s {}.", kinds.column);
         ui.label(RichText::new(share).color(palette.text_weak).small());
     }
 }
@@ -168,7 +184,7 @@ fn distances_ui(ui: &mut Ui, telling: &Telling, palette: &Palette) {
     };
     tick(median, palette.text, 2.0);
     let unit = telling.unit.map_or_else(String::new, |unit| format!(" {unit}"));
-    let words = format!("nearest {}, median {}, farthest {}{unit}", text::digits(nearest, 3), text::digits(median, 3), text::digits(farthest, 3));
+    let words = format!("nearest {}, median {}, farthest {}{unit}", text::digits(nearest, 4), text::digits(median, 4), text::digits(farthest, 4));
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, format!("Distances: {words}")));
     ui.label(RichText::new(words).color(palette.text_weak).small());
 }

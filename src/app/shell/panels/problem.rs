@@ -141,7 +141,7 @@ fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldErr
     }
     if draft.source().is_ok_and(|source| session.cloud.as_ref().is_some_and(|cloud| *cloud.source() == source)) && !session.left_out.is_empty() {
         ui.horizontal_wrapped(|ui| {
-            ui.label(RichText::new(format!("{}.", roles::sentence(&session.left_out))).color(palette.text_weak).small());
+            ui.label(RichText::new(format!("{}, so it is not a coordinate.", roles::sentence(&session.left_out))).color(palette.text_weak).small());
             let all = "Take every number as a coordinate, these columns too.";
             if ui.small_button("Use as coordinates").on_hover_text(all).clicked() {
                 draft.columns = with_columns(&draft.columns, &session.left_out);
@@ -505,9 +505,13 @@ fn run_ui(ui: &mut Ui, draft: &Draft, session: &Session, errors: &[FieldError], 
     if response.on_hover_text(format!("{} {shortcut}", Command::Run.tooltip())).clicked() {
         actions.send(Command::Run);
     }
+    /// Lines under the button, so that it stays where it is whatever they say.
+    const LINES: f32 = 3.0;
+    let below = ui.cursor().top() + LINES * (ui.text_style_height(&egui::TextStyle::Small) + ui.spacing().item_spacing.y);
     if let Some(reason) = reason {
         ui.label(RichText::new(reason).color(palette.error).small());
     } else if let Some(sentence) = plan_text(ui, draft, session) {
         ui.label(RichText::new(text::sentence_case(&sentence)).color(palette.text_weak).small());
     }
+    ui.add_space((below - ui.cursor().top()).max(0.0));
 }

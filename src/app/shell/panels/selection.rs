@@ -122,7 +122,7 @@ fn stepper_ui(ui: &mut Ui, session: &Session, record: &RunRecord, palette: &Pale
         command_ui(ui, Command::FocusQuery, actions);
     });
     ui.horizontal(|ui| {
-        let place = current.map_or("The query is not of this run".to_owned(), |at| {
+        let place = current.map_or("This query is not part of the run".to_owned(), |at| {
             format!("Query {}, of 0 to {}", text::thousands(at as u64), text::thousands(count as u64 - 1))
         });
         ui.label(RichText::new(place).color(palette.text_weak));

@@ -62,7 +62,7 @@ fn what_a_run_should_take_stands_below_run_before_it_starts() {
 fn the_finder_finds_a_command_by_its_words_and_does_it() {
     let mut window = answered(|_| ());
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
-    window.get_by_role_and_label(Role::TextInput, "Find a command").type_text("hide probl");
+    window.get_by_role_and_label(Role::TextInput, "Find a command").type_text("hide left");
     window.run_steps(3);
     window.get_by_label_contains("Show or hide the left panel");
     key(&mut window, egui::Modifiers::NONE, egui::Key::Enter);
@@ -192,9 +192,9 @@ fn a_projectors_scale_goes_back_to_what_was_before() {
 #[test]
 fn hints_are_shown_until_they_are_read() {
     let mut window = answered(|_| ());
-    window.get_by_label("Click a point");
+    window.get_by_label("click a point");
     press(&mut window, "Got it");
-    assert!(window.query_by_label("Click a point").is_none() && !window.state().state().hints);
+    assert!(window.query_by_label("click a point").is_none() && !window.state().state().hints);
 }
 
 #[test]
@@ -507,6 +507,6 @@ fn a_pane_is_drawn_in_more_pixels_and_as_shapes() {
     assert!((tree.size().width() - once.0 as f32).abs() < 2.0);
     let [r, g, b, _] = Palette::LIGHT.query.to_array();
     assert!(text.contains(&format!("#{r:02x}{g:02x}{b:02x}")), "the query is a shape of its colour");
-    assert!(text.contains("nearest of row ") && text.contains("data:image/png;base64,"), "text stays text; points are a picture");
+    assert!(text.contains("nearest to row ") && text.contains("data:image/png;base64,"), "text stays text; points are a picture");
     assert!(!text.contains("Single colour") && !text.contains("drag the ring"), "what the window is for is not in it");
 }

@@ -172,6 +172,12 @@ impl Session {
         Self { help: false, finder: None, export: None, activity: Activity::Idle, running: None, hovered: None, live, ..self.clone() }
     }
 
+    /// The answer in a sentence.
+    pub fn answer_sentence(&self) -> Option<String> {
+        let label = self.left_out.iter().find(|column| column.is_label).map(|column| column.name.as_str());
+        self.answered.as_ref().map(|answered| Telling::of(answered, self.picked, self.listed_beside(), label).sentence())
+    }
+
     /// What Plane and Space show, for those who see only a picture of it.
     pub fn picture_title(&self) -> Option<String> {
         let cloud = self.cloud.as_ref()?;
@@ -180,8 +186,7 @@ impl Session {
             Source::Generate { spec, .. } => spec.clone(),
             Source::Coordinates(at) => at.clone(),
         };
-        let label = self.left_out.iter().find(|column| column.is_label).map(|column| column.name.as_str());
-        let said = self.answered.as_ref().map(|answered| Telling::of(answered, self.picked, self.listed_beside(), label).sentence());
+        let said = self.answer_sentence();
         let points = text::count(cloud.len() as u64, "point", "points");
         Some(said.map_or_else(|| format!("{name}, {points}"), |said| format!("{name}, {points}. {said}")))
     }

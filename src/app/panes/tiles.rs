@@ -7,7 +7,7 @@ use egui::{Align, Button, ComboBox, Frame, Layout, Margin, Rect, Response, Sense
 use egui_tiles::{Container, LinearDir, SimplificationOptions, TabState, Tile, TileId, Tiles, Tree, UiResponse};
 
 use crate::app::look::{keys_text, menu_entry_ui, menu_ui, name_chooser};
-use crate::app::model::{Action, Command, ExportKind, PaneKind};
+use crate::app::model::{Action, Command, ExportKind, PaneKind, Room};
 use crate::app::panes::descriptor::PaneContext;
 use crate::app::panes::pane;
 
@@ -63,6 +63,13 @@ impl Panes<'_> {
                     self.export_ui(ui, shown);
                     if self.context.state.maximised {
                         self.maximise_ui(ui, shown);
+                    }
+                    // The panel that says it is not in sight.
+                    let room = Room::of(ui.ctx().content_rect().width());
+                    if let (false, Some(sentence)) = (self.context.state.panels(room)[1], self.context.session.answer_sentence()) {
+                        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                            ui.add(egui::Label::new(&sentence).truncate()).on_hover_text(&sentence)
+                        });
                     }
                 });
             });

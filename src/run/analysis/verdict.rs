@@ -65,9 +65,10 @@ mod tests {
         record.samples = vec![sample(Phase::BuildIndex, 0, 30.0), sample(Phase::Search, 0, 60.0), sample(Phase::Search, 1, 60.0)];
         record.samples.extend([sample(Phase::Download, 0, 10.0), sample(Phase::Download, 1, 10.0)]);
         record.head.summary.search_ms_median = 60.0;
+        record.head.summary.q = 1200;
         assert_eq!(
             where_time_goes(&record).as_deref(),
-            Some("2 queries take 100 ms: search 60.0 ms (60 %), build index 30.0 ms (30 %), download 10.0 ms (10 %).")
+            Some("1,200 queries take 100 ms: search 60.0 ms (60 %), build index 30.0 ms (30 %), download 10.0 ms (10 %).")
         );
         record.head.summary.search_ms_median = 0.0;
         assert_eq!(where_time_goes(&record), None);

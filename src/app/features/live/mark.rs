@@ -59,9 +59,9 @@ pub fn mark_ui(
     }
     let roomy = camera.rect.width() > 240.0 && camera.rect.height() > 160.0 && !matches!(session.walked, Walked::Ready(_));
     if !held && !session.live.known && session.answered.is_some() && roomy {
-        let text = format!("{anywhere}: drag the ring.");
+        let text = if free { "Drag the ring to put the query anywhere." } else { "Drag the ring to move the query from row to row." };
         let font = egui::FontId::proportional(12.0);
-        let galley = ui.painter().layout(text, font, palette.text_weak, (camera.rect.width() - 16.0).max(40.0));
+        let galley = ui.painter().layout(text.to_owned(), font, palette.text_weak, (camera.rect.width() - 16.0).max(40.0));
         ui.painter().galley(hint_at(camera.rect, mark, galley.size().y), galley, palette.text_weak);
     }
 

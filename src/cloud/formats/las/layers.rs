@@ -54,6 +54,10 @@ impl ChunkTimes {
     /// Reads the layers of the chunk at the current position, which is preserved. `record` is the size of a point, `layers` the
     /// number of layers; their sizes have been checked against the size of the file.
     pub fn of(file: &mut (impl Read + Seek), record: u64, layers: u64) -> io::Result<Self> {
+        if layers <= BEFORE as u64 {
+            // What stands where the size of the times would is none, and was not checked.
+            return Err(io::ErrorKind::InvalidData.into());
+        }
         let start = file.stream_position()?;
         let mut first = vec![0; record as usize];
         file.read_exact(&mut first)?;
@@ -107,9 +111,12 @@ impl ChunkTimes {
 }
 
 fn layer(file: &mut (impl Read + Seek), start: u64, size: u64) -> io::Result<Layer> {
-    let mut bytes = vec![0; size as usize];
+    // As much as there is, not as much as is promised.
+    let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(start))?;
-    file.read_exact(&mut bytes)?;
+    if file.by_ref().take(size).read_to_end(&mut bytes)? as u64 != size {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
     let mut layer = ArithmeticDecoder::new(Cursor::new(bytes));
     layer.read_init_bytes()?;
     Ok(layer)
@@ -221,5 +228,26 @@ impl Median {
             self.values[at.max(1) - 1] = value;
             self.high = value <= middle;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A chunk whose item says that there are fewer layers than a point's time needs: what stands in the place of the sizes was checked by
+    /// nobody, here four gigabytes.
+    #[test]
+    fn a_size_that_is_none_is_not_read() {
+        const RECORD: u64 = 30;
+        let sizes = [0_u32; BEFORE].into_iter().chain([u32::MAX]).flat_map(u32::to_le_bytes);
+        let chunk: Vec<u8> = std::iter::repeat_n(0, RECORD as usize + 4).chain(sizes).chain(std::iter::repeat_n(7, 100)).collect();
+        for layers in [1, BEFORE as u64] {
+            let refused = ChunkTimes::of(&mut Cursor::new(chunk.clone()), RECORD, layers).err().map(|why| why.kind());
+            assert_eq!(refused, Some(io::ErrorKind::InvalidData), "{layers} layers");
+        }
+        // Promised, but not there.
+        let refused = ChunkTimes::of(&mut Cursor::new(chunk), RECORD, BEFORE as u64 + 1).err().map(|why| why.kind());
+        assert_eq!(refused, Some(io::ErrorKind::UnexpectedEof));
     }
 }

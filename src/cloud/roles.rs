@@ -60,7 +60,8 @@ pub fn guess(cloud: &PointCloud) -> Vec<Role> {
     if left >= LEAST { roles } else { vec![Role::Coordinate; dims] }
 }
 
-fn words_of(heading: &str) -> impl Iterator<Item = &str> {
+/// The words of a heading: `row_id` has two.
+pub fn words_of(heading: &str) -> impl Iterator<Item = &str> {
     heading.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
@@ -89,10 +90,8 @@ fn whole_values(cloud: &PointCloud, axis: usize) -> Option<Whole> {
     const EXACT: f64 = 9e15;
     let value = |row: usize| cloud.coordinate(row, axis);
     let whole = |value: f64| value.fract() == 0.0 && value.abs() < EXACT;
-    let seen = cloud.len().min(SEEN);
-    let mut values = Vec::with_capacity(seen);
-    for at in 0..seen {
-        let value = value(at * cloud.len() / seen);
+    let mut values = Vec::with_capacity(cloud.len().min(SEEN));
+    for value in cloud.spread_rows(SEEN).map(value) {
         if !whole(value) {
             return None;
         }

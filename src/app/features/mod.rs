@@ -7,6 +7,7 @@
 //! | `picking` | points under the pointer or in a region, and their other columns in the file |
 //! | `selection` | computes the selection that a change results in |
 //! | `live` | the query's marker in Plane, its coordinates as fields, the row it snaps to |
+//! | `telling` | the answer in words, remembered from frame to frame |
 //! | `projection` | the cache of projections, and their controls |
 //! | `lesson` | a lesson: recorded, played, quizzed, painted and exported |
 //! | `saved` | a session as it is saved: which state of the window goes into a file |
@@ -22,4 +23,5 @@ pub mod picking;
 pub mod projection;
 pub mod saved;
 pub mod selection;
+pub mod telling;
 pub mod walk;

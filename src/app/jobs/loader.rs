@@ -16,7 +16,8 @@ pub struct LoadJob {
     pub drop_nonfinite: bool,
     /// For a file of queries: the data in whose frame they are.
     pub data: Option<Arc<PointCloud>>,
-    /// Whether, where nobody said which columns are coordinates, labels and row numbers are left out.
+    /// Whether it is opened to an answer: with a row to begin with, and, where nobody said which columns are coordinates, without labels and
+    /// row numbers.
     pub guesses: bool,
 }
 
@@ -26,7 +27,7 @@ pub struct Opened {
     pub cloud: Arc<PointCloud>,
     /// The numeric columns that were taken for no coordinates.
     pub left_out: Vec<LeftOut>,
-    /// The row to begin with.
+    /// The row to begin with, where the job guesses.
     pub first: u32,
 }
 
@@ -52,7 +53,7 @@ impl LoadJob {
                     (load(&source, self.drop_nonfinite, progress)?, left_out)
                 }
             };
-            let first = if self.data.is_none() { opening::first_query(&cloud) } else { 0 };
+            let first = if self.guesses { opening::first_query(&cloud) } else { 0 };
             Ok(Opened { cloud: Arc::new(cloud), left_out, first })
         });
         (opened, file)

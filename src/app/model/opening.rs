@@ -11,7 +11,7 @@ const TRIED: usize = 16;
 /// The row to begin with: near the middle of where most points are, where neighbours lie on all sides, and not one of several equal
 /// rows, whose nearest neighbours are all at distance 0.
 pub fn first_query(cloud: &PointCloud) -> u32 {
-    let rows: Vec<usize> = (0..cloud.len().min(SEEN)).map(|at| at * cloud.len() / cloud.len().min(SEEN)).collect();
+    let rows: Vec<usize> = cloud.spread_rows(SEEN).collect();
     let mut far = vec![0.0_f64; rows.len()];
     for axis in 0..cloud.dims() {
         let values: Vec<f32> = rows.iter().map(|&row| cloud.point(row)[axis]).collect();

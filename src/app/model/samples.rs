@@ -13,14 +13,14 @@ pub struct Sample {
 pub enum Material {
     /// A file, by its name and its content.
     File { name: &'static str, text: &'static str },
-    /// A generator's spec.
+    /// What is generated needs no file; with the seed of the fields on the left.
     Spec(&'static str),
 }
 
 pub static SAMPLES: [Sample; 3] = [
     Sample {
         title: "Capitals of the world",
-        about: "161 capitals by longitude and latitude, to about a kilometre, with country and continent.",
+        about: "161 capitals by longitude and latitude, to within ten kilometres, with country and continent.",
         material: Material::File { name: "capitals.csv", text: include_str!("../../../assets/samples/capitals.csv") },
     },
     Sample { title: "A swiss roll", about: "20,000 points on a rolled sheet in three dimensions.", material: Material::Spec("swiss-roll:n=20000") },

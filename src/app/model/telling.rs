@@ -3,6 +3,7 @@
 use crate::app::model::answer::{Answered, Picked};
 use crate::app::model::picking::beside::Beside;
 use crate::cloud::formats::Cell;
+use crate::cloud::roles::words_of;
 use crate::knn::Metric;
 use crate::text;
 
@@ -35,7 +36,6 @@ const LABELS: [&str; 16] = [
 /// How many of the neighbours are of which kind, by a column of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kinds {
-    /// The column's heading.
     pub column: String,
     /// The most frequent first, at most [`KINDS`].
     pub counts: Vec<(String, usize)>,
@@ -120,14 +120,10 @@ fn at_most_text(metric: Metric, distance: f64) -> String {
     distance_text(metric, if distance > 0.0 { (distance / step - 1e-6).ceil() * step } else { 0.0 })
 }
 
-fn words(heading: &str) -> impl Iterator<Item = &str> {
-    heading.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
-}
-
 /// The column whose heading has the best of some words in it, of those that are accepted.
 fn headed(beside: &Beside, wanted: &[&str], accepts: impl Fn(usize) -> bool) -> Option<usize> {
     let columns = &beside.others()?.columns;
-    let place = |column: usize| wanted.iter().position(|wanted| words(&columns[column]).any(|word| word.eq_ignore_ascii_case(wanted)));
+    let place = |column: usize| wanted.iter().position(|wanted| words_of(&columns[column]).any(|word| word.eq_ignore_ascii_case(wanted)));
     (0..columns.len()).filter(|&column| accepts(column)).filter_map(|column| Some((place(column)?, column))).min().map(|(_, column)| column)
 }
 

@@ -61,7 +61,7 @@ pub fn sentences(standing: &Standing, answered: &Answered) -> Vec<String> {
     let k = if own.is_some() && !record.spec.exclude_self { record.spec.k - 1 } else { record.spec.k };
     let distance = metric.distance(standing.squared_distance);
     let at = distance_text(metric, distance);
-    let place = ordinal(standing.rank as u64 + 1);
+    let place = text::ordinal(standing.rank as u64 + 1);
     let mut said = Vec::new();
     match others.last() {
         _ if others.iter().any(|&(row, _)| row == standing.row) => said.push(format!("{name} is among them: the {place} nearest, at {at}.")),
@@ -70,9 +70,9 @@ pub fn sentences(standing: &Standing, answered: &Answered) -> Vec<String> {
             let last = metric.distance(last);
             let farther = distance_text(metric, distance - last);
             let how = if distance > last {
-                format!("{farther} farther than the {}", ordinal(others.len() as u64))
+                format!("{farther} farther than the {}", text::ordinal(others.len() as u64))
             } else {
-                format!("as far as the {}, and later in order", ordinal(others.len() as u64))
+                format!("as far as the {}, and later in order", text::ordinal(others.len() as u64))
             };
             said.push(format!("{name} is the {place} nearest, at {at}: {how}."));
         }
@@ -80,7 +80,7 @@ pub fn sentences(standing: &Standing, answered: &Answered) -> Vec<String> {
     if let Some(back) = standing.back.filter(|_| k > 0) {
         let mutual = if standing.is_mutual(k) == Some(true) { "they are mutual neighbours" } else { "they are not mutual neighbours" };
         let of = if k == 1 { "for the nearest one".to_owned() } else { format!("among {k} each") };
-        said.push(format!("From its side the query is the {} nearest: {of}, {mutual}.", ordinal(back as u64 + 1)));
+        said.push(format!("From its side the query is the {} nearest: {of}, {mutual}.", text::ordinal(back as u64 + 1)));
     }
     if let Some(bound) = standing.bound {
         let met =
@@ -102,28 +102,10 @@ pub fn sentences(standing: &Standing, answered: &Answered) -> Vec<String> {
     said
 }
 
-/// `1st`, `2nd`, `13th`, `1,021st`.
-fn ordinal(place: u64) -> String {
-    let ending = match (place % 10, place % 100) {
-        (_, 11..=13) => "th",
-        (1, _) => "st",
-        (2, _) => "nd",
-        (3, _) => "rd",
-        _ => "th",
-    };
-    format!("{}{ending}", text::thousands(place))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::app::testing::record;
-
-    #[test]
-    fn places_are_counted_as_people_do() {
-        let said: Vec<String> = [1, 2, 3, 4, 11, 12, 13, 21, 22, 113, 1021].into_iter().map(ordinal).collect();
-        assert_eq!(said, ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "22nd", "113th", "1,021st"]);
-    }
 
     #[test]
     fn a_row_is_typed_as_the_file_numbers_it() {
@@ -142,9 +124,9 @@ mod tests {
         let shares = vec![(1, 0.75), (0, 0.25)];
         let far = Standing { row: stranger, squared_distance: 1e6, rank: k + 20, back: Some(2), position: 9, bound: Some(4.0), shares };
         let said = sentences(&far, &answered).join(" ");
-        let last = ordinal(others.len() as u64);
+        let last = text::ordinal(others.len() as u64);
         assert!(
-            said.contains(&format!("is the {} nearest, at 1,000: ", ordinal(k as u64 + 21))) && said.contains(&format!("than the {last}")),
+            said.contains(&format!("is the {} nearest, at 1,000: ", text::ordinal(k as u64 + 21))) && said.contains(&format!("than the {last}")),
             "{said}"
         );
         assert!(said.contains("not mutual neighbours") && said.contains("already 2") && said.contains("passed over"), "{said}");

@@ -6,6 +6,7 @@ use egui::emath::GuiRounding as _;
 use egui::{Align, Button, ComboBox, Frame, Layout, Margin, Rect, Response, Sense, Stroke, StrokeKind, Ui, Vec2, vec2};
 use egui_tiles::{Container, LinearDir, SimplificationOptions, TabState, Tile, TileId, Tiles, Tree, UiResponse};
 
+use crate::app::features::telling::telling;
 use crate::app::look::{keys_text, menu_entry_ui, menu_ui, name_chooser};
 use crate::app::model::{Action, Command, ExportKind, PaneKind, Room};
 use crate::app::panes::descriptor::PaneContext;
@@ -66,10 +67,10 @@ impl Panes<'_> {
                     }
                     // The panel that says it is not in sight.
                     let room = Room::of(ui.ctx().content_rect().width());
-                    if let (false, Some(sentence)) = (self.context.state.panels(room)[1], self.context.session.answer_sentence()) {
-                        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                            ui.add(egui::Label::new(&sentence).truncate()).on_hover_text(&sentence)
-                        });
+                    if let (false, Some(answered)) = (self.context.state.panels(room)[1], &self.context.session.answered) {
+                        let sentence = telling(ui, self.context.session, answered).sentence();
+                        let label = egui::Label::new(&sentence).truncate();
+                        ui.with_layout(Layout::left_to_right(Align::Center), |ui| ui.add(label)).response.on_hover_text(&sentence);
                     }
                 });
             });

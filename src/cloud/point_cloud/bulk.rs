@@ -27,6 +27,12 @@ impl Bulk {
 }
 
 impl PointCloud {
+    /// At most so many rows, evenly spread over the cloud.
+    pub fn spread_rows(&self, most: usize) -> impl ExactSizeIterator<Item = usize> + '_ {
+        let seen = self.len().min(most);
+        (0..seen).map(move |at| at * self.len() / seen)
+    }
+
     /// The interval of an axis, in local coordinates, that holds nearly all points: from the 1st to the 99th percentile with some room, or
     /// the whole extent where that is not much wider. The percentiles are those of 4,096 rows, evenly spread.
     ///
@@ -36,11 +42,10 @@ impl PointCloud {
         *self.bulk.0[axis].get_or_init(|| {
             let Some(column) = self.axes.get(axis) else { return [0.0; 2] };
             let whole = [column.min - column.origin, column.max - column.origin];
-            let seen = self.len().min(SEEN);
-            let mut values: Vec<f32> = (0..seen).map(|at| self.point(at * self.len() / seen)[axis]).collect();
+            let mut values: Vec<f32> = self.spread_rows(SEEN).map(|row| self.point(row)[axis]).collect();
             values.sort_unstable_by(f32::total_cmp);
-            let tail = (seen as f64 * TAIL) as usize;
-            let (low, high) = (f64::from(values[tail]), f64::from(values[seen - 1 - tail]));
+            let tail = (values.len() as f64 * TAIL) as usize;
+            let (low, high) = (f64::from(values[tail]), f64::from(values[values.len() - 1 - tail]));
             let room = (high - low) * ROOM;
             let bulk = [(low - room).max(whole[0]), (high + room).min(whole[1])];
             if whole[1] - whole[0] <= WIDER * (bulk[1] - bulk[0]) || bulk[0] >= bulk[1] { whole } else { bulk }

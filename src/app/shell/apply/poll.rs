@@ -398,7 +398,7 @@ fn fitting<const N: usize>(cloud: &PointCloud) -> [usize; N] {
     if dims <= 3 {
         return std::array::from_fn(|axis| axis);
     }
-    let rows: Vec<usize> = (0..cloud.len().min(SEEN)).map(|at| at * cloud.len() / cloud.len().min(SEEN)).collect();
+    let rows: Vec<usize> = cloud.spread_rows(SEEN).collect();
     let variance = |axis: usize| {
         let values = rows.iter().map(|&row| f64::from(cloud.point(row)[axis]));
         let mean = values.clone().sum::<f64>() / rows.len() as f64;

@@ -23,7 +23,7 @@ impl App {
         self.jobs.start(&WHY, of, move |progress| analysis::standing(&record, query, row, &resident, progress));
     }
 
-    /// Takes it in.
+    /// What was worked out becomes sentences; of an answer that is gone they are not shown.
     pub(in crate::app::shell) fn why_told(&mut self, of: Answered, standing: Outcome<Result<Option<Standing>, RunError>>) {
         let Some(standing) = self.done("why", standing) else { return };
         let said = match standing {

@@ -1,0 +1,49 @@
+//! The answer in words, remembered from frame to frame.
+
+use std::sync::{Arc, Weak};
+
+use egui::Ui;
+
+use crate::app::model::{Answered, Found, Picked, Session, Telling};
+use crate::run::RunRecord;
+
+/// What a telling was worked out from, and the telling.
+#[derive(Clone)]
+struct Told {
+    /// Held weakly: a record that is replaced goes, and its address is no other's while this is here.
+    record: Weak<RunRecord>,
+    query: usize,
+    picked: Option<Picked>,
+    beside: Option<Arc<Found>>,
+    telling: Arc<Telling>,
+}
+
+/// The answer in words: worked out when it changes, or what is known of its neighbours, and not in every frame.
+pub fn telling(ui: &Ui, session: &Session, answered: &Answered) -> Arc<Telling> {
+    let beside = session.listed_beside();
+    let id = egui::Id::unique("telling");
+    let known = ui.data(|data| data.get_temp::<Told>(id)).filter(|told| {
+        let same_file = match (&told.beside, beside) {
+            (Some(known), Some(beside)) => Arc::ptr_eq(known, &beside.found),
+            (known, beside) => known.is_none() && beside.is_none(),
+        };
+        std::ptr::eq(told.record.as_ptr(), Arc::as_ptr(&answered.record))
+            && told.query == answered.query
+            && told.picked == session.picked
+            && same_file
+    });
+    if let Some(told) = known {
+        return told.telling;
+    }
+    let label = session.left_out.iter().find(|column| column.is_label).map(|column| column.name.as_str());
+    let telling = Arc::new(Telling::of(answered, session.picked, beside, label));
+    let told = Told {
+        record: Arc::downgrade(&answered.record),
+        query: answered.query,
+        picked: session.picked,
+        beside: beside.map(|beside| Arc::clone(&beside.found)),
+        telling: Arc::clone(&telling),
+    };
+    ui.data_mut(|data| data.insert_temp(id, told));
+    telling
+}

@@ -22,6 +22,8 @@ pub const MAX_NESTED_NAME: usize = 200;
 pub const MAX_NAMES: u64 = 1 << 28;
 /// Bytes of the columns that lists become, named after their list.
 pub const MAX_LIST_COLUMNS: u64 = 1 << 29;
+/// Columns that a list becomes where the whole file has fewer bytes: a schema can promise any number.
+pub const MAX_PROMISED_COLUMNS: usize = 1 << 12;
 /// Distinct texts of a column read as categories.
 pub const MAX_CATEGORIES: usize = 1 << 16;
 /// Bytes of a line or record of text, or of a text in JSON: an unclosed quote takes in the rest of the file.
@@ -171,6 +173,12 @@ pub const TABLE: &[Limit] = &[
     Limit::mebibytes("Parquet", "texts of a column that are read at a time", BATCH_TEXTS, "read in smaller parts, down to one row"),
     Limit::new("Parquet", "values of a column of lists that are read at a time", BATCH_VALUES, "read in smaller parts, down to one row"),
     Limit::mebibytes("Parquet, Arrow", "columns of lists with their names", MAX_LIST_COLUMNS, "refused: each element of a list has the list's name"),
+    Limit::new(
+        "Parquet, Arrow",
+        "elements of a list that has more than the file has bytes",
+        MAX_PROMISED_COLUMNS as u64,
+        "refused: a schema can promise any number",
+    ),
     Limit::new("Arrow", "fields within one another", MAX_ARROW_DEPTH as u64, "refused: each level takes stack"),
     Limit::new("Parquet, Arrow", "bytes that one byte of LZ4 unpacks to", LZ4, "refused as damaged: LZ4 cannot pack more densely"),
     Limit::mebibytes("recording, session", "the description, `recording.json`", MAX_MANIFEST, "refused: it is held whole"),

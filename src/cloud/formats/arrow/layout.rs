@@ -9,7 +9,7 @@ use arrow_schema::DataType;
 
 use super::super::FormatError;
 use super::super::input::Input;
-use super::super::limits::{MAX_COLUMNS, MAX_LIST_COLUMNS};
+use super::super::limits::{MAX_COLUMNS, MAX_LIST_COLUMNS, MAX_PROMISED_COLUMNS};
 use super::super::sheet::{ColumnKind, SheetColumn};
 use super::moment::Moment;
 use super::{Batches, values};
@@ -61,6 +61,10 @@ impl Layout {
         if bytes > MAX_LIST_COLUMNS {
             let why = format!("named after their lists they take {bytes} bytes, and the most that are read are {MAX_LIST_COLUMNS}");
             return Err(input.unsupported("columns of lists", why));
+        }
+        let promised = widths.iter().copied().max().filter(|&width| width > MAX_PROMISED_COLUMNS && width as u64 > input.size());
+        if let Some(width) = promised {
+            return Err(input.malformed("columns of lists", format!("a list has {width} elements, and the file {} bytes", input.size())));
         }
         let mut columns = Vec::new();
         for (root, field) in schema.fields().iter().enumerate() {

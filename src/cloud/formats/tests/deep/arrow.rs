@@ -157,6 +157,21 @@ fn long_names_of_long_lists() {
 }
 
 #[test]
+fn lists_that_are_longer_than_the_file() {
+    let stream = |length: i32| {
+        let item = Arc::new(Field::new("item", DataType::Float32, true));
+        let mut out = Vec::new();
+        let list = Field::new("a", DataType::FixedSizeList(item, length), true);
+        StreamWriter::try_new(&mut out, &Schema::new(vec![list])).unwrap().finish().unwrap();
+        Sample::new("a.arrows", out)
+    };
+    let message = stream(1 << 20).error();
+    assert!(message.starts_with("columns of lists: a list has 1048576 elements, and the file "), "{message}");
+    // Few elements are read, however short the file.
+    assert_eq!(describe(&stream(1 << 12).path, &Silent).unwrap().columns.len(), 1 << 12);
+}
+
+#[test]
 fn batches_with_fewer_rows_than_they_promise() {
     let whole = super::super::arrow::ipc(None);
     let end = whole.len() - 10;

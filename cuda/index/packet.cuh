@@ -4,8 +4,9 @@
 // 1. find_shortest: from the nearest leaf on, each lane keeps the k smallest *distances*, as f32 and nothing else: a comparator is two
 //    instructions, where pairs take eight.
 // 2. Collected: in the leaves that were visited, what is not farther than the k-th of them is found again, now with positions.
-// 3. The pairs are sorted, once. A lane that collected more than fit, as many points are as far as the k-th, is answered by the whole
-//    warp instead (traverse.cuh), and so are the queries of a part that needs too many leaves.
+// 3. The pairs are sorted, once; in long lists a point's rank is found among the distances of step 1 instead. A lane that collected more
+//    than fit, as many points are as far as the k-th, is answered by the whole warp (traverse.cuh), and so are the queries of a part that
+//    needs too many leaves.
 //
 // Where the curve jumps between two of its queries, a packet is searched in parts, one after the other: the box around both sides of the
 // jump would meet many leaves that neither side needs. Few packets jump far, but the others would wait for them at the end.
@@ -36,11 +37,11 @@ constexpr unsigned BATCH = L < 32 ? 16 : 32;
 
 // Distances that a lane gathers before they have to be merged. Fewer bound the search sooner, and take more merges.
 template <int L>
-constexpr unsigned EAGER = L < 32 ? 8 : 24;
+constexpr unsigned EAGER = L < 32 ? 8 : L < 128 ? 24 : 32;
 
-// Leaves before and after the packet's own that come first.
+// Leaves before and after the packet's own that come first: as they are mostly needed, and bound the search of all others.
 template <int L>
-constexpr unsigned AROUND = L < 64 ? 1 : L < 128 ? 2 : 3;
+constexpr unsigned AROUND = L < 64 ? 1 : L < 128 ? 4 : 6;
 
 // Leaves with candidates that a part may have. One that needs more has queries that are not near one another.
 template <int L>
@@ -50,9 +51,9 @@ constexpr unsigned MOST_VISITED = L < 128 ? 256 : 512;
 template <int L>
 constexpr bool IN_PARTS = L != 64;
 
-// Whether a leaf is collected from only if it had candidates. In the plane and with long lists most have, and to ask takes longer.
-template <int L, int D>
-constexpr bool SELECTIVE = D == 3 && L < 128;
+// Whether a leaf is collected from only if it had candidates. In the plane most have, and to ask takes longer.
+template <int D>
+constexpr bool SELECTIVE = D == 3;
 
 // A gap between neighbouring queries is a jump if its square is so many powers of two above the mean.
 template <int D>
@@ -60,7 +61,7 @@ constexpr unsigned JUMP = D == 2 ? 11 : 8;
 
 // A leaf that so many lanes or fewer ask for is looked at for one after the other, by all lanes.
 template <int L>
-constexpr int FEW = L < 32 ? 12 : 8;
+constexpr int FEW = L < 32 ? 12 : L < 128 ? 8 : 5;
 
 // The greatest number: distances are finite, those to padding are not.
 constexpr float GREATEST = 3.402823466e38f;
@@ -216,7 +217,7 @@ struct Shortest {
 #pragma unroll
             for (unsigned i = 0; i < STRIDE; ++i) {
                 // One as far as the k-th may be a neighbour by its position, and its leaf must be known.
-                if (SELECTIVE<L, D> ? squared[i] <= best[L - 1] : squared[i] < best[L - 1]) {
+                if (SELECTIVE<D> ? squared[i] <= best[L - 1] : squared[i] < best[L - 1]) {
                     slots[taken] = squared[i];
                     taken += WARP;
                 }
@@ -230,7 +231,7 @@ struct Shortest {
             unsigned whose = __ffs(askers) - 1;
             float squared = distance_to(leaf, packet, whose);
             float kth = __shfl_sync(ALL_LANES, best[L - 1], whose);
-            unsigned candidates = __ballot_sync(ALL_LANES, SELECTIVE<L, D> ? squared <= kth : squared < kth);
+            unsigned candidates = __ballot_sync(ALL_LANES, SELECTIVE<D> ? squared <= kth : squared < kth);
             if (candidates == 0) {
                 continue;
             }
@@ -265,34 +266,54 @@ struct Shortest {
     }
 };
 
-// What a point is collected as: its pair, or, where lists are long, its place in the tree, which takes half the memory.
+// What a point is collected as: its pair, or, where lists are long, its place in the leaves that were visited, which takes a quarter of the
+// memory.
 template <int L>
 struct EntryOf {
     using Type = Key;
 };
 template <>
 struct EntryOf<64> {
-    using Type = unsigned;
+    using Type = unsigned short;
 };
 template <>
 struct EntryOf<128> {
-    using Type = unsigned;
+    using Type = unsigned short;
 };
 
-// Shared memory of a packet.
+// From one entry of a lane to its next. All lanes read long lists from one column: an odd stride spreads it over the banks.
+template <int L>
+constexpr unsigned NEXT = L <= 32 ? WARP : WARP + 1;
+
+// Queries whose distances are laid out at a time, to be searched by all lanes, and from one of them to the query's next.
+constexpr unsigned LAID_OUT = 8, ACROSS = LAID_OUT + 1;
+
+// Shared memory of a packet. What is needed one after the other has the same place.
 template <int L, int D>
 struct PacketMemory {
+    using Entry = typename EntryOf<L>::Type;
+
     union {
-        float slots[(EAGER<L> + WARP) * WARP];
-        typename EntryOf<L>::Type entries[(L + STRIDE) * WARP];
+        struct {
+            float slots[(EAGER<L> + WARP) * WARP];
+            float above[HEIGHTS * WARP];
+        } search;
+        Entry entries[(L + STRIDE) * NEXT<L>];
         struct {
             Key buffer[L < 32 ? 32 : L];
             Key above[HEIGHTS * WARP];
         } alone;  // where a query is answered alone
     };
-    float above[HEIGHTS * WARP];
-    alignas(16) float points[D * WARP];  // of a leaf
-    alignas(16) unsigned positions[WARP];
+    union {
+        struct {
+            alignas(16) float points[D * WARP];
+            alignas(16) unsigned positions[WARP];
+        } leaf;
+        struct {
+            float sorted[L <= 32 ? 1 : L * ACROSS];
+            unsigned by_rank[L <= 32 ? 1 : L];
+        } answer;
+    };
     unsigned visited[MOST_VISITED<L>];
 };
 
@@ -334,7 +355,7 @@ __device__ __forceinline__ bool find_shortest(unsigned own, PacketMemory<L, D>& 
                 if (!done) {
                     height += 1;
                     group /= WARP;
-                    child = memory.above[height * WARP + lane];
+                    child = memory.search.above[height * WARP + lane];
                 }
                 continue;
             }
@@ -357,7 +378,7 @@ __device__ __forceinline__ bool find_shortest(unsigned own, PacketMemory<L, D>& 
         }
         if (level > 0) {
             // A lane reads only what it wrote itself, so no barrier is needed.
-            memory.above[height * WARP + lane] = child;
+            memory.search.above[height * WARP + lane] = child;
             height -= 1;
             group = box;
             child = bounds(tree, height, group, packet, lane);
@@ -365,12 +386,12 @@ __device__ __forceinline__ bool find_shortest(unsigned own, PacketMemory<L, D>& 
         }
         unsigned before = found.taken;
         if (__popc(askers) > FEW<L>) {
-            leaf.share(memory.points, memory.positions, lane);
-            found.leaf(memory.points);
+            leaf.share(memory.leaf.points, memory.leaf.positions, lane);
+            found.leaf(memory.leaf.points);
         } else {
             found.leaf_for(leaf, askers, lane);
         }
-        if (SELECTIVE<L, D> && !__any_sync(ALL_LANES, found.taken != before)) {
+        if (SELECTIVE<D> && !__any_sync(ALL_LANES, found.taken != before)) {
             continue;
         }
         if (count == MOST_VISITED<L>) {
@@ -390,11 +411,12 @@ struct Collected {
     static constexpr unsigned ROWS = L + STRIDE;
 
     const Packet<D>& packet;
-    Entry* entries;  // ROWS x WARP, this lane's column
+    Entry* entries;  // ROWS x NEXT, this lane's column
     float kth;
-    unsigned taken = 0;  // entries, times WARP
+    unsigned taken = 0;  // entries, times NEXT
 
-    __device__ __forceinline__ void leaf(unsigned leaf, const float* points, const unsigned* shared_positions) {
+    // The leaf that was visited as number `turn`.
+    __device__ __forceinline__ void leaf(unsigned turn, const float* points, const unsigned* shared_positions) {
 #pragma unroll 1
         for (unsigned first = 0; first < WARP; first += STRIDE) {
             float squared[STRIDE];
@@ -410,15 +432,15 @@ struct Collected {
 #pragma unroll
             for (unsigned i = 0; i < STRIDE; ++i) {
                 if (squared[i] <= kth) {
-                    put(entries[taken], squared[i], positions[i], leaf * WARP + first + i);
-                    taken += WARP;
+                    put(entries[taken], squared[i], positions[i], turn * WARP + first + i);
+                    taken += NEXT<L>;
                 }
             }
             enough();
         }
     }
 
-    __device__ __forceinline__ void leaf_for(unsigned number, const Leaf<D>& leaf, unsigned askers, unsigned lane) {
+    __device__ __forceinline__ void leaf_for(unsigned turn, const Leaf<D>& leaf, unsigned askers, unsigned lane) {
         for (; askers != 0; askers &= askers - 1) {
             unsigned whose = __ffs(askers) - 1;
             float squared = distance_to(leaf, packet, whose);
@@ -426,23 +448,23 @@ struct Collected {
             if (candidates == 0) {
                 continue;
             }
-            unsigned slot = __shfl_sync(ALL_LANES, taken, whose) + __popc(candidates & warp::lanes_below(lane)) * WARP;
-            if ((candidates >> lane & 1) && slot < ROWS * WARP) {
-                put(entries[static_cast<int>(slot + whose) - static_cast<int>(lane)], squared, leaf.position, number * WARP + lane);
+            unsigned slot = __shfl_sync(ALL_LANES, taken, whose) + __popc(candidates & warp::lanes_below(lane)) * NEXT<L>;
+            if ((candidates >> lane & 1) && slot < ROWS * NEXT<L>) {
+                put(entries[static_cast<int>(slot + whose) - static_cast<int>(lane)], squared, leaf.position, turn * WARP + lane);
             }
-            taken += lane == whose ? __popc(candidates) * WARP : 0;
+            taken += lane == whose ? __popc(candidates) * NEXT<L> : 0;
         }
         enough();
     }
 
     // More than L have no end that is known. What lies behind is room for those of one stride.
-    __device__ __forceinline__ void enough() { kth = taken > L * WARP ? -1.0f : kth; }
+    __device__ __forceinline__ void enough() { kth = taken > L * NEXT<L> ? -1.0f : kth; }
 
     static __device__ __forceinline__ void put(Entry& entry, float squared, unsigned position, unsigned at) {
         if constexpr (sizeof(Entry) == sizeof(Key)) {
             entry = key_of(squared, position);
         } else {
-            entry = at;
+            entry = static_cast<Entry>(at);
         }
     }
 };
@@ -492,41 +514,101 @@ __device__ __forceinline__ void write_sorted(const Traversal& search, Key* entri
     }
 }
 
-// Sorts long lists one after the other, by the whole warp.
+// Writes the pairs of one query, lane by lane R of them in no order, by sorting them.
+template <int R>
+__device__ __forceinline__ void write_by_sorting(const Traversal& search, Key (&keys)[R], size_t query, unsigned lane) {
+    Unwatched nobody;
+    warp::sort<UNROLL<R>>(keys, lane, nobody);
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+        unsigned rank = lane * R + r;
+        if (rank < search.k) {
+            search.indices[query * search.k + rank] = index_of(keys[r]);
+            search.squared_distances[query * search.k + rank] = distance_of(keys[r]);
+        }
+    }
+}
+
+// Long lists, one after the other, by the whole warp. A point's rank is the number of its query's k distances that are smaller, and those
+// are sorted already: to search them takes half of what sorting pairs takes. Where two are equal their positions decide, and pairs are sorted.
 template <int L, int D>
-__device__ __forceinline__ void write_in_turn(const Traversal& search, const unsigned* entries, unsigned found, unsigned in_launch, unsigned part,
-                                              unsigned lane) {
+__device__ __forceinline__ void write_in_turn(const Traversal& search, PacketMemory<L, D>& memory, const float (&best)[L], unsigned found,
+                                              unsigned in_launch, unsigned part, unsigned lane) {
     constexpr int R = L / 32;
     const Tree& tree = search.tree;
+    float* sorted = memory.answer.sorted;
+    // The places before are those that no list of k has.
+    unsigned start = L - search.k;
 #pragma unroll 1
-    for (; part != 0; part &= part - 1) {
-        unsigned whose = __ffs(part) - 1;
-        unsigned count = min(__shfl_sync(ALL_LANES, found, whose), L);
-        size_t query = search.first_query + __shfl_sync(ALL_LANES, in_launch, whose);
-        Key keys[R];
+    for (unsigned first = 0; first < WARP; first += LAID_OUT) {
+        // Other lanes may still read what was there.
+        __syncwarp();
+        if (lane - first < LAID_OUT) {
 #pragma unroll
-        for (int r = 0; r < R; ++r) {
-            unsigned i = r * WARP + lane;
-            keys[r] = PADDING;
-            if (i < count) {
-                unsigned at = entries[i * WARP + whose];
-                const float* point = tree.coordinates + static_cast<size_t>(at / WARP) * D * WARP + at % WARP;
-                float acc = 0.0f;
-#pragma unroll
-                for (int j = 0; j < D; ++j) {
-                    acc = add_squared_difference(point[j * WARP], search.queries[query * D + j], acc);
-                }
-                keys[r] = key_of(acc, tree.positions[at]);
+            for (int i = 0; i < L; ++i) {
+                sorted[i * ACROSS + lane - first] = best[i];
             }
         }
-        Unwatched nobody;
-        warp::sort<UNROLL<R>>(keys, lane, nobody);
+        __syncwarp();
+#pragma unroll 1
+        for (unsigned left = part >> first & ((1u << LAID_OUT) - 1); left != 0; left &= left - 1) {
+            unsigned column = __ffs(left) - 1, whose = first + column;
+            unsigned count = __shfl_sync(ALL_LANES, found, whose);
+            size_t query = search.first_query + __shfl_sync(ALL_LANES, in_launch, whose);
+            unsigned position[R], rank[R];
+            float squared[R];
 #pragma unroll
-        for (int r = 0; r < R; ++r) {
-            unsigned rank = lane * R + r;
-            if (rank < search.k) {
-                search.indices[query * search.k + rank] = index_of(keys[r]);
-                search.squared_distances[query * search.k + rank] = distance_of(keys[r]);
+            for (int r = 0; r < R; ++r) {
+                unsigned entry = memory.entries[min(r * WARP + lane, count - 1) * NEXT<L> + whose];
+                size_t leaf = memory.visited[entry / WARP];
+                const float* point = tree.coordinates + leaf * D * WARP + entry % WARP;
+                position[r] = tree.positions[leaf * WARP + entry % WARP];
+                squared[r] = 0.0f;
+                rank[r] = 0;
+#pragma unroll
+                for (int j = 0; j < D; ++j) {
+                    squared[r] = add_squared_difference(point[j * WARP], search.queries[query * D + j], squared[r]);
+                }
+            }
+#pragma unroll
+            for (unsigned step = L / 2; step > 0; step /= 2) {
+#pragma unroll
+                for (int r = 0; r < R; ++r) {
+                    rank[r] += sorted[(rank[r] + step - 1) * ACROSS + column] < squared[r] ? step : 0;
+                }
+            }
+            // One more than k is as far as the k-th.
+            bool equal = count != search.k;
+#pragma unroll
+            for (int r = 0; r < R; ++r) {
+                bool there = r * WARP + lane < count && rank[r] + 1 < L;
+                equal |= there && sorted[(rank[r] + 1) * ACROSS + column] == squared[r];
+            }
+            if (__any_sync(ALL_LANES, equal)) {
+                Key keys[R];
+#pragma unroll
+                for (int r = 0; r < R; ++r) {
+                    keys[r] = r * WARP + lane < count ? key_of(squared[r], position[r]) : PADDING;
+                }
+                write_by_sorting(search, keys, query, lane);
+                continue;
+            }
+            // Other lanes may still read those of the query before.
+            __syncwarp();
+#pragma unroll
+            for (int r = 0; r < R; ++r) {
+                if (r * WARP + lane < count) {
+                    memory.answer.by_rank[rank[r] - start] = position[r];
+                }
+            }
+            __syncwarp();
+#pragma unroll
+            for (int r = 0; r < R; ++r) {
+                unsigned i = r * WARP + lane;
+                if (i < search.k) {
+                    search.indices[query * search.k + i] = memory.answer.by_rank[i];
+                    search.squared_distances[query * search.k + i] = sorted[(start + i) * ACROSS + column];
+                }
             }
         }
     }
@@ -548,49 +630,46 @@ __device__ __forceinline__ void answer_part(const Traversal& search, PacketMemor
         own = leaf_of(tree, code(search.frame, search.queries + __shfl_sync(ALL_LANES, query, (first + end) / 2) * D, D), lane);
     }
 
-    float kth;
     unsigned count;
     // Other lanes may still read what the part before left.
     __syncwarp();
-    {
-        Shortest<L, D> shortest(tree, packet, memory.slots + lane, there ? search.k : 0);
-        bool whole = find_shortest(own, memory, count, lane, shortest);
-        kth = shortest.limit();
-        count = whole ? count : 0;
-    }
+    Shortest<L, D> shortest(tree, packet, memory.search.slots + lane, there ? search.k : 0);
+    bool whole = find_shortest(own, memory, count, lane, shortest);
+    count = whole ? count : 0;
     // Slots become entries, and one lane wrote the leaves.
     __syncwarp();
-    Collected<L, D> collected{packet, memory.entries + lane, kth};
+    Collected<L, D> collected{packet, memory.entries + lane, shortest.limit()};
     Leaf<D> leaf, next;
-    unsigned number = 0, following = 0, askers = 0;
+    unsigned askers = 0;
 #pragma unroll 1
     for (unsigned i = 0; i <= count; ++i) {
         // The next one is on its way while this one is looked at.
         unsigned asking = 0;
         if (i < count) {
-            following = memory.visited[i];
-            next.load(tree, following, lane);
-            asking = __ballot_sync(ALL_LANES, bound(tree, 0, following, packet) <= collected.kth);
+            unsigned number = memory.visited[i];
+            next.load(tree, number, lane);
+            asking = __ballot_sync(ALL_LANES, bound(tree, 0, number, packet) <= collected.kth);
         }
         if (__popc(askers) > FEW<L>) {
-            leaf.share(memory.points, memory.positions, lane);
-            collected.leaf(number, memory.points, memory.positions);
+            leaf.share(memory.leaf.points, memory.leaf.positions, lane);
+            collected.leaf(i - 1, memory.leaf.points, memory.leaf.positions);
         } else {
-            collected.leaf_for(number, leaf, askers, lane);
+            collected.leaf_for(i - 1, leaf, askers, lane);
         }
         leaf = next;
-        number = following;
         askers = asking;
     }
     // Other lanes may have written to this column.
     __syncwarp();
-    unsigned found = collected.taken / WARP;
+    unsigned found = collected.taken / NEXT<L>;
+    // None, where there were too many leaves, or too many.
+    unsigned alone = __ballot_sync(ALL_LANES, there && found - 1 >= L);
     if constexpr (L <= 32) {
         write_sorted<L>(search, memory.entries, found, in_launch, part, lane);
     } else {
-        write_in_turn<L, D>(search, memory.entries, found, in_launch, part, lane);
+        write_in_turn<L, D>(search, memory, shortest.best, found, in_launch, part & ~alone, lane);
     }
-    for (unsigned lanes = __ballot_sync(ALL_LANES, there && (count == 0 || found > L)); lanes != 0; lanes &= lanes - 1) {
+    for (unsigned lanes = alone; lanes != 0; lanes &= lanes - 1) {
         // The memory serves another purpose now.
         __syncwarp();
         answer_alone<L, D>(search, __shfl_sync(ALL_LANES, in_launch, __ffs(lanes) - 1), own, memory.alone.above, memory.alone.buffer);

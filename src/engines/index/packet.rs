@@ -39,10 +39,10 @@ fn in_parts(length: usize) -> bool {
     length != 64
 }
 
-/// Whether a leaf is collected from only if it had candidates. In the plane and with long lists most have. No namesake: likewise.
+/// Whether a leaf is collected from only if it had candidates. In the plane most have. No namesake: likewise.
 #[inline(always)]
-fn is_selective<const D: usize>(length: usize) -> bool {
-    D == 3 && length < 128
+fn is_selective<const D: usize>() -> bool {
+    D == 3
 }
 
 /// A gap between neighbouring queries is a jump if its square is so many powers of two above the mean. No namesake: likewise.
@@ -57,7 +57,7 @@ pub fn packet_length(k: usize, dims: usize) -> Option<usize> {
 }
 
 /// Fewer queries leave a large GPU with too few packets.
-pub const WORTH_PACKING: usize = 100_000;
+pub const WORTH_PACKING: usize = 60_000;
 
 /// Whether of so many queries 32 consecutive ones on the curve are near one another, in a tree over n points. No namesake: the host asks.
 pub fn are_neighbours(queries: usize, n: usize) -> bool {
@@ -73,13 +73,21 @@ fn batch(length: usize) -> usize {
 /// Distances that a lane gathers before they have to be merged. Fewer bound the search sooner, and take more merges. No namesake: likewise.
 #[inline(always)]
 fn eager(length: usize) -> usize {
-    if length < 32 { 8 } else { 24 }
+    match length {
+        ..32 => 8,
+        32..128 => 24,
+        _ => 32,
+    }
 }
 
 /// A leaf that so many lanes or fewer ask for is looked at for one after the other. No namesake: likewise.
 #[inline(always)]
 fn few(length: usize) -> u32 {
-    if length < 32 { 12 } else { 8 }
+    match length {
+        ..32 => 12,
+        32..128 => 8,
+        _ => 5,
+    }
 }
 
 /// Leaves before and after the packet's own that come first. No namesake: likewise.
@@ -87,8 +95,8 @@ fn few(length: usize) -> u32 {
 fn around(length: usize) -> usize {
     match length {
         ..64 => 1,
-        64 => 2,
-        _ => 3,
+        64 => 4,
+        _ => 6,
     }
 }
 
@@ -271,8 +279,7 @@ impl Shortest {
         for point in 0..WARP {
             let squared = distances(leaf, point, packet);
             // One as far as the k-th may be a neighbour by its position, and its leaf must be known.
-            let mut candidates =
-                if is_selective::<D>(self.best.len()) { lanes_within::<true>(&squared, &limits) } else { lanes_within::<false>(&squared, &limits) };
+            let mut candidates = if is_selective::<D>() { lanes_within::<true>(&squared, &limits) } else { lanes_within::<false>(&squared, &limits) };
             while candidates != 0 {
                 let lane = candidates.trailing_zeros() as usize;
                 candidates &= candidates - 1;
@@ -290,8 +297,7 @@ impl Shortest {
             askers &= askers - 1;
             let squared = distance_to(leaf, packet, whose);
             let kth = [self.best[self.best.len() - 1].0[whose]; WARP];
-            let mut candidates =
-                if is_selective::<D>(self.best.len()) { lanes_within::<true>(&squared, &kth) } else { lanes_within::<false>(&squared, &kth) };
+            let mut candidates = if is_selective::<D>() { lanes_within::<true>(&squared, &kth) } else { lanes_within::<false>(&squared, &kth) };
             while candidates != 0 {
                 let point = candidates.trailing_zeros() as usize;
                 candidates &= candidates - 1;
@@ -410,7 +416,7 @@ fn find_shortest<const D: usize>(tree: &Tree, packet: &Packet<D>, own: usize, vi
         } else {
             found.leaf_for(points, askers, packet);
         }
-        if is_selective::<D>(length) && found.taken == before {
+        if is_selective::<D>() && found.taken == before {
             continue;
         }
         if visited.len() == most_visited(length) {

@@ -131,6 +131,29 @@ impl DeviceTree {
         }
     }
 
+    /// Builds a tree over the first of the rows, which [`Self::grow`] overwrites: a kernel's first launch also loads its code.
+    ///
+    /// # Safety
+    /// As that of [`Self::grow`].
+    ///
+    /// # Errors
+    /// Those of the driver.
+    pub unsafe fn load_kernels(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        sorter: &Sorter,
+        grower: &Grower,
+        scratch: &mut Scratch,
+        rows: CUdeviceptr,
+    ) -> Result<(), DriverError> {
+        let n = self.n;
+        self.n = n.min(WARP * WARP + 1);
+        // SAFETY: as the caller says; there are no fewer rows.
+        let grown = unsafe { self.grow(stream, sorter, grower, scratch, rows, Depth::Coarse) };
+        self.n = n;
+        grown
+    }
+
     /// Builds the tree over n rows, which are on the device, by so many bits of their codes.
     ///
     /// # Safety

@@ -178,6 +178,8 @@ fn grow(cuda: &Cuda, memory: &Memory, sorter: &Sorter, grower: &Grower, problem:
     let mut tree = DeviceTree::reserve(stream, frame, problem.n())?;
     let mut scratch = Scratch::reserve(stream, problem.n())?;
     let rows = memory.points.floats.device_ptr(stream).0;
+    // SAFETY: the points are on the device, row by row.
+    unsafe { tree.load_kernels(stream, sorter, grower, &mut scratch, rows) }?;
     let mut ms = 0.0;
     for depth in [Depth::Coarse, Depth::Fine] {
         memory.timer.start(stream)?;

@@ -13,6 +13,7 @@ mod devices;
 mod generate;
 mod info;
 mod input;
+mod knn;
 mod lesson;
 mod output;
 mod paths;
@@ -56,6 +57,8 @@ enum Command {
     Gui(window::WindowArgs),
     /// Searches a cloud and says what it found and how long that took
     Run(Box<run::RunArgs>),
+    /// Answers once, by the fastest engine: the nearest neighbours, or all within a radius
+    Knn(Box<knn::KnnArgs>),
     /// Compares engines with a float64 oracle and with one another
     Verify(Box<verify::VerifyArgs>),
     /// Works out what the neighbours of all rows say of a cloud: density, outliers, hubs, labels, duplicates, graphs, …
@@ -138,6 +141,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<()> {
         None => window::open(cli.file, None),
         Some(Command::Gui(args)) => window::run(args),
         Some(Command::Run(args)) => run::run(args),
+        Some(Command::Knn(args)) => knn::run(args),
         Some(Command::Verify(args)) => verify::run(args),
         Some(Command::Analyse(args)) => analyse::run(args),
         Some(Command::Recall(args)) => recall::run(args),

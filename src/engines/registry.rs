@@ -83,6 +83,11 @@ pub fn with_walk() -> Vec<&'static str> {
     ENGINES.iter().filter(|engine| engine.walk.is_some()).map(|engine| engine.id.as_str()).collect()
 }
 
+/// The engines that list all points within a radius.
+pub fn able_within() -> impl Iterator<Item = &'static Descriptor> {
+    ENGINES.iter().copied().filter(|engine| engine.within.is_some())
+}
+
 /// The measures of all engines, without duplicate names.
 pub fn measures() -> impl Iterator<Item = &'static Measure> {
     let all = || ENGINES.iter().flat_map(|engine| engine.measures);

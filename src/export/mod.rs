@@ -17,6 +17,7 @@ mod recording;
 pub mod table;
 pub mod tables;
 mod trace;
+pub mod within;
 
 use std::fs::File;
 use std::io::{self, BufWriter};

@@ -121,6 +121,8 @@ pub struct Descriptor {
     /// Searches one query of a problem again, on the CPU, and records its way through the index: it is the way that every device takes.
     /// `None` if there is no index. More than [`walk::AXES`](super::walk::AXES) dimensions are refused, as nobody could be shown them.
     pub walk: Option<Walker>,
+    /// Lists all points within a distance, on the CPU. `None` if it finds only the nearest.
+    pub within: Option<super::within::Opener>,
     /// Opens it on a device whose kind is in `runs_on`.
     pub open: fn(DeviceId) -> Result<Box<dyn Engine>, EngineError>,
 }

@@ -16,6 +16,7 @@ pub mod reference;
 pub mod theory;
 pub mod walk;
 pub mod warp;
+pub mod within;
 
 pub use answer::{Answer, CONVERGENCE_ENTRIES, Convergence, Counters, NONE, Neighbors, Profile, WarpSpan};
 pub use cache::Cache;
@@ -28,3 +29,4 @@ pub use method::{MOST_ALTERNATIVES, Method, Parameter, Parameters, Values, alter
 pub use points::{Arrangement, Points};
 pub use problem::{Metric, Problem, ProblemError, Queries, Setup};
 pub use walk::Walk;
+pub use within::Within;

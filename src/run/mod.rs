@@ -24,6 +24,7 @@ pub mod sweep;
 pub(crate) mod testing;
 mod timeline;
 pub mod verify;
+pub mod within;
 mod worker;
 
 pub use ask::{Ask, AskId, Asker, Reply};

@@ -3,6 +3,7 @@
 mod analyse;
 mod errors;
 mod globe;
+mod knn;
 mod lesson;
 mod names;
 mod presets;

@@ -48,6 +48,7 @@ pub static DUMMY: Descriptor = Descriptor {
     cost: |shape, _| Cost::default().setup("copy", (shape.n * shape.d) as f64, 1e-6).search("points", (shape.n * shape.q) as f64, 1e-5),
     traces: false,
     walk: None,
+    within: None,
     open: |device| Ok(Box::new(Dummy(device))),
 };
 

@@ -74,6 +74,7 @@ pub static DIRECT: Descriptor = Descriptor {
     cost: |shape, _| cost::cost(shape),
     traces: true,
     walk: None,
+    within: None,
     open: |device| Ok(Box::new(Cuda::open_on(device)?)),
 };
 

@@ -15,13 +15,14 @@ use super::packet::{Packets, answer_packets, packet_length};
 use super::traverse::{Visits, traverse_each};
 use super::tree::{Tree, sorted};
 use super::walk::{LEAF_BYTES, walk};
+use super::within::visit_within;
 use crate::engines::cuda::CudaBvh;
 use crate::engines::lockstep::{PADDING, distance_of, index_of};
 use crate::engines::{host_memory, processor};
 use crate::knn::walk::AXES;
 use crate::knn::{
     Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Measure, Measured, Metric, Neighbors,
-    Parameter, Parameters, Problem, Search, SetupPhase, Values, Walk, warp as rules,
+    Parameter, Parameters, Problem, Search, SetupPhase, Values, Walk, Within, warp as rules,
 };
 use crate::progress::Progress;
 
@@ -43,6 +44,7 @@ pub static BVH: Descriptor = Descriptor {
     cost: cost::cost,
     traces: false,
     walk: Some(walk_of),
+    within: Some(within_of),
     open: |device| match device {
         DeviceId::Cpu => Ok(Box::new(Bvh::new())),
         DeviceId::Gpu(_) => Ok(Box::new(CudaBvh::open_on(device)?)),
@@ -159,6 +161,20 @@ fn walk_of(problem: &Problem, query: usize, _: &Parameters, _: &dyn Progress) ->
     }
     let (tree, _) = tree_of(problem, LEAF_BYTES * problem.n().div_ceil(WARP) as u64)?;
     Ok(Some(walk(&tree, problem, query)))
+}
+
+/// See [`Descriptor::within`].
+fn within_of(problem: &Problem) -> Result<Box<dyn Within + '_>, EngineError> {
+    BVH.limits.check(BVH.id, &problem.shape(), problem.metric())?;
+    Ok(Box::new(WithinBoxes(tree_of(problem, 0)?.0)))
+}
+
+struct WithinBoxes(Arc<Tree>);
+
+impl Within for WithinBoxes {
+    fn visit(&self, query: &[f32], limit: f32, found: &mut dyn FnMut(u32, f32)) {
+        visit_within(&self.0, query, limit, found);
+    }
 }
 
 /// A problem and the tree over its points.

@@ -13,7 +13,8 @@
 //! | `traverse.rs` | `cuda/index/traverse.cuh` |
 //!
 //! `bvh.rs`, the engine on the CPU, `cost.rs`, its cost model, `observer.rs`, with which a search is recorded, `walk.rs`, which records it
-//! with its boxes, and `in_order.rs`, which counts what another order of visiting would cost, have no twins. [`docs/index.md`] describes
+//! with its boxes, `in_order.rs`, which counts what another order of visiting would cost, and `within.rs`, which lists all points within a
+//! distance, have no twins. [`docs/index.md`] describes
 //! the tree and proves that no neighbour is left out.
 //!
 //! [`docs/index.md`]: https://github.com/warpscope/warpscope/blob/main/docs/index.md
@@ -30,6 +31,7 @@ mod packet;
 mod traverse;
 mod tree;
 mod walk;
+mod within;
 
 pub(in crate::engines) use boxes::lane_keys;
 pub use boxes::{Boxes, WARP};

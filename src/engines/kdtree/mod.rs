@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use super::processor;
 use crate::knn::{
     Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Metric, NONE, Neighbors, Parameters,
-    Problem, Search, SetupPhase, warp as rules,
+    Problem, Search, SetupPhase, Within, warp as rules,
 };
 use tree::Tree;
 
@@ -38,6 +38,7 @@ pub static KDTREE: Descriptor = Descriptor {
     cost: |shape, _| cost::cost(shape),
     traces: false,
     walk: None,
+    within: Some(within_of),
     open: |_| Ok(Box::new(KdTree::new())),
 };
 
@@ -69,23 +70,44 @@ impl Engine for KdTree {
     }
 
     fn prepare<'a>(&'a mut self, problem: &'a Problem, _parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
-        let there = problem.cache().get(self.device_id(), |_: &Index| true);
-        super::host_memory::check(problem, if there.is_some() { 0 } else { tree::bytes(problem) })?;
-        let start = Instant::now();
-        let (tree, built_ms) = match there {
-            Some(index) => (index, None),
-            None => {
-                let tree = Arc::new(Index(tree::build(problem)));
-                problem.cache().insert(DeviceId::Cpu, Arc::clone(&tree));
-                (tree, Some(start.elapsed().as_secs_f64() * 1e3))
-            }
-        };
+        let (tree, built_ms) = index_of(problem)?;
         Ok(Box::new(Loaded { problem, tree, built_ms, found: Neighbors::unanswered(problem.q(), problem.k()) }))
     }
 }
 
 /// The tree in the form cached with the points.
 struct Index(Box<dyn Tree>);
+
+/// The tree over a problem's points, which is kept with them, and the milliseconds of building it, unless it was there.
+fn index_of(problem: &Problem) -> Result<(Arc<Index>, Option<f64>), EngineError> {
+    let there = problem.cache().get(DeviceId::Cpu, |_: &Index| true);
+    super::host_memory::check(problem, if there.is_some() { 0 } else { tree::bytes(problem) })?;
+    if let Some(index) = there {
+        return Ok((index, None));
+    }
+    let start = Instant::now();
+    let tree = Arc::new(Index(tree::build(problem)));
+    problem.cache().insert(DeviceId::Cpu, Arc::clone(&tree));
+    Ok((tree, Some(start.elapsed().as_secs_f64() * 1e3)))
+}
+
+/// See [`Descriptor::within`].
+fn within_of(problem: &Problem) -> Result<Box<dyn Within + '_>, EngineError> {
+    KDTREE.limits.check(KDTREE.id, &problem.shape(), problem.metric())?;
+    Ok(Box::new(WithinTree { problem, tree: index_of(problem)?.0 }))
+}
+
+/// A problem, for its points, and the tree over them.
+struct WithinTree<'a> {
+    problem: &'a Problem,
+    tree: Arc<Index>,
+}
+
+impl Within for WithinTree<'_> {
+    fn visit(&self, query: &[f32], limit: f32, found: &mut dyn FnMut(u32, f32)) {
+        self.tree.0.within(self.problem, query, limit, found);
+    }
+}
 
 /// A problem and the tree over its points.
 struct Loaded<'a> {

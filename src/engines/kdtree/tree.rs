@@ -44,6 +44,8 @@ impl Neighbour {
 pub trait Tree: Send + Sync {
     /// The min(k, n) nearest points of a query, sorted. `problem` must be over the points that the tree was built from.
     fn nearest(&self, problem: &Problem, query: &[f32]) -> Vec<Neighbour>;
+    /// All points whose reported squared distance is at most `limit`, in no order. `problem`: as above.
+    fn within(&self, problem: &Problem, query: &[f32], limit: f32, found: &mut dyn FnMut(u32, f32));
 }
 
 /// Builds the tree over points of at most [`LARGEST`] dimensions, as the engine's limits guarantee.
@@ -143,6 +145,17 @@ impl<const D: usize> Tree for Sized<D> {
         }
         nearest.sort_unstable();
         nearest
+    }
+
+    fn within(&self, problem: &Problem, query: &[f32], limit: f32, found: &mut dyn FnMut(u32, f32)) {
+        let (mut sites, reach) = (Vec::new(), reach(limit, problem.dims()));
+        self.tree.query(&padded::<D>(query)).within::<SquaredEuclidean<f64>>(reach).unsorted().visit(|site| sites.push(site.item));
+        let firsts: Vec<u32> = sites.iter().map(|&site| self.sites.points_at(site)[0]).collect();
+        let mut distances = Vec::with_capacity(sites.len());
+        squared_distances(problem.points(), query, &firsts, &mut distances);
+        for (&site, &distance) in sites.iter().zip(&distances).filter(|(_, distance)| **distance <= limit) {
+            self.sites.points_at(site).iter().for_each(|&position| found(position, distance));
+        }
     }
 }
 

@@ -41,6 +41,7 @@ pub static KDTREE_THREADS: Descriptor = Descriptor {
     cost: cost::cost,
     traces: false,
     walk: None,
+    within: None,
     open: |device| match device {
         DeviceId::Cpu => Ok(Box::new(KdTreeThreads)),
         DeviceId::Gpu(_) => Ok(Box::new(CudaKdTree::open_on(device)?)),

@@ -66,6 +66,7 @@ pub static LOCKSTEP: Descriptor = Descriptor {
     cost: |shape, _| cost::cost(shape),
     traces: true,
     walk: None,
+    within: None,
     open: |_| Ok(Box::new(Lockstep::new())),
 };
 

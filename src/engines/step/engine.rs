@@ -42,6 +42,7 @@ pub static STEP: Descriptor = Descriptor {
     cost: cost::step,
     traces: false,
     walk: Some(walk_of),
+    within: None,
     open: |device| open(device, &STEP),
 };
 
@@ -63,6 +64,7 @@ pub static STEP_EXHAUSTIVE: Descriptor = Descriptor {
     cost: cost::exhaustive,
     traces: false,
     walk: None,
+    within: None,
     open: |device| open(device, &STEP_EXHAUSTIVE),
 };
 

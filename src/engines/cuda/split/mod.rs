@@ -41,6 +41,7 @@ pub static SPLIT: Descriptor = Descriptor {
     cost: |shape, _| cost::cost(shape),
     traces: false,
     walk: None,
+    within: None,
     open: |device| Ok(Box::new(CudaSplit::open_on(device)?)),
 };
 

@@ -1,0 +1,370 @@
+//! `warpscope knn`: the answer, once.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{anyhow, bail};
+
+use super::answer::answer;
+use super::bar::Bar;
+use super::input::{DeviceArgs, EngineParser, metrics, note_assumed};
+use super::output;
+use super::queries::{self, QueryChoice};
+use super::record::spare_files;
+use super::usage::Usage;
+use crate::cloud::{self, ColumnChoice, Globe, PointCloud, Source};
+use crate::engines::registry;
+use crate::export::table::{Table, TableFormat};
+use crate::export::within::{self as files, Asked};
+use crate::export::{self, NeighborFormat, tables, text};
+use crate::knn::{Descriptor, Metric, Problem, Setup};
+use crate::run::within;
+use crate::run::{EngineChoice, Engines, QuerySpec, RunSpec, build_problem, usual};
+
+/// The version of what `--json` prints.
+const SCHEMA_VERSION: u32 = 1;
+
+/// Neighbours of a single query that are shown where they are written to no file.
+const SHOWN: usize = 32;
+
+#[derive(Debug, clap::Args)]
+pub struct KnnArgs {
+    /// The cloud
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// Whose neighbours are asked for, as for `run`: FILE, COUNT, all, rows:LIST or at:X,Y,…
+    #[arg(value_name = "QUERIES", default_value = "all")]
+    queries: QueryChoice,
+    /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
+    #[arg(long, value_name = "NAMES", help_heading = "Cloud")]
+    columns: Option<ColumnChoice>,
+    /// Leaves rows with NaN or infinite values out (and, with the angular metric, zero rows) instead of refusing them
+    #[arg(long, help_heading = "Cloud")]
+    drop_nonfinite: bool,
+    /// Neighbours per query
+    #[arg(short, long, value_name = "NUMBER", default_value_t = usual::K, allow_negative_numbers = true, help_heading = "Search")]
+    k: usize,
+    /// All neighbours no farther than this instead of the k nearest: 5km or 500m on the globe, 0.1rad or 5deg between rows as vectors, else a
+    /// number in the cloud's own unit
+    #[arg(long, value_name = "DISTANCE", conflicts_with = "k", allow_negative_numbers = true, help_heading = "Search")]
+    radius: Option<String>,
+    /// How distance is measured [default: haversine for longitude and latitude, else l2]
+    #[arg(long, value_parser = metrics(), help_heading = "Search")]
+    metric: Option<Metric>,
+    /// Leaves a query's own row out of its neighbours
+    #[arg(long, help_heading = "Search")]
+    exclude_self: bool,
+    /// Seeds queries that are drawn
+    #[arg(long, value_name = "NUMBER", default_value_t = usual::SEED, help_heading = "Search")]
+    seed: u64,
+    /// What answers, and how: an engine, or ENGINE:key=value,… with its parameters
+    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = EngineParser, help_heading = "Search")]
+    engine: EngineChoice,
+    #[command(flatten)]
+    device: DeviceArgs,
+    /// Writes the neighbours: .csv, .tsv, .parquet, .npz, without --radius also .ivecs with .fvecs or .ibin with .fbin; - prints CSV
+    #[arg(short, long, value_name = "FILE", help_heading = "Results")]
+    out: Option<PathBuf>,
+    /// Prints JSON
+    #[arg(long, help_heading = "Results")]
+    json: bool,
+}
+
+/// What was found, in numbers.
+#[derive(serde::Serialize)]
+struct Report {
+    schema_version: u32,
+    cloud: String,
+    points: usize,
+    dimensions: usize,
+    queries: usize,
+    metric: Metric,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    k: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    radius: Option<f64>,
+    /// All neighbours of all queries.
+    neighbors: u64,
+    /// Queries without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    without: Option<u64>,
+    /// The most that a query has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    most: Option<u64>,
+    engine: String,
+    device: String,
+    /// From the first point looked at to the last neighbour found, with the index.
+    seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wrote: Option<PathBuf>,
+}
+
+/// The cloud, what is asked of it, and how.
+struct Loaded {
+    spec: RunSpec,
+    cloud: Arc<PointCloud>,
+    query_cloud: Option<Arc<PointCloud>>,
+}
+
+impl KnnArgs {
+    /// The file to write, unless that is standard output.
+    fn file(&self) -> Option<&Path> {
+        self.out.as_deref().filter(|path| *path != Path::new("-"))
+    }
+
+    fn to_stdout(&self) -> bool {
+        self.out.is_some() && self.file().is_none()
+    }
+}
+
+/// # Errors
+/// Whatever keeps it from being done, in one line.
+pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
+    check(args)?;
+    let loaded = load(args)?;
+    let radius = args.radius.as_deref().map(|radius| length(radius, loaded.spec.metric)).transpose()?;
+    match radius {
+        None => nearest(args, &loaded),
+        Some(radius) => all_within(args, &loaded, radius),
+    }
+}
+
+/// Refuses what makes no sense and what could not be written, before anything is read.
+fn check(args: &KnnArgs) -> anyhow::Result<()> {
+    if args.json && args.to_stdout() {
+        bail!(Usage("--json and --out - both print to standard output: write the neighbours to a file".to_owned()));
+    }
+    if let Some(out) = args.file() {
+        let format = if args.radius.is_some() { TableFormat::of(out).map(|_| ()) } else { NeighborFormat::of(out).map(|_| ()) };
+        format.map_err(|why| Usage(why.to_string()))?;
+        let asked = if let QueryChoice::File(path) = &args.queries { Some(path) } else { None };
+        spare_files("a file that is read", [&args.input].into_iter().chain(asked), [out.to_owned()])?;
+        export::check(out)?;
+    }
+    match &args.queries {
+        QueryChoice::At(_) if args.exclude_self => bail!(Usage("--exclude-self: the query is a place, and so no row of the cloud".to_owned())),
+        QueryChoice::File(_) if args.exclude_self => {
+            bail!(Usage("--exclude-self: the queries come from a file, and so are no rows of the cloud".to_owned()))
+        }
+        _ => {}
+    }
+    args.device.check(std::slice::from_ref(&args.engine))?;
+    let setup = Setup::from(&RunSpec { exclude_self: args.exclude_self, ..RunSpec::new(source(args), QuerySpec::All, args.k) });
+    Ok(setup.check_within(args.engine.k_limit())?)
+}
+
+fn source(args: &KnnArgs) -> Source {
+    Source::File { path: args.input.clone(), columns: args.columns.clone().unwrap_or_default() }
+}
+
+fn load(args: &KnnArgs) -> anyhow::Result<Loaded> {
+    let data = source(args);
+    let cloud = Arc::new(cloud::load(&data, args.drop_nonfinite, &Bar::new("reading the cloud"))?);
+    let columns = args.columns.clone().unwrap_or_default();
+    let (queries, _) = QueryChoice::resolve(Some(&args.queries), &cloud, &columns, args.seed)?;
+    let query_cloud = match &queries {
+        QuerySpec::File { path, columns } => {
+            let source = Source::File { path: path.clone(), columns: columns.clone() };
+            Some(Arc::new(cloud::load_queries(&source, &cloud, args.drop_nonfinite, &Bar::new("reading the queries"))?))
+        }
+        _ => None,
+    };
+    let metric = args.metric.unwrap_or_else(|| if Globe::recognised(cloud.axes()).is_some() { Metric::Haversine } else { Metric::L2 });
+    if metric == Metric::Haversine {
+        note_assumed(cloud.axes());
+        if args.metric.is_none() {
+            output::note("longitude and latitude are searched on the globe, in km; --metric l2 takes them as a plane in degrees");
+        }
+    }
+    let (engine, device) = (args.engine.clone(), args.device.device);
+    let (exclude_self, seed, drop_nonfinite) = (args.exclude_self, args.seed, args.drop_nonfinite);
+    let spec = RunSpec { metric, exclude_self, seed, drop_nonfinite, engine, device, ..RunSpec::new(data, queries, args.k) };
+    Ok(Loaded { spec, cloud, query_cloud })
+}
+
+/// A length such as `5km`, in the metric's unit.
+fn length(text: &str, metric: Metric) -> anyhow::Result<f64> {
+    let split = text.find(|c: char| c.is_ascii_alphabetic() && c != 'e' && c != 'E').unwrap_or(text.len());
+    let (number, unit) = (text[..split].trim(), text[split..].trim());
+    let units: &[(&str, f64)] = match metric {
+        Metric::L2 => &[("", 1.0)],
+        Metric::Angular => &[("", 1.0), ("rad", 1.0), ("deg", std::f64::consts::PI / 180.0)],
+        Metric::Haversine => &[("", 1.0), ("km", 1.0), ("m", 0.001), ("mi", 1.609_344), ("nmi", 1.852)],
+    };
+    let Some(value) = number.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0) else {
+        bail!(Usage(format!("--radius: `{text}` is no distance, 0 or more")));
+    };
+    match units.iter().find(|(name, _)| *name == unit) {
+        Some((_, factor)) => Ok(value * factor),
+        None if metric == Metric::L2 => {
+            bail!(Usage(format!("--radius: with the l2 metric a distance is in the cloud's own unit: write {number}, not `{text}`")))
+        }
+        None => {
+            let known: Vec<&str> = units.iter().map(|(name, _)| *name).filter(|name| !name.is_empty()).collect();
+            bail!(Usage(format!("--radius: `{unit}` is no unit of the {metric} metric: {} are", known.join(", "))))
+        }
+    }
+}
+
+/// The k nearest.
+fn nearest(args: &KnnArgs, loaded: &Loaded) -> anyhow::Result<()> {
+    let start = Instant::now();
+    let record = answer(&mut Engines::default(), &loaded.spec, &loaded.cloud, loaded.query_cloud.as_ref())?;
+    let seconds = start.elapsed().as_secs_f64();
+    if args.to_stdout() {
+        return print_table(&tables::neighbors(&record, 0..record.neighbors.queries()));
+    }
+    if let Some(out) = args.file() {
+        export::neighbors(&record, out)?;
+    }
+    let found = record.neighbors.indices.iter().filter(|&&row| row != crate::knn::NONE).count() as u64;
+    let report = Report {
+        k: Some(args.k),
+        neighbors: found,
+        engine: record.engine.to_string(),
+        device: record.device.name.clone(),
+        ..Report::new(args, loaded, record.neighbors.queries(), seconds)
+    };
+    let shown = (report.queries == 1).then(|| tables::neighbors_of_query(&record, 0).tsv());
+    print_report(args, loaded, &report, shown)
+}
+
+/// All within a radius.
+fn all_within(args: &KnnArgs, loaded: &Loaded, radius: f64) -> anyhow::Result<()> {
+    let spec = RunSpec { k: 1, ..loaded.spec.clone() };
+    let problem = build_problem(&spec, &loaded.cloud, loaded.query_cloud.as_ref())?;
+    let engine = engine(args, &problem)?;
+    let start = Instant::now();
+    let found = within::within(&problem, engine, radius, &Bar::new("searching")).map_err(|why| anyhow!("{why}"))?;
+    let seconds = start.elapsed().as_secs_f64();
+    let rows = query_records(&spec, loaded, &problem);
+    let asked = Asked { cloud: &loaded.cloud, metric: spec.metric, rows: rows.as_deref() };
+    if args.to_stdout() {
+        return print_table(&files::table(&found, asked));
+    }
+    if let Some(out) = args.file() {
+        files::neighborhoods(&found, asked, out)?;
+    }
+    let counts = || (0..found.queries()).map(|query| found.count(query));
+    let report = Report {
+        radius: Some(radius),
+        neighbors: found.rows.len() as u64,
+        without: Some(counts().filter(|&count| count == 0).count() as u64),
+        most: counts().max(),
+        engine: engine.id.to_string(),
+        device: "CPU".to_owned(),
+        ..Report::new(args, loaded, found.queries(), seconds)
+    };
+    let shown = (report.queries == 1).then(|| files::table(&found, asked).tsv());
+    print_report(args, loaded, &report, shown)
+}
+
+/// The engine that was asked for, or the usual one.
+fn engine(args: &KnnArgs, problem: &Problem) -> anyhow::Result<&'static Descriptor> {
+    match &args.engine {
+        EngineChoice::Auto => Ok(within::usual(problem)),
+        EngineChoice::Named(method) => registry::find(method.engine).ok_or_else(|| anyhow!("there is no engine {}", method.engine)),
+    }
+}
+
+/// Each query's record number in its file; `None` for a place.
+fn query_records(spec: &RunSpec, loaded: &Loaded, problem: &Problem) -> Option<Vec<u64>> {
+    let cloud = loaded.query_cloud.as_ref().unwrap_or(&loaded.cloud);
+    let is_place = matches!(spec.queries, QuerySpec::At(_));
+    (!is_place).then(|| (0..problem.q()).map(|query| cloud.record(problem.query_row(query) as usize)).collect())
+}
+
+fn print_table(table: &Table<'_>) -> anyhow::Result<()> {
+    let mut csv = Vec::new();
+    table.csv(&mut csv)?;
+    output::print_rows(&String::from_utf8(csv)?)
+}
+
+impl Report {
+    /// What does not depend on what was found.
+    fn new(args: &KnnArgs, loaded: &Loaded, queries: usize, seconds: f64) -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION,
+            cloud: args.input.display().to_string(),
+            points: loaded.cloud.len(),
+            dimensions: loaded.cloud.dims(),
+            queries,
+            metric: loaded.spec.metric,
+            k: None,
+            radius: None,
+            neighbors: 0,
+            without: None,
+            most: None,
+            engine: String::new(),
+            device: String::new(),
+            seconds,
+            wrote: args.file().map(Path::to_owned),
+        }
+    }
+}
+
+fn print_report(args: &KnnArgs, loaded: &Loaded, report: &Report, shown: Option<String>) -> anyhow::Result<()> {
+    if args.json {
+        return output::print_json(report);
+    }
+    let unit = report.metric.unit().map(|unit| format!(" {unit}")).unwrap_or_default();
+    let asked = match (report.k, report.radius) {
+        (Some(k), _) => text::count(k as u64, "nearest neighbour", "nearest neighbours"),
+        (None, Some(radius)) => format!("all within {radius}{unit}"),
+        (None, None) => String::new(),
+    };
+    let mean = report.neighbors as f64 / report.queries.max(1) as f64;
+    let mut found = format!("{}, {mean:.1} a query", text::count(report.neighbors, "neighbour", "neighbours"));
+    if let (Some(without), Some(most)) = (report.without, report.most) {
+        found += &format!(", {} at most; {} none", text::thousands(most), text::count(without, "query has", "queries have"));
+    }
+    let points = text::count(report.points as u64, "point", "points");
+    let mut rows = vec![
+        vec!["cloud".to_owned(), format!("{}, {points} in {}", report.cloud, text::count(report.dimensions as u64, "dimension", "dimensions"))],
+        vec!["columns".to_owned(), output::columns(loaded.cloud.axes())],
+        vec!["queries".to_owned(), queries::about(&loaded.spec)],
+        vec!["search".to_owned(), format!("{asked}, {}", report.metric)],
+        vec!["found".to_owned(), found],
+        vec!["time".to_owned(), format!("{:.3} s with the index, {} on {}", report.seconds, report.engine, report.device)],
+    ];
+    if let Some(out) = &report.wrote {
+        rows.push(vec!["wrote".to_owned(), out.display().to_string()]);
+    }
+    let mut all = text::table(&rows, &[]);
+    if let Some(shown) = shown.filter(|_| report.wrote.is_none()) {
+        let lines: Vec<Vec<String>> = shown.lines().take(SHOWN + 1).map(|line| line.split('\t').map(str::to_owned).collect()).collect();
+        let right: Vec<usize> = (0..lines.first().map_or(0, Vec::len)).collect();
+        all += &format!("\n{}", text::table(&lines, &right));
+        let more = shown.lines().count().saturating_sub(SHOWN + 1);
+        if more > 0 {
+            all += &format!("and {} more: --out FILE writes all\n", text::thousands(more as u64));
+        }
+    }
+    output::print(&all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_have_units() {
+        for (text, metric, want) in [
+            ("5km", Metric::Haversine, 5.0),
+            ("500 m", Metric::Haversine, 0.5),
+            ("2", Metric::Haversine, 2.0),
+            ("1e-1mi", Metric::Haversine, 0.160_934_4),
+            ("180deg", Metric::Angular, std::f64::consts::PI),
+            ("1.5e3", Metric::L2, 1500.0),
+        ] {
+            assert!((length(text, metric).unwrap() - want).abs() < 1e-12, "{text}");
+        }
+        let refused = |text: &str, metric| length(text, metric).unwrap_err().to_string();
+        assert_eq!(refused("5km", Metric::L2), "--radius: with the l2 metric a distance is in the cloud's own unit: write 5, not `5km`");
+        assert_eq!(refused("5ft", Metric::Haversine), "--radius: `ft` is no unit of the haversine metric: km, m, mi, nmi are");
+        for text in ["-1", "nan", "inf", "", "km", "1,5"] {
+            assert_eq!(refused(text, Metric::Haversine), format!("--radius: `{text}` is no distance, 0 or more"), "{text}");
+        }
+    }
+}

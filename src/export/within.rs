@@ -1,0 +1,62 @@
+//! All neighbours within a radius, as files.
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::Path;
+
+use super::npz::Npz;
+use super::table::{Table, TableFormat};
+use super::{ExportError, write};
+use crate::cloud::PointCloud;
+use crate::knn::Metric;
+use crate::run::within::Neighborhoods;
+
+/// What the files say beside rows and distances.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    pub cloud: &'a PointCloud,
+    pub metric: Metric,
+    /// Each query's record number in its own file; `None` for queries given by coordinates.
+    pub rows: Option<&'a [u64]>,
+}
+
+/// `query,query_row,rank,index,squared_distance` and the true distance: a row for each neighbour.
+pub fn table<'a>(found: &'a Neighborhoods, asked: Asked<'a>) -> Table<'a> {
+    let query = |row: usize| found.offsets.partition_point(|&start| start <= row as u64) - 1;
+    let table = Table::new(found.rows.len()).with("query", move |row| query(row) as u32);
+    let table = match asked.rows {
+        Some(rows) => table.with("query_row", move |row| rows[query(row)]),
+        None => table,
+    };
+    table
+        .with("rank", move |row| (row as u64 - found.offsets[query(row)]) as u32)
+        .with("index", move |row| asked.cloud.record(found.rows[row] as usize))
+        .with("squared_distance", |row| found.squared_distances[row])
+        .with(asked.metric.column(), move |row| asked.metric.distance(found.squared_distances[row]))
+}
+
+/// Writes a table in the format of the extension, or arrays: `offsets` (i64, one more than there are queries; a query's neighbours are from
+/// its own to the next), `indices` (i64), `squared_distances` (f32), the true distances (f64) and, where queries are rows, `query_rows` (i64).
+///
+/// # Errors
+/// [`ExportError`].
+pub fn neighborhoods(found: &Neighborhoods, asked: Asked<'_>, path: &Path) -> Result<(), ExportError> {
+    match TableFormat::of(path)? {
+        TableFormat::Npz => write(path, |out| npz(found, asked, out)),
+        TableFormat::Csv | TableFormat::Tsv | TableFormat::Parquet => table(found, asked).write(path),
+    }
+}
+
+fn npz(found: &Neighborhoods, asked: Asked<'_>, out: &mut BufWriter<File>) -> io::Result<()> {
+    let (q, count) = (found.queries(), found.rows.len());
+    let mut npz = Npz::new(out);
+    npz.column("offsets", "<i8", q + 1, found.offsets.iter().map(|&offset| (offset as i64).to_le_bytes()))?;
+    npz.column("indices", "<i8", count, found.rows.iter().map(|&row| (asked.cloud.record(row as usize) as i64).to_le_bytes()))?;
+    npz.column("squared_distances", "<f4", count, found.squared_distances.iter().map(|distance| distance.to_le_bytes()))?;
+    let distances = found.squared_distances.iter().map(|&squared| asked.metric.distance(squared).to_le_bytes());
+    npz.column(asked.metric.column(), "<f8", count, distances)?;
+    if let Some(rows) = asked.rows {
+        npz.column("query_rows", "<i8", q, rows.iter().map(|&row| (row as i64).to_le_bytes()))?;
+    }
+    npz.finish()
+}

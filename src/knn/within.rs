@@ -1,0 +1,50 @@
+//! All points within a distance, however many there are.
+
+use super::{EngineError, Metric, Problem};
+
+/// An index over a problem's points that lists all within a distance.
+pub trait Within: Sync {
+    /// Hands the position and the squared distance of every point whose squared distance to `query`, by the rule of every engine, is at
+    /// most `limit` to `found`, in no order.
+    fn visit(&self, query: &[f32], limit: f32, found: &mut dyn FnMut(u32, f32));
+}
+
+/// An index over the problem's points, on the CPU, which is built if it is not kept with them.
+pub type Opener = for<'a> fn(&'a Problem) -> Result<Box<dyn Within + 'a>, EngineError>;
+
+/// The greatest squared distance whose distance is at most `radius`, in the metric's own unit: a point is within the radius if its squared
+/// distance is at most that. `None` if the radius is not a number of 0 or more.
+pub fn limit(metric: Metric, radius: f64) -> Option<f32> {
+    if radius.is_nan() || radius < 0.0 {
+        return None;
+    }
+    // The bits of floats from 0 on are in the order of the floats, and distances rise with their squares.
+    let (mut within, mut beyond) = (0, f32::MAX.to_bits() + 1);
+    while beyond - within > 1 {
+        let middle = within + (beyond - within) / 2;
+        if metric.distance(f32::from_bits(middle)) <= radius { within = middle } else { beyond = middle }
+    }
+    Some(f32::from_bits(within))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_point_is_within_if_its_distance_is() {
+        for (metric, radii) in [
+            (Metric::L2, [0.0, 1e-30, 0.1, 1.0, 3.0, 1e18]),
+            (Metric::Angular, [0.0, 1e-7, 0.1, 1.0, 3.0, 3.2]),
+            (Metric::Haversine, [0.0, 0.001, 0.5, 5.0, 10_000.0, 21_000.0]),
+        ] {
+            for radius in radii {
+                let limit = limit(metric, radius).unwrap();
+                assert!(metric.distance(limit) <= radius, "{metric}, {radius}");
+                assert!(limit == f32::MAX || metric.distance(limit.next_up()) > radius, "{metric}, {radius}");
+            }
+        }
+        assert_eq!((limit(Metric::L2, 3.0), limit(Metric::L2, -1.0), limit(Metric::L2, f64::NAN)), (Some(9.0), None, None));
+        assert_eq!(limit(Metric::L2, f64::INFINITY), Some(f32::MAX));
+    }
+}

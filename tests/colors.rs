@@ -13,6 +13,7 @@ use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::{Action, Command};
+use warpscope::app::selection::{How, SelectAction};
 use warpscope::app::session::Colored;
 use warpscope::app::state::{PaneKind, State, single_layout};
 use warpscope::app::tokens::Look;
@@ -91,6 +92,71 @@ fn a_column_of_texts_colours_points_and_its_legend_selects_them() {
     window.get_by_label("1 row have no value in this column");
     let sizes = driven_values(&window);
     assert!(sizes[5].is_nan() && sizes[77] == 232.0);
+}
+
+#[test]
+fn brushing_the_histogram_selects_by_value() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut window = window(plane);
+    open(&mut window, &kinds(folder.path()), &["a", "b"]);
+    choose(&mut window, "Colour by", "a column");
+    choose(&mut window, "Column that colours", "size");
+    channel(&mut window);
+    window.run_steps(3);
+    let bar = window.get_by_label("Histogram of size").rect();
+    let at = |share: f32| egui::pos2(bar.left() + share * bar.width(), bar.center().y);
+    let drag = |window: &mut Window, from: f32, to: f32| {
+        window.drag_at(at(from));
+        window.run_steps(2);
+        window.hover_at(at((from + to) / 2.0));
+        window.run_steps(2);
+        window.hover_at(at(to));
+        window.run_steps(2);
+        window.drop_at(at(to));
+        window.run_steps(3);
+    };
+    // Sizes go from 1 to 232, in steps of 3; row 5 has none.
+    drag(&mut window, 0.5, 0.75);
+    let sizes = driven_values(&window);
+    let selection = &window.state().session().selection;
+    let low = sizes[selection.rows()[0] as usize];
+    let high = sizes[*selection.rows().last().expect("rows") as usize];
+    assert!((115.0..121.0).contains(&low) && (170.0..176.0).contains(&high), "{low} to {high}");
+    let between = sizes.iter().filter(|&&size| (low..=high).contains(&size)).count();
+    assert_eq!(selection.rows().len(), between);
+    assert!(selection.by().starts_with("size 11") && selection.by().contains(" to 17"), "{}", selection.by());
+    // To the end of the bar, and whatever is beyond.
+    drag(&mut window, 0.9, 1.2);
+    let selection = &window.state().session().selection;
+    assert!(selection.rows().last() == Some(&77) && selection.by().starts_with("size ≥ 2"), "{}", selection.by());
+
+    // The same typed.
+    window.get_by_label("Select…").click();
+    window.run_steps(3);
+    window.get_by_label("The lowest 10 %, about").click();
+    until(&mut window, "the lowest", |app| app.session().selection.rows().first() == Some(&0));
+    assert_eq!(window.state().session().selection.by(), "size ≤ 28");
+    assert_eq!(window.state().session().selection.rows()[..], [0, 1, 2, 3, 4, 6, 7, 8, 9]);
+}
+
+#[test]
+fn selected_rows_are_exported_with_all_columns_of_their_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut window = window(plane);
+    open(&mut window, &kinds(folder.path()), &["a", "b"]);
+    choose(&mut window, "Colour by", "distance to the query");
+    window.state_mut().send(SelectAction::rows(vec![5, 77], How::Replace, "two"));
+    until(&mut window, "a selection", |app| app.session().selection.rows().len() == 2);
+    window.state_mut().send(Command::ExportSelection);
+    window.run_steps(3);
+    let path = folder.path().join("two.csv");
+    fill(&mut window, "File", &path.display().to_string());
+    press(&mut window, "Save");
+    until(&mut window, "the file", |_| path.exists());
+    let text = std::fs::read_to_string(&path).expect("a file");
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("row,a,b,c,d,e,kind,size"), "{text}");
+    assert!(lines.len() == 3 && lines[1].starts_with("5,0.625,1.25,9,") && lines[1].contains(",k02,") && lines[2].contains(",k11,232"), "{text}");
 }
 
 fn driven_values(window: &Window) -> Vec<f32> {

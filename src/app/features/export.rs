@@ -7,19 +7,21 @@ use std::sync::Arc;
 
 use image::ImageEncoder as _;
 
+use crate::app::features::selected::Selected;
 use crate::app::model::log::Entry;
 use crate::app::model::{Answered, Beside, Compared};
 use crate::cloud::PointCloud;
 use crate::export::table::Table;
 use crate::export::{NeighborFormat, tables, write};
+use crate::progress::Progress;
 use crate::run::{RunFile, RunRecord};
 
 /// A pane's data, detached from the window so that a thread can write it.
 pub enum PaneData {
     /// All points: record and coordinates.
     Points(Arc<PointCloud>),
-    /// Some rows: record and coordinates.
-    Rows(Arc<PointCloud>, Arc<[u32]>),
+    /// Some rows, with all that is known of them.
+    Rows(Box<Selected>),
     /// The picked query's neighbours, and what the file has of them beside.
     Neighbors(Answered, Option<Beside>),
     AllNeighbors(Arc<RunRecord>),
@@ -52,7 +54,7 @@ impl PaneData {
             Self::Log(entries) => log(entries, to),
             // Written above, as tables.
             Self::Points(_)
-            | Self::Rows(..)
+            | Self::Rows(_)
             | Self::Neighbors(..)
             | Self::AllNeighbors(_)
             | Self::Timings(_)
@@ -66,7 +68,7 @@ impl PaneData {
     pub fn table(&self) -> Option<Table<'_>> {
         match self {
             Self::Points(cloud) => Some(tables::points(cloud, None)),
-            Self::Rows(cloud, rows) => Some(tables::points(cloud, Some(rows))),
+            Self::Rows(selected) => Some(selected.table(None)),
             Self::Neighbors(answered, beside) => {
                 let table = tables::neighbors_of_query(&answered.record, answered.query);
                 Some(beside.iter().fold(table, |table, beside| beside.with(table)))
@@ -84,7 +86,11 @@ impl PaneData {
     ///
     /// # Errors
     /// `cannot write: why: path`.
-    pub fn save(&self, path: &Path) -> Result<Vec<PathBuf>, String> {
+    pub fn save(&self, path: &Path, progress: &dyn Progress) -> Result<Vec<PathBuf>, String> {
+        if let Self::Rows(selected) = self {
+            let beside = selected.beside(progress).map_err(|why| format!("cannot write the file's other columns: {why}"))?;
+            return selected.table(beside.as_ref()).write(path).map(|()| vec![path.to_owned()]).map_err(|error| error.to_string());
+        }
         let vectors = NeighborFormat::of(path).is_ok_and(|format| format.beside().is_some());
         let saved = match (self, self.table()) {
             (Self::AllNeighbors(record), _) => crate::export::neighbors(record, path),
@@ -166,7 +172,8 @@ mod tests {
         let record = record();
         let lines = |data| text(data).lines().count();
         assert_eq!(lines(PaneData::Points(Arc::clone(&record.cloud))), record.cloud.len() + 1);
-        assert_eq!(lines(PaneData::Rows(Arc::clone(&record.cloud), vec![3, 8].into())), 3);
+        let selected = Selected { cloud: Arc::clone(&record.cloud), rows: vec![3, 8].into(), record: None, channel: None };
+        assert_eq!(lines(PaneData::Rows(Box::new(selected))), 3);
         assert_eq!(lines(PaneData::Timings(Arc::clone(&record))), record.samples.len() + 1);
         assert_eq!(lines(PaneData::Merges(Arc::clone(&record))), record.measured.queries() + 1);
         assert_eq!(lines(PaneData::Convergence(Arc::clone(&record))), record.convergence.points_seen.len() + 1);

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `color` | values by which points are coloured, their chooser and their legend |
 //! | `picking` | points under the pointer or in a region, and their other columns in the file |
+//! | `selected` | the selected rows with all that is known of them, as a table |
 //! | `selection` | computes the selection that a change results in |
 //! | `live` | the query's marker in Plane, its coordinates as fields, the row it snaps to |
 //! | `telling` | the answer in words, remembered from frame to frame |
@@ -22,6 +23,7 @@ pub mod live;
 pub mod picking;
 pub mod projection;
 pub mod saved;
+pub mod selected;
 pub mod selection;
 pub mod telling;
 pub mod walk;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::app::model::selection::sets;
-use crate::app::model::{Answered, Choice, Facts, How, Selection};
+use crate::app::model::{Answered, Choice, Facts, How, Selection, Whose};
 use crate::cloud::PointCloud;
 use crate::knn::NONE;
 use crate::progress::Progress;
@@ -36,7 +36,7 @@ impl Change {
             Choice::These { rows, queries: chosen } => (rows.len(), rows.len().min(queries) + chosen.len()),
             Choice::Measure(..) => (queries, queries),
             // As much as may come of it.
-            Choice::Within(_) | Choice::Valued(..) => (self.cloud.len(), queries),
+            Choice::Within(_) | Choice::Valued(..) | Choice::Between { .. } => (self.cloud.len(), queries),
             Choice::All | Choice::Rest => (self.cloud.len(), queries),
             Choice::Neighbors => {
                 let k = self.record.as_ref().map_or(0, |record| record.neighbors.k);
@@ -92,6 +92,22 @@ impl Change {
                 let own = values.values.par_iter().enumerate().filter(|(_, own)| **own == value).map(|(row, _)| row as u32);
                 let rows: Vec<u32> = own.filter(|&row| row < n).collect();
                 Selection::of_rows(rows, record, "")
+            }
+            Choice::Between { whose, values, from, to } => {
+                let within = |value: Option<&f32>| value.is_some_and(|value| (from..=to).contains(value));
+                match (whose, record) {
+                    (Whose::Data, _) => {
+                        let rows = values.values.par_iter().enumerate().filter(|(_, value)| within(Some(value))).map(|(row, _)| row as u32);
+                        let rows: Vec<u32> = rows.filter(|&row| row < n).collect();
+                        Selection::of_rows(rows, record, "")
+                    }
+                    (Whose::Queries, Some(record)) => {
+                        let rows = record.query_rows.par_iter().enumerate();
+                        let queries = rows.filter(|(_, row)| within(values.values.get(**row as usize))).map(|(query, _)| query as u32);
+                        Selection::of_queries(queries.collect(), record, "")
+                    }
+                    (Whose::Queries, None) => Selection::default(),
+                }
             }
             Choice::Within(within) => {
                 let (rows, queries) = within.rows_and_queries(progress);
@@ -151,6 +167,12 @@ mod tests {
         let values = Arc::new(PointValues::new((0..60).map(|row| (row % 20) as f32).collect()));
         let valued = after(&none, Choice::Valued(values, 3.0), How::Replace, &record);
         assert_eq!((&valued.rows()[..], &valued.queries()[..]), (&[3, 23, 43][..], &[0][..]));
+        let values = Arc::new(PointValues::new((0..60).map(|row| if row == 4 { f32::NAN } else { row as f32 }).collect()));
+        let between = |whose, from, to| after(&none, Choice::Between { whose, values: Arc::clone(&values), from, to }, How::Replace, &record);
+        assert_eq!(between(Whose::Data, 3.0, 5.0).rows()[..], [3, 5], "row 4 has no value");
+        assert_eq!(between(Whose::Data, 48.0, f32::INFINITY).rows()[..], [48, 49], "there are 50 rows");
+        assert_eq!(between(Whose::Queries, 3.0, 8.0).queries().len(), 3);
+        assert_eq!(between(Whose::Queries, 3.0, 3.5).queries()[..], [0], "query 0 is row 3");
         let these = after(&none, Choice::These { rows: vec![900, 7, 3], queries: vec![77, 2, 0] }, How::Replace, &record);
         assert_eq!((&these.rows()[..], &these.queries()[..]), (&[3, 7][..], &[0, 2][..]));
         let grown = after(&some, Choice::Neighbors, How::Add, &record);

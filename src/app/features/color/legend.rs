@@ -8,6 +8,7 @@ use egui::{
     Align, Button, ComboBox, DragValue, FontId, Galley, Label, Layout, Mesh, Pos2, Rect, RichText, ScrollArea, Sense, Slider, Stroke, Ui, pos2, vec2,
 };
 
+use crate::app::features::color::brush::{HEIGHT, histogram_ui, select_ui};
 use crate::app::features::color::request::moment_of;
 use crate::app::look::ticks::log_ticks;
 use crate::app::look::{Palette, ticks};
@@ -134,7 +135,10 @@ fn channel_ui(ui: &mut Ui, view: &mut ColorView, channel: &Channel, moment: Opti
         map_ui(ui, view, map, channel);
         match (map, &channel.categories, numbers) {
             (ColorMap::Categories, Some(categories), _) => categories_ui(ui, channel, categories, palette, actions),
-            (_, _, Some(numbers)) => range_ui(ui, view, numbers),
+            (_, _, Some(numbers)) => {
+                range_ui(ui, view, numbers);
+                select_ui(ui, channel, numbers, actions);
+            }
             _ => {
                 ui.label(RichText::new("No row has a value.").color(palette.text_weak));
             }
@@ -146,7 +150,7 @@ fn channel_ui(ui: &mut Ui, view: &mut ColorView, channel: &Channel, moment: Opti
         }
     });
     if let Some(numbers) = numbers {
-        ends_ui(ui, view, map, numbers, palette);
+        ends_ui(ui, view, map, (channel, numbers), palette, actions);
     }
 }
 
@@ -184,8 +188,8 @@ fn range_ui(ui: &mut Ui, view: &mut ColorView, numbers: &Numbers) {
     }
 }
 
-/// Low and high, to be typed, and the colours between them.
-fn ends_ui(ui: &mut Ui, view: &mut ColorView, map: ColorMap, numbers: &Numbers, palette: &Palette) {
+/// Low and high, to be typed; between them the colours, and above these how the values are spread.
+fn ends_ui(ui: &mut Ui, view: &mut ColorView, map: ColorMap, (channel, numbers): (&Channel, &Numbers), palette: &Palette, actions: &mut Actions) {
     let (low, high, log) = numbers.ends(view);
     let (mut from, mut to) = (low, high);
     ui.horizontal_top(|ui| {
@@ -195,11 +199,22 @@ fn ends_ui(ui: &mut Ui, view: &mut ColorView, map: ColorMap, numbers: &Numbers, 
         let font = ui.style().drag_value_text_style.resolve(ui.style());
         let of_text = |value: f64| ui.painter().layout_no_wrap(text(value), font.clone(), palette.text).size().x;
         let field = (of_text(low).max(of_text(high)) + 2.0 * ui.spacing().button_padding.x + 2.0).max(FIELD);
-        end_ui(ui, "Low end of the colours", &mut from, least..=high, speed, text, field);
+        // Beside the colours, below what stands above these.
+        let beside = |ui: &mut Ui, field: &mut dyn FnMut(&mut Ui)| {
+            ui.vertical(|ui| {
+                ui.add_space(HEIGHT - 4.0);
+                field(ui);
+            });
+        };
+        beside(ui, &mut |ui| end_ui(ui, "Low end of the colours", &mut from, least..=high, speed, text, field));
         // In a narrow pane the colours give way to the numbers.
         let width = (ui.available_width() - field - ui.spacing().item_spacing.x).clamp(24.0, 460.0);
-        gradient_ui(ui, width, (low, high), log, map, numbers.integers, palette);
-        end_ui(ui, "High end of the colours", &mut to, low..=f64::MAX, speed, text, field);
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            histogram_ui(ui, width, channel, numbers, (low, high, log), palette, actions);
+            gradient_ui(ui, width, (low, high), log, map, numbers.integers, palette);
+        });
+        beside(ui, &mut |ui| end_ui(ui, "High end of the colours", &mut to, low..=f64::MAX, speed, text, field));
     });
     if (from, to) != (low, high) {
         view.range = ColorRange::Typed(from, to);

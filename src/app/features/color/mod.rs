@@ -6,8 +6,10 @@
 //! | `query`, `counters`, `column` | compute it |
 //! | `work` | caches the latest result |
 //! | `bar`, `legend` | the chooser and the legend above Plane and Space |
+//! | `brush` | selects by value: the histogram of the legend |
 
 pub mod bar;
+pub mod brush;
 pub mod column;
 pub mod counters;
 pub mod legend;

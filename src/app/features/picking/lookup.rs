@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::picking::others::MOST;
 use crate::app::model::{Found, Others};
-use crate::cloud::formats::{FormatError, Marks, records_by_marks};
+use crate::cloud::formats::{FormatError, Marks, Records, records_by_marks};
 use crate::cloud::{PointCloud, Source};
 use crate::progress::Progress;
 
@@ -31,13 +31,25 @@ fn key(cloud: &Arc<PointCloud>, rows: &[u32]) -> Key {
 
 /// Reads what the file has of some rows of a cloud beside their coordinates.
 fn read(cloud: &PointCloud, rows: &[u32], marks: &Marks, progress: &dyn Progress) -> Result<Found, FormatError> {
+    Ok(records_from(cloud, rows, marks, progress)?.map(|records| Others::of(cloud, records)))
+}
+
+/// The whole records of some rows of a cloud, of its file; within, why they cannot be had.
+///
+/// # Errors
+/// Why the file cannot be read.
+pub fn records(cloud: &PointCloud, rows: &[u32], progress: &dyn Progress) -> Result<Result<Records, String>, FormatError> {
+    records_from(cloud, rows, &Marks::default(), progress)
+}
+
+fn records_from(cloud: &PointCloud, rows: &[u32], marks: &Marks, progress: &dyn Progress) -> Result<Result<Records, String>, FormatError> {
     let Source::File { path, .. } = cloud.source() else { return Ok(Err("there is no file".to_owned())) };
     let records: Vec<u64> = rows.iter().map(|&row| cloud.record(row as usize)).collect();
     let records = records_by_marks(path, &records, marks, progress)?;
     if !cloud.was_read_from(rows, &records) {
         return Ok(Err(format!("the file has changed since its points were read; load it again: {}", path.display())));
     }
-    Ok(Ok(Others::of(cloud, records)))
+    Ok(Ok(records))
 }
 
 /// Rows whose other columns are to be read.

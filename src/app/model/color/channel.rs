@@ -33,6 +33,8 @@ pub struct Numbers {
     pub least_positive: Option<f64>,
     /// Whether all are whole numbers.
     pub integers: bool,
+    /// Some thousands of the values, ascending, less the offset: enough to show how they are spread.
+    sample: Arc<[f32]>,
 }
 
 impl Numbers {
@@ -47,6 +49,7 @@ impl Numbers {
             return None;
         }
         let middle = with_middle.then(|| middle(&values)).flatten();
+        let sample = sample(&values);
         let shown = |value: f32| f64::from(value) + offset;
         Some(Self {
             values: Arc::new(PointValues::new(values)),
@@ -55,7 +58,42 @@ impl Numbers {
             middle: middle.map(|(low, high)| (shown(low), shown(high))),
             least_positive: positive.is_finite().then(|| shown(positive)),
             integers: integers && offset.fract() == 0.0,
+            sample,
         })
+    }
+
+    /// How many of a sample of the values are in each of `bins` equal parts of a scale; what is beyond its ends is in none.
+    pub fn histogram(&self, (low, high, log): (f64, f64, bool), bins: usize) -> Vec<usize> {
+        let at = |part: usize| {
+            let share = part as f64 / bins as f64;
+            let value = if log { low * (high / low).powf(share) } else { low + (high - low) * share };
+            (value - self.offset) as f32
+        };
+        let below = |part: usize| match part {
+            // The last part has its upper end.
+            part if part == bins => self.sample.partition_point(|&value| value <= at(part)),
+            part => self.sample.partition_point(|&value| value < at(part)),
+        };
+        let edges: Vec<usize> = (0..=bins).map(below).collect();
+        edges.windows(2).map(|edge| edge[1].saturating_sub(edge[0])).collect()
+    }
+
+    /// Values between two in words; an infinite end is none.
+    pub fn span(&self, from: f64, to: f64) -> String {
+        let text = |value: f64| if self.integers { text::coordinate(value.round()) } else { text::digits(value, 4) };
+        match (from.is_finite(), to.is_finite()) {
+            (true, true) => format!("{} to {}", text(from), text(to)),
+            (true, false) => format!("≥ {}", text(from)),
+            (false, true) => format!("≤ {}", text(to)),
+            (false, false) => "of any value".to_owned(),
+        }
+    }
+
+    /// The value, about, below which a share of the values lies.
+    pub fn quantile(&self, share: f64) -> f64 {
+        let last = self.sample.len().saturating_sub(1);
+        let at = (share * last as f64).round() as usize;
+        self.sample.get(at.min(last)).map_or(f64::NAN, |&value| f64::from(value)) + self.offset
     }
 
     /// Whether a log scale makes sense; a value of 0 has the colour of its low end.
@@ -76,6 +114,16 @@ impl Numbers {
             _ => (low, high, log),
         }
     }
+}
+
+/// Values that are there, evenly spaced in the order of rows, ascending.
+fn sample(values: &[f32]) -> Arc<[f32]> {
+    const MOST: usize = 1 << 14;
+    let there = || values.iter().copied().filter(|value| !value.is_nan());
+    let step = there().count().div_ceil(MOST).max(1);
+    let mut sample: Vec<f32> = there().step_by(step).collect();
+    sample.sort_unstable_by(f32::total_cmp);
+    sample.into()
 }
 
 /// The 2nd and the 98th percentile of the values that are there.
@@ -221,6 +269,20 @@ mod tests {
         assert!(
             Numbers::new(vec![0.5, 2.0], 0.0, false).is_some_and(|numbers| numbers.can_be_log() && numbers.middle.is_none() && !numbers.integers)
         );
+    }
+
+    #[test]
+    fn a_histogram_counts_what_the_scale_shows() {
+        let values = [1.0, 1.0, 2.0, 10.0, 99.0, f32::NAN, 100.0].to_vec();
+        let numbers = Numbers::new(values, 1000.0, false).expect("six values");
+        assert_eq!(numbers.histogram((1000.0, 1100.0, false), 4), [4, 0, 0, 2], "both ends are in");
+        assert_eq!(numbers.histogram((1002.0, 1010.0, false), 2), [1, 1], "what is beyond is in none");
+        assert_eq!([0.0, 0.5, 1.0].map(|share| numbers.quantile(share)), [1001.0, 1010.0, 1100.0]);
+        let powers = Numbers::new((0..6).map(|power| 10f32.powi(power)).collect(), 0.0, false).expect("six values");
+        assert_eq!(powers.histogram((1.0, 1e5, true), 5).iter().sum::<usize>(), 6);
+        let many = Numbers::new((0..1_000_000).map(|value| value as f32).collect(), 0.0, false).expect("many");
+        let bins = many.histogram((0.0, 999_999.0, false), 10);
+        assert!(bins.iter().all(|&bin| bin.abs_diff(bins[0]) <= 2), "{bins:?}");
     }
 
     #[test]

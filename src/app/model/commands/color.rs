@@ -9,6 +9,8 @@ pub enum ColorAction {
     Set(ColorView),
     /// The rows of a category are selected.
     SelectCategory(usize, How),
+    /// What has a value between two, both included, is selected.
+    SelectBetween(f64, f64, How),
     /// What failed or was cancelled is tried again.
     Retry,
     /// The moment moves on by itself, or stops.

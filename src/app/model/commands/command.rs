@@ -258,7 +258,12 @@ impl Command {
                 entry(Explorer, Some((SHIFT, Key::Z)), "Zoom to the selection", "Show the selected points large in Plane and Space.")
             }
             Self::UseAsQueries => entry(Explorer, None, "Use as queries", "Make the selected rows the queries on the left, for the next run."),
-            Self::ExportSelection => entry(Explorer, None, "Export selected rows…", "Write the selected rows, with all coordinates, to a CSV file."),
+            Self::ExportSelection => entry(
+                Explorer,
+                None,
+                "Export selected rows…",
+                "Write the selected rows, with all columns of the file and what was measured of them, to a file.",
+            ),
             Self::ShowWalk => entry(
                 Explorer,
                 Some((PLAIN, Key::B)),

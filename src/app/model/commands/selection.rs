@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use crate::app::model::color::PointValues;
+use crate::app::model::color::channel::Whose;
 use crate::app::model::picking::sight::Within;
 use crate::app::model::selection::Hovered;
 use crate::app::model::selection::how::How;
@@ -25,6 +26,13 @@ pub enum Choice {
     Measure(String, RangeInclusive<u32>),
     /// Rows that have this value, of one by row.
     Valued(Arc<PointValues>, f32),
+    /// Points whose value, of one by row, lies between two, both included.
+    Between {
+        whose: Whose,
+        values: Arc<PointValues>,
+        from: f32,
+        to: f32,
+    },
     /// Everything in a region of the screen.
     Within(Box<Within>),
     All,

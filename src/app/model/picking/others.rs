@@ -20,12 +20,21 @@ pub struct Others {
 }
 
 impl Others {
-    /// What records of a cloud's file have beside its axes.
+    /// What records of a cloud's file have beside its axes, no more than [`MOST`].
     pub fn of(cloud: &PointCloud, records: Records) -> Self {
+        Self::first(cloud, records, MOST)
+    }
+
+    /// The same of all columns.
+    pub fn all(cloud: &PointCloud, records: Records) -> Self {
+        Self::first(cloud, records, usize::MAX)
+    }
+
+    fn first(cloud: &PointCloud, records: Records, most: usize) -> Self {
         let axes: HashSet<&str> = cloud.axes().iter().map(|axis| axis.name.as_str()).collect();
         let mut others: Vec<usize> = (0..records.columns.len()).filter(|&at| !axes.contains(records.columns[at].as_str())).collect();
         let total = others.len();
-        others.truncate(MOST / (records.rows.len() + 1));
+        others.truncate(most / (records.rows.len() + 1));
         let columns = others.iter().map(|&at| records.columns[at].clone()).collect();
         // Rows of their own: what is left of one in place would keep the room of its coordinates.
         let row = |mut cells: Vec<Cell>| others.iter().map(|&at| std::mem::replace(&mut cells[at], Cell::Missing)).collect();

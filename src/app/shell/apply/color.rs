@@ -29,6 +29,14 @@ impl App {
                 let what = Choice::Valued(Arc::clone(&categories.values), category as f32);
                 self.select(SelectAction::Choose { what, how, by });
             }
+            ColorAction::SelectBetween(from, to, how) => {
+                let Colored::Ready(channel) = &self.session.colored else { return };
+                let Some(numbers) = &channel.numbers else { return };
+                let by = format!("{} {}", channel.title, numbers.span(from, to));
+                let less = |value: f64| (value - numbers.offset) as f32;
+                let what = Choice::Between { whose: channel.whose, values: Arc::clone(&numbers.values), from: less(from), to: less(to) };
+                self.select(SelectAction::Choose { what, how, by });
+            }
             ColorAction::Retry => {
                 self.jobs.stop(&COLOR);
                 self.handles.coloring = Coloring::default();

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::app::features::export::PaneData;
-use crate::app::model::{About, Beside, ExportDialog, ExportKind, LessonFile, Level, PaneKind, RangeDraft, is_svg};
+use crate::app::features::selected::Selected;
+use crate::app::model::{About, Beside, Colored, ExportDialog, ExportKind, LessonFile, Level, PaneKind, RangeDraft, is_svg};
 use crate::app::panes;
 use crate::app::shell::app::App;
 use crate::app::shell::portrait::{Medium, Portrait};
@@ -117,7 +118,7 @@ impl App {
         let begun = match (dialog.kind, data) {
             (_, Some(None)) => Err("There is nothing to export yet; run first, or pick a query.".to_owned()),
             (_, Some(Some(data))) => {
-                self.jobs.start(&SAVE, Box::new(dialog.clone()), move |_| data.save(&path));
+                self.jobs.start(&SAVE, Box::new(dialog.clone()), move |progress| data.save(&path, progress));
                 Ok(())
             }
             (ExportKind::Session, None) => self.save_session(&path, dialog.points),
@@ -177,7 +178,10 @@ impl App {
 
     fn selected_data(&self) -> Option<PaneData> {
         let rows = self.session.selection.rows();
-        self.session.cloud.clone().filter(|_| !rows.is_empty()).map(|cloud| PaneData::Rows(cloud, Arc::clone(rows)))
+        let cloud = self.session.cloud.clone().filter(|_| !rows.is_empty())?;
+        let record = self.session.record.clone().filter(|record| Arc::ptr_eq(&record.cloud, &cloud));
+        let channel = if let Colored::Ready(channel) = &self.session.colored { Some(Arc::clone(channel)) } else { None };
+        Some(PaneData::Rows(Box::new(Selected { cloud, rows: Arc::clone(rows), record, channel })))
     }
 
     /// Copies a pane's table, as spreadsheets paste it.

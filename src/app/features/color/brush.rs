@@ -1,0 +1,119 @@
+//! How values are spread, above their colours: a histogram to brush, and thresholds to type.
+
+use egui::{DragValue, Pos2, Rect, RichText, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
+
+use crate::app::look::Palette;
+use crate::app::model::{Actions, Channel, ColorAction, How, Numbers};
+use crate::text;
+
+/// Height of the histogram.
+pub const HEIGHT: f32 = 22.0;
+
+/// Width of a bin.
+const BIN: f32 = 3.0;
+
+/// A drag that is shorter is none.
+const LEAST: f32 = 3.0;
+
+/// A histogram over a scale: dragging over it selects what has these values. A brush that reaches an end of the scale takes in what is beyond,
+/// as the colours do.
+pub fn histogram_ui(
+    ui: &mut Ui,
+    width: f32,
+    channel: &Channel,
+    numbers: &Numbers,
+    scale: (f64, f64, bool),
+    palette: &Palette,
+    actions: &mut Actions,
+) {
+    let (rect, response) = ui.allocate_exact_size(vec2(width, HEIGHT), Sense::click_and_drag());
+    let response = response.on_hover_text(format!("How {} is spread. Drag to select by it; Shift adds, Ctrl adds or removes.", channel.title));
+    let name = format!("Histogram of {}", channel.title);
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &name));
+    let bins = ((width / BIN) as usize).max(1);
+    let counts = numbers.histogram(scale, bins);
+    let most = counts.iter().copied().max().unwrap_or(0).max(1) as f32;
+    let step = width / bins as f32;
+    let painter = ui.painter();
+    for (bin, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+        // A few among many are seen, too.
+        let height = (count as f32 / most * (HEIGHT - 2.0)).max(1.5);
+        let left = rect.left() + bin as f32 * step;
+        painter.rect_filled(Rect::from_min_max(pos2(left, rect.bottom() - height), pos2(left + step, rect.bottom())), 0.0, palette.text_weak);
+    }
+    // When the button goes up, where it went down is no longer known.
+    if response.drag_started()
+        && let Some(origin) = ui.input(|input| input.pointer.press_origin())
+    {
+        ui.data_mut(|data| data.insert_temp(response.id, origin));
+    }
+    let origin: Option<Pos2> = ui.data(|data| data.get_temp(response.id));
+    let (Some(from), Some(to)) = (origin.filter(|_| response.dragged() || response.drag_stopped()), response.interact_pointer_pos()) else {
+        return;
+    };
+    let [left, right] = [from.x.min(to.x), from.x.max(to.x)].map(|x| x.clamp(rect.left(), rect.right()));
+    if right - left < LEAST {
+        return;
+    }
+    let brush = Rect::from_min_max(pos2(left, rect.top()), pos2(right, rect.bottom()));
+    painter.rect_filled(brush, 0.0, palette.query.gamma_multiply(0.25));
+    painter.rect_stroke(brush, 0.0, Stroke::new(1.0, palette.query), StrokeKind::Inside);
+    let (low, high, log) = scale;
+    let value = |x: f32| {
+        let share = f64::from((x - rect.left()) / width);
+        if log { low * (high / low).powf(share) } else { low + (high - low) * share }
+    };
+    let low = if left > rect.left() { value(left) } else { f64::NEG_INFINITY };
+    let high = if right < rect.right() { value(right) } else { f64::INFINITY };
+    if response.drag_stopped() {
+        let how = How::of_click(ui.input(|input| input.modifiers));
+        actions.send(ColorAction::SelectBetween(low, high, how));
+    } else {
+        response.show_tooltip_text(format!("{} {}", channel.title, numbers.span(low, high)));
+    }
+}
+
+/// A menu that selects by value: between two that are typed, or the highest and lowest.
+pub fn select_ui(ui: &mut Ui, channel: &Channel, numbers: &Numbers, actions: &mut Actions) {
+    let id = ui.scope_id().with(("select by", &channel.title));
+    let button = ui.menu_button("Select…", |ui| {
+        ui.set_min_width(190.0);
+        ui.label(RichText::new(format!("By {}", channel.title)).strong());
+        let (mut from, mut to) = ui.data(|data| data.get_temp(id)).unwrap_or(numbers.whole);
+        let speed = ((numbers.whole.1 - numbers.whole.0) / 300.0).max(f64::MIN_POSITIVE);
+        let field = |ui: &mut Ui, name: &str, value: &mut f64| {
+            ui.horizontal(|ui| {
+                // A menu's own style has no frames, by which fields are known.
+                ui.reset_style();
+                let label = ui.label(name);
+                let shown = |value: f64, _| if numbers.integers { text::coordinate(value.round()) } else { text::digits(value, 6) };
+                let typed =
+                    DragValue::new(value).speed(speed).custom_formatter(shown).custom_parser(|text| text.replace(',', "").trim().parse().ok());
+                ui.add(typed).labelled_by(label.id);
+            });
+        };
+        field(ui, "From", &mut from);
+        field(ui, "To", &mut to);
+        ui.data_mut(|data| data.insert_temp(id, (from, to)));
+        let how = How::of_click(ui.input(|input| input.modifiers));
+        let mut choose = |ui: &mut Ui, from: f64, to: f64| {
+            actions.send(ColorAction::SelectBetween(from, to, how));
+            ui.close();
+        };
+        if ui.add_enabled(from <= to, egui::Button::new("Select what is between")).clicked() {
+            choose(ui, from, to);
+        }
+        ui.separator();
+        for (text, share) in [("The highest 1 %, about", 0.99), ("The highest 10 %, about", 0.9)] {
+            if ui.button(text).clicked() {
+                choose(ui, numbers.quantile(share), f64::INFINITY);
+            }
+        }
+        for (text, share) in [("The lowest 1 %, about", 0.01), ("The lowest 10 %, about", 0.1)] {
+            if ui.button(text).clicked() {
+                choose(ui, f64::NEG_INFINITY, numbers.quantile(share));
+            }
+        }
+    });
+    button.response.on_hover_text("Select points by this value: between two numbers, or the highest and lowest.");
+}

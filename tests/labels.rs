@@ -18,6 +18,7 @@ use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::{Action, Command};
 use warpscope::app::state::{PaneKind, State};
 use warpscope::app::{App, ExportKind};
+use warpscope::cloud::{ColumnChoice, Source};
 
 /// German says the same in about a third more letters.
 const GERMAN: f32 = 1.35;
@@ -189,6 +190,37 @@ fn look_everywhere(factor: f32, scale: f32) -> BTreeSet<String> {
         look(&mut window, "the lesson", None, false);
     }
     found
+}
+
+#[test]
+fn neighbours_have_their_names_beside_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("towns.csv");
+    let towns: Vec<String> = (0..40).map(|at| format!("{},{},Town {at}\n", f64::from(at % 8), f64::from(at / 8))).collect();
+    std::fs::write(&path, format!("x,y,town\n{}", towns.concat())).expect("a file");
+    let mut window = window(1.0, 1.0);
+    let source = Source::File { path, columns: ColumnChoice::Default };
+    let cloud = warpscope::cloud::load(&source, false, &warpscope::progress::Silent).expect("a cloud");
+    window.state_mut().show_loaded(Arc::new(cloud));
+    window.state_mut().send(Action::PickRow(17));
+    until(&mut window, "an answer and its names", |app| {
+        app.session().answered.as_ref().is_some_and(|answered| answered.record.cloud.len() == 40) && app.session().listed_beside().is_some()
+    });
+    let named = |window: &Window| -> BTreeSet<String> {
+        let plane = window.get_by_label("Plane of points").rect();
+        let painted = texts(&window.output().shapes);
+        painted.into_iter().filter(|text| text.text.starts_with("Town ") && plane.contains_rect(text.rect)).map(|text| text.text).collect()
+    };
+    window.run_steps(3);
+    assert!(named(&window).is_empty());
+    press(&mut window, "More of this view");
+    window.get_by_label("Names").click();
+    window.run_steps(5);
+    let names = named(&window);
+    let session = window.state().session();
+    let answered = session.answered.as_ref().expect("an answer");
+    let neighbors: BTreeSet<String> = answered.neighbors().map(|(row, _)| format!("Town {row}")).collect();
+    assert!(names.len() >= 5 && names.is_subset(&neighbors), "{names:?} of {neighbors:?}");
 }
 
 #[test]

@@ -198,15 +198,27 @@ fn kinds(beside: &Beside, label: Option<&str>, neighbors: usize, own: Option<usi
     Some(Kinds { column: beside.others()?.columns[column].clone(), counts, others, alike })
 }
 
+/// The column that names rows, of which `kind` says of what kind they are.
+fn name_column(beside: &Beside, kind: Option<usize>) -> Option<usize> {
+    let names_rows = |column: usize| Some(column) != kind && is_text(beside, column);
+    let by_heading = headed(beside, &NAMES, names_rows);
+    by_heading.or_else(|| {
+        let columns = 0..beside.others().map_or(0, |others| others.columns.len());
+        columns.filter(|&column| names_rows(column)).max_by_key(|&column| (variety(&texts(beside, column)).0, usize::MAX - column))
+    })
+}
+
+/// What each of the rows is called, where it is called anything.
+pub fn names(beside: &Beside, label: Option<&str>) -> Vec<Option<String>> {
+    let kind = kind_column(beside, label);
+    let Some(column) = name_column(beside, kind).or(kind) else { return Vec::new() };
+    texts(beside, column).into_iter().map(|text| text.as_deref().map(shortened)).collect()
+}
+
 /// What a row is called: `West Union, IL`.
 fn name(beside: &Beside, label: Option<&str>, place: usize) -> Option<String> {
     let kind = kind_column(beside, label);
-    let names_rows = |column: usize| Some(column) != kind && is_text(beside, column);
-    let by_heading = headed(beside, &NAMES, names_rows);
-    let column = by_heading.or_else(|| {
-        let columns = 0..beside.others().map_or(0, |others| others.columns.len());
-        columns.filter(|&column| names_rows(column)).max_by_key(|&column| (variety(&texts(beside, column)).0, usize::MAX - column))
-    })?;
+    let column = name_column(beside, kind)?;
     let name = shortened(&beside.cell(place, column).and_then(cell_text)?);
     let kind = kind.filter(|&kind| is_text(beside, kind)).and_then(|kind| beside.cell(place, kind).and_then(cell_text));
     Some(kind.map_or_else(|| name.clone(), |kind| format!("{name}, {kind}")))
@@ -224,6 +236,15 @@ mod tests {
         let others = Others { columns: columns.iter().map(|&name| name.to_owned()).collect(), total: columns.len(), rows };
         let numbers = (0..others.rows.len() as u32).collect();
         Beside { cloud: cloud(9, 2, 1), rows: numbers, found: Arc::new(Ok(others)) }
+    }
+
+    #[test]
+    fn rows_are_named_by_the_column_that_names_them() {
+        let row = |city: &str, state: &str| vec![Cell::Number(7.0), text(city), text(state)];
+        let rows = vec![row("Ames", "IA"), row("Boone", "IA"), vec![Cell::Number(7.0), Cell::Missing, text("IA")], row("Tama", "IA")];
+        let all = names(&beside(&["pop", "city", "state"], rows.clone()), None);
+        assert_eq!(all, [Some("Ames".to_owned()), Some("Boone".to_owned()), None, Some("Tama".to_owned())]);
+        assert!(names(&beside(&["pop"], vec![vec![Cell::Number(0.5)]; 3]), None).iter().all(Option::is_none), "numbers are no names");
     }
 
     fn text(text: &str) -> Cell {

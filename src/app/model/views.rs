@@ -16,6 +16,8 @@ pub struct PlaneView {
     pub point_size: f32,
     /// Whether lines join the query and its neighbours.
     pub lines: bool,
+    /// Whether their names stand beside them.
+    pub names: bool,
     /// Whether a lens enlarges neighbours that are too close to be told apart.
     pub lens: bool,
 }
@@ -50,7 +52,7 @@ impl PlaneView {
 
 impl Default for PlaneView {
     fn default() -> Self {
-        Self { axes: [0, 1], window: None, whole: false, point_size: 2.0, lines: true, lens: true }
+        Self { axes: [0, 1], window: None, whole: false, point_size: 2.0, lines: true, names: false, lens: true }
     }
 }
 
@@ -71,6 +73,8 @@ pub struct SpaceView {
     pub point_size: f32,
     /// Whether lines join the query and its neighbours.
     pub lines: bool,
+    /// Whether their names stand beside them.
+    pub names: bool,
     /// Whether height shows as colour.
     pub color_by_height: bool,
 }
@@ -78,13 +82,23 @@ pub struct SpaceView {
 impl SpaceView {
     /// The same switches, looking where another one looks.
     pub fn looking(self, other: &Self) -> Self {
-        Self { point_size: self.point_size, lines: self.lines, color_by_height: self.color_by_height, ..*other }
+        Self { point_size: self.point_size, lines: self.lines, names: self.names, color_by_height: self.color_by_height, ..*other }
     }
 }
 
 impl Default for SpaceView {
     fn default() -> Self {
-        Self { axes: [0, 1, 2], yaw: -0.9, pitch: 0.5, distance: 3.2, target: [0.0; 3], point_size: 2.0, lines: true, color_by_height: true }
+        Self {
+            axes: [0, 1, 2],
+            yaw: -0.9,
+            pitch: 0.5,
+            distance: 3.2,
+            target: [0.0; 3],
+            point_size: 2.0,
+            lines: true,
+            names: false,
+            color_by_height: true,
+        }
     }
 }
 

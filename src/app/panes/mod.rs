@@ -9,6 +9,7 @@ pub mod highlight;
 pub mod hover;
 pub mod log;
 pub mod merges;
+pub mod names;
 pub mod neighbors;
 pub mod plane;
 pub mod points;

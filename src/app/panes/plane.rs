@@ -16,6 +16,7 @@ use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_cloud;
 use crate::app::panes::highlight::{hovered_ui, selection_ui};
 use crate::app::panes::hover::hover_ui;
+use crate::app::panes::names::names_ui;
 use crate::app::panes::points::{Sight, axis_ui, dimensions_ui, marks_ui, points_ui};
 use crate::cloud::{Axis, Globe, PointCloud};
 use crate::knn::Metric;
@@ -51,6 +52,7 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             controls::show_ui(ui, context.state, context.actions);
             more_ui(ui, |ui| {
                 ui.checkbox(&mut view.lines, "Lines").on_hover_text("Join the query and its neighbours.");
+                ui.checkbox(&mut view.names, "Names").on_hover_text("What the query and its neighbours are called in the file, else their rows.");
                 ui.checkbox(&mut view.lens, "Lens").on_hover_text("Enlarges neighbours that are too close to be told apart, while they are.");
             });
         }
@@ -75,9 +77,11 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     ui.painter().rect_filled(rect, 0.0, context.palette.canvas);
     axes_ui(ui, &camera, cloud, view, context);
     let far = view.window.is_none() && !view.whole && camera.leaves_out(cloud, view.axes);
-    let note = cloud_ui(ui, context, VIEW, &camera, &scene, view, moved).or_else(|| far.then(|| far_note(ui)));
     // The walk is about boxes that are larger than what a lens enlarges.
     let lens = (view.lens && paint::shown(context.state.walk, context.session).is_none()).then(|| lens(&camera, &scene, view, context)).flatten();
+    // Neighbours that are too close to be told apart have their names in the lens.
+    let without_names = PlaneView { names: view.names && lens.is_none(), ..view };
+    let note = cloud_ui(ui, context, VIEW, &camera, &scene, without_names, moved).or_else(|| far.then(|| far_note(ui)));
     if let Some(lens) = &lens {
         lens_ui(ui, context, &camera, lens, &scene, view);
     }
@@ -146,6 +150,9 @@ fn cloud_ui(
     marks_ui(ui, camera.rect, context, size, view.lines && walked.is_none(), &screen);
     if let Some((walked, at)) = walked {
         paint::points(&canvas, walked, at);
+    }
+    if view.names {
+        names_ui(ui, camera.rect, context, &screen);
     }
     hovered_ui(ui, camera.rect, context, size, &screen);
     note.or(walk_note).or(marking)

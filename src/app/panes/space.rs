@@ -14,6 +14,7 @@ use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_cloud;
 use crate::app::panes::highlight::{hovered_ui, selection_ui};
 use crate::app::panes::hover::hover_ui;
+use crate::app::panes::names::names_ui;
 use crate::app::panes::points::{Sight, axis_ui, dimensions_ui, marks_ui, points_ui};
 use crate::cloud::PointCloud;
 use crate::text;
@@ -46,6 +47,7 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             controls::show_ui(ui, context.state, context.actions);
             more_ui(ui, |ui| {
                 ui.checkbox(&mut view.lines, "Lines").on_hover_text("Join the query and its neighbours.");
+                ui.checkbox(&mut view.names, "Names").on_hover_text("What the query and its neighbours are called in the file, else their rows.");
                 // What is chosen for both views comes first; without it, height is a help to see depth.
                 if context.state.color.by == ColorBy::Nothing {
                     ui.checkbox(&mut view.color_by_height, "Shade by height")
@@ -95,6 +97,9 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     marks_ui(ui, rect, context, view.point_size, view.lines && walked.is_none(), &screen);
     if let Some((walked, at)) = walked {
         paint::points(&canvas, walked, at);
+    }
+    if view.names {
+        names_ui(ui, rect, context, &screen);
     }
     hovered_ui(ui, rect, context, view.point_size, &screen);
     cross_ui(ui, rect, &view, cloud, context);

@@ -7,7 +7,7 @@ use crate::app::shell::app::App;
 use crate::app::shell::tasks::BESIDE;
 
 impl App {
-    /// Has that of the neighbours read that the answer and Neighbours show: not of every place where a query is dragged along.
+    /// Has that of the neighbours read that the answer, Neighbours and names in Plane and Space show: not of every place where a query is dragged along.
     pub(in crate::app::shell) fn want_beside(&mut self) {
         let shown = self.shows_beside() && !self.session.live.is_held();
         let Some(answered) = self.session.answered.as_ref().filter(|_| shown && self.session.listed_beside().is_none()) else { return };
@@ -24,7 +24,9 @@ impl App {
 
     fn shows_beside(&self) -> bool {
         let [_, panel] = self.state.panels(Room::of(self.handles.ctx.content_rect().width()));
-        panel || self.pane_rects.contains_key(&PaneKind::Neighbors)
+        let names = [(PaneKind::Plane, self.state.plane.names), (PaneKind::Space, self.state.space.names)];
+        let named = names.iter().any(|(pane, names)| *names && self.pane_rects.contains_key(pane));
+        panel || named || self.pane_rects.contains_key(&PaneKind::Neighbors)
     }
 
     /// Whether what the file has of the neighbours is in sight and still being read.

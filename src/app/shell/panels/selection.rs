@@ -139,7 +139,8 @@ fn chosen_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Ac
     heading_ui(ui, "Selection");
     let (selection, facts) = (&session.selection, &session.selected);
     if selection.is_empty() {
-        let next = "Nothing. Drag with Shift in Plane or Space, or click a bin of Counts or a row of Neighbours.";
+        let next =
+            "Nothing. Drag with Shift in Plane or Space, or over the histogram of their colours; or click a bin of Counts or a row of Neighbours.";
         ui.label(RichText::new(next).color(palette.text_weak));
         return;
     }

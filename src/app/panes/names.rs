@@ -1,0 +1,56 @@
+//! What the picked query and its neighbours are called, beside their points: where names would cover one another the nearer's stays.
+
+use egui::{FontId, Pos2, Rect, Ui, Vec2, vec2};
+
+use crate::app::model::telling;
+use crate::app::panes::descriptor::PaneContext;
+use crate::cloud::PointCloud;
+use crate::text;
+
+/// Names that are looked for room for.
+const MOST: usize = 80;
+
+/// From a point to its name.
+const GAP: f32 = 7.0;
+
+/// The same of the query.
+const WIDE_GAP: f32 = 14.0;
+
+/// Names over the points, nearest first. `screen` gives a row's position; `None` is out of sight.
+pub fn names_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, screen: &dyn Fn(&PointCloud, usize) -> Option<Pos2>) {
+    let session = context.session;
+    let Some(answered) = &session.answered else { return };
+    let data = &answered.record.cloud;
+    let rows = answered.rows_to_tell();
+    let label = session.left_out.iter().find(|column| column.is_label).map(|column| column.name.as_str());
+    let names = session.listed_beside().map(|beside| telling::names(beside, label)).unwrap_or_default();
+    let painter = ui.painter().with_clip_rect(rect);
+    // The points themselves are not covered either.
+    let around = |place: Pos2| Rect::from_center_size(place, Vec2::splat(8.0));
+    let places: Vec<(u32, Option<Pos2>)> = rows.iter().map(|&row| (row, screen(data, row as usize))).collect();
+    let mut taken: Vec<Rect> = places.iter().filter_map(|(_, place)| place.map(around)).collect();
+    for (at, (row, place)) in places.iter().enumerate().take(MOST) {
+        let Some(place) = place.filter(|place| rect.contains(*place)) else { continue };
+        let name = names.get(at).cloned().flatten().unwrap_or_else(|| text::thousands(data.record(*row as usize)));
+        let galley = painter.layout_no_wrap(name, FontId::proportional(12.0), context.palette.text);
+        // The query's marker is wider than a point.
+        let own = answered.record.query_cloud.is_none() && *row == answered.row();
+        let (gap, size) = (if own { WIDE_GAP } else { GAP }, galley.size());
+        let corners = [
+            place + vec2(gap, -size.y / 2.0),
+            place + vec2(-gap - size.x, -size.y / 2.0),
+            place + vec2(-size.x / 2.0, -gap - size.y),
+            place + vec2(-size.x / 2.0, gap),
+        ];
+        let free = |corner: &&Pos2| {
+            let room = Rect::from_min_size(**corner, size);
+            rect.contains_rect(room) && !taken.iter().any(|other| other.intersects(room))
+        };
+        if let Some(&corner) = corners.iter().find(free) {
+            let room = Rect::from_min_size(corner, size);
+            taken.push(room);
+            painter.rect_filled(room.expand2(vec2(2.0, 0.0)), 2.0, context.palette.canvas.gamma_multiply(0.75));
+            painter.galley(corner, galley, context.palette.text);
+        }
+    }
+}

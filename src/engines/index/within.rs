@@ -21,8 +21,8 @@ pub fn visit_within(tree: &Tree, query: &[f32], limit: f32, found: &mut dyn FnMu
     while let Some((height, group)) = waiting.pop() {
         let boxes = tree.boxes(height);
         let keys = boxes.keys(group, query);
-        for lane in 0..boxes.in_group(group) as usize {
-            if distance_of(keys[lane]) > limit {
+        for (lane, &key) in keys.iter().enumerate().take(boxes.in_group(group) as usize) {
+            if distance_of(key) > limit {
                 continue;
             }
             let child = group * WARP + lane;
@@ -32,9 +32,9 @@ pub fn visit_within(tree: &Tree, query: &[f32], limit: f32, found: &mut dyn FnMu
             }
             let (rows, positions) = tree.leaf(child);
             let [distances] = squared_distances(rows, [query]);
-            for point in 0..tree.in_leaf(child) as usize {
-                if distances[point] <= limit {
-                    found(positions[point], distances[point]);
+            for (&position, &distance) in positions.iter().zip(&distances).take(tree.in_leaf(child) as usize) {
+                if distance <= limit {
+                    found(position, distance);
                 }
             }
         }

@@ -39,7 +39,7 @@ constexpr unsigned BATCH = L < 32 ? 16 : 32;
 template <int L>
 constexpr unsigned EAGER = L < 32 ? 8 : L < 128 ? 24 : 32;
 
-// Leaves before and after the packet's own that come first: as they are mostly needed, and bound the search of all others.
+// Leaves before and after the packet's own that come first: they are mostly needed, and bound the search of all others.
 template <int L>
 constexpr unsigned AROUND = L < 64 ? 1 : L < 128 ? 4 : 6;
 
@@ -292,6 +292,7 @@ constexpr unsigned LAID_OUT = 8, ACROSS = LAID_OUT + 1;
 template <int L, int D>
 struct PacketMemory {
     using Entry = typename EntryOf<L>::Type;
+    static_assert(sizeof(Entry) == sizeof(Key) || MOST_VISITED<L> * WARP <= 1u << 16, "a place in the visited leaves fits into two bytes");
 
     union {
         struct {

@@ -18,8 +18,8 @@ use crate::engines::registry;
 use crate::export::table::{Table, TableFormat};
 use crate::export::within::{self as files, Asked};
 use crate::export::{self, NeighborFormat, tables, text};
-use crate::knn::{Descriptor, Metric, Problem, Setup};
-use crate::run::within;
+use crate::knn::{Descriptor, DeviceId, Metric, Parameters, Problem, Setup};
+use crate::run::within::{self, WithinError};
 use crate::run::{EngineChoice, Engines, QuerySpec, RunSpec, build_problem, usual};
 
 /// The version of what `--json` prints.
@@ -45,8 +45,8 @@ pub struct KnnArgs {
     /// Neighbours per query
     #[arg(short, long, value_name = "NUMBER", default_value_t = usual::K, allow_negative_numbers = true, help_heading = "Search")]
     k: usize,
-    /// All neighbours no farther than this instead of the k nearest: 5km or 500m on the globe, 0.1rad or 5deg between rows as vectors, else a
-    /// number in the cloud's own unit
+    /// All neighbours no farther than this instead of the k nearest: 5km, 500m, 3mi or 2nmi on the globe, 0.1rad or 5deg between rows as vectors,
+    /// else a number in the cloud's own unit; by bvh or kdtree, on the CPU
     #[arg(long, value_name = "DISTANCE", conflicts_with = "k", allow_negative_numbers = true, help_heading = "Search")]
     radius: Option<String>,
     /// How distance is measured [default: haversine for longitude and latitude, else l2]
@@ -94,7 +94,7 @@ struct Report {
     most: Option<u64>,
     engine: String,
     device: String,
-    /// From the first point looked at to the last neighbour found, with the index.
+    /// From the loaded cloud to the last neighbour found, with the index.
     seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     wrote: Option<PathBuf>,
@@ -116,6 +116,11 @@ impl KnnArgs {
     fn to_stdout(&self) -> bool {
         self.out.is_some() && self.file().is_none()
     }
+
+    /// Whether neighbours are printed beside the numbers.
+    fn shows(&self, queries: usize) -> bool {
+        queries == 1 && !self.json && self.out.is_none()
+    }
 }
 
 /// # Errors
@@ -136,11 +141,19 @@ fn check(args: &KnnArgs) -> anyhow::Result<()> {
         bail!(Usage("--json and --out - both print to standard output: write the neighbours to a file".to_owned()));
     }
     if let Some(out) = args.file() {
-        let format = if args.radius.is_some() { TableFormat::of(out).map(|_| ()) } else { NeighborFormat::of(out).map(|_| ()) };
-        format.map_err(|why| Usage(why.to_string()))?;
+        let files = match args.radius {
+            Some(_) => TableFormat::of(out).map(|_| vec![out.to_owned()]),
+            None => NeighborFormat::of(out).map(|format| format.files(out)),
+        };
+        let files = files.map_err(|why| Usage(why.to_string()))?;
         let asked = if let QueryChoice::File(path) = &args.queries { Some(path) } else { None };
-        spare_files("a file that is read", [&args.input].into_iter().chain(asked), [out.to_owned()])?;
-        export::check(out)?;
+        spare_files("a file that is read", [&args.input].into_iter().chain(asked), files.iter().cloned())?;
+        for file in &files {
+            export::check(file)?;
+        }
+    }
+    if let Some(radius) = &args.radius {
+        check_radius(args, radius)?;
     }
     match &args.queries {
         QueryChoice::At(_) if args.exclude_self => bail!(Usage("--exclude-self: the query is a place, and so no row of the cloud".to_owned())),
@@ -152,6 +165,23 @@ fn check(args: &KnnArgs) -> anyhow::Result<()> {
     args.device.check(std::slice::from_ref(&args.engine))?;
     let setup = Setup::from(&RunSpec { exclude_self: args.exclude_self, ..RunSpec::new(source(args), QuerySpec::All, args.k) });
     Ok(setup.check_within(args.engine.k_limit())?)
+}
+
+/// What holds of a radius whatever is in the files.
+fn check_radius(args: &KnnArgs, radius: &str) -> anyhow::Result<()> {
+    number_and_unit(radius)?;
+    if let Some(device @ DeviceId::Gpu(_)) = args.device.device {
+        bail!(Usage(format!("--device {device}: --radius searches on the CPU; leave --device out")));
+    }
+    if let EngineChoice::Named(method) = &args.engine {
+        if registry::find(method.engine).is_some_and(|engine| engine.within.is_none()) {
+            bail!(Usage(WithinError::Engine { engine: method.engine }.to_string()));
+        }
+        if method.parameters != Parameters::NONE {
+            bail!(Usage(format!("--engine {}: a search by radius has no parameters", args.engine)));
+        }
+    }
+    Ok(())
 }
 
 fn source(args: &KnnArgs) -> Source {
@@ -183,17 +213,23 @@ fn load(args: &KnnArgs) -> anyhow::Result<Loaded> {
     Ok(Loaded { spec, cloud, query_cloud })
 }
 
-/// A length such as `5km`, in the metric's unit.
-fn length(text: &str, metric: Metric) -> anyhow::Result<f64> {
+/// The parts of a length such as `5km`: the number, also as it was typed, and the unit.
+fn number_and_unit(text: &str) -> anyhow::Result<(f64, &str, &str)> {
     let split = text.find(|c: char| c.is_ascii_alphabetic() && c != 'e' && c != 'E').unwrap_or(text.len());
     let (number, unit) = (text[..split].trim(), text[split..].trim());
+    match number.parse::<f64>() {
+        Ok(value) if value.is_finite() && value >= 0.0 => Ok((value, number, unit)),
+        _ => bail!(Usage(format!("--radius: `{text}` is not a distance: write a number of 0 or more"))),
+    }
+}
+
+/// A length such as `5km`, in the metric's unit.
+fn length(text: &str, metric: Metric) -> anyhow::Result<f64> {
+    let (value, number, unit) = number_and_unit(text)?;
     let units: &[(&str, f64)] = match metric {
         Metric::L2 => &[("", 1.0)],
         Metric::Angular => &[("", 1.0), ("rad", 1.0), ("deg", std::f64::consts::PI / 180.0)],
         Metric::Haversine => &[("", 1.0), ("km", 1.0), ("m", 0.001), ("mi", 1.609_344), ("nmi", 1.852)],
-    };
-    let Some(value) = number.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0) else {
-        bail!(Usage(format!("--radius: `{text}` is no distance, 0 or more")));
     };
     match units.iter().find(|(name, _)| *name == unit) {
         Some((_, factor)) => Ok(value * factor),
@@ -202,7 +238,7 @@ fn length(text: &str, metric: Metric) -> anyhow::Result<f64> {
         }
         None => {
             let known: Vec<&str> = units.iter().map(|(name, _)| *name).filter(|name| !name.is_empty()).collect();
-            bail!(Usage(format!("--radius: `{unit}` is no unit of the {metric} metric: {} are", known.join(", "))))
+            bail!(Usage(format!("--radius: the {metric} metric has no unit `{unit}`: use {}", known.join(", "))))
         }
     }
 }
@@ -226,16 +262,16 @@ fn nearest(args: &KnnArgs, loaded: &Loaded) -> anyhow::Result<()> {
         device: record.device.name.clone(),
         ..Report::new(args, loaded, record.neighbors.queries(), seconds)
     };
-    let shown = (report.queries == 1).then(|| tables::neighbors_of_query(&record, 0).tsv());
+    let shown = args.shows(report.queries).then(|| tables::neighbors_of_query(&record, 0).tsv());
     print_report(args, loaded, &report, shown)
 }
 
 /// All within a radius.
 fn all_within(args: &KnnArgs, loaded: &Loaded, radius: f64) -> anyhow::Result<()> {
+    let start = Instant::now();
     let spec = RunSpec { k: 1, ..loaded.spec.clone() };
     let problem = build_problem(&spec, &loaded.cloud, loaded.query_cloud.as_ref())?;
     let engine = engine(args, &problem)?;
-    let start = Instant::now();
     let found = within::within(&problem, engine, radius, &Bar::new("searching")).map_err(|why| anyhow!("{why}"))?;
     let seconds = start.elapsed().as_secs_f64();
     let rows = query_records(&spec, loaded, &problem);
@@ -256,7 +292,7 @@ fn all_within(args: &KnnArgs, loaded: &Loaded, radius: f64) -> anyhow::Result<()
         device: "CPU".to_owned(),
         ..Report::new(args, loaded, found.queries(), seconds)
     };
-    let shown = (report.queries == 1).then(|| files::table(&found, asked).tsv());
+    let shown = args.shows(report.queries).then(|| files::table(&found.first(SHOWN), asked).tsv());
     print_report(args, loaded, &report, shown)
 }
 
@@ -276,9 +312,7 @@ fn query_records(spec: &RunSpec, loaded: &Loaded, problem: &Problem) -> Option<V
 }
 
 fn print_table(table: &Table<'_>) -> anyhow::Result<()> {
-    let mut csv = Vec::new();
-    table.csv(&mut csv)?;
-    output::print_rows(&String::from_utf8(csv)?)
+    output::print_table(table)
 }
 
 impl Report {
@@ -332,13 +366,13 @@ fn print_report(args: &KnnArgs, loaded: &Loaded, report: &Report, shown: Option<
         rows.push(vec!["wrote".to_owned(), out.display().to_string()]);
     }
     let mut all = text::table(&rows, &[]);
-    if let Some(shown) = shown.filter(|_| report.wrote.is_none()) {
+    if let Some(shown) = shown {
         let lines: Vec<Vec<String>> = shown.lines().take(SHOWN + 1).map(|line| line.split('\t').map(str::to_owned).collect()).collect();
         let right: Vec<usize> = (0..lines.first().map_or(0, Vec::len)).collect();
         all += &format!("\n{}", text::table(&lines, &right));
-        let more = shown.lines().count().saturating_sub(SHOWN + 1);
+        let more = report.neighbors.saturating_sub(SHOWN as u64);
         if more > 0 {
-            all += &format!("and {} more: --out FILE writes all\n", text::thousands(more as u64));
+            all += &format!("and {} more: --out FILE writes all\n", text::thousands(more));
         }
     }
     output::print(&all)
@@ -362,9 +396,9 @@ mod tests {
         }
         let refused = |text: &str, metric| length(text, metric).unwrap_err().to_string();
         assert_eq!(refused("5km", Metric::L2), "--radius: with the l2 metric a distance is in the cloud's own unit: write 5, not `5km`");
-        assert_eq!(refused("5ft", Metric::Haversine), "--radius: `ft` is no unit of the haversine metric: km, m, mi, nmi are");
+        assert_eq!(refused("5ft", Metric::Haversine), "--radius: the haversine metric has no unit `ft`: use km, m, mi, nmi");
         for text in ["-1", "nan", "inf", "", "km", "1,5"] {
-            assert_eq!(refused(text, Metric::Haversine), format!("--radius: `{text}` is no distance, 0 or more"), "{text}");
+            assert_eq!(refused(text, Metric::Haversine), format!("--radius: `{text}` is not a distance: write a number of 0 or more"), "{text}");
         }
     }
 }

@@ -57,7 +57,7 @@ enum Command {
     Gui(window::WindowArgs),
     /// Searches a cloud and says what it found and how long that took
     Run(Box<run::RunArgs>),
-    /// Answers once, by the fastest engine: the nearest neighbours, or all within a radius
+    /// Answers once, by the engine that is predicted to be fastest: the nearest neighbours, or all within a radius
     Knn(Box<knn::KnnArgs>),
     /// Compares engines with a float64 oracle and with one another
     Verify(Box<verify::VerifyArgs>),

@@ -3,6 +3,7 @@
 use std::io::{ErrorKind, IsTerminal, Write};
 
 use crate::cloud::Axis;
+use crate::export::table::Table;
 use crate::printable;
 
 /// Nobody reads stdout any more, as after `| head`.
@@ -26,10 +27,28 @@ pub fn print_rows(rows: &str) -> anyhow::Result<()> {
     if std::io::stdout().is_terminal() { print(rows) } else { exactly(rows) }
 }
 
+/// Writes a table as CSV: to a terminal as [`print()`], to all else row by row as it is made.
+///
+/// # Errors
+/// As [`print()`].
+pub fn print_table(table: &Table<'_>) -> anyhow::Result<()> {
+    if std::io::stdout().is_terminal() {
+        let mut csv = Vec::new();
+        table.csv(&mut csv)?;
+        return print(&String::from_utf8(csv)?);
+    }
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    written(table.csv(&mut out).and_then(|()| out.flush()))
+}
+
 /// Writes to standard output, and flushes.
 fn exactly(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+fn written(result: std::io::Result<()>) -> anyhow::Result<()> {
+    match result {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Closed.into()),
         Err(error) => Err(anyhow::anyhow!("cannot write: {error}: stdout")),

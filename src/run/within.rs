@@ -12,7 +12,7 @@ use crate::progress::Progress;
 /// Queries between two looks at whether the work is cancelled.
 const BLOCK: usize = 1 << 10;
 
-/// Bytes of a neighbour, a row and a squared distance, and as much again while a query's are sorted.
+/// Bytes of a neighbour: a row and a squared distance.
 const BYTES: u64 = 8;
 
 /// Why not all neighbours within a distance can be listed.
@@ -58,6 +58,16 @@ impl Neighborhoods {
         (&self.rows[range.clone()], &self.squared_distances[range])
     }
 
+    /// The first `most` of the first query's alone.
+    ///
+    /// # Panics
+    /// If there is no query.
+    pub fn first(&self, most: usize) -> Self {
+        let (rows, squared_distances) = self.of(0);
+        let count = rows.len().min(most);
+        Self { offsets: vec![0, count as u64], rows: rows[..count].to_vec(), squared_distances: squared_distances[..count].to_vec() }
+    }
+
     /// How many a query has.
     pub fn count(&self, query: usize) -> u64 {
         self.offsets[query + 1] - self.offsets[query]
@@ -87,11 +97,13 @@ pub fn within(problem: &Problem, engine: &Descriptor, radius: f64, progress: &dy
     let index = open(problem)?;
     let offsets = counted(problem, &*index, limit, progress)?;
     let found = offsets[problem.q()];
-    let (rows, squared_distances) = (memory::room(found as usize), memory::room(found as usize));
-    let fits = memory::available().is_none_or(|free| found.saturating_mul(BYTES) <= free);
-    let (Some(rows), Some(squared_distances), true) = (rows, squared_distances, fits) else {
-        let free = memory::available().unwrap_or(0) >> 20;
-        return Err(WithinError::Memory { found, radius, needed: found.saturating_mul(BYTES).div_ceil(1 << 20), free });
+    // Each thread has a query's neighbours beside, while they are sorted.
+    let most = offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+    let needed = found.saturating_add(most.saturating_mul(rayon::current_num_threads() as u64)).saturating_mul(BYTES);
+    let free = memory::available();
+    let room = || Some((memory::room(found as usize)?, memory::room(found as usize)?));
+    let Some((rows, squared_distances)) = free.is_none_or(|free| needed <= free).then(room).flatten() else {
+        return Err(WithinError::Memory { found, radius, needed: needed.div_ceil(1 << 20), free: free.unwrap_or(0) >> 20 });
     };
     let mut all = Neighborhoods { offsets, rows, squared_distances };
     fill(problem, &*index, limit, &mut all, progress)?;
@@ -104,7 +116,7 @@ fn counted(problem: &Problem, index: &dyn Within, limit: f32, progress: &dyn Pro
     let mut offsets = vec![0];
     let mut total = 0;
     for start in (0..q).step_by(BLOCK) {
-        step(progress, start, q)?;
+        step(progress, start, 2 * q)?;
         let count = |query: usize| {
             let (mut count, own) = (0u64, problem.own_row(query));
             index.visit(problem.query(query), limit, &mut |position, _| count += u64::from(own != Some(problem.row(position))));
@@ -134,11 +146,11 @@ fn fill(problem: &Problem, index: &dyn Within, limit: f32, all: &mut Neighborhoo
             queries.push((query, rows.split_off_mut(..count).unwrap_or_default(), distances.split_off_mut(..count).unwrap_or_default()));
         }
         queries.into_par_iter().for_each(|(query, rows, distances)| {
+            // (the distance's bits, the position): bits of floats from 0 on are in the order of the floats.
             let mut found = Vec::with_capacity(rows.len());
             let own = problem.own_row(query);
             index.visit(problem.query(query), limit, &mut |position, distance| {
                 if own != Some(problem.row(position)) {
-                    // The bits of floats from 0 on are in the order of the floats.
                     found.push((distance.to_bits(), position));
                 }
             });

@@ -56,8 +56,9 @@ fn wrong_usage_is_said() {
     for (code, args, said) in [
         (2, "--radius 1 -k 3", "the argument '--radius <DISTANCE>' cannot be used with '--k <NUMBER>'"),
         (2, "--radius 1km", "--radius: with the l2 metric a distance is in the cloud's own unit: write 1, not `1km`"),
-        (2, "--radius=-1", "--radius: `-1` is no distance, 0 or more"),
-        (1, "--radius 1 --engine lockstep", "lockstep finds the k nearest only: bvh and kdtree list all within a radius"),
+        (2, "--radius=-1", "--radius: `-1` is not a distance: write a number of 0 or more"),
+        (2, "--radius 1 --engine bvh:packets=on", "--engine bvh:packets=on: a search by radius has no parameters"),
+        (2, "--radius 1 --engine lockstep", "lockstep finds the k nearest only: bvh and kdtree list all within a radius"),
         (2, "-o - --json", "--json and --out - both print to standard output: write the neighbours to a file"),
         (2, "at:1 --exclude-self", "--exclude-self: the query is a place, and so no row of the cloud"),
     ] {
@@ -65,5 +66,8 @@ fn wrong_usage_is_said() {
         assert!(error.contains(said), "{args}: {error}");
     }
     assert!(place.fails(2, "knn line.csv --radius 1 -o found.ivecs").contains("found.ivecs"));
+    // Distances are written beside: here over the cloud.
+    place.ok("generate uniform:n=9,d=2 cloud.fvecs");
+    assert!(place.fails(2, "knn cloud.fvecs -k 2 -o cloud.ivecs").contains("cloud.fvecs"));
     assert!(place.fails(2, "knn line.csv -o line.csv").contains("line.csv"));
 }

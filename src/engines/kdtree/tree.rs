@@ -148,14 +148,26 @@ impl<const D: usize> Tree for Sized<D> {
     }
 
     fn within(&self, problem: &Problem, query: &[f32], limit: f32, found: &mut dyn FnMut(u32, f32)) {
-        let (mut sites, reach) = (Vec::new(), reach(limit, problem.dims()));
-        self.tree.query(&padded::<D>(query)).within::<SquaredEuclidean<f64>>(reach).unsorted().visit(|site| sites.push(site.item));
-        let firsts: Vec<u32> = sites.iter().map(|&site| self.sites.points_at(site)[0]).collect();
-        let mut distances = Vec::with_capacity(sites.len());
-        squared_distances(problem.points(), query, &firsts, &mut distances);
-        for (&site, &distance) in sites.iter().zip(&distances).filter(|(_, distance)| **distance <= limit) {
-            self.sites.points_at(site).iter().for_each(|&position| found(position, distance));
-        }
+        /// Sites whose distances are computed together, however many are within reach.
+        const BLOCK: usize = 256;
+        let (mut sites, mut firsts, mut distances) = (Vec::with_capacity(BLOCK), Vec::with_capacity(BLOCK), Vec::with_capacity(BLOCK));
+        let mut report = |sites: &mut Vec<u32>| {
+            firsts.clear();
+            firsts.extend(sites.iter().map(|&site| self.sites.points_at(site)[0]));
+            distances.clear();
+            squared_distances(problem.points(), query, &firsts, &mut distances);
+            for (site, &distance) in sites.drain(..).zip(&distances).filter(|(_, distance)| **distance <= limit) {
+                self.sites.points_at(site).iter().for_each(|&position| found(position, distance));
+            }
+        };
+        let reach = reach(limit, problem.dims());
+        self.tree.query(&padded::<D>(query)).within::<SquaredEuclidean<f64>>(reach).unsorted().visit(|site| {
+            sites.push(site.item);
+            if sites.len() == BLOCK {
+                report(&mut sites);
+            }
+        });
+        report(&mut sites);
     }
 }
 

@@ -1,6 +1,6 @@
 //! How values are spread, above their colours: a histogram to brush, and thresholds to type.
 
-use egui::{DragValue, Pos2, Rect, RichText, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
+use egui::{DragValue, PointerButton, Pos2, Rect, RichText, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use crate::app::look::Palette;
 use crate::app::model::{Actions, Channel, ColorAction, How, Numbers};
@@ -11,6 +11,8 @@ pub const HEIGHT: f32 = 22.0;
 
 /// Width of a bin.
 const BIN: f32 = 3.0;
+
+const PRIMARY: PointerButton = PointerButton::Primary;
 
 /// A drag that is shorter is none.
 const LEAST: f32 = 3.0;
@@ -48,7 +50,9 @@ pub fn histogram_ui(
         ui.data_mut(|data| data.insert_temp(response.id, origin));
     }
     let origin: Option<Pos2> = ui.data(|data| data.get_temp(response.id));
-    let (Some(from), Some(to)) = (origin.filter(|_| response.dragged() || response.drag_stopped()), response.interact_pointer_pos()) else {
+    let (Some(from), Some(to)) =
+        (origin.filter(|_| response.dragged_by(PRIMARY) || response.drag_stopped_by(PRIMARY)), response.interact_pointer_pos())
+    else {
         return;
     };
     let [left, right] = [from.x.min(to.x), from.x.max(to.x)].map(|x| x.clamp(rect.left(), rect.right()));
@@ -65,7 +69,7 @@ pub fn histogram_ui(
     };
     let low = if left > rect.left() { value(left) } else { f64::NEG_INFINITY };
     let high = if right < rect.right() { value(right) } else { f64::INFINITY };
-    if response.drag_stopped() {
+    if response.drag_stopped_by(PRIMARY) {
         let how = How::of_click(ui.input(|input| input.modifiers));
         actions.send(ColorAction::SelectBetween(low, high, how));
     } else {
@@ -79,8 +83,11 @@ pub fn select_ui(ui: &mut Ui, channel: &Channel, numbers: &Numbers, actions: &mu
     let button = ui.menu_button("Select…", |ui| {
         ui.set_min_width(190.0);
         ui.label(RichText::new(format!("By {}", channel.title)).strong());
-        let (mut from, mut to) = ui.data(|data| data.get_temp(id)).unwrap_or(numbers.whole);
-        let speed = ((numbers.whole.1 - numbers.whole.0) / 300.0).max(f64::MIN_POSITIVE);
+        // What was typed is of these values, and not of others of the same name.
+        type Typed = ((f64, f64), (f64, f64));
+        let typed: Option<Typed> = ui.data(|data| data.get_temp(id));
+        let (mut from, mut to) = typed.filter(|(of, _)| *of == numbers.whole).map_or(numbers.whole, |(_, typed)| typed);
+        let speed = ((numbers.whole.1 - numbers.whole.0) / 300.0).clamp(f64::MIN_POSITIVE, f64::MAX);
         let field = |ui: &mut Ui, name: &str, value: &mut f64| {
             ui.horizontal(|ui| {
                 // A menu's own style has no frames, by which fields are known.
@@ -94,7 +101,7 @@ pub fn select_ui(ui: &mut Ui, channel: &Channel, numbers: &Numbers, actions: &mu
         };
         field(ui, "From", &mut from);
         field(ui, "To", &mut to);
-        ui.data_mut(|data| data.insert_temp(id, (from, to)));
+        ui.data_mut(|data| data.insert_temp::<Typed>(id, (numbers.whole, (from, to))));
         let how = How::of_click(ui.input(|input| input.modifiers));
         let mut choose = |ui: &mut Ui, from: f64, to: f64| {
             actions.send(ColorAction::SelectBetween(from, to, how));

@@ -202,6 +202,14 @@ pub fn log_ticks(min: f64, max: f64, most: usize) -> Vec<f64> {
     fine.into_iter().find(|ticks| ticks.len() <= most).unwrap_or_default()
 }
 
+/// A share with so many decimals, rounded down: what is not perfect does not read as if it were.
+pub fn rounded_down(share: f64, decimals: u32) -> String {
+    let scale = 10f64.powi(decimals as i32);
+    // A mean of shares may be a few bits less than what it stands for.
+    let down = (share * scale * (1.0 + 1e-12)).floor() / scale;
+    format!("{down:.*}", decimals as usize)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -306,5 +314,13 @@ mod tests {
         near(log_ticks(0.9, 60.0, 3), &[1.0, 10.0]);
         near(log_ticks(1e-6, 1e6, 8), &[1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4, 1e6]);
         near(log_ticks(-1.0, 10.0, 5), &[]);
+    }
+
+    #[test]
+    fn only_what_is_perfect_reads_so() {
+        let cases = [(1.0, "1.0000"), (0.999_99, "0.9999"), (0.819_999_999_999_999_8, "0.8200"), (0.0, "0.0000"), (2.0 / 3.0, "0.6666")];
+        for (share, expected) in cases {
+            assert_eq!(rounded_down(share, 4), expected);
+        }
     }
 }

@@ -80,14 +80,6 @@ fn line(kind: &str, text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{kind}: {text}");
 }
 
-/// A share with so many decimals, rounded down: what is not perfect does not read as if it were.
-pub fn rounded_down(share: f64, decimals: u32) -> String {
-    let scale = 10f64.powi(decimals as i32);
-    // A mean of shares may be a few bits less than what it stands for.
-    let down = (share * scale * (1.0 + 1e-12)).floor() / scale;
-    format!("{down:.*}", decimals as usize)
-}
-
 /// The names of the columns, and of those whose values are searched about an origin of their own.
 pub fn columns(axes: &[Axis]) -> String {
     const SHOWN: usize = 8;
@@ -99,17 +91,4 @@ pub fn columns(axes: &[Axis]) -> String {
     let moved: Vec<String> =
         axes.iter().filter(|axis| axis.origin != 0.0).map(|axis| format!("{} {}", printable::line(&axis.name), axis.origin)).collect();
     if moved.is_empty() || moved.len() > SHOWN { list } else { format!("{list} (about the origin {})", moved.join(", ")) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_what_is_perfect_reads_so() {
-        let cases = [(1.0, "1.0000"), (0.999_99, "0.9999"), (0.819_999_999_999_999_8, "0.8200"), (0.0, "0.0000"), (2.0 / 3.0, "0.6666")];
-        for (share, expected) in cases {
-            assert_eq!(rounded_down(share, 4), expected);
-        }
-    }
 }

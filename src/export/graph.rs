@@ -109,9 +109,9 @@ fn finish(mut npz: Npz<&mut BufWriter<File>>, graph: &KnnGraph<'_>, cloud: &Poin
     npz.finish()
 }
 
-/// `row` and what was worked out, a column or several for each analysis.
-pub fn analysis<'a>(graph: &'a KnnGraph<'a>, cloud: &'a PointCloud, of: &'a Analysis) -> Table<'a> {
-    let mut table = Table::new(graph.len()).with("row", record_of(graph, cloud));
+/// `row` and what was worked out, a column or several for each analysis; `rows` are those of the graph's points.
+pub fn analysis<'a>(rows: &'a [u32], cloud: &'a PointCloud, of: &'a Analysis) -> Table<'a> {
+    let mut table = Table::new(rows.len()).with("row", |point| cloud.record(rows[point] as usize));
     if let Some(values) = &of.density {
         table = table.with("k_distance", |point| values[point]);
     }

@@ -9,7 +9,7 @@ use image::ImageEncoder as _;
 
 use crate::app::features::selected::Selected;
 use crate::app::model::log::Entry;
-use crate::app::model::{Answered, Beside, Compared};
+use crate::app::model::{Analysed, Answered, Beside, Compared};
 use crate::cloud::PointCloud;
 use crate::export::table::Table;
 use crate::export::{NeighborFormat, tables, write};
@@ -25,6 +25,8 @@ pub enum PaneData {
     /// The picked query's neighbours, and what the file has of them beside.
     Neighbors(Answered, Option<Beside>),
     AllNeighbors(Arc<RunRecord>),
+    /// What the neighbours of all rows say of them.
+    Analysis(Arc<Analysed>),
     Timings(Arc<RunRecord>),
     /// Phases and warps in time.
     Timeline(Arc<RunRecord>),
@@ -57,6 +59,7 @@ impl PaneData {
             | Self::Rows(_)
             | Self::Neighbors(..)
             | Self::AllNeighbors(_)
+            | Self::Analysis(_)
             | Self::Timings(_)
             | Self::Timeline(_)
             | Self::Merges(_)
@@ -74,6 +77,7 @@ impl PaneData {
                 Some(beside.iter().fold(table, |table, beside| beside.with(table)))
             }
             Self::AllNeighbors(record) => Some(tables::neighbors(record, 0..record.neighbors.queries())),
+            Self::Analysis(of) => Some(crate::export::graph::analysis(&of.record.query_rows, &of.record.cloud, &of.all)),
             Self::Timings(record) => Some(tables::timings(record)),
             Self::Timeline(record) => Some(tables::timeline(record)),
             Self::Merges(record) => Some(tables::counters(record)),
@@ -173,7 +177,7 @@ mod tests {
         let record = record();
         let lines = |data| text(data).lines().count();
         assert_eq!(lines(PaneData::Points(Arc::clone(&record.cloud))), record.cloud.len() + 1);
-        let selected = Selected { cloud: Arc::clone(&record.cloud), rows: vec![3, 8].into(), record: None, channel: None };
+        let selected = Selected { cloud: Arc::clone(&record.cloud), rows: vec![3, 8].into(), record: None, analysed: None, channel: None };
         assert_eq!(lines(PaneData::Rows(Box::new(selected))), 3);
         assert_eq!(lines(PaneData::Timings(Arc::clone(&record))), record.samples.len() + 1);
         assert_eq!(lines(PaneData::Merges(Arc::clone(&record))), record.measured.queries() + 1);

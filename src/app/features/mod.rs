@@ -15,6 +15,7 @@
 //! | `export` | the contents of a pane as a table or a file |
 //! | `errors` | errors as the window words them |
 
+pub mod analysis;
 pub mod color;
 pub mod errors;
 pub mod export;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::app::features::picking::lookup;
-use crate::app::model::{Beside, Channel, Others, Whose};
+use crate::app::model::{Analysed, AnalysisKind, Beside, Channel, Others, Whose};
 use crate::cloud::{PointCloud, Source};
 use crate::export::table::Table;
 use crate::export::tables;
@@ -19,6 +19,8 @@ pub struct Selected {
     pub rows: Arc<[u32]>,
     /// The run over this cloud.
     pub record: Option<Arc<RunRecord>>,
+    /// What the neighbours of all rows say of them.
+    pub analysed: Option<Arc<Analysed>>,
     /// By what points are coloured.
     pub channel: Option<Arc<Channel>>,
 }
@@ -60,6 +62,13 @@ impl Selected {
                 table = table.with(name, move |at| of.get(&rows[at]).map(|&query| f64::from(values[query])));
             }
         }
+        if let Some(analysed) = self.analysed.as_deref().filter(|analysed| analysed.is_of(&self.cloud)) {
+            for &kind in AnalysisKind::ALL {
+                if let Some(values) = analysed.values(kind) {
+                    table = table.with(kind.column(), move |at| values.get(rows[at] as usize).copied().filter(|value| !value.is_nan()));
+                }
+            }
+        }
         let numbers = self.channel.as_deref().filter(|channel| channel.whose == Whose::Data);
         match numbers.and_then(|channel| Some((channel, channel.numbers.as_ref()?))) {
             Some((channel, numbers)) if table.columns().iter().all(|column| *column.name != *channel.title) => {
@@ -92,6 +101,7 @@ mod tests {
             cloud: Arc::clone(&record.cloud),
             rows: vec![3, 8, 20].into(),
             record: Some(Arc::new(record)),
+            analysed: None,
             channel: Some(Arc::new(channel)),
         };
         assert!(selected.beside(&Silent).expect("nothing to read").is_none(), "it is generated");

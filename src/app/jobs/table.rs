@@ -28,6 +28,8 @@ pub enum Slot {
     Export,
     /// The cloud is projected.
     Project,
+    /// What the neighbours of all rows say of them is worked out.
+    Analyse,
     /// Values by which points are coloured are worked out.
     Color,
     /// The way of a search through an index is recorded.

@@ -57,6 +57,8 @@ pub enum About {
     Color,
     /// On what points are projected.
     Projection,
+    /// What the neighbours of all rows say.
+    Analysis,
     /// A file or the clipboard, written to.
     File,
     Lesson,

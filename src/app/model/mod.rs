@@ -10,6 +10,7 @@
 //! | `saved`, `files`, `export`, `parts`, `finder`, `log` | saved sessions, dialogs, the log |
 //! | `camera` | transforms between cloud and screen coordinates |
 //! | `why` | why a row is, or is not, among the neighbours |
+//! | `analysis` | what the neighbours of all rows say of them |
 //! | `samples` | clouds that ship with the program |
 //! | `roles` | columns that a file was opened without |
 //! | `telling` | an answer in words |
@@ -17,6 +18,7 @@
 //! | `commands` | actions: one enum feeds menus, shortcuts and the list of shortcuts |
 
 pub mod activity;
+pub mod analysis;
 pub mod answer;
 pub mod camera;
 pub mod color;
@@ -52,11 +54,13 @@ pub mod why;
 
 // What other floors use of it. Within the floor, imports name the part: tests/architecture.rs looks for circles of parts.
 pub use activity::{Activity, Ended, Endings, Running};
+pub use analysis::{Analysed, AnalysisKind, AnalysisView};
 pub use answer::{Answered, Picked};
 pub use camera::{PlaneCamera, Projection, SpaceCamera};
 pub use color::channel::{Categories, Category, Channel, Colored, Numbers, Whose};
 pub use color::view::{ColorBy, ColorRange, ColorView};
 pub use color::{ColorMap, PointValues, Scale};
+pub use commands::analysis::AnalysisAction;
 pub use commands::color::ColorAction;
 pub use commands::command::{Command, Mode};
 pub use commands::lesson::{LessonAction, QuizAction};

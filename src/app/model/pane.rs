@@ -13,6 +13,8 @@ pub enum PaneKind {
     Plane,
     Space,
     Neighbors,
+    /// What the neighbours of all rows say of them.
+    Analysis,
     Timings,
     /// Phases and warps in time.
     Timeline,
@@ -79,32 +81,39 @@ impl PaneKind {
                 (Tab::Below, 0),
                 "The table of the picked query's neighbours.",
             ),
-            Self::Timings => (["Timings", "timings", "Show Timings"], Some(Key::Num4), Table, (Tab::Below, 3), "Time per phase and repeat."),
+            Self::Analysis => (
+                ["Analysis", "analysis", "Show Analysis"],
+                None,
+                Table,
+                (Tab::Below, 1),
+                "What the neighbours of all rows say: density, outliers, hubs, labels, duplicates.",
+            ),
+            Self::Timings => (["Timings", "timings", "Show Timings"], Some(Key::Num4), Table, (Tab::Below, 4), "Time per phase and repeat."),
             Self::Timeline => (
                 ["Timeline", "timeline", "Show Timeline"],
                 Some(Key::Num8),
                 Table,
-                (Tab::Below, 4),
+                (Tab::Below, 5),
                 "Phases of the run, and warps on their multiprocessors, in time.",
             ),
             Self::Merges => (
                 ["Counts", "counts", "Show Counts"],
                 Some(Key::Num5),
                 Table,
-                (Tab::Below, 2),
+                (Tab::Below, 3),
                 "What the engine counted, as a histogram of all queries.",
             ),
             Self::Convergence => (
                 ["Convergence", "convergence", "Show Convergence"],
                 Some(Key::Num6),
                 Table,
-                (Tab::Below, 1),
+                (Tab::Below, 2),
                 "How max_distance shrinks as points are seen.",
             ),
             Self::Runs => {
-                (["Runs", "runs", "Show Runs"], Some(Key::Num9), Csv, (Tab::Below, 5), "What was run and opened, and two of them side by side.")
+                (["Runs", "runs", "Show Runs"], Some(Key::Num9), Csv, (Tab::Below, 6), "What was run and opened, and two of them side by side.")
             }
-            Self::Log => (["Log", "log", "Show Log"], Some(Key::Num7), Csv, (Tab::Below, 6), "Everything that was said."),
+            Self::Log => (["Log", "log", "Show Log"], Some(Key::Num7), Csv, (Tab::Below, 7), "Everything that was said."),
         };
         Words { title, file_stem, show, key, written, tab, about }
     }
@@ -138,9 +147,9 @@ pub fn measuring_layout() -> Tree<PaneKind> {
         let panes = kinds.iter().map(|&kind| tiles.insert_pane(kind)).collect();
         tiles.insert_tab_tile(panes)
     };
-    use PaneKind::{Convergence, Log, Merges, Neighbors, Plane, Runs, Space, Timeline, Timings};
+    use PaneKind::{Analysis, Convergence, Log, Merges, Neighbors, Plane, Runs, Space, Timeline, Timings};
     let views = tabs(&[Plane, Space]);
-    let (how, time) = (tabs(&[Convergence, Merges, Neighbors]), tabs(&[Timings, Timeline, Runs, Log]));
+    let (how, time) = (tabs(&[Convergence, Merges, Neighbors, Analysis]), tabs(&[Timings, Timeline, Runs, Log]));
     let right = tiles.insert_vertical_tile(vec![how, time]);
     let mut linear = Linear::new(LinearDir::Horizontal, vec![views, right]);
     linear.shares.set_share(views, 1.25);

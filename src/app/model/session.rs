@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::app::model::activity::{Activity, Endings, Running};
+use crate::app::model::analysis::Analysed;
 use crate::app::model::answer::{Answered, Picked};
 use crate::app::model::color::channel::Colored;
 use crate::app::model::export::ExportDialog;
@@ -111,6 +112,8 @@ pub struct Session {
     pub answered: Option<Answered>,
     /// What is shown instead of the cloud's axes.
     pub projected: Option<Arc<Projected>>,
+    /// What the neighbours of all rows say of them, once it was worked out.
+    pub analysed: Option<Arc<Analysed>>,
     /// By what points are coloured, worked out.
     pub colored: Colored,
     /// Points seen, while the moment of the search moves on by itself.
@@ -194,6 +197,11 @@ impl Session {
     /// The same without the query, its neighbours, and what the pointer rests on.
     pub fn portrait_without_marks(&self) -> Self {
         Self { picked: None, answered: None, rank: None, walked: self.walked.without_marks(), ..self.portrait() }
+    }
+
+    /// What the neighbours of all rows of the cloud that is shown say of them.
+    pub fn analysed(&self) -> Option<&Arc<Analysed>> {
+        self.analysed.as_ref().filter(|analysed| self.cloud.as_ref().is_some_and(|cloud| analysed.is_of(cloud)))
     }
 
     /// What the file has of the picked query's neighbours beside their coordinates, once it was read.

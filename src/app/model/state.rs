@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use egui_tiles::Tree;
 use serde::{Deserialize, Serialize};
 
+use crate::app::model::analysis::AnalysisView;
 use crate::app::model::camera;
 use crate::app::model::color::view::ColorView;
 use crate::app::model::draft::Draft;
@@ -30,6 +31,7 @@ pub struct State {
     pub projection: ProjectionView,
     pub convergence: ConvergenceView,
     pub counts: CountsView,
+    pub analysis: AnalysisView,
     pub walk: WalkView,
     pub runs: RunsView,
     pub tree: Tree<PaneKind>,
@@ -70,6 +72,7 @@ impl Default for State {
             projection: ProjectionView::default(),
             convergence: ConvergenceView::default(),
             counts: CountsView::default(),
+            analysis: AnalysisView::default(),
             walk: WalkView::default(),
             runs: RunsView::default(),
             tree: default_layout(),

@@ -1,6 +1,7 @@
 //! The panes of the centre, one file or folder each, and the table of them. A new pane is a file, a row here, and its words in
 //! [`PaneKind::words`].
 
+pub mod analysis;
 pub mod bar;
 pub mod convergence;
 pub mod descriptor;
@@ -22,8 +23,18 @@ pub mod timings;
 use crate::app::model::pane::PaneKind;
 use crate::app::panes::descriptor::Pane;
 
-static PANES: [&Pane; PaneKind::ALL.len()] =
-    [&plane::PANE, &space::PANE, &neighbors::PANE, &timings::PANE, &timeline::PANE, &merges::PANE, &convergence::PANE, &runs::PANE, &log::PANE];
+static PANES: [&Pane; PaneKind::ALL.len()] = [
+    &plane::PANE,
+    &space::PANE,
+    &neighbors::PANE,
+    &analysis::PANE,
+    &timings::PANE,
+    &timeline::PANE,
+    &merges::PANE,
+    &convergence::PANE,
+    &runs::PANE,
+    &log::PANE,
+];
 
 /// The descriptor of a kind.
 pub fn pane(kind: PaneKind) -> &'static Pane {

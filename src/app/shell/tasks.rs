@@ -14,7 +14,7 @@ use crate::app::features::selection::Change;
 use crate::app::jobs::loader::{LoadJob, Loaded};
 use crate::app::jobs::table::{Applied, AtExit, Cancel, Kind, Row, Slot};
 use crate::app::model::{
-    Activity, Answered, Compared, EngineStatus, ExportDialog, Facts, FileColumns, FileState, Found, NOTICED, PaneKind, Picked, Projected,
+    Activity, Analysed, Answered, Compared, EngineStatus, ExportDialog, Facts, FileColumns, FileState, Found, NOTICED, PaneKind, Picked, Projected,
     ProjectionKind, ProjectionView, Purpose, SavedSession, Selection, Session, SessionFile, Target, Then, file_name,
 };
 use crate::app::shell::app::App;
@@ -107,6 +107,12 @@ pub static PROJECT: Kind<App, ProjectionOf, Result<Projected, CloudError>> = Kin
         Some(Activity::Preparing { what: what.to_owned(), fraction })
     },
     ..Kind::new(Slot::Project, "project", App::projected)
+};
+
+/// What the neighbours of all rows say of them; `None` where it was cancelled.
+pub static ANALYSE: Kind<App, (), Result<Option<Analysed>, String>> = Kind {
+    purpose: |(), fraction| Some(Activity::Preparing { what: "Analysing all rows".to_owned(), fraction }),
+    ..Kind::new(Slot::Analyse, "analyse", App::analysed)
 };
 
 /// Values by which points are coloured.

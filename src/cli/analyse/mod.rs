@@ -138,7 +138,7 @@ pub fn run(args: &AnalyseArgs) -> anyhow::Result<()> {
     let graph = record.as_ref().map(KnnGraph::of_run).transpose().map_err(|why| anyhow!("{why}: {}", args.input.display()))?;
     let analysis = graph.as_ref().map(|graph| analyse(args, &cloud, graph, labels, &mut engines)).transpose()?;
     if let (Some(out), Some(graph), Some(analysis)) = (&args.out, &graph, &analysis) {
-        files::analysis(graph, &cloud, analysis).write(out)?;
+        files::analysis(graph.rows(), &cloud, analysis).write(out)?;
         found.written.push(out.clone());
     }
     if let (Some(out), Some((leaks, record, other))) = (args.out.as_ref().filter(|_| graph.is_none()), &leaks) {

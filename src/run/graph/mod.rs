@@ -11,6 +11,7 @@
 //! | `components.rs` | components of the mutual graph |
 //! | `overlap.rs` | neighbours that two clouds have in common |
 //! | `leaks.rs` | points of another cloud that are near points of this one |
+//! | `summary.rs` | all of that summed up, in a sentence each |
 //! | `forest.rs` | disjoint sets |
 //!
 //! All are functions of a [`KnnGraph`], or of two; nothing here searches. Points are numbered as in the graph, from 0 on;
@@ -26,6 +27,7 @@ pub mod leaks;
 pub mod lid;
 pub mod lof;
 pub mod overlap;
+pub mod summary;
 #[cfg(test)]
 mod testing;
 
@@ -104,6 +106,11 @@ impl<'a> KnnGraph<'a> {
     /// The neighbours that were asked for; a point has fewer where there are not so many others.
     pub fn k(&self) -> usize {
         self.k
+    }
+
+    /// The rows of the points in their cloud, ascending.
+    pub fn rows(&self) -> &'a [u32] {
+        self.rows
     }
 
     /// A point's row in its cloud.

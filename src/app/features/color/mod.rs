@@ -3,11 +3,12 @@
 //! | part | does |
 //! |---|---|
 //! | `request` | what has to be computed for a choice, and when that changes |
-//! | `query`, `counters`, `column` | compute it |
+//! | `query`, `counters`, `column`, `analysis` | compute it |
 //! | `work` | caches the latest result |
 //! | `bar`, `legend` | the chooser and the legend above Plane and Space |
 //! | `brush` | selects by value: the histogram of the legend |
 
+pub mod analysis;
 pub mod bar;
 pub mod brush;
 pub mod column;

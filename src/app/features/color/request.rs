@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::app::features::color::work::Failure;
-use crate::app::features::color::{column, counters, query};
+use crate::app::features::color::{analysis, column, counters, query};
 use crate::app::look::words::any_of;
-use crate::app::model::{Answered, Channel, ColorBy, ColorRange, ColorView, Session};
+use crate::app::model::{Analysed, AnalysisKind, Answered, Channel, ColorBy, ColorRange, ColorView, Session};
 use crate::cloud::formats::{FormatError, Moment};
 use crate::cloud::{PointCloud, Source};
 use crate::engines::registry;
@@ -45,6 +45,8 @@ pub enum Request {
     Rank(Answered),
     /// Something of every query of a run.
     Counted(Arc<RunRecord>, ColorBy),
+    /// What the neighbours of all rows say of each.
+    Analysed(Arc<Analysed>, AnalysisKind),
     /// The bound of every query after so many points.
     Moment(Arc<RunRecord>, u32),
 }
@@ -62,6 +64,7 @@ impl PartialEq for Request {
             ) => Arc::ptr_eq(a, b) && place_a == place_b && metric_a == metric_b && middle_a == middle_b,
             (Self::Rank(a), Self::Rank(b)) => Arc::ptr_eq(&a.record, &b.record) && a.query == b.query,
             (Self::Counted(a, by_a), Self::Counted(b, by_b)) => Arc::ptr_eq(a, b) && by_a == by_b,
+            (Self::Analysed(a, kind_a), Self::Analysed(b, kind_b)) => Arc::ptr_eq(a, b) && kind_a == kind_b,
             (Self::Moment(a, moment_a), Self::Moment(b, moment_b)) => Arc::ptr_eq(a, b) && moment_a == moment_b,
             _ => false,
         }
@@ -100,6 +103,14 @@ impl Request {
             }
             ColorBy::Rank => Self::Rank(session.answered.clone().ok_or("Click a point: ranks are those of its neighbours.")?),
             ColorBy::KthDistance => Self::Counted(record()?, ColorBy::KthDistance),
+            ColorBy::Analysis(kind) => {
+                let first = || format!("Show the pane Analysis and press {}: this is of the neighbours of all rows.", AnalysisKind::START);
+                let analysed = session.analysed().ok_or_else(first)?;
+                if *kind == AnalysisKind::Labels && analysed.all.labels.is_none() {
+                    return Err("Choose a column of labels in the pane Analysis.".to_owned());
+                }
+                Self::Analysed(Arc::clone(analysed), *kind)
+            }
             ColorBy::Measure(name) => {
                 let record = record()?;
                 if record.measured.column(name).is_none() {
@@ -153,6 +164,7 @@ impl Request {
             },
             Self::Distance { cloud, place, metric, middle } => query::distance_channel(cloud, place, *metric, *middle),
             Self::Rank(answered) => query::rank_channel(answered),
+            Self::Analysed(analysed, kind) => analysis::channel(analysed, *kind).ok_or(None)?,
             Self::Counted(record, by) => counters::counted(record, by),
             Self::Moment(record, points_seen) => counters::moment(record, *points_seen),
         })

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::app::model::analysis::AnalysisKind;
 use crate::app::model::color::ColorMap;
 use crate::engines::registry;
 use crate::knn::Measure;
@@ -23,6 +24,8 @@ pub enum ColorBy {
     Rank,
     /// How far the k-th neighbour of each query is.
     KthDistance,
+    /// What the neighbours of all rows say of each.
+    Analysis(AnalysisKind),
     /// What the search of each query counted, by the measure's column.
     Measure(String),
     /// The bound of each query at a moment of the search.
@@ -38,6 +41,7 @@ enum SavedColorBy {
     Distance,
     Rank,
     KthDistance,
+    Analysis(AnalysisKind),
     Merges,
     Candidates,
     GroupsHit,
@@ -54,6 +58,7 @@ impl From<SavedColorBy> for ColorBy {
             SavedColorBy::Distance => Self::Distance,
             SavedColorBy::Rank => Self::Rank,
             SavedColorBy::KthDistance => Self::KthDistance,
+            SavedColorBy::Analysis(kind) => Self::Analysis(kind),
             SavedColorBy::Merges => Self::measure("merges"),
             SavedColorBy::Candidates => Self::measure("candidates"),
             SavedColorBy::GroupsHit => Self::measure("groups_hit"),
@@ -72,8 +77,9 @@ impl ColorBy {
     /// What can be chosen, as the chooser lists it; of axes and columns the first, and every measure that an engine declares.
     pub fn all() -> Vec<Self> {
         let before = [Self::Nothing, Self::Axis(0), Self::Column(String::new()), Self::Distance, Self::Rank, Self::KthDistance];
+        let analyses = AnalysisKind::ALL.iter().map(|&kind| Self::Analysis(kind));
         let measures = registry::measures().map(|measure| Self::measure(measure.name));
-        before.into_iter().chain(measures).chain([Self::Moment]).collect()
+        before.into_iter().chain(analyses).chain(measures).chain([Self::Moment]).collect()
     }
 
     /// As the chooser says it.
@@ -85,6 +91,7 @@ impl ColorBy {
             Self::Distance => "distance to the query",
             Self::Rank => "rank",
             Self::KthDistance => "k-th distance",
+            Self::Analysis(kind) => kind.title(),
             Self::Measure(name) => return Measure::words(name),
             Self::Moment => "max_distance at a moment",
         }
@@ -100,6 +107,7 @@ impl ColorBy {
             Self::Distance => "How far each point is from the picked query.",
             Self::Rank => "The picked query's neighbours by rank, from 0, as in the files.",
             Self::KthDistance => "How far each query's k-th neighbour is: small where points are dense.",
+            Self::Analysis(kind) => kind.about(),
             Self::Measure(name) => registry::measures().find(|measure| measure.name == name).map_or("", |measure| measure.help),
             Self::Moment => "Each query's bound after so many points were seen: watch it shrink.",
         }
@@ -109,6 +117,7 @@ impl ColorBy {
     pub fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Measure(a), Self::Measure(b)) => a == b,
+            (Self::Analysis(a), Self::Analysis(b)) => a == b,
             _ => std::mem::discriminant(self) == std::mem::discriminant(other),
         }
     }

@@ -1,6 +1,7 @@
 //! Actions. Menus, shortcuts and the list of shortcuts are all generated from [`command::Command`]; panes send
 //! [`Action`]s, and only `shell/apply` carries them out.
 
+pub mod analysis;
 pub mod color;
 pub mod command;
 pub mod lesson;
@@ -12,6 +13,7 @@ pub mod walk;
 
 use std::path::PathBuf;
 
+use crate::app::model::commands::analysis::AnalysisAction;
 use crate::app::model::commands::color::ColorAction;
 use crate::app::model::commands::command::Command;
 use crate::app::model::commands::lesson::LessonAction;
@@ -97,6 +99,7 @@ pub enum Action {
     Lesson(LessonAction),
     Runs(RunsAction),
     Walk(WalkAction),
+    Analysis(AnalysisAction),
 }
 
 /// What a feature asks for is an action.
@@ -119,7 +122,8 @@ actions_of!(
     Parts(PartsAction),
     Select(SelectAction),
     Pick(PickAction),
-    Walk(WalkAction)
+    Walk(WalkAction),
+    Analysis(AnalysisAction)
 );
 
 /// The actions of one frame, in the order in which they were sent.

@@ -181,7 +181,7 @@ impl App {
         let cloud = self.session.cloud.clone().filter(|_| !rows.is_empty())?;
         let record = self.session.record.clone().filter(|record| Arc::ptr_eq(&record.cloud, &cloud));
         let channel = if let Colored::Ready(channel) = &self.session.colored { Some(Arc::clone(channel)) } else { None };
-        Some(PaneData::Rows(Box::new(Selected { cloud, rows: Arc::clone(rows), record, channel })))
+        Some(PaneData::Rows(Box::new(Selected { cloud, rows: Arc::clone(rows), record, analysed: self.session.analysed().cloned(), channel })))
     }
 
     /// Copies a pane's table, as spreadsheets paste it.

@@ -1,6 +1,7 @@
 //! The only place that carries out actions of panes and menus, and applies the results of background tasks: one file per
 //! feature. `poll` does the latter, once a frame.
 
+pub mod analysis;
 pub mod check;
 pub mod color;
 pub mod dropped;
@@ -78,6 +79,7 @@ impl App {
             Action::Lesson(action) => self.lesson_action(action),
             Action::Runs(action) => self.runs_action(action),
             Action::Walk(action) => self.walk_action(action),
+            Action::Analysis(action) => self.analysis_action(action),
             Action::Parts(action) => self.parts_action(action),
             Action::SetScale(scale) => self.set_scale(scale),
             Action::StartExport(kind) => self.start_export(kind),

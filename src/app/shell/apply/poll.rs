@@ -12,7 +12,7 @@ use crate::app::model::{
 };
 use crate::app::shell::app::{App, FIRST_QUERIES};
 use crate::app::shell::tasks::{
-    Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, PICK, PROBE, PROJECT, Runs, SNAP, TakesPath, WALK, WHY,
+    ANALYSE, Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, PICK, PROBE, PROJECT, Runs, SNAP, TakesPath, WALK, WHY,
 };
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
@@ -255,7 +255,7 @@ impl App {
             cloud.source()
         );
         self.session.log.done(About::Data, said);
-        for of_another in [About::Run, About::Query, About::Selection, About::Color, About::Projection] {
+        for of_another in [About::Run, About::Query, About::Selection, About::Color, About::Projection, About::Analysis] {
             self.session.log.settle(of_another);
         }
         if self.state.draft.query_count.parse().is_ok_and(|count| self.is_usual(count)) {
@@ -276,7 +276,7 @@ impl App {
         let session = &mut self.session;
         (session.record, session.derived, session.theory) = (None, None, None);
         (session.picked, session.answered, session.rank) = (None, None, None);
-        (session.projected, session.beside) = (None, None);
+        (session.projected, session.beside, session.analysed) = (None, None, None);
         session.left_out = Vec::new();
         session.why = Why::default();
         (session.walked, session.walking) = (Walked::default(), None);
@@ -321,6 +321,7 @@ impl App {
         self.jobs.stop(&LOOKUP);
         self.jobs.stop(&BESIDE);
         self.jobs.stop(&PROJECT);
+        self.jobs.stop(&ANALYSE);
         self.jobs.stop(&CHECK);
         self.jobs.stop(&WALK);
         self.jobs.stop(&WHY);

@@ -1,0 +1,199 @@
+//! Analysis: what the neighbours of all rows say of them, a line each, and how well they tell a label.
+
+use egui::{Align, ComboBox, Grid, Layout, RichText, ScrollArea, TextEdit, Ui, vec2};
+
+use crate::app::features::analysis::label_column;
+use crate::app::features::color::request::column_keys;
+use crate::app::features::export::PaneData;
+use crate::app::look::widgets::number;
+use crate::app::look::{empty_ui, heading_ui, name_chooser, percent as percent_done};
+use crate::app::model::{Activity, Analysed, AnalysisAction, AnalysisKind, AnalysisView, ColorAction, ColorBy, How, PaneKind, SelectAction, Session};
+use crate::app::panes::descriptor::{Pane, PaneContext};
+use crate::app::panes::empty::without_cloud;
+use crate::cloud::Source;
+use crate::run::graph::labels::{Classified, Confusion};
+use crate::run::graph::summary::percent;
+use crate::text;
+
+/// Labels up to which the confusion is shown as a table; of more, the most frequent confusions are listed.
+const MOST_LABELS: usize = 16;
+
+/// Confusions that are listed.
+const MOST_CONFUSIONS: usize = 12;
+
+/// The width of a name and its button.
+const NAME: f32 = 220.0;
+
+pub const PANE: Pane =
+    Pane { kind: PaneKind::Analysis, draw: analysis_ui, data: |session| session.analysed().cloned().map(PaneData::Analysis), more: &[] };
+
+fn analysis_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+    let session = context.session;
+    if session.cloud.is_none() {
+        return without_cloud(session).ui(ui, context.palette);
+    }
+    asked_ui(ui, context);
+    let Some(analysed) = session.analysed() else {
+        if let Activity::Preparing { what, fraction } = &session.activity {
+            return empty_ui(ui, &format!("{what}{}", percent_done(*fraction)), "Cancel, in the status line, stops it.", context.palette);
+        }
+        let next = "Density, outliers, hubs, dimension, duplicates and components, and how well neighbours tell a label: each can colour the points, be brushed, and be exported.";
+        return empty_ui(ui, "What do the neighbours of all rows say?", next, context.palette);
+    };
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        said_ui(ui, analysed, context);
+        if let Some(classified) = analysed.classified.as_ref().filter(|classified| classified.points > 0) {
+            confusion_ui(ui, analysed, classified, context);
+        }
+    });
+}
+
+/// What is asked, and the button that starts it.
+fn asked_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+    let (session, palette) = (context.session, context.palette);
+    let mut view = context.state.analysis.clone();
+    ui.horizontal_wrapped(|ui| {
+        let pressed = ui.button(AnalysisKind::START).on_hover_text(
+            "Searches the nearest rows of every row, with the k and the metric on the left, on the engine that should be fastest. Cancel stops it.",
+        );
+        if pressed.clicked() {
+            context.actions.send(AnalysisAction::Start);
+        }
+        labels_ui(ui, &mut view, session);
+        let label = ui.label(RichText::new("Duplicates within").color(palette.text_weak));
+        let edit = TextEdit::singleline(&mut view.eps).id_salt("eps").desired_width(56.0);
+        ui.add(edit)
+            .labelled_by(label.id)
+            .on_hover_text("The largest distance between rows that count as duplicates, in the unit of the metric; 0 for equal rows.");
+        if let Err(why) = view.eps() {
+            ui.label(RichText::new(why).color(palette.error).small());
+        }
+        if let Some(analysed) = session.analysed() {
+            let of = format!(
+                "of {}, by the {} nearest of each",
+                text::count(analysed.record.query_rows.len() as u64, "row", "rows"),
+                analysed.record.spec.k
+            );
+            ui.label(RichText::new(of).color(palette.text_weak).small());
+        }
+    });
+    if view != context.state.analysis {
+        context.actions.send(AnalysisAction::Set(view));
+    }
+}
+
+/// Which column holds labels.
+fn labels_ui(ui: &mut Ui, view: &mut AnalysisView, session: &Session) {
+    let Some(known) = session.cloud.as_ref().filter(|cloud| matches!(cloud.source(), Source::File { .. })).and(session.columns.as_ref()) else {
+        return;
+    };
+    let chosen = label_column(view, session);
+    let shown = chosen.as_ref().map_or("no labels", |(_, title)| title);
+    let response = ComboBox::from_id_salt("labels").width(90.0).height(320.0).selected_text(format!("Labels: {shown}")).show_ui(ui, |ui| {
+        if ui.selectable_label(chosen.is_none(), "no labels").clicked() {
+            view.labels = Some(String::new());
+        }
+        for (name, key) in column_keys(known.columns.iter().map(|column| column.name.as_str())) {
+            if ui.selectable_label(chosen.as_ref().is_some_and(|(of, _)| *of == key), name).clicked() {
+                view.labels = Some(key);
+            }
+        }
+    });
+    name_chooser(&response.response, "Column of labels", shown);
+}
+
+/// A line for each analysis, with a button that colours the points by it.
+fn said_ui(ui: &mut Ui, analysed: &Analysed, context: &mut PaneContext<'_>) {
+    for (kind, said) in &analysed.said {
+        ui.horizontal_top(|ui| {
+            let height = ui.spacing().interact_size.y;
+            ui.allocate_ui_with_layout(vec2(NAME, height), Layout::right_to_left(Align::Center), |ui| {
+                colour_ui(ui, *kind, said.is_ok(), context);
+                let name = egui::Label::new(RichText::new(text::sentence_case(kind.title())).strong()).truncate();
+                ui.with_layout(Layout::left_to_right(Align::Center), |ui| ui.add(name).on_hover_text(kind.about()));
+            });
+            let color = if said.is_ok() { context.palette.text } else { context.palette.error };
+            let (Ok(said) | Err(said)) = said;
+            ui.add(egui::Label::new(RichText::new(text::sentence_case(said)).color(color)).wrap());
+        });
+    }
+}
+
+/// Colours the points by an analysis, or no more.
+fn colour_ui(ui: &mut Ui, kind: AnalysisKind, is_there: bool, context: &mut PaneContext<'_>) {
+    let by = ColorBy::Analysis(kind);
+    let colours = context.state.color.by == by;
+    let button = ui.add_enabled(is_there, egui::Button::new("Colour").selected(colours));
+    let name = format!("Colour by {}", kind.title());
+    button.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, is_there, colours, &name));
+    if button.on_hover_text(kind.about()).clicked() {
+        let mut view = context.state.color.clone();
+        view.choose(if colours { ColorBy::Nothing } else { by });
+        context.actions.send(ColorAction::Set(view));
+    }
+}
+
+/// Labels down, what the neighbours' majority names across; or, of many labels, what is confused most often. A click selects the rows.
+fn confusion_ui(ui: &mut Ui, analysed: &Analysed, of: &Classified, context: &mut PaneContext<'_>) {
+    let palette = context.palette;
+    let column = analysed.labels.as_deref().unwrap_or_default();
+    heading_ui(ui, "Label, and what its neighbours’ majority names");
+    let wrong = analysed.disagreeing(None);
+    ui.horizontal_wrapped(|ui| {
+        let rows = text::count(wrong.len() as u64, "row disagrees with its neighbours", "rows disagree with their neighbours");
+        let share = of.accuracy.map_or_else(String::new, |accuracy| format!("; {} agree", percent(accuracy)));
+        ui.label(format!("{rows}{share}."));
+        if !wrong.is_empty() && ui.button("Select them").clicked() {
+            context.actions.send(SelectAction::rows(wrong, How::Replace, format!("{column} disagrees")));
+        }
+    });
+    let mut pressed: Option<&Confusion> = None;
+    if of.labels.len() <= MOST_LABELS {
+        Grid::new("confusion").num_columns(of.labels.len() + 1).spacing([8.0, 2.0]).striped(true).show(ui, |ui| {
+            ui.label(RichText::new(format!("{column} ↓ named →")).color(palette.text_weak));
+            of.labels.iter().for_each(|label| drop(ui.label(RichText::new(label).strong())));
+            ui.end_row();
+            for (label, name) in of.labels.iter().enumerate() {
+                ui.label(RichText::new(name).strong());
+                for predicted in 0..of.labels.len() {
+                    let cell = of.confusion.iter().find(|cell| (cell.label as usize, cell.predicted as usize) == (label, predicted));
+                    let Some(cell) = cell else {
+                        ui.label(RichText::new("·").color(palette.text_weak));
+                        continue;
+                    };
+                    let count = number(text::thousands(cell.points));
+                    let count = if label == predicted { count.color(palette.text_weak) } else { count.color(palette.error) };
+                    if cell_ui(ui, of, cell, count).clicked() {
+                        pressed = Some(cell);
+                    }
+                }
+                ui.end_row();
+            }
+        });
+    } else {
+        let mut wrong: Vec<&Confusion> = of.confusion.iter().filter(|cell| cell.label != cell.predicted).collect();
+        wrong.sort_by_key(|cell| std::cmp::Reverse(cell.points));
+        for cell in wrong.into_iter().take(MOST_CONFUSIONS) {
+            let said = format!("{}: {}", sentence(of, cell), text::thousands(cell.points));
+            if cell_ui(ui, of, cell, RichText::new(said)).clicked() {
+                pressed = Some(cell);
+            }
+        }
+    }
+    if let Some(cell) = pressed {
+        let rows = analysed.disagreeing(Some((cell.label, cell.predicted)));
+        context.actions.send(SelectAction::rows(rows, How::Replace, format!("{column} {}", sentence(of, cell))));
+    }
+}
+
+/// `4 named 9`
+fn sentence(of: &Classified, cell: &Confusion) -> String {
+    format!("{} named {}", of.labels[cell.label as usize], of.labels[cell.predicted as usize])
+}
+
+fn cell_ui(ui: &mut Ui, of: &Classified, cell: &Confusion, shown: RichText) -> egui::Response {
+    let response = ui.add(egui::Button::new(shown).frame(false));
+    let name = format!("{}: {}", sentence(of, cell), text::count(cell.points, "row", "rows"));
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+    response.on_hover_text(format!("{name}. A click selects them."))
+}

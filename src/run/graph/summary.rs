@@ -1,0 +1,201 @@
+//! What was worked out of a graph, summed up in numbers and in a sentence each.
+
+use serde::Serialize;
+
+use super::duplicates::Groups;
+use super::forest::Sets;
+use super::hubness::Hubness;
+use super::labels::Classified;
+use super::{KnnGraph, largest, lid};
+use crate::cloud::PointCloud;
+use crate::run::stats::Spread;
+use crate::text::{self, Exact};
+
+/// Rows that are named as having the largest values.
+const MOST: usize = 10;
+
+/// Of these, how many a sentence names.
+const MOST_SAID: usize = 5;
+
+/// A point's record number.
+fn record_of(graph: &KnnGraph<'_>, cloud: &PointCloud, point: usize) -> u64 {
+    cloud.record(graph.row(point) as usize)
+}
+
+/// The mean, the ends and what lies between.
+pub fn spread(spread: &Spread) -> String {
+    let number = text::significant;
+    let Spread { mean, min, p05, median, p95, max, .. } = *spread;
+    let ends = format!("min {}, 5 % {}, median {}, 95 % {}, max {}", number(min), number(p05), number(median), number(p95), number(max));
+    format!("mean {}, {ends}", number(mean))
+}
+
+/// A share in per cent that only reads as 100 % where it is.
+pub fn percent(share: f64) -> String {
+    format!("{} %", text::rounded_down(100.0 * share, 2))
+}
+
+/// A number of each row.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Scores {
+    #[serde(flatten)]
+    pub spread: Option<Spread>,
+    /// The largest first.
+    pub largest: Vec<Score>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Score {
+    pub row: u64,
+    pub value: f64,
+}
+
+impl Scores {
+    /// `values` are those of the graph's points.
+    pub fn of(graph: &KnnGraph<'_>, cloud: &PointCloud, values: &[f64]) -> Self {
+        let score = |point: usize| Score { row: record_of(graph, cloud, point), value: values[point] };
+        Self { spread: Spread::of(values.iter().copied()), largest: largest(values, MOST).into_iter().map(score).collect() }
+    }
+
+    pub fn sentence(&self) -> String {
+        let named: Vec<String> = self
+            .largest
+            .iter()
+            .take(MOST_SAID)
+            .map(|score| format!("row {} ({})", text::thousands(score.row), text::significant(score.value)))
+            .collect();
+        format!("{}; largest: {}", self.spread.as_ref().map_or_else(String::new, spread), named.join(", "))
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Hubs {
+    #[serde(flatten)]
+    pub hubness: Hubness,
+    /// The first row with the most.
+    pub largest_row: u64,
+}
+
+impl Hubs {
+    /// `None` of no points.
+    pub fn of(graph: &KnnGraph<'_>, cloud: &PointCloud, occurrences: &[u32]) -> Option<Self> {
+        let hubness = Hubness::of(occurrences)?;
+        Some(Self { hubness, largest_row: record_of(graph, cloud, hubness.largest) })
+    }
+
+    pub fn sentence(&self) -> String {
+        let of = &self.hubness;
+        let skewness = of.skewness.map_or_else(|| "none, as all rows are neighbours equally often".to_owned(), text::significant);
+        let most = format!("row {} is a neighbour of {}", text::thousands(self.largest_row), text::thousands(of.max.into()));
+        let (hubs, antihubs) = (text::count(of.hubs, "hub", "hubs"), text::count(of.antihubs, "row is", "rows are"));
+        format!("skewness {skewness}; {most}; {hubs} beyond mean + 2 standard deviations; {antihubs} nobody's neighbour")
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Lid {
+    #[serde(flatten)]
+    pub spread: Option<Spread>,
+    /// Of the whole cloud: one over the mean of inverse local ones.
+    pub all: Option<f64>,
+    /// Rows whose neighbours do not tell.
+    pub undefined: u64,
+}
+
+impl Lid {
+    pub fn of(dimensions: &[Option<f64>]) -> Self {
+        Self {
+            spread: Spread::of(dimensions.iter().flatten().copied()),
+            all: lid::of_all(dimensions),
+            undefined: dimensions.iter().filter(|dimension| dimension.is_none()).count() as u64,
+        }
+    }
+
+    pub fn sentence(&self) -> String {
+        let all = self.all.map_or_else(|| "no row's neighbours tell".to_owned(), |all| format!("{} of all", text::significant(all)));
+        let local = self.spread.as_ref().map_or_else(String::new, |of| format!("; locally {}", spread(of)));
+        let undefined = text::count(self.undefined, "row's neighbours do not tell", "rows' neighbours do not tell");
+        if self.undefined > 0 && self.all.is_some() { format!("{all}{local}; {undefined}") } else { format!("{all}{local}") }
+    }
+}
+
+/// What neighbours say of a column of labels, in a sentence.
+pub fn labels(column: &str, of: &Classified) -> String {
+    let (Some(same), Some(accuracy)) = (of.same_label, of.accuracy) else { return format!("column {column}: no row has labelled neighbours") };
+    let mut line = format!(
+        "column {column}, {}: {} of neighbours have the row's own; leave-one-out accuracy {} ({} of {})",
+        text::count(of.labels.len() as u64, "label", "labels"),
+        percent(same),
+        percent(accuracy),
+        text::thousands(of.correct),
+        text::thousands(of.points)
+    );
+    if of.unlabelled > 0 {
+        line += &format!("; {} no label", text::count(of.unlabelled, "row has", "rows have"));
+    }
+    if of.undecided > 0 {
+        line += &format!("; {} no labelled neighbour", text::count(of.undecided, "labelled row has", "labelled rows have"));
+    }
+    line
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Duplicates {
+    pub eps: f64,
+    pub groups: u64,
+    /// Rows in groups.
+    pub rows: u64,
+    /// Rows of the largest group.
+    pub largest: u32,
+    /// Groups that may be larger: a row's k-th neighbour is still within eps.
+    pub open: u64,
+}
+
+impl Duplicates {
+    pub fn of(groups: &Groups, eps: f64) -> Self {
+        Self {
+            eps,
+            groups: groups.sets.sizes.len() as u64,
+            rows: groups.points(),
+            largest: groups.sets.largest(),
+            open: groups.open.iter().filter(|&&open| open).count() as u64,
+        }
+    }
+
+    /// `unit` is that of the distance, after a space, or nothing.
+    pub fn sentence(&self, unit: &str) -> String {
+        let within = if self.eps == 0.0 { "rows at distance 0".to_owned() } else { format!("rows within {}{unit}", Exact(self.eps)) };
+        if self.groups == 0 {
+            return format!("no {within}");
+        }
+        let groups = text::count(self.groups, "group", "groups");
+        let rows = text::count(self.rows, "row", "rows");
+        let all = format!("{groups} of {within}, {rows} in all, {} in the largest", text::thousands(self.largest.into()));
+        match self.open {
+            0 => all,
+            open => format!("{all}; {} larger, as the k-th neighbour is still within: raise k", text::count(open, "group may be", "groups may be")),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Components {
+    pub count: u64,
+    /// Rows of the largest component.
+    pub largest: u32,
+    /// Components of one row.
+    pub single: u64,
+}
+
+impl Components {
+    pub fn of(sets: &Sets) -> Self {
+        let single = sets.sizes.iter().filter(|&&size| size == 1).count() as u64;
+        Self { count: sets.sizes.len() as u64, largest: sets.largest(), single }
+    }
+
+    pub fn sentence(&self) -> String {
+        let count = text::count(self.count, "component", "components");
+        let single = text::count(self.single, "row", "rows");
+        format!("{count} of the mutual graph; the largest has {}; {single} alone", text::count(self.largest.into(), "row", "rows"))
+    }
+}

@@ -1,0 +1,70 @@
+//! The pane Analysis: what the neighbours of all rows say of them, as colours, selections and files.
+
+#![cfg(feature = "gui")]
+
+#[path = "common/window.rs"]
+mod driven;
+
+use std::path::Path;
+
+use driven::{Window, press, small, until, window};
+use egui_kittest::kittest::Queryable as _;
+use warpscope::app::commands::Action;
+use warpscope::app::session::Colored;
+use warpscope::app::state::{PaneKind, single_layout};
+
+/// Two clusters on a plane with a label each; one row of the first is labelled as the second.
+fn labelled(folder: &Path) -> std::path::PathBuf {
+    let path = folder.join("labelled.csv");
+    let mut rows = String::from("a,b,class\n");
+    for at in 0..200 {
+        let (angle, far) = (f64::from(at) * 0.7, f64::from(at % 13));
+        let [x, y] = [far * angle.cos(), far * angle.sin()];
+        rows += &format!("{x:.3},{y:.3},{}\n{:.3},{y:.3},0\n", i32::from(at == 100), x + 500.0);
+    }
+    std::fs::write(&path, rows).expect("a file");
+    path
+}
+
+/// The window with the file open, and all of its rows analysed.
+fn analysed(path: &Path) -> Window {
+    let mut window = window(|state| {
+        small(state);
+        state.tree = single_layout(PaneKind::Analysis);
+    });
+    window.state_mut().send(Action::OpenPath(path.to_owned()));
+    until(&mut window, "the file", |app| app.session().columns.is_some() && app.session().cloud.is_some());
+    until(&mut window, "the first answer", |app| app.session().answered.is_some() && !app.is_busy());
+    assert!(window.state().session().analysed().is_none());
+    press(&mut window, "Analyse all rows");
+    until(&mut window, "the analysis", |app| app.session().analysed().is_some());
+    window.run_steps(2);
+    window
+}
+
+#[test]
+fn one_press_says_what_neighbours_say() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut window = analysed(&labelled(folder.path()));
+    let session = window.state().session();
+    let analysed = session.analysed().expect("analysed");
+    assert_eq!(analysed.labels.as_deref(), Some("class"), "a column that looks like labels is taken for them");
+    assert!(window.query_by_label_contains("leave-one-out accuracy 99.75 % (399 of 400)").is_some());
+    press(&mut window, "Colour by local outlier factor");
+    until(&mut window, "the colours", |app| matches!(&app.session().colored, Colored::Ready(channel) if channel.title == "local outlier factor"));
+    press(&mut window, "Select them");
+    until(&mut window, "the selection", |app| app.session().selection.rows().len() == 1);
+    assert_eq!(window.state().session().selection.rows()[..], [200], "the row whose neighbours name another label");
+}
+
+#[test]
+fn another_cloud_is_another_question() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = labelled(folder.path());
+    let mut window = analysed(&path);
+    let other = folder.path().join("other.csv");
+    std::fs::write(&other, "x,y\n0,1\n2,3\n4,4\n").expect("a file");
+    window.state_mut().send(Action::OpenPath(other));
+    until(&mut window, "the other cloud", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 3));
+    assert!(window.state().session().analysed().is_none());
+}

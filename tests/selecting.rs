@@ -6,6 +6,7 @@
 mod driven;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use driven::{Window, fill, press, small, until, until_answered, without_query};
 use egui::accesskit::Role;
@@ -525,4 +526,33 @@ fn the_selection_is_exported_and_shown_in_the_panel() {
     assert_eq!(rows.iter().map(|row| row[0].parse::<u32>().expect("a row")).collect::<BTreeSet<_>>(), expected);
     press(&mut window, "Clear");
     assert!(selected(&window).is_empty());
+}
+
+#[test]
+fn rows_within_a_distance_are_selected_and_kept() {
+    let mut window = loaded(1.0, |_| {});
+    window.state_mut().send(Action::PickRow(7));
+    until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
+    let answered = window.state().session().answered.clone().expect("an answer");
+    let (cloud, own) = (Arc::clone(&answered.record.cloud), answered.row());
+    let squared = |row: u32| cloud.point(row as usize).iter().zip(cloud.point(own as usize)).map(|(p, q)| f64::from(p - q).powi(2)).sum::<f64>();
+    let expected: Vec<u32> = (0..cloud.len() as u32).filter(|&row| row != own && squared(row).sqrt() <= 0.25).collect();
+    assert!(expected.len() > 20, "{}", expected.len());
+
+    fill(&mut window, "All within", "near");
+    press(&mut window, "Select");
+    assert!(window.query_by_label("“near” is not a distance such as 0.5.").is_some());
+    fill(&mut window, "All within", "0.25");
+    press(&mut window, "Select");
+    until(&mut window, "the rows within", |app| app.session().selection.rows()[..] == expected[..]);
+    assert_eq!(window.state().session().selection.by(), "within 0.25 of the query");
+
+    fill(&mut window, "Name of the set", "close");
+    press(&mut window, "Keep");
+    window.state_mut().send(Command::SelectNone);
+    until(&mut window, "an empty selection", |app| app.session().selection.is_empty());
+    press(&mut window, &format!("close ({})", expected.len()));
+    until(&mut window, "the set again", |app| app.session().selection.rows()[..] == expected[..]);
+    press(&mut window, "Forget close");
+    assert!(window.state().session().sets.list().is_empty() && !window.state().session().selection.is_empty());
 }

@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::app::model::saved::layout::Layout;
 use crate::app::model::saved::view::SavedView;
-use crate::app::model::saved::{SCHEMA_VERSION, SavedCloud, SavedQuery, SavedSelection};
+use crate::app::model::saved::{SCHEMA_VERSION, SavedCloud, SavedQuery, SavedSelection, SavedSet};
 use crate::app::model::{Picked, Ranges, SavedSession, Session, State};
 
 impl SavedSession {
@@ -32,6 +32,7 @@ impl SavedSession {
             queries: numbers(selection.queries()),
             by: selection.by().to_owned(),
         });
+        let sets = session.sets.list().iter().map(|set| SavedSet { name: set.name.clone(), rows: numbers(&set.rows) }).collect();
         let runs = &session.runs;
         let name = |id| runs.get(id).map(|kept| kept.name.clone());
         Self {
@@ -44,6 +45,7 @@ impl SavedSession {
             query,
             rank: session.rank,
             selection,
+            sets,
             view: SavedView::of(state, session),
         }
     }
@@ -94,6 +96,7 @@ mod tests {
         let record = record();
         let mut session = Session { cloud: Some(Arc::clone(&record.cloud)), picked: Some(Picked::Row(8)), rank: Some(2), ..Session::default() };
         session.selection = Selection::of_rows(vec![3, 4, 5, 9], Some(&record), "lasso in Plane");
+        session.sets.keep(&session.selection.rows, "far away").expect("rows");
         let id = session.runs.add(None, true, crate::run::SomeRun::Whole(Arc::clone(&record)), None);
         session.runs.chosen = [None, Some(id)];
         session.record = Some(record);
@@ -111,6 +114,7 @@ mod tests {
     fn it_reads_back() {
         let saved = saved();
         assert_eq!((saved.query.clone(), saved.rank, saved.shown.is_some()), (Some(SavedQuery::Row(8)), Some(2), true));
+        assert_eq!(saved.sets.iter().map(|set| (set.name.as_str(), set.rows.below(9))).collect::<Vec<_>>(), [("far away", vec![3, 4, 5])]);
         assert_eq!(saved.compared, [None, saved.shown.clone()]);
         assert_eq!(SavedSession::read(&saved.text().expect("plain data")), Ok(saved));
     }

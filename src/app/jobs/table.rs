@@ -36,6 +36,8 @@ pub enum Slot {
     Walk,
     /// Why a row is, or is not, among the neighbours is worked out.
     Why,
+    /// All rows within a distance of the query are found.
+    Nearby,
     /// A file is read again, to see whether it has changed.
     Check,
     /// The picked query is answered.

@@ -10,6 +10,7 @@
 //! | `saved`, `files`, `export`, `parts`, `finder`, `log` | saved sessions, dialogs, the log |
 //! | `camera` | transforms between cloud and screen coordinates |
 //! | `why` | why a row is, or is not, among the neighbours |
+//! | `between`, `nearby` | how far two rows are from each other; the distance within which rows are selected |
 //! | `analysis` | what the neighbours of all rows say of them |
 //! | `samples` | clouds that ship with the program |
 //! | `roles` | columns that a file was opened without |
@@ -20,6 +21,7 @@
 pub mod activity;
 pub mod analysis;
 pub mod answer;
+pub mod between;
 pub mod camera;
 pub mod color;
 pub mod commands;
@@ -32,6 +34,7 @@ pub mod lesson;
 pub mod live;
 pub mod log;
 pub mod look;
+pub mod nearby;
 pub mod opening;
 pub mod pane;
 pub mod parts;
@@ -102,6 +105,7 @@ pub use saved::{SavedCloud, SavedQuery, SavedSession};
 pub use scene::Scene;
 pub use selection::facts::Facts;
 pub use selection::how::How;
+pub use selection::named::{NamedSet, NamedSets};
 pub use selection::{Hovered, Selection};
 pub use session::{EngineStatus, FileColumns, Session};
 pub use state::{Room, SCALES, State};

@@ -13,6 +13,7 @@ use crate::app::model::finder::Finder;
 use crate::app::model::lesson::session::LessonSession;
 use crate::app::model::live::Live;
 use crate::app::model::log::Log;
+use crate::app::model::nearby::Nearby;
 use crate::app::model::parts::PartsDialog;
 use crate::app::model::picking::beside::Beside;
 use crate::app::model::picking::tool::Tool;
@@ -21,6 +22,7 @@ use crate::app::model::roles::LeftOut;
 use crate::app::model::runs::list::RunList;
 use crate::app::model::scene::Scene;
 use crate::app::model::selection::facts::Facts;
+use crate::app::model::selection::named::NamedSets;
 use crate::app::model::selection::{Hovered, Selection};
 use crate::app::model::telling::Telling;
 use crate::app::model::timeline::TimelineView;
@@ -132,6 +134,8 @@ pub struct Session {
     pub selection: Selection,
     /// What is shown of it.
     pub selected: Arc<Facts>,
+    /// Selections that were given a name.
+    pub sets: NamedSets,
     /// What the pointer rests on.
     pub hovered: Option<Hovered>,
     /// The query of the run that asks for it, or is it.
@@ -144,6 +148,8 @@ pub struct Session {
     pub title: Option<String>,
     /// The row that is asked about: why it is, or is not, among the neighbours.
     pub why: Why,
+    /// The distance within which rows are to be selected.
+    pub nearby: Nearby,
     /// The rank that is selected in the table.
     pub rank: Option<usize>,
     pub running: Option<Running>,

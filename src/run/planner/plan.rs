@@ -194,6 +194,12 @@ impl Plan {
         self.of(self.chosen?)?.total_ms
     }
 
+    /// The time of the chosen engine: `about 15 s on kdtree`.
+    pub fn short(&self) -> Option<String> {
+        let chosen = self.of(self.chosen?).filter(|chosen| chosen.why_not.is_none())?;
+        Some(format!("about {} on {}", about(chosen.total_ms?), chosen.engine))
+    }
+
     /// The times of the chosen engine and of the others that can answer, fastest first: `about 15 s on kdtree; 5 min on lockstep`.
     pub fn sentence(&self) -> Option<String> {
         let chosen = self.of(self.chosen?).filter(|chosen| chosen.why_not.is_none())?;

@@ -69,6 +69,10 @@ pub enum Action {
     TypeWhy(String),
     /// Say why that row is, or is not, among the neighbours.
     AskWhy,
+    /// What is typed as the distance within which rows are selected.
+    TypeRadius(String),
+    /// Select all rows within that distance of the picked query.
+    SelectNearby,
     /// Select a neighbour in the table.
     SelectRank(Option<usize>),
     /// Show a cloud of more than two dimensions by another projection.

@@ -49,6 +49,12 @@ pub enum SelectAction {
     Choose { what: Choice, how: How, by: String },
     /// Nothing is selected any more.
     Clear,
+    /// What is typed as the name of a set.
+    TypeName(String),
+    /// The selected rows are kept under the name that is typed.
+    Keep,
+    /// A kept set goes, by its name.
+    Forget(String),
     /// The selected rows fill Plane and Space.
     ZoomTo,
     /// The selected rows are the queries of the next run.

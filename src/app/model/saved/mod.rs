@@ -47,6 +47,9 @@ pub struct SavedSession {
     /// The selection, which is separate from the query.
     #[serde(default)]
     pub selection: Option<SavedSelection>,
+    /// Selections that were given a name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sets: Vec<SavedSet>,
     #[serde(default)]
     pub view: SavedView,
 }
@@ -85,6 +88,13 @@ pub struct SavedSelection {
     pub queries: Ranges,
     /// How they were chosen: "rectangle in Plane".
     pub by: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SavedSet {
+    pub name: String,
+    /// Rows of the cloud.
+    pub rows: Ranges,
 }
 
 impl SavedSession {

@@ -7,9 +7,11 @@
 //! | [`how`] | how a new choice combines with the earlier selection |
 //! | [`facts`] | what panes show about a selection: measures, ranges |
 //! | [`sets`] | ascending numbers as sets |
+//! | [`named`] | selections that were given a name |
 
 pub mod facts;
 pub mod how;
+pub mod named;
 pub mod sets;
 
 use std::sync::Arc;

@@ -10,6 +10,7 @@ pub mod history;
 pub mod lesson;
 pub mod live;
 pub mod lookup;
+pub mod nearby;
 mod opening;
 pub mod parts;
 pub mod picking;
@@ -74,6 +75,8 @@ impl App {
             Action::Select(action) => self.select(action),
             Action::TypeWhy(typed) => self.session.why.typed = typed,
             Action::AskWhy => self.ask_why(),
+            Action::TypeRadius(typed) => (self.session.nearby.typed, self.session.nearby.wrong) = (typed, None),
+            Action::SelectNearby => self.select_nearby(),
             Action::SelectRank(rank) => self.session.rank = rank,
             Action::SetLook(look) => self.set_look(look),
             Action::Lesson(action) => self.lesson_action(action),

@@ -12,7 +12,7 @@ use crate::app::model::{
 };
 use crate::app::shell::app::{App, FIRST_QUERIES};
 use crate::app::shell::tasks::{
-    ANALYSE, Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, PICK, PROBE, PROJECT, Runs, SNAP, TakesPath, WALK, WHY,
+    ANALYSE, Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, NEARBY, PICK, PROBE, PROJECT, Runs, SNAP, TakesPath, WALK, WHY,
 };
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
@@ -325,6 +325,7 @@ impl App {
         self.jobs.stop(&CHECK);
         self.jobs.stop(&WALK);
         self.jobs.stop(&WHY);
+        self.jobs.stop(&NEARBY);
     }
 
     /// The columns of a file are known, and so whether the one that colours is among them.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use crate::app::model::{About, Action, Picked, RunId, SavedCloud, SavedQuery, SavedSession, Then};
+use crate::app::model::saved::SavedSet;
+use crate::app::model::{About, Action, NamedSet, NamedSets, Picked, Ranges, RunId, SavedCloud, SavedQuery, SavedSession, Then};
 use crate::app::shell::app::App;
 use crate::app::shell::apply::save::Last;
 use crate::cloud::formats::file_of;
@@ -109,10 +110,10 @@ impl App {
             None => self.pick_nothing(),
         }
         self.session.rank = saved.rank.filter(|&rank| rank < EngineChoice::Auto.k_limit());
+        let numbers = |ranges: &Ranges, end: usize| -> Vec<u32> { ranges.below(end as u64).into_iter().map(|number| number as u32).collect() };
+        let set = |set: &SavedSet| NamedSet { name: set.name.clone(), rows: numbers(&set.rows, cloud.len()).into() };
+        self.session.sets = NamedSets::of(saved.sets.iter().map(set).filter(|set| !set.rows.is_empty()).collect());
         if let Some(selection) = &saved.selection {
-            let numbers = |ranges: &crate::app::model::saved::ranges::Ranges, end: usize| {
-                ranges.below(end as u64).into_iter().map(|number| number as u32).collect()
-            };
             let queries = self.session.record.as_ref().map_or(0, |record| record.query_rows.len());
             self.select_these(numbers(&selection.rows, cloud.len()), numbers(&selection.queries, queries), selection.by.clone());
         }

@@ -11,7 +11,7 @@ use crate::export;
 use crate::run::recording;
 use crate::run::recording::Shown;
 
-/// Ranges of a selection, and of records that are queries, that are kept between two starts. They are written while the window waits.
+/// Ranges of a selection, of sets, and of records that are queries, that are kept between two starts. They are written while the window waits.
 const MOST_RANGES: usize = 20_000;
 
 /// What is kept between two starts.
@@ -113,6 +113,9 @@ impl App {
         let mut saved = SavedSession::of(&self.state, &self.session);
         if saved.selection.as_ref().is_some_and(|selection| selection.rows.count() + selection.queries.count() > MOST_RANGES) {
             saved.selection = None;
+        }
+        if saved.sets.iter().map(|set| set.rows.count()).sum::<usize>() > MOST_RANGES {
+            saved.sets.clear();
         }
         if saved.view.selected_records.count() > MOST_RANGES {
             saved.view.selected_records = Ranges::default();

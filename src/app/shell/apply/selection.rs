@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::app::features::selection::Change;
 use crate::app::jobs::task::Outcome;
 use crate::app::model::camera;
-use crate::app::model::{About, Choice, Facts, Hovered, How, PaneKind, Picked, PlaneWindow, QueryKind, SelectAction, Selection};
+use crate::app::model::{About, Choice, Facts, Hovered, How, NamedSets, PaneKind, Picked, PlaneWindow, QueryKind, SelectAction, Selection};
 use crate::app::shell::app::App;
 use crate::app::shell::tasks::{HOVER, LOOKUP, SELECT, Selecting};
 use crate::text;
@@ -21,8 +21,19 @@ impl App {
                 self.set_selection(Selection::default(), Facts::default());
             }
             SelectAction::Hover(hovered) => self.hover(hovered),
+            SelectAction::TypeName(typed) => self.session.sets.typed = typed,
+            SelectAction::Keep => self.keep_selection(),
+            SelectAction::Forget(name) => self.session.sets.forget(&name),
             SelectAction::ZoomTo => self.zoom_to_selection(),
             SelectAction::UseAsQueries => self.selection_as_queries(),
+        }
+    }
+
+    fn keep_selection(&mut self) {
+        let session = &mut self.session;
+        match session.sets.keep(&session.selection.rows, &session.selection.by) {
+            Ok(set) => session.log.info(format!("{} kept as “{}”", text::count(set.rows.len() as u64, "row", "rows"), set.name)),
+            Err(why) => session.log.info(why),
         }
     }
 
@@ -212,6 +223,7 @@ impl App {
         self.jobs.stop(&SELECT);
         self.history.clear();
         self.hover(None);
+        self.session.sets = NamedSets::default();
         self.set_selection(Selection::default(), Facts::default());
     }
 }

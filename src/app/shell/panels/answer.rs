@@ -20,6 +20,33 @@ pub fn answer_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &
     }
     distances_ui(ui, &telling, palette);
     why_ui(ui, session, answered, palette, actions);
+    nearby_ui(ui, session, answered, palette, actions);
+}
+
+/// Selects all rows within a distance, however many there are.
+fn nearby_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &Palette, actions: &mut Actions) {
+    let metric = answered.record.spec.metric;
+    let mut typed = session.nearby.typed.clone();
+    ui.horizontal_wrapped(|ui| {
+        let label = ui.label(RichText::new("All within").color(palette.text_weak));
+        let edit = egui::TextEdit::singleline(&mut typed).id_salt("radius").hint_text("0.5").desired_width(56.0);
+        let about = "Every row at most so far from the query, counted by the same distances as its neighbours.";
+        let field = ui.add(edit).labelled_by(label.id).on_hover_text(about);
+        if let Some(unit) = metric.unit() {
+            ui.label(unit);
+        }
+        let entered = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+        let pressed = ui.add_enabled(!typed.trim().is_empty(), egui::Button::new("Select")).on_hover_text("Select these rows.").clicked();
+        if typed != session.nearby.typed {
+            actions.send(Action::TypeRadius(typed));
+        }
+        if entered || pressed {
+            actions.send(Action::SelectNearby);
+        }
+    });
+    if let Some(wrong) = &session.nearby.wrong {
+        ui.label(RichText::new(wrong).color(palette.error));
+    }
 }
 
 /// The next question: why a row is, or is not, among them.

@@ -14,7 +14,7 @@ use crate::cloud::formats::{ColumnInfo, ColumnKind};
 use crate::cloud::{ColumnChoice, Globe, Order, PointCloud, Source, generate};
 use crate::engines::registry;
 use crate::knn::{Descriptor, DeviceId, EngineId, Metric, Parameter, Values};
-use crate::run::planner::Planner;
+use crate::run::planner::{Planner, Purpose};
 use crate::run::{EngineChoice, RunRecord};
 use crate::text;
 
@@ -240,7 +240,10 @@ fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldEr
 }
 
 fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette) {
-    heading_ui(ui, "Neighbours");
+    heading_ui(ui, "Find");
+    let about = "The picked query is answered at once, with these.";
+    let takes = plan_text(ui, draft, session, Purpose::Ask).map_or_else(String::new, |takes| format!(" {}.", text::sentence_case(&takes)));
+    ui.label(RichText::new(format!("{about}{takes}")).color(palette.text_weak).small());
     k_ui(ui, draft, errors, palette);
     row_ui(ui, "Metric", palette, |ui, _| {
         ui.selectable_value(&mut draft.metric, Metric::L2, "L2").on_hover_text("Straight distance; its square is what is compared.");
@@ -308,9 +311,9 @@ struct Planned {
     text: Option<String>,
 }
 
-/// How long the run should take, and on which engine: worked out when what it depends on changes.
-fn plan_text(ui: &Ui, draft: &Draft, session: &Session) -> Option<String> {
-    let id = egui::Id::unique("plan of the run");
+/// How long the run, or one query, should take, and on which engine: worked out when what it depends on changes.
+fn plan_text(ui: &Ui, draft: &Draft, session: &Session, purpose: Purpose) -> Option<String> {
+    let id = egui::Id::unique(if purpose == Purpose::Ask { "plan of a query" } else { "plan of the run" });
     let engines = session.engines.iter().filter(|status| status.device.is_some()).count();
     let known = ui.data(|data| data.get_temp::<Arc<Planned>>(id)).filter(|planned| {
         // What a run took corrects what the next is predicted to take.
@@ -321,7 +324,8 @@ fn plan_text(ui: &Ui, draft: &Draft, session: &Session) -> Option<String> {
     if let Some(planned) = known {
         return planned.text.clone();
     }
-    let text = plan_of(draft, session, &Planner::shared()).and_then(|plan| plan.sentence());
+    let plan = plan_of(draft, session, &Planner::shared(), purpose);
+    let text = plan.and_then(|plan| if purpose == Purpose::Ask { plan.short() } else { plan.sentence() });
     let (cloud, record) = (session.cloud.as_ref().map(Arc::downgrade), session.record.as_ref().map(Arc::downgrade));
     let planned = Planned { draft: draft.clone(), cloud, record, engines, text };
     let text = planned.text.clone();
@@ -511,7 +515,7 @@ fn run_ui(ui: &mut Ui, draft: &Draft, session: &Session, errors: &[FieldError], 
     let below = ui.cursor().top() + LINES * (ui.text_style_height(&egui::TextStyle::Small) + ui.spacing().item_spacing.y);
     if let Some(reason) = reason {
         ui.label(RichText::new(reason).color(palette.error).small());
-    } else if let Some(sentence) = plan_text(ui, draft, session) {
+    } else if let Some(sentence) = plan_text(ui, draft, session, Purpose::Measure) {
         ui.label(RichText::new(text::sentence_case(&sentence)).color(palette.text_weak).small());
     }
     if ui.ctx().content_rect().height() > LOW {

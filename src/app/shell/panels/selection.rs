@@ -1,10 +1,11 @@
 //! Right: what is selected, and the run that answered it.
 
-use egui::{RichText, ScrollArea, Ui};
+use egui::{RichText, ScrollArea, TextEdit, Ui};
 
 use crate::app::features::live::place::place_ui;
 use crate::app::look::{Palette, command_ui, fact_ui, heading_ui, if_shuffled, keys_text};
-use crate::app::model::{Action, Actions, Answered, Command, Draft, Ended, Session, State};
+use crate::app::model::between::between;
+use crate::app::model::{Action, Actions, Answered, Command, Draft, Ended, How, SelectAction, Session, State};
 use crate::app::shell::panels::answer::answer_ui;
 use crate::cloud::Source;
 use crate::knn::{Measure, Metric, Setup};
@@ -142,13 +143,20 @@ fn chosen_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Ac
         let next =
             "Nothing. Drag with Shift in Plane or Space, or over the histogram of their colours; or click a bin of Counts or a row of Neighbours.";
         ui.label(RichText::new(next).color(palette.text_weak));
-        return;
+        return sets_ui(ui, session, palette, actions);
     }
     fact_ui(ui, "Rows", text::thousands(selection.rows().len() as u64), palette);
     if session.record.is_some() {
         fact_ui(ui, "Queries", text::thousands(selection.queries().len() as u64), palette);
     }
     fact_ui(ui, "By", selection.by(), palette);
+    if let [a, b] = selection.rows()[..] {
+        let asked = session.answered.as_ref().map(|answered| &answered.record).or(session.record.as_ref());
+        let metric = asked.map_or_else(Metric::default, |record| record.spec.metric);
+        if let Some(said) = between(cloud, a, b, metric) {
+            ui.add(egui::Label::new(said).wrap());
+        }
+    }
     for measure in facts.measures.iter().take(MEASURES) {
         let (fewest, most) = measure.range();
         let range = if fewest == most { String::new() } else { format!(", {} to {}", text::thousands(fewest.into()), text::thousands(most.into())) };
@@ -176,6 +184,52 @@ fn chosen_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Ac
             }
         }
     });
+    keep_ui(ui, session, actions);
+    sets_ui(ui, session, palette, actions);
+}
+
+/// Gives the selected rows a name, by which they can be had again.
+fn keep_ui(ui: &mut Ui, session: &Session, actions: &mut Actions) {
+    let mut typed = session.sets.typed.clone();
+    ui.horizontal(|ui| {
+        let edit = TextEdit::singleline(&mut typed).id_salt("set").hint_text(session.selection.by()).desired_width(ui.available_width() - 60.0);
+        let field = ui.add(edit).on_hover_text("A name for the selected rows.");
+        field.widget_info(|| egui::WidgetInfo::text_edit(true, &session.sets.typed, &typed, "Name of the set"));
+        let entered = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+        let about = "Keep the selected rows under this name, to select them again; a session saves them.";
+        let keeps = ui.button("Keep").on_hover_text(about).clicked() || entered;
+        if typed != session.sets.typed {
+            actions.send(SelectAction::TypeName(typed));
+        }
+        if keeps {
+            actions.send(SelectAction::Keep);
+        }
+    });
+}
+
+/// The sets that are kept: a click selects one, Shift adds it, Ctrl adds or removes it.
+fn sets_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
+    if session.sets.list().is_empty() {
+        return;
+    }
+    ui.label(RichText::new("Kept sets").color(palette.text_weak));
+    for set in session.sets.list() {
+        ui.horizontal(|ui| {
+            let forget = ui.small_button("×").on_hover_text("Forget this set; its rows stay selected.");
+            forget.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Forget {}", set.name)));
+            if forget.clicked() {
+                actions.send(SelectAction::Forget(set.name.clone()));
+            }
+            let shown = format!("{} ({})", set.name, text::thousands(set.rows.len() as u64));
+            let selected = session.selection.rows() == &set.rows;
+            let about = "Select these rows; with Shift, add them; with Ctrl, add or remove them.";
+            let label = ui.add(egui::Button::selectable(selected, shown).truncate()).on_hover_text(about);
+            if label.clicked() {
+                let how = How::of_click(ui.input(|input| input.modifiers));
+                actions.send(SelectAction::rows(set.rows.to_vec(), how, set.name.as_str()));
+            }
+        });
+    }
 }
 
 fn run_ui(ui: &mut Ui, record: &RunRecord, state: &State, palette: &Palette, actions: &mut Actions) {

@@ -83,6 +83,68 @@ fn the_finder_finds_a_command_by_its_words_and_does_it() {
 }
 
 #[test]
+fn the_finder_opens_a_path_and_sets_k_an_engine_a_colour_and_an_axis() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("three words here.csv");
+    std::fs::write(&path, "lon,lat,kind\n1,2,a\n3,4,b\n5,6,a\n").expect("a file");
+    let mut window = answered(|_| ());
+    let ask = |window: &mut Window, words: &str| {
+        key(window, egui::Modifiers::COMMAND, egui::Key::P);
+        window.get_by_role_and_label(Role::TextInput, "Find a command").type_text(words);
+        window.run_steps(3);
+        key(window, egui::Modifiers::NONE, egui::Key::Enter);
+    };
+    ask(&mut window, "k 64");
+    assert_eq!(window.state().state().draft.k, "64");
+    ask(&mut window, "engine kdtree");
+    assert_eq!(window.state().state().draft.engine.to_string(), "kdtree");
+    ask(&mut window, "color by rank");
+    assert_eq!(window.state().state().color.by.text(), "rank");
+    ask(&mut window, "scale 125");
+    assert_eq!(window.state().state().scale, 1.25);
+    // What cannot be done stays, with the reason.
+    ask(&mut window, "k 100000");
+    assert!(window.state().session().finder.is_some() && window.state().state().draft.k == "64");
+    window.get_by_label_contains("k may be 1 to");
+    key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
+    ask(&mut window, path.to_str().expect("a plain path"));
+    until(&mut window, "the file", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 3) && app.session().columns.is_some());
+    ask(&mut window, "plane up lon");
+    assert_eq!(window.state().state().plane.axes, [0, 0]);
+    ask(&mut window, "colour kind");
+    until(&mut window, "the colours", |app| !app.is_coloring());
+    assert_eq!(window.state().state().color.by.text(), "a column");
+}
+
+#[test]
+fn the_finders_list_scrolls_and_long_hits_end_within_it() {
+    let long = format!("/data/{}.csv", "a very long name ".repeat(20).trim());
+    let mut window = window({
+        let long = long.clone();
+        move |state| {
+            small(state);
+            state.recent = vec![long.into()];
+        }
+    });
+    key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
+    let field = window.get_by_role_and_label(Role::TextInput, "Find a command").rect();
+    window.get_by_role_and_label(Role::TextInput, "Find a command").type_text("very long");
+    window.run_steps(3);
+    let hit = window.get_by_label_contains("Open a very long name").rect();
+    assert!(hit.right() <= field.right() + 1.0, "{hit:?} leaves {field:?}");
+    key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
+    key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
+    for _ in 0..300 {
+        window.key_press(egui::Key::ArrowDown);
+        window.step();
+    }
+    window.run_steps(10);
+    let last = window.get_by_role_and_label(Role::Button, "Colour by max_distance at a moment").rect();
+    let screen = window.ctx.content_rect();
+    assert!(screen.contains_rect(last), "{last:?} is out of sight");
+}
+
+#[test]
 fn the_finder_has_every_look() {
     let mut window = window(small);
     for (words, look) in [("dark", Look::Dark), ("high contrast", Look::HighContrast), ("light look", Look::Light), ("system look", Look::System)] {

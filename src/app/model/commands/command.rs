@@ -361,7 +361,12 @@ impl Command {
                 "For a projector, or back",
                 "Everything at 175 %, large points, and the panes without the panels beside them; once more, as it was.",
             ),
-            Self::Find => entry(Both, Some((COMMAND, Key::P)), "Find a command…", "By a few words of its name; files that were opened lately too."),
+            Self::Find => entry(
+                Both,
+                Some((COMMAND, Key::P)),
+                "Find a command…",
+                "By a few words of its name; also a file’s path, k 64, an engine, a colour, an axis, a sample.",
+            ),
             Self::Shortcuts => entry(Both, Some((PLAIN, Key::Questionmark)), "Keyboard shortcuts", "This sheet."),
         }
     }

@@ -1,10 +1,15 @@
-//! The finder: a field, and what fits it under it.
+//! The finder: a field, what fits it under it, and what the chosen line does.
 
-use egui::{Align, Align2, Key, Modifiers, RichText, ScrollArea, TextEdit, Ui, vec2};
+use egui::{Align, Align2, Key, Label, Modifiers, Rect, RichText, ScrollArea, TextEdit, Ui, pos2, vec2};
 
 use crate::app::look::{Palette, keys_text};
 use crate::app::model::{Action, Actions, Mode, Session, State};
 use crate::app::shell::finder::{Found, find};
+
+/// The height of a line of the list, and what is between two.
+const LINE: f32 = 24.0;
+
+const GAP: f32 = 1.0;
 
 /// The finder, when it is open.
 pub fn finder_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
@@ -20,11 +25,12 @@ pub fn finder_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, a
             let mut pressed = |key| input.consume_key(Modifiers::NONE, key);
             (pressed(Key::ArrowUp), pressed(Key::ArrowDown), pressed(Key::Enter))
         });
-        let edit = TextEdit::singleline(&mut next.text).hint_text("What to do, or which file to open").desired_width(f32::INFINITY);
+        let hint = "A command, a file’s path, k 64, an engine, a colour, an axis";
+        let edit = TextEdit::singleline(&mut next.text).hint_text(hint).desired_width(f32::INFINITY);
         let field = ui.add(edit);
         field.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Find a command"));
         field.request_focus();
-        let found = find(&next.text, mode, state);
+        let found = find(&next.text, mode, state, session);
         if next.text != finder.text {
             next.at = 0;
         }
@@ -32,28 +38,22 @@ pub fn finder_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, a
         next.at = if down { next.at + 1 } else { next.at.saturating_sub(usize::from(up)) }.min(last);
         if found.is_empty() {
             ui.label(RichText::new("No matching command.").color(palette.text_weak));
+            return None;
         }
-        let mut chosen = None;
-        ScrollArea::vertical().max_height(screen.height() * 0.55).show(ui, |ui| {
-            ui.spacing_mut().item_spacing.y = 1.0;
-            for (at, entry) in found.iter().enumerate() {
-                let response = entry_ui(ui, entry, at == next.at);
-                if at == next.at && (up || down || next.text != finder.text) {
-                    response.scroll_to_me(Some(Align::Center));
-                }
-                if response.clicked() {
-                    chosen = Some(at);
-                }
-            }
-        });
-        if enter && !found.is_empty() {
+        let moved = up || down || next.text != finder.text;
+        let mut chosen = list_ui(ui, &found, next.at, moved, screen.height() * 0.5);
+        if let Some(entry) = found.get(next.at) {
+            let color = if entry.action.is_some() { palette.text_weak } else { palette.error };
+            ui.add(Label::new(RichText::new(&entry.about).color(color).small()).truncate());
+        }
+        if enter {
             chosen = Some(next.at);
         }
-        chosen.and_then(|at| found.into_iter().nth(at))
+        chosen.and_then(|at| found.into_iter().nth(at)?.action)
     });
-    if let Some(entry) = modal.inner {
+    if let Some(action) = modal.inner {
         actions.send(Action::SetFinder(None));
-        actions.send(entry.action);
+        actions.send(action);
     } else if modal.should_close() {
         actions.send(Action::SetFinder(None));
     } else if next != *finder {
@@ -61,12 +61,45 @@ pub fn finder_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, a
     }
 }
 
-/// A line: what it is called, its keys, and what it does.
-fn entry_ui(ui: &mut Ui, entry: &Found, current: bool) -> egui::Response {
-    let shortcut = if let Action::Command(command) = entry.action { command.shortcut() } else { None };
+/// What was found; of columns there may be thousands, so only what is in sight is drawn. The line that was clicked.
+fn list_ui(ui: &mut Ui, found: &[Found], at: usize, moved: bool, most: f32) -> Option<usize> {
+    // A bar that is always to be seen: otherwise nothing says that there is more.
+    ui.spacing_mut().scroll = egui::style::ScrollStyle::solid();
+    let height = found.len() as f32 * (LINE + GAP);
+    let area = ScrollArea::vertical().max_height(most.min(height)).min_scrolled_height(most.min(height)).auto_shrink([false, true]);
+    area.show_viewport(ui, |ui, sight| {
+        ui.set_height(height);
+        let (start, width) = (ui.max_rect().min, ui.available_width());
+        let line = |at: usize| Rect::from_min_size(pos2(start.x, start.y + at as f32 * (LINE + GAP)), vec2(width, LINE));
+        if moved {
+            ui.scroll_to_rect(line(at), (!sight.y_range().contains(line(at).center().y - start.y)).then_some(Align::Center));
+        }
+        let first = (sight.top() / (LINE + GAP)).max(0.0) as usize;
+        let count = (sight.height() / (LINE + GAP)).ceil() as usize + 1;
+        let mut chosen = None;
+        for (number, entry) in found.iter().enumerate().skip(first).take(count) {
+            let clicked = ui.push_id(number, |ui| entry_ui(ui, line(number), entry, number == at).clicked()).inner;
+            if clicked {
+                chosen = Some(number);
+            }
+        }
+        chosen
+    })
+    .inner
+}
+
+/// A line: what it is called, and its keys.
+fn entry_ui(ui: &mut Ui, place: Rect, entry: &Found, current: bool) -> egui::Response {
+    let shortcut = if let Some(Action::Command(command)) = &entry.action { command.shortcut() } else { None };
     let keys = shortcut.map(|shortcut| keys_text(ui.ctx(), &shortcut)).unwrap_or_default();
-    let button = egui::Button::selectable(current, &entry.text);
+    let button = egui::Button::selectable(current, &entry.text).truncate();
     // Weak text is not to be read on the ground of the chosen line.
-    let button = if current { button.right_text(keys) } else { button.shortcut_text(keys) };
-    ui.add(button.min_size(vec2(ui.available_width(), 24.0))).on_hover_text(&entry.about)
+    let button = match keys {
+        keys if keys.is_empty() => button,
+        keys if current => button.right_text(keys),
+        keys => button.shortcut_text(keys),
+    };
+    let button = button.min_size(place.size());
+    let line = if entry.action.is_some() { ui.put(place, button) } else { ui.add_enabled_ui(false, |ui| ui.put(place, button)).inner };
+    line.on_hover_text(format!("{}\n{}", entry.text, entry.about))
 }

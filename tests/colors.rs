@@ -159,6 +159,27 @@ fn selected_rows_are_exported_with_all_columns_of_their_file() {
     assert!(lines.len() == 3 && lines[1].starts_with("5,0.625,1.25,9,") && lines[1].contains(",k02,") && lines[2].contains(",k11,232"), "{text}");
 }
 
+#[test]
+fn rows_whose_file_is_gone_are_exported_without_its_columns_and_that_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut window = window(plane);
+    let file = kinds(folder.path());
+    open(&mut window, &file, &["a", "b"]);
+    window.state_mut().send(SelectAction::rows(vec![5, 77], How::Replace, "two"));
+    until(&mut window, "a selection", |app| app.session().selection.rows().len() == 2);
+    std::fs::remove_file(&file).expect("it was there");
+    window.state_mut().send(Command::ExportSelection);
+    window.run_steps(3);
+    let path = folder.path().join("two.csv");
+    fill(&mut window, "File", &path.display().to_string());
+    press(&mut window, "Save");
+    until(&mut window, "the file", |app| app.session().log.last().is_some_and(|entry| entry.text.contains("cannot be read again")));
+    let log = &window.state().session().log;
+    assert_eq!(log.trouble(), log.last(), "it stands in the status line");
+    let text = std::fs::read_to_string(&path).expect("a file");
+    assert!(text.starts_with("row,a,b") && !text.contains("kind") && text.lines().count() == 3, "{text}");
+}
+
 fn driven_values(window: &Window) -> Vec<f32> {
     let Colored::Ready(channel) = &window.state().session().colored else { panic!("no colours") };
     values(channel)

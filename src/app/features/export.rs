@@ -40,6 +40,20 @@ pub enum PaneData {
     Log(Vec<Entry>),
 }
 
+/// What was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Files {
+    pub paths: Vec<PathBuf>,
+    /// What is not in them, and why, as a sentence for the log.
+    pub left_out: Option<String>,
+}
+
+impl From<Vec<PathBuf>> for Files {
+    fn from(paths: Vec<PathBuf>) -> Self {
+        Self { paths, left_out: None }
+    }
+}
+
 impl PaneData {
     /// Writes it as CSV.
     ///
@@ -90,11 +104,15 @@ impl PaneData {
     ///
     /// # Errors
     /// `cannot write: why: path`.
-    pub fn save(&self, path: &Path, progress: &dyn Progress) -> Result<Vec<PathBuf>, String> {
+    pub fn save(&self, path: &Path, progress: &dyn Progress) -> Result<Files, String> {
         if let Self::Rows(selected) = self {
-            // Without its file the points are still there; the log says what is left out.
-            let beside = selected.beside(progress).unwrap_or_default();
-            return selected.table(beside.as_ref()).write(path).map(|()| vec![path.to_owned()]).map_err(|error| error.to_string());
+            // Without its file the points are still there.
+            let (beside, left_out) = match selected.beside(progress) {
+                Ok(beside) => (beside, None),
+                Err(why) => (None, Some(format!("the rows are written without the file’s other columns, as it cannot be read again: {why}"))),
+            };
+            selected.table(beside.as_ref()).write(path).map_err(|error| error.to_string())?;
+            return Ok(Files { paths: vec![path.to_owned()], left_out });
         }
         let vectors = NeighborFormat::of(path).is_ok_and(|format| format.beside().is_some());
         let saved = match (self, self.table()) {
@@ -103,7 +121,7 @@ impl PaneData {
             (_, Some(table)) => table.write(path).map(|()| vec![path.to_owned()]),
             (_, None) => write(path, |to| self.write(to)).map(|()| vec![path.to_owned()]),
         };
-        saved.map_err(|error| error.to_string())
+        saved.map(Files::from).map_err(|error| error.to_string())
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::SystemTime;
 
 use crate::app::features::color::request::Request;
 use crate::app::features::color::work;
+use crate::app::features::export::Files;
 use crate::app::features::lesson::record::Recorded;
 use crate::app::features::picking::lookup;
 use crate::app::features::selection::Change;
@@ -228,7 +229,7 @@ pub type TakesPath = fn(&mut App, Option<PathBuf>);
 pub static DIALOG: Kind<App, TakesPath, Option<PathBuf>> = Kind { several: true, ..Kind::new(Slot::Dialog, "dialog", App::file_chosen) };
 
 /// A table or a picture that is written, as a dialog asked.
-pub static SAVE: Kind<App, Box<ExportDialog>, Result<Vec<PathBuf>, String>> =
+pub static SAVE: Kind<App, Box<ExportDialog>, Result<Files, String>> =
     Kind { several: true, at_exit: |_| AtExit::Finish, ..Kind::new(Slot::Save, "save", App::saved) };
 
 /// The worker, which answers whole problems.

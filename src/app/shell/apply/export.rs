@@ -172,7 +172,7 @@ impl App {
         let ctx = &self.handles.ctx;
         let medium = if is_svg(&path) { Medium::Svg } else { Medium::Png(ctx.pixels_per_point() * f32::from(dialog.times)) };
         let portrait = Portrait { state: self.state.clone(), session: self.session.clone(), size: ctx.content_rect().size(), pane };
-        self.jobs.start(&SAVE, Box::new(dialog.clone()), move |_| portrait.save(medium, &render_state, &path).map(|path| vec![path]));
+        self.jobs.start(&SAVE, Box::new(dialog.clone()), move |_| portrait.save(medium, &render_state, &path).map(|path| vec![path].into()));
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::app::features::errors::{of_cloud, of_run};
+use crate::app::features::export::Files;
 use crate::app::jobs::loader::{Loaded, Opened};
 use crate::app::jobs::table::Slot;
 use crate::app::jobs::task::{Outcome, Stopped};
@@ -376,9 +377,9 @@ impl App {
     }
 
     /// A dialog's file was written, or not.
-    pub(in crate::app::shell) fn saved(&mut self, dialog: Box<ExportDialog>, outcome: Outcome<Result<Vec<PathBuf>, String>>) {
+    pub(in crate::app::shell) fn saved(&mut self, dialog: Box<ExportDialog>, outcome: Outcome<Result<Files, String>>) {
         match outcome.unwrap_or_else(|stopped| Err(format!("cannot write: {stopped}"))) {
-            Ok(paths) => {
+            Ok(Files { paths, left_out }) => {
                 let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
                 self.written(format!("written: {}", paths.join(", ")));
             }

@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 pub use comparison::{comparison, runs};
 pub use folder::{FOLDER_FILES, MOST_NEIGHBORS, MadeFolder, check_folder, folder, of_run};
 pub use neighbors::{NeighborFormat, neighbors, neighbors_of};
-pub use recording::{recording, session};
+pub use recording::{compared_recording, recording, session};
 pub use trace::trace;
 
 use crate::files;

@@ -32,6 +32,9 @@ pub(super) struct Manifest {
     /// The place of the cloud that a window showed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<usize>,
+    /// The places of two runs that were compared, A and B.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compared: Option<[usize; 2]>,
 }
 
 /// A cloud, and whether `clouds/I/points.npy`, `exact.npy` and `records.npy` are there.

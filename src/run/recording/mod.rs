@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 pub use names::free_name;
 pub use read::{Points, read};
-pub use write::{Keep, Shown, write, write_with};
+pub use write::{Beside, Keep, Shown, write, write_with};
 
 use super::SomeRun;
 use crate::cloud::{Fingerprint, PointCloud};
@@ -54,6 +54,8 @@ pub struct Recording {
     pub points: bool,
     /// Its runs, in the order in which they were written.
     pub runs: Vec<Recorded>,
+    /// The places of two runs that were compared as they were recorded, A and B.
+    pub compared: Option<[usize; 2]>,
     /// What a window wrote beside them into [`SESSION`], as it stands there, or why it cannot be read.
     pub session: Option<Result<Vec<u8>, String>>,
     /// The cloud that the window showed, where it is there or was found again.

@@ -141,7 +141,9 @@ impl<'a> Reader<'a> {
             return Err(RecordingError::Cancelled);
         }
         let sources = restored.sources();
-        Ok(Recording { written_by: manifest.warpscope_version, points: whole, runs, session, cloud, sources })
+        // Two of its runs: anything else is no comparison.
+        let compared = manifest.compared.filter(|&[a, b]| a != b && a < runs.len() && b < runs.len());
+        Ok(Recording { written_by: manifest.warpscope_version, points: whole, runs, compared, session, cloud, sources })
     }
 
     /// Reads what nobody asked for, such as points that stay where they are: a file that is damaged anywhere is not trusted.

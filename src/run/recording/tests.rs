@@ -140,10 +140,27 @@ fn clouds_are_written_once_and_come_back_shared() {
     assert!(!Arc::ptr_eq(&record(&back.runs[0]).cloud, &record(&back.runs[2]).cloud));
 }
 
+fn showing(shown: Shown<'_>) -> Beside<'_> {
+    Beside { shown: Some(shown), ..Beside::default() }
+}
+
+#[test]
+fn two_runs_that_were_compared_are_known_again() {
+    let written = |compared| {
+        let mut out = Cursor::new(Vec::new());
+        write_with(Beside { compared, ..Beside::default() }, &several(), Keep::Points, &mut out, &Silent).unwrap();
+        read_bytes(&out.into_inner(), Points::Leave).unwrap().compared
+    };
+    assert_eq!(written(Some([2, 0])), Some([2, 0]));
+    for none in [None, Some([1, 1]), Some([0, 3]), Some([usize::MAX, 0])] {
+        assert_eq!(written(none), None, "{none:?}");
+    }
+}
+
 #[test]
 fn what_a_window_wrote_lies_beside_the_runs() {
     let mut out = Cursor::new(Vec::new());
-    write_with(Some(Shown { session: b"{\"anything\": 1}", cloud: None }), &several(), Keep::Points, &mut out, &Silent).unwrap();
+    write_with(showing(Shown { session: b"{\"anything\": 1}", cloud: None }), &several(), Keep::Points, &mut out, &Silent).unwrap();
     let mut written = out.into_inner();
     for points in [Points::Leave, Points::Restore] {
         let back = read_bytes(&written, points).unwrap();
@@ -154,7 +171,7 @@ fn what_a_window_wrote_lies_beside_the_runs() {
     let runs = several();
     let cloud = record(&runs[2]).cloud.clone();
     let mut with_cloud = Cursor::new(Vec::new());
-    write_with(Some(Shown { session: b"{}", cloud: Some(&cloud) }), &runs[..1], Keep::Points, &mut with_cloud, &Silent).unwrap();
+    write_with(showing(Shown { session: b"{}", cloud: Some(&cloud) }), &runs[..1], Keep::Points, &mut with_cloud, &Silent).unwrap();
     let with_cloud = with_cloud.into_inner();
     let back = read_bytes(&with_cloud, Points::Restore).unwrap().cloud.expect("the cloud is there");
     assert_eq!((back.fingerprint(), back.source(), back.points()), (cloud.fingerprint(), cloud.source(), cloud.points()));
@@ -330,7 +347,7 @@ fn a_byte_that_changed_anywhere_is_found_even_where_nobody_looks() {
 fn a_run_is_picked_by_name_or_number() {
     let mut runs = several();
     runs[2].name = "1".to_owned();
-    let recording = Recording { written_by: String::new(), points: true, runs, session: None, cloud: None, sources: Vec::new() };
+    let recording = Recording { written_by: String::new(), points: true, runs, compared: None, session: None, cloud: None, sources: Vec::new() };
     let path = Path::new("a.warpscope");
     let number = |asked| recording.pick(asked, path).map(|run| recording.runs.iter().position(|other| std::ptr::eq(run, other)).unwrap());
     assert_eq!(number(Some("1")).unwrap(), 2, "a name goes before a number");

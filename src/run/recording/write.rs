@@ -40,7 +40,7 @@ pub enum Keep<'a> {
 /// # Errors
 /// The writer's; [`io::ErrorKind::Interrupted`] when somebody asked to stop.
 pub fn write(runs: &[Recorded], keep: Keep<'_>, out: &mut (impl Write + Seek), progress: &dyn Progress) -> io::Result<()> {
-    write_with(None, runs, keep, out, progress)
+    write_with(Beside::default(), runs, keep, out, progress)
 }
 
 /// What a window puts beside the runs.
@@ -52,12 +52,21 @@ pub struct Shown<'a> {
     pub cloud: Option<&'a Arc<PointCloud>>,
 }
 
-/// The same with what a window showed.
+/// What goes into a recording beside its runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Beside<'a> {
+    /// What a window showed.
+    pub shown: Option<Shown<'a>>,
+    /// The places of two runs that are compared, A and B.
+    pub compared: Option<[usize; 2]>,
+}
+
+/// The same with what lies beside them.
 ///
 /// # Errors
 /// As [`write()`]'s.
 pub fn write_with(
-    shown: Option<Shown<'_>>,
+    Beside { shown, compared }: Beside<'_>,
     runs: &[Recorded],
     keep: Keep<'_>,
     out: &mut (impl Write + Seek),
@@ -85,6 +94,7 @@ pub fn write_with(
         clouds: vec![],
         runs: vec![],
         shown: of_window,
+        compared,
     };
     for (at, Listed { file, cloud, places: known }) in clouds.list.into_iter().enumerate() {
         let places = match keep {

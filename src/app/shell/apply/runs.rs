@@ -165,7 +165,7 @@ impl App {
         };
         self.state.remember(path);
         let mut ids = Vec::new();
-        let count = recording.runs.len();
+        let (count, compared) = (recording.runs.len(), recording.compared);
         for Recorded { name, pinned, run } in recording.runs {
             // Opened twice, it is there once.
             let known = self.session.runs.same(&run);
@@ -206,6 +206,11 @@ impl App {
         }
         if let Some(record) = self.session.record.clone() {
             self.trim_runs(&record);
+                // Whoever names one run means that one.
+                if let (Some(compared), None) = (compared, asked) {
+                    self.session.runs.chosen = compared.map(|at| ids.get(at).map(|(_, id)| *id));
+                    self.compare_chosen();
+                }
         }
     }
 
@@ -254,9 +259,12 @@ impl App {
         if runs.is_empty() {
             return Err("There is no such run; choose others.".to_owned());
         }
-        let target = path.to_owned();
-        self.write_recording(Written::Recording, path, move |progress| {
-            export::recording(&runs, points, &target, progress).map_err(|error| error.to_string())
+        let (ids, runs): (Vec<RunId>, Vec<Recorded>) = runs.into_iter().unzip();
+        let place = |chosen: Option<RunId>| ids.iter().position(|&id| Some(id) == chosen);
+        let [a, b] = self.session.runs.chosen.map(place);
+        let (target, compared) = (path.to_owned(), a.zip(b).map(<[usize; 2]>::from));
+        self.write_recording(Written::Recording, ids, path, move |progress| {
+            export::compared_recording(&runs, compared, points, &target, progress).map_err(|error| error.to_string())
         })
     }
 }

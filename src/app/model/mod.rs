@@ -7,7 +7,8 @@
 //! | `session`, `answer`, `activity`, `scene`, `live` | what is open: the cloud, its answer, tasks in progress, what is drawn for it |
 //! | `color`, `picking`, `projection`, `selection`, `runs`, `lesson`, `timeline`, `walk` | the state of each feature |
 //! | `history` | undo and redo |
-//! | `saved`, `files`, `export`, `parts`, `finder`, `log` | saved sessions, dialogs, the log |
+//! | `sort` | tables in the order of a column |
+//! | `saved`, `files`, `export`, `parts`, `finder`, `quitting`, `log` | saved sessions, dialogs, the log |
 //! | `camera` | transforms between cloud and screen coordinates |
 //! | `why` | why a row is, or is not, among the neighbours |
 //! | `between`, `nearby` | how far two rows are from each other; the distance within which rows are selected |
@@ -41,6 +42,7 @@ pub mod parts;
 pub mod picking;
 pub mod plan;
 pub mod projection;
+pub mod quitting;
 pub mod roles;
 pub mod runs;
 pub mod samples;
@@ -95,6 +97,7 @@ pub use picking::tool::Tool;
 pub use plan::plan_of;
 pub use projection::{Projected, ProjectionKind, ProjectionView};
 pub use roles::LeftOut;
+pub use quitting::{QuitAction, Quitting};
 pub use runs::compared::Compared;
 pub use runs::list::{KeptRun, RunId, RunList};
 pub use runs::which::Saved;

@@ -20,6 +20,7 @@ use crate::app::model::picking::tool::Tool;
 use crate::app::model::projection::Projected;
 use crate::app::model::roles::LeftOut;
 use crate::app::model::runs::list::RunList;
+use crate::app::model::quitting::Quitting;
 use crate::app::model::scene::Scene;
 use crate::app::model::selection::facts::Facts;
 use crate::app::model::selection::named::NamedSets;
@@ -172,13 +173,15 @@ pub struct Session {
 impl Session {
     /// Whether a dialog is open, which has all keys to itself. The sheet of shortcuts is none: its keys are tried out beside it.
     pub fn has_dialog(&self) -> bool {
-        self.export.is_some() || self.finder.is_some() || self.parts.is_some()
+    /// What is waited for before the window closes.
+    pub quitting: Option<Quitting>,
+        self.export.is_some() || self.finder.is_some() || self.parts.is_some() || self.quitting == Some(Quitting::Asks)
     }
 
     /// What a picture of the window shows: everything but what lies over it.
     pub fn portrait(&self) -> Self {
         let live = Live { known: true, ..self.live.clone() };
-        Self { help: false, finder: None, export: None, activity: Activity::Idle, running: None, hovered: None, live, ..self.clone() }
+        Self { help: false, finder: None, export: None, quitting: None, activity: Activity::Idle, running: None, hovered: None, live, ..self.clone() }
     }
 
     /// The answer in a sentence.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use egui::Pos2;
 
@@ -41,6 +42,10 @@ pub struct App {
     pub(in crate::app::shell) gives_up: bool,
     /// Whether it began with a file that somebody named.
     pub(in crate::app::shell) is_named: bool,
+    /// Whether the user had something run: the first start runs by itself.
+    pub(in crate::app::shell) asked_to_run: bool,
+    /// Whether the window may close without a question, also by who stops the program.
+    pub(in crate::app::shell) leaves: Arc<AtomicBool>,
 }
 
 /// Queries of the first start, which shows counters and convergence: so few that `auto` takes an engine that counts also where
@@ -133,6 +138,8 @@ impl App {
             pane_rects: HashMap::new(),
             gives_up: false,
             is_named: false,
+            asked_to_run: false,
+            leaves: Arc::default(),
         };
         app.hear_threads();
         Ok(app)

@@ -15,8 +15,7 @@ use crate::app::features::selection::Change;
 use crate::app::jobs::loader::{LoadJob, Loaded};
 use crate::app::jobs::table::{Applied, AtExit, Cancel, Kind, Row, Slot};
 use crate::app::model::{
-    Activity, Analysed, Answered, Compared, EngineStatus, ExportDialog, Facts, FileColumns, FileState, Found, NOTICED, PaneKind, Picked, Projected,
-    ProjectionKind, ProjectionView, Purpose, SavedSession, Selection, Session, SessionFile, Target, Then, file_name,
+    Activity, Analysed, Answered, Compared, EngineStatus, ExportDialog, Facts, FileColumns, FileState, Found, NOTICED, PaneKind, Picked, Projected, ProjectionKind, ProjectionView, Purpose, RunId, SavedSession, Selection, Session, SessionFile, Target, Then, file_name,
 };
 use crate::app::shell::app::App;
 use crate::cloud::formats::FormatError;
@@ -85,6 +84,8 @@ pub enum Written {
 pub struct Exporting {
     pub what: Written,
     pub path: PathBuf,
+    /// The runs of the list that go into it.
+    pub runs: Vec<RunId>,
     /// What was asked for, where a dialog asked.
     pub dialog: Option<Box<ExportDialog>>,
 }

@@ -103,6 +103,7 @@ impl App {
                 menu_ui(ui, "Open a sample", |ui| crate::app::shell::panels::hints::samples_ui(ui, actions));
                 menu_items_ui(ui, &Command::FILE[1..], actions);
                 if let Some(player) = session.lesson.player.as_ref().filter(|_| session.lesson.open) {
+        crate::app::shell::panels::quit::quit_ui(ui, &self.session, palette, &mut self.actions);
                     ui.separator();
                     controls::export_ui(ui, player, actions);
                 }

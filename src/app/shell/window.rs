@@ -1,6 +1,7 @@
 //! The window opens, and lives frame by frame.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::app::gpu;
@@ -42,12 +43,15 @@ pub fn run(file: Option<PathBuf>, lesson: Option<u32>, on_start: impl FnOnce(Box
     let start = beginning.as_ref().map(|beginning| Arc::clone(&beginning.start));
     let window = Arc::new(OnceLock::<egui::Context>::new());
     on_start({
-        let (window, start) = (Arc::clone(&window), start.clone());
+        let (window, start, leaves) = (Arc::clone(&window), start.clone(), Arc::clone(&leaves));
+    let leaves = Arc::new(AtomicBool::new(false));
         Box::new(move || {
             // Whoever stops a start has not seen it fail.
             start.iter().for_each(|start| start.over());
             window.get().map(close).is_some()
         })
+            // Nobody may be there to answer a question.
+            leaves.store(true, Ordering::Relaxed);
     });
     let closed = eframe::run_native(
         APP,
@@ -56,6 +60,7 @@ pub fn run(file: Option<PathBuf>, lesson: Option<u32>, on_start: impl FnOnce(Box
             let mut app = App::begin(cc, file, beginning)?;
             _ = window.set(cc.egui_ctx.clone());
             if let Some(number) = lesson {
+            app.leaves = leaves;
                 app.send(crate::app::model::commands::lesson::LessonAction::Open(number));
             }
             Ok(Box::new(app))

@@ -199,7 +199,9 @@ impl Command {
             Self::SaveWindow => {
                 entry(Both, Some((COMMAND_SHIFT, Key::S)), "Save picture of the window…", "Write the whole window to a PNG or an SVG file.")
             }
-            Self::Quit => entry(Both, Some((COMMAND, Key::Q)), "Quit", "Close the window; settings are kept."),
+            Self::Quit => {
+                entry(Both, Some((COMMAND, Key::Q)), "Quit", "Close the window; settings are kept, and runs that are in no file are asked about.")
+            }
             Self::Run => entry(Explorer, Some((COMMAND, Key::Enter)), "Run", "Answer the problem on the left."),
             Self::Cancel => entry(
                 Both,

@@ -29,6 +29,7 @@ use crate::app::model::look::Look;
 use crate::app::model::pane::PaneKind;
 use crate::app::model::parts::PartsAction;
 use crate::app::model::projection::ProjectionView;
+use crate::app::model::quitting::QuitAction;
 use crate::app::model::samples::Sample;
 use crate::app::model::timeline::TimelineView;
 use crate::app::model::views::{ConvergenceView, CountsView, PlaneView, SpaceView};
@@ -74,6 +75,8 @@ pub enum Action {
     /// Select all rows within that distance of the picked query.
     SelectNearby,
     /// Select a neighbour in the table.
+    /// Sort a pane's table; `None` leaves its own order.
+    Sort(PaneKind, Option<Sort>),
     SelectRank(Option<usize>),
     /// Show a cloud of more than two dimensions by another projection.
     SetProjection(ProjectionView),
@@ -101,6 +104,8 @@ pub enum Action {
     /// An action of the dialog that lists the clouds of a file.
     Parts(PartsAction),
     Lesson(LessonAction),
+    /// An action of the dialog that asks before runs are lost.
+    Quit(QuitAction),
     Runs(RunsAction),
     Walk(WalkAction),
     Analysis(AnalysisAction),
@@ -125,6 +130,7 @@ actions_of!(
     Lesson(LessonAction),
     Parts(PartsAction),
     Select(SelectAction),
+    Quit(QuitAction),
     Pick(PickAction),
     Walk(WalkAction),
     Analysis(AnalysisAction)

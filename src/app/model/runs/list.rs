@@ -33,6 +33,8 @@ pub struct KeptRun {
     pub search: Spread,
     /// The recording that it was opened from.
     pub from: Option<PathBuf>,
+    /// Whether the user had it run here, and no file has it.
+    pub unsaved: bool,
 }
 
 impl KeptRun {
@@ -88,8 +90,25 @@ impl RunList {
         self.last += 1;
         let name = self.free_name(&name.unwrap_or_else(|| run.head().title()), self.last);
         let repeats = stats::search_ms(run.samples());
-        self.runs.push(KeptRun { id: self.last, name, pinned, search: Spread::of(&repeats), run, from });
+        self.runs.push(KeptRun { id: self.last, name, pinned, search: Spread::of(&repeats), run, from, unsaved: false });
         self.last
+    }
+
+    /// The user had a run done here: it is lost with the window until a file has it.
+    pub fn note_unsaved(&mut self, id: RunId) {
+        self.runs.iter_mut().filter(|run| run.id == id).for_each(|run| run.unsaved = true);
+    }
+
+    /// A file has these runs.
+    pub fn note_saved(&mut self, ids: &[RunId]) {
+        // Also the one that was deleted while the file was being written.
+        let deleted = self.deleted.as_mut().map(|(_, run)| run);
+        self.runs.iter_mut().chain(deleted).filter(|run| ids.contains(&run.id)).for_each(|run| run.unsaved = false);
+    }
+
+    /// Runs that are lost with the window.
+    pub fn unsaved(&self) -> usize {
+        self.runs.iter().filter(|run| run.unsaved).count()
     }
 
     /// Lets the oldest runs go that are not pinned, shown or compared, while there are too many; their names.
@@ -250,6 +269,22 @@ mod tests {
         assert_eq!((ids(&list), list.deleted()), (vec![1, 2, 3], None));
         list.restore();
         assert_eq!(ids(&list).len(), 3);
+    }
+
+    #[test]
+    fn runs_are_unsaved_until_a_file_has_them() {
+        let (mut list, _) = list(3);
+        assert_eq!(list.unsaved(), 0, "nobody asked for them");
+        list.note_unsaved(1);
+        list.note_unsaved(3);
+        assert_eq!(list.unsaved(), 2);
+        list.delete(3);
+        assert_eq!(list.unsaved(), 1, "what was deleted is not missed");
+        list.note_saved(&[2, 3]);
+        list.restore();
+        assert_eq!(list.unsaved(), 1);
+        list.note_saved(&[1]);
+        assert_eq!(list.unsaved(), 0);
     }
 
     #[test]

@@ -273,7 +273,7 @@ impl App {
         let ctx = &self.handles.ctx;
         let palette = Palette::base(self.look(), &ctx.global_style().visuals);
         let job = Job::new(file, player, self.state.lesson.side_by_side, palette.clone(), range).map_err(|error| error.sentence)?;
-        let (target, exporting) = (path.to_owned(), Exporting { what: Written::Lesson, path: path.to_owned(), dialog: None });
+        let (target, exporting) = (path.to_owned(), Exporting { what: Written::Lesson, path: path.to_owned(), runs: Vec::new(), dialog: None });
         self.jobs.start(&EXPORT, exporting, move |progress| (job.write(&target, progress), progress.cancelled()));
         Ok(())
     }
@@ -282,6 +282,7 @@ impl App {
     pub(in crate::app::shell) fn exported(&mut self, exporting: Exporting, outcome: Outcome<(Result<String, String>, bool)>) {
         match outcome {
             Ok((Ok(said), _)) => {
+                self.session.runs.note_saved(&exporting.runs);
                 if let Written::Session(file) = exporting.what {
                     self.session_saved(file);
                 }

@@ -16,6 +16,7 @@ pub mod parts;
 pub mod picking;
 pub mod poll;
 pub mod projection;
+pub mod quit;
 pub mod resume;
 pub mod runs;
 pub mod save;
@@ -86,6 +87,7 @@ impl App {
             Action::Parts(action) => self.parts_action(action),
             Action::SetScale(scale) => self.set_scale(scale),
             Action::StartExport(kind) => self.start_export(kind),
+            Action::Quit(action) => self.quit_action(action),
             Action::SetExport(dialog) => self.session.export = dialog,
             Action::BrowseExport => self.browse_export(),
             Action::SaveExport => self.save_export(),
@@ -104,8 +106,11 @@ impl App {
             Command::SaveSession => self.save_session_again(),
             Command::SaveSessionAs => self.apply(Action::StartExport(ExportKind::Session)),
             Command::SaveWindow => self.apply(Action::StartExport(ExportKind::Window)),
-            Command::Quit => self.handles.ctx.send_viewport_cmd(egui::ViewportCommand::Close),
-            Command::Run => self.run(),
+            Command::Quit => self.quit(),
+            Command::Run => {
+                self.asked_to_run = true;
+                self.run();
+            }
             Command::Cancel => self.cancel(),
             Command::NextQuery => self.step_query(1),
             Command::PreviousQuery => self.step_query(-1),

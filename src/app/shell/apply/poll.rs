@@ -37,6 +37,8 @@ impl App {
         self.want_colors();
         self.want_walk();
         self.close_written();
+        self.quit_when_saved();
+        self.hear_close();
         let (named, later) = self.jobs.activity(&self.session);
         if let Some(later) = later {
             // Anew in each frame: a window keeps only the nearest time that it was asked for, and forgets the rest.
@@ -382,6 +384,9 @@ impl App {
             Ok(Files { paths, left_out }) => {
                 let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
                 self.written(format!("written: {}", paths.join(", ")));
+                if let Some(left_out) = left_out {
+                    self.session.log.warn(About::File, left_out);
+                }
             }
             Err(error) => self.not_written(error, Some(dialog)),
         }

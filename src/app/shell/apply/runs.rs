@@ -51,6 +51,9 @@ impl App {
     pub(in crate::app::shell) fn keep_run(&mut self, record: &Arc<RunRecord>) {
         if self.session.runs.of_record(record).is_none() {
             let id = self.session.runs.add(None, false, SomeRun::Whole(Arc::clone(record)), None);
+            if self.asked_to_run {
+                self.session.runs.note_unsaved(id);
+            }
             self.session.runs.cursor = Some(id);
             self.trim_runs(record);
         }
@@ -169,6 +172,7 @@ impl App {
         for Recorded { name, pinned, run } in recording.runs {
             // Opened twice, it is there once.
             let known = self.session.runs.same(&run);
+            self.session.runs.note_saved(known.as_slice());
             let id = known.unwrap_or_else(|| self.session.runs.add(Some(name.clone()), pinned, run, Some(path.to_owned())));
             ids.push((name, id));
         }
@@ -202,15 +206,15 @@ impl App {
                 if count > 1 {
                     self.show(PaneKind::Runs);
                 }
-            }
-        }
-        if let Some(record) = self.session.record.clone() {
-            self.trim_runs(&record);
                 // Whoever names one run means that one.
                 if let (Some(compared), None) = (compared, asked) {
                     self.session.runs.chosen = compared.map(|at| ids.get(at).map(|(_, id)| *id));
                     self.compare_chosen();
                 }
+            }
+        }
+        if let Some(record) = self.session.record.clone() {
+            self.trim_runs(&record);
         }
     }
 
@@ -240,7 +244,7 @@ impl App {
     }
 
     /// Runs that a recording would hold.
-    pub(in crate::app::shell) fn saved_runs(&self, which: Saved) -> Vec<Recorded> {
+    pub(in crate::app::shell) fn saved_runs(&self, which: Saved) -> Vec<(RunId, Recorded)> {
         let runs = &self.session.runs;
         let shown = self.session.record.as_ref().and_then(|record| runs.of_record(record)).map(|kept| kept.id).or(runs.cursor);
         let wanted = |kept: &&KeptRun| match which {
@@ -249,7 +253,7 @@ impl App {
             Saved::Pinned => kept.pinned,
             Saved::All => true,
         };
-        let recorded = |kept: &KeptRun| Recorded { name: kept.name.clone(), pinned: kept.pinned, run: kept.run.clone() };
+        let recorded = |kept: &KeptRun| (kept.id, Recorded { name: kept.name.clone(), pinned: kept.pinned, run: kept.run.clone() });
         runs.runs().iter().filter(wanted).map(recorded).collect()
     }
 

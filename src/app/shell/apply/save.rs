@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::app::model::{About, Action, ExportKind, Ranges, Saved, SavedSession, SessionFile, absolute};
+use crate::app::model::{About, Action, ExportKind, Ranges, RunId, Saved, SavedSession, SessionFile, absolute};
 use crate::app::shell::app::App;
 use crate::app::shell::tasks::{EXPORT, Exporting, Written};
 use crate::export;
 use crate::run::recording;
-use crate::run::recording::Shown;
+use crate::run::recording::{Recorded, Shown};
 
 /// Ranges of a selection, of sets, and of records that are queries, that are kept between two starts. They are written while the window waits.
 const MOST_RANGES: usize = 20_000;
@@ -44,10 +44,10 @@ impl App {
         }
         let path = &absolute(path);
         let file = SessionFile { path: path.clone(), points };
-        let runs = self.saved_runs(Saved::All);
+        let (ids, runs): (_, Vec<Recorded>) = self.saved_runs(Saved::All).into_iter().unzip();
         let saved = SavedSession { points, ..SavedSession::of(&self.state, &self.session) };
         let (target, cloud) = (path.clone(), self.session.cloud.clone());
-        self.write_recording(Written::Session(file), path, move |progress| {
+        self.write_recording(Written::Session(file), ids, path, move |progress| {
             let text = saved.text()?;
             let shown = Shown { session: &text, cloud: cloud.as_ref() };
             export::session(shown, &runs, points, &target, progress).map_err(|error| error.to_string())
@@ -81,6 +81,7 @@ impl App {
     pub(in crate::app::shell) fn write_recording(
         &mut self,
         what: Written,
+        runs: Vec<RunId>,
         path: &Path,
         write: impl FnOnce(&dyn crate::progress::Progress) -> Result<(), String> + Send + 'static,
     ) -> Result<(), String> {
@@ -92,7 +93,7 @@ impl App {
         }
         let said = format!("written: {}", path.display());
         let work = move |progress: &dyn crate::progress::Progress| (write(progress).map(|()| said), progress.cancelled());
-        self.jobs.start(&EXPORT, Exporting { what, path: path.to_owned(), dialog: None }, work);
+        self.jobs.start(&EXPORT, Exporting { what, path: path.to_owned(), runs, dialog: None }, work);
         Ok(())
     }
 

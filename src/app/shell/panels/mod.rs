@@ -6,6 +6,7 @@ pub mod finder;
 pub mod hints;
 pub mod parts;
 pub mod problem;
+pub mod quit;
 pub mod selection;
 pub mod shortcuts;
 pub mod status;

@@ -105,6 +105,57 @@ fn copied(window: &mut Window) -> String {
     panic!("nothing was copied");
 }
 
+/// The order in which rows of the table stand, by rank, from above.
+fn ranks(window: &Window, most: usize) -> Vec<usize> {
+    let at =
+        |rank: usize| [format!("  {rank}"), format!("● {rank}")].iter().find_map(|text| window.query_by_label(text)).map(|node| node.rect().top());
+    let mut ranks: Vec<(f32, usize)> = (0..most).filter_map(|rank| Some((at(rank)?, rank))).collect();
+    ranks.sort_by(|a, b| a.0.total_cmp(&b.0));
+    ranks.into_iter().map(|(_, rank)| rank).collect()
+}
+
+#[test]
+fn a_click_on_a_head_sorts_neighbours_up_down_and_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = towns(folder.path());
+    let mut window = window(move |state| {
+        small(state);
+        (state.draft.data, state.draft.path, state.draft.columns) = (DataKind::File, path, "x,y".to_owned());
+        (state.show_selection, state.show_problem) = (false, false);
+        state.tree = warpscope::app::state::single_layout(PaneKind::Neighbors);
+    });
+    window.state_mut().send(warpscope::app::commands::Command::Run);
+    until_answered(&mut window);
+    until(&mut window, "the names", |app| app.session().listed_beside().is_some());
+    let by_rank: Vec<usize> = (0..8).collect();
+    assert_eq!(ranks(&window, 8), by_rank, "nearest first, before anybody asks");
+    let answered = window.state().session().answered.clone().expect("an answer");
+    let rows: Vec<u32> = answered.neighbors().map(|(row, _)| row).collect();
+    let mut expected = by_rank.clone();
+    // Towns are as large as their numbers.
+    expected.sort_by_key(|&rank| rows[rank]);
+    press(&mut window, "people");
+    assert_eq!(ranks(&window, 8), expected);
+    press(&mut window, "people, sorted ascending");
+    expected.reverse();
+    assert_eq!(ranks(&window, 8), expected);
+    // With Shift, rows are selected as they stand there.
+    let at = |window: &Window, rank: usize| window.get_by_label(&format!("  {rank}")).rect().center();
+    let first = at(&window, expected[1]);
+    click(&mut window, first, Modifiers::NONE);
+    let third = at(&window, expected[3]);
+    click(&mut window, third, Modifiers::SHIFT);
+    assert_eq!(selected(&window), expected[1..=3].iter().map(|&rank| rows[rank]).collect());
+    // Another answer is sorted the same way; by keys it goes back.
+    press(&mut window, "people, sorted descending");
+    assert_eq!(ranks(&window, 8), by_rank);
+    window.get_by_role_and_label(egui::accesskit::Role::Button, "name").focus();
+    window.run_steps(2);
+    window.key_press(egui::Key::Enter);
+    window.run_steps(3);
+    window.get_by_role_and_label(egui::accesskit::Role::Button, "name, sorted ascending");
+}
+
 #[test]
 fn the_files_other_columns_stand_beside_the_numbers() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -100,6 +100,64 @@ fn runs_are_listed_shown_renamed_pinned_and_deleted() {
 }
 
 #[test]
+fn runs_are_sorted_by_their_heads() {
+    let mut window = two_runs();
+    let above = |window: &Window| {
+        let top = |name: &str| window.get_by_role_and_label(Role::Button, name).rect().top();
+        if top(FIRST) < top(SECOND) { FIRST } else { SECOND }
+    };
+    assert_eq!(above(&window), SECOND, "the newest first, before anybody asks");
+    press(&mut window, "engine");
+    assert_eq!(above(&window), SECOND, "kdtree before lockstep");
+    press(&mut window, "engine, sorted ascending");
+    assert_eq!(above(&window), FIRST);
+    press(&mut window, "engine, sorted descending");
+    assert_eq!(above(&window), SECOND);
+    press(&mut window, "k");
+    assert_eq!(above(&window), SECOND, "where both are equal, as before");
+    // The arrows go through the runs as they stand there.
+    press(&mut window, "engine");
+    press(&mut window, "engine, sorted ascending");
+    press(&mut window, FIRST);
+    key(&mut window, egui::Key::ArrowDown);
+    assert_eq!(shown(&window).engine, EngineId::new("kdtree"));
+}
+
+#[test]
+fn a_recording_of_two_compared_runs_opens_comparing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("two.warpscope");
+    let mut window = two_runs();
+    // The newer is A.
+    check(&mut window, &format!("Compare {SECOND}"));
+    check(&mut window, &format!("Compare {FIRST}"));
+    until(&mut window, "the comparison", |app| app.session().runs.compared.is_some());
+    window.state_mut().send(Action::StartExport(warpscope::app::ExportKind::Recording(warpscope::app::runs::Saved::Compared)));
+    window.run_steps(3);
+    fill(&mut window, "File", path.to_str().expect("a plain path"));
+    press(&mut window, "Save");
+    until(&mut window, "the file", |app| app.session().log.last().is_some_and(|entry| entry.text.starts_with("written")));
+    drop(window);
+
+    let compared = |path: std::path::PathBuf| {
+        let mut other = driven::window(small);
+        other.state_mut().send(Action::OpenPath(path));
+        until(&mut other, "the runs", |app| app.session().runs.runs().len() == 2 && app.session().record.is_some() && !app.is_busy());
+        other
+    };
+    let mut other = compared(path.clone());
+    until(&mut other, "the comparison", |app| app.session().runs.compared.is_some());
+    let pair = other.state().session().runs.pair().expect("two are compared").map(|run| run.name.clone());
+    assert_eq!(pair, [SECOND, FIRST]);
+    other.get_by_label("The same neighbours, to the bit (40 queries, 8 ranks each).");
+
+    let mut one = path.into_os_string();
+    one.push("#1");
+    let alone = compared(one.into());
+    assert!(alone.state().session().runs.pair().is_none(), "one run was asked for");
+}
+
+#[test]
 fn two_runs_are_compared() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = two_runs();

@@ -14,6 +14,6 @@ pub use ticks::ticks;
 pub use tokens::Palette;
 pub use widgets::{
     command_ui, empty_ui, error_ui, fact_ui, field_ui, heading_ui, keys_text, menu_entry_ui, menu_items_ui, menu_ui, name_chooser, number, row_ui,
-    wide_field_ui,
+    sort_head_ui, wide_field_ui,
 };
 pub use words::{any_of, if_shuffled, percent};

@@ -3,7 +3,7 @@
 use egui::{Align, Key, Layout, Response, RichText, ScrollArea, TextEdit, Ui, Widget};
 
 use crate::app::look::tokens::Palette;
-use crate::app::model::{Action, Actions, Command, Field, FieldError};
+use crate::app::model::{Action, Actions, Command, Field, FieldError, PaneKind, Sort};
 
 /// A small heading over a group of fields.
 pub fn heading_ui(ui: &mut Ui, text: &str) {
@@ -147,6 +147,26 @@ pub fn empty_ui(ui: &mut Ui, title: &str, next: &str, palette: &Palette) {
         ui.label(RichText::new(title).color(palette.text).size(15.0));
         ui.label(RichText::new(next).color(palette.text_weak));
     });
+}
+
+/// The head of a column, which sorts its table: ascending, descending, and back.
+pub fn sort_head_ui(ui: &mut Ui, text: RichText, pane: PaneKind, sort: Option<&Sort>, actions: &mut Actions) -> Response {
+    let name = text.text().to_owned();
+    let of_this = sort.filter(|sort| sort.column == name);
+    let shown = match of_this {
+        Some(sort) => RichText::new(format!("{name} {}", if sort.descending { "↓" } else { "↑" })).strong(),
+        None => text,
+    };
+    let response = ui.add(egui::Button::new(shown).frame(false).truncate());
+    let spoken = match of_this {
+        Some(sort) => format!("{name}, sorted {}", if sort.descending { "descending" } else { "ascending" }),
+        None => name.clone(),
+    };
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &spoken));
+    if response.clicked() {
+        actions.send(Action::Sort(pane, Sort::after_click(sort, &name)));
+    }
+    response
 }
 
 /// A number as digits that line up.

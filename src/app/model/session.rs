@@ -1,5 +1,6 @@
 //! What is open now and is not kept: the cloud, its answer, what is selected, what is going on.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -14,17 +15,19 @@ use crate::app::model::lesson::session::LessonSession;
 use crate::app::model::live::Live;
 use crate::app::model::log::Log;
 use crate::app::model::nearby::Nearby;
+use crate::app::model::pane::PaneKind;
 use crate::app::model::parts::PartsDialog;
 use crate::app::model::picking::beside::Beside;
 use crate::app::model::picking::tool::Tool;
 use crate::app::model::projection::Projected;
+use crate::app::model::quitting::Quitting;
 use crate::app::model::roles::LeftOut;
 use crate::app::model::runs::list::RunList;
-use crate::app::model::quitting::Quitting;
 use crate::app::model::scene::Scene;
 use crate::app::model::selection::facts::Facts;
 use crate::app::model::selection::named::NamedSets;
 use crate::app::model::selection::{Hovered, Selection};
+use crate::app::model::sort::Sort;
 use crate::app::model::telling::Telling;
 use crate::app::model::timeline::TimelineView;
 use crate::app::model::walk::Walked;
@@ -151,6 +154,8 @@ pub struct Session {
     pub why: Why,
     /// The distance within which rows are to be selected.
     pub nearby: Nearby,
+    /// By what the tables of panes are sorted, where not in their own order.
+    pub sorts: BTreeMap<PaneKind, Sort>,
     /// The rank that is selected in the table.
     pub rank: Option<usize>,
     pub running: Option<Running>,
@@ -168,13 +173,13 @@ pub struct Session {
     pub export: Option<ExportDialog>,
     /// Which cloud of a file is meant, while it is asked.
     pub parts: Option<PartsDialog>,
+    /// What is waited for before the window closes.
+    pub quitting: Option<Quitting>,
 }
 
 impl Session {
     /// Whether a dialog is open, which has all keys to itself. The sheet of shortcuts is none: its keys are tried out beside it.
     pub fn has_dialog(&self) -> bool {
-    /// What is waited for before the window closes.
-    pub quitting: Option<Quitting>,
         self.export.is_some() || self.finder.is_some() || self.parts.is_some() || self.quitting == Some(Quitting::Asks)
     }
 

@@ -31,6 +31,7 @@ use crate::app::model::parts::PartsAction;
 use crate::app::model::projection::ProjectionView;
 use crate::app::model::quitting::QuitAction;
 use crate::app::model::samples::Sample;
+use crate::app::model::sort::Sort;
 use crate::app::model::timeline::TimelineView;
 use crate::app::model::views::{ConvergenceView, CountsView, PlaneView, SpaceView};
 
@@ -74,9 +75,9 @@ pub enum Action {
     TypeRadius(String),
     /// Select all rows within that distance of the picked query.
     SelectNearby,
-    /// Select a neighbour in the table.
     /// Sort a pane's table; `None` leaves its own order.
     Sort(PaneKind, Option<Sort>),
+    /// Select a neighbour in the table.
     SelectRank(Option<usize>),
     /// Show a cloud of more than two dimensions by another projection.
     SetProjection(ProjectionView),
@@ -103,9 +104,9 @@ pub enum Action {
     CloseShortcuts,
     /// An action of the dialog that lists the clouds of a file.
     Parts(PartsAction),
-    Lesson(LessonAction),
     /// An action of the dialog that asks before runs are lost.
     Quit(QuitAction),
+    Lesson(LessonAction),
     Runs(RunsAction),
     Walk(WalkAction),
     Analysis(AnalysisAction),
@@ -129,8 +130,8 @@ actions_of!(
     Color(ColorAction),
     Lesson(LessonAction),
     Parts(PartsAction),
-    Select(SelectAction),
     Quit(QuitAction),
+    Select(SelectAction),
     Pick(PickAction),
     Walk(WalkAction),
     Analysis(AnalysisAction)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use egui::{FontId, Rangef, TextStyle, Ui};
 
-use crate::app::model::{Answered, Beside, Session};
+use crate::app::model::{Answered, Beside, Session, Sort, SortKey, sorted};
 use crate::app::panes::hover::cell_text;
 use crate::cloud::formats::Cell;
 use crate::text;
@@ -87,24 +87,65 @@ impl<'a> Columns<'a> {
         numbers.into_iter().chain(coordinates).map(|text| Shown { text, long: false }).chain(others)
     }
 
+    /// The ranks in the order of the table, worked out once for each answer.
+    pub fn order(&self, ui: &Ui, sort: Option<&Sort>) -> Arc<Vec<usize>> {
+        let ranks = || (0..self.neighbors.len()).collect();
+        let Some((sort, column)) = sort.and_then(|sort| Some((sort, self.names().iter().position(|name| *name == sort.column)?))) else {
+            return Arc::new(ranks());
+        };
+        let mut hasher = DefaultHasher::new();
+        (self.key(), column, sort.descending).hash(&mut hasher);
+        let key = hasher.finish();
+        let id = egui::Id::unique("order of neighbours");
+        if let Some((_, known)) = ui.data(|data| data.get_temp::<(u64, Arc<Vec<usize>>)>(id)).filter(|(of, _)| *of == key) {
+            return known;
+        }
+        let keys: Vec<SortKey> = (0..self.neighbors.len()).map(|rank| self.sort_key(rank, column)).collect();
+        let order = Arc::new(sorted(&keys, sort.descending));
+        ui.data_mut(|data| data.insert_temp(id, (key, Arc::clone(&order))));
+        order
+    }
+
+    fn sort_key(&self, rank: usize, column: usize) -> SortKey {
+        let (cloud, (index, squared)) = (&self.answered.record.cloud, self.neighbors[rank]);
+        match column {
+            0 => SortKey::Number(rank as f64),
+            1 => SortKey::Number(cloud.record(index as usize) as f64),
+            2 | 3 => SortKey::Number(f64::from(squared)),
+            _ if column - 4 < self.dims() => SortKey::Number(cloud.coordinate(index as usize, column - 4)),
+            _ => match self.beside.filter(|_| self.is_read).and_then(|beside| beside.cell(rank, column - 4 - self.dims())) {
+                Some(Cell::Number(value)) => SortKey::Number(*value),
+                Some(Cell::Text(text)) => SortKey::text(text),
+                Some(Cell::Missing) | None => SortKey::Missing,
+            },
+        }
+    }
+
     /// Columns as wide as their numbers and names; a long name or text is cut instead, and says so.
-    pub fn widths(&self, ui: &Ui) -> Vec<f32> {
+    pub fn widths(&self, ui: &Ui, sort: Option<&Sort>) -> Vec<f32> {
         const NAME: f32 = 160.0;
         let (numbers, text): (FontId, FontId) = (TextStyle::Monospace.resolve(ui.style()), TextStyle::Body.resolve(ui.style()));
         let digit = ui.fonts_mut(|fonts| fonts.glyph_width(&numbers, '0'));
         let of_name = |name: &str| ui.painter().layout_no_wrap(name.to_owned(), text.clone(), egui::Color32::WHITE).size().x.min(NAME);
         let letters = self.letters(ui);
-        self.names().iter().zip(letters.iter()).map(|(name, &letters)| (letters as f32 * digit).max(of_name(name)).ceil() + 4.0).collect()
+        let arrow = |name: &str| if sort.is_some_and(|sort| sort.column == name) { 2.0 * digit } else { 0.0 };
+        let width = |(name, &letters): (&&str, &usize)| (letters as f32 * digit).max(of_name(name) + arrow(name)).ceil() + 4.0;
+        self.names().iter().zip(letters.iter()).map(width).collect()
+    }
+
+    /// Another one for another table.
+    fn key(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        Arc::as_ptr(&self.answered.record).hash(&mut hasher);
+        self.is_read.hash(&mut hasher);
+        self.neighbors.iter().for_each(|&(index, squared)| (index, squared.to_bits()).hash(&mut hasher));
+        hasher.finish()
     }
 
     /// The letters of each column's longest text. All rows are asked, once for each answer, so that columns stay as they are
     /// while they scroll; and the file's own columns stay while the next answer's are read.
     fn letters(&self, ui: &Ui) -> Arc<Vec<usize>> {
-        let mut hasher = DefaultHasher::new();
-        Arc::as_ptr(&self.answered.record).hash(&mut hasher);
-        self.is_read.hash(&mut hasher);
-        self.neighbors.iter().for_each(|&(index, squared)| (index, squared.to_bits()).hash(&mut hasher));
-        let key = hasher.finish();
+        let key = self.key();
         let id = egui::Id::unique("letters of neighbours");
         let known = ui.data(|data| data.get_temp::<(u64, Arc<Vec<usize>>)>(id));
         if let Some((_, known)) = known.as_ref().filter(|(of, _)| *of == key) {

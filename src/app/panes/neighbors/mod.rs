@@ -1,4 +1,4 @@
-//! Neighbours: the picked query's, nearest first.
+//! Neighbours: the picked query's, nearest first, or sorted by a column.
 
 pub mod columns;
 
@@ -7,7 +7,7 @@ use egui::{Align, Label, Layout, RichText, ScrollArea, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 
 use crate::app::features::export::PaneData;
-use crate::app::look::widgets::number;
+use crate::app::look::{number, sort_head_ui};
 use crate::app::model::{Action, Answered, ExportKind, Hovered, How, PaneKind, Picked, SelectAction};
 use crate::app::panes::descriptor::{More, Pane, PaneContext};
 use crate::app::panes::empty::without_answer;
@@ -65,7 +65,8 @@ fn title(answered: &Answered, found: u64) -> String {
 fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
     let palette = context.palette;
     let sight = ui.clip_rect().x_range();
-    let widths = columns.widths(ui);
+    let sort = context.session.sorts.get(&PaneKind::Neighbors);
+    let (widths, order) = (columns.widths(ui, sort), columns.order(ui, sort));
     let mut table = TableBuilder::new(ui).striped(true).sense(Sense::click()).cell_layout(Layout::left_to_right(Align::Center)).auto_shrink(false);
     for width in widths {
         table = table.column(Column::exact(width));
@@ -78,10 +79,8 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
                 if !is_whole(ui.max_rect().x_range(), sight) {
                     return;
                 }
-                let name = ui.add(Label::new(RichText::new(name).color(palette.text_weak)).truncate());
-                if counts {
-                    name.on_hover_text("From 0, as in the files.");
-                }
+                let head = sort_head_ui(ui, RichText::new(name).color(palette.text_weak), PaneKind::Neighbors, sort, context.actions);
+                head.on_hover_text(if counts { "From 0, as in the files. A click sorts." } else { "A click sorts: up, down, and by rank again." });
             });
         }
     });
@@ -89,7 +88,7 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
     let neighbors = &columns.neighbors;
     table.body(|body| {
         body.rows(20.0, neighbors.len(), |mut row| {
-            let rank = row.index();
+            let rank = order[row.index()];
             let (index, _) = neighbors[rank];
             row.set_selected(context.session.rank == Some(rank));
             let here = Hovered { what: Picked::Row(index), pane: PaneKind::Neighbors };
@@ -110,7 +109,7 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
             }
             if response.clicked() {
                 let how = How::of_click(response.ctx.input(|input| input.modifiers));
-                choose(rank, how, neighbors, context);
+                choose(rank, how, neighbors, &order, context);
             }
         });
     });
@@ -121,7 +120,7 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
 
 /// A click on a row selects or deselects it; with Shift it selects all from the last one clicked to this; with Ctrl it adds
 /// or removes this one.
-fn choose(rank: usize, how: How, neighbors: &[(u32, f32)], context: &mut PaneContext<'_>) {
+fn choose(rank: usize, how: How, neighbors: &[(u32, f32)], order: &[usize], context: &mut PaneContext<'_>) {
     let by = "rows of Neighbours";
     let row = neighbors[rank].0;
     match (how, context.session.rank) {
@@ -130,8 +129,11 @@ fn choose(rank: usize, how: How, neighbors: &[(u32, f32)], context: &mut PaneCon
             context.actions.send(SelectAction::rows(vec![row], How::Remove, by));
         }
         (How::Add, Some(from)) => {
-            let between = &neighbors[from.min(rank)..=from.max(rank).min(neighbors.len() - 1)];
-            context.actions.send(SelectAction::rows(between.iter().map(|&(row, _)| row).collect(), How::Add, by));
+            // As they stand in the table.
+            let place = |rank: usize| order.iter().position(|&of| of == rank);
+            let (from, to) = (place(from).unwrap_or(0), place(rank).unwrap_or(0));
+            let between = order[from.min(to)..=from.max(to)].iter().map(|&rank| neighbors[rank].0);
+            context.actions.send(SelectAction::rows(between.collect(), How::Add, by));
         }
         _ => {
             let goes = how == How::Toggle && context.session.selection.has_row(row);

@@ -3,8 +3,8 @@
 use egui::{Align, Button, EventFilter, Key, Label, Layout, RichText, ScrollArea, TextEdit, Ui};
 use egui_extras::{Column, TableBuilder, TableRow};
 
-use crate::app::look::{Palette, menu_entry_ui, number};
-use crate::app::model::{Actions, KeptRun, RunId, RunList, RunsAction};
+use crate::app::look::{Palette, menu_entry_ui, number, sort_head_ui};
+use crate::app::model::{Actions, KeptRun, PaneKind, RunId, RunList, RunsAction, SortKey, sorted};
 use crate::app::panes::descriptor::PaneContext;
 use crate::text;
 
@@ -17,7 +17,12 @@ pub const ROW: f32 = 24.0;
 pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, height: f32) {
     let runs = &context.session.runs;
     let shown = context.session.record.as_ref().and_then(|record| runs.of_record(record)).map(|kept| kept.id);
-    let order: Vec<&KeptRun> = runs.runs().iter().rev().collect();
+    let sort = context.session.sorts.get(&PaneKind::Runs);
+    let mut order: Vec<&KeptRun> = runs.runs().iter().rev().collect();
+    if let Some(sort) = sort {
+        let keys: Vec<SortKey> = order.iter().map(|run| key(run, &sort.column)).collect();
+        order = sorted(&keys, sort.descending).into_iter().map(|at| order[at]).collect();
+    }
     ScrollArea::horizontal().id_salt("runs").max_height(height).auto_shrink([false, true]).show(ui, |ui| {
         let numbers = [92.0, 148.0, 104.0, 76.0, 84.0, 64.0, 40.0, 44.0, 120.0];
         let mut table = TableBuilder::new(ui)
@@ -37,7 +42,12 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, height: f32) {
         let table = table.header(HEADER, |mut header| {
             for name in ["A, B", "pin", "run", "search, median", "middle half", "rate", "engine", "n", "q", "d", "k", "began", "device"] {
                 header.col(|ui| {
-                    ui.add(Label::new(RichText::new(name).color(context.palette.text_weak).small()).extend());
+                    let text = RichText::new(name).color(context.palette.text_weak).small();
+                    if name == "A, B" {
+                        ui.add(Label::new(text).extend());
+                    } else {
+                        sort_head_ui(ui, text, PaneKind::Runs, sort, context.actions);
+                    }
                 });
             }
         });
@@ -50,6 +60,27 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, height: f32) {
             });
         });
     });
+}
+
+/// What a run is sorted by.
+fn key(run: &KeptRun, column: &str) -> SortKey {
+    let (head, number) = (run.run.head(), SortKey::Number);
+    let summary = &head.summary;
+    match column {
+        "pin" => number(if run.pinned { 0.0 } else { 1.0 }),
+        "run" => SortKey::text(&run.name),
+        "search, median" => number(summary.search_ms_median),
+        "middle half" => number(run.search.lower_quartile),
+        "rate" => summary.distances_per_second.map_or(SortKey::Missing, number),
+        "engine" => SortKey::text(head.engine.as_str()),
+        "n" => number(summary.n as f64),
+        "q" => number(summary.q as f64),
+        "d" => number(summary.d as f64),
+        "k" => number(head.spec.k as f64),
+        "began" => number(head.started_unix as f64),
+        "device" => SortKey::text(&head.device.name),
+        _ => SortKey::Missing,
+    }
 }
 
 fn row_ui(row: &mut TableRow<'_, '_>, run: &KeptRun, beside: [Option<RunId>; 2], runs: &RunList, palette: &Palette, actions: &mut Actions) {

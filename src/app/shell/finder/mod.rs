@@ -43,7 +43,7 @@ pub fn find(words: &str, mode: Mode, state: &State, session: &Session) -> Vec<Fo
             all.extend(choices::of_columns(state, session));
         }
     }
-    let mut found: Vec<(usize, Found)> = all.into_iter().filter_map(|entry| Some((worth(&entry, &words)?, entry))).collect();
+    let mut found: Vec<([usize; 2], Found)> = all.into_iter().filter_map(|entry| Some((worth(&entry, &words)?, entry))).collect();
     // Of what fits as well, the shorter is meant, which says little else; without words, all stay in their order.
     found.sort_by_key(|(worth, entry)| (*worth, if words.is_empty() { 0 } else { entry.text.len() }));
     spelled.into_iter().chain(found.into_iter().map(|(_, entry)| entry)).collect()
@@ -54,16 +54,16 @@ fn british(word: &str) -> String {
     word.to_lowercase().replace("color", "colour").replace("neighbor", "neighbour")
 }
 
-/// Less is better; `None` where a word is nowhere.
-fn worth(entry: &Found, words: &[String]) -> Option<usize> {
+/// Less is better: how the words stand in the text, and how late; `None` where a word is nowhere.
+fn worth(entry: &Found, words: &[String]) -> Option<[usize; 2]> {
     let (text, about) = (british(&entry.text), british(&entry.about));
     let of_word = |word: &String| match text.find(word.as_str()) {
-        Some(0) => Some(0),
-        Some(at) if !text[..at].ends_with(char::is_alphanumeric) => Some(1),
-        Some(_) => Some(2),
-        None => about.contains(word.as_str()).then_some(8),
+        Some(0) => Some([0, 0]),
+        Some(at) if !text[..at].ends_with(char::is_alphanumeric) => Some([1, at]),
+        Some(at) => Some([2, at]),
+        None => about.contains(word.as_str()).then_some([8, text.len()]),
     };
-    words.iter().map(of_word).sum()
+    words.iter().map(of_word).try_fold([0; 2], |[worth, late], of| of.map(|[more, at]| [worth + more, late + at]))
 }
 
 #[cfg(test)]

@@ -160,6 +160,24 @@ fn selected_rows_are_exported_with_all_columns_of_their_file() {
 }
 
 #[test]
+fn the_legend_says_what_the_query_and_the_pointed_point_are_where_kinds_share_colours() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut window = window(plane);
+    open(&mut window, &kinds(folder.path()), &["a", "b"]);
+    choose(&mut window, "Colour by", "a column");
+    choose(&mut window, "Column that colours", "kind");
+    channel(&mut window);
+    window.state_mut().send(Action::PickRow(77));
+    until(&mut window, "the query", |app| app.session().answered.as_ref().is_some_and(|answered| answered.row() == 77));
+    window.get_by_label("Query: k11");
+    let here = warpscope::app::selection::Hovered { what: warpscope::app::session::Picked::Row(1), pane: warpscope::app::state::PaneKind::Plane };
+    window.state_mut().send(SelectAction::Hover(Some(here)));
+    window.step();
+    window.step();
+    window.get_by_label("Here: k01");
+}
+
+#[test]
 fn rows_whose_file_is_gone_are_exported_without_its_columns_and_that_is_said() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = window(plane);

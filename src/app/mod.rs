@@ -70,7 +70,7 @@ pub mod saved {
 
 pub mod selection {
     //! Selected rows and queries, and the actions that change them.
-    pub use super::model::{How, SelectAction, Selection};
+    pub use super::model::{Hovered, How, SelectAction, Selection};
 }
 
 pub mod session {

@@ -1,7 +1,7 @@
 //! Plane: two axes of the cloud at one scale, with the query, its neighbours, and the circle of its k-th distance.
 
 use egui::emath::GuiRounding as _;
-use egui::{Align2, FontId, Rect, Sense, Stroke, Ui, pos2, vec2};
+use egui::{Align2, FontId, Pos2, Rect, Sense, Stroke, Ui, pos2, vec2};
 
 use crate::app::features::export::PaneData;
 use crate::app::features::live::mark::mark_ui;
@@ -190,14 +190,29 @@ fn lens(camera: &PlaneCamera, scene: &Scene, view: PlaneView, context: &PaneCont
         ((point[0] - center[0]).powi(2) + (point[1] - center[1]).powi(2)).sqrt()
     };
     let reach = answered.neighbors().map(|(row, _)| far(row)).fold(0.0, f64::max);
-    let rect = camera.rect;
-    let side = (rect.width().min(rect.height()) * 0.45).min(240.0);
-    let crowded = reach > 0.0 && reach / camera.window.units_per_point < f64::from(CROWDED.min(side * 0.3));
-    if !crowded || side < 80.0 || !rect.contains(camera.screen(center)) {
+    let (query, around) = (camera.screen(center), (reach / camera.window.units_per_point) as f32);
+    let rect = lens_place(camera.rect, query, around)?;
+    let crowded = reach > 0.0 && around < CROWDED.min(rect.width() * 0.3);
+    let window = PlaneWindow { center, units_per_point: reach * 2.5 / f64::from(rect.width()) };
+    crowded.then_some(PlaneCamera { rect, window })
+}
+
+/// Where the lens is: in the corner that is farthest from the query, and so small that it covers nothing of what is around it, where the
+/// neighbours are; `None` where it would be too small for anything to be seen in it.
+fn lens_place(pane: Rect, query: Pos2, around: f32) -> Option<Rect> {
+    /// Between the lens and the pane's sides, and from the line of notes above or below.
+    const GAP: egui::Vec2 = vec2(8.0, 24.0);
+    /// Around the neighbours, and around the query's own mark.
+    const CLEAR: f32 = 12.0;
+    const LEAST: f32 = 80.0;
+    if !pane.contains(query) {
         return None;
     }
-    // In the corner that is farthest from the query.
-    let query = camera.screen(center);
+    let (right, below) = (query.x < pane.center().x, query.y < pane.center().y);
+    let clear = around.max(CLEAR) + CLEAR;
+    let beside = if right { pane.right() - query.x } else { query.x - pane.left() } - clear - GAP.x;
+    let beyond = if below { pane.bottom() - query.y } else { query.y - pane.top() } - clear - GAP.y;
+    let side = (pane.width().min(pane.height()) * 0.45).min(240.0).min(beside.max(beyond));
     let corner = pos2(
         if query.x < rect.center().x { rect.right() - side - 8.0 } else { rect.left() + 8.0 },
         if query.y < rect.center().y { rect.bottom() - side - 24.0 } else { rect.top() + 24.0 },
@@ -307,4 +322,31 @@ fn axes_ui(ui: &Ui, camera: &PlaneCamera, cloud: &PointCloud, view: PlaneView, c
 
 fn label(value: f64, decimals: usize) -> String {
     if value == 0.0 { "0".to_owned() } else { format!("{value:.decimals$}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lens_covers_nothing_of_what_is_around_the_query() {
+        let mut seen = 0;
+        for size in [vec2(300.0, 300.0), vec2(700.0, 260.0), vec2(260.0, 700.0), vec2(900.0, 600.0)] {
+            let pane = Rect::from_min_size(pos2(10.0, 20.0), size);
+            for (x, y) in (0..=20).flat_map(|x| (0..=20).map(move |y| (x as f32 / 20.0, y as f32 / 20.0))) {
+                let query = pane.lerp_inside(vec2(x, y));
+                for around in [0.0, 10.0, 35.0] {
+                    let Some(lens) = lens_place(pane, query, around) else { continue };
+                    seen += 1;
+                    assert!(pane.contains_rect(lens) && lens.width() >= 80.0, "{pane:?}, {query:?}: {lens:?}");
+                    assert!(
+                        !lens.intersects(Rect::from_center_size(query, egui::Vec2::splat(2.0 * around))),
+                        "{pane:?}, {query:?}, {around}: {lens:?}"
+                    );
+                    assert!(lens.distance_to_pos(query) >= 12.0, "nor the query's own mark");
+                }
+            }
+        }
+        assert!(seen > 4000, "there is a lens nearly everywhere: {seen}");
+    }
 }

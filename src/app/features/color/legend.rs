@@ -12,7 +12,9 @@ use crate::app::features::color::brush::{HEIGHT, histogram_ui, select_ui};
 use crate::app::features::color::request::moment_of;
 use crate::app::look::ticks::log_ticks;
 use crate::app::look::{Palette, ticks};
-use crate::app::model::{Actions, Categories, Channel, ColorAction, ColorBy, ColorMap, ColorRange, ColorView, Colored, How, Numbers, Session, State};
+use crate::app::model::{
+    Actions, Categories, Channel, ColorAction, ColorBy, ColorMap, ColorRange, ColorView, Colored, How, Numbers, Picked, Session, State,
+};
 use crate::cloud::formats::Moment;
 use crate::palette::CATEGORIES;
 use crate::text;
@@ -42,7 +44,7 @@ pub fn legend_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palett
                 }
             });
         }
-        Colored::Ready(channel) => channel_ui(ui, &mut view, channel, moment_of(session, &state.color.by), palette, actions),
+        Colored::Ready(channel) => channel_ui(ui, &mut view, channel, session, palette, actions),
     }
     if view != state.color {
         actions.send(ColorAction::Set(view));
@@ -76,6 +78,7 @@ pub fn legend_line_ui(ui: &mut Ui, state: &State, session: &Session, palette: &P
             ui.allocate_ui_with_layout(size, layout, |ui| match (map, &channel.categories, &channel.numbers) {
                 (ColorMap::Categories, Some(categories), _) => {
                     line(ui, &channel.title, palette.text);
+                    here_ui(ui, channel, categories, session, palette);
                     ScrollArea::horizontal().id_salt("categories").auto_shrink([false, true]).show(ui, |ui| {
                         ui.horizontal(|ui| categories_ui(ui, channel, categories, palette, actions));
                     });
@@ -119,8 +122,8 @@ fn moment_ui(ui: &mut Ui, view: &mut ColorView, session: &Session, palette: &Pal
     });
 }
 
-fn channel_ui(ui: &mut Ui, view: &mut ColorView, channel: &Channel, moment: Option<Moment>, palette: &Palette, actions: &mut Actions) {
-    let map = channel.map(view.map);
+fn channel_ui(ui: &mut Ui, view: &mut ColorView, channel: &Channel, session: &Session, palette: &Palette, actions: &mut Actions) {
+    let (map, moment) = (channel.map(view.map), moment_of(session, &view.by));
     let numbers = channel.numbers.as_ref().filter(|_| map != ColorMap::Categories);
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new(&channel.title).strong());
@@ -134,7 +137,10 @@ fn channel_ui(ui: &mut Ui, view: &mut ColorView, channel: &Channel, moment: Opti
         }
         map_ui(ui, view, map, channel);
         match (map, &channel.categories, numbers) {
-            (ColorMap::Categories, Some(categories), _) => categories_ui(ui, channel, categories, palette, actions),
+            (ColorMap::Categories, Some(categories), _) => {
+                here_ui(ui, channel, categories, session, palette);
+                categories_ui(ui, channel, categories, palette, actions);
+            }
             (_, _, Some(numbers)) => {
                 range_ui(ui, view, numbers);
                 select_ui(ui, channel, numbers, actions);
@@ -319,6 +325,32 @@ fn gradient(rect: Rect, map: ColorMap, palette: &Palette) -> Mesh {
         }
     }
     mesh
+}
+
+/// Where more categories than colours share these: what the point under the pointer is, or else the query.
+fn here_ui(ui: &mut Ui, channel: &Channel, categories: &Categories, session: &Session, palette: &Palette) {
+    const LETTERS: usize = 24;
+    let row = |what: Picked| if let Picked::Row(row) = what { Some(row as usize) } else { None };
+    let hovered = session.hovered.and_then(|hovered| row(hovered.what));
+    let Some((who, row)) = hovered.map(|row| ("Here", row)).or_else(|| session.picked.and_then(row).map(|row| ("Query", row))) else { return };
+    if categories.list.len() <= LISTED {
+        return;
+    }
+    let own = categories.values.values.get(row).filter(|value| !value.is_nan()).map(|&value| value as usize);
+    let color = own.map_or(palette.muted, |at| ColorMap::Categories.category(at, palette));
+    let name = channel.text(row).filter(|_| own.is_some()).unwrap_or_else(|| "no value".to_owned());
+    let short: String = name.chars().take(LETTERS).collect();
+    // A place of its own, so that what stands after it does not move with the pointer.
+    let letter = ui.fonts_mut(|fonts| fonts.glyph_width(&egui::TextStyle::Body.resolve(ui.style()), 'n'));
+    let longest = categories.list.iter().map(|category| category.name.chars().count().min(LETTERS)).max().unwrap_or(0);
+    let size = vec2(14.0 + letter * (longest + 7) as f32, ui.spacing().interact_size.y);
+    ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
+        ui.set_min_width(size.x);
+        ui.spacing_mut().item_spacing.x = 4.0;
+        let (swatch, _) = ui.allocate_exact_size(vec2(10.0, 10.0), Sense::hover());
+        ui.painter().rect_filled(swatch, 2.0, color);
+        ui.add(Label::new(RichText::new(format!("{who}: {short}")).strong()).truncate()).on_hover_text(name);
+    });
 }
 
 /// The categories with their colours and counts; a click selects the rows of one.

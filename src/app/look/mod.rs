@@ -1,6 +1,7 @@
-//! Appearance: colours ([`tokens`], [`map`], [`paint`]), axis ticks, widgets, the wording around numbers, and painted shapes
+//! Appearance: colours ([`tokens`], [`map`], [`paint`]), the focus, axis ticks, widgets, the wording around numbers, and painted shapes
 //! exported as SVG.
 
+pub mod focus;
 pub mod map;
 pub mod paint;
 pub mod svg;
@@ -9,6 +10,7 @@ pub mod tokens;
 pub mod widgets;
 pub mod words;
 
+pub use focus::follow_ui;
 pub use paint::{Paint, Paints};
 pub use ticks::ticks;
 pub use tokens::Palette;

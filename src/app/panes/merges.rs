@@ -4,6 +4,7 @@ use egui::{Pos2, Response, RichText, Ui};
 use egui_plot::{AxisHints, Bar, BarChart, LineStyle, PlotTransform, VLine};
 
 use crate::app::features::export::PaneData;
+use crate::app::look::focus::{arrows, is_keyed};
 use crate::app::look::{any_of, empty_ui, if_shuffled};
 use crate::app::model::{Action, CountsView, How, PaneKind, SelectAction};
 use crate::app::panes::descriptor::{Pane, PaneContext};
@@ -78,6 +79,7 @@ fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     });
     let least = bins.first().map_or(0.0, |bin| f64::from(bin.0));
     let shown = plot("", palette)
+        .sense(egui::Sense::click_and_drag())
         .id(egui::Id::unique(format!("counts of {name}")))
         .height((ui.available_height() - 4.0).max(60.0))
         .width(ui.available_width())
@@ -181,9 +183,11 @@ fn bins_ui(
         let there = |bin: u32| (value.x - middle(bin, width)).abs() <= 0.45 * f64::from(width) && transform.frame().contains(pointer);
         bins.iter().map(|bin| bin.0).find(|&bin| there(bin))
     };
-    let Some(pointer) = response.hover_pos().or(response.interact_pointer_pos()) else { return };
-    let Some(bin) = bin_at(pointer) else { return };
-    ui.ctx().set_cursor_icon(egui::CursorIcon::PointingHand);
+    let pointed = response.hover_pos().or(response.interact_pointer_pos()).and_then(bin_at);
+    if pointed.is_some() {
+        ui.ctx().set_cursor_icon(egui::CursorIcon::PointingHand);
+    }
+    let Some(bin) = keyed_ui(ui, response, transform, (bins, width), context).or(pointed) else { return };
     if !response.clicked() {
         return;
     }
@@ -196,6 +200,23 @@ fn bins_ui(
         ui.data_mut(|data| data.insert_temp(id, bin));
         context.actions.send(SelectAction::measure(name, unit, bin..=bin.saturating_add(width - 1), how));
     }
+}
+
+/// The bin that keys have chosen, which has an outline: arrows go to the next one.
+fn keyed_ui(ui: &Ui, response: &Response, transform: &PlotTransform, (bins, width): (&[(u32, u64)], u32), context: &PaneContext<'_>) -> Option<u32> {
+    if !is_keyed(response) {
+        return None;
+    }
+    let (id, by) = (response.id.with("bin by keys"), arrows(ui, response).x as isize);
+    let at: usize = ui.data(|data| data.get_temp(id)).unwrap_or(0);
+    let at = at.saturating_add_signed(by).min(bins.len().checked_sub(1)?);
+    ui.data_mut(|data| data.insert_temp(id, at));
+    let (bin, queries) = bins[at];
+    let half = 0.45 * f64::from(width);
+    let corner = |x: f64, y: f64| transform.position_from_point(&egui_plot::PlotPoint::new(middle(bin, width) + x, y));
+    let bar = egui::Rect::from_two_pos(corner(-half, 0.0), corner(half, queries as f64)).expand(1.0);
+    ui.painter().with_clip_rect(*transform.frame()).rect_stroke(bar, 0.0, egui::Stroke::new(1.5, context.palette.text), egui::StrokeKind::Outside);
+    Some(bin)
 }
 
 #[cfg(test)]

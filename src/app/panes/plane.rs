@@ -7,6 +7,7 @@ use crate::app::features::export::PaneData;
 use crate::app::features::live::mark::mark_ui;
 use crate::app::features::picking::tool::{follow_ui, gesture_ui, hint_ui, pointing_ui, tools_ui};
 use crate::app::features::walk::{controls, paint};
+use crate::app::look::focus::arrows;
 use crate::app::look::keys_text;
 use crate::app::look::ticks::ticks;
 use crate::app::model::camera::place;
@@ -24,6 +25,9 @@ use crate::text;
 
 /// Room for the numbers at the axes.
 const MARGIN: egui::Vec2 = vec2(54.0, 20.0);
+
+/// How far an arrow key moves the view, in points of the screen.
+const KEY_STEP: f32 = 32.0;
 
 /// Neighbours within fewer points of the screen than this get a lens.
 const CROWDED: f32 = 36.0;
@@ -165,6 +169,11 @@ fn move_ui(ui: &Ui, response: &egui::Response, camera: &mut PlaneCamera, view: &
         camera.pan(response.drag_delta());
         moved = true;
     }
+    let keys = arrows(ui, response);
+    if keys != egui::Vec2::ZERO {
+        camera.pan(-keys * KEY_STEP);
+        moved = true;
+    }
     // Also over the query's mark, which covers the canvas.
     if let Some(pointer) = ui.input(|input| input.pointer.hover_pos()).filter(|_| response.contains_pointer()) {
         let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
@@ -214,11 +223,10 @@ fn lens_place(pane: Rect, query: Pos2, around: f32) -> Option<Rect> {
     let beyond = if below { pane.bottom() - query.y } else { query.y - pane.top() } - clear - GAP.y;
     let side = (pane.width().min(pane.height()) * 0.45).min(240.0).min(beside.max(beyond));
     let corner = pos2(
-        if query.x < rect.center().x { rect.right() - side - 8.0 } else { rect.left() + 8.0 },
-        if query.y < rect.center().y { rect.bottom() - side - 24.0 } else { rect.top() + 24.0 },
+        if right { pane.right() - side - GAP.x } else { pane.left() + GAP.x },
+        if below { pane.bottom() - side - GAP.y } else { pane.top() + GAP.y },
     );
-    let window = PlaneWindow { center, units_per_point: reach * 2.5 / f64::from(side) };
-    Some(PlaneCamera { rect: Rect::from_min_size(corner, egui::Vec2::splat(side)), window })
+    (side >= LEAST).then(|| Rect::from_min_size(corner, egui::Vec2::splat(side)))
 }
 
 /// The lens, and a line to where it looks.

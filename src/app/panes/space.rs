@@ -6,6 +6,7 @@ use egui::{Align2, FontId, Rect, Sense, Stroke, Ui, vec2};
 use crate::app::features::export::PaneData;
 use crate::app::features::picking::tool::{follow_ui, gesture_ui, hint_ui, pointing_ui, tools_ui};
 use crate::app::features::walk::{controls, paint};
+use crate::app::look::focus::arrows;
 use crate::app::look::widgets::empty_ui;
 use crate::app::model::camera::{axis_directions, dolly, orbit, pan, place};
 use crate::app::model::{Action, ColorBy, Eye, PaneKind, SpaceCamera, SpaceView};
@@ -18,6 +19,9 @@ use crate::app::panes::names::names_ui;
 use crate::app::panes::points::{Sight, axis_ui, dimensions_ui, marks_ui, points_ui};
 use crate::cloud::PointCloud;
 use crate::text;
+
+/// How far an arrow key turns the view, as a drag over so many points of the screen.
+const KEY_STEP: f32 = 24.0;
 
 /// Identifies Space's picture in the GPU cache.
 const VIEW: u64 = 4;
@@ -129,6 +133,10 @@ fn move_ui(ui: &Ui, response: &egui::Response, view: &mut SpaceView, rect: Rect,
         orbit(view, by);
     } else if turns && response.dragged() {
         pan(view, by, rect.height());
+    }
+    let keys = arrows(ui, response);
+    if keys != egui::Vec2::ZERO {
+        orbit(view, keys * KEY_STEP);
     }
     if response.hovered() {
         let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));

@@ -18,6 +18,15 @@ pub const PANE_MARGIN: i8 = 6;
 /// What a pane needs to be read, its tab included: its controls or its key, and a figure under them.
 const LEAST: Vec2 = vec2(240.0, 240.0);
 
+/// The width of the button that maximises a pane, and of the one that lists the tabs.
+const MAXIMISE: f32 = 22.0;
+
+/// The name on the button that exports a pane.
+const EXPORT: &str = "Export";
+
+/// Room beside a tab's title.
+const TAB_MARGIN: f32 = 8.0;
+
 /// What all tiles beside and above each other need, in points of the screen; those behind others as tabs need no more.
 pub fn least_room(tree: &Tree<PaneKind>) -> Vec2 {
     fn of(tree: &Tree<PaneKind>, tile: TileId) -> Vec2 {
@@ -43,12 +52,18 @@ pub struct Panes<'a> {
     pub context: PaneContext<'a>,
     /// Where each pane was drawn.
     pub rects: &'a mut HashMap<PaneKind, Rect>,
+    /// The places beside tabs that are kept for what belongs to the pane in front, and the tabs, where they have no room for all.
+    pub strips: HashMap<PaneKind, (Rect, Vec<PaneKind>)>,
 }
 
 impl Panes<'_> {
     /// One pane alone, which is chosen above it.
     pub fn one_ui(&mut self, ui: &mut Ui) {
         let shown = self.context.state.pane;
+        // The panel that says it is not in sight.
+        let room = Room::of(ui.ctx().content_rect().width());
+        let answered = self.context.session.answered.as_ref().filter(|_| !self.context.state.panels(room)[1]);
+        let mut sentence = answered.map(|answered| telling(ui, self.context.session, answered).sentence());
         Frame::NONE.fill(self.context.palette.panel).inner_margin(Margin::symmetric(PANE_MARGIN, 2)).show(ui, |ui| {
             ui.horizontal(|ui| {
                 let combo = ComboBox::from_id_salt("pane").width(120.0).height(300.0).selected_text(shown.title());
@@ -60,20 +75,26 @@ impl Panes<'_> {
                     }
                 });
                 name_chooser(&response.response, "Pane", shown.title());
-                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                    self.export_ui(ui, shown);
-                    if self.context.state.maximised {
-                        self.maximise_ui(ui, shown);
-                    }
-                    // The panel that says it is not in sight.
-                    let room = Room::of(ui.ctx().content_rect().width());
-                    if let (false, Some(answered)) = (self.context.state.panels(room)[1], &self.context.session.answered) {
-                        let sentence = telling(ui, self.context.session, answered).sentence();
-                        let label = egui::Label::new(&sentence).truncate();
-                        ui.with_layout(Layout::left_to_right(Align::Center), |ui| ui.add(label)).response.on_hover_text(&sentence);
+                let maximised = self.context.state.maximised;
+                let controls = export_width(ui) + if maximised { MAXIMISE + ui.spacing().item_spacing.x } else { 0.0 };
+                let room = (ui.available_width() - controls - ui.spacing().item_spacing.x).max(0.0);
+                let height = ui.spacing().interact_size.y;
+                let fits = sentence.as_ref().is_some_and(|sentence| width_of(ui, sentence) <= room);
+                ui.allocate_ui_with_layout(vec2(room, height), Layout::left_to_right(Align::Center), |ui| {
+                    ui.set_min_width(room);
+                    if let Some(sentence) = sentence.take_if(|_| fits) {
+                        ui.label(sentence);
                     }
                 });
+                if maximised {
+                    self.maximise_ui(ui, shown);
+                }
+                self.export_ui(ui, shown);
             });
+            // Where it has no room beside them, it stands under them, whole.
+            if let Some(sentence) = sentence {
+                ui.add(egui::Label::new(sentence).wrap());
+            }
         });
         self.content_ui(ui, shown);
     }
@@ -84,10 +105,22 @@ impl Panes<'_> {
         Frame::NONE.inner_margin(Margin::same(PANE_MARGIN)).show(ui, |ui| (pane(kind).draw)(ui, context));
     }
 
+    /// All tabs of a strip that has no room for them.
+    fn tabs_ui(&mut self, ui: &mut Ui, shown: PaneKind, tabs: &[PaneKind]) {
+        let actions = &mut self.context.actions;
+        let response = menu_ui(ui, "»", |ui| {
+            for &tab in tabs {
+                menu_entry_ui(ui, egui::RadioButton::new(tab == shown, tab.title()), Command::Show(tab), actions);
+            }
+        });
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "All tabs here"));
+        response.on_hover_text("All tabs of this strip, which has no room for them.");
+    }
+
     /// The button that gives a pane the whole window, or restores it.
     fn maximise_ui(&mut self, ui: &mut Ui, pane: PaneKind) {
         let maximised = self.context.state.maximised;
-        let (rect, response) = ui.allocate_exact_size(vec2(22.0, ui.spacing().interact_size.y), Sense::click());
+        let (rect, response) = ui.allocate_exact_size(vec2(MAXIMISE, ui.spacing().interact_size.y), Sense::click());
         let name = if maximised { "Restore".to_owned() } else { format!("Maximise {}", pane.title()) };
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
         let visuals = ui.style().interact(&response);
@@ -120,7 +153,7 @@ impl Panes<'_> {
     /// What of a pane goes into files.
     fn export_ui(&mut self, ui: &mut Ui, pane: PaneKind) {
         let actions = &mut self.context.actions;
-        let response = menu_ui(ui, "Export", |ui| {
+        let response = menu_ui(ui, EXPORT, |ui| {
             let table = ExportKind::Data(pane).is_table();
             let data = if table { "Data as CSV, TSV, Parquet or npz…" } else { "Data as CSV…" };
             menu_entry_ui(ui, Button::new(data), Action::StartExport(ExportKind::Data(pane)), actions);
@@ -141,8 +174,28 @@ impl Panes<'_> {
     }
 }
 
+/// The width of text on a button or a tab.
+fn width_of(ui: &Ui, text: &str) -> f32 {
+    let font = egui::TextStyle::Button.resolve(ui.style());
+    ui.painter().layout_no_wrap(text.to_owned(), font, egui::Color32::WHITE).size().x
+}
+
+fn export_width(ui: &Ui) -> f32 {
+    (width_of(ui, EXPORT) + 2.0 * ui.spacing().button_padding.x).ceil() + 1.0
+}
+
 impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
     fn pane_ui(&mut self, ui: &mut Ui, _tile: TileId, pane: &mut PaneKind) -> UiResponse {
+        // After the tabs and before the pane, which is where Tab goes.
+        if let Some((place, tabs)) = self.strips.remove(pane) {
+            let mut inside = ui.new_child(egui::UiBuilder::new().id_salt("strip").max_rect(place).layout(Layout::left_to_right(Align::Center)));
+            inside.set_clip_rect(place.expand(2.0));
+            if !tabs.is_empty() {
+                self.tabs_ui(&mut inside, *pane, &tabs);
+            }
+            self.maximise_ui(&mut inside, *pane);
+            self.export_ui(&mut inside, *pane);
+        }
         self.content_ui(ui, *pane);
         UiResponse::None
     }
@@ -152,12 +205,30 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
     }
 
     fn top_bar_right_ui(&mut self, tiles: &Tiles<PaneKind>, ui: &mut Ui, _tile: TileId, tabs: &egui_tiles::Tabs, _scroll: &mut f32) {
-        let Some(Tile::Pane(pane)) = tabs.active.and_then(|active| tiles.get(active)) else { return };
-        self.export_ui(ui, *pane);
-        self.maximise_ui(ui, *pane);
+        let pane = |tile: &TileId| if let Some(Tile::Pane(pane)) = tiles.get(*tile) { Some(*pane) } else { None };
+        let Some(active) = tabs.active.as_ref().and_then(pane) else { return };
+        let all: Vec<PaneKind> = tabs.children.iter().filter_map(pane).collect();
+        let gap = ui.spacing().item_spacing.x;
+        let width = export_width(ui) + gap + MAXIMISE;
+        let of_tabs: f32 = all.iter().map(|pane| width_of(ui, pane.title()) + 2.0 * TAB_MARGIN).sum();
+        let hides = of_tabs > ui.available_width() - width - gap;
+        let size = vec2(if hides { width + gap + MAXIMISE } else { width }, ui.spacing().interact_size.y);
+        let (_, place) = ui.allocate_space(size);
+        self.strips.insert(active, (place, if hides { all } else { Vec::new() }));
+    }
+
+    fn is_tile_draggable(&self, tiles: &Tiles<PaneKind>, tile: TileId) -> bool {
+        // What is behind tabs would take the keys, and has no name.
+        matches!(tiles.get(tile), Some(Tile::Pane(_)))
     }
 
     fn on_tab_button(&mut self, tiles: &mut Tiles<PaneKind>, tile: TileId, response: Response) -> Response {
+        let in_front = matches!(tiles.get(tile), Some(Tile::Pane(pane)) if *pane == self.context.state.pane);
+        let shown = response.ctx.data(|data| data.get_temp::<PaneKind>(egui::Id::unique("tab that was shown")));
+        if response.gained_focus() || (in_front && shown != Some(self.context.state.pane)) {
+            response.ctx.data_mut(|data| data.insert_temp(egui::Id::unique("tab that was shown"), self.context.state.pane));
+            response.scroll_to_me_animation(None, egui::style::ScrollAnimation::none());
+        }
         if let Some(Tile::Pane(pane)) = tiles.get(tile)
             && response.double_clicked()
         {
@@ -181,6 +252,10 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
 
     fn tab_text_color(&self, _visuals: &egui::Visuals, _tiles: &Tiles<PaneKind>, _tile: TileId, state: &TabState) -> egui::Color32 {
         if state.active { self.context.palette.text } else { self.context.palette.text_weak }
+    }
+
+    fn tab_title_spacing(&self, _visuals: &egui::Visuals) -> f32 {
+        TAB_MARGIN
     }
 
     fn gap_width(&self, _style: &egui::Style) -> f32 {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use egui::{Color32, RichText, Ui, Vec2, vec2};
+use egui::{Color32, RichText, Sense, Ui, Vec2, vec2};
 use egui_plot::{AxisHints, Bar, BarChart, HLine, LineStyle, Plot};
 
 use crate::app::features::export::PaneData;
@@ -98,7 +98,15 @@ fn searches_ui(ui: &mut Ui, record: &RunRecord, phases: &BTreeMap<Phase, Vec<f64
 
 /// A plot as all panes have it.
 pub fn plot<'a>(id: &'static str, palette: &Palette) -> Plot<'a> {
-    Plot::new(id).show_background(false).grid_color(palette.line).allow_scroll(false).allow_boxed_zoom(false).set_margin_fraction(vec2(0.02, 0.08))
+    // Where a click does nothing, the keys have nothing to go to.
+    let sense = Sense::CLICK | Sense::DRAG;
+    Plot::new(id)
+        .sense(sense)
+        .show_background(false)
+        .grid_color(palette.line)
+        .allow_scroll(false)
+        .allow_boxed_zoom(false)
+        .set_margin_fraction(vec2(0.02, 0.08))
 }
 
 /// At most about ten of 1, 2, 3, ….

@@ -1,8 +1,9 @@
 //! The window's parts: menus above, the problem left, the selection right, the status line below, panes in the middle.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
-use egui::{CentralPanel, Frame, Margin, Panel, RadioButton, Ui};
+use egui::{CentralPanel, Frame, Margin, Panel, RadioButton, Rect, Ui, vec2};
 
 use crate::app::features::lesson::controls;
 use crate::app::look::{Palette, keys_text, menu_entry_ui, menu_items_ui, menu_ui};
@@ -27,11 +28,13 @@ impl App {
         let [problem, selection] = self.state.panels(room);
         let side = Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(10, 6));
         Panel::top("menus").frame(Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(8, 3))).show(ui, |ui| self.menus_ui(ui));
-        Panel::bottom("status").frame(Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(10, 4))).show(ui, |ui| {
-            crate::app::shell::panels::status::status_ui(ui, &self.session, problem && !self.session.lesson.open, palette, &mut self.actions);
-        });
+        // What stands below and on the right has its place now, as it is around the panes, and is drawn after them: Tab goes through
+        // the widgets in the order in which they are drawn.
+        let below = Panel::bottom("status").frame(Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(10, 4)));
+        let below = below.show(ui, |ui| ui.allocate_space(vec2(ui.available_width(), ui.spacing().interact_size.y)).1).inner;
         if self.session.lesson.open {
             self.lesson_ui(ui, palette);
+            self.status_ui(ui, below, false, palette);
             return self.dialogs_ui(ui, palette);
         }
         if room == Room::One && problem {
@@ -39,6 +42,7 @@ impl App {
                 .frame(side)
                 .show(ui, |ui| crate::app::shell::panels::problem::problem_ui(ui, &self.state, &self.session, palette, &mut self.actions));
             self.pane_rects.clear();
+            self.status_ui(ui, below, problem, palette);
             return self.dialogs_ui(ui, palette);
         }
         if problem {
@@ -46,11 +50,10 @@ impl App {
                 crate::app::shell::panels::problem::problem_ui(ui, &self.state, &self.session, palette, &mut self.actions);
             });
         }
-        if selection {
-            Panel::right("selection").resizable(true).default_size(228.0).size_range(200.0..=460.0).frame(side).show(ui, |ui| {
-                crate::app::shell::panels::selection::selection_ui(ui, &self.state, &self.session, palette, &mut self.actions);
-            });
-        }
+        let right = selection.then(|| {
+            let right = Panel::right("selection").resizable(true).default_size(228.0).size_range(200.0..=460.0).frame(side);
+            right.show(ui, |ui| ui.allocate_space(ui.available_size()).1).inner
+        });
         CentralPanel::default().frame(Frame::NONE.fill(palette.canvas)).show(ui, |ui| {
             // Where they would take the panes' room, they stay away.
             if self.state.hints && ui.available_width() > 560.0 {
@@ -70,6 +73,7 @@ impl App {
                     actions: &mut self.actions,
                 },
                 rects: &mut self.pane_rects,
+                strips: HashMap::new(),
             };
             // Where panes beside or above each other would be too small to be read, there is one, and the others are chosen.
             let (room, least) = (ui.available_size(), least_room(&tree));
@@ -81,12 +85,25 @@ impl App {
             }
             self.state.tree = tree;
         });
+        if let Some(right) = right {
+            in_place(ui, "selection", right, |ui| {
+                crate::app::shell::panels::selection::selection_ui(ui, &self.state, &self.session, palette, &mut self.actions);
+            });
+        }
+        self.status_ui(ui, below, problem, palette);
         self.dialogs_ui(ui, palette);
+    }
+
+    fn status_ui(&mut self, ui: &mut Ui, place: Rect, problem: bool, palette: &Palette) {
+        in_place(ui, "status", place, |ui| {
+            crate::app::shell::panels::status::status_ui(ui, &self.session, problem, palette, &mut self.actions);
+        });
     }
 
     /// What lies over everything else.
     fn dialogs_ui(&mut self, ui: &Ui, palette: &Palette) {
         crate::app::shell::panels::export::export_ui(ui, &self.session, palette, &mut self.actions);
+        crate::app::shell::panels::quit::quit_ui(ui, &self.session, palette, &mut self.actions);
         crate::app::shell::panels::parts::parts_ui(ui, &self.session, palette, &mut self.actions);
         crate::app::shell::panels::shortcuts::shortcuts_ui(ui, &self.session, palette, &mut self.actions);
         crate::app::shell::panels::finder::finder_ui(ui, &self.state, &self.session, palette, &mut self.actions);
@@ -103,7 +120,6 @@ impl App {
                 menu_ui(ui, "Open a sample", |ui| crate::app::shell::panels::hints::samples_ui(ui, actions));
                 menu_items_ui(ui, &Command::FILE[1..], actions);
                 if let Some(player) = session.lesson.player.as_ref().filter(|_| session.lesson.open) {
-        crate::app::shell::panels::quit::quit_ui(ui, &self.session, palette, &mut self.actions);
                     ui.separator();
                     controls::export_ui(ui, player, actions);
                 }
@@ -161,6 +177,14 @@ impl App {
             });
         });
     }
+}
+
+/// Draws into a place that was kept for it.
+fn in_place(ui: &mut Ui, name: &str, place: Rect, add: impl FnOnce(&mut Ui)) {
+    let layout = egui::Layout::top_down(egui::Align::Min);
+    let mut inside = ui.new_child(egui::UiBuilder::new().id_salt(name).max_rect(place).layout(layout));
+    inside.set_clip_rect(place.expand(3.0));
+    add(&mut inside);
 }
 
 /// The files that were opened lately.

@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::app::gpu;
+use crate::app::look::Palette;
+use crate::app::look::focus::{pass_by, ring_ui};
 use crate::app::model::{Action, Actions, Command, Walked};
 use crate::app::shell::app::App;
 use crate::app::shell::kept;
@@ -42,25 +44,25 @@ pub fn run(file: Option<PathBuf>, lesson: Option<u32>, on_start: impl FnOnce(Box
     let beginning = eframe::storage_dir(APP).map(|folder| kept::begin(&folder));
     let start = beginning.as_ref().map(|beginning| Arc::clone(&beginning.start));
     let window = Arc::new(OnceLock::<egui::Context>::new());
+    let leaves = Arc::new(AtomicBool::new(false));
     on_start({
         let (window, start, leaves) = (Arc::clone(&window), start.clone(), Arc::clone(&leaves));
-    let leaves = Arc::new(AtomicBool::new(false));
         Box::new(move || {
             // Whoever stops a start has not seen it fail.
             start.iter().for_each(|start| start.over());
-            window.get().map(close).is_some()
-        })
             // Nobody may be there to answer a question.
             leaves.store(true, Ordering::Relaxed);
+            window.get().map(close).is_some()
+        })
     });
     let closed = eframe::run_native(
         APP,
         options,
         Box::new(move |cc| {
             let mut app = App::begin(cc, file, beginning)?;
+            app.leaves = leaves;
             _ = window.set(cc.egui_ctx.clone());
             if let Some(number) = lesson {
-            app.leaves = leaves;
                 app.send(crate::app::model::commands::lesson::LessonAction::Open(number));
             }
             Ok(Box::new(app))
@@ -142,7 +144,9 @@ impl eframe::App for App {
         if !dropped.is_empty() {
             self.actions.send(Action::OpenPaths(dropped));
         }
+        pass_by(ui.ctx());
         self.window_ui(ui);
+        ring_ui(ui.ctx(), Palette::of(self.look(), ui.visuals()));
         // After what the fields say: where frames are slow, a number and the keys that run it come in one.
         for action in self.actions.take().into_iter().chain(commands.take()) {
             self.apply(action);

@@ -1,8 +1,9 @@
 //! How values are spread, above their colours: a histogram to brush, and thresholds to type.
 
-use egui::{DragValue, PointerButton, Pos2, Rect, RichText, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
+use egui::{DragValue, PointerButton, Pos2, Rect, Response, RichText, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use crate::app::look::Palette;
+use crate::app::look::focus::{arrows, is_keyed};
 use crate::app::model::{Actions, Channel, ColorAction, How, Numbers};
 use crate::text;
 
@@ -29,10 +30,12 @@ pub fn histogram_ui(
     actions: &mut Actions,
 ) {
     let (rect, response) = ui.allocate_exact_size(vec2(width, HEIGHT), Sense::click_and_drag());
-    let response = response.on_hover_text(format!("How {} is spread. Drag to select by it; Shift adds, Ctrl adds or removes.", channel.title));
-    let name = format!("Histogram of {}", channel.title);
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &name));
+    let response = response.on_hover_text(format!(
+        "How {} is spread. Drag to select by it, or choose by arrow keys and Enter; Shift adds, Ctrl adds or removes.",
+        channel.title
+    ));
     let bins = ((width / BIN) as usize).max(1);
+    let keyed = keyed_ui(ui, &response, bins);
     let counts = numbers.histogram(scale, bins);
     let most = counts.iter().copied().max().unwrap_or(0).max(1) as f32;
     let step = width / bins as f32;
@@ -43,6 +46,7 @@ pub fn histogram_ui(
         let left = rect.left() + bin as f32 * step;
         painter.rect_filled(Rect::from_min_max(pos2(left, rect.bottom() - height), pos2(left + step, rect.bottom())), 0.0, palette.text_weak);
     }
+    let ends = keyed.map(|[from, to]| [rect.left() + from as f32 * step, rect.left() + (to + 1) as f32 * step]);
     // When the button goes up, where it went down is no longer known.
     if response.drag_started()
         && let Some(origin) = ui.input(|input| input.pointer.press_origin())
@@ -50,15 +54,13 @@ pub fn histogram_ui(
         ui.data_mut(|data| data.insert_temp(response.id, origin));
     }
     let origin: Option<Pos2> = ui.data(|data| data.get_temp(response.id));
-    let (Some(from), Some(to)) =
-        (origin.filter(|_| response.dragged_by(PRIMARY) || response.drag_stopped_by(PRIMARY)), response.interact_pointer_pos())
-    else {
-        return;
+    let dragged = origin.filter(|_| response.dragged_by(PRIMARY) || response.drag_stopped_by(PRIMARY)).zip(response.interact_pointer_pos());
+    let dragged = dragged.map(|(from, to)| [from.x.min(to.x), from.x.max(to.x)]).filter(|[left, right]| right - left >= LEAST);
+    let name = format!("Histogram of {}", channel.title);
+    let Some(ends) = dragged.or(ends) else {
+        return response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
     };
-    let [left, right] = [from.x.min(to.x), from.x.max(to.x)].map(|x| x.clamp(rect.left(), rect.right()));
-    if right - left < LEAST {
-        return;
-    }
+    let [left, right] = ends.map(|x| x.clamp(rect.left(), rect.right()));
     let brush = Rect::from_min_max(pos2(left, rect.top()), pos2(right, rect.bottom()));
     painter.rect_filled(brush, 0.0, palette.query.gamma_multiply(0.25));
     painter.rect_stroke(brush, 0.0, Stroke::new(1.0, palette.query), StrokeKind::Inside);
@@ -69,12 +71,29 @@ pub fn histogram_ui(
     };
     let low = if left > rect.left() { value(left) } else { f64::NEG_INFINITY };
     let high = if right < rect.right() { value(right) } else { f64::INFINITY };
-    if response.drag_stopped_by(PRIMARY) {
+    let named = format!("{name}, {}", numbers.span(low, high));
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &named));
+    if response.drag_stopped_by(PRIMARY) || (dragged.is_none() && response.clicked()) {
         let how = How::of_click(ui.input(|input| input.modifiers));
         actions.send(ColorAction::SelectBetween(low, high, how));
     } else {
         response.show_tooltip_text(format!("{} {}", channel.title, numbers.span(low, high)));
     }
+}
+
+/// The bins that keys have chosen, the first and the last: arrows move them, with Shift only the last one.
+fn keyed_ui(ui: &Ui, response: &Response, bins: usize) -> Option<[usize; 2]> {
+    if !is_keyed(response) {
+        return None;
+    }
+    let by = arrows(ui, response).x as isize;
+    let shift = ui.input(|input| input.modifiers.shift);
+    let id = response.id.with("bins by keys");
+    let [from, to]: [usize; 2] = ui.data(|data| data.get_temp(id)).unwrap_or([0, bins.saturating_sub(1) / 10]);
+    let to = to.saturating_add_signed(by).min(bins - 1);
+    let from = if shift { from } else { from.saturating_add_signed(by) }.min(to);
+    ui.data_mut(|data| data.insert_temp(id, [from, to]));
+    Some([from, to])
 }
 
 /// A menu that selects by value: between two that are typed, or the highest and lowest.

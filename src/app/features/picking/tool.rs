@@ -3,6 +3,7 @@
 use egui::emath::GuiRounding as _;
 use egui::{Align, Align2, FontId, Layout, Modifiers, PointerButton, Pos2, Rect, Response, Sense, Shape, Stroke, Ui, pos2, vec2};
 
+use crate::app::look::focus::is_keyed;
 use crate::app::look::{Palette, keys_text};
 use crate::app::model::{Actions, Command, Eye, How, Lasso, PickAction, Purpose, Region, SelectAction, Session, Tool};
 
@@ -116,7 +117,15 @@ fn how(modifiers: Modifiers) -> How {
 /// Clicks, double clicks, rests of the pointer, and the way back to the usual tool.
 pub fn pointing_ui(ui: &Ui, response: &Response, eyes: &[(Rect, Eye)], session: &Session, actions: &mut Actions) {
     let modifiers = ui.input(|input| input.modifiers);
-    if let Some(pointer) = response.interact_pointer_pos()
+    // By keys, what is in the middle is meant.
+    let middle = response.rect.center();
+    if is_keyed(response) {
+        let stroke = Stroke::new(1.5, ui.visuals().text_color());
+        for arm in [vec2(6.0, 0.0), vec2(0.0, 6.0)] {
+            ui.painter().line_segment([middle - arm, middle + arm], stroke);
+        }
+    }
+    if let Some(pointer) = response.interact_pointer_pos().or_else(|| response.clicked().then_some(middle))
         && let Some((_, eye)) = eye_at(eyes, pointer)
     {
         let how = How::of_click(modifiers);

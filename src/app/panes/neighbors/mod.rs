@@ -7,6 +7,7 @@ use egui::{Align, Label, Layout, RichText, ScrollArea, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 
 use crate::app::features::export::PaneData;
+use crate::app::look::focus::arrows;
 use crate::app::look::{number, sort_head_ui};
 use crate::app::model::{Action, Answered, ExportKind, Hovered, How, PaneKind, Picked, SelectAction};
 use crate::app::panes::descriptor::{More, Pane, PaneContext};
@@ -25,6 +26,9 @@ pub const PANE: Pane = Pane {
         about: "Of every query: a table, or ivecs and ibin as benchmarks have them.",
     }],
 };
+
+/// Where it is kept to which row keys went.
+const MOVED: &str = "row of Neighbours that keys went to";
 
 fn neighbors_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
@@ -67,9 +71,15 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
     let sight = ui.clip_rect().x_range();
     let sort = context.session.sorts.get(&PaneKind::Neighbors);
     let (widths, order) = (columns.widths(ui, sort), columns.order(ui, sort));
-    let mut table = TableBuilder::new(ui).striped(true).sense(Sense::click()).cell_layout(Layout::left_to_right(Align::Center)).auto_shrink(false);
+    // One place for the keys in all rows, at the one that was chosen last; the arrows move it.
+    let current = context.session.rank.and_then(|rank| order.iter().position(|&of| of == rank)).unwrap_or(0);
+    let moved = ui.data_mut(|data| data.remove_temp::<usize>(egui::Id::unique(MOVED)));
+    let mut table = TableBuilder::new(ui).striped(true).sense(Sense::CLICK).cell_layout(Layout::left_to_right(Align::Center)).auto_shrink(false);
     for width in widths {
         table = table.column(Column::exact(width));
+    }
+    if let Some(moved) = moved {
+        table = table.scroll_to_row(moved, None);
     }
     let table = table.header(20.0, |mut header| {
         for (at, name) in columns.names().into_iter().enumerate() {
@@ -86,6 +96,7 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
     });
     let mut pointed = false;
     let neighbors = &columns.neighbors;
+    let mut keyed = None;
     table.body(|body| {
         body.rows(20.0, neighbors.len(), |mut row| {
             let rank = order[row.index()];
@@ -94,8 +105,13 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
             let here = Hovered { what: Picked::Row(index), pane: PaneKind::Neighbors };
             // Also the row whose point is under the pointer in another pane.
             row.set_hovered(context.session.hovered.is_some_and(|hovered| hovered.what == here.what));
-            for shown in columns.texts(rank, context.session.selection.has_row(index)) {
+            let has_keys = row.index() == current;
+            for (column, shown) in columns.texts(rank, context.session.selection.has_row(index)).enumerate() {
                 row.col(|ui| {
+                    if has_keys && column == 0 {
+                        keyed =
+                            Some(ui.interact(ui.max_rect(), egui::Id::unique("row of Neighbours with the keys"), Sense::focusable_noninteractive()));
+                    }
                     if is_whole(ui.max_rect().x_range(), sight) {
                         let label = Label::new(number(shown.text)).selectable(false);
                         ui.add(if shown.long { label.truncate() } else { label.extend() });
@@ -113,8 +129,34 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
             }
         });
     });
+    if let Some(keyed) = keyed {
+        keys_ui(ui, &keyed, current, neighbors, &order, context);
+    }
     if !pointed && context.session.hovered.is_some_and(|hovered| hovered.pane == PaneKind::Neighbors) {
         context.actions.send(SelectAction::Hover(None));
+    }
+}
+
+/// The arrows choose the row above or below, with Shift beside those that are chosen; Enter and Space do as a click.
+fn keys_ui(ui: &Ui, row: &egui::Response, at: usize, neighbors: &[(u32, f32)], order: &[usize], context: &mut PaneContext<'_>) {
+    let Some(&rank) = order.get(at) else { return };
+    let name = format!("Neighbour of rank {}, row {}", text::thousands(rank as u64), text::thousands(u64::from(neighbors[rank].0)));
+    let chosen = context.session.rank == Some(rank);
+    row.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, chosen, &name));
+    let by = arrows(ui, row).y as isize;
+    if !row.has_focus() {
+        return;
+    }
+    let (shift, pressed) = ui.input(|input| (input.modifiers.shift, input.key_pressed(egui::Key::Enter) || input.key_pressed(egui::Key::Space)));
+    if pressed {
+        choose(rank, How::of_click(ui.input(|input| input.modifiers)), neighbors, order, context);
+    } else if by != 0
+        && let Some(&next) = at.checked_add_signed(by).and_then(|next| order.get(next))
+    {
+        let how = if shift { How::Add } else { How::Replace };
+        context.actions.send(Action::SelectRank(Some(next)));
+        context.actions.send(SelectAction::rows(vec![neighbors[next].0], how, "rows of Neighbours"));
+        ui.data_mut(|data| data.insert_temp(egui::Id::unique(MOVED), at.saturating_add_signed(by)));
     }
 }
 

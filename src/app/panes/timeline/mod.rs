@@ -8,6 +8,7 @@ pub mod rows;
 use egui::{Align2, FontId, Rangef, Rect, RichText, ScrollArea, Sense, Stroke, Ui, pos2, vec2};
 
 use crate::app::features::export::PaneData;
+use crate::app::look::focus::arrows;
 use crate::app::look::{Palette, any_of, command_ui, empty_ui, ticks};
 use crate::app::model::timeline::NAMES;
 use crate::app::model::{Action, Command, ExportKind, PaneKind, TimeAxis, TimelineView};
@@ -62,6 +63,14 @@ fn timeline_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             tracks.row_ui(ui, canvas, row, range);
         }
         move_ui(ui, &response, timeline, &axis, &mut view);
+        // By keys, there is no place that is pressed: the picked query's warp is shown.
+        if response.clicked() && response.interact_pointer_pos().is_none() {
+            context.actions.send(Command::FitView);
+        }
+        let by = arrows(ui, &response);
+        if by.x != 0.0 {
+            view.pan(timeline, f64::from(by.x) * 0.1);
+        }
         tracks.point_ui(ui, &response, &rows, context.actions);
     });
     if view != session.timeline {

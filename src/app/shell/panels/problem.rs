@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 
 use egui::{ComboBox, RichText, ScrollArea, TextEdit, Ui};
 
-use crate::app::look::{Palette, command_ui, error_ui, field_ui, heading_ui, keys_text, menu_ui, percent, row_ui, wide_field_ui};
+use crate::app::look::{Palette, command_ui, error_ui, field_ui, follow_ui, heading_ui, keys_text, menu_ui, percent, row_ui, wide_field_ui};
 use crate::app::model::draft::number;
 use crate::app::model::{
     Action, Actions, Activity, Command, DataKind, Draft, EngineStatus, Field, FieldError, LeftOut, QueryKind, Session, State, plan_of, roles,
@@ -30,22 +30,46 @@ pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palet
     let mut draft = state.draft.clone();
     let mut errors = draft.errors();
     errors.extend(too_many_queries(&draft, session));
-    egui::Panel::bottom("run").show_separator_line(false).frame(egui::Frame::NONE.inner_margin(egui::Margin { top: 6, ..Default::default() })).show(
+    above_ui(
         ui,
         |ui| {
-            run_ui(ui, &state.draft, session, &errors, palette, actions);
+            ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+                ui.spacing_mut().item_spacing.y = 4.0;
+                data_ui(ui, &mut draft, session, &errors, palette, actions);
+                question_ui(ui, &mut draft, session, &errors, palette);
+                query_ui(ui, &mut draft, session, &errors, palette, actions);
+                engine_ui(ui, &mut draft, session, &errors, palette);
+                follow_ui(ui);
+            });
         },
-    );
-    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-        ui.spacing_mut().item_spacing.y = 4.0;
-        data_ui(ui, &mut draft, session, &errors, palette, actions);
-        question_ui(ui, &mut draft, session, &errors, palette);
-        query_ui(ui, &mut draft, session, &errors, palette, actions);
-        engine_ui(ui, &mut draft, session, &errors, palette);
-    });
+        |ui| run_ui(ui, &state.draft, session, &errors, palette),
+    )
+    .into_iter()
+    .for_each(|action| actions.send(action));
     if draft != state.draft {
         actions.send(Action::SetDraft(Box::new(draft)));
     }
+}
+
+/// What scrolls, and under it what always stands at the bottom. It is drawn in this order, in which Tab goes too, and so the height of
+/// the latter is that of the frame before.
+fn above_ui<R>(ui: &mut Ui, scrolls: impl FnOnce(&mut Ui), stands: impl FnOnce(&mut Ui) -> R) -> R {
+    const GAP: f32 = 6.0;
+    let id = ui.scope_id().with("height below");
+    let (whole, known) = (ui.available_rect_before_wrap(), ui.data(|data| data.get_temp::<f32>(id)).unwrap_or(80.0));
+    let split = (whole.bottom() - known - GAP).max(whole.top());
+    ui.scope_builder(egui::UiBuilder::new().max_rect(egui::Rect::from_min_max(whole.min, egui::pos2(whole.right(), split))), scrolls);
+    let below = egui::Rect::from_min_max(egui::pos2(whole.left(), split + GAP), whole.max);
+    let below = ui.scope_builder(egui::UiBuilder::new().max_rect(below), |ui| {
+        let said = stands(ui);
+        (said, ui.min_rect().height())
+    });
+    let (said, height) = below.inner;
+    if (height - known).abs() > 0.5 {
+        ui.data_mut(|data| data.insert_temp(id, height));
+        ui.ctx().request_discard("what stands below has another height");
+    }
+    said
 }
 
 /// More queries than rows are never cut down silently.
@@ -484,7 +508,15 @@ fn parameter_ui(ui: &mut Ui, parameter: &Parameter, given: &str, draft: &mut Dra
     row.on_hover_text(help);
 }
 
-fn run_ui(ui: &mut Ui, draft: &Draft, session: &Session, errors: &[FieldError], palette: &Palette, actions: &mut Actions) {
+fn run_ui(ui: &mut Ui, draft: &Draft, session: &Session, errors: &[FieldError], palette: &Palette) -> Vec<Action> {
+    /// Lines under the button, so that it stays where it is whatever they say; a low window has one to spare.
+    const LINES: f32 = 3.0;
+    const LOW: f32 = 640.0;
+    const BUTTON: f32 = 30.0;
+    let mut asked = Actions::default();
+    let low = ui.ctx().content_rect().height() <= LOW;
+    let line = ui.text_style_height(&egui::TextStyle::Small) + ui.spacing().item_spacing.y;
+    ui.set_min_height(BUTTON + line * if low { 1.0 } else { LINES });
     let busy = matches!(session.activity, Activity::Loading { .. } | Activity::Running { .. });
     if busy {
         let (text, fraction) = match &session.activity {
@@ -493,21 +525,21 @@ fn run_ui(ui: &mut Ui, draft: &Draft, session: &Session, errors: &[FieldError], 
             _ => (String::new(), None),
         };
         ui.horizontal(|ui| {
-            command_ui(ui, Command::Cancel, actions);
+            command_ui(ui, Command::Cancel, &mut asked);
             ui.add(egui::ProgressBar::new(fraction.unwrap_or(0.0)).desired_width(ui.available_width()));
         });
         ui.add(egui::Label::new(RichText::new(text).color(palette.text_weak).small()).truncate());
-        return;
+        return asked.take();
     }
     let reason = errors.first().map(|error| error.sentence.clone());
     let text = RichText::new("Run").strong().color(if reason.is_none() { palette.on_accent } else { palette.text_weak });
     let button = egui::Button::new(text);
     let button = if reason.is_none() { button.fill(palette.accent) } else { button };
-    let size = egui::vec2(ui.available_width(), 30.0);
+    let size = egui::vec2(ui.available_width(), BUTTON);
     let response = ui.add_enabled_ui(reason.is_none(), |ui| ui.add_sized(size, button)).inner;
     let shortcut = Command::Run.shortcut().map(|shortcut| keys_text(ui.ctx(), &shortcut)).unwrap_or_default();
     if response.on_hover_text(format!("{} {shortcut}", Command::Run.tooltip())).clicked() {
-        actions.send(Command::Run);
+        asked.send(Command::Run);
     }
     /// Lines under the button, so that it stays where it is whatever they say; a low window has none to spare.
     const LINES: f32 = 3.0;
@@ -520,5 +552,17 @@ fn run_ui(ui: &mut Ui, draft: &Draft, session: &Session, errors: &[FieldError], 
     }
     if ui.ctx().content_rect().height() > LOW {
         ui.add_space((below - ui.cursor().top()).max(0.0));
+    let said = match reason {
+        Some(reason) => Some((reason, palette.error)),
+        None => plan_text(ui, draft, session).map(|sentence| (text::sentence_case(&sentence), palette.text_weak)),
+    };
+    if let Some((text, color)) = said {
+        let label = egui::Label::new(RichText::new(&text).color(color).small());
+        if low {
+            ui.add(label.truncate()).on_hover_text(text);
+        } else {
+            ui.add(label);
+        }
     }
+    asked.take()
 }

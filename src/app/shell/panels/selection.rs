@@ -6,6 +6,8 @@ use crate::app::features::live::place::place_ui;
 use crate::app::look::{Palette, command_ui, fact_ui, heading_ui, if_shuffled, keys_text};
 use crate::app::model::between::between;
 use crate::app::model::{Action, Actions, Answered, Command, Draft, Ended, How, SelectAction, Session, State};
+use crate::app::look::{Palette, command_ui, fact_ui, follow_ui, heading_ui, if_shuffled, keys_text};
+use crate::app::model::{Action, Actions, Answered, Command, Draft, Ended, Session, State};
 use crate::app::shell::panels::answer::answer_ui;
 use crate::cloud::Source;
 use crate::knn::{Measure, Metric, Setup};
@@ -77,6 +79,7 @@ pub fn selection_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Pal
         if let Some(record) = shown {
             folded_ui(ui, "Run", |ui| run_ui(ui, record, state, palette, actions));
         }
+        follow_ui(ui);
     });
 }
 

@@ -9,7 +9,7 @@ use driven::{Window, fill, press, small, until, until_answered, window};
 use egui::accesskit::Role;
 use egui::{Key, ViewportCommand, ViewportEvent, ViewportId};
 use egui_kittest::Harness;
-use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::Command;
 use warpscope::app::{App, ExportKind};
 

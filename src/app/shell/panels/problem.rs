@@ -541,20 +541,9 @@ fn run_ui(ui: &mut Ui, draft: &Draft, session: &Session, errors: &[FieldError], 
     if response.on_hover_text(format!("{} {shortcut}", Command::Run.tooltip())).clicked() {
         asked.send(Command::Run);
     }
-    /// Lines under the button, so that it stays where it is whatever they say; a low window has none to spare.
-    const LINES: f32 = 3.0;
-    const LOW: f32 = 640.0;
-    let below = ui.cursor().top() + LINES * (ui.text_style_height(&egui::TextStyle::Small) + ui.spacing().item_spacing.y);
-    if let Some(reason) = reason {
-        ui.label(RichText::new(reason).color(palette.error).small());
-    } else if let Some(sentence) = plan_text(ui, draft, session, Purpose::Measure) {
-        ui.label(RichText::new(text::sentence_case(&sentence)).color(palette.text_weak).small());
-    }
-    if ui.ctx().content_rect().height() > LOW {
-        ui.add_space((below - ui.cursor().top()).max(0.0));
     let said = match reason {
         Some(reason) => Some((reason, palette.error)),
-        None => plan_text(ui, draft, session).map(|sentence| (text::sentence_case(&sentence), palette.text_weak)),
+        None => plan_text(ui, draft, session, Purpose::Measure).map(|sentence| (text::sentence_case(&sentence), palette.text_weak)),
     };
     if let Some((text, color)) = said {
         let label = egui::Label::new(RichText::new(&text).color(color).small());

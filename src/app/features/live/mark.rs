@@ -62,7 +62,10 @@ pub fn mark_ui(
         let text = if free { "Drag the ring to put the query anywhere." } else { "Drag the ring to move the query from row to row." };
         let font = egui::FontId::proportional(12.0);
         let galley = ui.painter().layout(text.to_owned(), font, palette.text_weak, (camera.rect.width() - 16.0).max(40.0));
-        ui.painter().galley(hint_at(camera.rect, mark, galley.size().y), galley, palette.text_weak);
+        let at = hint_at(camera.rect, mark, galley.size().y);
+        // A ground of its own, as points lie under it.
+        ui.painter().rect_filled(Rect::from_min_size(at, galley.size()).expand(3.0), 2.0, palette.canvas.gamma_multiply(0.85));
+        ui.painter().galley(at, galley, palette.text_weak);
     }
 
     let cloud = session.cloud.clone()?;

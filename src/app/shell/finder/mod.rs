@@ -43,9 +43,8 @@ pub fn find(words: &str, mode: Mode, state: &State, session: &Session) -> Vec<Fo
             all.extend(choices::of_columns(state, session));
         }
     }
-    let mut found: Vec<([usize; 2], Found)> = all.into_iter().filter_map(|entry| Some((worth(&entry, &words)?, entry))).collect();
-    // Of what fits as well, the shorter is meant, which says little else; without words, all stay in their order.
-    found.sort_by_key(|(worth, entry)| (*worth, if words.is_empty() { 0 } else { entry.text.len() }));
+    let mut found: Vec<(usize, Found)> = all.into_iter().filter_map(|entry| Some((worth(&entry, &words)?, entry))).collect();
+    found.sort_by_key(|(worth, _)| *worth);
     spelled.into_iter().chain(found.into_iter().map(|(_, entry)| entry)).collect()
 }
 
@@ -54,16 +53,18 @@ fn british(word: &str) -> String {
     word.to_lowercase().replace("color", "colour").replace("neighbor", "neighbour")
 }
 
-/// Less is better: how the words stand in the text, and how late; `None` where a word is nowhere.
-fn worth(entry: &Found, words: &[String]) -> Option<[usize; 2]> {
+/// Less is better; `None` where a word is nowhere.
+fn worth(entry: &Found, words: &[String]) -> Option<usize> {
     let (text, about) = (british(&entry.text), british(&entry.about));
+    // Of a name and a longer one that begins with it, the name is meant.
+    let goes_on = |end: usize| text[end..].starts_with(|c: char| c.is_alphanumeric() || c == '-');
     let of_word = |word: &String| match text.find(word.as_str()) {
-        Some(0) => Some([0, 0]),
-        Some(at) if !text[..at].ends_with(char::is_alphanumeric) => Some([1, at]),
-        Some(at) => Some([2, at]),
-        None => about.contains(word.as_str()).then_some([8, text.len()]),
+        Some(0) => Some(usize::from(goes_on(word.len()))),
+        Some(at) if !text[..at].ends_with(char::is_alphanumeric) => Some(2 + usize::from(goes_on(at + word.len()))),
+        Some(_) => Some(4),
+        None => about.contains(word.as_str()).then_some(16),
     };
-    words.iter().map(of_word).try_fold([0; 2], |[worth, late], of| of.map(|[more, at]| [worth + more, late + at]))
+    words.iter().map(of_word).sum()
 }
 
 #[cfg(test)]

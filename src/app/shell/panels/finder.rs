@@ -94,12 +94,9 @@ fn entry_ui(ui: &mut Ui, place: Rect, entry: &Found, current: bool) -> egui::Res
     let keys = shortcut.map(|shortcut| keys_text(ui.ctx(), &shortcut)).unwrap_or_default();
     let button = egui::Button::selectable(current, &entry.text).truncate();
     // Weak text is not to be read on the ground of the chosen line.
-    let button = match keys {
-        keys if keys.is_empty() => button,
-        keys if current => button.right_text(keys),
-        keys => button.shortcut_text(keys),
-    };
+    let button = if current { button.right_text(keys) } else { button.shortcut_text(keys) };
     let button = button.min_size(place.size());
     let line = if entry.action.is_some() { ui.put(place, button) } else { ui.add_enabled_ui(false, |ui| ui.put(place, button)).inner };
+    line.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, entry.action.is_some(), current, &entry.text));
     line.on_hover_text(format!("{}\n{}", entry.text, entry.about))
 }

@@ -157,6 +157,8 @@ pub fn sort_head_ui(ui: &mut Ui, text: RichText, pane: PaneKind, sort: Option<&S
         Some(sort) => RichText::new(format!("{name} {}", if sort.descending { "↓" } else { "↑" })).strong(),
         None => text,
     };
+    // No higher than its text, as a head is.
+    ui.spacing_mut().interact_size.y = 0.0;
     let response = ui.add(egui::Button::new(shown).frame(false).truncate());
     let spoken = match of_this {
         Some(sort) => format!("{name}, sorted {}", if sort.descending { "descending" } else { "ascending" }),

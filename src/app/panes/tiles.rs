@@ -181,7 +181,7 @@ fn width_of(ui: &Ui, text: &str) -> f32 {
 }
 
 fn export_width(ui: &Ui) -> f32 {
-    (width_of(ui, EXPORT) + 2.0 * ui.spacing().button_padding.x).ceil() + 1.0
+    width_of(ui, EXPORT) + 2.0 * ui.spacing().button_padding.x
 }
 
 impl egui_tiles::Behavior<PaneKind> for Panes<'_> {

@@ -617,14 +617,14 @@ fn presenter_questions_and_looks_are_as_they_were() {
 fn a_lesson_is_drawn_without_a_display() {
     let folder = tempfile::tempdir().expect("a folder");
     let png = folder.path().join("lesson.png");
-    let show = Headless { lesson: Some(3), at: Some(100), presenter: true, size: [1280, 720], look: Look::Dark, scale: 1.0, file: None };
-    render_headless(&show, &png).unwrap_or_else(|error| panic!("{error:#}"));
+    let show = Headless { lesson: Some(3), at: Some(100), presenter: true, size: [1280, 720], look: Look::Dark, scale: 1.0, file: None, pane: None };
+    render_headless(&show, std::slice::from_ref(&png)).unwrap_or_else(|error| panic!("{error:#}"));
     let picture = image::open(&png).expect("a PNG").into_rgb8();
     assert_eq!(picture.dimensions(), (1280, 720));
     let [r, g, b, _] = warpscope::app::tokens::Palette::DARK.canvas.to_array();
     let empty = picture.pixels().filter(|pixel| pixel.0 == [r, g, b]).count();
     assert!(empty < 1280 * 720 * 9 / 10, "there is a picture on it");
     let late = folder.path().join("late.png");
-    let error = render_headless(&Headless { at: Some(999_999), ..show }, &late).expect_err("there is no such step").to_string();
+    let error = render_headless(&Headless { at: Some(999_999), ..show }, &[late.clone()]).expect_err("there is no such step").to_string();
     assert!(error.starts_with("step 999999: the search has ") && !late.exists(), "{error}");
 }

@@ -507,6 +507,6 @@ fn a_pane_is_drawn_in_more_pixels_and_as_shapes() {
     assert!((tree.size().width() - once.0 as f32).abs() < 2.0);
     let [r, g, b, _] = Palette::LIGHT.query.to_array();
     assert!(text.contains(&format!("#{r:02x}{g:02x}{b:02x}")), "the query is a shape of its colour");
-    assert!(text.contains("nearest to row ") && text.contains("data:image/png;base64,"), "text stays text; points are a picture");
+    assert!(text.contains("nearest of row ") && text.contains("data:image/png;base64,"), "text stays text; points are a picture");
     assert!(!text.contains("Single colour") && !text.contains("Drag the ring"), "what the window is for is not in it");
 }

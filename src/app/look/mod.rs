@@ -2,6 +2,7 @@
 //! exported as SVG.
 
 pub mod map;
+pub mod marks;
 pub mod paint;
 pub mod svg;
 pub mod ticks;

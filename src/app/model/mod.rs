@@ -13,6 +13,7 @@
 //! | `samples` | clouds that ship with the program |
 //! | `roles` | columns that a file was opened without |
 //! | `telling` | an answer in words |
+//! | `picture`, `titles` | pictures of panes for slides and papers, and what stands over them |
 //! | `opening` | which row is asked for before the user picks one |
 //! | `commands` | actions: one enum feeds menus, shortcuts and the list of shortcuts |
 
@@ -34,6 +35,7 @@ pub mod opening;
 pub mod pane;
 pub mod parts;
 pub mod picking;
+pub mod picture;
 pub mod plan;
 pub mod projection;
 pub mod roles;
@@ -46,6 +48,7 @@ pub mod session;
 pub mod state;
 pub mod telling;
 pub mod timeline;
+pub mod titles;
 pub mod views;
 pub mod walk;
 pub mod why;
@@ -85,6 +88,7 @@ pub use picking::others::Others;
 pub use picking::region::{Lasso, Region};
 pub use picking::sight::{Sight, Within};
 pub use picking::tool::Tool;
+pub use picture::{Ground, Layout, Mark, Picture, PictureChoice, PictureDraft, PictureSize};
 pub use plan::plan_of;
 pub use projection::{Projected, ProjectionKind, ProjectionView};
 pub use roles::LeftOut;
@@ -103,6 +107,7 @@ pub use session::{EngineStatus, FileColumns, Session};
 pub use state::{Room, SCALES, State};
 pub use telling::{Kinds, Telling};
 pub use timeline::{TimeAxis, TimelineView};
+pub use titles::title_of;
 pub use views::{CountsView, PlaneView, PlaneWindow, SpaceView};
 pub use walk::{WalkView, Walked, Walkthrough};
 pub use why::Why;

@@ -109,6 +109,11 @@ impl PaneKind {
         Words { title, file_stem, show, key, written, tab, about }
     }
 
+    /// Whether it is a plot, not a table or a list: its picture has a legend, and any size.
+    pub fn is_plot(self) -> bool {
+        !matches!(self, Self::Neighbors | Self::Runs | Self::Log)
+    }
+
     pub fn title(self) -> &'static str {
         self.words().title
     }

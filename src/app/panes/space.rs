@@ -93,6 +93,9 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let canvas = paint::Canvas { painter, screen: &on_screen, flat: false, point_size: view.point_size, palette: context.palette };
     let walk_note = walked.and_then(|(walked, at)| paint::paint(&canvas, walked, at));
     let screen = |cloud: &PointCloud, row: usize| camera.screen(place(scene.drawn(cloud), row, view.axes)).map(|(screen, _)| screen);
+    if context.session.only_points {
+        return;
+    }
     let marking = selection_ui(ui, rect, context, view.point_size, &screen);
     marks_ui(ui, rect, context, view.point_size, view.lines && walked.is_none(), &screen);
     if let Some((walked, at)) = walked {

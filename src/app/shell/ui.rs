@@ -6,7 +6,8 @@ use egui::{CentralPanel, Frame, Margin, Panel, RadioButton, Ui};
 
 use crate::app::features::lesson::controls;
 use crate::app::look::{Palette, keys_text, menu_entry_ui, menu_items_ui, menu_ui};
-use crate::app::model::{Action, Actions, Command, LessonAction, Look, PaneKind, Presenting, Room, SCALES, file_name};
+use crate::app::model::{Action, Actions, Command, LessonAction, Look, PaneKind, Picture, Presenting, Room, SCALES, file_name};
+use crate::app::panes;
 use crate::app::panes::descriptor::PaneContext;
 use crate::app::panes::tiles::{Panes, least_room};
 use crate::app::shell::app::App;
@@ -18,6 +19,9 @@ const TABS: f32 = 480.0;
 impl App {
     pub(in crate::app::shell) fn window_ui(&mut self, ui: &mut Ui) {
         let palette = Palette::of(self.look(), ui.visuals());
+        if let Some(picture) = self.session.picture.clone() {
+            return self.picture_ui(ui, &picture, palette);
+        }
         let lesson = &self.session.lesson;
         if lesson.open && lesson.presenting != Presenting::No {
             self.lesson_ui(ui, palette);
@@ -84,9 +88,23 @@ impl App {
         self.dialogs_ui(ui, palette);
     }
 
+    /// A pane alone, as others are shown it.
+    fn picture_ui(&mut self, ui: &mut Ui, picture: &Picture, palette: &'static Palette) {
+        self.pane_rects = [(picture.pane, ui.ctx().content_rect())].into();
+        let mut context = PaneContext {
+            state: &self.state,
+            session: &self.session,
+            gpu: self.handles.gpu.as_mut(),
+            lookup: &self.handles.lookup,
+            palette,
+            actions: &mut self.actions,
+        };
+        CentralPanel::default().frame(Frame::NONE.fill(palette.canvas)).show(ui, |ui| panes::picture::picture_ui(ui, picture, &mut context));
+    }
+
     /// What lies over everything else.
     fn dialogs_ui(&mut self, ui: &Ui, palette: &Palette) {
-        crate::app::shell::panels::export::export_ui(ui, &self.session, palette, &mut self.actions);
+        crate::app::shell::panels::export::export_ui(ui, &self.session, &self.pane_rects, palette, &mut self.actions);
         crate::app::shell::panels::parts::parts_ui(ui, &self.session, palette, &mut self.actions);
         crate::app::shell::panels::shortcuts::shortcuts_ui(ui, &self.session, palette, &mut self.actions);
         crate::app::shell::panels::finder::finder_ui(ui, &self.state, &self.session, palette, &mut self.actions);

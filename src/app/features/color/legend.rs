@@ -18,7 +18,7 @@ use crate::palette::CATEGORIES;
 use crate::text;
 
 /// Categories that are listed at most.
-const LISTED: usize = CATEGORIES;
+pub(super) const LISTED: usize = CATEGORIES;
 
 /// The legend of what is chosen; nothing where nothing is.
 pub fn legend_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
@@ -155,7 +155,7 @@ fn channel_ui(ui: &mut Ui, view: &mut ColorView, channel: &Channel, moment: Opti
 }
 
 /// Ends of a scale of dates, to the unit in which the file counts.
-fn moments(moment: Moment, low: f64, high: f64) -> String {
+pub(super) fn moments(moment: Moment, low: f64, high: f64) -> String {
     format!("{} to {}", moment.text(low.round()), moment.text(high.round()))
 }
 
@@ -254,7 +254,7 @@ const FIELD: f32 = 60.0;
 /// Height of the colours; the numbers stand under them.
 const BAR: f32 = 12.0;
 
-fn gradient_ui(ui: &mut Ui, width: f32, (low, high): (f64, f64), log: bool, map: ColorMap, integers: bool, palette: &Palette) {
+pub(super) fn gradient_ui(ui: &mut Ui, width: f32, (low, high): (f64, f64), log: bool, map: ColorMap, integers: bool, palette: &Palette) {
     let (rect, response) = ui.allocate_exact_size(vec2(width, BAR + 14.0), Sense::hover());
     let name = format!(
         "From {} to {}, {}{}",

@@ -34,7 +34,9 @@ fn runs_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     if runs.runs().is_empty() && runs.deleted().is_none() {
         return without_run(context.session, "runs", "Press Run, or open a recording (.warpscope) with Open… above.").ui(ui, palette);
     }
-    toolbar_ui(ui, context);
+    if context.session.picture.is_none() {
+        toolbar_ui(ui, context);
+    }
     let compares = runs.chosen.iter().all(Option::is_some);
     if !compares {
         return table::table_ui(ui, context, ui.available_height());

@@ -39,7 +39,11 @@ fn timeline_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     };
     let timeline = &derived.timeline;
     let mut view = session.timeline.clone();
-    head_ui(ui, record, timeline, &view, context);
+    if session.picture.is_none() {
+        head_ui(ui, record, timeline, &view, context);
+    } else if session.has_legend() && !view.open.is_empty() {
+        ui.horizontal_wrapped(|ui| phases_ui(ui, record, palette));
+    }
     let pane = ui.available_rect_before_wrap();
     if pane.width() < NAMES + 40.0 || pane.height() < RULER + 30.0 {
         return;
@@ -103,13 +107,18 @@ fn head_ui(ui: &mut Ui, record: &RunRecord, timeline: &Timeline, view: &Timeline
             };
             ui.label(RichText::new(why).color(palette.text_weak).small());
         } else if !view.open.is_empty() {
-            let phases = record.profile.iter().flat_map(|profile| &profile.phases);
-            for (at, phase) in phases.enumerate() {
-                inline_swatch_ui(ui, bars::color(at, palette), phase);
-            }
-            ui.label(RichText::new("share of a warp's cycles, not their order").color(palette.text_weak).small());
+            phases_ui(ui, record, palette);
         }
     });
+}
+
+/// The phases of a warp by their colours.
+fn phases_ui(ui: &mut Ui, record: &RunRecord, palette: &Palette) {
+    let phases = record.profile.iter().flat_map(|profile| &profile.phases);
+    for (at, phase) in phases.enumerate() {
+        inline_swatch_ui(ui, bars::color(at, palette), phase);
+    }
+    ui.label(RichText::new("share of a warp's cycles, not their order").color(palette.text_weak).small());
 }
 
 /// The time axis above the tracks, with grid lines through all of them.

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use crate::app::features::export::PaneData;
 use crate::app::features::selected::Selected;
-use crate::app::model::{About, Beside, Colored, ExportDialog, ExportKind, LessonFile, Level, PaneKind, RangeDraft, is_svg};
+use crate::app::model::{
+    About, Beside, Colored, ExportDialog, ExportKind, Layout, LessonFile, Level, PaneKind, Picture, PictureDraft, RangeDraft, title_of,
+};
 use crate::app::panes;
 use crate::app::shell::app::App;
 use crate::app::shell::portrait::{Medium, Portrait};
@@ -30,9 +32,14 @@ impl App {
         };
         let points = self.session.file.as_ref().is_none_or(|file| file.points);
         let offered = path.clone();
+        let picture = kind.picture().flatten().map(|pane| {
+            let names = [(PaneKind::Plane, self.state.plane.names), (PaneKind::Space, self.state.space.names)];
+            let names = names.iter().any(|&(of, names)| of == pane && names);
+            PictureDraft { choice: self.state.picture, title: title_of(pane, &self.state, &self.session), names }
+        });
         crate::app::shell::panels::export::offer_name(&self.handles.ctx, &path);
         self.session.export =
-            Some(ExportDialog { kind, path, plain, offered, error: None, overwrite: false, writing: None, times: 1, points, range });
+            Some(ExportDialog { kind, path, plain, offered, error: None, overwrite: false, writing: None, picture, times: 1, points, range });
     }
 
     /// Opens a file dialog on a thread of its own.
@@ -166,14 +173,38 @@ impl App {
     /// Has a pane or the whole window drawn once more, into a file.
     fn save_portrait(&mut self, pane: Option<PaneKind>, dialog: &ExportDialog, path: PathBuf) -> Result<(), String> {
         let Some(render_state) = self.handles.render_state.clone() else { return Err("There is no graphics adapter to draw it with.".to_owned()) };
-        if pane.is_some_and(|pane| !self.pane_rects.contains_key(&pane)) {
-            return Err("The pane is not in sight; show it first.".to_owned());
-        }
         let ctx = &self.handles.ctx;
-        let medium = if is_svg(&path) { Medium::Svg } else { Medium::Png(ctx.pixels_per_point() * f32::from(dialog.times)) };
-        let portrait = Portrait { state: self.state.clone(), session: self.session.clone(), size: ctx.content_rect().size(), pane };
+        let shown = match pane {
+            Some(pane) => self.pane_rects.get(&pane).ok_or("The pane is not in sight; show it first.")?.size(),
+            None => ctx.content_rect().size(),
+        };
+        let draft = dialog.picture.clone().unwrap_or_default();
+        if pane.is_some() {
+            self.state.picture = draft.choice;
+        }
+        let layout = draft.choice.size.layout((shown.into(), ctx.pixels_per_point()), dialog.times);
+        let portrait = self.portrait(pane, &draft, &layout);
+        let medium = Medium::of(&layout, &path);
         self.jobs.start(&SAVE, Box::new(dialog.clone()), move |_| portrait.save(medium, &render_state, &path).map(|path| vec![path]));
         Ok(())
+    }
+
+    /// What is to be drawn: a pane alone, or the window.
+    pub(in crate::app::shell) fn portrait(&self, pane: Option<PaneKind>, draft: &PictureDraft, layout: &Layout) -> Portrait {
+        let (mut state, session) = (self.state.clone(), self.session.clone());
+        state.look = draft.choice.ground.look(self.look(), self.handles.ctx.global_style().visuals.dark_mode);
+        let picture = pane.map(|pane| {
+            (state.plane.names, state.space.names) = (draft.names, draft.names);
+            let extent = panes::plane::shown_extent(&self.handles.ctx);
+            Picture {
+                pane,
+                title: draft.title.clone(),
+                legend: draft.choice.legend,
+                marks: panes::picture::marks_shown(pane, &state, &session),
+                extent,
+            }
+        });
+        Portrait { state, session, size: layout.points.into(), picture }
     }
 
     fn selected_data(&self) -> Option<PaneData> {

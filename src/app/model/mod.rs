@@ -10,6 +10,7 @@
 //! | `saved`, `files`, `export`, `parts`, `finder`, `log` | saved sessions, dialogs, the log |
 //! | `camera` | transforms between cloud and screen coordinates |
 //! | `why` | why a row is, or is not, among the neighbours |
+//! | `manual` | the documents that the program carries |
 //! | `samples` | clouds that ship with the program |
 //! | `roles` | columns that a file was opened without |
 //! | `telling` | an answer in words |
@@ -31,6 +32,7 @@ pub mod lesson;
 pub mod live;
 pub mod log;
 pub mod look;
+pub mod manual;
 pub mod opening;
 pub mod pane;
 pub mod parts;
@@ -80,6 +82,7 @@ pub use lesson::session::{Asked, FileQuery, LessonDraft, LessonSession, LessonVi
 pub use live::{Live, NOTICED, Target};
 pub use log::{About, Level, Log};
 pub use look::Look;
+pub use manual::Manual;
 pub use pane::{PaneKind, measuring_layout, single_layout};
 pub use parts::{PartsAction, PartsDialog, Then};
 pub use picking::beside::{Beside, Found};

@@ -12,6 +12,7 @@ use crate::app::model::finder::Finder;
 use crate::app::model::lesson::session::LessonSession;
 use crate::app::model::live::Live;
 use crate::app::model::log::Log;
+use crate::app::model::manual::Manual;
 use crate::app::model::parts::PartsDialog;
 use crate::app::model::picking::beside::Beside;
 use crate::app::model::picking::tool::Tool;
@@ -154,6 +155,10 @@ pub struct Session {
     pub log: Log,
     /// Whether the sheet of shortcuts is open.
     pub help: bool,
+    /// The document that is read.
+    pub manual: Option<Manual>,
+    /// Whether it is shown what the program is and runs on.
+    pub about: bool,
     pub finder: Option<Finder>,
     /// The export that is being set up.
     pub export: Option<ExportDialog>,
@@ -172,6 +177,8 @@ impl Session {
         let live = Live { known: true, ..self.live.clone() };
         Self {
             help: false,
+            manual: None,
+            about: false,
             finder: None,
             export: None,
             parts: None,

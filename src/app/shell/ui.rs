@@ -107,6 +107,10 @@ impl App {
         crate::app::shell::panels::export::export_ui(ui, &self.session, &self.pane_rects, palette, &mut self.actions);
         crate::app::shell::panels::parts::parts_ui(ui, &self.session, palette, &mut self.actions);
         crate::app::shell::panels::shortcuts::shortcuts_ui(ui, &self.session, palette, &mut self.actions);
+        crate::app::shell::panels::manual::manual_ui(ui, &self.session, &mut self.handles.manual, palette, &mut self.actions);
+        if self.session.about {
+            crate::app::shell::panels::about::about_ui(ui, &self.about(), palette, &mut self.actions);
+        }
         crate::app::shell::panels::finder::finder_ui(ui, &self.state, &self.session, palette, &mut self.actions);
         drop_target_ui(ui, palette);
     }

@@ -83,7 +83,9 @@ pub enum Command {
     Presenter,
     Bare,
     Find,
+    Contents,
     Shortcuts,
+    About,
 }
 
 /// Where a command can be asked for. Two commands may share keys where no mode has both.
@@ -158,7 +160,7 @@ impl Command {
     /// Of the View menu.
     pub const SCALE: [Self; 4] = [Self::ScaleUp, Self::ScaleDown, Self::ScaleReset, Self::PresenterScale];
     /// Of the Help menu.
-    pub const HELP: [Self; 2] = [Self::Find, Self::Shortcuts];
+    pub const HELP: [Self; 4] = [Self::Contents, Self::Find, Self::Shortcuts, Self::About];
     /// Of the Lesson menu, before the lessons.
     pub const LESSON: [Self; 6] = [Self::Lesson, Self::LessonOfQuery, Self::Predict, Self::KernelLine, Self::Presenter, Self::Bare];
     /// Of the Lesson menu: where to go.
@@ -362,6 +364,8 @@ impl Command {
                 "Everything at 175 %, large points, and the panes without the panels beside them; once more, as it was.",
             ),
             Self::Find => entry(Both, Some((COMMAND, Key::P)), "Find a command…", "By a few words of its name; files that were opened lately too."),
+            Self::Contents => entry(Both, Some((PLAIN, Key::F1)), "Contents", "The tour, the formats, the engines and all other documents, to be read and searched here."),
+            Self::About => entry(Both, None, "About Warpscope", "Version, licence, the GPU that searches, what draws, and where settings are kept."),
             Self::Shortcuts => entry(Both, Some((PLAIN, Key::Questionmark)), "Keyboard shortcuts", "This sheet."),
         }
     }

@@ -24,6 +24,7 @@ use crate::app::model::draft::Draft;
 use crate::app::model::export::{ExportDialog, ExportKind};
 use crate::app::model::finder::Finder;
 use crate::app::model::look::Look;
+use crate::app::model::manual::Manual;
 use crate::app::model::pane::PaneKind;
 use crate::app::model::parts::PartsAction;
 use crate::app::model::projection::ProjectionView;
@@ -92,6 +93,12 @@ pub enum Action {
     /// Dismiss the error in the status line.
     DismissTrouble,
     CloseShortcuts,
+    /// Replace what is read of the documents; `None` closes them.
+    SetManual(Option<Manual>),
+    /// Copy an address of the web.
+    CopyAddress(String),
+    CopyAbout,
+    CloseAbout,
     /// An action of the dialog that lists the clouds of a file.
     Parts(PartsAction),
     Lesson(LessonAction),

@@ -29,7 +29,7 @@ use crate::app::jobs::loader::LoadJob;
 use crate::app::jobs::table::Cancel;
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{
-    About, Action, Answered, Choice, Command, Draft, ExportKind, Finder, How, Look, PaneKind, Picked, PlaneWindow, QueryKind, Room, Running,
+    About, Action, Answered, Choice, Command, Draft, ExportKind, Finder, How, Look, Manual, PaneKind, Picked, PlaneWindow, QueryKind, Room, Running,
     SelectAction, SpaceView, Then, TimeAxis, Tool, WalkAction, absolute,
 };
 use crate::app::model::{camera, state};
@@ -90,6 +90,13 @@ impl App {
             Action::ShowHints(shown) => self.state.hints = shown,
             Action::DismissTrouble => self.session.log.dismiss(),
             Action::CloseShortcuts => self.session.help = false,
+            Action::SetManual(manual) => self.session.manual = manual,
+            Action::CopyAddress(address) => {
+                self.session.log.info(format!("copied: {address}"));
+                self.handles.ctx.copy_text(address);
+            }
+            Action::CopyAbout => self.copy_about(),
+            Action::CloseAbout => self.session.about = false,
         }
     }
 
@@ -158,6 +165,8 @@ impl App {
             }
             Command::Find => self.session.finder = self.session.finder.take().xor(Some(Finder::default())),
             Command::Shortcuts => self.session.help ^= true,
+            Command::Contents => self.session.manual = if self.session.manual.is_some() { None } else { Some(Manual::default()) },
+            Command::About => self.session.about ^= true,
             command => self.lesson_command(command),
         }
     }

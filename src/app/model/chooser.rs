@@ -75,7 +75,9 @@ impl Chooser {
         let begin = if complete { String::new() } else { begin.to_lowercase() };
         self.items.iter().flatten().filter(move |item| {
             let hidden = item.name.starts_with('.') && !begin.starts_with('.');
-            !hidden && item.name.to_lowercase().starts_with(&begin) && (!item.is_file || self.all || self.asked_by == AskedBy::Export || opens(&item.name))
+            !hidden
+                && item.name.to_lowercase().starts_with(&begin)
+                && (!item.is_file || self.all || self.asked_by == AskedBy::Export || opens(&item.name))
         })
     }
 
@@ -134,9 +136,10 @@ mod tests {
     use super::*;
 
     fn chooser(text: &str) -> Chooser {
-        let mut items: Vec<Item> = [("towns.csv", true), ("towers.laz", true), ("notes.pdf", true), ("Data", false), (".git", false), ("a.CSV.gz", true)]
-            .map(|(name, is_file)| Item { is_file, name: name.to_owned() })
-            .into();
+        let mut items: Vec<Item> =
+            [("towns.csv", true), ("towers.laz", true), ("notes.pdf", true), ("Data", false), (".git", false), ("a.CSV.gz", true)]
+                .map(|(name, is_file)| Item { is_file, name: name.to_owned() })
+                .into();
         items.sort();
         let (folder, _) = split(text);
         Chooser { asked_by: AskedBy::Data, text: text.to_owned(), folder, items: Ok(items), all: false, at: None, error: None }

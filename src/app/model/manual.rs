@@ -75,22 +75,38 @@ pub fn named(path: &str) -> Option<usize> {
     SOURCES.iter().position(|(known, _)| *known == path)
 }
 
+/// Signs that the window's fonts do not have, and what stands for them.
+const SIGNS: [(char, &str); 4] = [('\u{302}', "^"), ('ⱼ', "_j"), ('ᵢ', "_i"), ('ᵈ', "^d")];
+
 /// A source without pictures, and without links to what the program does not carry.
 fn shown(source: &str, path: &str) -> String {
-    let (mut text, mut in_code) = (String::with_capacity(source.len()), false);
+    let (mut text, mut in_code, mut in_list, mut after_blank) = (String::with_capacity(source.len()), false, false, true);
     for line in source.lines() {
         let fence = line.trim_start().starts_with("```");
         in_code ^= fence;
-        if in_code || fence {
-            text += line;
-        } else if line.starts_with("![") {
-            continue;
+        let indented = line.starts_with("    ") && after_blank && !in_list;
+        after_blank = line.trim().is_empty() || indented;
+        if !after_blank && !line.starts_with(' ') {
+            in_list = line.starts_with("- ") || line.starts_with(|first: char| first.is_ascii_digit());
+        }
+        if fence || line.starts_with("![") {
+            // A blank line keeps paragraphs apart.
+        } else if in_code || indented {
+            code(line, &mut text);
         } else {
             linked(line, path, &mut text);
         }
         text.push('\n');
     }
-    text
+    SIGNS.iter().fold(text, |text, (sign, words)| text.replace(*sign, words))
+}
+
+/// A line of code as text in the font of code: a block would have a button whose sign the window's fonts do not have.
+fn code(line: &str, text: &mut String) {
+    if !line.trim().is_empty() {
+        let ticks = if line.contains('`') { "`` " } else { "`" };
+        *text += &format!("{ticks}{line}{}\\", ticks.chars().rev().collect::<String>());
+    }
 }
 
 /// A line whose links lead to documents by their paths, or to the web; the others are their words.

@@ -7,7 +7,7 @@
 //! | `session`, `answer`, `activity`, `scene`, `live` | what is open: the cloud, its answer, tasks in progress, what is drawn for it |
 //! | `color`, `picking`, `projection`, `selection`, `runs`, `lesson`, `timeline`, `walk` | the state of each feature |
 //! | `history` | undo and redo |
-//! | `saved`, `files`, `export`, `parts`, `finder`, `log` | saved sessions, dialogs, the log |
+//! | `saved`, `files`, `export`, `chooser`, `parts`, `finder`, `log` | saved sessions, dialogs, the log |
 //! | `camera` | transforms between cloud and screen coordinates |
 //! | `why` | why a row is, or is not, among the neighbours |
 //! | `manual` | the documents that the program carries |
@@ -21,6 +21,7 @@
 pub mod activity;
 pub mod answer;
 pub mod camera;
+pub mod chooser;
 pub mod color;
 pub mod commands;
 pub mod draft;
@@ -59,6 +60,7 @@ pub mod why;
 pub use activity::{Activity, Ended, Endings, Running};
 pub use answer::{Answered, Picked};
 pub use camera::{PlaneCamera, Projection, SpaceCamera};
+pub use chooser::{AskedBy, Chooser, ChooserAction};
 pub use color::channel::{Categories, Category, Channel, Colored, Numbers, Whose};
 pub use color::view::{ColorBy, ColorRange, ColorView};
 pub use color::{ColorMap, PointValues, Scale};

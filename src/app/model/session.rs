@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::app::model::activity::{Activity, Endings, Running};
 use crate::app::model::answer::{Answered, Picked};
+use crate::app::model::chooser::Chooser;
 use crate::app::model::color::channel::Colored;
 use crate::app::model::export::ExportDialog;
 use crate::app::model::files::{FileState, SessionFile};
@@ -162,6 +163,8 @@ pub struct Session {
     pub finder: Option<Finder>,
     /// The export that is being set up.
     pub export: Option<ExportDialog>,
+    /// Our own file dialog.
+    pub chooser: Option<Chooser>,
     /// Which cloud of a file is meant, while it is asked.
     pub parts: Option<PartsDialog>,
 }
@@ -169,7 +172,7 @@ pub struct Session {
 impl Session {
     /// Whether a dialog is open, which has all keys to itself. The sheet of shortcuts is none: its keys are tried out beside it.
     pub fn has_dialog(&self) -> bool {
-        self.export.is_some() || self.finder.is_some() || self.parts.is_some()
+        self.export.is_some() || self.chooser.is_some() || self.finder.is_some() || self.parts.is_some()
     }
 
     /// What a picture of the window shows: everything but what lies over it.
@@ -181,6 +184,7 @@ impl Session {
             about: false,
             finder: None,
             export: None,
+            chooser: None,
             parts: None,
             tool: Tool::Move,
             activity: Activity::Idle,

@@ -35,6 +35,8 @@ pub struct Handles {
     pub coloring: Coloring,
     /// Of which answer theory is worked out next.
     pub theory_wanted: Option<Answered>,
+    /// Whether the desktop has turned out to have no file dialogs.
+    pub without_dialogs: bool,
     /// What was laid out of the documents.
     pub manual: CommonMarkCache,
     /// What draws; `None` where nothing does (tests of the logic).
@@ -69,6 +71,7 @@ impl Handles {
             projecting: Projecting::default(),
             coloring: Coloring::default(),
             theory_wanted: None,
+            without_dialogs: false,
             manual: crate::app::shell::panels::manual::cache(),
             render_state: render_state.cloned(),
             gpu,

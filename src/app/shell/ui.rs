@@ -105,6 +105,7 @@ impl App {
     /// What lies over everything else.
     fn dialogs_ui(&mut self, ui: &Ui, palette: &Palette) {
         crate::app::shell::panels::export::export_ui(ui, &self.session, &self.pane_rects, palette, &mut self.actions);
+        crate::app::shell::panels::chooser::chooser_ui(ui, &self.state, &self.session, palette, &mut self.actions);
         crate::app::shell::panels::parts::parts_ui(ui, &self.session, palette, &mut self.actions);
         crate::app::shell::panels::shortcuts::shortcuts_ui(ui, &self.session, palette, &mut self.actions);
         crate::app::shell::panels::manual::manual_ui(ui, &self.session, &mut self.handles.manual, palette, &mut self.actions);
@@ -175,7 +176,7 @@ impl App {
             }
             menu_ui(ui, "Help", |ui| {
                 menu_items_ui(ui, &Command::HELP, actions);
-                if ui.add_enabled(!state.hints, egui::Button::new("Show the hints of the first start")).clicked() {
+                if ui.add_enabled(!state.hints, egui::Button::new("Show the hints again")).clicked() {
                     actions.send(Action::ShowHints(true));
                     ui.close();
                 }

@@ -12,6 +12,7 @@ pub mod walk;
 
 use std::path::PathBuf;
 
+use crate::app::model::chooser::ChooserAction;
 use crate::app::model::commands::color::ColorAction;
 use crate::app::model::commands::command::Command;
 use crate::app::model::commands::lesson::LessonAction;
@@ -83,6 +84,8 @@ pub enum Action {
     /// Open a dialog for the export's file.
     BrowseExport,
     SaveExport,
+    /// An action of our own file dialog.
+    Choose(ChooserAction),
     /// Copy a pane's table, separated by tabs.
     CopyTable(PaneKind),
     /// Replace the finder's fields; `None` closes it.
@@ -124,6 +127,7 @@ actions_of!(
     Color(ColorAction),
     Lesson(LessonAction),
     Parts(PartsAction),
+    Choose(ChooserAction),
     Select(SelectAction),
     Pick(PickAction),
     Walk(WalkAction)

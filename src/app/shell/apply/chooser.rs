@@ -7,16 +7,10 @@ use std::time::{Duration, Instant};
 use crate::app::model::chooser::{Item, split, with_name};
 use crate::app::model::{AskedBy, Chooser, ChooserAction};
 use crate::app::shell::app::App;
-use crate::app::shell::tasks::DIALOG;
+use crate::app::shell::tasks::{Answer, DIALOG};
 
 /// Nobody closes a dialog as fast: the desktop has none after all.
 const NOBODY: Duration = Duration::from_millis(250);
-
-/// What a dialog of the desktop gave, or that there is none.
-pub enum Answer {
-    Path(Option<PathBuf>),
-    NoDialog,
-}
 
 impl App {
     /// Asks for a file; `name` is that of one to be written.
@@ -70,8 +64,7 @@ impl App {
         let home = || directories::UserDirs::new().map(|dirs| dirs.home_dir().to_owned()).unwrap_or_else(|| PathBuf::from("."));
         let folder = folder.filter(|folder| folder.is_dir()).map_or_else(home, Path::to_owned);
         let name = if asked_by == AskedBy::Export { name.file_name().map(|name| name.to_string_lossy().into_owned()) } else { None };
-        let mut chooser =
-            Chooser { asked_by, text: String::new(), folder: PathBuf::new(), items: Ok(Vec::new()), all: false, at: None, error: None };
+        let mut chooser = Chooser { asked_by, text: String::new(), folder: PathBuf::new(), items: Ok(Vec::new()), all: false, at: None, error: None };
         go(&mut chooser, &folder, &name.unwrap_or_default());
         self.session.chooser = Some(chooser);
     }

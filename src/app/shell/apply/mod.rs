@@ -2,6 +2,7 @@
 //! feature. `poll` does the latter, once a frame.
 
 pub mod check;
+pub mod chooser;
 pub mod color;
 pub mod dropped;
 pub mod export;
@@ -29,13 +30,13 @@ use crate::app::jobs::loader::LoadJob;
 use crate::app::jobs::table::Cancel;
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{
-    About, Action, Answered, Choice, Command, Draft, ExportKind, Finder, How, Look, Manual, PaneKind, Picked, PlaneWindow, QueryKind, Room, Running,
-    SelectAction, SpaceView, Then, TimeAxis, Tool, WalkAction, absolute,
+    About, Action, Answered, AskedBy, Choice, Command, Draft, ExportKind, Finder, How, Look, Manual, PaneKind, Picked, PlaneWindow, QueryKind, Room,
+    Running, SelectAction, SpaceView, Then, TimeAxis, Tool, WalkAction, absolute,
 };
 use crate::app::model::{camera, state};
 use crate::app::panes::tiles::PANE_MARGIN;
 use crate::app::shell::app::App;
-use crate::app::shell::tasks::{DIALOG, LOAD, Loading, OPEN, THEORY, TakesPath};
+use crate::app::shell::tasks::{LOAD, Loading, OPEN, THEORY};
 use crate::cloud::{PointCloud, Source};
 use crate::engines::registry;
 use crate::run::analysis::TheoryCurve;
@@ -58,7 +59,7 @@ impl App {
             Action::OpenPath(path) => self.open(&path),
             Action::OpenSample(sample) => self.open_sample(sample),
             Action::OpenPaths(paths) => self.open_dropped(paths),
-            Action::BrowseQueries => self.browse(Self::take_query_path),
+            Action::BrowseQueries => self.browse(AskedBy::Queries, PathBuf::new()),
             Action::SetPlane(view) => self.state.plane = view,
             Action::SetSpace(view) => self.state.space = view,
             Action::SetConvergence(view) => self.state.convergence = view,
@@ -83,6 +84,7 @@ impl App {
             Action::StartExport(kind) => self.start_export(kind),
             Action::SetExport(dialog) => self.session.export = dialog,
             Action::BrowseExport => self.browse_export(),
+            Action::Choose(action) => self.chooser_action(action),
             Action::SaveExport => self.save_export(),
             Action::CopyTable(pane) => self.copy_table(pane),
             Action::SetFinder(finder) => self.session.finder = finder,
@@ -102,7 +104,7 @@ impl App {
 
     fn command(&mut self, command: Command) {
         match command {
-            Command::Open => self.browse(Self::take_data_path),
+            Command::Open => self.browse(AskedBy::Data, PathBuf::new()),
             Command::SaveSession => self.save_session_again(),
             Command::SaveSessionAs => self.apply(Action::StartExport(ExportKind::Session)),
             Command::SaveWindow => self.apply(Action::StartExport(ExportKind::Window)),
@@ -141,7 +143,7 @@ impl App {
             }
             Command::ToggleProblem => self.state.toggle_problem(Room::of(self.handles.ctx.content_rect().width())),
             Command::ToggleSelection => match Room::of(self.handles.ctx.content_rect().width()) {
-                Room::One => self.session.log.info("no room for the selection: a wider window has it, or smaller text and controls"),
+                Room::One => self.session.log.info("no room for the right panel: widen the window, or make text and controls smaller"),
                 room => self.state.toggle_selection(room),
             },
             Command::ScaleUp => self.set_scale(self.state.scale + 0.25),
@@ -202,28 +204,6 @@ impl App {
         }
         self.state.draft.open(&absolute(path));
         self.apply(Action::Load);
-    }
-
-    /// Opens the desktop's file dialog. Where there is none it returns no path, and the path has to be typed.
-    fn browse(&mut self, take: TakesPath) {
-        self.jobs.start(&DIALOG, take, |_| rfd::FileDialog::new().set_title("Open a file of points").pick_file());
-    }
-
-    /// The dialog for the data's file was closed, with or without a choice.
-    fn take_data_path(&mut self, path: Option<PathBuf>) {
-        match path {
-            Some(path) => self.open(&path),
-            // A desktop without a file dialog returns this at once: the typed path always works.
-            None => self.session.log.info("no file chosen; a path can be typed on the left, under From a file"),
-        }
-    }
-
-    /// The dialog for the file of queries was closed, with or without a choice.
-    fn take_query_path(&mut self, path: Option<PathBuf>) {
-        match path {
-            Some(path) => self.state.draft.query_path = path.display().to_string(),
-            None => self.session.log.info("no file chosen; a path can be typed"),
-        }
     }
 
     /// Loads a source; the previous cloud is shown until it has arrived.

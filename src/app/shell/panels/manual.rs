@@ -111,7 +111,7 @@ fn contents_ui(ui: &mut Ui, manual: &mut Manual, palette: &Palette) {
             if found > 0 {
                 button = button.right_text(RichText::new(text::thousands(found as u64)).small());
             }
-            if ui.add(button).clicked() {
+            if ui.add(button).on_hover_text(document.path).clicked() {
                 manual.open(at);
             }
         }

@@ -2,6 +2,7 @@
 
 pub mod about;
 pub mod answer;
+pub mod chooser;
 pub mod export;
 pub mod finder;
 pub mod hints;

@@ -43,7 +43,7 @@ fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     ui.horizontal_wrapped(|ui| {
         if in_window {
             ui.label("Squared max_distance over points seen");
-            ui.checkbox(&mut view.log_y, "Log scale up");
+            ui.checkbox(&mut view.log_y, "Log y axis");
         }
         if session.has_legend() {
             legend_ui(ui, context, compared.is_some(), record.convergence.queries());

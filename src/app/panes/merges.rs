@@ -41,7 +41,7 @@ fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let unit = declared.map_or([name, name], |measure| measure.unit);
     let words = Measure::words(name);
     let bins: &[(u32, u64)] = match (compared, &session.derived) {
-        (Some(_), None) => return empty_ui(ui, "Counting…", "The run is done; its histograms are being made.", palette),
+        (Some(_), None) => return empty_ui(ui, "Counting…", "The run is done; its histograms are being built.", palette),
         (Some(_), Some(derived)) => derived.histogram(name),
         (None, _) => &[],
     };

@@ -51,9 +51,10 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             crate::app::features::color::bar::bar_ui(ui, context.state, context.session, "Single colour", context.actions);
             controls::show_ui(ui, context.state, context.actions);
             more_ui(ui, |ui| {
-                ui.checkbox(&mut view.lines, "Lines").on_hover_text("Join the query and its neighbours.");
-                ui.checkbox(&mut view.names, "Names").on_hover_text("What the query and its neighbours are called in the file, else their rows.");
-                ui.checkbox(&mut view.lens, "Lens").on_hover_text("Enlarges neighbours that are too close to be told apart, while they are.");
+                ui.checkbox(&mut view.lines, "Lines").on_hover_text("Draw lines from the query to its neighbours.");
+                ui.checkbox(&mut view.names, "Names")
+                    .on_hover_text("Label the query and its neighbours by name, or by row where the file has no names.");
+                ui.checkbox(&mut view.lens, "Lens").on_hover_text("Magnify neighbours that are too close together to tell apart.");
             });
         }
     });
@@ -130,7 +131,7 @@ pub fn shown_extent(ctx: &egui::Context) -> Option<[f64; 2]> {
 /// That a few points are out of sight, and what shows them.
 fn far_note(ui: &Ui) -> String {
     let keys = Command::FitView.shortcut().map(|keys| keys_text(ui.ctx(), &keys)).unwrap_or_default();
-    format!("a few far points are out of sight: {keys} shows all, and goes back")
+    format!("a few distant points are outside the view: {keys} shows all, and again goes back")
 }
 
 /// Points, circle and marks through a camera.

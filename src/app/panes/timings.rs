@@ -45,7 +45,7 @@ fn phases_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, palette: &Palette)
         // Nothing here is pressed: lines as low as their text leave the room to the plot.
         ui.spacing_mut().interact_size.y = 17.0;
         // What is as wide as a run's times comes last.
-        for name in ["phase", "times", "median", "range"] {
+        for name in ["phase", "runs", "median", "range"] {
             ui.label(RichText::new(name).color(palette.text_weak));
         }
         ui.end_row();

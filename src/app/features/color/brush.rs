@@ -29,7 +29,7 @@ pub fn histogram_ui(
     actions: &mut Actions,
 ) {
     let (rect, response) = ui.allocate_exact_size(vec2(width, HEIGHT), Sense::click_and_drag());
-    let response = response.on_hover_text(format!("How {} is spread. Drag to select by it; Shift adds, Ctrl adds or removes.", channel.title));
+    let response = response.on_hover_text(format!("Distribution of {}. Drag to select by it; Shift adds, Ctrl adds or removes.", channel.title));
     let name = format!("Histogram of {}", channel.title);
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &name));
     let bins = ((width / BIN) as usize).max(1);

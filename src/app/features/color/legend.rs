@@ -32,7 +32,7 @@ pub fn legend_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palett
             ui.label(RichText::new(first).color(palette.text_weak));
         }
         Colored::Working => {
-            ui.label(RichText::new("Working the colours out…").color(palette.text_weak));
+            ui.label(RichText::new("Computing the colours…").color(palette.text_weak));
         }
         Colored::Failed(why) => {
             ui.horizontal_wrapped(|ui| {
@@ -62,7 +62,7 @@ pub fn legend_line_ui(ui: &mut Ui, state: &State, session: &Session, palette: &P
             line(ui, first, palette.text_weak);
         }
         Colored::Working => {
-            line(ui, "Working the colours out…", palette.text_weak);
+            line(ui, "Computing the colours…", palette.text_weak);
         }
         Colored::Failed(why) => {
             line(ui, why, palette.error);
@@ -104,7 +104,7 @@ fn moment_ui(ui: &mut Ui, view: &mut ColorView, session: &Session, palette: &Pal
     view.moment = view.moment.min(n);
     ui.horizontal(|ui| {
         let playing = session.playing.is_some();
-        let (text, tooltip) = if playing { ("Pause", "Stop here.") } else { ("Play", "Let the search go on from here, in ten seconds to the end.") };
+        let (text, tooltip) = if playing { ("Pause", "Stop here.") } else { ("Play", "Play the search from here to its end, in ten seconds.") };
         if ui.button(text).on_hover_text(tooltip).clicked() {
             actions.send(ColorAction::Play(!playing));
         }
@@ -176,14 +176,14 @@ fn map_ui(ui: &mut Ui, view: &mut ColorView, map: ColorMap, channel: &Channel) {
 
 fn range_ui(ui: &mut Ui, view: &mut ColorView, numbers: &Numbers) {
     if numbers.can_be_log() {
-        ui.checkbox(&mut view.log, "Log").on_hover_text("Equal factors are equal steps of colour.");
+        ui.checkbox(&mut view.log, "Log").on_hover_text("Logarithmic: equal factors are equal steps of colour.");
     }
     let whole = ui.selectable_label(view.range == ColorRange::Whole, "Whole range");
-    if whole.on_hover_text("From the least value to the largest.").clicked() {
+    if whole.on_hover_text("From the smallest value to the largest.").clicked() {
         view.range = ColorRange::Whole;
     }
     let middle = ui.selectable_label(view.range == ColorRange::Middle, "2–98 %");
-    if middle.on_hover_text("The middle 96 % of the values; what is beyond has the colour of the end.").clicked() {
+    if middle.on_hover_text("From the 2nd to the 98th percentile; values beyond take the colour of the end.").clicked() {
         view.range = ColorRange::Middle;
     }
 }

@@ -80,7 +80,7 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
                 }
                 let name = ui.add(Label::new(RichText::new(name).color(palette.text_weak)).truncate());
                 if counts {
-                    name.on_hover_text("From 0, as in the files.");
+                    name.on_hover_text("Counted from 0, as in files.");
                 }
             });
         }

@@ -32,10 +32,10 @@ pub const PANE: Pane = Pane {
 fn timeline_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let (palette, session) = (context.palette, context.session);
     let Some(record) = session.record.as_ref() else {
-        return without_run(session, "timeline", "Press Run to see what took its time.").ui(ui, palette);
+        return without_run(session, "timeline", "Press Run to see where the time goes.").ui(ui, palette);
     };
     let Some(derived) = session.derived.as_ref() else {
-        return empty_ui(ui, "Laying the run out…", "The run is done; its phases and warps are being put in time.", palette);
+        return empty_ui(ui, "Building the timeline…", "The run is done; its timeline is being built.", palette);
     };
     let timeline = &derived.timeline;
     let mut view = session.timeline.clone();
@@ -129,7 +129,7 @@ fn ruler_ui(ui: &Ui, pane: Rect, axis: &TimeAxis, palette: &Palette) {
     let (unit, us) = [("s", 1e6), ("ms", 1e3), ("µs", 1.0), ("ns", 1e-3)].into_iter().find(|(_, us)| to - from >= 2.0 * us).unwrap_or(("ns", 1e-3));
     let (values, decimals) = ticks(from / us, to / us, (axis.range().span() / 80.0) as usize);
     let font = FontId::proportional(11.0);
-    let name = painter.text(pane.left_top() + vec2(4.0, 4.0), Align2::LEFT_TOP, format!("{unit} after the begin"), font.clone(), palette.text_weak);
+    let name = painter.text(pane.left_top() + vec2(4.0, 4.0), Align2::LEFT_TOP, format!("{unit} since start"), font.clone(), palette.text_weak);
     for value in values.into_iter().filter(|value| *value >= 0.0) {
         let x = axis.x(value * us);
         painter.vline(x, pane.y_range(), Stroke::new(1.0, palette.grid));

@@ -187,7 +187,7 @@ fn a_wrong_field_says_why_and_the_lesson_stays() {
         app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.shape().k == 64)
     });
     assert_eq!(player(&window).take().recording.shape().registers, 8);
-    press(&mut window, "As the lesson has it");
+    press(&mut window, "Back to the lesson's own");
     until(&mut window, "the lesson's own k", |app| {
         app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.shape().k == 32)
     });
@@ -335,7 +335,7 @@ fn a_lesson_that_cannot_be_recorded_says_so_whatever_was_being_recorded() {
     let lesson = &window.state().session().lesson;
     assert!(lesson.player.is_none() && lesson.error.as_ref().is_some_and(|error| error.contains("many")), "{:?}", lesson.error);
     window.run_steps(2);
-    assert!(window.query_all_by_role_and_label(Role::Button, "As the lesson has it").count() > 0);
+    assert!(window.query_all_by_role_and_label(Role::Button, "Back to the lesson's own").count() > 0);
 }
 
 #[test]

@@ -24,7 +24,7 @@ const CONTROLS: [&str; 14] = [
     "Lasso",
     "More",
     "Options",
-    "Log scale up",
+    "Log y axis",
     "Export",
     "Whole run",
     "Closer",

@@ -85,7 +85,7 @@ impl PaneKind {
                 Some(Key::Num8),
                 Table,
                 (Tab::Below, 4),
-                "Phases of the run, and warps on their multiprocessors, in time.",
+                "Phases of the run over time, and warps on their multiprocessors.",
             ),
             Self::Merges => (
                 ["Counts", "counts", "Show Counts"],
@@ -101,10 +101,8 @@ impl PaneKind {
                 (Tab::Below, 1),
                 "How max_distance shrinks as points are seen.",
             ),
-            Self::Runs => {
-                (["Runs", "runs", "Show Runs"], Some(Key::Num9), Csv, (Tab::Below, 5), "What was run and opened, and two of them side by side.")
-            }
-            Self::Log => (["Log", "log", "Show Log"], Some(Key::Num7), Csv, (Tab::Below, 6), "Everything that was said."),
+            Self::Runs => (["Runs", "runs", "Show Runs"], Some(Key::Num9), Csv, (Tab::Below, 5), "All runs, and two of them side by side."),
+            Self::Log => (["Log", "log", "Show Log"], Some(Key::Num7), Csv, (Tab::Below, 6), "All messages of this session."),
         };
         Words { title, file_stem, show, key, written, tab, about }
     }

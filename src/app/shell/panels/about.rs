@@ -23,7 +23,7 @@ pub fn about_ui(ui: &Ui, facts: &[(&'static str, String)], palette: &Palette, ac
             });
         }
         ui.add_space(6.0);
-        if ui.button("Copy").on_hover_text("All of this as text, for a report of a fault.").clicked() {
+        if ui.button("Copy").on_hover_text("Copy all of this as text, for a bug report.").clicked() {
             actions.send(Action::CopyAbout);
         }
     });

@@ -52,8 +52,8 @@ fn medium_ui(ui: &mut Ui, dialog: &mut ExportDialog) {
     let shapes = is_svg(Path::new(dialog.path.trim()));
     ui.horizontal(|ui| {
         for (name, ending, about) in [
-            ("PNG", "png", "Pixels, as the screen has them or more."),
-            ("SVG", "svg", "Shapes and text, for documents: sharp at any size. Points that the GPU draws are a picture in it."),
+            ("PNG", "png", "A bitmap, at the screen's resolution or higher."),
+            ("SVG", "svg", "Vector graphics, for documents: sharp at any size. The cloud of points is a bitmap inside."),
         ] {
             let chosen = shapes == (ending == "svg");
             if ui.selectable_label(chosen, name).on_hover_text(about).clicked() && !chosen {
@@ -140,18 +140,18 @@ pub fn export_ui(ui: &Ui, session: &Session, rects: &HashMap<PaneKind, Rect>, pa
         left |= picture_ui(ui, &mut dialog, pane, palette);
         if dialog.kind.is_recording() {
             ui.checkbox(&mut dialog.points, "With the points").on_hover_text(
-                "So it opens without the data's files, and on any machine. Without them the file is small, and they are read again from where they came from.",
+                "The recording then opens on any machine, without the data's files. Without the points it is small, and they are read again from those files.",
             );
         }
         if dialog.kind == ExportKind::Session {
-            let about = "All runs of the list, and what is shown: cloud, query, selection, views, fields and layout. Open… picks it up.";
+            let about = "All runs of the list, and what is shown: cloud, query, selection, views, fields and layout. Open… restores it.";
             ui.label(RichText::new(about).color(palette.text_weak).small());
         }
         if let Some(range) = &mut dialog.range {
             let errors: Vec<_> = range.read().err().into_iter().collect();
             left |= field_ui(ui, "From step", &mut range.from, "0", Field::From, &errors, palette).lost_focus();
             left |= field_ui(ui, "To step", &mut range.to, "the last", Field::To, &errors, palette).lost_focus();
-            let about = format!("A picture for each step of the level {}, as the player counts them.", range.level.name());
+            let about = format!("One picture per step at level {}, as the player counts them.", range.level.name());
             ui.label(RichText::new(about).color(palette.text_weak).small());
         }
         if let Some(error) = &dialog.error {

@@ -670,7 +670,7 @@ fn the_window_is_drawn_without_a_display() {
     std::fs::write(&data, format!("x,y\n{}\n", rows.join("\n"))).expect("a file");
     let png = folder.path().join("window.png");
     let show = |file: &Path| Headless { file: Some(file.to_owned()), size: [900, 600], look: Look::Light, scale: 1.0, ..Headless::default() };
-    render_headless(&show(&data), &png).unwrap_or_else(|error| panic!("{error:#}"));
+    render_headless(&show(&data), std::slice::from_ref(&png)).unwrap_or_else(|error| panic!("{error:#}"));
     let picture = image::open(&png).expect("a PNG").into_rgb8();
     assert_eq!(picture.dimensions(), (900, 600));
     // Query, neighbours and points are there in their colours.
@@ -679,7 +679,7 @@ fn the_window_is_drawn_without_a_display() {
         let [r, g, b, _] = color.to_array();
         assert!(picture.pixels().filter(|pixel| pixel.0 == [r, g, b]).count() > 20, "{color:?} is not to be seen");
     }
-    let error = render_headless(&show(&folder.path().join("gone.csv")), &png).expect_err("no such file");
+    let error = render_headless(&show(&folder.path().join("gone.csv")), std::slice::from_ref(&png)).expect_err("no such file");
     assert!(error.to_string().starts_with("cannot read: "), "{error:#}");
 }
 
@@ -692,7 +692,7 @@ fn the_window_is_drawn_without_a_display_whichever_engine_answers() {
     std::fs::write(&data, format!("x,y,z\n{}\n", rows.join("\n"))).expect("a file");
     let png = folder.path().join("window.png");
     let show = Headless { file: Some(data), size: [900, 600], scale: 1.0, ..Headless::default() };
-    render_headless(&show, &png).unwrap_or_else(|error| panic!("{error:#}"));
+    render_headless(&show, std::slice::from_ref(&png)).unwrap_or_else(|error| panic!("{error:#}"));
     assert!(png.metadata().expect("a PNG").len() > 20_000);
 }
 

@@ -28,7 +28,7 @@ const HOMES: [(&[&str], &[&str]); 9] = [
     (&["e57"], &["cloud/formats"]),
     (&["kiddo"], &["engines/kdtree"]),
     (&["epaint_default_fonts", "harfrust", "skrifa", "tiny_skia"], &["lesson/picture"]),
-    (&["eframe", "egui", "egui_extras", "egui_kittest", "egui_plot", "egui_tiles", "rfd", "wgpu"], &["app", "main.rs"]),
+    (&["eframe", "egui", "egui_commonmark", "egui_extras", "egui_kittest", "egui_plot", "egui_tiles", "rfd", "wgpu"], &["app", "main.rs"]),
     (&["anyhow", "clap", "indicatif"], &["app", "cli", "main.rs"]),
 ];
 

@@ -187,7 +187,7 @@ fn a_wrong_field_says_why_and_the_lesson_stays() {
         app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.shape().k == 64)
     });
     assert_eq!(player(&window).take().recording.shape().registers, 8);
-    press(&mut window, "As the lesson has it");
+    press(&mut window, "Back to the lesson's own");
     until(&mut window, "the lesson's own k", |app| {
         app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.shape().k == 32)
     });
@@ -335,7 +335,7 @@ fn a_lesson_that_cannot_be_recorded_says_so_whatever_was_being_recorded() {
     let lesson = &window.state().session().lesson;
     assert!(lesson.player.is_none() && lesson.error.as_ref().is_some_and(|error| error.contains("many")), "{:?}", lesson.error);
     window.run_steps(2);
-    assert!(window.query_all_by_role_and_label(Role::Button, "As the lesson has it").count() > 0);
+    assert!(window.query_all_by_role_and_label(Role::Button, "Back to the lesson's own").count() > 0);
 }
 
 #[test]
@@ -617,14 +617,14 @@ fn presenter_questions_and_looks_are_as_they_were() {
 fn a_lesson_is_drawn_without_a_display() {
     let folder = tempfile::tempdir().expect("a folder");
     let png = folder.path().join("lesson.png");
-    let show = Headless { lesson: Some(3), at: Some(100), presenter: true, size: [1280, 720], look: Look::Dark, scale: 1.0, file: None };
-    render_headless(&show, &png).unwrap_or_else(|error| panic!("{error:#}"));
+    let show = Headless { lesson: Some(3), at: Some(100), presenter: true, size: [1280, 720], look: Look::Dark, scale: 1.0, file: None, pane: None };
+    render_headless(&show, std::slice::from_ref(&png)).unwrap_or_else(|error| panic!("{error:#}"));
     let picture = image::open(&png).expect("a PNG").into_rgb8();
     assert_eq!(picture.dimensions(), (1280, 720));
     let [r, g, b, _] = warpscope::app::tokens::Palette::DARK.canvas.to_array();
     let empty = picture.pixels().filter(|pixel| pixel.0 == [r, g, b]).count();
     assert!(empty < 1280 * 720 * 9 / 10, "there is a picture on it");
     let late = folder.path().join("late.png");
-    let error = render_headless(&Headless { at: Some(999_999), ..show }, &late).expect_err("there is no such step").to_string();
+    let error = render_headless(&Headless { at: Some(999_999), ..show }, &[late.clone()]).expect_err("there is no such step").to_string();
     assert!(error.starts_with("step 999999: the search has ") && !late.exists(), "{error}");
 }

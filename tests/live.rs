@@ -158,7 +158,7 @@ fn arrow_keys_move_the_query() {
 fn a_place_is_typed() {
     let mut window = answered(|_| ());
     fill(&mut window, "x", "0.25");
-    window.get_by_label("Enter asks from there.");
+    window.get_by_label("Press Enter to search from there.");
     assert!(matches!(window.state().session().picked, Some(Picked::Row(_))), "nothing moves before Enter");
     fill(&mut window, "y", "north");
     window.key_press(egui::Key::Enter);
@@ -303,7 +303,7 @@ fn undone_to_nothing_it_waits_for_nothing() {
     window.run_steps(2);
     let session = window.state().session();
     assert_eq!((session.picked, session.answered.is_none(), session.live.is_waiting()), (None, true, false));
-    assert!(window.query_by_label("Enter asks from there.").is_none(), "what was typed is gone too");
+    assert!(window.query_by_label("Press Enter to search from there.").is_none(), "what was typed is gone too");
     window.state_mut().send(Command::Redo);
     window.run_steps(2);
     until_settled(&mut window);
@@ -348,7 +348,7 @@ fn an_ask_that_takes_long_is_cancelled() {
     press(&mut window, "Cancel");
     assert_eq!(window.state().session().activity, Activity::Idle);
     window.get_by_label("Cancelled");
-    window.get_by_label("Cancelled: it was not answered.");
+    window.get_by_label("Cancelled before it was answered.");
     assert_eq!(window.state().session().picked, Some(Picked::Row(7)), "it is still the query");
     // Asked again, it is answered.
     window.state_mut().send(Action::PickRow(7));

@@ -201,8 +201,8 @@ fn a_session_is_drawn_without_a_display() {
     window.run_steps(3);
     save(&mut window, &path);
     let show = Headless { file: Some(path), size: [640, 480], look: Look::Light, scale: 1.0, ..Headless::default() };
-    let png = render_headless(&show, &folder.path().join("window.png")).unwrap_or_else(|error| panic!("{error:#}"));
-    let picture = image::open(png).expect("a PNG").into_rgb8();
+    let png = render_headless(&show, &[folder.path().join("window.png")]).unwrap_or_else(|error| panic!("{error:#}"));
+    let picture = image::open(&png[0]).expect("a PNG").into_rgb8();
     let [r, g, b, _] = Palette::LIGHT.selected.to_array();
     assert!(picture.pixels().filter(|pixel| pixel.0 == [r, g, b]).count() > 300, "all points are selected");
 }
@@ -233,8 +233,8 @@ fn a_picture_of_neighbours_waits_for_the_files_other_columns() {
     save(&mut window, &path);
     let show = Headless { file: Some(path), size: [1200, 300], look: Look::Light, scale: 1.0, ..Headless::default() };
     let picture = |name: &str| {
-        let png = render_headless(&show, &folder.path().join(name)).unwrap_or_else(|error| panic!("{error:#}"));
-        image::open(png).expect("a PNG").into_rgb8()
+        let png = render_headless(&show, &[folder.path().join(name)]).unwrap_or_else(|error| panic!("{error:#}"));
+        image::open(&png[0]).expect("a PNG").into_rgb8()
     };
     let with = picture("with.png");
     let plain = |at: usize| format!("{},{}\n", (at * 37) % 101, (at * 61) % 97);

@@ -73,7 +73,7 @@ fn a_search_is_walked_through_step_by_step() {
     // It begins with all of it, and goes back and on, by buttons and by keys.
     assert_eq!(at(&window), walk.last());
     window.get_by_label(&walk.sentence(walk.last()));
-    press(&mut window, "Step of the walk before");
+    press(&mut window, "Previous step of the walk");
     assert_eq!(at(&window), walk.last() - 1);
     window.get_by_label(&walk.sentence(walk.last() - 1));
     window.key_press(egui::Key::Comma);

@@ -27,16 +27,17 @@ pub use gpu::{FrameBench, FrameReport, FrameTimes, Heard, Method, measure as mea
 pub use look::tokens;
 pub use model::log::Entry;
 pub use model::{
-    About, Channel, ColorAction, ColorBy, ColorMap, ColorView, DataKind, Draft, ExportKind, Level, Log, ProjectionKind, ProjectionView, QueryKind,
+    About, Channel, ColorAction, ColorBy, ColorMap, ColorView, DataKind, Draft, ExportKind, Level, Log, PictureSize, ProjectionKind, ProjectionView,
+    QueryKind,
 };
 pub use shell::adapter::{check_adapter, quieten};
 pub use shell::app::{App, plane_position, screen_position};
-pub use shell::headless::{Headless, render_headless, write_picture};
+pub use shell::headless::{Alone, Headless, render_headless, write_picture};
 pub use shell::window::run;
 
 pub mod commands {
     //! Commands of the menus, and the queue of actions that panes send.
-    pub use super::model::{Action, Actions, Command, Mode};
+    pub use super::model::{Action, Actions, Command, Manual, Mode};
 }
 
 pub mod lesson {

@@ -11,7 +11,10 @@ use crate::lesson::lessons;
 use crate::run::recording;
 
 #[derive(Debug, clap::Args)]
-#[command(group = clap::ArgGroup::new("picture").args(["png", "frames"]).multiple(true))]
+#[command(
+    group = clap::ArgGroup::new("picture").args(["png", "svg", "frames"]).multiple(true),
+    group = clap::ArgGroup::new("drawn").args(["png", "svg"]).multiple(true)
+)]
 pub struct WindowArgs {
     /// A cloud or a recording (FILE.warpscope, or one of its runs: FILE.warpscope#NAME) to open
     file: Option<PathBuf>,
@@ -21,20 +24,35 @@ pub struct WindowArgs {
     /// Draws the window into a PNG instead, once it is answered: for machines without a display
     #[arg(long, value_name = "FILE", value_parser = ending_in("png"))]
     png: Option<PathBuf>,
-    /// The picture's width and height in pixels
-    #[arg(long, value_name = "WxH", default_value = "1280x800", value_parser = size, requires = "picture", help_heading = "With --png or --frames")]
-    size: [u32; 2],
-    /// How the window looks
-    #[arg(long, default_value = "system", value_parser = PossibleValuesParser::new(LOOKS), requires = "png", help_heading = "With --png")]
-    look: String,
+    /// Draws it as shapes and text, for documents; points are a bitmap in it
+    #[arg(long, value_name = "FILE", value_parser = ending_in("svg"), conflicts_with = "frames")]
+    svg: Option<PathBuf>,
+    /// The picture's width and height in pixels; with --pane also slide (1920x1080), column (85 mm wide, 300 dpi) or page (180 mm)
+    #[arg(long, value_name = "WxH", default_value = "1280x800", value_parser = size, requires = "picture", help_heading = "With --png, --svg or --frames")]
+    size: Size,
+    /// How the window looks [default: system; with --pane light]
+    #[arg(long, value_parser = PossibleValuesParser::new(LOOKS), requires = "drawn", help_heading = WITH)]
+    look: Option<String>,
+    /// Draws one pane alone, for slides and papers: the plot, its legend and a title
+    #[arg(long, value_parser = PossibleValuesParser::new(PANES), requires = "drawn", conflicts_with_all = ["lesson", "frames"], help_heading = WITH)]
+    pane: Option<String>,
+    /// What stands over the pane [default: what it shows]; "" for nothing
+    #[arg(long, value_name = "TEXT", requires = "pane", help_heading = WITH)]
+    title: Option<String>,
+    /// Leaves the legend of the pane out
+    #[arg(long, requires = "pane", help_heading = WITH)]
+    no_legend: bool,
+    /// Names the query and its neighbours in plane and space
+    #[arg(long, requires = "pane", help_heading = WITH)]
+    names: bool,
     /// How large text and controls are, 0.75 to 3
-    #[arg(long, default_value_t = 1.0, value_name = "FACTOR", value_parser = scale, requires = "png", help_heading = "With --png")]
+    #[arg(long, default_value_t = 1.0, value_name = "FACTOR", value_parser = scale, requires = "drawn", help_heading = WITH)]
     scale: f32,
     /// Shows the lesson after so many steps [default: where its part begins]
-    #[arg(long, value_name = "STEP", requires = "png", requires = "lesson", help_heading = "With --png")]
+    #[arg(long, value_name = "STEP", requires = "drawn", requires = "lesson", help_heading = WITH)]
     at: Option<usize>,
     /// Gives the lesson the whole window, with large type
-    #[arg(long, requires = "png", requires = "lesson", help_heading = "With --png")]
+    #[arg(long, requires = "drawn", requires = "lesson", help_heading = WITH)]
     presenter: bool,
     /// Measures instead how long so many frames of an orbit take, without a window; with --png, the last one is written
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=100_000), conflicts_with = "lesson")]
@@ -56,14 +74,47 @@ pub struct WindowArgs {
 impl WindowArgs {
     /// Whether a window opens, in place of a picture or measurements of it.
     pub fn opens_window(&self) -> bool {
-        self.png.is_none() && self.frames.is_none()
+        self.png.is_none() && self.svg.is_none() && self.frames.is_none()
+    }
+}
+
+const WITH: &str = "With --png or --svg";
+
+/// The panes that are drawn alone.
+const PANES: [&str; 6] = ["plane", "space", "timings", "timeline", "counts", "convergence"];
+
+/// What a picture is laid out for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Size {
+    Pixels([u32; 2]),
+    Slide,
+    Column,
+    Page,
+}
+
+impl Size {
+    /// Its pixels, for what is no pane.
+    fn pixels(self) -> anyhow::Result<[u32; 2]> {
+        match self {
+            Self::Pixels(size) => Ok(size),
+            _ => bail!("the sizes slide, column and page are for one pane: add --pane, or write the size as 1280x720"),
+        }
     }
 }
 
 const LOOKS: [&str; 4] = ["system", "light", "dark", "high-contrast"];
 
-/// Parses a window size, `1280x720`, in pixels.
-fn size(text: &str) -> Result<[u32; 2], String> {
+/// Parses a size: `1280x720`, in pixels, or what it is for.
+fn size(text: &str) -> Result<Size, String> {
+    match text {
+        "slide" => Ok(Size::Slide),
+        "column" => Ok(Size::Column),
+        "page" => Ok(Size::Page),
+        _ => pixels(text).map(Size::Pixels),
+    }
+}
+
+fn pixels(text: &str) -> Result<[u32; 2], String> {
     /// What every adapter can draw: pixels of a side, and in all, where each takes four bytes of a buffer.
     const MOST: u32 = 8192;
     const AREA: u64 = (128 << 20) / 4;
@@ -96,20 +147,44 @@ pub fn run(args: &WindowArgs) -> anyhow::Result<()> {
         args.generate.as_deref().map(generate::check).transpose()?;
         return measure(args, frames);
     }
-    let Some(png) = &args.png else { return open(args.file.clone(), lesson) };
+    let files: Vec<PathBuf> = args.png.iter().chain(&args.svg).cloned().collect();
+    if files.is_empty() {
+        return open(args.file.clone(), lesson);
+    }
     check(args.file.as_deref())?;
-    draw(args, lesson, png)
+    draw(args, lesson, &files)
 }
 
 #[cfg(feature = "gui")]
-fn draw(args: &WindowArgs, lesson: Option<u32>, png: &Path) -> anyhow::Result<()> {
+fn draw(args: &WindowArgs, lesson: Option<u32>, files: &[PathBuf]) -> anyhow::Result<()> {
+    use crate::app::state::PaneKind;
     use crate::app::tokens::Look;
+    use crate::app::{Alone, Headless, PictureSize};
+    /// Of the window behind a pane that is laid out for something else.
+    const WINDOW: [u32; 2] = [1280, 800];
+    let usual = if args.pane.is_some() { "light" } else { "system" };
+    let named = args.look.as_deref().unwrap_or(usual);
+    let look = LOOKS.iter().zip(Look::ALL).find(|(name, _)| **name == named).map_or(Look::System, |(_, look)| look);
+    let kinds = [PaneKind::Plane, PaneKind::Space, PaneKind::Timings, PaneKind::Timeline, PaneKind::Merges, PaneKind::Convergence];
+    let kind = args.pane.as_deref().and_then(|pane| PANES.iter().position(|name| *name == pane)).map(|at| kinds[at]);
+    let pane = kind.map(|pane| Alone {
+        pane,
+        size: match args.size {
+            Size::Pixels(_) => PictureSize::Window,
+            Size::Slide => PictureSize::Slide,
+            Size::Column => PictureSize::Column,
+            Size::Page => PictureSize::Page,
+        },
+        title: args.title.clone(),
+        legend: !args.no_legend,
+        names: args.names,
+    });
+    let size = if pane.is_some() { args.size.pixels().unwrap_or(WINDOW) } else { args.size.pixels()? };
     crate::app::quieten();
-    let look = LOOKS.iter().zip(Look::ALL).find(|(name, _)| **name == args.look).map_or(Look::System, |(_, look)| look);
-    let WindowArgs { file, at, presenter, size, scale, .. } = args;
-    let show = crate::app::Headless { file: file.clone(), lesson, at: *at, presenter: *presenter, size: *size, look, scale: *scale };
-    let written = crate::app::render_headless(&show, png)?;
-    super::output::print(&format!("{}\n", written.display()))
+    let WindowArgs { file, at, presenter, scale, .. } = args;
+    let show = Headless { file: file.clone(), lesson, at: *at, presenter: *presenter, size, look, scale: *scale, pane };
+    let written = crate::app::render_headless(&show, files)?;
+    super::output::print(&written.iter().map(|path| format!("{}\n", path.display())).collect::<String>())
 }
 
 /// Frame times, as a table.
@@ -136,7 +211,8 @@ fn measure(args: &WindowArgs, frames: u32) -> anyhow::Result<()> {
     let cloud = Arc::new(cloud::load(&source, false, &Bar::new("reading the cloud"))?);
     let needed = if args.plane { 2 } else { 3 };
     anyhow::ensure!(cloud.dims() >= needed, "the cloud has {} dimensions, and {needed} are drawn", cloud.dims());
-    let bench = FrameBench { frames, size: args.size, point_size: args.point_size, plane: args.plane, software: args.software };
+    let size = args.size.pixels()?;
+    let bench = FrameBench { frames, size, point_size: args.point_size, plane: args.plane, software: args.software };
     let report = {
         let bar = Bar::new("");
         let mut stage = bar.stage();
@@ -145,7 +221,7 @@ fn measure(args: &WindowArgs, frames: u32) -> anyhow::Result<()> {
             Heard::Row(row) => bar.line(&format!("{}: {} a frame", row.name(), text::time(row.quantile(0.5)))),
         })?
     };
-    let [width, height] = args.size;
+    let [width, height] = size;
     let mut said = format!(
         "{}\n{} of {source} in {}, {width} × {height} pixels, points of {} pixels, {frames} frames each\n",
         report.adapter,
@@ -189,7 +265,7 @@ fn measure(_args: &WindowArgs, _frames: u32) -> anyhow::Result<()> {
 }
 
 #[cfg(not(feature = "gui"))]
-fn draw(_args: &WindowArgs, _lesson: Option<u32>, _png: &Path) -> anyhow::Result<()> {
+fn draw(_args: &WindowArgs, _lesson: Option<u32>, _files: &[PathBuf]) -> anyhow::Result<()> {
     bail!("{WITHOUT}")
 }
 

@@ -5,8 +5,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use image::ImageEncoder as _;
-
 use crate::app::features::selected::Selected;
 use crate::app::model::log::Entry;
 use crate::app::model::{Analysed, Answered, Beside, Compared};
@@ -134,28 +132,23 @@ fn log(entries: &[Entry], to: &mut impl Write) -> io::Result<()> {
     table.flush()
 }
 
-/// Writes a picture as PNG; `crop` is (left, top, width, height) in pixels.
+/// Writes a picture as PNG; `dpi` says how large it is printed.
 ///
 /// # Errors
 /// `cannot write: why: path`.
-pub fn write_png(path: &Path, picture: &egui::ColorImage, crop: Option<[usize; 4]>) -> Result<PathBuf, String> {
+pub fn write_png(path: &Path, picture: &egui::ColorImage, dpi: Option<f32>) -> Result<PathBuf, String> {
     let [width, height] = picture.size;
-    let [left, top, wide, high] = crop.unwrap_or([0, 0, width, height]);
-    let (left, top) = (left.min(width), top.min(height));
-    let (wide, high) = (wide.min(width - left), high.min(height - top));
-    if wide == 0 || high == 0 {
-        return Err(format!("cannot write: the pane is not visible; show it first: {}", path.display()));
-    }
-    let mut pixels = Vec::with_capacity(wide * high * 3);
-    for row in top..top + high {
-        for pixel in &picture.pixels[row * width + left..][..wide] {
-            pixels.extend_from_slice(&pixel.to_array()[..3]);
-        }
-    }
+    let pixels: Vec<u8> = picture.pixels.iter().flat_map(|pixel| pixel.to_array().into_iter().take(3)).collect();
     write(path, |to| {
-        image::codecs::png::PngEncoder::new(to)
-            .write_image(&pixels, wide as u32, high as u32, image::ExtendedColorType::Rgb8)
-            .map_err(io::Error::other)
+        let mut encoder = png::Encoder::new(to, width as u32, height as u32);
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_pixel_dims(dpi.map(|dpi| {
+            let per_metre = (dpi / 0.0254).round() as u32;
+            png::PixelDimensions { xppu: per_metre, yppu: per_metre, unit: png::Unit::Meter }
+        }));
+        let mut writer = encoder.write_header()?;
+        writer.write_image_data(&pixels)?;
+        writer.finish().map_err(io::Error::from)
     })
     .map_err(|error| error.to_string())?;
     Ok(path.to_owned())
@@ -253,6 +246,7 @@ mod tests {
             error: None,
             overwrite: false,
             writing: None,
+            picture: None,
             times: 1,
             points: true,
             range: None,
@@ -267,11 +261,15 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_is_cropped_and_says_when_it_cannot_be() {
+    fn a_picture_says_how_large_it_is_printed_and_when_it_cannot_be_written() {
         let folder = tempfile::tempdir().expect("a folder");
-        let picture = egui::ColorImage::filled([8, 6], egui::Color32::WHITE);
-        let path = write_png(&folder.path().join("a.png"), &picture, Some([2, 1, 100, 3])).expect("a picture");
-        assert_eq!(image::image_dimensions(path).expect("a PNG"), (6, 3));
+        let picture = egui::ColorImage::filled([8, 6], egui::Color32::from_rgb(1, 2, 3));
+        let path = write_png(&folder.path().join("a.png"), &picture, Some(300.0)).expect("a picture");
+        let file = std::io::BufReader::new(std::fs::File::open(&path).expect("a file"));
+        let read = png::Decoder::new(file).read_info().expect("a PNG");
+        let size = read.info().pixel_dims.expect("its size");
+        assert_eq!((size.xppu, size.yppu, read.info().size()), (11_811, 11_811, (8, 6)));
+        assert_eq!(image::open(path).expect("a PNG").into_rgb8().get_pixel(7, 5).0, [1, 2, 3]);
         let error = write_png(&folder.path().join("gone").join("a.png"), &picture, None).expect_err("no such folder");
         assert!(error.starts_with("cannot write: ") && error.ends_with("a.png"), "{error}");
     }

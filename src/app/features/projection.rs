@@ -40,7 +40,7 @@ pub fn bar_ui(ui: &mut Ui, axes: &[usize], state: &State, session: &Session, pal
     }
     if view.kind == ProjectionKind::Random {
         let label = ui.label(RichText::new("seed").color(palette.text_weak));
-        ui.add(DragValue::new(&mut view.seed).speed(0.05)).labelled_by(label.id).on_hover_text("Another seed, other directions.");
+        ui.add(DragValue::new(&mut view.seed).speed(0.05)).labelled_by(label.id).on_hover_text("Another seed gives other directions.");
     }
     if view != state.projection {
         actions.send(Action::SetProjection(view));

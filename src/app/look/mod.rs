@@ -3,6 +3,7 @@
 
 pub mod focus;
 pub mod map;
+pub mod marks;
 pub mod paint;
 pub mod svg;
 pub mod ticks;

@@ -5,27 +5,42 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use egui::epaint::{ClippedShape, Galley, Mesh, PathStroke, TextShape};
-use egui::{Color32, FontFamily, Pos2, Rect, Shape, Stroke, StrokeKind};
+use egui::{Color32, FontFamily, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2};
 use image::{GenericImageView as _, ImageFormat, RgbaImage};
 
+use crate::lesson::picture::embedded::{self, Said};
+use crate::lesson::picture::scene::Font;
 use crate::lesson::picture::svg::escaped;
 
-/// A part of a painted window as a file. `points` is a picture of the whole window, of as many pixels a point as `scale`
+/// What shapes are drawn on.
+pub struct Page {
+    /// In points.
+    pub size: Vec2,
+    pub ground: Color32,
+    /// Millimetres for a point, where it is printed.
+    pub mm_per_point: Option<f32>,
+}
+
+/// What was painted as a file, with the fonts of its text. `points` is a picture of the page, of as many pixels a point as the number
 /// says, for what only a GPU can paint.
-pub fn svg(shapes: &[ClippedShape], part: Rect, ground: Color32, points: Option<(&RgbaImage, f32)>) -> String {
-    let mut writer = Writer { out: String::new(), part, points, clips: 0 };
-    let (width, height) = (short(part.width()), short(part.height()));
-    let _ = write!(
-        writer.out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" xml:space=\"preserve\">\n\
-        <rect width=\"{width}\" height=\"{height}\"{}/>\n",
-        paint("fill", ground)
-    );
+pub fn svg(shapes: &[ClippedShape], page: &Page, points: Option<(&RgbaImage, f32)>) -> String {
+    let part = Rect::from_min_size(Pos2::ZERO, page.size);
+    let mut writer = Writer { out: String::new(), part, points, clips: 0, said: Said::default() };
     for clipped in shapes {
         writer.clipped(clipped);
     }
-    writer.out += "</svg>\n";
-    writer.out
+    let [width, height] = [part.width(), part.height()].map(short);
+    let [wide, high] = match page.mm_per_point {
+        Some(mm) => [part.width(), part.height()].map(|length| format!("{}mm", short(length * mm))),
+        None => [width, height].map(|length| length.to_string()),
+    };
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{wide}\" height=\"{high}\" viewBox=\"0 0 {width} {height}\" xml:space=\"preserve\">\n\
+        {}<rect width=\"{width}\" height=\"{height}\"{}/>\n{}</svg>\n",
+        writer.said.style(),
+        paint("fill", page.ground),
+        writer.out
+    )
 }
 
 struct Writer<'a> {
@@ -33,6 +48,8 @@ struct Writer<'a> {
     part: Rect,
     points: Option<(&'a RgbaImage, f32)>,
     clips: usize,
+    /// What its text needs of which font.
+    said: Said,
 }
 
 impl Writer<'_> {
@@ -126,16 +143,15 @@ impl Writer<'_> {
         for piece in pieces(&text.galley) {
             let [x, y] = self.place(text.pos + piece.at.to_vec2());
             let color = text.override_text_color.unwrap_or(if piece.color == Color32::PLACEHOLDER { text.fallback_color } else { piece.color });
-            let font = match piece.family {
-                FontFamily::Monospace => "Hack,monospace\" font-weight=\"400",
-                _ => "Ubuntu,'Ubuntu Light','Segoe UI',system-ui,sans-serif\" font-weight=\"300",
-            };
+            let font = if piece.family == FontFamily::Monospace { Font::Mono } else { Font::Sans };
+            self.said.note(&piece.text, font);
+            let (family, weight) = (embedded::family(font), embedded::weight(font));
             let (size, length) = (short(piece.size), short(piece.length));
             let style = paint("fill", color.gamma_multiply(text.opacity_factor));
             let words = escaped(&piece.text);
             let _ = writeln!(
                 self.out,
-                "<text x=\"{x}\" y=\"{y}\" font-family=\"{font}\" font-size=\"{size}\" textLength=\"{length}\" lengthAdjust=\"spacingAndGlyphs\"{style}>{words}</text>"
+                "<text x=\"{x}\" y=\"{y}\" font-family=\"{family}\" font-weight=\"{weight}\" font-size=\"{size}\" textLength=\"{length}\" lengthAdjust=\"spacingAndGlyphs\"{style}>{words}</text>"
             );
         }
         if turned {

@@ -292,7 +292,7 @@ impl Draft {
         let EngineChoice::Named(method) = &self.engine else { return Vec::new() };
         let wrong = |field, sentence| vec![FieldError { field, sentence }];
         let Some(engine) = registry::find(method.engine) else {
-            return wrong(Field::Engine, format!("This program has no engine {}; choose another one.", method.engine));
+            return wrong(Field::Engine, format!("This build has no engine {}; choose another one.", method.engine));
         };
         let declared = |name: &str| engine.parameters.iter().find(|parameter| parameter.name == name);
         if let Some((name, _)) = method.parameters.iter().find(|(name, _)| declared(name).is_none()) {
@@ -524,7 +524,7 @@ mod tests {
         let named = |method: &str| errors(|draft| draft.engine = EngineChoice::Named(method.parse().expect("a method")));
         assert_eq!(
             named("quantum:qubits=3"),
-            [FieldError { field: Field::Engine, sentence: "This program has no engine quantum; choose another one.".to_owned() }]
+            [FieldError { field: Field::Engine, sentence: "This build has no engine quantum; choose another one.".to_owned() }]
         );
         let known = registry::ENGINES[0].id;
         assert_eq!(named(&format!("{known}:qubits=3"))[0].sentence, format!("{known} has no parameter qubits; choose Reset."));

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use crate::app::model::lesson::files::{LessonFile, RangeDraft};
 use crate::app::model::pane::{PaneKind, Written};
+use crate::app::model::picture::PictureDraft;
 use crate::app::model::runs::which::Saved;
 use crate::export::NeighborFormat;
 
@@ -154,7 +155,9 @@ pub struct ExportDialog {
     pub overwrite: bool,
     /// Since when it is written.
     pub writing: Option<Instant>,
-    /// How many pixels a picture has, for each of the screen's along a side.
+    /// How a picture of a pane is laid out, and what stands in it.
+    pub picture: Option<PictureDraft>,
+    /// How many pixels a picture has along a side, for each that it has usually.
     pub times: u8,
     /// Whether a recording holds the points too.
     pub points: bool,

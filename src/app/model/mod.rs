@@ -8,14 +8,16 @@
 //! | `color`, `picking`, `projection`, `selection`, `runs`, `lesson`, `timeline`, `walk` | the state of each feature |
 //! | `history` | undo and redo |
 //! | `sort` | tables in the order of a column |
-//! | `saved`, `files`, `export`, `parts`, `finder`, `quitting`, `log` | saved sessions, dialogs, the log |
+//! | `saved`, `files`, `export`, `chooser`, `parts`, `finder`, `quitting`, `log` | saved sessions, dialogs, the log |
 //! | `camera` | transforms between cloud and screen coordinates |
 //! | `why` | why a row is, or is not, among the neighbours |
 //! | `between`, `nearby` | how far two rows are from each other; the distance within which rows are selected |
 //! | `analysis` | what the neighbours of all rows say of them |
+//! | `manual` | the documents that the program carries |
 //! | `samples` | clouds that ship with the program |
 //! | `roles` | columns that a file was opened without |
 //! | `telling` | an answer in words |
+//! | `picture`, `titles` | pictures of panes for slides and papers, and what stands over them |
 //! | `opening` | which row is asked for before the user picks one |
 //! | `commands` | actions: one enum feeds menus, shortcuts and the list of shortcuts |
 
@@ -24,6 +26,7 @@ pub mod analysis;
 pub mod answer;
 pub mod between;
 pub mod camera;
+pub mod chooser;
 pub mod color;
 pub mod commands;
 pub mod draft;
@@ -35,11 +38,13 @@ pub mod lesson;
 pub mod live;
 pub mod log;
 pub mod look;
+pub mod manual;
 pub mod nearby;
 pub mod opening;
 pub mod pane;
 pub mod parts;
 pub mod picking;
+pub mod picture;
 pub mod plan;
 pub mod projection;
 pub mod quitting;
@@ -54,6 +59,7 @@ pub mod sort;
 pub mod state;
 pub mod telling;
 pub mod timeline;
+pub mod titles;
 pub mod views;
 pub mod walk;
 pub mod why;
@@ -63,6 +69,7 @@ pub use activity::{Activity, Ended, Endings, Running};
 pub use analysis::{Analysed, AnalysisKind, AnalysisView};
 pub use answer::{Answered, Picked};
 pub use camera::{PlaneCamera, Projection, SpaceCamera};
+pub use chooser::{AskedBy, Chooser, ChooserAction};
 pub use color::channel::{Categories, Category, Channel, Colored, Numbers, Whose};
 pub use color::view::{ColorBy, ColorRange, ColorView};
 pub use color::{ColorMap, PointValues, Scale};
@@ -87,6 +94,7 @@ pub use lesson::session::{Asked, FileQuery, LessonDraft, LessonSession, LessonVi
 pub use live::{Live, NOTICED, Target};
 pub use log::{About, Level, Log};
 pub use look::Look;
+pub use manual::Manual;
 pub use pane::{PaneKind, measuring_layout, single_layout};
 pub use parts::{PartsAction, PartsDialog, Then};
 pub use picking::beside::{Beside, Found};
@@ -95,6 +103,7 @@ pub use picking::others::Others;
 pub use picking::region::{Lasso, Region};
 pub use picking::sight::{Sight, Within};
 pub use picking::tool::Tool;
+pub use picture::{Ground, Layout, Mark, Picture, PictureChoice, PictureDraft, PictureSize};
 pub use plan::plan_of;
 pub use projection::{Projected, ProjectionKind, ProjectionView};
 pub use quitting::{QuitAction, Quitting};
@@ -116,6 +125,7 @@ pub use sort::{Sort, SortKey, sorted};
 pub use state::{Room, SCALES, State};
 pub use telling::{Kinds, Telling};
 pub use timeline::{TimeAxis, TimelineView};
+pub use titles::title_of;
 pub use views::{CountsView, PlaneView, PlaneWindow, SpaceView};
 pub use walk::{WalkView, Walked, Walkthrough};
 pub use why::Why;

@@ -94,7 +94,7 @@ impl PaneKind {
                 Some(Key::Num8),
                 Table,
                 (Tab::Below, 5),
-                "Phases of the run, and warps on their multiprocessors, in time.",
+                "Phases of the run over time, and warps on their multiprocessors.",
             ),
             Self::Merges => (
                 ["Counts", "counts", "Show Counts"],
@@ -110,12 +110,15 @@ impl PaneKind {
                 (Tab::Below, 2),
                 "How max_distance shrinks as points are seen.",
             ),
-            Self::Runs => {
-                (["Runs", "runs", "Show Runs"], Some(Key::Num9), Csv, (Tab::Below, 6), "What was run and opened, and two of them side by side.")
-            }
-            Self::Log => (["Log", "log", "Show Log"], Some(Key::Num7), Csv, (Tab::Below, 7), "Everything that was said."),
+            Self::Runs => (["Runs", "runs", "Show Runs"], Some(Key::Num9), Csv, (Tab::Below, 6), "All runs, and two of them side by side."),
+            Self::Log => (["Log", "log", "Show Log"], Some(Key::Num7), Csv, (Tab::Below, 7), "All messages of this session."),
         };
         Words { title, file_stem, show, key, written, tab, about }
+    }
+
+    /// Whether it is a plot, not a table or a list: its picture has a legend, and any size.
+    pub fn is_plot(self) -> bool {
+        !matches!(self, Self::Neighbors | Self::Runs | Self::Log)
     }
 
     pub fn title(self) -> &'static str {

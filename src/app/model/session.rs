@@ -7,18 +7,21 @@ use std::sync::Arc;
 use crate::app::model::activity::{Activity, Endings, Running};
 use crate::app::model::analysis::Analysed;
 use crate::app::model::answer::{Answered, Picked};
+use crate::app::model::chooser::Chooser;
 use crate::app::model::color::channel::Colored;
 use crate::app::model::export::ExportDialog;
-use crate::app::model::files::{FileState, SessionFile, file_name};
+use crate::app::model::files::{FileState, SessionFile};
 use crate::app::model::finder::Finder;
 use crate::app::model::lesson::session::LessonSession;
 use crate::app::model::live::Live;
 use crate::app::model::log::Log;
+use crate::app::model::manual::Manual;
 use crate::app::model::nearby::Nearby;
 use crate::app::model::pane::PaneKind;
 use crate::app::model::parts::PartsDialog;
 use crate::app::model::picking::beside::Beside;
 use crate::app::model::picking::tool::Tool;
+use crate::app::model::picture::Picture;
 use crate::app::model::projection::Projected;
 use crate::app::model::quitting::Quitting;
 use crate::app::model::roles::LeftOut;
@@ -28,7 +31,6 @@ use crate::app::model::selection::facts::Facts;
 use crate::app::model::selection::named::NamedSets;
 use crate::app::model::selection::{Hovered, Selection};
 use crate::app::model::sort::Sort;
-use crate::app::model::telling::Telling;
 use crate::app::model::timeline::TimelineView;
 use crate::app::model::walk::Walked;
 use crate::app::model::why::Why;
@@ -38,7 +40,6 @@ use crate::engines::registry;
 use crate::knn::{Descriptor, DeviceId, DeviceInfo, DeviceKind, EngineId};
 use crate::run::RunRecord;
 use crate::run::analysis::{Derived, TheoryCurve};
-use crate::text;
 
 /// Whether an engine can run on a device of this machine.
 #[derive(Clone, Debug)]
@@ -148,8 +149,10 @@ pub struct Session {
     pub tool: Tool,
     /// What the file has of the neighbours that are listed beside their coordinates; or of those that were listed before.
     pub beside: Option<Beside>,
-    /// In a picture of a pane for others: what it shows, in place of the controls of Plane and Space.
-    pub title: Option<String>,
+    /// The picture of a pane that is drawn in place of the window.
+    pub picture: Option<Arc<Picture>>,
+    /// Whether what lies over the points is left out: it is drawn as shapes over a picture of them.
+    pub only_points: bool,
     /// The row that is asked about: why it is, or is not, among the neighbours.
     pub why: Why,
     /// The distance within which rows are to be selected.
@@ -168,9 +171,15 @@ pub struct Session {
     pub log: Log,
     /// Whether the sheet of shortcuts is open.
     pub help: bool,
+    /// The document that is read.
+    pub manual: Option<Manual>,
+    /// Whether it is shown what the program is and runs on.
+    pub about: bool,
     pub finder: Option<Finder>,
     /// The export that is being set up.
     pub export: Option<ExportDialog>,
+    /// Our own file dialog.
+    pub chooser: Option<Chooser>,
     /// Which cloud of a file is meant, while it is asked.
     pub parts: Option<PartsDialog>,
     /// What is waited for before the window closes.
@@ -180,37 +189,39 @@ pub struct Session {
 impl Session {
     /// Whether a dialog is open, which has all keys to itself. The sheet of shortcuts is none: its keys are tried out beside it.
     pub fn has_dialog(&self) -> bool {
-        self.export.is_some() || self.finder.is_some() || self.parts.is_some() || self.quitting == Some(Quitting::Asks)
+        let asks = self.export.is_some() || self.chooser.is_some() || self.finder.is_some() || self.parts.is_some();
+        asks || self.quitting == Some(Quitting::Asks)
     }
 
     /// What a picture of the window shows: everything but what lies over it.
     pub fn portrait(&self) -> Self {
         let live = Live { known: true, ..self.live.clone() };
-        Self { help: false, finder: None, export: None, quitting: None, activity: Activity::Idle, running: None, hovered: None, live, ..self.clone() }
+        Self {
+            help: false,
+            manual: None,
+            about: false,
+            finder: None,
+            export: None,
+            chooser: None,
+            parts: None,
+            quitting: None,
+            tool: Tool::Move,
+            activity: Activity::Idle,
+            running: None,
+            hovered: None,
+            live,
+            ..self.clone()
+        }
     }
 
-    /// The answer in a sentence.
-    pub fn answer_sentence(&self) -> Option<String> {
-        let label = self.left_out.iter().find(|column| column.is_label).map(|column| column.name.as_str());
-        self.answered.as_ref().map(|answered| Telling::of(answered, self.picked, self.listed_beside(), label).sentence())
+    /// The same with no more over the points than they would be without: no query, no neighbours, no note.
+    pub fn portrait_of_points(&self) -> Self {
+        Self { only_points: true, walked: self.walked.without_marks(), ..self.portrait() }
     }
 
-    /// What Plane and Space show, for those who see only a picture of it.
-    pub fn picture_title(&self) -> Option<String> {
-        let cloud = self.cloud.as_ref()?;
-        let name = match cloud.source() {
-            Source::File { path, .. } => file_name(path),
-            Source::Generate { spec, .. } => spec.clone(),
-            Source::Coordinates(at) => at.clone(),
-        };
-        let said = self.answer_sentence();
-        let points = text::count(cloud.len() as u64, "point", "points");
-        Some(said.map_or_else(|| format!("{name}, {points}"), |said| format!("{name}, {points}. {said}")))
-    }
-
-    /// The same without the query, its neighbours, and what the pointer rests on.
-    pub fn portrait_without_marks(&self) -> Self {
-        Self { picked: None, answered: None, rank: None, walked: self.walked.without_marks(), ..self.portrait() }
+    /// Whether a legend is drawn: in the window always, in a picture where it is asked for.
+    pub fn has_legend(&self) -> bool {
+        self.picture.as_ref().is_none_or(|picture| picture.legend)
     }
 
     /// What the neighbours of all rows of the cloud that is shown say of them.

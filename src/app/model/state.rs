@@ -12,6 +12,7 @@ use crate::app::model::draft::Draft;
 use crate::app::model::lesson::session::LessonView;
 use crate::app::model::look::Look;
 use crate::app::model::pane::{PaneKind, default_layout};
+use crate::app::model::picture::PictureChoice;
 use crate::app::model::projection::ProjectionView;
 use crate::app::model::runs::RunsView;
 use crate::app::model::saved::layout::Layout;
@@ -60,6 +61,8 @@ pub struct State {
     pub show_selection: bool,
     /// Whether a window with room for one panel beside panes shows the right one, where both are to be shown.
     pub selection_first: bool,
+    /// What was chosen for the last picture of a pane.
+    pub picture: PictureChoice,
 }
 
 impl Default for State {
@@ -88,6 +91,7 @@ impl Default for State {
             problem_alone: false,
             show_selection: true,
             selection_first: false,
+            picture: PictureChoice::default(),
         }
     }
 }

@@ -64,6 +64,9 @@ pub struct Telling {
 }
 
 impl Telling {
+    /// Whose neighbours they are, where the query is a place.
+    pub const PLACE: &str = "this place";
+
     /// Tells an answer; `beside` is what the file has of the neighbours, once that was read, and `label` the column that is known to say of
     /// what kind rows are.
     pub fn of(answered: &Answered, picked: Option<Picked>, beside: Option<&Beside>, label: Option<&str>) -> Self {
@@ -81,7 +84,7 @@ impl Telling {
             (Some(name), ..) => name,
             (None, Some(row), _) => format!("row {}", text::thousands(answered.record.cloud.record(row as usize))),
             (None, None, Some(Picked::Query(query))) => format!("query {}", text::thousands(query as u64)),
-            _ => "this place".to_owned(),
+            _ => Self::PLACE.to_owned(),
         };
         let is_itself = !neighbors.is_empty() && distances.is_empty();
         Self { found: distances.len(), whose, within: at_most_text(metric, farthest), distances, unit: metric.unit(), kinds, is_itself }

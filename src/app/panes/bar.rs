@@ -21,9 +21,11 @@ const MOST: f32 = 0.35;
 
 /// The controls, then the legend. `add` puts controls into a line that wraps: all of them, or only those that are always needed.
 pub fn bar_ui(ui: &mut Ui, context: &mut PaneContext<'_>, add: impl FnOnce(&mut Ui, &mut PaneContext<'_>, bool)) {
-    if let Some(title) = &context.session.title {
-        ui.add(egui::Label::new(egui::RichText::new(title).strong()).wrap());
-        crate::app::features::color::legend::legend_line_ui(ui, context.state, context.session, context.palette, context.actions);
+    if let Some(picture) = &context.session.picture {
+        if picture.legend {
+            crate::app::look::marks::marks_legend_ui(ui, &picture.marks, context.palette);
+            crate::app::features::color::picture::legend_ui(ui, context.state, context.session, context.palette);
+        }
         return;
     }
     let size = ui.available_size();

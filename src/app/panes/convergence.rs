@@ -39,11 +39,16 @@ fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         return empty_ui(ui, &format!("{} keeps no max_distance history", record.engine), &next, palette);
     }
     let mut view = context.state.convergence;
+    let in_window = session.picture.is_none();
     ui.horizontal_wrapped(|ui| {
-        ui.label("Squared max_distance over points seen");
-        ui.checkbox(&mut view.log_y, "Log scale up");
-        legend_ui(ui, context, compared.is_some(), record.convergence.queries());
-        if compared.is_none() && session.record.is_some() {
+        if in_window {
+            ui.label("Squared max_distance over points seen");
+            ui.checkbox(&mut view.log_y, "Log y axis");
+        }
+        if session.has_legend() {
+            legend_ui(ui, context, compared.is_some(), record.convergence.queries());
+        }
+        if in_window && compared.is_none() && session.record.is_some() {
             ui.label(RichText::new(OTHER_QUESTION).color(palette.text_weak).small());
         }
     });
@@ -100,6 +105,7 @@ fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         .x_axis_label("points seen")
         .x_grid_spacer(decades)
         .x_axis_formatter(power)
+        .y_axis_label(if in_window { "" } else { "squared max_distance" })
         .y_grid_spacer(move |input| if log_y { decades(input) } else { evenly(input) })
         .y_axis_formatter(move |mark, range| if log_y { power(mark, range) } else { text::digits(mark.value, 3) })
         .label_formatter(move |hover| match hover {

@@ -27,9 +27,11 @@ impl Empty {
 pub fn without_cloud(session: &Session) -> Empty {
     match (&session.activity, &session.endings.load) {
         (Activity::Loading { what, fraction }, _) => {
-            Empty::new(format!("Loading {what}{}", percent(*fraction)), "Its points are shown when they are there. Cancel stops it.")
+            Empty::new(format!("Loading {what}{}", percent(*fraction)), "Its points appear when they are loaded. Cancel stops it.")
         }
-        (_, Some(Ended::Cancelled)) => Empty::new("Loading was cancelled", "Load or Generate on the left begins again; or open another file."),
+        (_, Some(Ended::Cancelled)) => {
+            Empty::new("Loading was cancelled", "Press Load or Generate on the left to start again, or open another file.")
+        }
         (_, Some(Ended::Failed(why))) => Empty::new("Nothing was loaded", why),
         (_, None) => Empty::new("No cloud yet", "Open a file or generate a cloud on the left; dropping a file here works too."),
     }
@@ -41,7 +43,7 @@ pub fn without_run(session: &Session, what: &str, todo: &str) -> Empty {
     match (&session.activity, &session.endings.run, &session.endings.load) {
         (Activity::Running { stage, fraction }, ..) => Empty::new(yet, format!("The run goes on: {stage}{}.", percent(Some(*fraction)))),
         (Activity::Loading { what, fraction }, ..) => Empty::new(yet, format!("Loading {what}{}.", percent(*fraction))),
-        (_, Some(Ended::Cancelled), _) => Empty::new("The run was cancelled", format!("So there is nothing here to show. {todo}")),
+        (_, Some(Ended::Cancelled), _) => Empty::new("The run was cancelled", format!("There is nothing to show here. {todo}")),
         (_, Some(Ended::Failed(why)), _) => Empty::new("The run failed", why),
         (_, None, Some(Ended::Failed(why))) if session.cloud.is_none() => Empty::new("Nothing was loaded", why),
         _ => Empty::new(yet, todo),
@@ -55,14 +57,14 @@ pub fn without_answer(session: &Session) -> Empty {
     }
     if session.picked.is_some() {
         return match &session.endings.ask {
-            _ if session.live.is_waiting() => Empty::new("The query is being answered…", "Its neighbours come as soon as they are found."),
+            _ if session.live.is_waiting() => Empty::new("The query is being answered…", "Its neighbours appear as soon as they are found."),
             Some(Ended::Cancelled) => Empty::new("Cancelled", "The query was not answered. Click its point again, or another one."),
             Some(Ended::Failed(why)) => Empty::new("The query could not be answered", why),
             None => Empty::new("Not answered", "Click its point again, or another one."),
         };
     }
     let next = match (&session.activity, &session.endings.run) {
-        (Activity::Running { .. }, _) => "Click a point in Plane or Space to ask at once; when the run is done, its first query is picked.",
+        (Activity::Running { .. }, _) => "Click a point in Plane or Space for an answer now; when the run is done, its first query is picked.",
         (_, Some(Ended::Cancelled)) => "The run was cancelled. Click a point in Plane or Space, or press Run.",
         (_, Some(Ended::Failed(why))) => return Empty::new("No query picked", format!("The run failed: {why}")),
         (_, None) => "Click a point in Plane or Space, or press Run.",
@@ -111,7 +113,7 @@ mod tests {
         assert_eq!(of(&with(running, Endings::default())).next, "The run goes on: repeat 2 of 5, 40 %.");
         assert_eq!(of(&with(loading(), Endings::default())).next, "Loading a.las, 25 %.");
         let cancelled = with(Activity::Idle, Endings { run: Some(Ended::Cancelled), ..Endings::default() });
-        assert_eq!(of(&cancelled), Empty::new("The run was cancelled", "So there is nothing here to show. Press Run to measure."));
+        assert_eq!(of(&cancelled), Empty::new("The run was cancelled", "There is nothing to show here. Press Run to measure."));
         let broken = with(Activity::Idle, Endings { run: failed("k = 9 is too large"), ..Endings::default() });
         assert_eq!(of(&broken), Empty::new("The run failed", "k = 9 is too large"));
     }

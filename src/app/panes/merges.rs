@@ -42,7 +42,7 @@ fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let unit = declared.map_or([name, name], |measure| measure.unit);
     let words = Measure::words(name);
     let bins: &[(u32, u64)] = match (compared, &session.derived) {
-        (Some(_), None) => return empty_ui(ui, "Counting…", "The run is done; its histograms are being made.", palette),
+        (Some(_), None) => return empty_ui(ui, "Counting…", "The run is done; its histograms are being built.", palette),
         (Some(_), Some(derived)) => derived.histogram(name),
         (None, _) => &[],
     };
@@ -59,7 +59,13 @@ fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let filled = selected.map_or_else(Vec::new, |selected| binned(&selected.histogram, width));
     let filled: Vec<Bar> = filled.iter().map(|bin| bar(bin).fill(palette.selected.gamma_multiply(0.75))).collect();
     ui.horizontal_wrapped(|ui| {
-        chooser_ui(ui, &names, name, record.engine, context);
+        let in_window = session.picture.is_none();
+        if in_window {
+            chooser_ui(ui, &names, name, record.engine, context);
+        }
+        if !session.has_legend() {
+            return;
+        }
         if compared.is_some() {
             inline_line_ui(ui, palette.text_weak, false, &format!("mean {}", text::digits(mean, 3)));
         }
@@ -73,7 +79,7 @@ fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         if let Some(value) = picked {
             inline_line_ui(ui, palette.query, false, &format!("picked query {}", text::thousands(value.into())));
         }
-        if compared.is_none() {
+        if in_window && compared.is_none() {
             ui.label(RichText::new(OTHER_QUESTION).color(palette.text_weak).small());
         }
     });

@@ -12,6 +12,7 @@ pub mod log;
 pub mod merges;
 pub mod names;
 pub mod neighbors;
+pub mod picture;
 pub mod plane;
 pub mod points;
 pub mod runs;

@@ -11,7 +11,7 @@ use crate::app::look::focus::arrows;
 use crate::app::look::keys_text;
 use crate::app::look::ticks::ticks;
 use crate::app::model::camera::place;
-use crate::app::model::{Action, Answered, Command, Eye, PaneKind, PlaneCamera, PlaneView, PlaneWindow, Scene, Tool};
+use crate::app::model::{Action, Answered, Command, Eye, PaneKind, PlaneCamera, PlaneView, PlaneWindow, Scene, Session, State, Tool};
 use crate::app::panes::bar::{bar_ui, more_ui};
 use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_cloud;
@@ -55,9 +55,10 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             crate::app::features::color::bar::bar_ui(ui, context.state, context.session, "Single colour", context.actions);
             controls::show_ui(ui, context.state, context.actions);
             more_ui(ui, |ui| {
-                ui.checkbox(&mut view.lines, "Lines").on_hover_text("Join the query and its neighbours.");
-                ui.checkbox(&mut view.names, "Names").on_hover_text("What the query and its neighbours are called in the file, else their rows.");
-                ui.checkbox(&mut view.lens, "Lens").on_hover_text("Enlarges neighbours that are too close to be told apart, while they are.");
+                ui.checkbox(&mut view.lines, "Lines").on_hover_text("Draw lines from the query to its neighbours.");
+                ui.checkbox(&mut view.names, "Names")
+                    .on_hover_text("Label the query and its neighbours by name, or by row where the file has no names.");
+                ui.checkbox(&mut view.lens, "Lens").on_hover_text("Magnify neighbours that are too close together to tell apart.");
             });
         }
     });
@@ -74,13 +75,18 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     }
     let response = ui.interact(rect, ui.scope_id().with("plane"), Sense::click_and_drag());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Plane of points"));
+    let picture = context.session.picture.as_deref();
+    if let (Some(window), Some(units)) = (&mut view.window, picture.and_then(|picture| picture.units_per_point(rect.size().into()))) {
+        window.units_per_point = units;
+    }
     let mut camera = PlaneCamera::of(rect, &view, cloud);
+    ui.data_mut(|data| data.insert_temp(shown_id(), camera));
     let gesture = follow_ui(ui, &response, context.session);
     let moved = move_ui(ui, &response, &mut camera, &mut view, gesture.is_none());
 
     ui.painter().rect_filled(rect, 0.0, context.palette.canvas);
     axes_ui(ui, &camera, cloud, view, context);
-    let far = view.window.is_none() && !view.whole && camera.leaves_out(cloud, view.axes);
+    let far = picture.is_none() && view.window.is_none() && !view.whole && camera.leaves_out(cloud, view.axes);
     // The walk is about boxes that are larger than what a lens enlarges.
     let lens = (view.lens && paint::shown(context.state.walk, context.session).is_none()).then(|| lens(&camera, &scene, view, context)).flatten();
     // Neighbours that are too close to be told apart have their names in the lens.
@@ -89,16 +95,18 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     if let Some(lens) = &lens {
         lens_ui(ui, context, &camera, lens, &scene, view);
     }
-    if let Some(note) = note {
+    if let Some(note) = note.filter(|_| !context.session.only_points) {
         ui.painter().text(rect.left_bottom() + vec2(6.0, -4.0), Align2::LEFT_BOTTOM, note, FontId::proportional(12.0), context.palette.text);
     }
 
     // Over the canvas, so that it takes what begins on it; a click on it is one on what lies under it.
-    let mark = (context.session.tool == Tool::Move)
+    let mark = (context.session.tool == Tool::Move && picture.is_none())
         .then(|| mark_ui(ui, context.session, context.palette, context.actions, &camera, &scene, view.axes))
         .flatten();
     hint_ui(ui, rect, context.session, false, context.palette);
-    dimensions_ui(ui, rect, 2, &scene, context.palette);
+    if !context.session.only_points {
+        dimensions_ui(ui, rect, 2, &scene, context.palette);
+    }
 
     let eyes = lens.iter().chain([&camera]).map(|camera| (camera.rect, Eye::Plane(*camera, view.axes))).collect::<Vec<_>>();
     if let Some(gesture) = &gesture {
@@ -113,10 +121,21 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     }
 }
 
+/// Under which the camera of the last frame is found.
+fn shown_id() -> egui::Id {
+    egui::Id::unique("camera of Plane")
+}
+
+/// How much of the cloud Plane showed last, to the right and upwards, in local units.
+pub fn shown_extent(ctx: &egui::Context) -> Option<[f64; 2]> {
+    let camera = ctx.data(|data| data.get_temp::<PlaneCamera>(shown_id()))?;
+    Some([camera.rect.width(), camera.rect.height()].map(|side| f64::from(side) * camera.window.units_per_point))
+}
+
 /// That a few points are out of sight, and what shows them.
 fn far_note(ui: &Ui) -> String {
     let keys = Command::FitView.shortcut().map(|keys| keys_text(ui.ctx(), &keys)).unwrap_or_default();
-    format!("a few far points are out of sight: {keys} shows all, and goes back")
+    format!("a few distant points are outside the view: {keys} shows all, and again goes back")
 }
 
 /// Points, circle and marks through a camera.
@@ -147,6 +166,9 @@ fn cloud_ui(
     let painter = ui.painter().with_clip_rect(camera.rect);
     let canvas = paint::Canvas { painter, screen: &on_screen, flat: true, point_size: size, palette: context.palette };
     let walk_note = walked.and_then(|(walked, at)| paint::paint(&canvas, walked, at));
+    if context.session.only_points {
+        return note;
+    }
     circle_ui(ui, camera, scene, view, context);
     let screen = |cloud: &PointCloud, row: usize| Some(camera.screen(place(scene.drawn(cloud), row, view.axes)));
     let marking = selection_ui(ui, camera.rect, context, size, &screen);
@@ -236,9 +258,15 @@ fn lens_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, lens: &
     let stroke = Stroke::new(1.0, palette.text_weak);
     let edge = lens.rect.clamp(query);
     let away = (edge - query).normalized() * 11.0;
-    ui.painter().line_segment([query + away, edge], stroke);
+    let only_points = context.session.only_points;
+    if !only_points {
+        ui.painter().line_segment([query + away, edge], stroke);
+    }
     ui.painter().rect_filled(lens.rect, 0.0, palette.canvas);
     cloud_ui(ui, context, LENS, lens, scene, view, false);
+    if only_points {
+        return;
+    }
     ui.painter().rect_stroke(lens.rect, 0.0, stroke, egui::StrokeKind::Outside);
     let times = camera.window.units_per_point / lens.window.units_per_point;
     let text = format!("× {}", text::digits(times, 2));
@@ -252,24 +280,25 @@ fn lens_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, lens: &
 /// The circle of radius √max_distance: all neighbours are within it, and every point outside is farther. At a moment of the
 /// search it is as wide as it was then.
 fn circle_ui(ui: &Ui, camera: &PlaneCamera, scene: &Scene, view: PlaneView, context: &PaneContext<'_>) {
-    let Some(answered) = &context.session.answered else { return };
-    let at_step = paint::shown(context.state.walk, context.session).map(|(walked, at)| walked.step(at).after);
-    let squared = at_step.unwrap_or_else(|| crate::app::features::color::bar::bound_shown(context.state, answered));
-    let flat = scene.dims() == 2 && !scene.is_projected() && view.axes[0] != view.axes[1];
-    if !flat || !squared.is_finite() {
-        return;
-    }
+    let Some((answered, squared)) = circle_shown(view, scene, context.state, context.session) else { return };
     let (of, row) = (answered.query_cloud(), answered.row() as usize);
-    match answered.record.spec.metric {
-        Metric::L2 => {}
-        Metric::Angular => return,
-        Metric::Haversine => return globe_circle_ui(ui, camera, view, answered, squared, context),
+    if answered.record.spec.metric == Metric::Haversine {
+        return globe_circle_ui(ui, camera, view, answered, squared, context);
     }
     let center = camera.screen(place(scene.drawn(of), row, view.axes));
     let radius = (f64::from(squared).sqrt() / camera.window.units_per_point) as f32;
     if CIRCLE.contains(&radius) {
         ui.painter().with_clip_rect(camera.rect).circle_stroke(center, radius, Stroke::new(1.5, context.palette.intermediate));
     }
+}
+
+/// The answer whose circle is drawn, and its squared distance; `None` where there is none in the plane that is shown.
+pub fn circle_shown<'a>(view: PlaneView, scene: &Scene, state: &State, session: &'a Session) -> Option<(&'a Answered, f32)> {
+    let answered = session.answered.as_ref()?;
+    let at_step = paint::shown(state.walk, session).map(|(walked, at)| walked.step(at).after);
+    let squared = at_step.unwrap_or_else(|| crate::app::features::color::bar::bound_shown(state, answered));
+    let flat = scene.dims() == 2 && !scene.is_projected() && view.axes[0] != view.axes[1];
+    (flat && squared.is_finite() && answered.record.spec.metric != Metric::Angular).then_some((answered, squared))
 }
 
 /// Radii in points that are drawn: a smaller circle would only blur the query's mark.

@@ -50,12 +50,13 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             crate::app::features::color::bar::bar_ui(ui, context.state, context.session, plain, context.actions);
             controls::show_ui(ui, context.state, context.actions);
             more_ui(ui, |ui| {
-                ui.checkbox(&mut view.lines, "Lines").on_hover_text("Join the query and its neighbours.");
-                ui.checkbox(&mut view.names, "Names").on_hover_text("What the query and its neighbours are called in the file, else their rows.");
+                ui.checkbox(&mut view.lines, "Lines").on_hover_text("Draw lines from the query to its neighbours.");
+                ui.checkbox(&mut view.names, "Names")
+                    .on_hover_text("Label the query and its neighbours by name, or by row where the file has no names.");
                 // What is chosen for both views comes first; without it, height is a help to see depth.
                 if context.state.color.by == ColorBy::Nothing {
                     ui.checkbox(&mut view.color_by_height, "Shade by height")
-                        .on_hover_text("Colour points along the axis z, which helps to see their depth.");
+                        .on_hover_text("Colour points by height (the z axis), which shows depth.");
                 }
             });
         }
@@ -97,6 +98,9 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let canvas = paint::Canvas { painter, screen: &on_screen, flat: false, point_size: view.point_size, palette: context.palette };
     let walk_note = walked.and_then(|(walked, at)| paint::paint(&canvas, walked, at));
     let screen = |cloud: &PointCloud, row: usize| camera.screen(place(scene.drawn(cloud), row, view.axes)).map(|(screen, _)| screen);
+    if context.session.only_points {
+        return;
+    }
     let marking = selection_ui(ui, rect, context, view.point_size, &screen);
     marks_ui(ui, rect, context, view.point_size, view.lines && walked.is_none(), &screen);
     if let Some((walked, at)) = walked {

@@ -159,7 +159,7 @@ impl Panes<'_> {
             menu_entry_ui(ui, Button::new(data), Action::StartExport(ExportKind::Data(pane)), actions);
             if table {
                 let copy = menu_entry_ui(ui, Button::new("Copy the table"), Action::CopyTable(pane), actions);
-                copy.on_hover_text("With tabs, as spreadsheets paste it.");
+                copy.on_hover_text("Tab-separated, to paste into a spreadsheet.");
             }
             for more in super::pane(pane).more {
                 let response = menu_entry_ui(ui, Button::new(more.text), Action::StartExport(more.kind), actions);

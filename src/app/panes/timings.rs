@@ -26,13 +26,17 @@ fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let phases = per_repeat(record);
     let size = ui.available_size();
     egui::ScrollArea::both().auto_shrink(false).show(ui, |ui| {
-        let said = [analysis::where_time_goes(record), analysis::outlook(record, &Planner::shared())].into_iter().flatten();
-        ui.scope(|ui| {
-            ui.set_max_width(size.x);
-            ui.add(egui::Label::new(said.collect::<Vec<_>>().join(" ")).wrap());
-        });
-        phases_ui(ui, &phases, palette);
-        searches_ui(ui, record, &phases, size, palette);
+        if session.picture.is_none() {
+            let said = [analysis::where_time_goes(record), analysis::outlook(record, &Planner::shared())].into_iter().flatten();
+            ui.scope(|ui| {
+                ui.set_max_width(size.x);
+                ui.add(egui::Label::new(said.collect::<Vec<_>>().join(" ")).wrap());
+            });
+        }
+        if session.has_legend() {
+            phases_ui(ui, &phases, palette);
+        }
+        searches_ui(ui, record, &phases, size, session.picture.is_none(), palette);
     });
 }
 
@@ -41,7 +45,7 @@ fn phases_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, palette: &Palette)
         // Nothing here is pressed: lines as low as their text leave the room to the plot.
         ui.spacing_mut().interact_size.y = 17.0;
         // What is as wide as a run's times comes last.
-        for name in ["phase", "times", "median", "range"] {
+        for name in ["phase", "runs", "median", "range"] {
             ui.label(RichText::new(name).color(palette.text_weak));
         }
         ui.end_row();
@@ -58,17 +62,19 @@ fn phases_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, palette: &Palette)
     });
 }
 
-fn searches_ui(ui: &mut Ui, record: &RunRecord, phases: &BTreeMap<Phase, Vec<f64>>, size: Vec2, palette: &Palette) {
+fn searches_ui(ui: &mut Ui, record: &RunRecord, phases: &BTreeMap<Phase, Vec<f64>>, size: Vec2, in_window: bool, palette: &Palette) {
     let Some(searches) = phases.get(&Phase::Search) else { return };
     let (_, median, _) = spread(searches);
     ui.add_space(4.0);
     // A rate is of engines that compute every distance.
     let rate = record.summary.distances_per_second.map_or(",".to_owned(), |rate| format!(": {}", text::rate(rate)));
-    // As wide as the pane, also where the table above has to be scrolled.
-    ui.scope(|ui| {
-        ui.set_max_width(size.x);
-        ui.add(egui::Label::new(format!("Search, each repeat{rate} on {}", record.engine)).wrap());
-    });
+    // As wide as the pane, also where the table above has to be scrolled. The title of a picture says it.
+    if in_window {
+        ui.scope(|ui| {
+            ui.set_max_width(size.x);
+            ui.add(egui::Label::new(format!("Search, each repeat{rate} on {}", record.engine)).wrap());
+        });
+    }
     let color = palette.phase(Phase::Search);
     let bars: Vec<Bar> = searches.iter().enumerate().map(|(repeat, &ms)| Bar::new(repeat as f64 + 1.0, ms).width(0.7).fill(color)).collect();
     let searches_count = searches.len();

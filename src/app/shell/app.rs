@@ -183,6 +183,10 @@ impl App {
         }
         if session.help {
             self.actions.send(commands::Action::CloseShortcuts);
+        } else if session.about {
+            self.actions.send(commands::Action::CloseAbout);
+        } else if session.manual.is_some() {
+            self.actions.send(commands::Action::SetManual(None));
         } else if session.log.trouble().is_some() {
             self.actions.send(commands::Action::DismissTrouble);
         }

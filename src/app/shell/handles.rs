@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use eframe::egui_wgpu;
+use egui_commonmark::CommonMarkCache;
 
 use crate::app::features::color::work::Coloring;
 use crate::app::features::lesson::picture::Picture;
@@ -34,6 +35,10 @@ pub struct Handles {
     pub coloring: Coloring,
     /// Of which answer theory is worked out next.
     pub theory_wanted: Option<Answered>,
+    /// Whether the desktop has turned out to have no file dialogs.
+    pub without_dialogs: bool,
+    /// What was laid out of the documents.
+    pub manual: CommonMarkCache,
     /// What draws; `None` where nothing does (tests of the logic).
     pub render_state: Option<egui_wgpu::RenderState>,
     /// The points on it.
@@ -66,6 +71,8 @@ impl Handles {
             projecting: Projecting::default(),
             coloring: Coloring::default(),
             theory_wanted: None,
+            without_dialogs: false,
+            manual: crate::app::shell::panels::manual::cache(),
             render_state: render_state.cloned(),
             gpu,
         })

@@ -1,4 +1,4 @@
-//! The window without a display: rendered to a PNG, for servers and for pictures in documents.
+//! The window without a display: rendered to a file, for servers and for pictures in documents.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -6,9 +6,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, anyhow, bail};
 use egui_kittest::Harness;
 
-use crate::app::model::{Activity, LessonAction, Look, SCALES, State};
+use crate::app::model::{
+    Activity, Ground, LessonAction, Look, PaneKind, PictureChoice, PictureDraft, PictureSize, SCALES, State, is_svg, single_layout, title_of,
+};
 use crate::app::shell::adapter::check_adapter;
 use crate::app::shell::app::{App, FIRST_QUERIES};
+use crate::app::shell::portrait::Medium;
 use crate::cloud::formats::FormatError;
 use crate::lesson::moments;
 
@@ -31,23 +34,41 @@ pub struct Headless {
     pub look: Look,
     /// Pixels for a point; 1 is the usual size of text.
     pub scale: f32,
+    /// One pane alone, instead of the window.
+    pub pane: Option<Alone>,
 }
 
-/// Opens the app, waits until it is answered, and writes what the window shows to `png`.
+/// A pane as a picture for others.
+#[derive(Clone, Debug)]
+pub struct Alone {
+    pub pane: PaneKind,
+    /// What it is laid out for; [`PictureSize::Window`] has the size of the window.
+    pub size: PictureSize,
+    /// What stands over it; what it shows, where nobody says.
+    pub title: Option<String>,
+    pub legend: bool,
+    pub names: bool,
+}
+
+/// Opens the app, waits until it is answered, and writes what the window shows, as the files' endings say.
 ///
 /// # Errors
-/// When there is no graphics adapter, when the file cannot be read, or when the picture cannot be written.
-pub fn render_headless(show: &Headless, png: &Path) -> anyhow::Result<PathBuf> {
+/// When there is no graphics adapter, when the file cannot be read, or when a picture cannot be written.
+pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     check_adapter()?;
     let (file, asked) = (show.file.clone(), show.file.is_some());
     let needs_run = show.lesson.is_none();
-    let look = show.look;
+    let (look, alone) = (show.look, show.pane.clone());
     let scale = show.scale.clamp(*SCALES.start(), *SCALES.end());
     // In points: the scale makes pixels of them.
     let [width, height] = show.size.map(|pixels| pixels as f32 / scale);
     // A sign in a file's name that no font has is a box, as in a window: the harness, made for tests, would panic.
     let mut harness = Harness::builder().with_size([width, height]).allow_missing_glyphs().wgpu().build_eframe(move |cc| {
         let mut state = State { look, scale, ..State::default() };
+        // What is shown is worked out for what is in sight.
+        if let Some(alone) = &alone {
+            (state.tree, state.plane.names, state.space.names) = (single_layout(alone.pane), alone.names, alone.names);
+        }
         state.lesson.presenter_look = if look == Look::System { state.lesson.presenter_look } else { look };
         if let Some(path) = file {
             state.draft.data = crate::app::model::draft::DataKind::File;
@@ -135,6 +156,9 @@ pub fn render_headless(show: &Headless, png: &Path) -> anyhow::Result<PathBuf> {
         std::thread::sleep(Duration::from_millis(10));
         harness.step();
     }
+    if show.pane.is_some() || files.iter().any(|file| is_svg(file)) {
+        return save(show, harness.state(), files);
+    }
     let started = Instant::now();
     let picture = loop {
         let picture = harness.render().map_err(|error| anyhow!("cannot draw the window: {error}"))?;
@@ -148,7 +172,28 @@ pub fn render_headless(show: &Headless, png: &Path) -> anyhow::Result<PathBuf> {
     };
     let (width, height) = picture.dimensions();
     let picture = egui::ColorImage::from_rgba_unmultiplied([width as usize, height as usize], picture.as_raw());
-    write_picture(png, &picture)
+    files.iter().map(|file| write_picture(file, &picture)).collect()
+}
+
+/// Writes what the app shows, drawn once more: one pane alone, or shapes.
+fn save(show: &Headless, app: &App, files: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let render_state = app.handles.render_state.as_ref().context("there is no graphics adapter to draw with")?;
+    let alone = show.pane.as_ref();
+    let draft = PictureDraft {
+        choice: PictureChoice {
+            size: alone.map_or(PictureSize::Window, |alone| alone.size),
+            ground: Ground::Window,
+            legend: alone.is_none_or(|alone| alone.legend),
+        },
+        title: alone.map_or_else(String::new, |alone| alone.title.clone().unwrap_or_else(|| title_of(alone.pane, &app.state, &app.session))),
+        names: alone.is_some_and(|alone| alone.names),
+    };
+    let layout = draft.choice.size.layout((show.size.map(|pixels| pixels as f32 / show.scale), show.scale), 1);
+    let written = |file: &PathBuf| {
+        let portrait = app.portrait(alone.map(|alone| alone.pane), &draft, &layout);
+        portrait.save(Medium::of(&layout, file), render_state, file).map_err(|error| anyhow!(error)).context("cannot write the picture")
+    };
+    files.iter().map(written).collect()
 }
 
 /// Writes a picture as a PNG.

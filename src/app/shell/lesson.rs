@@ -74,7 +74,7 @@ fn waiting_ui(ui: &mut Ui, error: Option<&str>, title: &str, palette: &Palette, 
         match error {
             Some(error) => {
                 ui.label(RichText::new(error).color(palette.error));
-                if ui.button("As the lesson has it").clicked() {
+                if ui.button("Back to the lesson's own").clicked() {
                     actions.send(LessonAction::Reset);
                 }
             }

@@ -9,9 +9,11 @@
 //! | `kept` | settings on disk, and starts that fail |
 //! | `window` | opens it and drives its frames |
 //! | `ui`, `lesson`, `panels` | menus, panels, status line, the lesson: draw, read, and send actions |
+//! | `about` | what the program is and runs on |
 //! | `keys`, `finder` | commands by shortcut and by name |
 //! | `portrait`, `headless`, `adapter` | renders the window into a file, or without a display |
 
+pub mod about;
 pub mod adapter;
 pub mod app;
 pub mod apply;

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eframe::egui_wgpu::{RenderState, Renderer, RendererOptions, wgpu};
+use egui::Vec2;
 use egui::mutex::RwLock;
-use egui::{Rect, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::wgpu::WgpuTestRenderer;
 
 use crate::app::gpu;
 use crate::app::look::svg;
 use crate::app::look::tokens::Palette;
-use crate::app::model::{PaneKind, Session, State};
+use crate::app::model::{Layout, Picture, Session, State, is_svg};
 use crate::app::shell::app::App;
 
 /// Frames until tables and plots have found their widths.
@@ -29,19 +29,26 @@ pub struct Portrait {
     pub state: State,
     /// What is in them.
     pub session: Session,
-    /// The window, in points.
+    /// How large it is, in points.
     pub size: Vec2,
-    /// The pane that is cut out; the whole window without one.
-    pub pane: Option<PaneKind>,
+    /// The pane that is drawn alone; the whole window without one.
+    pub picture: Option<Picture>,
 }
 
 /// The format of the picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Medium {
-    /// Pixels; so many a point of the window.
-    Png(f32),
-    /// Vector shapes, with the points as a bitmap.
-    Svg,
+    /// Pixels; so many a point, and so many an inch where it is printed.
+    Png { scale: f32, dpi: Option<f32> },
+    /// Vector shapes, with the points as a bitmap; so many millimetres a point where it is printed.
+    Svg { mm_per_point: Option<f32> },
+}
+
+impl Medium {
+    /// Of a layout, as a path's ending says.
+    pub fn of(layout: &Layout, path: &Path) -> Self {
+        if is_svg(path) { Self::Svg { mm_per_point: layout.mm_per_point } } else { Self::Png { scale: layout.pixels_per_point, dpi: layout.dpi() } }
+    }
 }
 
 impl Portrait {
@@ -51,39 +58,38 @@ impl Portrait {
     /// `cannot write: why: path`.
     pub fn save(self, medium: Medium, render_state: &RenderState, path: &Path) -> Result<PathBuf, String> {
         match medium {
-            Medium::Png(scale) => {
-                let (image, part) = self.image(render_state, scale)?;
-                let crop = part.map(|part| [part.left(), part.top(), part.width(), part.height()].map(|length| (length * scale).round() as usize));
+            Medium::Png { scale, dpi } => {
+                let image = self.image(render_state, scale)?;
                 let size = [image.width() as usize, image.height() as usize];
-                crate::app::features::export::write_png(path, &egui::ColorImage::from_rgba_unmultiplied(size, image.as_raw()), crop)
+                crate::app::features::export::write_png(path, &egui::ColorImage::from_rgba_unmultiplied(size, image.as_raw()), dpi)
             }
-            Medium::Svg => {
-                let text = self.svg(render_state)?;
+            Medium::Svg { mm_per_point } => {
+                let text = self.svg(render_state, mm_per_point)?;
                 crate::export::write(path, |to| to.write_all(text.as_bytes())).map_err(|error| error.to_string())?;
                 Ok(path.to_owned())
             }
         }
     }
 
-    fn image(&self, render_state: &RenderState, scale: f32) -> Result<(image::RgbaImage, Option<Rect>), String> {
+    fn image(&self, render_state: &RenderState, scale: f32) -> Result<image::RgbaImage, String> {
         check_size(self.size * scale, &render_state.device.limits())?;
-        let mut harness = self.harness(render_state, scale, true);
-        let image = harness.render().map_err(|error| format!("cannot draw the picture: {error}"))?;
-        Ok((image, self.part(&harness)))
+        self.harness(render_state, scale, true).render().map_err(|error| format!("cannot draw the picture: {error}"))
     }
 
-    fn svg(&self, render_state: &RenderState) -> Result<String, String> {
+    fn svg(&self, render_state: &RenderState, mm_per_point: Option<f32>) -> Result<String, String> {
         /// Pixels a point of what only a GPU paints; fewer where it does not paint as many.
-        const SCALES: [f32; 3] = [2.0, 1.0, 0.5];
+        const SCALES: [f32; 4] = [4.0, 2.0, 1.0, 0.5];
+        // A window is seen on a screen.
+        let most = if self.picture.is_some() { SCALES[0] } else { SCALES[1] };
         let limits = render_state.device.limits();
-        let mut scales = SCALES.into_iter().filter(|&scale| check_size(self.size * scale, &limits).is_ok());
+        let mut scales = SCALES.into_iter().filter(|&scale| scale <= most && check_size(self.size * scale, &limits).is_ok());
         let Some(scale) = scales.next() else { return check_size(self.size, &limits).map(|()| String::new()) };
         // Marks over the points are shapes: in the picture under them they would be drawn twice.
         let points = self.harness(render_state, scale, false).render().map_err(|error| format!("cannot draw the points: {error}"))?;
         let harness = self.harness(render_state, 1.0, true);
-        let part = self.part(&harness).unwrap_or(Rect::from_min_size(egui::Pos2::ZERO, self.size));
         let ground = Palette::of(self.state.look, &harness.ctx.global_style().visuals).canvas;
-        Ok(svg::svg(&harness.output().shapes, part, ground, Some((&points, scale))))
+        let page = svg::Page { size: self.size, ground, mm_per_point };
+        Ok(svg::svg(&harness.output().shapes, &page, Some((&points, scale))))
     }
 
     fn harness(&self, render_state: &RenderState, scale: f32, marks: bool) -> Harness<'static, App> {
@@ -95,10 +101,13 @@ impl Portrait {
         let mut state = self.state.clone();
         // The scale of the UI is in the pixels a point here.
         state.scale = 1.0;
-        let mut session = if marks { self.session.portrait() } else { self.session.portrait_without_marks() };
-        session.title = self.pane.and_then(|_| self.session.picture_title());
-        let builder =
-            Harness::builder().with_size(self.size).with_pixels_per_point(scale).renderer(WgpuTestRenderer::from_render_state(render_state));
+        let mut session = if marks { self.session.portrait() } else { self.session.portrait_of_points() };
+        session.picture = self.picture.clone().map(Arc::new);
+        let builder = Harness::builder()
+            .with_size(self.size)
+            .with_pixels_per_point(scale)
+            .allow_missing_glyphs()
+            .renderer(WgpuTestRenderer::from_render_state(render_state));
         let mut harness = builder.build_eframe(move |cc| {
             let mut app = App::bare(cc, state).expect("a thread for the worker");
             app.session = session;
@@ -114,10 +123,6 @@ impl Portrait {
             std::thread::sleep(Duration::from_millis(2));
         }
         harness
-    }
-
-    fn part(&self, harness: &Harness<'static, App>) -> Option<Rect> {
-        self.pane.and_then(|pane| harness.state().pane_rects.get(&pane).copied())
     }
 }
 
@@ -140,7 +145,7 @@ mod tests {
     use egui_kittest::wgpu::{create_render_state, default_wgpu_setup};
 
     use super::*;
-    use crate::app::model::{Look, single_layout};
+    use crate::app::model::{Look, PaneKind, single_layout};
 
     /// A screen whose pixels begin with blue, as most do.
     fn blue_first() -> RenderState {
@@ -174,9 +179,9 @@ mod tests {
         let state = State { look: Look::Light, hints: false, tree: single_layout(PaneKind::Log), ..State::default() };
         let [r, g, b, _] = Palette::LIGHT.error.to_array();
         assert_ne!(r, b, "otherwise it shows nothing");
-        for (medium, name) in [(Medium::Png(1.0), "a.png"), (Medium::Png(2.0), "b.png")] {
-            let portrait = Portrait { state: state.clone(), session: session.clone(), size: egui::vec2(900.0, 500.0), pane: None };
-            let path = portrait.save(medium, &render_state, &folder.path().join(name)).expect("a picture");
+        for (scale, name) in [(1.0, "a.png"), (2.0, "b.png")] {
+            let portrait = Portrait { state: state.clone(), session: session.clone(), size: egui::vec2(900.0, 500.0), picture: None };
+            let path = portrait.save(Medium::Png { scale, dpi: None }, &render_state, &folder.path().join(name)).expect("a picture");
             let picture = image::open(path).expect("a PNG").into_rgb8();
             let of = |color: [u8; 3]| picture.pixels().filter(|pixel| pixel.0 == color).count();
             assert!(of([r, g, b]) > 20 && of([b, g, r]) == 0, "{name}: {} as it should be, {} exchanged", of([r, g, b]), of([b, g, r]));

@@ -15,7 +15,8 @@ use crate::app::features::selection::Change;
 use crate::app::jobs::loader::{LoadJob, Loaded};
 use crate::app::jobs::table::{Applied, AtExit, Cancel, Kind, Row, Slot};
 use crate::app::model::{
-    Activity, Analysed, Answered, Compared, EngineStatus, ExportDialog, Facts, FileColumns, FileState, Found, NOTICED, PaneKind, Picked, Projected, ProjectionKind, ProjectionView, Purpose, RunId, SavedSession, Selection, Session, SessionFile, Target, Then, file_name,
+    Activity, Analysed, Answered, AskedBy, Compared, EngineStatus, ExportDialog, Facts, FileColumns, FileState, Found, NOTICED, PaneKind, Picked,
+    Projected, ProjectionKind, ProjectionView, Purpose, RunId, SavedSession, Selection, Session, SessionFile, Target, Then, file_name,
 };
 use crate::app::shell::app::App;
 use crate::cloud::formats::FormatError;
@@ -223,11 +224,14 @@ pub static COLUMNS: Kind<App, (), FileColumns> = Kind::new(Slot::Columns, "colum
 /// Whether an engine can run, on each of its devices.
 pub static PROBE: Kind<App, EngineId, Vec<EngineStatus>> = Kind { several: true, ..Kind::new(Slot::Probe, "probe", App::engine_probed) };
 
-/// Who takes the path of a file.
-pub type TakesPath = fn(&mut App, Option<PathBuf>);
+/// What a dialog of the desktop gave, or that there is none.
+pub enum Answer {
+    Path(Option<PathBuf>),
+    NoDialog,
+}
 
-/// A file that is chosen in a dialog of the desktop.
-pub static DIALOG: Kind<App, TakesPath, Option<PathBuf>> = Kind { several: true, ..Kind::new(Slot::Dialog, "dialog", App::file_chosen) };
+/// A file that is chosen in a dialog of the desktop, by who asks for it and how it is called.
+pub static DIALOG: Kind<App, (AskedBy, PathBuf), Answer> = Kind { several: true, ..Kind::new(Slot::Dialog, "dialog", App::file_chosen) };
 
 /// A table or a picture that is written, as a dialog asked.
 pub static SAVE: Kind<App, Box<ExportDialog>, Result<Files, String>> =

@@ -7,7 +7,8 @@ use egui::{CentralPanel, Frame, Margin, Panel, RadioButton, Rect, Ui, vec2};
 
 use crate::app::features::lesson::controls;
 use crate::app::look::{Palette, keys_text, menu_entry_ui, menu_items_ui, menu_ui};
-use crate::app::model::{Action, Actions, Command, LessonAction, Look, PaneKind, Presenting, Room, SCALES, file_name};
+use crate::app::model::{Action, Actions, Command, LessonAction, Look, PaneKind, Picture, Presenting, Room, SCALES, file_name};
+use crate::app::panes;
 use crate::app::panes::descriptor::PaneContext;
 use crate::app::panes::tiles::{Panes, least_room};
 use crate::app::shell::app::App;
@@ -19,6 +20,9 @@ const TABS: f32 = 480.0;
 impl App {
     pub(in crate::app::shell) fn window_ui(&mut self, ui: &mut Ui) {
         let palette = Palette::of(self.look(), ui.visuals());
+        if let Some(picture) = self.session.picture.clone() {
+            return self.picture_ui(ui, &picture, palette);
+        }
         let lesson = &self.session.lesson;
         if lesson.open && lesson.presenting != Presenting::No {
             self.lesson_ui(ui, palette);
@@ -100,12 +104,31 @@ impl App {
         });
     }
 
+    /// A pane alone, as others are shown it.
+    fn picture_ui(&mut self, ui: &mut Ui, picture: &Picture, palette: &'static Palette) {
+        self.pane_rects = [(picture.pane, ui.ctx().content_rect())].into();
+        let mut context = PaneContext {
+            state: &self.state,
+            session: &self.session,
+            gpu: self.handles.gpu.as_mut(),
+            lookup: &self.handles.lookup,
+            palette,
+            actions: &mut self.actions,
+        };
+        CentralPanel::default().frame(Frame::NONE.fill(palette.canvas)).show(ui, |ui| panes::picture::picture_ui(ui, picture, &mut context));
+    }
+
     /// What lies over everything else.
     fn dialogs_ui(&mut self, ui: &Ui, palette: &Palette) {
-        crate::app::shell::panels::export::export_ui(ui, &self.session, palette, &mut self.actions);
+        crate::app::shell::panels::export::export_ui(ui, &self.session, &self.pane_rects, palette, &mut self.actions);
+        crate::app::shell::panels::chooser::chooser_ui(ui, &self.state, &self.session, palette, &mut self.actions);
         crate::app::shell::panels::quit::quit_ui(ui, &self.session, palette, &mut self.actions);
         crate::app::shell::panels::parts::parts_ui(ui, &self.session, palette, &mut self.actions);
         crate::app::shell::panels::shortcuts::shortcuts_ui(ui, &self.session, palette, &mut self.actions);
+        crate::app::shell::panels::manual::manual_ui(ui, &self.session, &mut self.handles.manual, palette, &mut self.actions);
+        if self.session.about {
+            crate::app::shell::panels::about::about_ui(ui, &self.about(), palette, &mut self.actions);
+        }
         crate::app::shell::panels::finder::finder_ui(ui, &self.state, &self.session, palette, &mut self.actions);
         drop_target_ui(ui, palette);
     }
@@ -170,7 +193,7 @@ impl App {
             }
             menu_ui(ui, "Help", |ui| {
                 menu_items_ui(ui, &Command::HELP, actions);
-                if ui.add_enabled(!state.hints, egui::Button::new("Show the hints of the first start")).clicked() {
+                if ui.add_enabled(!state.hints, egui::Button::new("Show the hints again")).clicked() {
                     actions.send(Action::ShowHints(true));
                     ui.close();
                 }

@@ -128,8 +128,8 @@ impl eframe::App for App {
         // While the query is held, Escape puts it back.
         let busy = self.session.activity.is_busy() && !self.session.live.is_held();
         let cancels = busy || self.state.maximised || (lesson.open && lesson.presenting != crate::app::model::lesson::session::Presenting::No);
-        // Escape closes the sheet of shortcuts first.
-        let cancels = cancels && !self.session.help;
+        // Escape closes what is read first.
+        let cancels = cancels && !self.session.help && !self.session.about && self.session.manual.is_none();
         let allows = |command| match command {
             Command::Find => finder || !dialog,
             Command::Cancel => cancels && !dialog,

@@ -77,6 +77,11 @@ fn first(font: Font) -> usize {
     }
 }
 
+/// The font that has a character of a text, which may not be the text's own.
+pub(super) fn font_of(character: char, font: Font) -> Font {
+    if face_of(character, font) == first(Font::Mono) { Font::Mono } else { Font::Sans }
+}
+
 /// The font's own face if it has the character, otherwise the other one if that has it.
 fn face_of(character: char, font: Font) -> usize {
     let first = first(font);

@@ -7,7 +7,7 @@
 //! | [`lanes`] | the panel of the lanes of a tree's search; its boxes are drawn by `boxes` in the cloud, its account by `looked` |
 //! | [`page`](mod@page) | the panels of a lesson on one page; recordings side by side |
 //! | `moment`, `cells`, `pen` | data about a moment and drawing helpers that several panels share |
-//! | [`fonts`], [`svg`], [`raster`] | text metrics; scenes as files and pixels |
+//! | [`fonts`], [`embedded`], [`svg`], [`raster`] | text metrics; fonts inside files; scenes as files and pixels |
 //! | [`film`], [`gif`] | several moments as pictures |
 
 pub mod account;
@@ -16,6 +16,7 @@ mod boxes;
 mod cells;
 pub mod cloud;
 pub mod code;
+pub mod embedded;
 pub mod film;
 pub mod fonts;
 pub mod gif;

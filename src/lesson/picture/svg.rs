@@ -1,14 +1,25 @@
-//! A [`Scene`] as SVG: text stays text, stretched to its measured width whatever font the viewer has.
+//! A [`Scene`] as SVG: text stays text, stretched to its measured width whatever font the viewer has. Files carry the fonts; elements
+//! within other documents name them.
 
 use std::fmt::Write as _;
 
+use super::embedded::{self, Said};
 use super::fonts;
 use super::scene::{Area, Font, Ink, Line, Paint, Point, Scene, Shape};
 use crate::palette::{Palette, Rgb};
 
-/// A complete SVG file in the colours of a palette, on its canvas.
+/// A complete SVG file in the colours of a palette, on its canvas, with the fonts of its text.
 pub fn svg(scene: &Scene, palette: &Palette) -> String {
-    element(scene, "", &|ink| hex(ink.color(palette)))
+    let mut said = Said::default();
+    for shape in &scene.shapes {
+        if let Shape::Text { font, text, .. } = shape {
+            said.note(text, *font);
+        }
+    }
+    let element = element(scene, "", &|ink| hex(ink.color(palette)));
+    // Within the element, before all that is drawn.
+    let head = element.find('\n').map_or(0, |end| end + 1);
+    format!("{}{}{}", &element[..head], said.style(), &element[head..])
 }
 
 /// Only the `<svg>` element, with colours from `color`: hexadecimal, or CSS variables. `id` prefixes names, to keep them
@@ -116,10 +127,7 @@ impl Writer<'_> {
         }
         let line = fonts::line(font);
         let (left, feet) = (at[0] - anchor[0] * width, at[1] + (line.ascent - anchor[1] * line.height) * size);
-        let font = match font {
-            Font::Sans => "font-family:Ubuntu,'Ubuntu Light','Segoe UI',system-ui,sans-serif;font-weight:300",
-            Font::Mono => "font-family:Hack,monospace",
-        };
+        let font = format!("font-family:{};font-weight:{}", embedded::family(font), embedded::weight(font));
         let [x, y, size, width] = [left, feet, size, width].map(short);
         let style = self.style(Some(paint), None);
         let _ = writeln!(

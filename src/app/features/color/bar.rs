@@ -55,7 +55,7 @@ fn column_ui(ui: &mut Ui, view: &mut ColorView, key: &str, session: &Session) {
     let known = session.columns.as_ref().filter(|known| known.is_of(cloud.source()));
     let response = ComboBox::from_id_salt("colour column").width(90.0).height(320.0).selected_text(title).show_ui(ui, |ui| {
         let Some(known) = known else {
-            ui.label("The file's columns are being listed.");
+            ui.label("Listing the file's columns…");
             return;
         };
         let mut keys: Vec<_> = column_keys(known.columns.iter().map(|column| column.name.as_str())).collect();

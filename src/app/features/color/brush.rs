@@ -31,7 +31,7 @@ pub fn histogram_ui(
 ) {
     let (rect, response) = ui.allocate_exact_size(vec2(width, HEIGHT), Sense::click_and_drag());
     let response = response.on_hover_text(format!(
-        "How {} is spread. Drag to select by it, or choose by arrow keys and Enter; Shift adds, Ctrl adds or removes.",
+        "Distribution of {}. Drag to select by it, or choose by arrow keys and Enter; Shift adds, Ctrl adds or removes.",
         channel.title
     ));
     let bins = ((width / BIN) as usize).max(1);

@@ -20,7 +20,7 @@ use crate::palette::CATEGORIES;
 use crate::text;
 
 /// Categories that are listed at most.
-const LISTED: usize = CATEGORIES;
+pub(super) const LISTED: usize = CATEGORIES;
 
 /// The legend of what is chosen; nothing where nothing is.
 pub fn legend_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
@@ -34,7 +34,7 @@ pub fn legend_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palett
             ui.label(RichText::new(first).color(palette.text_weak));
         }
         Colored::Working => {
-            ui.label(RichText::new("Working the colours out…").color(palette.text_weak));
+            ui.label(RichText::new("Computing the colours…").color(palette.text_weak));
         }
         Colored::Failed(why) => {
             ui.horizontal_wrapped(|ui| {
@@ -64,7 +64,7 @@ pub fn legend_line_ui(ui: &mut Ui, state: &State, session: &Session, palette: &P
             line(ui, first, palette.text_weak);
         }
         Colored::Working => {
-            line(ui, "Working the colours out…", palette.text_weak);
+            line(ui, "Computing the colours…", palette.text_weak);
         }
         Colored::Failed(why) => {
             line(ui, why, palette.error);
@@ -107,7 +107,7 @@ fn moment_ui(ui: &mut Ui, view: &mut ColorView, session: &Session, palette: &Pal
     view.moment = view.moment.min(n);
     ui.horizontal(|ui| {
         let playing = session.playing.is_some();
-        let (text, tooltip) = if playing { ("Pause", "Stop here.") } else { ("Play", "Let the search go on from here, in ten seconds to the end.") };
+        let (text, tooltip) = if playing { ("Pause", "Stop here.") } else { ("Play", "Play the search from here to its end, in ten seconds.") };
         if ui.button(text).on_hover_text(tooltip).clicked() {
             actions.send(ColorAction::Play(!playing));
         }
@@ -161,7 +161,7 @@ fn channel_ui(ui: &mut Ui, view: &mut ColorView, channel: &Channel, session: &Se
 }
 
 /// Ends of a scale of dates, to the unit in which the file counts.
-fn moments(moment: Moment, low: f64, high: f64) -> String {
+pub(super) fn moments(moment: Moment, low: f64, high: f64) -> String {
     format!("{} to {}", moment.text(low.round()), moment.text(high.round()))
 }
 
@@ -182,14 +182,14 @@ fn map_ui(ui: &mut Ui, view: &mut ColorView, map: ColorMap, channel: &Channel) {
 
 fn range_ui(ui: &mut Ui, view: &mut ColorView, numbers: &Numbers) {
     if numbers.can_be_log() {
-        ui.checkbox(&mut view.log, "Log").on_hover_text("Equal factors are equal steps of colour.");
+        ui.checkbox(&mut view.log, "Log").on_hover_text("Logarithmic: equal factors are equal steps of colour.");
     }
     let whole = ui.selectable_label(view.range == ColorRange::Whole, "Whole range");
-    if whole.on_hover_text("From the least value to the largest.").clicked() {
+    if whole.on_hover_text("From the smallest value to the largest.").clicked() {
         view.range = ColorRange::Whole;
     }
     let middle = ui.selectable_label(view.range == ColorRange::Middle, "2–98 %");
-    if middle.on_hover_text("The middle 96 % of the values; what is beyond has the colour of the end.").clicked() {
+    if middle.on_hover_text("From the 2nd to the 98th percentile; values beyond take the colour of the end.").clicked() {
         view.range = ColorRange::Middle;
     }
 }
@@ -260,7 +260,7 @@ const FIELD: f32 = 60.0;
 /// Height of the colours; the numbers stand under them.
 const BAR: f32 = 12.0;
 
-fn gradient_ui(ui: &mut Ui, width: f32, (low, high): (f64, f64), log: bool, map: ColorMap, integers: bool, palette: &Palette) {
+pub(super) fn gradient_ui(ui: &mut Ui, width: f32, (low, high): (f64, f64), log: bool, map: ColorMap, integers: bool, palette: &Palette) {
     let (rect, response) = ui.allocate_exact_size(vec2(width, BAR + 14.0), Sense::hover());
     let name = format!(
         "From {} to {}, {}{}",

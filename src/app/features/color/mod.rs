@@ -6,6 +6,7 @@
 //! | `query`, `counters`, `column`, `analysis` | compute it |
 //! | `work` | caches the latest result |
 //! | `bar`, `legend` | the chooser and the legend above Plane and Space |
+//! | `picture` | the legend in pictures of them |
 //! | `brush` | selects by value: the histogram of the legend |
 
 pub mod analysis;
@@ -14,6 +15,7 @@ pub mod brush;
 pub mod column;
 pub mod counters;
 pub mod legend;
+pub mod picture;
 pub mod query;
 pub mod request;
 pub mod work;

@@ -39,7 +39,7 @@ pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, size: f32, palette: &Pa
             let verdict = if *right {
                 format!("Right: {}.", question.answer.text(width))
             } else {
-                format!("Not quite: you said {}. Right is {}.", words(*reply, width), question.answer.text(width))
+                format!("Not quite: you said {}. The answer is {}.", words(*reply, width), question.answer.text(width))
             };
             ui.label(large(&verdict).color(if *right { palette.intermediate } else { palette.error }));
             ui.label(RichText::new(why(question, player)).size(size).color(palette.text));
@@ -54,7 +54,7 @@ pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, size: f32, palette: &Pa
         Phase::Done => {
             ui.label(large(&format!("All {of} questions asked: {}.", said(quiz.score()))).color(palette.text));
             ui.horizontal_wrapped(|ui| {
-                if ui.button(RichText::new("Again").size(size)).on_hover_text("All questions, and the score from nothing.").clicked() {
+                if ui.button(RichText::new("Again").size(size)).on_hover_text("All questions again, with a fresh score.").clicked() {
                     actions.send(LessonAction::Quiz(QuizAction::Again));
                 }
                 stop_ui(ui, size, actions);

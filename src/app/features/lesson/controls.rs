@@ -43,8 +43,7 @@ pub fn controls_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions
         ui.add_enabled_ui(!controls.asking, |ui| marks_ui(ui, palette, actions));
         if player.take().range != (0..player.take().recording.len()) {
             let mut whole = player.whole;
-            if ui.checkbox(&mut whole, "Whole search").on_hover_text("Also what comes before and after the part that this lesson is about.").changed()
-            {
+            if ui.checkbox(&mut whole, "Whole search").on_hover_text("Also show the steps before and after the part of this lesson.").changed() {
                 actions.send(LessonAction::SetWhole(whole));
             }
         }
@@ -107,7 +106,7 @@ fn level_ui(ui: &mut Ui, player: &Player, Controls { asking, brief, palette, .. 
         let button = egui::Button::selectable(player.level == level, format!("{} {}", at + 1, level.name()));
         let response = ui.add_enabled(has && !asking, button);
         response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, has && !asking, player.level == level, command.text()));
-        let response = response.on_hover_text(command.tooltip()).on_disabled_hover_text("No step in what is shown is of this kind.");
+        let response = response.on_hover_text(command.tooltip()).on_disabled_hover_text("No step shown is of this kind.");
         if response.clicked() {
             actions.send(command);
         }

@@ -101,7 +101,7 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
     if record {
         actions.send(LessonAction::Record);
     }
-    if differs && ui.button("As the lesson has it").on_hover_text("The lesson's own k, W and data.").clicked() {
+    if differs && ui.button("Back to the lesson's own").on_hover_text("The lesson's own k, W and data.").clicked() {
         actions.send(LessonAction::Reset);
     }
     if let Some(player) = session.lesson.player.as_ref().filter(|player| player.lesson.number == lesson.number) {

@@ -23,7 +23,7 @@ pub fn source_ui(ui: &Ui, shown: Option<usize>, player: &Player, palette: &Palet
         .show(ui.ctx(), |ui| {
             let Some((line, (file, search))) = found else {
                 let why = if line.is_none() {
-                    "Nothing has run yet: step on, or click a line of the code."
+                    "Nothing has run yet: step forward, or click a line of the code."
                 } else {
                     "This line of the code has no line of its own in cuda/."
                 };
@@ -41,7 +41,7 @@ pub fn source_ui(ui: &Ui, shown: Option<usize>, player: &Player, palette: &Palet
             match source_of(file) {
                 Some(text) => text_ui(ui, file, text, search, palette),
                 None => {
-                    ui.label(RichText::new("This program does not carry that file.").color(palette.error));
+                    ui.label(RichText::new("This build does not include that file.").color(palette.error));
                 }
             }
         });

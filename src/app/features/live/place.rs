@@ -41,7 +41,7 @@ pub fn place_ui(ui: &mut Ui, session: &Session, cloud: &PointCloud, palette: &Pa
         actions.send(LiveAction::Type(fields));
     }
     if live.typed.is_some() && live.wrong.is_none() {
-        ui.label(RichText::new("Enter asks from there.").color(palette.text_weak).small());
+        ui.label(RichText::new("Press Enter to search from there.").color(palette.text_weak).small());
     }
     if entered {
         actions.send(LiveAction::Apply);

@@ -14,11 +14,7 @@ pub fn wanted(view: WalkView, session: &Session) -> Result<Option<Answered>, Str
     let Some(scene) = session.scene().filter(|_| view.shown) else { return Ok(None) };
     let Some(answered) = &session.answered else {
         // A reply is on its way.
-        return if session.live.is_waiting() {
-            Ok(None)
-        } else {
-            Err("Click a point: the walk is through the search of the picked query.".to_owned())
-        };
+        return if session.live.is_waiting() { Ok(None) } else { Err("Click a point to walk through its search.".to_owned()) };
     };
     let record = &answered.record;
     let Some(engine) = record.descriptor().filter(|engine| engine.walk.is_some()) else {
@@ -36,7 +32,7 @@ pub fn wanted(view: WalkView, session: &Session) -> Result<Option<Answered>, Str
         _ if record.spec.metric == Metric::Angular => {
             Err(format!("{} searched among directions from the origin: what it met is not where the points are drawn.", engine.id))
         }
-        _ if scene.is_projected() => Err("The search was along the axes of the cloud: show these, in place of a projection, to see it.".to_owned()),
+        _ if scene.is_projected() => Err("The search follows the axes of the cloud: show axes instead of a projection to see it.".to_owned()),
         _ => Ok(Some(answered.clone())),
     }
 }

@@ -101,15 +101,15 @@ impl ColorBy {
     /// What it means, for who hovers over it.
     pub fn about(&self) -> &'static str {
         match self {
-            Self::Nothing => "All points alike.",
+            Self::Nothing => "All points in one colour.",
             Self::Axis(_) => "A dimension of the cloud.",
             Self::Column(_) => "Any column of the file: numbers, or texts as categories.",
             Self::Distance => "How far each point is from the picked query.",
             Self::Rank => "The picked query's neighbours by rank, from 0, as in the files.",
-            Self::KthDistance => "How far each query's k-th neighbour is: small where points are dense.",
+            Self::KthDistance => "Distance to each query's k-th neighbour: small where points are dense.",
             Self::Analysis(kind) => kind.about(),
             Self::Measure(name) => registry::measures().find(|measure| measure.name == name).map_or("", |measure| measure.help),
-            Self::Moment => "Each query's bound after so many points were seen: watch it shrink.",
+            Self::Moment => "Each query's bound (max_distance) after so many points: watch it shrink.",
         }
     }
 

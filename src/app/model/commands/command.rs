@@ -83,7 +83,9 @@ pub enum Command {
     Presenter,
     Bare,
     Find,
+    Contents,
     Shortcuts,
+    About,
 }
 
 /// Where a command can be asked for. Two commands may share keys where no mode has both.
@@ -158,7 +160,7 @@ impl Command {
     /// Of the View menu.
     pub const SCALE: [Self; 4] = [Self::ScaleUp, Self::ScaleDown, Self::ScaleReset, Self::PresenterScale];
     /// Of the Help menu.
-    pub const HELP: [Self; 2] = [Self::Find, Self::Shortcuts];
+    pub const HELP: [Self; 4] = [Self::Contents, Self::Find, Self::Shortcuts, Self::About];
     /// Of the Lesson menu, before the lessons.
     pub const LESSON: [Self; 6] = [Self::Lesson, Self::LessonOfQuery, Self::Predict, Self::KernelLine, Self::Presenter, Self::Bare];
     /// Of the Lesson menu: where to go.
@@ -193,9 +195,9 @@ impl Command {
                 Explorer,
                 Some((COMMAND, Key::S)),
                 "Save session",
-                "Put cloud, query, selection, views and all runs into the session's file, to be picked up again; asks for one the first time.",
+                "Save cloud, query, selection, views and all runs to the session's file; the first time, you are asked for one.",
             ),
-            Self::SaveSessionAs => entry(Explorer, None, "Save session as…", "The same into another file."),
+            Self::SaveSessionAs => entry(Explorer, None, "Save session as…", "Save the session to another file."),
             Self::SaveWindow => {
                 entry(Both, Some((COMMAND_SHIFT, Key::S)), "Save picture of the window…", "Write the whole window to a PNG or an SVG file.")
             }
@@ -207,10 +209,10 @@ impl Command {
                 Both,
                 Some((PLAIN, Key::Escape)),
                 "Cancel",
-                "Stop what goes on at the next safe point; in the lesson, else leave the full window.",
+                "Stop what is running, as soon as it is safe; in the lesson, otherwise leave full screen.",
             ),
             Self::NextQuery => entry(Explorer, Some((PLAIN, Key::N)), "Next query", "Pick the next query of the run."),
-            Self::PreviousQuery => entry(Explorer, Some((PLAIN, Key::P)), "Previous query", "Pick the query before this one."),
+            Self::PreviousQuery => entry(Explorer, Some((PLAIN, Key::P)), "Previous query", "Pick the previous query of the run."),
             Self::LessonOfQuery => entry(
                 Explorer,
                 Some((PLAIN, Key::L)),
@@ -221,7 +223,7 @@ impl Command {
                 Explorer,
                 Some((PLAIN, Key::F)),
                 "Fit the views to the cloud",
-                "Show the whole cloud in Plane and Space, and once more where most points are; with the pointer over Timeline, the warp of the picked query.",
+                "Show the whole cloud in Plane and Space; press again for where most points are. Over Timeline: the picked query's warp.",
             ),
             Self::FocusQuery => {
                 entry(Explorer, Some((PLAIN, Key::Z)), "Zoom to the query", "Show the picked query and its neighbours large in Plane and Space.")
@@ -230,9 +232,9 @@ impl Command {
                 Explorer,
                 Some((COMMAND, Key::Z)),
                 "Undo",
-                "Take back the last change of the selection, the query, a view, the colours or the projection.",
+                "Undo the last change of the selection, the query, a view, the colours or the projection.",
             ),
-            Self::Redo => entry(Explorer, Some((COMMAND_SHIFT, Key::Z)), "Redo", "Do again what was undone; Ctrl+Y does it too."),
+            Self::Redo => entry(Explorer, Some((COMMAND_SHIFT, Key::Z)), "Redo", "Redo what was undone; also Ctrl+Y."),
             Self::MoveTool => {
                 entry(Explorer, Some((PLAIN, Key::V)), "Move tool", "A drag moves the view; with Shift, it selects what is in a rectangle.")
             }
@@ -248,13 +250,13 @@ impl Command {
             Self::SelectAll => entry(Explorer, Some((COMMAND, Key::A)), "Select all", "All rows of the cloud, and all queries of the run."),
             Self::SelectNone => entry(Explorer, Some((COMMAND_SHIFT, Key::A)), "Select nothing", "The query stays."),
             Self::InvertSelection => {
-                entry(Explorer, Some((COMMAND_SHIFT, Key::I)), "Invert the selection", "What was not selected is, and what was is not.")
+                entry(Explorer, Some((COMMAND_SHIFT, Key::I)), "Invert the selection", "Select exactly the rows that are not selected now.")
             }
             Self::GrowSelection => entry(
                 Explorer,
                 Some((PLAIN, Key::G)),
                 "Grow to the neighbours",
-                "Add the neighbours of the selected queries; where nothing is selected, select those of the picked one.",
+                "Add the neighbours of the selected queries; if nothing is selected, select those of the picked query.",
             ),
             Self::ZoomToSelection => {
                 entry(Explorer, Some((SHIFT, Key::Z)), "Zoom to the selection", "Show the selected points large in Plane and Space.")
@@ -272,73 +274,70 @@ impl Command {
                 "Walk through the search",
                 "Show which boxes or clusters the search of the picked query looked into, in which order, and which it left out.",
             ),
-            Self::WalkForward => entry(Explorer, Some((PLAIN, Key::Period)), "Next step of the walk", "One step of the search on."),
-            Self::WalkBack => entry(Explorer, Some((PLAIN, Key::Comma)), "Step of the walk before", "One step of the search back."),
-            Self::PlayWalk => entry(Explorer, Some((PLAIN, Key::Space)), "Play or pause the walk", "One step of the search after the other."),
+            Self::WalkForward => entry(Explorer, Some((PLAIN, Key::Period)), "Next step of the walk", "One step of the search forwards."),
+            Self::WalkBack => entry(Explorer, Some((PLAIN, Key::Comma)), "Previous step of the walk", "One step of the search backwards."),
+            Self::PlayWalk => entry(Explorer, Some((PLAIN, Key::Space)), "Play or pause the walk", "Play the search step by step."),
             Self::ToggleProblem => {
-                entry(Both, Some((COMMAND, Key::B)), "Show or hide the left panel", "What is asked and measured; in the lesson, that of the lessons.")
+                entry(Both, Some((COMMAND, Key::B)), "Show or hide the left panel", "The problem to search; in the lesson, the list of lessons.")
             }
             Self::ToggleSelection => {
                 entry(Explorer, Some((COMMAND, Key::I)), "Show or hide the right panel", "The answer, the query and the selection.")
             }
-            Self::ScaleUp => entry(Both, Some((COMMAND, Key::Equals)), "Larger text and controls", "A quarter larger, up to 300 %."),
-            Self::ScaleDown => entry(Both, Some((COMMAND, Key::Minus)), "Smaller text and controls", "A quarter smaller, down to 75 %."),
-            Self::ScaleReset => entry(Both, Some((COMMAND, Key::Num0)), "Text and controls at 100 %", "As the desktop has it."),
-            Self::NextLook => entry(Both, Some((COMMAND_SHIFT, Key::L)), "Next look", "Light, dark, high contrast, as the system."),
+            Self::ScaleUp => entry(Both, Some((COMMAND, Key::Equals)), "Larger text and controls", "25 percentage points larger, up to 300 %."),
+            Self::ScaleDown => entry(Both, Some((COMMAND, Key::Minus)), "Smaller text and controls", "25 percentage points smaller, down to 75 %."),
+            Self::ScaleReset => entry(Both, Some((COMMAND, Key::Num0)), "Text and controls at 100 %", "The desktop's own size."),
+            Self::NextLook => entry(Both, Some((COMMAND_SHIFT, Key::L)), "Next colour theme", "Light, dark, high contrast, or the system's."),
             Self::Maximise => entry(
                 Explorer,
                 Some((PLAIN, Key::M)),
                 "Maximise the pane, or restore it",
-                "Give the pane under the pointer the whole window; Escape restores it. A double click on its tab does it too.",
+                "Give the pane under the pointer the whole window; Escape restores it. So does a double click on its tab.",
             ),
             Self::ResetLayout => {
                 entry(Explorer, None, "Lay out for exploring", "Plane and Space large, everything else in a strip below, as on the first start.")
             }
-            Self::MeasuringLayout => entry(
-                Explorer,
-                None,
-                "Lay out for measuring",
-                "Beside Plane and Space how the search went, over when: Convergence and Timings in sight.",
-            ),
+            Self::MeasuringLayout => {
+                entry(Explorer, None, "Lay out for measuring", "Plane and Space on the left; Convergence above Timings on the right.")
+            }
             Self::Show(pane) => {
                 let words = pane.words();
                 Entry { text: words.show, tooltip: words.about, mode: Explorer, keys: words.key.map(|key| (COMMAND, key)) }
             }
-            Self::TimelineCloser => entry(Explorer, Some((PLAIN, Key::W)), "Closer in time", "Timeline shows half as long, about the pointer."),
-            Self::TimelineFarther => entry(Explorer, Some((PLAIN, Key::S)), "Farther in time", "Timeline shows twice as long."),
-            Self::TimelineEarlier => entry(Explorer, Some((PLAIN, Key::A)), "Earlier", "Timeline moves towards the run's begin."),
-            Self::TimelineLater => entry(Explorer, Some((PLAIN, Key::D)), "Later", "Timeline moves towards the run's end."),
+            Self::TimelineCloser => {
+                entry(Explorer, Some((PLAIN, Key::W)), "Zoom in on time", "Timeline shows half as much time, around the pointer.")
+            }
+            Self::TimelineFarther => entry(Explorer, Some((PLAIN, Key::S)), "Zoom out in time", "Timeline shows twice as much time."),
+            Self::TimelineEarlier => entry(Explorer, Some((PLAIN, Key::A)), "Earlier", "Timeline moves towards the start of the run."),
+            Self::TimelineLater => entry(Explorer, Some((PLAIN, Key::D)), "Later", "Timeline moves towards the end of the run."),
             Self::Lesson => entry(
                 Both,
                 Some((COMMAND, Key::L)),
                 "The lesson, or back to the explorer",
-                "How a warp finds k neighbours, step by step, from a search that ran.",
+                "How a warp finds k neighbours, step by step, from a recorded search.",
             ),
-            Self::NextLesson => entry(Lesson, Some((COMMAND, Key::PageDown)), "Next lesson", "One on."),
-            Self::PreviousLesson => entry(Lesson, Some((COMMAND, Key::PageUp)), "Previous lesson", "One back."),
-            Self::PlayPause => entry(Lesson, Some((PLAIN, Key::Space)), "Play or pause", "One step after the other, at the chosen speed."),
+            Self::NextLesson => entry(Lesson, Some((COMMAND, Key::PageDown)), "Next lesson", "Go to the next lesson."),
+            Self::PreviousLesson => entry(Lesson, Some((COMMAND, Key::PageUp)), "Previous lesson", "Go to the previous lesson."),
+            Self::PlayPause => entry(Lesson, Some((PLAIN, Key::Space)), "Play or pause", "Play the steps at the chosen speed."),
             Self::Faster => entry(Lesson, Some((PLAIN, Key::ArrowUp)), "Faster", "Twice as many steps a second."),
             Self::Slower => entry(Lesson, Some((PLAIN, Key::ArrowDown)), "Slower", "Half as many steps a second."),
             Self::StepForward => {
-                entry(Lesson, Some((PLAIN, Key::ArrowRight)), "Step forward", "To the next step at the level of detail; Page down does it too.")
+                entry(Lesson, Some((PLAIN, Key::ArrowRight)), "Step forward", "To the next step at this level of detail; also Page Down.")
             }
-            Self::StepBack => {
-                entry(Lesson, Some((PLAIN, Key::ArrowLeft)), "Step back", "To the step before, exactly as it was; Page up does it too.")
-            }
+            Self::StepBack => entry(Lesson, Some((PLAIN, Key::ArrowLeft)), "Step back", "To the previous step, exactly as it was; also Page Up."),
             Self::NextMerge => entry(Lesson, Some((SHIFT, Key::ArrowRight)), "Next merge", "To the end of the next merge."),
-            Self::PreviousMerge => entry(Lesson, Some((SHIFT, Key::ArrowLeft)), "Previous merge", "To the end of the merge before."),
+            Self::PreviousMerge => entry(Lesson, Some((SHIFT, Key::ArrowLeft)), "Previous merge", "To the end of the previous merge."),
             Self::NextHit => entry(Lesson, Some((PLAIN, Key::B)), "Next ballot hit", "To the next ballot with a candidate."),
-            Self::PreviousHit => entry(Lesson, Some((SHIFT, Key::B)), "Previous ballot hit", "To the ballot with a candidate before."),
+            Self::PreviousHit => entry(Lesson, Some((SHIFT, Key::B)), "Previous ballot hit", "To the previous ballot with a candidate."),
             Self::NextStage => {
                 entry(Lesson, Some((PLAIN, Key::S)), "Next stage", "To the end of the next stage: append, swap, sort, minimum, re-sort.")
             }
-            Self::PreviousStage => entry(Lesson, Some((SHIFT, Key::S)), "Previous stage", "To the end of the stage before."),
-            Self::NextBound => entry(Lesson, Some((PLAIN, Key::M)), "Next change of max_distance", "To the next merge that brings the bound down."),
+            Self::PreviousStage => entry(Lesson, Some((SHIFT, Key::S)), "Previous stage", "To the end of the previous stage."),
+            Self::NextBound => entry(Lesson, Some((PLAIN, Key::M)), "Next change of max_distance", "To the next merge that lowers the bound."),
             Self::PreviousBound => {
-                entry(Lesson, Some((SHIFT, Key::M)), "Previous change of max_distance", "To the merge before that brought the bound down.")
+                entry(Lesson, Some((SHIFT, Key::M)), "Previous change of max_distance", "To the previous merge that lowered the bound.")
             }
-            Self::ToStart => entry(Lesson, Some((PLAIN, Key::Home)), "To the start", "Before the first step that the lesson is about."),
-            Self::ToEnd => entry(Lesson, Some((PLAIN, Key::End)), "To the end", "After the last step that the lesson is about."),
+            Self::ToStart => entry(Lesson, Some((PLAIN, Key::Home)), "To the start", "Before the first step of this lesson."),
+            Self::ToEnd => entry(Lesson, Some((PLAIN, Key::End)), "To the end", "After the last step of this lesson."),
             Self::LevelSearch => entry(Lesson, Some((PLAIN, Key::Num1)), "Level 1, search", "A step is a batch of points."),
             Self::LevelMerge => entry(Lesson, Some((PLAIN, Key::Num2)), "Level 2, merge", "A step is a merge as a whole."),
             Self::LevelStage => entry(
@@ -349,19 +348,19 @@ impl Command {
             ),
             Self::LevelLayer => entry(Lesson, Some((PLAIN, Key::Num4)), "Level 4, layer", "A step is a ballot, or a layer of compare-exchanges."),
             Self::LevelLane => {
-                entry(Lesson, Some((PLAIN, Key::Num5)), "Level 5, lane", "A step is anything that lanes do: also distances, and slots.")
+                entry(Lesson, Some((PLAIN, Key::Num5)), "Level 5, lane", "A step is anything that lanes do, distances and slots included.")
             }
             Self::Predict => {
                 entry(Lesson, Some((PLAIN, Key::P)), "Predict", "Questions: what happens next? The next state is hidden until you have answered.")
             }
-            Self::KernelLine => entry(Lesson, Some((PLAIN, Key::K)), "Line of the kernel", "The lines of the CUDA source that do what is shown."),
-            Self::Presenter => entry(Lesson, Some((PLAIN, Key::F5)), "Presenter", "The whole screen, large type, high contrast, and the player."),
-            Self::Bare => entry(Lesson, Some((PLAIN, Key::F6)), "Only the picture", "The whole screen, and nothing but the picture."),
+            Self::KernelLine => entry(Lesson, Some((PLAIN, Key::K)), "Line of the kernel", "The lines of CUDA source behind what is shown."),
+            Self::Presenter => entry(Lesson, Some((PLAIN, Key::F5)), "Presenter", "Full screen, large type, high contrast, with the player."),
+            Self::Bare => entry(Lesson, Some((PLAIN, Key::F6)), "Only the picture", "Full screen, nothing but the picture."),
             Self::PresenterScale => entry(
                 Explorer,
                 Some((PLAIN, Key::F5)),
-                "For a projector, or back",
-                "Everything at 175 %, large points, and the panes without the panels beside them; once more, as it was.",
+                "Projector size, or back",
+                "Everything at 175 %, large points, no side panels; press again to go back.",
             ),
             Self::Find => entry(
                 Both,
@@ -369,6 +368,13 @@ impl Command {
                 "Find a command…",
                 "By a few words of its name; also a file’s path, k 64, an engine, a colour, an axis, a sample.",
             ),
+            Self::Contents => entry(
+                Both,
+                Some((PLAIN, Key::F1)),
+                "Contents",
+                "The tour, the formats, the engines and all other documents, to be read and searched here.",
+            ),
+            Self::About => entry(Both, None, "About Warpscope", "Version, licence, the GPU that searches, what draws, and where settings are kept."),
             Self::Shortcuts => entry(Both, Some((PLAIN, Key::Questionmark)), "Keyboard shortcuts", "This sheet."),
         }
     }

@@ -13,6 +13,7 @@ pub mod walk;
 
 use std::path::PathBuf;
 
+use crate::app::model::chooser::ChooserAction;
 use crate::app::model::commands::analysis::AnalysisAction;
 use crate::app::model::commands::color::ColorAction;
 use crate::app::model::commands::command::Command;
@@ -26,6 +27,7 @@ use crate::app::model::draft::Draft;
 use crate::app::model::export::{ExportDialog, ExportKind};
 use crate::app::model::finder::Finder;
 use crate::app::model::look::Look;
+use crate::app::model::manual::Manual;
 use crate::app::model::pane::PaneKind;
 use crate::app::model::parts::PartsAction;
 use crate::app::model::projection::ProjectionView;
@@ -92,6 +94,8 @@ pub enum Action {
     /// Open a dialog for the export's file.
     BrowseExport,
     SaveExport,
+    /// An action of our own file dialog.
+    Choose(ChooserAction),
     /// Copy a pane's table, separated by tabs.
     CopyTable(PaneKind),
     /// Replace the finder's fields; `None` closes it.
@@ -102,6 +106,12 @@ pub enum Action {
     /// Dismiss the error in the status line.
     DismissTrouble,
     CloseShortcuts,
+    /// Replace what is read of the documents; `None` closes them.
+    SetManual(Option<Manual>),
+    /// Copy an address of the web.
+    CopyAddress(String),
+    CopyAbout,
+    CloseAbout,
     /// An action of the dialog that lists the clouds of a file.
     Parts(PartsAction),
     /// An action of the dialog that asks before runs are lost.
@@ -131,6 +141,7 @@ actions_of!(
     Lesson(LessonAction),
     Parts(PartsAction),
     Quit(QuitAction),
+    Choose(ChooserAction),
     Select(SelectAction),
     Pick(PickAction),
     Walk(WalkAction),

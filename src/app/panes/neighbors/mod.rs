@@ -90,7 +90,11 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
                     return;
                 }
                 let head = sort_head_ui(ui, RichText::new(name).color(palette.text_weak), PaneKind::Neighbors, sort, context.actions);
-                head.on_hover_text(if counts { "From 0, as in the files. A click sorts." } else { "A click sorts: up, down, and by rank again." });
+                head.on_hover_text(if counts {
+                    "Counted from 0, as in files. A click sorts."
+                } else {
+                    "A click sorts: up, down, and by rank again."
+                });
             });
         }
     });

@@ -84,7 +84,7 @@ fn timings_ui(ui: &mut Ui, compared: &Compared, palette: &Palette) {
         }
     });
     ui.label(
-        RichText::new("Medians; below them the middle half of the repeats. A difference is within the spread where these overlap.")
+        RichText::new("Medians, with the interquartile range (IQR) of the repeats below. Where these overlap, a difference is within the spread.")
             .color(palette.text_weak)
             .small(),
     );

@@ -34,7 +34,9 @@ fn runs_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     if runs.runs().is_empty() && runs.deleted().is_none() {
         return without_run(context.session, "runs", "Press Run, or open a recording (.warpscope) with Open… above.").ui(ui, palette);
     }
-    toolbar_ui(ui, context);
+    if context.session.picture.is_none() {
+        toolbar_ui(ui, context);
+    }
     let compares = runs.chosen.iter().all(Option::is_some);
     if !compares {
         return table::table_ui(ui, context, ui.available_height());
@@ -71,15 +73,15 @@ fn toolbar_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         command_ui(ui, Command::Open, actions);
         if let Some(id) = runs.cursor.filter(|&id| runs.get(id).is_some()) {
             let name = runs.get(id).map(|run| run.name.clone()).unwrap_or_default();
-            if ui.button("Rename").on_hover_text(format!("Call “{name}” something else. F2")).clicked() {
+            if ui.button("Rename").on_hover_text(format!("Rename “{name}”. F2")).clicked() {
                 actions.send(RunsAction::Rename(Some((id, name.clone()))));
             }
-            if ui.button("Delete").on_hover_text(format!("Take “{name}” out of the list. Delete")).clicked() {
+            if ui.button("Delete").on_hover_text(format!("Remove “{name}” from the list. Delete")).clicked() {
                 actions.send(RunsAction::Delete(id));
             }
         }
         if let Some(name) = runs.deleted()
-            && ui.button("Undo delete").on_hover_text(format!("“{name}” comes back.")).clicked()
+            && ui.button("Undo delete").on_hover_text(format!("Restore “{name}”.")).clicked()
         {
             actions.send(RunsAction::Undelete);
         }

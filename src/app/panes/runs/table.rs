@@ -40,7 +40,7 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, height: f32) {
         }
         let table = table.column(Column::remainder().at_least(140.0));
         let table = table.header(HEADER, |mut header| {
-            for name in ["A, B", "pin", "run", "search, median", "middle half", "rate", "engine", "n", "q", "d", "k", "began", "device"] {
+            for name in ["A, B", "pin", "run", "search, median", "IQR", "rate", "engine", "n", "q", "d", "k", "began", "device"] {
                 header.col(|ui| {
                     let text = RichText::new(name).color(context.palette.text_weak).small();
                     if name == "A, B" {
@@ -87,7 +87,7 @@ fn row_ui(row: &mut TableRow<'_, '_>, run: &KeptRun, beside: [Option<RunId>; 2],
     row.col(|ui| choose_ui(ui, run, runs, palette, actions));
     row.col(|ui| {
         let mut pinned = run.pinned;
-        let response = ui.checkbox(&mut pinned, "").on_hover_text("A pinned run stays when the list gets long.");
+        let response = ui.checkbox(&mut pinned, "").on_hover_text("A pinned run is kept when the list is full.");
         let name = format!("Pin {}", run.name);
         response.widget_info(|| egui::WidgetInfo::selected(egui::Role::CheckBox, true, pinned, &name));
         if response.clicked() {
@@ -152,7 +152,7 @@ fn name_ui(ui: &mut Ui, run: &KeptRun, beside: [Option<RunId>; 2], palette: &Pal
     let text = RichText::new(&run.name).color(ui.visuals().override_text_color.unwrap_or(usual));
     let response = ui.add(Button::new(text).frame(false).truncate());
     let hint = if part {
-        "Its points are not here: timings and counters can be compared. F2 renames, Delete deletes."
+        "Its points are not in the recording: only timings and counters can be compared. F2 renames, Delete deletes."
     } else {
         "Show it in all panes; Ctrl+click compares it. F2 renames, Delete deletes."
     };

@@ -33,14 +33,18 @@ pub const PANE: Pane = Pane {
 fn timeline_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let (palette, session) = (context.palette, context.session);
     let Some(record) = session.record.as_ref() else {
-        return without_run(session, "timeline", "Press Run to see what took its time.").ui(ui, palette);
+        return without_run(session, "timeline", "Press Run to see where the time goes.").ui(ui, palette);
     };
     let Some(derived) = session.derived.as_ref() else {
-        return empty_ui(ui, "Laying the run out…", "The run is done; its phases and warps are being put in time.", palette);
+        return empty_ui(ui, "Building the timeline…", "The run is done; its timeline is being built.", palette);
     };
     let timeline = &derived.timeline;
     let mut view = session.timeline.clone();
-    head_ui(ui, record, timeline, &view, context);
+    if session.picture.is_none() {
+        head_ui(ui, record, timeline, &view, context);
+    } else if session.has_legend() && !view.open.is_empty() {
+        ui.horizontal_wrapped(|ui| phases_ui(ui, record, palette));
+    }
     let pane = ui.available_rect_before_wrap();
     if pane.width() < NAMES + 40.0 || pane.height() < RULER + 30.0 {
         return;
@@ -112,13 +116,18 @@ fn head_ui(ui: &mut Ui, record: &RunRecord, timeline: &Timeline, view: &Timeline
             };
             ui.label(RichText::new(why).color(palette.text_weak).small());
         } else if !view.open.is_empty() {
-            let phases = record.profile.iter().flat_map(|profile| &profile.phases);
-            for (at, phase) in phases.enumerate() {
-                inline_swatch_ui(ui, bars::color(at, palette), phase);
-            }
-            ui.label(RichText::new("share of a warp's cycles, not their order").color(palette.text_weak).small());
+            phases_ui(ui, record, palette);
         }
     });
+}
+
+/// The phases of a warp by their colours.
+fn phases_ui(ui: &mut Ui, record: &RunRecord, palette: &Palette) {
+    let phases = record.profile.iter().flat_map(|profile| &profile.phases);
+    for (at, phase) in phases.enumerate() {
+        inline_swatch_ui(ui, bars::color(at, palette), phase);
+    }
+    ui.label(RichText::new("share of a warp's cycles, not their order").color(palette.text_weak).small());
 }
 
 /// The time axis above the tracks, with grid lines through all of them.
@@ -129,7 +138,7 @@ fn ruler_ui(ui: &Ui, pane: Rect, axis: &TimeAxis, palette: &Palette) {
     let (unit, us) = [("s", 1e6), ("ms", 1e3), ("µs", 1.0), ("ns", 1e-3)].into_iter().find(|(_, us)| to - from >= 2.0 * us).unwrap_or(("ns", 1e-3));
     let (values, decimals) = ticks(from / us, to / us, (axis.range().span() / 80.0) as usize);
     let font = FontId::proportional(11.0);
-    let name = painter.text(pane.left_top() + vec2(4.0, 4.0), Align2::LEFT_TOP, format!("{unit} after the begin"), font.clone(), palette.text_weak);
+    let name = painter.text(pane.left_top() + vec2(4.0, 4.0), Align2::LEFT_TOP, format!("{unit} since start"), font.clone(), palette.text_weak);
     for value in values.into_iter().filter(|value| *value >= 0.0) {
         let x = axis.x(value * us);
         painter.vline(x, pane.y_range(), Stroke::new(1.0, palette.grid));

@@ -38,7 +38,7 @@ impl App {
     pub(in crate::app::shell) fn open_dropped(&mut self, paths: Vec<PathBuf>) {
         let Dropped { opened, left, folders } = Dropped::of(paths);
         if !folders.is_empty() {
-            self.session.log.error(About::Other, format!("a folder is not opened, only files are; drop those in it: {}", names(&folders)));
+            self.session.log.error(About::Other, format!("cannot open a folder: drop the files in it instead: {}", names(&folders)));
         }
         if let Some(points) = opened.last().filter(|_| !left.is_empty()) {
             let (shown, left) = (file_name(points), names(&left));

@@ -6,11 +6,13 @@ use std::time::{Duration, Instant};
 
 use crate::app::features::export::PaneData;
 use crate::app::features::selected::Selected;
-use crate::app::model::{About, Beside, Colored, ExportDialog, ExportKind, LessonFile, Level, PaneKind, RangeDraft, is_svg};
+use crate::app::model::{
+    About, AskedBy, Beside, Colored, ExportDialog, ExportKind, Layout, LessonFile, Level, PaneKind, Picture, PictureDraft, RangeDraft, title_of,
+};
 use crate::app::panes;
 use crate::app::shell::app::App;
 use crate::app::shell::portrait::{Medium, Portrait};
-use crate::app::shell::tasks::{DIALOG, EXPORT, SAVE};
+use crate::app::shell::tasks::{EXPORT, SAVE};
 use crate::cloud::Source;
 use crate::cloud::formats::file_of;
 use crate::run::recording;
@@ -30,33 +32,26 @@ impl App {
         };
         let points = self.session.file.as_ref().is_none_or(|file| file.points);
         let offered = path.clone();
+        let picture = kind.picture().flatten().map(|pane| {
+            let names = [(PaneKind::Plane, self.state.plane.names), (PaneKind::Space, self.state.space.names)];
+            let names = names.iter().any(|&(of, names)| of == pane && names);
+            PictureDraft { choice: self.state.picture, title: title_of(pane, &self.state, &self.session), names }
+        });
         crate::app::shell::panels::export::offer_name(&self.handles.ctx, &path);
         self.session.export =
-            Some(ExportDialog { kind, path, plain, offered, error: None, overwrite: false, writing: None, times: 1, points, range });
+            Some(ExportDialog { kind, path, plain, offered, error: None, overwrite: false, writing: None, picture, times: 1, points, range });
     }
 
-    /// Opens a file dialog on a thread of its own.
+    /// Asks where the export goes.
     pub(in crate::app::shell) fn browse_export(&mut self) {
         let Some(dialog) = &self.session.export else { return };
-        let name = PathBuf::from(&dialog.path);
-        self.jobs.start(&DIALOG, Self::take_export_path, move |_| {
-            let mut chooser = rfd::FileDialog::new().set_title("Save as");
-            if let Some(name) = name.file_name() {
-                chooser = chooser.set_file_name(name.to_string_lossy());
-            }
-            chooser.save_file()
-        });
+        self.browse(AskedBy::Export, PathBuf::from(dialog.path.trim()));
     }
 
-    /// The export's file was chosen, or none.
-    fn take_export_path(&mut self, path: Option<PathBuf>) {
-        match (path, &mut self.session.export) {
-            // The file dialog has already asked before overwriting.
-            (Some(path), Some(dialog)) => {
-                *dialog = ExportDialog { path: path.display().to_string(), error: None, overwrite: true, writing: None, ..dialog.clone() };
-            }
-            (Some(_), None) => {}
-            (None, _) => self.session.log.info("no file chosen; a path can be typed"),
+    /// The export's file was chosen; `overwrite` where the dialog has asked before one is written over.
+    pub(in crate::app::shell) fn take_export_path(&mut self, path: &Path, overwrite: bool) {
+        if let Some(dialog) = &mut self.session.export {
+            *dialog = ExportDialog { path: path.display().to_string(), error: None, overwrite, writing: None, ..dialog.clone() };
         }
     }
 
@@ -95,9 +90,9 @@ impl App {
         let there = if folder { path.exists() } else { dialog.kind.files(&path).iter().any(|path| path.is_file()) };
         if there && !dialog.overwrite {
             let sentence = if folder {
-                "This folder is there already. Save again to replace the pictures in it, or type another name."
+                "This folder exists already. Save again to replace the pictures in it, or type another name."
             } else {
-                "This file is there already. Save again to write over it, or type another name."
+                "This file exists already. Save again to overwrite it, or type another name."
             };
             self.session.export = Some(ExportDialog { error: Some(sentence.to_owned()), overwrite: true, ..dialog });
             return;
@@ -166,14 +161,38 @@ impl App {
     /// Has a pane or the whole window drawn once more, into a file.
     fn save_portrait(&mut self, pane: Option<PaneKind>, dialog: &ExportDialog, path: PathBuf) -> Result<(), String> {
         let Some(render_state) = self.handles.render_state.clone() else { return Err("There is no graphics adapter to draw it with.".to_owned()) };
-        if pane.is_some_and(|pane| !self.pane_rects.contains_key(&pane)) {
-            return Err("The pane is not in sight; show it first.".to_owned());
-        }
         let ctx = &self.handles.ctx;
-        let medium = if is_svg(&path) { Medium::Svg } else { Medium::Png(ctx.pixels_per_point() * f32::from(dialog.times)) };
-        let portrait = Portrait { state: self.state.clone(), session: self.session.clone(), size: ctx.content_rect().size(), pane };
+        let shown = match pane {
+            Some(pane) => self.pane_rects.get(&pane).ok_or("The pane is not visible; show it first.")?.size(),
+            None => ctx.content_rect().size(),
+        };
+        let draft = dialog.picture.clone().unwrap_or_default();
+        if pane.is_some() {
+            self.state.picture = draft.choice;
+        }
+        let layout = draft.choice.size.layout((shown.into(), ctx.pixels_per_point()), dialog.times);
+        let portrait = self.portrait(pane, &draft, &layout);
+        let medium = Medium::of(&layout, &path);
         self.jobs.start(&SAVE, Box::new(dialog.clone()), move |_| portrait.save(medium, &render_state, &path).map(|path| vec![path].into()));
         Ok(())
+    }
+
+    /// What is to be drawn: a pane alone, or the window.
+    pub(in crate::app::shell) fn portrait(&self, pane: Option<PaneKind>, draft: &PictureDraft, layout: &Layout) -> Portrait {
+        let (mut state, session) = (self.state.clone(), self.session.clone());
+        state.look = draft.choice.ground.look(self.look(), self.handles.ctx.global_style().visuals.dark_mode);
+        let picture = pane.map(|pane| {
+            (state.plane.names, state.space.names) = (draft.names, draft.names);
+            let extent = panes::plane::shown_extent(&self.handles.ctx);
+            Picture {
+                pane,
+                title: draft.title.clone(),
+                legend: draft.choice.legend,
+                marks: panes::picture::marks_shown(pane, &state, &session),
+                extent,
+            }
+        });
+        Portrait { state, session, size: layout.points.into(), picture }
     }
 
     fn selected_data(&self) -> Option<PaneData> {

@@ -355,7 +355,7 @@ impl App {
             player.takes.iter().enumerate().flat_map(|(at, take)| player.lesson.questions(take).into_iter().map(move |question| (at, question)));
         session.quiz = Quiz::new(questions.collect(), player.take().recording.shape().width, take, position);
         if session.quiz.is_none() {
-            self.session.log.info("there is nothing to ask in this recording");
+            self.session.log.info("this recording has no questions");
         }
         self.show_question();
     }

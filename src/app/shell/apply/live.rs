@@ -263,7 +263,7 @@ impl App {
             self.session.log.warn(About::Run, fallback.clone());
         } else {
             // That nothing is there is no news for as long as the window is open: the status line has a label for it.
-            self.session.log.list(Level::Warning, fallback.clone());
+            self.session.log.list(Level::Info, fallback.clone());
         }
     }
 }

@@ -26,7 +26,9 @@ impl App {
         let [_, panel] = self.state.panels(Room::of(self.handles.ctx.content_rect().width()));
         let names = [(PaneKind::Plane, self.state.plane.names), (PaneKind::Space, self.state.space.names)];
         let named = names.iter().any(|(pane, names)| *names && self.pane_rects.contains_key(pane));
-        panel || named || self.pane_rects.contains_key(&PaneKind::Neighbors)
+        // They may be wanted in a picture that is set up.
+        let in_picture = self.session.export.as_ref().is_some_and(|dialog| dialog.picture.as_ref().is_some_and(|picture| picture.names));
+        panel || named || in_picture || self.pane_rects.contains_key(&PaneKind::Neighbors)
     }
 
     /// Whether what the file has of the neighbours is in sight and still being read.

@@ -3,6 +3,7 @@
 
 pub mod analysis;
 pub mod check;
+pub mod chooser;
 pub mod color;
 pub mod dropped;
 pub mod export;
@@ -32,13 +33,13 @@ use crate::app::jobs::loader::LoadJob;
 use crate::app::jobs::table::Cancel;
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{
-    About, Action, Answered, Choice, Command, Draft, ExportKind, Finder, How, Look, PaneKind, Picked, PlaneWindow, QueryKind, Room, Running,
-    SelectAction, SpaceView, Then, TimeAxis, Tool, WalkAction, absolute,
+    About, Action, Answered, AskedBy, Choice, Command, Draft, ExportKind, Finder, How, Look, Manual, PaneKind, Picked, PlaneWindow, QueryKind, Room,
+    Running, SelectAction, SpaceView, Then, TimeAxis, Tool, WalkAction, absolute,
 };
 use crate::app::model::{camera, state};
 use crate::app::panes::tiles::PANE_MARGIN;
 use crate::app::shell::app::App;
-use crate::app::shell::tasks::{DIALOG, LOAD, Loading, OPEN, THEORY, TakesPath};
+use crate::app::shell::tasks::{LOAD, Loading, OPEN, THEORY};
 use crate::cloud::{PointCloud, Source};
 use crate::engines::registry;
 use crate::run::analysis::TheoryCurve;
@@ -61,7 +62,7 @@ impl App {
             Action::OpenPath(path) => self.open(&path),
             Action::OpenSample(sample) => self.open_sample(sample),
             Action::OpenPaths(paths) => self.open_dropped(paths),
-            Action::BrowseQueries => self.browse(Self::take_query_path),
+            Action::BrowseQueries => self.browse(AskedBy::Queries, PathBuf::new()),
             Action::SetPlane(view) => self.state.plane = view,
             Action::SetSpace(view) => self.state.space = view,
             Action::SetConvergence(view) => self.state.convergence = view,
@@ -92,6 +93,7 @@ impl App {
             Action::StartExport(kind) => self.start_export(kind),
             Action::SetExport(dialog) => self.session.export = dialog,
             Action::BrowseExport => self.browse_export(),
+            Action::Choose(action) => self.chooser_action(action),
             Action::SaveExport => self.save_export(),
             Action::CopyTable(pane) => self.copy_table(pane),
             Action::SetFinder(finder) => self.session.finder = finder,
@@ -99,12 +101,19 @@ impl App {
             Action::ShowHints(shown) => self.state.hints = shown,
             Action::DismissTrouble => self.session.log.dismiss(),
             Action::CloseShortcuts => self.session.help = false,
+            Action::SetManual(manual) => self.session.manual = manual,
+            Action::CopyAddress(address) => {
+                self.session.log.info(format!("copied: {address}"));
+                self.handles.ctx.copy_text(address);
+            }
+            Action::CopyAbout => self.copy_about(),
+            Action::CloseAbout => self.session.about = false,
         }
     }
 
     fn command(&mut self, command: Command) {
         match command {
-            Command::Open => self.browse(Self::take_data_path),
+            Command::Open => self.browse(AskedBy::Data, PathBuf::new()),
             Command::SaveSession => self.save_session_again(),
             Command::SaveSessionAs => self.apply(Action::StartExport(ExportKind::Session)),
             Command::SaveWindow => self.apply(Action::StartExport(ExportKind::Window)),
@@ -146,7 +155,7 @@ impl App {
             }
             Command::ToggleProblem => self.state.toggle_problem(Room::of(self.handles.ctx.content_rect().width())),
             Command::ToggleSelection => match Room::of(self.handles.ctx.content_rect().width()) {
-                Room::One => self.session.log.info("no room for the selection: a wider window has it, or smaller text and controls"),
+                Room::One => self.session.log.info("no room for the right panel: widen the window, or make text and controls smaller"),
                 room => self.state.toggle_selection(room),
             },
             Command::ScaleUp => self.set_scale(self.state.scale + 0.25),
@@ -170,6 +179,8 @@ impl App {
             }
             Command::Find => self.session.finder = self.session.finder.take().xor(Some(Finder::default())),
             Command::Shortcuts => self.session.help ^= true,
+            Command::Contents => self.session.manual = if self.session.manual.is_some() { None } else { Some(Manual::default()) },
+            Command::About => self.session.about ^= true,
             command => self.lesson_command(command),
         }
     }
@@ -205,28 +216,6 @@ impl App {
         }
         self.state.draft.open(&absolute(path));
         self.apply(Action::Load);
-    }
-
-    /// Opens the desktop's file dialog. Where there is none it returns no path, and the path has to be typed.
-    fn browse(&mut self, take: TakesPath) {
-        self.jobs.start(&DIALOG, take, |_| rfd::FileDialog::new().set_title("Open a file of points").pick_file());
-    }
-
-    /// The dialog for the data's file was closed, with or without a choice.
-    fn take_data_path(&mut self, path: Option<PathBuf>) {
-        match path {
-            Some(path) => self.open(&path),
-            // A desktop without a file dialog returns this at once: the typed path always works.
-            None => self.session.log.info("no file chosen; a path can be typed on the left, under From a file"),
-        }
-    }
-
-    /// The dialog for the file of queries was closed, with or without a choice.
-    fn take_query_path(&mut self, path: Option<PathBuf>) {
-        match path {
-            Some(path) => self.state.draft.query_path = path.display().to_string(),
-            None => self.session.log.info("no file chosen; a path can be typed"),
-        }
     }
 
     /// Loads a source; the previous cloud is shown until it has arrived.

@@ -8,12 +8,12 @@ use crate::app::jobs::loader::{Loaded, Opened};
 use crate::app::jobs::table::Slot;
 use crate::app::jobs::task::{Outcome, Stopped};
 use crate::app::model::{
-    About, Activity, ColorBy, ColorRange, Compared, Ended, Endings, EngineStatus, ExportDialog, FileColumns, FileState, PartsDialog, Picked,
+    About, Activity, AskedBy, ColorBy, ColorRange, Compared, Ended, Endings, EngineStatus, ExportDialog, FileColumns, FileState, PartsDialog, Picked,
     ProjectionKind, SpaceView, Then, TimelineView, Walked, Why,
 };
 use crate::app::shell::app::{App, FIRST_QUERIES};
 use crate::app::shell::tasks::{
-    ANALYSE, Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, NEARBY, PICK, PROBE, PROJECT, Runs, SNAP, TakesPath, WALK, WHY,
+    ANALYSE, Answer, Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, NEARBY, PICK, PROBE, PROJECT, Runs, SNAP, WALK, WHY,
 };
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
@@ -372,9 +372,9 @@ impl App {
     }
 
     /// A file was chosen in a dialog of the desktop, or none.
-    pub(in crate::app::shell) fn file_chosen(&mut self, take: TakesPath, path: Outcome<Option<PathBuf>>) {
-        if let Some(path) = self.done("dialog", path) {
-            take(self, path);
+    pub(in crate::app::shell) fn file_chosen(&mut self, (asked_by, name): (AskedBy, PathBuf), answer: Outcome<Answer>) {
+        if let Some(answer) = self.done("dialog", answer) {
+            self.dialog_closed(asked_by, &name, answer);
         }
     }
 

@@ -63,7 +63,7 @@ impl App {
         let gone = self.session.runs.trim(Some(shown));
         if !gone.is_empty() {
             let oldest = text::count(gone.len() as u64, "run", "runs");
-            let said = format!("the list of runs is full: {oldest} that nobody pinned went, oldest first: {}", gone.join("; "));
+            let said = format!("the list of runs is full: {oldest} that were not pinned have been removed, oldest first: {}", gone.join("; "));
             self.session.log.warn(About::Run, said);
         }
     }

@@ -95,12 +95,12 @@ impl App {
     /// Takes in a walk.
     pub(in crate::app::shell) fn walk_done(&mut self, of: Answered, walk: Outcome<Result<Option<Walk>, RunError>>) {
         let Some(walk) = self.done("walk", walk) else {
-            self.session.walked = Walked::Failed(of, "The way of the search was not recorded.".to_owned());
+            self.session.walked = Walked::Failed(of, "The steps of the search were not recorded.".to_owned());
             return;
         };
         self.session.walked = match walk {
             Ok(Some(walk)) if !walk.steps.is_empty() => Walked::Ready(Walkthrough { of, walk: Arc::new(walk), drawn: true }),
-            Ok(_) => Walked::Failed(of, "The engine recorded no way of its search.".to_owned()),
+            Ok(_) => Walked::Failed(of, "The engine recorded no steps of its search.".to_owned()),
             Err(why) => Walked::Failed(of, of_run(&why)),
         };
     }

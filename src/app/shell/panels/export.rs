@@ -1,13 +1,14 @@
 //! The dialog that asks where an export goes.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use egui::text::{CCursor, CCursorRange};
 use egui::text_edit::TextEditState;
-use egui::{Event, Key, RichText, TextEdit, Ui};
+use egui::{ComboBox, Event, Key, Rect, RichText, TextEdit, Ui};
 
-use crate::app::look::{Palette, field_ui};
-use crate::app::model::{Action, Actions, ExportDialog, ExportKind, Field, Session, is_svg};
+use crate::app::look::{Palette, field_ui, name_chooser, row_ui};
+use crate::app::model::{Action, Actions, ExportDialog, ExportKind, Field, Ground, PaneKind, PictureSize, Session, is_svg};
 
 /// The field of the file's name.
 const FILE: &str = "file of the export";
@@ -51,8 +52,8 @@ fn medium_ui(ui: &mut Ui, dialog: &mut ExportDialog) {
     let shapes = is_svg(Path::new(dialog.path.trim()));
     ui.horizontal(|ui| {
         for (name, ending, about) in [
-            ("PNG", "png", "Pixels, as the screen has them or more."),
-            ("SVG", "svg", "Shapes and text, for documents: sharp at any size. Points that the GPU draws are a picture in it."),
+            ("PNG", "png", "A bitmap, at the screen's resolution or higher."),
+            ("SVG", "svg", "Vector graphics, for documents: sharp at any size. The cloud of points is a bitmap inside."),
         ] {
             let chosen = shapes == (ending == "svg");
             if ui.selectable_label(chosen, name).on_hover_text(about).clicked() && !chosen {
@@ -61,16 +62,63 @@ fn medium_ui(ui: &mut Ui, dialog: &mut ExportDialog) {
         }
         ui.separator();
         ui.add_enabled_ui(!shapes, |ui| {
+            let usual = dialog.picture.as_ref().map_or(PictureSize::Window, |picture| picture.choice.size);
+            let about = match usual {
+                PictureSize::Window => "As many pixels along a side as the screen has, times this.",
+                PictureSize::Slide => "1920 × 1080 pixels, times this along a side.",
+                PictureSize::Column | PictureSize::Page => "300 dpi, times this.",
+            };
             for value in [1, 2, 4] {
-                ui.selectable_value(&mut dialog.times, value, format!("{value}×"))
-                    .on_hover_text("As many pixels along a side as the screen has, times this.");
+                ui.selectable_value(&mut dialog.times, value, format!("{value}×")).on_hover_text(about);
             }
         });
     });
 }
 
-/// The dialog, when it is open.
-pub fn export_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
+/// What a picture of a pane is laid out for, and what stands in it. `shown` is the pane in the window, and how many pixels its points have.
+fn picture_ui(ui: &mut Ui, dialog: &mut ExportDialog, shown: Option<([f32; 2], f32)>, palette: &Palette) -> bool {
+    let Some(pane) = dialog.kind.picture().flatten() else { return false };
+    let (shapes, times) = (is_svg(Path::new(dialog.path.trim())), dialog.times);
+    let Some(picture) = &mut dialog.picture else { return false };
+    let choice = &mut picture.choice;
+    let mut left = false;
+    if pane.is_plot() {
+        row_ui(ui, "Size", palette, |ui, label| {
+            let combo = ComboBox::from_id_salt("size of the picture").width(150.0).selected_text(choice.size.text());
+            let response = combo.show_ui(ui, |ui| {
+                for size in PictureSize::ALL {
+                    ui.selectable_value(&mut choice.size, size, size.text());
+                }
+            });
+            name_chooser(&response.response.labelled_by(label), "Size", choice.size.text());
+            if let Some(shown) = shown {
+                ui.label(RichText::new(choice.size.layout(shown, times).text(shapes)).color(palette.text_weak).small());
+            }
+        });
+    }
+    row_ui(ui, "Ground", palette, |ui, _| {
+        for ground in Ground::ALL {
+            ui.radio_value(&mut choice.ground, ground, ground.text());
+        }
+    });
+    row_ui(ui, "Title", palette, |ui, label| {
+        let width = ui.available_width();
+        let edit = TextEdit::singleline(&mut picture.title).id_salt("title of the picture").hint_text("none").desired_width(width);
+        left = ui.add(edit).labelled_by(label).lost_focus();
+    });
+    if pane.is_plot() {
+        row_ui(ui, "With", palette, |ui, _| {
+            ui.checkbox(&mut choice.legend, "Legend");
+            if matches!(pane, PaneKind::Plane | PaneKind::Space) {
+                ui.checkbox(&mut picture.names, "Names of the query and its neighbours");
+            }
+        });
+    }
+    left
+}
+
+/// The dialog, when it is open; `rects` is where panes are.
+pub fn export_ui(ui: &Ui, session: &Session, rects: &HashMap<PaneKind, Rect>, palette: &Palette, actions: &mut Actions) {
     let Some(shown) = &session.export else { return };
     let mut dialog = shown.clone();
     let modal = egui::Modal::new(egui::Id::unique("export")).show(ui.ctx(), |ui| {
@@ -87,20 +135,23 @@ pub fn export_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Ac
         if dialog.kind.picture().is_some() {
             medium_ui(ui, &mut dialog);
         }
+        let pane = dialog.kind.picture().flatten().and_then(|pane| rects.get(&pane));
+        let pane = pane.map(|rect| (rect.size().into(), ui.ctx().pixels_per_point()));
+        left |= picture_ui(ui, &mut dialog, pane, palette);
         if dialog.kind.is_recording() {
             ui.checkbox(&mut dialog.points, "With the points").on_hover_text(
-                "So it opens without the data's files, and on any machine. Without them the file is small, and they are read again from where they came from.",
+                "The recording then opens on any machine, without the data's files. Without the points it is small, and they are read again from those files.",
             );
         }
         if dialog.kind == ExportKind::Session {
-            let about = "All runs of the list, and what is shown: cloud, query, selection, views, fields and layout. Open… picks it up.";
+            let about = "All runs of the list, and what is shown: cloud, query, selection, views, fields and layout. Open… restores it.";
             ui.label(RichText::new(about).color(palette.text_weak).small());
         }
         if let Some(range) = &mut dialog.range {
             let errors: Vec<_> = range.read().err().into_iter().collect();
             left |= field_ui(ui, "From step", &mut range.from, "0", Field::From, &errors, palette).lost_focus();
             left |= field_ui(ui, "To step", &mut range.to, "the last", Field::To, &errors, palette).lost_focus();
-            let about = format!("A picture for each step of the level {}, as the player counts them.", range.level.name());
+            let about = format!("One picture per step at level {}, as the player counts them.", range.level.name());
             ui.label(RichText::new(about).color(palette.text_weak).small());
         }
         if let Some(error) = &dialog.error {

@@ -23,7 +23,7 @@ pub fn hints_ui(ui: &mut Ui, palette: &Palette, actions: &mut Actions) {
             let keys = |command: Command| command.shortcut().map(|keys| keys_text(ui.ctx(), &keys)).unwrap_or_default();
             let (lesson, find) = (keys(Command::Lesson), keys(Command::Find));
             ui.label(format!("How it works: {lesson}. All commands: {find}."));
-            if ui.button("Got it").on_hover_text("They can be had again from the Help menu.").clicked() {
+            if ui.button("Got it").on_hover_text("The Help menu brings these hints back.").clicked() {
                 actions.send(Action::ShowHints(false));
             }
         });

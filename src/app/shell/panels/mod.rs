@@ -1,9 +1,12 @@
 //! The panels around the panes, and the dialogs over them.
 
+pub mod about;
 pub mod answer;
+pub mod chooser;
 pub mod export;
 pub mod finder;
 pub mod hints;
+pub mod manual;
 pub mod parts;
 pub mod problem;
 pub mod quit;

@@ -49,7 +49,7 @@ pub fn parts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Act
         ui.add_space(6.0);
         let mut close = false;
         ui.horizontal(|ui| {
-            let buttons = [ui.button("Load this one"), ui.button("Close").on_hover_text("Load none; what is shown stays.")];
+            let buttons = [ui.button("Load this one"), ui.button("Close").on_hover_text("Keep what is shown and load nothing.")];
             open |= buttons[0].clicked();
             close = buttons[1].clicked();
             let on_button = buttons.iter().any(egui::Response::has_focus);

@@ -21,7 +21,7 @@ use crate::text;
 /// The choice that names no engine.
 const AUTO: &str = "Auto";
 
-const ABOUT_AUTO: &str = "Chosen for each run by the time that it should take; which it is and why is said at Run.";
+const ABOUT_AUTO: &str = "The engine that is predicted to be fastest, chosen anew for each run; Run says which and why.";
 
 /// A parameter that is not given.
 const LEFT: &str = "left to the engine";
@@ -128,7 +128,7 @@ fn generator_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: 
     let seed = field_ui(ui, "Seed", &mut draft.seed, "0", Field::Seed, errors, palette);
     let entered = (spec.lost_focus() || seed.lost_focus()) && ui.input(|input| input.key_pressed(egui::Key::Enter));
     let ready = parsed.is_ok() && draft.source().is_ok();
-    ui.add_enabled(ready, egui::Button::new("Generate")).on_hover_text("Make the cloud and show it; Run does so by itself.").clicked()
+    ui.add_enabled(ready, egui::Button::new("Generate")).on_hover_text("Generate the cloud and show it; Run also does this when needed.").clicked()
         || (ready && entered)
 }
 
@@ -166,17 +166,17 @@ fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldErr
     if draft.source().is_ok_and(|source| session.cloud.as_ref().is_some_and(|cloud| *cloud.source() == source)) && !session.left_out.is_empty() {
         ui.horizontal_wrapped(|ui| {
             ui.label(RichText::new(format!("{}, so it is not a coordinate.", roles::sentence(&session.left_out))).color(palette.text_weak).small());
-            let all = "Take every number as a coordinate, these columns too.";
+            let all = "Use every numeric column as a coordinate, these included.";
             if ui.small_button("Use as coordinates").on_hover_text(all).clicked() {
                 draft.columns = with_columns(&draft.columns, &session.left_out);
                 load_at_once = true;
             }
         });
     }
-    ui.checkbox(&mut draft.drop_nonfinite, "Leave out rows with NaN or ∞").on_hover_text("Of this file; the next one that is opened begins without.");
+    ui.checkbox(&mut draft.drop_nonfinite, "Leave out rows with NaN or ∞").on_hover_text("For this file only; it is off again for the next one.");
     let entered = (path.lost_focus() || columns.lost_focus()) && ui.input(|input| input.key_pressed(egui::Key::Enter));
     let ready = draft.source().is_ok();
-    ui.add_enabled(ready, egui::Button::new("Load")).on_hover_text("Read the file and show it; Run does so by itself.").clicked()
+    ui.add_enabled(ready, egui::Button::new("Load")).on_hover_text("Read the file and show it; Run also does this when needed.").clicked()
         || (ready && (entered || load_at_once))
 }
 
@@ -217,18 +217,19 @@ fn columns_ui(ui: &mut Ui, chosen: &mut String, columns: &[ColumnInfo], palette:
 
 fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette, actions: &mut Actions) {
     heading_ui(ui, "Measure");
-    let about = "Times the search for all of these queries: a warm-up, repeats, and a pass that counts.";
+    let about = "Time the search for all of these queries: a warm-up, the repeats, and one pass that counts.";
     ui.label(RichText::new(about).color(palette.text_weak).small());
     ui.horizontal_wrapped(|ui| {
         // All in one line.
         ui.spacing_mut().item_spacing.x = 3.0;
-        ui.selectable_value(&mut draft.queries, QueryKind::Count, "Random sample").on_hover_text("A number of rows, chosen at random by the seed.");
+        ui.selectable_value(&mut draft.queries, QueryKind::Count, "Random sample")
+            .on_hover_text("So many rows, chosen at random; the seed decides which.");
         ui.selectable_value(&mut draft.queries, QueryKind::All, "All").on_hover_text("Every row is a query.");
         ui.selectable_value(&mut draft.queries, QueryKind::Rows, "Rows").on_hover_text("The rows typed here, or the one picked in a view.");
         if draft.queries == QueryKind::Selected || !draft.selected_rows.is_empty() {
             ui.selectable_value(&mut draft.queries, QueryKind::Selected, "Selected").on_hover_text("The rows that were selected in the views.");
         }
-        ui.selectable_value(&mut draft.queries, QueryKind::Coordinates, "Place").on_hover_text("Any coordinates, in the data's units: no row.");
+        ui.selectable_value(&mut draft.queries, QueryKind::Coordinates, "Place").on_hover_text("Any place, by coordinates in the data's units.");
         ui.selectable_value(&mut draft.queries, QueryKind::File, "A file").on_hover_text("A file of queries, in the data's coordinates.");
     });
     match draft.queries {
@@ -270,8 +271,8 @@ fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[Fiel
     ui.label(RichText::new(format!("{about}{takes}")).color(palette.text_weak).small());
     k_ui(ui, draft, errors, palette);
     row_ui(ui, "Metric", palette, |ui, _| {
-        ui.selectable_value(&mut draft.metric, Metric::L2, "L2").on_hover_text("Straight distance; its square is what is compared.");
-        ui.selectable_value(&mut draft.metric, Metric::Angular, "Angular").on_hover_text("By the angle between rows as vectors.");
+        ui.selectable_value(&mut draft.metric, Metric::L2, "L2").on_hover_text("Euclidean distance; its square is what is compared.");
+        ui.selectable_value(&mut draft.metric, Metric::Angular, "Angular").on_hover_text("The angle between rows, taken as vectors.");
         let axes = session.cloud.as_ref().map_or(&[][..], |cloud| cloud.axes());
         let globe = Globe::of(axes).ok();
         if globe.is_some() || draft.metric == Metric::Haversine {
@@ -297,7 +298,7 @@ fn k_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette
         ui.spacing_mut().slider_width = (ui.available_width() - 4.0).max(40.0);
         let slider = ui.add(egui::Slider::new(&mut k, 1..=most).logarithmic(true).show_value(false));
         slider.widget_info(|| egui::WidgetInfo::slider(true, k as f64, "k, slider"));
-        if slider.on_hover_text("The picked query is asked anew as k changes, where that is a matter of a moment.").changed() {
+        if slider.on_hover_text("The picked query is answered again as k changes, if that takes only a moment.").changed() {
             draft.k = k.to_string();
         }
     });
@@ -310,15 +311,17 @@ fn engine_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldE
     device_ui(ui, draft, session, palette);
     parameters_ui(ui, draft, errors, palette);
     row_ui(ui, "Order", palette, |ui, _| {
-        ui.selectable_value(&mut draft.order, Order::File, "File").on_hover_text("Points are met as they lie in the file.");
-        ui.selectable_value(&mut draft.order, Order::Shuffled, "Shuffled").on_hover_text("Points are met in a random order, as the theory assumes.");
+        ui.selectable_value(&mut draft.order, Order::File, "File").on_hover_text("Points are searched in the order of the file.");
+        ui.selectable_value(&mut draft.order, Order::Shuffled, "Shuffled")
+            .on_hover_text("Points are searched in a random order, as the theory assumes.");
     });
     row_ui(ui, "Warm-up", palette, |ui, label| {
         ui.add(TextEdit::singleline(&mut draft.warmup).id_salt("warmup").desired_width(48.0)).labelled_by(label);
         let repeats = ui.label(RichText::new("Repeats").color(palette.text_weak));
         ui.add(TextEdit::singleline(&mut draft.repeats).id_salt("repeats").desired_width(48.0)).labelled_by(repeats.id);
     });
-    let profile = "Once more at the end, in a build that notes when each warp ran, on which multiprocessor, and its cycles by phase; for Timeline. On a GPU only.";
+    let profile =
+        "One more pass at the end that records when and on which multiprocessor each warp ran, and its cycles by phase, for Timeline. On a GPU only.";
     ui.checkbox(&mut draft.profile, "Profile warps").on_hover_text(profile);
     error_ui(ui, Field::Warmup, errors, palette);
     error_ui(ui, Field::Repeats, errors, palette);
@@ -439,7 +442,7 @@ fn device_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, palette: &Palett
         );
         let combo = ComboBox::from_id_salt("device").width(ui.available_width()).selected_text(shown).truncate();
         let response = combo.show_ui(ui, |ui| {
-            ui.selectable_value(&mut draft.device, None, "Auto").on_hover_text("The first device of the kind on which the engine runs.");
+            ui.selectable_value(&mut draft.device, None, "Auto").on_hover_text("The first device that the engine can use.");
             for (device, text) in &devices {
                 ui.selectable_value(&mut draft.device, Some(*device), text);
             }
@@ -468,7 +471,7 @@ fn parameters_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette:
             error_ui(ui, Field::Parameter(parameter.name), errors, palette);
         }
         let reset = ui.add_enabled(!given.is_empty(), egui::Button::new("Reset"));
-        if reset.on_hover_text("Leave all of them to the engine.").clicked() {
+        if reset.on_hover_text("Let the engine choose all of them.").clicked() {
             draft.choose_engine(engine);
         }
     });

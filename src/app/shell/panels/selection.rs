@@ -55,7 +55,7 @@ pub fn selection_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Pal
                     }
                     None => {
                         let why = match &session.endings.ask {
-                            Some(Ended::Cancelled) => "Cancelled: it was not answered.",
+                            Some(Ended::Cancelled) => "Cancelled before it was answered.",
                             Some(Ended::Failed(why)) => why,
                             None => "Not answered.",
                         };
@@ -274,7 +274,8 @@ fn run_ui(ui: &mut Ui, record: &RunRecord, state: &State, palette: &Palette, act
         fact_ui(ui, name, value, palette);
     }
     if let Some(why) = &record.fallback {
-        ui.label(RichText::new(why).color(palette.warning).small());
+        // No fault: another engine answered, to the same bits.
+        ui.label(RichText::new(why).color(palette.text_weak).small());
     }
 }
 
@@ -284,7 +285,7 @@ fn method_ui(ui: &mut Ui, method: &str, state: &State, actions: &mut Actions) {
     if engine == state.draft.engine {
         return;
     }
-    let button = ui.button("Use these parameters").on_hover_text("Put them into the fields on the left, for the next run.");
+    let button = ui.button("Use these parameters").on_hover_text("Copy them to the fields on the left, for the next run.");
     if button.clicked() {
         actions.send(Action::SetDraft(Box::new(Draft { engine, ..state.draft.clone() })));
     }

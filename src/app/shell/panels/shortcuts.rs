@@ -29,8 +29,8 @@ pub fn shortcuts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut
                     let mouse: &[(&str, &str)] = if session.lesson.open {
                         &[
                             ("Click", "Curve, layers, scrubber: go there; code: its source"),
-                            ("Point at", "Lanes, slots, elements, points: their values"),
-                            ("Enter", "Question: answer it, then the next one"),
+                            ("Hover", "Lanes, slots, elements, points: their values"),
+                            ("Enter", "Question: answer, then go to the next one"),
                             ("0 to 9, arrows", "Question: a number, or the lane that Space chooses"),
                             ("Y, N", "Question: yes or no"),
                         ]
@@ -38,13 +38,13 @@ pub fn shortcuts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut
                         &[
                             ("Drag", "Plane: pan; Space: orbit; with a tool: select what is in it"),
                             ("Right drag", "Space: pan; Alt+Drag moves the view under a tool"),
-                            ("Shift+Drag", "Add what is in a rectangle; with Ctrl, take it away"),
+                            ("Shift+Drag", "Select a rectangle as well; with Ctrl, deselect it"),
                             ("Scroll", "Zoom about the pointer"),
-                            ("Click", "Make the nearest point the query; rest on it to see its values"),
-                            ("Ctrl+Click", "Add a point to the selection, or take it away; Shift adds"),
-                            ("Arrows", "Move the query when it has the focus, with Shift less; step through Runs"),
+                            ("Click", "Make the nearest point the query; hover over a point to see its values"),
+                            ("Ctrl+Click", "Add a point to the selection, or remove it; Shift only adds"),
+                            ("Arrows", "Move the focused query (with Shift in small steps); step through Runs"),
                             ("F2, Delete", "Runs: rename the chosen run, delete it"),
-                            ("Double-click", "Zoom to the point and its neighbours; beside points, fit the view"),
+                            ("Double-click", "Zoom to the point and its neighbours; on empty ground, fit the view"),
                         ]
                     };
                     for &(keys, what) in mouse {

@@ -87,7 +87,7 @@ fn device_ui(ui: &mut Ui, session: &Session, palette: &Palette) {
         }
         Some(Err(why)) => {
             // It lasts as long as the window, so it is no louder than a device's name.
-            let about = format!("Engine auto searches on the CPU here: {why}");
+            let about = format!("No NVIDIA GPU is needed: engine auto searches on the CPU. {why}");
             ui.label(RichText::new("No GPU").color(palette.text_weak)).on_hover_text(about);
         }
     }

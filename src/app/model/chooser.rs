@@ -1,0 +1,172 @@
+//! A file dialog of our own, for desktops that have none: a folder, what is in it, and a path that is typed.
+
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
+
+/// Who asks for a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskedBy {
+    /// The cloud or recording that is to be opened.
+    Data,
+    /// The file of queries.
+    Queries,
+    /// The export, which writes it.
+    Export,
+}
+
+/// A file or folder of the list.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Item {
+    /// Folders come first.
+    pub is_file: bool,
+    pub name: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chooser {
+    pub asked_by: AskedBy,
+    /// The path in the field; its folder is listed.
+    pub text: String,
+    /// The folder that is listed.
+    pub folder: PathBuf,
+    /// What is in it, or why that cannot be said.
+    pub items: Result<Vec<Item>, String>,
+    /// Whether files are listed that Warpscope does not open.
+    pub all: bool,
+    /// Where the arrow keys are among [`Self::shown`]; nowhere until they are used.
+    pub at: Option<usize>,
+    /// Why what is typed is not taken.
+    pub error: Option<String>,
+}
+
+/// What is asked of the dialog.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChooserAction {
+    Type(String),
+    /// Enter a folder, or take a file.
+    Take(String),
+    /// Go to a folder.
+    Go(PathBuf),
+    All(bool),
+    Move(Option<usize>),
+    /// Take what is typed.
+    Done,
+    Close,
+}
+
+impl Chooser {
+    pub fn title(&self) -> &'static str {
+        match self.asked_by {
+            AskedBy::Data => "Open a file of points or a recording",
+            AskedBy::Queries => "Open a file of queries",
+            AskedBy::Export => "Save as",
+        }
+    }
+
+    /// The folder of what is typed, and the begin of a name in it.
+    pub fn typed(&self) -> (PathBuf, String) {
+        split(&self.text)
+    }
+
+    /// What is listed: of the folder what begins as the typed name does, and can be opened.
+    pub fn shown(&self) -> impl Iterator<Item = &Item> {
+        let (_, begin) = self.typed();
+        // A name that is complete hides nothing: what else is there is of interest.
+        let complete = self.items.iter().flatten().any(|item| item.name == begin) || self.asked_by == AskedBy::Export;
+        let begin = if complete { String::new() } else { begin.to_lowercase() };
+        self.items.iter().flatten().filter(move |item| {
+            let hidden = item.name.starts_with('.') && !begin.starts_with('.');
+            !hidden
+                && item.name.to_lowercase().starts_with(&begin)
+                && (!item.is_file || self.all || self.asked_by == AskedBy::Export || opens(&item.name))
+        })
+    }
+
+    /// Files of the folder that are not listed, as Warpscope does not open them.
+    pub fn left_out(&self) -> usize {
+        if self.all || self.asked_by == AskedBy::Export {
+            return 0;
+        }
+        self.items.iter().flatten().filter(|item| item.is_file && !item.name.starts_with('.') && !opens(&item.name)).count()
+    }
+
+    /// The typed path, with as much more as everything that is listed begins with; a folder that is the only one is entered.
+    pub fn completed(&self) -> String {
+        let shown: Vec<&Item> = self.shown().collect();
+        let (folder, begin) = self.typed();
+        let Some(first) = shown.first() else { return self.text.clone() };
+        let common = shown.iter().skip(1).fold(first.name.as_str(), |common, item| {
+            let same = common.char_indices().zip(item.name.chars()).take_while(|((_, a), b)| a.to_lowercase().eq(b.to_lowercase()));
+            &common[..same.map(|((at, a), _)| at + a.len_utf8()).last().unwrap_or(0)]
+        });
+        if common.len() < begin.len() {
+            return self.text.clone();
+        }
+        let is_folder = shown.len() == 1 && !first.is_file;
+        with_name(&folder, common, is_folder)
+    }
+}
+
+/// A folder and a name as they are typed.
+pub fn with_name(folder: &Path, name: &str, is_folder: bool) -> String {
+    let mut text = folder.join(name).display().to_string();
+    if is_folder && !text.ends_with(MAIN_SEPARATOR) {
+        text.push(MAIN_SEPARATOR);
+    }
+    text
+}
+
+/// The folder of a typed path, and what is typed of a name in it.
+pub fn split(text: &str) -> (PathBuf, String) {
+    match text.rfind(std::path::is_separator) {
+        Some(at) => (PathBuf::from(&text[..=at]), text[at + 1..].to_owned()),
+        None => (PathBuf::new(), text.to_owned()),
+    }
+}
+
+/// Whether Warpscope opens what is called so; names say it in any case, and may end in .gz.
+fn opens(name: &str) -> bool {
+    let name = name.to_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    let formats = crate::cloud::formats::registry().iter().flat_map(|format| format.extensions).copied();
+    formats.chain([crate::run::recording::EXTENSION]).any(|ending| name.strip_suffix(ending).is_some_and(|stem| stem.ends_with('.')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chooser(text: &str) -> Chooser {
+        let mut items: Vec<Item> =
+            [("towns.csv", true), ("towers.laz", true), ("notes.pdf", true), ("Data", false), (".git", false), ("a.CSV.gz", true)]
+                .map(|(name, is_file)| Item { is_file, name: name.to_owned() })
+                .into();
+        items.sort();
+        let (folder, _) = split(text);
+        Chooser { asked_by: AskedBy::Data, text: text.to_owned(), folder, items: Ok(items), all: false, at: None, error: None }
+    }
+
+    fn names(chooser: &Chooser) -> Vec<&str> {
+        chooser.shown().map(|item| item.name.as_str()).collect()
+    }
+
+    #[test]
+    fn what_can_be_opened_is_listed_after_the_folders() {
+        let mut all = chooser("/x/");
+        assert_eq!((names(&all), all.left_out()), (vec!["Data", "a.CSV.gz", "towers.laz", "towns.csv"], 1));
+        all.all = true;
+        assert!(names(&all).contains(&"notes.pdf") && all.left_out() == 0);
+        assert_eq!(names(&chooser("/x/TOW")), ["towers.laz", "towns.csv"]);
+        assert_eq!(names(&chooser("/x/.")), [".git"]);
+        assert_eq!(names(&chooser("/x/towns.csv")).len(), 4, "a whole name hides nothing");
+    }
+
+    #[test]
+    fn tab_completes_as_far_as_it_is_sure() {
+        let sep = MAIN_SEPARATOR;
+        assert_eq!(chooser("/x/t").completed(), "/x/tow");
+        assert_eq!(chooser("/x/tow").completed(), "/x/tow");
+        assert_eq!(chooser("/x/town").completed(), "/x/towns.csv");
+        assert_eq!(chooser("/x/da").completed(), format!("/x/Data{sep}"));
+        assert_eq!(chooser("/x/zz").completed(), "/x/zz");
+    }
+}

@@ -1,0 +1,227 @@
+//! A picture of a pane for slides and papers: the plot, its legend and its title, laid out for the size that it will have there.
+
+use serde::{Deserialize, Serialize};
+
+use crate::app::model::look::Look;
+use crate::app::model::pane::PaneKind;
+
+/// Millimetres for a point of the layout, so that the text at the axes, of 11 points, is printed in 8.
+const MM_PER_POINT: f32 = 8.0 / 11.0 * 25.4 / 72.0;
+
+/// Pixels an inch of what is printed.
+const DPI: f32 = 300.0;
+
+/// What a picture is laid out for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PictureSize {
+    #[default]
+    Window,
+    Slide,
+    Column,
+    Page,
+}
+
+/// The lengths of a picture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Layout {
+    /// Width and height in points, in which text has its usual size.
+    pub points: [f32; 2],
+    /// Pixels for a point, along a side.
+    pub pixels_per_point: f32,
+    /// Millimetres for a point, where it is printed.
+    pub mm_per_point: Option<f32>,
+}
+
+impl PictureSize {
+    pub const ALL: [Self; 4] = [Self::Window, Self::Slide, Self::Column, Self::Page];
+
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Window => "As in the window",
+            Self::Slide => "Slide 16:9",
+            Self::Column => "Column 85 mm",
+            Self::Page => "Page width 180 mm",
+        }
+    }
+
+    /// Its lengths; `window` is the pane in points and how many pixels each has, and `times` the pixels beyond the usual.
+    pub fn layout(self, window: ([f32; 2], f32), times: u8) -> Layout {
+        let printed = |mm: [f32; 2]| Layout {
+            points: mm.map(|length| length / MM_PER_POINT),
+            pixels_per_point: DPI / 25.4 * MM_PER_POINT * f32::from(times),
+            mm_per_point: Some(MM_PER_POINT),
+        };
+        match self {
+            Self::Window => Layout { points: window.0, pixels_per_point: window.1 * f32::from(times), mm_per_point: None },
+            // 1920 × 1080 pixels, and text as large as on a slide.
+            Self::Slide => Layout { points: [768.0, 432.0], pixels_per_point: 2.5 * f32::from(times), mm_per_point: None },
+            Self::Column => printed([85.0, 64.0]),
+            Self::Page => printed([180.0, 110.0]),
+        }
+    }
+}
+
+impl Layout {
+    /// Width and height in pixels.
+    pub fn pixels(&self) -> [u64; 2] {
+        self.points.map(|length| (length * self.pixels_per_point).round() as u64)
+    }
+
+    /// Pixels an inch, where it is printed.
+    pub fn dpi(&self) -> Option<f32> {
+        Some(self.pixels_per_point / self.mm_per_point? * 25.4)
+    }
+
+    /// Its lengths in words, as pixels or as shapes.
+    pub fn text(&self, shapes: bool) -> String {
+        let sides = |[width, height]: [u64; 2]| format!("{width} × {height}");
+        let mm = self.mm_per_point.map(|mm| format!("{} mm", sides(self.points.map(|length| (length * mm).round() as u64))));
+        let pixels = format!("{} pixels", sides(self.pixels()));
+        match (mm, self.dpi()) {
+            (Some(mm), _) if shapes => mm,
+            (Some(mm), Some(dpi)) => format!("{mm}, {pixels} ({dpi:.0} dpi)"),
+            _ if shapes => format!("{} points", sides(self.points.map(|length| length.round() as u64))),
+            _ => pixels,
+        }
+    }
+}
+
+/// What a picture is drawn on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Ground {
+    #[default]
+    Window,
+    Light,
+    Dark,
+}
+
+impl Ground {
+    pub const ALL: [Self; 3] = [Self::Window, Self::Light, Self::Dark];
+
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Window => "As in the window",
+            Self::Light => "Light",
+            Self::Dark => "Dark",
+        }
+    }
+
+    /// The look of the picture; `look` is the window's, and `dark` what it shows.
+    pub fn look(self, look: Look, dark: bool) -> Look {
+        match (self, look) {
+            (Self::Light, _) | (Self::Window, Look::Light) => Look::Light,
+            (Self::Window, Look::HighContrast) => Look::HighContrast,
+            // A picture is drawn without a desktop that says which.
+            (Self::Window, Look::System) if !dark => Look::Light,
+            (Self::Dark, _) | (Self::Window, Look::Dark | Look::System) => Look::Dark,
+        }
+    }
+}
+
+/// What is chosen for pictures, and kept for the next one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PictureChoice {
+    pub size: PictureSize,
+    pub ground: Ground,
+    pub legend: bool,
+}
+
+impl Default for PictureChoice {
+    fn default() -> Self {
+        Self { size: PictureSize::Window, ground: Ground::Window, legend: true }
+    }
+}
+
+/// A picture that is set up in the dialog.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PictureDraft {
+    pub choice: PictureChoice,
+    /// What stands over it; nothing where it is empty.
+    pub title: String,
+    /// Whether the query and its neighbours are named, in Plane and Space.
+    pub names: bool,
+}
+
+/// A mark of Plane and Space, in the legend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    Query,
+    Neighbors,
+    /// The circle of the k-th distance.
+    Circle,
+    Selected,
+}
+
+impl Mark {
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Query => "query",
+            Self::Neighbors => "neighbours",
+            Self::Circle => "k-th distance",
+            Self::Selected => "selected",
+        }
+    }
+}
+
+/// The picture of a pane, where one is drawn instead of the window.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Picture {
+    pub pane: PaneKind,
+    pub title: String,
+    pub legend: bool,
+    /// The marks that the legend explains.
+    pub marks: Vec<Mark>,
+    /// How much of the cloud Plane shows to the right and upwards, in local units; what it shows of itself without it.
+    pub extent: Option<[f64; 2]>,
+}
+
+impl Picture {
+    /// Local units for a point of the layout, so that a plot of so many points shows what the window shows.
+    pub fn units_per_point(&self, plot: [f32; 2]) -> Option<f64> {
+        let [x, y] = self.extent?;
+        let units = (x / f64::from(plot[0])).max(y / f64::from(plot[1]));
+        (units.is_finite() && units > 0.0).then_some(units)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_said_as_they_come_out() {
+        let window = ([600.0, 400.0], 1.5);
+        let said = |size: PictureSize, times, shapes| size.layout(window, times).text(shapes);
+        assert_eq!(said(PictureSize::Window, 2, false), "1800 × 1200 pixels");
+        assert_eq!(said(PictureSize::Window, 1, true), "600 × 400 points");
+        assert_eq!(said(PictureSize::Slide, 1, false), "1920 × 1080 pixels");
+        assert_eq!(said(PictureSize::Column, 1, false), "85 × 64 mm, 1004 × 756 pixels (300 dpi)");
+        assert_eq!(said(PictureSize::Column, 2, false), "85 × 64 mm, 2008 × 1512 pixels (600 dpi)");
+        assert_eq!(said(PictureSize::Page, 1, true), "180 × 110 mm");
+    }
+
+    #[test]
+    fn text_of_print_is_of_eight_points() {
+        let layout = PictureSize::Column.layout(([1.0, 1.0], 1.0), 1);
+        let mm = 11.0 * layout.mm_per_point.expect("it is printed");
+        assert!((mm / 25.4 * 72.0 - 8.0).abs() < 1e-4);
+    }
+
+    #[test]
+    fn the_ground_is_the_windows_or_the_chosen_one() {
+        assert_eq!(Ground::Window.look(Look::System, false), Look::Light);
+        assert_eq!(Ground::Window.look(Look::System, true), Look::Dark);
+        assert_eq!(Ground::Window.look(Look::HighContrast, true), Look::HighContrast);
+        assert_eq!(Ground::Light.look(Look::HighContrast, true), Look::Light);
+        assert_eq!(Ground::Dark.look(Look::Light, false), Look::Dark);
+    }
+
+    #[test]
+    fn what_the_window_shows_is_in_a_picture_of_any_shape() {
+        let picture = Picture { pane: PaneKind::Plane, title: String::new(), legend: true, marks: Vec::new(), extent: Some([10.0, 4.0]) };
+        assert_eq!(picture.units_per_point([100.0, 100.0]), Some(0.1));
+        assert_eq!(picture.units_per_point([1000.0, 20.0]), Some(0.2));
+        assert_eq!(Picture { extent: None, ..picture }.units_per_point([1.0, 1.0]), None);
+    }
+}

@@ -1,0 +1,84 @@
+//! What the picture of a pane shows, in the words that stand over it until somebody types others.
+
+use crate::app::model::files::file_name;
+use crate::app::model::pane::PaneKind;
+use crate::app::model::session::Session;
+use crate::app::model::state::State;
+use crate::app::model::telling::Telling;
+use crate::cloud::{PointCloud, Source};
+use crate::knn::Measure;
+use crate::run::RunRecord;
+use crate::text;
+
+/// The title of a pane's picture; empty where there is nothing to say.
+pub fn title_of(pane: PaneKind, state: &State, session: &Session) -> String {
+    let record = session.compared_record().or(session.answered.as_ref().map(|answered| &answered.record));
+    let of_run = |what: &str, record: &RunRecord| format!("{what} — {}, k = {}, {}", record.engine, record.spec.k, source(&record.cloud));
+    match (pane, record) {
+        (PaneKind::Plane | PaneKind::Space | PaneKind::Neighbors, _) => places(session).unwrap_or_default(),
+        (PaneKind::Timings, _) => {
+            let record = session.record.as_ref().or(record);
+            record.map_or_else(String::new, |record| of_run("Search time of each repeat", record))
+        }
+        (PaneKind::Timeline, _) => session.record.as_ref().map_or_else(String::new, |record| of_run("Timeline of the run", record)),
+        (PaneKind::Merges, Some(record)) => {
+            let names = || record.measured.columns().map(|(name, _)| name);
+            let wanted = state.counts.measure.as_deref();
+            let name = names().find(|&name| Some(name) == wanted).or_else(|| names().next());
+            name.map_or_else(String::new, |name| of_run(&format!("{} per query", text::sentence_case(&Measure::words(name))), record))
+        }
+        (PaneKind::Convergence, Some(record)) => of_run("Convergence of max_distance", record),
+        (PaneKind::Runs, _) => text::count(session.runs.runs().len() as u64, "run", "runs"),
+        (PaneKind::Merges | PaneKind::Convergence | PaneKind::Analysis | PaneKind::Log, _) => String::new(),
+    }
+}
+
+/// Whose neighbours are shown, or how many points.
+fn places(session: &Session) -> Option<String> {
+    let cloud = session.cloud.as_ref()?;
+    let points = || text::count(cloud.len() as u64, "point", "points");
+    let label = session.left_out.iter().find(|column| column.is_label).map(|column| column.name.as_str());
+    let telling = session.answered.as_ref().map(|answered| Telling::of(answered, session.picked, session.listed_beside(), label));
+    let what = telling.filter(|telling| telling.found > 0).map_or_else(points, |telling| {
+        let whose = if telling.whose == Telling::PLACE { "a place" } else { &telling.whose };
+        if telling.found == 1 { format!("Nearest of {whose}") } else { format!("{} nearest of {whose}", text::thousands(telling.found as u64)) }
+    });
+    Some(format!("{what} — {}", source(cloud)))
+}
+
+/// Where a cloud came from, without folders.
+fn source(cloud: &PointCloud) -> String {
+    match cloud.source() {
+        Source::File { path, .. } => file_name(path),
+        Source::Generate { spec, .. } => spec.clone(),
+        Source::Coordinates(at) => at.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::app::model::answer::{Answered, Picked};
+    use crate::app::testing::record;
+
+    #[test]
+    fn titles_say_what_is_shown_and_of_which_data() {
+        let record = record();
+        let (spec, k) = (source(&record.cloud), record.spec.k);
+        let mut session = Session { cloud: Some(Arc::clone(&record.cloud)), ..Session::default() };
+        let state = State::default();
+        let points = text::count(record.cloud.len() as u64, "point", "points");
+        assert_eq!(title_of(PaneKind::Plane, &state, &session), format!("{points} — {spec}"));
+        assert_eq!(title_of(PaneKind::Convergence, &state, &session), "");
+        session.record = Some(Arc::clone(&record));
+        let engine = record.engine;
+        assert_eq!(title_of(PaneKind::Convergence, &state, &session), format!("Convergence of max_distance — {engine}, k = {k}, {spec}"));
+        assert_eq!(title_of(PaneKind::Merges, &state, &session), format!("Merges per query — {engine}, k = {k}, {spec}"));
+        let answered = Answered { record: Arc::clone(&record), query: 1 };
+        (session.picked, session.answered) = (Some(Picked::Row(answered.row())), Some(answered));
+        let title = title_of(PaneKind::Space, &state, &session);
+        assert!(title.contains(" nearest of row ") && title.ends_with(&format!(" — {spec}")), "{title}");
+    }
+}

@@ -1,0 +1,38 @@
+//! A pane as a picture for others: its title, and the plot.
+
+use egui::{Frame, Label, Margin, RichText, Ui};
+
+use crate::app::model::{Mark, PaneKind, Picture, Session, State};
+use crate::app::panes::descriptor::PaneContext;
+use crate::app::panes::pane;
+use crate::app::panes::plane::circle_shown;
+
+/// Room around the picture, in points.
+const MARGIN: i8 = 8;
+
+/// Draws the picture over all of `ui`.
+pub fn picture_ui(ui: &mut Ui, picture: &Picture, context: &mut PaneContext<'_>) {
+    Frame::NONE.fill(context.palette.canvas).inner_margin(Margin::same(MARGIN)).show(ui, |ui| {
+        // Nothing here is pressed: lines as low as their text leave the room to the plot.
+        ui.spacing_mut().interact_size.y = 17.0;
+        ui.spacing_mut().item_spacing.y = 3.0;
+        if !picture.title.trim().is_empty() {
+            ui.add(Label::new(RichText::new(picture.title.trim()).strong().size(14.0)).wrap());
+        }
+        (pane(picture.pane).draw)(ui, context);
+    });
+}
+
+/// Which marks a pane has over its points.
+pub fn marks_shown(pane: PaneKind, state: &State, session: &Session) -> Vec<Mark> {
+    let is_view = matches!(pane, PaneKind::Plane | PaneKind::Space);
+    let (query, answered) = (session.picked_point().is_some(), session.answered.as_ref());
+    let circle = || session.scene().is_some_and(|scene| circle_shown(state.plane, &scene, state, session).is_some());
+    let marks = [
+        (Mark::Query, query),
+        (Mark::Neighbors, query && answered.is_some_and(|answered| answered.neighbors().next().is_some())),
+        (Mark::Circle, pane == PaneKind::Plane && circle()),
+        (Mark::Selected, !session.selection.rows().is_empty()),
+    ];
+    marks.into_iter().filter(|&(_, shown)| is_view && shown).map(|(mark, _)| mark).collect()
+}

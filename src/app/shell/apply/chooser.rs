@@ -1,0 +1,174 @@
+//! A file is asked for: by the desktop's dialog, and by our own where there is none.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::app::model::chooser::{Item, split, with_name};
+use crate::app::model::{AskedBy, Chooser, ChooserAction};
+use crate::app::shell::app::App;
+use crate::app::shell::tasks::{Answer, DIALOG};
+
+/// Nobody closes a dialog as fast: the desktop has none after all.
+const NOBODY: Duration = Duration::from_millis(250);
+
+impl App {
+    /// Asks for a file; `name` is that of one to be written.
+    pub(in crate::app::shell) fn browse(&mut self, asked_by: AskedBy, name: PathBuf) {
+        if self.handles.without_dialogs || !has_dialogs() {
+            return self.choose_here(asked_by, &name);
+        }
+        self.jobs.start(&DIALOG, (asked_by, name.clone()), move |_| {
+            let started = Instant::now();
+            let chooser = rfd::FileDialog::new();
+            let path = match asked_by {
+                AskedBy::Export => {
+                    let chooser = chooser.set_title("Save as");
+                    match name.file_name() {
+                        Some(name) => chooser.set_file_name(name.to_string_lossy()).save_file(),
+                        None => chooser.save_file(),
+                    }
+                }
+                AskedBy::Data | AskedBy::Queries => chooser.set_title("Open a file of points").pick_file(),
+            };
+            if path.is_none() && started.elapsed() < NOBODY { Answer::NoDialog } else { Answer::Path(path) }
+        });
+    }
+
+    pub(in crate::app::shell) fn dialog_closed(&mut self, asked_by: AskedBy, name: &Path, answer: Answer) {
+        match answer {
+            Answer::Path(path) => self.take_path(asked_by, path, true),
+            Answer::NoDialog => {
+                self.handles.without_dialogs = true;
+                self.choose_here(asked_by, name);
+            }
+        }
+    }
+
+    /// The dialog was closed, with or without a choice; `asked` where it has asked before a file is written over.
+    fn take_path(&mut self, asked_by: AskedBy, path: Option<PathBuf>, asked: bool) {
+        match (asked_by, path) {
+            (_, None) => {}
+            (AskedBy::Data, Some(path)) => self.open(&path),
+            (AskedBy::Queries, Some(path)) => self.state.draft.query_path = path.display().to_string(),
+            (AskedBy::Export, Some(path)) => self.take_export_path(&path, asked),
+        }
+    }
+
+    /// Opens our own dialog, where the last file was opened, or is to be written.
+    fn choose_here(&mut self, asked_by: AskedBy, name: &Path) {
+        let folder = match asked_by {
+            AskedBy::Export => name.parent(),
+            AskedBy::Data | AskedBy::Queries => self.state.recent.iter().filter_map(|path| path.parent()).find(|folder| folder.is_dir()),
+        };
+        let home = || directories::UserDirs::new().map(|dirs| dirs.home_dir().to_owned()).unwrap_or_else(|| PathBuf::from("."));
+        let folder = folder.filter(|folder| folder.is_dir()).map_or_else(home, Path::to_owned);
+        let name = if asked_by == AskedBy::Export { name.file_name().map(|name| name.to_string_lossy().into_owned()) } else { None };
+        let mut chooser = Chooser { asked_by, text: String::new(), folder: PathBuf::new(), items: Ok(Vec::new()), all: false, at: None, error: None };
+        go(&mut chooser, &folder, &name.unwrap_or_default());
+        self.session.chooser = Some(chooser);
+    }
+
+    pub(in crate::app::shell) fn chooser_action(&mut self, action: ChooserAction) {
+        let Some(mut chooser) = self.session.chooser.take() else { return };
+        chooser.error = None;
+        match action {
+            ChooserAction::Close => return,
+            ChooserAction::All(all) => (chooser.all, chooser.at) = (all, None),
+            ChooserAction::Move(at) => chooser.at = at,
+            ChooserAction::Type(text) => {
+                let (folder, _) = split(&text);
+                (chooser.text, chooser.at) = (text, None);
+                let folder = expanded(&folder);
+                if folder != chooser.folder {
+                    (chooser.items, chooser.folder) = (list(&folder), folder);
+                }
+            }
+            ChooserAction::Go(folder) => {
+                let name = if chooser.asked_by == AskedBy::Export { chooser.typed().1 } else { String::new() };
+                go(&mut chooser, &folder, &name);
+            }
+            ChooserAction::Take(name) => {
+                let is_file = chooser.items.iter().flatten().any(|item| item.name == name && item.is_file);
+                let path = chooser.folder.join(&name);
+                if is_file {
+                    return self.take_path(chooser.asked_by, Some(path), false);
+                }
+                let kept = if chooser.asked_by == AskedBy::Export { chooser.typed().1 } else { String::new() };
+                go(&mut chooser, &path, &kept);
+            }
+            ChooserAction::Done => {
+                let path = expanded(Path::new(chooser.text.trim()));
+                let exporting = chooser.asked_by == AskedBy::Export;
+                // One of a recording's runs is named after its file.
+                let there = path.exists() || crate::run::recording::split_run(&path).is_some_and(|(file, _)| file.exists());
+                if path.is_dir() {
+                    go(&mut chooser, &path, "");
+                } else if there || (exporting && path.parent().is_some_and(Path::is_dir) && path.file_name().is_some()) {
+                    return self.take_path(chooser.asked_by, Some(path), false);
+                } else if exporting {
+                    chooser.error = Some(format!("There is no such folder: {}", path.parent().unwrap_or(&path).display()));
+                } else {
+                    chooser.error = Some(format!("There is no such file: {}", path.display()));
+                }
+            }
+        }
+        self.session.chooser = Some(chooser);
+    }
+}
+
+/// Shows a folder, with a name typed in it.
+fn go(chooser: &mut Chooser, folder: &Path, name: &str) {
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    chooser.text = if name.is_empty() { with_name(&folder, "", true) } else { with_name(&folder, name, false) };
+    // As a typed path has it.
+    let (folder, _) = split(&chooser.text);
+    (chooser.items, chooser.folder, chooser.at) = (list(&folder), folder, None);
+}
+
+/// A path that may begin at home.
+fn expanded(path: &Path) -> PathBuf {
+    match (path.strip_prefix("~"), directories::UserDirs::new()) {
+        (Ok(rest), Some(dirs)) => dirs.home_dir().join(rest),
+        _ => path.to_owned(),
+    }
+}
+
+/// What is in a folder: folders first, each by name.
+fn list(folder: &Path) -> Result<Vec<Item>, String> {
+    let place = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let item = |entry: io::Result<std::fs::DirEntry>| {
+        let entry = entry.ok()?;
+        // What a link leads to.
+        let is_file = !entry.file_type().is_ok_and(|kind| kind.is_dir() || (kind.is_symlink() && entry.path().is_dir()));
+        Some(Item { is_file, name: entry.file_name().into_string().ok()? })
+    };
+    let mut items: Vec<Item> = match std::fs::read_dir(place) {
+        Ok(entries) => entries.filter_map(item).collect(),
+        Err(why) => return Err(format!("This folder cannot be read: {why}: {}", place.display())),
+    };
+    items.sort_by_cached_key(|item| (item.is_file, item.name.to_lowercase(), item.name.clone()));
+    Ok(items)
+}
+
+/// Whether the desktop has a file dialog: through a portal that is there to choose files, or by zenity.
+#[cfg(all(unix, not(target_os = "macos")))]
+fn has_dialogs() -> bool {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let on_path = set("PATH").is_some_and(|paths| std::env::split_paths(&paths).any(|folder| folder.join("zenity").is_file()));
+    if on_path {
+        return true;
+    }
+    let bus = set("DBUS_SESSION_BUS_ADDRESS").is_some() || set("XDG_RUNTIME_DIR").is_some_and(|folder| Path::new(&folder).join("bus").exists());
+    let folders = set("XDG_DATA_DIRS").unwrap_or_else(|| "/usr/local/share:/usr/share".into());
+    bus && std::env::split_paths(&folders).any(|folder| {
+        let portals = std::fs::read_dir(folder.join("xdg-desktop-portal/portals")).into_iter().flatten().flatten();
+        let mut portals = portals.filter_map(|portal| std::fs::read_to_string(portal.path()).ok());
+        portals.any(|portal| portal.contains("org.freedesktop.impl.portal.FileChooser"))
+    })
+}
+
+#[cfg(not(all(unix, not(target_os = "macos"))))]
+fn has_dialogs() -> bool {
+    true
+}

@@ -1,0 +1,134 @@
+//! What opens over the window: the documents, what the program is, and our own file dialog.
+
+#![cfg(feature = "gui")]
+
+#[path = "common/window.rs"]
+mod driven;
+
+use std::path::Path;
+
+use driven::{Window, fill, press, small, until, until_answered, window};
+use egui::accesskit::Role;
+use egui::{Key, Modifiers};
+use egui_kittest::kittest::Queryable as _;
+use warpscope::app::ExportKind;
+use warpscope::app::commands::{Action, Command, Manual};
+use warpscope::app::state::PaneKind;
+
+/// As many as there are.
+const DOCUMENTS: usize = 15;
+
+fn key(window: &mut Window, key: Key) {
+    window.key_press_modifiers(Modifiers::NONE, key);
+    window.run_steps(3);
+}
+
+#[test]
+fn documents_are_read_followed_and_searched() {
+    let mut window = window(small);
+    key(&mut window, Key::F1);
+    window.get_by_role_and_label(Role::Window, "Help");
+    let shown = |window: &Window| window.state().session().manual.clone().expect("a document").document;
+    assert_eq!(shown(&window), 0);
+    window.get_by_role_and_label(Role::Button, "A tour").click();
+    window.run_steps(5);
+    let tour = shown(&window);
+    assert_ne!(tour, 0);
+    fill(&mut window, "Search in the documents", "zip codes");
+    window.get_by_label_contains("1 of ");
+    press(&mut window, "Next");
+    window.get_by_label_contains("2 of ");
+    press(&mut window, "Back");
+    assert_eq!(shown(&window), 0);
+    // The window's fonts have every sign of every document: the harness would panic.
+    for document in 0..DOCUMENTS {
+        window.state_mut().send(Action::SetManual(Some(Manual { document, ..Manual::default() })));
+        window.run_steps(2);
+    }
+    // Escape leaves the field, then closes the window.
+    key(&mut window, Key::Escape);
+    key(&mut window, Key::Escape);
+    assert!(window.state().session().manual.is_none());
+}
+
+#[test]
+fn what_the_program_is_can_be_copied() {
+    let mut window = window(small);
+    until_answered_or_open(&mut window);
+    window.state_mut().send(Command::About);
+    window.run_steps(3);
+    window.get_by_label(env!("CARGO_PKG_VERSION"));
+    window.get_by_label("Settings");
+    press(&mut window, "Copy");
+    assert!(window.state().session().log.entries().iter().any(|entry| entry.text.starts_with("copied: ")));
+    key(&mut window, Key::Escape);
+    assert!(!window.state().session().about);
+}
+
+fn until_answered_or_open(window: &mut Window) {
+    until(window, "what can run here", |app| app.session().engines.iter().all(|engine| engine.device.is_some()));
+}
+
+/// Takes away what a desktop offers dialogs by.
+fn without_desktop() {
+    for name in ["DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "XDG_DATA_DIRS", "PATH"] {
+        // SAFETY: the test has just begun, and no other thread reads the environment.
+        unsafe { std::env::set_var(name, "") };
+    }
+}
+
+fn typed(window: &Window) -> String {
+    window.get_by_role_and_label(Role::TextInput, "Path of the file").value().unwrap_or_default()
+}
+
+#[test]
+fn a_file_is_opened_and_written_without_a_dialog_of_the_desktop() {
+    without_desktop();
+    let folder = tempfile::tempdir().expect("a folder");
+    let inner = folder.path().join("inner");
+    std::fs::create_dir(&inner).expect("a folder");
+    let rows: String = (0..40).map(|at| format!("{},{}\n", at % 8, at / 8)).collect();
+    std::fs::write(inner.join("towns.csv"), format!("x,y\n{rows}")).expect("a file");
+    std::fs::write(inner.join("notes.pdf"), "").expect("a file");
+    let mut window = window(small);
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    window.state_mut().send(Command::Open);
+    window.run_steps(3);
+    window.get_by_label("Open a file of points or a recording");
+    // As far as it is sure, Tab completes what is typed.
+    fill(&mut window, "Path of the file", &format!("{}/in", folder.path().display()));
+    key(&mut window, Key::Tab);
+    assert_eq!(Path::new(&typed(&window)), inner.join(""));
+    window.get_by_role_and_label(Role::Button, "towns.csv");
+    window.get_by_label("1 file of other kinds");
+    assert!(window.query_by_role_and_label(Role::Button, "notes.pdf").is_none());
+    window.get_by_role_and_label(Role::CheckBox, "All files").click();
+    window.run_steps(3);
+    window.get_by_role_and_label(Role::Button, "notes.pdf");
+    // What is not there is said, and the dialog stays.
+    fill(&mut window, "Path of the file", &inner.join("gone.csv").display().to_string());
+    key(&mut window, Key::Enter);
+    window.get_by_label_contains("There is no such file: ");
+    // By the keys alone.
+    fill(&mut window, "Path of the file", &format!("{}/t", inner.display()));
+    key(&mut window, Key::ArrowDown);
+    key(&mut window, Key::Enter);
+    until(&mut window, "the file", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 40));
+    assert!(window.state().session().chooser.is_none());
+
+    until(&mut window, "its answer", |app| app.session().answered.is_some() && !app.is_busy());
+    window.state_mut().send(Action::StartExport(ExportKind::Data(PaneKind::Plane)));
+    window.run_steps(3);
+    press(&mut window, "Browse…");
+    fill(&mut window, "Path of the file", &inner.join("towns.csv").display().to_string());
+    press(&mut window, "Save here");
+    let dialog = window.state().session().export.clone().expect("the export's dialog");
+    assert_eq!((Path::new(&dialog.path), dialog.overwrite), (&*inner.join("towns.csv"), false), "it asks before it writes over a file");
+    // A folder that cannot be read says why.
+    press(&mut window, "Browse…");
+    fill(&mut window, "Path of the file", &folder.path().join("none/x.csv").display().to_string());
+    window.get_by_label_contains("This folder cannot be read: ");
+    key(&mut window, Key::Escape);
+    assert!(window.state().session().chooser.is_none() && window.state().session().export.is_some());
+}

@@ -1,0 +1,153 @@
+//! Pictures of panes for slides and papers, from the window and without one.
+
+#![cfg(feature = "gui")]
+
+#[path = "common/window.rs"]
+mod driven;
+
+use std::path::{Path, PathBuf};
+
+use driven::{Window, fill, press, small, until, until_answered};
+use egui::accesskit::Role;
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use warpscope::app::commands::{Action, Command};
+use warpscope::app::state::{PaneKind, State, single_layout};
+use warpscope::app::tokens::{Look, Palette};
+use warpscope::app::{Alone, App, ExportKind, Headless, PictureSize, check_adapter, render_headless};
+
+/// What a window is for, and no picture may have.
+const CONTROLS: [&str; 14] = [
+    "Single colour",
+    "Drag the ring",
+    "Select",
+    "Lasso",
+    "More",
+    "Options",
+    "Log y axis",
+    "Export",
+    "Whole run",
+    "Closer",
+    "Drag a rectangle",
+    "Esc:",
+    "tick “Profile warps”",
+    "out of sight",
+];
+
+fn drawn(pane: PaneKind) -> Window {
+    check_adapter().unwrap_or_else(|error| panic!("{error:#}"));
+    let mut window: Window = Harness::builder().with_size([900.0, 600.0]).wgpu().build_eframe(move |cc| {
+        let mut state = State { look: Look::Dark, hints: false, tree: single_layout(pane), ..State::default() };
+        small(&mut state);
+        App::with_state(cc, state).expect("a thread for the worker")
+    });
+    window.state_mut().send(Command::Run);
+    until_answered(&mut window);
+    window
+}
+
+/// Saves what the dialog is set up for.
+fn saved(window: &mut Window, path: &Path) {
+    fill(window, "File", path.to_str().expect("a plain path"));
+    press(window, "Save");
+    until(window, "the file", |app| app.session().export.is_none() && path.is_file());
+}
+
+fn choose(window: &mut Window, size: &str) {
+    window.get_by_role_and_label(Role::ComboBox, "Size").click();
+    window.run_steps(3);
+    window.get_by_role_and_label(Role::Button, size).click();
+    window.run_steps(3);
+}
+
+#[test]
+fn a_picture_is_laid_out_for_its_size_with_nothing_of_the_windows_controls() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for pane in [PaneKind::Plane, PaneKind::Timings, PaneKind::Timeline, PaneKind::Merges, PaneKind::Convergence] {
+        let mut window = drawn(pane);
+        // A tool has a hint over the points.
+        window.state_mut().send(Command::LassoTool);
+        window.state_mut().send(Action::StartExport(ExportKind::Picture(pane)));
+        window.run_steps(3);
+        let title = window.get_by_role_and_label(Role::TextInput, "Title").value().unwrap_or_default();
+        assert!(title.contains(" — "), "{pane:?}: {title}");
+        choose(&mut window, "Slide 16:9");
+        window.get_by_label("1920 × 1080 pixels");
+        window.get_by_role_and_label(Role::RadioButton, "Light").click();
+        window.run_steps(3);
+        let png = folder.path().join(format!("{pane:?}.png"));
+        saved(&mut window, &png);
+        let picture = image::open(&png).expect("a PNG").into_rgb8();
+        assert_eq!(picture.dimensions(), (1920, 1080));
+        let [r, g, b, _] = Palette::LIGHT.canvas.to_array();
+        assert_eq!(picture.get_pixel(2, 1077).0, [r, g, b], "{pane:?}: the ground is light");
+
+        // What was chosen is kept for the next picture.
+        window.state_mut().send(Action::StartExport(ExportKind::Picture(pane)));
+        window.run_steps(3);
+        choose(&mut window, "Column 85 mm");
+        fill(&mut window, "Title", "Mine & others");
+        let svg = folder.path().join(format!("{pane:?}.svg"));
+        saved(&mut window, &svg);
+        let text = std::fs::read_to_string(&svg).expect("an SVG");
+        resvg::usvg::Tree::from_str(&text, &resvg::usvg::Options::default()).expect("it is well made");
+        assert!(text.contains("width=\"85mm\" height=\"64mm\"") && text.contains(">Mine &amp; others</text>"), "{pane:?}");
+        assert!(text.contains("@font-face{font-family:Ubuntu;"), "{pane:?}: text has its font");
+        assert!(text.contains(&format!("fill=\"#{r:02x}{g:02x}{b:02x}\"")), "{pane:?}: still light");
+        for words in CONTROLS {
+            assert!(!text.contains(words), "{pane:?} has “{words}” in it");
+        }
+        if pane == PaneKind::Plane {
+            assert!(text.contains(">query</text>") && text.contains(">neighbours</text>"), "its marks are explained");
+            // Without a legend, neither.
+            window.state_mut().send(Action::StartExport(ExportKind::Picture(pane)));
+            window.run_steps(3);
+            window.get_by_role_and_label(Role::CheckBox, "Legend").click();
+            window.get_by_role_and_label(Role::CheckBox, "Names of the query and its neighbours").click();
+            window.run_steps(3);
+            let svg = folder.path().join("plain.svg");
+            saved(&mut window, &svg);
+            let text = std::fs::read_to_string(&svg).expect("an SVG");
+            assert!(!text.contains(">query</text>"));
+            let row = window.state().session().answered.as_ref().expect("an answer").row();
+            assert!(text.contains(&format!(">{row}</text>")), "the query has its row beside it");
+            assert!(!window.state().state().plane.names, "as before in the window");
+        }
+    }
+}
+
+#[test]
+fn plane_shows_the_same_places_in_another_shape() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut window = drawn(PaneKind::Plane);
+    // Zoomed in: what is in sight there is in the picture, too.
+    window.state_mut().send(Command::FocusQuery);
+    window.run_steps(10);
+    let names = |window: &mut Window, size: &str, name: &str| {
+        window.state_mut().send(Action::StartExport(ExportKind::Picture(PaneKind::Plane)));
+        window.run_steps(3);
+        choose(window, size);
+        let path = folder.path().join(name);
+        saved(window, &path);
+        std::fs::read_to_string(path).expect("an SVG").matches("<circle").count()
+    };
+    let (usual, narrow) = (names(&mut window, "As in the window", "a.svg"), names(&mut window, "Column 85 mm", "b.svg"));
+    assert!(usual > 8 && narrow >= usual, "{usual}, {narrow}: the query and its neighbours are circles");
+}
+
+#[test]
+fn a_pane_is_drawn_alone_without_a_display() {
+    check_adapter().unwrap_or_else(|error| panic!("{error:#}"));
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("towns.csv");
+    let rows: Vec<String> = (0..400).map(|i| format!("{},{},Town {i}", (i * 37) % 101, (i * 61) % 97)).collect();
+    std::fs::write(&data, format!("x,y,town\n{}\n", rows.join("\n"))).expect("a file");
+    let alone = Alone { pane: PaneKind::Plane, size: PictureSize::Page, title: None, legend: true, names: true };
+    let show = Headless { file: Some(data), size: [1280, 800], look: Look::Light, scale: 1.0, pane: Some(alone), ..Headless::default() };
+    let files: [PathBuf; 2] = ["a.png", "a.svg"].map(|name| folder.path().join(name));
+    assert_eq!(render_headless(&show, &files).unwrap_or_else(|error| panic!("{error:#}")), files);
+    let (width, _) = image::image_dimensions(&files[0]).expect("a PNG");
+    assert_eq!(width, 2126, "180 mm at 300 dpi");
+    let text = std::fs::read_to_string(&files[1]).expect("an SVG");
+    assert!(text.contains("width=\"180mm\"") && text.contains(" — towns.csv</text>") && text.contains(">Town "), "its title and its names");
+}

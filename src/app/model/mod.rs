@@ -11,7 +11,7 @@
 //! | `camera` | transforms between cloud and screen coordinates |
 //! | `why` | why a row is, or is not, among the neighbours |
 //! | `samples` | clouds that ship with the program |
-//! | `roles` | columns that a file was opened without |
+//! | `roles`, `columns` | what the columns of a file are, and the table in which that is chosen |
 //! | `telling` | an answer in words |
 //! | `opening` | which row is asked for before the user picks one |
 //! | `commands` | actions: one enum feeds menus, shortcuts and the list of shortcuts |
@@ -20,6 +20,7 @@ pub mod activity;
 pub mod answer;
 pub mod camera;
 pub mod color;
+pub mod columns;
 pub mod commands;
 pub mod draft;
 pub mod export;
@@ -57,6 +58,7 @@ pub use camera::{PlaneCamera, Projection, SpaceCamera};
 pub use color::channel::{Categories, Category, Channel, Colored, Numbers, Whose};
 pub use color::view::{ColorBy, ColorRange, ColorView};
 pub use color::{ColorMap, PointValues, Scale};
+pub use columns::{ColumnRow, ColumnsAction, ColumnsDialog, PREVIEW, Preview};
 pub use commands::color::ColorAction;
 pub use commands::command::{Command, Mode};
 pub use commands::lesson::{LessonAction, QuizAction};
@@ -87,7 +89,7 @@ pub use picking::sight::{Sight, Within};
 pub use picking::tool::Tool;
 pub use plan::plan_of;
 pub use projection::{Projected, ProjectionKind, ProjectionView};
-pub use roles::LeftOut;
+pub use roles::{ColumnRole, FileColumn, FileRoles, LeftOut, Roles, Told};
 pub use runs::compared::Compared;
 pub use runs::list::{KeptRun, RunId, RunList};
 pub use runs::which::Saved;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::app::model::activity::{Activity, Endings, Running};
 use crate::app::model::answer::{Answered, Picked};
 use crate::app::model::color::channel::Colored;
+use crate::app::model::columns::ColumnsDialog;
 use crate::app::model::export::ExportDialog;
 use crate::app::model::files::{FileState, SessionFile, file_name};
 use crate::app::model::finder::Finder;
@@ -16,7 +17,7 @@ use crate::app::model::parts::PartsDialog;
 use crate::app::model::picking::beside::Beside;
 use crate::app::model::picking::tool::Tool;
 use crate::app::model::projection::Projected;
-use crate::app::model::roles::LeftOut;
+use crate::app::model::roles::{LeftOut, Roles};
 use crate::app::model::runs::list::RunList;
 use crate::app::model::scene::Scene;
 use crate::app::model::selection::facts::Facts;
@@ -93,6 +94,8 @@ pub struct Session {
     pub columns: Option<FileColumns>,
     /// The numeric columns that its file was opened without.
     pub left_out: Vec<LeftOut>,
+    /// Which of its columns say what a row is.
+    pub roles: Roles,
     /// The last whole run over [`Self::cloud`].
     pub record: Option<Arc<RunRecord>>,
     /// Histogram and bands of [`Self::record`], once they are made.
@@ -158,24 +161,35 @@ pub struct Session {
     pub export: Option<ExportDialog>,
     /// Which cloud of a file is meant, while it is asked.
     pub parts: Option<PartsDialog>,
+    /// What the columns of the file are, while it is chosen.
+    pub columns_dialog: Option<ColumnsDialog>,
 }
 
 impl Session {
     /// Whether a dialog is open, which has all keys to itself. The sheet of shortcuts is none: its keys are tried out beside it.
     pub fn has_dialog(&self) -> bool {
-        self.export.is_some() || self.finder.is_some() || self.parts.is_some()
+        self.export.is_some() || self.finder.is_some() || self.parts.is_some() || self.columns_dialog.is_some()
     }
 
     /// What a picture of the window shows: everything but what lies over it.
     pub fn portrait(&self) -> Self {
         let live = Live { known: true, ..self.live.clone() };
-        Self { help: false, finder: None, export: None, activity: Activity::Idle, running: None, hovered: None, live, ..self.clone() }
+        Self {
+            help: false,
+            finder: None,
+            export: None,
+            columns_dialog: None,
+            activity: Activity::Idle,
+            running: None,
+            hovered: None,
+            live,
+            ..self.clone()
+        }
     }
 
     /// The answer in a sentence.
     pub fn answer_sentence(&self) -> Option<String> {
-        let label = self.left_out.iter().find(|column| column.is_label).map(|column| column.name.as_str());
-        self.answered.as_ref().map(|answered| Telling::of(answered, self.picked, self.listed_beside(), label).sentence())
+        self.answered.as_ref().map(|answered| Telling::of(answered, self.picked, self.listed_beside(), &self.roles).sentence())
     }
 
     /// What Plane and Space show, for those who see only a picture of it.

@@ -12,6 +12,7 @@ pub mod walk;
 
 use std::path::PathBuf;
 
+use crate::app::model::columns::ColumnsAction;
 use crate::app::model::commands::color::ColorAction;
 use crate::app::model::commands::command::Command;
 use crate::app::model::commands::lesson::LessonAction;
@@ -94,6 +95,8 @@ pub enum Action {
     CloseShortcuts,
     /// An action of the dialog that lists the clouds of a file.
     Parts(PartsAction),
+    /// An action of the table of a file's columns.
+    Columns(ColumnsAction),
     Lesson(LessonAction),
     Runs(RunsAction),
     Walk(WalkAction),
@@ -117,6 +120,7 @@ actions_of!(
     Color(ColorAction),
     Lesson(LessonAction),
     Parts(PartsAction),
+    Columns(ColumnsAction),
     Select(SelectAction),
     Pick(PickAction),
     Walk(WalkAction)

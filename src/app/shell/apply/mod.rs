@@ -3,6 +3,7 @@
 
 pub mod check;
 pub mod color;
+pub mod columns;
 pub mod dropped;
 pub mod export;
 pub mod history;
@@ -50,11 +51,14 @@ impl App {
                 let before = std::mem::replace(&mut self.state.draft, *draft);
                 self.question_changed(&before);
             }
-            Action::Load => match self.state.draft.source() {
-                Ok(Source::File { path, .. }) if recording::split_run(&path).is_some() => self.open_recording(&path),
-                Ok(source) => self.load(source, Then::Show),
-                Err(error) => self.session.log.error(About::Data, error.sentence),
-            },
+            Action::Load => {
+                self.restore_columns();
+                match self.state.draft.source() {
+                    Ok(Source::File { path, .. }) if recording::split_run(&path).is_some() => self.open_recording(&path),
+                    Ok(source) => self.load(source, Then::Show),
+                    Err(error) => self.session.log.error(About::Data, error.sentence),
+                }
+            }
             Action::OpenPath(path) => self.open(&path),
             Action::OpenSample(sample) => self.open_sample(sample),
             Action::OpenPaths(paths) => self.open_dropped(paths),
@@ -79,6 +83,7 @@ impl App {
             Action::Runs(action) => self.runs_action(action),
             Action::Walk(action) => self.walk_action(action),
             Action::Parts(action) => self.parts_action(action),
+            Action::Columns(action) => self.columns_action(action),
             Action::SetScale(scale) => self.set_scale(scale),
             Action::StartExport(kind) => self.start_export(kind),
             Action::SetExport(dialog) => self.session.export = dialog,
@@ -192,6 +197,7 @@ impl App {
             return self.open_recording(&absolute(path));
         }
         self.state.draft.open(&absolute(path));
+        self.recall_columns();
         self.apply(Action::Load);
     }
 
@@ -244,6 +250,7 @@ impl App {
 
     /// Runs the problem in the left panel, after loading what it needs.
     pub(in crate::app::shell) fn run(&mut self) {
+        self.restore_columns();
         match self.state.draft.to_spec() {
             Err(errors) => {
                 for error in errors {

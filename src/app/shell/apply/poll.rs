@@ -205,13 +205,10 @@ impl App {
             }
             (Ok(Ok(Opened { cloud, left_out, first })), Then::Show) => {
                 let again = self.shows(&cloud);
-                let before = if again { std::mem::take(&mut self.session.left_out) } else { Vec::new() };
+                let before = again.then(|| (std::mem::take(&mut self.session.left_out), std::mem::take(&mut self.session.roles)));
+                self.note_columns(&job.source);
                 self.show_loaded_cloud(cloud, file);
-                // The same points, by the columns that were found before.
-                match left_out.is_empty() {
-                    true => self.session.left_out = before,
-                    false => self.leave_out(left_out),
-                }
+                self.take_roles(left_out, before);
                 return self.open_to_an_answer(first, again);
             }
             (Ok(Ok(Opened { cloud, .. })), Then::Resume(saved)) => {
@@ -278,6 +275,8 @@ impl App {
         (session.picked, session.answered, session.rank) = (None, None, None);
         (session.projected, session.beside) = (None, None);
         session.left_out = Vec::new();
+        session.roles = self.state.roles_of(cloud.source()).map(|kept| kept.roles.clone()).unwrap_or_default();
+        session.columns_dialog = None;
         session.why = Why::default();
         (session.walked, session.walking) = (Walked::default(), None);
         session.endings = Endings::default();

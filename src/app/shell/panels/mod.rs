@@ -1,6 +1,7 @@
 //! The panels around the panes, and the dialogs over them.
 
 pub mod answer;
+pub mod columns;
 pub mod export;
 pub mod finder;
 pub mod hints;

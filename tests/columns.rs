@@ -1,0 +1,155 @@
+//! What the columns of a file are, chosen in the window.
+
+#![cfg(feature = "gui")]
+
+#[path = "common/window.rs"]
+mod driven;
+
+use std::path::{Path, PathBuf};
+
+use driven::{Window, fill, press, small, until, window};
+use egui::accesskit::Role;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use warpscope::app::commands::Action;
+
+fn shows(window: &mut Window, rows: usize, dims: usize) {
+    until(window, "the cloud and its answer", |app| {
+        let session = app.session();
+        let is_it = session.cloud.as_ref().is_some_and(|cloud| (cloud.len(), cloud.dims()) == (rows, dims));
+        is_it && session.columns.is_some() && session.listed_beside().is_some() && !app.is_busy()
+    });
+}
+
+fn open(window: &mut Window, path: &Path, rows: usize, dims: usize) {
+    window.state_mut().send(Action::OpenPath(path.to_owned()));
+    shows(window, rows, dims);
+}
+
+/// 40 flowers: four numbers, a number of few values, and two texts, of which neither heading says anything.
+fn flowers(folder: &Path) -> PathBuf {
+    let row = |at: usize| {
+        let at_f = at as f64;
+        let kind = ["red", "blue"][at % 2];
+        format!("{},{},{},{},{},{kind},flower {at}\n", at_f * 0.5, (at * 7 % 40) as f64 * 0.25, at_f.sin(), at_f.cos(), at % 3)
+    };
+    let path = folder.join("flowers.csv");
+    std::fs::write(&path, format!("a,b,c,d,class,w,v\n{}", (0..40).map(row).collect::<String>())).expect("a file");
+    path
+}
+
+#[test]
+fn columns_are_what_the_table_says_and_stay_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = flowers(folder.path());
+    let other = folder.path().join("other.csv");
+    std::fs::write(&other, "x,y\n1,2\n3,4\n5,7\n").expect("a file");
+    let mut window = window(small);
+    open(&mut window, &path, 40, 4);
+    press(&mut window, "Columns…");
+    // As it was guessed: a class by its heading, a name by what is different in each row.
+    window.get_by_label_contains("4 coordinates, label class, name v");
+    until(&mut window, "the first rows", |app| app.tasks() == 0);
+    window.get_by_label("0, 0.5, 1, 1.5");
+    window.get_by_label("red, blue, red, blue");
+    assert!(window.get_by_role_and_label(Role::Button, "w: Coordinate").accesskit_node().is_disabled(), "text is no coordinate");
+
+    press(&mut window, "w: Label");
+    press(&mut window, "d: Ignored");
+    press(&mut window, "Use these");
+    shows(&mut window, 40, 3);
+    let check = |window: &Window| {
+        let (state, session) = (window.state().state(), window.state().session());
+        assert_eq!(state.draft.columns, "a,b,c");
+        let axes: Vec<&str> = session.cloud.as_ref().expect("a cloud").axes().iter().map(|axis| axis.name.as_str()).collect();
+        assert_eq!(axes, ["a", "b", "c"]);
+        assert_eq!(session.roles.sentence().as_deref(), Some("label w, name v"));
+        let said = session.answer_sentence().expect("an answer");
+        assert!(said.contains("nearest to flower ") && (said.contains(", red") || said.contains(", blue")), "{said}");
+        window.get_by_label("Label w, name v");
+        // The column that colours is the label.
+        assert!(matches!(&session.colored, warpscope::app::session::Colored::Ready(channel) if channel.title == "w"));
+    };
+    until(&mut window, "the colours", |app| matches!(app.session().colored, warpscope::app::session::Colored::Ready(_)));
+    check(&window);
+
+    // Another file, and this one again.
+    open(&mut window, &other, 3, 2);
+    assert!(window.state().session().roles.sentence().is_none());
+    open(&mut window, &path, 40, 3);
+    until(&mut window, "the colours", |app| matches!(app.session().colored, warpscope::app::session::Colored::Ready(_)));
+    check(&window);
+
+    // By its path that is typed, too.
+    open(&mut window, &other, 3, 2);
+    fill(&mut window, "Path", path.to_str().expect("a plain path"));
+    press(&mut window, "Load");
+    shows(&mut window, 40, 3);
+    until(&mut window, "the colours", |app| matches!(app.session().colored, warpscope::app::session::Colored::Ready(_)));
+    check(&window);
+
+    // A session keeps it, also where nothing is kept of the file.
+    let kept = window.state().put_down().expect("a session");
+    let mut again = driven::window(small);
+    again.state_mut().pick_up(&kept);
+    shows(&mut again, 40, 3);
+    until(&mut again, "the colours", |app| matches!(app.session().colored, warpscope::app::session::Colored::Ready(_)));
+    check(&again);
+
+    press(&mut window, "Columns…");
+    press(&mut window, "Guess again");
+    shows(&mut window, 40, 4);
+    assert!(window.state().state().file_roles.is_empty());
+    assert_eq!(window.state().session().roles.sentence().as_deref(), Some("label class"));
+}
+
+#[test]
+fn another_label_reads_no_coordinates_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = flowers(folder.path());
+    let mut window = window(small);
+    open(&mut window, &path, 40, 4);
+    let cloud = window.state().session().cloud.clone().expect("a cloud");
+    press(&mut window, "Columns…");
+    press(&mut window, "w: Name");
+    press(&mut window, "v: Ignored");
+    press(&mut window, "class: Ignored");
+    press(&mut window, "Use these");
+    until(&mut window, "no colours", |app| matches!(app.session().colored, warpscope::app::session::Colored::Nothing));
+    let session = window.state().session();
+    assert!(std::sync::Arc::ptr_eq(&cloud, session.cloud.as_ref().expect("the same")));
+    assert_eq!(session.roles.sentence().as_deref(), Some("name w"));
+    assert!(session.answer_sentence().is_some_and(|said| said.contains("nearest to red") || said.contains("nearest to blue")));
+    assert!(window.query_by_label_contains("so it is not a coordinate").is_none(), "it was chosen to be none");
+}
+
+#[test]
+fn of_hundreds_of_columns_several_are_set_at_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("wide.csv");
+    let row = |of: &dyn Fn(usize) -> String| (0..784).map(of).collect::<Vec<_>>().join(",");
+    let rows: Vec<String> = (0..8).map(|at| row(&|column| (at * column).to_string())).collect();
+    std::fs::write(&path, format!("{}\n{}\n", row(&|at| format!("pixel{at}")), rows.join("\n"))).expect("a file");
+    let mut window = window(small);
+    open(&mut window, &path, 8, 784);
+    press(&mut window, "Columns…");
+    let drawn = window
+        .query_all_by_role(Role::Button)
+        .filter(|button| button.accesskit_node().label().is_some_and(|label| label.ends_with(": Label")))
+        .count();
+    assert!((5..60).contains(&drawn), "{drawn} rows are drawn");
+    press(&mut window, "pixel2: Ignored");
+    window.get_by_role_and_label(Role::Button, "pixel6: Ignored").click_modifiers(egui::Modifiers::SHIFT);
+    window.run_steps(3);
+    window.get_by_label_contains("779 coordinates");
+    press(&mut window, "Use these");
+    shows(&mut window, 8, 779);
+    assert_eq!(window.state().state().draft.columns, "0-1,7-783");
+    press(&mut window, "Columns…");
+    press(&mut window, "All numbers");
+    window.get_by_label_contains("784 coordinates");
+    // Closed, nothing is changed.
+    window.key_press(egui::Key::Escape);
+    window.run_steps(3);
+    assert!(window.state().session().columns_dialog.is_none());
+    assert_eq!(window.state().session().cloud.as_ref().map(|cloud| cloud.dims()), Some(779));
+}

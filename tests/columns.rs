@@ -1,4 +1,4 @@
-//! What the columns of a file are, chosen in the window.
+//! What is made of a file that is opened in the window: which of its columns, and of its rows.
 
 #![cfg(feature = "gui")]
 
@@ -152,4 +152,72 @@ fn of_hundreds_of_columns_several_are_set_at_once() {
     window.run_steps(3);
     assert!(window.state().session().columns_dialog.is_none());
     assert_eq!(window.state().session().cloud.as_ref().map(|cloud| cloud.dims()), Some(779));
+}
+
+#[test]
+fn a_file_with_a_few_rows_that_cannot_be_used_is_opened_after_one_question() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("gaps.csv");
+    let row = |at: usize| match at {
+        3 => "nan,1\n".to_owned(),
+        8 | 9 => "1,\n".to_owned(),
+        15 => "inf,2\n".to_owned(),
+        _ => format!("{},{}\n", at * at, at),
+    };
+    std::fs::write(&path, format!("x,y\n{}", (0..30).map(row).collect::<String>())).expect("a file");
+    let mut window = window(small);
+    window.state_mut().send(Action::OpenPath(path.clone()));
+    until(&mut window, "the question", |app| app.session().unusable.is_some());
+    window.get_by_label("4 of 30 rows cannot be used: open without them?");
+    for reason in ["row 3 (line 5): x is missing or NaN", "row 8: y is missing or NaN", "row 15: x is ∞"] {
+        window.get_by_label(reason);
+    }
+    assert!(window.state().session().log.trouble().is_none(), "a question is no error");
+
+    // Closed, it is the error that it was, which says the other way out.
+    press(&mut window, "Close");
+    assert!(window.state().session().unusable.is_none() && window.state().session().cloud.is_none());
+    let said = window.state().session().log.trouble().map(|entry| entry.text.clone()).expect("an error");
+    assert!(said.contains("line 5, row 3, column x: the value is NaN; tick “Leave out rows with NaN or ∞”"), "{said}");
+
+    press(&mut window, "Load");
+    until(&mut window, "the question", |app| app.session().unusable.is_some());
+    press(&mut window, "Open without them");
+    shows(&mut window, 26, 2);
+    assert!(window.state().state().draft.drop_nonfinite);
+    assert!(window.state().session().log.trouble().is_none());
+    window.get_by_label("4 rows of the file are left out: 3, 8 to 9, 15");
+    // What runs is what is shown.
+    fill(&mut window, "How many", "2");
+    press(&mut window, "Run");
+    driven::until_answered(&mut window);
+    assert_eq!(window.state().session().record.as_ref().map(|record| (record.summary.n, record.spec.drop_nonfinite)), Some((26, true)));
+
+    // Asked by a run, it is run then; of a file of which nothing would be left, it is an error at once.
+    let other = folder.path().join("other.csv");
+    std::fs::write(&other, "x,y\n1,2\n3,nan\n4,5\n9,9\n").expect("a file");
+    fill(&mut window, "Path", other.to_str().expect("a plain path"));
+    assert!(!window.state().state().draft.drop_nonfinite, "nobody said so of this one");
+    press(&mut window, "Run");
+    until(&mut window, "the question", |app| app.session().unusable.is_some());
+    window.key_press(egui::Key::Enter);
+    until(&mut window, "the run", |app| app.session().record.as_ref().is_some_and(|record| record.summary.n == 3) && !app.is_busy());
+    std::fs::write(&other, "x,y\n1,nan\n3,nan\n").expect("a file");
+    window.state_mut().send(Action::OpenPath(other));
+    until(&mut window, "the end", |app| {
+        app.session().log.trouble().is_some() || app.session().unusable.is_some() || app.session().endings.load.is_some()
+    });
+}
+
+#[test]
+fn a_first_line_that_is_none_of_the_table_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("cancer.csv");
+    let row = |at: usize| format!("{},{},{},{}\n", (at as f64).sin(), (at as f64).cos() * 3.0, at as f64 * 0.7, at % 2);
+    std::fs::write(&path, format!("20,3,malignant,benign\n{}", (0..20).map(row).collect::<String>())).expect("a file");
+    let mut window = window(small);
+    open(&mut window, &path, 20, 3);
+    window.get_by_label("The first line, `20,3,malignant,benign`, was not read: it counts rows and columns, and names classes");
+    // The class is told from the coordinates as in any table.
+    assert_eq!(window.state().session().roles.sentence().as_deref(), Some("label d3"));
 }

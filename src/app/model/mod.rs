@@ -12,6 +12,7 @@
 //! | `why` | why a row is, or is not, among the neighbours |
 //! | `samples` | clouds that ship with the program |
 //! | `roles`, `columns` | what the columns of a file are, and the table in which that is chosen |
+//! | `unusable` | rows of a file that can be no points |
 //! | `telling` | an answer in words |
 //! | `opening` | which row is asked for before the user picks one |
 //! | `commands` | actions: one enum feeds menus, shortcuts and the list of shortcuts |
@@ -47,6 +48,7 @@ pub mod session;
 pub mod state;
 pub mod telling;
 pub mod timeline;
+pub mod unusable;
 pub mod views;
 pub mod walk;
 pub mod why;
@@ -105,6 +107,7 @@ pub use session::{EngineStatus, FileColumns, Session};
 pub use state::{Room, SCALES, State};
 pub use telling::{Kinds, Telling};
 pub use timeline::{TimeAxis, TimelineView};
+pub use unusable::{UnusableAction, UnusableDialog};
 pub use views::{CountsView, PlaneView, PlaneWindow, SpaceView};
 pub use walk::{WalkView, Walked, Walkthrough};
 pub use why::Why;

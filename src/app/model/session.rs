@@ -24,6 +24,7 @@ use crate::app::model::selection::facts::Facts;
 use crate::app::model::selection::{Hovered, Selection};
 use crate::app::model::telling::Telling;
 use crate::app::model::timeline::TimelineView;
+use crate::app::model::unusable::UnusableDialog;
 use crate::app::model::walk::Walked;
 use crate::app::model::why::Why;
 use crate::cloud::formats::ColumnInfo;
@@ -96,6 +97,8 @@ pub struct Session {
     pub left_out: Vec<LeftOut>,
     /// Which of its columns say what a row is.
     pub roles: Roles,
+    /// What is to be said of how its file was read.
+    pub note: Option<String>,
     /// The last whole run over [`Self::cloud`].
     pub record: Option<Arc<RunRecord>>,
     /// Histogram and bands of [`Self::record`], once they are made.
@@ -161,6 +164,8 @@ pub struct Session {
     pub export: Option<ExportDialog>,
     /// Which cloud of a file is meant, while it is asked.
     pub parts: Option<PartsDialog>,
+    /// Whether a file is opened without some of its rows, while it is asked.
+    pub unusable: Option<UnusableDialog>,
     /// What the columns of the file are, while it is chosen.
     pub columns_dialog: Option<ColumnsDialog>,
 }
@@ -168,7 +173,7 @@ pub struct Session {
 impl Session {
     /// Whether a dialog is open, which has all keys to itself. The sheet of shortcuts is none: its keys are tried out beside it.
     pub fn has_dialog(&self) -> bool {
-        self.export.is_some() || self.finder.is_some() || self.parts.is_some() || self.columns_dialog.is_some()
+        self.export.is_some() || self.finder.is_some() || self.parts.is_some() || self.columns_dialog.is_some() || self.unusable.is_some()
     }
 
     /// What a picture of the window shows: everything but what lies over it.

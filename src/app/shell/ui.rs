@@ -88,6 +88,7 @@ impl App {
     fn dialogs_ui(&mut self, ui: &Ui, palette: &Palette) {
         crate::app::shell::panels::export::export_ui(ui, &self.session, palette, &mut self.actions);
         crate::app::shell::panels::parts::parts_ui(ui, &self.session, palette, &mut self.actions);
+        crate::app::shell::panels::unusable::unusable_ui(ui, &self.session, palette, &mut self.actions);
         crate::app::shell::panels::columns::columns_ui(ui, &self.session, palette, &mut self.actions);
         crate::app::shell::panels::shortcuts::shortcuts_ui(ui, &self.session, palette, &mut self.actions);
         crate::app::shell::panels::finder::finder_ui(ui, &self.state, &self.session, palette, &mut self.actions);

@@ -30,6 +30,7 @@ use crate::app::model::parts::PartsAction;
 use crate::app::model::projection::ProjectionView;
 use crate::app::model::samples::Sample;
 use crate::app::model::timeline::TimelineView;
+use crate::app::model::unusable::UnusableAction;
 use crate::app::model::views::{ConvergenceView, CountsView, PlaneView, SpaceView};
 
 /// A change that a pane, a panel or a menu requests.
@@ -95,6 +96,8 @@ pub enum Action {
     CloseShortcuts,
     /// An action of the dialog that lists the clouds of a file.
     Parts(PartsAction),
+    /// An answer to whether a file is opened without some of its rows.
+    Unusable(UnusableAction),
     /// An action of the table of a file's columns.
     Columns(ColumnsAction),
     Lesson(LessonAction),
@@ -121,6 +124,7 @@ actions_of!(
     Lesson(LessonAction),
     Parts(PartsAction),
     Columns(ColumnsAction),
+    Unusable(UnusableAction),
     Select(SelectAction),
     Pick(PickAction),
     Walk(WalkAction)

@@ -20,6 +20,7 @@ pub mod runs;
 pub mod save;
 pub mod selection;
 pub mod snap;
+pub mod unusable;
 pub mod walk;
 pub mod why;
 
@@ -84,6 +85,7 @@ impl App {
             Action::Walk(action) => self.walk_action(action),
             Action::Parts(action) => self.parts_action(action),
             Action::Columns(action) => self.columns_action(action),
+            Action::Unusable(action) => self.unusable_action(action),
             Action::SetScale(scale) => self.set_scale(scale),
             Action::StartExport(kind) => self.start_export(kind),
             Action::SetExport(dialog) => self.session.export = dialog,
@@ -241,7 +243,7 @@ impl App {
             // The latest request wins.
             self.jobs.stop(&OPEN);
         }
-        self.session.endings.load = None;
+        (self.session.endings.load, self.session.unusable) = (None, None);
         let guesses = matches!(then, Then::Show);
         let job = LoadJob { source, drop_nonfinite, data, guesses };
         let asked = job.clone();

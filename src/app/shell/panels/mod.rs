@@ -10,3 +10,4 @@ pub mod problem;
 pub mod selection;
 pub mod shortcuts;
 pub mod status;
+pub mod unusable;

@@ -9,7 +9,7 @@ use crate::app::look::{Palette, command_ui, error_ui, field_ui, heading_ui, keys
 use crate::app::model::draft::number;
 use crate::app::model::{
     Action, Actions, Activity, ColumnsAction, Command, DataKind, Draft, EngineStatus, Field, FieldError, LeftOut, QueryKind, Session, State, plan_of,
-    roles,
+    roles, unusable,
 };
 use crate::cloud::{ColumnChoice, Globe, Order, PointCloud, Source, generate};
 use crate::engines::registry;
@@ -153,15 +153,32 @@ fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldErr
             }
         });
     }
+    let is_shown = draft.source().is_ok_and(|source| session.cloud.as_ref().is_some_and(|cloud| *cloud.source() == source));
+    if let Some(note) = session.note.as_ref().filter(|_| is_shown) {
+        ui.label(RichText::new(text::sentence_case(note)).color(palette.text_weak).small());
+    }
     let told = session.roles.sentence().filter(|_| session.left_out.is_empty());
-    if let Some(told) = told.filter(|_| draft.source().is_ok_and(|source| session.cloud.as_ref().is_some_and(|cloud| *cloud.source() == source))) {
+    if let Some(told) = told.filter(|_| is_shown) {
         ui.label(RichText::new(text::sentence_case(&told)).color(palette.text_weak).small());
     }
     ui.checkbox(&mut draft.drop_nonfinite, "Leave out rows with NaN or ∞").on_hover_text("Of this file; the next one that is opened begins without.");
+    if let Some(cloud) = session.cloud.as_ref().filter(|cloud| cloud.dropped() > 0 && draft.source().is_ok_and(|source| *cloud.source() == source)) {
+        dropped_ui(ui, cloud, palette);
+    }
     let entered = (path.lost_focus() || columns.lost_focus()) && ui.input(|input| input.key_pressed(egui::Key::Enter));
     let ready = draft.source().is_ok();
     ui.add_enabled(ready, egui::Button::new("Load")).on_hover_text("Read the file and show it; Run does so by itself.").clicked()
         || (ready && (entered || load_at_once))
+}
+
+/// How many rows were left out, and which.
+fn dropped_ui(ui: &mut Ui, cloud: &PointCloud, palette: &Palette) {
+    /// Ranges that are listed, and in the tooltip.
+    const LISTED: [usize; 2] = [5, 300];
+    let [few, many] = LISTED.map(|most| unusable::listed(cloud.dropped_records(), most));
+    let are = if cloud.dropped() == 1 { "is" } else { "are" };
+    let said = format!("{} of the file {are} left out: {few}", text::count(cloud.dropped(), "row", "rows"));
+    ui.label(RichText::new(said).color(palette.text_weak).small()).on_hover_text(format!("Rows that are left out: {many}"));
 }
 
 /// The columns typed, and those that were left out.

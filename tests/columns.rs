@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use driven::{Window, fill, press, small, until, window};
 use egui::accesskit::Role;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use warpscope::app::commands::Action;
+use warpscope::app::commands::{Action, Command};
+use warpscope::app::state::PaneKind;
 
 fn shows(window: &mut Window, rows: usize, dims: usize) {
     until(window, "the cloud and its answer", |app| {
@@ -220,4 +221,49 @@ fn a_first_line_that_is_none_of_the_table_is_said() {
     window.get_by_label("The first line, `20,3,malignant,benign`, was not read: it counts rows and columns, and names classes");
     // The class is told from the coordinates as in any table.
     assert_eq!(window.state().session().roles.sentence().as_deref(), Some("label d3"));
+}
+
+/// A file of 30 rows of 16 numbers and a digit, whose columns are called so.
+fn numbers(folder: &Path, name: &str) -> PathBuf {
+    let cells = |of: &dyn Fn(usize) -> String| (0..16).map(of).collect::<Vec<_>>().join(",");
+    let row = |at: usize| format!("{},{}\n", cells(&|column| ((at * 7 + column * 3) % 17).to_string()), at % 3);
+    let path = folder.join(format!("{name}.csv"));
+    std::fs::write(&path, format!("{},digit\n{}", cells(&|at| format!("{name}{at}")), (0..30).map(row).collect::<String>())).expect("a file");
+    path
+}
+
+fn pictures(window: &Window) -> usize {
+    let is_picture = |label: String| label.starts_with("Picture of row ");
+    window.query_all_by_role(Role::Image).filter(|image| image.accesskit_node().label().is_some_and(is_picture)).count()
+}
+
+#[test]
+fn rows_that_are_pictures_are_shown_as_pictures() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut window = window(small);
+    window.state_mut().send(Action::Command(Command::Show(PaneKind::Neighbors)));
+    // The columns say that they are pixels.
+    open(&mut window, &numbers(folder.path(), "pixel"), 30, 16);
+    assert!(pictures(&window) > 1, "beside the neighbours");
+    let first = window.state().session().answered.as_ref().expect("an answer").row();
+    window.get_by_label(&format!("Picture of row {first}"));
+
+    // Nothing is guessed of numbers.
+    let path = numbers(folder.path(), "feature");
+    open(&mut window, &path, 30, 16);
+    assert_eq!(pictures(&window), 0);
+    press(&mut window, "Columns…");
+    press(&mut window, "Pictures of 4 × 4");
+    press(&mut window, "Use these");
+    window.run_steps(3);
+    assert!(pictures(&window) > 1);
+    // It stays so with the file, until somebody says otherwise.
+    open(&mut window, &numbers(folder.path(), "pixel"), 30, 16);
+    open(&mut window, &path, 30, 16);
+    assert!(pictures(&window) > 1);
+    press(&mut window, "Columns…");
+    press(&mut window, "Pictures of nothing");
+    press(&mut window, "Use these");
+    window.run_steps(3);
+    assert_eq!(pictures(&window), 0);
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::app::model::pictures::{Pictured, Pictures};
 use crate::app::model::roles::{ColumnRole, FileColumn, Roles, Told, ranges};
 use crate::cloud::formats::{ColumnKind, Records};
 
@@ -48,6 +49,8 @@ pub struct ColumnsDialog {
     /// The columns as they are typed.
     pub typed: String,
     pub preview: Preview,
+    /// The pictures that rows are.
+    pub pictures: Option<Pictures>,
     /// The column that was set last, from which Shift reaches.
     last: Option<usize>,
 }
@@ -63,6 +66,8 @@ pub enum ColumnsAction {
         role: ColumnRole,
         through: bool,
     },
+    /// Rows are to be pictures, or none.
+    Pictures(Option<Pictures>),
     /// All numbers that are neither label nor name are to be coordinates.
     AllNumbers,
     /// What is set is to be used.
@@ -81,7 +86,7 @@ impl ColumnsDialog {
         [label, name]: [Option<&str>; 2],
     ) -> Self {
         let rows = columns.map(|(column, kind)| ColumnRow { column, kind, role: ColumnRole::Ignored }).collect();
-        let mut dialog = Self { path, rows, axes, typed, preview: Preview::Reading, last: None };
+        let mut dialog = Self { path, rows, axes, typed, preview: Preview::Reading, pictures: None, last: None };
         for &axis in &dialog.axes {
             dialog.rows[axis].role = ColumnRole::Coordinate;
         }
@@ -151,10 +156,25 @@ impl ColumnsDialog {
         ranges(&numbers).unwrap_or_default()
     }
 
-    /// The columns that say what a row is.
+    /// The pictures that rows can be, of the coordinates that are set.
+    pub fn possible_pictures(&self) -> Vec<Pictures> {
+        let dims = self.count(ColumnRole::Coordinate);
+        let chosen = self.pictures.filter(|pictures| pictures.fits(dims));
+        let mut possible = Pictures::possible(dims);
+        possible.extend(chosen.filter(|chosen| !Pictures::possible(dims).contains(chosen)));
+        possible
+    }
+
+    /// What is said of a row beside its coordinates.
     pub fn roles(&self) -> Roles {
         let told = |role| self.rows.iter().find(|row| row.role == role).map_or(Told::Nothing, |row| Told::By(row.column.clone()));
-        Roles { label: told(ColumnRole::Label), name: told(ColumnRole::Name) }
+        let dims = self.count(ColumnRole::Coordinate);
+        let pictures = match self.pictures.filter(|pictures| pictures.fits(dims)) {
+            Some(pictures) => Pictured::As(pictures),
+            None if self.possible_pictures().is_empty() => Pictured::Named,
+            None => Pictured::Nothing,
+        };
+        Roles { label: told(ColumnRole::Label), name: told(ColumnRole::Name), pictures }
     }
 
     /// `64 coordinates, label d64, no name`.

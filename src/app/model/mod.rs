@@ -12,6 +12,7 @@
 //! | `why` | why a row is, or is not, among the neighbours |
 //! | `samples` | clouds that ship with the program |
 //! | `roles`, `columns` | what the columns of a file are, and the table in which that is chosen |
+//! | `pictures` | rows that are pictures |
 //! | `unusable` | rows of a file that can be no points |
 //! | `telling` | an answer in words |
 //! | `opening` | which row is asked for before the user picks one |
@@ -36,6 +37,7 @@ pub mod opening;
 pub mod pane;
 pub mod parts;
 pub mod picking;
+pub mod pictures;
 pub mod plan;
 pub mod projection;
 pub mod roles;
@@ -89,6 +91,7 @@ pub use picking::others::Others;
 pub use picking::region::{Lasso, Region};
 pub use picking::sight::{Sight, Within};
 pub use picking::tool::Tool;
+pub use pictures::Pictures;
 pub use plan::plan_of;
 pub use projection::{Projected, ProjectionKind, ProjectionView};
 pub use roles::{ColumnRole, FileColumn, FileRoles, LeftOut, Roles, Told};

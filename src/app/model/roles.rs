@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::app::model::pictures::Pictured;
 use crate::cloud::{ColumnChoice, Source};
 
 /// What a column is taken for.
@@ -70,6 +71,8 @@ impl Told {
 pub struct Roles {
     pub label: Told,
     pub name: Told,
+    /// Whether rows are pictures.
+    pub pictures: Pictured,
 }
 
 impl Roles {
@@ -156,7 +159,7 @@ mod tests {
     #[test]
     fn what_was_chosen_is_said() {
         let column = |name: &str| Told::By(FileColumn { name: name.to_owned(), key: name.to_owned() });
-        let said = |label, name| Roles { label, name }.sentence();
+        let said = |label, name| Roles { label, name, ..Roles::default() }.sentence();
         assert_eq!(said(column("state"), column("city")).as_deref(), Some("label state, name city"));
         assert_eq!((said(Told::Nothing, column("city")).as_deref(), said(Told::Guessed, Told::Nothing)), (Some("name city"), None));
     }

@@ -16,6 +16,7 @@ use crate::app::model::log::Log;
 use crate::app::model::parts::PartsDialog;
 use crate::app::model::picking::beside::Beside;
 use crate::app::model::picking::tool::Tool;
+use crate::app::model::pictures::{Pictured, Pictures};
 use crate::app::model::projection::Projected;
 use crate::app::model::roles::{LeftOut, Roles};
 use crate::app::model::runs::list::RunList;
@@ -97,6 +98,8 @@ pub struct Session {
     pub left_out: Vec<LeftOut>,
     /// Which of its columns say what a row is.
     pub roles: Roles,
+    /// The pictures that the names of its columns say that rows are.
+    pub pictures_named: Option<Pictures>,
     /// What is to be said of how its file was read.
     pub note: Option<String>,
     /// The last whole run over [`Self::cloud`].
@@ -190,6 +193,16 @@ impl Session {
             live,
             ..self.clone()
         }
+    }
+
+    /// The pictures that rows of a cloud are, which is the one shown or has its axes.
+    pub fn pictures(&self, cloud: &PointCloud) -> Option<Pictures> {
+        let pictures = match self.roles.pictures {
+            Pictured::Named => self.pictures_named,
+            Pictured::Nothing => None,
+            Pictured::As(pictures) => Some(pictures),
+        };
+        pictures.filter(|pictures| pictures.fits(cloud.dims()))
     }
 
     /// The answer in a sentence.

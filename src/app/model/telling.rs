@@ -323,10 +323,10 @@ mod tests {
         let beside = beside(&["city", "state", "size"], vec![row("Ames", "IA", 1.5), row("Boone", "IA", 1.5), row("Tama", "MO", 2.5)]);
         let by = |name: &str| Told::By(FileColumn { name: name.to_owned(), key: name.to_owned() });
         assert_eq!(told_by(&beside, &Roles::default()), [None, Some("city")], "of three rows, two are too few to be kinds");
-        let roles = Roles { label: by("size"), name: by("state") };
+        let roles = Roles { label: by("size"), name: by("state"), ..Roles::default() };
         assert_eq!((told_by(&beside, &roles), name(&beside, &roles, 2).as_deref()), ([Some("size"), Some("state")], Some("MO")));
         assert_eq!(kinds(&beside, &roles, 3, Some(0)).expect("sizes").sentence(), "size: 1.5 1, 2.5 1");
-        let none = Roles { label: Told::Nothing, name: Told::Nothing };
+        let none = Roles { label: Told::Nothing, name: Told::Nothing, ..Roles::default() };
         assert_eq!((told_by(&beside, &none), names(&beside, &none)), ([None, None], Vec::new()));
     }
 

@@ -7,6 +7,7 @@ use egui::{Align, Label, Layout, RichText, ScrollArea, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 
 use crate::app::features::export::PaneData;
+use crate::app::features::pictures::picture_ui;
 use crate::app::look::widgets::number;
 use crate::app::model::{Action, Answered, ExportKind, Hovered, How, PaneKind, Picked, SelectAction};
 use crate::app::panes::descriptor::{More, Pane, PaneContext};
@@ -25,6 +26,12 @@ pub const PANE: Pane = Pane {
         about: "Of every query: a table, or ivecs and ibin as benchmarks have them.",
     }],
 };
+
+/// The side of a row's picture.
+const PICTURE: f32 = 28.0;
+
+/// The column before which it stands: after rank and row.
+const PICTURED: usize = 2;
 
 fn neighbors_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
@@ -66,14 +73,23 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
     let palette = context.palette;
     let sight = ui.clip_rect().x_range();
     let widths = columns.widths(ui);
+    let cloud = context.session.answered.as_ref().map(|answered| std::sync::Arc::clone(&answered.record.cloud));
+    let pictured = cloud.and_then(|cloud| Some((context.session.pictures(&cloud)?, cloud)));
+    let height = if pictured.is_some() { PICTURE + 4.0 } else { 20.0 };
     let mut table = TableBuilder::new(ui).striped(true).sense(Sense::click()).cell_layout(Layout::left_to_right(Align::Center)).auto_shrink(false);
-    for width in widths {
+    for (at, width) in widths.into_iter().enumerate() {
+        if at == PICTURED && pictured.is_some() {
+            table = table.column(Column::exact(PICTURE + 4.0));
+        }
         table = table.column(Column::exact(width));
     }
     let table = table.header(20.0, |mut header| {
         for (at, name) in columns.names().into_iter().enumerate() {
             // Rank and row, which a reader may expect to begin at 1.
             let counts = at < 2;
+            if at == PICTURED && pictured.is_some() {
+                header.col(|_| {});
+            }
             header.col(|ui| {
                 if !is_whole(ui.max_rect().x_range(), sight) {
                     return;
@@ -88,14 +104,21 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
     let mut pointed = false;
     let neighbors = &columns.neighbors;
     table.body(|body| {
-        body.rows(20.0, neighbors.len(), |mut row| {
+        body.rows(height, neighbors.len(), |mut row| {
             let rank = row.index();
             let (index, _) = neighbors[rank];
             row.set_selected(context.session.rank == Some(rank));
             let here = Hovered { what: Picked::Row(index), pane: PaneKind::Neighbors };
             // Also the row whose point is under the pointer in another pane.
             row.set_hovered(context.session.hovered.is_some_and(|hovered| hovered.what == here.what));
-            for shown in columns.texts(rank, context.session.selection.has_row(index)) {
+            for (at, shown) in columns.texts(rank, context.session.selection.has_row(index)).enumerate() {
+                if let Some((pictures, cloud)) = pictured.as_ref().filter(|_| at == PICTURED) {
+                    row.col(|ui| {
+                        if is_whole(ui.max_rect().x_range(), sight) {
+                            picture_ui(ui, cloud, index as usize, *pictures, PICTURE);
+                        }
+                    });
+                }
                 row.col(|ui| {
                     if is_whole(ui.max_rect().x_range(), sight) {
                         let label = Label::new(number(shown.text)).selectable(false);

@@ -17,6 +17,7 @@ impl App {
             (ColumnsAction::Open, _) => self.open_columns(),
             (ColumnsAction::Set { column, role, through }, Some(dialog)) => dialog.set(column, role, through),
             (ColumnsAction::AllNumbers, Some(dialog)) => dialog.all_numbers(),
+            (ColumnsAction::Pictures(pictures), Some(dialog)) => dialog.pictures = pictures,
             (ColumnsAction::Use, Some(_)) => self.use_columns(),
             (ColumnsAction::Guess, Some(_)) => self.guess_columns(),
             (ColumnsAction::Close, _) => self.session.columns_dialog = None,
@@ -41,7 +42,8 @@ impl App {
         let guessed = told.map(|name| name.and_then(key_of));
         let [label, name] = [0, 1].map(|at| chosen[at].as_deref().or(guessed[at].as_deref()));
         let axes = numbers_of(&cloud, &known.columns);
-        let dialog = ColumnsDialog::new(path.clone(), columns, (axes, self.state.draft.columns.clone()), [label, name]);
+        let mut dialog = ColumnsDialog::new(path.clone(), columns, (axes, self.state.draft.columns.clone()), [label, name]);
+        dialog.pictures = self.session.pictures(&cloud);
         self.session.columns_dialog = Some(dialog);
         let path = path.clone();
         let last = cloud.record(cloud.len() - 1);

@@ -8,7 +8,7 @@ use crate::app::jobs::table::Slot;
 use crate::app::jobs::task::{Outcome, Stopped};
 use crate::app::model::{
     About, Activity, ColorBy, ColorRange, Compared, Ended, Endings, EngineStatus, ExportDialog, FileColumns, FileState, PartsDialog, Picked,
-    ProjectionKind, SpaceView, Then, TimelineView, UnusableDialog, Walked, Why,
+    Pictures, ProjectionKind, SpaceView, Then, TimelineView, UnusableDialog, Walked, Why,
 };
 use crate::app::shell::app::{App, FIRST_QUERIES};
 use crate::app::shell::tasks::{
@@ -287,6 +287,7 @@ impl App {
         session.left_out = Vec::new();
         session.roles = self.state.roles_of(cloud.source()).map(|kept| kept.roles.clone()).unwrap_or_default();
         (session.columns_dialog, session.note) = (None, None);
+        session.pictures_named = Pictures::named(cloud.axes());
         session.why = Why::default();
         (session.walked, session.walking) = (Walked::default(), None);
         session.endings = Endings::default();

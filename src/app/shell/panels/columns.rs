@@ -25,11 +25,12 @@ pub fn columns_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut A
         let name = dialog.path.file_name().unwrap_or(dialog.path.as_os_str()).to_string_lossy().into_owned();
         ui.add(Label::new(RichText::new(format!("{name}: {}", dialog.sentence())).color(palette.text_weak)).truncate());
         ui.add_space(6.0);
-        table_ui(ui, dialog, (room.y - 220.0).max(80.0), palette, actions);
+        table_ui(ui, dialog, (room.y - if dialog.possible_pictures().is_empty() { 220.0 } else { 248.0 }).max(80.0), palette, actions);
         if let Preview::Failed(why) = &dialog.preview {
             ui.label(RichText::new(why).color(palette.warning).small());
         }
         ui.label(RichText::new("Shift and a click set all columns from the one before to this one.").color(palette.text_weak).small());
+        pictures_ui(ui, dialog, palette, actions);
         ui.add_space(6.0);
         let mut used = false;
         let mut close = false;
@@ -94,6 +95,26 @@ fn table_ui(ui: &mut Ui, dialog: &ColumnsDialog, height: f32, palette: &Palette,
                 ui.add(Label::new(number(first).color(palette.text_weak)).truncate());
             });
         });
+    });
+}
+
+/// Whether rows are pictures, where they can be.
+fn pictures_ui(ui: &mut Ui, dialog: &ColumnsDialog, palette: &Palette, actions: &mut Actions) {
+    let possible = dialog.possible_pictures();
+    if possible.is_empty() {
+        return;
+    }
+    ui.horizontal(|ui| {
+        ui.label(RichText::new("Rows are pictures of").color(palette.text_weak));
+        let chosen = dialog.pictures.filter(|chosen| possible.contains(chosen));
+        for pictures in std::iter::once(None).chain(possible.into_iter().map(Some)) {
+            let text = pictures.map_or_else(|| "nothing".to_owned(), crate::app::model::Pictures::text);
+            let response = ui.selectable_label(chosen == pictures, &text).on_hover_text("Pictures are shown in tooltips and in Neighbours.");
+            response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, chosen == pictures, format!("Pictures of {text}")));
+            if response.clicked() {
+                actions.send(ColumnsAction::Pictures(pictures));
+            }
+        }
     });
 }
 

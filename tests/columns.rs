@@ -253,7 +253,7 @@ fn rows_that_are_pictures_are_shown_as_pictures() {
     open(&mut window, &path, 30, 16);
     assert_eq!(pictures(&window), 0);
     press(&mut window, "Columns…");
-    press(&mut window, "Pictures of 4 × 4");
+    press(&mut window, "Rows are pictures of 4 × 4");
     press(&mut window, "Use these");
     window.run_steps(3);
     assert!(pictures(&window) > 1);
@@ -262,7 +262,7 @@ fn rows_that_are_pictures_are_shown_as_pictures() {
     open(&mut window, &path, 30, 16);
     assert!(pictures(&window) > 1);
     press(&mut window, "Columns…");
-    press(&mut window, "Pictures of nothing");
+    press(&mut window, "Rows are no pictures");
     press(&mut window, "Use these");
     window.run_steps(3);
     assert_eq!(pictures(&window), 0);

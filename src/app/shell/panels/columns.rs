@@ -105,12 +105,12 @@ fn pictures_ui(ui: &mut Ui, dialog: &ColumnsDialog, palette: &Palette, actions: 
         return;
     }
     ui.horizontal(|ui| {
-        ui.label(RichText::new("Rows are pictures of").color(palette.text_weak));
+        ui.label(RichText::new("Rows are").color(palette.text_weak));
         let chosen = dialog.pictures.filter(|chosen| possible.contains(chosen));
         for pictures in std::iter::once(None).chain(possible.into_iter().map(Some)) {
-            let text = pictures.map_or_else(|| "nothing".to_owned(), crate::app::model::Pictures::text);
+            let text = pictures.map_or_else(|| "no pictures".to_owned(), |pictures| format!("pictures of {}", pictures.text()));
             let response = ui.selectable_label(chosen == pictures, &text).on_hover_text("Pictures are shown in tooltips and in Neighbours.");
-            response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, chosen == pictures, format!("Pictures of {text}")));
+            response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, chosen == pictures, format!("Rows are {text}")));
             if response.clicked() {
                 actions.send(ColumnsAction::Pictures(pictures));
             }

@@ -78,13 +78,12 @@ fn a_typed_path_opens() {
     assert_eq!((cloud.len(), cloud.dims()), (3, 2), "lon and lat win by name");
     assert_eq!(cloud.coordinate(2, 1), 9.0);
 
-    press(&mut window, "Choose columns");
-    window.get_by_role_and_label(Role::CheckBox, "height").click();
-    window.run_steps(3);
+    press(&mut window, "Columns…");
+    for role in ["lon: Ignored", "lat: Ignored", "height: Coordinate"] {
+        press(&mut window, role);
+    }
+    press(&mut window, "Use these");
     assert_eq!(window.state().state().draft.columns, "height");
-    window.key_press(egui::Key::Escape);
-    window.run_steps(3);
-    press(&mut window, "Load");
     until(&mut window, "the column", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.dims() == 1));
 }
 
@@ -816,13 +815,15 @@ fn menus_in_the_window_scroll_too() {
         });
         window.state_mut().send(Action::OpenPath(path.clone()));
         until(&mut window, "the columns", |app| app.session().cloud.is_some() && app.session().columns.is_some());
-        press(&mut window, "Choose columns");
+        press(&mut window, "Columns…");
         window.run_steps(3);
-        let at = |window: &Window, column: &str| window.get_by_role_and_label(Role::CheckBox, column).rect();
-        let (first, last) = (at(&window, "c0"), at(&window, "c59"));
-        assert!(first.top() >= 0.0 && first.bottom() < size[1] && last.top() > size[1], "{size:?}: {first:?}, {last:?}");
+        let at = |window: &Window, column: &str| window.query_by_role_and_label(Role::Button, column).map(|role| role.rect());
+        let first = at(&window, "c0: Coordinate").expect("the first column");
+        assert!(first.top() >= 0.0 && first.bottom() < size[1] && at(&window, "c59: Coordinate").is_none(), "{size:?}: {first:?}");
         scroll_over(&mut window, first);
-        assert!(at(&window, "c59").bottom() < size[1], "{size:?}: {:?}", at(&window, "c59"));
+        let last = at(&window, "c59: Coordinate").expect("the last column");
+        let used = at(&window, "Use these").expect("the button under them");
+        assert!(last.bottom() <= used.top() && used.bottom() < size[1], "{size:?}: {last:?}, {used:?}");
     }
 
     // What a pane exports hangs from a button somewhere.

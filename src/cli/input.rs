@@ -13,9 +13,10 @@ use super::bar::Bar;
 use super::output;
 use super::queries::QueryChoice;
 use super::usage::Usage;
-use crate::cloud::{self, Axis, ColumnChoice, Globe, Order, PointCloud, Source};
+use crate::cloud::{self, Axis, ColumnChoice, Globe, Order, PointCloud, Source, formats};
 use crate::engines::registry;
 use crate::knn::{DeviceId, Metric, ProblemError, Setup};
+use crate::progress::Silent;
 use crate::run::{EngineChoice, QuerySpec, RunSpec, usual};
 
 /// Where the cloud comes from: a file or a generator, exactly one of them.
@@ -88,6 +89,15 @@ impl MethodArgs {
             Metric::Haversine => note_assumed(axes),
             _ => {}
         }
+    }
+}
+
+/// Says that the first line of a file was taken for none of its table.
+pub fn note_first_line(source: &Source) {
+    if let Source::File { path, .. } = source
+        && let Some(note) = formats::note(path, &Silent)
+    {
+        output::note(&format!("{note}: {}", path.display()));
     }
 }
 
@@ -264,6 +274,7 @@ impl Asked<'_> {
         let data = self.source.source();
         let drop_nonfinite = self.source.drop_nonfinite;
         let cloud = Arc::new(cloud::load(&data, drop_nonfinite, &Bar::new("reading the cloud"))?);
+        note_first_line(&data);
         let (queries, note) = QueryChoice::resolve(self.queries, &cloud, &self.source.columns(), self.source.seed)?;
         let query_cloud = match &queries {
             QuerySpec::File { path, columns } => {

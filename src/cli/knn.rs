@@ -8,7 +8,7 @@ use anyhow::{anyhow, bail};
 
 use super::answer::answer;
 use super::bar::Bar;
-use super::input::{DeviceArgs, EngineParser, metrics, note_assumed};
+use super::input::{DeviceArgs, EngineParser, metrics, note_assumed, note_first_line};
 use super::output;
 use super::queries::{self, QueryChoice};
 use super::record::spare_files;
@@ -191,6 +191,7 @@ fn source(args: &KnnArgs) -> Source {
 fn load(args: &KnnArgs) -> anyhow::Result<Loaded> {
     let data = source(args);
     let cloud = Arc::new(cloud::load(&data, args.drop_nonfinite, &Bar::new("reading the cloud"))?);
+    note_first_line(&data);
     let columns = args.columns.clone().unwrap_or_default();
     let (queries, _) = QueryChoice::resolve(Some(&args.queries), &cloud, &columns, args.seed)?;
     let query_cloud = match &queries {

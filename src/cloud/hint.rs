@@ -50,7 +50,7 @@ impl CloudError {
     /// The message, with what would help in the words of whoever tells of it.
     pub fn told(&self, words: fn(Hint) -> &'static str) -> String {
         match self {
-            Self::NonFinite { row, line, column, value, origin } => {
+            Self::NonFinite { row, line, column, value, origin, .. } => {
                 let (line, hint) = (super::at_line(*line), words(Hint::LeaveRowsOut));
                 format!("{line}row {row}, column {column}: the value is {value}; {hint}: {origin}")
             }
@@ -72,7 +72,14 @@ mod tests {
         let origin = "a.csv".to_owned();
         let (what, why) = ("column `b`".to_owned(), "it is empty".to_owned());
         let errors = [
-            CloudError::NonFinite { row: 3, line: Some(5), column: "x".to_owned(), value: f64::NAN, origin: origin.clone() },
+            CloudError::NonFinite {
+                row: 3,
+                line: Some(5),
+                column: "x".to_owned(),
+                value: f64::NAN,
+                unusable: Box::default(),
+                origin: origin.clone(),
+            },
             CloudError::Dimensions { queries: 3, data: 2, origin: origin.clone() },
             CloudError::Format(FormatError::Column { what, why, hint: Some(Hint::OtherColumns), path: origin.into() }),
         ];

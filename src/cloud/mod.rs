@@ -18,6 +18,7 @@ pub mod query_point;
 mod records;
 pub mod roles;
 mod table;
+mod unusable;
 mod values;
 
 use std::collections::HashSet;
@@ -29,6 +30,7 @@ pub use order::Order;
 pub use point_cloud::{Axis, CloudParts, Fingerprint, PointCloud};
 use serde::{Deserialize, Serialize};
 pub use table::{Column, ColumnChoice, Coordinates, Table};
+pub use unusable::{Unusable, UnusableRow};
 pub use values::Values;
 
 use crate::progress::Progress;
@@ -114,6 +116,8 @@ pub enum CloudError {
         column: String,
         /// NaN, inf or -inf.
         value: f64,
+        /// It and all others of its kind.
+        unusable: Box<Unusable>,
         /// The file or generator.
         origin: String,
     },

@@ -3,6 +3,8 @@
 mod bulk;
 mod parts;
 
+use std::ops::Range;
+
 use bulk::Bulk;
 pub use parts::CloudParts;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefMutIterator as _, ParallelIterator as _};
@@ -12,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::exact::{self, Exact};
 use super::records::RecordMap;
 use super::values::{Real, with_values};
-use super::{CloudError, Coordinates, MAX_ROWS, Source, Values, origin};
+use super::{CloudError, Coordinates, MAX_ROWS, Source, Unusable, Values, origin};
 use crate::memory;
 
 /// One dimension of a cloud, in the file's own coordinates.
@@ -201,6 +203,12 @@ impl PointCloud {
         self.dropped
     }
 
+    /// The records that were dropped, as ascending ranges.
+    pub fn dropped_records(&self) -> impl Iterator<Item = Range<u64>> + '_ {
+        let total = self.len() as u64 + self.dropped;
+        self.records.iter().flat_map(move |records| records.missing(total))
+    }
+
     /// Where the cloud came from.
     pub fn source(&self) -> &Source {
         &self.source
@@ -221,7 +229,8 @@ fn finite<T: Real>(values: &mut Vec<T>, names: &[String], drop: bool, source: &S
         let from = chunk * origin::chunk_len(dims);
         let at = from + values[from..].iter().position(|value| !value.get().is_finite()).unwrap_or(0);
         let (row, column, value) = ((at / dims) as u64, names[at % dims].clone(), values[at].get());
-        return Err(CloudError::NonFinite { row, line: None, column, value, origin: source.to_string() });
+        let unusable = Box::new(Unusable::of(values, names));
+        return Err(CloudError::NonFinite { row, line: None, column, value, unusable, origin: source.to_string() });
     }
     let mut kept = RecordMap::default();
     for from in 0..values.len() / dims {

@@ -1,5 +1,7 @@
 //! Maps the rows of a cloud to records of its file.
 
+use std::ops::Range;
+
 /// Runs of consecutive records: the first row of each run and its record, both ascending.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RecordMap {
@@ -28,6 +30,17 @@ impl RecordMap {
         u64::from(record) + (row as u64 - u64::from(first))
     }
 
+    /// The records below `total` that have no row.
+    pub fn missing(&self, total: u64) -> impl Iterator<Item = Range<u64>> + '_ {
+        let end = |at: usize| {
+            let ((row, first), next) = (self.runs[at], self.runs.get(at + 1).map_or(self.rows, |&(next, _)| next));
+            u64::from(first) + u64::from(next - row)
+        };
+        let ends = std::iter::once(0).chain((0..self.runs.len()).map(end));
+        let firsts = self.runs.iter().map(|&(_, first)| u64::from(first)).chain([total]);
+        ends.zip(firsts).map(|(end, first)| end..first).filter(|gap| !gap.is_empty())
+    }
+
     /// The row of a record; `None` if it was dropped.
     pub fn row(&self, record: u64) -> Option<usize> {
         let run = self.runs.partition_point(|&(_, first)| u64::from(first) <= record).checked_sub(1)?;
@@ -51,6 +64,8 @@ mod tests {
         for (row, &record) in records.iter().enumerate() {
             assert_eq!((map.record(row), map.row(record.into())), (record.into(), Some(row)));
         }
+        assert_eq!(map.missing(12).take(3).collect::<Vec<_>>(), [0..2, 5..7, 8..9]);
+        assert_eq!(map.missing(4_000_000_003).last(), Some(4_000_000_001..4_000_000_003));
         for record in [0, 1, 5, 6, 8, 11, 3_999_999_999, 4_000_000_001, u64::MAX] {
             assert_eq!(map.row(record), None, "{record}");
         }

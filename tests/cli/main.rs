@@ -258,6 +258,17 @@ fn what_an_engine_does_not_have_is_said() {
 }
 
 #[test]
+fn a_first_line_that_is_none_of_the_table_is_said() {
+    let place = Place::new();
+    place.write("cancer.csv", "4,2,malignant,benign\n17.9,10.3,0\n20.5,17.7,0\n13.5,14.3,1\n9.5,12.4,1\n");
+    let note = "the first line, `4,2,malignant,benign`, was not read: it counts rows and columns, and names classes: cancer.csv";
+    for command in ["run --input cancer.csv --columns 0-1 --k 1 --engine lockstep --json", "knn cancer.csv --columns 0-1 -k 1 --engine lockstep"] {
+        let done = place.ok(command);
+        assert!(done.stderr.contains(note), "{command}: {}", done.stderr);
+    }
+}
+
+#[test]
 fn what_is_left_out_is_said() {
     let place = Place::new();
     place.write("points.csv", "x,y\n0,0\n3,4\n1,nan\n0,1\n");

@@ -55,7 +55,14 @@ mod tests {
     fn errors_name_no_options_of_the_command_line() {
         let origin = "a.csv".to_owned();
         let said = [
-            of_cloud(&CloudError::NonFinite { row: 3, line: None, column: "x".to_owned(), value: f64::NAN, origin: origin.clone() }),
+            of_cloud(&CloudError::NonFinite {
+                row: 3,
+                line: None,
+                column: "x".to_owned(),
+                value: f64::NAN,
+                unusable: Box::default(),
+                origin: origin.clone(),
+            }),
             of_cloud(&CloudError::Dimensions { queries: 3, data: 2, origin }),
             of_run(&ProblemError::Globe(GlobeError::Columns { columns: 3 }).into()),
             of_run(&ProblemError::Zero { whose: "data", record: 4 }.into()),

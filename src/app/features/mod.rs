@@ -4,6 +4,7 @@
 //! | part | does |
 //! |---|---|
 //! | `color` | values by which points are coloured, their chooser and their legend |
+//! | `pictures` | rows that are pictures |
 //! | `picking` | points under the pointer or in a region, and their other columns in the file |
 //! | `selected` | the selected rows with all that is known of them, as a table |
 //! | `selection` | computes the selection that a change results in |
@@ -22,6 +23,7 @@ pub mod export;
 pub mod lesson;
 pub mod live;
 pub mod picking;
+pub mod pictures;
 pub mod projection;
 pub mod saved;
 pub mod selected;

@@ -59,6 +59,7 @@ impl SavedView {
             selected_records: Ranges::of(state.draft.selected_rows.iter().copied()),
             plane: state.plane,
             space: state.space,
+            roles: session.roles.clone(),
             color: state.color.clone(),
             projection: state.projection,
             convergence: state.convergence,

@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use egui::Ui;
 
-use crate::app::model::{Answered, Found, Picked, Session, Telling};
+use crate::app::model::{Answered, Found, Picked, Roles, Session, Telling};
 use crate::run::RunRecord;
 
 /// What a telling was worked out from, and the telling.
@@ -15,6 +15,7 @@ struct Told {
     query: usize,
     picked: Option<Picked>,
     beside: Option<Arc<Found>>,
+    roles: Roles,
     telling: Arc<Telling>,
 }
 
@@ -30,18 +31,19 @@ pub fn telling(ui: &Ui, session: &Session, answered: &Answered) -> Arc<Telling> 
         std::ptr::eq(told.record.as_ptr(), Arc::as_ptr(&answered.record))
             && told.query == answered.query
             && told.picked == session.picked
+            && told.roles == session.roles
             && same_file
     });
     if let Some(told) = known {
         return told.telling;
     }
-    let label = session.left_out.iter().find(|column| column.is_label).map(|column| column.name.as_str());
-    let telling = Arc::new(Telling::of(answered, session.picked, beside, label));
+    let telling = Arc::new(Telling::of(answered, session.picked, beside, &session.roles));
     let told = Told {
         record: Arc::downgrade(&answered.record),
         query: answered.query,
         picked: session.picked,
         beside: beside.map(|beside| Arc::clone(&beside.found)),
+        roles: session.roles.clone(),
         telling: Arc::clone(&telling),
     };
     ui.data_mut(|data| data.insert_temp(id, told));

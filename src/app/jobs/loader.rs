@@ -29,6 +29,8 @@ pub struct Opened {
     pub left_out: Vec<LeftOut>,
     /// The row to begin with, where the job guesses.
     pub first: u32,
+    /// What is to be said of how the file was read.
+    pub note: Option<String>,
 }
 
 /// How a load ended. Cancelled, it is [`CloudError::Cancelled`].
@@ -54,7 +56,8 @@ impl LoadJob {
                 }
             };
             let first = if self.guesses { opening::first_query(&cloud) } else { 0 };
-            Ok(Opened { cloud: Arc::new(cloud), left_out, first })
+            let note = if let Source::File { path, .. } = &self.source { formats::note(path, progress) } else { None };
+            Ok(Opened { cloud: Arc::new(cloud), left_out, first, note })
         });
         (opened, file)
     }

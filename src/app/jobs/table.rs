@@ -62,6 +62,8 @@ pub enum Slot {
     Compare,
     /// The columns of a file are listed.
     Columns,
+    /// The first rows of a file are read.
+    Preview,
     /// Whether an engine can run is found out.
     Probe,
     /// A file is chosen in a dialog of the desktop.

@@ -15,7 +15,9 @@
 //! | `analysis` | what the neighbours of all rows say of them |
 //! | `manual` | the documents that the program carries |
 //! | `samples` | clouds that ship with the program |
-//! | `roles` | columns that a file was opened without |
+//! | `roles`, `columns` | what the columns of a file are, and the table in which that is chosen |
+//! | `pictures` | rows that are pictures |
+//! | `unusable` | rows of a file that can be no points |
 //! | `telling` | an answer in words |
 //! | `picture`, `titles` | pictures of panes for slides and papers, and what stands over them |
 //! | `opening` | which row is asked for before the user picks one |
@@ -28,6 +30,7 @@ pub mod between;
 pub mod camera;
 pub mod chooser;
 pub mod color;
+pub mod columns;
 pub mod commands;
 pub mod draft;
 pub mod export;
@@ -45,6 +48,7 @@ pub mod pane;
 pub mod parts;
 pub mod picking;
 pub mod picture;
+pub mod pictures;
 pub mod plan;
 pub mod projection;
 pub mod quitting;
@@ -60,6 +64,7 @@ pub mod state;
 pub mod telling;
 pub mod timeline;
 pub mod titles;
+pub mod unusable;
 pub mod views;
 pub mod walk;
 pub mod why;
@@ -73,6 +78,7 @@ pub use chooser::{AskedBy, Chooser, ChooserAction};
 pub use color::channel::{Categories, Category, Channel, Colored, Numbers, Whose};
 pub use color::view::{ColorBy, ColorRange, ColorView};
 pub use color::{ColorMap, PointValues, Scale};
+pub use columns::{ColumnRow, ColumnsAction, ColumnsDialog, PREVIEW, Preview};
 pub use commands::analysis::AnalysisAction;
 pub use commands::color::ColorAction;
 pub use commands::command::{Command, Mode};
@@ -104,10 +110,11 @@ pub use picking::region::{Lasso, Region};
 pub use picking::sight::{Sight, Within};
 pub use picking::tool::Tool;
 pub use picture::{Ground, Layout, Mark, Picture, PictureChoice, PictureDraft, PictureSize};
+pub use pictures::Pictures;
 pub use plan::plan_of;
 pub use projection::{Projected, ProjectionKind, ProjectionView};
 pub use quitting::{QuitAction, Quitting};
-pub use roles::LeftOut;
+pub use roles::{ColumnRole, FileColumn, FileRoles, LeftOut, Roles, Told};
 pub use runs::compared::Compared;
 pub use runs::list::{KeptRun, RunId, RunList};
 pub use runs::which::Saved;
@@ -126,6 +133,7 @@ pub use state::{Room, SCALES, State};
 pub use telling::{Kinds, Telling};
 pub use timeline::{TimeAxis, TimelineView};
 pub use titles::title_of;
+pub use unusable::{UnusableAction, UnusableDialog};
 pub use views::{CountsView, PlaneView, PlaneWindow, SpaceView};
 pub use walk::{WalkView, Walked, Walkthrough};
 pub use why::Why;

@@ -1,4 +1,117 @@
-//! Numeric columns that a file was opened without, since they are no coordinates.
+//! What the columns of a file are: coordinates, the label, the name, or neither; and which numeric ones it was opened without.
+
+use serde::{Deserialize, Serialize};
+
+use crate::app::model::pictures::Pictured;
+use crate::cloud::{ColumnChoice, Source};
+
+/// What a column is taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnRole {
+    Coordinate,
+    /// The one column that says of what kind a row is.
+    Label,
+    /// The one column that names a row.
+    Name,
+    Ignored,
+}
+
+impl ColumnRole {
+    pub const ALL: [Self; 4] = [Self::Coordinate, Self::Label, Self::Name, Self::Ignored];
+
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Coordinate => "Coordinate",
+            Self::Label => "Label",
+            Self::Name => "Name",
+            Self::Ignored => "Ignored",
+        }
+    }
+
+    /// What it means, for who hovers over it.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Coordinate => "A dimension in which is searched.",
+            Self::Label => "Says of what kind a row is: colours points, and counts neighbours by kind. One column can be the label.",
+            Self::Name => "What a row is called in tooltips, tables and answers. One column can be the name.",
+            Self::Ignored => "Not searched; told of each point beside its coordinates.",
+        }
+    }
+}
+
+/// A column of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileColumn {
+    pub name: String,
+    /// What stands for it among all columns: its name, or its number where another one has that name.
+    pub key: String,
+}
+
+/// Which column says something of a row.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Told {
+    /// Nobody said; it is told by headings and contents.
+    #[default]
+    Guessed,
+    Nothing,
+    By(FileColumn),
+}
+
+impl Told {
+    /// The column that was chosen.
+    pub fn column(&self) -> Option<&FileColumn> {
+        if let Self::By(column) = self { Some(column) } else { None }
+    }
+}
+
+/// Which columns say what a row is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Roles {
+    pub label: Told,
+    pub name: Told,
+    /// Whether rows are pictures.
+    pub pictures: Pictured,
+}
+
+impl Roles {
+    /// `label state, name city`; `None` where nothing was chosen.
+    pub fn sentence(&self) -> Option<String> {
+        let told = [("label", &self.label), ("name", &self.name)];
+        let said: Vec<String> = told.iter().filter_map(|(what, by)| Some(format!("{what} {}", by.column()?.name))).collect();
+        (!said.is_empty()).then(|| said.join(", "))
+    }
+}
+
+/// What was chosen of the columns of a file, kept for the next time that it is opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FileRoles {
+    /// The file's absolute path.
+    pub path: String,
+    /// The coordinates, as they are typed.
+    pub columns: String,
+    pub roles: Roles,
+}
+
+impl FileRoles {
+    /// More is not kept, so that the settings stay small.
+    pub const LONGEST: usize = 16 << 10;
+
+    /// The path by which a source's file is kept; `None` where it is no file, or its name is no text.
+    pub fn path_of(source: &Source) -> Option<&str> {
+        if let Source::File { path, .. } = source { path.to_str() } else { None }
+    }
+}
+
+/// Columns of a source as they are typed.
+pub fn typed(columns: &ColumnChoice) -> String {
+    match columns {
+        ColumnChoice::Default => String::new(),
+        ColumnChoice::Named(names) => ranges(names).unwrap_or_else(|| names.join(",")),
+    }
+}
 
 /// A numeric column that was taken for no coordinate.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +154,14 @@ mod tests {
         assert_eq!(text(&[0, 1, 2, 3, 5]).as_deref(), Some("0-3,5"));
         assert_eq!(text(&[7]).as_deref(), Some("7"));
         assert_eq!(ranges(&["x".to_owned()]), None);
+    }
+
+    #[test]
+    fn what_was_chosen_is_said() {
+        let column = |name: &str| Told::By(FileColumn { name: name.to_owned(), key: name.to_owned() });
+        let said = |label, name| Roles { label, name, ..Roles::default() }.sentence();
+        assert_eq!(said(column("state"), column("city")).as_deref(), Some("label state, name city"));
+        assert_eq!((said(Told::Nothing, column("city")).as_deref(), said(Told::Guessed, Told::Nothing)), (Some("name city"), None));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::app::model::analysis::Analysed;
 use crate::app::model::answer::{Answered, Picked};
 use crate::app::model::chooser::Chooser;
 use crate::app::model::color::channel::Colored;
+use crate::app::model::columns::ColumnsDialog;
 use crate::app::model::export::ExportDialog;
 use crate::app::model::files::{FileState, SessionFile};
 use crate::app::model::finder::Finder;
@@ -22,16 +23,19 @@ use crate::app::model::parts::PartsDialog;
 use crate::app::model::picking::beside::Beside;
 use crate::app::model::picking::tool::Tool;
 use crate::app::model::picture::Picture;
+use crate::app::model::pictures::{Pictured, Pictures};
 use crate::app::model::projection::Projected;
 use crate::app::model::quitting::Quitting;
-use crate::app::model::roles::LeftOut;
+use crate::app::model::roles::{LeftOut, Roles};
 use crate::app::model::runs::list::RunList;
 use crate::app::model::scene::Scene;
 use crate::app::model::selection::facts::Facts;
 use crate::app::model::selection::named::NamedSets;
 use crate::app::model::selection::{Hovered, Selection};
 use crate::app::model::sort::Sort;
+use crate::app::model::telling::Telling;
 use crate::app::model::timeline::TimelineView;
+use crate::app::model::unusable::UnusableDialog;
 use crate::app::model::walk::Walked;
 use crate::app::model::why::Why;
 use crate::cloud::formats::ColumnInfo;
@@ -101,6 +105,12 @@ pub struct Session {
     pub columns: Option<FileColumns>,
     /// The numeric columns that its file was opened without.
     pub left_out: Vec<LeftOut>,
+    /// Which of its columns say what a row is.
+    pub roles: Roles,
+    /// The pictures that the names of its columns say that rows are.
+    pub pictures_named: Option<Pictures>,
+    /// What is to be said of how its file was read.
+    pub note: Option<String>,
     /// The last whole run over [`Self::cloud`].
     pub record: Option<Arc<RunRecord>>,
     /// Histogram and bands of [`Self::record`], once they are made.
@@ -184,13 +194,17 @@ pub struct Session {
     pub parts: Option<PartsDialog>,
     /// What is waited for before the window closes.
     pub quitting: Option<Quitting>,
+    /// Whether a file is opened without some of its rows, while it is asked.
+    pub unusable: Option<UnusableDialog>,
+    /// What the columns of the file are, while it is chosen.
+    pub columns_dialog: Option<ColumnsDialog>,
 }
 
 impl Session {
     /// Whether a dialog is open, which has all keys to itself. The sheet of shortcuts is none: its keys are tried out beside it.
     pub fn has_dialog(&self) -> bool {
-        let asks = self.export.is_some() || self.chooser.is_some() || self.finder.is_some() || self.parts.is_some();
-        asks || self.quitting == Some(Quitting::Asks)
+        let files = self.export.is_some() || self.chooser.is_some() || self.parts.is_some() || self.columns_dialog.is_some();
+        files || self.finder.is_some() || self.unusable.is_some() || self.quitting == Some(Quitting::Asks)
     }
 
     /// What a picture of the window shows: everything but what lies over it.
@@ -198,11 +212,12 @@ impl Session {
         let live = Live { known: true, ..self.live.clone() };
         Self {
             help: false,
-            manual: None,
             about: false,
-            finder: None,
-            export: None,
             chooser: None,
+            columns_dialog: None,
+            export: None,
+            finder: None,
+            manual: None,
             parts: None,
             quitting: None,
             tool: Tool::Move,
@@ -217,6 +232,21 @@ impl Session {
     /// The same with no more over the points than they would be without: no query, no neighbours, no note.
     pub fn portrait_of_points(&self) -> Self {
         Self { only_points: true, walked: self.walked.without_marks(), ..self.portrait() }
+    }
+
+    /// The answer in a sentence.
+    pub fn answer_sentence(&self) -> Option<String> {
+        self.answered.as_ref().map(|answered| Telling::of(answered, self.picked, self.listed_beside(), &self.roles).sentence())
+    }
+
+    /// The pictures that rows of a cloud are, which is the one shown or has its axes.
+    pub fn pictures(&self, cloud: &PointCloud) -> Option<Pictures> {
+        let pictures = match self.roles.pictures {
+            Pictured::Named => self.pictures_named,
+            Pictured::Nothing => None,
+            Pictured::As(pictures) => Some(pictures),
+        };
+        pictures.filter(|pictures| pictures.fits(cloud.dims()))
     }
 
     /// Whether a legend is drawn: in the window always, in a picture where it is asked for.

@@ -14,10 +14,12 @@ use crate::app::model::look::Look;
 use crate::app::model::pane::{PaneKind, default_layout};
 use crate::app::model::picture::PictureChoice;
 use crate::app::model::projection::ProjectionView;
+use crate::app::model::roles::FileRoles;
 use crate::app::model::runs::RunsView;
 use crate::app::model::saved::layout::Layout;
 use crate::app::model::views::{self, ConvergenceView, CountsView, PlaneView, PlaneWindow, SpaceView};
 use crate::app::model::walk::WalkView;
+use crate::cloud::Source;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
@@ -49,6 +51,8 @@ pub struct State {
     pub lesson: LessonView,
     /// Files that were opened, the latest first.
     pub recent: Vec<PathBuf>,
+    /// What was chosen of the columns of files, the latest first.
+    pub file_roles: Vec<FileRoles>,
     /// Whether the hints of the first start are shown.
     pub hints: bool,
     /// What is to come back when the projector's scale is left.
@@ -85,6 +89,7 @@ impl Default for State {
             scale: 1.0,
             lesson: LessonView::default(),
             recent: Vec::new(),
+            file_roles: Vec::new(),
             hints: true,
             before_presenter: None,
             show_problem: true,
@@ -137,6 +142,9 @@ pub struct BeforePresenter {
 impl State {
     /// As many files are remembered.
     pub const RECENT: usize = 10;
+
+    /// Of as many files it is remembered what their columns are.
+    pub const FILE_ROLES: usize = 50;
 
     /// As it can be shown: what was saved may have been changed by hand, or by a program that went wrong, and a window that
     /// stops at every start could not even be told to forget it.
@@ -201,6 +209,22 @@ impl State {
         self.recent.retain(|known| known != path);
         self.recent.insert(0, path.to_owned());
         self.recent.truncate(Self::RECENT);
+    }
+
+    /// What was chosen of the columns of a source's file.
+    pub fn roles_of(&self, source: &Source) -> Option<&FileRoles> {
+        let path = FileRoles::path_of(source)?;
+        self.file_roles.iter().find(|kept| kept.path == path)
+    }
+
+    /// Remembers what was chosen of the columns of a source's file, in place of what was chosen before; `None` forgets it.
+    pub fn keep_roles(&mut self, source: &Source, chosen: Option<FileRoles>) {
+        let Some(path) = FileRoles::path_of(source) else { return };
+        self.file_roles.retain(|kept| kept.path != path);
+        if let Some(chosen) = chosen.filter(|chosen| chosen.columns.len() + path.len() <= FileRoles::LONGEST) {
+            self.file_roles.insert(0, FileRoles { path: path.to_owned(), ..chosen });
+            self.file_roles.truncate(Self::FILE_ROLES);
+        }
     }
 
     /// Takes the projector's scale, or leaves it for what was before.
@@ -269,6 +293,21 @@ mod tests {
     use crate::knn::{DeviceId, EngineId};
     use crate::run::EngineChoice;
     use crate::run::compare::Quantity;
+
+    #[test]
+    fn what_columns_are_is_kept_of_a_number_of_files() {
+        let source = |at: usize| Source::File { path: format!("/there/{at}.csv").into(), columns: Default::default() };
+        let mut state = State::default();
+        for at in 0..State::FILE_ROLES + 5 {
+            state.keep_roles(&source(at), Some(FileRoles { columns: at.to_string(), ..FileRoles::default() }));
+        }
+        assert_eq!(state.file_roles.len(), State::FILE_ROLES);
+        assert!(state.roles_of(&source(4)).is_none());
+        assert_eq!(state.roles_of(&source(7)).map(|kept| kept.columns.as_str()), Some("7"));
+        state.keep_roles(&source(7), None);
+        state.keep_roles(&source(8), Some(FileRoles { columns: "0,".repeat(FileRoles::LONGEST), ..FileRoles::default() }));
+        assert!(state.roles_of(&source(7)).is_none() && state.roles_of(&source(8)).is_none(), "what is very long is not kept");
+    }
 
     #[test]
     fn the_state_survives_saving() {

@@ -2,6 +2,7 @@
 
 use crate::app::model::answer::{Answered, Picked};
 use crate::app::model::picking::beside::Beside;
+use crate::app::model::roles::{Roles, Told};
 use crate::cloud::formats::Cell;
 use crate::cloud::roles::words_of;
 use crate::knn::Metric;
@@ -67,9 +68,9 @@ impl Telling {
     /// Whose neighbours they are, where the query is a place.
     pub const PLACE: &str = "this place";
 
-    /// Tells an answer; `beside` is what the file has of the neighbours, once that was read, and `label` the column that is known to say of
-    /// what kind rows are.
-    pub fn of(answered: &Answered, picked: Option<Picked>, beside: Option<&Beside>, label: Option<&str>) -> Self {
+    /// Tells an answer; `beside` is what the file has of the neighbours, once that was read, and `roles` the columns that are known to say
+    /// what rows are.
+    pub fn of(answered: &Answered, picked: Option<Picked>, beside: Option<&Beside>, roles: &Roles) -> Self {
         let metric = answered.record.spec.metric;
         // Of the answer: a query that is dragged or picked may be a moment ahead.
         let own = answered.record.query_cloud.is_none().then(|| answered.row());
@@ -78,8 +79,8 @@ impl Telling {
         let others = || neighbors.iter().filter(|&&(row, _)| Some(row) != own);
         let distances: Vec<f64> = others().map(|&(_, squared)| metric.distance(squared)).collect();
         let farthest = distances.last().copied().unwrap_or(0.0);
-        let kinds = beside.and_then(|beside| kinds(beside, label, neighbors.len(), place_of_own));
-        let name = beside.zip(place_of_own).and_then(|(beside, place)| name(beside, label, place));
+        let kinds = beside.and_then(|beside| kinds(beside, roles, neighbors.len(), place_of_own));
+        let name = beside.zip(place_of_own).and_then(|(beside, place)| name(beside, roles, place));
         let whose = match (name, own, picked) {
             (Some(name), ..) => name,
             (None, Some(row), _) => format!("row {}", text::thousands(answered.record.cloud.record(row as usize))),
@@ -134,6 +135,18 @@ fn texts(beside: &Beside, column: usize) -> Vec<Option<String>> {
     (0..beside.rows.len()).map(|place| beside.cell(place, column).and_then(cell_text)).collect()
 }
 
+/// The same of a column that tells something: of one that was chosen any number does.
+fn texts_of(beside: &Beside, column: usize, told: &Told) -> Vec<Option<String>> {
+    (0..beside.rows.len()).map(|place| text_of(beside.cell(place, column)?, told)).collect()
+}
+
+fn text_of(cell: &Cell, told: &Told) -> Option<String> {
+    match (cell, told) {
+        (Cell::Number(value), Told::By(_)) => Some(text::coordinate(*value)),
+        _ => cell_text(cell),
+    }
+}
+
 /// As much of a text as a sentence has room for.
 fn shortened(text: &str) -> String {
     const MOST: usize = 40;
@@ -162,14 +175,24 @@ fn variety(texts: &[Option<String>]) -> (usize, usize) {
     (there.len(), rows)
 }
 
-/// By which column neighbours are of kinds: by the one that is known to be a label, by a heading, or else by the text that repeats most.
-fn kind_column(beside: &Beside, label: Option<&str>) -> Option<usize> {
-    if let Some(known) = label.and_then(|label| beside.others()?.columns.iter().position(|column| column == label)) {
-        return Some(known);
+/// Where a column that was chosen stands; within `None`, nobody chose.
+fn chosen(beside: &Beside, told: &Told) -> Option<Option<usize>> {
+    match told {
+        Told::Guessed => None,
+        Told::Nothing => Some(None),
+        Told::By(of) => Some(beside.others().and_then(|others| others.columns.iter().position(|column| *column == of.name))),
     }
+}
+
+/// By which column neighbours are of kinds: by the one that is known to be a label, by a heading, or else by the text that repeats most.
+fn kind_column(beside: &Beside, roles: &Roles) -> Option<usize> {
+    if let Some(known) = chosen(beside, &roles.label) {
+        return known;
+    }
+    let named = chosen(beside, &roles.name).flatten();
     let repeats = |column: usize| {
         let (different, rows) = variety(&texts(beside, column));
-        rows > 1 && different * 2 <= rows
+        Some(column) != named && rows > 1 && different * 2 <= rows
     };
     let by_heading = headed(beside, &LABELS, repeats);
     by_heading.or_else(|| {
@@ -178,9 +201,9 @@ fn kind_column(beside: &Beside, label: Option<&str>) -> Option<usize> {
     })
 }
 
-fn kinds(beside: &Beside, label: Option<&str>, neighbors: usize, own: Option<usize>) -> Option<Kinds> {
-    let column = kind_column(beside, label)?;
-    let texts = texts(beside, column);
+fn kinds(beside: &Beside, roles: &Roles, neighbors: usize, own: Option<usize>) -> Option<Kinds> {
+    let column = kind_column(beside, roles)?;
+    let texts = texts_of(beside, column, &roles.label);
     let mut counts: Vec<(String, usize)> = Vec::new();
     for (_, text) in texts.iter().enumerate().take(neighbors).filter(|&(place, _)| Some(place) != own) {
         let kind = text.as_deref().unwrap_or("–");
@@ -202,7 +225,10 @@ fn kinds(beside: &Beside, label: Option<&str>, neighbors: usize, own: Option<usi
 }
 
 /// The column that names rows, of which `kind` says of what kind they are.
-fn name_column(beside: &Beside, kind: Option<usize>) -> Option<usize> {
+fn name_column(beside: &Beside, roles: &Roles, kind: Option<usize>) -> Option<usize> {
+    if let Some(known) = chosen(beside, &roles.name) {
+        return known;
+    }
     let names_rows = |column: usize| Some(column) != kind && is_text(beside, column);
     let by_heading = headed(beside, &NAMES, names_rows);
     by_heading.or_else(|| {
@@ -211,18 +237,28 @@ fn name_column(beside: &Beside, kind: Option<usize>) -> Option<usize> {
     })
 }
 
+/// The columns that say of what kind rows are, and that name them, whether they were chosen or not.
+pub fn told_by<'a>(beside: &'a Beside, roles: &Roles) -> [Option<&'a str>; 2] {
+    let kind = kind_column(beside, roles);
+    let heading = |column: usize| beside.others()?.columns.get(column).map(String::as_str);
+    [kind, name_column(beside, roles, kind)].map(|column| column.and_then(heading))
+}
+
 /// What each of the rows is called, where it is called anything.
-pub fn names(beside: &Beside, label: Option<&str>) -> Vec<Option<String>> {
-    let kind = kind_column(beside, label);
-    let Some(column) = name_column(beside, kind).or(kind) else { return Vec::new() };
-    texts(beside, column).into_iter().map(|text| text.as_deref().map(shortened)).collect()
+pub fn names(beside: &Beside, roles: &Roles) -> Vec<Option<String>> {
+    let kind = kind_column(beside, roles);
+    let texts = match name_column(beside, roles, kind) {
+        Some(column) => texts_of(beside, column, &roles.name),
+        None => kind.map(|kind| texts_of(beside, kind, &roles.label)).unwrap_or_default(),
+    };
+    texts.into_iter().map(|text| text.as_deref().map(shortened)).collect()
 }
 
 /// What a row is called: `West Union, IL`.
-fn name(beside: &Beside, label: Option<&str>, place: usize) -> Option<String> {
-    let kind = kind_column(beside, label);
-    let column = name_column(beside, kind)?;
-    let name = shortened(&beside.cell(place, column).and_then(cell_text)?);
+fn name(beside: &Beside, roles: &Roles, place: usize) -> Option<String> {
+    let kind = kind_column(beside, roles);
+    let column = name_column(beside, roles, kind)?;
+    let name = shortened(&beside.cell(place, column).and_then(|cell| text_of(cell, &roles.name))?);
     let kind = kind.filter(|&kind| is_text(beside, kind)).and_then(|kind| beside.cell(place, kind).and_then(cell_text));
     Some(kind.map_or_else(|| name.clone(), |kind| format!("{name}, {kind}")))
 }
@@ -245,9 +281,9 @@ mod tests {
     fn rows_are_named_by_the_column_that_names_them() {
         let row = |city: &str, state: &str| vec![Cell::Number(7.0), text(city), text(state)];
         let rows = vec![row("Ames", "IA"), row("Boone", "IA"), vec![Cell::Number(7.0), Cell::Missing, text("IA")], row("Tama", "IA")];
-        let all = names(&beside(&["pop", "city", "state"], rows.clone()), None);
+        let all = names(&beside(&["pop", "city", "state"], rows.clone()), &Roles::default());
         assert_eq!(all, [Some("Ames".to_owned()), Some("Boone".to_owned()), None, Some("Tama".to_owned())]);
-        assert!(names(&beside(&["pop"], vec![vec![Cell::Number(0.5)]; 3]), None).iter().all(Option::is_none), "numbers are no names");
+        assert!(names(&beside(&["pop"], vec![vec![Cell::Number(0.5)]; 3]), &Roles::default()).iter().all(Option::is_none), "numbers are no names");
     }
 
     fn text(text: &str) -> Cell {
@@ -259,8 +295,8 @@ mod tests {
         let row = |zip: f64, city: &str, state: &str| vec![Cell::Number(zip), text(city), text(state)];
         let rows = vec![row(1.0, "Woodburn", "IA"), row(2.0, "Osceola", "IA"), row(3.0, "Davis City", "MO"), row(4.0, "Lacona", "IA")];
         let beside = beside(&["zip_code", "city", "state"], rows);
-        assert_eq!(name(&beside, None, 0).as_deref(), Some("Woodburn, IA"));
-        let kinds = kinds(&beside, None, 4, Some(0)).expect("states");
+        assert_eq!(name(&beside, &Roles::default(), 0).as_deref(), Some("Woodburn, IA"));
+        let kinds = kinds(&beside, &Roles::default(), 4, Some(0)).expect("states");
         assert_eq!((kinds.sentence().as_str(), kinds.alike), ("state: IA 2, MO 1", Some((2, 3))));
     }
 
@@ -268,8 +304,8 @@ mod tests {
     fn a_label_is_a_kind_and_no_name() {
         let rows = (0..20).map(|at| vec![Cell::Number(f64::from(at) + 0.5), Cell::Number(f64::from(at % 8))]).collect();
         let beside = beside(&["weight", "digit"], rows);
-        assert_eq!(name(&beside, None, 3), None);
-        let kinds = kinds(&beside, None, 20, None).expect("digits");
+        assert_eq!(name(&beside, &Roles::default(), 3), None);
+        let kinds = kinds(&beside, &Roles::default(), 20, None).expect("digits");
         // 0 to 3 three times each, 4 to 7 twice.
         assert_eq!((kinds.counts.len(), kinds.others, kinds.alike), (KINDS, 6, None));
         assert_eq!(kinds.sentence(), "digit: 0 3, 1 3, 2 3, 3 3, 4 2, others 6");
@@ -279,8 +315,22 @@ mod tests {
     fn texts_without_a_known_heading_serve_too() {
         let rows = ["ab", "cd", "ef", "gh"].map(|name| vec![text(name), text(if name < "d" { "low" } else { "high" })]).to_vec();
         let beside = beside(&["one", "two"], rows);
-        assert_eq!(name(&beside, None, 1).as_deref(), Some("cd, low"));
-        assert_eq!(kinds(&beside, None, 4, Some(1)).expect("kinds").alike, Some((1, 3)));
+        assert_eq!(name(&beside, &Roles::default(), 1).as_deref(), Some("cd, low"));
+        assert_eq!(kinds(&beside, &Roles::default(), 4, Some(1)).expect("kinds").alike, Some((1, 3)));
+    }
+
+    #[test]
+    fn columns_that_were_chosen_come_first() {
+        use crate::app::model::roles::FileColumn;
+        let row = |city: &str, state: &str, size: f64| vec![text(city), text(state), Cell::Number(size)];
+        let beside = beside(&["city", "state", "size"], vec![row("Ames", "IA", 1.5), row("Boone", "IA", 1.5), row("Tama", "MO", 2.5)]);
+        let by = |name: &str| Told::By(FileColumn { name: name.to_owned(), key: name.to_owned() });
+        assert_eq!(told_by(&beside, &Roles::default()), [None, Some("city")], "of three rows, two are too few to be kinds");
+        let roles = Roles { label: by("size"), name: by("state"), ..Roles::default() };
+        assert_eq!((told_by(&beside, &roles), name(&beside, &roles, 2).as_deref()), ([Some("size"), Some("state")], Some("MO")));
+        assert_eq!(kinds(&beside, &roles, 3, Some(0)).expect("sizes").sentence(), "size: 1.5 1, 2.5 1");
+        let none = Roles { label: Told::Nothing, name: Told::Nothing, ..Roles::default() };
+        assert_eq!((told_by(&beside, &none), names(&beside, &none)), ([None, None], Vec::new()));
     }
 
     #[test]
@@ -294,6 +344,6 @@ mod tests {
     #[test]
     fn nothing_is_made_up() {
         let beside = beside(&["height"], vec![vec![Cell::Number(0.25)], vec![Cell::Missing]]);
-        assert_eq!((name(&beside, None, 0), kinds(&beside, None, 2, None)), (None, None));
+        assert_eq!((name(&beside, &Roles::default(), 0), kinds(&beside, &Roles::default(), 2, None)), (None, None));
     }
 }

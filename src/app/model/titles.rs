@@ -37,8 +37,7 @@ pub fn title_of(pane: PaneKind, state: &State, session: &Session) -> String {
 fn places(session: &Session) -> Option<String> {
     let cloud = session.cloud.as_ref()?;
     let points = || text::count(cloud.len() as u64, "point", "points");
-    let label = session.left_out.iter().find(|column| column.is_label).map(|column| column.name.as_str());
-    let telling = session.answered.as_ref().map(|answered| Telling::of(answered, session.picked, session.listed_beside(), label));
+    let telling = session.answered.as_ref().map(|answered| Telling::of(answered, session.picked, session.listed_beside(), &session.roles));
     let what = telling.filter(|telling| telling.found > 0).map_or_else(points, |telling| {
         let whose = if telling.whose == Telling::PLACE { "a place" } else { &telling.whose };
         if telling.found == 1 { format!("Nearest of {whose}") } else { format!("{} nearest of {whose}", text::thousands(telling.found as u64)) }

@@ -2,8 +2,9 @@
 
 use egui::{Grid, Pos2, Rect, Response, RichText, Tooltip, Ui, vec2};
 
+use crate::app::features::pictures::picture_ui;
 use crate::app::look::widgets::number;
-use crate::app::model::{Colored, PaneKind, Picked, Session, Whose};
+use crate::app::model::{Colored, Others, PaneKind, Picked, Session, Told, Whose};
 use crate::app::panes::descriptor::PaneContext;
 use crate::cloud::formats::Cell;
 use crate::cloud::{PointCloud, Source};
@@ -12,6 +13,9 @@ use crate::text;
 
 /// Coordinates, and other columns, that are listed.
 const LISTED: usize = 8;
+
+/// The side of a picture.
+const PICTURE: f32 = 84.0;
 
 /// Points of the screen around the point that stay uncovered.
 const CLEAR: f32 = 24.0;
@@ -31,7 +35,12 @@ pub fn hover_ui(
     let Some(place) = screen(cloud, row).filter(|place| rect.contains(*place)) else { return };
     let anchor = Rect::from_center_size(place, vec2(CLEAR, CLEAR));
     Tooltip::always_open(ui.ctx().clone(), response.layer_id, response.id.with("hovered"), anchor).show(|ui| {
-        ui.label(RichText::new(title(session, hovered.what, cloud, row)).strong());
+        let known = context.lookup.known(cloud, &[row as u32]).and_then(|found| found.as_ref().as_ref().ok());
+        let called = known.and_then(|others| named(session, others)).map_or_else(String::new, |name| format!("{name}, "));
+        ui.label(RichText::new(format!("{called}{}", title(session, hovered.what, cloud, row))).strong());
+        if let Some(pictures) = session.pictures(cloud) {
+            picture_ui(ui, cloud, row, pictures, PICTURE);
+        }
         Grid::new("facts").num_columns(2).spacing([10.0, 2.0]).show(ui, |ui| {
             for (name, value) in facts(session, hovered.what, cloud, row) {
                 ui.label(RichText::new(name).color(context.palette.text_weak));
@@ -48,9 +57,11 @@ pub fn hover_ui(
             match lookup.known(cloud, &[row as u32]).map(|found| &**found) {
                 Some(Ok(others)) => {
                     // The value that sets the colour is listed already.
-                    let told = |name: &str| coloring.as_ref().is_some_and(|(title, _)| title == name);
-                    let cells = others.columns.iter().zip(others.rows.iter().flatten());
-                    for (name, cell) in cells.filter(|(name, _)| !told(name)).take(LISTED) {
+                    let is = |told: &Told, name: &str| told.column().is_some_and(|column| column.name == name);
+                    let told = |name: &str| is(&session.roles.name, name) || coloring.as_ref().is_some_and(|(title, _)| title == name);
+                    let mut cells: Vec<_> = others.columns.iter().zip(others.rows.iter().flatten()).filter(|(name, _)| !told(name)).collect();
+                    cells.sort_by_key(|(name, _)| !is(&session.roles.label, name));
+                    for (name, cell) in cells.into_iter().take(LISTED) {
                         ui.label(RichText::new(name).color(context.palette.text_weak));
                         ui.label(cell_text(cell));
                         ui.end_row();
@@ -73,6 +84,13 @@ pub fn hover_ui(
             }
         });
     });
+}
+
+/// What a row is called by the column that was chosen for it.
+fn named(session: &Session, others: &Others) -> Option<String> {
+    let column = session.roles.name.column()?;
+    let at = others.columns.iter().position(|name| *name == column.name)?;
+    Some(cell_text(others.rows.first()?.get(at)?))
 }
 
 fn title(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> String {
@@ -110,10 +128,12 @@ fn counted(session: &Session) -> impl Iterator<Item = (String, u32)> {
 
 /// What is known at once.
 fn facts(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> Vec<(String, String)> {
+    // A picture says more than its first pixels.
+    let listed = if session.pictures(cloud).is_some() { 0 } else { LISTED };
     let mut facts: Vec<(String, String)> =
-        cloud.axes().iter().enumerate().take(LISTED).map(|(axis, of)| (of.name.clone(), text::coordinate(cloud.coordinate(row, axis)))).collect();
-    if cloud.dims() > LISTED {
-        facts.push(("more".to_owned(), format!("{} coordinates", cloud.dims() - LISTED)));
+        cloud.axes().iter().enumerate().take(listed).map(|(axis, of)| (of.name.clone(), text::coordinate(cloud.coordinate(row, axis)))).collect();
+    if listed > 0 && cloud.dims() > listed {
+        facts.push(("more".to_owned(), format!("{} coordinates", cloud.dims() - listed)));
     }
     if let (Picked::Row(row), Some(answered)) = (what, &session.answered)
         && let Some((rank, (_, squared))) = answered.neighbors().enumerate().find(|(_, (neighbor, _))| *neighbor == row)

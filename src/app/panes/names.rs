@@ -22,8 +22,7 @@ pub fn names_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, screen: &dyn Fn(
     let Some(answered) = &session.answered else { return };
     let data = &answered.record.cloud;
     let rows = answered.rows_to_tell();
-    let label = session.left_out.iter().find(|column| column.is_label).map(|column| column.name.as_str());
-    let names = session.listed_beside().map(|beside| telling::names(beside, label)).unwrap_or_default();
+    let names = session.listed_beside().map(|beside| telling::names(beside, &session.roles)).unwrap_or_default();
     let painter = ui.painter().with_clip_rect(rect);
     // The points themselves are not covered either.
     let around = |place: Pos2| Rect::from_center_size(place, Vec2::splat(8.0));

@@ -92,6 +92,9 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
             if let Some(dialog) = &app.session().parts {
                 return Err(FormatError::Ambiguous { parts: dialog.parts.clone(), path: dialog.path.clone() }.into());
             }
+            if let Some(dialog) = &app.session().unusable {
+                bail!("{}", dialog.error);
+            }
             if !app.is_busy()
                 && started.elapsed() > Duration::from_secs(1)
                 && let Some(entry) = app.session().log.entries().iter().rev().find(|entry| entry.level == crate::app::model::log::Level::Error)

@@ -19,7 +19,7 @@ use crate::app::model::{
     Projected, ProjectionKind, ProjectionView, Purpose, RunId, SavedSession, Selection, Session, SessionFile, Target, Then, file_name,
 };
 use crate::app::shell::app::App;
-use crate::cloud::formats::FormatError;
+use crate::cloud::formats::{FormatError, Records};
 use crate::cloud::{CloudError, Fingerprint, PointCloud};
 use crate::knn::{EngineId, Walk};
 use crate::lesson::LessonError;
@@ -220,6 +220,9 @@ pub static COMPARE: Kind<App, (), Arc<Compared>> = Kind::new(Slot::Compare, "com
 
 /// What columns the cloud's file has.
 pub static COLUMNS: Kind<App, (), FileColumns> = Kind::new(Slot::Columns, "columns", App::columns_listed);
+
+/// The first rows of the file whose columns are chosen.
+pub static PREVIEW: Kind<App, (), Result<Records, FormatError>> = Kind::new(Slot::Preview, "preview", App::preview_read);
 
 /// Whether an engine can run, on each of its devices.
 pub static PROBE: Kind<App, EngineId, Vec<EngineStatus>> = Kind { several: true, ..Kind::new(Slot::Probe, "probe", App::engine_probed) };

@@ -124,6 +124,8 @@ impl App {
         crate::app::shell::panels::chooser::chooser_ui(ui, &self.state, &self.session, palette, &mut self.actions);
         crate::app::shell::panels::quit::quit_ui(ui, &self.session, palette, &mut self.actions);
         crate::app::shell::panels::parts::parts_ui(ui, &self.session, palette, &mut self.actions);
+        crate::app::shell::panels::unusable::unusable_ui(ui, &self.session, palette, &mut self.actions);
+        crate::app::shell::panels::columns::columns_ui(ui, &self.session, palette, &mut self.actions);
         crate::app::shell::panels::shortcuts::shortcuts_ui(ui, &self.session, palette, &mut self.actions);
         crate::app::shell::panels::manual::manual_ui(ui, &self.session, &mut self.handles.manual, palette, &mut self.actions);
         if self.session.about {

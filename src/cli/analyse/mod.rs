@@ -10,7 +10,7 @@ use anyhow::{anyhow, bail};
 
 use super::answer::answer;
 use super::bar::Bar;
-use super::input::{DeviceArgs, EngineParser, metrics, note_assumed};
+use super::input::{DeviceArgs, EngineParser, metrics, note_assumed, note_first_line};
 use super::recall::table_path;
 use super::record::spare_files;
 use super::usage::Usage;
@@ -207,7 +207,9 @@ fn spec(args: &AnalyseArgs, path: &Path) -> RunSpec {
 
 fn load(path: &Path, columns: Option<ColumnChoice>, args: &AnalyseArgs) -> anyhow::Result<Arc<PointCloud>> {
     let source = Source::File { path: path.to_owned(), columns: columns.unwrap_or_default() };
-    Ok(Arc::new(cloud::load(&source, args.drop_nonfinite, &Bar::new("reading the cloud"))?))
+    let cloud = Arc::new(cloud::load(&source, args.drop_nonfinite, &Bar::new("reading the cloud"))?);
+    note_first_line(&source);
+    Ok(cloud)
 }
 
 fn neighbours(args: &AnalyseArgs, path: &Path, cloud: &Arc<PointCloud>, engines: &mut Engines) -> anyhow::Result<RunRecord> {

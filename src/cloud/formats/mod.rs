@@ -205,7 +205,7 @@ impl Format {
 pub fn registry() -> &'static [Format] {
     const REGISTRY: &[Format] = &[
         Format {
-            name: "delimited text",
+            name: TEXT,
             extensions: &["csv", "tsv", "tab", "txt", "dat", "xyz", "asc", "pts"],
             about: "comma, tab, semicolon, bar or spaces; with or without a header; quotes, # comments; also as .gz",
             magic: &[],
@@ -418,6 +418,9 @@ const FOREIGN: &[Foreign] = &[
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
 
+/// The name of the format of tables.
+const TEXT: &str = "delimited text";
+
 /// The name of the format that other texts are easily mistaken for.
 const JSON: &str = "JSON";
 
@@ -455,6 +458,13 @@ pub fn parts(path: &Path, progress: &dyn Progress) -> Result<Vec<Entry>, FormatE
 pub fn attribute(path: &Path, name: &str, progress: &dyn Progress) -> Result<Option<String>, FormatError> {
     let input = Input::new(path, progress)?;
     if recognise(&input)?.name == "HDF5 file" { hdf5::attribute(&input, name) } else { Ok(None) }
+}
+
+/// What whoever reads the file should be told of it: that its first line was taken for none of the table.
+pub fn note(path: &Path, progress: &dyn Progress) -> Option<String> {
+    let input = Input::new(path, progress).ok()?;
+    let format = recognise(&input).ok()?;
+    if format.name == TEXT { delimited::note(&input).ok()? } else { None }
 }
 
 /// The 1-based line on which a record begins, if the file is text and still readable.

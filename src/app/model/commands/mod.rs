@@ -14,6 +14,7 @@ pub mod walk;
 use std::path::PathBuf;
 
 use crate::app::model::chooser::ChooserAction;
+use crate::app::model::columns::ColumnsAction;
 use crate::app::model::commands::analysis::AnalysisAction;
 use crate::app::model::commands::color::ColorAction;
 use crate::app::model::commands::command::Command;
@@ -35,6 +36,7 @@ use crate::app::model::quitting::QuitAction;
 use crate::app::model::samples::Sample;
 use crate::app::model::sort::Sort;
 use crate::app::model::timeline::TimelineView;
+use crate::app::model::unusable::UnusableAction;
 use crate::app::model::views::{ConvergenceView, CountsView, PlaneView, SpaceView};
 
 /// A change that a pane, a panel or a menu requests.
@@ -116,6 +118,10 @@ pub enum Action {
     Parts(PartsAction),
     /// An action of the dialog that asks before runs are lost.
     Quit(QuitAction),
+    /// An answer to whether a file is opened without some of its rows.
+    Unusable(UnusableAction),
+    /// An action of the table of a file's columns.
+    Columns(ColumnsAction),
     Lesson(LessonAction),
     Runs(RunsAction),
     Walk(WalkAction),
@@ -142,6 +148,8 @@ actions_of!(
     Parts(PartsAction),
     Quit(QuitAction),
     Choose(ChooserAction),
+    Columns(ColumnsAction),
+    Unusable(UnusableAction),
     Select(SelectAction),
     Pick(PickAction),
     Walk(WalkAction),

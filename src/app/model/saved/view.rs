@@ -8,6 +8,7 @@ use crate::app::model::color::view::ColorView;
 use crate::app::model::draft::Draft;
 use crate::app::model::pane::PaneKind;
 use crate::app::model::projection::{ProjectionKind, ProjectionView};
+use crate::app::model::roles::Roles;
 use crate::app::model::runs::RunsView;
 use crate::app::model::saved::layout::Layout;
 use crate::app::model::saved::ranges::Ranges;
@@ -26,6 +27,8 @@ pub struct SavedView {
     pub selected_records: Ranges,
     pub plane: PlaneView,
     pub space: SpaceView,
+    /// Which columns of the file say what a row is.
+    pub roles: Roles,
     pub color: ColorView,
     pub projection: ProjectionView,
     pub convergence: ConvergenceView,

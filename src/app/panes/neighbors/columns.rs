@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use egui::{FontId, Rangef, TextStyle, Ui};
 
-use crate::app::model::{Answered, Beside, Session, Sort, SortKey, sorted};
+use crate::app::model::{Answered, Beside, Session, Sort, SortKey, Told, sorted};
 use crate::app::panes::hover::cell_text;
 use crate::cloud::formats::Cell;
 use crate::text;
@@ -25,8 +25,10 @@ pub struct Columns<'a> {
     /// What the file has beside: of these neighbours, or while these are read still of others, whose columns are the same.
     beside: Option<&'a Beside>,
     is_read: bool,
-    /// The names of those that are shown.
-    others: &'a [String],
+    /// The columns that were chosen to say what a row is, the name first: they stand beside the row's number.
+    told: Vec<usize>,
+    /// The other columns of the file that are shown.
+    others: Vec<usize>,
 }
 
 /// A cell of the table.
@@ -43,8 +45,11 @@ impl<'a> Columns<'a> {
         let cloud = &answered.record.cloud;
         let beside = session.beside.as_ref().filter(|beside| Arc::ptr_eq(&beside.cloud, cloud));
         let is_read = session.listed_beside().is_some();
-        let others = beside.and_then(Beside::others).map_or(&[][..], |others| &others.columns[..others.columns.len().min(SHOWN)]);
-        Self { answered, neighbors, beside, is_read, others }
+        let all = beside.and_then(Beside::others).map_or(&[][..], |others| &others.columns);
+        let place = |told: &Told| all.iter().position(|name| told.column().is_some_and(|column| column.name == *name));
+        let told: Vec<usize> = [&session.roles.name, &session.roles.label].into_iter().filter_map(place).collect();
+        let others = (0..all.len()).filter(|column| !told.contains(column)).take(SHOWN).collect();
+        Self { answered, neighbors, beside, is_read, told, others }
     }
 
     fn dims(&self) -> usize {
@@ -54,8 +59,9 @@ impl<'a> Columns<'a> {
     pub fn names(&self) -> Vec<&'a str> {
         let distance = self.answered.record.spec.metric.heading();
         let axes = self.answered.record.cloud.axes().iter().take(SHOWN).map(|axis| axis.name.as_str());
-        let others = self.others.iter().map(String::as_str);
-        ["rank", "row", "squared distance", distance].into_iter().chain(axes).chain(others).collect()
+        let heading = |&column: &usize| self.beside.and_then(Beside::others).map_or("", |others| others.columns[column].as_str());
+        let (told, others) = (self.told.iter().map(heading), self.others.iter().map(heading));
+        ["rank", "row"].into_iter().chain(told).chain(["squared distance", distance]).chain(axes).chain(others).collect()
     }
 
     /// What is left out, and why.
@@ -63,7 +69,8 @@ impl<'a> Columns<'a> {
         let dims = self.answered.record.cloud.dims();
         let coordinates = (dims > SHOWN).then(|| format!("the first {SHOWN} of {dims} coordinates are shown; the export has all"));
         let total = self.beside.and_then(Beside::others).map_or(0, |others| others.total);
-        let others = (total > SHOWN).then(|| format!("the first {SHOWN} of {total} other columns are shown"));
+        let shown = self.told.len() + self.others.len();
+        let others = (total > shown).then(|| format!("{shown} of {total} other columns are shown"));
         let failed = self.beside.filter(|_| self.is_read).and_then(|beside| beside.found.as_ref().as_ref().err().cloned());
         let said: Vec<String> = [coordinates, others, failed].into_iter().flatten().collect();
         (!said.is_empty()).then(|| said.join("; "))
@@ -80,11 +87,15 @@ impl<'a> Columns<'a> {
             text::digits(metric.distance(squared), 6),
         ];
         let coordinates = (0..self.dims()).map(move |axis| text::coordinate(cloud.coordinate(index as usize, axis)));
-        let others = (0..self.others.len()).map(move |column| {
+        let of_file = move |&column: &usize| {
             let cell = self.beside.filter(|_| self.is_read).and_then(|beside| beside.cell(rank, column));
             Shown { text: cell.map(cell_text).unwrap_or_default(), long: matches!(cell, Some(Cell::Text(_))) }
-        });
-        numbers.into_iter().chain(coordinates).map(|text| Shown { text, long: false }).chain(others)
+        };
+        let (told, others) = (self.told.iter().map(of_file), self.others.iter().map(of_file));
+        let [rank, row, squared, distance] = numbers;
+        let short = |text| Shown { text, long: false };
+        let distances = [squared, distance].into_iter().chain(coordinates).map(short);
+        [rank, row].map(short).into_iter().chain(told).chain(distances).chain(others)
     }
 
     /// The ranks in the order of the table, worked out once for each answer.
@@ -137,7 +148,7 @@ impl<'a> Columns<'a> {
     fn key(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         Arc::as_ptr(&self.answered.record).hash(&mut hasher);
-        self.is_read.hash(&mut hasher);
+        (self.is_read, &self.told).hash(&mut hasher);
         self.neighbors.iter().for_each(|&(index, squared)| (index, squared.to_bits()).hash(&mut hasher));
         hasher.finish()
     }
@@ -151,9 +162,11 @@ impl<'a> Columns<'a> {
         if let Some((_, known)) = known.as_ref().filter(|(of, _)| *of == key) {
             return Arc::clone(known);
         }
-        let numbers = 4 + self.dims();
+        let told = self.told.len();
+        let numbers = 4 + told + self.dims();
         let mut most = vec![0; numbers + self.others.len()];
         if let Some((_, before)) = known.filter(|(_, before)| !self.is_read && before.len() == most.len()) {
+            most[2..2 + told].copy_from_slice(&before[2..2 + told]);
             most[numbers..].copy_from_slice(&before[numbers..]);
         }
         for rank in 0..self.neighbors.len() {

@@ -7,6 +7,7 @@ use egui::{Align, Label, Layout, RichText, ScrollArea, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 
 use crate::app::features::export::PaneData;
+use crate::app::features::pictures::picture_ui;
 use crate::app::look::focus::arrows;
 use crate::app::look::{number, sort_head_ui};
 use crate::app::model::{Action, Answered, ExportKind, Hovered, How, PaneKind, Picked, SelectAction};
@@ -29,6 +30,12 @@ pub const PANE: Pane = Pane {
 
 /// Where it is kept to which row keys went.
 const MOVED: &str = "row of Neighbours that keys went to";
+
+/// The side of a row's picture.
+const PICTURE: f32 = 28.0;
+
+/// The column before which it stands: after rank and row.
+const PICTURED: usize = 2;
 
 fn neighbors_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
@@ -74,8 +81,14 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
     // One place for the keys in all rows, at the one that was chosen last; the arrows move it.
     let current = context.session.rank.and_then(|rank| order.iter().position(|&of| of == rank)).unwrap_or(0);
     let moved = ui.data_mut(|data| data.remove_temp::<usize>(egui::Id::unique(MOVED)));
+    let cloud = context.session.answered.as_ref().map(|answered| std::sync::Arc::clone(&answered.record.cloud));
+    let pictured = cloud.and_then(|cloud| Some((context.session.pictures(&cloud)?, cloud)));
+    let height = if pictured.is_some() { PICTURE + 4.0 } else { 20.0 };
     let mut table = TableBuilder::new(ui).striped(true).sense(Sense::CLICK).cell_layout(Layout::left_to_right(Align::Center)).auto_shrink(false);
-    for width in widths {
+    for (at, width) in widths.into_iter().enumerate() {
+        if at == PICTURED && pictured.is_some() {
+            table = table.column(Column::exact(PICTURE + 4.0));
+        }
         table = table.column(Column::exact(width));
     }
     if let Some(moved) = moved {
@@ -85,6 +98,9 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
         for (at, name) in columns.names().into_iter().enumerate() {
             // Rank and row, which a reader may expect to begin at 1.
             let counts = at < 2;
+            if at == PICTURED && pictured.is_some() {
+                header.col(|_| {});
+            }
             header.col(|ui| {
                 if !is_whole(ui.max_rect().x_range(), sight) {
                     return;
@@ -102,7 +118,7 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
     let neighbors = &columns.neighbors;
     let mut keyed = None;
     table.body(|body| {
-        body.rows(20.0, neighbors.len(), |mut row| {
+        body.rows(height, neighbors.len(), |mut row| {
             let rank = order[row.index()];
             let (index, _) = neighbors[rank];
             row.set_selected(context.session.rank == Some(rank));
@@ -110,9 +126,16 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
             // Also the row whose point is under the pointer in another pane.
             row.set_hovered(context.session.hovered.is_some_and(|hovered| hovered.what == here.what));
             let has_keys = row.index() == current;
-            for (column, shown) in columns.texts(rank, context.session.selection.has_row(index)).enumerate() {
+            for (at, shown) in columns.texts(rank, context.session.selection.has_row(index)).enumerate() {
+                if let Some((pictures, cloud)) = pictured.as_ref().filter(|_| at == PICTURED) {
+                    row.col(|ui| {
+                        if is_whole(ui.max_rect().x_range(), sight) {
+                            picture_ui(ui, cloud, index as usize, *pictures, PICTURE);
+                        }
+                    });
+                }
                 row.col(|ui| {
-                    if has_keys && column == 0 {
+                    if has_keys && at == 0 {
                         keyed =
                             Some(ui.interact(ui.max_rect(), egui::Id::unique("row of Neighbours with the keys"), Sense::focusable_noninteractive()));
                     }

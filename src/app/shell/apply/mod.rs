@@ -5,6 +5,7 @@ pub mod analysis;
 pub mod check;
 pub mod chooser;
 pub mod color;
+pub mod columns;
 pub mod dropped;
 pub mod export;
 pub mod history;
@@ -23,6 +24,7 @@ pub mod runs;
 pub mod save;
 pub mod selection;
 pub mod snap;
+pub mod unusable;
 pub mod walk;
 pub mod why;
 
@@ -54,11 +56,14 @@ impl App {
                 let before = std::mem::replace(&mut self.state.draft, *draft);
                 self.question_changed(&before);
             }
-            Action::Load => match self.state.draft.source() {
-                Ok(Source::File { path, .. }) if recording::split_run(&path).is_some() => self.open_recording(&path),
-                Ok(source) => self.load(source, Then::Show),
-                Err(error) => self.session.log.error(About::Data, error.sentence),
-            },
+            Action::Load => {
+                self.restore_columns();
+                match self.state.draft.source() {
+                    Ok(Source::File { path, .. }) if recording::split_run(&path).is_some() => self.open_recording(&path),
+                    Ok(source) => self.load(source, Then::Show),
+                    Err(error) => self.session.log.error(About::Data, error.sentence),
+                }
+            }
             Action::OpenPath(path) => self.open(&path),
             Action::OpenSample(sample) => self.open_sample(sample),
             Action::OpenPaths(paths) => self.open_dropped(paths),
@@ -89,6 +94,8 @@ impl App {
             Action::Analysis(action) => self.analysis_action(action),
             Action::Parts(action) => self.parts_action(action),
             Action::Quit(action) => self.quit_action(action),
+            Action::Columns(action) => self.columns_action(action),
+            Action::Unusable(action) => self.unusable_action(action),
             Action::SetScale(scale) => self.set_scale(scale),
             Action::StartExport(kind) => self.start_export(kind),
             Action::SetExport(dialog) => self.session.export = dialog,
@@ -215,6 +222,7 @@ impl App {
             return self.open_recording(&absolute(path));
         }
         self.state.draft.open(&absolute(path));
+        self.recall_columns();
         self.apply(Action::Load);
     }
 
@@ -236,7 +244,7 @@ impl App {
             // The latest request wins.
             self.jobs.stop(&OPEN);
         }
-        self.session.endings.load = None;
+        (self.session.endings.load, self.session.unusable) = (None, None);
         let guesses = matches!(then, Then::Show);
         let job = LoadJob { source, drop_nonfinite, data, guesses };
         let asked = job.clone();
@@ -245,6 +253,7 @@ impl App {
 
     /// Runs the problem in the left panel, after loading what it needs.
     pub(in crate::app::shell) fn run(&mut self) {
+        self.restore_columns();
         match self.state.draft.to_spec() {
             Err(errors) => {
                 for error in errors {

@@ -2,7 +2,9 @@
 
 use std::io::Write as _;
 
-use crate::app::model::{About, Action, ColorBy, DataKind, LeftOut, Material, PaneKind, Picked, ProjectionKind, ProjectionView, Sample, roles};
+use crate::app::model::{
+    About, Action, ColorBy, DataKind, FileColumn, LeftOut, Material, PaneKind, Picked, ProjectionKind, ProjectionView, Roles, Sample, Told, roles,
+};
 use crate::app::shell::app::App;
 use crate::cloud::{ColumnChoice, Globe, PointCloud, Source};
 use crate::files;
@@ -48,15 +50,36 @@ impl App {
         self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == view));
     }
 
+    /// What the columns of a cloud that was opened are: as they were guessed just now; of the same points as they were `before`; or as they
+    /// were chosen.
+    pub(in crate::app::shell) fn take_roles(&mut self, left_out: Vec<LeftOut>, before: Option<(Vec<LeftOut>, Roles)>) {
+        if !left_out.is_empty() {
+            return self.leave_out(left_out);
+        }
+        match before {
+            Some((left_out, roles)) if self.session.roles == Roles::default() => (self.session.left_out, self.session.roles) = (left_out, roles),
+            Some(_) => {}
+            None => self.color_by_label(),
+        }
+    }
+
+    /// Colours by the column that was chosen as the label.
+    pub(in crate::app::shell) fn color_by_label(&mut self) {
+        if let Some(label) = self.session.roles.label.column() {
+            self.state.color.choose(ColorBy::Column(label.key.clone()));
+        }
+    }
+
     /// Enters the columns that are coordinates, where others were taken for none, and colours by the label.
-    pub(in crate::app::shell) fn leave_out(&mut self, left_out: Vec<LeftOut>) {
+    fn leave_out(&mut self, left_out: Vec<LeftOut>) {
         let Some(cloud) = self.session.cloud.clone() else { return };
         let Source::File { columns: ColumnChoice::Named(names), .. } = cloud.source() else { return };
         let (false, Some(typed)) = (left_out.is_empty(), roles::ranges(names)) else { return };
         self.state.draft.columns = typed;
         self.session.log.info(format!("left out of the coordinates: {}", roles::sentence(&left_out)));
         if let Some(label) = left_out.iter().find(|column| column.is_label) {
-            self.state.color.choose(ColorBy::Column(label.key.clone()));
+            self.session.roles.label = Told::By(FileColumn { name: label.name.clone(), key: label.key.clone() });
+            self.color_by_label();
         }
         self.session.left_out = left_out;
     }

@@ -36,7 +36,8 @@ impl App {
         match dialog.then {
             Then::Show | Then::Resume(_) => {
                 (draft.data, draft.path) = (DataKind::File, path.display().to_string());
-                match draft.source() {
+                self.restore_columns();
+                match self.state.draft.source() {
                     Ok(source) => self.load(source, Then::Show),
                     Err(error) => self.session.log.error(About::Data, error.sentence),
                 }

@@ -9,7 +9,7 @@ use crate::app::jobs::table::Slot;
 use crate::app::jobs::task::{Outcome, Stopped};
 use crate::app::model::{
     About, Activity, AskedBy, ColorBy, ColorRange, Compared, Ended, Endings, EngineStatus, ExportDialog, FileColumns, FileState, PartsDialog, Picked,
-    ProjectionKind, SpaceView, Then, TimelineView, Walked, Why,
+    Pictures, ProjectionKind, SpaceView, Then, TimelineView, UnusableDialog, Walked, Why,
 };
 use crate::app::shell::app::{App, FIRST_QUERIES};
 use crate::app::shell::tasks::{
@@ -175,12 +175,16 @@ impl App {
     }
 
     /// Shows a cloud that the user opened, and remembers its file.
-    fn show_loaded_cloud(&mut self, cloud: Arc<PointCloud>, file: Option<FileState>) {
+    fn show_loaded_cloud(&mut self, cloud: Arc<PointCloud>, file: Option<FileState>, note: Option<String>) {
         self.session.loaded_file = file.map(|file| (cloud.fingerprint().clone(), file));
         if let Source::File { path, .. } = cloud.source() {
             self.state.remember(path);
         }
         self.show_cloud(cloud);
+        if let Some(note) = &note {
+            self.session.log.info(note.clone());
+        }
+        self.session.note = note;
     }
 
     /// Takes in a loaded cloud, or why there is none.
@@ -192,6 +196,12 @@ impl App {
             Ok((loaded, file)) => (Ok(loaded), file),
             Err(stopped) => (Err(stopped), None),
         };
+        if let Ok(Err(error)) = &result
+            && let Some(dialog) = UnusableDialog::new(&job.source, error, of_cloud(error), &then)
+        {
+            self.session.unusable = Some(dialog);
+            return;
+        }
         let ended = match (result, then) {
             (Err(stopped), _) => self.failed(about, format!("cannot load: {stopped}: {}", job.source)),
             (Ok(Err(CloudError::Cancelled)), _) => self.cancelled(),
@@ -206,24 +216,21 @@ impl App {
                 }
                 return;
             }
-            (Ok(Ok(Opened { cloud, left_out, first })), Then::Show) => {
+            (Ok(Ok(Opened { cloud, left_out, first, note })), Then::Show) => {
                 let again = self.shows(&cloud);
-                let before = if again { std::mem::take(&mut self.session.left_out) } else { Vec::new() };
-                self.show_loaded_cloud(cloud, file);
-                // The same points, by the columns that were found before.
-                match left_out.is_empty() {
-                    true => self.session.left_out = before,
-                    false => self.leave_out(left_out),
-                }
+                let before = again.then(|| (std::mem::take(&mut self.session.left_out), std::mem::take(&mut self.session.roles)));
+                self.note_columns(&job.source);
+                self.show_loaded_cloud(cloud, file, note);
+                self.take_roles(left_out, before);
                 return self.open_to_an_answer(first, again);
             }
-            (Ok(Ok(Opened { cloud, .. })), Then::Resume(saved)) => {
-                self.show_loaded_cloud(cloud, file);
+            (Ok(Ok(Opened { cloud, note, .. })), Then::Resume(saved)) => {
+                self.show_loaded_cloud(cloud, file, note);
                 return self.resume_loaded(&saved);
             }
-            (Ok(Ok(Opened { cloud, .. })), Then::Run(spec)) => {
+            (Ok(Ok(Opened { cloud, note, .. })), Then::Run(spec)) => {
                 let nobody_said = matches!(spec.queries, QuerySpec::Count(count) if self.is_usual(count));
-                self.show_loaded_cloud(Arc::clone(&cloud), file);
+                self.show_loaded_cloud(Arc::clone(&cloud), file, note);
                 // How many rows there are was not known.
                 let queries = if nobody_said { QuerySpec::Count(usual_queries(&cloud)) } else { spec.queries };
                 return self.run_on(&cloud, RunSpec { queries, ..spec });
@@ -281,6 +288,9 @@ impl App {
         (session.picked, session.answered, session.rank) = (None, None, None);
         (session.projected, session.beside, session.analysed) = (None, None, None);
         session.left_out = Vec::new();
+        session.roles = self.state.roles_of(cloud.source()).map(|kept| kept.roles.clone()).unwrap_or_default();
+        (session.columns_dialog, session.note) = (None, None);
+        session.pictures_named = Pictures::named(cloud.axes());
         session.why = Why::default();
         (session.walked, session.walking) = (Walked::default(), None);
         session.endings = Endings::default();

@@ -97,6 +97,7 @@ impl App {
         }
         self.state.draft.selected_rows = view.selected_records(&cloud).into();
         (self.state.color, self.state.projection, self.state.walk) = (view.color.clone(), view.projection, view.walk);
+        self.session.roles = view.roles.clone();
         let (plane, space) = view.views(&cloud);
         self.set_views(plane, space);
         self.session.timeline = view.timeline.settled();

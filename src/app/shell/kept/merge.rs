@@ -8,6 +8,9 @@ use crate::app::shell::kept::Content;
 /// The field of files that were opened, which come together from all windows.
 const RECENT: &str = "recent";
 
+/// The field of what was chosen of files' columns, which does too.
+const FILE_ROLES: &str = "file_roles";
+
 /// `base` is what this window had when it last read or wrote the file, `mine` what it has now, and `theirs` the file. Where both
 /// changed a field, this window is the later one. Fields that only the file has stay.
 pub fn merge(base: &Content, mine: &Content, theirs: &Content) -> Content {
@@ -15,7 +18,10 @@ pub fn merge(base: &Content, mine: &Content, theirs: &Content) -> Content {
     for (key, value) in &mine.state {
         let known = base.state.get(key);
         match theirs.state.get(key) {
-            Some(there) if key == RECENT => _ = state.insert(key.clone(), recent(known, value, there)),
+            Some(there) if key == RECENT => _ = state.insert(key.clone(), together(known, value, there, State::RECENT, |path| path)),
+            Some(there) if key == FILE_ROLES => {
+                _ = state.insert(key.clone(), together(known, value, there, State::FILE_ROLES, |chosen| &chosen["path"]));
+            }
             Some(_) if known == Some(value) => {}
             _ => _ = state.insert(key.clone(), value.clone()),
         }
@@ -24,11 +30,17 @@ pub fn merge(base: &Content, mine: &Content, theirs: &Content) -> Content {
     Content { state, last }
 }
 
-/// This window's files, then those that others added; without what others have forgotten since.
-fn recent(base: Option<&Value>, mine: &Value, theirs: &Value) -> Value {
+/// This window's entries, then those that others added; without what others have forgotten since, and as others have changed them where
+/// this window did not. Entries of one `key` are one.
+fn together(base: Option<&Value>, mine: &Value, theirs: &Value, most: usize, key: impl Fn(&Value) -> &Value) -> Value {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let (base, mine, theirs) = (base.map(list).unwrap_or_default(), list(mine), list(theirs));
-    let kept = mine.iter().filter(|path| theirs.contains(path) || !base.contains(path));
-    let added = theirs.iter().filter(|path| !mine.contains(path) && !base.contains(path));
-    Value::Array(kept.chain(added).take(State::RECENT).cloned().collect())
+    let of = |list: &[Value], entry: &Value| list.iter().find(|other| key(other) == key(entry)).cloned();
+    let kept = mine.iter().filter_map(|entry| match (of(&base, entry), of(&theirs, entry)) {
+        (Some(known), Some(changed)) if known == *entry => Some(changed),
+        (Some(_), None) => None,
+        _ => Some(entry.clone()),
+    });
+    let added = theirs.iter().filter(|entry| of(&mine, entry).is_none() && of(&base, entry).is_none()).cloned();
+    Value::Array(kept.chain(added).take(most).collect())
 }

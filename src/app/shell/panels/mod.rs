@@ -3,6 +3,7 @@
 pub mod about;
 pub mod answer;
 pub mod chooser;
+pub mod columns;
 pub mod export;
 pub mod finder;
 pub mod hints;
@@ -13,3 +14,4 @@ pub mod quit;
 pub mod selection;
 pub mod shortcuts;
 pub mod status;
+pub mod unusable;

@@ -5,12 +5,12 @@ use std::sync::{Arc, Weak};
 
 use egui::{ComboBox, RichText, ScrollArea, TextEdit, Ui};
 
-use crate::app::look::{Palette, command_ui, error_ui, field_ui, follow_ui, heading_ui, keys_text, menu_ui, percent, row_ui, wide_field_ui};
+use crate::app::look::{Palette, command_ui, error_ui, field_ui, follow_ui, heading_ui, keys_text, percent, row_ui, wide_field_ui};
 use crate::app::model::draft::number;
 use crate::app::model::{
-    Action, Actions, Activity, Command, DataKind, Draft, EngineStatus, Field, FieldError, LeftOut, QueryKind, Session, State, plan_of, roles,
+    Action, Actions, Activity, ColumnsAction, Command, DataKind, Draft, EngineStatus, Field, FieldError, LeftOut, QueryKind, Session, State, plan_of,
+    roles, unusable,
 };
-use crate::cloud::formats::{ColumnInfo, ColumnKind};
 use crate::cloud::{ColumnChoice, Globe, Order, PointCloud, Source, generate};
 use crate::engines::registry;
 use crate::knn::{Descriptor, DeviceId, EngineId, Metric, Parameter, Values};
@@ -90,7 +90,7 @@ fn data_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldErr
     });
     let load = match draft.data {
         DataKind::Generate => generator_ui(ui, draft, errors, palette),
-        DataKind::File => file_ui(ui, draft, session, errors, palette),
+        DataKind::File => file_ui(ui, draft, session, errors, palette, actions),
     };
     if load {
         // The fields of this frame first: they are what is loaded.
@@ -139,7 +139,7 @@ fn suggestion(generator: &generate::Generator) -> String {
 }
 
 /// Whether the file is to be read.
-fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette) -> bool {
+fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette, actions: &mut Actions) -> bool {
     let before = draft.path.clone();
     let mut load_at_once = false;
     let path = wide_field_ui(ui, "Path", &mut draft.path, "type or paste a path", Field::Path, errors, palette);
@@ -149,9 +149,13 @@ fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldErr
         draft.leave(&before, loaded);
     }
     let columns = row_ui(ui, "Columns", palette, |ui, label| {
-        let known = session.columns.as_ref().filter(|known| draft.source().is_ok_and(|source| known.is_of(&source)));
-        if let Some(known) = known {
-            columns_ui(ui, &mut draft.columns, &known.columns, palette);
+        let known = session.columns.as_ref().filter(|known| !known.columns.is_empty() && draft.source().is_ok_and(|source| known.is_of(&source)));
+        let shown = known.filter(|known| session.cloud.as_ref().is_some_and(|cloud| known.is_of(cloud.source())));
+        if shown.is_some() {
+            let about = "A table of the file's columns: which are coordinates, which is the label, which names a row.";
+            if ui.button("Columns…").on_hover_text(about).clicked() {
+                actions.send(ColumnsAction::Open);
+            }
         }
         let width = ui.available_width();
         ui.add(TextEdit::singleline(&mut draft.columns).id_salt("columns").hint_text("x,y,z or all numbers").desired_width(width)).labelled_by(label)
@@ -173,11 +177,32 @@ fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldErr
             }
         });
     }
+    let is_shown = draft.source().is_ok_and(|source| session.cloud.as_ref().is_some_and(|cloud| *cloud.source() == source));
+    if let Some(note) = session.note.as_ref().filter(|_| is_shown) {
+        ui.label(RichText::new(text::sentence_case(note)).color(palette.text_weak).small());
+    }
+    let told = session.roles.sentence().filter(|_| session.left_out.is_empty());
+    if let Some(told) = told.filter(|_| is_shown) {
+        ui.label(RichText::new(text::sentence_case(&told)).color(palette.text_weak).small());
+    }
     ui.checkbox(&mut draft.drop_nonfinite, "Leave out rows with NaN or ∞").on_hover_text("For this file only; it is off again for the next one.");
+    if let Some(cloud) = session.cloud.as_ref().filter(|cloud| cloud.dropped() > 0 && draft.source().is_ok_and(|source| *cloud.source() == source)) {
+        dropped_ui(ui, cloud, palette);
+    }
     let entered = (path.lost_focus() || columns.lost_focus()) && ui.input(|input| input.key_pressed(egui::Key::Enter));
     let ready = draft.source().is_ok();
     ui.add_enabled(ready, egui::Button::new("Load")).on_hover_text("Read the file and show it; Run also does this when needed.").clicked()
         || (ready && (entered || load_at_once))
+}
+
+/// How many rows were left out, and which.
+fn dropped_ui(ui: &mut Ui, cloud: &PointCloud, palette: &Palette) {
+    /// Ranges that are listed, and in the tooltip.
+    const LISTED: [usize; 2] = [5, 300];
+    let [few, many] = LISTED.map(|most| unusable::listed(cloud.dropped_records(), most));
+    let are = if cloud.dropped() == 1 { "is" } else { "are" };
+    let said = format!("{} of the file {are} left out: {few}", text::count(cloud.dropped(), "row", "rows"));
+    ui.label(RichText::new(said).color(palette.text_weak).small()).on_hover_text(format!("Rows that are left out: {many}"));
 }
 
 /// The columns typed, and those that were left out.
@@ -190,29 +215,6 @@ fn with_columns(typed: &str, left_out: &[LeftOut]) -> String {
     numbers.sort_unstable();
     let names: Vec<String> = numbers.iter().map(usize::to_string).collect();
     roles::ranges(&names).unwrap_or_default()
-}
-
-/// The file's columns, to be ticked.
-fn columns_ui(ui: &mut Ui, chosen: &mut String, columns: &[ColumnInfo], palette: &Palette) {
-    let response = menu_ui(ui, "Choose", |ui| {
-        ui.label(RichText::new("Coordinates; none ticked takes the usual ones").color(palette.text_weak).small());
-        let mut names: Vec<String> = chosen.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect();
-        for (at, column) in columns.iter().enumerate().filter(|(_, column)| column.kind == ColumnKind::Numeric) {
-            // A name that would read as a list or a number is given by its place.
-            let awkward = column.name.contains([',', '-']) || column.name.trim() != column.name || column.name.parse::<usize>().is_ok();
-            let key = if awkward { at.to_string() } else { column.name.clone() };
-            let mut ticked = names.contains(&key);
-            if ui.checkbox(&mut ticked, &column.name).changed() {
-                if ticked {
-                    names.push(key)
-                } else {
-                    names.retain(|name| *name != key)
-                }
-                *chosen = names.join(",");
-            }
-        }
-    });
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Choose columns"));
 }
 
 fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette, actions: &mut Actions) {

@@ -30,6 +30,25 @@ pub(super) fn detect(mut records: Records<impl BufRead>, dialect: &Dialect, inpu
     Ok(is_header(&first, &rest) || numbered && is_numbering(first.len(), &rest))
 }
 
+/// Whether the first record is none of the table but counts it, as scikit-learn begins its own files: the rows, the columns before the last,
+/// and the names of the classes that the last one has by number. The next record has that many columns, of numbers alone.
+pub(super) fn is_summary(mut records: Records<impl BufRead>, dialect: &Dialect, input: &Input<'_>) -> Result<bool, FormatError> {
+    if !records.advance(input)? {
+        return Ok(false);
+    }
+    let first = cells(&records, dialect);
+    let whole = |cell: Option<&Cell>| match cell {
+        Some(&Cell::Number(number)) if number.fract() == 0.0 && number >= 1.0 => Some(number),
+        _ => None,
+    };
+    let (Some(_), Some(columns)) = (whole(first.first()), whole(first.get(1))) else { return Ok(false) };
+    let named = first.len() > 2 && first[2..].iter().all(|cell| *cell == Cell::Text);
+    if !named || !records.advance(input)? {
+        return Ok(false);
+    }
+    Ok(records.len() as f64 == columns + 1.0 && cells(&records, dialect).iter().all(|cell| matches!(cell, Cell::Number(_))))
+}
+
 fn cells(records: &Records<impl BufRead>, dialect: &Dialect) -> Vec<Cell> {
     (0..records.len()).map(|at| dialect.cell(records.field(at))).collect()
 }
@@ -78,6 +97,27 @@ mod tests {
     use super::super::super::tests::with_input;
     use super::super::dialect::Hints;
     use super::*;
+
+    #[test]
+    fn a_first_line_that_counts_the_table_is_told_from_a_header() {
+        for (text, summary) in [
+            ("569,3,malignant,benign\n1,2,3,0\n4,5,6,1\n", true),
+            ("3,4,one,two,three\n1,2,3,4,0\n5,6,7,8,1\n", true),
+            // Another width, text below, no names, and nothing below.
+            ("569,3,malignant,benign\n1,2,3\n", false),
+            ("569,3,malignant,benign\n1,2,3,a\n", false),
+            ("569,3\n1,2,3,4\n", false),
+            ("569,3,1,2\n1,2,3,4\n", false),
+            ("569,3,malignant,benign\n", false),
+            ("0.5,3,a,b\n1,2,3,4\n", false),
+            ("name,3,a,b\n1,2,3,4\n", false),
+        ] {
+            let dialect = Dialect::detect(text.as_bytes(), true, Hints::default());
+            with_input(u64::MAX, |input| {
+                assert_eq!(is_summary(Records::new(text.as_bytes(), &dialect), &dialect, input).unwrap(), summary, "{text:?}");
+            });
+        }
+    }
 
     #[test]
     fn names_and_labelled_points_are_told_apart() {

@@ -116,6 +116,11 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
     Ok(Records { columns: text.columns.into_iter().map(|column| column.name).collect(), rows })
 }
 
+/// What is said of a first line that is none of the table.
+pub(super) fn note(input: &Input<'_>) -> Result<Option<String>, FormatError> {
+    Ok(Text::open(input)?.note)
+}
+
 /// The 1-based line on which a record begins.
 pub(super) fn line_of_record(input: &Input<'_>, record: u64) -> Result<u64, FormatError> {
     let mut text = Text::open(input)?;

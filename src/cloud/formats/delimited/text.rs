@@ -31,6 +31,8 @@ pub(super) struct Text<R> {
     pub columns: Vec<SheetColumn>,
     /// Content that is not data, one sentence each.
     pub skipped: Vec<String>,
+    /// What is said of a first line that was taken for none of the table.
+    pub note: Option<String>,
     /// Number of data records so far, including the current one.
     pub rows: u64,
     /// The number of records declared by the first line.
@@ -67,7 +69,8 @@ impl<'a> Text<Stream<'a>> {
             let end = if whole { None } else { sample.iter().rposition(|&byte| byte == dialect.line_end) };
             dialect.commas = decimal::detect(Records::new(&sample[..end.unwrap_or(sample.len())], &dialect), input)?;
         }
-        let header = header::detect(Records::new(&sample[..], &dialect), &dialect, input)?;
+        let summary = !dialect.counted && header::is_summary(Records::new(&sample[..], &dialect), &dialect, input)?;
+        let header = !summary && header::detect(Records::new(&sample[..], &dialect), &dialect, input)?;
         let mut records = Records::new(Cursor::new(sample).chain(stream), &dialect);
 
         let mut skipped = Vec::new();
@@ -77,6 +80,14 @@ impl<'a> Text<Stream<'a>> {
             let count = cell::text(records.field(0));
             skipped.push(format!("the first line, `{count}`, was not read: it counts the rows"));
             promised = Some(count.parse().unwrap_or(u64::MAX));
+            found = records.advance(input)?;
+        }
+        let mut first_line = None;
+        if found && summary {
+            let line = (0..records.len()).map(|at| cell::text(records.field(at))).collect::<Vec<_>>().join(",");
+            let note = format!("the first line, `{}`, was not read: it counts rows and columns, and names classes", cell::excerpt(line.as_bytes()));
+            skipped.push(note.clone());
+            first_line = Some(note);
             found = records.advance(input)?;
         }
         match promised {
@@ -111,7 +122,20 @@ impl<'a> Text<Stream<'a>> {
         let header_name = if header { "header" } else { "no header" };
         let format = format!("delimited text, {}, {header_name}{}", dialect.name(), if gzip { ", gzip" } else { "" });
         let text_start = if gzip { None } else { Some(starts_with_mark(input)?) };
-        Ok(Self { records, dialect, base: 0, text_start, format, columns, skipped, rows: 0, promised, counted: promised.is_some(), pending: !header })
+        Ok(Self {
+            records,
+            dialect,
+            base: 0,
+            text_start,
+            format,
+            columns,
+            skipped,
+            note: first_line,
+            rows: 0,
+            promised,
+            counted: promised.is_some(),
+            pending: !header,
+        })
     }
 
     /// Seeks to a record at a byte offset previously returned by [`Self::start`].

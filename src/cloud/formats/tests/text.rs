@@ -58,6 +58,26 @@ fn text_columns_are_left_out_and_named() {
 }
 
 #[test]
+fn a_first_line_that_counts_the_table_is_skipped_and_said() {
+    let sample = Sample::new("cancer.csv", "4,3,malignant,benign\n17.9,10.3,1,0\n20.5,17.7,2,0\n13.5,14.3,0,1\n9.5,12.4,5,1\n");
+    let info = sample.info();
+    assert_eq!((info.rows, info.default_columns.len(), info.columns[3].name.as_str()), (4, 4, "d3"));
+    let note = "the first line, `4,3,malignant,benign`, was not read: it counts rows and columns, and names classes";
+    assert_eq!(info.skipped, [note]);
+    assert_eq!(sample.table("0,3").1, [17.9, 0.0, 20.5, 0.0, 13.5, 1.0, 9.5, 1.0]);
+    assert_eq!(crate::cloud::formats::note(&info.path, &crate::progress::Silent).as_deref(), Some(note));
+    // Records and lines keep their numbers.
+    let records = crate::cloud::formats::records(&info.path, &[2, 0], &crate::progress::Silent).expect("records");
+    assert_eq!(records.rows.iter().map(|row| row[1].number()).collect::<Vec<_>>(), [Some(14.3), Some(10.3)]);
+    let bad = Sample::new("bad.csv", "4,3,malignant,benign\n17.9,10.3,1,0\n20.5,a,2,0\n");
+    assert_eq!(bad.error(), "line 3, record 1, column `d1`: `a` is not a number; --columns chooses others");
+    // As wide as its records, it would be a header.
+    let iris = Sample::new("iris.csv", "2,4,setosa,versicolor,virginica\n5.1,3.5,1.4,0.2,0\n7.0,3.2,4.7,1.4,1\n").info();
+    assert_eq!((iris.rows, iris.columns[0].name.as_str()), (2, "d0"));
+    assert!(Sample::new("plain.csv", "a,b\n1,2\n").info().skipped.is_empty());
+}
+
+#[test]
 fn a_column_that_turns_to_text_late_is_no_silent_loss() {
     let mut text = "a,b,c\n".to_owned();
     for i in 0..3000 {

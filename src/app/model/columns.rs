@@ -1,0 +1,241 @@
+//! The table of a file's columns, while it is open: what each one is taken for, and the first rows.
+
+use std::path::PathBuf;
+
+use crate::app::model::pictures::{Pictured, Pictures};
+use crate::app::model::roles::{ColumnRole, FileColumn, Roles, Told, ranges};
+use crate::cloud::formats::{ColumnKind, Records};
+
+/// Rows of the file that are shown.
+pub const PREVIEW: usize = 4;
+
+/// As many coordinates are typed by their names; more by their numbers.
+const NAMED: usize = 8;
+
+/// A column in the table.
+#[derive(Clone, Debug)]
+pub struct ColumnRow {
+    pub column: FileColumn,
+    pub kind: ColumnKind,
+    pub role: ColumnRole,
+}
+
+impl ColumnRow {
+    /// Whether its content allows the role.
+    pub fn may_be(&self, role: ColumnRole) -> bool {
+        match role {
+            ColumnRole::Coordinate => self.kind == ColumnKind::Numeric,
+            ColumnRole::Label | ColumnRole::Name => self.kind != ColumnKind::Empty,
+            ColumnRole::Ignored => true,
+        }
+    }
+}
+
+/// The first rows of the file.
+#[derive(Clone, Debug)]
+pub enum Preview {
+    Reading,
+    Read(Records),
+    Failed(String),
+}
+
+/// The table.
+#[derive(Clone, Debug)]
+pub struct ColumnsDialog {
+    pub path: PathBuf,
+    pub rows: Vec<ColumnRow>,
+    /// The coordinates as they are, by the columns' numbers, in their order.
+    pub axes: Vec<usize>,
+    /// The columns as they are typed.
+    pub typed: String,
+    pub preview: Preview,
+    /// The pictures that rows are.
+    pub pictures: Option<Pictures>,
+    /// The column that was set last, from which Shift reaches.
+    last: Option<usize>,
+}
+
+/// What the table asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnsAction {
+    /// It is to be opened.
+    Open,
+    /// A column is to be taken for something; `through`, all from the one that was set last to this.
+    Set {
+        column: usize,
+        role: ColumnRole,
+        through: bool,
+    },
+    /// Rows are to be pictures, or none.
+    Pictures(Option<Pictures>),
+    /// All numbers that are neither label nor name are to be coordinates.
+    AllNumbers,
+    /// What is set is to be used.
+    Use,
+    /// What was chosen is to be forgotten, and guessed again.
+    Guess,
+    Close,
+}
+
+impl ColumnsDialog {
+    /// The table of `columns`, of which `axes` are coordinates; `label` and `name` are columns that say what a row is.
+    pub fn new(
+        path: PathBuf,
+        columns: impl Iterator<Item = (FileColumn, ColumnKind)>,
+        (axes, typed): (Vec<usize>, String),
+        [label, name]: [Option<&str>; 2],
+    ) -> Self {
+        let rows = columns.map(|(column, kind)| ColumnRow { column, kind, role: ColumnRole::Ignored }).collect();
+        let mut dialog = Self { path, rows, axes, typed, preview: Preview::Reading, pictures: None, last: None };
+        for &axis in &dialog.axes {
+            dialog.rows[axis].role = ColumnRole::Coordinate;
+        }
+        for (wanted, role) in [(label, ColumnRole::Label), (name, ColumnRole::Name)] {
+            let is_it = |row: &ColumnRow| Some(row.column.key.as_str()) == wanted && row.role == ColumnRole::Ignored && row.may_be(role);
+            if let Some(row) = dialog.rows.iter_mut().find(|row| is_it(row)) {
+                row.role = role;
+            }
+        }
+        dialog
+    }
+
+    /// Takes a column for something; `through`, all from the one that was set last to this, where their contents allow it.
+    pub fn set(&mut self, column: usize, role: ColumnRole, through: bool) {
+        if self.rows.get(column).is_none_or(|row| !row.may_be(role)) {
+            return;
+        }
+        let one = matches!(role, ColumnRole::Label | ColumnRole::Name);
+        if one {
+            self.rows.iter_mut().filter(|row| row.role == role).for_each(|row| row.role = ColumnRole::Ignored);
+        }
+        let from = self.last.filter(|_| through && !one).unwrap_or(column);
+        for row in &mut self.rows[from.min(column)..=from.max(column)] {
+            if row.may_be(role) {
+                row.role = role;
+            }
+        }
+        self.last = Some(column);
+    }
+
+    /// Makes coordinates of all numbers that are neither label nor name.
+    pub fn all_numbers(&mut self) {
+        let others = self.rows.iter_mut().filter(|row| row.role == ColumnRole::Ignored && row.may_be(ColumnRole::Coordinate));
+        others.for_each(|row| row.role = ColumnRole::Coordinate);
+    }
+
+    /// How many columns are taken for something.
+    pub fn count(&self, role: ColumnRole) -> usize {
+        self.rows.iter().filter(|row| row.role == role).count()
+    }
+
+    /// The coordinates, by the columns' numbers: in the file's order, unless they had another one.
+    pub fn coordinates(&self) -> Vec<usize> {
+        let is = |at: usize| self.rows[at].role == ColumnRole::Coordinate;
+        let all = (0..self.rows.len()).filter(|&at| is(at));
+        if self.axes.is_sorted() {
+            return all.collect();
+        }
+        let kept: Vec<usize> = self.axes.iter().copied().filter(|&at| is(at)).collect();
+        let new = all.filter(|at| !kept.contains(at));
+        kept.iter().copied().chain(new).collect()
+    }
+
+    /// The coordinates as they are typed.
+    pub fn typed_coordinates(&self) -> String {
+        let coordinates = self.coordinates();
+        if coordinates == self.axes && !self.typed.trim().is_empty() {
+            return self.typed.clone();
+        }
+        let numbers: Vec<String> = coordinates.iter().map(usize::to_string).collect();
+        // A name that would read as a list, a range or a number is given by its number.
+        let plain = |name: &str| !name.contains([',', '-']) && name.trim() == name && name.parse::<usize>().is_err();
+        let name = |at: usize| Some(self.rows[at].column.key.as_str()).filter(|key| plain(key)).map_or_else(|| at.to_string(), str::to_owned);
+        if coordinates.len() <= NAMED {
+            return coordinates.into_iter().map(name).collect::<Vec<_>>().join(",");
+        }
+        ranges(&numbers).unwrap_or_default()
+    }
+
+    /// The pictures that rows can be, of the coordinates that are set.
+    pub fn possible_pictures(&self) -> Vec<Pictures> {
+        let dims = self.count(ColumnRole::Coordinate);
+        let chosen = self.pictures.filter(|pictures| pictures.fits(dims));
+        let mut possible = Pictures::possible(dims);
+        possible.extend(chosen.filter(|chosen| !Pictures::possible(dims).contains(chosen)));
+        possible
+    }
+
+    /// What is said of a row beside its coordinates.
+    pub fn roles(&self) -> Roles {
+        let told = |role| self.rows.iter().find(|row| row.role == role).map_or(Told::Nothing, |row| Told::By(row.column.clone()));
+        let dims = self.count(ColumnRole::Coordinate);
+        let pictures = match self.pictures.filter(|pictures| pictures.fits(dims)) {
+            Some(pictures) => Pictured::As(pictures),
+            None if self.possible_pictures().is_empty() => Pictured::Named,
+            None => Pictured::Nothing,
+        };
+        Roles { label: told(ColumnRole::Label), name: told(ColumnRole::Name), pictures }
+    }
+
+    /// `64 coordinates, label d64, no name`.
+    pub fn sentence(&self) -> String {
+        let coordinates = self.count(ColumnRole::Coordinate) as u64;
+        let roles = self.roles();
+        let told = |what: &str, by: &Told| by.column().map_or_else(|| format!("no {what}"), |column| format!("{what} {}", column.name));
+        format!("{}, {}, {}", crate::text::count(coordinates, "coordinate", "coordinates"), told("label", &roles.label), told("name", &roles.name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dialog(columns: &[(&str, ColumnKind)], axes: &[usize], told: [Option<&str>; 2]) -> ColumnsDialog {
+        let columns = columns.iter().map(|&(name, kind)| (FileColumn { name: name.to_owned(), key: name.to_owned() }, kind));
+        ColumnsDialog::new(PathBuf::new(), columns, (axes.to_vec(), String::new()), told)
+    }
+
+    use ColumnKind::{Empty, Numeric, Text};
+    use ColumnRole::{Coordinate, Ignored, Label, Name};
+
+    fn roles(dialog: &ColumnsDialog) -> Vec<ColumnRole> {
+        dialog.rows.iter().map(|row| row.role).collect()
+    }
+
+    #[test]
+    fn columns_are_what_their_contents_allow() {
+        let mut table = dialog(&[("x", Numeric), ("y", Numeric), ("city", Text), ("none", Empty)], &[0, 1], [None, Some("city")]);
+        assert_eq!(roles(&table), [Coordinate, Coordinate, Name, Ignored]);
+        table.set(2, Coordinate, false);
+        table.set(3, Label, false);
+        table.set(9, Label, false);
+        assert_eq!(roles(&table), [Coordinate, Coordinate, Name, Ignored], "text is no coordinate, and what is empty tells nothing");
+        table.set(1, Label, false);
+        table.set(2, Label, false);
+        assert_eq!(roles(&table), [Coordinate, Ignored, Label, Ignored], "one column is the label");
+        assert_eq!(table.sentence(), "1 coordinate, label city, no name");
+        table.all_numbers();
+        assert_eq!((roles(&table)[1], table.typed_coordinates().as_str()), (Coordinate, "x,y"));
+    }
+
+    #[test]
+    fn several_are_set_at_once() {
+        let names: Vec<String> = (0..30).map(|at| format!("d{at}")).collect();
+        let columns: Vec<(&str, ColumnKind)> =
+            names.iter().enumerate().map(|(at, name)| (name.as_str(), if at == 5 { Text } else { Numeric })).collect();
+        let mut table = dialog(&columns, &[], [None, None]);
+        table.set(20, Coordinate, true);
+        table.set(2, Coordinate, true);
+        assert_eq!((table.typed_coordinates().as_str(), roles(&table)[5]), ("2-4,6-20", Ignored), "text between them stays what it was");
+        table.set(10, Label, true);
+        assert_eq!((table.count(Label), table.count(Coordinate)), (1, 17));
+    }
+
+    #[test]
+    fn coordinates_keep_an_order_that_was_typed() {
+        let columns = [("lat", Numeric), ("lon", Numeric), ("a-b", Numeric)];
+        let mut table = dialog(&columns, &[1, 0], [None, None]);
+        table.set(2, Coordinate, false);
+        assert_eq!((table.coordinates(), table.typed_coordinates().as_str()), (vec![1, 0, 2], "lon,lat,2"));
+    }
+}

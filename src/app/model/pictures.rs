@@ -1,0 +1,128 @@
+//! Rows that are pictures: how wide and how high, by the names of the columns or as it was chosen.
+
+use serde::{Deserialize, Serialize};
+
+use crate::cloud::{Axis, PointCloud};
+
+/// The widest and highest that are shown.
+const SIDE: usize = 512;
+
+/// What the pixels of a row are: row by row from the top, of each pixel one value or red, green and blue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pictures {
+    pub width: usize,
+    pub height: usize,
+    /// 1 or 3.
+    pub channels: usize,
+}
+
+/// Whether rows are pictures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pictured {
+    /// Nobody said; they are where the names of the columns are those of pixels.
+    #[default]
+    Named,
+    Nothing,
+    As(Pictures),
+}
+
+impl Pictures {
+    /// `8 × 8`, `32 × 32 in colour`.
+    pub fn text(self) -> String {
+        format!("{} × {}{}", self.width, self.height, if self.channels == 3 { " in colour" } else { "" })
+    }
+
+    /// Whether rows of so many coordinates can be such pictures. What was saved may have any sides.
+    pub fn fits(self, dims: usize) -> bool {
+        let sides = (1..=SIDE).contains(&self.width) && (1..=SIDE).contains(&self.height);
+        sides && [1, 3].contains(&self.channels) && self.width * self.height * self.channels == dims
+    }
+
+    /// The square pictures that rows of so many coordinates can be.
+    pub fn possible(dims: usize) -> Vec<Self> {
+        let square = |channels: usize| {
+            let side = (dims / channels).isqrt();
+            Some(Self { width: side, height: side, channels }).filter(|pictures| side > 1 && pictures.fits(dims))
+        };
+        [square(1), square(3)].into_iter().flatten().collect()
+    }
+
+    /// The pictures that axes say by their names that rows are: `r0c0` to `r27c27`, as of an IDX file, `pixel_0_0` to `pixel_7_7`, or as many as a
+    /// square has of `pixel0`, or of `pixel1`, and so on. No pixel is negative.
+    pub fn named(axes: &[Axis]) -> Option<Self> {
+        let last = axes.last().filter(|_| axes.iter().all(|axis| axis.min >= 0.0))?;
+        let pair = |name: &str, before: &str, between: &str| {
+            let (row, column) = name.strip_prefix(before)?.split_once(between)?;
+            Some((row.parse::<usize>().ok()?, column.parse::<usize>().ok()?))
+        };
+        for (before, between) in [("r", "c"), ("pixel_", "_")] {
+            if let Some((row, column)) = pair(&last.name, before, between).filter(|&(row, column)| row < SIDE && column < SIDE) {
+                let pictures = Self { width: column + 1, height: row + 1, channels: 1 };
+                let places =
+                    axes.iter().enumerate().all(|(at, axis)| pair(&axis.name, before, between) == Some((at / pictures.width, at % pictures.width)));
+                return Some(pictures).filter(|pictures| places && pictures.width > 1 && pictures.height > 1 && pictures.fits(axes.len()));
+            }
+        }
+        let number = |axis: &Axis| axis.name.strip_prefix("pixel").map(|rest| rest.trim_start_matches('_'))?.parse::<usize>().ok();
+        let first = number(axes.first()?).filter(|&first| first <= 1)?;
+        let counted = axes.iter().enumerate().all(|(at, axis)| number(axis) == Some(first + at));
+        Self::possible(axes.len()).into_iter().find(|pictures| counted && pictures.channels == 1)
+    }
+
+    /// The pixels of a row, a byte a channel: from the least value of the cloud, which is black, to the largest.
+    pub fn pixels(self, cloud: &PointCloud, row: usize) -> Vec<u8> {
+        let least = cloud.axes().iter().map(|axis| axis.min).fold(f64::INFINITY, f64::min);
+        let most = cloud.axes().iter().map(|axis| axis.max).fold(f64::NEG_INFINITY, f64::max);
+        let span = if most > least { most - least } else { 1.0 };
+        (0..cloud.dims()).map(|axis| ((cloud.coordinate(row, axis) - least) / span * 255.0).round().clamp(0.0, 255.0) as u8).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cloud::{Column, Source, Table};
+
+    fn axes(names: impl Iterator<Item = String>) -> Vec<Axis> {
+        names.map(|name| Axis { name, origin: 0.0, min: 0.0, max: 255.0 }).collect()
+    }
+
+    fn of(width: usize, height: usize) -> Option<Pictures> {
+        Some(Pictures { width, height, channels: 1 })
+    }
+
+    #[test]
+    fn names_of_pixels_say_that_rows_are_pictures() {
+        let named = |names: &dyn Fn(usize) -> String, count: usize| Pictures::named(&axes((0..count).map(names)));
+        assert_eq!(named(&|at| format!("r{}c{}", at / 5, at % 5), 15), of(5, 3));
+        assert_eq!(named(&|at| format!("pixel_{}_{}", at / 8, at % 8), 64), of(8, 8));
+        assert_eq!((named(&|at| format!("pixel{at}"), 784), named(&|at| format!("pixel{}", at + 1), 784)), (of(28, 28), of(28, 28)));
+        // Neither a square, nor all of one, nor names of pixels.
+        assert_eq!((named(&|at| format!("pixel{at}"), 60), named(&|at| format!("r{}c{}", at / 5, at % 5), 14)), (None, None));
+        assert_eq!(
+            (named(&|at| format!("d{at}"), 64), named(&|at| format!("pixel{}", at * 2), 64), named(&|at| at.to_string(), 0)),
+            (None, None, None)
+        );
+        let mut negative = axes((0..64).map(|at| format!("pixel{at}")));
+        negative[7].min = -1.0;
+        assert_eq!(Pictures::named(&negative), None);
+    }
+
+    #[test]
+    fn rows_can_be_squares() {
+        let texts = |dims: usize| Pictures::possible(dims).into_iter().map(Pictures::text).collect::<Vec<_>>();
+        assert_eq!((texts(64), texts(3072), texts(60)), (vec!["8 × 8".to_owned()], vec!["32 × 32 in colour".to_owned()], Vec::new()));
+        assert!(texts(1).is_empty() && texts(3).is_empty() && texts(0).is_empty());
+        assert!(!Pictures { width: usize::MAX, height: 2, channels: 1 }.fits(8), "as a file may say it");
+    }
+
+    #[test]
+    fn the_least_value_is_black_and_the_largest_white() {
+        let columns = (0..4).map(|at| Column { name: format!("d{at}") }).collect();
+        let table = Table { columns, values: vec![0.0, 4.0, 8.0, 16.0, 16.0, 0.0, 0.0, 0.0] };
+        let cloud = PointCloud::from_table(table, Source::Coordinates(String::new()), None, false).expect("a cloud");
+        let pictures = Pictures { width: 2, height: 2, channels: 1 };
+        assert_eq!((pictures.pixels(&cloud, 0), pictures.pixels(&cloud, 1)), (vec![0, 64, 128, 255], vec![255, 0, 0, 0]));
+    }
+}

@@ -1,0 +1,33 @@
+//! A file with rows that can be no points: it is opened without them, or not.
+
+use crate::app::model::{About, Then, UnusableAction};
+use crate::app::shell::app::App;
+use crate::run::RunSpec;
+
+impl App {
+    /// Goes on with the load, or says why there is none.
+    pub(in crate::app::shell) fn unusable_action(&mut self, action: UnusableAction) {
+        let Some(dialog) = self.session.unusable.take() else { return };
+        let runs = !matches!(dialog.then, Then::Show | Then::Resume(_));
+        match action {
+            UnusableAction::Open => {
+                self.state.draft.drop_nonfinite = true;
+                let without = |spec| RunSpec { drop_nonfinite: true, ..spec };
+                let then = match dialog.then {
+                    Then::Run(spec) => Then::Run(without(spec)),
+                    Then::RunQueries(spec) => Then::RunQueries(without(spec)),
+                    then => then,
+                };
+                self.load_as(dialog.source, true, then);
+            }
+            UnusableAction::Close => {
+                let about = if matches!(dialog.then, Then::RunQueries(_)) { About::Run } else { About::Data };
+                let ended = self.failed(about, dialog.error);
+                if runs {
+                    self.session.endings.run = Some(ended.clone());
+                }
+                self.session.endings.load = Some(ended);
+            }
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! What is made of a file that is opened in the window: which of its columns, and of its rows.
+
+#![cfg(feature = "gui")]
+
+#[path = "common/window.rs"]
+mod driven;
+
+use std::path::{Path, PathBuf};
+
+use driven::{Window, fill, press, small, until, window};
+use egui::accesskit::Role;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use warpscope::app::commands::{Action, Command};
+use warpscope::app::state::PaneKind;
+
+fn shows(window: &mut Window, rows: usize, dims: usize) {
+    until(window, "the cloud and its answer", |app| {
+        let session = app.session();
+        let is_it = session.cloud.as_ref().is_some_and(|cloud| (cloud.len(), cloud.dims()) == (rows, dims));
+        is_it && session.columns.is_some() && session.listed_beside().is_some() && !app.is_busy()
+    });
+}
+
+fn open(window: &mut Window, path: &Path, rows: usize, dims: usize) {
+    window.state_mut().send(Action::OpenPath(path.to_owned()));
+    shows(window, rows, dims);
+}
+
+/// 40 flowers: four numbers, a number of few values, and two texts, of which neither heading says anything.
+fn flowers(folder: &Path) -> PathBuf {
+    let row = |at: usize| {
+        let at_f = at as f64;
+        let kind = ["red", "blue"][at % 2];
+        format!("{},{},{},{},{},{kind},flower {at}\n", at_f * 0.5, (at * 7 % 40) as f64 * 0.25, at_f.sin(), at_f.cos(), at % 3)
+    };
+    let path = folder.join("flowers.csv");
+    std::fs::write(&path, format!("a,b,c,d,class,w,v\n{}", (0..40).map(row).collect::<String>())).expect("a file");
+    path
+}
+
+#[test]
+fn columns_are_what_the_table_says_and_stay_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = flowers(folder.path());
+    let other = folder.path().join("other.csv");
+    std::fs::write(&other, "x,y\n1,2\n3,4\n5,7\n").expect("a file");
+    let mut window = window(small);
+    open(&mut window, &path, 40, 4);
+    press(&mut window, "Columns…");
+    // As it was guessed: a class by its heading, a name by what is different in each row.
+    window.get_by_label_contains("4 coordinates, label class, name v");
+    until(&mut window, "the first rows", |app| app.tasks() == 0);
+    window.get_by_label("0, 0.5, 1, 1.5");
+    window.get_by_label("red, blue, red, blue");
+    assert!(window.get_by_role_and_label(Role::Button, "w: Coordinate").accesskit_node().is_disabled(), "text is no coordinate");
+
+    press(&mut window, "w: Label");
+    press(&mut window, "d: Ignored");
+    press(&mut window, "Use these");
+    shows(&mut window, 40, 3);
+    let check = |window: &Window| {
+        let (state, session) = (window.state().state(), window.state().session());
+        assert_eq!(state.draft.columns, "a,b,c");
+        let axes: Vec<&str> = session.cloud.as_ref().expect("a cloud").axes().iter().map(|axis| axis.name.as_str()).collect();
+        assert_eq!(axes, ["a", "b", "c"]);
+        assert_eq!(session.roles.sentence().as_deref(), Some("label w, name v"));
+        let said = session.answer_sentence().expect("an answer");
+        assert!(said.contains("nearest to flower ") && (said.contains(", red") || said.contains(", blue")), "{said}");
+        window.get_by_label("Label w, name v");
+        // The column that colours is the label.
+        assert!(matches!(&session.colored, warpscope::app::session::Colored::Ready(channel) if channel.title == "w"));
+    };
+    until(&mut window, "the colours", |app| matches!(app.session().colored, warpscope::app::session::Colored::Ready(_)));
+    check(&window);
+
+    // Another file, and this one again.
+    open(&mut window, &other, 3, 2);
+    assert!(window.state().session().roles.sentence().is_none());
+    open(&mut window, &path, 40, 3);
+    until(&mut window, "the colours", |app| matches!(app.session().colored, warpscope::app::session::Colored::Ready(_)));
+    check(&window);
+
+    // By its path that is typed, too.
+    open(&mut window, &other, 3, 2);
+    fill(&mut window, "Path", path.to_str().expect("a plain path"));
+    press(&mut window, "Load");
+    shows(&mut window, 40, 3);
+    until(&mut window, "the colours", |app| matches!(app.session().colored, warpscope::app::session::Colored::Ready(_)));
+    check(&window);
+
+    // A session keeps it, also where nothing is kept of the file.
+    let kept = window.state().put_down().expect("a session");
+    let mut again = driven::window(small);
+    again.state_mut().pick_up(&kept);
+    shows(&mut again, 40, 3);
+    until(&mut again, "the colours", |app| matches!(app.session().colored, warpscope::app::session::Colored::Ready(_)));
+    check(&again);
+
+    press(&mut window, "Columns…");
+    press(&mut window, "Guess again");
+    shows(&mut window, 40, 4);
+    assert!(window.state().state().file_roles.is_empty());
+    assert_eq!(window.state().session().roles.sentence().as_deref(), Some("label class"));
+}
+
+#[test]
+fn another_label_reads_no_coordinates_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = flowers(folder.path());
+    let mut window = window(small);
+    open(&mut window, &path, 40, 4);
+    let cloud = window.state().session().cloud.clone().expect("a cloud");
+    press(&mut window, "Columns…");
+    press(&mut window, "w: Name");
+    press(&mut window, "v: Ignored");
+    press(&mut window, "class: Ignored");
+    press(&mut window, "Use these");
+    until(&mut window, "no colours", |app| matches!(app.session().colored, warpscope::app::session::Colored::Nothing));
+    let session = window.state().session();
+    assert!(std::sync::Arc::ptr_eq(&cloud, session.cloud.as_ref().expect("the same")));
+    assert_eq!(session.roles.sentence().as_deref(), Some("name w"));
+    assert!(session.answer_sentence().is_some_and(|said| said.contains("nearest to red") || said.contains("nearest to blue")));
+    assert!(window.query_by_label_contains("so it is not a coordinate").is_none(), "it was chosen to be none");
+}
+
+#[test]
+fn of_hundreds_of_columns_several_are_set_at_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("wide.csv");
+    let row = |of: &dyn Fn(usize) -> String| (0..784).map(of).collect::<Vec<_>>().join(",");
+    let rows: Vec<String> = (0..8).map(|at| row(&|column| (at * column).to_string())).collect();
+    std::fs::write(&path, format!("{}\n{}\n", row(&|at| format!("pixel{at}")), rows.join("\n"))).expect("a file");
+    let mut window = window(small);
+    open(&mut window, &path, 8, 784);
+    press(&mut window, "Columns…");
+    let drawn = window
+        .query_all_by_role(Role::Button)
+        .filter(|button| button.accesskit_node().label().is_some_and(|label| label.ends_with(": Label")))
+        .count();
+    assert!((5..60).contains(&drawn), "{drawn} rows are drawn");
+    press(&mut window, "pixel2: Ignored");
+    window.get_by_role_and_label(Role::Button, "pixel6: Ignored").click_modifiers(egui::Modifiers::SHIFT);
+    window.run_steps(3);
+    window.get_by_label_contains("779 coordinates");
+    press(&mut window, "Use these");
+    shows(&mut window, 8, 779);
+    assert_eq!(window.state().state().draft.columns, "0-1,7-783");
+    press(&mut window, "Columns…");
+    press(&mut window, "All numbers");
+    window.get_by_label_contains("784 coordinates");
+    // Closed, nothing is changed.
+    window.key_press(egui::Key::Escape);
+    window.run_steps(3);
+    assert!(window.state().session().columns_dialog.is_none());
+    assert_eq!(window.state().session().cloud.as_ref().map(|cloud| cloud.dims()), Some(779));
+}
+
+#[test]
+fn a_file_with_a_few_rows_that_cannot_be_used_is_opened_after_one_question() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("gaps.csv");
+    let row = |at: usize| match at {
+        3 => "nan,1\n".to_owned(),
+        8 | 9 => "1,\n".to_owned(),
+        15 => "inf,2\n".to_owned(),
+        _ => format!("{},{}\n", at * at, at),
+    };
+    std::fs::write(&path, format!("x,y\n{}", (0..30).map(row).collect::<String>())).expect("a file");
+    let mut window = window(small);
+    window.state_mut().send(Action::OpenPath(path.clone()));
+    until(&mut window, "the question", |app| app.session().unusable.is_some());
+    window.get_by_label("4 of 30 rows cannot be used: open without them?");
+    for reason in ["row 3 (line 5): x is missing or NaN", "row 8: y is missing or NaN", "row 15: x is ∞"] {
+        window.get_by_label(reason);
+    }
+    assert!(window.state().session().log.trouble().is_none(), "a question is no error");
+
+    // Closed, it is the error that it was, which says the other way out.
+    press(&mut window, "Close");
+    assert!(window.state().session().unusable.is_none() && window.state().session().cloud.is_none());
+    let said = window.state().session().log.trouble().map(|entry| entry.text.clone()).expect("an error");
+    assert!(said.contains("line 5, row 3, column x: the value is NaN; tick “Leave out rows with NaN or ∞”"), "{said}");
+
+    press(&mut window, "Load");
+    until(&mut window, "the question", |app| app.session().unusable.is_some());
+    press(&mut window, "Open without them");
+    shows(&mut window, 26, 2);
+    assert!(window.state().state().draft.drop_nonfinite);
+    assert!(window.state().session().log.trouble().is_none());
+    window.get_by_label("4 rows of the file are left out: 3, 8 to 9, 15");
+    // What runs is what is shown.
+    fill(&mut window, "How many", "2");
+    press(&mut window, "Run");
+    driven::until_answered(&mut window);
+    assert_eq!(window.state().session().record.as_ref().map(|record| (record.summary.n, record.spec.drop_nonfinite)), Some((26, true)));
+
+    // Asked by a run, it is run then; of a file of which nothing would be left, it is an error at once.
+    let other = folder.path().join("other.csv");
+    std::fs::write(&other, "x,y\n1,2\n3,nan\n4,5\n9,9\n").expect("a file");
+    fill(&mut window, "Path", other.to_str().expect("a plain path"));
+    assert!(!window.state().state().draft.drop_nonfinite, "nobody said so of this one");
+    press(&mut window, "Run");
+    until(&mut window, "the question", |app| app.session().unusable.is_some());
+    window.key_press(egui::Key::Enter);
+    until(&mut window, "the run", |app| app.session().record.as_ref().is_some_and(|record| record.summary.n == 3) && !app.is_busy());
+    std::fs::write(&other, "x,y\n1,nan\n3,nan\n").expect("a file");
+    window.state_mut().send(Action::OpenPath(other));
+    until(&mut window, "the end", |app| {
+        app.session().log.trouble().is_some() || app.session().unusable.is_some() || app.session().endings.load.is_some()
+    });
+}
+
+#[test]
+fn a_first_line_that_is_none_of_the_table_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("cancer.csv");
+    let row = |at: usize| format!("{},{},{},{}\n", (at as f64).sin(), (at as f64).cos() * 3.0, at as f64 * 0.7, at % 2);
+    std::fs::write(&path, format!("20,3,malignant,benign\n{}", (0..20).map(row).collect::<String>())).expect("a file");
+    let mut window = window(small);
+    open(&mut window, &path, 20, 3);
+    window.get_by_label("The first line, `20,3,malignant,benign`, was not read: it counts rows and columns, and names classes");
+    // The class is told from the coordinates as in any table.
+    assert_eq!(window.state().session().roles.sentence().as_deref(), Some("label d3"));
+}
+
+/// A file of 30 rows of 16 numbers and a digit, whose columns are called so.
+fn numbers(folder: &Path, name: &str) -> PathBuf {
+    let cells = |of: &dyn Fn(usize) -> String| (0..16).map(of).collect::<Vec<_>>().join(",");
+    let row = |at: usize| format!("{},{}\n", cells(&|column| ((at * 7 + column * 3) % 17).to_string()), at % 3);
+    let path = folder.join(format!("{name}.csv"));
+    std::fs::write(&path, format!("{},digit\n{}", cells(&|at| format!("{name}{at}")), (0..30).map(row).collect::<String>())).expect("a file");
+    path
+}
+
+fn pictures(window: &Window) -> usize {
+    let is_picture = |label: String| label.starts_with("Picture of row ");
+    window.query_all_by_role(Role::Image).filter(|image| image.accesskit_node().label().is_some_and(is_picture)).count()
+}
+
+#[test]
+fn rows_that_are_pictures_are_shown_as_pictures() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut window = window(small);
+    window.state_mut().send(Action::Command(Command::Show(PaneKind::Neighbors)));
+    // The columns say that they are pixels.
+    open(&mut window, &numbers(folder.path(), "pixel"), 30, 16);
+    assert!(pictures(&window) > 1, "beside the neighbours");
+    let first = window.state().session().answered.as_ref().expect("an answer").row();
+    window.get_by_label(&format!("Picture of row {first}"));
+
+    // Nothing is guessed of numbers.
+    let path = numbers(folder.path(), "feature");
+    open(&mut window, &path, 30, 16);
+    assert_eq!(pictures(&window), 0);
+    press(&mut window, "Columns…");
+    press(&mut window, "Rows are pictures of 4 × 4");
+    press(&mut window, "Use these");
+    window.run_steps(3);
+    assert!(pictures(&window) > 1);
+    // It stays so with the file, until somebody says otherwise.
+    open(&mut window, &numbers(folder.path(), "pixel"), 30, 16);
+    open(&mut window, &path, 30, 16);
+    assert!(pictures(&window) > 1);
+    press(&mut window, "Columns…");
+    press(&mut window, "Rows are no pictures");
+    press(&mut window, "Use these");
+    window.run_steps(3);
+    assert_eq!(pictures(&window), 0);
+}

@@ -159,7 +159,9 @@ pub fn sort_head_ui(ui: &mut Ui, text: RichText, pane: PaneKind, sort: Option<&S
     };
     // No higher than its text, as a head is.
     ui.spacing_mut().interact_size.y = 0.0;
-    let response = ui.add(egui::Button::new(shown).frame(false).truncate());
+    // As wide as its column, to be hit beside a short name too; what stands on the right keeps the name on the left.
+    let width = ui.available_width();
+    let response = ui.add(egui::Button::new(shown).right_text("").gap(0.0).frame(false).truncate().min_size(egui::vec2(width, 0.0)));
     let spoken = match of_this {
         Some(sort) => format!("{name}, sorted {}", if sort.descending { "descending" } else { "ascending" }),
         None => name.clone(),

@@ -444,7 +444,7 @@ fn what_is_exported_is_what_is_shown() {
     press(&mut window, "Data as CSV, TSV, Parquet or npz…");
     fill(&mut window, "File", path.to_str().expect("a plain path"));
     press(&mut window, "Save");
-    window.get_by_label_contains("This file is there already.");
+    window.get_by_label_contains("This file exists already.");
     assert_eq!(std::fs::read_to_string(&path).expect("the file"), "mine");
     press(&mut window, "Save");
     until(&mut window, "the file", |_| std::fs::read_to_string(&path).is_ok_and(|text| text != "mine"));

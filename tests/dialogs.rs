@@ -34,7 +34,7 @@ fn documents_are_read_followed_and_searched() {
     window.run_steps(5);
     let tour = shown(&window);
     assert_ne!(tour, 0);
-    fill(&mut window, "Search in the documents", "zip codes");
+    fill(&mut window, "Search in the documents", "neighbours");
     window.get_by_label_contains("1 of ");
     press(&mut window, "Next");
     window.get_by_label_contains("2 of ");

@@ -533,7 +533,7 @@ fn a_folder_that_is_there_is_asked_about() {
     press(&mut window, "Film as PNG files…");
     fill(&mut window, "File", dir.to_str().expect("a plain path"));
     press(&mut window, "Save");
-    window.get_by_label_contains("This folder is there already.");
+    window.get_by_label_contains("This folder exists already.");
     assert_eq!(std::fs::read(&file).expect("the file"), b"somebody's");
     press(&mut window, "Save");
     until(&mut window, "the film", |app| app.session().log.last().is_some_and(|entry| entry.text.starts_with("written: ")));

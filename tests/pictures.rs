@@ -27,11 +27,11 @@ const CONTROLS: [&str; 14] = [
     "Log y axis",
     "Export",
     "Whole run",
-    "Closer",
+    "Zoom in",
     "Drag a rectangle",
     "Esc:",
     "tick “Profile warps”",
-    "out of sight",
+    "outside the view",
 ];
 
 fn drawn(pane: PaneKind) -> Window {

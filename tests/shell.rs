@@ -210,7 +210,7 @@ fn a_panel_that_is_asked_for_is_shown_in_place_of_the_other() {
     window.set_size(egui::vec2(427.0, 267.0));
     window.run_steps(3);
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::I);
-    assert!(window.state().session().log.note().is_some_and(|note| note.text.starts_with("no room for the selection")));
+    assert!(window.state().session().log.note().is_some_and(|note| note.text.starts_with("no room for the right panel")));
 }
 
 #[test]
@@ -434,7 +434,7 @@ fn who_exports_types_the_name_and_presses_enter() {
     }
     window.event(enter(false, false));
     window.run_steps(3);
-    window.get_by_label_contains("This file is there already.");
+    window.get_by_label_contains("This file exists already.");
     assert!(has_keys(&window) && std::fs::read_to_string(&path).is_ok_and(|text| text == "mine"));
     key(&mut window, egui::Modifiers::NONE, egui::Key::Enter);
     until_written(&mut window, &path);
@@ -531,7 +531,7 @@ fn neighbours_are_written_as_benchmarks_have_them_and_no_other_ending_is_taken_f
     // What lies beside is not written over unasked either.
     std::fs::write(folder.path().join("mine.fvecs"), "mine").expect("a file");
     export_neighbours(&mut window, "All neighbours of the run…", &folder.path().join("mine.ivecs"));
-    window.get_by_label_contains("This file is there already.");
+    window.get_by_label_contains("This file exists already.");
     assert_eq!(std::fs::read_to_string(folder.path().join("mine.fvecs")).expect("the file"), "mine");
 }
 

@@ -82,7 +82,7 @@ fn keys_zoom_move_and_show_the_whole_run() {
     assert!((from(&window) - before).abs() < 1e-6 * whole);
     key(&mut window, egui::Key::S);
     assert_eq!(window.state().session().timeline.window, None, "back to all of it");
-    press(&mut window, "Closer in time");
+    press(&mut window, "Zoom in on time");
     press(&mut window, "Whole run");
     assert_eq!(window.state().session().timeline.window, None);
 }

@@ -7,7 +7,7 @@ pub struct Document {
     /// Its path in the repository, by which links name it.
     pub path: &'static str,
     /// Its first heading.
-    pub title: &'static str,
+    pub title: String,
     /// Its text, without pictures; of links there are those to other documents and to the web.
     pub text: String,
 }
@@ -33,7 +33,7 @@ const SOURCES: [(&str, &str); 15] = [
 /// All documents, in the order of the contents.
 pub static DOCUMENTS: LazyLock<Vec<Document>> = LazyLock::new(|| {
     let document = |(path, source): (&'static str, &'static str)| {
-        let title = source.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or(path);
+        let title = source.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or(path).replace('`', "");
         Document { path, title, text: shown(source, path) }
     };
     SOURCES.map(document).into()
@@ -84,10 +84,11 @@ fn shown(source: &str, path: &str) -> String {
     for line in source.lines() {
         let fence = line.trim_start().starts_with("```");
         in_code ^= fence;
-        let indented = line.starts_with("    ") && after_blank && !in_list;
+        // In a list, text of its items is indented too.
+        let indented = after_blank && line.starts_with(if in_list { "      " } else { "    " });
         after_blank = line.trim().is_empty() || indented;
         if !after_blank && !line.starts_with(' ') {
-            in_list = line.starts_with("- ") || line.starts_with(|first: char| first.is_ascii_digit());
+            in_list = line.starts_with("- ") || line.split_once(". ").is_some_and(|(number, _)| number.parse::<u8>().is_ok());
         }
         if fence || line.starts_with("![") {
             // A blank line keeps paragraphs apart.
@@ -105,7 +106,7 @@ fn shown(source: &str, path: &str) -> String {
 fn code(line: &str, text: &mut String) {
     if !line.trim().is_empty() {
         let ticks = if line.contains('`') { "`` " } else { "`" };
-        *text += &format!("{ticks}{line}{}\\", ticks.chars().rev().collect::<String>());
+        *text += &format!("{ticks}{line}{}  ", ticks.chars().rev().collect::<String>());
     }
 }
 

@@ -122,7 +122,7 @@ pub fn export_ui(ui: &Ui, session: &Session, rects: &HashMap<PaneKind, Rect>, pa
     let Some(shown) = &session.export else { return };
     let mut dialog = shown.clone();
     let modal = egui::Modal::new(egui::Id::unique("export")).show(ui.ctx(), |ui| {
-        ui.set_width(440.0);
+        ui.set_width(480.0f32.min(ui.ctx().content_rect().width() - 40.0));
         ui.heading(dialog.kind.title());
         ui.add_space(6.0);
         let label = ui.label(RichText::new("File").color(palette.text_weak));
@@ -169,7 +169,7 @@ pub fn export_ui(ui: &Ui, session: &Session, rects: &HashMap<PaneKind, Rect>, pa
             close = ui.button("Close").clicked();
         });
         // Also after a refusal: the name is what is changed then.
-        if is_elsewhere(ui) {
+        if is_elsewhere(ui) && session.chooser.is_none() {
             field.request_focus();
         }
         (save, close)

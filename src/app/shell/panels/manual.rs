@@ -68,7 +68,7 @@ fn head_ui(ui: &mut Ui, manual: &mut Manual, cache: &mut CommonMarkCache, narrow
             manual.document = before;
         }
         if narrow {
-            let shown = DOCUMENTS[manual.document].title;
+            let shown = &*DOCUMENTS[manual.document].title;
             let combo = egui::ComboBox::from_id_salt("document").width(150.0).selected_text(shown).show_ui(ui, |ui| contents_ui(ui, manual, palette));
             name_chooser(&combo.response, "Document", shown);
         }
@@ -105,7 +105,7 @@ fn contents_ui(ui: &mut Ui, manual: &mut Manual, palette: &Palette) {
         for (at, document) in DOCUMENTS.iter().enumerate() {
             let found = count(document, &manual.sought);
             let searching = !manual.sought.trim().is_empty();
-            let title = RichText::new(document.title);
+            let title = RichText::new(&document.title);
             let title = if searching && found == 0 { title.color(palette.text_weak) } else { title };
             let mut button = egui::Button::selectable(at == manual.document, title).truncate();
             if found > 0 {

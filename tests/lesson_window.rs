@@ -273,7 +273,7 @@ fn a_wrong_answer_is_told_what_is_right_and_why() {
     // There is no such lane.
     key(&mut window, Key::Num9);
     key(&mut window, Key::Enter);
-    window.get_by_label_contains(&format!("Right is {right}."));
+    window.get_by_label_contains(&format!("The answer is {right}."));
     let score = window.state().session().lesson.score(1);
     assert_eq!((score.right, score.asked), (0, 1));
     let said = warpscope::lesson::describe::describe(&player(&window).cursor().step().expect("a step"), player(&window).cursor().state());

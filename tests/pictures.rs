@@ -31,7 +31,7 @@ const CONTROLS: [&str; 14] = [
     "Drag a rectangle",
     "Esc:",
     "tick “Profile warps”",
-    "outside the view",
+    "out of view",
 ];
 
 fn drawn(pane: PaneKind) -> Window {

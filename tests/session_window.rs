@@ -742,7 +742,7 @@ fn of_several_dropped_files_one_cloud_is_shown_and_the_rest_is_named() {
     let said: Vec<&str> = session.log.entries().iter().map(|entry| entry.text.as_str()).collect();
     assert!(said.iter().any(|said| said.starts_with("one cloud is shown at a time: other.csv is opened, and not points.csv; ")), "{said:?}");
     let name = folder.path().file_name().expect("a name").to_string_lossy().into_owned();
-    assert!(said.iter().any(|said| *said == format!("a folder is not opened, only files are; drop those in it: {name}")), "{said:?}");
+    assert!(said.iter().any(|said| *said == format!("cannot open a folder: drop the files in it instead: {name}")), "{said:?}");
 
     // One alone, as ever.
     drop_files(&mut window, &[&data]);

@@ -8,7 +8,7 @@ use crate::text;
 /// Axes whose share is said.
 const AXES: usize = 4;
 
-/// `Rows 3 and 8 are 1.414 apart: x 50 % (1), y 50 % (−1).` Under L2 the shares are those of the squared distance, with the way from the first row to
+/// `Rows 3 and 8 are 1.414 apart: x 50 % (1.000), y 50 % (-1.000).` Under L2 the shares are those of the squared distance, with the way from the first row to
 /// the second along the axis. `None` where the metric tells no distance, as of a row without a direction.
 pub fn between(cloud: &PointCloud, a: u32, b: u32, metric: Metric) -> Option<String> {
     let place = |row: u32| (0..cloud.dims()).map(|axis| cloud.coordinate(row as usize, axis)).collect::<Vec<f64>>();
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn each_axis_has_its_share() {
         let plane = cloud(&["x", "y"], &[0.0, 0.0, 4.0, -3.0, 4.0, -3.0]);
-        assert_eq!(between(&plane, 0, 1, Metric::L2).as_deref(), Some("Rows 0 and 1 are 5 apart: x 64 % (4), y 36 % (-3)."));
+        assert_eq!(between(&plane, 0, 1, Metric::L2).as_deref(), Some("Rows 0 and 1 are 5.000 apart: x 64 % (4.000), y 36 % (-3.000)."));
         assert_eq!(between(&plane, 1, 2, Metric::L2).as_deref(), Some("Rows 1 and 2 are 0 apart."));
         assert_eq!(between(&plane, 0, 1, Metric::Angular), None, "the origin has no direction");
     }

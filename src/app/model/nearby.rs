@@ -1,6 +1,5 @@
 //! All rows within a distance of the picked query: the distance as it is typed.
 
-use crate::app::model::telling::distance_text;
 use crate::knn::Metric;
 
 #[derive(Clone, Debug, Default)]
@@ -19,7 +18,8 @@ impl Nearby {
         let typed = self.typed.trim();
         let number = metric.unit().and_then(|unit| typed.strip_suffix(unit)).unwrap_or(typed).trim();
         let radius = number.replace(',', "").parse().ok().filter(|radius: &f64| radius.is_finite() && *radius >= 0.0);
-        radius.ok_or_else(|| format!("“{typed}” is not a distance such as {}.", distance_text(metric, 0.5)))
+        let unit = metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
+        radius.ok_or_else(|| format!("“{typed}” is not a distance such as 0.5{unit}."))
     }
 }
 

@@ -151,8 +151,8 @@ pub fn measuring_layout() -> Tree<PaneKind> {
         tiles.insert_tab_tile(panes)
     };
     use PaneKind::{Analysis, Convergence, Log, Merges, Neighbors, Plane, Runs, Space, Timeline, Timings};
-    let views = tabs(&[Plane, Space]);
-    let (how, time) = (tabs(&[Convergence, Merges, Neighbors, Analysis]), tabs(&[Timings, Timeline, Runs, Log]));
+    let views = tabs(&[Plane, Space, Analysis]);
+    let (how, time) = (tabs(&[Convergence, Merges, Neighbors]), tabs(&[Timings, Timeline, Runs, Log]));
     let right = tiles.insert_vertical_tile(vec![how, time]);
     let mut linear = Linear::new(LinearDir::Horizontal, vec![views, right]);
     linear.shares.set_share(views, 1.25);

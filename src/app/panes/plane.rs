@@ -135,7 +135,7 @@ pub fn shown_extent(ctx: &egui::Context) -> Option<[f64; 2]> {
 /// That a few points are out of sight, and what shows them.
 fn far_note(ui: &Ui) -> String {
     let keys = Command::FitView.shortcut().map(|keys| keys_text(ui.ctx(), &keys)).unwrap_or_default();
-    format!("a few distant points are outside the view: {keys} shows all, and again goes back")
+    format!("a few distant points are out of view: {keys} shows all")
 }
 
 /// Points, circle and marks through a camera.

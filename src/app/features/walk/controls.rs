@@ -3,6 +3,7 @@
 use egui::{Color32, Label, RichText, Sense, Slider, Stroke, StrokeKind, Ui, vec2};
 
 use crate::app::features::walk::paint::Colors;
+use crate::app::features::walk::wanted::remedy;
 use crate::app::look::{Palette, keys_text};
 use crate::app::model::{Actions, Command, Session, State, WalkAction, WalkView, Walked, Walkthrough};
 use crate::knn::walk::Part;
@@ -33,7 +34,14 @@ pub fn walk_ui(ui: &mut Ui, state: &State, session: &Session, numbered: bool, pa
     };
     match &session.walked {
         Walked::Hidden => {}
-        Walked::Missing(why) => line(ui, why, palette.text_weak),
+        Walked::Missing(why) => {
+            line(ui, why, palette.text_weak);
+            if let Some((words, draft)) = remedy(&state.draft, session)
+                && ui.button(words).on_hover_text("Changes the fields on the left, and answers the picked query anew.").clicked()
+            {
+                actions.send(WalkAction::Answer(Box::new(draft)));
+            }
+        }
         Walked::Working => line(ui, "Walking through the search…", palette.text_weak),
         Walked::Failed(_, why) => line(ui, why, palette.error),
         Walked::Ready(walked) => {

@@ -1,10 +1,10 @@
 //! Whether there is a walk to be shown of the picked query's answer.
 
 use crate::app::look::any_of;
-use crate::app::model::{Answered, Session, WalkView};
+use crate::app::model::{Answered, Draft, Session, WalkView};
 use crate::engines::registry;
-use crate::knn::Metric;
 use crate::knn::walk::AXES;
+use crate::knn::{Descriptor, Metric};
 
 /// The answer whose walk is to be shown; `None` where none is.
 ///
@@ -37,6 +37,24 @@ pub fn wanted(view: WalkView, session: &Session) -> Result<Option<Answered>, Str
     }
 }
 
+/// What to change of the fields so that the picked query's answer has a walk, and the words for it; `None` where nothing would do.
+pub fn remedy(draft: &Draft, session: &Session) -> Option<(String, Draft)> {
+    let record = &session.answered.as_ref()?.record;
+    if session.scene()?.dims() > AXES {
+        return None;
+    }
+    let walks = |engine: &&Descriptor| engine.walk.is_some();
+    let mut fixed = Draft { metric: Metric::L2, ..draft.clone() };
+    let as_plane = if record.spec.metric == Metric::L2 { "" } else { ", by straight distances" };
+    let found = record.descriptor().filter(walks);
+    if found.is_some() && as_plane.is_empty() {
+        return None;
+    }
+    let engine = found.or_else(|| registry::grouped().flat_map(|(_, engines)| engines).find(walks))?;
+    fixed.choose_engine(engine);
+    Some((format!("Answer with {}{as_plane}", engine.id), fixed))
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -66,6 +84,11 @@ mod tests {
             "cuda compared the query with every point, so there is no way to walk. Choose the engine bvh or step on the left, and press Run."
         );
         assert!(why(&session(2, "kdtree", Metric::L2)).starts_with("kdtree does not record its way."));
+        let fixed = |session: &Session| remedy(&Draft::default(), session).map(|(words, draft)| (words, draft.engine.to_string(), draft.metric));
+        assert_eq!(fixed(&session(2, "cuda", Metric::L2)), Some(("Answer with bvh".to_owned(), "bvh".to_owned(), Metric::L2)));
+        let (words, engine, metric) = fixed(&session(2, "bvh", Metric::Haversine)).expect("it can be had");
+        assert_eq!((words.as_str(), engine.as_str(), metric), ("Answer with bvh, by straight distances", "bvh", Metric::L2));
+        assert_eq!((fixed(&session(4, "cuda", Metric::L2)), fixed(&session(2, "bvh", Metric::L2))), (None, None));
         assert!(why(&session(4, "bvh", Metric::L2)).contains("in 4 dimensions"));
         assert!(why(&session(2, "bvh", Metric::Angular)).contains("directions"));
         assert!(why(&session(2, "bvh", Metric::Haversine)).contains("on the sphere"));

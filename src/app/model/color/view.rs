@@ -79,7 +79,7 @@ impl ColorBy {
         let before = [Self::Nothing, Self::Axis(0), Self::Column(String::new()), Self::Distance, Self::Rank, Self::KthDistance];
         let analyses = AnalysisKind::ALL.iter().map(|&kind| Self::Analysis(kind));
         let measures = registry::measures().map(|measure| Self::measure(measure.name));
-        before.into_iter().chain(analyses).chain(measures).chain([Self::Moment]).collect()
+        before.into_iter().chain(measures).chain([Self::Moment]).chain(analyses).collect()
     }
 
     /// As the chooser says it.

@@ -21,6 +21,10 @@ impl App {
     pub(in crate::app::shell) fn walk_action(&mut self, action: WalkAction) {
         match action {
             WalkAction::Show(shown) => self.state.walk.shown = shown,
+            WalkAction::Answer(draft) => {
+                self.state.draft = *draft;
+                self.ask_anew();
+            }
             WalkAction::Seek(at) => {
                 self.session.walking = None;
                 self.seek_walk(at);

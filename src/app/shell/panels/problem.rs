@@ -268,9 +268,8 @@ fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldEr
 
 fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette) {
     heading_ui(ui, "Find");
-    let about = "The picked query is answered at once, with these.";
-    let takes = plan_text(ui, draft, session, Purpose::Ask).map_or_else(String::new, |takes| format!(" {}.", text::sentence_case(&takes)));
-    ui.label(RichText::new(format!("{about}{takes}")).color(palette.text_weak).small());
+    let takes = plan_text(ui, draft, session, Purpose::Ask).map_or_else(String::new, |takes| format!(", in {takes}"));
+    ui.label(RichText::new(format!("Answers the picked query at once{takes}.")).color(palette.text_weak).small());
     k_ui(ui, draft, errors, palette);
     row_ui(ui, "Metric", palette, |ui, _| {
         ui.selectable_value(&mut draft.metric, Metric::L2, "L2").on_hover_text("Euclidean distance; its square is what is compared.");

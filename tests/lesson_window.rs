@@ -625,6 +625,6 @@ fn a_lesson_is_drawn_without_a_display() {
     let empty = picture.pixels().filter(|pixel| pixel.0 == [r, g, b]).count();
     assert!(empty < 1280 * 720 * 9 / 10, "there is a picture on it");
     let late = folder.path().join("late.png");
-    let error = render_headless(&Headless { at: Some(999_999), ..show }, &[late.clone()]).expect_err("there is no such step").to_string();
+    let error = render_headless(&Headless { at: Some(999_999), ..show }, std::slice::from_ref(&late)).expect_err("there is no such step").to_string();
     assert!(error.starts_with("step 999999: the search has ") && !late.exists(), "{error}");
 }

@@ -139,8 +139,11 @@ pub static WHY: Kind<App, Answered, Result<Option<Standing>, RunError>> = Kind {
     ..Kind::new(Slot::Why, "why", App::why_told)
 };
 
-/// All rows within a distance of an answer's query; `None` if that was cancelled.
-pub static NEARBY: Kind<App, (Answered, f64), Result<Option<Vec<u32>>, RunError>> = Kind {
+/// Rows; `None` if finding them was cancelled.
+pub type Rows = Result<Option<Vec<u32>>, RunError>;
+
+/// All rows within a distance of an answer's query.
+pub static NEARBY: Kind<App, (Answered, f64), Rows> = Kind {
     noticed: NOTICED,
     purpose: |_, fraction| Some(Activity::Preparing { what: "Finding rows within a distance".to_owned(), fraction }),
     ..Kind::new(Slot::Nearby, "nearby", App::nearby_found)

@@ -2,11 +2,10 @@
 
 use crate::app::features::errors::of_run;
 use crate::app::jobs::task::Outcome;
-use crate::app::model::telling::distance_text;
 use crate::app::model::{About, Answered, How, SelectAction};
 use crate::app::shell::app::App;
-use crate::app::shell::tasks::NEARBY;
-use crate::run::{RunError, analysis};
+use crate::app::shell::tasks::{NEARBY, Rows};
+use crate::run::analysis;
 use crate::text;
 
 impl App {
@@ -20,8 +19,9 @@ impl App {
         self.jobs.start(&NEARBY, (of, radius), move |progress| analysis::nearby(&record, query, radius, &resident, progress));
     }
 
-    pub(in crate::app::shell) fn nearby_found(&mut self, (of, radius): (Answered, f64), rows: Outcome<Result<Option<Vec<u32>>, RunError>>) {
-        let within = distance_text(of.record.spec.metric, radius);
+    pub(in crate::app::shell) fn nearby_found(&mut self, (of, radius): (Answered, f64), rows: Outcome<Rows>) {
+        let unit = of.record.spec.metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
+        let within = format!("{}{unit}", text::Exact(radius));
         match self.done("radius", rows) {
             None => {}
             Some(Err(why)) => self.session.log.error(About::Selection, of_run(&why)),

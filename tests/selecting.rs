@@ -547,7 +547,7 @@ fn rows_within_a_distance_are_selected_and_kept() {
     until(&mut window, "the rows within", |app| app.session().selection.rows()[..] == expected[..]);
     assert_eq!(window.state().session().selection.by(), "within 0.25 of the query");
 
-    fill(&mut window, "Name of the set", "close");
+    fill(&mut window, "Name", "close");
     press(&mut window, "Keep");
     window.state_mut().send(Command::SelectNone);
     until(&mut window, "an empty selection", |app| app.session().selection.is_empty());

@@ -193,9 +193,9 @@ fn chosen_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Ac
 fn keep_ui(ui: &mut Ui, session: &Session, actions: &mut Actions) {
     let mut typed = session.sets.typed.clone();
     ui.horizontal(|ui| {
+        let label = ui.label("Name");
         let edit = TextEdit::singleline(&mut typed).id_salt("set").hint_text(session.selection.by()).desired_width(ui.available_width() - 60.0);
-        let field = ui.add(edit).on_hover_text("A name for the selected rows.");
-        field.widget_info(|| egui::WidgetInfo::text_edit(true, &session.sets.typed, &typed, "Name of the set"));
+        let field = ui.add(edit).labelled_by(label.id).on_hover_text("A name for the selected rows.");
         let entered = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
         let about = "Keep the selected rows under this name, to select them again; a session saves them.";
         let keeps = ui.button("Keep").on_hover_text(about).clicked() || entered;

@@ -35,15 +35,15 @@ pub struct LabelColumn {
     pub title: String,
 }
 
-/// The key and the title of the column that labels rows: the chosen one where the file has it, else one that was taken for labels.
+/// The key and the title of the column that labels rows: the one chosen in the pane where the file has it, else the file's label.
 pub fn label_column(view: &AnalysisView, session: &Session) -> Option<(String, String)> {
     let chosen = match &view.labels {
         Some(key) if key.is_empty() => return None,
         Some(key) => column_title(session, key).map(|title| (key.clone(), title)),
         None => None,
     };
-    let guessed = || session.left_out.iter().find(|column| column.is_label).map(|column| (column.key.clone(), column.name.clone()));
-    chosen.or_else(guessed)
+    let told = || session.roles.label.column().map(|column| (column.key.clone(), column.name.clone()));
+    chosen.or_else(told)
 }
 
 /// Works it all out; `None` where it was cancelled.

@@ -38,7 +38,7 @@ pub enum PaneData {
     Log(Vec<Entry>),
 }
 
-/// What was written.
+/// The files of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Files {
     pub paths: Vec<PathBuf>,

@@ -7,7 +7,7 @@ use crate::app::look::tokens::Palette;
 /// Where it is kept how the focus moved.
 const MOVED: &str = "how the focus moved";
 
-/// The ring's width.
+/// The ring's width, in points of the screen.
 pub const RING: f32 = 2.0;
 
 /// How the focus came where it is.

@@ -14,7 +14,7 @@ use crate::lesson::picture::svg::escaped;
 
 /// What shapes are drawn on.
 pub struct Page {
-    /// In points.
+    /// In points of the screen.
     pub size: Vec2,
     pub ground: Color32,
     /// Millimetres for a point, where it is printed.

@@ -85,7 +85,7 @@ impl AnalysisKind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AnalysisView {
-    /// The column of labels, by name or number, empty for none; the one that looks like labels where nobody says.
+    /// The column of labels, by name or number, empty for none; the file's label where nobody says.
     pub labels: Option<String>,
     /// Within which distance rows are near-duplicates, as it is typed.
     pub eps: String,

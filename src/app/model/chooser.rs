@@ -16,7 +16,7 @@ pub enum AskedBy {
 /// A file or folder of the list.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Item {
-    /// Folders come first.
+    /// A folder where not; folders are listed first.
     pub is_file: bool,
     pub name: String,
 }

@@ -39,7 +39,7 @@ pub enum Preview {
     Failed(String),
 }
 
-/// The table.
+/// The table of a file's columns, while it is open.
 #[derive(Clone, Debug)]
 pub struct ColumnsDialog {
     pub path: PathBuf,

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 pub struct Document {
     /// Its path in the repository, by which links name it.
     pub path: &'static str,
-    /// Its first heading.
+    /// Its first heading, without marks of code.
     pub title: String,
     /// Its text, without pictures; of links there are those to other documents and to the web.
     pub text: String,

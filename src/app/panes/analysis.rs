@@ -138,13 +138,13 @@ fn confusion_ui(ui: &mut Ui, analysed: &Analysed, of: &Classified, context: &mut
     let palette = context.palette;
     let column = analysed.labels.as_deref().unwrap_or_default();
     heading_ui(ui, "Label, and what its neighbours’ majority names");
-    let wrong = analysed.disagreeing(None);
     ui.horizontal_wrapped(|ui| {
-        let rows = text::count(wrong.len() as u64, "row disagrees with its neighbours", "rows disagree with their neighbours");
+        let wrong = of.points - of.correct;
+        let rows = text::count(wrong, "row disagrees with its neighbours", "rows disagree with their neighbours");
         let share = of.accuracy.map_or_else(String::new, |accuracy| format!("; {} agree", percent(accuracy)));
         ui.label(format!("{rows}{share}."));
-        if !wrong.is_empty() && ui.button("Select them").clicked() {
-            context.actions.send(SelectAction::rows(wrong, How::Replace, format!("{column} disagrees")));
+        if wrong > 0 && ui.button("Select them").clicked() {
+            context.actions.send(SelectAction::rows(analysed.disagreeing(None), How::Replace, format!("{column} disagrees")));
         }
     });
     let mut pressed: Option<&Confusion> = None;

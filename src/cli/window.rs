@@ -94,6 +94,7 @@ enum Size {
 
 impl Size {
     /// Its pixels, for what is no pane.
+    #[cfg(feature = "gui")]
     fn pixels(self) -> anyhow::Result<[u32; 2]> {
         match self {
             Self::Pixels(size) => Ok(size),

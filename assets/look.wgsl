@@ -7,7 +7,8 @@ struct Look {
     dense: vec4<f32>,
     // A point without a value.
     missing: vec4<f32>,
-    // The value of the first colour, one by the range, whether both are logarithms (base 2), how many categories there are.
+    // The value of the first colour, one by the range, whether both are logarithms (base 2), how many categories there are; less than
+    // 0 where a value is a colour.
     scale: vec4<f32>,
     // Whether there are values, whether density shows, how much of the colour is left, diameter in pixels.
     painted: u32,
@@ -29,6 +30,10 @@ fn colored(value: f32) -> vec4<f32> {
     // NaN by its bits: a comparison with itself may be optimised away.
     if (bitcast<u32>(value) & 0x7fffffffu) > 0x7f800000u {
         return look.missing;
+    }
+    if look.scale.w < 0.0 {
+        let packed = u32(clamp(value, 0.0, 16777215.0));
+        return vec4<f32>(f32(packed >> 16u), f32((packed >> 8u) & 255u), f32(packed & 255u), 255.0) / 255.0;
     }
     if look.scale.w > 0.0 {
         return look.table[u32(clamp(value, 0.0, 16777216.0)) % u32(look.scale.w)];

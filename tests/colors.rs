@@ -359,6 +359,32 @@ fn a_file_that_is_gone_is_said_and_tried_again() {
 }
 
 #[test]
+fn the_colours_of_a_file_are_the_first_ones_of_its_points() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("scan.csv");
+    let mut text = "x,y,z,red,green,blue\n".to_owned();
+    (0..60).for_each(|at| text += &format!("{},{},{},{},{},7\n", at % 7, at % 11, at, 4 * at, 255 - 4 * at));
+    std::fs::write(&path, text).expect("a file");
+    let mut window = window(plane);
+    window.state_mut().send(Action::OpenPath(path.clone()));
+    until(&mut window, "the file's colours", |app| app.state().color.by == ColorBy::FileColors);
+    let shown = channel(&mut window);
+    assert_eq!((shown.text(3).as_deref(), shown.missing), (Some("red 12, green 243, blue 7"), 0));
+    // Who wants none has none, also when the file is opened again; and another file is not asked for colours.
+    choose(&mut window, "Colour by", "nothing");
+    window.state_mut().send(Action::OpenPath(path.clone()));
+    window.run_steps(20);
+    assert_eq!(window.state().state().color.by, ColorBy::Nothing);
+    choose(&mut window, "Colour by", "the file's colours");
+    channel(&mut window);
+    let plain = folder.path().join("plain.csv");
+    std::fs::write(&plain, "x,y\n0,1\n2,3\n4,5\n").expect("a file");
+    window.state_mut().send(Action::OpenPath(plain));
+    until(&mut window, "no colours", |app| app.state().color.by != ColorBy::FileColors);
+    assert!(window.state().session().log.entries().iter().all(|entry| entry.level != Level::Error));
+}
+
+#[test]
 fn another_cloud_is_not_coloured_or_projected_as_it_cannot_be() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = window(plane);

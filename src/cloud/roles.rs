@@ -1,4 +1,5 @@
-//! Which numeric columns of a file are no coordinates: labels and row numbers, by their headings and their values.
+//! What columns of a file are: which numeric ones are no coordinates but labels or row numbers, by their headings and their values; and
+//! which three are a colour.
 
 use super::PointCloud;
 
@@ -63,6 +64,30 @@ pub fn guess(cloud: &PointCloud) -> Vec<Role> {
 /// The words of a heading: `row_id` has two.
 pub fn words_of(heading: &str) -> impl Iterator<Item = &str> {
     heading.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+/// The columns that are a colour, red, green and blue, by their places: `red`, `diffuse_red`, or `r` alone.
+pub fn colors<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<[usize; 3]> {
+    const CHANNELS: [[&str; 2]; 3] = [["red", "r"], ["green", "g"], ["blue", "b"]];
+    /// What is left of a heading without the word of its channel, and the places of the three that have the same rest.
+    type Found = (Vec<String>, [Option<usize>; 3]);
+    let mut found: Vec<Found> = Vec::new();
+    for (at, name) in names.into_iter().enumerate() {
+        let mut words: Vec<String> = words_of(name).map(str::to_ascii_lowercase).collect();
+        let alone = words.len() == 1;
+        let said = |word: &String| CHANNELS.iter().position(|[long, short]| word == long || (alone && word == short));
+        let Some((word, channel)) = words.iter().enumerate().find_map(|(word, text)| Some((word, said(text)?))) else { continue };
+        words.remove(word);
+        let place = found.iter().position(|(rest, _)| *rest == words).unwrap_or_else(|| {
+            found.push((words, [None; 3]));
+            found.len() - 1
+        });
+        found[place].1[channel].get_or_insert(at);
+    }
+    found.into_iter().find_map(|(_, places)| match places {
+        [Some(red), Some(green), Some(blue)] => Some([red, green, blue]),
+        _ => None,
+    })
 }
 
 /// Whether a reader made the name up: a letter and the column's number.
@@ -130,6 +155,16 @@ mod tests {
     }
 
     use Role::{Coordinate, Label, Name};
+
+    #[test]
+    fn three_columns_are_a_colour() {
+        let of = |names: &[&str]| colors(names.iter().copied());
+        assert_eq!(of(&["x", "y", "z", "nx", "diffuse_red", "diffuse_green", "diffuse_blue", "psz"]), Some([4, 5, 6]));
+        assert_eq!(of(&["B", "G", "R", "x"]), Some([2, 1, 0]));
+        assert_eq!(of(&["red", "x", "blue", "Green", "red"]), Some([0, 3, 2]), "of two the first");
+        assert_eq!(of(&["ambient red", "diffuse_green", "diffuse_blue", "diffuse_red"]), Some([3, 1, 2]), "three of one kind");
+        assert_eq!((of(&["red", "green"]), of(&["reduced", "greenhouse", "bluetooth"]), of(&["r_1", "g_1", "b_1"])), (None, None, None));
+    }
 
     #[test]
     fn a_label_without_a_heading_is_the_last_column() {

@@ -169,16 +169,20 @@ fn look(drawing: &Drawing, layer: &Layer, rank: u32) -> LookUniform {
             let (low, high) = (end(scale.low), end(scale.high));
             // Where both ends are one, everything at or below it has the first colour.
             let factor = if high > low { 1.0 / (high - low) } else { 0.0 };
-            look.scale = [low, factor, f32::from(u8::from(scale.log)), categories as f32];
+            look.scale = [low, factor, f32::from(u8::from(scale.log)), categories];
         }
     }
     look
 }
 
-/// The colours of a scale, and how many categories it has; 0 where it is continuous.
-fn table(scale: &Scale) -> ([Color32; 256], u32) {
+/// The colours of a scale, and how many categories it has; 0 where it is continuous, and −1 where values are colours.
+fn table(scale: &Scale) -> ([Color32; 256], f32) {
     let colors = scale.table();
-    let categories = if scale.map == ColorMap::Categories { colors.len() as u32 } else { 0 };
+    let categories = match scale.map {
+        ColorMap::Categories => colors.len() as f32,
+        ColorMap::Own => -1.0,
+        ColorMap::Viridis | ColorMap::Cividis => 0.0,
+    };
     (std::array::from_fn(|at| colors.get(at).copied().unwrap_or_default()), categories)
 }
 

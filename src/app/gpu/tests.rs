@@ -169,6 +169,12 @@ fn values_are_colours() {
         let expected = [viridis(0), viridis(15), viridis(3), viridis(0), viridis(0), viridis(12)];
         assert!(logged.iter().zip(expected).all(|(one, other)| close(*one, other, 1)), "{method:?}: {logged:?}");
 
+        let packed = [0xff_ffff, 0x00_0001, 0x12_3456, 0x80_0000, 0x00_ff00].map(|packed| packed as f32);
+        let own = colors(&mut studio, &[packed[0], packed[1], packed[2], f32::NAN, packed[3], packed[4]], Scale { map: ColorMap::Own, ..LINEAR });
+        let expected = [(255, 255, 255), (0, 0, 1), (0x12, 0x34, 0x56), (9, 9, 9), (0x80, 0, 0), (0, 255, 0)];
+        let expected = expected.map(|color| if color == (9, 9, 9) { MISSING } else { Color32::from_rgb(color.0, color.1, color.2) });
+        assert!(own.iter().zip(expected).all(|(one, other)| close(*one, other, 1)), "{method:?}: {own:?}");
+
         let none = colors(&mut studio, &[7.0; 6], Scale { low: 7.0, high: 7.0, ..LINEAR });
         assert!(none.iter().all(|color| close(*color, viridis(0), 1)), "{method:?}: {none:?}");
     }

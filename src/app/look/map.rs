@@ -6,8 +6,11 @@ use crate::app::look::tokens::{Palette, on_ramp};
 use crate::app::model::color::{ColorMap, Scale};
 use crate::palette::{CIVIDIS, VIRIDIS};
 
+/// The last value of [`ColorMap::Own`]: white.
+const OWN: f32 = 0xff_ffff as f32;
+
 impl ColorMap {
-    /// All, as the chooser lists them.
+    /// Those that can be chosen, as the chooser lists them.
     pub const ALL: [Self; 3] = [Self::Viridis, Self::Cividis, Self::Categories];
 
     /// As the chooser says it.
@@ -16,6 +19,7 @@ impl ColorMap {
             Self::Viridis => "viridis",
             Self::Cividis => "cividis",
             Self::Categories => "categories",
+            Self::Own => "its own",
         }
     }
 
@@ -27,6 +31,7 @@ impl ColorMap {
             Self::Viridis => on_ramp(&VIRIDIS, from + (to - from) * at.clamp(0.0, 1.0)),
             Self::Cividis => on_ramp(&CIVIDIS, from + (to - from) * at.clamp(0.0, 1.0)),
             Self::Categories => self.category((at.clamp(0.0, 1.0) * (palette.categories.len() - 1) as f32).round() as usize, palette),
+            Self::Own => own((at.clamp(0.0, 1.0) * OWN) as u32),
         }
     }
 
@@ -39,9 +44,16 @@ impl ColorMap {
     pub fn table(self, steps: usize, palette: &Palette) -> Vec<Color32> {
         match self {
             Self::Categories => palette.categories.to_vec(),
+            Self::Own => Vec::new(),
             _ => (0..steps).map(|step| self.color(step as f32 / steps.saturating_sub(1).max(1) as f32, palette)).collect(),
         }
     }
+}
+
+/// The colour that a value of [`ColorMap::Own`] is.
+pub fn own(packed: u32) -> Color32 {
+    let [_, red, green, blue] = packed.to_be_bytes();
+    Color32::from_rgb(red, green, blue)
 }
 
 impl Scale {

@@ -12,6 +12,7 @@ pub mod widgets;
 pub mod words;
 
 pub use focus::follow_ui;
+pub use map::own;
 pub use paint::{Paint, Paints};
 pub use ticks::ticks;
 pub use tokens::Palette;

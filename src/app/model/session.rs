@@ -96,6 +96,16 @@ impl FileColumns {
     pub fn is_of(&self, source: &Source) -> bool {
         matches!(source, Source::File { path, .. } if *path == self.path)
     }
+
+    /// What stands for the columns red, green and blue, where the file has them and they are more than black.
+    pub fn colors(&self) -> Option<[String; 3]> {
+        let places = crate::cloud::roles::colors(self.columns.iter().map(|column| column.name.as_str()))?;
+        let shows = |&place: &usize| self.columns[place].max.is_some_and(|most| most > 0.0);
+        let name = |place: usize| self.columns[place].name.as_str();
+        let is_own = |&place: &usize| self.columns.iter().filter(|column| column.name.eq_ignore_ascii_case(name(place))).count() == 1;
+        let key = |place: usize| if is_own(&place) { name(place).to_owned() } else { place.to_string() };
+        places.iter().any(shows).then(|| places.map(key))
+    }
 }
 
 #[derive(Clone, Default)]
@@ -103,6 +113,8 @@ pub struct Session {
     pub cloud: Option<Arc<PointCloud>>,
     /// What columns its file has, once they are listed.
     pub columns: Option<FileColumns>,
+    /// Whether the file's own colours are shown once it is known that there are any: it was just opened, and nothing else colours its points.
+    pub awaits_colors: bool,
     /// The numeric columns that its file was opened without.
     pub left_out: Vec<LeftOut>,
     /// Which of its columns say what a row is.
@@ -201,6 +213,12 @@ pub struct Session {
 }
 
 impl Session {
+    /// What stands for the columns of the cloud's file that are a colour, once they are listed.
+    pub fn file_colors(&self) -> Option<[String; 3]> {
+        let cloud = self.cloud.as_ref()?;
+        self.columns.as_ref().filter(|known| known.is_of(cloud.source()))?.colors()
+    }
+
     /// Whether a dialog is open, which has all keys to itself. The sheet of shortcuts is none: its keys are tried out beside it.
     pub fn has_dialog(&self) -> bool {
         let files = self.export.is_some() || self.chooser.is_some() || self.parts.is_some() || self.columns_dialog.is_some();

@@ -6,7 +6,7 @@ use egui::{Color32, ComboBox, Ui};
 
 use crate::app::features::color::counters::bound_at;
 use crate::app::features::color::request::{column_keys, column_title};
-use crate::app::look::{Paint, Paints, Palette, name_chooser};
+use crate::app::look::{Paint, Paints, Palette, name_chooser, own};
 use crate::app::model::{Actions, Answered, ColorAction, ColorBy, ColorMap, ColorView, Colored, Session, State, Whose};
 use crate::cloud::Source;
 
@@ -100,6 +100,7 @@ pub fn color_of(state: &State, session: &Session, palette: &Palette, row: usize)
     Some(match scale.map {
         _ if value.is_nan() => palette.muted,
         ColorMap::Categories => scale.map.category(value as usize, palette),
+        ColorMap::Own => own(value as u32),
         map => map.color(scale.place(value), palette),
     })
 }

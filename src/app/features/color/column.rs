@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::app::features::color::query::missing;
 use crate::app::model::{Categories, Category, Channel, Numbers, PointValues, Whose};
 use crate::cloud::formats::{ColumnData, FormatError};
-use crate::cloud::{PointCloud, formats};
+use crate::cloud::{ColumnChoice, PointCloud, formats};
 use crate::palette::CATEGORIES;
 use crate::progress::Progress;
 
@@ -36,19 +36,55 @@ pub fn read(cloud: &PointCloud, path: &Path, column: &str, progress: &dyn Progre
         ColumnData::Numbers(values) => values.len(),
         ColumnData::Categories { codes, .. } => codes.len(),
     };
-    let last = cloud.record(cloud.len() - 1);
-    if last >= records as u64 {
-        return Err(FormatError::Malformed {
-            what: format!("column {column}"),
-            why: format!("the file has {records} records, and the cloud was read of {}: it was changed, load it again", last + 1),
-            path: path.to_owned(),
-        });
-    }
+    check_records(cloud, path, format!("column {column}"), records)?;
     let record = |row: usize| cloud.record(row) as usize;
     Ok(match data {
         ColumnData::Numbers(values) => Values::Numbers((0..cloud.len()).map(|row| values[record(row)]).collect()),
         ColumnData::Categories { names, codes } => Values::Texts(names, (0..cloud.len()).map(|row| codes[record(row)]).collect()),
     })
+}
+
+/// That the file still has the records of which a cloud was read.
+fn check_records(cloud: &PointCloud, path: &Path, what: String, records: usize) -> Result<(), FormatError> {
+    let last = cloud.record(cloud.len() - 1);
+    if last < records as u64 {
+        return Ok(());
+    }
+    let why = format!("the file has {records} records, and the cloud was read of {}: it was changed, load it again", last + 1);
+    Err(FormatError::Malformed { what, why, path: path.to_owned() })
+}
+
+/// Reads red, green and blue of the cloud's file, in one pass: of each row of the cloud the values as they stand.
+///
+/// # Errors
+/// When the reader of the file fails.
+pub fn read_colors(cloud: &PointCloud, path: &Path, keys: &[String; 3], progress: &dyn Progress) -> Result<Vec<[f64; 3]>, FormatError> {
+    let read = formats::read(path, &ColumnChoice::Named(keys.to_vec()), progress)?;
+    check_records(cloud, path, "its colours".to_owned(), read.rows())?;
+    let row = |row: usize| [0, 1, 2].map(|channel| read.values.get(3 * cloud.record(row) as usize + channel));
+    Ok((0..cloud.len()).map(row).collect())
+}
+
+/// Colours as a channel. Files count to 255, to 65,535 or to 1, and which of them is told by the largest value.
+pub fn colors_channel(colors: Vec<[f64; 3]>) -> Channel {
+    let most = colors.as_flattened().iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
+    let white = if most > 255.0 {
+        65_535.0
+    } else if most > 1.0 {
+        255.0
+    } else {
+        1.0
+    };
+    let byte = |value: f64| (255.0 * value / white).round().clamp(0.0, 255.0) as u8;
+    let packed = |color: &[f64; 3]| match color.map(byte) {
+        _ if !color.iter().all(|value| value.is_finite()) => f32::NAN,
+        // Of 24 bits, which an f32 has.
+        [red, green, blue] => u32::from_be_bytes([0, red, green, blue]) as f32,
+    };
+    let values: Vec<f32> = colors.iter().map(packed).collect();
+    let missing = missing(&values);
+    let colors = Some(Arc::new(PointValues::new(values)));
+    Channel { colors, ..Channel::of_numbers(Whose::Data, "the file's colours", "", None, (missing, "have no colour in the file")) }
 }
 
 /// A column as a channel.
@@ -136,7 +172,7 @@ mod tests {
     use super::*;
     use crate::app::model::{ColorMap, ColorView};
     use crate::app::testing::cloud;
-    use crate::cloud::{ColumnChoice, Source};
+    use crate::cloud::Source;
     use crate::progress::Silent;
 
     fn names(categories: &Option<Categories>) -> Vec<(&str, u64)> {
@@ -195,6 +231,34 @@ mod tests {
         assert!((0..30).all(|row| f64::from(numbers.values.values[row]) + numbers.offset == cloud.coordinate(row, 2)));
         assert!((numbers.whole.0 - cloud.axes()[2].min).abs() < 1e-6);
         assert!(axis_channel(&cloud, 3).is_none());
+    }
+
+    #[test]
+    fn colours_are_of_eight_bits_whatever_a_file_counts_to() {
+        let of = |colors: &[[f64; 3]]| {
+            let channel = colors_channel(colors.to_vec());
+            let (values, scale) = channel.scaled(&ColorView { map: Some(ColorMap::Cividis), ..ColorView::default() }, true).expect("colours");
+            assert_eq!(scale.map, ColorMap::Own, "whatever was chosen for numbers");
+            (values.values.iter().map(|value| *value as u32).collect::<Vec<_>>(), channel.missing, channel.text(0))
+        };
+        let text = Some("red 255, green 128, blue 0".to_owned());
+        assert_eq!(of(&[[255.0, 128.0, 0.0], [0.0, 0.0, 1.0], [f64::NAN, 1.0, 1.0]]), (vec![0xff_8000, 1, 0], 1, text.clone()));
+        assert_eq!(of(&[[65_535.0, 32_896.0, 0.0], [257.0, 0.0, 0.0]]), (vec![0xff_8000, 0x01_0000], 0, text.clone()));
+        assert_eq!(of(&[[1.0, 0.502, 0.0], [0.0, 0.0, 1.0]]), (vec![0xff_8000, 0xff], 0, text));
+    }
+
+    #[test]
+    fn colours_are_read_of_the_rows_of_the_cloud() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.csv");
+        std::fs::write(&path, "x,y,blue,green,red\n0,1,3,2,1\nnan,2,9,9,9\n2,3,30,20,10\n").expect("a file");
+        let source = Source::File { path: path.clone(), columns: ColumnChoice::Named(vec!["x".to_owned(), "y".to_owned()]) };
+        let cloud = crate::cloud::load(&source, true, &Silent).expect("a cloud of two rows");
+        let keys = ["red", "green", "blue"].map(str::to_owned);
+        assert_eq!(read_colors(&cloud, &path, &keys, &Silent).expect("colours"), [[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]]);
+        std::fs::write(&path, "x,y,blue,green,red\n0,1,3,2,1\n").expect("a file");
+        let why = read_colors(&cloud, &path, &keys, &Silent).expect_err("it is shorter now").to_string();
+        assert!(why.contains("load it again"), "{why}");
     }
 
     #[test]

@@ -89,6 +89,9 @@ pub fn legend_line_ui(ui: &mut Ui, state: &State, session: &Session, palette: &P
                     gradient_ui(ui, width, (low, high), log, map, numbers.integers, palette);
                     line(ui, &channel.title, palette.text);
                 }
+                (ColorMap::Own, ..) => {
+                    line(ui, &channel.title, palette.text);
+                }
                 _ => {
                     line(ui, "No row has a value.", palette.text_weak);
                 }
@@ -145,6 +148,7 @@ fn channel_ui(ui: &mut Ui, view: &mut ColorView, channel: &Channel, session: &Se
                 range_ui(ui, view, numbers);
                 select_ui(ui, channel, numbers, actions);
             }
+            (ColorMap::Own, ..) => {}
             _ => {
                 ui.label(RichText::new("No row has a value.").color(palette.text_weak));
             }

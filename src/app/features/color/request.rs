@@ -30,6 +30,14 @@ pub enum Request {
         /// As people know it.
         title: String,
     },
+    /// Three columns of its file that are a colour.
+    FileColors {
+        /// The cloud whose rows get the colours.
+        cloud: Arc<PointCloud>,
+        path: PathBuf,
+        /// Red, green and blue, by name or by number.
+        keys: [String; 3],
+    },
     /// Distances to a place.
     Distance {
         /// The cloud whose rows get a distance.
@@ -57,6 +65,9 @@ impl PartialEq for Request {
             (Self::Axis(a, axis), Self::Axis(b, other)) => Arc::ptr_eq(a, b) && axis == other,
             (Self::Column { cloud: a, path: path_a, key: key_a, .. }, Self::Column { cloud: b, path: path_b, key: key_b, .. }) => {
                 Arc::ptr_eq(a, b) && path_a == path_b && key_a == key_b
+            }
+            (Self::FileColors { cloud: a, path: path_a, keys: keys_a }, Self::FileColors { cloud: b, path: path_b, keys: keys_b }) => {
+                Arc::ptr_eq(a, b) && path_a == path_b && keys_a == keys_b
             }
             (
                 Self::Distance { cloud: a, place: place_a, metric: metric_a, middle: middle_a },
@@ -93,6 +104,16 @@ impl Request {
                 };
                 let title = column_title(session, key).ok_or("Choose a column.")?;
                 Self::Column { path: path.clone(), key: key.clone(), title, cloud }
+            }
+            ColorBy::FileColors => {
+                let Source::File { path, .. } = cloud.source() else {
+                    return Err("A generated cloud has no colours of its own.".to_owned());
+                };
+                if !session.columns.as_ref().is_some_and(|known| known.is_of(cloud.source())) {
+                    return Err("Listing the file's columns…".to_owned());
+                }
+                let keys = session.file_colors().ok_or("The file has no columns red, green and blue.")?;
+                Self::FileColors { path: path.clone(), keys, cloud }
             }
             ColorBy::Distance => {
                 let (of, row) = session.picked_point().ok_or("Click a point: distances are to the picked query.")?;
@@ -145,6 +166,7 @@ impl Request {
     pub fn long(&self) -> Option<String> {
         match self {
             Self::Column { title, .. } => Some(format!("Reading column {title}")),
+            Self::FileColors { .. } => Some("Reading the file's colours".to_owned()),
             _ => None,
         }
     }
@@ -160,6 +182,11 @@ impl Request {
                 Ok(values) => column::channel(title, &values),
                 Err(FormatError::Cancelled) => return Err(None),
                 Err(FormatError::NoColumn { .. }) => return Err(Some(Failure::NoColumn)),
+                Err(why) => return Err(Some(Failure::Said(why.to_string()))),
+            },
+            Self::FileColors { cloud, path, keys } => match column::read_colors(cloud, path, keys, progress) {
+                Ok(colors) => column::colors_channel(colors),
+                Err(FormatError::Cancelled) => return Err(None),
                 Err(why) => return Err(Some(Failure::Said(why.to_string()))),
             },
             Self::Distance { cloud, place, metric, middle } => query::distance_channel(cloud, place, *metric, *middle),

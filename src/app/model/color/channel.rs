@@ -164,6 +164,8 @@ pub struct Channel {
     pub numbers: Option<Numbers>,
     /// As categories, where they are few.
     pub categories: Option<Categories>,
+    /// As a colour of its own for each row ([`ColorMap::Own`]), in place of numbers and categories.
+    pub colors: Option<Arc<PointValues>>,
     /// Whether categories are what fits.
     pub prefers_categories: bool,
     /// The rows that have a value, ascending, where they are a few.
@@ -186,7 +188,7 @@ impl Channel {
         (missing, why_missing): (u64, &'static str),
     ) -> Self {
         let title = title.into();
-        Self { whose, title, unit, numbers, categories: None, prefers_categories: false, few: None, missing, why_missing, note: None }
+        Self { whose, title, unit, numbers, categories: None, colors: None, prefers_categories: false, few: None, missing, why_missing, note: None }
     }
 
     /// The colours that are used: those chosen where they fit.
@@ -198,6 +200,7 @@ impl Channel {
             (None, Some(_), Some(_)) => self.prefers_categories,
         };
         match chosen {
+            _ if self.colors.is_some() => ColorMap::Own,
             _ if categories => ColorMap::Categories,
             Some(map) if map != ColorMap::Categories => map,
             _ => ColorMap::Viridis,
@@ -207,6 +210,9 @@ impl Channel {
     /// Values and scale to draw with; `None` when no row has a value.
     pub fn scaled(&self, view: &ColorView, dark: bool) -> Option<(Arc<PointValues>, Scale)> {
         let map = self.map(view.map);
+        if let Some(colors) = &self.colors {
+            return Some((Arc::clone(colors), Scale { map, low: 0.0, high: 1.0, log: false, dark }));
+        }
         if map == ColorMap::Categories {
             let categories = self.categories.as_ref()?;
             let high = categories.list.len().saturating_sub(1) as f32;
@@ -223,6 +229,10 @@ impl Channel {
         let own = |values: &PointValues| values.values.get(row).copied().filter(|value| !value.is_nan());
         if let Some(category) = self.categories.as_ref().and_then(|all| all.list.get(own(&all.values)? as usize)) {
             return Some(category.name.clone());
+        }
+        if let Some(packed) = self.colors.as_ref().and_then(|colors| own(colors)) {
+            let [_, red, green, blue] = (packed as u32).to_be_bytes();
+            return Some(format!("red {red}, green {green}, blue {blue}"));
         }
         let numbers = self.numbers.as_ref()?;
         let value = f64::from(own(&numbers.values)?) + numbers.offset;

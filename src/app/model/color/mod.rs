@@ -33,6 +33,8 @@ pub enum ColorMap {
     Cividis,
     /// Value c is the c-th category; colours repeat beyond the size of the set.
     Categories,
+    /// A value is its own colour: red, green and blue of eight bits each, as the whole number that they are together.
+    Own,
 }
 
 /// How values become colours.

@@ -18,6 +18,8 @@ pub enum ColorBy {
     Axis(usize),
     /// A column of the file, by name, or by number where several have the name.
     Column(String),
+    /// The colour that the file has of each point.
+    FileColors,
     /// How far each point is from the query.
     Distance,
     /// The place of each neighbour among the neighbours.
@@ -38,6 +40,7 @@ enum SavedColorBy {
     Nothing,
     Axis(usize),
     Column(String),
+    FileColors,
     Distance,
     Rank,
     KthDistance,
@@ -55,6 +58,7 @@ impl From<SavedColorBy> for ColorBy {
             SavedColorBy::Nothing => Self::Nothing,
             SavedColorBy::Axis(axis) => Self::Axis(axis),
             SavedColorBy::Column(column) => Self::Column(column),
+            SavedColorBy::FileColors => Self::FileColors,
             SavedColorBy::Distance => Self::Distance,
             SavedColorBy::Rank => Self::Rank,
             SavedColorBy::KthDistance => Self::KthDistance,
@@ -76,7 +80,7 @@ impl ColorBy {
 
     /// What can be chosen, as the chooser lists it; of axes and columns the first, and every measure that an engine declares.
     pub fn all() -> Vec<Self> {
-        let before = [Self::Nothing, Self::Axis(0), Self::Column(String::new()), Self::Distance, Self::Rank, Self::KthDistance];
+        let before = [Self::Nothing, Self::Axis(0), Self::Column(String::new()), Self::FileColors, Self::Distance, Self::Rank, Self::KthDistance];
         let analyses = AnalysisKind::ALL.iter().map(|&kind| Self::Analysis(kind));
         let measures = registry::measures().map(|measure| Self::measure(measure.name));
         before.into_iter().chain(measures).chain([Self::Moment]).chain(analyses).collect()
@@ -88,6 +92,7 @@ impl ColorBy {
             Self::Nothing => "nothing",
             Self::Axis(_) => "an axis",
             Self::Column(_) => "a column",
+            Self::FileColors => "the file's colours",
             Self::Distance => "distance to the query",
             Self::Rank => "rank",
             Self::KthDistance => "k-th distance",
@@ -104,6 +109,7 @@ impl ColorBy {
             Self::Nothing => "All points in one colour.",
             Self::Axis(_) => "A dimension of the cloud.",
             Self::Column(_) => "Any column of the file: numbers, or texts as categories.",
+            Self::FileColors => "The red, green and blue that the file has of each point.",
             Self::Distance => "How far each point is from the picked query.",
             Self::Rank => "The picked query's neighbours by rank, from 0, as in the files.",
             Self::KthDistance => "Distance to each query's k-th neighbour: small where points are dense.",

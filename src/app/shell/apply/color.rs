@@ -91,6 +91,10 @@ impl App {
         {
             self.forget_color_column();
         }
+        if self.state.color.by == ColorBy::FileColors && self.session.file_colors().is_none() {
+            self.state.color.choose(ColorBy::Nothing);
+            self.history.skip();
+        }
     }
 
     /// No column colours points: the file that is shown has none as the one before. The chooser shows it, and the status line keeps

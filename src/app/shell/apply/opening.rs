@@ -59,7 +59,27 @@ impl App {
         match before {
             Some((left_out, roles)) if self.session.roles == Roles::default() => (self.session.left_out, self.session.roles) = (left_out, roles),
             Some(_) => {}
-            None => self.color_by_label(),
+            None => self.color_at_first(),
+        }
+    }
+
+    /// Colours a file that was opened by its label or, where it has none, by its own colours.
+    fn color_at_first(&mut self) {
+        self.color_by_label();
+        self.session.awaits_colors = self.session.roles.label.column().is_none();
+        self.show_file_colors();
+    }
+
+    /// Shows the file's own colours where that was put off until its columns are known.
+    pub(in crate::app::shell) fn show_file_colors(&mut self) {
+        let known = self.session.cloud.as_ref().is_some_and(|cloud| self.session.columns.as_ref().is_some_and(|known| known.is_of(cloud.source())));
+        if !known || !std::mem::take(&mut self.session.awaits_colors) {
+            return;
+        }
+        if self.state.color.by == ColorBy::Nothing && self.session.file_colors().is_some() {
+            self.state.color.choose(ColorBy::FileColors);
+            // Nobody's step, which nobody wants back.
+            self.history.skip();
         }
     }
 
@@ -79,8 +99,8 @@ impl App {
         self.session.log.info(format!("left out of the coordinates: {}", roles::sentence(&left_out)));
         if let Some(label) = left_out.iter().find(|column| column.is_label) {
             self.session.roles.label = Told::By(FileColumn { name: label.name.clone(), key: label.key.clone() });
-            self.color_by_label();
         }
+        self.color_at_first();
         self.session.left_out = left_out;
     }
 

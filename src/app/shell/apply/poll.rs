@@ -308,7 +308,7 @@ impl App {
     fn fit_looks_to(&mut self, cloud: &PointCloud) {
         let has = match (&self.state.color.by, cloud.source()) {
             (ColorBy::Axis(axis), _) => *axis < cloud.dims(),
-            (ColorBy::Column(_), Source::Generate { .. } | Source::Coordinates(_)) => false,
+            (ColorBy::Column(_) | ColorBy::FileColors, Source::Generate { .. } | Source::Coordinates(_)) => false,
             // Of a file's columns it is said once they are known.
             _ => true,
         };
@@ -350,6 +350,7 @@ impl App {
         }
         self.session.columns = Some(columns);
         self.check_color_column();
+        self.show_file_colors();
     }
 
     /// Has all columns of the cloud's file listed, for the chooser.

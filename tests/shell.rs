@@ -117,6 +117,37 @@ fn the_finder_opens_a_path_and_sets_k_an_engine_a_colour_and_an_axis() {
 }
 
 #[test]
+fn a_row_is_found_and_asked_about_by_its_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("places.csv");
+    let kinds = ["IA", "IL", "MO"];
+    let mut text = "lon,lat,city,state\n".to_owned();
+    (0..60).for_each(|at| text += &format!("{},{},City {at:02},{}\n", at % 9, at % 7, kinds[at % 3]));
+    text += "30,40,Colorado Springs,CO\n31,40,Ames,IA\n";
+    std::fs::write(&path, text).expect("a file");
+    let mut window = window(small);
+    window.state_mut().send(Action::OpenPath(path));
+    until(&mut window, "the answer", |app| app.session().answer_sentence().is_some_and(|said| said.contains("City")));
+    key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
+    window.get_by_role_and_label(Role::TextInput, "Find a command").type_text("colorado");
+    until(&mut window, "the names", |app| app.session().row_names.is_some());
+    window.get_by_label("Row 60: find its neighbours.");
+    key(&mut window, egui::Modifiers::NONE, egui::Key::Enter);
+    until(&mut window, "its neighbours", |app| app.session().answered.as_ref().is_some_and(|answered| answered.row() == 60));
+    // Of another place it is asked why.
+    let ask = |window: &mut Window, name: &str| {
+        window.state_mut().send(Action::TypeWhy(name.to_owned()));
+        window.run_steps(3);
+        window.get_by_label("Ask").click();
+        until(window, "the reason", |app| app.session().why.told.is_some() && app.tasks() == 0);
+    };
+    ask(&mut window, "ames, ia");
+    window.get_by_label_contains("Row 61 is among them");
+    ask(&mut window, "Boone");
+    window.get_by_label_contains("No row is called “Boone”");
+}
+
+#[test]
 fn the_finders_list_scrolls_and_long_hits_end_within_it() {
     let long = format!("/data/{}.csv", "a very long name ".repeat(20).trim());
     let mut window = window({

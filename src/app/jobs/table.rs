@@ -54,6 +54,8 @@ pub enum Slot {
     Lookup,
     /// Those of the neighbours that are listed.
     Beside,
+    /// What the rows are called.
+    Names,
     /// What theory expects of the answer.
     Theory,
     /// Histogram, band and timeline of a run.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::app::model::answer::Answered;
+use crate::app::model::row_names::RowNames;
 use crate::app::model::telling::distance_text;
 use crate::cloud::PointCloud;
 use crate::run::analysis::Standing;
@@ -33,13 +34,16 @@ impl Told {
     }
 }
 
-/// The row that is typed, as it is numbered in the file.
+/// The row that is typed, as it is numbered in the file or, where names are known, as it is called.
 ///
 /// # Errors
 /// A sentence where it is none of the cloud.
-pub fn row_of(typed: &str, cloud: &PointCloud) -> Result<u32, String> {
+pub fn row_of(typed: &str, cloud: &PointCloud, names: Option<&RowNames>) -> Result<u32, String> {
     let shown = typed.trim();
-    let record: u64 = shown.replace(',', "").parse().map_err(|_| format!("“{shown}” is not a row number such as 12."))?;
+    let Ok(record) = shown.replace(',', "").parse::<u64>() else {
+        let no_number = || Err(format!("“{shown}” is not a row number such as 12."));
+        return names.map_or_else(no_number, |names| names.row_of(shown));
+    };
     let last = cloud.record(cloud.len() - 1);
     cloud.row_of_record(record).map(|row| row as u32).ok_or_else(|| match record < last {
         true => format!("Row {} was left out when the file was read.", text::thousands(record)),
@@ -110,9 +114,9 @@ mod tests {
     #[test]
     fn a_row_is_typed_as_the_file_numbers_it() {
         let cloud = &record().cloud;
-        assert_eq!(row_of(" 3 ", cloud), Ok(3));
-        assert_eq!(row_of("three", cloud).unwrap_err(), "“three” is not a row number such as 12.");
-        assert!(row_of("4,000,000,000", cloud).unwrap_err().starts_with("There is no row 4,000,000,000: the last one is "));
+        assert_eq!(row_of(" 3 ", cloud, None), Ok(3));
+        assert_eq!(row_of("three", cloud, None).unwrap_err(), "“three” is not a row number such as 12.");
+        assert!(row_of("4,000,000,000", cloud, None).unwrap_err().starts_with("There is no row 4,000,000,000: the last one is "));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::app::jobs::loader::{LoadJob, Loaded};
 use crate::app::jobs::table::{Applied, AtExit, Cancel, Kind, Row, Slot};
 use crate::app::model::{
     Activity, Analysed, Answered, AskedBy, Compared, EngineStatus, ExportDialog, Facts, FileColumns, FileState, Found, NOTICED, PaneKind, Picked,
-    Projected, ProjectionKind, ProjectionView, Purpose, RunId, SavedSession, Selection, Session, SessionFile, Target, Then, file_name,
+    Projected, ProjectionKind, ProjectionView, Purpose, RowNames, RunId, SavedSession, Selection, Session, SessionFile, Target, Then, file_name,
 };
 use crate::app::shell::app::App;
 use crate::cloud::formats::{FormatError, Records};
@@ -211,6 +211,9 @@ pub static LOOKUP: Kind<App, lookup::Asked, Result<Found, FormatError>> =
 /// Those of the neighbours that are listed.
 pub static BESIDE: Kind<App, lookup::Asked, Result<Found, FormatError>> =
     Kind::new(Slot::Beside, "record", |app, asked, outcome| app.handles.beside.take(&asked, outcome));
+
+/// What all rows are called; nothing where it cannot be read.
+pub static NAMES: Kind<App, (), Arc<RowNames>> = Kind::new(Slot::Names, "names", App::names_read);
 
 /// What theory expects of an answer.
 pub static THEORY: Kind<App, Answered, TheoryCurve> = Kind::new(Slot::Theory, "theory", App::theory_done);

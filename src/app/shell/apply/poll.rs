@@ -32,6 +32,7 @@ impl App {
             said(self);
         }
         self.want_beside();
+        self.want_names();
         self.play();
         self.want_projection();
         self.want_colors();

@@ -12,7 +12,8 @@ impl App {
     /// Has it worked out for the row that is typed.
     pub(in crate::app::shell) fn ask_why(&mut self) {
         let Some(of) = self.session.answered.clone() else { return };
-        let row = match why::row_of(&self.session.why.typed, &of.record.cloud) {
+        let names = self.session.row_names.as_deref().filter(|names| names.is_of_cloud(&of.record.cloud));
+        let row = match why::row_of(&self.session.why.typed, &of.record.cloud, names) {
             Ok(row) => row,
             Err(sentence) => {
                 self.session.why.told = Some(why::Told { of, said: Err(sentence) });

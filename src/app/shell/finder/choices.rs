@@ -12,6 +12,7 @@ use crate::engines::registry;
 use crate::knn::Descriptor;
 use crate::lesson::lessons::{LESSONS, Lesson};
 use crate::run::EngineChoice;
+use crate::text;
 
 /// The sizes of text and controls that are offered.
 pub const SCALES: [f32; 7] = [0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0];
@@ -77,6 +78,21 @@ pub fn of_columns<'a>(state: &'a State, session: &'a Session) -> impl Iterator<I
         Found::new(format!("Colour by {name}"), by.about(), color_by(state, by))
     });
     columns.chain(axes).chain(shown_along(state, session))
+}
+
+/// Rows by their names, where these are known.
+pub fn of_rows<'a>(words: &'a [String], session: &'a Session) -> impl Iterator<Item = Found> + 'a {
+    /// That are offered.
+    const ROWS: usize = 20;
+    let named = session.row_names.as_deref().zip(session.cloud.as_ref()).filter(|(names, cloud)| names.is_of_cloud(cloud));
+    named.into_iter().flat_map(move |(names, cloud)| {
+        let rows = names.find(words, ROWS);
+        let row = |row: u32| {
+            let about = format!("Row {}: find its neighbours.", text::thousands(cloud.record(row as usize)));
+            Found::new(names.called(row), about, Action::PickRow(row))
+        };
+        rows.into_iter().map(row).collect::<Vec<_>>()
+    })
 }
 
 /// What is drawn along which axis: columns of the cloud, or directions of its projection.

@@ -25,7 +25,7 @@ pub fn finder_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, a
             let mut pressed = |key| input.consume_key(Modifiers::NONE, key);
             (pressed(Key::ArrowUp), pressed(Key::ArrowDown), pressed(Key::Enter))
         });
-        let hint = "A command, a file’s path, k 64, an engine, a colour, an axis";
+        let hint = "A command, a file’s path, k 64, an engine, a colour, a row by its name";
         let edit = TextEdit::singleline(&mut next.text).hint_text(hint).desired_width(f32::INFINITY);
         let field = ui.add(edit);
         field.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Find a command"));

@@ -24,11 +24,56 @@ impl Progress for Silent {
     }
 }
 
+/// A stretch of longer work: its reports are passed on as the share from `from` to `to` of the whole.
+pub struct Stretch<'a> {
+    pub of: &'a dyn Progress,
+    pub from: f64,
+    pub to: f64,
+}
+
+impl Progress for Stretch<'_> {
+    fn update(&self, done: u64, total: u64) {
+        /// As finely as progress is shown.
+        const WHOLE: f64 = 10_000.0;
+        let share = if total == 0 { 0.0 } else { done.min(total) as f64 / total as f64 };
+        self.of.update((WHOLE * (self.from + (self.to - self.from) * share)) as u64, WHOLE as u64);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.of.cancelled()
+    }
+}
+
 /// A cancel flag; reports are ignored.
 impl Progress for AtomicBool {
     fn update(&self, _done: u64, _total: u64) {}
 
     fn cancelled(&self) -> bool {
         self.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[test]
+    fn a_stretch_is_told_as_its_share_of_the_whole() {
+        struct Told(Mutex<Vec<f64>>);
+        impl Progress for Told {
+            fn update(&self, done: u64, total: u64) {
+                self.0.lock().unwrap().push(done as f64 / total as f64);
+            }
+            fn cancelled(&self) -> bool {
+                true
+            }
+        }
+        let told = Told(Mutex::default());
+        let stretch = Stretch { of: &told, from: 0.5, to: 0.75 };
+        [(0, 4), (2, 4), (9, 4), (3, 0)].into_iter().for_each(|(done, total)| stretch.update(done, total));
+        assert_eq!(*told.0.lock().unwrap(), [0.5, 0.625, 0.75, 0.5]);
+        assert!(stretch.cancelled());
     }
 }

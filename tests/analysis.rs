@@ -7,9 +7,9 @@ mod driven;
 
 use std::path::Path;
 
-use driven::{Window, press, small, until, window};
+use driven::{Window, fill, press, small, until, window};
 use egui_kittest::kittest::Queryable as _;
-use warpscope::app::commands::Action;
+use warpscope::app::commands::{Action, Command};
 use warpscope::app::session::Colored;
 use warpscope::app::state::{PaneKind, single_layout};
 
@@ -67,4 +67,42 @@ fn another_cloud_is_another_question() {
     window.state_mut().send(Action::OpenPath(other));
     until(&mut window, "the other cloud", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 3));
     assert!(window.state().session().analysed().is_none());
+}
+
+#[test]
+fn the_graph_of_neighbours_is_written_in_three_forms() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut window = analysed(&labelled(folder.path()));
+    let at = |name: &str| folder.path().join(name);
+    let save = |window: &mut Window, name: &str| {
+        fill(window, "File", at(name).to_str().expect("a plain path"));
+        press(window, "Save");
+        until(window, "the file", |app| app.session().export.is_none() && at(name).exists());
+    };
+    window.state_mut().send(Command::ExportGraph);
+    window.run_steps(3);
+    window.get_by_label("The 8 nearest of each of 400 rows, which Analysis has found.");
+    save(&mut window, "edges.tsv");
+    let edges = std::fs::read_to_string(at("edges.tsv")).expect("text");
+    assert!(edges.starts_with("row\trank\tneighbor\tdistance\n0\t0\t") && edges.lines().count() == 1 + 400 * 8);
+
+    // Another k is another question than that of the analysis.
+    fill(&mut window, "k", "5");
+    for (form, name, array) in [("SciPy matrix", "csr.npz", "indptr"), ("umap-learn", "umap.npz", "indices")] {
+        window.state_mut().send(Command::ExportGraph);
+        window.run_steps(3);
+        window.get_by_label("The 5 nearest of each of 400 rows, with the k and the metric on the left. They are searched first.");
+        window.get_by_role_and_label(egui::accesskit::Role::RadioButton, form).click();
+        window.run_steps(3);
+        let offered = window.state().session().export.as_ref().map(|dialog| dialog.path.clone()).expect("the dialog");
+        assert!(offered.ends_with(".npz"), "the name ends as {form} does: {offered}");
+        fill(&mut window, "File", at("graph.csv").to_str().expect("a plain path"));
+        press(&mut window, "Save");
+        window.get_by_label("It is not written as .csv; end it in .npz.");
+        save(&mut window, name);
+        let written = warpscope::cloud::formats::path_of(&at(name), array);
+        let read = warpscope::cloud::formats::read(&written, &Default::default(), &warpscope::progress::Silent).expect("an array");
+        let expected = if form == "umap-learn" { 400 * 6 } else { 401 };
+        assert_eq!(read.values.iter().count(), expected, "{form}");
+    }
 }

@@ -42,6 +42,7 @@ use warpscope::app::state::PaneKind;
 use warpscope::app::tokens::Look;
 use warpscope::app::{App, ColorAction, ColorBy, ColorView, DataKind, ExportKind, ProjectionKind, ProjectionView, QueryKind};
 use warpscope::cloud::Order;
+use warpscope::export::graph::GraphForm;
 use warpscope::knn::Metric;
 
 /// Actions of a window's life.
@@ -344,6 +345,7 @@ fn export(window: &mut Window, dice: &mut Dice) -> String {
         ExportKind::AllNeighbors,
         ExportKind::Trace,
         ExportKind::Selection,
+        ExportKind::Graph(*dice.one(&GraphForm::ALL)),
         ExportKind::Recording(*dice.one(&Saved::ALL)),
         ExportKind::Session,
         ExportKind::Window,

@@ -3,6 +3,7 @@
 //! In tables, rows are record numbers, as everywhere. Matrices are of the points that were searched, 0 to n − 1: where rows were left out, an array
 //! `rows` gives the record number of each.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
@@ -11,8 +12,68 @@ use super::npz::Npz;
 use super::table::Table;
 use super::{ExportError, write};
 use crate::cloud::PointCloud;
+use crate::progress::Progress;
 use crate::run::graph::leaks::Leaks;
 use crate::run::graph::{Analysis, KnnGraph};
+
+/// As what a graph is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GraphForm {
+    /// [`edges`], in the table format of the name.
+    Edges,
+    /// [`csr`].
+    Csr,
+    /// [`umap`].
+    Umap,
+}
+
+impl GraphForm {
+    pub const ALL: [Self; 3] = [Self::Edges, Self::Csr, Self::Umap];
+
+    /// Writes a graph.
+    ///
+    /// # Errors
+    /// [`ExportError`], and [`ExportError::Cancelled`], which leaves nothing behind.
+    pub fn write(self, graph: &KnnGraph<'_>, cloud: &PointCloud, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
+        match self {
+            Self::Edges => edges(graph, cloud).watched(progress).write(path),
+            Self::Csr => csr(graph, cloud, path, progress),
+            Self::Umap => umap(graph, cloud, path, progress),
+        }
+    }
+}
+
+/// The points of a graph as they are written, told of and cut short where the work is to stop.
+struct Watch<'a> {
+    progress: &'a dyn Progress,
+    /// How often all points are gone through.
+    times: usize,
+    done: Cell<u64>,
+}
+
+impl<'a> Watch<'a> {
+    fn new(progress: &'a dyn Progress, times: usize) -> Self {
+        Self { progress, times, done: Cell::new(0) }
+    }
+
+    fn points(&self, n: usize) -> impl Iterator<Item = usize> + '_ {
+        (0..n).take_while(move |_| {
+            let done = self.done.get();
+            self.done.set(done + 1);
+            if done.is_multiple_of(1 << 12) {
+                self.progress.update(done, (n * self.times) as u64);
+            }
+            !self.progress.cancelled()
+        })
+    }
+
+    /// Writes a file, or none where the work was to stop.
+    fn write(&self, path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), ExportError> {
+        // What was cut short is no file.
+        let whole = |written: io::Result<()>| if self.progress.cancelled() { Err(io::Error::other("cancelled")) } else { written };
+        write(path, |out| whole(content(out))).map_err(|error| if self.progress.cancelled() { ExportError::Cancelled } else { error })
+    }
+}
 
 /// The record number of a point.
 fn record_of<'a>(graph: &'a KnnGraph<'a>, cloud: &'a PointCloud) -> impl Fn(usize) -> u64 + Copy + 'a {
@@ -35,13 +96,14 @@ pub fn edges<'a>(graph: &'a KnnGraph<'a>, cloud: &'a PointCloud) -> Table<'a> {
 /// `n_neighbors` up to k + 1. Past the last other point there are −1 and infinity.
 ///
 /// # Errors
-/// [`ExportError`].
-pub fn umap(graph: &KnnGraph<'_>, cloud: &PointCloud, path: &Path) -> Result<(), ExportError> {
+/// [`ExportError`], and [`ExportError::Cancelled`], which leaves nothing behind.
+pub fn umap(graph: &KnnGraph<'_>, cloud: &PointCloud, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
     check_width(graph, path)?;
     let (n, width) = (graph.len(), graph.k() + 1);
-    write(path, |out| {
+    let watch = Watch::new(progress, 2);
+    watch.write(path, |out| {
         let mut npz = Npz::new(out);
-        let places = || (0..n).flat_map(move |point| (0..width).map(move |rank| (point, rank)));
+        let places = || watch.points(n).flat_map(move |point| (0..width).map(move |rank| (point, rank)));
         let index = |(point, rank): (usize, usize)| match rank.checked_sub(1) {
             None => point as i32,
             Some(rank) => graph.of(point).0.get(rank).map_or(-1, |&other| other as i32),
@@ -60,11 +122,12 @@ pub fn umap(graph: &KnnGraph<'_>, cloud: &PointCloud, path: &Path) -> Result<(),
 /// distance of 0 is stored, not left out.
 ///
 /// # Errors
-/// [`ExportError`].
-pub fn csr(graph: &KnnGraph<'_>, cloud: &PointCloud, path: &Path) -> Result<(), ExportError> {
+/// [`ExportError`], and [`ExportError::Cancelled`], which leaves nothing behind.
+pub fn csr(graph: &KnnGraph<'_>, cloud: &PointCloud, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
     check_width(graph, path)?;
     let n = graph.len();
-    write(path, |out| {
+    let watch = Watch::new(progress, 2);
+    watch.write(path, |out| {
         let mut npz = Npz::new(out);
         let mut starts = vec![0_i64];
         for point in 0..n {
@@ -77,17 +140,17 @@ pub fn csr(graph: &KnnGraph<'_>, cloud: &PointCloud, path: &Path) -> Result<(), 
                 "indices",
                 "<i4",
                 count as usize,
-                (0..n).flat_map(|point| graph.of(point).0.iter().map(|&other| (other as i32).to_le_bytes())),
+                watch.points(n).flat_map(|point| graph.of(point).0.iter().map(|&other| (other as i32).to_le_bytes())),
             )?;
             npz.column("indptr", "<i4", n + 1, starts.iter().map(|&start| (start as i32).to_le_bytes()))?;
         } else {
-            let indices = (0..n).flat_map(|point| graph.of(point).0.iter().map(|&other| i64::from(other).to_le_bytes()));
+            let indices = watch.points(n).flat_map(|point| graph.of(point).0.iter().map(|&other| i64::from(other).to_le_bytes()));
             npz.column("indices", "<i8", count as usize, indices)?;
             npz.column("indptr", "<i8", n + 1, starts.iter().map(|start| start.to_le_bytes()))?;
         }
         npz.scalar("format", "|S3", *b"csr")?;
         npz.column("shape", "<i8", 2, [n as i64; 2].into_iter().map(i64::to_le_bytes))?;
-        npz.column("data", "<f8", count as usize, (0..n).flat_map(|point| graph.distances(point).map(f64::to_le_bytes)))?;
+        npz.column("data", "<f8", count as usize, watch.points(n).flat_map(|point| graph.distances(point).map(f64::to_le_bytes)))?;
         finish(npz, graph, cloud)
     })
 }
@@ -185,7 +248,7 @@ mod tests {
         let path = folder.path().join("csr.npz");
         let record = neighbours(1);
         let graph = KnnGraph::of_run(&record).unwrap();
-        csr(&graph, &record.cloud, &path).unwrap();
+        csr(&graph, &record.cloud, &path, &Silent).unwrap();
         let array = |name| array(&path, name);
         assert_eq!((array("indptr"), array("indices"), array("data")), (vec![0.0, 1.0, 2.0, 3.0], vec![1.0, 0.0, 1.0], vec![1.0, 1.0, 2.0]));
         assert_eq!((array("shape"), array("rows")), (vec![3.0, 3.0], vec![0.0, 1.0, 3.0]));
@@ -200,7 +263,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("umap.npz");
         let record = neighbours(3);
-        umap(&KnnGraph::of_run(&record).unwrap(), &record.cloud, &path).unwrap();
+        umap(&KnnGraph::of_run(&record).unwrap(), &record.cloud, &path, &Silent).unwrap();
         assert_eq!(array(&path, "indices"), [[0.0, 1.0, 2.0, -1.0], [1.0, 0.0, 2.0, -1.0], [2.0, 1.0, 0.0, -1.0]].concat());
         let inf = f64::INFINITY;
         assert_eq!(array(&path, "distances"), [[0.0, 1.0, 3.0, inf], [0.0, 1.0, 2.0, inf], [0.0, 2.0, 3.0, inf]].concat());
@@ -212,5 +275,42 @@ mod tests {
         let graph = KnnGraph::of_run(&record).unwrap();
         let tsv = edges(&graph, &record.cloud).tsv();
         assert_eq!(tsv, "row\trank\tneighbor\tdistance\n0\t0\t1\t1\n0\t1\t3\t3\n1\t0\t0\t1\n1\t1\t3\t2\n3\t0\t1\t2\n3\t1\t0\t3\n");
+    }
+    /// Hears of all, and stops after so many reports.
+    struct After(std::sync::atomic::AtomicUsize);
+
+    impl Progress for After {
+        fn update(&self, done: u64, total: u64) {
+            assert!(done <= total, "{done} of {total}");
+            let left = &self.0;
+            left.store(left.load(std::sync::atomic::Ordering::Relaxed).saturating_sub(1), std::sync::atomic::Ordering::Relaxed);
+        }
+
+        fn cancelled(&self) -> bool {
+            self.0.load(std::sync::atomic::Ordering::Relaxed) == 0
+        }
+    }
+
+    #[test]
+    fn what_is_cancelled_leaves_the_file_that_was_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let record = neighbours(2);
+        let graph = KnnGraph::of_run(&record).unwrap();
+        for (form, name) in GraphForm::ALL.into_iter().zip(["a.csv", "csr.npz", "umap.npz"]) {
+            let path = folder.path().join(name);
+            std::fs::write(&path, "before").unwrap();
+            // A table of text looks once in thousands of rows.
+            let stops = After(usize::from(form != GraphForm::Edges).into());
+            let error = form.write(&graph, &record.cloud, &path, &stops).unwrap_err();
+            assert!(matches!(error, ExportError::Cancelled) && std::fs::read(&path).unwrap() == b"before", "{form:?}: {error}");
+            form.write(&graph, &record.cloud, &path, &After(usize::MAX.into())).unwrap();
+            assert!(std::fs::read(&path).unwrap().len() > 20, "{form:?}");
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "nothing temporary stays");
+        for ending in ["parquet", "npz"] {
+            let path = folder.path().join("b").with_extension(ending);
+            let error = GraphForm::Edges.write(&graph, &record.cloud, &path, &After(1.into())).unwrap_err();
+            assert!(matches!(error, ExportError::Cancelled) && !path.exists(), "{ending}: {error}");
+        }
     }
 }

@@ -250,6 +250,7 @@ mod tests {
             times: 1,
             points: true,
             range: None,
+            said: None,
         };
         for (ending, offered) in [("tsv", "plane.tsv"), ("npz", "plane-2.npz"), ("csv", "plane-3.csv")] {
             dialog.end_in(ending);

@@ -24,7 +24,7 @@ pub enum Slot {
     Run,
     /// A lesson's search is recorded.
     Record,
-    /// A file of the lesson, a recording or a session is written.
+    /// A file of the lesson, a graph, a recording or a session is written.
     Export,
     /// The cloud is projected.
     Project,

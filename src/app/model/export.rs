@@ -8,6 +8,7 @@ use crate::app::model::pane::{PaneKind, Written};
 use crate::app::model::picture::PictureDraft;
 use crate::app::model::runs::which::Saved;
 use crate::export::NeighborFormat;
+use crate::export::graph::GraphForm;
 
 /// File extensions offered for tables, with their names.
 pub const TABLES: [(&str, &str); 4] = [("csv", "CSV"), ("tsv", "TSV"), ("parquet", "Parquet"), ("npz", "npz")];
@@ -25,6 +26,8 @@ pub enum ExportKind {
     /// The run's time as Chrome Trace.
     Trace,
     Selection,
+    /// The graph of all rows' neighbours.
+    Graph(GraphForm),
     Window,
     /// Something of the lesson with this number.
     Lesson(LessonFile, u32),
@@ -36,7 +39,7 @@ pub enum ExportKind {
 impl ExportKind {
     /// Whether it is a table, of columns with types, which are written in several formats.
     pub fn is_table(self) -> bool {
-        self.endings().len() >= TABLES.len()
+        self.endings().len() >= TABLES.len() || self == Self::Graph(GraphForm::Edges)
     }
 
     /// What its name may end in, and how people call that; the first one is usual. None where its own rules say.
@@ -51,6 +54,9 @@ impl ExportKind {
             Self::Selection => &TABLES,
             Self::Picture(_) | Self::Window => &[("png", "PNG"), ("svg", "SVG")],
             Self::Trace => &[("json", "JSON")],
+            // An .npz is one of the other forms.
+            Self::Graph(GraphForm::Edges) => &[TABLES[0], TABLES[1], TABLES[2]],
+            Self::Graph(GraphForm::Csr | GraphForm::Umap) => &[TABLES[3]],
             Self::Lesson(..) | Self::Recording(_) | Self::Session => &[],
         }
     }
@@ -88,7 +94,7 @@ impl ExportKind {
 
     /// Whether writing it takes long enough to be cancelled.
     pub fn is_cancellable(self) -> bool {
-        self.is_recording() || matches!(self, Self::Lesson(..))
+        self.is_recording() || matches!(self, Self::Lesson(..) | Self::Graph(_))
     }
 
     /// Whether it is a picture of what the window shows, and of which pane; of all of it without one.
@@ -112,6 +118,7 @@ impl ExportKind {
             Self::Picture(pane) => format!("Save a picture of {}", pane.title()),
             Self::Trace => "Export the timeline as a trace".to_owned(),
             Self::Selection => "Export the selected rows".to_owned(),
+            Self::Graph(_) => "Export the graph of neighbours".to_owned(),
             Self::Window => "Save a picture of the window".to_owned(),
             Self::Recording(which) => format!("Save a recording: {}", which.text().trim_end_matches('…').to_lowercase()),
             Self::Session => "Save the session".to_owned(),
@@ -127,6 +134,7 @@ impl ExportKind {
             Self::Picture(pane) => format!("{}.png", pane.words().file_stem),
             Self::Trace => "trace.json".to_owned(),
             Self::Selection => "selection.csv".to_owned(),
+            Self::Graph(_) => "graph.csv".to_owned(),
             Self::Window => "warpscope.png".to_owned(),
             Self::Lesson(file, number) => file.default_name(number),
             Self::Recording(Saved::Shown) => "run.warpscope".to_owned(),
@@ -163,9 +171,21 @@ pub struct ExportDialog {
     pub points: bool,
     /// Which steps of a lesson, where a range is shown.
     pub range: Option<RangeDraft>,
+    /// What is said of the contents before they are written.
+    pub said: Option<String>,
 }
 
 impl ExportDialog {
+    /// Takes another form of the graph, with an ending that it is written with.
+    pub fn take_form(&mut self, form: GraphForm) {
+        self.kind = ExportKind::Graph(form);
+        if self.kind.refuses(Path::new(self.path.trim())).is_some()
+            && let Some((ending, _)) = self.kind.endings().first()
+        {
+            self.end_in(ending);
+        }
+    }
+
     /// Takes another ending. What somebody typed stays otherwise; what was offered is offered anew, as another file may have
     /// needed the number in it, and this one may need one.
     pub fn end_in(&mut self, ending: &str) {

@@ -7,10 +7,13 @@ use crate::app::features::color::request::column_keys;
 use crate::app::features::export::PaneData;
 use crate::app::look::widgets::number;
 use crate::app::look::{empty_ui, heading_ui, name_chooser, percent as percent_done};
-use crate::app::model::{Activity, Analysed, AnalysisAction, AnalysisKind, AnalysisView, ColorAction, ColorBy, How, PaneKind, SelectAction, Session};
-use crate::app::panes::descriptor::{Pane, PaneContext};
+use crate::app::model::{
+    Activity, Analysed, AnalysisAction, AnalysisKind, AnalysisView, ColorAction, ColorBy, ExportKind, How, PaneKind, SelectAction, Session,
+};
+use crate::app::panes::descriptor::{More, Pane, PaneContext};
 use crate::app::panes::empty::without_cloud;
 use crate::cloud::Source;
+use crate::export::graph::GraphForm;
 use crate::run::graph::labels::{Classified, Confusion};
 use crate::run::graph::summary::percent;
 use crate::text;
@@ -24,8 +27,16 @@ const MOST_CONFUSIONS: usize = 12;
 /// The width of a name and its button.
 const NAME: f32 = 220.0;
 
-pub const PANE: Pane =
-    Pane { kind: PaneKind::Analysis, draw: analysis_ui, data: |session| session.analysed().cloned().map(PaneData::Analysis), more: &[] };
+pub const PANE: Pane = Pane {
+    kind: PaneKind::Analysis,
+    draw: analysis_ui,
+    data: |session| session.analysed().cloned().map(PaneData::Analysis),
+    more: &[More {
+        kind: ExportKind::Graph(GraphForm::Edges),
+        text: "Graph of neighbours…",
+        about: "The nearest rows of every row: a table of edges, a sparse matrix for SciPy, or arrays for umap-learn.",
+    }],
+};
 
 fn analysis_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let session = context.session;

@@ -75,6 +75,8 @@ pub static RECORD: Kind<App, &'static Lesson, Result<Recorded, LessonError>> = K
 pub enum Written {
     /// A file of a lesson. It can be had again, and may take minutes.
     Lesson,
+    /// The graph of all rows' neighbours. So can this.
+    Graph,
     /// Runs, without what the window shows of them.
     Recording,
     /// A session, into which the next save goes once this one is there.
@@ -94,7 +96,10 @@ pub struct Exporting {
 /// See [`Exporting`]; it gives what is said, or why not, and whether it was cancelled.
 pub static EXPORT: Kind<App, Exporting, (Result<String, String>, bool)> = Kind {
     purpose: |exporting, fraction| Some(Activity::Exporting { path: exporting.path.clone(), fraction }),
-    at_exit: |exporting| if exporting.what == Written::Lesson { AtExit::Stop } else { AtExit::Finish },
+    at_exit: |exporting| match exporting.what {
+        Written::Lesson | Written::Graph => AtExit::Stop,
+        Written::Recording | Written::Session(_) => AtExit::Finish,
+    },
     ..Kind::new(Slot::Export, "export", App::exported)
 };
 

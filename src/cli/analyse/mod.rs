@@ -17,6 +17,7 @@ use super::usage::Usage;
 use super::{output, paths};
 use crate::cloud::formats::{self, ColumnData};
 use crate::cloud::{self, ColumnChoice, PointCloud, Source};
+use crate::export::graph::GraphForm;
 use crate::export::table::TableFormat;
 use crate::export::{self, graph as files};
 use crate::knn::{Metric, Setup};
@@ -146,11 +147,12 @@ pub fn run(args: &AnalyseArgs) -> anyhow::Result<()> {
         found.written.push(out.clone());
     }
     if let (Some(path), Some(graph)) = (&wanted.graph, &graph) {
-        match wanted.graph_as.unwrap_or(GraphKind::Edges) {
-            GraphKind::Umap => files::umap(graph, &cloud, path)?,
-            GraphKind::Csr => files::csr(graph, &cloud, path)?,
-            GraphKind::Edges => files::edges(graph, &cloud).write(path)?,
-        }
+        let form = match wanted.graph_as.unwrap_or(GraphKind::Edges) {
+            GraphKind::Umap => GraphForm::Umap,
+            GraphKind::Csr => GraphForm::Csr,
+            GraphKind::Edges => GraphForm::Edges,
+        };
+        form.write(graph, &cloud, path, &Bar::new("writing the graph"))?;
         found.written.push(path.clone());
     }
     if let (Some(record), Some(graph), Some(analysis)) = (&record, &graph, &analysis) {

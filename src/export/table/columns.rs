@@ -9,7 +9,8 @@ use crate::export::npz::Npz;
 pub(super) fn write(table: &Table<'_>, out: &mut BufWriter<File>) -> io::Result<()> {
     let mut npz = Npz::new(out);
     let rows = || 0..table.rows;
-    for (column, name) in table.columns.iter().zip(table.unique_names()) {
+    for (at, (column, name)) in table.columns.iter().zip(table.unique_names()).enumerate() {
+        table.tell(at * table.rows)?;
         let name = name.as_str();
         let float = |value: Option<f64>| value.unwrap_or(f64::NAN).to_le_bytes();
         match &column.cells {

@@ -16,6 +16,7 @@ use std::path::Path;
 pub use cells::{Cell, Cells};
 
 use super::{ExportError, write};
+use crate::progress::Progress;
 
 /// A table format, selected by extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,12 +70,13 @@ pub struct Column<'a> {
 pub struct Table<'a> {
     rows: usize,
     columns: Vec<Column<'a>>,
+    progress: Option<&'a dyn Progress>,
 }
 
 impl<'a> Table<'a> {
     /// A table with a number of rows and no columns yet.
     pub fn new(rows: usize) -> Self {
-        Self { rows, columns: Vec::new() }
+        Self { rows, columns: Vec::new(), progress: None }
     }
 
     /// Adds a column; `of` returns the value in a row: a u32, u64, i64, f32, f64 or text, or an [`Option`] of one.
@@ -83,6 +85,26 @@ impl<'a> Table<'a> {
         let (cells, optional) = T::cells(of);
         self.columns.push(Column { name: name.into(), cells, optional });
         self
+    }
+
+    /// Has writing tell how far it is, and stop where that is asked: [`Table::write`] is [`ExportError::Cancelled`] then, and leaves nothing behind.
+    #[must_use]
+    pub fn watched(mut self, progress: &'a dyn Progress) -> Self {
+        self.progress = Some(progress);
+        self
+    }
+
+    /// Tells that so many of all cells were written.
+    ///
+    /// # Errors
+    /// Where the work is to stop.
+    fn tell(&self, cells: usize) -> io::Result<()> {
+        let Some(progress) = self.progress else { return Ok(()) };
+        if progress.cancelled() {
+            return Err(io::Error::other("cancelled"));
+        }
+        progress.update(cells as u64, (self.rows * self.columns.len()) as u64);
+        Ok(())
     }
 
     /// The number of rows.
@@ -117,7 +139,8 @@ impl<'a> Table<'a> {
     /// [`ExportError`] if the extension is unknown or writing fails.
     pub fn write(&self, path: &Path) -> Result<(), ExportError> {
         let format = TableFormat::of(path)?;
-        write(path, |out| self.write_as(format, out))
+        let cancelled = || self.progress.is_some_and(|progress| progress.cancelled());
+        write(path, |out| self.write_as(format, out)).map_err(|error| if cancelled() { ExportError::Cancelled } else { error })
     }
 
     /// Writes the table in a format.

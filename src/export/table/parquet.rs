@@ -34,7 +34,8 @@ fn write_file(table: &Table<'_>, out: &mut BufWriter<File>) -> Result<(), Parque
     for start in (0..table.rows).step_by(GROUP) {
         let rows = start..(start + GROUP).min(table.rows);
         let mut group = file.next_row_group()?;
-        for column in &table.columns {
+        for (at, column) in table.columns.iter().enumerate() {
+            table.tell(start * table.columns.len() + at * rows.len()).map_err(|why| ParquetError::External(Box::new(why)))?;
             if let Some(mut writer) = group.next_column()? {
                 write_column(column, rows.clone(), &mut writer)?;
                 writer.close()?;

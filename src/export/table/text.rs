@@ -7,6 +7,9 @@ use super::{Cells, Table};
 use crate::printable::cell;
 use crate::text::Exact;
 
+/// Rows between two looks at whether to go on.
+const TOLD: usize = 1 << 12;
+
 /// Writes a header and one line per row; missing values are empty. Text that a spreadsheet would take for a formula gets a `'`.
 pub(super) fn write(table: &Table<'_>, delimiter: u8, out: impl Write) -> io::Result<()> {
     let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
@@ -23,6 +26,9 @@ pub(super) fn write(table: &Table<'_>, delimiter: u8, out: impl Write) -> io::Re
         }
     };
     for row in 0..table.rows {
+        if row.is_multiple_of(TOLD) {
+            table.tell(row * table.columns.len())?;
+        }
         for column in &table.columns {
             match &column.cells {
                 Cells::U32(of) => shown(&mut field, of(row).as_ref().map(|value| value as &dyn Display)),

@@ -15,6 +15,7 @@ pub enum Command {
     Open,
     SaveSession,
     SaveSessionAs,
+    ExportGraph,
     SaveWindow,
     Quit,
     Run,
@@ -138,7 +139,7 @@ impl Command {
     }
 
     /// Of the File menu.
-    pub const FILE: [Self; 5] = [Self::Open, Self::SaveSession, Self::SaveSessionAs, Self::SaveWindow, Self::Quit];
+    pub const FILE: [Self; 6] = [Self::Open, Self::SaveSession, Self::SaveSessionAs, Self::ExportGraph, Self::SaveWindow, Self::Quit];
     /// Of the Query menu.
     pub const QUERY: [Self; 6] = [Self::Run, Self::Cancel, Self::NextQuery, Self::PreviousQuery, Self::ShowWalk, Self::LessonOfQuery];
     /// Of the Edit menu, after Undo and Redo.
@@ -198,6 +199,12 @@ impl Command {
                 "Save cloud, query, selection, views and all runs to the session's file; the first time, you are asked for one.",
             ),
             Self::SaveSessionAs => entry(Explorer, None, "Save session as…", "Save the session to another file."),
+            Self::ExportGraph => entry(
+                Explorer,
+                None,
+                "Export graph of neighbours…",
+                "Write the nearest rows of every row: as a table of edges, as a sparse matrix for SciPy, or as arrays for umap-learn.",
+            ),
             Self::SaveWindow => {
                 entry(Both, Some((COMMAND_SHIFT, Key::S)), "Save picture of the window…", "Write the whole window to a PNG or an SVG file.")
             }

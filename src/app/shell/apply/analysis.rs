@@ -1,13 +1,17 @@
-//! What the neighbours of all rows say of them is worked out.
+//! What the neighbours of all rows say of them is worked out, and their graph is written.
 
+use std::path::Path;
 use std::sync::Arc;
 
+use crate::app::features::analysis::neighbours::{Neighbours, Question};
 use crate::app::features::analysis::{Asked, LabelColumn, label_column, work};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{About, Analysed, AnalysisAction};
 use crate::app::shell::app::App;
-use crate::app::shell::tasks::ANALYSE;
+use crate::app::shell::tasks::{ANALYSE, EXPORT, Exporting, Written};
 use crate::cloud::Source;
+use crate::export::graph::GraphForm;
+use crate::progress::Progress;
 use crate::run::{EngineChoice, QuerySpec};
 use crate::text;
 
@@ -19,17 +23,24 @@ impl App {
         }
     }
 
-    /// Of the cloud that is shown, with the k and the metric on the left, by the engine that should be fastest.
-    fn analyse(&mut self) {
-        let Some(cloud) = self.session.cloud.clone() else { return };
-        let asked = self.question(&cloud, QuerySpec::All).and_then(|mut spec| {
+    /// Every row of the cloud that is shown, with the k and the metric on the left, by the engine that should be fastest; `None` without a cloud.
+    fn rows_question(&self) -> Option<Result<Question, String>> {
+        let cloud = self.session.cloud.clone()?;
+        Some(self.question(&cloud, QuerySpec::All).map(|mut spec| {
             (spec.exclude_self, spec.engine, spec.device) = (true, EngineChoice::Auto, None);
+            Question { cloud, spec }
+        }))
+    }
+
+    fn analyse(&mut self) {
+        let Some(question) = self.rows_question() else { return };
+        let asked = question.and_then(|question| {
             let view = &self.state.analysis;
-            let labels = match cloud.source() {
+            let labels = match question.cloud.source() {
                 Source::File { path, .. } => label_column(view, &self.session).map(|(key, title)| LabelColumn { path: path.clone(), key, title }),
                 Source::Generate { .. } | Source::Coordinates(_) => None,
             };
-            Ok(Asked { spec, labels, eps: view.eps()?, cloud })
+            Ok(Asked { question, labels, eps: view.eps()? })
         });
         match asked {
             Err(why) => self.session.log.error(About::Analysis, why),
@@ -52,5 +63,27 @@ impl App {
                 self.session.analysed = Some(Arc::new(analysed));
             }
         }
+    }
+
+    /// Of which neighbours the graph would be.
+    pub(in crate::app::shell) fn graph_said(&self) -> Option<String> {
+        let question = self.rows_question()?.ok()?;
+        Some(Neighbours::of(question, &self.session).sentence())
+    }
+
+    /// Writes the graph of all rows' neighbours on a thread of its own, with progress and cancel.
+    pub(in crate::app::shell) fn write_graph(&mut self, form: GraphForm, path: &Path) -> Result<(), String> {
+        let question = self.rows_question().unwrap_or_else(|| Err("There is nothing to export yet; open a file first.".to_owned()))?;
+        if self.jobs.has(&EXPORT) {
+            return Err("Another file is being written; wait for it, or cancel it.".to_owned());
+        }
+        let neighbours = Neighbours::of(question, &self.session);
+        let (resident, target) = (self.handles.worker.resident().clone(), path.to_owned());
+        let exporting = Exporting { what: Written::Graph, path: path.to_owned(), runs: Vec::new(), dialog: None };
+        self.jobs.start(&EXPORT, exporting, move |progress: &dyn Progress| {
+            let written = neighbours.write(form, &target, &resident, progress);
+            (written.map(|()| format!("written: {}", target.display())), progress.cancelled())
+        });
+        Ok(())
     }
 }

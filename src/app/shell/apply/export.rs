@@ -32,6 +32,7 @@ impl App {
         };
         let points = self.session.file.as_ref().is_none_or(|file| file.points);
         let offered = path.clone();
+        let said = if let ExportKind::Graph(_) = kind { self.graph_said() } else { None };
         let picture = kind.picture().flatten().map(|pane| {
             let names = [(PaneKind::Plane, self.state.plane.names), (PaneKind::Space, self.state.space.names)];
             let names = names.iter().any(|&(of, names)| of == pane && names);
@@ -39,7 +40,7 @@ impl App {
         });
         crate::app::shell::panels::export::offer_name(&self.handles.ctx, &path);
         self.session.export =
-            Some(ExportDialog { kind, path, plain, offered, error: None, overwrite: false, writing: None, picture, times: 1, points, range });
+            Some(ExportDialog { kind, path, plain, offered, error: None, overwrite: false, writing: None, picture, times: 1, points, range, said });
     }
 
     /// Asks where the export goes.
@@ -118,6 +119,7 @@ impl App {
             }
             (ExportKind::Session, None) => self.save_session(&path, dialog.points),
             (ExportKind::Recording(which), None) => self.save_recording(which, dialog.points, &path),
+            (ExportKind::Graph(form), None) => self.write_graph(form, &path),
             (ExportKind::Lesson(file, _), None) => self.write_lesson(file, dialog.range.as_ref(), &path),
             (kind, None) => self.save_portrait(kind.picture().flatten(), &dialog, path),
         };

@@ -45,6 +45,7 @@ use crate::app::shell::app::App;
 use crate::app::shell::tasks::{LOAD, Loading, OPEN, THEORY};
 use crate::cloud::{PointCloud, Source};
 use crate::engines::registry;
+use crate::export::graph::GraphForm;
 use crate::run::analysis::TheoryCurve;
 use crate::run::{EngineChoice, Job, QuerySpec, RunSpec, planner, recording};
 
@@ -124,6 +125,7 @@ impl App {
             Command::Open => self.browse(AskedBy::Data, PathBuf::new()),
             Command::SaveSession => self.save_session_again(),
             Command::SaveSessionAs => self.apply(Action::StartExport(ExportKind::Session)),
+            Command::ExportGraph => self.apply(Action::StartExport(ExportKind::Graph(GraphForm::Edges))),
             Command::SaveWindow => self.apply(Action::StartExport(ExportKind::Window)),
             Command::Quit => self.quit(),
             Command::Run => {

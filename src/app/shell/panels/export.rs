@@ -9,6 +9,7 @@ use egui::{ComboBox, Event, Key, Rect, RichText, TextEdit, Ui};
 
 use crate::app::look::{Palette, field_ui, name_chooser, row_ui};
 use crate::app::model::{Action, Actions, ExportDialog, ExportKind, Field, Ground, PaneKind, PictureSize, Session, is_svg};
+use crate::export::graph::GraphForm;
 
 /// The field of the file's name.
 const FILE: &str = "file of the export";
@@ -45,6 +46,28 @@ fn format_ui(ui: &mut Ui, dialog: &mut ExportDialog) {
             }
         }
     });
+}
+
+/// As what a graph is written, and of which neighbours it is.
+fn graph_ui(ui: &mut Ui, dialog: &mut ExportDialog, palette: &Palette) {
+    let ExportKind::Graph(shown) = dialog.kind else { return };
+    ui.horizontal_wrapped(|ui| {
+        for form in GraphForm::ALL {
+            let (name, about) = match form {
+                GraphForm::Edges => ("Table of edges", "A line for each row and neighbour: row, rank, neighbor, distance."),
+                GraphForm::Csr => ("SciPy matrix", "A sparse n × n matrix of distances (CSR), which scipy.sparse.load_npz reads."),
+                GraphForm::Umap => {
+                    ("umap-learn", "Arrays indices and distances, the row itself first, as umap-learn takes them for precomputed_knn.")
+                }
+            };
+            if ui.radio(form == shown, name).on_hover_text(about).clicked() && form != shown {
+                dialog.take_form(form);
+            }
+        }
+    });
+    if let Some(said) = &dialog.said {
+        ui.label(RichText::new(said).color(palette.text_weak).small());
+    }
 }
 
 /// Pixels or shapes, and how many pixels.
@@ -129,6 +152,7 @@ pub fn export_ui(ui: &Ui, session: &Session, rects: &HashMap<PaneKind, Rect>, pa
         let edit = TextEdit::singleline(&mut dialog.path).id(egui::Id::unique(FILE)).desired_width(f32::INFINITY);
         let field = ui.add(edit).labelled_by(label.id);
         let mut left = field.lost_focus();
+        graph_ui(ui, &mut dialog, palette);
         if dialog.kind.is_table() {
             format_ui(ui, &mut dialog);
         }

@@ -1,25 +1,24 @@
 //! Searches the neighbours of every row once, and works out of them all that they say.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+pub mod neighbours;
 
+use std::path::PathBuf;
+
+use crate::app::features::analysis::neighbours::{Failure, Question};
 use crate::app::features::color::request::column_title;
-use crate::app::features::errors::of_run;
 use crate::app::model::{Analysed, AnalysisKind, AnalysisView, Session};
-use crate::cloud::{PointCloud, formats};
+use crate::cloud::formats;
 use crate::progress::Progress;
+use crate::run::Resident;
 use crate::run::graph::labels::{self, Classified, Labels};
 use crate::run::graph::summary::{self, Components, Duplicates, Hubs, Lid, Scores};
-use crate::run::graph::{Analysis, Cancelled, KnnGraph, components, density, duplicates, hubness, lid, lof};
-use crate::run::{Engines, Resident, RunError, RunSpec};
+use crate::run::graph::{Analysis, KnnGraph, components, density, duplicates, hubness, lid, lof};
 use crate::text;
 
 /// What is asked for.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    pub cloud: Arc<PointCloud>,
-    /// Every row is a query, without itself.
-    pub spec: RunSpec,
+    pub question: Question,
     pub labels: Option<LabelColumn>,
     /// Within which distance rows are near-duplicates, in the metric's unit.
     pub eps: f64,
@@ -58,30 +57,12 @@ pub fn work(asked: &Asked, resident: &Resident, progress: &dyn Progress) -> Resu
     }
 }
 
-enum Failure {
-    Cancelled,
-    Said(String),
-}
-
-impl From<Cancelled> for Failure {
-    fn from(_: Cancelled) -> Self {
-        Self::Cancelled
-    }
-}
-
 fn analysed(asked: &Asked, resident: &Resident, progress: &dyn Progress) -> Result<Analysed, Failure> {
-    let Asked { cloud, spec, labels, eps } = asked;
+    let Asked { question, labels, eps } = asked;
+    let cloud = &question.cloud;
     // Before the search, which may take long.
     let column = labels.as_ref().map(|of| formats::column(&of.path, &of.key, progress).map_err(|why| why.to_string()));
-    let mut stage = |_: &str, fraction: f32| {
-        progress.update((f64::from(fraction) * 1000.0) as u64, 1000);
-        !progress.cancelled()
-    };
-    let record = match Engines::default().sharing(resident.clone()).answer(spec, cloud, None, &mut stage) {
-        Err(RunError::Cancelled) => return Err(Failure::Cancelled),
-        Err(why) => return Err(Failure::Said(of_run(&why))),
-        Ok(record) => Arc::new(record),
-    };
+    let record = question.answer(resident, progress)?;
     let graph = KnnGraph::of_run(&record).map_err(|why| Failure::Said(why.to_string()))?;
     let mut all = Analysis {
         density: Some(density::k_distances(&graph, progress)?),
@@ -116,7 +97,7 @@ fn said(
     all: &Analysis,
     (labels, classified, unlabelled): (Option<&str>, Option<&Classified>, Option<String>),
 ) -> Vec<(AnalysisKind, Result<String, String>)> {
-    let (cloud, metric) = (&asked.cloud, asked.spec.metric);
+    let (cloud, metric) = (&asked.question.cloud, asked.question.spec.metric);
     let unit = metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
     let scores = |values: &Vec<f64>| Scores::of(graph, cloud, values).sentence();
     let of = |kind: AnalysisKind| {
@@ -142,12 +123,13 @@ fn said(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
 
     use super::*;
     use crate::cloud::{ColumnChoice, Source};
     use crate::progress::Silent;
-    use crate::run::QuerySpec;
+    use crate::run::{QuerySpec, RunSpec};
 
     /// Two clusters on a line with a label each, one row of the first labelled as the second, and a row twice.
     fn asked(folder: &tempfile::TempDir, labels: &str) -> Asked {
@@ -158,7 +140,7 @@ mod tests {
         let cloud = Arc::new(crate::cloud::load(&source, false, &Silent).expect("a cloud"));
         let spec = RunSpec { exclude_self: true, ..RunSpec::new(source, QuerySpec::All, 3) };
         let labels = Some(LabelColumn { path, key: labels.to_owned(), title: labels.to_owned() });
-        Asked { cloud, spec, labels, eps: 0.0 }
+        Asked { question: Question { cloud, spec }, labels, eps: 0.0 }
     }
 
     #[test]

@@ -12,6 +12,7 @@ use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::{Action, Command};
 use warpscope::app::session::Colored;
 use warpscope::app::state::{PaneKind, single_layout};
+use warpscope::app::{AnalysisAction, AnalysisKind};
 
 /// Two clusters on a plane with a label each; one row of the first is labelled as the second.
 fn labelled(folder: &Path) -> std::path::PathBuf {
@@ -105,4 +106,52 @@ fn the_graph_of_neighbours_is_written_in_three_forms() {
         let expected = if form == "umap-learn" { 400 * 6 } else { 401 };
         assert_eq!(read.values.iter().count(), expected, "{form}");
     }
+}
+
+#[test]
+fn rows_are_held_against_another_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = labelled(folder.path());
+    let mut window = window(|state| {
+        small(state);
+        state.tree = single_layout(PaneKind::Analysis);
+    });
+    window.state_mut().send(Action::OpenPath(path.clone()));
+    until(&mut window, "the first answer", |app| app.session().columns.is_some() && app.session().answered.is_some() && !app.is_busy());
+    // The same rows, turned about: the same neighbours.
+    let text = std::fs::read_to_string(&path).expect("text");
+    let turned: String =
+        text.lines().skip(1).map(|line| line.split(',').take(2).collect::<Vec<_>>()).map(|xy| format!("-{},{}\n", xy[1], xy[0])).collect();
+    let other = folder.path().join("turned.csv");
+    std::fs::write(&other, format!("u,v\n{}", turned.replace("--", ""))).expect("a file");
+    window.state_mut().send(AnalysisAction::Against(AnalysisKind::Overlap, other));
+    until(&mut window, "the overlap", |app| app.session().against(AnalysisKind::Overlap).is_some());
+    assert!(window.query_all_by_label_contains("in common with turned.csv: mean 1").next().is_some());
+    press(&mut window, "Colour by overlap with another file");
+    until(&mut window, "the colours", |app| matches!(&app.session().colored, Colored::Ready(channel) if channel.title.contains("turned.csv")));
+
+    // Rows 0 and 1, and one that is a little beside row 2.
+    let test = folder.path().join("test.csv");
+    let row = |line: usize| {
+        text.lines().nth(line + 1).expect("a row").split(',').take(2).map(|value| value.parse::<f64>().expect("a number")).collect::<Vec<_>>()
+    };
+    let (a, b, c) = (row(0), row(1), row(2));
+    std::fs::write(&test, format!("a,b\n{},{}\n{},{}\n{},{}\n", a[0], a[1], b[0], b[1], c[0] + 0.01, c[1])).expect("a file");
+    window.state_mut().send(AnalysisAction::Against(AnalysisKind::Leaks, test));
+    until(&mut window, "the leaks", |app| app.session().against(AnalysisKind::Leaks).is_some());
+    assert!(window.query_all_by_label_contains("2 of 3 rows of test.csv").next().is_some());
+    let leaking = |window: &Window| window.state().session().against(AnalysisKind::Leaks).map(|leaks| leaks.leaking_rows().len());
+    let exactly = leaking(&window);
+    fill(&mut window, "Leaks within", "0.05");
+    until(&mut window, "the count", |app| app.session().against(AnalysisKind::Leaks).is_some_and(|leaks| leaks.eps() == Some(0.05)));
+    assert!(window.query_all_by_label_contains("3 of 3 rows of test.csv").next().is_some());
+    assert!(leaking(&window) > exactly);
+    let rows = leaking(&window).expect("leaks");
+    press(&mut window, &format!("Select the {rows} rows here"));
+    until(&mut window, "the selection", |app| app.session().selection.rows().len() == rows);
+
+    let fewer = folder.path().join("fewer.csv");
+    std::fs::write(&fewer, "u,v\n0,1\n2,3\n").expect("a file");
+    window.state_mut().send(AnalysisAction::Against(AnalysisKind::Overlap, fewer));
+    until(&mut window, "the reason", |app| app.session().log.last().is_some_and(|entry| entry.text.contains("the clouds are not of the same rows")));
 }

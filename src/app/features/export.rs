@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::app::features::selected::Selected;
 use crate::app::model::log::Entry;
-use crate::app::model::{Analysed, Answered, Beside, Compared};
+use crate::app::model::{Against, Analysed, Answered, Beside, Compared, Leaking};
 use crate::cloud::PointCloud;
 use crate::export::table::Table;
 use crate::export::{NeighborFormat, tables, write};
@@ -24,7 +24,11 @@ pub enum PaneData {
     Neighbors(Answered, Option<Beside>),
     AllNeighbors(Arc<RunRecord>),
     /// What the neighbours of all rows say of them.
-    Analysis(Arc<Analysed>),
+    Analysis(Arc<Analysed>, Vec<Arc<Against>>),
+    /// What other files say of all rows.
+    Against(Vec<Arc<Against>>),
+    /// The rows of another file, with the nearest of each here.
+    Leaks(Arc<Against>),
     Timings(Arc<RunRecord>),
     /// Phases and warps in time.
     Timeline(Arc<RunRecord>),
@@ -71,7 +75,9 @@ impl PaneData {
             | Self::Rows(_)
             | Self::Neighbors(..)
             | Self::AllNeighbors(_)
-            | Self::Analysis(_)
+            | Self::Analysis(..)
+            | Self::Against(_)
+            | Self::Leaks(_)
             | Self::Timings(_)
             | Self::Timeline(_)
             | Self::Merges(_)
@@ -89,7 +95,20 @@ impl PaneData {
                 Some(beside.iter().fold(table, |table, beside| beside.with(table)))
             }
             Self::AllNeighbors(record) => Some(tables::neighbors(record, 0..record.neighbors.queries())),
-            Self::Analysis(of) => Some(crate::export::graph::analysis(&of.record.query_rows, &of.record.cloud, &of.all)),
+            Self::Analysis(of, against) => {
+                let rows = &of.record.query_rows;
+                let table = crate::export::graph::analysis(rows, &of.record.cloud, &of.all);
+                Some(against.iter().fold(table, |table, against| against.with(table, move |at| rows[at])))
+            }
+            Self::Against(against) => {
+                let cloud = &against.first()?.cloud;
+                let table = Table::new(cloud.len()).with("row", |row| cloud.record(row));
+                Some(against.iter().fold(table, |table, against| against.with(table, |row| row as u32)))
+            }
+            Self::Leaks(against) => {
+                let Leaking { theirs, record } = against.leaks.as_ref()?;
+                Some(crate::export::graph::leaks(theirs, record.query_cloud.as_ref()?, &record.query_rows, &record.cloud))
+            }
             Self::Timings(record) => Some(tables::timings(record)),
             Self::Timeline(record) => Some(tables::timeline(record)),
             Self::Merges(record) => Some(tables::counters(record)),
@@ -188,7 +207,8 @@ mod tests {
         let record = record();
         let lines = |data| text(data).lines().count();
         assert_eq!(lines(PaneData::Points(Arc::clone(&record.cloud))), record.cloud.len() + 1);
-        let selected = Selected { cloud: Arc::clone(&record.cloud), rows: vec![3, 8].into(), record: None, analysed: None, channel: None };
+        let selected =
+            Selected { cloud: Arc::clone(&record.cloud), rows: vec![3, 8].into(), record: None, analysed: None, against: Vec::new(), channel: None };
         assert_eq!(lines(PaneData::Rows(Box::new(selected))), 3);
         assert_eq!(lines(PaneData::Timings(Arc::clone(&record))), record.samples.len() + 1);
         assert_eq!(lines(PaneData::Merges(Arc::clone(&record))), record.measured.queries() + 1);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::app::features::picking::lookup;
-use crate::app::model::{Analysed, AnalysisKind, Beside, Channel, Others, Whose};
+use crate::app::model::{Against, Analysed, AnalysisKind, Beside, Channel, Others, Whose};
 use crate::cloud::{PointCloud, Source};
 use crate::export::table::Table;
 use crate::export::tables;
@@ -21,6 +21,8 @@ pub struct Selected {
     pub record: Option<Arc<RunRecord>>,
     /// What the neighbours of all rows say of them.
     pub analysed: Option<Arc<Analysed>>,
+    /// What other files say of them.
+    pub against: Vec<Arc<Against>>,
     /// By what points are coloured.
     pub channel: Option<Arc<Channel>>,
 }
@@ -69,6 +71,9 @@ impl Selected {
                 }
             }
         }
+        for against in self.against.iter().filter(|against| Arc::ptr_eq(&against.cloud, &self.cloud)) {
+            table = against.with(table, move |at| rows[at]);
+        }
         let numbers = self.channel.as_deref().filter(|channel| channel.whose == Whose::Data);
         match numbers.and_then(|channel| Some((channel, channel.numbers.as_ref()?))) {
             Some((channel, numbers)) if table.columns().iter().all(|column| *column.name != *channel.title) => {
@@ -102,6 +107,7 @@ mod tests {
             rows: vec![3, 8, 20].into(),
             record: Some(Arc::new(record)),
             analysed: None,
+            against: Vec::new(),
             channel: Some(Arc::new(channel)),
         };
         assert!(selected.beside(&Silent).expect("nothing to read").is_none(), "it is generated");

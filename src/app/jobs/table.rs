@@ -30,6 +30,8 @@ pub enum Slot {
     Project,
     /// What the neighbours of all rows say of them is worked out.
     Analyse,
+    /// What another file says of the rows.
+    Against,
     /// Values by which points are coloured are worked out.
     Color,
     /// The way of a search through an index is recorded.

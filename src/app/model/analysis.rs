@@ -21,6 +21,10 @@ pub enum AnalysisKind {
     Labels,
     Duplicates,
     Components,
+    /// Of this file and another.
+    Overlap,
+    /// Of this file and another.
+    Leaks,
 }
 
 impl AnalysisKind {
@@ -28,6 +32,11 @@ impl AnalysisKind {
 
     /// The button that works all of them out.
     pub const START: &str = "Analyse all rows";
+
+    /// Whether it is of this file and another, and not worked out with the others.
+    pub const fn is_of_two(self) -> bool {
+        matches!(self, Self::Overlap | Self::Leaks)
+    }
 
     /// Its name, as the pane and the chooser of colours have it.
     pub const fn title(self) -> &'static str {
@@ -39,6 +48,8 @@ impl AnalysisKind {
             Self::Labels => "label agreement",
             Self::Duplicates => "duplicates",
             Self::Components => "components",
+            Self::Overlap => "overlap with another file",
+            Self::Leaks => "leaks",
         }
     }
 
@@ -54,6 +65,12 @@ impl AnalysisKind {
             Self::Labels => "Which share of a row's neighbours has the row's own label, and whether their majority names it.",
             Self::Duplicates => "Groups of rows within a distance of one another; the value is the size of a row's group.",
             Self::Components => "Rows that are joined by pairs of mutual neighbours, numbered from the largest component on.",
+            Self::Overlap => {
+                "Which share of a row's k neighbours are its neighbours in another file of the same rows too, such as another embedding."
+            }
+            Self::Leaks => {
+                "How far the nearest row of another file is; rows that have one within a distance leak, as test data that training has seen."
+            }
         }
     }
 
@@ -67,6 +84,8 @@ impl AnalysisKind {
             Self::Labels => "same_label",
             Self::Duplicates => "duplicate_group_size",
             Self::Components => "component",
+            Self::Overlap => "overlap",
+            Self::Leaks => "leak_distance",
         }
     }
 
@@ -76,7 +95,7 @@ impl AnalysisKind {
             Self::Labels => "have no label, or no neighbour with one",
             Self::Duplicates => "are in no group",
             Self::Dimension => "have neighbours that do not tell",
-            Self::Density | Self::Outliers | Self::Hubness | Self::Components => "were not searched",
+            Self::Density | Self::Outliers | Self::Hubness | Self::Components | Self::Overlap | Self::Leaks => "were not searched",
         }
     }
 }
@@ -89,11 +108,13 @@ pub struct AnalysisView {
     pub labels: Option<String>,
     /// Within which distance rows are near-duplicates, as it is typed.
     pub eps: String,
+    /// Within which distance of a row of another file a row leaks, as it is typed.
+    pub leak_eps: String,
 }
 
 impl Default for AnalysisView {
     fn default() -> Self {
-        Self { labels: None, eps: "0".to_owned() }
+        Self { labels: None, eps: "0".to_owned(), leak_eps: "0".to_owned() }
     }
 }
 
@@ -103,10 +124,22 @@ impl AnalysisView {
     /// # Errors
     /// A sentence where it is none.
     pub fn eps(&self) -> Result<f64, String> {
-        let typed = self.eps.trim();
-        let eps = typed.parse().ok().filter(|eps: &f64| eps.is_finite() && *eps >= 0.0);
-        eps.ok_or_else(|| format!("“{typed}” is not a distance; type 0 for rows that are equal, or more."))
+        distance(&self.eps)
     }
+
+    /// The distance that is typed of leaks.
+    ///
+    /// # Errors
+    /// A sentence where it is none.
+    pub fn leak_eps(&self) -> Result<f64, String> {
+        distance(&self.leak_eps)
+    }
+}
+
+fn distance(typed: &str) -> Result<f64, String> {
+    let typed = typed.trim();
+    let eps = typed.parse().ok().filter(|eps: &f64| eps.is_finite() && *eps >= 0.0);
+    eps.ok_or_else(|| format!("“{typed}” is not a distance; type 0 for rows that are equal, or more."))
 }
 
 /// What was worked out.
@@ -149,6 +182,7 @@ impl Analysed {
                 let size = |sets: &Sets, point: usize| sets.of[point].map(|group| f64::from(sets.sizes[group as usize]));
                 all.duplicates.as_ref().map(|groups| fill(&|point| size(&groups.sets, point)))
             }
+            AnalysisKind::Overlap | AnalysisKind::Leaks => None,
             AnalysisKind::Components => all.components.as_ref().map(|sets| {
                 let ranks = by_size(sets);
                 fill(&|point| sets.of[point].map(|component| f64::from(ranks[component as usize])));

@@ -2,6 +2,8 @@
 
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
+use crate::app::model::analysis::AnalysisKind;
+
 /// Who asks for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AskedBy {
@@ -9,6 +11,8 @@ pub enum AskedBy {
     Data,
     /// The file of queries.
     Queries,
+    /// The other file of an analysis of two.
+    Against(AnalysisKind),
     /// The export, which writes it.
     Export,
 }
@@ -58,6 +62,8 @@ impl Chooser {
         match self.asked_by {
             AskedBy::Data => "Open a file of points or a recording",
             AskedBy::Queries => "Open a file of queries",
+            AskedBy::Against(AnalysisKind::Leaks) => "Find leaks in another file",
+            AskedBy::Against(_) => "Compare with another file of the same rows",
             AskedBy::Export => "Save as",
         }
     }

@@ -28,6 +28,8 @@ pub enum ExportKind {
     Selection,
     /// The graph of all rows' neighbours.
     Graph(GraphForm),
+    /// The rows of another file, with the nearest of each here.
+    Leaks,
     Window,
     /// Something of the lesson with this number.
     Lesson(LessonFile, u32),
@@ -51,7 +53,7 @@ impl ExportKind {
                 Written::Neighbors => &NEIGHBORS,
             },
             Self::AllNeighbors => &NEIGHBORS,
-            Self::Selection => &TABLES,
+            Self::Selection | Self::Leaks => &TABLES,
             Self::Picture(_) | Self::Window => &[("png", "PNG"), ("svg", "SVG")],
             Self::Trace => &[("json", "JSON")],
             // An .npz is one of the other forms.
@@ -119,6 +121,7 @@ impl ExportKind {
             Self::Trace => "Export the timeline as a trace".to_owned(),
             Self::Selection => "Export the selected rows".to_owned(),
             Self::Graph(_) => "Export the graph of neighbours".to_owned(),
+            Self::Leaks => "Export the rows of the other file".to_owned(),
             Self::Window => "Save a picture of the window".to_owned(),
             Self::Recording(which) => format!("Save a recording: {}", which.text().trim_end_matches('…').to_lowercase()),
             Self::Session => "Save the session".to_owned(),
@@ -135,6 +138,7 @@ impl ExportKind {
             Self::Trace => "trace.json".to_owned(),
             Self::Selection => "selection.csv".to_owned(),
             Self::Graph(_) => "graph.csv".to_owned(),
+            Self::Leaks => "leaks.csv".to_owned(),
             Self::Window => "warpscope.png".to_owned(),
             Self::Lesson(file, number) => file.default_name(number),
             Self::Recording(Saved::Shown) => "run.warpscope".to_owned(),

@@ -24,6 +24,7 @@
 //! | `commands` | actions: one enum feeds menus, shortcuts and the list of shortcuts |
 
 pub mod activity;
+pub mod against;
 pub mod analysis;
 pub mod answer;
 pub mod between;
@@ -72,6 +73,7 @@ pub mod why;
 
 // What other floors use of it. Within the floor, imports name the part: tests/architecture.rs looks for circles of parts.
 pub use activity::{Activity, Ended, Endings, Running};
+pub use against::{Against, Leaking};
 pub use analysis::{Analysed, AnalysisKind, AnalysisView};
 pub use answer::{Answered, Picked};
 pub use camera::{PlaneCamera, Projection, SpaceCamera};

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::app::model::activity::{Activity, Endings, Running};
-use crate::app::model::analysis::Analysed;
+use crate::app::model::against::Against;
+use crate::app::model::analysis::{Analysed, AnalysisKind};
 use crate::app::model::answer::{Answered, Picked};
 use crate::app::model::chooser::Chooser;
 use crate::app::model::color::channel::Colored;
@@ -146,6 +147,8 @@ pub struct Session {
     pub projected: Option<Arc<Projected>>,
     /// What the neighbours of all rows say of them, once it was worked out.
     pub analysed: Option<Arc<Analysed>>,
+    /// What another file says of them: at most one overlap and one file of leaks.
+    pub against: Vec<Arc<Against>>,
     /// By what points are coloured, worked out.
     pub colored: Colored,
     /// Points seen, while the moment of the search moves on by itself.
@@ -278,6 +281,23 @@ impl Session {
     /// What the neighbours of all rows of the cloud that is shown say of them.
     pub fn analysed(&self) -> Option<&Arc<Analysed>> {
         self.analysed.as_ref().filter(|analysed| self.cloud.as_ref().is_some_and(|cloud| analysed.is_of(cloud)))
+    }
+
+    /// What another file says of the rows of the cloud that is shown.
+    pub fn against(&self, kind: AnalysisKind) -> Option<&Arc<Against>> {
+        self.against_all().find(|against| against.kind() == kind)
+    }
+
+    /// All of that.
+    pub fn against_all(&self) -> impl Iterator<Item = &Arc<Against>> {
+        self.against.iter().filter(|against| self.cloud.as_ref().is_some_and(|cloud| Arc::ptr_eq(&against.cloud, cloud)))
+    }
+
+    /// Takes in what another file says, in place of what one said before.
+    pub fn take_against(&mut self, against: Against) {
+        self.against.retain(|known| known.kind() != against.kind());
+        self.against.push(Arc::new(against));
+        self.against.sort_by_key(|against| against.leaks.is_some());
     }
 
     /// What the file has of the picked query's neighbours beside their coordinates, once it was read.

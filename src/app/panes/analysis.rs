@@ -1,5 +1,7 @@
 //! Analysis: what the neighbours of all rows say of them, a line each, and how well they tell a label.
 
+use std::sync::Arc;
+
 use egui::{Align, ComboBox, Grid, Layout, RichText, ScrollArea, TextEdit, Ui, vec2};
 
 use crate::app::features::analysis::label_column;
@@ -8,7 +10,7 @@ use crate::app::features::export::PaneData;
 use crate::app::look::widgets::number;
 use crate::app::look::{empty_ui, heading_ui, name_chooser, percent as percent_done};
 use crate::app::model::{
-    Activity, Analysed, AnalysisAction, AnalysisKind, AnalysisView, ColorAction, ColorBy, ExportKind, How, PaneKind, SelectAction, Session,
+    Action, Activity, Analysed, AnalysisAction, AnalysisKind, AnalysisView, ColorAction, ColorBy, ExportKind, How, PaneKind, SelectAction, Session,
 };
 use crate::app::panes::descriptor::{More, Pane, PaneContext};
 use crate::app::panes::empty::without_cloud;
@@ -30,7 +32,13 @@ const NAME: f32 = 220.0;
 pub const PANE: Pane = Pane {
     kind: PaneKind::Analysis,
     draw: analysis_ui,
-    data: |session| session.analysed().cloned().map(PaneData::Analysis),
+    data: |session| {
+        let against: Vec<_> = session.against_all().cloned().collect();
+        match session.analysed() {
+            Some(analysed) => Some(PaneData::Analysis(Arc::clone(analysed), against)),
+            None => (!against.is_empty()).then_some(PaneData::Against(against)),
+        }
+    },
     more: &[More {
         kind: ExportKind::Graph(GraphForm::Edges),
         text: "Graph of neighbours…",
@@ -44,6 +52,7 @@ fn analysis_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         return without_cloud(session).ui(ui, context.palette);
     }
     asked_ui(ui, context);
+    against_ui(ui, context);
     let Some(analysed) = session.analysed() else {
         if let Activity::Preparing { what, fraction } = &session.activity {
             return empty_ui(ui, &format!("{what}{}", percent_done(*fraction)), "Cancel, in the status line, stops it.", context.palette);
@@ -93,6 +102,53 @@ fn asked_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     }
 }
 
+/// What another file says of the rows: the neighbours in common, and which rows it has too.
+fn against_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+    let (session, palette) = (context.session, context.palette);
+    let mut view = context.state.analysis.clone();
+    ui.horizontal_wrapped(|ui| {
+        let compare = ui.button("Compare with another file…").on_hover_text(AnalysisKind::Overlap.about());
+        if compare.clicked() {
+            context.actions.send(AnalysisAction::Browse(AnalysisKind::Overlap));
+        }
+        let leaks = ui.button("Find leaks in another file…").on_hover_text(AnalysisKind::Leaks.about());
+        if leaks.clicked() {
+            context.actions.send(AnalysisAction::Browse(AnalysisKind::Leaks));
+        }
+        let label = ui.label(RichText::new("Leaks within").color(palette.text_weak));
+        let edit = TextEdit::singleline(&mut view.leak_eps).id_salt("leak eps").desired_width(56.0);
+        ui.add(edit)
+            .labelled_by(label.id)
+            .on_hover_text("The largest distance between a row here and a row there that count as one, in the unit of the metric; 0 for equal rows.");
+        if let Err(why) = view.leak_eps() {
+            ui.label(RichText::new(why).color(palette.error).small());
+        }
+    });
+    if view != context.state.analysis {
+        context.actions.send(AnalysisAction::Set(view));
+    }
+    for against in [AnalysisKind::Overlap, AnalysisKind::Leaks].into_iter().filter_map(|kind| session.against(kind)) {
+        line_ui(ui, against.kind(), Ok(&against.said), context);
+        if against.kind() == AnalysisKind::Overlap {
+            continue;
+        }
+        let leaking = against.leaking_rows();
+        ui.horizontal(|ui| {
+            ui.add_space(NAME + ui.spacing().item_spacing.x);
+            if ui.button(format!("Export the rows of {}…", against.other)).on_hover_text("With the nearest row here of each.").clicked() {
+                context.actions.send(Action::StartExport(ExportKind::Leaks));
+            }
+            if leaking.is_empty() {
+                return;
+            }
+            let name = format!("Select the {} here", text::count(leaking.len() as u64, "row", "rows"));
+            if ui.button(name).clicked() {
+                context.actions.send(SelectAction::rows(leaking, How::Replace, format!("leaks: also in {}", against.other)));
+            }
+        });
+    }
+}
+
 /// Which column holds labels.
 fn labels_ui(ui: &mut Ui, view: &mut AnalysisView, session: &Session) {
     let Some(known) = session.cloud.as_ref().filter(|cloud| matches!(cloud.source(), Source::File { .. })).and(session.columns.as_ref()) else {
@@ -116,18 +172,22 @@ fn labels_ui(ui: &mut Ui, view: &mut AnalysisView, session: &Session) {
 /// A line for each analysis, with a button that colours the points by it.
 fn said_ui(ui: &mut Ui, analysed: &Analysed, context: &mut PaneContext<'_>) {
     for (kind, said) in &analysed.said {
-        ui.horizontal_top(|ui| {
-            let height = ui.spacing().interact_size.y;
-            ui.allocate_ui_with_layout(vec2(NAME, height), Layout::right_to_left(Align::Center), |ui| {
-                colour_ui(ui, *kind, said.is_ok(), context);
-                let name = egui::Label::new(RichText::new(text::sentence_case(kind.title())).strong()).truncate();
-                ui.with_layout(Layout::left_to_right(Align::Center), |ui| ui.add(name).on_hover_text(kind.about()));
-            });
-            let color = if said.is_ok() { context.palette.text } else { context.palette.error };
-            let (Ok(said) | Err(said)) = said;
-            ui.add(egui::Label::new(RichText::new(text::sentence_case(said)).color(color)).wrap());
-        });
+        line_ui(ui, *kind, said.as_ref(), context);
     }
+}
+
+fn line_ui(ui: &mut Ui, kind: AnalysisKind, said: Result<&String, &String>, context: &mut PaneContext<'_>) {
+    ui.horizontal_top(|ui| {
+        let height = ui.spacing().interact_size.y;
+        ui.allocate_ui_with_layout(vec2(NAME, height), Layout::right_to_left(Align::Center), |ui| {
+            colour_ui(ui, kind, said.is_ok(), context);
+            let name = egui::Label::new(RichText::new(text::sentence_case(kind.title())).strong()).truncate();
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| ui.add(name).on_hover_text(kind.about()));
+        });
+        let color = if said.is_ok() { context.palette.text } else { context.palette.error };
+        let (Ok(said) | Err(said)) = said;
+        ui.add(egui::Label::new(RichText::new(text::sentence_case(said)).color(color)).wrap());
+    });
 }
 
 /// Colours the points by an analysis, or no more.

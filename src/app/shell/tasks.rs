@@ -15,8 +15,9 @@ use crate::app::features::selection::Change;
 use crate::app::jobs::loader::{LoadJob, Loaded};
 use crate::app::jobs::table::{Applied, AtExit, Cancel, Kind, Row, Slot};
 use crate::app::model::{
-    Activity, Analysed, Answered, AskedBy, Compared, EngineStatus, ExportDialog, Facts, FileColumns, FileState, Found, NOTICED, PaneKind, Picked,
-    Projected, ProjectionKind, ProjectionView, Purpose, RowNames, RunId, SavedSession, Selection, Session, SessionFile, Target, Then, file_name,
+    Activity, Against, Analysed, AnalysisKind, Answered, AskedBy, Compared, EngineStatus, ExportDialog, Facts, FileColumns, FileState, Found,
+    NOTICED, PaneKind, Picked, Projected, ProjectionKind, ProjectionView, Purpose, RowNames, RunId, SavedSession, Selection, Session, SessionFile,
+    Target, Then, file_name,
 };
 use crate::app::shell::app::App;
 use crate::cloud::formats::{FormatError, Records};
@@ -121,6 +122,15 @@ pub static PROJECT: Kind<App, ProjectionOf, Result<Projected, CloudError>> = Kin
 pub static ANALYSE: Kind<App, (), Result<Option<Analysed>, String>> = Kind {
     purpose: |(), fraction| Some(Activity::Preparing { what: "Analysing all rows".to_owned(), fraction }),
     ..Kind::new(Slot::Analyse, "analyse", App::analysed)
+};
+
+/// What another file says of the rows; `None` where it was cancelled.
+pub static AGAINST: Kind<App, (AnalysisKind, PathBuf), Result<Option<Against>, String>> = Kind {
+    purpose: |(kind, path), fraction| {
+        let what = if *kind == AnalysisKind::Leaks { "Finding leaks in" } else { "Comparing with" };
+        Some(Activity::Preparing { what: format!("{what} {}", file_name(path)), fraction })
+    },
+    ..Kind::new(Slot::Against, "against", App::compared_with)
 };
 
 /// Values by which points are coloured.

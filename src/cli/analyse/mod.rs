@@ -283,18 +283,12 @@ fn analyse(
     }
     drop(bar);
     if let Some(path) = &wanted.overlap {
+        let refused = |why: OverlapError| anyhow!("--overlap: {why}: {}", path.display());
         let other = load(path, wanted.overlap_columns.clone(), args)?;
+        overlap::same_rows(cloud, &other).map_err(refused)?;
         let record = neighbours(args, path, &other, engines)?;
         let theirs = KnnGraph::of_run(&record).map_err(|why| anyhow!("{why}: {}", path.display()))?;
-        let same_rows = cloud.len() == other.len() && (0..cloud.len()).all(|row| cloud.record(row) == other.record(row));
-        let shares = match same_rows {
-            true => overlap::shares(graph, &theirs, &Bar::new("comparing")),
-            false => Err(match (0..cloud.len().min(other.len())).find(|&row| cloud.record(row) != other.record(row)) {
-                Some(row) if cloud.len() == other.len() => OverlapError::LeftOut { row: cloud.record(row).min(other.record(row)) as u32 },
-                _ => OverlapError::Rows { here: cloud.len(), there: other.len() },
-            }),
-        };
-        all.overlap = Some(shares.map_err(|why| anyhow!("--overlap: {why}: {}", path.display()))?);
+        all.overlap = Some(overlap::shares(graph, &theirs, &Bar::new("comparing")).map_err(refused)?);
     }
     Ok(all)
 }

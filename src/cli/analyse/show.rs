@@ -4,9 +4,7 @@ use super::AnalyseArgs;
 use super::report::{Named, Report};
 use crate::export::text;
 use crate::run::graph::labels::Classified;
-use crate::run::graph::leaks::LeaksFound;
 use crate::run::graph::summary;
-use crate::text::Exact;
 
 /// Labels up to which the confusion is shown as a table; of more, the most frequent confusions are listed.
 const MOST_LABELS: usize = 16;
@@ -49,13 +47,13 @@ pub fn text(report: &Report, args: &AnalyseArgs) -> String {
         row("duplicates", found.sentence(&unit));
     }
     if let Some(Named { of, result }) = &report.overlap {
-        row("overlap", format!("share of neighbours in common with {of}: {}", summary::spread(result)));
+        row("overlap", summary::overlap(of, result));
     }
     if let Some(found) = &report.components {
         row("components", found.sentence());
     }
     if let Some(Named { of, result }) = &report.leaks {
-        row("leaks", leaks(of, result, &unit));
+        row("leaks", summary::leaks(of, result, &unit));
     }
     for path in &report.wrote {
         row("wrote", path.clone());
@@ -89,10 +87,4 @@ fn confusion(of: &Classified) -> String {
     let name = |place: u32| of.labels[place as usize].clone();
     rows.extend(wrong.iter().take(MOST_CONFUSIONS).map(|cell| vec![name(cell.label), name(cell.predicted), text::thousands(cell.points)]));
     format!("\n{}", text::table(&rows, &[2]))
-}
-
-fn leaks(other: &str, found: &LeaksFound, unit: &str) -> String {
-    let (leaks, rows) = (text::thousands(found.leaks), text::count(found.rows, "row", "rows"));
-    let share = if found.rows > 0 { summary::percent(found.leaks as f64 / found.rows as f64) } else { summary::percent(0.0) };
-    format!("{leaks} of {rows} of {other} ({share}) within {}{unit} of a row here, {} at 0", Exact(found.eps), text::thousands(found.equal))
 }

@@ -1,6 +1,7 @@
 //! Neighbours that two clouds of the same rows have in common: how alike two embeddings are, row by row.
 
 use super::{Cancelled, KnnGraph};
+use crate::cloud::PointCloud;
 use crate::progress::Progress;
 
 /// Why two graphs cannot be compared.
@@ -14,6 +15,20 @@ pub enum OverlapError {
     LeftOut { row: u32 },
     #[error("cancelled")]
     Cancelled,
+}
+
+/// Checks that two clouds have the same rows of their files, before their neighbours are searched.
+///
+/// # Errors
+/// [`OverlapError::Rows`] and [`OverlapError::LeftOut`].
+pub fn same_rows(here: &PointCloud, there: &PointCloud) -> Result<(), OverlapError> {
+    if here.len() != there.len() {
+        return Err(OverlapError::Rows { here: here.len(), there: there.len() });
+    }
+    match (0..here.len()).find(|&row| here.record(row) != there.record(row)) {
+        Some(row) => Err(OverlapError::LeftOut { row: here.record(row).min(there.record(row)) as u32 }),
+        None => Ok(()),
+    }
 }
 
 /// For each point the share of its neighbours in one graph that are its neighbours in the other.

@@ -6,6 +6,7 @@ use super::duplicates::Groups;
 use super::forest::Sets;
 use super::hubness::Hubness;
 use super::labels::Classified;
+use super::leaks::LeaksFound;
 use super::{KnnGraph, largest, lid};
 use crate::cloud::PointCloud;
 use crate::run::stats::Spread;
@@ -66,6 +67,18 @@ impl Scores {
             .collect();
         format!("{}; largest: {}", self.spread.as_ref().map_or_else(String::new, spread), named.join(", "))
     }
+}
+
+/// How alike the neighbours of two clouds are; `of` names the other.
+pub fn overlap(of: &str, shares: &Spread) -> String {
+    format!("share of neighbours in common with {of}: {}", spread(shares))
+}
+
+/// How many rows of the other cloud are near a row of this one; `unit` begins with a space where there is one.
+pub fn leaks(other: &str, found: &LeaksFound, unit: &str) -> String {
+    let (leaks, rows) = (text::thousands(found.leaks), text::count(found.rows, "row", "rows"));
+    let share = if found.rows > 0 { percent(found.leaks as f64 / found.rows as f64) } else { percent(0.0) };
+    format!("{leaks} of {rows} of {other} ({share}) within {}{unit} of a row here, {} at 0", Exact(found.eps), text::thousands(found.equal))
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]

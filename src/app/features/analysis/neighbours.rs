@@ -80,6 +80,22 @@ impl Neighbours {
         }
     }
 
+    /// The cloud whose rows they are of.
+    pub fn cloud(&self) -> &Arc<PointCloud> {
+        match self {
+            Self::Known(record) => &record.cloud,
+            Self::Asked(question) => &question.cloud,
+        }
+    }
+
+    /// What is asked of every row.
+    pub fn spec(&self) -> &RunSpec {
+        match self {
+            Self::Known(record) => &record.spec,
+            Self::Asked(question) => &question.spec,
+        }
+    }
+
     /// `The 15 nearest of each of 1,797 rows, which Analysis has found.`
     pub fn sentence(&self) -> String {
         let (rows, k, then) = match self {

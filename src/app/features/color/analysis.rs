@@ -2,9 +2,20 @@
 
 use crate::app::features::color::column::{self, Values};
 use crate::app::features::color::query::unit;
-use crate::app::model::{Analysed, AnalysisKind, Channel, Numbers, Whose};
+use crate::app::model::{Against, Analysed, AnalysisKind, Channel, Numbers, Whose};
 use crate::knn::Metric;
 use crate::text;
+
+/// What another file says of the rows.
+pub fn of_two(against: &Against) -> Channel {
+    let (title, unit) = match &against.leaks {
+        Some(leaking) => (format!("distance to the nearest row of {}", against.other), unit(leaking.record.spec.metric)),
+        None => (format!("share of neighbours in common with {}", against.other), ""),
+    };
+    let missing = against.values.iter().filter(|value| value.is_nan()).count() as u64;
+    let values = against.values.iter().map(|&value| value as f32).collect();
+    Channel::of_numbers(Whose::Data, title, unit, Numbers::new(values, 0.0, true), (missing, against.kind().without()))
+}
 
 /// The values of an analysis; `None` where it was not worked out.
 pub fn channel(analysed: &Analysed, kind: AnalysisKind) -> Option<Channel> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::app::features::color::work::Failure;
 use crate::app::features::color::{analysis, column, counters, query};
 use crate::app::look::words::any_of;
-use crate::app::model::{Analysed, AnalysisKind, Answered, Channel, ColorBy, ColorRange, ColorView, Session};
+use crate::app::model::{Against, Analysed, AnalysisKind, Answered, Channel, ColorBy, ColorRange, ColorView, Command, Session};
 use crate::cloud::formats::{FormatError, Moment};
 use crate::cloud::{PointCloud, Source};
 use crate::engines::registry;
@@ -55,6 +55,8 @@ pub enum Request {
     Counted(Arc<RunRecord>, ColorBy),
     /// What the neighbours of all rows say of each.
     Analysed(Arc<Analysed>, AnalysisKind),
+    /// What another file says of each.
+    Against(Arc<Against>),
     /// The bound of every query after so many points.
     Moment(Arc<RunRecord>, u32),
 }
@@ -76,6 +78,7 @@ impl PartialEq for Request {
             (Self::Rank(a), Self::Rank(b)) => Arc::ptr_eq(&a.record, &b.record) && a.query == b.query,
             (Self::Counted(a, by_a), Self::Counted(b, by_b)) => Arc::ptr_eq(a, b) && by_a == by_b,
             (Self::Analysed(a, kind_a), Self::Analysed(b, kind_b)) => Arc::ptr_eq(a, b) && kind_a == kind_b,
+            (Self::Against(a), Self::Against(b)) => Arc::ptr_eq(a, b),
             (Self::Moment(a, moment_a), Self::Moment(b, moment_b)) => Arc::ptr_eq(a, b) && moment_a == moment_b,
             _ => false,
         }
@@ -124,6 +127,11 @@ impl Request {
             }
             ColorBy::Rank => Self::Rank(session.answered.clone().ok_or("Click a point: ranks are those of its neighbours.")?),
             ColorBy::KthDistance => Self::Counted(record()?, ColorBy::KthDistance),
+            ColorBy::Analysis(kind) if kind.is_of_two() => {
+                let what = if *kind == AnalysisKind::Leaks { Command::FindLeaks } else { Command::CompareRows };
+                let first = || format!("Show the pane Analysis and press “{}”.", what.text());
+                Self::Against(Arc::clone(session.against(*kind).ok_or_else(first)?))
+            }
             ColorBy::Analysis(kind) => {
                 let first = || format!("Show the pane Analysis and press {}: this is of the neighbours of all rows.", AnalysisKind::START);
                 let analysed = session.analysed().ok_or_else(first)?;
@@ -191,6 +199,7 @@ impl Request {
             },
             Self::Distance { cloud, place, metric, middle } => query::distance_channel(cloud, place, *metric, *middle),
             Self::Rank(answered) => query::rank_channel(answered),
+            Self::Against(against) => analysis::of_two(against),
             Self::Analysed(analysed, kind) => analysis::channel(analysed, *kind).ok_or(None)?,
             Self::Counted(record, by) => counters::counted(record, by),
             Self::Moment(record, points_seen) => counters::moment(record, *points_seen),

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use egui::{Key, KeyboardShortcut, Modifiers};
 use strum::{EnumIter, IntoEnumIterator as _};
 
+use crate::app::model::analysis::AnalysisKind;
 use crate::app::model::pane::PaneKind;
 use crate::lesson::Level;
 
@@ -37,6 +38,9 @@ pub enum Command {
     ZoomToSelection,
     UseAsQueries,
     ExportSelection,
+    Analyse,
+    CompareRows,
+    FindLeaks,
     ShowWalk,
     WalkForward,
     WalkBack,
@@ -274,6 +278,19 @@ impl Command {
                 None,
                 "Export selected rows…",
                 "Write the selected rows, with all columns of the file and what was measured of them, to a file.",
+            ),
+            Self::Analyse => entry(Explorer, None, AnalysisKind::START, "Search the nearest rows of every row, and say in Analysis what they tell."),
+            Self::CompareRows => entry(
+                Explorer,
+                None,
+                "Compare with another file…",
+                "Which share of each row's neighbours are its neighbours in another file of the same rows too, such as another embedding.",
+            ),
+            Self::FindLeaks => entry(
+                Explorer,
+                None,
+                "Find leaks in another file…",
+                "Which rows of another file, such as test data, are within a distance of a row here, and which rows here they are near.",
             ),
             Self::ShowWalk => entry(
                 Explorer,

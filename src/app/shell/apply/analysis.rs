@@ -1,15 +1,15 @@
 //! What the neighbours of all rows say of them is worked out, and their graph is written.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::app::features::analysis::neighbours::{Neighbours, Question};
-use crate::app::features::analysis::{Asked, LabelColumn, label_column, work};
+use crate::app::features::analysis::{Asked, LabelColumn, against, label_column, work};
 use crate::app::jobs::task::Outcome;
-use crate::app::model::{About, Analysed, AnalysisAction};
+use crate::app::model::{About, Against, Analysed, AnalysisAction, AnalysisKind, AskedBy, absolute};
 use crate::app::shell::app::App;
-use crate::app::shell::tasks::{ANALYSE, EXPORT, Exporting, Written};
-use crate::cloud::Source;
+use crate::app::shell::tasks::{AGAINST, ANALYSE, EXPORT, Exporting, Written};
+use crate::cloud::{ColumnChoice, Source};
 use crate::export::graph::GraphForm;
 use crate::progress::Progress;
 use crate::run::{EngineChoice, QuerySpec};
@@ -18,8 +18,17 @@ use crate::text;
 impl App {
     pub(in crate::app::shell) fn analysis_action(&mut self, action: AnalysisAction) {
         match action {
-            AnalysisAction::Set(view) => self.state.analysis = view,
+            AnalysisAction::Set(view) => {
+                self.state.analysis = view;
+                self.count_leaks_again();
+            }
             AnalysisAction::Start => self.analyse(),
+            AnalysisAction::Browse(kind) => match self.asked_of(kind, Path::new("")) {
+                // Before a file is looked for in vain.
+                Err(why) => self.session.log.error(About::Analysis, why),
+                Ok(_) => self.browse(AskedBy::Against(kind), PathBuf::new()),
+            },
+            AnalysisAction::Against(kind, path) => self.compare_with(kind, path),
         }
     }
 
@@ -62,6 +71,54 @@ impl App {
                 self.session.log.done(About::Analysis, said);
                 self.session.analysed = Some(Arc::new(analysed));
             }
+        }
+    }
+
+    /// What is asked of another file.
+    fn asked_of(&self, kind: AnalysisKind, path: &Path) -> Result<against::Asked, String> {
+        let question = self.rows_question().unwrap_or_else(|| Err("There are no rows yet; open a file first.".to_owned()))?;
+        if kind == AnalysisKind::Leaks {
+            return Ok(against::Asked::Leaks(question, self.state.analysis.leak_eps()?));
+        }
+        // What was chosen of its columns when it was opened counts here too.
+        let source = Source::File { path: path.to_owned(), columns: ColumnChoice::Default };
+        let kept = self.state.roles_of(&source).and_then(|kept| kept.columns.parse().ok());
+        Ok(against::Asked::Overlap(Neighbours::of(question, &self.session), kept.unwrap_or_default()))
+    }
+
+    /// Has the rows held against another file.
+    pub(in crate::app::shell) fn compare_with(&mut self, kind: AnalysisKind, path: PathBuf) {
+        let path = absolute(&path);
+        match self.asked_of(kind, &path) {
+            Err(why) => self.session.log.error(About::Analysis, why),
+            Ok(asked) => {
+                let (resident, of) = (self.handles.worker.resident().clone(), path.clone());
+                self.jobs.start(&AGAINST, (kind, path), move |progress| against::work(&asked, &of, &resident, progress));
+            }
+        }
+    }
+
+    pub(in crate::app::shell) fn compared_with(&mut self, (kind, _): (AnalysisKind, PathBuf), outcome: Outcome<Result<Option<Against>, String>>) {
+        match self.done("analysis", outcome) {
+            None => {}
+            Some(Ok(None)) => self.session.log.info("cancelled"),
+            Some(Err(why)) if kind == AnalysisKind::Leaks => self.session.log.error(About::Analysis, format!("cannot find leaks: {why}")),
+            Some(Err(why)) => self.session.log.error(About::Analysis, format!("cannot compare: {why}")),
+            Some(Ok(Some(against))) => {
+                self.session.log.done(About::Analysis, against.said.clone());
+                self.session.take_against(against);
+                // The distance may have been typed over meanwhile.
+                self.count_leaks_again();
+            }
+        }
+    }
+
+    /// Counts the leaks by the distance that is typed now: how far rows are from the other file's is known.
+    fn count_leaks_again(&mut self) {
+        let (Ok(eps), Some(leaks)) = (self.state.analysis.leak_eps(), self.session.against(AnalysisKind::Leaks)) else { return };
+        if leaks.eps() != Some(eps) {
+            let counted = leaks.within(eps);
+            self.session.take_against(counted);
         }
     }
 

@@ -29,7 +29,7 @@ impl App {
                         None => chooser.save_file(),
                     }
                 }
-                AskedBy::Data | AskedBy::Queries => chooser.set_title("Open a file of points").pick_file(),
+                AskedBy::Data | AskedBy::Queries | AskedBy::Against(_) => chooser.set_title("Open a file of points").pick_file(),
             };
             if path.is_none() && started.elapsed() < NOBODY { Answer::NoDialog } else { Answer::Path(path) }
         });
@@ -51,6 +51,7 @@ impl App {
             (_, None) => {}
             (AskedBy::Data, Some(path)) => self.open(&path),
             (AskedBy::Queries, Some(path)) => self.state.draft.query_path = path.display().to_string(),
+            (AskedBy::Against(kind), Some(path)) => self.compare_with(kind, path),
             (AskedBy::Export, Some(path)) => self.take_export_path(&path, asked),
         }
     }
@@ -59,7 +60,9 @@ impl App {
     fn choose_here(&mut self, asked_by: AskedBy, name: &Path) {
         let folder = match asked_by {
             AskedBy::Export => name.parent(),
-            AskedBy::Data | AskedBy::Queries => self.state.recent.iter().filter_map(|path| path.parent()).find(|folder| folder.is_dir()),
+            AskedBy::Data | AskedBy::Queries | AskedBy::Against(_) => {
+                self.state.recent.iter().filter_map(|path| path.parent()).find(|folder| folder.is_dir())
+            }
         };
         let home = || directories::UserDirs::new().map(|dirs| dirs.home_dir().to_owned()).unwrap_or_else(|| PathBuf::from("."));
         let folder = folder.filter(|folder| folder.is_dir()).map_or_else(home, Path::to_owned);

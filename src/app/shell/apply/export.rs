@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use crate::app::features::export::PaneData;
 use crate::app::features::selected::Selected;
 use crate::app::model::{
-    About, AskedBy, Beside, Colored, ExportDialog, ExportKind, Layout, LessonFile, Level, PaneKind, Picture, PictureDraft, RangeDraft, title_of,
+    About, AnalysisKind, AskedBy, Beside, Colored, ExportDialog, ExportKind, Layout, LessonFile, Level, PaneKind, Picture, PictureDraft, RangeDraft,
+    title_of,
 };
 use crate::app::panes;
 use crate::app::shell::app::App;
@@ -102,6 +103,7 @@ impl App {
             ExportKind::Data(pane) => Some((panes::pane(pane).data)(&self.session)),
             ExportKind::AllNeighbors => Some(self.session.record.clone().map(PaneData::AllNeighbors)),
             ExportKind::Selection => Some(self.selected_data()),
+            ExportKind::Leaks => Some(self.session.against(AnalysisKind::Leaks).cloned().map(PaneData::Leaks)),
             ExportKind::Trace => Some(self.session.record.clone().map(PaneData::Trace)),
             _ => None,
         };
@@ -202,7 +204,8 @@ impl App {
         let cloud = self.session.cloud.clone().filter(|_| !rows.is_empty())?;
         let record = self.session.record.clone().filter(|record| Arc::ptr_eq(&record.cloud, &cloud));
         let channel = if let Colored::Ready(channel) = &self.session.colored { Some(Arc::clone(channel)) } else { None };
-        Some(PaneData::Rows(Box::new(Selected { cloud, rows: Arc::clone(rows), record, analysed: self.session.analysed().cloned(), channel })))
+        let (analysed, against) = (self.session.analysed().cloned(), self.session.against_all().cloned().collect());
+        Some(PaneData::Rows(Box::new(Selected { cloud, rows: Arc::clone(rows), record, analysed, against, channel })))
     }
 
     /// Copies a pane's table, as spreadsheets paste it.

@@ -36,8 +36,8 @@ use crate::app::jobs::loader::LoadJob;
 use crate::app::jobs::table::Cancel;
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{
-    About, Action, Answered, AskedBy, Choice, Command, Draft, ExportKind, Finder, How, Look, Manual, PaneKind, Picked, PlaneWindow, QueryKind, Room,
-    Running, SelectAction, SpaceView, Then, TimeAxis, Tool, WalkAction, absolute,
+    About, Action, AnalysisAction, AnalysisKind, Answered, AskedBy, Choice, Command, Draft, ExportKind, Finder, How, Look, Manual, PaneKind, Picked,
+    PlaneWindow, QueryKind, Room, Running, SelectAction, SpaceView, Then, TimeAxis, Tool, WalkAction, absolute,
 };
 use crate::app::model::{camera, state};
 use crate::app::panes::tiles::PANE_MARGIN;
@@ -179,6 +179,9 @@ impl App {
             Command::TimelineFarther => self.zoom_timeline(0.5),
             Command::TimelineEarlier => self.pan_timeline(-0.25),
             Command::TimelineLater => self.pan_timeline(0.25),
+            Command::Analyse => self.apply(AnalysisAction::Start.into()),
+            Command::CompareRows => self.apply(AnalysisAction::Browse(AnalysisKind::Overlap).into()),
+            Command::FindLeaks => self.apply(AnalysisAction::Browse(AnalysisKind::Leaks).into()),
             Command::ShowWalk => self.walk_action(WalkAction::Show(!self.state.walk.shown)),
             Command::WalkForward => self.step_walk(1),
             Command::WalkBack => self.step_walk(-1),

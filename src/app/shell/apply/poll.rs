@@ -13,7 +13,7 @@ use crate::app::model::{
 };
 use crate::app::shell::app::{App, FIRST_QUERIES};
 use crate::app::shell::tasks::{
-    ANALYSE, Answer, Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, NEARBY, PICK, PROBE, PROJECT, Runs, SNAP, WALK, WHY,
+    AGAINST, ANALYSE, Answer, Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, NEARBY, PICK, PROBE, PROJECT, Runs, SNAP, WALK, WHY,
 };
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
@@ -288,7 +288,7 @@ impl App {
         (session.record, session.derived, session.theory) = (None, None, None);
         (session.picked, session.answered, session.rank) = (None, None, None);
         (session.projected, session.beside, session.analysed) = (None, None, None);
-        session.left_out = Vec::new();
+        (session.left_out, session.against) = (Vec::new(), Vec::new());
         session.roles = self.state.roles_of(cloud.source()).map(|kept| kept.roles.clone()).unwrap_or_default();
         (session.columns_dialog, session.note) = (None, None);
         session.pictures_named = Pictures::named(cloud.axes());
@@ -336,6 +336,7 @@ impl App {
         self.jobs.stop(&BESIDE);
         self.jobs.stop(&PROJECT);
         self.jobs.stop(&ANALYSE);
+        self.jobs.stop(&AGAINST);
         self.jobs.stop(&CHECK);
         self.jobs.stop(&WALK);
         self.jobs.stop(&WHY);

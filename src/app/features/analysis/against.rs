@@ -62,7 +62,7 @@ fn overlap(neighbours: &Neighbours, columns: &ColumnChoice, path: &Path, residen
     let mut values = vec![f64::NAN; record.cloud.len()];
     here.rows().iter().zip(&shares).for_each(|(&row, &share)| values[row as usize] = share);
     let other = file_name(path);
-    let sentence = Spread::of(shares.into_iter()).map_or_else(String::new, |spread| summary::overlap(&other, &spread));
+    let sentence = Spread::of(shares).map_or_else(String::new, |spread| summary::overlap(&other, &spread));
     let columns: Vec<&str> = left_out.iter().map(|column| column.name.as_str()).collect();
     let without = match columns.len() {
         0 => String::new(),

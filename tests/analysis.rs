@@ -142,7 +142,7 @@ fn rows_are_held_against_another_file() {
     assert!(window.query_all_by_label_contains("2 of 3 rows of test.csv").next().is_some());
     let leaking = |window: &Window| window.state().session().against(AnalysisKind::Leaks).map(|leaks| leaks.leaking_rows().len());
     let exactly = leaking(&window);
-    fill(&mut window, "Leaks within", "0.05");
+    fill(&mut window, "within", "0.05");
     until(&mut window, "the count", |app| app.session().against(AnalysisKind::Leaks).is_some_and(|leaks| leaks.eps() == Some(0.05)));
     assert!(window.query_all_by_label_contains("3 of 3 rows of test.csv").next().is_some());
     assert!(leaking(&window) > exactly);

@@ -115,7 +115,7 @@ fn against_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         if leaks.clicked() {
             context.actions.send(AnalysisAction::Browse(AnalysisKind::Leaks));
         }
-        let label = ui.label(RichText::new("Leaks within").color(palette.text_weak));
+        let label = ui.label(RichText::new("within").color(palette.text_weak));
         let edit = TextEdit::singleline(&mut view.leak_eps).id_salt("leak eps").desired_width(56.0);
         ui.add(edit)
             .labelled_by(label.id)

@@ -55,7 +55,7 @@ fn why_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &Palette
     let asks = ui
         .horizontal_wrapped(|ui| {
             let label = ui.label(RichText::new("Why row").color(palette.text_weak));
-            let edit = egui::TextEdit::singleline(&mut typed).id_salt("why").hint_text("row or name").desired_width(88.0);
+            let edit = egui::TextEdit::singleline(&mut typed).id_salt("why").hint_text("12").desired_width(88.0);
             let about = "Where any row of the data stands, by its number or its name: its rank and distance, the query’s rank from its side, and what the distance is made of.";
             let field = ui.add(edit).labelled_by(label.id).on_hover_text(about);
             let entered = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));

@@ -82,9 +82,20 @@ pub fn difference(milliseconds: f64) -> String {
 
 /// A rate in distances per second: `2.92 Tdist/s`.
 pub fn rate(distances_per_second: f64) -> String {
-    let units = [("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)];
-    let (unit, scale) = units.into_iter().find(|(_, scale)| rounded(distances_per_second) >= *scale).unwrap_or(("", 1.0));
+    let (unit, scale) = unit_of(distances_per_second);
     format!("{} {unit}dist/s", significant(distances_per_second / scale))
+}
+
+/// A rate and the most that it could be: `4.10 of 6.00 Tdist/s`.
+pub fn rate_of(distances_per_second: f64, most: f64) -> String {
+    let (unit, scale) = unit_of(most);
+    format!("{} of {} {unit}dist/s", significant(distances_per_second / scale), significant(most / scale))
+}
+
+/// The prefix of a large number's unit, and what it stands for.
+pub fn unit_of(number: f64) -> (&'static str, f64) {
+    let units = [("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)];
+    units.into_iter().find(|(_, scale)| rounded(number) >= *scale).unwrap_or(("", 1.0))
 }
 
 /// A number and its noun: `1 query`, `1,000 queries`.

@@ -9,8 +9,9 @@ use common::{Case, answer, build_problem, cloud};
 use warpscope::cloud::Order;
 use warpscope::engines::cuda::{Cuda, CudaSplit, Policy, Row, table};
 use warpscope::engines::lockstep::Lockstep;
+use warpscope::engines::peaks;
 use warpscope::knn::reference::judge;
-use warpscope::knn::{Answer, Build, Engine, Metric, Neighbors, Parameters, Problem, Queries, Setup};
+use warpscope::knn::{Answer, Build, DeviceId, Engine, Metric, Neighbors, Parameters, Peaks, Problem, Queries, Setup};
 use warpscope::progress::Silent;
 
 fn cuda() -> Cuda {
@@ -135,4 +136,25 @@ fn more_coordinates_than_32_bits_count() {
         drop(search);
         problem.cache().clear();
     }
+}
+
+/// What a GPU does at most is measured alike twice, and is of the size that its multiprocessors and clocks make it.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_peaks_of_a_gpu_are_its_own() {
+    let measure = || peaks::measure(DeviceId::Gpu(0), &mut || true).unwrap().expect("nobody cancels");
+    let (first, second) = (measure(), measure());
+    println!("{first:?}\n{second:?}");
+    let of = |Peaks { fp32_per_second, bytes_per_second, launch_ms }: Peaks| {
+        [fp32_per_second, bytes_per_second.expect("there is memory"), launch_ms.expect("kernels are launched")]
+    };
+    for ((what, tolerance), (a, b)) in [("FP32", 0.05), ("memory", 0.1), ("launch", 0.5)].into_iter().zip(of(first).into_iter().zip(of(second))) {
+        assert!((a - b).abs() <= tolerance * a.max(b), "{what}: {a:e} and {b:e}");
+    }
+    // 64 or 128 lanes a multiprocessor, each an instruction a cycle, at half a gigahertz to three.
+    let device = cuda().device();
+    let multiprocessors: f64 = device.details.iter().find(|(name, _)| name == "multiprocessors").expect("it says").1.parse().unwrap();
+    let gigahertz = first.fp32_per_second / multiprocessors / 1e9;
+    assert!((32.0..400.0).contains(&gigahertz), "{gigahertz} instructions a nanosecond and multiprocessor");
+    assert_eq!(peaks::measure(DeviceId::Gpu(0), &mut || false).unwrap(), None);
 }

@@ -115,9 +115,16 @@ fn every_unit_has_a_source() {
 /// The build stops at a header that it cannot read, but only where it is built: here it is told by the test's name.
 #[test]
 fn what_host_and_device_agree_on_becomes_rust() {
-    for header in
-        ["common_interface", "direct/interface", "filtered/interface", "index/interface", "kdtree/interface", "split/interface", "step/interface"]
-    {
+    for header in [
+        "common_interface",
+        "direct/interface",
+        "filtered/interface",
+        "index/interface",
+        "kdtree/interface",
+        "peaks/interface",
+        "split/interface",
+        "step/interface",
+    ] {
         let header = format!("cuda/{header}.cuh");
         let rust = interface::rust_of(&read(&header), &header).unwrap();
         assert!(rust.contains("#[repr(C)]"), "{header}");

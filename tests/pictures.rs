@@ -30,7 +30,7 @@ const CONTROLS: [&str; 14] = [
     "Zoom in",
     "Drag a rectangle",
     "Esc:",
-    "tick “Profile warps”",
+    "tick “Profile”",
     "out of view",
 ];
 

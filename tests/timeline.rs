@@ -10,9 +10,10 @@ use std::sync::Arc;
 use driven::{Window, press, small, until, until_answered, window};
 use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable as _;
-use warpscope::app::state::{PaneKind, single_layout};
+use warpscope::app::state::{PaneKind, TimingsFigure, single_layout};
 use warpscope::knn::{Profile, WarpSpan, warp};
-use warpscope::run::{Phase, RunRecord, Sample, Timeline};
+use warpscope::run::analysis::Roofline;
+use warpscope::run::{Phase, Place, RunRecord, Sample, Timeline};
 
 /// A run of the twin, with a profile as a device of two multiprocessors and three warps each would have it, two queries a
 /// warp.
@@ -126,7 +127,7 @@ fn a_multiprocessor_opens_and_a_warp_selects_its_queries() {
 }
 
 #[test]
-fn without_a_profile_it_says_how_to_have_one() {
+fn a_profile_on_the_cpu_has_its_threads() {
     let mut window = window(|state| {
         small(state);
         state.tree = single_layout(PaneKind::Timeline);
@@ -135,11 +136,47 @@ fn without_a_profile_it_says_how_to_have_one() {
     window.get_by_label("No timeline yet");
     press(&mut window, "Run");
     until_answered(&mut window);
-    window.get_by_label_contains("tick “Profile warps”");
-    window.get_by_role_and_label(Role::CheckBox, "Profile warps").click();
+    window.get_by_label_contains("tick “Profile”");
+    window.get_by_role_and_label(Role::CheckBox, "Profile").click();
     window.run_steps(3);
     press(&mut window, "Run");
     until(&mut window, "the run", |app| !app.is_busy() && app.session().record.as_ref().is_some_and(|record| record.spec.profile));
     until_answered(&mut window);
-    window.get_by_label_contains("lockstep has no profile of warps to give");
+    until(&mut window, "the threads", |app| app.session().derived.as_ref().is_some_and(|derived| !derived.timeline.multiprocessors.is_empty()));
+    let timeline = window.state().session().derived.as_ref().expect("it is there").timeline.clone();
+    assert_eq!((timeline.place, timeline.most_warps()), (Place::Thread, 1), "a thread does one thing at a time");
+    let answered: usize = timeline.multiprocessors.iter().flat_map(|thread| &thread.tracks[0]).map(|span| span.queries.len()).sum();
+    assert_eq!(answered, window.state().session().record.as_ref().expect("it ran").query_rows.len());
+    window.run_steps(3);
+    let first = timeline.multiprocessors[0].sm;
+    window.get_by_label(&format!("Show the queries of thread {first}")).click();
+    window.run_steps(3);
+    window.get_by_label(&format!("Hide the queries of thread {first}"));
+}
+
+#[test]
+fn a_run_stands_below_the_roof_of_its_device() {
+    let mut window = window(|state| {
+        small(state);
+        state.tree = single_layout(PaneKind::Timings);
+    });
+    window.run_steps(2);
+    press(&mut window, "Run");
+    until(&mut window, "the run", |app| !app.is_busy() && app.session().record.is_some());
+    let record = window.state().session().record.clone().expect("it ran");
+    let peaks = record.peaks.expect("the device was measured after the run");
+    let roofline = Roofline::of_run(&record).expect("lockstep tells what it computes");
+    let said = roofline.sentence();
+    assert!(said.contains("dist/s that FP32 allows here: bound by "), "{said}");
+    window.run_steps(3);
+    window.get_by_label_contains(&said);
+    window.get_by_label("Roofline").click();
+    window.run_steps(3);
+    assert_eq!(window.state().state().timings.figure, TimingsFigure::Roofline);
+    window.get_by_label_contains("% of it");
+
+    // The device is measured once.
+    press(&mut window, "Run");
+    until(&mut window, "another run", |app| !app.is_busy() && app.session().record.as_ref().is_some_and(|again| !Arc::ptr_eq(again, &record)));
+    assert_eq!(window.state().session().record.as_ref().expect("it ran").peaks, Some(peaks));
 }

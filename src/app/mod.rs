@@ -82,5 +82,5 @@ pub mod session {
 pub mod state {
     //! Settings that persist between launches.
     pub use super::model::views::ConvergenceView;
-    pub use super::model::{PaneKind, PlaneView, PlaneWindow, SpaceView, State, WalkView, measuring_layout, single_layout};
+    pub use super::model::{PaneKind, PlaneView, PlaneWindow, SpaceView, State, TimingsFigure, WalkView, measuring_layout, single_layout};
 }

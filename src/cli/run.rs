@@ -13,6 +13,7 @@ use crate::cloud::PointCloud;
 use crate::engines::registry;
 use crate::export::{self, NeighborFormat, text};
 use crate::knn::Metric;
+use crate::run::analysis::Roofline;
 use crate::run::planner::Plan;
 use crate::run::{EngineChoice, Engines, MeasureMean, QuerySpec, RunRecord, RunSpec, build_problem};
 
@@ -267,6 +268,9 @@ fn summary(record: &RunRecord, planned: Option<&str>, written: &[PathBuf]) -> St
     );
     if let Some(rate) = numbers.distances_per_second {
         row("rate", text::rate(rate));
+    }
+    if let Some(roofline) = Roofline::of_run(record) {
+        row("limit", roofline.sentence().trim_end_matches('.').to_owned());
     }
     for MeasureMean { name, mean, expected } in &numbers.measures {
         let theory = registry::measure(record.engine, name).and_then(|measure| measure.theory);

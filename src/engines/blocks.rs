@@ -4,7 +4,25 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::knn::{Neighbors, Problem};
+use super::threads::{self, Laps};
+use crate::knn::{Answer, Build, Measure, Neighbors, Problem, WarpSpan};
+
+/// What is kept of each query of a search beside its neighbours, in the order of the queries.
+#[derive(Default)]
+pub struct Kept<V> {
+    /// What it visited.
+    visits: Vec<V>,
+    /// When, and by which thread; none but of the profiled build.
+    spans: Vec<WarpSpan>,
+}
+
+impl<V> Kept<V> {
+    /// Appends all of it to an answer; `row` makes the values of the measures of what was visited.
+    pub fn collect<const N: usize>(&mut self, measures: &[Measure; N], answer: &mut Answer, row: impl FnMut(V) -> [u32; N]) {
+        answer.measured.extend(measures, self.visits.drain(..).map(row));
+        threads::collect(&mut self.spans, answer);
+    }
+}
 
 /// Where a block's answers go, a query after the other.
 pub struct Rows<'a, V> {
@@ -12,6 +30,8 @@ pub struct Rows<'a, V> {
     indices: &'a mut [u32],
     squared_distances: &'a mut [f32],
     visits: &'a mut [V],
+    /// Where its spans go, and its laps; `None` but in the profiled build.
+    timed: Option<(&'a mut [WarpSpan], Laps)>,
     /// Queries that are answered.
     done: usize,
 }
@@ -25,32 +45,45 @@ impl<V> Rows<'_, V> {
             (*index, *squared_distance) = neighbour;
         }
         self.visits[self.done] = visits;
+        if let Some((spans, laps)) = &mut self.timed {
+            spans[self.done] = laps.lap();
+        }
         self.done += 1;
     }
 }
 
-/// Answers a range of a problem's queries in blocks of so many: `search` takes their coordinates, row by row. `visits` becomes an entry a query
-/// of the range.
+/// Answers a range of a problem's queries in blocks of so many: `search` takes their coordinates, row by row. `kept` becomes what is kept of
+/// the queries of the range.
 pub fn answer_in_blocks<V: Clone + Default + Send>(
     problem: &Problem,
     queries: Range<usize>,
     block: usize,
+    build: Build,
     found: &mut Neighbors,
-    visits: &mut Vec<V>,
+    kept: &mut Kept<V>,
     search: impl Fn(&[f32], &mut Rows<'_, V>) + Sync,
 ) {
     let (dims, k, count) = (problem.dims(), problem.k(), queries.len());
-    visits.clear();
-    visits.resize(count, V::default());
+    kept.visits.clear();
+    kept.visits.resize(count, V::default());
+    threads::make_room(&mut kept.spans, count, build);
     let coordinates = &problem.queries()[queries.start * dims..queries.end * dims];
     let entries = queries.start * k..queries.end * k;
     let (indices, squared_distances) = (&mut found.indices[entries.clone()], &mut found.squared_distances[entries]);
+    let rows = |indices, squared_distances, visits, spans| {
+        let timed = (build == Build::Profiled).then(|| (spans, Laps::start()));
+        Rows { k, indices, squared_distances, visits, timed, done: 0 }
+    };
     if count == 1 {
         // A single work item runs on this thread: the pool may be busy with another run.
-        return search(coordinates, &mut Rows { k, indices, squared_distances, visits, done: 0 });
+        return search(coordinates, &mut rows(indices, squared_distances, &mut kept.visits, &mut kept.spans));
     }
-    let rows = indices.par_chunks_mut(block * k).zip(squared_distances.par_chunks_mut(block * k)).zip(visits.par_chunks_mut(block));
-    coordinates.par_chunks(block * dims).zip(rows).for_each(|(coordinates, ((indices, squared_distances), visits))| {
-        search(coordinates, &mut Rows { k, indices, squared_distances, visits, done: 0 });
+    // Without spans every block has an empty part of them.
+    let mut spans: Vec<&mut [WarpSpan]> = kept.spans.chunks_mut(block).collect();
+    spans.resize_with(count.div_ceil(block), Default::default);
+    let answers =
+        indices.par_chunks_mut(block * k).zip(squared_distances.par_chunks_mut(block * k)).zip(kept.visits.par_chunks_mut(block)).zip(spans);
+    coordinates.par_chunks(block * dims).zip(answers).for_each(|(coordinates, (((indices, squared_distances), visits), spans))| {
+        search(coordinates, &mut rows(indices, squared_distances, visits, spans));
     });
 }

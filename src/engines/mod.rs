@@ -8,9 +8,11 @@ pub mod index;
 pub mod kdtree;
 pub mod kdtree_threads;
 pub mod lockstep;
+pub mod peaks;
 mod processor;
 pub mod registry;
 pub mod step;
+mod threads;
 
 use crate::knn::Descriptor;
 

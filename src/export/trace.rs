@@ -48,7 +48,7 @@ fn warps(record: &RunRecord, profile: &Profile, timeline: &Timeline, events: &mu
     for multiprocessor in &timeline.multiprocessors {
         for (track, warps) in multiprocessor.tracks.iter().enumerate() {
             let thread = multiprocessor.sm.saturating_mul(TRACKS).saturating_add(track as u32);
-            events.name("thread_name", DEVICE, thread, &format!("SM {}, warp {track}", multiprocessor.sm))?;
+            events.name("thread_name", DEVICE, thread, &timeline.place.track(multiprocessor.sm, track))?;
             for warp in warps {
                 let name = if warp.queries.len() == 1 { "query" } else { "queries" };
                 events.span(name, DEVICE, thread, [warp.start_us, warp.stop_us], about(record, profile, warp))?;

@@ -98,17 +98,17 @@ impl Convergence {
     }
 }
 
-/// Where and when one query's warp ran.
+/// Where and when one query's warp ran; on a CPU, by which thread and when it was answered.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct WarpSpan {
-    /// Start, in nanoseconds of the device's `%globaltimer`.
+    /// Start, in nanoseconds of the device's `%globaltimer`; of any clock on a CPU.
     pub start_ns: u64,
     /// End, on the same clock.
     pub stop_ns: u64,
-    /// Index of the multiprocessor (`%smid`).
+    /// Index of the multiprocessor (`%smid`), or of the thread.
     pub sm: u32,
-    /// Warp slot on that multiprocessor.
+    /// Warp slot on that multiprocessor; 0 of a thread.
     pub warp: u32,
 }
 

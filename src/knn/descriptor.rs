@@ -81,6 +81,8 @@ pub struct ProfilePhase {
     pub name: &'static str,
     /// One sentence: the work done in this phase.
     pub help: &'static str,
+    /// Whether it is part of keeping the k best, rather than of looking at points.
+    pub merges: bool,
 }
 
 /// Records the search of a query, by its number in the problem, as the engine does it with parameters that were checked. `None` if it was
@@ -112,6 +114,9 @@ pub struct Descriptor {
     pub parameters: &'static [Parameter],
     /// Whether it computes the distance of every point to every query, so that distances per second are meaningful.
     pub is_exhaustive: bool,
+    /// How many distances a query's search computes in FP32, on average: of n points, with the parameters that it ran with, by what was counted.
+    /// `None` where nothing tells.
+    pub distances: fn(usize, &super::Parameters, &Measured) -> Option<f64>,
     /// The engine whose algorithm this one runs on another device under its own name; both produce the same counts.
     pub twin_of: Option<EngineId>,
     /// The cost model for a kind of device, at rates measured on one machine; the planner scales them to the machine at hand.

@@ -10,6 +10,7 @@ mod id;
 mod measure;
 mod method;
 pub mod network;
+pub mod peaks;
 mod points;
 mod problem;
 pub mod reference;
@@ -26,6 +27,7 @@ pub use engine::{Build, DeviceInfo, Engine, EngineError, MAX_COUNTED_CHUNK, Sear
 pub use id::{DeviceId, DeviceKind, EngineId};
 pub use measure::{Measure, Measured, Theory};
 pub use method::{MOST_ALTERNATIVES, Method, Parameter, Parameters, Values, alternatives, split_methods};
+pub use peaks::Peaks;
 pub use points::{Arrangement, Points};
 pub use problem::{Metric, Problem, ProblemError, Queries, Setup};
 pub use walk::Walk;

@@ -45,12 +45,12 @@ pub const CONVERGENCE: &str = MEASURES[0].name;
 
 /// The phases of the profiled build, in the order of the device's table (`cuda/counters.cuh`).
 pub const PHASES: [ProfilePhase; 6] = [
-    ProfilePhase { name: "load batch", help: "Staging a batch in shared memory, waiting at its barriers included." },
-    ProfilePhase { name: "filter", help: "Distances and ballots." },
-    ProfilePhase { name: "insert", help: "Appending candidates." },
-    ProfilePhase { name: "sort", help: "Sorting a full buffer." },
-    ProfilePhase { name: "merge", help: "Merging it with the intermediate result." },
-    ProfilePhase { name: "write-out", help: "Writing neighbours and counters." },
+    ProfilePhase { name: "load batch", help: "Staging a batch in shared memory, waiting at its barriers included.", merges: false },
+    ProfilePhase { name: "filter", help: "Distances and ballots.", merges: false },
+    ProfilePhase { name: "insert", help: "Appending candidates.", merges: true },
+    ProfilePhase { name: "sort", help: "Sorting a full buffer.", merges: true },
+    ProfilePhase { name: "merge", help: "Merging it with the intermediate result.", merges: true },
+    ProfilePhase { name: "write-out", help: "Writing neighbours and counters.", merges: false },
 ];
 
 impl Counters {

@@ -4,13 +4,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::analysis::Roofline;
 use super::ask::{ask, device_of};
 use super::execute::{Passes, execute_over, go_on};
 use super::planner::{self, Candidate, Job, Plan, Planner, Purpose};
 use super::{EngineChoice, Resident, RunError, RunRecord, RunSpec};
 use crate::cloud::PointCloud;
-use crate::engines::registry;
-use crate::knn::{Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Setup};
+use crate::engines::{peaks, registry};
+use crate::knn::{Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Peaks, Setup};
 
 /// An engine on a device.
 pub(super) type EngineKey = (EngineId, DeviceId);
@@ -24,6 +25,9 @@ const WORTH_CALIBRATING_MS: f64 = 1000.0;
 /// How an engine is opened; [`registry::open`] but in tests.
 type Open = Box<dyn FnMut(EngineId, Option<DeviceId>) -> Result<Box<dyn Engine>, EngineError> + Send>;
 
+/// How a device's peaks are measured; [`peaks::measure`] but in tests.
+type Measure = fn(DeviceId, &mut dyn FnMut() -> bool) -> Result<Option<Peaks>, EngineError>;
+
 /// Opens engines when they are first asked for and keeps them: a CUDA context takes longer to make than most runs. So are
 /// the points of the last problem kept, and what engines made of them.
 pub struct Engines {
@@ -35,18 +39,28 @@ pub struct Engines {
     missing: Vec<(EngineKey, Instant, String)>,
     resident: Resident,
     planner: Planner,
+    /// `None` leaves runs without peaks.
+    measure: Option<Measure>,
 }
 
 impl Default for Engines {
     fn default() -> Self {
-        Self { planner: Planner::shared(), ..Self::with(Box::new(registry::open)) }
+        Self { planner: Planner::shared(), measure: Some(peaks::measure), ..Self::with(Box::new(registry::open)) }
     }
 }
 
 impl Engines {
     /// Opens engines with `open`, and predicts by what this one learns.
     pub(crate) fn with(open: Open) -> Self {
-        Self { open, opened: Vec::new(), devices: Vec::new(), missing: Vec::new(), resident: Resident::default(), planner: Planner::default() }
+        Self {
+            open,
+            opened: Vec::new(),
+            devices: Vec::new(),
+            missing: Vec::new(),
+            resident: Resident::default(),
+            planner: Planner::default(),
+            measure: None,
+        }
     }
 
     /// These engines with points that other threads' engines share.
@@ -217,7 +231,27 @@ impl Engines {
             record.head.predicted_ms = Some(self.planner.forecast(engine, Some(&record.device), &shape).search_ms);
             self.planner.learn(engine, &shape, &record);
         }
+        if passes == Passes::All {
+            record.head.peaks = self.peaks(&record, stage);
+        }
         Ok(record)
+    }
+
+    /// What a run's device does at most: as it was measured once, or measured now, after the run. Anew where the run was faster than that,
+    /// since other programs had their part of the device then.
+    fn peaks(&mut self, record: &RunRecord, stage: &mut dyn FnMut(&str, f32) -> bool) -> Option<Peaks> {
+        let known = self.planner.peaks(&record.device);
+        let holds = |peaks: &Peaks| Roofline::of(record, peaks).is_none_or(|roofline| roofline.is_possible());
+        if known.is_some_and(|peaks| holds(&peaks)) {
+            return known;
+        }
+        let (measure, device) = (self.measure?, record.device.id?);
+        // What it fails with does not concern the run, which is done.
+        let measured = measure(device, &mut || stage("measuring the device", 1.0)).ok().flatten();
+        if let Some(peaks) = measured {
+            self.planner.keep_peaks(&record.device, peaks);
+        }
+        measured
     }
 
     /// Answers the one or few queries of a spec at once, for somebody who waits: no warm-ups, repeats or chunks. An engine

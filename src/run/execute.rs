@@ -201,6 +201,7 @@ pub(super) fn record(
         note: how.note,
         resident: how.resident,
         device: how.device,
+        peaks: None,
         fingerprint: cloud.fingerprint().clone(),
         query_fingerprint: query_cloud.as_ref().map(|cloud| cloud.fingerprint().clone()),
         axes: cloud.axes().to_vec(),

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{EngineChoice, RunSpec, SCHEMA_VERSION, Summary};
 use crate::cloud::{Axis, Fingerprint, PointCloud, Source};
-use crate::knn::{DeviceInfo, EngineId};
+use crate::knn::{DeviceInfo, EngineId, Peaks};
 use crate::{printable, text};
 
 /// All that is needed to have a run again, on what it ran, and what came out in a few numbers.
@@ -38,6 +38,9 @@ pub struct RunFile {
     pub resident: bool,
     /// On what, with its driver.
     pub device: DeviceInfo,
+    /// What that does at most, as it was measured there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peaks: Option<Peaks>,
     /// The cloud's content, by name.
     pub fingerprint: Fingerprint,
     /// The content of the queries' own cloud.

@@ -36,5 +36,5 @@ pub use record::{MeasureMean, Phase, Run, RunRecord, SCHEMA_VERSION, Sample, Sum
 pub use resident::Resident;
 pub use some::SomeRun;
 pub use spec::{EngineChoice, QuerySpec, RunSpec, usual};
-pub use timeline::{Multiprocessor, PhaseSpan, PhaseTrack, Timeline, WarpTime};
+pub use timeline::{Multiprocessor, PhaseSpan, PhaseTrack, Place, Timeline, WarpTime};
 pub use worker::{Event, Job, JobId, Worker};

@@ -5,13 +5,44 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Range;
 
 use super::{Phase, RunRecord};
+use crate::knn::DeviceId;
+
+/// What has a row of warps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Place {
+    /// Of a GPU, by its number (`%smid`).
+    #[default]
+    Multiprocessor,
+    /// Of a CPU: a thread of the pool, which answers a query, or a block of them, after the other.
+    Thread,
+}
+
+impl Place {
+    /// One of them in labels and files.
+    pub fn name(self, number: u32) -> String {
+        match self {
+            Self::Multiprocessor => format!("SM {number}"),
+            Self::Thread => format!("thread {number}"),
+        }
+    }
+
+    /// One of the tracks of one of them. A thread does one thing at a time, and has one.
+    pub fn track(self, number: u32, track: usize) -> String {
+        match self {
+            Self::Multiprocessor => format!("{}, warp {track}", self.name(number)),
+            Self::Thread => self.name(number),
+        }
+    }
+}
 
 /// See the module. Times are microseconds since the run began.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timeline {
     /// What the host timed, a track for each phase that occurred, in the order of a run.
     pub phases: Vec<PhaseTrack>,
-    /// Where the warps of the profiled build ran, ascending; none without a profile.
+    /// What the next are.
+    pub place: Place,
+    /// Where the warps of the profiled build ran, ascending; none without a profile. On a CPU, the threads that answered the queries.
     pub multiprocessors: Vec<Multiprocessor>,
     /// When the last span ends.
     pub end_us: f64,
@@ -38,10 +69,10 @@ pub struct PhaseSpan {
     pub chunk: u32,
 }
 
-/// The warps of one multiprocessor.
+/// The warps of one multiprocessor, or the queries of one thread.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Multiprocessor {
-    /// Index of the multiprocessor (`%smid`).
+    /// Index of the multiprocessor (`%smid`), or of the thread.
     pub sm: u32,
     /// Warps one after the other: those of a track do not overlap, and each warp is on the first track that was free.
     pub tracks: Vec<Vec<WarpTime>>,
@@ -83,7 +114,10 @@ impl Timeline {
         let multiprocessors = multiprocessors(record, &phases);
         let of_phases = phases.iter().flat_map(|track| &track.spans).map(|span| span.stop_us);
         let of_warps = multiprocessors.iter().filter_map(|multiprocessor| multiprocessor.stops.last().copied());
-        Self { end_us: of_phases.chain(of_warps).fold(0.0, f64::max), phases, multiprocessors }
+        // Cycles are a GPU's own.
+        let threads = record.device.id == Some(DeviceId::Cpu) && record.profile.as_ref().is_some_and(|profile| profile.phases.is_empty());
+        let place = if threads { Place::Thread } else { Place::Multiprocessor };
+        Self { end_us: of_phases.chain(of_warps).fold(0.0, f64::max), phases, place, multiprocessors }
     }
 
     /// The most warps that any multiprocessor had at a time.

@@ -44,6 +44,7 @@ pub static DUMMY: Descriptor = Descriptor {
     phases: &[],
     parameters: &PARAMETERS,
     is_exhaustive: false,
+    distances: |_, _, _| None,
     twin_of: None,
     cost: |shape, _| Cost::default().setup("copy", (shape.n * shape.d) as f64, 1e-6).search("points", (shape.n * shape.q) as f64, 1e-5),
     traces: false,

@@ -138,6 +138,6 @@ pub use telling::{Kinds, Telling};
 pub use timeline::{TimeAxis, TimelineView};
 pub use titles::title_of;
 pub use unusable::{UnusableAction, UnusableDialog};
-pub use views::{CountsView, PlaneView, PlaneWindow, SpaceView};
+pub use views::{CountsView, PlaneView, PlaneWindow, SpaceView, TimingsFigure, TimingsView};
 pub use walk::{WalkView, Walked, Walkthrough};
 pub use why::Why;

@@ -94,7 +94,7 @@ impl PaneKind {
                 Some(Key::Num8),
                 Table,
                 (Tab::Below, 5),
-                "Phases of the run over time, and warps on their multiprocessors.",
+                "Phases of the run over time, and warps on their multiprocessors, or queries on their threads.",
             ),
             Self::Merges => (
                 ["Counts", "counts", "Show Counts"],

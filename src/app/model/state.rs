@@ -17,7 +17,7 @@ use crate::app::model::projection::ProjectionView;
 use crate::app::model::roles::FileRoles;
 use crate::app::model::runs::RunsView;
 use crate::app::model::saved::layout::Layout;
-use crate::app::model::views::{self, ConvergenceView, CountsView, PlaneView, PlaneWindow, SpaceView};
+use crate::app::model::views::{self, ConvergenceView, CountsView, PlaneView, PlaneWindow, SpaceView, TimingsView};
 use crate::app::model::walk::WalkView;
 use crate::cloud::Source;
 
@@ -34,6 +34,7 @@ pub struct State {
     pub projection: ProjectionView,
     pub convergence: ConvergenceView,
     pub counts: CountsView,
+    pub timings: TimingsView,
     pub analysis: AnalysisView,
     pub walk: WalkView,
     pub runs: RunsView,
@@ -79,6 +80,7 @@ impl Default for State {
             projection: ProjectionView::default(),
             convergence: ConvergenceView::default(),
             counts: CountsView::default(),
+            timings: TimingsView::default(),
             analysis: AnalysisView::default(),
             walk: WalkView::default(),
             runs: RunsView::default(),

@@ -121,3 +121,31 @@ pub struct CountsView {
     /// The measure by its column's name; the run's first one where nobody says, or the run does not have it.
     pub measure: Option<String>,
 }
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TimingsView {
+    pub figure: TimingsFigure,
+}
+
+/// What Timings draws below its table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TimingsFigure {
+    /// The search of each repeat.
+    #[default]
+    Repeats,
+    /// The search below what its device does at most.
+    Roofline,
+}
+
+impl TimingsFigure {
+    pub const ALL: [Self; 2] = [Self::Repeats, Self::Roofline];
+
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Repeats => "Repeats",
+            Self::Roofline => "Roofline",
+        }
+    }
+}

@@ -1,14 +1,13 @@
 //! Convergence: how `max_distance` shrinks as points are seen; the picked query as steps, the band of all queries, and
 //! theory beside them.
 
-use std::ops::RangeInclusive;
-
 use egui::{RichText, Ui};
-use egui_plot::{FilledArea, GridInput, GridMark, Line, LineStyle, PlotPoints};
+use egui_plot::{FilledArea, Line, LineStyle, PlotPoints};
 
 use crate::app::features::export::PaneData;
 use crate::app::look::{any_of, empty_ui, if_shuffled};
 use crate::app::model::{Action, PaneKind};
+use crate::app::panes::decades::{decades, power};
 use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_run;
 use crate::app::panes::merges::OTHER_QUESTION;
@@ -171,37 +170,6 @@ fn steps(seen: &[u32], distances: &[f32]) -> Vec<[f64; 2]> {
         }
     }
     steps
-}
-
-/// Powers of ten, with the steps between them fainter.
-pub(super) fn decades(input: GridInput) -> Vec<GridMark> {
-    let (low, high) = (input.bounds.0.floor() as i32, input.bounds.1.ceil() as i32);
-    if high - low > 40 {
-        return Vec::new();
-    }
-    (low..=high)
-        .flat_map(|decade| (1..10).map(move |digit| (decade, digit)))
-        .map(|(decade, digit)| GridMark { value: f64::from(decade) + f64::from(digit).log10(), step_size: if digit == 1 { 1.0 } else { 0.1 } })
-        .collect()
-}
-
-/// The number whose logarithm a mark is.
-pub(super) fn power(mark: GridMark, range: &RangeInclusive<f64>) -> String {
-    let narrow = range.end() - range.start() < 1.5;
-    let whole = (mark.value - mark.value.round()).abs() < 1e-6;
-    // At the very ends of the axis a number would be cut.
-    let extent = range.end() - range.start();
-    if mark.value > range.end() - 0.04 * extent || mark.value < *range.start() {
-        return String::new();
-    }
-    let value = 10f64.powf(mark.value);
-    if whole {
-        text::digits(value, 1)
-    } else if narrow {
-        text::digits(value, 3)
-    } else {
-        String::new()
-    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 pub mod analysis;
 pub mod bar;
 pub mod convergence;
+pub mod decades;
 pub mod descriptor;
 pub mod empty;
 pub mod highlight;

@@ -1,16 +1,20 @@
-//! Timings: what each phase took, and each repeat of the search.
+//! Timings: what each phase took, each repeat of the search, and how near it came to what its device does at most.
 
 use std::collections::BTreeMap;
 
 use egui::{Color32, RichText, Sense, Ui, Vec2, vec2};
-use egui_plot::{AxisHints, Bar, BarChart, HLine, LineStyle, Plot};
+use egui_plot::{AxisHints, Bar, BarChart, HLine, Line, LineStyle, Plot, PlotPoints, Points};
 
 use crate::app::features::export::PaneData;
 use crate::app::look::tokens::Palette;
 use crate::app::look::widgets::number;
 use crate::app::model::pane::PaneKind;
+use crate::app::model::{Action, TimingsFigure, TimingsView};
+use crate::app::panes::decades::{decades, power};
 use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_run;
+use crate::knn::Peaks;
+use crate::run::analysis::Roofline;
 use crate::run::planner::Planner;
 use crate::run::{Phase, RunRecord, analysis};
 use crate::text;
@@ -27,7 +31,8 @@ fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let size = ui.available_size();
     egui::ScrollArea::both().auto_shrink(false).show(ui, |ui| {
         if session.picture.is_none() {
-            let said = [analysis::where_time_goes(record), analysis::outlook(record, &Planner::shared())].into_iter().flatten();
+            let bound = Roofline::of_run(record).map(|roofline| roofline.sentence());
+            let said = [analysis::where_time_goes(record), bound, analysis::outlook(record, &Planner::shared())].into_iter().flatten();
             ui.scope(|ui| {
                 ui.set_max_width(size.x);
                 ui.add(egui::Label::new(said.collect::<Vec<_>>().join(" ")).wrap());
@@ -36,8 +41,38 @@ fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         if session.has_legend() {
             phases_ui(ui, &phases, palette);
         }
-        searches_ui(ui, record, &phases, size, session.picture.is_none(), palette);
+        let view = context.state.timings;
+        if session.picture.is_none() && phases.contains_key(&Phase::Search) {
+            let mut figure = view.figure;
+            ui.add_space(4.0);
+            ui.horizontal_wrapped(|ui| {
+                ui.set_max_width(size.x);
+                for offered in TimingsFigure::ALL {
+                    ui.selectable_value(&mut figure, offered, offered.text());
+                }
+                ui.label(RichText::new(about(record, view.figure)).color(palette.text_weak));
+            });
+            if figure != view.figure {
+                context.actions.send(Action::SetTimings(TimingsView { figure }));
+            }
+        }
+        match view.figure {
+            TimingsFigure::Repeats => searches_ui(ui, &phases, size, palette),
+            TimingsFigure::Roofline => roofline_ui(ui, record, size, palette),
+        }
     });
+}
+
+/// What a figure shows of a run, in words.
+fn about(record: &RunRecord, figure: TimingsFigure) -> String {
+    match figure {
+        TimingsFigure::Repeats => {
+            // A rate is of engines that compute every distance.
+            let rate = record.summary.distances_per_second.map_or(",".to_owned(), |rate| format!(": {}", text::rate(rate)));
+            format!("of the search{rate} on {}", record.engine)
+        }
+        TimingsFigure::Roofline => format!("of {}, measured: what the search could reach", record.device.name),
+    }
 }
 
 fn phases_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, palette: &Palette) {
@@ -62,19 +97,9 @@ fn phases_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, palette: &Palette)
     });
 }
 
-fn searches_ui(ui: &mut Ui, record: &RunRecord, phases: &BTreeMap<Phase, Vec<f64>>, size: Vec2, in_window: bool, palette: &Palette) {
+fn searches_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, size: Vec2, palette: &Palette) {
     let Some(searches) = phases.get(&Phase::Search) else { return };
     let (_, median, _) = spread(searches);
-    ui.add_space(4.0);
-    // A rate is of engines that compute every distance.
-    let rate = record.summary.distances_per_second.map_or(",".to_owned(), |rate| format!(": {}", text::rate(rate)));
-    // As wide as the pane, also where the table above has to be scrolled. The title of a picture says it.
-    if in_window {
-        ui.scope(|ui| {
-            ui.set_max_width(size.x);
-            ui.add(egui::Label::new(format!("Search, each repeat{rate} on {}", record.engine)).wrap());
-        });
-    }
     let color = palette.phase(Phase::Search);
     let bars: Vec<Bar> = searches.iter().enumerate().map(|(repeat, &ms)| Bar::new(repeat as f64 + 1.0, ms).width(0.7).fill(color)).collect();
     let searches_count = searches.len();
@@ -99,6 +124,58 @@ fn searches_ui(ui: &mut Ui, record: &RunRecord, phases: &BTreeMap<Phase, Vec<f64
         .show(ui, |plot| {
             plot.bar_chart(BarChart::new("search", bars).color(color));
             plot.hline(HLine::new("median", median).color(palette.text).width(1.5).style(LineStyle::dashed_dense()));
+        });
+}
+
+/// FP32 instructions a second over those for each byte, both by decades: the roof that memory and arithmetic make, and the search below it.
+fn roofline_ui(ui: &mut Ui, record: &RunRecord, size: Vec2, palette: &Palette) {
+    let weak = |ui: &mut Ui, text: &str| _ = ui.label(RichText::new(text).color(palette.text_weak));
+    let Some(roofline) = Roofline::of_run(record) else {
+        return weak(ui, "What this device does at most was not measured with this run. Run again to see it.");
+    };
+    let (Some(intensity), Some(achieved)) = (roofline.intensity(), roofline.achieved()) else {
+        return weak(ui, &format!("{} does not tell how many distances it computed in FP32 here.", record.engine));
+    };
+    let Peaks { fp32_per_second, bytes_per_second, .. } = roofline.peaks;
+    let ridge = bytes_per_second.map_or(intensity, |bytes| fp32_per_second / bytes);
+    let ends = [intensity.min(ridge) / 10.0, intensity.max(ridge) * 10.0];
+    let log = |intensity: f64, rate: f64| [intensity.log10(), rate.log10()];
+    let roof: Vec<[f64; 2]> = [ends[0], ridge, ends[1]].map(|at| log(at, roofline.roof(at))).to_vec();
+    let below = vec![log(intensity, achieved), log(intensity, roofline.roof(intensity))];
+    ui.horizontal_wrapped(|ui| {
+        ui.set_max_width(size.x);
+        let (unit, scale) = text::unit_of(fp32_per_second);
+        let memory = bytes_per_second.map_or_else(String::new, |bytes| {
+            let (unit, scale) = text::unit_of(bytes);
+            format!(", memory {} {unit}B/s", text::significant(bytes / scale))
+        });
+        inline_line_ui(ui, palette.theory, false, &format!("FP32 {} {unit} instructions/s{memory}", text::significant(fp32_per_second / scale)));
+        inline_swatch_ui(ui, palette.phase(Phase::Search), &format!("{}, {:.0} % of it", record.engine, achieved / roofline.roof(intensity) * 100.0));
+    });
+    plot("roofline", palette)
+        .height((size.y - ui.min_rect().height() - 10.0).max(110.0))
+        .width(size.x)
+        .x_axis_label("FP32 instructions per byte of points, queries and answers")
+        .y_axis_label("FP32 instructions per second")
+        .x_grid_spacer(decades)
+        .y_grid_spacer(decades)
+        .x_axis_formatter(power)
+        .y_axis_formatter(power)
+        .include_y(achieved.log10() - 0.5)
+        .include_y(fp32_per_second.log10() + 0.3)
+        .label_formatter(|at| match at {
+            egui_plot::HoverPosition::NearDataPoint { plot_name, position, .. } => {
+                let [intensity, rate] = [position.x, position.y].map(|log| text::digits(10f64.powf(log), 3));
+                Some(format!("{plot_name}\n{intensity} instructions per byte\n{rate} instructions per second"))
+            }
+            egui_plot::HoverPosition::Elsewhere { .. } => None,
+        })
+        .show(ui, |plot| {
+            plot.line(Line::new("most", PlotPoints::from(roof)).color(palette.theory).width(2.0).allow_band(false));
+            let gap = Line::new("to the roof", PlotPoints::from(below)).color(palette.text_weak).width(1.0).allow_band(false);
+            plot.line(gap.style(LineStyle::dashed_dense()));
+            let at = vec![log(intensity, achieved)];
+            plot.points(Points::new(record.engine.to_string(), PlotPoints::from(at)).color(palette.phase(Phase::Search)).radius(5.0));
         });
 }
 

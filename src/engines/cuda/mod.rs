@@ -12,6 +12,7 @@
 //! | `split/` | the engine `cuda-split`: few queries, with the points split over the whole GPU |
 //! | `cost.rs` | the cost model of the engine `cuda` |
 //! | `interface.rs` | tallies and traces as written by kernels |
+//! | `peaks/` | what the device does at most |
 //! | `search.rs` | the engine `cuda`: launches and their counters |
 //! | `step/` | the engines `step` and `step-exhaustive`: clusters, sorted for each query |
 //! | `trace/` | one query's search, recorded by the GPU event by event |
@@ -27,6 +28,7 @@ mod filtered;
 mod index;
 mod interface;
 mod kdtree;
+mod peaks;
 mod search;
 mod split;
 mod step;
@@ -47,6 +49,7 @@ pub use direct::Policy;
 use direct::Variant;
 pub use index::CudaBvh;
 pub use kdtree::CudaKdTree;
+pub use peaks::peaks;
 pub use split::{CudaSplit, SPLIT};
 pub use step::CudaStep;
 pub use tune::{Row, Trial, Tuned, table, tune, updated_table};
@@ -70,6 +73,8 @@ pub static DIRECT: Descriptor = Descriptor {
     phases: &rules::PHASES,
     parameters: &PARAMETERS,
     is_exhaustive: true,
+    // Behind the filter the tensor cores compute most of them, in another precision.
+    distances: |n, parameters, _| (parameters.get("kernel") != Some("filter")).then_some(n as f64),
     twin_of: None,
     cost: |shape, _| cost::cost(shape),
     traces: true,

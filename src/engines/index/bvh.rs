@@ -18,11 +18,12 @@ use super::walk::{LEAF_BYTES, walk};
 use super::within::visit_within;
 use crate::engines::cuda::CudaBvh;
 use crate::engines::lockstep::{PADDING, distance_of, index_of};
-use crate::engines::{host_memory, processor};
+use crate::engines::threads::Laps;
+use crate::engines::{host_memory, processor, threads};
 use crate::knn::walk::AXES;
 use crate::knn::{
     Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Measure, Measured, Metric, Neighbors,
-    Parameter, Parameters, Problem, Search, SetupPhase, Values, Walk, Within, warp as rules,
+    Parameter, Parameters, Problem, Search, SetupPhase, Values, Walk, WarpSpan, Within, warp as rules,
 };
 use crate::progress::Progress;
 
@@ -40,6 +41,7 @@ pub static BVH: Descriptor = Descriptor {
     phases: &[],
     parameters: &[PACKETS],
     is_exhaustive: false,
+    distances: |_, _, measured| measured.mean("accessed"),
     twin_of: None,
     cost: cost::cost,
     traces: false,
@@ -134,6 +136,7 @@ impl Engine for Bvh {
             built_ms,
             neighbors: Neighbors::unanswered(problem.q(), problem.k()),
             visits: Vec::new(),
+            spans: Vec::new(),
             packs: asks_for_packets(parameters).unwrap_or(false) && packet_length(problem.k(), problem.dims()).is_some(),
             note: why_no_packets(asks_for_packets(parameters), problem),
         }))
@@ -186,6 +189,8 @@ struct BvhSearch<'a> {
     neighbors: Neighbors,
     /// One per query of the last search.
     visits: Vec<Visits>,
+    /// The same, in the profiled build.
+    spans: Vec<WarpSpan>,
     /// Whether timed searches are by packets. Lanes take their own ways here, and cost more than what is shared saves.
     packs: bool,
     /// Why not, where they were asked for.
@@ -197,6 +202,8 @@ struct Row<'a> {
     indices: &'a mut [u32],
     squared_distances: &'a mut [f32],
     visits: &'a mut Visits,
+    /// `None` but in the profiled build.
+    span: Option<&'a mut WarpSpan>,
 }
 
 impl Search for BvhSearch<'_> {
@@ -233,18 +240,23 @@ impl Search for BvhSearch<'_> {
         self.visits.resize(queries.len(), Visits::default());
         let indices = self.neighbors.indices[entries.clone()].chunks_exact_mut(k);
         let distances = self.neighbors.squared_distances[entries].chunks_exact_mut(k);
-        let rows = indices.zip(distances).zip(&mut self.visits);
+        threads::make_room(&mut self.spans, queries.len(), build);
+        let spans = self.spans.iter_mut().map(Some).chain(std::iter::repeat_with(|| None));
+        let rows = indices.zip(distances).zip(&mut self.visits).zip(spans);
         let mut rows: Vec<Option<Row<'_>>> =
-            rows.map(|((indices, squared_distances), visits)| Some(Row { indices, squared_distances, visits })).collect();
+            rows.map(|(((indices, squared_distances), visits), span)| Some(Row { indices, squared_distances, visits, span })).collect();
         // Neighbours on the curve visit the same leaves, which are then in the cache.
         let order = sorted(&tree.frame, coordinates, dims, Depth::Fine);
         let mut rows: Vec<Row<'_>> = order.iter().map(|&(_, row)| rows[row as usize].take().expect("a query is searched once")).collect();
 
         let search = |(order, rows): (&[(u64, u32)], &mut [Row<'_>])| {
-            let mut nearest = Nearest::new(k, Unwatched);
+            let (mut nearest, mut laps) = (Nearest::new(k, Unwatched), Laps::start());
             traverse_each(tree, coordinates, dims, order, &mut nearest, &mut |at, nearest, visits| {
                 let row = &mut rows[at];
                 *row.visits = visits;
+                if let Some(span) = &mut row.span {
+                    **span = laps.lap();
+                }
                 for ((neighbour, index), distance) in nearest.warp.neighbours().zip(&mut *row.indices).zip(&mut *row.squared_distances) {
                     (*index, *distance) = neighbour;
                 }
@@ -282,6 +294,7 @@ impl Search for BvhSearch<'_> {
 
     fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
         answer.measured.extend(&MEASURES, self.visits.drain(..).map(bytemuck::cast));
+        threads::collect(&mut self.spans, answer);
         Ok(())
     }
 }

@@ -34,6 +34,7 @@ pub static KDTREE: Descriptor = Descriptor {
     phases: &[],
     parameters: &[],
     is_exhaustive: false,
+    distances: |_, _, _| None,
     twin_of: None,
     cost: |shape, _| cost::cost(shape),
     traces: false,

@@ -8,7 +8,7 @@ use super::cost;
 use super::heap::Heap;
 use super::traverse::{Visits, answer};
 use super::tree::Tree;
-use crate::engines::blocks::answer_in_blocks;
+use crate::engines::blocks::{Kept, answer_in_blocks};
 use crate::engines::cuda::CudaKdTree;
 use crate::engines::{host_memory, processor};
 use crate::knn::{
@@ -37,6 +37,7 @@ pub static KDTREE_THREADS: Descriptor = Descriptor {
     active_threads: Some(active_threads),
     parameters: &[],
     is_exhaustive: false,
+    distances: |_, _, measured| measured.mean("accessed"),
     twin_of: None,
     cost: cost::cost,
     traces: false,
@@ -104,7 +105,7 @@ impl Engine for KdTreeThreads {
                 (tree, Some(start.elapsed().as_secs_f64() * 1e3))
             }
         };
-        Ok(Box::new(Loaded { problem, tree, built_ms, found: Neighbors::unanswered(problem.q(), problem.k()), visits: Vec::new() }))
+        Ok(Box::new(Loaded { problem, tree, built_ms, found: Neighbors::unanswered(problem.q(), problem.k()), kept: Kept::default() }))
     }
 }
 
@@ -115,8 +116,8 @@ struct Loaded<'a> {
     /// Milliseconds of the build; `None` if the tree was cached.
     built_ms: Option<f64>,
     found: Neighbors,
-    /// One per query of the last search.
-    visits: Vec<Visits>,
+    /// Of the last search.
+    kept: Kept<Visits>,
 }
 
 impl Search for Loaded<'_> {
@@ -132,10 +133,10 @@ impl Search for Loaded<'_> {
         (rayon::current_num_threads() * BLOCK).min(self.problem.q())
     }
 
-    fn search(&mut self, queries: Range<usize>, _build: Build) -> Result<f64, EngineError> {
+    fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
         let start = Instant::now();
         let (k, tree) = (self.problem.k(), &self.tree);
-        answer_in_blocks(self.problem, queries, BLOCK, &mut self.found, &mut self.visits, |queries, rows| {
+        answer_in_blocks(self.problem, queries, BLOCK, build, &mut self.found, &mut self.kept, |queries, rows| {
             answer(tree, queries, &mut Heap::new(k), &mut |heap, visits| rows.put(heap.neighbours(), visits));
         });
         Ok(start.elapsed().as_secs_f64() * 1e3)
@@ -148,7 +149,7 @@ impl Search for Loaded<'_> {
     }
 
     fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
-        answer.measured.extend(&MEASURES, self.visits.drain(..).map(bytemuck::cast));
+        self.kept.collect(&MEASURES, answer, bytemuck::cast);
         Ok(())
     }
 }

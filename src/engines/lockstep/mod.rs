@@ -43,9 +43,10 @@ use rayon::prelude::*;
 pub use warp_knn::groups_in_batch;
 
 use super::processor;
+use super::threads::{self, Laps};
 use crate::knn::{
     Answer, Build, Counters, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Metric, Neighbors,
-    Parameters, Problem, Search, SetupPhase, warp as rules,
+    Parameters, Problem, Search, SetupPhase, WarpSpan, warp as rules,
 };
 
 /// The registry's row for `lockstep`.
@@ -62,6 +63,7 @@ pub static LOCKSTEP: Descriptor = Descriptor {
     phases: &[],
     parameters: &[],
     is_exhaustive: true,
+    distances: |n, _, _| Some(n as f64),
     twin_of: Some(EngineId::new("cuda")),
     cost: |shape, _| cost::cost(shape),
     traces: true,
@@ -136,6 +138,7 @@ impl Engine for Lockstep {
             upload_ms: (!resident).then(|| start.elapsed().as_secs_f64() * 1e3),
             neighbors: Neighbors::unanswered(problem.q(), problem.k()),
             tallies: Vec::new(),
+            spans: Vec::new(),
         }))
     }
 }
@@ -170,6 +173,8 @@ struct LockstepSearch<'a> {
     neighbors: Neighbors,
     /// One per query of the last search.
     tallies: Vec<counters::Tally>,
+    /// The same, in the profiled build.
+    spans: Vec<WarpSpan>,
 }
 
 impl Search for LockstepSearch<'_> {
@@ -185,7 +190,7 @@ impl Search for LockstepSearch<'_> {
         rayon::current_num_threads() * if self.problem.dims() <= 3 { BLOCK } else { LARGE_BLOCK.start }
     }
 
-    fn search(&mut self, queries: Range<usize>, _build: Build) -> Result<f64, EngineError> {
+    fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
         let start = Instant::now();
         let (dims, k, points) = (self.problem.dims(), self.problem.k(), &*self.points);
         let range = queries.start * k..queries.end * k;
@@ -193,6 +198,7 @@ impl Search for LockstepSearch<'_> {
         let block = block(queries.len(), dims);
         let (indices, distances) = (&mut self.neighbors.indices[range.clone()], &mut self.neighbors.squared_distances[range]);
         let search = |((queries, indices), distances): ((&[f32], &mut [u32]), &mut [f32])| {
+            let mut laps = Laps::start();
             let mut warps = vec![Warp::<WARP>::new(k, registers_for(k, WARP), ()); queries.len() / dims];
             warp_knn::warp_knn(points, queries, dims, warp_knn::groups_in_batch(WARP, dims), &mut warps);
             for ((warp, indices), distances) in warps.iter().zip(indices.chunks_exact_mut(k)).zip(distances.chunks_exact_mut(k)) {
@@ -200,15 +206,21 @@ impl Search for LockstepSearch<'_> {
                     (*index, *distance) = neighbour;
                 }
             }
-            warps.into_iter().map(|warp| warp.tally)
+            // The queries of a block share the points, and their time.
+            let span = laps.lap();
+            warps.into_iter().map(move |warp| (warp.tally, span))
         };
-        self.tallies = if queries.len() == 1 {
+        let answered: Vec<(counters::Tally, WarpSpan)> = if queries.len() == 1 {
             // A single work item runs on this thread: the pool may be busy with another run.
             search(((coordinates, indices), distances)).collect()
         } else {
             let blocks = coordinates.par_chunks(block * dims).zip(indices.par_chunks_mut(block * k)).zip(distances.par_chunks_mut(block * k));
             blocks.flat_map_iter(search).collect()
         };
+        (self.tallies, self.spans) = answered.into_iter().unzip();
+        if build != Build::Profiled {
+            self.spans.clear();
+        }
         Ok(start.elapsed().as_secs_f64() * 1e3)
     }
 
@@ -224,6 +236,7 @@ impl Search for LockstepSearch<'_> {
         for tally in self.tallies.drain(..) {
             answer.convergence.push(tally.history);
         }
+        threads::collect(&mut self.spans, answer);
         Ok(())
     }
 }

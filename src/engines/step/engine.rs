@@ -13,7 +13,7 @@ use super::queue::{Queue, WARP};
 use super::spheres::Method;
 use super::traverse::{Visits, search_each};
 use super::walk::walk;
-use crate::engines::blocks::answer_in_blocks;
+use crate::engines::blocks::{Kept, answer_in_blocks};
 use crate::engines::cuda::CudaStep;
 use crate::engines::lockstep::distance::GroupedPoints;
 use crate::engines::{host_memory, processor};
@@ -38,6 +38,7 @@ pub static STEP: Descriptor = Descriptor {
     phases: &[],
     parameters: &[CLUSTERS, ITERATIONS, SPHERES, SWITCH, FISSION, WARPS],
     is_exhaustive: false,
+    distances: |_, _, measured| measured.mean("accessed"),
     twin_of: None,
     cost: cost::step,
     traces: false,
@@ -60,6 +61,7 @@ pub static STEP_EXHAUSTIVE: Descriptor = Descriptor {
     phases: &[],
     parameters: &[CLUSTERS, FISSION, WARPS],
     is_exhaustive: true,
+    distances: |n, _, _| Some(n as f64),
     twin_of: None,
     cost: cost::exhaustive,
     traces: false,
@@ -165,7 +167,7 @@ impl Engine for Step {
             (Prepared::Clusters(clusters), setup_ms)
         };
         let neighbors = Neighbors::unanswered(problem.q(), problem.k());
-        Ok(Box::new(StepSearch { descriptor: self.descriptor, problem, plan, points, setup_ms, neighbors, visits: Vec::new() }))
+        Ok(Box::new(StepSearch { descriptor: self.descriptor, problem, plan, points, setup_ms, neighbors, kept: Kept::default() }))
     }
 }
 
@@ -239,8 +241,8 @@ struct StepSearch<'a> {
     points: Prepared,
     setup_ms: Setup,
     neighbors: Neighbors,
-    /// One per query of the last search.
-    visits: Vec<Visits>,
+    /// Of the last search.
+    kept: Kept<Visits>,
 }
 
 impl Search for StepSearch<'_> {
@@ -260,11 +262,11 @@ impl Search for StepSearch<'_> {
         (rayon::current_num_threads() * BLOCK).min(self.problem.q())
     }
 
-    fn search(&mut self, queries: Range<usize>, _build: Build) -> Result<f64, EngineError> {
+    fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
         let start = Instant::now();
         let (dims, k, n) = (self.problem.dims(), self.problem.k(), self.problem.n());
         let (points, clusters) = (&self.points, self.plan.clustering.clusters);
-        answer_in_blocks(self.problem, queries, BLOCK, &mut self.neighbors, &mut self.visits, |queries, rows| {
+        answer_in_blocks(self.problem, queries, BLOCK, build, &mut self.neighbors, &mut self.kept, |queries, rows| {
             let mut queue = Queue::new(k);
             let mut done = |queue: &Queue, visits| rows.put(queue.neighbours(), visits);
             match points {
@@ -282,7 +284,7 @@ impl Search for StepSearch<'_> {
     }
 
     fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
-        answer.measured.extend(&MEASURES, self.visits.drain(..).map(bytemuck::cast));
+        self.kept.collect(&MEASURES, answer, bytemuck::cast);
         Ok(())
     }
 }

@@ -7,10 +7,12 @@
 //! | [`TheoryCurve`] | where theory expects the bound of one query |
 //! | [`walk`] | which way a query's search took through an index |
 //! | [`where_time_goes`], [`outlook`] | what its times say in sentences |
+//! | [`Roofline`] | what of its time the limits of its device explain |
 //! | [`nearby`] | all rows within a distance of a query |
 //! | [`Standing`] | why a row is, or is not, among the neighbours of a query |
 
 mod nearby;
+mod roofline;
 mod standing;
 mod theory;
 mod verdict;
@@ -19,6 +21,7 @@ mod walk;
 use std::sync::Arc;
 
 pub use nearby::nearby;
+pub use roofline::{Limit, Roofline};
 pub use standing::{Standing, standing};
 pub use theory::TheoryCurve;
 pub use verdict::{outlook, where_time_goes};

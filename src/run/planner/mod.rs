@@ -5,7 +5,7 @@
 //! | `rates.rs` | the rates of an engine on a device: scales of its declared costs, corrections from runs |
 //! | `calibrate.rs` | the short measurement that finds the scales |
 //! | `resident.rs` | which engines have loaded a set of points |
-//! | `store.rs` | the rates on disk |
+//! | `store.rs` | the rates on disk, and the peaks of devices |
 //! | `choice.rs` | the rule that picks an engine |
 //! | `plan.rs` | a job's predictions and the choice, as data and in words |
 //!
@@ -28,7 +28,7 @@ pub(super) use resident::{is_taken_in, release_made, taken_in, waited, waited_ms
 
 use super::{Phase, RunRecord};
 use crate::engines::registry;
-use crate::knn::{Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, Shape};
+use crate::knn::{Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, Peaks, Shape};
 use rates::Rates;
 use store::Known;
 
@@ -105,6 +105,18 @@ impl Planner {
         self.change(|known| known.rates.entry(key(engine, &record.device)).or_default().correct(&cost, shape, measured));
     }
 
+    /// What a device does at most, where that was measured.
+    pub fn peaks(&self, device: &DeviceInfo) -> Option<Peaks> {
+        self.lock().peaks.get(&device_key(device)).copied()
+    }
+
+    /// Keeps what a device does at most.
+    pub fn keep_peaks(&self, device: &DeviceInfo, peaks: Peaks) {
+        if peaks.are_sensible() {
+            self.change(|known| _ = known.peaks.insert(device_key(device), peaks));
+        }
+    }
+
     fn change(&self, change: impl FnOnce(&mut Known)) {
         let mut known = self.lock();
         let before = known.clone();
@@ -131,10 +143,20 @@ fn kind(engine: &Descriptor, device: Option<&DeviceInfo>) -> DeviceKind {
 
 /// The name under which an engine's rates on a device are saved. It leaves out what varies from run to run: clocks, load.
 fn key(engine: &Descriptor, device: &DeviceInfo) -> String {
-    const STEADY: [&str; 3] = ["processor", "threads", "instructions"];
-    let details = device.details.iter().filter(|(name, _)| STEADY.contains(&name.as_str()));
-    let details: String = details.map(|(name, value)| format!(", {name} {value}")).collect();
-    format!("{} on {}{details}", engine.id, device.name)
+    format!("{} on {}{}", engine.id, device.name, details(device, &["processor", "threads", "instructions"]))
+}
+
+/// The same of a device's peaks, which all its engines have: on a CPU each gives it a name of its own.
+fn device_key(device: &DeviceInfo) -> String {
+    match device.id {
+        Some(DeviceId::Cpu) => format!("CPU{}", details(device, &["processor", "threads"])),
+        _ => device.name.clone(),
+    }
+}
+
+fn details(device: &DeviceInfo, names: &[&str]) -> String {
+    let details = device.details.iter().filter(|(name, _)| names.contains(&name.as_str()));
+    details.map(|(name, value)| format!(", {name} {value}")).collect()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The rates on disk: one JSON file in the user's cache folder, always replaced as a whole.
+//! The rates on disk, and the peaks of devices: one JSON file in the user's cache folder, always replaced as a whole.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rates::Rates;
 use crate::files;
+use crate::knn::Peaks;
 
 /// The largest file that is read; anything larger was not written by this module.
 const MOST_BYTES: u64 = 4 << 20;
@@ -19,11 +20,14 @@ pub struct Known {
     version: String,
     /// One entry for each engine on each device.
     pub rates: BTreeMap<String, Rates>,
+    /// What each device does at most.
+    #[serde(default)]
+    pub peaks: BTreeMap<String, Peaks>,
 }
 
 impl Default for Known {
     fn default() -> Self {
-        Self { version: env!("CARGO_PKG_VERSION").to_owned(), rates: BTreeMap::new() }
+        Self { version: env!("CARGO_PKG_VERSION").to_owned(), rates: BTreeMap::new(), peaks: BTreeMap::new() }
     }
 }
 
@@ -36,7 +40,8 @@ pub fn path() -> Option<PathBuf> {
 pub fn read(path: &Path) -> Known {
     let text = std::fs::metadata(path).ok().filter(|about| about.len() <= MOST_BYTES).and_then(|_| std::fs::read(path).ok());
     let known = text.and_then(|text| serde_json::from_slice::<Known>(&text).ok());
-    known.filter(|known| known.version == Known::default().version && known.rates.values().all(Rates::are_sensible)).unwrap_or_default()
+    let is_sensible = |known: &Known| known.rates.values().all(Rates::are_sensible) && known.peaks.values().all(Peaks::are_sensible);
+    known.filter(|known| known.version == Known::default().version && is_sensible(known)).unwrap_or_default()
 }
 
 /// Replaces the file, for the next start.

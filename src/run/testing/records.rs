@@ -57,6 +57,7 @@ pub fn record() -> Arc<RunRecord> {
         note: None,
         resident: false,
         device: DeviceInfo::default(),
+        peaks: None,
         fingerprint: cloud.fingerprint().clone(),
         query_fingerprint: None,
         axes: cloud.axes().to_vec(),

@@ -37,7 +37,7 @@ use crate::app::model::samples::Sample;
 use crate::app::model::sort::Sort;
 use crate::app::model::timeline::TimelineView;
 use crate::app::model::unusable::UnusableAction;
-use crate::app::model::views::{ConvergenceView, CountsView, PlaneView, SpaceView};
+use crate::app::model::views::{ConvergenceView, CountsView, PlaneView, SpaceView, TimingsView};
 
 /// A change that a pane, a panel or a menu requests.
 #[derive(Clone, Debug)]
@@ -61,6 +61,7 @@ pub enum Action {
     /// Changes the switches above Convergence.
     SetConvergence(ConvergenceView),
     SetCounts(CountsView),
+    SetTimings(TimingsView),
     /// Pan or zoom Timeline, or expand a multiprocessor.
     SetTimeline(TimelineView),
     Live(LiveAction),

@@ -5,7 +5,7 @@ use egui_plot::{AxisHints, Bar, BarChart, Corner, FilledArea, HoverPosition, Leg
 
 use crate::app::look::{Palette, any_of, heading_ui};
 use crate::app::model::{Compared, Figure, RunsAction, RunsView};
-use crate::app::panes::convergence::{decades, power};
+use crate::app::panes::decades::{decades, power};
 use crate::app::panes::descriptor::PaneContext;
 use crate::app::panes::timings::plot;
 use crate::engines::registry;

@@ -8,8 +8,8 @@ use crate::app::panes::timeline::Tracks;
 use crate::app::panes::timeline::rows::Row;
 use crate::export::tables::query_record;
 use crate::knn::Measure;
-use crate::run::{PhaseSpan, WarpTime};
-use crate::text;
+use crate::run::{PhaseSpan, Place, WarpTime};
+use crate::text::{self, sentence_case};
 
 /// How near the pointer has to be to a span that is narrower than that, in points of the screen.
 const REACH: f32 = 3.0;
@@ -47,7 +47,7 @@ impl Tracks<'_> {
             if how == How::Replace {
                 actions.send(Action::PickQuery(warp.queries.start as usize));
             }
-            actions.send(SelectAction::queries(warp.queries.clone().collect(), how, format!("a warp of SM {sm}")));
+            actions.send(SelectAction::queries(warp.queries.clone().collect(), how, self.whose(sm, warp)));
         }
     }
 
@@ -71,6 +71,15 @@ impl Tracks<'_> {
         }
     }
 
+    /// What a selection of a span's queries is called.
+    fn whose(&self, number: u32, warp: &WarpTime) -> String {
+        let name = self.timeline.place.name(number);
+        match self.timeline.place {
+            Place::Multiprocessor => format!("a warp of {name}"),
+            Place::Thread => text::count(warp.queries.len() as u64, &format!("query of {name}"), &format!("queries of {name}")),
+        }
+    }
+
     fn about_ui(&self, ui: &mut Ui, under: &Under<'_>) {
         let palette = self.palette;
         let took = |start: f64, stop: f64| text::time((stop - start) / 1e3);
@@ -82,11 +91,15 @@ impl Tracks<'_> {
                 fact_ui(ui, "chunk", text::thousands(u64::from(span.chunk) + 1), palette);
             }
             Under::Active(sm, active) => {
-                ui.strong(format!("SM {sm}"));
-                fact_ui(ui, "warps now", text::thousands(*active as u64), palette);
+                ui.strong(sentence_case(&self.timeline.place.name(*sm)));
+                let what = if self.timeline.place == Place::Thread { "at work now" } else { "warps now" };
+                fact_ui(ui, what, text::thousands(*active as u64), palette);
             }
             Under::Warp(sm, warp) => {
-                ui.strong(format!("SM {sm}, warp slot {}", warp.warp));
+                ui.strong(match self.timeline.place {
+                    Place::Multiprocessor => format!("SM {sm}, warp slot {}", warp.warp),
+                    Place::Thread => sentence_case(&self.timeline.place.name(*sm)),
+                });
                 fact_ui(ui, "took", took(warp.start_us, warp.stop_us), palette);
                 for query in warp.queries.clone().take(4) {
                     let counted = self.record.measured.columns().next().and_then(|(name, values)| Some((name, *values.get(query as usize)?)));

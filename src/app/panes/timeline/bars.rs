@@ -6,7 +6,7 @@ use crate::app::look::tokens::Palette;
 use crate::app::model::timeline::NAMES;
 use crate::app::panes::timeline::Tracks;
 use crate::app::panes::timeline::rows::Row;
-use crate::run::{Multiprocessor, WarpTime};
+use crate::run::{Multiprocessor, Place, WarpTime};
 use crate::text;
 
 /// The colour of an engine's phase by its place among them: the first six have those of the concepts that the warp-per-query
@@ -31,13 +31,20 @@ impl Tracks<'_> {
                 self.phase_ui(&plot, at, y.shrink(2.0));
             }
             Row::Warps => {
-                let about = format!("Warps, of at most {} at a time", text::thousands(self.timeline.most_warps() as u64));
+                let about = match self.timeline.place {
+                    Place::Multiprocessor => format!("Warps, of at most {} at a time", text::thousands(self.timeline.most_warps() as u64)),
+                    Place::Thread => "Threads, while they answer queries".to_owned(),
+                };
                 let painter = ui.painter_at(Rect::from_x_y_ranges(canvas.x_range(), y));
                 painter.text(pos2(canvas.left() + 4.0, y.max - 3.0), Align2::LEFT_BOTTOM, about, FontId::proportional(12.0), self.palette.text_weak);
             }
             Row::Multiprocessor(at) => self.multiprocessor_ui(&plot, &self.timeline.multiprocessors[at], y.shrink(2.0)),
             Row::Track(at, track) => {
-                name(&format!("      warp {track}"), self.palette.text_weak);
+                let text = match self.timeline.place {
+                    Place::Multiprocessor => format!("      warp {track}"),
+                    Place::Thread => "      queries".to_owned(),
+                };
+                name(&text, self.palette.text_weak);
                 self.warps_ui(&plot, &self.timeline.multiprocessors[at].tracks[track], y.shrink(1.5));
             }
         }

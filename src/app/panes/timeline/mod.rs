@@ -1,5 +1,5 @@
 //! Timeline: the phases of a run and, when it was profiled, the warps on their multiprocessors, from the device's own
-//! clock. W and S zoom, A and D move, F shows what is picked.
+//! clock, or the queries on the threads of the CPU. W and S zoom, A and D move, F shows what is picked.
 
 pub mod about;
 pub mod bars;
@@ -17,7 +17,7 @@ use crate::app::panes::empty::without_run;
 use crate::app::panes::timeline::rows::Row;
 use crate::app::panes::timings::inline_swatch_ui;
 use crate::engines::registry;
-use crate::run::{RunRecord, Timeline};
+use crate::run::{Place, RunRecord, Timeline};
 use crate::text;
 
 /// The height of the times above the tracks.
@@ -42,7 +42,7 @@ fn timeline_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let mut view = session.timeline.clone();
     if session.picture.is_none() {
         head_ui(ui, record, timeline, &view, context);
-    } else if session.has_legend() && !view.open.is_empty() {
+    } else if session.has_legend() && !view.open.is_empty() && timeline.place == Place::Multiprocessor {
         ui.horizontal_wrapped(|ui| phases_ui(ui, record, palette));
     }
     let pane = ui.available_rect_before_wrap();
@@ -109,13 +109,13 @@ fn head_ui(ui: &mut Ui, record: &RunRecord, timeline: &Timeline, view: &Timeline
         }
         if timeline.multiprocessors.is_empty() {
             let why = if record.spec.profile {
-                format!("{} has no profile of warps to give.", record.engine)
+                format!("{} has no profile to give on {}.", record.engine, record.device.name)
             } else {
                 let engines = any_of(&registry::with_profile());
-                format!("For warps on their multiprocessors, tick “Profile warps” on the left and run {engines} on a GPU.")
+                format!("To see warps on their multiprocessors, or queries on the threads of the CPU, tick “Profile” on the left and run again; on a GPU, {engines}.")
             };
             ui.label(RichText::new(why).color(palette.text_weak).small());
-        } else if !view.open.is_empty() {
+        } else if !view.open.is_empty() && timeline.place == Place::Multiprocessor {
             phases_ui(ui, record, palette);
         }
     });
@@ -158,12 +158,21 @@ fn toggle_ui(ui: &mut Ui, tracks: &Tracks<'_>, at: usize, range: Rangef, view: &
     let open = view.open.contains(&sm);
     let left = ui.max_rect().left();
     let rect = Rect::from_x_y_ranges(left..=left + NAMES - 6.0, Rangef::new(tracks.top + range.min, tracks.top + range.max).shrink(1.0));
-    let text = format!("{} SM {sm}", if open { "▾" } else { "▸" });
+    let place = tracks.timeline.place;
+    let text = format!("{} {}", if open { "▾" } else { "▸" }, place.name(sm));
     let response = ui.put(rect, egui::Button::new(RichText::new(text).size(12.0)).frame(false));
-    let name = format!("{} the warps of SM {sm}", if open { "Hide" } else { "Show" });
+    let name = format!("{} the {} of {}", if open { "Hide" } else { "Show" }, what(place), place.name(sm));
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
     if response.on_hover_text(&name).clicked() && !view.open.remove(&sm) {
         view.open.insert(sm);
+    }
+}
+
+/// What stands on the tracks.
+fn what(place: Place) -> &'static str {
+    match place {
+        Place::Multiprocessor => "warps",
+        Place::Thread => "queries",
     }
 }
 

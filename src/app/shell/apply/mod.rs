@@ -74,6 +74,7 @@ impl App {
             Action::SetSpace(view) => self.state.space = view,
             Action::SetConvergence(view) => self.state.convergence = view,
             Action::SetCounts(view) => self.state.counts = view,
+            Action::SetTimings(view) => self.state.timings = view,
             Action::SetTimeline(view) => self.session.timeline = view,
             Action::Live(action) => self.live_action(action),
             Action::PickRow(row) => self.pick_row(row),

@@ -321,9 +321,8 @@ fn engine_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldE
         let repeats = ui.label(RichText::new("Repeats").color(palette.text_weak));
         ui.add(TextEdit::singleline(&mut draft.repeats).id_salt("repeats").desired_width(48.0)).labelled_by(repeats.id);
     });
-    let profile =
-        "One more pass at the end that records when and on which multiprocessor each warp ran, and its cycles by phase, for Timeline. On a GPU only.";
-    ui.checkbox(&mut draft.profile, "Profile warps").on_hover_text(profile);
+    let profile = "One more pass at the end, for Timeline: when each warp ran and on which multiprocessor, with its cycles by phase; on a CPU, when each query was answered, and by which thread.";
+    ui.checkbox(&mut draft.profile, "Profile").on_hover_text(profile);
     error_ui(ui, Field::Warmup, errors, palette);
     error_ui(ui, Field::Repeats, errors, palette);
 }

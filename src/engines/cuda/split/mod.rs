@@ -37,6 +37,7 @@ pub static SPLIT: Descriptor = Descriptor {
     phases: &[],
     parameters: &[],
     is_exhaustive: true,
+    distances: |n, _, _| Some(n as f64),
     twin_of: None,
     cost: |shape, _| cost::cost(shape),
     traces: false,

@@ -1,0 +1,105 @@
+//! Measures what a GPU does at most: FP32 instructions, bytes of its memory, launches. The kernels are `cuda/peaks/peaks.cu`.
+//!
+//! Each is the best of some launches of a few milliseconds, timed by events, after the clocks have risen.
+
+mod interface;
+
+use cudarc::driver::{CudaFunction, DevicePtr, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
+
+use super::device::timer::Timer;
+use super::device::units::Unit;
+use super::{Cuda, DIRECT};
+use crate::knn::{DeviceId, EngineError, Peaks};
+use interface::{Arithmetic, CHAINS, READS, Reads, STEPS, THREADS, peaks_entry};
+
+/// Blocks of a multiprocessor: for arithmetic as many as it holds at least, for reads several times as many, so that the last of them
+/// leave little of it idle.
+const BLOCKS: [u32; 2] = [4, 32];
+
+/// Milliseconds of arithmetic before anything is measured: an idle GPU's clocks are low.
+const WARM_UP_MS: f64 = 20.0;
+
+/// Milliseconds that a launch of arithmetic should take.
+const LAUNCH_MS: f64 = 4.0;
+
+/// Launches of each kind, the best of which counts.
+const TRIALS: usize = 5;
+
+/// Empty launches, the median of which counts.
+const LAUNCHES: usize = 51;
+
+/// Bytes that are read: many times what a cache holds.
+const MOST_BYTES: usize = 1 << 30;
+
+/// Measures a GPU, in some 50 ms and with up to a gigabyte of its memory. `go_on` is asked before every launch; `None` if it says no.
+///
+/// # Errors
+/// [`EngineError::Unavailable`], [`EngineError::MemoryRefused`], [`EngineError::Device`].
+pub fn peaks(device: DeviceId, go_on: &mut dyn FnMut() -> bool) -> Result<Option<Peaks>, EngineError> {
+    let unit = Unit::new("peaks/peaks", 0, 0);
+    let mut cuda = Cuda::open_with(DIRECT.id, device, unit)?;
+    let mut kernel = |what: &str| cuda.kernels.function(unit, &peaks_entry(what)).map_err(|why| EngineError::Unavailable { engine: DIRECT.id, why });
+    let kernels = [kernel("arithmetic")?, kernel("reads")?, kernel("launch")?];
+    measure(&cuda, &kernels, go_on).map_err(|error| cuda.failed(error))
+}
+
+fn measure(cuda: &Cuda, [arithmetic, reads, launch]: &[CudaFunction; 3], go_on: &mut dyn FnMut() -> bool) -> Result<Option<Peaks>, DriverError> {
+    let (stream, timer, multiprocessors) = (&cuda.stream, Timer::new(&cuda.context)?, cuda.multiprocessors());
+    let [few, many] = BLOCKS.map(|blocks| blocks * multiprocessors);
+    let config = |blocks: u32| LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 };
+    let mut sum = stream.alloc_zeros::<f32>(1)?;
+    let sum = sum.device_ptr_mut(stream).0;
+
+    let multiply_adds = |rounds: u32| -> Result<f64, DriverError> {
+        let work = Arithmetic { sum, factor: 0.5, addend: 1.0, rounds };
+        timer.start(stream)?;
+        // SAFETY: `Arithmetic` is the kernel's parameter; its pointer is to a number of this function.
+        unsafe { stream.launch_builder(arithmetic).arg(&work).launch(config(few)) }?;
+        timer.stop(stream)
+    };
+    let (mut rounds, mut warm_ms) = (64, 0.0);
+    while warm_ms < WARM_UP_MS {
+        if !go_on() {
+            return Ok(None);
+        }
+        let took_ms = multiply_adds(rounds)?.max(1e-3);
+        warm_ms += took_ms;
+        rounds = (f64::from(rounds) * (LAUNCH_MS / took_ms).clamp(0.25, 64.0)) as u32;
+    }
+    let rounds = rounds.max(1);
+    let instructions = f64::from(rounds) * f64::from(CHAINS * STEPS) * f64::from(few) * f64::from(THREADS);
+
+    let grid = many as usize * THREADS as usize * READS as usize;
+    let (free, _) = cuda.context.mem_get_info()?;
+    let count = MOST_BYTES.min(free / 4) / 16 / grid * grid;
+    let words = stream.alloc_zeros::<f32>(4 * count)?;
+    let words = words.device_ptr(stream).0;
+    let read = || -> Result<f64, DriverError> {
+        let work = Reads { words, sum, count: count as u64 };
+        timer.start(stream)?;
+        // SAFETY: `Reads` is the kernel's parameter; its pointers are to buffers of this function, which are as long as it says.
+        unsafe { stream.launch_builder(reads).arg(&work).launch(config(many)) }?;
+        timer.stop(stream)
+    };
+
+    let (mut arithmetic_ms, mut read_ms, mut launch_ms) = (f64::INFINITY, f64::INFINITY, Vec::with_capacity(LAUNCHES));
+    for _ in 0..TRIALS {
+        if !go_on() {
+            return Ok(None);
+        }
+        arithmetic_ms = arithmetic_ms.min(multiply_adds(rounds)?);
+        read_ms = read_ms.min(read()?);
+    }
+    for _ in 0..LAUNCHES {
+        timer.start(stream)?;
+        // SAFETY: the kernel has no parameters and touches no memory.
+        unsafe { stream.launch_builder(launch).launch(config(1)) }?;
+        launch_ms.push(timer.stop(stream)?);
+    }
+    launch_ms.sort_by(f64::total_cmp);
+    Ok(Some(Peaks {
+        fp32_per_second: instructions / (arithmetic_ms / 1e3),
+        bytes_per_second: (count > 0).then(|| (16 * count) as f64 / (read_ms / 1e3)),
+        launch_ms: Some(launch_ms[LAUNCHES / 2]),
+    }))
+}

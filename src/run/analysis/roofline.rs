@@ -1,0 +1,254 @@
+//! A search held against the most that its device does: what of its time each limit explains, and which of them bounds it.
+//!
+//! Shares are lower bounds: instructions of distances and bytes of points, queries and answers are counted, each once, and nothing of what is
+//! done beside them.
+
+use super::super::{Phase, RunRecord};
+use crate::knn::peaks::distance_instructions;
+use crate::knn::{Method, Peaks};
+use crate::text;
+
+/// What may bound a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// The issue of instructions, of which FP32 ones are counted.
+    Issue,
+    /// Reading points and queries and writing answers, each once.
+    Memory,
+    /// Starting a kernel for each chunk of queries.
+    Launches,
+    /// Keeping the k best, by the cycles of a profile.
+    Merging,
+}
+
+impl Limit {
+    /// The subject of a sentence.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Issue => "FP32",
+            Self::Memory => "memory",
+            Self::Launches => "launches",
+            Self::Merging => "merging",
+        }
+    }
+}
+
+/// The share of the time from which on a limit bounds a search. Below it most of the time is spent in waiting for something else.
+const HALF: f64 = 0.5;
+
+/// A search and what its device does at most.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Roofline {
+    pub peaks: Peaks,
+    /// Seconds of a repeat's search, the median.
+    seconds: f64,
+    /// Distances of all queries; `None` where the engine does not tell.
+    distances: Option<f64>,
+    /// FP32 instructions of one.
+    instructions: f64,
+    /// Bytes of points, queries and answers.
+    bytes: f64,
+    /// Of each limit whose share is known, the share of the search's time, largest first.
+    shares: Vec<(Limit, f64)>,
+}
+
+impl Roofline {
+    /// Holds a run against the peaks that were measured with it; `None` without them, and if it was faster than they allow, which then are
+    /// not its device's.
+    pub fn of_run(record: &RunRecord) -> Option<Self> {
+        Self::of(record, record.peaks.as_ref()?).filter(Self::is_possible)
+    }
+
+    /// Holds a run against a device's peaks; `None` if its engine is unknown here, or nothing was timed.
+    pub fn of(record: &RunRecord, peaks: &Peaks) -> Option<Self> {
+        let engine = record.descriptor()?;
+        let seconds = record.summary.search_ms_median / 1e3;
+        if seconds <= 0.0 {
+            return None;
+        }
+        let [n, q, d] = [record.summary.n, record.summary.q, record.summary.d].map(|size| size as f64);
+        let method: Option<Method> = record.method.as_ref().and_then(|method| method.parse().ok());
+        let parameters = method.map(|method| method.parameters).unwrap_or_default();
+        let distances = (engine.distances)(record.summary.n as usize, &parameters, &record.measured).map(|each| each * q);
+        let instructions = distance_instructions(record.summary.d as usize);
+        // An index leaves points out, of which fewer can be read than were looked at.
+        let read = if engine.is_exhaustive { n } else { distances.map_or(0.0, |distances| distances.min(n)) };
+        let bytes = 4.0 * d * (read + q) + 8.0 * record.spec.k as f64 * q;
+
+        let arithmetic = distances.map(|distances| distances * instructions / peaks.fp32_per_second);
+        let memory = peaks.bytes_per_second.map(|peak| bytes / peak);
+        let launches = peaks.launch_ms.map(|each| launches(record) * each / 1e3);
+        let of_time = [(Limit::Issue, arithmetic), (Limit::Memory, memory), (Limit::Launches, launches)];
+        let mut shares: Vec<(Limit, f64)> = of_time.into_iter().filter_map(|(limit, least)| Some((limit, least? / seconds))).collect();
+        shares.extend(merging(record).map(|share| (Limit::Merging, share)));
+        shares.sort_by(|a, b| b.1.total_cmp(&a.1));
+        Some(Self { peaks: *peaks, seconds, distances, instructions, bytes, shares })
+    }
+
+    /// Whether the search was no faster than the device can be, but for what measurements differ by.
+    pub fn is_possible(&self) -> bool {
+        self.shares.iter().all(|(_, share)| *share < 1.05)
+    }
+
+    /// FP32 instructions for each byte of points, queries and answers: where the search stands on the roofline.
+    pub fn intensity(&self) -> Option<f64> {
+        Some(self.distances? * self.instructions / self.bytes)
+    }
+
+    /// FP32 instructions a second.
+    pub fn achieved(&self) -> Option<f64> {
+        Some(self.distances? * self.instructions / self.seconds)
+    }
+
+    /// The most FP32 instructions a second at an intensity: as many as memory feeds, and no more than there can be.
+    pub fn roof(&self, intensity: f64) -> f64 {
+        self.peaks.bytes_per_second.map_or(f64::INFINITY, |bytes| bytes * intensity).min(self.peaks.fp32_per_second)
+    }
+
+    /// What bounds the search; `None` if nothing that is known explains half of its time.
+    pub fn bound(&self) -> Option<Limit> {
+        self.shares.first().filter(|(_, share)| *share >= HALF).map(|(limit, _)| *limit)
+    }
+
+    /// What bounds the search, with the evidence.
+    pub fn sentence(&self) -> String {
+        let rate = self.distances.map(|distances| {
+            let (rate, most) = (distances / self.seconds, self.peaks.fp32_per_second / self.instructions);
+            format!("{} that FP32 allows here: ", text::rate_of(rate, most))
+        });
+        let bound = match self.bound() {
+            Some(Limit::Issue) => "bound by the issue of instructions",
+            Some(Limit::Memory) => "bound by memory",
+            Some(Limit::Launches) => "bound by launches",
+            Some(Limit::Merging) => "bound by merging",
+            None => "bound by latency, as no limit explains half of the time",
+        };
+        let rate = rate.unwrap_or_default();
+        let bound = if rate.is_empty() { text::sentence_case(bound) } else { bound.to_owned() };
+        let share = |&(limit, share): &(Limit, f64)| {
+            let of = if limit == Limit::Merging { " of the cycles" } else { "" };
+            format!("{} {}{of}", limit.name(), percent(share))
+        };
+        let shares: Vec<String> = self.shares.iter().map(share).collect();
+        let shares = if shares.is_empty() { String::new() } else { format!(" ({})", shares.join(", ")) };
+        format!("{rate}{bound}{shares}.")
+    }
+}
+
+/// Of a share that is too small to matter only that.
+fn percent(share: f64) -> String {
+    if share < 0.01 { "under 1 %".to_owned() } else { format!("{:.0} %", share * 100.0) }
+}
+
+/// Chunks of a repeat's queries, each of which is a launch at least.
+fn launches(record: &RunRecord) -> f64 {
+    let chunks = record.samples.iter().filter(|sample| sample.phase == Phase::Search).map(|sample| sample.chunk + 1).max();
+    f64::from(chunks.unwrap_or(1))
+}
+
+/// The share of the warps' cycles that keeping the k best takes; `None` unless they were timed.
+fn merging(record: &RunRecord) -> Option<f64> {
+    let (profile, phases) = (record.profile.as_ref()?, record.descriptor()?.phases);
+    let merges: Vec<bool> = profile.phases.iter().map(|name| phases.iter().any(|phase| phase.merges && phase.name == name)).collect();
+    if merges.is_empty() || !merges.contains(&true) {
+        return None;
+    }
+    let (mut of_merging, mut all) = (0.0, 0.0);
+    for cycles in profile.cycles.chunks_exact(merges.len()) {
+        for (&cycles, &merges) in cycles.iter().zip(&merges) {
+            all += cycles as f64;
+            of_merging += if merges { cycles as f64 } else { 0.0 };
+        }
+    }
+    (all > 0.0).then(|| of_merging / all)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::super::Sample;
+    use super::super::super::testing::records::record;
+    use super::*;
+    use crate::knn::{EngineId, Measured, Profile, warp};
+
+    const PEAKS: Peaks = Peaks { fp32_per_second: 24e12, bytes_per_second: Some(4e12), launch_ms: Some(0.003) };
+
+    /// A run of `cuda` in three dimensions: a million points, each a query.
+    fn run(search_ms: f64) -> RunRecord {
+        let mut record = RunRecord::clone(&record());
+        record.head.engine = EngineId::new("cuda");
+        record.head.method = None;
+        record.head.spec.k = 32;
+        record.profile = None;
+        let summary = &mut record.head.summary;
+        (summary.n, summary.q, summary.d, summary.search_ms_median) = (1_000_000, 1_000_000, 3, search_ms);
+        record.samples = vec![Sample { phase: Phase::Search, repeat: 0, chunk: 9, start_ms: 0.0, duration_ms: search_ms }];
+        record
+    }
+
+    fn said(record: &RunRecord) -> String {
+        Roofline::of(record, &PEAKS).unwrap().sentence()
+    }
+
+    #[test]
+    fn a_search_is_bound_by_what_explains_most_of_its_time() {
+        let mut run = run(400.0);
+        assert_eq!(
+            said(&run),
+            "2.50 of 4.00 Tdist/s that FP32 allows here: bound by the issue of instructions (FP32 62 %, memory under 1 %, launches under 1 %)."
+        );
+        run.head.summary.search_ms_median = 1000.0;
+        assert!(said(&run).contains("bound by latency, as no limit explains half of the time (FP32 25 %, "), "{}", said(&run));
+        // One query: a launch is most of it, which is ten here.
+        (run.head.summary.q, run.head.summary.search_ms_median) = (1, 0.04);
+        assert!(said(&run).contains("bound by launches (launches 75 %, memory 8 %, FP32 under 1 %)"), "{}", said(&run));
+        (run.head.summary.q, run.head.summary.search_ms_median, run.samples[0].chunk) = (1, 0.005, 0);
+        assert!(said(&run).contains("bound by memory") || said(&run).contains("bound by launches"), "{}", said(&run));
+    }
+
+    #[test]
+    fn merging_is_told_by_a_profile() {
+        let mut run = run(1000.0);
+        let cycles = vec![10, 20, 20, 30, 15, 5];
+        run.profile = Some(Profile { cycles, ..Profile::new(&warp::PHASES) });
+        assert!(said(&run).contains("bound by merging (merging 65 % of the cycles, FP32 25 %"), "{}", said(&run));
+        run.profile = Some(Profile::default());
+        assert!(!said(&run).contains("merging"));
+    }
+
+    #[test]
+    fn behind_the_filter_and_without_counts_fp32_tells_nothing() {
+        let mut run = run(0.02);
+        run.head.method = Some("cuda:kernel=filter".to_owned());
+        run.head.summary.q = 10_000;
+        let roofline = Roofline::of(&run, &PEAKS).unwrap();
+        assert_eq!((roofline.intensity(), roofline.achieved()), (None, None));
+        assert!(roofline.sentence().starts_with("Bound by "), "{}", roofline.sentence());
+
+        run.head.engine = EngineId::new("bvh");
+        run.measured = Measured::default();
+        assert_eq!(Roofline::of(&run, &PEAKS).unwrap().achieved(), None);
+        run.measured = Measured::new([("accessed".to_owned(), vec![300, 500])]);
+        let achieved = Roofline::of(&run, &PEAKS).unwrap().achieved().unwrap();
+        assert!((achieved - 400.0 * 10_000.0 * 6.0 / 2e-5).abs() < 1.0, "{achieved}");
+    }
+
+    #[test]
+    fn the_roof_is_memory_first_and_arithmetic_then() {
+        let roofline = Roofline::of(&run(400.0), &PEAKS).unwrap();
+        assert_eq!([0.5, 6.0, 60.0].map(|intensity| roofline.roof(intensity)), [2e12, 24e12, 24e12]);
+        // Points and queries of 12 bytes, and 32 neighbours of 8.
+        let bytes = 1e6 * (12.0 + 12.0 + 256.0);
+        assert!((roofline.intensity().unwrap() - 6e12 / bytes).abs() < 1e-6);
+        assert!(roofline.is_possible() && !Roofline::of(&run(200.0), &PEAKS).unwrap().is_possible());
+        assert_eq!(Roofline::of(&run(0.0), &PEAKS), None);
+    }
+
+    #[test]
+    fn a_run_without_peaks_or_an_engine_says_nothing() {
+        let mut run = run(400.0);
+        run.head.engine = EngineId::new("unheard-of");
+        assert_eq!(Roofline::of(&Arc::new(run), &PEAKS), None);
+    }
+}

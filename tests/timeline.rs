@@ -167,7 +167,7 @@ fn a_run_stands_below_the_roof_of_its_device() {
     let peaks = record.peaks.expect("the device was measured after the run");
     let roofline = Roofline::of_run(&record).expect("lockstep tells what it computes");
     let said = roofline.sentence();
-    assert!(said.contains("dist/s that FP32 allows here: bound by "), "{said}");
+    assert!(said.contains("dist/s that FP32 allows here: "), "{said}");
     window.run_steps(3);
     window.get_by_label_contains(&said);
     window.get_by_label("Roofline").click();

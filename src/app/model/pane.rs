@@ -88,7 +88,13 @@ impl PaneKind {
                 (Tab::Below, 1),
                 "What the neighbours of all rows say: density, outliers, hubs, labels, duplicates.",
             ),
-            Self::Timings => (["Timings", "timings", "Show Timings"], Some(Key::Num4), Table, (Tab::Below, 4), "Time per phase and repeat."),
+            Self::Timings => (
+                ["Timings", "timings", "Show Timings"],
+                Some(Key::Num4),
+                Table,
+                (Tab::Below, 4),
+                "Time per phase and repeat, and what bounds the search.",
+            ),
             Self::Timeline => (
                 ["Timeline", "timeline", "Show Timeline"],
                 Some(Key::Num8),

@@ -36,3 +36,27 @@ pub fn power(mark: GridMark, range: &RangeInclusive<f64>) -> String {
         String::new()
     }
 }
+
+/// As [`power`], of numbers so large that they are written with a prefix: `10 T`.
+pub fn prefixed(mark: GridMark, range: &RangeInclusive<f64>) -> String {
+    if power(mark, range).is_empty() {
+        return String::new();
+    }
+    let value = 10f64.powf(mark.value);
+    let (unit, scale) = text::unit_of(value);
+    format!("{} {unit}", text::digits(value / scale, 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_powers_of_ten() {
+        let mark = |value| GridMark { value, step_size: 1.0 };
+        let wide = 0.0..=20.0;
+        assert_eq!([0.0, 3.0, 13.0].map(|value| prefixed(mark(value), &wide)), ["1 ", "1 k", "10 T"]);
+        assert_eq!([power(mark(3.0), &wide), power(mark(3.3), &wide)], ["1,000", ""]);
+        assert_eq!(power(mark(3.301_03), &(3.0..=4.0)), "2,000");
+    }
+}

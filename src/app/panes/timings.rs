@@ -10,7 +10,7 @@ use crate::app::look::tokens::Palette;
 use crate::app::look::widgets::number;
 use crate::app::model::pane::PaneKind;
 use crate::app::model::{Action, TimingsFigure, TimingsView};
-use crate::app::panes::decades::{decades, power};
+use crate::app::panes::decades::{decades, power, prefixed};
 use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_run;
 use crate::knn::Peaks;
@@ -71,7 +71,7 @@ fn about(record: &RunRecord, figure: TimingsFigure) -> String {
             let rate = record.summary.distances_per_second.map_or(",".to_owned(), |rate| format!(": {}", text::rate(rate)));
             format!("of the search{rate} on {}", record.engine)
         }
-        TimingsFigure::Roofline => format!("of {}, measured: what the search could reach", record.device.name),
+        TimingsFigure::Roofline => format!("the most that {} does, as measured, and the search below it", record.device.name),
     }
 }
 
@@ -160,7 +160,7 @@ fn roofline_ui(ui: &mut Ui, record: &RunRecord, size: Vec2, palette: &Palette) {
         .x_grid_spacer(decades)
         .y_grid_spacer(decades)
         .x_axis_formatter(power)
-        .y_axis_formatter(power)
+        .y_axis_formatter(prefixed)
         .include_y(achieved.log10() - 0.5)
         .include_y(fp32_per_second.log10() + 0.3)
         .label_formatter(|at| match at {

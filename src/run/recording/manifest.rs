@@ -77,6 +77,9 @@ pub(super) struct RunEntry {
     pub convergence: Option<usize>,
     /// Whether `profile_cycles.npy` and the warps' spans are there.
     pub profiled: bool,
+    /// Whether the spans are there without cycles, as a CPU's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub spans: bool,
     pub run: RunFile,
 }
 

@@ -234,9 +234,9 @@ impl<'a> Reader<'a> {
             };
         }
         let mut profile = None;
-        if entry.profiled {
-            let phases = entry.profile_phases.clone();
-            let cycles: Vec<u64> = self.array(&of_run(at, "profile_cycles"), &[q, phases.len()])?;
+        if entry.profiled || entry.spans {
+            let phases = if entry.profiled { entry.profile_phases.clone() } else { Vec::new() };
+            let cycles: Vec<u64> = if phases.is_empty() { Vec::new() } else { self.array(&of_run(at, "profile_cycles"), &[q, phases.len()])? };
             let times: Vec<u64> = self.array(&of_run(at, "profile_span_ns"), &[q, 2])?;
             let places: Vec<u32> = self.array(&of_run(at, "profile_sm_warp"), &[q, 2])?;
             let span = |(&[start_ns, stop_ns], &[sm, warp]): (&[u64; 2], &[u32; 2])| WarpSpan { start_ns, stop_ns, sm, warp };

@@ -206,7 +206,9 @@ impl<W: Write + Seek> Writer<'_, W> {
             self.array(&of_run(at, "convergence_max_squared_distance"), &[entries], convergence.max_squared_distance.iter().copied())?;
         }
         if let Some(profile) = profile {
-            self.array(&of_run(at, "profile_cycles"), &[q, profile.phases.len()], profile.cycles.iter().copied())?;
+            if !profile.phases.is_empty() {
+                self.array(&of_run(at, "profile_cycles"), &[q, profile.phases.len()], profile.cycles.iter().copied())?;
+            }
             self.array(&of_run(at, "profile_span_ns"), &[q, 2], profile.spans.iter().flat_map(|span| [span.start_ns, span.stop_ns]))?;
             self.array(&of_run(at, "profile_sm_warp"), &[q, 2], profile.spans.iter().flat_map(|span| [span.sm, span.warp]))?;
         }
@@ -226,7 +228,8 @@ impl<W: Write + Seek> Writer<'_, W> {
             convergence_counted_by: convergence.counted_by.clone(),
             profile_phases: profile.as_ref().map_or_else(Vec::new, |profile| profile.phases.clone()),
             convergence: entries,
-            profiled: profile.is_some(),
+            profiled: profile.as_ref().is_some_and(|profile| !profile.phases.is_empty()),
+            spans: profile.as_ref().is_some_and(|profile| profile.phases.is_empty()),
             run: head.clone(),
         })
     }

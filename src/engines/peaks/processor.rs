@@ -80,8 +80,8 @@ fn slowest<T: Send>(work: impl Fn() -> T + Sync) -> f64 {
 /// One step of a sum. By value, so that the compiler keeps the lanes in a register.
 #[inline(always)]
 fn step(mut sum: Vector) -> Vector {
-    for lane in 0..LANES {
-        sum[lane] = sum[lane].mul_add(0.5, 1.0);
+    for lane in &mut sum {
+        *lane = lane.mul_add(0.5, 1.0);
     }
     sum
 }
@@ -98,7 +98,7 @@ macro_rules! multiply_adds {
                 }
             }
             let mut all = 0.0;
-            $(for lane in 0..LANES { all += $chain[lane]; })*
+            $(for lane in $chain { all += lane; })*
             all
         }
     };

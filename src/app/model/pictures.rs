@@ -48,19 +48,26 @@ impl Pictures {
         [square(1), square(3)].into_iter().flatten().collect()
     }
 
-    /// The pictures that axes say by their names that rows are: `r0c0` to `r27c27`, as of an IDX file, `pixel_0_0` to `pixel_7_7`, or as many as a
-    /// square has of `pixel0`, or of `pixel1`, and so on. No pixel is negative.
+    /// The pictures that axes say by their names that rows are: `r0c0` to `r27c27`, as of an IDX file or an array of pictures, which in colour has
+    /// `r0c0red`, `r0c0green` and so on; `pixel_0_0` to `pixel_7_7`, or as many as a square has of `pixel0`, or of `pixel1`, and so on. No pixel is negative.
     pub fn named(axes: &[Axis]) -> Option<Self> {
         let last = axes.last().filter(|_| axes.iter().all(|axis| axis.min >= 0.0))?;
         let pair = |name: &str, before: &str, between: &str| {
             let (row, column) = name.strip_prefix(before)?.split_once(between)?;
             Some((row.parse::<usize>().ok()?, column.parse::<usize>().ok()?))
         };
+        let colours = ["red", "green", "blue"];
+        let channel = |name: &str| colours.iter().position(|colour| name.ends_with(colour));
+        let channels = if channel(&last.name).is_some() { 3 } else { 1 };
         for (before, between) in [("r", "c"), ("pixel_", "_")] {
-            if let Some((row, column)) = pair(&last.name, before, between).filter(|&(row, column)| row < SIDE && column < SIDE) {
-                let pictures = Self { width: column + 1, height: row + 1, channels: 1 };
-                let places =
-                    axes.iter().enumerate().all(|(at, axis)| pair(&axis.name, before, between) == Some((at / pictures.width, at % pictures.width)));
+            let pair = |at: usize, name: &str| {
+                let name = if channels == 3 { name.strip_suffix(colours[at % channels])? } else { name };
+                pair(name, before, between)
+            };
+            if let Some((row, column)) = pair(axes.len() - 1, &last.name).filter(|&(row, column)| row < SIDE && column < SIDE) {
+                let pictures = Self { width: column + 1, height: row + 1, channels };
+                let place = |at: usize| (at / channels / pictures.width, at / channels % pictures.width);
+                let places = axes.iter().enumerate().all(|(at, axis)| pair(at, &axis.name) == Some(place(at)));
                 return Some(pictures).filter(|pictures| places && pictures.width > 1 && pictures.height > 1 && pictures.fits(axes.len()));
             }
         }
@@ -97,6 +104,10 @@ mod tests {
         let named = |names: &dyn Fn(usize) -> String, count: usize| Pictures::named(&axes((0..count).map(names)));
         assert_eq!(named(&|at| format!("r{}c{}", at / 5, at % 5), 15), of(5, 3));
         assert_eq!(named(&|at| format!("pixel_{}_{}", at / 8, at % 8), 64), of(8, 8));
+        let colours = ["red", "green", "blue"];
+        let in_colour = Some(Pictures { width: 4, height: 2, channels: 3 });
+        assert_eq!(named(&|at| format!("r{}c{}{}", at / 12, at / 3 % 4, colours[at % 3]), 24), in_colour);
+        assert_eq!(named(&|at| format!("r{}c{}{}", at / 12, at / 3 % 4, colours[(at + 1) % 3]), 24), None);
         assert_eq!((named(&|at| format!("pixel{at}"), 784), named(&|at| format!("pixel{}", at + 1), 784)), (of(28, 28), of(28, 28)));
         // Neither a square, nor all of one, nor names of pixels.
         assert_eq!((named(&|at| format!("pixel{at}"), 60), named(&|at| format!("r{}c{}", at / 5, at % 5), 14)), (None, None));

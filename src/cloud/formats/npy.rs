@@ -1,4 +1,4 @@
-//! NumPy's `.npy`: one numeric array.
+//! NumPy's `.npy`: one numeric array, of points × coordinates or of pictures: n × height × width, and 1 or 3 channels if they are last.
 
 use std::io::{self, Read};
 
@@ -10,6 +10,9 @@ use super::number::{Endian, Number, read_bytes};
 use super::sheet::{Sheet, SheetColumn, Want};
 use crate::cloud::Values;
 use crate::cloud::values::{Real, with_values};
+
+/// What to do with an array of another shape.
+const RESHAPE: &str = "reshape it to points × coordinates";
 
 /// Bytes decoded at a time.
 const CHUNK: usize = 1 << 18;
@@ -87,8 +90,8 @@ pub(super) struct Header {
     fortran: bool,
     pub rows: usize,
     pub columns: usize,
-    /// Number of dimensions, 1 or 2.
-    pub rank: usize,
+    /// The lengths of its dimensions: 1 to 4 of them.
+    pub shape: Vec<usize>,
     /// Bytes of the header.
     length: u64,
     /// Bytes of the data.
@@ -119,11 +122,18 @@ impl Header {
             _ => return Err(input.malformed("header", "'fortran_order' is neither True nor False")),
         };
         let shape = value_of(&text, "shape").and_then(shape).ok_or_else(|| input.malformed("header", "there is no 'shape' of whole numbers"))?;
-        let (rows, columns) = match shape[..] {
-            [rows] => (rows, 1),
-            [rows, columns] => (rows, columns),
-            _ => return Err(input.unsupported(format!("an array of {} dimensions", shape.len()), "reshape it to points × coordinates")),
+        let rows = *shape.first().ok_or_else(|| input.unsupported("an array of 0 dimensions", RESHAPE))?;
+        let columns = match shape[1..] {
+            [] => Some(1),
+            [columns] => Some(columns),
+            [_, _] | [_, _, 1 | 3] if fortran => {
+                return Err(input.unsupported(format!("an array of {} dimensions in Fortran order", shape.len()), "save numpy.ascontiguousarray(…)"));
+            }
+            [height, width] => height.checked_mul(width),
+            [height, width, channels @ (1 | 3)] => height.checked_mul(width).and_then(|pixels| pixels.checked_mul(channels)),
+            _ => return Err(input.unsupported(format!("an array of {} dimensions", shape.len()), RESHAPE)),
         };
+        let columns = columns.ok_or_else(|| input.malformed("shape", "its rows have more numbers than a file can hold"))?;
         if columns == 0 {
             return Err(input.malformed("shape", "the array has no columns"));
         }
@@ -132,12 +142,28 @@ impl Header {
             .and_then(|count| count.checked_mul(number.size() as u64))
             .filter(|&bytes| usize::try_from(bytes).is_ok_and(|bytes| bytes <= isize::MAX as usize / 8))
             .ok_or_else(|| input.malformed("shape", format!("{rows} × {columns} numbers are more than a file can hold")))?;
-        Ok(Self { number, endian, fortran, rows, columns, rank: shape.len(), length: 8 + width + length, bytes })
+        Ok(Self { number, endian, fortran, rows, columns, shape, length: 8 + width + length, bytes })
     }
 
     /// The column names for the array's width.
     fn names(&self, input: &Input<'_>) -> Result<Vec<String>, FormatError> {
-        Ok(SheetColumn::unnamed(self.checked_width(input)?).into_iter().map(|column| column.name).collect())
+        Ok(self.sheet_columns(input)?.into_iter().map(|column| column.name).collect())
+    }
+
+    /// The columns: of pictures they are named after their pixels, from the upper left on, as those of an IDX file.
+    fn sheet_columns(&self, input: &Input<'_>) -> Result<Vec<SheetColumn>, FormatError> {
+        let columns = self.checked_width(input)?;
+        let (width, channels) = match self.shape[1..] {
+            [_, width] => (width, &[""][..]),
+            [_, width, 1] => (width, &[""][..]),
+            [_, width, _] => (width, &["red", "green", "blue"][..]),
+            _ => return Ok(SheetColumn::unnamed(columns)),
+        };
+        let name = |at: usize| {
+            let (pixel, channel) = (at / channels.len(), channels[at % channels.len()]);
+            SheetColumn::numeric(format!("r{}c{}{channel}", pixel / width, pixel % width))
+        };
+        Ok((0..columns).map(name).collect())
     }
 
     /// The number of columns, refused if implausible: each has a name, and nobody searches in a million dimensions.
@@ -155,14 +181,15 @@ impl Header {
 /// Reads the array after its header. Memory grows as data arrives, since the header may be wrong.
 pub(super) fn read_array(reader: &mut impl Read, header: &Header, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     let Header { number, rows, columns: width, .. } = *header;
-    let columns = SheetColumn::unnamed(header.checked_width(input)?);
+    let columns = header.sheet_columns(input)?;
     let selected = want.resolve(&columns, input)?;
     let mut values = Values::new(number.fits_f32());
     with_values!(&mut values, values => {
         if header.fortran { read_by_column(reader, header, &selected, values, input) } else { read_by_row(reader, header, &selected, values, input) }
     })?;
     let order = if header.fortran { ", Fortran order" } else { "" };
-    let format = format!("NumPy array, {rows} × {width} {}{order}", number.name());
+    let sizes = if header.shape.len() > 2 { words(&header.shape) } else { words(&[rows, width]) };
+    let format = format!("NumPy array, {sizes} {}{order}", number.name());
     Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: rows as u64, values, skipped: Vec::new() })
 }
 
@@ -234,6 +261,11 @@ fn read_by_column<T: Real>(
         }
     }
     Ok(())
+}
+
+/// Sizes, as people write them.
+fn words(sizes: &[usize]) -> String {
+    sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(" × ")
 }
 
 /// The text of a value in a flat Python dictionary literal, as written by NumPy.

@@ -133,9 +133,9 @@ impl Arrays {
                 Ok(header)
             });
             let (part, damaged) = match header {
-                Ok(Header { number, rows, columns, rank, .. }) => {
+                Ok(Header { number, rows, columns, shape, .. }) => {
                     let (rows, columns) = (rows as u64, columns as u64);
-                    (Entry { name, rows, columns, table: rank == 2, about: number.name(), unread: None }, false)
+                    (Entry { name, rows, columns, table: shape.len() > 1, about: number.name(), unread: None }, false)
                 }
                 Err(FormatError::Cancelled) => return Err(FormatError::Cancelled),
                 Err(why) => {

@@ -67,6 +67,23 @@ fn large_arrays_are_read_in_pieces() {
 }
 
 #[test]
+fn arrays_of_pictures_have_a_row_each() {
+    let values: Vec<u8> = (0..24).collect();
+    let want: Vec<f64> = (0..24).map(f64::from).collect();
+    let gray = Sample::new("a.npy", npy("|u1", false, "(4, 2, 3)", &values));
+    assert_eq!(gray.table(""), (names(&["r0c0", "r0c1", "r0c2", "r1c0", "r1c1", "r1c2"]), want.clone()));
+    assert_eq!(gray.info().format, "NumPy array, 4 × 2 × 3 u8");
+    assert_eq!(Sample::new("a.npy", npy("|u1", false, "(4, 2, 3, 1)", &values)).table(""), gray.table(""));
+    let colour = Sample::new("a.npy", npy("|u1", false, "(4, 1, 2, 3)", &values));
+    assert_eq!(colour.table("").0, names(&["r0c0red", "r0c0green", "r0c0blue", "r0c1red", "r0c1green", "r0c1blue"]));
+    assert_eq!((colour.table("").1, colour.table("r0c1green").1), (want, vec![4.0, 10.0, 16.0, 22.0]));
+    let error = |shape: &str, fortran| Sample::new("a.npy", npy("|u1", fortran, shape, &values)).error();
+    assert_eq!(error("(4, 2, 3)", true), "an array of 3 dimensions in Fortran order: save numpy.ascontiguousarray(…)");
+    assert_eq!(error("(2, 3, 2, 2)", false), "an array of 4 dimensions: reshape it to points × coordinates");
+    assert!(error(&format!("(1, {0}, {0})", usize::MAX / 2), false).contains("more numbers than a file can hold"));
+}
+
+#[test]
 fn what_is_not_read_is_refused() {
     let ok = npy("<f4", false, "(2, 2)", &floats(&[1.0; 4]));
     for (content, part) in [
@@ -74,7 +91,7 @@ fn what_is_not_read_is_refused() {
         (npy("<c8", false, "(2,)", &[0; 16]), "real and imaginary"),
         (npy("<U5", false, "(2,)", &[0; 40]), "text"),
         (npy("<f4", false, "()", &[0; 4]), "an array of 0 dimensions"),
-        (npy("<f4", false, "(1, 1, 1)", &[0; 4]), "an array of 3 dimensions: reshape"),
+        (npy("<f4", false, "(1, 1, 1, 1, 1)", &[0; 4]), "an array of 5 dimensions: reshape"),
         (npy("<f4", false, "(2, 0)", &[]), "no columns"),
         (npy("<f4", false, "(2, -2)", &[]), "no 'shape'"),
         (npy("<f4", false, "(0, 4097)", &[]), "nothing to read: the header says that there are 0 rows"),

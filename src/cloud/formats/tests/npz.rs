@@ -32,7 +32,7 @@ fn the_array_that_is_meant_is_read() {
         &[("other.npy", array(3, 7)), ("X.npy", array(2, 1))],
         &[("x.npy", array(3, 7)), ("points.npy", array(2, 1))],
         &[("objects.npy", npy("|O", false, "(2, 2)", b"....")), ("any.npy", array(2, 1))],
-        &[("deep.npy", npy("|u1", false, "(1, 1, 1)", &[1])), ("any.npy", array(2, 1))],
+        &[("deep.npy", npy("|u1", false, "(1, 1, 1, 1, 1)", &[1])), ("any.npy", array(2, 1))],
     ];
     for members in archives {
         assert_eq!(Sample::new("a.npz", npz(members)).table("").1, [1.0; 4], "{:?}", members[0].0);

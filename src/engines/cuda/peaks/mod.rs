@@ -64,15 +64,15 @@ fn measure(cuda: &Cuda, [arithmetic, reads, launch]: &[CudaFunction; 3], go_on: 
         }
         let took_ms = multiply_adds(rounds)?.max(1e-3);
         warm_ms += took_ms;
-        rounds = (f64::from(rounds) * (LAUNCH_MS / took_ms).clamp(0.25, 64.0)) as u32;
+        rounds = (f64::from(rounds) * (LAUNCH_MS / took_ms).clamp(0.25, 64.0)).max(1.0) as u32;
     }
-    let rounds = rounds.max(1);
     let instructions = f64::from(rounds) * f64::from(CHAINS * STEPS) * f64::from(few) * f64::from(THREADS);
 
     let grid = many as usize * THREADS as usize * READS as usize;
     let (free, _) = cuda.context.mem_get_info()?;
     let count = MOST_BYTES.min(free / 4) / 16 / grid * grid;
-    let words = stream.alloc_zeros::<f32>(4 * count)?;
+    // Without any, there is a number to point to, and nothing is read.
+    let words = stream.alloc_zeros::<f32>((4 * count).max(1))?;
     let words = words.device_ptr(stream).0;
     let read = || -> Result<f64, DriverError> {
         let work = Reads { words, sum, count: count as u64 };

@@ -37,7 +37,7 @@ pub use shell::window::run;
 
 pub mod commands {
     //! Commands of the menus, and the queue of actions that panes send.
-    pub use super::model::{Action, Actions, Command, Manual, Mode};
+    pub use super::model::{Action, Actions, Command, Manual, Mode, WalkAction};
 }
 
 pub mod lesson {

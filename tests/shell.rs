@@ -245,6 +245,23 @@ fn a_panel_that_is_asked_for_is_shown_in_place_of_the_other() {
 }
 
 #[test]
+fn a_pane_that_a_kept_layout_does_not_know_is_added_to_it() {
+    let mut window = window(|state| {
+        let analysis = state.tree.tiles.find_pane(&PaneKind::Analysis).expect("it is among the panes");
+        state.tree.remove_recursively(analysis);
+    });
+    let root = window.state().state().tree.root;
+    let place = |window: &Window| window.get_by_label("Timings").rect();
+    window.run_steps(3);
+    let before = place(&window);
+    window.state_mut().send(Command::Show(PaneKind::Analysis));
+    window.run_steps(3);
+    assert_eq!((window.state().state().tree.root, place(&window)), (root, before), "the layout stays");
+    assert!(window.get_by_label("Analysis").rect().is_positive());
+    assert!(PaneKind::ALL.iter().all(|pane| window.state().state().tree.tiles.find_pane(pane).is_some()));
+}
+
+#[test]
 fn files_that_were_opened_are_remembered_and_opened_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name);

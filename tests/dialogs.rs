@@ -81,6 +81,12 @@ fn typed(window: &Window) -> String {
     window.get_by_role_and_label(Role::TextInput, "Path of the file").value().unwrap_or_default()
 }
 
+/// Our own dialog lists its folder on a thread.
+#[track_caller]
+fn until_listed(window: &mut Window) {
+    until(window, "the folder", |app| app.session().chooser.as_ref().is_some_and(|chooser| !chooser.reading));
+}
+
 #[test]
 fn a_file_is_opened_and_written_without_a_dialog_of_the_desktop() {
     without_desktop();
@@ -96,10 +102,13 @@ fn a_file_is_opened_and_written_without_a_dialog_of_the_desktop() {
     window.state_mut().send(Command::Open);
     window.run_steps(3);
     window.get_by_label("Open a file of points or a recording");
+    until_listed(&mut window);
     // As far as it is sure, Tab completes what is typed.
     fill(&mut window, "Path of the file", &format!("{}/in", folder.path().display()));
+    until_listed(&mut window);
     key(&mut window, Key::Tab);
     assert_eq!(Path::new(&typed(&window)), inner.join(""));
+    until_listed(&mut window);
     window.get_by_role_and_label(Role::Button, "towns.csv");
     window.get_by_label("1 file of other kinds");
     assert!(window.query_by_role_and_label(Role::Button, "notes.pdf").is_none());
@@ -112,6 +121,7 @@ fn a_file_is_opened_and_written_without_a_dialog_of_the_desktop() {
     window.get_by_label_contains("There is no such file: ");
     // By the keys alone.
     fill(&mut window, "Path of the file", &format!("{}/t", inner.display()));
+    until_listed(&mut window);
     key(&mut window, Key::ArrowDown);
     key(&mut window, Key::Enter);
     until(&mut window, "the file", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 40));
@@ -128,7 +138,14 @@ fn a_file_is_opened_and_written_without_a_dialog_of_the_desktop() {
     // A folder that cannot be read says why.
     press(&mut window, "Browse…");
     fill(&mut window, "Path of the file", &folder.path().join("none/x.csv").display().to_string());
+    until_listed(&mut window);
     window.get_by_label_contains("This folder cannot be read: ");
+    // One that is empty says so, and one that was listed is there again at once.
+    let empty = folder.path().join("empty");
+    std::fs::create_dir(&empty).expect("a folder");
+    fill(&mut window, "Path of the file", &empty.join("").display().to_string());
+    until_listed(&mut window);
+    window.get_by_label("This folder is empty.");
     key(&mut window, Key::Escape);
     assert!(window.state().session().chooser.is_none() && window.state().session().export.is_some());
 }

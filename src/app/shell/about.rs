@@ -1,16 +1,13 @@
 //! What the program is and what it runs on, as a report of a fault needs it.
 
 use crate::app::shell::app::App;
-
-/// From which commit it was built, where the build was told.
-const COMMIT: Option<&str> = option_env!("WARPSCOPE_COMMIT");
+use crate::text;
 
 impl App {
     /// Names and values, in the order in which they are shown.
     pub(in crate::app::shell) fn about(&self) -> Vec<(&'static str, String)> {
-        let commit = COMMIT.filter(|commit| !commit.is_empty()).map_or_else(String::new, |commit| format!(" ({commit})"));
         let mut facts = vec![
-            ("Warpscope", format!("{}{commit}", env!("CARGO_PKG_VERSION"))),
+            ("Warpscope", text::version()),
             ("Licence", "MIT or Apache-2.0, at your choice".to_owned()),
             ("System", format!("{} {}", std::env::consts::OS, std::env::consts::ARCH)),
         ];

@@ -9,11 +9,12 @@ use std::path::Path;
 
 use driven::{Window, fill, press, small, until, until_answered, window};
 use egui::accesskit::Role;
-use egui::{Key, Modifiers};
+use egui::{Key, Modifiers, Pos2, Rect, vec2};
+use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
-use warpscope::app::ExportKind;
 use warpscope::app::commands::{Action, Command, Manual};
-use warpscope::app::state::PaneKind;
+use warpscope::app::state::{PaneKind, State};
+use warpscope::app::{App, ExportKind};
 
 /// As many as there are.
 const DOCUMENTS: usize = 15;
@@ -63,6 +64,28 @@ fn what_the_program_is_can_be_copied() {
     assert!(window.state().session().log.entries().iter().any(|entry| entry.text.starts_with("copied: ")));
     key(&mut window, Key::Escape);
     assert!(!window.state().session().about);
+}
+
+/// What 1280 × 800 pixels hold at 200 %.
+#[test]
+fn what_the_program_is_fits_a_large_scale_and_says_once_that_there_is_no_gpu() {
+    let mut window = Harness::builder().with_size([640.0, 400.0]).build_eframe(|cc| {
+        let mut state = State::default();
+        small(&mut state);
+        App::with_state(cc, state).expect("a thread for the worker")
+    });
+    until_answered_or_open(&mut window);
+    window.state_mut().send(Command::About);
+    window.run_steps(3);
+    let screen = Rect::from_min_size(Pos2::ZERO, vec2(640.0, 400.0));
+    for part in [window.get_by_role_and_label(Role::Window, "About Warpscope"), window.get_by_role_and_label(Role::Button, "Copy")] {
+        assert!(screen.contains_rect(part.rect()), "{:?}", part.rect());
+    }
+    let without = window.state().session().engines.iter().filter(|status| status.is_gpu()).all(|status| status.why_not().is_some());
+    if without {
+        assert_eq!(window.query_all_by_label("Searching GPU").count(), 1);
+        window.get_by_label_contains("none: ");
+    }
 }
 
 fn until_answered_or_open(window: &mut Window) {

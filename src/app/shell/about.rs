@@ -16,7 +16,7 @@ impl App {
         for status in gpus {
             let gpu = match &status.device {
                 None => "being looked for".to_owned(),
-                Some(Err(why)) => format!("none: {why}"),
+                Some(Err(_)) => format!("none: {}", status.why_not().unwrap_or_default()),
                 Some(Ok(device)) => {
                     let driver = device.details.iter().filter(|(name, _)| name.contains("driver") || name.contains("compute capability"));
                     let details: Vec<String> = driver.map(|(name, value)| format!("{name} {value}")).collect();

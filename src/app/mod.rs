@@ -66,7 +66,7 @@ pub mod kept {
 pub mod saved {
     //! Sessions as they are saved.
     pub use super::model::SavedSession;
-    pub use super::model::saved::layout::Layout;
+    pub use super::model::saved::layout::{Layout, Share};
 }
 
 pub mod selection {

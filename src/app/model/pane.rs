@@ -193,6 +193,28 @@ pub fn add_pane(tree: &mut Tree<PaneKind>, pane: PaneKind) {
     }
 }
 
+/// Makes one strip of tabs among tabs, as when one is dropped on another.
+pub fn join_tabs(tree: &mut Tree<PaneKind>) {
+    let tabs_of = |tree: &Tree<PaneKind>, tile| match tree.tiles.get(tile) {
+        Some(Tile::Container(Container::Tabs(tabs))) => Some((tabs.children.clone(), tabs.active)),
+        _ => None,
+    };
+    let nested = |tree: &Tree<PaneKind>| {
+        let mut strips = tree.tiles.tile_ids().filter_map(|tile| Some((tile, tabs_of(tree, tile)?.0)));
+        strips.find_map(|(tile, tabs)| Some((tile, tabs.into_iter().find(|&child| tabs_of(tree, child).is_some())?)))
+    };
+    while let Some((outer, inner)) = nested(tree) {
+        let Some((children, front)) = tabs_of(tree, inner) else { return };
+        tree.tiles.remove(inner);
+        if let Some(Tile::Container(Container::Tabs(tabs))) = tree.tiles.get_mut(outer) {
+            if tabs.active == Some(inner) {
+                tabs.active = front;
+            }
+            tabs.children = tabs.children.iter().flat_map(|&child| if child == inner { children.clone() } else { vec![child] }).collect();
+        }
+    }
+}
+
 /// One pane alone, for pictures of it.
 pub fn single_layout(kind: PaneKind) -> Tree<PaneKind> {
     Tree::new_tabs(egui::Id::unique("panes"), vec![kind])

@@ -107,7 +107,7 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::pane::{add_pane, single_layout};
+    use crate::app::model::pane::{add_pane, join_tabs, single_layout};
 
     #[test]
     fn a_tree_comes_back_as_it_was() {
@@ -159,6 +159,22 @@ mod tests {
                 assert_eq!((share, now), (usual, then), "{pane:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_strip_among_tabs_is_one_with_them() {
+        use PaneKind::{Analysis, Log, Plane, Runs, Space};
+        let panes = |kinds: &[PaneKind]| kinds.iter().map(|&kind| Layout::Pane(kind)).collect::<Vec<_>>();
+        let inmost = Layout::Tabs { children: panes(&[Log, Runs]), front: 1 };
+        let inner = Layout::Tabs { children: vec![Layout::Pane(Space), inmost], front: 1 };
+        for (front, then) in [(0, 0), (1, 3), (2, 4)] {
+            let mut tree = Layout::Tabs { children: vec![Layout::Pane(Plane), inner.clone(), Layout::Pane(Analysis)], front }.tree();
+            join_tabs(&mut tree);
+            assert_eq!(Layout::of(&tree), Some(Layout::Tabs { children: panes(&[Plane, Space, Log, Runs, Analysis]), front: then }), "{front}");
+        }
+        let mut usual = default_layout();
+        join_tabs(&mut usual);
+        assert_eq!(Layout::of(&usual), Layout::of(&default_layout()));
     }
 
     #[test]

@@ -5,6 +5,16 @@ use std::fmt;
 
 use crate::printable;
 
+/// The program's version, and from which commit it was built where the build was told: `0.1.0 (1c11b87)`.
+pub fn version() -> String {
+    versioned(option_env!("WARPSCOPE_COMMIT"))
+}
+
+fn versioned(commit: Option<&str>) -> String {
+    let commit = commit.map(str::trim).filter(|commit| !commit.is_empty()).map_or_else(String::new, |commit| format!(" ({commit})"));
+    format!("{}{commit}", env!("CARGO_PKG_VERSION"))
+}
+
 /// A whole number with grouped thousands: `1,048,576`.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
@@ -224,6 +234,13 @@ pub fn rounded_down(share: f64, decimals: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_version_names_the_commit_that_the_build_was_told() {
+        let version = env!("CARGO_PKG_VERSION");
+        assert_eq!(versioned(Some("1c11b87-dirty")), format!("{version} (1c11b87-dirty)"));
+        assert_eq!([None, Some("")].map(versioned), [version, version]);
+    }
 
     #[test]
     fn ranks_are_said_as_one_says_them() {

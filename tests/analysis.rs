@@ -59,6 +59,17 @@ fn one_press_says_what_neighbours_say() {
 }
 
 #[test]
+fn what_is_asked_in_a_menu_is_shown_in_the_pane() {
+    let mut window = window(small);
+    press(&mut window, "Run");
+    until(&mut window, "the run", |app| app.session().answered.is_some() && !app.is_busy());
+    assert!(window.query_by_label("Analyse all rows").is_none(), "it is behind other tabs");
+    window.state_mut().send(Command::Analyse);
+    until(&mut window, "the analysis", |app| app.session().analysed().is_some());
+    window.get_by_label("Analyse all rows");
+}
+
+#[test]
 fn another_cloud_is_another_question() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = labelled(folder.path());

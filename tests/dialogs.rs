@@ -9,11 +9,12 @@ use std::path::Path;
 
 use driven::{Window, fill, press, small, until, until_answered, window};
 use egui::accesskit::Role;
-use egui::{Key, Modifiers};
+use egui::{Key, Modifiers, Pos2, Rect, vec2};
+use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
-use warpscope::app::ExportKind;
 use warpscope::app::commands::{Action, Command, Manual};
-use warpscope::app::state::PaneKind;
+use warpscope::app::state::{PaneKind, State};
+use warpscope::app::{App, ExportKind};
 
 /// As many as there are.
 const DOCUMENTS: usize = 15;
@@ -57,12 +58,34 @@ fn what_the_program_is_can_be_copied() {
     until_answered_or_open(&mut window);
     window.state_mut().send(Command::About);
     window.run_steps(3);
-    window.get_by_label(env!("CARGO_PKG_VERSION"));
+    window.get_by_label(&warpscope::text::version());
     window.get_by_label("Settings");
     press(&mut window, "Copy");
     assert!(window.state().session().log.entries().iter().any(|entry| entry.text.starts_with("copied: ")));
     key(&mut window, Key::Escape);
     assert!(!window.state().session().about);
+}
+
+/// What 1280 × 800 pixels hold at 200 %.
+#[test]
+fn what_the_program_is_fits_a_large_scale_and_says_once_that_there_is_no_gpu() {
+    let mut window = Harness::builder().with_size([640.0, 400.0]).build_eframe(|cc| {
+        let mut state = State::default();
+        small(&mut state);
+        App::with_state(cc, state).expect("a thread for the worker")
+    });
+    until_answered_or_open(&mut window);
+    window.state_mut().send(Command::About);
+    window.run_steps(3);
+    let screen = Rect::from_min_size(Pos2::ZERO, vec2(640.0, 400.0));
+    for part in [window.get_by_role_and_label(Role::Window, "About Warpscope"), window.get_by_role_and_label(Role::Button, "Copy")] {
+        assert!(screen.contains_rect(part.rect()), "{:?}", part.rect());
+    }
+    let without = window.state().session().engines.iter().filter(|status| status.is_gpu()).all(|status| status.why_not().is_some());
+    if without {
+        assert_eq!(window.query_all_by_label("Searching GPU").count(), 1);
+        window.get_by_label_contains("none: ");
+    }
 }
 
 fn until_answered_or_open(window: &mut Window) {
@@ -81,6 +104,12 @@ fn typed(window: &Window) -> String {
     window.get_by_role_and_label(Role::TextInput, "Path of the file").value().unwrap_or_default()
 }
 
+/// Our own dialog lists its folder on a thread.
+#[track_caller]
+fn until_listed(window: &mut Window) {
+    until(window, "the folder", |app| app.session().chooser.as_ref().is_some_and(|chooser| !chooser.reading));
+}
+
 #[test]
 fn a_file_is_opened_and_written_without_a_dialog_of_the_desktop() {
     without_desktop();
@@ -96,10 +125,13 @@ fn a_file_is_opened_and_written_without_a_dialog_of_the_desktop() {
     window.state_mut().send(Command::Open);
     window.run_steps(3);
     window.get_by_label("Open a file of points or a recording");
+    until_listed(&mut window);
     // As far as it is sure, Tab completes what is typed.
     fill(&mut window, "Path of the file", &format!("{}/in", folder.path().display()));
+    until_listed(&mut window);
     key(&mut window, Key::Tab);
     assert_eq!(Path::new(&typed(&window)), inner.join(""));
+    until_listed(&mut window);
     window.get_by_role_and_label(Role::Button, "towns.csv");
     window.get_by_label("1 file of other kinds");
     assert!(window.query_by_role_and_label(Role::Button, "notes.pdf").is_none());
@@ -112,6 +144,7 @@ fn a_file_is_opened_and_written_without_a_dialog_of_the_desktop() {
     window.get_by_label_contains("There is no such file: ");
     // By the keys alone.
     fill(&mut window, "Path of the file", &format!("{}/t", inner.display()));
+    until_listed(&mut window);
     key(&mut window, Key::ArrowDown);
     key(&mut window, Key::Enter);
     until(&mut window, "the file", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 40));
@@ -128,7 +161,14 @@ fn a_file_is_opened_and_written_without_a_dialog_of_the_desktop() {
     // A folder that cannot be read says why.
     press(&mut window, "Browse…");
     fill(&mut window, "Path of the file", &folder.path().join("none/x.csv").display().to_string());
+    until_listed(&mut window);
     window.get_by_label_contains("This folder cannot be read: ");
+    // One that is empty says so, and one that was listed is there again at once.
+    let empty = folder.path().join("empty");
+    std::fs::create_dir(&empty).expect("a folder");
+    fill(&mut window, "Path of the file", &empty.join("").display().to_string());
+    until_listed(&mut window);
+    window.get_by_label("This folder is empty.");
     key(&mut window, Key::Escape);
     assert!(window.state().session().chooser.is_none() && window.state().session().export.is_some());
 }

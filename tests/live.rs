@@ -223,6 +223,35 @@ fn k_and_metric_act_at_once() {
 }
 
 #[test]
+fn the_status_line_speaks_of_the_globe_while_that_is_searched() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("places.csv");
+    let rows: String = (0..40).map(|at| format!("{},{}\n", f64::from(at * 37 % 90) - 45.0, f64::from(at * 53 % 170) - 85.5)).collect();
+    std::fs::write(&path, format!("latitude,longitude\n{rows}")).expect("a file");
+    let mut window = window(small);
+    window.state_mut().send(Action::OpenPath(path));
+    until(&mut window, "the file", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 40) && !app.is_busy() && app.tasks() == 0);
+    let said = |window: &Window| window.state().session().log.note().map_or_else(String::new, |note| note.text.clone());
+    assert!(said(&window).contains("on the globe"), "{}", said(&window));
+    press(&mut window, "L2");
+    assert!(said(&window).contains("as a plane, in degrees"), "{}", said(&window));
+    press(&mut window, "Globe");
+    assert!(said(&window).contains("in km on the globe"), "{}", said(&window));
+    press(&mut window, "Angular");
+    assert_eq!(said(&window), "");
+}
+
+#[test]
+fn what_is_said_of_the_query_goes_when_the_pointer_leaves_it_at_once() {
+    let mut window = answered(|_| {});
+    let at = mark(&window);
+    window.hover_at(at);
+    until(&mut window, "what it is", |app| app.session().hovered.is_some());
+    window.hover_at(Pos2::new(100.0, 10.0));
+    until(&mut window, "nothing", |app| app.session().hovered.is_none());
+}
+
+#[test]
 fn in_three_dimensions_the_query_goes_from_row_to_row() {
     let mut window = answered(|state| state.draft.generator = "uniform:n=400,d=3".to_owned());
     let before = window.state().session().picked;

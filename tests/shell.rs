@@ -12,6 +12,7 @@ use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::{Action, Command, Mode};
+use warpscope::app::saved::{Layout, Share};
 use warpscope::app::state::{PaneKind, State, single_layout};
 use warpscope::app::tokens::{Look, Palette};
 use warpscope::app::{App, ExportKind, Level, check_adapter};
@@ -242,6 +243,60 @@ fn a_panel_that_is_asked_for_is_shown_in_place_of_the_other() {
     window.run_steps(3);
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::I);
     assert!(window.state().session().log.note().is_some_and(|note| note.text.starts_with("no room for the right panel")));
+}
+
+#[test]
+fn a_pane_that_a_kept_layout_does_not_know_is_added_to_it() {
+    let mut window = window(|state| {
+        let analysis = state.tree.tiles.find_pane(&PaneKind::Analysis).expect("it is among the panes");
+        state.tree.remove_recursively(analysis);
+    });
+    let root = window.state().state().tree.root;
+    let place = |window: &Window| window.get_by_label("Timings").rect();
+    window.run_steps(3);
+    let before = place(&window);
+    window.state_mut().send(Command::Show(PaneKind::Analysis));
+    window.run_steps(3);
+    assert_eq!((window.state().state().tree.root, place(&window)), (root, before), "the layout stays");
+    assert!(window.get_by_label("Analysis").rect().is_positive());
+    assert!(PaneKind::ALL.iter().all(|pane| window.state().state().tree.tiles.find_pane(pane).is_some()));
+}
+
+#[test]
+fn a_whole_strip_of_tabs_is_dragged_by_its_ground() {
+    let tab = |window: &Window, name: &str| window.get_by_role_and_label(Role::Button, name).rect();
+    let dragged = |to: fn([egui::Rect; 2]) -> egui::Pos2| {
+        let mut window = window(|_| {});
+        window.run_steps(3);
+        let [left, right] = [tab(&window, "Log").right(), tab(&window, "Maximise Timings").left()];
+        assert!(right - left > 20.0, "there is ground beside the tabs");
+        let from = egui::pos2((left + right) / 2.0, tab(&window, "Timings").center().y);
+        let to = to(["Plane", "Convergence"].map(|name| tab(&window, name)));
+        window.drag_at(from);
+        for step in 0..=8 {
+            window.hover_at(from.lerp(to, step as f32 / 8.0));
+            window.run_steps(2);
+        }
+        window.drop_at(to);
+        window.run_steps(4);
+        let Some(Layout::Row(parts)) = Layout::of(&window.state().state().tree) else { panic!("views, and what is beside them") };
+        let strip = |part: &Share| match &part.of {
+            Layout::Tabs { children, .. } => {
+                children.iter().filter_map(|child| if let Layout::Pane(pane) = child { Some(*pane) } else { None }).collect()
+            }
+            _ => Vec::new(),
+        };
+        parts.iter().map(strip).collect::<Vec<_>>()
+    };
+    use PaneKind::{Analysis, Convergence, Log, Merges, Neighbors, Plane, Runs, Space, Timeline, Timings};
+    let (views, how, time) = (vec![Plane, Space, Analysis], vec![Convergence, Merges, Neighbors], vec![Timings, Timeline, Runs, Log]);
+    // To the left of all, and onto the tabs of another strip, with which it is one.
+    assert_eq!(dragged(|[plane, _]| egui::pos2(plane.left() + 8.0, 450.0)), [time.clone(), views.clone(), how.clone()]);
+    let [left, mut right] = <[_; 2]>::try_from(dragged(|[_, convergence]| convergence.center())).expect("two strips");
+    right.sort();
+    let mut both = [how, time].concat();
+    both.sort();
+    assert_eq!((left, right), (views, both));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use driven::{Window, press, until, window};
 use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
-use warpscope::app::commands::{Action, Command};
+use warpscope::app::commands::{Action, Command, WalkAction};
 use warpscope::app::session::{Picked, Walked, Walkthrough};
 use warpscope::app::state::{PaneKind, PlaneView, PlaneWindow, State, WalkView, single_layout};
 use warpscope::app::tokens::Look;
@@ -91,6 +91,29 @@ fn a_search_is_walked_through_step_by_step() {
     window.get_by_role_and_label(Role::CheckBox, "Walk").click();
     window.run_steps(3);
     assert!(matches!(window.state().session().walked, Walked::Hidden));
+}
+
+/// What 1280 × 800 pixels hold at 200 %: a low pane.
+#[test]
+fn at_a_large_scale_a_sentence_of_the_walk_takes_two_lines_at_most() {
+    let mut window: Window = Harness::builder().with_size([640.0, 400.0]).build_eframe(|cc| {
+        let mut state = State::default();
+        indexed(&mut state);
+        App::with_state(cc, state).expect("a thread for the worker")
+    });
+    run(&mut window);
+    window.state_mut().send(Command::ShowWalk);
+    let walk = walked(&mut window);
+    let mut most = 0.0f32;
+    let mut canvas = Vec::new();
+    for step in 0..=walk.last() {
+        window.state_mut().send(WalkAction::Seek(step));
+        window.run_steps(2);
+        most = most.max(window.get_by_label(&walk.sentence(step)).rect().height());
+        canvas.push(window.get_by_role_and_label(Role::Canvas, "Plane of points").rect());
+    }
+    assert!((24.0..40.0).contains(&most), "{most}: two lines are shown, and no third");
+    assert!(canvas.iter().all(|rect| *rect == canvas[0] && rect.height() > 100.0), "the picture does not jump: {canvas:?}");
 }
 
 #[test]

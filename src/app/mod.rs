@@ -37,7 +37,7 @@ pub use shell::window::run;
 
 pub mod commands {
     //! Commands of the menus, and the queue of actions that panes send.
-    pub use super::model::{Action, Actions, Command, Manual, Mode};
+    pub use super::model::{Action, Actions, Command, Manual, Mode, WalkAction};
 }
 
 pub mod lesson {
@@ -66,7 +66,7 @@ pub mod kept {
 pub mod saved {
     //! Sessions as they are saved.
     pub use super::model::SavedSession;
-    pub use super::model::saved::layout::Layout;
+    pub use super::model::saved::layout::{Layout, Share};
 }
 
 pub mod selection {

@@ -34,21 +34,29 @@ use std::ffi::OsString;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 use clap::{Parser, Subcommand};
 
 use crate::run::RunError;
+use crate::text;
 
 /// A visual explorer and profiler for exact k-nearest-neighbour search on NVIDIA GPUs.
 ///
 /// Without a subcommand, the window opens, on FILE if one is named.
 #[derive(Debug, Parser)]
-#[command(name = "warpscope", version, args_conflicts_with_subcommands = true, max_term_width = 110)]
+#[command(name = "warpscope", version, long_version = long_version(), args_conflicts_with_subcommands = true, max_term_width = 110)]
 struct Cli {
     /// A cloud or a recording to open in the window
     file: Option<PathBuf>,
     #[command(subcommand)]
     command: Option<Command>,
+}
+
+/// With the commit; `-V` gives the version alone.
+fn long_version() -> &'static str {
+    static VERSION: LazyLock<String> = LazyLock::new(text::version);
+    &VERSION
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,7 +1,7 @@
 //! What columns of a file are: which numeric ones are no coordinates but labels or row numbers, by their headings and their values; and
 //! which three are a colour.
 
-use super::PointCloud;
+use super::{Column, PointCloud};
 
 /// What a numeric column is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,10 +33,11 @@ const LEAST: usize = 2;
 /// The role of each axis of a cloud that was read with all of its numeric columns. A label has a heading that says so and few whole
 /// values; without headings it is the first or the last column, of whole numbers 0 to m or 1 to m, all of which occur, where the other
 /// columns reach elsewhere. A name has a heading that says so and whole values; without headings it is the first or the last column
-/// and counts the rows. Where fewer than two coordinates would be left, all axes are coordinates.
-pub fn guess(cloud: &PointCloud) -> Vec<Role> {
+/// and counts the rows. Where fewer than two coordinates would be left, all axes are coordinates. `headed` is whether the names are headings
+/// of the file, which names such as `d3` are in no case.
+pub fn guess(cloud: &PointCloud, headed: bool) -> Vec<Role> {
     let dims = cloud.dims();
-    let headed = cloud.axes().iter().enumerate().any(|(at, axis)| !is_generated(&axis.name, at));
+    let headed = headed && cloud.axes().iter().enumerate().any(|(at, axis)| !is_generated(&axis.name, at));
     let role = |axis: usize| {
         let heading = &cloud.axes()[axis].name;
         let outermost = axis == 0 || axis + 1 == dims;
@@ -88,6 +89,11 @@ pub fn colors<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<[usize; 3]
         [Some(red), Some(green), Some(blue)] => Some([red, green, blue]),
         _ => None,
     })
+}
+
+/// Whether the names may be those that a reader makes up for columns without a heading, though a file may have them too: `x`, `y` and `z`.
+pub fn may_be_made_up(cloud: &PointCloud) -> bool {
+    cloud.axes().iter().map(|axis| &axis.name).eq(Column::unnamed(cloud.dims()).iter().map(|column| &column.name))
 }
 
 /// Whether a reader made the name up: a letter and the column's number.
@@ -145,13 +151,17 @@ fn is_like_others(cloud: &PointCloud, axis: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cloud::{Column, Source, Table};
+    use crate::cloud::{Source, Table};
 
     fn roles(names: &[&str], rows: usize, value: impl Fn(usize, usize) -> f64) -> Vec<Role> {
+        guess(&cloud(names, rows, value), true)
+    }
+
+    fn cloud(names: &[&str], rows: usize, value: impl Fn(usize, usize) -> f64) -> PointCloud {
         let columns = names.iter().map(|&name| Column { name: name.to_owned() }).collect();
         let values = (0..rows).flat_map(|row| (0..names.len()).map(move |column| (row, column))).map(|(row, column)| value(row, column)).collect();
         let source = Source::Coordinates(String::new());
-        guess(&PointCloud::from_table(Table { columns, values }, source, None, false).expect("a cloud"))
+        PointCloud::from_table(Table { columns, values }, source, None, false).expect("a cloud")
     }
 
     use Role::{Coordinate, Label, Name};
@@ -193,6 +203,15 @@ mod tests {
         assert_eq!(roles(&["width", "height", "depth"], 30, table), [Coordinate; 3]);
         let halves = |row: usize, _: usize| row as f64 * 0.5;
         assert_eq!(roles(&["width", "height", "class"], 30, halves), [Coordinate; 3], "a class is a whole number");
+    }
+
+    #[test]
+    fn names_that_a_reader_made_up_say_nothing() {
+        let table = |row: usize, column: usize| if column == 2 { (row % 3) as f64 } else { (row * (7 + column) % 50) as f64 * 0.5 };
+        let unnamed = cloud(&["x", "y", "z"], 60, table);
+        assert!(may_be_made_up(&unnamed));
+        assert_eq!((guess(&unnamed, true), guess(&unnamed, false)), (vec![Coordinate; 3], vec![Coordinate, Coordinate, Label]));
+        assert!(!may_be_made_up(&cloud(&["x", "y", "height"], 60, table)));
     }
 
     #[test]

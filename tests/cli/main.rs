@@ -470,7 +470,8 @@ fn help_and_version_are_results() {
         let done = place.ok(args);
         assert!(done.stdout.contains("Usage: warpscope") && done.stderr.is_empty(), "{args}: {}", done.stderr);
     }
-    assert_eq!(place.ok("--version").stdout, format!("warpscope {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(place.ok("-V").stdout, format!("warpscope {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(place.ok("--version").stdout, format!("warpscope {}\n", warpscope::text::version()));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Reading and generating: what is asked for, and the work.
 
+use std::io::Read as _;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::app::model::files::{FileState, file_name};
@@ -76,7 +78,7 @@ impl LoadJob {
 /// coordinates, or were chosen.
 fn coordinates_only(cloud: &PointCloud, progress: &dyn Progress) -> Option<(Source, Vec<LeftOut>)> {
     let Source::File { path, columns: ColumnChoice::Default } = cloud.source() else { return None };
-    let roles = roles::guess(cloud);
+    let roles = roles_of(cloud, path, progress);
     if roles.iter().all(|&role| role == Role::Coordinate) {
         return None;
     }
@@ -97,4 +99,59 @@ fn coordinates_only(cloud: &PointCloud, progress: &dyn Progress) -> Option<(Sour
     let left_out = cloud.axes().iter().zip(&roles).zip(&numbers).filter_map(left_out).collect();
     let kept = numbers.iter().zip(&roles).filter(|(_, role)| **role == Role::Coordinate).map(|(number, _)| number.to_string());
     Some((Source::File { path: path.clone(), columns: ColumnChoice::Named(kept.collect()) }, left_out))
+}
+
+/// What the columns of a file's cloud are, by their headings where it has any.
+fn roles_of(cloud: &PointCloud, path: &Path, progress: &dyn Progress) -> Vec<Role> {
+    let roles = roles::guess(cloud, true);
+    if !roles::may_be_made_up(cloud) {
+        return roles;
+    }
+    let by_values = roles::guess(cloud, false);
+    if by_values == roles || has_headings(path, progress) { roles } else { by_values }
+}
+
+/// Whether a file of `x`, `y` and `z` has these names itself, or by convention.
+fn has_headings(path: &Path, progress: &dyn Progress) -> bool {
+    /// Endings of files of scans, whose first columns are places.
+    const SCANS: [&str; 3] = ["pts", "xyz", "asc"];
+    let file = formats::file_of(path);
+    let name = file_name(&file).to_ascii_lowercase();
+    let ending = name.strip_suffix(".gz").unwrap_or(&name).rsplit('.').next().unwrap_or_default().to_owned();
+    let Ok(info) = formats::describe(path, progress) else { return true };
+    let is_array = info.format.starts_with("NumPy") || info.format.starts_with("HDF5");
+    let is_bare = info.format.starts_with("delimited text") && info.format.contains("no header") && !begins_with_a_comment(&file);
+    SCANS.contains(&ending.as_str()) || !(is_array || is_bare)
+}
+
+/// Whether a text begins with a comment, in which names may stand.
+fn begins_with_a_comment(file: &Path) -> bool {
+    let mut begin = [0; 64];
+    let read = std::fs::File::open(file).and_then(|mut file| file.read(&mut begin)).unwrap_or(0);
+    begin[..read].trim_ascii_start().first().is_some_and(|first| b"#/%;".contains(first))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::progress::Silent;
+
+    #[test]
+    fn a_label_in_a_file_without_headings_is_told_from_a_height_in_one_that_has_them() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let rows: String = (0..60).map(|at| format!("{},{},{}\n", f64::from(at * 7 % 50) * 0.5, f64::from(at * 11 % 50) * 0.5, at % 3)).collect();
+        let opened = |name: &str, begin: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, format!("{begin}{rows}")).expect("a file");
+            let source = Source::File { path, columns: ColumnChoice::Default };
+            let job = LoadJob { source, drop_nonfinite: false, data: None, guesses: true };
+            let opened = job.work(&Silent).0.expect("it opens");
+            (opened.cloud.dims(), opened.left_out.into_iter().map(|column| (column.name, column.is_label)).collect::<Vec<_>>())
+        };
+        let label = vec![("z".to_owned(), true)];
+        assert_eq!(opened("bare.csv", ""), (2, label.clone()));
+        assert_eq!(opened("headed.csv", "x,y,z\n"), (3, vec![]));
+        assert_eq!(opened("commented.csv", "# x,y,z\n"), (3, vec![]));
+        assert_eq!(opened("scan.xyz", ""), (3, vec![]));
+    }
 }

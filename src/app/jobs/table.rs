@@ -72,6 +72,8 @@ pub enum Slot {
     Probe,
     /// A file is chosen in a dialog of the desktop.
     Dialog,
+    /// A folder is listed in our own dialog.
+    List,
     /// A table or a picture is written.
     Save,
 }

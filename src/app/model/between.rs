@@ -1,7 +1,8 @@
 //! How far two rows are from each other, and what of it lies along which axis.
 
+use crate::app::model::apart::Apart;
 use crate::app::model::telling::distance_text;
-use crate::cloud::{Globe, PointCloud};
+use crate::cloud::PointCloud;
 use crate::knn::Metric;
 use crate::text;
 
@@ -13,24 +14,10 @@ const AXES: usize = 4;
 pub fn between(cloud: &PointCloud, a: u32, b: u32, metric: Metric) -> Option<String> {
     let place = |row: u32| (0..cloud.dims()).map(|axis| cloud.coordinate(row as usize, axis)).collect::<Vec<f64>>();
     let ways: Vec<f64> = place(b).iter().zip(place(a)).map(|(to, from)| to - from).collect();
-    let square = |vector: &[f64]| vector.iter().map(|value| value * value).sum::<f64>();
-    let distance = match metric {
-        Metric::L2 => square(&ways).sqrt(),
-        Metric::Angular => {
-            let (a, b) = (place(a), place(b));
-            let (norm_a, norm_b) = (square(&a).sqrt(), square(&b).sqrt());
-            if norm_a == 0.0 || norm_b == 0.0 {
-                return None;
-            }
-            let chord: Vec<f64> = a.iter().zip(&b).map(|(p, q)| p / norm_a - q / norm_b).collect();
-            metric.distance(square(&chord) as f32)
-        }
-        Metric::Haversine => {
-            let globe = Globe::of(cloud.axes()).ok()?;
-            let [a, b] = [a, b].map(|row| globe.unit_of(cloud, row as usize));
-            metric.distance(square(&[a[0] - b[0], a[1] - b[1], a[2] - b[2]]) as f32)
-        }
-    };
+    let distance = Apart::new(cloud, &place(a), metric).to(b as usize);
+    if distance.is_nan() {
+        return None;
+    }
     let [a, b] = [a, b].map(|row| text::thousands(cloud.record(row as usize)));
     let apart = format!("Rows {a} and {b} are {} apart", distance_text(metric, distance));
     if metric != Metric::L2 || distance == 0.0 || cloud.dims() < 2 {

@@ -1,5 +1,6 @@
 //! A file dialog of our own, for desktops that have none: a folder, what is in it, and a path that is typed.
 
+use std::collections::BTreeMap;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 use crate::app::model::analysis::AnalysisKind;
@@ -32,8 +33,12 @@ pub struct Chooser {
     pub text: String,
     /// The folder that is listed.
     pub folder: PathBuf,
-    /// What is in it, or why that cannot be said.
+    /// What is in it, or why that cannot be said; while it is read, what was known of it.
     pub items: Result<Vec<Item>, String>,
+    /// Whether it is read just now.
+    pub reading: bool,
+    /// What was in the folders that were listed.
+    pub known: BTreeMap<PathBuf, Vec<Item>>,
     /// Whether files are listed that Warpscope does not open.
     pub all: bool,
     /// Where the arrow keys are among [`Self::shown`]; nowhere until they are used.
@@ -58,6 +63,30 @@ pub enum ChooserAction {
 }
 
 impl Chooser {
+    pub fn new(asked_by: AskedBy) -> Self {
+        let (text, folder, known) = (String::new(), PathBuf::new(), BTreeMap::new());
+        Self { asked_by, text, folder, items: Ok(Vec::new()), reading: false, known, all: false, at: None, error: None }
+    }
+
+    /// Turns to a folder, which is to be read.
+    pub fn enter(&mut self, folder: PathBuf) {
+        self.items = Ok(self.known.get(&folder).cloned().unwrap_or_default());
+        (self.folder, self.reading, self.at) = (folder, true, None);
+    }
+
+    /// A folder was read; of interest where it still is the one that is listed.
+    pub fn listed(&mut self, folder: PathBuf, items: Result<Vec<Item>, String>) {
+        if folder != self.folder {
+            return;
+        }
+        if let Ok(items) = &items {
+            self.known.insert(folder, items.clone());
+        }
+        let chosen = self.at.and_then(|at| self.shown().nth(at)).cloned();
+        (self.items, self.reading) = (items, false);
+        self.at = chosen.and_then(|chosen| self.shown().position(|item| *item == chosen));
+    }
+
     pub fn title(&self) -> &'static str {
         match self.asked_by {
             AskedBy::Data => "Open a file of points or a recording",
@@ -84,6 +113,19 @@ impl Chooser {
             !hidden
                 && item.name.to_lowercase().starts_with(&begin)
                 && (!item.is_file || self.all || self.asked_by == AskedBy::Export || opens(&item.name))
+        })
+    }
+
+    /// Why nothing is listed, where nothing is.
+    pub fn nothing(&self) -> Option<String> {
+        let (Ok(items), None) = (&self.items, self.shown().next()) else { return None };
+        let (_, begin) = self.typed();
+        Some(match () {
+            () if self.reading => "Reading…".to_owned(),
+            () if items.is_empty() => "This folder is empty.".to_owned(),
+            () if !begin.is_empty() && self.asked_by != AskedBy::Export => format!("Nothing here begins with “{begin}”."),
+            () if self.left_out() > 0 => "There is no file here that Warpscope opens.".to_owned(),
+            () => "All that is here is hidden.".to_owned(),
         })
     }
 
@@ -148,7 +190,7 @@ mod tests {
                 .into();
         items.sort();
         let (folder, _) = split(text);
-        Chooser { asked_by: AskedBy::Data, text: text.to_owned(), folder, items: Ok(items), all: false, at: None, error: None }
+        Chooser { text: text.to_owned(), folder, items: Ok(items), ..Chooser::new(AskedBy::Data) }
     }
 
     fn names(chooser: &Chooser) -> Vec<&str> {
@@ -164,6 +206,40 @@ mod tests {
         assert_eq!(names(&chooser("/x/TOW")), ["towers.laz", "towns.csv"]);
         assert_eq!(names(&chooser("/x/.")), [".git"]);
         assert_eq!(names(&chooser("/x/towns.csv")).len(), 4, "a whole name hides nothing");
+    }
+
+    #[test]
+    fn where_nothing_is_listed_it_is_said_why() {
+        let said = |chooser: &Chooser| chooser.nothing().unwrap_or_default();
+        assert_eq!((said(&chooser("/x/")), said(&chooser("/x/zz"))), (String::new(), "Nothing here begins with “zz”.".to_owned()));
+        let only = |items: &[(&str, bool)]| {
+            let items = items.iter().map(|&(name, is_file)| Item { is_file, name: name.to_owned() }).collect();
+            said(&Chooser { items: Ok(items), ..chooser("/x/") })
+        };
+        assert_eq!(only(&[]), "This folder is empty.");
+        assert_eq!(only(&[("notes.pdf", true), (".git", false)]), "There is no file here that Warpscope opens.");
+        assert_eq!(only(&[(".git", false)]), "All that is here is hidden.");
+        let mut chooser = chooser("/x/");
+        chooser.enter("/y/".into());
+        assert_eq!(said(&chooser), "Reading…");
+    }
+
+    #[test]
+    fn a_folder_that_was_listed_is_shown_while_it_is_read_again() {
+        let mut chooser = Chooser::new(AskedBy::Data);
+        let item = |name: &str| Item { is_file: true, name: name.to_owned() };
+        chooser.enter("/x/".into());
+        chooser.listed("/x/".into(), Ok(vec![item("a.csv"), item("c.csv")]));
+        chooser.enter("/y/".into());
+        assert_eq!(names(&chooser), [""; 0]);
+        chooser.listed("/x/".into(), Ok(vec![item("late.csv")]));
+        assert!(names(&chooser).is_empty() && chooser.reading, "it is of another folder");
+        chooser.listed("/y/".into(), Err("gone".to_owned()));
+        chooser.enter("/x/".into());
+        assert_eq!((names(&chooser), chooser.reading), (vec!["a.csv", "c.csv"], true));
+        chooser.at = Some(1);
+        chooser.listed("/x/".into(), Ok(vec![item("a.csv"), item("b.csv"), item("c.csv")]));
+        assert_eq!((names(&chooser).len(), chooser.at, chooser.reading), (3, Some(2), false), "what was chosen stays chosen");
     }
 
     #[test]

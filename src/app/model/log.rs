@@ -135,6 +135,11 @@ impl Log {
         self.trouble = self.trouble.take().filter(|(of, entry)| *of != about || entry.unix >= unix);
     }
 
+    /// What was said last holds no longer, where it is this: the status line stops saying it, and the list keeps it.
+    pub fn withdraw(&mut self, text: &str) {
+        self.note = self.note.take().filter(|note| note.text != text);
+    }
+
     /// The user has dismissed what went wrong.
     pub fn dismiss(&mut self) {
         self.trouble = None;
@@ -208,6 +213,16 @@ mod tests {
             log.error_once(About::Query, "no answer");
             assert_eq!((log.trouble().is_some(), log.entries().len()), (true, entries), "{told}");
         }
+    }
+
+    #[test]
+    fn only_the_note_that_is_withdrawn_goes() {
+        let mut log = Log::default();
+        log.info("on the globe");
+        log.withdraw("another");
+        assert!(log.note().is_some());
+        log.withdraw("on the globe");
+        assert_eq!((log.note(), log.entries().len()), (None, 1));
     }
 
     #[test]

@@ -11,7 +11,7 @@
 //! | `saved`, `files`, `export`, `chooser`, `parts`, `finder`, `quitting`, `log` | saved sessions, dialogs, the log |
 //! | `camera` | transforms between cloud and screen coordinates |
 //! | `why` | why a row is, or is not, among the neighbours |
-//! | `between`, `nearby` | how far two rows are from each other; the distance within which rows are selected |
+//! | `apart`, `between`, `nearby` | how far rows are from a place, and two from each other; the distance within which rows are selected |
 //! | `analysis` | what the neighbours of all rows say of them |
 //! | `manual` | the documents that the program carries |
 //! | `samples` | clouds that ship with the program |
@@ -27,6 +27,7 @@ pub mod activity;
 pub mod against;
 pub mod analysis;
 pub mod answer;
+pub mod apart;
 pub mod between;
 pub mod camera;
 pub mod chooser;

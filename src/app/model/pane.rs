@@ -2,7 +2,7 @@
 //! pane is drawn, and what goes into a file, is in its own file in `panes`.
 
 use egui::Key;
-use egui_tiles::{Container, Linear, LinearDir, Tiles, Tree};
+use egui_tiles::{Container, Linear, LinearDir, Tile, Tiles, Tree};
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
@@ -165,6 +165,60 @@ pub fn measuring_layout() -> Tree<PaneKind> {
     linear.shares.set_share(right, 1.0);
     let root = tiles.insert_container(Container::Linear(linear));
     Tree::new(egui::Id::unique("panes"), root, tiles)
+}
+
+/// Adds a pane that a layout has not, as that of an older version: among the tabs of the pane that is nearest to it in the first layout. Where
+/// there is no pane at all, it is alone.
+pub fn add_pane(tree: &mut Tree<PaneKind>, pane: PaneKind) {
+    let (group, place) = pane.words().tab;
+    let far = |kind: PaneKind| (kind.words().tab.0 != group, kind.words().tab.1.abs_diff(place), kind);
+    let known = tree.tiles.iter().filter_map(|(&tile, of)| if let Tile::Pane(kind) = of { Some((far(*kind), tile)) } else { None });
+    let Some(((.., kind), beside)) = known.min_by_key(|(far, _)| *far) else { return *tree = single_layout(pane) };
+    let new = tree.tiles.insert_pane(pane);
+    let parent = tree.tiles.parent_of(beside);
+    if let Some(Tile::Container(Container::Tabs(tabs))) = parent.and_then(|parent| tree.tiles.get_mut(parent)) {
+        let after =
+            tabs.children.iter().position(|&tile| tile == beside).map_or(tabs.children.len(), |at| at + usize::from(kind.words().tab.1 < place));
+        tabs.children.insert(after, new);
+        return;
+    }
+    // It has no tabs yet: they take its place.
+    let tabs = tree.tiles.insert_tab_tile(vec![beside, new]);
+    match parent.and_then(|parent| tree.tiles.get_mut(parent)) {
+        Some(Tile::Container(Container::Linear(linear))) => {
+            linear.children.iter_mut().filter(|tile| **tile == beside).for_each(|tile| *tile = tabs);
+            linear.shares.replace_with(beside, tabs);
+        }
+        Some(Tile::Container(Container::Grid(grid))) => {
+            let at = grid.children().position(|&tile| tile == beside);
+            if let Some(at) = at {
+                let _ = grid.replace_at(at, tabs);
+            }
+        }
+        Some(_) | None => tree.root = Some(tabs),
+    }
+}
+
+/// Makes one strip of tabs among tabs, as when one is dropped on another.
+pub fn join_tabs(tree: &mut Tree<PaneKind>) {
+    let tabs_of = |tree: &Tree<PaneKind>, tile| match tree.tiles.get(tile) {
+        Some(Tile::Container(Container::Tabs(tabs))) => Some((tabs.children.clone(), tabs.active)),
+        _ => None,
+    };
+    let nested = |tree: &Tree<PaneKind>| {
+        let mut strips = tree.tiles.tile_ids().filter_map(|tile| Some((tile, tabs_of(tree, tile)?.0)));
+        strips.find_map(|(tile, tabs)| Some((tile, tabs.into_iter().find(|&child| tabs_of(tree, child).is_some())?)))
+    };
+    while let Some((outer, inner)) = nested(tree) {
+        let Some((children, front)) = tabs_of(tree, inner) else { return };
+        tree.tiles.remove(inner);
+        if let Some(Tile::Container(Container::Tabs(tabs))) = tree.tiles.get_mut(outer) {
+            if tabs.active == Some(inner) {
+                tabs.active = front;
+            }
+            tabs.children = tabs.children.iter().flat_map(|&child| if child == inner { children.clone() } else { vec![child] }).collect();
+        }
+    }
 }
 
 /// One pane alone, for pictures of it.

@@ -69,6 +69,12 @@ impl EngineStatus {
         }
     }
 
+    /// Why there is no such device, without the engine's name, as all say the same of it.
+    pub fn why_not(&self) -> Option<&str> {
+        let why = self.device.as_ref()?.as_ref().err()?;
+        Some(why.split_once(" engine cannot run here: ").map_or(why, |(_, why)| why))
+    }
+
     /// Whether the device is a GPU.
     pub fn is_gpu(&self) -> bool {
         self.device_id.kind() == DeviceKind::Gpu

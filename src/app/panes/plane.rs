@@ -4,7 +4,7 @@ use egui::emath::GuiRounding as _;
 use egui::{Align2, FontId, Pos2, Rect, Sense, Stroke, Ui, pos2, vec2};
 
 use crate::app::features::export::PaneData;
-use crate::app::features::live::mark::mark_ui;
+use crate::app::features::live::mark::{NOTES, mark_ui};
 use crate::app::features::picking::tool::{follow_ui, gesture_ui, hint_ui, pointing_ui, tools_ui};
 use crate::app::features::walk::{controls, paint};
 use crate::app::look::focus::arrows;
@@ -232,7 +232,7 @@ fn lens(camera: &PlaneCamera, scene: &Scene, view: PlaneView, context: &PaneCont
 /// neighbours are; `None` where it would be too small for anything to be seen in it.
 fn lens_place(pane: Rect, query: Pos2, around: f32) -> Option<Rect> {
     /// Between the lens and the pane's sides, and from the line of notes above or below.
-    const GAP: egui::Vec2 = vec2(8.0, 24.0);
+    const GAP: egui::Vec2 = vec2(8.0, NOTES);
     /// Around the neighbours, and around the query's own mark.
     const CLEAR: f32 = 12.0;
     const LEAST: f32 = 80.0;

@@ -52,8 +52,20 @@ pub struct Panes<'a> {
     pub context: PaneContext<'a>,
     /// Where each pane was drawn.
     pub rects: &'a mut HashMap<PaneKind, Rect>,
-    /// The places beside tabs that are kept for what belongs to the pane in front, and the tabs, where they have no room for all.
-    pub strips: HashMap<PaneKind, (Rect, Vec<PaneKind>)>,
+    /// The tile that all others are in, which goes nowhere.
+    pub root: Option<TileId>,
+    /// What is beside the tabs, by the pane in front.
+    pub strips: HashMap<PaneKind, Strip>,
+}
+
+/// A strip of tabs.
+pub struct Strip {
+    /// The place that is kept for what belongs to the pane in front.
+    place: Rect,
+    /// All tabs, where they have no room.
+    hidden: Vec<PaneKind>,
+    /// The tile, and the ground between the tabs and the place, by which it is dragged.
+    ground: Option<(TileId, Rect)>,
 }
 
 impl Panes<'_> {
@@ -174,6 +186,33 @@ impl Panes<'_> {
     }
 }
 
+/// What is said of a tile, in a tab and while it is dragged: the pane, the first tabs of a strip, or what is beside each other.
+fn title_of(tiles: &Tiles<PaneKind>, tile: TileId) -> String {
+    /// Tabs that are named.
+    const NAMED: usize = 3;
+    match tiles.get(tile) {
+        Some(Tile::Pane(pane)) => pane.title().to_owned(),
+        Some(Tile::Container(Container::Tabs(tabs))) => {
+            let named: Vec<String> = tabs.children.iter().take(NAMED).map(|&child| title_of(tiles, child)).collect();
+            let more = if tabs.children.len() > NAMED { ", …" } else { "" };
+            format!("{}{more}", named.join(", "))
+        }
+        Some(Tile::Container(container)) => container.children().map(|&child| title_of(tiles, child)).collect::<Vec<_>>().join(" | "),
+        None => String::new(),
+    }
+}
+
+/// Lets the ground of a strip of tabs be dragged: all of its panes go elsewhere together. It takes no keys.
+fn ground_ui(ui: &mut Ui, strip: TileId, ground: Rect) {
+    let mut inside = ui.new_child(egui::UiBuilder::new().id_salt("ground").max_rect(ground));
+    inside.set_clip_rect(ground);
+    // Clicks too, so that a drag begins only where the pointer moves.
+    let response = inside.interact(ground, inside.scope_id().with("strip"), Sense::CLICK | Sense::DRAG);
+    if response.on_hover_cursor(egui::CursorIcon::Grab).drag_started() {
+        ui.ctx().set_dragged_id(strip.egui_id(egui::Id::unique("panes")));
+    }
+}
+
 /// The width of text on a button or a tab.
 fn width_of(ui: &Ui, text: &str) -> f32 {
     let font = egui::TextStyle::Button.resolve(ui.style());
@@ -187,7 +226,10 @@ fn export_width(ui: &Ui) -> f32 {
 impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
     fn pane_ui(&mut self, ui: &mut Ui, _tile: TileId, pane: &mut PaneKind) -> UiResponse {
         // After the tabs and before the pane, which is where Tab goes.
-        if let Some((place, tabs)) = self.strips.remove(pane) {
+        if let Some(Strip { place, hidden: tabs, ground }) = self.strips.remove(pane) {
+            if let Some((strip, ground)) = ground {
+                ground_ui(ui, strip, ground);
+            }
             let mut inside = ui.new_child(egui::UiBuilder::new().id_salt("strip").max_rect(place).layout(Layout::left_to_right(Align::Center)));
             inside.set_clip_rect(place.expand(2.0));
             if !tabs.is_empty() {
@@ -204,7 +246,12 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
         pane.title().into()
     }
 
-    fn top_bar_right_ui(&mut self, tiles: &Tiles<PaneKind>, ui: &mut Ui, _tile: TileId, tabs: &egui_tiles::Tabs, _scroll: &mut f32) {
+    fn tab_title_for_tile(&mut self, tiles: &Tiles<PaneKind>, tile: TileId) -> egui::WidgetText {
+        title_of(tiles, tile).into()
+    }
+
+    fn top_bar_right_ui(&mut self, tiles: &Tiles<PaneKind>, ui: &mut Ui, tile: TileId, tabs: &egui_tiles::Tabs, _scroll: &mut f32) {
+        let bar = ui.max_rect();
         let pane = |tile: &TileId| if let Some(Tile::Pane(pane)) = tiles.get(*tile) { Some(*pane) } else { None };
         let Some(active) = tabs.active.as_ref().and_then(pane) else { return };
         let all: Vec<PaneKind> = tabs.children.iter().filter_map(pane).collect();
@@ -214,11 +261,13 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
         let hides = of_tabs > ui.available_width() - width - gap;
         let size = vec2(if hides { width + gap + MAXIMISE } else { width }, ui.spacing().interact_size.y);
         let (_, place) = ui.allocate_space(size);
-        self.strips.insert(active, (place, if hides { all } else { Vec::new() }));
+        let ground = Rect::from_x_y_ranges(bar.left() + of_tabs..=place.left() - gap, bar.y_range());
+        let ground = (self.root != Some(tile) && ground.is_positive()).then_some((tile, ground));
+        self.strips.insert(active, Strip { place, hidden: if hides { all } else { Vec::new() }, ground });
     }
 
     fn is_tile_draggable(&self, tiles: &Tiles<PaneKind>, tile: TileId) -> bool {
-        // What is behind tabs would take the keys, and has no name.
+        // What is behind tabs would take the keys, and has no name: see `ground_ui`.
         matches!(tiles.get(tile), Some(Tile::Pane(_)))
     }
 

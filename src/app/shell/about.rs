@@ -1,16 +1,13 @@
 //! What the program is and what it runs on, as a report of a fault needs it.
 
 use crate::app::shell::app::App;
-
-/// From which commit it was built, where the build was told.
-const COMMIT: Option<&str> = option_env!("WARPSCOPE_COMMIT");
+use crate::text;
 
 impl App {
     /// Names and values, in the order in which they are shown.
     pub(in crate::app::shell) fn about(&self) -> Vec<(&'static str, String)> {
-        let commit = COMMIT.filter(|commit| !commit.is_empty()).map_or_else(String::new, |commit| format!(" ({commit})"));
         let mut facts = vec![
-            ("Warpscope", format!("{}{commit}", env!("CARGO_PKG_VERSION"))),
+            ("Warpscope", text::version()),
             ("Licence", "MIT or Apache-2.0, at your choice".to_owned()),
             ("System", format!("{} {}", std::env::consts::OS, std::env::consts::ARCH)),
         ];
@@ -19,7 +16,7 @@ impl App {
         for status in gpus {
             let gpu = match &status.device {
                 None => "being looked for".to_owned(),
-                Some(Err(why)) => format!("none: {why}"),
+                Some(Err(_)) => format!("none: {}", status.why_not().unwrap_or_default()),
                 Some(Ok(device)) => {
                     let driver = device.details.iter().filter(|(name, _)| name.contains("driver") || name.contains("compute capability"));
                     let details: Vec<String> = driver.map(|(name, value)| format!("{name} {value}")).collect();

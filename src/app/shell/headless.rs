@@ -11,7 +11,7 @@ use crate::app::model::{
 };
 use crate::app::shell::adapter::check_adapter;
 use crate::app::shell::app::{App, FIRST_QUERIES};
-use crate::app::shell::portrait::Medium;
+use crate::app::shell::portrait::{Medium, Still};
 use crate::cloud::formats::FormatError;
 use crate::lesson::moments;
 
@@ -163,12 +163,14 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
         return save(show, harness.state(), files);
     }
     let started = Instant::now();
+    let mut still = Still::default();
     let picture = loop {
         let picture = harness.render().map_err(|error| anyhow!("cannot draw the window: {error}"))?;
-        harness.step();
-        if harness.state().is_drawn() {
+        if still.is_reached() {
             break picture;
         }
+        harness.step();
+        still.after_frame(harness.state());
         if started.elapsed() > PATIENCE {
             bail!("the points are not drawn within {} s", PATIENCE.as_secs());
         }

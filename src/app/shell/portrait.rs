@@ -73,7 +73,7 @@ impl Portrait {
 
     fn image(&self, render_state: &RenderState, scale: f32) -> Result<image::RgbaImage, String> {
         check_size(self.size * scale, &render_state.device.limits())?;
-        self.harness(render_state, scale, true).render().map_err(|error| format!("cannot draw the picture: {error}"))
+        drawn(self.harness(render_state, scale, true)).map_err(|error| format!("cannot draw the picture: {error}"))
     }
 
     fn svg(&self, render_state: &RenderState, mm_per_point: Option<f32>) -> Result<String, String> {
@@ -85,7 +85,7 @@ impl Portrait {
         let mut scales = SCALES.into_iter().filter(|&scale| scale <= most && check_size(self.size * scale, &limits).is_ok());
         let Some(scale) = scales.next() else { return check_size(self.size, &limits).map(|()| String::new()) };
         // Marks over the points are shapes: in the picture under them they would be drawn twice.
-        let points = self.harness(render_state, scale, false).render().map_err(|error| format!("cannot draw the points: {error}"))?;
+        let points = drawn(self.harness(render_state, scale, false)).map_err(|error| format!("cannot draw the points: {error}"))?;
         let harness = self.harness(render_state, 1.0, true);
         let ground = Palette::of(self.state.look, &harness.ctx.global_style().visuals).canvas;
         let page = svg::Page { size: self.size, ground, mm_per_point };
@@ -114,15 +114,49 @@ impl Portrait {
             app
         });
         harness.run_steps(FRAMES);
-        // Points of large clouds, and the colours that are worked out on a thread.
+        // The colours that are worked out on a thread, which legends tell too.
         for _ in 0..PATIENCE {
-            if harness.state().is_drawn() && !harness.state().is_coloring() {
+            if !harness.state().is_coloring() {
                 break;
             }
             harness.run_steps(1);
             std::thread::sleep(Duration::from_millis(2));
         }
         harness
+    }
+}
+
+/// The picture, once all points are in it: those of a large cloud arrive, and are drawn, a part in each frame.
+fn drawn(mut harness: Harness<'static, App>) -> Result<image::RgbaImage, String> {
+    let mut still = Still::default();
+    for _ in 0..PATIENCE {
+        let picture = harness.render()?;
+        if still.is_reached() {
+            return Ok(picture);
+        }
+        harness.run_steps(1);
+        if !still.after_frame(harness.state()) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+    harness.render()
+}
+
+/// Frames in a row after which nothing was left to draw. What was said of those before may be in the first one's picture.
+#[derive(Default)]
+pub(super) struct Still(u32);
+
+impl Still {
+    /// Takes in what a frame left; true where that is nothing.
+    pub(super) fn after_frame(&mut self, app: &App) -> bool {
+        let done = app.is_drawn() && !app.is_coloring();
+        self.0 = if done { self.0 + 1 } else { 0 };
+        done
+    }
+
+    /// Whether the next picture has everything.
+    pub(super) fn is_reached(&self) -> bool {
+        self.0 >= 2
     }
 }
 
@@ -167,6 +201,22 @@ mod tests {
                 "{message}"
             );
         }
+    }
+
+    #[test]
+    fn a_picture_has_all_points_of_a_large_cloud() {
+        crate::app::shell::adapter::check_adapter().expect("a graphics adapter");
+        let render_state = create_render_state(default_wgpu_setup(), RendererOptions::default());
+        // More than one frame draws, on a plane that they fill.
+        let cloud = crate::app::testing::cloud(450_000, 2, 1);
+        let session = Session { cloud: Some(cloud), ..Session::default() };
+        let state = State { look: Look::Light, hints: false, tree: single_layout(PaneKind::Plane), ..State::default() };
+        let portrait = Portrait { state, session, size: egui::vec2(500.0, 500.0), picture: None };
+        let picture = portrait.image(&render_state, 1.0).expect("a picture");
+        let ground = Palette::LIGHT.canvas.to_array();
+        let middle = image::imageops::crop_imm(&picture, 200, 200, 150, 150).to_image();
+        let bare = middle.pixels().filter(|pixel| pixel.0[..3] == ground[..3]).count();
+        assert!(bare < 22_500 / 10, "{bare} of 22,500 pixels have no point");
     }
 
     #[test]

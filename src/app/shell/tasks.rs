@@ -14,6 +14,7 @@ use crate::app::features::picking::lookup;
 use crate::app::features::selection::Change;
 use crate::app::jobs::loader::{LoadJob, Loaded};
 use crate::app::jobs::table::{Applied, AtExit, Cancel, Kind, Row, Slot};
+use crate::app::model::chooser::Item;
 use crate::app::model::{
     Activity, Against, Analysed, AnalysisKind, Answered, AskedBy, Compared, EngineStatus, ExportDialog, Facts, FileColumns, FileState, Found,
     NOTICED, PaneKind, Picked, Projected, ProjectionKind, ProjectionView, Purpose, RowNames, RunId, SavedSession, Selection, Session, SessionFile,
@@ -256,6 +257,9 @@ pub enum Answer {
 
 /// A file that is chosen in a dialog of the desktop, by who asks for it and how it is called.
 pub static DIALOG: Kind<App, (AskedBy, PathBuf), Answer> = Kind { several: true, ..Kind::new(Slot::Dialog, "dialog", App::file_chosen) };
+
+/// A folder that our own dialog lists.
+pub static LIST: Kind<App, PathBuf, Result<Vec<Item>, String>> = Kind::new(Slot::List, "folder", App::folder_listed);
 
 /// A table or a picture that is written, as a dialog asked.
 pub static SAVE: Kind<App, Box<ExportDialog>, Result<Files, String>> =

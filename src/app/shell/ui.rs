@@ -7,6 +7,7 @@ use egui::{CentralPanel, Frame, Margin, Panel, RadioButton, Rect, Ui, vec2};
 
 use crate::app::features::lesson::controls;
 use crate::app::look::{Palette, keys_text, menu_entry_ui, menu_items_ui, menu_ui};
+use crate::app::model::pane::join_tabs;
 use crate::app::model::{Action, Actions, Command, LessonAction, Look, PaneKind, Picture, Presenting, Room, SCALES, file_name};
 use crate::app::panes;
 use crate::app::panes::descriptor::PaneContext;
@@ -77,6 +78,7 @@ impl App {
                     actions: &mut self.actions,
                 },
                 rects: &mut self.pane_rects,
+                root: tree.root,
                 strips: HashMap::new(),
             };
             // Where panes beside or above each other would be too small to be read, there is one, and the others are chosen.
@@ -86,6 +88,7 @@ impl App {
                 panes.one_ui(ui);
             } else {
                 tree.ui(&mut panes, ui);
+                join_tabs(&mut tree);
             }
             self.state.tree = tree;
         });

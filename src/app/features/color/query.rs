@@ -3,52 +3,21 @@
 use rayon::iter::{IndexedParallelIterator as _, ParallelIterator as _};
 use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 
+use crate::app::model::apart::Apart;
 use crate::app::model::{Answered, Channel, Numbers, Whose};
-use crate::cloud::{Globe, PointCloud};
+use crate::cloud::PointCloud;
 use crate::knn::Metric;
 
 /// Rows that one thread takes at a time.
 const ROWS: usize = 1 << 13;
 
-/// The distance of each row to a place given in the file's coordinates: √ of the squared one, the angle in radians, or km on the
-/// globe. NaN for a row without a direction, and for all where the columns are no longitude and latitude.
+/// The distance of each row to a place given in the file's coordinates, NaN where there is none.
 pub fn distances(cloud: &PointCloud, place: &[f64], metric: Metric) -> Vec<f32> {
-    let dims = cloud.dims();
+    let apart = Apart::new(cloud, place, metric);
     let mut values = vec![0.0f32; cloud.len()];
-    match metric {
-        Metric::L2 => {
-            let local: Vec<f32> = place.iter().zip(cloud.axes()).map(|(&value, axis)| (value - axis.origin) as f32).collect();
-            let parts = values.par_chunks_mut(ROWS).zip(cloud.points().par_chunks(ROWS * dims));
-            parts.for_each(|(values, points)| {
-                for (value, point) in values.iter_mut().zip(points.chunks_exact(dims)) {
-                    *value = point.iter().zip(&local).map(|(p, q)| (p - q) * (p - q)).sum::<f32>().sqrt();
-                }
-            });
-        }
-        Metric::Haversine => {
-            let (Ok(globe), &[first, second]) = (Globe::of(cloud.axes()), place) else { return vec![f32::NAN; cloud.len()] };
-            let query = globe.unit([first, second]);
-            values.par_chunks_mut(ROWS).enumerate().for_each(|(part, values)| {
-                for (at, value) in values.iter_mut().enumerate() {
-                    let point = globe.unit_of(cloud, part * ROWS + at);
-                    let chord: f64 = point.iter().zip(&query).map(|(p, q)| (p - q).powi(2)).sum();
-                    *value = metric.distance(chord as f32) as f32;
-                }
-            });
-        }
-        Metric::Angular => {
-            let norm = place.iter().map(|value| value * value).sum::<f64>().sqrt();
-            values.par_chunks_mut(ROWS).enumerate().for_each(|(part, values)| {
-                let mut point = vec![0.0; dims];
-                for (at, value) in values.iter_mut().enumerate() {
-                    point.iter_mut().enumerate().for_each(|(axis, p)| *p = cloud.coordinate(part * ROWS + at, axis));
-                    let own = point.iter().map(|p| p * p).sum::<f64>().sqrt();
-                    let chord: f64 = point.iter().zip(place).map(|(p, q)| (p / own - q / norm).powi(2)).sum();
-                    *value = if own > 0.0 && norm > 0.0 { Metric::Angular.distance(chord as f32) as f32 } else { f32::NAN };
-                }
-            });
-        }
-    }
+    values.par_chunks_mut(ROWS).enumerate().for_each(|(part, values)| {
+        values.iter_mut().enumerate().for_each(|(at, value)| *value = apart.to(part * ROWS + at) as f32);
+    });
     values
 }
 

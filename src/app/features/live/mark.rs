@@ -15,10 +15,13 @@ const STEP: f32 = 8.0;
 
 const FINE_STEP: f32 = 1.0;
 
-/// Where a hint of a height stands: in the half of the mark, as the lens is in the other, and not over the mark itself.
+/// Room for the line of notes at the lower side of Plane.
+pub const NOTES: f32 = 24.0;
+
+/// Where a hint of a height stands: in the half of the mark, as the lens is in the other, and over neither the mark itself nor the notes.
 fn hint_at(rect: Rect, mark: Pos2, height: f32) -> Pos2 {
     let upper = mark.y < rect.center().y;
-    let edge = if upper { rect.top() + 6.0 } else { rect.bottom() - 6.0 - height };
+    let edge = if upper { rect.top() + 6.0 } else { rect.bottom() - NOTES - height };
     let beside = if upper { mark.y + HANDLE / 2.0 } else { mark.y - HANDLE / 2.0 - height };
     let covers = edge < mark.y + HANDLE / 2.0 && edge + height > mark.y - HANDLE / 2.0;
     pos2(rect.left() + 8.0, if covers { beside } else { edge })
@@ -157,7 +160,7 @@ mod tests {
     use crate::app::testing::cloud;
 
     #[test]
-    fn the_hint_covers_neither_the_mark_nor_the_lens() {
+    fn the_hint_covers_neither_the_mark_nor_the_lens_nor_the_notes() {
         let rect = Rect::from_min_size(Pos2::ZERO, egui::vec2(400.0, 300.0));
         for y in 0..=300 {
             let (mark, height) = (pos2(100.0, y as f32), 14.0);
@@ -165,6 +168,7 @@ mod tests {
             assert!(rect.contains(at) && rect.contains(at + egui::vec2(0.0, height)), "{y}: {at:?}");
             assert!(at.y >= mark.y + HANDLE / 2.0 || at.y + height <= mark.y - HANDLE / 2.0, "{y}: {at:?}");
             assert_eq!(at.y < 150.0, mark.y < 150.0, "{y}: the lens is in the other half");
+            assert!(at.y + height <= 300.0 - NOTES, "{y}: the notes are below it: {at:?}");
         }
     }
 

@@ -144,7 +144,8 @@ pub fn pointing_ui(ui: &Ui, response: &Response, eyes: &[(Rect, Eye)], session: 
 }
 
 fn rest_ui(ui: &Ui, response: &Response, eyes: &[(Rect, Eye)], actions: &mut Actions) {
-    let id = response.id.with("rest");
+    // Of the pane: the pointer may leave it from a mark on it.
+    let id = ui.scope_id().with("rest");
     let asked = ui.data(|data| data.get_temp::<Pos2>(id));
     let mut forget = || {
         ui.data_mut(|data| data.remove::<Pos2>(id));

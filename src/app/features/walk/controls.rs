@@ -1,6 +1,7 @@
 //! Over Plane and Space: where the walk is, what brings it elsewhere, and what happened in the step.
 
-use egui::{Color32, Label, RichText, Sense, Slider, Stroke, StrokeKind, Ui, vec2};
+use egui::text::LayoutJob;
+use egui::{Color32, Label, RichText, Sense, Slider, Stroke, StrokeKind, TextStyle, Ui, vec2};
 
 use crate::app::features::walk::paint::Colors;
 use crate::app::features::walk::wanted::remedy;
@@ -9,7 +10,7 @@ use crate::app::model::{Actions, Command, Session, State, WalkAction, WalkView, 
 use crate::knn::walk::Part;
 use crate::text;
 
-/// Panes lower than this show the sentence alone, in one line.
+/// Panes lower than this show the sentence alone, and no more of it than two lines.
 const LOW: f32 = 330.0;
 
 /// Panes narrower than this have room for a sentence of two lines, so that the picture does not jump from step to step.
@@ -29,8 +30,11 @@ pub fn show_ui(ui: &mut Ui, state: &State, actions: &mut Actions) {
 pub fn walk_ui(ui: &mut Ui, state: &State, session: &Session, numbered: bool, palette: &Palette, actions: &mut Actions) {
     let low = ui.available_height() < LOW;
     let line = |ui: &mut Ui, text: &str, color: Color32| {
-        let label = Label::new(RichText::new(text).color(color));
-        ui.add(if low { label.truncate() } else { label.wrap() }).on_hover_text(text);
+        let mut job = LayoutJob::simple(text.to_owned(), TextStyle::Body.resolve(ui.style()), color, 0.0);
+        if low {
+            job.wrap.max_rows = 2;
+        }
+        ui.add(Label::new(job).wrap()).on_hover_text(text);
     };
     match &session.walked {
         Walked::Hidden => {}
@@ -48,9 +52,9 @@ pub fn walk_ui(ui: &mut Ui, state: &State, session: &Session, numbered: bool, pa
             scrubber_ui(ui, state.walk, session.walking.is_some(), walked, palette, actions);
             let at = walked.at(state.walk);
             let sentence = walked.sentence(at);
-            let lines = if low || ui.available_width() >= NARROW { 1.0 } else { 2.0 };
+            let lines = if ui.available_width() >= NARROW { 1.0 } else { 2.0 };
             ui.scope(|ui| {
-                ui.set_min_height(lines * ui.text_style_height(&egui::TextStyle::Body));
+                ui.set_min_height(lines * ui.text_style_height(&TextStyle::Body));
                 line(ui, &sentence, palette.text);
             });
             if !low {

@@ -107,7 +107,7 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::pane::single_layout;
+    use crate::app::model::pane::{add_pane, join_tabs, single_layout};
 
     #[test]
     fn a_tree_comes_back_as_it_was() {
@@ -137,5 +137,68 @@ mod tests {
         for empty in [Layout::Column(vec![]), Layout::Tabs { children: vec![Layout::Row(vec![])], front: 0 }] {
             assert_eq!(Layout::of(&empty.tree()), Layout::of(&default_layout()));
         }
+    }
+
+    fn without(mut tree: Tree<PaneKind>, pane: PaneKind) -> Tree<PaneKind> {
+        let tile = tree.tiles.find_pane(&pane).expect("it is there");
+        tree.remove_recursively(tile);
+        tree
+    }
+
+    #[test]
+    fn a_pane_that_a_layout_has_not_is_added_among_the_tabs_where_it_is_at_first() {
+        for pane in PaneKind::ALL {
+            let mut tree = without(default_layout(), *pane);
+            add_pane(&mut tree, *pane);
+            let tabs = |tree: &Tree<PaneKind>| match Layout::of(tree) {
+                Some(Layout::Column(parts)) => parts.into_iter().map(|part| (part.share, part.of)).collect::<Vec<_>>(),
+                other => panic!("{other:?}"),
+            };
+            for ((share, now), (usual, then)) in tabs(&tree).into_iter().zip(tabs(&default_layout())) {
+                let (Layout::Tabs { children: now, .. }, Layout::Tabs { children: then, .. }) = (now, then) else { panic!("tabs") };
+                assert_eq!((share, now), (usual, then), "{pane:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_strip_among_tabs_is_one_with_them() {
+        use PaneKind::{Analysis, Log, Plane, Runs, Space};
+        let panes = |kinds: &[PaneKind]| kinds.iter().map(|&kind| Layout::Pane(kind)).collect::<Vec<_>>();
+        let inmost = Layout::Tabs { children: panes(&[Log, Runs]), front: 1 };
+        let inner = Layout::Tabs { children: vec![Layout::Pane(Space), inmost], front: 1 };
+        for (front, then) in [(0, 0), (1, 3), (2, 4)] {
+            let mut tree = Layout::Tabs { children: vec![Layout::Pane(Plane), inner.clone(), Layout::Pane(Analysis)], front }.tree();
+            join_tabs(&mut tree);
+            assert_eq!(Layout::of(&tree), Some(Layout::Tabs { children: panes(&[Plane, Space, Log, Runs, Analysis]), front: then }), "{front}");
+        }
+        let mut usual = default_layout();
+        join_tabs(&mut usual);
+        assert_eq!(Layout::of(&usual), Layout::of(&default_layout()));
+    }
+
+    #[test]
+    fn tabs_are_made_where_there_are_none() {
+        use PaneKind::{Analysis, Log, Neighbors, Plane};
+        let tabs = |beside| Layout::Tabs { children: vec![Layout::Pane(beside), Layout::Pane(Analysis)], front: 0 };
+        let mut alone = Tree::empty(egui::Id::unique("panes"));
+        alone.root = Some(alone.tiles.insert_pane(Log));
+        add_pane(&mut alone, Analysis);
+        assert_eq!(Layout::of(&alone), Some(tabs(Log)));
+
+        let id = || egui::Id::unique("panes");
+        let mut row = Tree::new_horizontal(id(), vec![Plane, Neighbors]);
+        add_pane(&mut row, Analysis);
+        let Some(Layout::Row(parts)) = Layout::of(&row) else { panic!("a row") };
+        assert_eq!(parts.into_iter().map(|part| part.of).collect::<Vec<_>>(), [Layout::Pane(Plane), tabs(Neighbors)]);
+
+        let mut grid = Tree::new_grid(id(), vec![Neighbors, Plane]);
+        add_pane(&mut grid, Analysis);
+        let Some(Layout::Row(parts)) = Layout::of(&grid) else { panic!("a row") };
+        assert_eq!(parts.into_iter().map(|part| part.of).collect::<Vec<_>>(), [tabs(Neighbors), Layout::Pane(Plane)]);
+
+        let mut nothing = Tree::empty(id());
+        add_pane(&mut nothing, Analysis);
+        assert_eq!(Layout::of(&nothing), Layout::of(&single_layout(Analysis)));
     }
 }

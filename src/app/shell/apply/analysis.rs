@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::app::features::analysis::neighbours::{Neighbours, Question};
 use crate::app::features::analysis::{Asked, LabelColumn, against, label_column, work};
 use crate::app::jobs::task::Outcome;
-use crate::app::model::{About, Against, Analysed, AnalysisAction, AnalysisKind, AskedBy, absolute};
+use crate::app::model::{About, Against, Analysed, AnalysisAction, AnalysisKind, AskedBy, PaneKind, absolute};
 use crate::app::shell::app::App;
 use crate::app::shell::tasks::{AGAINST, ANALYSE, EXPORT, Exporting, Written};
 use crate::cloud::{ColumnChoice, Source};
@@ -16,6 +16,12 @@ use crate::run::{EngineChoice, QuerySpec};
 use crate::text;
 
 impl App {
+    /// Carries out what was asked in a menu, and shows the pane in which its result will stand.
+    pub(in crate::app::shell) fn analyse_in_sight(&mut self, action: AnalysisAction) {
+        self.show(PaneKind::Analysis);
+        self.analysis_action(action);
+    }
+
     pub(in crate::app::shell) fn analysis_action(&mut self, action: AnalysisAction) {
         match action {
             AnalysisAction::Set(view) => {

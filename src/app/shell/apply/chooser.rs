@@ -4,10 +4,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::app::jobs::task::Outcome;
 use crate::app::model::chooser::{Item, split, with_name};
 use crate::app::model::{AskedBy, Chooser, ChooserAction};
 use crate::app::shell::app::App;
-use crate::app::shell::tasks::{Answer, DIALOG};
+use crate::app::shell::tasks::{Answer, DIALOG, LIST};
+use crate::progress::Progress;
 
 /// Nobody closes a dialog as fast: the desktop has none after all.
 const NOBODY: Duration = Duration::from_millis(250);
@@ -67,9 +69,25 @@ impl App {
         let home = || directories::UserDirs::new().map(|dirs| dirs.home_dir().to_owned()).unwrap_or_else(|| PathBuf::from("."));
         let folder = folder.filter(|folder| folder.is_dir()).map_or_else(home, Path::to_owned);
         let name = if asked_by == AskedBy::Export { name.file_name().map(|name| name.to_string_lossy().into_owned()) } else { None };
-        let mut chooser = Chooser { asked_by, text: String::new(), folder: PathBuf::new(), items: Ok(Vec::new()), all: false, at: None, error: None };
+        let mut chooser = Chooser::new(asked_by);
         go(&mut chooser, &folder, &name.unwrap_or_default());
+        self.list(chooser);
+    }
+
+    /// Shows the dialog, and reads the folder that it turned to: on a thread of its own, as a folder of a network may take long.
+    fn list(&mut self, chooser: Chooser) {
+        let folder = chooser.folder.clone();
         self.session.chooser = Some(chooser);
+        let asked = folder.clone();
+        self.jobs.start(&LIST, folder, move |progress| list(&asked, progress));
+    }
+
+    /// A folder was read.
+    pub(in crate::app::shell) fn folder_listed(&mut self, folder: PathBuf, items: Outcome<Result<Vec<Item>, String>>) {
+        let items = items.unwrap_or_else(|stopped| Err(format!("This folder cannot be read: {stopped}: {}", folder.display())));
+        if let Some(chooser) = &mut self.session.chooser {
+            chooser.listed(folder, items);
+        }
     }
 
     pub(in crate::app::shell) fn chooser_action(&mut self, action: ChooserAction) {
@@ -84,12 +102,14 @@ impl App {
                 (chooser.text, chooser.at) = (text, None);
                 let folder = expanded(&folder);
                 if folder != chooser.folder {
-                    (chooser.items, chooser.folder) = (list(&folder), folder);
+                    chooser.enter(folder);
+                    return self.list(chooser);
                 }
             }
             ChooserAction::Go(folder) => {
                 let name = if chooser.asked_by == AskedBy::Export { chooser.typed().1 } else { String::new() };
                 go(&mut chooser, &folder, &name);
+                return self.list(chooser);
             }
             ChooserAction::Take(name) => {
                 let is_file = chooser.items.iter().flatten().any(|item| item.name == name && item.is_file);
@@ -99,6 +119,7 @@ impl App {
                 }
                 let kept = if chooser.asked_by == AskedBy::Export { chooser.typed().1 } else { String::new() };
                 go(&mut chooser, &path, &kept);
+                return self.list(chooser);
             }
             ChooserAction::Done => {
                 let path = expanded(Path::new(chooser.text.trim()));
@@ -107,6 +128,7 @@ impl App {
                 let there = path.exists() || crate::run::recording::split_run(&path).is_some_and(|(file, _)| file.exists());
                 if path.is_dir() {
                     go(&mut chooser, &path, "");
+                    return self.list(chooser);
                 } else if there || (exporting && path.parent().is_some_and(Path::is_dir) && path.file_name().is_some()) {
                     return self.take_path(chooser.asked_by, Some(path), false);
                 } else if exporting {
@@ -126,7 +148,7 @@ fn go(chooser: &mut Chooser, folder: &Path, name: &str) {
     chooser.text = if name.is_empty() { with_name(&folder, "", true) } else { with_name(&folder, name, false) };
     // As a typed path has it.
     let (folder, _) = split(&chooser.text);
-    (chooser.items, chooser.folder, chooser.at) = (list(&folder), folder, None);
+    chooser.enter(folder);
 }
 
 /// A path that may begin at home.
@@ -138,7 +160,7 @@ fn expanded(path: &Path) -> PathBuf {
 }
 
 /// What is in a folder: folders first, each by name.
-fn list(folder: &Path) -> Result<Vec<Item>, String> {
+fn list(folder: &Path, progress: &dyn Progress) -> Result<Vec<Item>, String> {
     let place = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let item = |entry: io::Result<std::fs::DirEntry>| {
         let entry = entry.ok()?;
@@ -147,7 +169,7 @@ fn list(folder: &Path) -> Result<Vec<Item>, String> {
         Some(Item { is_file, name: entry.file_name().into_string().ok()? })
     };
     let mut items: Vec<Item> = match std::fs::read_dir(place) {
-        Ok(entries) => entries.filter_map(item).collect(),
+        Ok(entries) => entries.take_while(|_| !progress.cancelled()).filter_map(item).collect(),
         Err(why) => return Err(format!("This folder cannot be read: {why}: {}", place.display())),
     };
     items.sort_by_cached_key(|item| (item.is_file, item.name.to_lowercase(), item.name.clone()));

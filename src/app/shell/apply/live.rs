@@ -146,6 +146,7 @@ impl App {
 
     /// The fields on the left changed: where answers come fast, the picked query is asked anew.
     pub(in crate::app::shell) fn question_changed(&mut self, before: &Draft) {
+        self.metric_changed(before.metric);
         let question = |draft: &Draft| (draft.k.clone(), draft.metric, draft.order, draft.exclude_self);
         let Some(cloud) = self.session.cloud.clone() else { return };
         if question(before) != question(&self.state.draft) && self.session.live.is_short(&cloud) {

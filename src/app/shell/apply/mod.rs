@@ -180,9 +180,9 @@ impl App {
             Command::TimelineFarther => self.zoom_timeline(0.5),
             Command::TimelineEarlier => self.pan_timeline(-0.25),
             Command::TimelineLater => self.pan_timeline(0.25),
-            Command::Analyse => self.apply(AnalysisAction::Start.into()),
-            Command::CompareRows => self.apply(AnalysisAction::Browse(AnalysisKind::Overlap).into()),
-            Command::FindLeaks => self.apply(AnalysisAction::Browse(AnalysisKind::Leaks).into()),
+            Command::Analyse => self.analyse_in_sight(AnalysisAction::Start),
+            Command::CompareRows => self.analyse_in_sight(AnalysisAction::Browse(AnalysisKind::Overlap)),
+            Command::FindLeaks => self.analyse_in_sight(AnalysisAction::Browse(AnalysisKind::Leaks)),
             Command::ShowWalk => self.walk_action(WalkAction::Show(!self.state.walk.shown)),
             Command::WalkForward => self.step_walk(1),
             Command::WalkBack => self.step_walk(-1),
@@ -201,12 +201,11 @@ impl App {
 
     pub(in crate::app::shell) fn show(&mut self, pane: PaneKind) {
         (self.state.pane, self.state.problem_alone) = (pane, false);
-        let found = self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == pane));
-        if !found {
-            // Its tile was closed, or the state is of an older version.
-            self.state.tree = crate::app::model::pane::default_layout();
-            self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == pane));
+        if self.state.tree.tiles.find_pane(&pane).is_none() {
+            // The layout is of an older version.
+            crate::app::model::pane::add_pane(&mut self.state.tree, pane);
         }
+        self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == pane));
     }
 
     /// Gives the pane under the pointer the whole window, or, where there is none, the one shown last; restores it where it has it.

@@ -10,6 +10,19 @@ use crate::cloud::{ColumnChoice, Globe, PointCloud, Source};
 use crate::files;
 use crate::knn::Metric;
 
+const ON_GLOBE: &str = "longitude and latitude: distances are in km on the globe; L2 searches them as a plane";
+
+const AS_PLANE: &str = "longitude and latitude: searched as a plane, in degrees; Globe measures in km";
+
+/// What a metric makes of longitude and latitude.
+fn globe_note(metric: Metric) -> Option<&'static str> {
+    match metric {
+        Metric::Haversine => Some(ON_GLOBE),
+        Metric::L2 => Some(AS_PLANE),
+        Metric::Angular => None,
+    }
+}
+
 impl App {
     /// Shows what was loaded from the side that says most, and asks for a row of it; `again` where the same points were shown before, whose
     /// view stays.
@@ -37,7 +50,18 @@ impl App {
             _ => return,
         }
         if on_globe {
-            self.session.log.info("longitude and latitude: distances are in km on the globe; L2 searches them as a plane");
+            self.session.log.info(ON_GLOBE);
+        }
+    }
+
+    /// Another metric is chosen: where the status line speaks of the globe, it says what holds now.
+    pub(in crate::app::shell) fn metric_changed(&mut self, before: Metric) {
+        let now = self.state.draft.metric;
+        let log = &mut self.session.log;
+        let Some(said) = globe_note(before).filter(|said| now != before && log.note().is_some_and(|note| note.text == *said)) else { return };
+        match globe_note(now) {
+            Some(note) => log.info(note),
+            None => log.withdraw(said),
         }
     }
 

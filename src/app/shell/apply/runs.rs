@@ -89,7 +89,9 @@ impl App {
                         self.show_cloud(cloud);
                     }
                 }
+                let metric = self.state.draft.metric;
                 self.state.draft = Draft::of(&record.spec, &self.state.draft);
+                self.metric_changed(metric);
                 self.show_run(record);
             }
         }

@@ -22,7 +22,8 @@ impl App {
         match action {
             WalkAction::Show(shown) => self.state.walk.shown = shown,
             WalkAction::Answer(draft) => {
-                self.state.draft = *draft;
+                let before = std::mem::replace(&mut self.state.draft, *draft);
+                self.metric_changed(before.metric);
                 self.ask_anew();
             }
             WalkAction::Seek(at) => {

@@ -146,14 +146,10 @@ fn list_ui(ui: &mut Ui, chooser: &Chooser, shown: &[&Item], at: Option<usize>, h
     let area = ScrollArea::vertical().id_salt(&chooser.folder).max_height(height).min_scrolled_height(height).auto_shrink([false, false]);
     area.show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 1.0;
-        match &chooser.items {
-            Err(why) => {
-                ui.label(RichText::new(why).color(palette.error));
-            }
-            Ok(_) if shown.is_empty() => {
-                weak(ui, "Nothing matches.".to_owned());
-            }
-            Ok(_) => {}
+        if let Err(why) = &chooser.items {
+            ui.label(RichText::new(why).color(palette.error));
+        } else if let Some(nothing) = chooser.nothing() {
+            weak(ui, nothing);
         }
         for (row, item) in shown.iter().enumerate() {
             let name = if item.is_file { item.name.clone() } else { format!("{}{}", item.name, std::path::MAIN_SEPARATOR) };
@@ -168,6 +164,10 @@ fn list_ui(ui: &mut Ui, chooser: &Chooser, shown: &[&Item], at: Option<usize>, h
         }
         if shown.len() == MOST {
             weak(ui, format!("The first {MOST} are listed; type the start of a name to find others."));
+        }
+        // What is listed is what it was.
+        if chooser.reading && !shown.is_empty() {
+            weak(ui, "Reading again…".to_owned());
         }
         let left_out = chooser.left_out();
         if left_out > 0 {

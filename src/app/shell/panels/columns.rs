@@ -29,7 +29,7 @@ pub fn columns_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut A
         if let Preview::Failed(why) = &dialog.preview {
             ui.label(RichText::new(why).color(palette.warning).small());
         }
-        ui.label(RichText::new("Shift and a click set all columns from the one before to this one.").color(palette.text_weak).small());
+        ui.label(RichText::new("Shift+click sets all columns from the last one clicked to this one.").color(palette.text_weak).small());
         pictures_ui(ui, dialog, palette, actions);
         ui.add_space(6.0);
         let mut used = false;

@@ -5,6 +5,7 @@ use egui::{Align, Button, Label, Layout, RichText, Ui, vec2};
 use crate::app::look::{Palette, command_ui};
 use crate::app::model::log::Entry;
 use crate::app::model::{Action, Actions, Activity, Command, Level, Session};
+use crate::text;
 
 /// The line; `problem` says whether the panel of the problem is in sight.
 pub fn status_ui(ui: &mut Ui, session: &Session, problem: bool, palette: &Palette, actions: &mut Actions) {
@@ -80,14 +81,16 @@ fn what_goes_on(activity: &Activity) -> Option<String> {
 
 /// What answers here, and why it is not a GPU.
 fn device_ui(ui: &mut Ui, session: &Session, palette: &Palette) {
-    match session.gpu().and_then(|status| status.device.as_ref()) {
+    let Some(status) = session.gpu() else { return };
+    match &status.device {
         None => {}
         Some(Ok(device)) => {
             ui.label(RichText::new(&device.name).color(palette.text_weak));
         }
-        Some(Err(why)) => {
+        Some(Err(_)) => {
             // It lasts as long as the window, so it is no louder than a device's name.
-            let about = format!("No NVIDIA GPU is needed: engine auto searches on the CPU. {why}");
+            let why = text::sentence_case(status.why_not().unwrap_or_default());
+            let about = format!("No NVIDIA GPU is needed: engine auto searches on the CPU. {why}.");
             ui.label(RichText::new("No GPU").color(palette.text_weak)).on_hover_text(about);
         }
     }

@@ -249,10 +249,12 @@ fn what_an_engine_does_not_have_is_said() {
     let place = Place::new();
     let done = place.ok("run --generate uniform:n=20 --queries all --k 5 --engine kdtree --repeats 1 --warmup 0 --profile");
     assert_eq!(done.stderr, "note: the kdtree engine has no profile to give\n");
-    for engine in ["kdtree", "lockstep"] {
+    for (engine, profiled) in [("kdtree", false), ("lockstep", true)] {
         place.ok(&format!("run --generate uniform:n=20 --queries all --engine {engine} --repeats 1 --warmup 0 --profile --out {engine}"));
         let (_, timings) = table(&place.path(&format!("{engine}/timings.csv")));
-        assert!(timings.iter().any(|row| row[1] == "search") && !timings.iter().any(|row| row[1] == "profiled"), "{timings:?}");
+        assert!(timings.iter().any(|row| row[1] == "search") && timings.iter().any(|row| row[1] == "profiled") == profiled, "{timings:?}");
+        let trace = fs::read_to_string(place.path(&format!("{engine}/trace.json"))).unwrap();
+        assert_eq!(trace.contains("\"thread 0\""), profiled, "a CPU's threads have tracks");
     }
     assert!(done.stdout.contains("one repeat") && !done.stdout.contains("merges") && !done.stdout.contains("dist/s"), "{}", done.stdout);
 }

@@ -119,9 +119,8 @@ fn has_headings(path: &Path, progress: &dyn Progress) -> bool {
     let name = file_name(&file).to_ascii_lowercase();
     let ending = name.strip_suffix(".gz").unwrap_or(&name).rsplit('.').next().unwrap_or_default().to_owned();
     let Ok(info) = formats::describe(path, progress) else { return true };
-    let is_array = info.format.starts_with("NumPy") || info.format.starts_with("HDF5");
-    let is_bare = info.format.starts_with("delimited text") && info.format.contains("no header") && !begins_with_a_comment(&file);
-    SCANS.contains(&ending.as_str()) || !(is_array || is_bare)
+    let made_up = info.columns.iter().any(|column| column.made_up);
+    !made_up || SCANS.contains(&ending.as_str()) || begins_with_a_comment(&file)
 }
 
 /// Whether a text begins with a comment, in which names may stand.

@@ -47,8 +47,11 @@ pub struct FileInfo {
 /// Name, type and range of a column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ColumnInfo {
-    /// From the file, or generated.
+    /// From the file, or made up.
     pub name: String,
+    /// Whether the name is made up.
+    #[serde(skip)]
+    pub made_up: bool,
     /// The type of its content.
     pub kind: ColumnKind,
     /// The smallest finite value of a numeric column.
@@ -216,6 +219,7 @@ impl Sheet {
             .columns
             .iter()
             .map(|column| ColumnInfo {
+                made_up: column.made_up,
                 name: column.name.clone(),
                 kind: column.kind,
                 min: None,

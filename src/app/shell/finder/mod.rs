@@ -191,6 +191,7 @@ mod tests {
         let source = Source::File { path: path.clone(), columns: Default::default() };
         let cloud = crate::cloud::load(&source, false, &crate::progress::Silent).expect("a cloud");
         let column = |name: &str, kind| ColumnInfo {
+            made_up: false,
             name: name.to_owned(),
             kind,
             min: None,

@@ -124,7 +124,7 @@ fn a_row_is_found_and_asked_about_by_its_name() {
     let kinds = ["IA", "IL", "MO"];
     let mut text = "lon,lat,city,state\n".to_owned();
     (0..60).for_each(|at| text += &format!("{},{},City {at:02},{}\n", at % 9, at % 7, kinds[at % 3]));
-    text += "30,40,Colorado Springs,CO\n31,40,Ames,IA\n";
+    text += "30,40,Colorado Springs,CO\n31,40,Ames,IA\n1,2,Light,AR\n";
     std::fs::write(&path, text).expect("a file");
     let mut window = window(small);
     window.state_mut().send(Action::OpenPath(path));
@@ -146,6 +146,14 @@ fn a_row_is_found_and_asked_about_by_its_name() {
     window.get_by_label_contains("Row 61 is among them");
     ask(&mut window, "Boone");
     window.get_by_label_contains("No row is called “Boone”");
+    // A place that is called as something that the window does comes after it.
+    key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
+    window.get_by_role_and_label(Role::TextInput, "Find a command").type_text("light");
+    window.run_steps(3);
+    window.get_by_label("Row 62: find its neighbours.");
+    key(&mut window, egui::Modifiers::NONE, egui::Key::Enter);
+    window.run_steps(3);
+    assert_eq!(window.state().state().look, Look::Light);
 }
 
 #[test]

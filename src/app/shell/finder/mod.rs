@@ -38,17 +38,23 @@ pub fn find(words: &str, mode: Mode, state: &State, session: &Session) -> Vec<Fo
     let spelled = typed::spelled(words, mode, state);
     let typed: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
     let words: Vec<String> = words.split_whitespace().map(british).collect();
+    let mut rows = Vec::new();
     if mode.is_in(Mode::Explorer) {
         all.extend(choices::of_search(state, session));
         if !words.is_empty() {
             all.extend(choices::of_columns(state, session));
-            all.extend(choices::of_rows(&typed, session));
+            rows.extend(choices::of_rows(&typed, session));
         }
     }
-    let mut found: Vec<(usize, Found)> = all.into_iter().filter_map(|entry| Some((worth(&entry, &words)?, entry))).collect();
+    // What the window can do comes before a place that happens to be called so.
+    let all = all.into_iter().map(|entry| (0, entry)).chain(rows.into_iter().map(|row| (BEHIND, row)));
+    let mut found: Vec<(usize, Found)> = all.filter_map(|(behind, entry)| Some((behind + worth(&entry, &words)?, entry))).collect();
     found.sort_by_key(|(worth, _)| *worth);
     spelled.into_iter().chain(found.into_iter().map(|(_, entry)| entry)).collect()
 }
+
+/// How far rows are behind what begins with a word: as far as a word within another.
+const BEHIND: usize = 4;
 
 /// A word as the window spells it.
 fn british(word: &str) -> String {

@@ -150,7 +150,7 @@ fn a_row_is_found_and_asked_about_by_its_name() {
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
     window.get_by_role_and_label(Role::TextInput, "Find a command").type_text("light");
     window.run_steps(3);
-    window.get_by_label("Row 62: find its neighbours.");
+    window.get_by_label("Light, AR");
     key(&mut window, egui::Modifiers::NONE, egui::Key::Enter);
     window.run_steps(3);
     assert_eq!(window.state().state().look, Look::Light);

@@ -549,6 +549,17 @@ fn any_measure_of_a_run_has_its_histogram() {
 }
 
 #[test]
+fn before_a_run_the_next_query_is_the_next_row() {
+    let mut window = window(small);
+    let row = |window: &Window| window.state().session().answered.as_ref().map(|answered| answered.row());
+    press(&mut window, "Generate");
+    until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
+    let first = row(&window).expect("an answer");
+    window.key_press(egui::Key::N);
+    until(&mut window, "the next row", |app| app.session().answered.as_ref().is_some_and(|answered| answered.row() == first + 1));
+}
+
+#[test]
 fn shortcuts_work_and_stay_out_of_text() {
     let mut window = window(small);
     press(&mut window, "Run");

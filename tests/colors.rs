@@ -133,10 +133,21 @@ fn brushing_the_histogram_selects_by_value() {
     // The same typed.
     window.get_by_label("Select…").click();
     window.run_steps(3);
-    window.get_by_label("The lowest 10 %, about").click();
+    window.get_by_label("About the bottom 10 %").click();
     until(&mut window, "the lowest", |app| app.session().selection.rows().first() == Some(&0));
     assert_eq!(window.state().session().selection.by(), "size ≤ 28");
     assert_eq!(window.state().session().selection.rows()[..], [0, 1, 2, 3, 4, 6, 7, 8, 9]);
+    // A field is typed in without the menu going away.
+    window.get_by_label("Select…").click();
+    window.run_steps(3);
+    window.get_by_role_and_label(Role::SpinButton, "How many").click();
+    window.run_steps(3);
+    window.get_by_role_and_label(Role::TextInput, "How many").type_text("5");
+    window.key_press(egui::Key::Enter);
+    window.run_steps(3);
+    window.get_by_label("Highest").click();
+    until(&mut window, "the five highest", |app| app.session().selection.rows().len() == 5);
+    assert_eq!(window.state().session().selection.rows()[..], [73, 74, 75, 76, 77]);
 }
 
 #[test]

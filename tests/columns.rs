@@ -267,3 +267,20 @@ fn rows_that_are_pictures_are_shown_as_pictures() {
     window.run_steps(3);
     assert_eq!(pictures(&window), 0);
 }
+
+#[test]
+fn squares_of_numbers_are_offered_as_pictures() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let row = |at: usize| (0..64).map(|column| ((at * 7 + column * 3) % 17).to_string()).collect::<Vec<_>>().join(",") + "\n";
+    let path = folder.path().join("digits.csv");
+    std::fs::write(&path, (0..30).map(row).collect::<String>()).expect("a file");
+    let mut window = window(small);
+    window.state_mut().send(Action::Command(Command::Show(PaneKind::Neighbors)));
+    open(&mut window, &path, 30, 64);
+    assert_eq!(pictures(&window), 0);
+    window.get_by_label("Rows may be pictures of 8 × 8.");
+    press(&mut window, "Show as pictures");
+    window.run_steps(3);
+    assert!(pictures(&window) > 1);
+    assert!(window.query_by_label("Show as pictures").is_none());
+}

@@ -161,7 +161,8 @@ fn look_everywhere(factor: f32, scale: f32) -> BTreeSet<String> {
         look(&mut window, pane.title(), None, scrolls(pane));
     }
     window.state_mut().send(Command::ResetLayout);
-    for (menu, first) in [("File", "Open…"), ("Edit", "Undo"), ("Query", "Run"), ("View", "Fit the views to the cloud"), ("Help", "Find a command…")]
+    for (menu, first) in
+        [("File", "Open…"), ("Edit", "Undo"), ("Query", "Run"), ("View", "Fit the views to the cloud"), ("Help", "Find a row or a command…")]
     {
         let highest = |a: &egui_kittest::Node<'_>, b: &egui_kittest::Node<'_>| a.rect().top().total_cmp(&b.rect().top());
         window.query_all_by_role_and_label(Role::Button, menu).min_by(highest).expect("a menu").click();

@@ -63,7 +63,7 @@ fn what_a_run_should_take_stands_below_run_before_it_starts() {
 fn the_finder_finds_a_command_by_its_words_and_does_it() {
     let mut window = answered(|_| ());
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
-    window.get_by_role_and_label(Role::TextInput, "Find a command").type_text("hide left");
+    window.get_by_role_and_label(Role::TextInput, "Find a row or a command").type_text("hide left");
     window.run_steps(3);
     window.get_by_label_contains("Show or hide the left panel");
     key(&mut window, egui::Modifiers::NONE, egui::Key::Enter);
@@ -71,14 +71,14 @@ fn the_finder_finds_a_command_by_its_words_and_does_it() {
 
     // Down goes to the second that fits; Escape leaves without doing anything.
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
-    window.get_by_role_and_label(Role::TextInput, "Find a command").type_text("show");
+    window.get_by_role_and_label(Role::TextInput, "Find a row or a command").type_text("show");
     window.run_steps(2);
     key(&mut window, egui::Modifiers::NONE, egui::Key::ArrowDown);
     assert_eq!(window.state().session().finder.as_ref().map(|finder| finder.at), Some(1));
     key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
     assert!(window.state().session().finder.is_none());
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
-    window.get_by_role_and_label(Role::TextInput, "Find a command").type_text("no such thing");
+    window.get_by_role_and_label(Role::TextInput, "Find a row or a command").type_text("no such thing");
     window.run_steps(2);
     window.get_by_label("No matching command.");
 }
@@ -91,7 +91,7 @@ fn the_finder_opens_a_path_and_sets_k_an_engine_a_colour_and_an_axis() {
     let mut window = answered(|_| ());
     let ask = |window: &mut Window, words: &str| {
         key(window, egui::Modifiers::COMMAND, egui::Key::P);
-        window.get_by_role_and_label(Role::TextInput, "Find a command").type_text(words);
+        window.get_by_role_and_label(Role::TextInput, "Find a row or a command").type_text(words);
         window.run_steps(3);
         key(window, egui::Modifiers::NONE, egui::Key::Enter);
     };
@@ -130,7 +130,7 @@ fn a_row_is_found_and_asked_about_by_its_name() {
     window.state_mut().send(Action::OpenPath(path));
     until(&mut window, "the answer", |app| app.session().answer_sentence().is_some_and(|said| said.contains("City")));
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
-    window.get_by_role_and_label(Role::TextInput, "Find a command").type_text("colorado");
+    window.get_by_role_and_label(Role::TextInput, "Find a row or a command").type_text("colorado");
     until(&mut window, "the names", |app| app.session().row_names.is_some());
     window.get_by_label("Row 60: find its neighbours.");
     key(&mut window, egui::Modifiers::NONE, egui::Key::Enter);
@@ -148,7 +148,7 @@ fn a_row_is_found_and_asked_about_by_its_name() {
     window.get_by_label_contains("No row is called “Boone”");
     // A place that is called as something that the window does comes after it.
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
-    window.get_by_role_and_label(Role::TextInput, "Find a command").type_text("light");
+    window.get_by_role_and_label(Role::TextInput, "Find a row or a command").type_text("light");
     window.run_steps(3);
     window.get_by_label("Light, AR");
     key(&mut window, egui::Modifiers::NONE, egui::Key::Enter);
@@ -167,8 +167,8 @@ fn the_finders_list_scrolls_and_long_hits_end_within_it() {
         }
     });
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
-    let field = window.get_by_role_and_label(Role::TextInput, "Find a command").rect();
-    window.get_by_role_and_label(Role::TextInput, "Find a command").type_text("very long");
+    let field = window.get_by_role_and_label(Role::TextInput, "Find a row or a command").rect();
+    window.get_by_role_and_label(Role::TextInput, "Find a row or a command").type_text("very long");
     window.run_steps(3);
     let hit = window.get_by_label_contains("Open a very long name").rect();
     assert!(hit.right() <= field.right() + 1.0, "{hit:?} leaves {field:?}");
@@ -189,7 +189,7 @@ fn the_finder_has_every_look() {
     let mut window = window(small);
     for (words, look) in [("dark", Look::Dark), ("high contrast", Look::HighContrast), ("light look", Look::Light), ("system look", Look::System)] {
         key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
-        window.get_by_role_and_label(Role::TextInput, "Find a command").type_text(words);
+        window.get_by_role_and_label(Role::TextInput, "Find a row or a command").type_text(words);
         window.run_steps(3);
         key(&mut window, egui::Modifiers::NONE, egui::Key::Enter);
         assert_eq!(window.state().state().look, look, "{words}");
@@ -205,6 +205,16 @@ fn keys_are_called_by_their_signs() {
     for name in ["Equals", "Minus", "Questionmark"] {
         assert!(window.query_by_label_contains(name).is_none(), "{name}");
     }
+    // It is longer than the window, and keys scroll it.
+    let top = |window: &Window| window.get_by_role_and_label(Role::Label, "?").rect().top();
+    let before = top(&window);
+    window.key_press(egui::Key::End);
+    window.run_steps(20);
+    let end = top(&window);
+    assert!(end < before - 100.0, "{before} {end}");
+    window.key_press(egui::Key::PageUp);
+    window.run_steps(20);
+    assert!(top(&window) > end);
 }
 
 /// 1280 × 800 pixels at 150 and at 300 %.
@@ -324,7 +334,7 @@ fn files_that_were_opened_are_remembered_and_opened_again() {
     }
     assert_eq!(window.state().state().recent, [path("one.csv"), path("two.csv")], "the latest first, each once");
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
-    window.get_by_role_and_label(Role::TextInput, "Find a command").type_text("two.csv");
+    window.get_by_role_and_label(Role::TextInput, "Find a row or a command").type_text("two.csv");
     window.run_steps(2);
     key(&mut window, egui::Modifiers::NONE, egui::Key::Enter);
     let wanted = path("two.csv");
@@ -663,6 +673,6 @@ fn a_pane_is_drawn_in_more_pixels_and_as_shapes() {
     assert!((tree.size().width() - once.0 as f32).abs() < 2.0);
     let [r, g, b, _] = Palette::LIGHT.query.to_array();
     assert!(text.contains(&format!("#{r:02x}{g:02x}{b:02x}")), "the query is a shape of its colour");
-    assert!(text.contains("nearest of row ") && text.contains("data:image/png;base64,"), "text stays text; points are a picture");
+    assert!(text.contains("nearest to row ") && text.contains("data:image/png;base64,"), "text stays text; points are a picture");
     assert!(!text.contains("Single colour") && !text.contains("Drag the ring"), "what the window is for is not in it");
 }

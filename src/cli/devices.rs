@@ -114,12 +114,12 @@ mod tests {
         let lines =
             [line("a", Group::Exhaustive, DeviceId::Gpu(0)), missing, line("bb", Group::Cpu, DeviceId::Cpu), line("c", Group::Cpu, DeviceId::Cpu)];
         let expected = "\
-Exhaustive, on a GPU
+Exhaustive
 a   runs on 0        device 0
       memory         9 MiB
 a   cannot run on 1  no driver
 
-On the CPU
+On the CPU only
 bb  runs on cpu      device cpu
       memory         9 MiB
 c   runs on cpu      device cpu

@@ -9,7 +9,7 @@ use crate::progress::Progress;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Group {
-    /// Computes the distance of every point to every query, on a GPU.
+    /// Computes the distance of every point to every query.
     Exhaustive,
     /// Prunes points with an index.
     Indexed,
@@ -26,10 +26,10 @@ impl Group {
     /// The heading in listings.
     pub const fn title(self) -> &'static str {
         match self {
-            Self::Exhaustive => "Exhaustive, on a GPU",
+            Self::Exhaustive => "Exhaustive",
             Self::Indexed => "Indexed",
             Self::Selection => "k-selection of the literature",
-            Self::Cpu => "On the CPU",
+            Self::Cpu => "On the CPU only",
         }
     }
 }

@@ -74,7 +74,9 @@ impl Selected {
         for against in self.against.iter().filter(|against| Arc::ptr_eq(&against.cloud, &self.cloud)) {
             table = against.with(table, move |at| rows[at]);
         }
-        let numbers = self.channel.as_deref().filter(|channel| channel.whose == Whose::Data);
+        // What was analysed has a column of its own already.
+        let is_analysed = |title: &str| self.analysed.is_some() && AnalysisKind::ALL.iter().any(|kind| kind.title() == title);
+        let numbers = self.channel.as_deref().filter(|channel| channel.whose == Whose::Data && !is_analysed(&channel.title));
         match numbers.and_then(|channel| Some((channel, channel.numbers.as_ref()?))) {
             Some((channel, numbers)) if table.columns().iter().all(|column| *column.name != *channel.title) => {
                 let value = move |at: usize| {

@@ -116,6 +116,13 @@ impl Chooser {
         })
     }
 
+    /// The only one that begins as what is typed does.
+    pub fn only(&self) -> Option<String> {
+        let mut shown = self.shown().take(2);
+        let only = shown.next().filter(|_| shown.next().is_none() && !self.reading && !self.typed().1.is_empty())?;
+        Some(only.name.clone())
+    }
+
     /// Why nothing is listed, where nothing is.
     pub fn nothing(&self) -> Option<String> {
         let (Ok(items), None) = (&self.items, self.shown().next()) else { return None };
@@ -125,7 +132,7 @@ impl Chooser {
             () if items.is_empty() => "This folder is empty.".to_owned(),
             () if !begin.is_empty() && self.asked_by != AskedBy::Export => format!("Nothing here begins with “{begin}”."),
             () if self.left_out() > 0 => "There is no file here that Warpscope opens.".to_owned(),
-            () => "All that is here is hidden.".to_owned(),
+            () => "There are only hidden files here.".to_owned(),
         })
     }
 
@@ -218,7 +225,7 @@ mod tests {
         };
         assert_eq!(only(&[]), "This folder is empty.");
         assert_eq!(only(&[("notes.pdf", true), (".git", false)]), "There is no file here that Warpscope opens.");
-        assert_eq!(only(&[(".git", false)]), "All that is here is hidden.");
+        assert_eq!(only(&[(".git", false)]), "There are only hidden files here.");
         let mut chooser = chooser("/x/");
         chooser.enter("/y/".into());
         assert_eq!(said(&chooser), "Reading…");

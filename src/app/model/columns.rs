@@ -68,6 +68,8 @@ pub enum ColumnsAction {
     },
     /// Rows are to be pictures, or none.
     Pictures(Option<Pictures>),
+    /// Rows are pictures from now on, without a look at the table.
+    ShowPictures(Pictures),
     /// All numbers that are neither label nor name are to be coordinates.
     AllNumbers,
     /// What is set is to be used.

@@ -13,8 +13,8 @@ pub struct Document {
 }
 
 const SOURCES: [(&str, &str); 15] = [
-    ("README.md", include_str!("../../../README.md")),
     ("docs/tour.md", include_str!("../../../docs/tour.md")),
+    ("README.md", include_str!("../../../README.md")),
     ("docs/selecting.md", include_str!("../../../docs/selecting.md")),
     ("docs/analyse.md", include_str!("../../../docs/analyse.md")),
     ("docs/formats.md", include_str!("../../../docs/formats.md")),
@@ -155,7 +155,9 @@ mod tests {
         }
         let tour = &DOCUMENTS[named("docs/tour.md").expect("the tour")];
         assert!(count(tour, "ZIP CODES") > 0 && count(tour, "no such words") == 0 && count(tour, " ") == 0);
-        assert!(targets(&DOCUMENTS[0].text).any(|target| target == "docs/formats.md"), "the overview leads to the formats");
+        let overview = &DOCUMENTS[named("README.md").expect("the overview")];
+        assert!(targets(&overview.text).any(|target| target == "docs/formats.md"), "the overview leads to the formats");
+        assert_eq!(DOCUMENTS[0].path, "docs/tour.md", "what one can do comes first");
     }
 
     #[test]

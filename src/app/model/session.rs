@@ -279,6 +279,14 @@ impl Session {
         pictures.filter(|pictures| pictures.fits(cloud.dims()))
     }
 
+    /// The pictures that rows of the cloud that is shown may be, where nobody said whether they are: squares of at least 8 × 8 of numbers that
+    /// are not negative.
+    pub fn offered_pictures(&self) -> Option<Pictures> {
+        let cloud = self.cloud.as_ref().filter(|_| self.roles.pictures == Pictured::Named && self.pictures_named.is_none())?;
+        let has_pixels = cloud.axes().iter().all(|axis| axis.min >= 0.0);
+        Pictures::possible(cloud.dims()).into_iter().find(|pictures| has_pixels && pictures.channels == 1 && pictures.width >= 8)
+    }
+
     /// Whether a legend is drawn: in the window always, in a picture where it is asked for.
     pub fn has_legend(&self) -> bool {
         self.picture.as_ref().is_none_or(|picture| picture.legend)

@@ -96,6 +96,11 @@ impl Telling {
         match self.found {
             0 if self.is_itself => format!("{} is its own nearest; ask for more, or exclude the query itself.", text::sentence_case(&self.whose)),
             0 => format!("Nothing was found near {}.", self.whose),
+            _ if self.distances.iter().all(|&distance| distance == 0.0) => {
+                let (points, are) =
+                    if self.found == 1 { ("point".to_owned(), "is") } else { (text::count(self.found as u64, "point", "points"), "are") };
+                format!("The {points} nearest to {} {are} at the very same place.", self.whose)
+            }
             1 => format!("The point nearest to {} is within {}.", self.whose, self.within),
             found => format!("The {} points nearest to {} are all within {}.", text::thousands(found as u64), self.whose, self.within),
         }
@@ -284,6 +289,18 @@ mod tests {
         let all = names(&beside(&["pop", "city", "state"], rows.clone()), &Roles::default());
         assert_eq!(all, [Some("Ames".to_owned()), Some("Boone".to_owned()), None, Some("Tama".to_owned())]);
         assert!(names(&beside(&["pop"], vec![vec![Cell::Number(0.5)]; 3]), &Roles::default()).iter().all(Option::is_none), "numbers are no names");
+    }
+
+    #[test]
+    fn neighbours_in_the_same_place_are_said_to_be() {
+        let telling = |distances: &[f64], within: &str| {
+            let (whose, within) = ("Holtsville, NY".to_owned(), within.to_owned());
+            Telling { found: distances.len(), whose, within, distances: distances.to_vec(), unit: Some("km"), kinds: None, is_itself: false }
+                .sentence()
+        };
+        assert_eq!(telling(&[0.0, 0.0], "0 km"), "The 2 points nearest to Holtsville, NY are at the very same place.");
+        assert_eq!(telling(&[0.0], "0 km"), "The point nearest to Holtsville, NY is at the very same place.");
+        assert_eq!(telling(&[0.0, 2.0], "2 km"), "The 2 points nearest to Holtsville, NY are all within 2 km.");
     }
 
     fn text(text: &str) -> Cell {

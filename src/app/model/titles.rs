@@ -40,7 +40,7 @@ fn places(session: &Session) -> Option<String> {
     let telling = session.answered.as_ref().map(|answered| Telling::of(answered, session.picked, session.listed_beside(), &session.roles));
     let what = telling.filter(|telling| telling.found > 0).map_or_else(points, |telling| {
         let whose = if telling.whose == Telling::PLACE { "a place" } else { &telling.whose };
-        if telling.found == 1 { format!("Nearest of {whose}") } else { format!("{} nearest of {whose}", text::thousands(telling.found as u64)) }
+        if telling.found == 1 { format!("Nearest to {whose}") } else { format!("{} nearest to {whose}", text::thousands(telling.found as u64)) }
     });
     Some(format!("{what} — {}", source(cloud)))
 }
@@ -78,6 +78,6 @@ mod tests {
         let answered = Answered { record: Arc::clone(&record), query: 1 };
         (session.picked, session.answered) = (Some(Picked::Row(answered.row())), Some(answered));
         let title = title_of(PaneKind::Space, &state, &session);
-        assert!(title.contains(" nearest of row ") && title.ends_with(&format!(" — {spec}")), "{title}");
+        assert!(title.contains(" nearest to row ") && title.ends_with(&format!(" — {spec}")), "{title}");
     }
 }

@@ -55,7 +55,7 @@ fn analysis_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     against_ui(ui, context);
     let Some(analysed) = session.analysed() else {
         if let Activity::Preparing { what, fraction } = &session.activity {
-            return empty_ui(ui, &format!("{what}{}", percent_done(*fraction)), "Cancel, in the status line, stops it.", context.palette);
+            return empty_ui(ui, &format!("{what}{}", percent_done(*fraction)), "Press Cancel in the status line to stop it.", context.palette);
         }
         let next = "Density, outliers, hubs, dimension, duplicates and components, and how well neighbours tell a label: each can colour the points, be brushed, and be exported.";
         return empty_ui(ui, "What do the neighbours of all rows say?", next, context.palette);
@@ -208,7 +208,7 @@ fn colour_ui(ui: &mut Ui, kind: AnalysisKind, is_there: bool, context: &mut Pane
 fn confusion_ui(ui: &mut Ui, analysed: &Analysed, of: &Classified, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let column = analysed.labels.as_deref().unwrap_or_default();
-    heading_ui(ui, "Label, and what its neighbours’ majority names");
+    heading_ui(ui, "Each row’s label, and what most of its neighbours are");
     ui.horizontal_wrapped(|ui| {
         let wrong = of.points - of.correct;
         let rows = text::count(wrong, "row disagrees with its neighbours", "rows disagree with their neighbours");
@@ -221,7 +221,7 @@ fn confusion_ui(ui: &mut Ui, analysed: &Analysed, of: &Classified, context: &mut
     let mut pressed: Option<&Confusion> = None;
     if of.labels.len() <= MOST_LABELS {
         Grid::new("confusion").num_columns(of.labels.len() + 1).spacing([8.0, 2.0]).striped(true).show(ui, |ui| {
-            ui.label(RichText::new(format!("{column} ↓ named →")).color(palette.text_weak));
+            ui.label(RichText::new(format!("{column} ↓ neighbours →")).color(palette.text_weak));
             of.labels.iter().for_each(|label| drop(ui.label(RichText::new(label).strong())));
             ui.end_row();
             for (label, name) in of.labels.iter().enumerate() {

@@ -1,4 +1,7 @@
-//! What the picked query and its neighbours are called, beside their points: where names would cover one another the nearer's stays.
+//! What the picked query and its neighbours are called, beside their points, and how far they are where that has a unit. Where names would
+//! cover one another the nearer's stays; those in one place are listed together.
+
+use std::collections::HashMap;
 
 use egui::{FontId, Pos2, Rect, Ui, Vec2, vec2};
 
@@ -9,6 +12,9 @@ use crate::text;
 
 /// Names that are looked for room for.
 const MOST: usize = 80;
+
+/// Names that are listed in one place; of more it is said how many.
+const TOGETHER: usize = 3;
 
 /// From a point to its name.
 const GAP: f32 = 7.0;
@@ -23,6 +29,8 @@ pub fn names_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, screen: &dyn Fn(
     let data = &answered.record.cloud;
     let rows = answered.rows_to_tell();
     let names = session.listed_beside().map(|beside| telling::names(beside, &session.roles)).unwrap_or_default();
+    let metric = answered.record.spec.metric;
+    let far: HashMap<u32, f32> = metric.unit().map(|_| answered.neighbors().collect()).unwrap_or_default();
     let painter = ui.painter().with_clip_rect(rect);
     // The points themselves are not covered either.
     let around = |place: Pos2| Rect::from_center_size(place, Vec2::splat(8.0));
@@ -31,10 +39,26 @@ pub fn names_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, screen: &dyn Fn(
     // The query first, which is last where it is none of its own neighbours.
     let own = places.iter().position(|(row, _)| answered.record.query_cloud.is_none() && *row == answered.row());
     let others = (0..places.len()).filter(|at| Some(*at) != own);
+    let called = |at: usize| names.get(at).cloned().flatten().unwrap_or_else(|| text::thousands(data.record(places[at].0 as usize)));
+    let in_one_place = |a: Pos2, b: Pos2| a.distance(b) < 0.5;
+    let mut named: Vec<Pos2> = Vec::new();
     for at in own.into_iter().chain(others).take(MOST) {
         let (row, place) = &places[at];
         let Some(place) = place.filter(|place| rect.contains(*place)) else { continue };
-        let name = names.get(at).cloned().flatten().unwrap_or_else(|| text::thousands(data.record(*row as usize)));
+        if named.iter().any(|&other| in_one_place(other, place)) {
+            continue;
+        }
+        named.push(place);
+        let here: Vec<usize> =
+            (0..places.len()).filter(|&other| other != at && places[other].1.is_some_and(|other| in_one_place(other, place))).collect();
+        let all: Vec<String> = std::iter::once(at).chain(here.iter().copied().take(TOGETHER - 1)).map(called).collect();
+        let more = (here.len() + 1).saturating_sub(TOGETHER);
+        let more = if more > 0 { format!(" +{more}") } else { String::new() };
+        let distance = far
+            .get(row)
+            .filter(|_| Some(at) != own)
+            .map_or_else(String::new, |&far| format!(" {}", telling::distance_text(metric, metric.distance(far))));
+        let name = format!("{}{more}{distance}", all.join(", "));
         let galley = painter.layout_no_wrap(name, FontId::proportional(12.0), context.palette.text);
         // The query's marker is wider than a point.
         let (gap, size) = (if Some(at) == own { WIDE_GAP } else { GAP }, galley.size());

@@ -28,6 +28,8 @@ fn also(command: Command, input: &mut egui::InputState) -> bool {
     match command {
         // Larger is ⌘= or ⌘+, and a keyboard may need Shift for either; ? always needs it.
         Command::ScaleUp => input.consume_key(Modifiers::COMMAND, Key::Plus),
+        // The finder also finds rows, which is what Find means elsewhere.
+        Command::Find => input.consume_key(Modifiers::COMMAND, Key::F),
         Command::Redo => input.consume_key(Modifiers::COMMAND, Key::Y),
         Command::Shortcuts => input.consume_key(Modifiers::SHIFT, Key::Questionmark),
         // A presenter's remote control has these.

@@ -2,7 +2,7 @@
 
 use super::super::planner::{Job, Planner, about};
 use super::super::{Phase, QuerySpec, RunRecord};
-use crate::knn::Shape;
+use crate::knn::{Shape, Stage};
 use crate::text;
 
 /// How many times the points the outlook is for.
@@ -33,7 +33,7 @@ pub fn where_time_goes(record: &RunRecord) -> Option<String> {
     Some(format!("{} {}: {}.", queries, text::time(total), listed.join(", ")))
 }
 
-/// What ten times the points would take: the measured search, scaled as the planner expects of the engine.
+/// What ten times the points would take: the measured search, and the index if one was built, scaled as the planner expects of the engine.
 ///
 /// `None` where the engine is not known here, or could not search so many.
 pub fn outlook(record: &RunRecord, planner: &Planner) -> Option<String> {
@@ -45,10 +45,14 @@ pub fn outlook(record: &RunRecord, planner: &Planner) -> Option<String> {
     if more.n > engine.limits.n {
         return None;
     }
-    let factor = planner.growth(engine, Some(&record.device), &shape, &more);
-    let search = record.summary.search_ms_median;
-    (factor.is_finite() && factor > 0.0 && search > 0.0)
-        .then(|| format!("Ten times the points{}: {} to search.", if all { ", each a query" } else { "" }, about(search * factor)))
+    let grown = |stage, ms: f64| {
+        let ms = ms * planner.growth(engine, Some(&record.device), stage, &shape, &more);
+        Some(ms).filter(|ms| ms.is_finite() && *ms > 0.0)
+    };
+    let search = grown(Stage::Search, record.summary.search_ms_median)?;
+    let built: f64 = record.samples.iter().filter(|sample| sample.phase == Phase::BuildIndex).map(|sample| sample.duration_ms).sum();
+    let index = grown(Stage::Setup, built).map_or_else(String::new, |ms| format!(", {} to build the index", about(ms)));
+    Some(format!("Ten times the points{}: {} to search{index}.", if all { ", each a query" } else { "" }, about(search)))
 }
 
 #[cfg(test)]
@@ -82,7 +86,7 @@ mod tests {
         let planner = Planner::default();
         let engine = record.descriptor().expect("an engine of ours");
         let shape = Job::shape_of(&record);
-        let factor = planner.growth(engine, Some(&record.device), &shape, &Shape { n: 10 * shape.n, ..shape });
+        let factor = planner.growth(engine, Some(&record.device), Stage::Search, &shape, &Shape { n: 10 * shape.n, ..shape });
         assert!((1.0..=12.0).contains(&factor), "{factor}");
         let expected = format!("Ten times the points: {} to search.", about(10.0 * factor));
         assert_eq!(outlook(&record, &planner), Some(expected.clone()));
@@ -90,7 +94,11 @@ mod tests {
         record.head.summary.search_ms_median = 1000.0;
         planner.learn(engine, &shape, &record);
         record.head.summary.search_ms_median = 10.0;
-        assert_eq!(outlook(&record, &planner), Some(expected));
+        assert_eq!(outlook(&record, &planner), Some(expected.clone()));
+        // An index takes longer to build, too.
+        record.samples.push(Sample { phase: Phase::BuildIndex, repeat: 0, chunk: 0, start_ms: 0.0, duration_ms: 5.0 });
+        let said = outlook(&record, &planner).expect("it grows too");
+        assert!(said.starts_with(expected.trim_end_matches('.')) && said.ends_with(" to build the index."), "{said}");
         // Where all rows are queries, there are ten times as many.
         record.head.spec.queries = QuerySpec::All;
         let said = outlook(&record, &planner).expect("it grows too");

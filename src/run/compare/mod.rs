@@ -149,6 +149,8 @@ pub struct Comparison {
     /// What each did once before its searches, in milliseconds: upload and index.
     #[serde(skip)]
     setup_ms: [f64; 2],
+    /// What that was: `upload and index`.
+    setup: String,
 }
 
 impl Comparison {
@@ -187,7 +189,7 @@ pub fn compare(a: &SavedRun, b: &SavedRun) -> Comparison {
     let differences = differ.map(|parameter| format!("{}: {} against {}", parameter.name, spelled(&parameter.a), spelled(&parameter.b))).collect();
     let (answers, no_answers) = Answers::of(a, b).map_or_else(|why| (None, Some(why)), |answers| (Some(answers), None));
     let setup_ms = [sentence::setup_ms(a), sentence::setup_ms(b)];
-    Comparison { differences, parameters, other_job, answers, no_answers, phases, setup_ms }
+    Comparison { differences, parameters, other_job, answers, no_answers, phases, setup_ms, setup: sentence::setup_text([a, b]) }
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use super::{ComparedPhase, Comparison, Verdict};
 use crate::run::Phase;
 use crate::text;
 
-/// Phases that are done once before the searches.
-const SETUP: [Phase; 2] = [Phase::Upload, Phase::BuildIndex];
+/// Phases that are done once before the searches, and what they are called in the sentence.
+const SETUP: [(Phase, &str); 2] = [(Phase::Upload, "upload"), (Phase::BuildIndex, "index")];
 
 impl Comparison {
     /// Which of the two searches faster, how many times, and what becomes of that when what is done once before is counted in; or why it
@@ -18,7 +18,7 @@ impl Comparison {
         let search = searches.next().filter(|_| searches.next().is_none())?;
         let names = names(search);
         let neighbours = match &self.answers {
-            Some(answers) if answers.identical() => ", with the same neighbours to the bit",
+            Some(answers) if answers.identical() => ", with identical neighbours",
             Some(_) => ", with other neighbours",
             None => "",
         };
@@ -33,14 +33,16 @@ impl Comparison {
                     let totals = [a, b];
                     let times = totals[slower] / totals[faster];
                     format!(
-                        "; counting upload and index, {}",
+                        "; counting the {}, {}",
+                        self.setup,
                         if times >= 1.0 { faster_text(times) } else { format!("slower: {} times as long", text::digits(1.0 / times, 2)) }
                     )
                 });
                 let times = faster_text(medians[slower] / medians[faster].max(f64::MIN_POSITIVE));
                 {
                     let than = if times.ends_with("faster") { "than" } else { "as" };
-                    format!("{} searches {times} {than} {}{neighbours}{setup}.", names[faster], names[slower])
+                    let doubt = doubt(search).map_or_else(String::new, |doubt| format!(" {doubt}"));
+                    format!("{} searches {times} {than} {}{neighbours}{setup}.{doubt}", names[faster], names[slower])
                 }
             }
         })
@@ -51,6 +53,20 @@ impl Comparison {
         let setups = self.setup_ms;
         (setups != [0.0; 2]).then(|| [medians[0] + setups[0], medians[1] + setups[1]])
     }
+}
+
+/// A warning where the repeats of either are so far apart that another run may well say something else.
+fn doubt(search: &ComparedPhase) -> Option<String> {
+    /// The interquartile range, as a share of the median, from which on a median says little.
+    const WIDE: f64 = 0.3;
+    let wide = |spread: &super::Spread| spread.median > 0.0 && (spread.upper_quartile - spread.lower_quartile) / spread.median > WIDE;
+    let which = match (wide(&search.a), wide(&search.b)) {
+        (true, true) => "both runs",
+        (true, false) => "A",
+        (false, true) => "B",
+        (false, false) => return None,
+    };
+    Some(format!("The repeats of {which} scatter widely: repeat the runs, or ask for more repeats."))
 }
 
 /// `3.3 times as fast`, or `2 % faster`.
@@ -69,8 +85,20 @@ fn names(search: &ComparedPhase) -> [String; 2] {
 
 /// What a run did once before its searches, in milliseconds: a median each.
 pub(super) fn setup_ms(run: &super::SavedRun) -> f64 {
-    let medians = run.phases.iter().filter(|((_, phase), _)| SETUP.contains(phase)).map(|(_, times)| super::Spread::of(times).median);
-    medians.sum()
+    setup(run).map(|(_, ms)| ms).sum()
+}
+
+/// `upload and index`: what either run did before its searches.
+pub(super) fn setup_text(runs: [&super::SavedRun; 2]) -> String {
+    let done = SETUP.iter().filter(|(_, name)| runs.iter().any(|run| setup(run).any(|(of, ms)| of == *name && ms > 0.0)));
+    done.map(|(_, name)| *name).collect::<Vec<_>>().join(" and ")
+}
+
+fn setup(run: &super::SavedRun) -> impl Iterator<Item = (&'static str, f64)> {
+    run.phases.iter().filter_map(|((_, phase), times)| {
+        let (_, name) = SETUP.iter().find(|(of, _)| of == phase)?;
+        Some((*name, super::Spread::of(times).median))
+    })
 }
 
 #[cfg(test)]
@@ -100,7 +128,14 @@ mod tests {
         let a = saved(&searches("lockstep", &[33.0, 34.0, 32.0]));
         let b = saved(&format!("kdtree,build index,0,0,0,56\n{}", searches("kdtree", &[10.0, 9.9, 10.1])));
         let said = compare(&a, &b).sentence().unwrap();
-        assert_eq!(said, "B (kdtree) searches 3.3 times as fast as A (lockstep); counting upload and index, slower: 2.0 times as long.");
+        assert_eq!(said, "B (kdtree) searches 3.3 times as fast as A (lockstep); counting the index, slower: 2.0 times as long.");
+    }
+
+    #[test]
+    fn repeats_that_scatter_are_said_to() {
+        let (a, b) = (saved(&searches("lockstep", &[33.0, 34.0, 32.0])), saved(&searches("bvh", &[10.0, 2.0, 16.0])));
+        let said = compare(&a, &b).sentence().unwrap();
+        assert!(said.ends_with(". The repeats of B scatter widely: repeat the runs, or ask for more repeats."), "{said}");
     }
 
     #[test]

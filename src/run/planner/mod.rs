@@ -28,7 +28,7 @@ pub(super) use resident::{is_taken_in, release_made, taken_in, waited, waited_ms
 
 use super::{Phase, RunRecord};
 use crate::engines::registry;
-use crate::knn::{Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, Peaks, Shape};
+use crate::knn::{Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, Peaks, Shape, Stage};
 use rates::Rates;
 use store::Known;
 
@@ -65,9 +65,9 @@ impl Planner {
 
     /// By what factor a search takes longer for one problem than for another. What was learnt of single sizes is left aside: it would tell of
     /// one of the two only.
-    pub fn growth(&self, engine: &Descriptor, device: Option<&DeviceInfo>, from: &Shape, to: &Shape) -> f64 {
+    pub fn growth(&self, engine: &Descriptor, device: Option<&DeviceInfo>, stage: Stage, from: &Shape, to: &Shape) -> f64 {
         let rates = device.and_then(|device| self.lock().rates.get(&key(engine, device)).cloned()).unwrap_or_default();
-        let declared = |shape: &Shape| rates.declared_search_ms(&(engine.cost)(shape, kind(engine, device)));
+        let declared = |shape: &Shape| rates.declared_ms(stage, &(engine.cost)(shape, kind(engine, device)));
         declared(to) / declared(from)
     }
 

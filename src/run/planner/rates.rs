@@ -69,9 +69,9 @@ impl Rates {
         Forecast { setup_ms: of(Stage::Setup), search_ms: of(Stage::Search) }
     }
 
-    /// The search as measured rates have it, without corrections by runs.
-    pub fn declared_search_ms(&self, cost: &Cost) -> f64 {
-        cost.ms(Stage::Search, |term| self.scale(term))
+    /// A stage as measured rates have it, without corrections by runs.
+    pub fn declared_ms(&self, stage: Stage, cost: &Cost) -> f64 {
+        cost.ms(stage, |term| self.scale(term))
     }
 
     /// Fits the scales of terms to trials. Each round changes a term's scale by the mean of the trials' remaining errors (as

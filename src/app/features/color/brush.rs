@@ -1,6 +1,7 @@
 //! How values are spread, above their colours: a histogram to brush, and thresholds to type.
 
-use egui::{DragValue, PointerButton, Pos2, Rect, Response, RichText, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
+use egui::containers::menu::{MenuButton, MenuConfig};
+use egui::{DragValue, PointerButton, PopupCloseBehavior, Pos2, Rect, Response, RichText, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use crate::app::look::Palette;
 use crate::app::look::focus::{arrows, is_keyed};
@@ -99,7 +100,9 @@ fn keyed_ui(ui: &Ui, response: &Response, bins: usize) -> Option<[usize; 2]> {
 /// A menu that selects by value: between two that are typed, or the highest and lowest.
 pub fn select_ui(ui: &mut Ui, channel: &Channel, numbers: &Numbers, actions: &mut Actions) {
     let id = ui.scope_id().with(("select by", &channel.title));
-    let button = ui.menu_button("Select…", |ui| {
+    // A click on a field is none on an item: it is typed in.
+    let stays = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
+    let (button, _) = MenuButton::new("Select…").config(stays).ui(ui, |ui| {
         ui.set_min_width(190.0);
         ui.label(RichText::new(format!("By {}", channel.title)).strong());
         // What was typed is of these values, and not of others of the same name.
@@ -126,20 +129,35 @@ pub fn select_ui(ui: &mut Ui, channel: &Channel, numbers: &Numbers, actions: &mu
             actions.send(ColorAction::SelectBetween(from, to, how));
             ui.close();
         };
-        if ui.add_enabled(from <= to, egui::Button::new("Select what is between")).clicked() {
+        if ui.add_enabled(from <= to, egui::Button::new("Select this range")).clicked() {
             choose(ui, from, to);
         }
         ui.separator();
-        for (text, share) in [("The highest 1 %, about", 0.99), ("The highest 10 %, about", 0.9)] {
+        for (text, share) in [("About the top 1 %", 0.99), ("About the top 10 %", 0.9)] {
             if ui.button(text).clicked() {
                 choose(ui, numbers.quantile(share), f64::INFINITY);
             }
         }
-        for (text, share) in [("The lowest 1 %, about", 0.01), ("The lowest 10 %, about", 0.1)] {
+        for (text, share) in [("About the bottom 1 %", 0.01), ("About the bottom 10 %", 0.1)] {
             if ui.button(text).clicked() {
                 choose(ui, f64::NEG_INFINITY, numbers.quantile(share));
             }
         }
+        ui.separator();
+        let id = id.with("so many");
+        let mut count: usize = ui.data(|data| data.get_temp(id)).unwrap_or(100);
+        ui.horizontal(|ui| {
+            ui.reset_style();
+            let label = ui.label("How many");
+            ui.add(DragValue::new(&mut count).range(1..=usize::MAX).speed(1.0)).labelled_by(label.id);
+            for (text, highest) in [("Highest", true), ("Lowest", false)] {
+                if ui.button(text).on_hover_text("So many points; those with the same value as the last one are selected too.").clicked() {
+                    actions.send(ColorAction::SelectMost { count, highest, how });
+                    ui.close();
+                }
+            }
+        });
+        ui.data_mut(|data| data.insert_temp(id, count));
     });
-    button.response.on_hover_text("Select points by this value: between two numbers, or the highest and lowest.");
+    button.on_hover_text("Select points by this value: between two numbers, or the highest and lowest.");
 }

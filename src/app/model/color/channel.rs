@@ -96,6 +96,15 @@ impl Numbers {
         self.sample.get(at.min(last)).map_or(f64::NAN, |&value| f64::from(value)) + self.offset
     }
 
+    /// The value that so many are not below, or not above; of fewer, the last. `None` where there are none.
+    pub fn extreme(&self, count: usize, highest: bool) -> Option<f64> {
+        let mut values: Vec<f32> = self.values.values.iter().copied().filter(|value| !value.is_nan()).collect();
+        let at = count.min(values.len()).checked_sub(1)?;
+        let order = |a: &f32, b: &f32| if highest { b.total_cmp(a) } else { a.total_cmp(b) };
+        let (_, &mut value, _) = values.select_nth_unstable_by(at, order);
+        Some(f64::from(value) + self.offset)
+    }
+
     /// Whether a log scale makes sense; a value of 0 has the colour of its low end.
     pub fn can_be_log(&self) -> bool {
         self.whole.0 >= 0.0 && self.least_positive.is_some() && self.offset == 0.0

@@ -11,6 +11,12 @@ pub enum ColorAction {
     SelectCategory(usize, How),
     /// What has a value between two, both included, is selected.
     SelectBetween(f64, f64, How),
+    /// Select so many of the highest or lowest values, and those that equal the last of them.
+    SelectMost {
+        count: usize,
+        highest: bool,
+        how: How,
+    },
     /// What failed or was cancelled is tried again.
     Retry,
     /// The moment moves on by itself, or stops.

@@ -145,7 +145,7 @@ impl Command {
     /// Of the File menu.
     pub const FILE: [Self; 6] = [Self::Open, Self::SaveSession, Self::SaveSessionAs, Self::ExportGraph, Self::SaveWindow, Self::Quit];
     /// Of the Query menu.
-    pub const QUERY: [Self; 6] = [Self::Run, Self::Cancel, Self::NextQuery, Self::PreviousQuery, Self::ShowWalk, Self::LessonOfQuery];
+    pub const QUERY: [Self; 7] = [Self::Run, Self::Cancel, Self::Find, Self::NextQuery, Self::PreviousQuery, Self::ShowWalk, Self::LessonOfQuery];
     /// Of the Edit menu, after Undo and Redo.
     pub const EDIT: [Self; 10] = [
         Self::MoveTool,
@@ -222,8 +222,10 @@ impl Command {
                 "Cancel",
                 "Stop what is running, as soon as it is safe; in the lesson, otherwise leave full screen.",
             ),
-            Self::NextQuery => entry(Explorer, Some((PLAIN, Key::N)), "Next query", "Pick the next query of the run."),
-            Self::PreviousQuery => entry(Explorer, Some((PLAIN, Key::P)), "Previous query", "Pick the previous query of the run."),
+            Self::NextQuery => entry(Explorer, Some((PLAIN, Key::N)), "Next query", "Pick the next query of the run, or before one the next row."),
+            Self::PreviousQuery => {
+                entry(Explorer, Some((PLAIN, Key::P)), "Previous query", "Pick the previous query of the run, or before one the previous row.")
+            }
             Self::LessonOfQuery => entry(
                 Explorer,
                 Some((PLAIN, Key::L)),
@@ -389,8 +391,8 @@ impl Command {
             Self::Find => entry(
                 Both,
                 Some((COMMAND, Key::P)),
-                "Find a command…",
-                "By a few words of its name; also a file’s path, k 64, an engine, a colour, an axis, a sample.",
+                "Find a row or a command…",
+                "By a few words of its name; also a file’s path, k 64, an engine, a colour, an axis, a sample. Ctrl+F does the same.",
             ),
             Self::Contents => entry(
                 Both,

@@ -84,9 +84,11 @@ fn timings_ui(ui: &mut Ui, compared: &Compared, palette: &Palette) {
         }
     });
     ui.label(
-        RichText::new("Medians, with the interquartile range (IQR) of the repeats below. Where these overlap, a difference is within the spread.")
-            .color(palette.text_weak)
-            .small(),
+        RichText::new(
+            "Medians, and under them the interquartile range (IQR) of the repeats. Where these overlap, a difference is within the spread.",
+        )
+        .color(palette.text_weak)
+        .small(),
     );
 }
 

@@ -90,11 +90,13 @@ fn histogram_ui(ui: &mut Ui, quantity: &Quantity, histogram: &Histogram, palette
         .width(ui.available_width().max(240.0))
         .include_y(0.0)
         .custom_x_axes(vec![AxisHints::new_x().label(label).label_spacing(if is_time { 50.0..=80.0 } else { 30.0..=60.0 }).formatter(
-            move |mark, _| {
-                if !whole || mark.value.fract() == 0.0 { written(mark.value) } else { String::new() }
+            move |mark, range| {
+                // At the very end a label would be cut.
+                let has_room = mark.value < range.end() - 0.03 * (range.end() - range.start());
+                if has_room && (!whole || mark.value.fract() == 0.0) { written(mark.value) } else { String::new() }
             },
         )])
-        .y_axis_label("share, %")
+        .custom_y_axes(vec![AxisHints::new_y().label("share, %").label_spacing(12.0..=24.0)])
         .label_formatter(move |at| match at {
             HoverPosition::NearDataPoint { plot_name, position, .. } => {
                 let bin = edges.windows(2).position(|pair| (place(pair[0])..place(pair[1])).contains(&position.x))?;

@@ -98,6 +98,7 @@ impl App {
             ChooserAction::All(all) => (chooser.all, chooser.at) = (all, None),
             ChooserAction::Move(at) => chooser.at = at,
             ChooserAction::Type(text) => {
+                let text = begun_anew(text);
                 let (folder, _) = split(&text);
                 (chooser.text, chooser.at) = (text, None);
                 let folder = expanded(&folder);
@@ -133,6 +134,9 @@ impl App {
                     return self.take_path(chooser.asked_by, Some(path), false);
                 } else if exporting {
                     chooser.error = Some(format!("There is no such folder: {}", path.parent().unwrap_or(&path).display()));
+                } else if let Some(only) = chooser.only() {
+                    self.session.chooser = Some(chooser);
+                    return self.chooser_action(ChooserAction::Take(only));
                 } else {
                     chooser.error = Some(format!("There is no such file: {}", path.display()));
                 }
@@ -149,6 +153,15 @@ fn go(chooser: &mut Chooser, folder: &Path, name: &str) {
     // As a typed path has it.
     let (folder, _) = split(&chooser.text);
     chooser.enter(folder);
+}
+
+/// What is typed; a path from the root or from home that is typed behind another one, as the field has a folder already, counts alone.
+fn begun_anew(text: String) -> String {
+    match text.rfind("//").max(text.rfind("/~")) {
+        // Two at the beginning are a share of Windows, or one too many.
+        Some(at) if at > 0 => text[at + 1..].to_owned(),
+        _ => text,
+    }
 }
 
 /// A path that may begin at home.

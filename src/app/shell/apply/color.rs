@@ -37,6 +37,12 @@ impl App {
                 let what = Choice::Between { whose: channel.whose, values: Arc::clone(&numbers.values), from: less(from), to: less(to) };
                 self.select(SelectAction::Choose { what, how, by });
             }
+            ColorAction::SelectMost { count, highest, how } => {
+                let Colored::Ready(channel) = &self.session.colored else { return };
+                let Some(last) = channel.numbers.as_ref().and_then(|numbers| numbers.extreme(count, highest)) else { return };
+                let (from, to) = if highest { (last, f64::INFINITY) } else { (f64::NEG_INFINITY, last) };
+                self.color_action(ColorAction::SelectBetween(from, to, how));
+            }
             ColorAction::Retry => {
                 self.jobs.stop(&COLOR);
                 self.handles.coloring = Coloring::default();

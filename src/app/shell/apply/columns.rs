@@ -18,6 +18,13 @@ impl App {
             (ColumnsAction::Set { column, role, through }, Some(dialog)) => dialog.set(column, role, through),
             (ColumnsAction::AllNumbers, Some(dialog)) => dialog.all_numbers(),
             (ColumnsAction::Pictures(pictures), Some(dialog)) => dialog.pictures = pictures,
+            (ColumnsAction::ShowPictures(pictures), _) => {
+                self.open_columns();
+                if let Some(dialog) = &mut self.session.columns_dialog {
+                    dialog.pictures = Some(pictures);
+                    self.use_columns();
+                }
+            }
             (ColumnsAction::Use, Some(_)) => self.use_columns(),
             (ColumnsAction::Guess, Some(_)) => self.guess_columns(),
             (ColumnsAction::Close, _) => self.session.columns_dialog = None,

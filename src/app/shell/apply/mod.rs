@@ -430,8 +430,16 @@ impl App {
         }
     }
 
+    /// Picks the next query of the run; where there is none, the next row of the file.
     fn step_query(&mut self, by: isize) {
-        let Some(record) = &self.session.record else { return };
+        let Some(record) = &self.session.record else {
+            let Some(rows) = self.session.cloud.as_ref().map(|cloud| cloud.len() as isize) else { return };
+            let next = match self.session.picked {
+                Some(Picked::Row(row)) => (row as isize + by).rem_euclid(rows),
+                _ => 0,
+            };
+            return self.pick_row(next as u32);
+        };
         let of_record = self.session.answered.as_ref().filter(|answered| Arc::ptr_eq(&answered.record, record));
         let next = of_record.map_or(0, |answered| (answered.query as isize + by).rem_euclid(record.query_rows.len() as isize));
         self.pick_query(next as usize);

@@ -37,7 +37,7 @@ pub fn everywhere(state: &State) -> impl Iterator<Item = Found> {
         .chain(LESSONS.iter().map(lesson))
 }
 
-/// Engines, and colours that need no column.
+/// Switches of the search, engines, and colours that need no column.
 pub fn of_search<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item = Found> + 'a {
     let draft = |change: &dyn Fn(&mut Draft)| {
         let mut draft = state.draft.clone();
@@ -59,7 +59,14 @@ pub fn of_search<'a>(state: &'a State, session: &'a Session) -> impl Iterator<It
         let (text, about) = (format!("Colour by {}", by.text()), by.about());
         Found::new(text, about, color_by(state, by))
     });
-    std::iter::once(auto).chain(registry::ENGINES.iter().map(engine)).chain(colors)
+    let switch = |name: &str, about: &str, on: bool, change: &dyn Fn(&mut Draft)| {
+        Found::new(format!("{name}: turn {}", if on { "off" } else { "on" }), about, draft(change))
+    };
+    let switches = [
+        switch("Profile", "Also time what a run does within its search.", state.draft.profile, &|draft| draft.profile ^= true),
+        switch("Exclude the query itself", "Leave out the row that is asked for.", state.draft.exclude_self, &|draft| draft.exclude_self ^= true),
+    ];
+    switches.into_iter().chain(std::iter::once(auto)).chain(registry::ENGINES.iter().map(engine)).chain(colors)
 }
 
 /// Columns that colour, and columns as axes of Plane and Space.

@@ -122,15 +122,19 @@ mod tests {
         let of_mode = |mode: Mode| Command::all().iter().filter(|command| command.mode().is_in(mode)).count();
         let everywhere = Look::ALL.len() + 1 + LESSONS.len() + SAMPLES.len() + choices::SCALES.len();
         assert_eq!(all(Mode::Lesson), of_mode(Mode::Lesson) - 1 + everywhere, "all but the finder itself, looks, the file, lessons, samples, scales");
-        let of_search = 1 + registry::ENGINES.len() + ColorBy::all().len() - 2;
-        assert_eq!(all(Mode::Explorer), of_mode(Mode::Explorer) - 1 + everywhere + of_search, "and engines, and colours that need no column");
+        let of_search = 3 + registry::ENGINES.len() + ColorBy::all().len() - 2;
+        assert_eq!(
+            all(Mode::Explorer),
+            of_mode(Mode::Explorer) - 1 + everywhere + of_search,
+            "and switches, engines, and colours that need no column"
+        );
         assert!(!texts("faster", Mode::Explorer).contains(&"Faster".to_owned()));
         assert!(texts("k 64", Mode::Lesson).is_empty());
     }
 
     #[test]
     fn k_is_set_by_its_number() {
-        for words in ["k 64", "k=64", " K = 64 ", "k64"] {
+        for words in ["k 64", "k=64", " K = 64 ", "k64", "64", "64 neighbours", "neighbors 64"] {
             let found = texts(words, Mode::Explorer);
             assert_eq!(found[0], "k = 64", "{words}");
         }
@@ -158,6 +162,13 @@ mod tests {
         let missing = typed::path_in(folder.path(), "./three.csv").expect("it can be nothing else");
         assert!(missing.action.is_none() && missing.about.contains("three.csv"), "{}", missing.about);
         assert!(typed::path_in(folder.path(), ".").is_none_or(|found| found.action.is_none()), "a folder is no file");
+    }
+
+    #[test]
+    fn switches_are_found() {
+        let found = with("profile", &Session::default());
+        assert_eq!(found[0].text, "Profile: turn on");
+        assert!(matches!(&found[0].action, Some(Action::SetDraft(draft)) if draft.profile));
     }
 
     #[test]

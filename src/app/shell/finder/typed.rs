@@ -15,9 +15,11 @@ pub fn spelled(words: &str, mode: Mode, state: &State) -> Vec<Found> {
     k.into_iter().chain(path_in(&here, words)).collect()
 }
 
-/// `k 64`, `k=64`.
+/// `k 64`, `k=64`, `64`, `64 neighbours`.
 fn k(words: &str, state: &State) -> Option<Found> {
-    let number = words.trim().strip_prefix(['k', 'K'])?.trim_start().trim_start_matches('=').trim_start();
+    let words = super::british(words.trim());
+    let number = words.strip_prefix('k').unwrap_or(&words).trim_start().trim_start_matches('=');
+    let number = number.trim().trim_start_matches("neighbours").trim_end_matches("neighbours").trim();
     let k: u64 = number.parse().ok()?;
     let (text, most) = (format!("k = {}", text::thousands(k)), state.draft.max_k() as u64);
     if !(1..=most).contains(&k) {

@@ -167,8 +167,8 @@ fn distances_ui(ui: &mut Ui, telling: &Telling, palette: &Palette) {
         f64::midpoint(telling.distances[middle - 1], telling.distances[middle])
     };
     tick(median, palette.text, 2.0);
-    let unit = telling.unit.map_or_else(String::new, |unit| format!(" {unit}"));
-    let words = format!("nearest {}, median {}, farthest {}{unit}", text::digits(nearest, 4), text::digits(median, 4), text::digits(farthest, 4));
+    // The farthest is spelled as in the sentence above.
+    let words = format!("nearest {}, median {}, farthest {}", text::digits(nearest, 4), text::digits(median, 4), telling.within);
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, format!("Distances: {words}")));
     ui.label(RichText::new(words).color(palette.text_weak).small());
 }

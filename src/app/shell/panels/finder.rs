@@ -28,7 +28,7 @@ pub fn finder_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, a
         let hint = "A command, a file’s path, k 64, an engine, a colour, a row by its name";
         let edit = TextEdit::singleline(&mut next.text).hint_text(hint).desired_width(f32::INFINITY);
         let field = ui.add(edit);
-        field.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Find a command"));
+        field.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Find a row or a command"));
         field.request_focus();
         let found = find(&next.text, mode, state, session);
         if next.text != finder.text {

@@ -9,7 +9,7 @@ use crate::app::model::{Action, Actions, Manual, Session};
 use crate::text;
 
 /// The width of the contents.
-const CONTENTS: f32 = 176.0;
+const CONTENTS: f32 = 216.0;
 
 /// A narrower window has a chooser in place of the contents.
 const NARROW: f32 = 560.0;

@@ -34,6 +34,8 @@ pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palet
         ui,
         |ui| {
             ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+                // The bar, which floats, is beside the fields.
+                ui.set_max_width(ui.available_width() - ui.spacing().scroll.bar_width / 2.0);
                 ui.spacing_mut().item_spacing.y = 4.0;
                 data_ui(ui, &mut draft, session, &errors, palette, actions);
                 question_ui(ui, &mut draft, session, &errors, palette);
@@ -178,6 +180,15 @@ fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldErr
         });
     }
     let is_shown = draft.source().is_ok_and(|source| session.cloud.as_ref().is_some_and(|cloud| *cloud.source() == source));
+    if let Some(pictures) = session.offered_pictures().filter(|_| is_shown) {
+        ui.horizontal_wrapped(|ui| {
+            ui.label(RichText::new(format!("Rows may be pictures of {}.", pictures.text())).color(palette.text_weak).small());
+            let where_to = "Shows each row as a picture, in tooltips and in Neighbours. Columns… takes it back.";
+            if ui.small_button("Show as pictures").on_hover_text(where_to).clicked() {
+                actions.send(ColumnsAction::ShowPictures(pictures));
+            }
+        });
+    }
     if let Some(note) = session.note.as_ref().filter(|_| is_shown) {
         ui.label(RichText::new(text::sentence_case(note)).color(palette.text_weak).small());
     }
@@ -219,7 +230,7 @@ fn with_columns(typed: &str, left_out: &[LeftOut]) -> String {
 
 fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette, actions: &mut Actions) {
     heading_ui(ui, "Measure");
-    let about = "Time the search for all of these queries: a warm-up, the repeats, and one pass that counts.";
+    let about = "Time the search for all of these queries: a warm-up, the repeats, and one pass that counts what the search does.";
     ui.label(RichText::new(about).color(palette.text_weak).small());
     ui.horizontal_wrapped(|ui| {
         // All in one line.

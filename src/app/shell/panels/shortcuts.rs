@@ -1,6 +1,6 @@
 //! The sheet of shortcuts, made from the commands.
 
-use egui::{RichText, Ui};
+use egui::{Key, Modifiers, RichText, Ui, vec2};
 
 use crate::app::look::{Palette, keys_text};
 use crate::app::model::{Action, Actions, Command, Mode, Session};
@@ -18,6 +18,7 @@ pub fn shortcuts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut
         .anchor(egui::Align2::CENTER_CENTER, egui::Vec2::ZERO)
         .show(ui.ctx(), |ui| {
             egui::ScrollArea::vertical().max_height((ui.ctx().content_rect().height() - 120.0).max(120.0)).show(ui, |ui| {
+                scrolled_by_keys(ui);
                 egui::Grid::new("shortcuts").num_columns(2).spacing([24.0, 4.0]).show(ui, |ui| {
                     let mode = if session.lesson.open { Mode::Lesson } else { Mode::Explorer };
                     for command in Command::all().iter().copied().filter(|command| command.mode().is_in(mode)) {
@@ -57,5 +58,23 @@ pub fn shortcuts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut
         });
     if !open {
         actions.send(Action::CloseShortcuts);
+    }
+}
+
+/// Keys that scroll the sheet, which has nothing else to do with them.
+fn scrolled_by_keys(ui: &Ui) {
+    let (line, page) = (3.0 * ui.spacing().interact_size.y, 0.9 * ui.clip_rect().height());
+    let keys = [
+        (Key::ArrowUp, line),
+        (Key::ArrowDown, -line),
+        (Key::PageUp, page),
+        (Key::PageDown, -page),
+        (Key::Home, f32::INFINITY),
+        (Key::End, f32::NEG_INFINITY),
+    ];
+    for (key, by) in keys {
+        if ui.input_mut(|input| input.consume_key(Modifiers::NONE, key)) {
+            ui.scroll_with_delta(vec2(0.0, by.clamp(-1e5, 1e5)));
+        }
     }
 }

@@ -63,7 +63,7 @@ pub fn open(device: DeviceId) -> Result<Arc<CudaContext>, String> {
     // cudarc panics if the library is missing, so check first.
     // SAFETY: only locates and loads a library.
     if !unsafe { sys::is_culib_present() } {
-        return Err("no NVIDIA driver was found (libcuda.so.1): install driver R580 or later".to_owned());
+        return Err("no NVIDIA driver was found (libcuda.so.1); an NVIDIA GPU needs driver R580 or later".to_owned());
     }
     result::init().map_err(|error| format!("the NVIDIA driver does not start: {}", say(error)))?;
     let version = version().map_err(say)?;

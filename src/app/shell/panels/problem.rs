@@ -230,7 +230,7 @@ fn with_columns(typed: &str, left_out: &[LeftOut]) -> String {
 
 fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette, actions: &mut Actions) {
     heading_ui(ui, "Measure");
-    let about = "Time the search for all of these queries: a warm-up, the repeats, and one pass that counts what the search does.";
+    let about = "Time the search for all of these queries: a warm-up, the repeats, and a pass with counters.";
     ui.label(RichText::new(about).color(palette.text_weak).small());
     ui.horizontal_wrapped(|ui| {
         // All in one line.

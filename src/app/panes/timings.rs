@@ -21,6 +21,9 @@ use crate::text;
 
 pub const PANE: Pane = Pane { kind: PaneKind::Timings, draw: timings_ui, data: |session| session.counted_record().map(PaneData::Timings), more: &[] };
 
+/// The least height of a figure: in a lower pane it is scrolled to.
+const LEAST_HEIGHT: f32 = 150.0;
+
 fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let session = context.session;
@@ -71,7 +74,7 @@ fn about(record: &RunRecord, figure: TimingsFigure) -> String {
             let rate = record.summary.distances_per_second.map_or(",".to_owned(), |rate| format!(": {}", text::rate(rate)));
             format!("of the search{rate} on {}", record.engine)
         }
-        TimingsFigure::Roofline => format!("the most that {} does, as measured, and the search below it", record.device.name),
+        TimingsFigure::Roofline => format!("what {} does at most, as measured, and how far below it the search is", record.device.name),
     }
 }
 
@@ -105,7 +108,7 @@ fn searches_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, size: Vec2, pale
     let searches_count = searches.len();
     let repeats = searches_count as f64;
     plot("timings", palette)
-        .height((size.y - ui.min_rect().height() - 10.0).max(90.0))
+        .height((size.y - ui.min_rect().height() - 10.0).max(LEAST_HEIGHT))
         .width(size.x)
         .include_y(0.0)
         .default_x_bounds(0.4, repeats + 0.6)
@@ -153,7 +156,7 @@ fn roofline_ui(ui: &mut Ui, record: &RunRecord, size: Vec2, palette: &Palette) {
         inline_swatch_ui(ui, palette.phase(Phase::Search), &format!("{}, {:.0} % of it", record.engine, achieved / roofline.roof(intensity) * 100.0));
     });
     plot("roofline", palette)
-        .height((size.y - ui.min_rect().height() - 10.0).max(110.0))
+        .height((size.y - ui.min_rect().height() - 10.0).max(LEAST_HEIGHT))
         .width(size.x)
         .x_axis_label("FP32 instructions per byte of points, queries and answers")
         .y_axis_label("FP32 instructions per second")

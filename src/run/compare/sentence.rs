@@ -59,6 +59,12 @@ impl Comparison {
 fn doubt(search: &ComparedPhase) -> Option<String> {
     /// The interquartile range, as a share of the median, from which on a median says little.
     const WIDE: f64 = 0.3;
+    /// As many times as fast is beyond doubt however the repeats scatter.
+    const FAR: f64 = 4.0;
+    let (a, b) = (search.a.median, search.b.median);
+    if a.max(b) > FAR * a.min(b) {
+        return None;
+    }
     let wide = |spread: &super::Spread| spread.median > 0.0 && (spread.upper_quartile - spread.lower_quartile) / spread.median > WIDE;
     let which = match (wide(&search.a), wide(&search.b)) {
         (true, true) => "both runs",
@@ -133,7 +139,7 @@ mod tests {
 
     #[test]
     fn repeats_that_scatter_are_said_to() {
-        let (a, b) = (saved(&searches("lockstep", &[33.0, 34.0, 32.0])), saved(&searches("bvh", &[10.0, 2.0, 16.0])));
+        let (a, b) = (saved(&searches("lockstep", &[33.0, 34.0, 32.0])), saved(&searches("bvh", &[14.0, 2.0, 26.0])));
         let said = compare(&a, &b).sentence().unwrap();
         assert!(said.ends_with(". The repeats of B scatter widely: repeat the runs, or ask for more repeats."), "{said}");
     }

@@ -59,6 +59,8 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, height: f32) {
                 row_ui(&mut row, order[at], [neighbor(-1), neighbor(1)], runs, context.palette, context.actions);
             });
         });
+        // The bar, which floats, is below the last row.
+        ui.add_space(ui.spacing().scroll.bar_width + 2.0);
     });
 }
 

@@ -119,7 +119,7 @@ fn picture_ui(ui: &mut Ui, dialog: &mut ExportDialog, shown: Option<([f32; 2], f
             }
         });
     }
-    row_ui(ui, "Ground", palette, |ui, _| {
+    row_ui(ui, "Background", palette, |ui, _| {
         for ground in Ground::ALL {
             ui.radio_value(&mut choice.ground, ground, ground.text());
         }

@@ -278,7 +278,7 @@ fn squares_of_numbers_are_offered_as_pictures() {
     window.state_mut().send(Action::Command(Command::Show(PaneKind::Neighbors)));
     open(&mut window, &path, 30, 64);
     assert_eq!(pictures(&window), 0);
-    window.get_by_label("Rows may be pictures of 8 × 8.");
+    window.get_by_label("Rows may be 8 × 8 pictures.");
     press(&mut window, "Show as pictures");
     window.run_steps(3);
     assert!(pictures(&window) > 1);

@@ -16,6 +16,16 @@ pub struct Peaks {
 }
 
 impl Peaks {
+    /// The better of two measurements of a device, number by number.
+    pub fn best_of(self, other: Self) -> Self {
+        let best = |a: Option<f64>, b: Option<f64>, of: fn(f64, f64) -> f64| a.zip(b).map(|(a, b)| of(a, b)).or(a).or(b);
+        Self {
+            fp32_per_second: self.fp32_per_second.max(other.fp32_per_second),
+            bytes_per_second: best(self.bytes_per_second, other.bytes_per_second, f64::max),
+            launch_ms: best(self.launch_ms, other.launch_ms, f64::min),
+        }
+    }
+
     /// Whether every number can be divided by, which is not certain if they were read from a file.
     pub fn are_sensible(&self) -> bool {
         [Some(self.fp32_per_second), self.bytes_per_second, self.launch_ms].into_iter().flatten().all(|peak| peak.is_finite() && peak > 0.0)

@@ -62,6 +62,8 @@ pub struct Telling {
     pub kinds: Option<Kinds>,
     /// Whether all that was found is the query itself.
     pub is_itself: bool,
+    /// Where points are whose distance is 0: by the angular distance they need not be in one place.
+    pub at_zero: &'static str,
 }
 
 impl Telling {
@@ -88,7 +90,16 @@ impl Telling {
             _ => Self::PLACE.to_owned(),
         };
         let is_itself = !neighbors.is_empty() && distances.is_empty();
-        Self { found: distances.len(), whose, within: at_most_text(metric, farthest), distances, unit: metric.unit(), kinds, is_itself }
+        Self {
+            found: distances.len(),
+            whose,
+            within: at_most_text(metric, farthest),
+            distances,
+            unit: metric.unit(),
+            kinds,
+            is_itself,
+            at_zero: at_zero(metric),
+        }
     }
 
     /// `The 31 points nearest to West Union, IL are all within 0.3414.`
@@ -99,7 +110,7 @@ impl Telling {
             _ if self.distances.iter().all(|&distance| distance == 0.0) => {
                 let (points, are) =
                     if self.found == 1 { ("point".to_owned(), "is") } else { (text::count(self.found as u64, "point", "points"), "are") };
-                format!("The {points} nearest to {} {are} at the very same place.", self.whose)
+                format!("The {points} nearest to {} {are} {}.", self.whose, self.at_zero)
             }
             1 => format!("The point nearest to {} is within {}.", self.whose, self.within),
             found => format!("The {} points nearest to {} are all within {}.", text::thousands(found as u64), self.whose, self.within),
@@ -114,6 +125,11 @@ impl Kinds {
         let others = (self.others > 0).then(|| format!("others {}", self.others));
         format!("{}: {}", self.column, counts.chain(others).collect::<Vec<_>>().join(", "))
     }
+}
+
+/// Where points are whose distance is 0.
+fn at_zero(metric: Metric) -> &'static str {
+    if metric == Metric::Angular { "in the very same direction" } else { "at the very same place" }
 }
 
 /// A distance in the metric's unit.
@@ -295,8 +311,17 @@ mod tests {
     fn neighbours_in_the_same_place_are_said_to_be() {
         let telling = |distances: &[f64], within: &str| {
             let (whose, within) = ("Holtsville, NY".to_owned(), within.to_owned());
-            Telling { found: distances.len(), whose, within, distances: distances.to_vec(), unit: Some("km"), kinds: None, is_itself: false }
-                .sentence()
+            Telling {
+                found: distances.len(),
+                whose,
+                within,
+                distances: distances.to_vec(),
+                unit: Some("km"),
+                kinds: None,
+                is_itself: false,
+                at_zero: at_zero(Metric::L2),
+            }
+            .sentence()
         };
         assert_eq!(telling(&[0.0, 0.0], "0 km"), "The 2 points nearest to Holtsville, NY are at the very same place.");
         assert_eq!(telling(&[0.0], "0 km"), "The point nearest to Holtsville, NY is at the very same place.");

@@ -44,7 +44,7 @@ pub fn prefixed(mark: GridMark, range: &RangeInclusive<f64>) -> String {
     }
     let value = 10f64.powf(mark.value);
     let (unit, scale) = text::unit_of(value);
-    format!("{} {unit}", text::digits(value / scale, 1))
+    format!("{} {unit}", text::digits(value / scale, 1)).trim_end().to_owned()
 }
 
 #[cfg(test)]
@@ -55,7 +55,7 @@ mod tests {
     fn marks_are_powers_of_ten() {
         let mark = |value| GridMark { value, step_size: 1.0 };
         let wide = 0.0..=20.0;
-        assert_eq!([0.0, 3.0, 13.0].map(|value| prefixed(mark(value), &wide)), ["1 ", "1 k", "10 T"]);
+        assert_eq!([0.0, 3.0, 13.0].map(|value| prefixed(mark(value), &wide)), ["1", "1 k", "10 T"]);
         assert_eq!([power(mark(3.0), &wide), power(mark(3.3), &wide)], ["1,000", ""]);
         assert_eq!(power(mark(3.301_03), &(3.0..=4.0)), "2,000");
     }

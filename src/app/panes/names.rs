@@ -43,7 +43,7 @@ pub fn names_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, screen: &dyn Fn(
     let in_one_place = |a: Pos2, b: Pos2| a.distance(b) < 0.5;
     let mut named: Vec<Pos2> = Vec::new();
     for at in own.into_iter().chain(others).take(MOST) {
-        let (row, place) = &places[at];
+        let (_, place) = &places[at];
         let Some(place) = place.filter(|place| rect.contains(*place)) else { continue };
         if named.iter().any(|&other| in_one_place(other, place)) {
             continue;
@@ -54,10 +54,10 @@ pub fn names_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, screen: &dyn Fn(
         let all: Vec<String> = std::iter::once(at).chain(here.iter().copied().take(TOGETHER - 1)).map(called).collect();
         let more = (here.len() + 1).saturating_sub(TOGETHER);
         let more = if more > 0 { format!(" +{more}") } else { String::new() };
-        let distance = far
-            .get(row)
-            .filter(|_| Some(at) != own)
-            .map_or_else(String::new, |&far| format!(" {}", telling::distance_text(metric, metric.distance(far))));
+        let distance_of = |at: usize| far.get(&places[at].0).map(|&far| telling::distance_text(metric, metric.distance(far)));
+        // Of places that only look like one, none.
+        let distance = distance_of(at).filter(|distance| Some(at) != own && here.iter().all(|&other| distance_of(other).as_ref() == Some(distance)));
+        let distance = distance.map_or_else(String::new, |distance| format!(" {distance}"));
         let name = format!("{}{more}{distance}", all.join(", "));
         let galley = painter.layout_no_wrap(name, FontId::proportional(12.0), context.palette.text);
         // The query's marker is wider than a point.

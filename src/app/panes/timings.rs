@@ -31,10 +31,13 @@ fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         return without_run(session, "timings", "Press Run to measure.").ui(ui, palette);
     };
     let phases = per_repeat(record);
+    // Of the run that is shown it was worked out once; what was only asked is of few queries.
+    let is_shown = session.record.as_ref().is_some_and(|shown| std::sync::Arc::ptr_eq(shown, record));
+    let roofline = if is_shown { session.derived.as_ref().and_then(|derived| derived.roofline.clone()) } else { Roofline::of_run(record) };
     let size = ui.available_size();
     egui::ScrollArea::both().auto_shrink(false).show(ui, |ui| {
         if session.picture.is_none() {
-            let bound = Roofline::of_run(record).map(|roofline| roofline.sentence());
+            let bound = roofline.as_ref().map(Roofline::sentence);
             let said = [analysis::where_time_goes(record), bound, analysis::outlook(record, &Planner::shared())].into_iter().flatten();
             ui.scope(|ui| {
                 ui.set_max_width(size.x);
@@ -61,7 +64,7 @@ fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         }
         match view.figure {
             TimingsFigure::Repeats => searches_ui(ui, &phases, size, palette),
-            TimingsFigure::Roofline => roofline_ui(ui, record, size, palette),
+            TimingsFigure::Roofline => roofline_ui(ui, record, roofline.as_ref(), size, palette),
         }
     });
 }
@@ -74,7 +77,7 @@ fn about(record: &RunRecord, figure: TimingsFigure) -> String {
             let rate = record.summary.distances_per_second.map_or(",".to_owned(), |rate| format!(": {}", text::rate(rate)));
             format!("of the search{rate} on {}", record.engine)
         }
-        TimingsFigure::Roofline => format!("what {} does at most, as measured, and how far below it the search is", record.device.name),
+        TimingsFigure::Roofline => format!("the measured peak of {}, and the search below it", record.device.name),
     }
 }
 
@@ -131,10 +134,10 @@ fn searches_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, size: Vec2, pale
 }
 
 /// FP32 instructions a second over those for each byte, both by decades: the roof that memory and arithmetic make, and the search below it.
-fn roofline_ui(ui: &mut Ui, record: &RunRecord, size: Vec2, palette: &Palette) {
+fn roofline_ui(ui: &mut Ui, record: &RunRecord, roofline: Option<&Roofline>, size: Vec2, palette: &Palette) {
     let weak = |ui: &mut Ui, text: &str| _ = ui.label(RichText::new(text).color(palette.text_weak));
-    let Some(roofline) = Roofline::of_run(record) else {
-        return weak(ui, "What this device does at most was not measured with this run. Run again to see it.");
+    let Some(roofline) = roofline else {
+        return weak(ui, "No roofline: what this device does at most was not measured with this run, or the run was faster than that. Run again.");
     };
     let (Some(intensity), Some(achieved)) = (roofline.intensity(), roofline.achieved()) else {
         return weak(ui, &format!("{} does not tell how many distances it computed in FP32 here.", record.engine));

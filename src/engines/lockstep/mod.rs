@@ -198,7 +198,7 @@ impl Search for LockstepSearch<'_> {
         let block = block(queries.len(), dims);
         let (indices, distances) = (&mut self.neighbors.indices[range.clone()], &mut self.neighbors.squared_distances[range]);
         let search = |((queries, indices), distances): ((&[f32], &mut [u32]), &mut [f32])| {
-            let mut laps = Laps::start();
+            let mut laps = (build == Build::Profiled).then(Laps::start);
             let mut warps = vec![Warp::<WARP>::new(k, registers_for(k, WARP), ()); queries.len() / dims];
             warp_knn::warp_knn(points, queries, dims, warp_knn::groups_in_batch(WARP, dims), &mut warps);
             for ((warp, indices), distances) in warps.iter().zip(indices.chunks_exact_mut(k)).zip(distances.chunks_exact_mut(k)) {
@@ -207,20 +207,18 @@ impl Search for LockstepSearch<'_> {
                 }
             }
             // The queries of a block share the points, and their time.
-            let span = laps.lap();
+            let span = laps.as_mut().map(Laps::lap);
             warps.into_iter().map(move |warp| (warp.tally, span))
         };
-        let answered: Vec<(counters::Tally, WarpSpan)> = if queries.len() == 1 {
+        let answered: Vec<(counters::Tally, Option<WarpSpan>)> = if queries.len() == 1 {
             // A single work item runs on this thread: the pool may be busy with another run.
             search(((coordinates, indices), distances)).collect()
         } else {
             let blocks = coordinates.par_chunks(block * dims).zip(indices.par_chunks_mut(block * k)).zip(distances.par_chunks_mut(block * k));
             blocks.flat_map_iter(search).collect()
         };
-        (self.tallies, self.spans) = answered.into_iter().unzip();
-        if build != Build::Profiled {
-            self.spans.clear();
-        }
+        self.spans = answered.iter().filter_map(|(_, span)| *span).collect();
+        self.tallies = answered.into_iter().map(|(tally, _)| tally).collect();
         Ok(start.elapsed().as_secs_f64() * 1e3)
     }
 

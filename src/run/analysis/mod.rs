@@ -63,6 +63,8 @@ pub struct Derived {
     pub timeline: Timeline,
     /// The rows of the cloud that were asked for, ascending, where they are not all.
     pub asked: Option<Arc<[u32]>>,
+    /// How near it came to what its device does at most.
+    pub roofline: Option<Roofline>,
 }
 
 impl Derived {
@@ -75,7 +77,14 @@ impl Derived {
         let queries: Vec<usize> = spread(record.convergence.queries(), BAND_QUERIES).collect();
         let histograms = record.measured.columns().map(|(name, values)| (name.to_owned(), histogram(values.iter().copied()))).collect();
         let band = band(record, &queries);
-        Self { histograms, band, band_queries: queries.len(), timeline: Timeline::of(record), asked: asked(record) }
+        Self {
+            histograms,
+            band,
+            band_queries: queries.len(),
+            timeline: Timeline::of(record),
+            asked: asked(record),
+            roofline: Roofline::of_run(record),
+        }
     }
 }
 

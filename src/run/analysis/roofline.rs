@@ -4,6 +4,7 @@
 //! done beside them.
 
 use super::super::{Phase, RunRecord};
+use crate::knn::cost::out_of_cache;
 use crate::knn::peaks::distance_instructions;
 use crate::knn::{Method, Peaks};
 use crate::text;
@@ -57,7 +58,7 @@ impl Roofline {
     /// Holds a run against the peaks that were measured with it; `None` without them, and if it was faster than they allow, which then are
     /// not its device's.
     pub fn of_run(record: &RunRecord) -> Option<Self> {
-        Self::of(record, record.peaks.as_ref()?).filter(Self::is_possible)
+        Self::of(record, record.peaks.as_ref().filter(|peaks| peaks.are_sensible())?).filter(Self::is_possible)
     }
 
     /// Holds a run against a device's peaks; `None` if its engine is unknown here, or nothing was timed.
@@ -72,9 +73,10 @@ impl Roofline {
         let parameters = method.map(|method| method.parameters).unwrap_or_default();
         let distances = (engine.distances)(record.summary.n as usize, &parameters, &record.measured).map(|each| each * q);
         let instructions = distance_instructions(record.summary.d as usize);
-        // An index leaves points out, of which fewer can be read than were looked at.
-        let read = if engine.is_exhaustive { n } else { distances.map_or(0.0, |distances| distances.min(n)) };
-        let bytes = 4.0 * d * (read + q) + 8.0 * record.spec.k as f64 * q;
+        // An index leaves points out, and many queries may look at the same ones: those of one are read in any case.
+        let read = if engine.is_exhaustive { n } else { distances.map_or(0.0, |distances| (distances / q.max(1.0)).min(n)) };
+        // What a cache keeps from one repeat to the next does not come from memory.
+        let bytes = 4.0 * d * (read * out_of_cache(4.0 * d * n) + q) + 8.0 * record.spec.k as f64 * q;
 
         let arithmetic = distances.map(|distances| distances * instructions / peaks.fp32_per_second);
         let memory = peaks.bytes_per_second.map(|peak| bytes / peak);
@@ -143,7 +145,7 @@ fn percent(share: f64) -> String {
 
 /// Chunks of a repeat's queries, each of which is a launch at least.
 fn launches(record: &RunRecord) -> f64 {
-    let chunks = record.samples.iter().filter(|sample| sample.phase == Phase::Search).map(|sample| sample.chunk + 1).max();
+    let chunks = record.samples.iter().filter(|sample| sample.phase == Phase::Search).map(|sample| sample.chunk.saturating_add(1)).max();
     f64::from(chunks.unwrap_or(1))
 }
 
@@ -203,9 +205,10 @@ mod tests {
         assert!(said(&run).contains("no limit alone explains half of the time (FP32 25 %, "), "{}", said(&run));
         // One query: a launch is most of it, which is ten here.
         (run.head.summary.q, run.head.summary.search_ms_median) = (1, 0.04);
-        assert!(said(&run).contains("bound by launches (launches 75 %, memory 8 %, FP32 under 1 %)"), "{}", said(&run));
-        (run.head.summary.q, run.head.summary.search_ms_median, run.samples[0].chunk) = (1, 0.005, 0);
-        assert!(said(&run).contains("bound by memory") || said(&run).contains("bound by launches"), "{}", said(&run));
+        assert!(said(&run).contains("bound by launches (launches 75 %, memory 5 %, FP32 under 1 %)"), "{}", said(&run));
+        // A hundred times the points, which no cache holds, and one launch.
+        (run.head.summary.n, run.head.summary.search_ms_median, run.samples[0].chunk) = (100_000_000, 0.4, 0);
+        assert!(said(&run).contains("bound by memory (memory 75 %, FP32 6 %, launches under 1 %)"), "{}", said(&run));
     }
 
     #[test]
@@ -241,7 +244,7 @@ mod tests {
         let roofline = Roofline::of(&run(400.0), &PEAKS).unwrap();
         assert_eq!([0.5, 7.0, 60.0].map(|intensity| roofline.roof(intensity)), [2e12, 28e12, 28e12]);
         // Points and queries of 12 bytes, and 32 neighbours of 8.
-        let bytes = 1e6 * (12.0 + 12.0 + 256.0);
+        let bytes = 1e6 * (12.0 * out_of_cache(12e6) + 12.0 + 256.0);
         assert!((roofline.intensity().unwrap() - 7e12 / bytes).abs() < 1e-6);
         assert!(roofline.is_possible() && !Roofline::of(&run(200.0), &PEAKS).unwrap().is_possible());
         assert_eq!(Roofline::of(&run(0.0), &PEAKS), None);

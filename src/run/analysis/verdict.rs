@@ -55,9 +55,9 @@ pub fn outlook(record: &RunRecord, planner: &Planner) -> Option<String> {
     let search = grown(Stage::Search, record.summary.search_ms_median)?;
     let built: f64 = record.samples.iter().filter(|sample| sample.phase == Phase::BuildIndex).map(|sample| sample.duration_ms).sum();
     let index = grown(Stage::Setup, built).map_or_else(String::new, |ms| format!(", {} to build the index", about(ms)));
-    // Of every pair a distance, and yet less: the merges, which are most of the work for few points, hardly grow.
+    // Every distance is computed, and still the time grows less: merges hardly grow with the points, and launches do not at all.
     let rarely = engine.is_exhaustive && !all && search < LESS * MORE as f64 * record.summary.search_ms_median;
-    let why = if rarely { ", less than tenfold, as most of the added points are too far to be merged" } else { "" };
+    let why = if rarely { ", less than tenfold, as part of the work does not grow with the points" } else { "" };
     Some(format!("Ten times the points{}: {} to search{index}{why}.", if all { ", each a query" } else { "" }, about(search)))
 }
 
@@ -94,7 +94,7 @@ mod tests {
         let shape = Job::shape_of(&record);
         let factor = planner.growth(engine, Some(&record.device), Stage::Search, &shape, &Shape { n: 10 * shape.n, ..shape });
         assert!((1.0..=12.0).contains(&factor), "{factor}");
-        let why = if factor < LESS * 10.0 { ", less than tenfold, as most of the added points are too far to be merged" } else { "" };
+        let why = if factor < LESS * 10.0 { ", less than tenfold, as part of the work does not grow with the points" } else { "" };
         let expected = format!("Ten times the points: {} to search{why}.", about(10.0 * factor));
         assert_eq!(outlook(&record, &planner), Some(expected.clone()));
         // What a run of this very size taught says nothing of the other one.

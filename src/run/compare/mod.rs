@@ -150,6 +150,7 @@ pub struct Comparison {
     #[serde(skip)]
     setup_ms: [f64; 2],
     /// What that was: `upload and index`.
+    #[serde(skip)]
     setup: String,
 }
 

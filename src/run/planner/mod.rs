@@ -113,7 +113,12 @@ impl Planner {
     /// Keeps what a device does at most.
     pub fn keep_peaks(&self, device: &DeviceInfo, peaks: Peaks) {
         if peaks.are_sensible() {
-            self.change(|known| _ = known.peaks.insert(device_key(device), peaks));
+            // Other programs had their part of the device in the slower of two measurements.
+            self.change(|known| {
+                let key = device_key(device);
+                let best = known.peaks.get(&key).map_or(peaks, |before| before.best_of(peaks));
+                known.peaks.insert(key, best);
+            });
         }
     }
 

@@ -151,7 +151,7 @@ pub fn select_ui(ui: &mut Ui, channel: &Channel, numbers: &Numbers, actions: &mu
             let label = ui.label("How many");
             ui.add(DragValue::new(&mut count).range(1..=usize::MAX).speed(1.0)).labelled_by(label.id);
             for (text, highest) in [("Highest", true), ("Lowest", false)] {
-                if ui.button(text).on_hover_text("So many points; those with the same value as the last one are selected too.").clicked() {
+                if ui.button(text).on_hover_text("Selects this many points, and any that tie with the last of them.").clicked() {
                     actions.send(ColorAction::SelectMost { count, highest, how });
                     ui.close();
                 }

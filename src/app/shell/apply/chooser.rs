@@ -98,7 +98,7 @@ impl App {
             ChooserAction::All(all) => (chooser.all, chooser.at) = (all, None),
             ChooserAction::Move(at) => chooser.at = at,
             ChooserAction::Type(text) => {
-                let text = begun_anew(text);
+                let text = begun_anew(&chooser.text, text);
                 let (folder, _) = split(&text);
                 (chooser.text, chooser.at) = (text, None);
                 let folder = expanded(&folder);
@@ -155,12 +155,12 @@ fn go(chooser: &mut Chooser, folder: &Path, name: &str) {
     chooser.enter(folder);
 }
 
-/// What is typed; a path from the root or from home that is typed behind another one, as the field has a folder already, counts alone.
-fn begun_anew(text: String) -> String {
-    match text.rfind("//").max(text.rfind("/~")) {
-        // Two at the beginning are a share of Windows, or one too many.
-        Some(at) if at > 0 => text[at + 1..].to_owned(),
-        _ => text,
+/// What is typed; behind the folder that stood in the field before, a path from the root or from home counts alone.
+fn begun_anew(before: &str, text: String) -> String {
+    let behind = text.strip_prefix(before).filter(|_| before.ends_with('/') && before.len() > 1);
+    match behind.filter(|typed| typed.starts_with('/') || typed.starts_with('~')) {
+        Some(typed) => typed.to_owned(),
+        None => text,
     }
 }
 

@@ -63,8 +63,12 @@ pub fn of_search<'a>(state: &'a State, session: &'a Session) -> impl Iterator<It
         Found::new(format!("{name}: turn {}", if on { "off" } else { "on" }), about, draft(change))
     };
     let switches = [
-        switch("Profile", "Also time what a run does within its search.", state.draft.profile, &|draft| draft.profile ^= true),
-        switch("Exclude the query itself", "Leave out the row that is asked for.", state.draft.exclude_self, &|draft| draft.exclude_self ^= true),
+        switch("Profile", "Run the search once more, with clocks: what takes how long, and where and when.", state.draft.profile, &|draft| {
+            draft.profile ^= true
+        }),
+        switch("Exclude the query itself", "Leave the query’s own row out of its neighbours.", state.draft.exclude_self, &|draft| {
+            draft.exclude_self ^= true
+        }),
     ];
     switches.into_iter().chain(std::iter::once(auto)).chain(registry::ENGINES.iter().map(engine)).chain(colors)
 }

@@ -50,7 +50,11 @@ pub fn find(words: &str, mode: Mode, state: &State, session: &Session) -> Vec<Fo
     let all = all.into_iter().map(|entry| (0, entry)).chain(rows.into_iter().map(|row| (BEHIND, row)));
     let mut found: Vec<(usize, Found)> = all.filter_map(|(behind, entry)| Some((behind + worth(&entry, &words)?, entry))).collect();
     found.sort_by_key(|(worth, _)| *worth);
-    spelled.into_iter().chain(found.into_iter().map(|(_, entry)| entry)).collect()
+    // A bare number is k only where no row is called so.
+    let is_number = words.iter().all(|word| word.parse::<u64>().is_ok());
+    let (named, found): (Vec<_>, Vec<_>) = found.into_iter().partition(|(worth, _)| is_number && *worth == BEHIND);
+    let order = |found: Vec<(usize, Found)>| found.into_iter().map(|(_, entry)| entry);
+    order(named).chain(spelled).chain(order(found)).collect()
 }
 
 /// How far rows are behind what begins with a word: as far as a word within another.

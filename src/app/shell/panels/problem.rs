@@ -182,7 +182,7 @@ fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldErr
     let is_shown = draft.source().is_ok_and(|source| session.cloud.as_ref().is_some_and(|cloud| *cloud.source() == source));
     if let Some(pictures) = session.offered_pictures().filter(|_| is_shown) {
         ui.horizontal_wrapped(|ui| {
-            ui.label(RichText::new(format!("Rows may be pictures of {}.", pictures.text())).color(palette.text_weak).small());
+            ui.label(RichText::new(format!("Rows may be {} pictures.", pictures.text())).color(palette.text_weak).small());
             let where_to = "Shows each row as a picture, in tooltips and in Neighbours. Columns… takes it back.";
             if ui.small_button("Show as pictures").on_hover_text(where_to).clicked() {
                 actions.send(ColumnsAction::ShowPictures(pictures));

@@ -1,0 +1,422 @@
+// Bitonic select: a block a query, which keeps the K smallest of a row sorted in registers and collects candidates in a buffer of K keys
+// (Hanák 2023, §4.1). Twin of src/engines/select/bits.rs.
+//
+// Scope: all threads of the block call together, whoever holds keys.
+//
+// The order is by (distance, position). Positions of a batch are after those of earlier ones, so a distance that equals the bound is no
+// candidate; within a batch that was merged halfway, what is left is compared by key.
+#pragma once
+
+#include "block/bitonic.cuh"
+#include "key.cuh"
+#include "select/interface.cuh"
+#include "select/sample.cuh"
+#include "warp/lanes.cuh"
+#include "warp/reduce.cuh"
+
+namespace warpscope::select {
+
+// Nothing is added to the timed build: slots are taken in whatever order threads come.
+struct Uncounted {
+    static constexpr bool COUNTED = false;
+    __device__ __forceinline__ void merge(bool) {}
+    __device__ __forceinline__ void candidates(unsigned) {}
+    __device__ __forceinline__ void restart() {}
+    __device__ __forceinline__ void write(unsigned*) const {}
+};
+
+// The counted build takes slots in the order of threads, so that counts can be repeated. Every thread keeps the same numbers.
+struct Tally {
+    static constexpr bool COUNTED = true;
+    unsigned merges = 0, forced = 0, taken = 0, restarts = 0;
+
+    __device__ __forceinline__ void merge(bool is_forced) {
+        merges += 1;
+        forced += is_forced;
+    }
+    __device__ __forceinline__ void candidates(unsigned count) { taken += count; }
+    __device__ __forceinline__ void restart() { restarts += 1; }
+    __device__ __forceinline__ void write(unsigned* counts) const {
+        if (threadIdx.x == 0) {
+            counts[0] = merges;
+            counts[1] = forced;
+            counts[2] = taken;
+            counts[3] = restarts;
+        }
+    }
+};
+
+template <unsigned K, unsigned THREADS>
+struct BitsMemory {
+    Key buffer[K];
+    Key exchange[K];
+    Key limit;
+    unsigned taken[2];
+    unsigned warp_counts[THREADS / WARP];
+};
+
+// K, a power of two from 32 on; THREADS of the block.
+template <unsigned K, unsigned THREADS, class Counts>
+struct Bits {
+    static constexpr unsigned N = K < THREADS ? K : THREADS;  // threads that hold keys
+    static constexpr unsigned T = K / N;                      // keys of each
+
+    using Memory = BitsMemory<K, THREADS>;
+
+    Memory& memory;
+    unsigned k;
+    unsigned by_ballot;
+    unsigned buffered = 0;  // slots taken
+    unsigned all_taken = 0;
+    Key keys[T];
+    Key limit;    // what a candidate of this batch is below
+    float bound;  // what a candidate's distance of a later batch is below
+    Counts counts;
+
+    __device__ __forceinline__ Bits(Memory& memory, unsigned k, unsigned by_ballot) : memory(memory), k(k), by_ballot(by_ballot) {}
+
+    __device__ __forceinline__ void restart(float new_bound) {
+        bound = new_bound;
+        limit = key_of(new_bound, 0);
+        buffered = 0;
+        all_taken = 0;
+#pragma unroll
+        for (unsigned i = 0; i < T; ++i) {
+            keys[i] = PADDING;
+        }
+    }
+
+    // A slot for a candidate, after those that were taken; at least K if there is none. All threads call.
+    __device__ __forceinline__ unsigned take_slot(bool candidate) {
+        if constexpr (Counts::COUNTED) {
+            unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP;
+            unsigned lanes = __ballot_sync(ALL_LANES, candidate);
+            if (lane == 0) {
+                memory.warp_counts[warp] = __popc(lanes);
+            }
+            __syncthreads();
+            unsigned before = memory.taken[0];
+            unsigned all = before;
+            for (unsigned other = 0; other < THREADS / WARP; ++other) {
+                before += other < warp ? memory.warp_counts[other] : 0;
+                all += memory.warp_counts[other];
+            }
+            __syncthreads();
+            if (threadIdx.x == 0) {
+                memory.taken[0] = all;
+            }
+            __syncthreads();
+            return before + __popc(lanes & warp::lanes_below(lane));
+        } else if (by_ballot) {
+            unsigned lanes = __ballot_sync(ALL_LANES, candidate);
+            if (lanes == 0) {
+                return K;
+            }
+            unsigned first = 0;
+            if (warp::lane_id() == 0) {
+                first = atomicAdd(&memory.taken[0], __popc(lanes));
+            }
+            return __shfl_sync(ALL_LANES, first, 0) + __popc(lanes & warp::lanes_below(warp::lane_id()));
+        } else {
+            return candidate ? atomicAdd(&memory.taken[0], 1u) : K;
+        }
+    }
+
+    // Takes the candidates of a batch: `waiting` has a bit for each of this thread's keys that may be one. Merges whenever the buffer is
+    // full. memory.taken[0] is the number of taken slots, which may exceed K.
+    template <int ITEMS, class KeyAt>
+    __device__ __forceinline__ void take(unsigned waiting, KeyAt key_at) {
+        for (;;) {
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) {
+                Key key = key_at(i);
+                bool candidate = (waiting >> i & 1) != 0 && key < limit;
+                // Without counting nobody waits for anybody, and most have no candidate.
+                if (!Counts::COUNTED && !by_ballot && !candidate) {
+                    continue;
+                }
+                unsigned slot = take_slot(candidate);
+                if (candidate && slot < K) {
+                    memory.buffer[slot] = key;
+                    waiting &= ~(1u << i);
+                }
+            }
+            // Slots were written by other threads than those that read them.
+            __syncthreads();
+            unsigned taken = memory.taken[0];
+            counts.candidates(min(taken, K) - buffered);
+            all_taken += min(taken, K) - buffered;
+            buffered = min(taken, K);
+            if (taken < K) {
+                return;
+            }
+            merge(false);
+            if (!__syncthreads_or(waiting != 0)) {
+                return;
+            }
+        }
+    }
+
+    // Merges the buffer into what is kept.
+    __device__ __forceinline__ void merge(bool forced) {
+        Bitonic network{memory.exchange};
+        unsigned thread = threadIdx.x;
+        counts.merge(forced);
+        if (buffered < K) {
+            for (unsigned slot = buffered + thread; slot < K; slot += THREADS) {
+                memory.buffer[slot] = PADDING;
+            }
+            __syncthreads();
+        }
+        // 1. Swap: each slot is read and written by the same thread.
+        if (thread < N) {
+#pragma unroll
+            for (unsigned i = 0; i < T; ++i) {
+                Key candidate = memory.buffer[i * N + thread];
+                memory.buffer[i * N + thread] = keys[i];
+                keys[i] = candidate;
+            }
+        }
+        // 2. Sort it.
+        network.sort(keys);
+        __syncthreads();
+        // 3. min(i, K - 1 - i) with what was kept: element K - 1 - i lies with the mirrored thread, in its mirrored row.
+        if (thread < N) {
+#pragma unroll
+            for (unsigned i = 0; i < T; ++i) {
+                Key other = memory.buffer[(T - 1 - i) * N + (N - 1 - thread)];
+                keys[i] = choose(other < keys[i], other, keys[i]);
+            }
+        }
+        // 4. What is left is bitonic.
+        network.merge(keys);
+        if (thread == (k - 1) / T) {
+#pragma unroll
+            for (unsigned i = 0; i < T; ++i) {
+                if (i == (k - 1) % T) {
+                    memory.limit = keys[i];
+                }
+            }
+        }
+        if (thread == 0) {
+            memory.taken[0] = 0;
+        }
+        // Also: what is taken next must not overtake the reads of the minimum.
+        __syncthreads();
+        limit = memory.limit;
+        bound = distance_of(limit);
+        buffered = 0;
+    }
+
+    __device__ __forceinline__ void write(unsigned* indices, float* squared_distances) const {
+        if (threadIdx.x < N) {
+#pragma unroll
+            for (unsigned i = 0; i < T; ++i) {
+                unsigned element = threadIdx.x * T + i;
+                if (element < k) {
+                    indices[element] = index_of(keys[i]);
+                    squared_distances[element] = distance_of(keys[i]);
+                }
+            }
+        }
+    }
+
+   private:
+    using Bitonic = block::Bitonic<static_cast<int>(T), static_cast<int>(N)>;
+};
+
+// Distances that a thread reads at a time, four beside one another.
+template <unsigned ITEMS>
+struct Batch {
+    float distances[ITEMS];
+
+    template <unsigned THREADS>
+    __device__ __forceinline__ void load(const float* row, unsigned first, unsigned end) {
+#pragma unroll
+        for (unsigned v = 0; v < ITEMS / 4; ++v) {
+            unsigned at = first + (v * THREADS + threadIdx.x) * 4;
+            float inf = infinite_distance();
+            float4 four = at < end ? __ldcs(reinterpret_cast<const float4*>(row + at)) : make_float4(inf, inf, inf, inf);
+            distances[v * 4] = four.x;
+            distances[v * 4 + 1] = four.y;
+            distances[v * 4 + 2] = four.z;
+            distances[v * 4 + 3] = four.w;
+        }
+    }
+
+    template <unsigned THREADS>
+    static __device__ __forceinline__ void prefetch(const float* row, unsigned first, unsigned end) {
+#pragma unroll
+        for (unsigned v = 0; v < ITEMS / 4; ++v) {
+            unsigned at = first + (v * THREADS + threadIdx.x) * 4;
+            // A line of the cache is eight of these, so one of eight threads asks.
+            if (threadIdx.x % 8 == 0 && at < end) {
+                asm volatile("prefetch.global.L2 [%0];" ::"l"(row + at));
+            }
+        }
+    }
+};
+
+// The candidates of distances `begin` to `end` of a row; both are multiples of four, or `end` is n.
+template <unsigned THREADS, unsigned ITEMS, class Selector>
+__device__ __forceinline__ void stream(Selector& bits, const float* row, unsigned begin, unsigned end, unsigned prefetch) {
+    constexpr unsigned BATCH = THREADS * ITEMS;
+    Batch<ITEMS> next;
+    next.template load<THREADS>(row, begin, end);
+    for (unsigned first = begin; first < end; first += BATCH) {
+        Batch<ITEMS> batch = next;
+        // Begun before what is here is looked at. Past the end nothing is read.
+        next.template load<THREADS>(row, end - first > BATCH ? first + BATCH : end, end);
+        if (prefetch && end - first > 2 * BATCH) {
+            Batch<ITEMS>::template prefetch<THREADS>(row, first + 2 * BATCH, end);
+        }
+        unsigned waiting = 0;
+#pragma unroll
+        for (unsigned i = 0; i < ITEMS; ++i) {
+            waiting |= batch.distances[i] < bits.bound ? 1u << i : 0;
+        }
+        if (!__syncthreads_or(waiting != 0)) {
+            continue;
+        }
+        bits.limit = key_of(bits.bound, 0);
+        bits.template take<ITEMS>(waiting, [&](int i) {
+            return key_of(batch.distances[i], first + (i / 4 * THREADS + threadIdx.x) * 4 + i % 4);
+        });
+    }
+}
+
+// A row that is not divided: one block finds its k smallest.
+template <unsigned K, unsigned THREADS, unsigned ITEMS, class Counts>
+__device__ __forceinline__ void select_row(const Selection& selection) {
+    using Selector = Bits<K, THREADS, Counts>;
+    __shared__ typename Selector::Memory memory;
+    Selector bits(memory, selection.k, selection.by_ballot);
+    unsigned query = blockIdx.x;
+    const float* row = selection.distances + query * selection.pitch;
+    float bound = infinite_distance();
+    if (selection.sampled > 0) {
+        bound = sampled_bound<THREADS>(row, selection.n, selection.minima, selection.sampled, memory.taken);
+    }
+    for (;;) {
+        if (threadIdx.x == 0) {
+            memory.taken[0] = 0;
+        }
+        __syncthreads();
+        bits.restart(bound);
+        stream<THREADS, ITEMS>(bits, row, 0, selection.n, selection.prefetch);
+        // The bound was too small: once more, without.
+        if (bits.all_taken >= min(selection.k, selection.n) || bound == infinite_distance()) {
+            break;
+        }
+        bits.counts.restart();
+        bound = infinite_distance();
+    }
+    if (bits.buffered > 0) {
+        bits.merge(true);
+    }
+    size_t at = static_cast<size_t>(selection.first_query + query) * selection.k;
+    bits.write(selection.indices + at, selection.squared_distances + at);
+    bits.counts.write(selection.counts + query * COUNTS);
+}
+
+// The bounds of rows that are divided. A block a row.
+template <unsigned THREADS>
+__device__ __forceinline__ void bound_row(const Selection& selection) {
+    __shared__ unsigned totals[2];
+    float bound = infinite_distance();
+    if (selection.sampled > 0) {
+        const float* row = selection.distances + blockIdx.x * selection.pitch;
+        bound = sampled_bound<THREADS>(row, selection.n, selection.minima, selection.sampled, totals);
+    }
+    if (threadIdx.x == 0) {
+        selection.bounds[blockIdx.x] = bound;
+    }
+}
+
+// A part of a row: its keys that may be among the k smallest, in any order unless they were merged.
+template <unsigned K, unsigned THREADS, unsigned ITEMS>
+__device__ __forceinline__ void select_part(const Selection& selection) {
+    using Selector = Bits<K, THREADS, Uncounted>;
+    __shared__ typename Selector::Memory memory;
+    Selector bits(memory, selection.k, selection.by_ballot);
+    unsigned part = blockIdx.x, query = blockIdx.y;
+    const float* row = selection.distances + query * selection.pitch;
+    unsigned begin = part * selection.part, end = min(selection.n, begin + selection.part);
+    if (threadIdx.x == 0) {
+        memory.taken[0] = 0;
+    }
+    __syncthreads();
+    bits.restart(selection.bounds[query]);
+    stream<THREADS, ITEMS>(bits, row, begin, end, selection.prefetch);
+    size_t number = static_cast<size_t>(query) * selection.parts + part;
+    Key* kept = selection.kept + number * K;
+    unsigned count = bits.buffered;
+    if (bits.all_taken > bits.buffered) {
+        if (bits.buffered > 0) {
+            bits.merge(true);
+        }
+        count = min(bits.all_taken, selection.k);
+        if (threadIdx.x < Selector::N) {
+#pragma unroll
+            for (unsigned i = 0; i < Selector::T; ++i) {
+                kept[threadIdx.x * Selector::T + i] = bits.keys[i];
+            }
+        }
+    } else {
+        for (unsigned slot = threadIdx.x; slot < count; slot += THREADS) {
+            kept[slot] = memory.buffer[slot];
+        }
+    }
+    if (threadIdx.x == 0) {
+        selection.part_counts[number] = count;
+    }
+}
+
+// The k smallest of what the parts of a row kept; of the whole row, if the bound was too small for that. A block a row.
+template <unsigned K, unsigned THREADS, unsigned ITEMS>
+__device__ __forceinline__ void combine_parts(const Selection& selection) {
+    using Selector = Bits<K, THREADS, Uncounted>;
+    __shared__ typename Selector::Memory memory;
+    Selector bits(memory, selection.k, 0);
+    unsigned query = blockIdx.x;
+    const unsigned* part_counts = selection.part_counts + static_cast<size_t>(query) * selection.parts;
+    unsigned found = 0;
+    if (threadIdx.x < 2) {
+        memory.taken[threadIdx.x] = 0;
+    }
+    __syncthreads();
+    for (unsigned part = threadIdx.x; part < selection.parts; part += THREADS) {
+        found += part_counts[part];
+    }
+    found = warp::reduce_add(found);
+    if (warp::lane_id() == 0) {
+        atomicAdd(&memory.taken[1], found);
+    }
+    bits.restart(infinite_distance());
+    __syncthreads();
+    found = memory.taken[1];
+    if (found < min(selection.k, selection.n)) {
+        stream<THREADS, ITEMS>(bits, selection.distances + query * selection.pitch, 0, selection.n, 0);
+    } else {
+        for (unsigned part = 0; part < selection.parts; ++part) {
+            const Key* kept = selection.kept + (static_cast<size_t>(query) * selection.parts + part) * K;
+            unsigned count = part_counts[part];
+            for (unsigned first = 0; first < count; first += THREADS) {
+                unsigned at = first + threadIdx.x;
+                Key key = at < count ? kept[at] : PADDING;
+                // Keys of a part are in no order of positions: what is as far as the k-th may still be before it.
+                bool candidate = key < bits.limit;
+                if (__syncthreads_or(candidate)) {
+                    bits.template take<1>(candidate, [=](int) { return key; });
+                }
+            }
+        }
+    }
+    if (bits.buffered > 0) {
+        bits.merge(true);
+    }
+    size_t at = static_cast<size_t>(selection.first_query + query) * selection.k;
+    bits.write(selection.indices + at, selection.squared_distances + at);
+}
+
+}  // namespace warpscope::select

@@ -1,0 +1,64 @@
+// What the host and the selectors agree on. build/interface.rs makes Rust of this file.
+#pragma once
+
+#include "key.cuh"
+
+// BUILD is timed, counted, parts or combine.
+#define WARPSCOPE_BITS_ENTRY(K, BUILD) select_bits_k##K##_##BUILD
+#define WARPSCOPE_BITS_BOUND_ENTRY select_bits_bound
+#define WARPSCOPE_WARP_SELECT_ENTRY(K, BUILD) select_warps_k##K##_##BUILD
+#define WARPSCOPE_DISTANCES_ENTRY(KIND) select_distances_##KIND
+
+namespace warpscope::select {
+
+// Numbers that a selector may count of a query.
+constexpr unsigned COUNTS = 8;
+
+// Threads of a block of bits, and floats that each reads at a time.
+constexpr unsigned BITS_THREADS = 256;
+constexpr unsigned BITS_ITEMS = 16;
+// Minima of a sample that each thread of a block holds, each of so many distances.
+constexpr unsigned SAMPLE_MINIMA = 8;
+constexpr unsigned SAMPLE_GROUP = 8;
+
+// Threads of a block that computes distances, and the queries and points of its tile.
+constexpr unsigned DISTANCE_THREADS = 256;
+constexpr unsigned NAIVE_POINTS = 256;
+constexpr unsigned TILE_SIDE = 16;
+constexpr unsigned REGISTER_SIDE = 128;
+
+// The parameter of every kernel that makes distances: a tile of the matrix, query by query.
+struct Distances {
+    const float* points;   // n x d, row-major
+    const float* queries;  // q x d, row-major
+    unsigned n;
+    unsigned d;
+    unsigned first_query;
+    unsigned query_count;
+    float* distances;          // query_count x pitch, row-major: squared, and infinite from n on
+    unsigned long long pitch;  // floats from one query to the next, a multiple of 4
+};
+
+// The parameter of every selector: the k smallest of each row of a matrix.
+struct Selection {
+    const float* distances;
+    unsigned long long pitch;
+    unsigned n;
+    unsigned k;
+    unsigned first_query;
+    unsigned query_count;
+    unsigned* indices;         // q x k, row-major
+    float* squared_distances;  // q x k, row-major
+    unsigned* counts;          // query_count x COUNTS, of the counted build
+    unsigned sampled;          // the rank in a sample's minima that bounds the k-th distance; 0: there is no sample
+    unsigned minima;           // minima of the sample
+    unsigned parts;            // that a row is divided into
+    unsigned part;             // distances of a part, a multiple of 4
+    unsigned by_ballot;        // whether a warp takes slots together
+    unsigned prefetch;         // whether the batch after the next is brought to the L2 cache
+    float* bounds;             // query_count, of several parts
+    unsigned* part_counts;     // query_count x parts
+    unsigned long long* kept;  // query_count x parts x K: keys of a part that may be among the k nearest
+};
+
+}  // namespace warpscope::select

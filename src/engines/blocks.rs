@@ -18,7 +18,7 @@ pub struct Kept<V> {
 
 impl<V> Kept<V> {
     /// Appends all of it to an answer; `row` makes the values of the measures of what was visited.
-    pub fn collect<const N: usize>(&mut self, measures: &[Measure; N], answer: &mut Answer, row: impl FnMut(V) -> [u32; N]) {
+    pub fn collect<R: AsRef<[u32]>>(&mut self, measures: &[Measure], answer: &mut Answer, row: impl FnMut(V) -> R) {
         answer.measured.extend(measures, self.visits.drain(..).map(row));
         threads::collect(&mut self.spans, answer);
     }

@@ -11,6 +11,7 @@ pub mod lockstep;
 pub mod peaks;
 mod processor;
 pub mod registry;
+pub mod select;
 pub mod step;
 mod threads;
 
@@ -24,6 +25,7 @@ pub static ENGINES: &[&Descriptor] = &[
     &index::BVH,
     &step::STEP,
     &step::STEP_EXHAUSTIVE,
+    &select::BITS,
     &kdtree_threads::KDTREE_THREADS,
     &kdtree::KDTREE,
 ];

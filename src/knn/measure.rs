@@ -53,13 +53,14 @@ impl Measured {
         Self { columns }
     }
 
-    /// Appends queries, row by row, to the columns of `measures`, which must be the same in every call.
-    pub fn extend<const N: usize>(&mut self, measures: &[Measure; N], rows: impl IntoIterator<Item = [u32; N]>) {
+    /// Appends queries, row by row, to the columns of `measures`, which must be the same in every call. Of a longer row the first values are
+    /// taken.
+    pub fn extend<R: AsRef<[u32]>>(&mut self, measures: &[Measure], rows: impl IntoIterator<Item = R>) {
         if self.columns.is_empty() {
             self.columns = measures.iter().map(|measure| (measure.name.to_owned(), Vec::new())).collect();
         }
         for row in rows {
-            for ((_, values), value) in self.columns.iter_mut().zip(row) {
+            for ((_, values), &value) in self.columns.iter_mut().zip(row.as_ref()) {
                 values.push(value);
             }
         }

@@ -14,6 +14,7 @@
 //! | `interface.rs` | tallies and traces as written by kernels |
 //! | `peaks/` | what the device does at most |
 //! | `search.rs` | the engine `cuda`: launches and their counters |
+//! | `select/` | the selectors: k-selection of the literature, from a matrix of distances |
 //! | `step/` | the engines `step` and `step-exhaustive`: clusters, sorted for each query |
 //! | `trace/` | one query's search, recorded by the GPU event by event |
 //! | `tune.rs` | searches for the fastest policy on a device |
@@ -30,6 +31,7 @@ mod interface;
 mod kdtree;
 mod peaks;
 mod search;
+mod select;
 mod split;
 mod step;
 pub mod trace;
@@ -50,6 +52,7 @@ use direct::Variant;
 pub use index::CudaBvh;
 pub use kdtree::CudaKdTree;
 pub use peaks::peaks;
+pub use select::{CudaSelect, LoadSelector, load_bits};
 pub use split::{CudaSplit, SPLIT};
 pub use step::CudaStep;
 pub use tune::{Row, Trial, Tuned, table, tune, updated_table};

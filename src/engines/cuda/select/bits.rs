@@ -1,0 +1,127 @@
+//! The launches of `bits`: one kernel where queries fill the GPU; three where rows are divided into parts.
+
+use std::sync::Arc;
+
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
+
+use super::DeviceSelector;
+use super::interface::{BITS_BOUND_ENTRY, BITS_ITEMS, BITS_THREADS, Selection, bits_entry};
+use crate::engines::cuda::Cuda;
+use crate::engines::cuda::device::units::{Unit, build_name};
+use crate::engines::select::bits::{capacity, resolved, sample_of};
+use crate::engines::select::{BITS, Sample};
+use crate::knn::{Build, EngineError, Parameters, Shape};
+
+/// Blocks of a multiprocessor that keep its memory busy.
+const BLOCKS: usize = 16;
+
+/// Batches of a part, at least.
+const BATCHES: usize = 8;
+
+/// The kernels of parts.
+struct Divided {
+    bound: CudaFunction,
+    parts: CudaFunction,
+    combine: CudaFunction,
+    bounds: Option<CudaSlice<f32>>,
+    counts: Option<CudaSlice<u32>>,
+    kept: Option<CudaSlice<u64>>,
+}
+
+struct Bits {
+    sample: Sample,
+    parameters: Parameters,
+    capacity: usize,
+    parts: usize,
+    /// Distances of a part.
+    part: usize,
+    timed: CudaFunction,
+    counted: CudaFunction,
+    divided: Option<Divided>,
+}
+
+/// Loads `bits`.
+///
+/// # Errors
+/// [`EngineError::Unavailable`].
+pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Result<Box<dyn DeviceSelector>, EngineError> {
+    let (capacity, multiprocessors) = (capacity(shape.k), cuda.multiprocessors() as usize);
+    let unit = Unit::new("select/bits", capacity as u32, 0);
+    let mut function = |build: Build, name: &str| {
+        cuda.kernels.function(unit.of_build(build), name).map_err(|why| EngineError::Unavailable { engine: BITS.id, why })
+    };
+    let entry = |name: &str| bits_entry(capacity, name);
+    let timed = function(Build::Timed, &entry(build_name(Build::Timed)))?;
+    let counted = function(Build::Counted, &entry(build_name(Build::Counted)))?;
+    let mut divided = || {
+        let [bound, parts, combine] = [BITS_BOUND_ENTRY.to_owned(), entry("parts"), entry("combine")].map(|name| function(Build::Timed, &name));
+        Ok(Divided { bound: bound?, parts: parts?, combine: combine?, bounds: None, counts: None, kept: None })
+    };
+    let most = shape.n.div_ceil(BATCHES * (BITS_THREADS * BITS_ITEMS) as usize).max(1);
+    let wanted = || (BLOCKS * multiprocessors).div_ceil(2 * shape.q.max(1)).clamp(1, most.min(1024));
+    let parts = parameters.number("parts").map_or_else(wanted, |parts| parts as usize);
+    let divided = if parts > 1 { Some(divided()?) } else { None };
+    let sample = sample_of(shape, parameters);
+    let part = shape.n.div_ceil(parts).next_multiple_of(4);
+    Ok(Box::new(Bits { sample, parameters: resolved(sample, parameters, parts), capacity, parts, part, timed, counted, divided }))
+}
+
+impl Bits {
+    fn config(&self, blocks: (u32, u32)) -> LaunchConfig {
+        LaunchConfig { grid_dim: (blocks.0, blocks.1, 1), block_dim: (BITS_THREADS, 1, 1), shared_mem_bytes: 0 }
+    }
+}
+
+impl DeviceSelector for Bits {
+    fn parameters(&self) -> Parameters {
+        self.parameters.clone()
+    }
+
+    fn row_bytes(&self) -> usize {
+        // A bound, and of each part a count and K keys.
+        if self.divided.is_some() { 4 + self.parts * (4 + 8 * self.capacity) } else { 0 }
+    }
+
+    fn reserve(&mut self, stream: &Arc<CudaStream>, rows: usize) -> Result<(), DriverError> {
+        let Some(divided) = &mut self.divided else { return Ok(()) };
+        // SAFETY: uninitialised memory, written before it is read.
+        unsafe {
+            divided.bounds = Some(stream.alloc(rows)?);
+            divided.counts = Some(stream.alloc(rows * self.parts)?);
+            divided.kept = Some(stream.alloc(rows * self.parts * self.capacity)?);
+        }
+        Ok(())
+    }
+
+    fn launch(&mut self, stream: &Arc<CudaStream>, selection: Selection, build: Build) -> Result<(), DriverError> {
+        let selection = Selection {
+            sampled: self.sample.rank as u32,
+            minima: self.sample.minima as u32,
+            parts: self.parts as u32,
+            part: self.part as u32,
+            by_ballot: u32::from(self.parameters.get("slots") == Some("ballot")),
+            prefetch: u32::from(self.parameters.get("prefetch") == Some("on")),
+            ..selection
+        };
+        let rows = selection.query_count;
+        let each_row = self.config((rows, 1));
+        let Some(divided) = self.divided.as_mut().filter(|_| build == Build::Timed) else {
+            let function = if build == Build::Timed { &self.timed } else { &self.counted };
+            // SAFETY: the argument is the kernel's parameter; its pointers are to the search's buffers, which are as long as it says.
+            return unsafe { stream.launch_builder(function).arg(&selection).launch(each_row) }.map(drop);
+        };
+        let expect = "parts are reserved with the search";
+        let selection = Selection {
+            bounds: divided.bounds.as_mut().expect(expect).device_ptr_mut(stream).0,
+            part_counts: divided.counts.as_mut().expect(expect).device_ptr_mut(stream).0,
+            kept: divided.kept.as_mut().expect(expect).device_ptr_mut(stream).0,
+            ..selection
+        };
+        let each_part = LaunchConfig { grid_dim: (self.parts as u32, rows, 1), ..each_row };
+        for (function, config) in [(&divided.bound, each_row), (&divided.parts, each_part), (&divided.combine, each_row)] {
+            // SAFETY: as above.
+            unsafe { stream.launch_builder(function).arg(&selection).launch(config) }?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,14 @@
+//! The constants and structs shared by host and the selectors' kernels: `cuda/select/interface.cuh`, as parsed by `build/interface.rs`.
+
+use cudarc::driver::sys::CUdeviceptr;
+
+use crate::engines::select;
+
+include!(concat!(env!("OUT_DIR"), "/select_interface.rs"));
+
+// The twin counts and reads as the device does.
+const _: () = {
+    assert!(COUNTS as usize == select::COUNTS);
+    assert!(BITS_THREADS as usize == select::bits::THREADS && BITS_ITEMS as usize == select::bits::ITEMS);
+    assert!(SAMPLE_GROUP as usize == select::GROUP && (SAMPLE_MINIMA * BITS_THREADS) as usize == select::MOST_MINIMA);
+};

@@ -1,0 +1,223 @@
+//! Bitonic select: a block a query, which keeps the K smallest of a row sorted and collects candidates in a buffer of K keys (Hanák 2023, §4.1).
+//!
+//! Twin of `cuda/select/bits.cuh`, whose counted build takes slots in the order of threads, as this does.
+
+use super::block::Bitonic;
+use super::sample::{Sample, sampled_bound};
+use super::{Counts, DISTANCES, Selector, TIMED, shared};
+use crate::engines::lockstep::{Key, PADDING, distance_of, index_of, key_of};
+use crate::knn::{Measure, Parameter, Parameters, Shape, Theory, Values, theory};
+
+/// Threads of a block, and distances that each reads at a time, four beside one another.
+pub const THREADS: usize = 256;
+pub const ITEMS: usize = 16;
+
+/// The largest k.
+pub const MOST_K: usize = 2048;
+
+/// The columns of `counters.csv`, in the order of [`Counts`].
+pub static MEASURES: [Measure; 4] = {
+    const fn measure(name: &'static str, unit: [&'static str; 2], help: &'static str) -> Measure {
+        Measure { name, unit, help, theory: None, worst_case: None }
+    }
+    [
+        Measure {
+            theory: Some(Theory {
+                mean: |shape| theory::expected_merges(shape.n, shape.k, capacity(shape.k)),
+                condition: "in random order",
+                source: "Hanák 2023, §4.1.6",
+            }),
+            ..measure("merges", ["merge", "merges"], "Merges of the buffer into the K smallest.")
+        },
+        measure("forced", ["forced merge", "forced merges"], "Merges of a buffer that was not full, at the end of a row."),
+        measure("candidates", ["candidate", "candidates"], "Distances below the bound, taken into the buffer."),
+        measure("restarts", ["restart", "restarts"], "Rows that were read again, as the bound of the sample was too small."),
+    ]
+};
+
+/// What can be chosen.
+pub static PARAMETERS: [Parameter; 6] = [
+    DISTANCES,
+    TIMED,
+    Parameter {
+        name: "bound",
+        help: "Whether a sample of a row bounds the k-th distance before the row is read.",
+        values: Values::Words(&["sample", "none"]),
+        default: "sample where that should save more than it takes",
+    },
+    Parameter {
+        name: "slots",
+        help: "How a GPU takes slots of the buffer in the timed search: each thread by itself, or a warp together; on a CPU it changes nothing.",
+        values: Values::Words(&["atomic", "ballot"]),
+        default: "atomic",
+    },
+    Parameter {
+        name: "prefetch",
+        help: "Whether a GPU brings the batch after the next to its L2 cache; on a CPU it changes nothing.",
+        values: Values::Words(&["on", "off"]),
+        default: "off",
+    },
+    Parameter {
+        name: "parts",
+        help: "Blocks of a GPU that a row is divided between in the timed search; on a CPU it changes nothing.",
+        values: Values::Numbers(1..=1024),
+        default: "1; more where queries are too few to fill the GPU",
+    },
+];
+
+/// K: the smallest power of two from 32 on that holds k.
+pub fn capacity(k: usize) -> usize {
+    k.next_power_of_two().max(32)
+}
+
+/// The sample that parameters and a problem's sizes ask for.
+pub fn sample_of(shape: &Shape, parameters: &Parameters) -> Sample {
+    match parameters.get("bound") {
+        Some("none") => Sample::default(),
+        _ => Sample::new(shape.n, shape.k),
+    }
+}
+
+/// What parameters resolve to, but for `parts`.
+pub fn resolved(sample: Sample, parameters: &Parameters, parts: usize) -> Parameters {
+    let word = |name: &str, default: &str| parameters.get(name).unwrap_or(default).to_owned();
+    Parameters::from_iter(shared(parameters).into_iter().chain([
+        ("bound", if sample.is_some() { "sample" } else { "none" }.to_owned()),
+        ("slots", word("slots", "atomic")),
+        ("prefetch", word("prefetch", "off")),
+        ("parts", parts.to_string()),
+    ]))
+}
+
+/// The selector.
+pub struct Bits {
+    k: usize,
+    sample: Sample,
+    parameters: Parameters,
+}
+
+impl Bits {
+    pub fn new(shape: &Shape, parameters: &Parameters) -> Self {
+        let sample = sample_of(shape, parameters);
+        let parts = parameters.number("parts").unwrap_or(1) as usize;
+        Self { k: shape.k, sample, parameters: resolved(sample, parameters, parts) }
+    }
+}
+
+impl Selector for Bits {
+    fn select(&self, row: &[f32], found: &mut Vec<Key>) -> Counts {
+        select_row(row, self.k, self.sample, found)
+    }
+
+    fn parameters(&self) -> Parameters {
+        self.parameters.clone()
+    }
+}
+
+/// A block: what is kept, the buffer, and what is counted.
+struct Block {
+    k: usize,
+    network: Bitonic,
+    keys: Vec<Key>,
+    buffer: Vec<Key>,
+    all_taken: usize,
+    /// What a candidate of this batch is below.
+    limit: Key,
+    /// What a candidate's distance of a later batch is below.
+    bound: f32,
+    counts: Counts,
+}
+
+impl Block {
+    fn restart(&mut self, bound: f32) {
+        (self.bound, self.limit) = (bound, key_of(bound, 0));
+        self.buffer.clear();
+        self.all_taken = 0;
+        self.keys.fill(PADDING);
+    }
+
+    /// Takes the candidates of a batch, in the order in which threads take slots. Merges whenever the buffer is full.
+    fn take(&mut self, waiting: &mut Vec<Key>) {
+        loop {
+            let free = self.keys.len() - self.buffer.len();
+            let limit = self.limit;
+            waiting.retain(|&key| key < limit);
+            let taken = waiting.len().min(free);
+            self.buffer.extend(waiting.drain(..taken));
+            self.counts[2] += taken as u32;
+            self.all_taken += taken;
+            if taken < free {
+                return;
+            }
+            self.merge(false);
+            if waiting.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// Merges the buffer into what is kept.
+    fn merge(&mut self, forced: bool) {
+        self.counts[0] += 1;
+        self.counts[1] += u32::from(forced);
+        let size = self.keys.len();
+        self.buffer.resize(size, PADDING);
+        std::mem::swap(&mut self.keys, &mut self.buffer);
+        self.network.sort(&mut self.keys);
+        for (i, key) in self.keys.iter_mut().enumerate() {
+            *key = (*key).min(self.buffer[size - 1 - i]);
+        }
+        self.network.merge(&mut self.keys);
+        self.limit = self.keys[self.k - 1];
+        self.bound = distance_of(self.limit);
+        self.buffer.clear();
+    }
+}
+
+/// The candidates of a row.
+fn stream(block: &mut Block, row: &[f32]) {
+    const BATCH: usize = THREADS * ITEMS;
+    let mut waiting = Vec::new();
+    for (number, batch) in row.chunks(BATCH).enumerate() {
+        let bound = block.bound;
+        // Most batches have none.
+        if !batch.iter().fold(false, |any, &distance| any | (distance < bound)) {
+            continue;
+        }
+        let candidates = batch.iter().enumerate().filter(|&(_, &distance)| distance < bound);
+        waiting.extend(candidates.map(|(at, &distance)| key_of(distance, (number * BATCH + at) as u32)));
+        // Item by item, thread by thread: a thread's items are four neighbours, and again four a block further.
+        waiting.sort_by_key(|&key| {
+            let at = index_of(key) as usize % BATCH;
+            let (vector, thread, of_four) = (at / (4 * THREADS), at / 4 % THREADS, at % 4);
+            (vector * 4 + of_four) * THREADS + thread
+        });
+        block.limit = key_of(bound, 0);
+        block.take(&mut waiting);
+    }
+}
+
+/// A row: one block finds its k smallest.
+fn select_row(row: &[f32], k: usize, sample: Sample, found: &mut Vec<Key>) -> Counts {
+    let size = capacity(k);
+    let network = Bitonic::new(size, THREADS);
+    let mut block =
+        Block { k, network, keys: vec![PADDING; size], buffer: Vec::with_capacity(size), all_taken: 0, limit: 0, bound: 0.0, counts: Counts::default() };
+    let mut bound = if sample.is_some() { sampled_bound(row, sample) } else { f32::INFINITY };
+    loop {
+        block.restart(bound);
+        stream(&mut block, row);
+        // The bound was too small: once more, without.
+        if block.all_taken >= k.min(row.len()) || bound == f32::INFINITY {
+            break;
+        }
+        block.counts[3] += 1;
+        bound = f32::INFINITY;
+    }
+    if !block.buffer.is_empty() {
+        block.merge(true);
+    }
+    found.clear();
+    found.extend_from_slice(&block.keys[..k]);
+    block.counts
+}

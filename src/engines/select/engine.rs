@@ -1,0 +1,169 @@
+//! The selectors as engines on the CPU, and their rows in the registry.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use multiversion::multiversion;
+
+use super::bits::{self, Bits};
+use super::{Counts, Selector, cost};
+use crate::engines::blocks::{Kept, answer_in_blocks};
+use crate::engines::cuda::{self, CudaSelect};
+use crate::engines::lockstep::distance::{GroupedPoints, squared_distances};
+use crate::engines::lockstep::{Lanes, distance_of, index_of};
+use crate::engines::{host_memory, processor};
+use crate::knn::{
+    Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Metric, Neighbors, Parameters,
+    Problem, Search, SetupPhase, Shape,
+};
+
+/// An engine that is a selector, on both devices.
+pub struct Kind {
+    pub descriptor: &'static Descriptor,
+    /// The selector for a problem's sizes, on the CPU.
+    pub selector: fn(&Shape, &Parameters) -> Box<dyn Selector>,
+    /// The same on a GPU.
+    pub on_gpu: cuda::LoadSelector,
+}
+
+/// The registry's row for `bits`.
+pub static BITS: Descriptor = Descriptor {
+    id: EngineId::new("bits"),
+    group: Group::Selection,
+    about: "Bitonic select: a block a query sorts the K smallest in registers and merges a buffer of candidates into them.",
+    source: "Hanák 2023, §4.1",
+    runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
+    limits: Limits { k: bits::MOST_K, d: usize::MAX, n: u32::MAX as usize, metrics: &Metric::ALL },
+    measures: &bits::MEASURES,
+    convergence: None,
+    active_threads: None,
+    phases: &[],
+    parameters: &bits::PARAMETERS,
+    is_exhaustive: true,
+    distances: |n, _, _| Some(n as f64),
+    twin_of: None,
+    cost: cost::bits,
+    traces: false,
+    walk: None,
+    within: None,
+    open: |device| open(device, &BITS_KIND),
+};
+
+static BITS_KIND: Kind = Kind { descriptor: &BITS, selector: |shape, parameters| Box::new(Bits::new(shape, parameters)), on_gpu: cuda::load_bits };
+
+fn open(device: DeviceId, kind: &'static Kind) -> Result<Box<dyn Engine>, EngineError> {
+    match device {
+        DeviceId::Cpu => Ok(Box::new(Select { kind })),
+        DeviceId::Gpu(_) => Ok(Box::new(CudaSelect::open_on(device, kind)?)),
+    }
+}
+
+/// Lanes of a group of points.
+const WARP: usize = 32;
+
+/// Queries per parallel work item.
+const BLOCK: usize = 4;
+
+/// A selector on the CPU. It runs everywhere.
+struct Select {
+    kind: &'static Kind,
+}
+
+impl Engine for Select {
+    fn descriptor(&self) -> &'static Descriptor {
+        self.kind.descriptor
+    }
+
+    fn device_id(&self) -> DeviceId {
+        DeviceId::Cpu
+    }
+
+    fn device(&self) -> DeviceInfo {
+        DeviceInfo { id: Some(self.device_id()), name: "CPU, selection".to_owned(), details: processor::details() }
+    }
+
+    fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
+        let there = problem.cache().get(DeviceId::Cpu, |_: &GroupedPoints<WARP>| true);
+        let bytes = if there.is_some() { 0 } else { size_of_val(problem.points()) as u64 };
+        // A row of distances for each thread.
+        let distances = 4 * (problem.n() * rayon::current_num_threads()) as u64;
+        host_memory::check(problem, bytes + distances + (size_of::<Counts>() * problem.q()) as u64)?;
+        let start = Instant::now();
+        let resident = there.is_some();
+        let points = there.unwrap_or_else(|| {
+            let points = Arc::new(GroupedPoints::new(problem.points(), problem.dims()));
+            problem.cache().insert(DeviceId::Cpu, Arc::clone(&points));
+            points
+        });
+        let upload_ms = (!resident).then(|| start.elapsed().as_secs_f64() * 1e3);
+        let selector = (self.kind.selector)(&problem.shape(), parameters);
+        let neighbors = Neighbors::unanswered(problem.q(), problem.k());
+        Ok(Box::new(SelectSearch { kind: self.kind, problem, points, upload_ms, selector, neighbors, kept: Kept::default() }))
+    }
+}
+
+/// A problem, and its points.
+struct SelectSearch<'a> {
+    kind: &'static Kind,
+    problem: &'a Problem,
+    points: Arc<GroupedPoints<WARP>>,
+    upload_ms: Option<f64>,
+    selector: Box<dyn Selector>,
+    neighbors: Neighbors,
+    /// Of the last search.
+    kept: Kept<Counts>,
+}
+
+/// Computes a query's distances to all points. Those of what pads the last group are infinite.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+fn row_of(points: &GroupedPoints<WARP>, query: &[f32], distances: &mut Vec<Lanes<f32, WARP>>) {
+    distances.clear();
+    for group in 0..points.groups() {
+        let [of_group] = squared_distances(points.range(group..group + 1), [query]);
+        distances.push(of_group);
+    }
+}
+
+impl Search for SelectSearch<'_> {
+    fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
+        self.upload_ms.map(|ms| (SetupPhase::Upload, ms)).into_iter().collect()
+    }
+
+    fn resident(&self) -> bool {
+        self.upload_ms.is_none()
+    }
+
+    fn parameters(&self) -> Parameters {
+        self.selector.parameters()
+    }
+
+    fn first_chunk(&self) -> usize {
+        (rayon::current_num_threads() * BLOCK).min(self.problem.q())
+    }
+
+    fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
+        let start = Instant::now();
+        let (points, selector, dims) = (&self.points, &self.selector, self.problem.dims());
+        answer_in_blocks(self.problem, queries, BLOCK, build, &mut self.neighbors, &mut self.kept, |queries, rows| {
+            let (mut row, mut found) = (Vec::with_capacity(points.groups()), Vec::new());
+            for query in queries.chunks_exact(dims) {
+                row_of(points, query, &mut row);
+                let counts = selector.select(&row.as_flattened()[..points.n()], &mut found);
+                rows.put(found.iter().map(|&key| (index_of(key), distance_of(key))), counts);
+            }
+        });
+        Ok(start.elapsed().as_secs_f64() * 1e3)
+    }
+
+    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
+        let start = Instant::now();
+        neighbors.clone_from(&self.neighbors);
+        Ok(start.elapsed().as_secs_f64() * 1e3)
+    }
+
+    fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
+        self.kept.collect(self.kind.descriptor.measures, answer, |counts| counts);
+        Ok(())
+    }
+}

@@ -20,7 +20,7 @@ constexpr unsigned LEAST_BIT = 12;
 // Minimum `number` of a row's sample. Groups are consecutive distances, spread over the row evenly, so that an ordered row is
 // sampled from end to end.
 __device__ __forceinline__ unsigned sampled_minimum(const float* row, unsigned n, unsigned minima, unsigned number) {
-    unsigned first = static_cast<unsigned>(static_cast<unsigned long long>(number) * (n / SAMPLE_GROUP) / minima) * SAMPLE_GROUP;
+    unsigned first = number * (n / SAMPLE_GROUP / minima) * SAMPLE_GROUP;
     const float4* group = reinterpret_cast<const float4*>(row + first);
     float4 a = group[0], b = group[1];
     return __float_as_uint(fminf(fminf(fminf(a.x, a.y), fminf(a.z, a.w)), fminf(fminf(b.x, b.y), fminf(b.z, b.w))));

@@ -18,8 +18,16 @@ pub struct Kept<V> {
 
 impl<V> Kept<V> {
     /// Appends all of it to an answer; `row` makes the values of the measures of what was visited.
-    pub fn collect<R: AsRef<[u32]>>(&mut self, measures: &[Measure], answer: &mut Answer, row: impl FnMut(V) -> R) {
+    pub fn collect<const N: usize>(&mut self, measures: &[Measure; N], answer: &mut Answer, row: impl FnMut(V) -> [u32; N]) {
         answer.measured.extend(measures, self.visits.drain(..).map(row));
+        threads::collect(&mut self.spans, answer);
+    }
+}
+
+impl<V: AsRef<[u32]>> Kept<V> {
+    /// The same where rows are what was visited, of which the first values are taken.
+    pub fn collect_rows(&mut self, measures: &[Measure], answer: &mut Answer) {
+        answer.measured.extend_rows(measures, self.visits.drain(..));
         threads::collect(&mut self.spans, answer);
     }
 }

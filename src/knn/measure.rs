@@ -53,9 +53,13 @@ impl Measured {
         Self { columns }
     }
 
-    /// Appends queries, row by row, to the columns of `measures`, which must be the same in every call. Of a longer row the first values are
-    /// taken.
-    pub fn extend<R: AsRef<[u32]>>(&mut self, measures: &[Measure], rows: impl IntoIterator<Item = R>) {
+    /// Appends queries, row by row, to the columns of `measures`, which must be the same in every call.
+    pub fn extend<const N: usize>(&mut self, measures: &[Measure; N], rows: impl IntoIterator<Item = [u32; N]>) {
+        self.extend_rows(measures, rows);
+    }
+
+    /// The same where only the engine knows how many measures there are; of a longer row the first values are taken.
+    pub fn extend_rows<R: AsRef<[u32]>>(&mut self, measures: &[Measure], rows: impl IntoIterator<Item = R>) {
         if self.columns.is_empty() {
             self.columns = measures.iter().map(|measure| (measure.name.to_owned(), Vec::new())).collect();
         }

@@ -163,7 +163,7 @@ impl Search for SelectSearch<'_> {
     }
 
     fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
-        self.kept.collect(self.kind.descriptor.measures, answer, |counts| counts);
+        self.kept.collect_rows(self.kind.descriptor.measures, answer);
         Ok(())
     }
 }

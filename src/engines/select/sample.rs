@@ -52,7 +52,7 @@ impl Sample {
 
 /// Minimum `number` of a row's sample.
 fn sampled_minimum(row: &[f32], minima: usize, number: usize) -> u32 {
-    let first = number * (row.len() / GROUP) / minima * GROUP;
+    let first = number * (row.len() / GROUP / minima) * GROUP;
     row[first..first + GROUP].iter().copied().fold(f32::INFINITY, f32::min).to_bits()
 }
 

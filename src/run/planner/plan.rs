@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::choice::{self, Leeway, Offer};
 use super::{Forecast, Planner};
-use crate::knn::{Descriptor, DeviceInfo, EngineError, EngineId, Metric, Setup, Shape};
+use crate::knn::{Descriptor, DeviceInfo, EngineError, EngineId, Group, Metric, Setup, Shape};
 use crate::run::{EngineChoice, QuerySpec, RunRecord, RunSpec};
 use crate::text;
 
@@ -247,8 +247,12 @@ pub fn about(ms: f64) -> String {
     }
 }
 
-/// The engines that a spec allows and that run on its kind of device.
+/// The engines that a spec allows and that run on its kind of device. Selection kernels are for comparison: `auto` takes one only for a k that
+/// no other engine takes.
 pub fn engines(spec: &RunSpec) -> impl Iterator<Item = &'static Descriptor> + '_ {
-    let device = spec.device;
-    spec.engine.engines().filter(move |engine| device.is_none_or(|device| engine.runs_on.contains(&device.kind())))
+    let (device, k) = (spec.device, Setup::from(spec).found_k());
+    let is_usual = |engine: &Descriptor| engine.group != Group::Selection;
+    let any = matches!(spec.engine, EngineChoice::Named(_)) || !spec.engine.engines().any(|engine| is_usual(engine) && engine.limits.k >= k);
+    let allowed = spec.engine.engines().filter(move |engine| any || is_usual(engine));
+    allowed.filter(move |engine| device.is_none_or(|device| engine.runs_on.contains(&device.kind())))
 }

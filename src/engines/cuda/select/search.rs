@@ -10,7 +10,7 @@ use super::matrix::Matrix;
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::device::memory::Memory;
 use crate::engines::cuda::device::points::{self, Form};
-use crate::engines::select::{Counts, Kind};
+use crate::engines::select::Kind;
 use crate::knn::{Answer, Build, EngineError, MAX_COUNTED_CHUNK, Neighbors, Parameters, Problem, Search, SetupPhase};
 
 /// A problem loaded into device memory.
@@ -135,7 +135,7 @@ impl Search for SelectSearch<'_> {
         };
         let counts = copy().map_err(|error| self.cuda.failed(error))?;
         let (rows, _) = counts.as_chunks::<{ COUNTS as usize }>();
-        answer.measured.extend(self.kind.descriptor.measures, rows.iter().copied() as std::iter::Copied<std::slice::Iter<'_, Counts>>);
+        answer.measured.extend_rows(self.kind.descriptor.measures, rows);
         Ok(())
     }
 }

@@ -190,13 +190,13 @@ struct Bits {
         }
         // 4. What is left is bitonic.
         network.merge(keys);
-        if (thread == (k - 1) / T) {
+        Key last = keys[0];
 #pragma unroll
-            for (unsigned i = 0; i < T; ++i) {
-                if (i == (k - 1) % T) {
-                    memory.limit = keys[i];
-                }
-            }
+        for (unsigned i = 1; i < T; ++i) {
+            last = choose((k - 1) % T == i, keys[i], last);
+        }
+        if (thread == (k - 1) / T) {
+            memory.limit = last;
         }
         if (thread == 0) {
             memory.taken[0] = 0;

@@ -5,7 +5,7 @@
 namespace warpscope::select {
 
 #define WARPSCOPE_ENTRY(K, BUILD, ...)                                                                                    \
-    extern "C" __global__ void __launch_bounds__(BITS_THREADS) WARPSCOPE_BITS_ENTRY(K, BUILD)(const __grid_constant__ Selection selection) { \
+    extern "C" __global__ void __launch_bounds__(BITS_THREADS, 2) WARPSCOPE_BITS_ENTRY(K, BUILD)(const __grid_constant__ Selection selection) { \
         __VA_ARGS__(selection);                                                                                           \
     }
 // Expands its arguments before they are pasted.

@@ -1,10 +1,11 @@
 // Bitonic select: a block a query, which keeps the K smallest of a row sorted in registers and collects candidates in a buffer of K keys
 // (Hanák 2023, §4.1). Twin of src/engines/select/bits.rs.
 //
-// Scope: all threads of the block call together, whoever holds keys.
+// Scope: all threads of the block call together, whoever holds keys, but for what says otherwise.
 //
-// The order is by (distance, position). Positions of a batch are after those of earlier ones, so a distance that equals the bound is no
-// candidate; within a batch that was merged halfway, what is left is compared by key.
+// The order is by (distance, position). In the timed build the warps read on by themselves and meet where the buffer is full, so a distance
+// that equals the bound may be of an earlier position: what is not farther is compared by key. The counted build reads in step, batch after
+// batch, and takes slots in the order of threads, so that its counts can be repeated.
 #pragma once
 
 #include "block/bitonic.cuh"
@@ -16,7 +17,7 @@
 
 namespace warpscope::select {
 
-// Nothing is added to the timed build: slots are taken in whatever order threads come.
+// Nothing is added to the timed build.
 struct Uncounted {
     static constexpr bool COUNTED = false;
     __device__ __forceinline__ void merge(bool) {}
@@ -25,7 +26,7 @@ struct Uncounted {
     __device__ __forceinline__ void write(unsigned*) const {}
 };
 
-// The counted build takes slots in the order of threads, so that counts can be repeated. Every thread keeps the same numbers.
+// Every thread keeps the same numbers.
 struct Tally {
     static constexpr bool COUNTED = true;
     unsigned merges = 0, forced = 0, taken = 0, restarts = 0;
@@ -60,6 +61,7 @@ template <unsigned K, unsigned THREADS, class Counts>
 struct Bits {
     static constexpr unsigned N = K < THREADS ? K : THREADS;  // threads that hold keys
     static constexpr unsigned T = K / N;                      // keys of each
+    static constexpr unsigned SLOTS = K;                      // of the buffer
 
     using Memory = BitsMemory<K, THREADS>;
 
@@ -69,8 +71,8 @@ struct Bits {
     unsigned buffered = 0;  // slots taken
     unsigned all_taken = 0;
     Key keys[T];
-    Key limit;    // what a candidate of this batch is below
-    float bound;  // what a candidate's distance of a later batch is below
+    Key limit;    // what a candidate is below
+    float bound;  // what its distance is not above
     Counts counts;
 
     __device__ __forceinline__ Bits(Memory& memory, unsigned k, unsigned by_ballot) : memory(memory), k(k), by_ballot(by_ballot) {}
@@ -86,68 +88,76 @@ struct Bits {
         }
     }
 
-    // A slot for a candidate, after those that were taken; at least K if there is none. All threads call.
-    __device__ __forceinline__ unsigned take_slot(bool candidate) {
-        if constexpr (Counts::COUNTED) {
-            unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP;
-            unsigned lanes = __ballot_sync(ALL_LANES, candidate);
-            if (lane == 0) {
-                memory.warp_counts[warp] = __popc(lanes);
-            }
-            __syncthreads();
-            unsigned before = memory.taken[0];
-            unsigned all = before;
-            for (unsigned other = 0; other < THREADS / WARP; ++other) {
-                before += other < warp ? memory.warp_counts[other] : 0;
-                all += memory.warp_counts[other];
-            }
-            __syncthreads();
-            if (threadIdx.x == 0) {
-                memory.taken[0] = all;
-            }
-            __syncthreads();
-            return before + __popc(lanes & warp::lanes_below(lane));
-        } else if (by_ballot) {
-            unsigned lanes = __ballot_sync(ALL_LANES, candidate);
-            if (lanes == 0) {
-                return K;
-            }
-            unsigned first = 0;
-            if (warp::lane_id() == 0) {
-                first = atomicAdd(&memory.taken[0], __popc(lanes));
-            }
-            return __shfl_sync(ALL_LANES, first, 0) + __popc(lanes & warp::lanes_below(warp::lane_id()));
-        } else {
-            return candidate ? atomicAdd(&memory.taken[0], 1u) : K;
+    // A slot for a candidate in the order of threads, after those that were taken; at least K if there is none.
+    __device__ __forceinline__ unsigned next_slot(bool candidate) {
+        unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP;
+        unsigned lanes = __ballot_sync(ALL_LANES, candidate);
+        if (lane == 0) {
+            memory.warp_counts[warp] = __popc(lanes);
         }
+        __syncthreads();
+        unsigned before = memory.taken[0];
+        unsigned all = before;
+        for (unsigned other = 0; other < THREADS / WARP; ++other) {
+            before += other < warp ? memory.warp_counts[other] : 0;
+            all += memory.warp_counts[other];
+        }
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            memory.taken[0] = all;
+        }
+        __syncthreads();
+        return before + __popc(lanes & warp::lanes_below(lane));
     }
 
-    // Takes the candidates of a batch: `waiting` has a bit for each of this thread's keys that may be one. Merges whenever the buffer is
-    // full. memory.taken[0] is the number of taken slots, which may exceed K.
-    template <int ITEMS, class KeyAt>
+    // A slot in whatever order threads come. A warp's lanes call together.
+    __device__ __forceinline__ unsigned any_slot(bool candidate) {
+        if (!by_ballot) {
+            return candidate ? atomicAdd(&memory.taken[0], 1u) : K;
+        }
+        unsigned lanes = __ballot_sync(ALL_LANES, candidate);
+        if (lanes == 0) {
+            return K;
+        }
+        unsigned first = 0;
+        if (warp::lane_id() == 0) {
+            first = atomicAdd(&memory.taken[0], __popc(lanes));
+        }
+        return __shfl_sync(ALL_LANES, first, 0) + __popc(lanes & warp::lanes_below(warp::lane_id()));
+    }
+
+    // Appends the candidates of a batch: `waiting` has a bit for each of this thread's keys that may be one. Returns those for which there was
+    // no slot; memory.taken[0] is the number of slots that were asked for.
+    template <int ITEMS, bool IN_ORDER, class KeyAt>
+    __device__ __forceinline__ unsigned append(unsigned waiting, KeyAt key_at) {
+#pragma unroll
+        for (int i = 0; i < ITEMS; ++i) {
+            bool may = (waiting >> i & 1) != 0;
+            // Most warps have none.
+            if (!IN_ORDER && !__any_sync(ALL_LANES, may)) {
+                continue;
+            }
+            Key key = key_at(i);
+            bool candidate = may && key < limit;
+            unsigned slot = IN_ORDER ? next_slot(candidate) : any_slot(candidate);
+            if (candidate && slot < K) {
+                memory.buffer[slot] = key;
+            }
+            if (!candidate || slot < K) {
+                waiting &= ~(1u << i);
+            }
+        }
+        return waiting;
+    }
+
+    // Takes the candidates of a batch of all threads. Merges whenever the buffer is full.
+    template <int ITEMS, bool IN_ORDER, class KeyAt>
     __device__ __forceinline__ void take(unsigned waiting, KeyAt key_at) {
         for (;;) {
-#pragma unroll
-            for (int i = 0; i < ITEMS; ++i) {
-                Key key = key_at(i);
-                bool candidate = (waiting >> i & 1) != 0 && key < limit;
-                // Without counting nobody waits for anybody, and most have no candidate.
-                if (!Counts::COUNTED && !by_ballot && !candidate) {
-                    continue;
-                }
-                unsigned slot = take_slot(candidate);
-                if (candidate && slot < K) {
-                    memory.buffer[slot] = key;
-                    waiting &= ~(1u << i);
-                }
-            }
+            waiting = append<ITEMS, IN_ORDER>(waiting, key_at);
             // Slots were written by other threads than those that read them.
             __syncthreads();
-            unsigned taken = memory.taken[0];
-            counts.candidates(min(taken, K) - buffered);
-            all_taken += min(taken, K) - buffered;
-            buffered = min(taken, K);
-            if (taken < K) {
+            if (!is_full()) {
                 return;
             }
             merge(false);
@@ -155,6 +165,26 @@ struct Bits {
                 return;
             }
         }
+    }
+
+    // After a barrier: whether all slots are taken. What was appended since the last call is counted.
+    __device__ __forceinline__ bool is_full() {
+        unsigned taken = min(memory.taken[0], K);
+        counts.candidates(taken - buffered);
+        all_taken += taken - buffered;
+        buffered = taken;
+        return taken == K;
+    }
+
+    // All threads meet, whatever they were at, and merge if the buffer is full. False if it is not: then nobody has anything left, since
+    // whoever has comes only for that.
+    __device__ __forceinline__ bool meet() {
+        __syncthreads();
+        bool full = is_full();
+        if (full) {
+            merge(false);
+        }
+        return full;
     }
 
     // Merges the buffer into what is kept.
@@ -225,63 +255,93 @@ struct Bits {
     using Bitonic = block::Bitonic<static_cast<int>(T), static_cast<int>(N)>;
 };
 
-// Distances that a thread reads at a time, four beside one another.
-template <unsigned ITEMS>
+// Distances that a thread of THREADS reads at a time, four beside one another.
+template <unsigned THREADS, unsigned ITEMS>
 struct Batch {
     float distances[ITEMS];
 
-    template <unsigned THREADS>
-    __device__ __forceinline__ void load(const float* row, unsigned first, unsigned end) {
+    static __device__ __forceinline__ unsigned place(unsigned thread, unsigned item) { return (item / 4 * THREADS + thread) * 4 + item % 4; }
+
+    __device__ __forceinline__ void load(const float* row, unsigned first, unsigned end, unsigned thread) {
 #pragma unroll
-        for (unsigned v = 0; v < ITEMS / 4; ++v) {
-            unsigned at = first + (v * THREADS + threadIdx.x) * 4;
+        for (unsigned i = 0; i < ITEMS; i += 4) {
+            unsigned at = first + place(thread, i);
             float inf = infinite_distance();
             float4 four = at < end ? __ldcs(reinterpret_cast<const float4*>(row + at)) : make_float4(inf, inf, inf, inf);
-            distances[v * 4] = four.x;
-            distances[v * 4 + 1] = four.y;
-            distances[v * 4 + 2] = four.z;
-            distances[v * 4 + 3] = four.w;
+            distances[i] = four.x;
+            distances[i + 1] = four.y;
+            distances[i + 2] = four.z;
+            distances[i + 3] = four.w;
         }
     }
 
-    template <unsigned THREADS>
-    static __device__ __forceinline__ void prefetch(const float* row, unsigned first, unsigned end) {
+    static __device__ __forceinline__ void prefetch(const float* row, unsigned first, unsigned end, unsigned thread) {
 #pragma unroll
-        for (unsigned v = 0; v < ITEMS / 4; ++v) {
-            unsigned at = first + (v * THREADS + threadIdx.x) * 4;
+        for (unsigned i = 0; i < ITEMS; i += 4) {
+            unsigned at = first + place(thread, i);
             // A line of the cache is eight of these, so one of eight threads asks.
-            if (threadIdx.x % 8 == 0 && at < end) {
+            if (thread % 8 == 0 && at < end) {
                 asm volatile("prefetch.global.L2 [%0];" ::"l"(row + at));
             }
         }
     }
-};
 
-// The candidates of distances `begin` to `end` of a row; both are multiples of four, or `end` is n.
-template <unsigned THREADS, unsigned ITEMS, class Selector>
-__device__ __forceinline__ void stream(Selector& bits, const float* row, unsigned begin, unsigned end, unsigned prefetch) {
-    constexpr unsigned BATCH = THREADS * ITEMS;
-    Batch<ITEMS> next;
-    next.template load<THREADS>(row, begin, end);
-    for (unsigned first = begin; first < end; first += BATCH) {
-        Batch<ITEMS> batch = next;
-        // Begun before what is here is looked at. Past the end nothing is read.
-        next.template load<THREADS>(row, end - first > BATCH ? first + BATCH : end, end);
-        if (prefetch && end - first > 2 * BATCH) {
-            Batch<ITEMS>::template prefetch<THREADS>(row, first + 2 * BATCH, end);
-        }
-        unsigned waiting = 0;
+    // A bit for each distance that is not farther than the bound.
+    __device__ __forceinline__ unsigned within(float bound) const {
+        unsigned mask = 0;
 #pragma unroll
         for (unsigned i = 0; i < ITEMS; ++i) {
-            waiting |= batch.distances[i] < bits.bound ? 1u << i : 0;
+            mask |= distances[i] <= bound ? 1u << i : 0;
         }
-        if (!__syncthreads_or(waiting != 0)) {
-            continue;
+        return mask;
+    }
+};
+
+// The candidates of distances `begin` to `end` of a row, all threads in step; both are multiples of four, or `end` is n.
+template <unsigned THREADS, unsigned ITEMS, class Selector>
+__device__ __forceinline__ void stream(Selector& bits, const float* row, unsigned begin, unsigned end) {
+    using Read = Batch<THREADS, ITEMS>;
+    for (unsigned first = begin; first < end; first += THREADS * ITEMS) {
+        Read batch;
+        batch.load(row, first, end, threadIdx.x);
+        unsigned waiting = batch.within(bits.bound);
+        if (__syncthreads_or(waiting != 0)) {
+            bits.template take<ITEMS, true>(waiting, [&](int i) { return key_of(batch.distances[i], first + Read::place(threadIdx.x, i)); });
         }
-        bits.limit = key_of(bits.bound, 0);
-        bits.template take<ITEMS>(waiting, [&](int i) {
-            return key_of(batch.distances[i], first + (i / 4 * THREADS + threadIdx.x) * 4 + i % 4);
-        });
+    }
+}
+
+// The same, each warp by itself: it reads every so many batches, and meets the others where the buffer is full, and at the end.
+template <unsigned THREADS, unsigned ITEMS, class Selector>
+__device__ __forceinline__ void stream_apart(Selector& bits, const float* row, unsigned begin, unsigned end, unsigned prefetch) {
+    using Read = Batch<WARP, ITEMS>;
+    constexpr unsigned STRIDE = THREADS * ITEMS;
+    unsigned lane = warp::lane_id();
+    unsigned first = begin + threadIdx.x / WARP * (WARP * ITEMS);
+    const volatile unsigned* taken = bits.memory.taken;
+    Read next;
+    next.load(row, first, end, lane);
+    // Where a row ends close to 2^32, another stride would begin anew.
+    for (unsigned left = first < end ? end - first : 0; left > 0; left = left > STRIDE ? left - STRIDE : 0, first += STRIDE) {
+        Read batch = next;
+        // Begun before what is here is looked at. Past the end nothing is read.
+        next.load(row, left > STRIDE ? first + STRIDE : end, end, lane);
+        if (prefetch && left > 2 * STRIDE) {
+            Read::prefetch(row, first + 2 * STRIDE, end, lane);
+        }
+        unsigned waiting = batch.within(bits.bound);
+        while (__any_sync(ALL_LANES, waiting != 0)) {
+            waiting = bits.template append<ITEMS, false>(waiting, [&](int i) { return key_of(batch.distances[i], first + Read::place(lane, i)); });
+            // Somebody is without a slot, here or elsewhere.
+            if (__any_sync(ALL_LANES, waiting != 0)) {
+                bits.meet();
+            }
+        }
+        if (__any_sync(ALL_LANES, *taken >= Selector::SLOTS)) {
+            bits.meet();
+        }
+    }
+    while (bits.meet()) {
     }
 }
 
@@ -295,7 +355,7 @@ __device__ __forceinline__ void select_row(const Selection& selection) {
     const float* row = selection.distances + query * selection.pitch;
     float bound = infinite_distance();
     if (selection.sampled > 0) {
-        bound = sampled_bound<THREADS>(row, selection.n, selection.minima, selection.sampled, memory.taken);
+        bound = sampled_bound<THREADS>(row, selection.n, {selection.minima, selection.group, selection.sampled}, memory.taken);
     }
     for (;;) {
         if (threadIdx.x == 0) {
@@ -303,7 +363,11 @@ __device__ __forceinline__ void select_row(const Selection& selection) {
         }
         __syncthreads();
         bits.restart(bound);
-        stream<THREADS, ITEMS>(bits, row, 0, selection.n, selection.prefetch);
+        if constexpr (Counts::COUNTED) {
+            stream<THREADS, ITEMS>(bits, row, 0, selection.n);
+        } else {
+            stream_apart<THREADS, ITEMS>(bits, row, 0, selection.n, selection.prefetch);
+        }
         // The bound was too small: once more, without.
         if (bits.all_taken >= min(selection.k, selection.n) || bound == infinite_distance()) {
             break;
@@ -326,7 +390,7 @@ __device__ __forceinline__ void bound_row(const Selection& selection) {
     float bound = infinite_distance();
     if (selection.sampled > 0) {
         const float* row = selection.distances + blockIdx.x * selection.pitch;
-        bound = sampled_bound<THREADS>(row, selection.n, selection.minima, selection.sampled, totals);
+        bound = sampled_bound<THREADS>(row, selection.n, {selection.minima, selection.group, selection.sampled}, totals);
     }
     if (threadIdx.x == 0) {
         selection.bounds[blockIdx.x] = bound;
@@ -347,7 +411,7 @@ __device__ __forceinline__ void select_part(const Selection& selection) {
     }
     __syncthreads();
     bits.restart(selection.bounds[query]);
-    stream<THREADS, ITEMS>(bits, row, begin, end, selection.prefetch);
+    stream_apart<THREADS, ITEMS>(bits, row, begin, end, selection.prefetch);
     size_t number = static_cast<size_t>(query) * selection.parts + part;
     Key* kept = selection.kept + number * K;
     unsigned count = bits.buffered;
@@ -396,7 +460,7 @@ __device__ __forceinline__ void combine_parts(const Selection& selection) {
     __syncthreads();
     found = memory.taken[1];
     if (found < min(selection.k, selection.n)) {
-        stream<THREADS, ITEMS>(bits, selection.distances + query * selection.pitch, 0, selection.n, 0);
+        stream_apart<THREADS, ITEMS>(bits, selection.distances + query * selection.pitch, 0, selection.n, 0);
     } else {
         for (unsigned part = 0; part < selection.parts; ++part) {
             const Key* kept = selection.kept + (static_cast<size_t>(query) * selection.parts + part) * K;
@@ -407,7 +471,7 @@ __device__ __forceinline__ void combine_parts(const Selection& selection) {
                 // Keys of a part are in no order of positions: what is as far as the k-th may still be before it.
                 bool candidate = key < bits.limit;
                 if (__syncthreads_or(candidate)) {
-                    bits.template take<1>(candidate, [=](int) { return key; });
+                    bits.template take<1, false>(candidate, [=](int) { return key; });
                 }
             }
         }

@@ -7,6 +7,7 @@
 #define WARPSCOPE_BITS_ENTRY(K, BUILD) select_bits_k##K##_##BUILD
 #define WARPSCOPE_BITS_BOUND_ENTRY select_bits_bound
 #define WARPSCOPE_WARP_SELECT_ENTRY(K, BUILD) select_warps_k##K##_##BUILD
+#define WARPSCOPE_BLOCK_SELECT_ENTRY(K, BUILD) select_blocks_k##K##_##BUILD
 #define WARPSCOPE_DISTANCES_ENTRY(KIND) select_distances_##KIND
 
 namespace warpscope::select {
@@ -17,9 +18,12 @@ constexpr unsigned COUNTS = 8;
 // Threads of a block of bits, and floats that each reads at a time.
 constexpr unsigned BITS_THREADS = 256;
 constexpr unsigned BITS_ITEMS = 16;
-// Minima of a sample that each thread of a block holds, each of so many distances.
+// Minima of a sample that each thread of a block holds.
 constexpr unsigned SAMPLE_MINIMA = 8;
-constexpr unsigned SAMPLE_GROUP = 8;
+
+// Warps of a block of warp select and block select, and groups of 32 distances that each reads at a time.
+constexpr unsigned SELECT_WARPS = 4;
+constexpr unsigned SELECT_GROUPS = 8;
 
 // Threads of a block that computes distances, and the queries and points of its tile.
 constexpr unsigned DISTANCE_THREADS = 256;
@@ -52,6 +56,7 @@ struct Selection {
     unsigned* counts;          // query_count x COUNTS, of the counted build
     unsigned sampled;          // the rank in a sample's minima that bounds the k-th distance; 0: there is no sample
     unsigned minima;           // minima of the sample
+    unsigned group;            // distances that each is of, a multiple of four
     unsigned parts;            // that a row is divided into
     unsigned part;             // distances of a part, a multiple of 4
     unsigned by_ballot;        // whether a warp takes slots together

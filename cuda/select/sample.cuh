@@ -17,25 +17,35 @@ constexpr unsigned INFINITE_BITS = 0x7f800000u;
 // Bits of a bound that are found; the others are rounded up, by less than 1 / 2048.
 constexpr unsigned LEAST_BIT = 12;
 
+// How a row is sampled.
+struct Sampling {
+    unsigned minima;  // of groups
+    unsigned group;   // distances of a group, a multiple of four
+    unsigned rank;    // among the minima
+};
+
 // Minimum `number` of a row's sample. Groups are consecutive distances, spread over the row evenly, so that an ordered row is
 // sampled from end to end.
-__device__ __forceinline__ unsigned sampled_minimum(const float* row, unsigned n, unsigned minima, unsigned number) {
-    unsigned first = number * (n / SAMPLE_GROUP / minima) * SAMPLE_GROUP;
-    const float4* group = reinterpret_cast<const float4*>(row + first);
-    float4 a = group[0], b = group[1];
-    return __float_as_uint(fminf(fminf(fminf(a.x, a.y), fminf(a.z, a.w)), fminf(fminf(b.x, b.y), fminf(b.z, b.w))));
+__device__ __forceinline__ unsigned sampled_minimum(const float* row, unsigned n, const Sampling& sampling, unsigned number) {
+    const float4* group = reinterpret_cast<const float4*>(row + number * (n / sampling.group / sampling.minima) * sampling.group);
+    float least = infinite_distance();
+#pragma unroll 2
+    for (unsigned i = 0; i < sampling.group / 4; ++i) {
+        float4 four = group[i];
+        least = fminf(least, fminf(fminf(four.x, four.y), fminf(four.z, four.w)));
+    }
+    return __float_as_uint(least);
 }
-static_assert(SAMPLE_GROUP == 8, "a group is read as two float4");
 
 // What no more than `rank` of the sample's minima are below, or a little more: a distance that is a candidate is less. All threads of a
 // block of THREADS call; `totals` is two words of shared memory.
 template <unsigned THREADS>
-__device__ __forceinline__ float sampled_bound(const float* row, unsigned n, unsigned minima, unsigned rank, unsigned* totals) {
+__device__ __forceinline__ float sampled_bound(const float* row, unsigned n, const Sampling& sampling, unsigned* totals) {
     unsigned mine[SAMPLE_MINIMA];
 #pragma unroll
     for (unsigned i = 0; i < SAMPLE_MINIMA; ++i) {
         unsigned number = i * THREADS + threadIdx.x;
-        mine[i] = number < minima ? sampled_minimum(row, n, minima, number) : INFINITE_BITS;
+        mine[i] = number < sampling.minima ? sampled_minimum(row, n, sampling, number) : INFINITE_BITS;
     }
     unsigned bound = 0;
     if (threadIdx.x < 2) {
@@ -56,7 +66,7 @@ __device__ __forceinline__ float sampled_bound(const float* row, unsigned n, uns
             atomicAdd(&totals[bit % 2], below);
         }
         __syncthreads();
-        bound = totals[bit % 2] < rank ? least : bound;
+        bound = totals[bit % 2] < sampling.rank ? least : bound;
         // The other one was read by all before the barrier, and is used next.
         if (threadIdx.x == 0) {
             totals[(bit + 1) % 2] = 0;

@@ -29,9 +29,11 @@ impl std::fmt::Display for Subject {
     }
 }
 
-/// All engines that run on a kind of device, on the first one.
+/// All engines that run on a kind of device, on the first one; where `WARPSCOPE_ENGINES` lists some, only these.
 pub fn of(kind: DeviceKind) -> Vec<Subject> {
-    let there = registry::ENGINES.iter().filter(|engine| engine.runs_on.contains(&kind));
+    let wanted = std::env::var("WARPSCOPE_ENGINES").ok();
+    let is_wanted = |engine: &Descriptor| wanted.as_ref().is_none_or(|wanted| wanted.split(',').any(|name| name == engine.id.as_str()));
+    let there = registry::ENGINES.iter().filter(|engine| engine.runs_on.contains(&kind) && is_wanted(engine));
     there.map(|engine| Subject { engine, device: kind.first() }).collect()
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Twin of `cuda/select/bits.cuh`, whose counted build takes slots in the order of threads, as this does.
 
-use super::block::Bitonic;
+use super::bitonic::Bitonic;
 use super::sample::{Sample, sampled_bound};
 use super::{Counts, DISTANCES, Selector, TIMED, shared};
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of, key_of};
@@ -65,9 +65,9 @@ pub static PARAMETERS: [Parameter; 6] = [
     },
 ];
 
-/// K: the smallest power of two from 32 on that holds k.
+/// K: the smallest power of two from 128 on that holds k. A smaller buffer would be merged more often than it saves to sort.
 pub fn capacity(k: usize) -> usize {
-    k.next_power_of_two().max(32)
+    k.next_power_of_two().max(128)
 }
 
 /// The sample that parameters and a problem's sizes ask for.
@@ -121,9 +121,9 @@ struct Block {
     keys: Vec<Key>,
     buffer: Vec<Key>,
     all_taken: usize,
-    /// What a candidate of this batch is below.
+    /// What a candidate is below.
     limit: Key,
-    /// What a candidate's distance of a later batch is below.
+    /// What its distance is not above.
     bound: f32,
     counts: Counts,
 }
@@ -181,10 +181,10 @@ fn stream(block: &mut Block, row: &[f32]) {
     for (number, batch) in row.chunks(BATCH).enumerate() {
         let bound = block.bound;
         // Most batches have none.
-        if !batch.iter().fold(false, |any, &distance| any | (distance < bound)) {
+        if !batch.iter().fold(false, |any, &distance| any | (distance <= bound)) {
             continue;
         }
-        let candidates = batch.iter().enumerate().filter(|&(_, &distance)| distance < bound);
+        let candidates = batch.iter().enumerate().filter(|&(_, &distance)| distance <= bound);
         waiting.extend(candidates.map(|(at, &distance)| key_of(distance, (number * BATCH + at) as u32)));
         // Item by item, thread by thread: a thread's items are four neighbours, and again four a block further.
         waiting.sort_by_key(|&key| {
@@ -192,7 +192,6 @@ fn stream(block: &mut Block, row: &[f32]) {
             let (vector, thread, of_four) = (at / (4 * THREADS), at / 4 % THREADS, at % 4);
             (vector * 4 + of_four) * THREADS + thread
         });
-        block.limit = key_of(bound, 0);
         block.take(&mut waiting);
     }
 }
@@ -201,8 +200,16 @@ fn stream(block: &mut Block, row: &[f32]) {
 fn select_row(row: &[f32], k: usize, sample: Sample, found: &mut Vec<Key>) -> Counts {
     let size = capacity(k);
     let network = Bitonic::new(size, THREADS);
-    let mut block =
-        Block { k, network, keys: vec![PADDING; size], buffer: Vec::with_capacity(size), all_taken: 0, limit: 0, bound: 0.0, counts: Counts::default() };
+    let mut block = Block {
+        k,
+        network,
+        keys: vec![PADDING; size],
+        buffer: Vec::with_capacity(size),
+        all_taken: 0,
+        limit: 0,
+        bound: 0.0,
+        counts: Counts::default(),
+    };
     let mut bound = if sample.is_some() { sampled_bound(row, sample) } else { f32::INFINITY };
     loop {
         block.restart(bound);

@@ -25,3 +25,14 @@ pub fn bits(shape: &Shape, device: DeviceKind) -> Cost {
         }
     }
 }
+
+/// The same of queues in lanes, which merge more often, 32 or more keys at a time.
+pub fn warp_select(shape: &Shape, device: DeviceKind) -> Cost {
+    let cost = bits(shape, device);
+    let (capacity, queries) = (super::warp_select::capacity(shape.k) as f64, shape.q as f64);
+    let merges = capacity / 16.0 * (1.0 + (shape.n as f64 / capacity).max(1.0).ln()) * queries;
+    match device {
+        DeviceKind::Gpu => cost.search("queues", merges * capacity, 1e-9),
+        DeviceKind::Cpu => cost.search("queues", merges * capacity / rayon::current_num_threads() as f64, 4e-6),
+    }
+}

@@ -7,6 +7,7 @@ use std::time::Instant;
 use multiversion::multiversion;
 
 use super::bits::{self, Bits};
+use super::warp_select::{self, WarpSelect};
 use super::{Counts, Selector, cost};
 use crate::engines::blocks::{Kept, answer_in_blocks};
 use crate::engines::cuda::{self, CudaSelect};
@@ -27,19 +28,19 @@ pub struct Kind {
     pub on_gpu: cuda::LoadSelector,
 }
 
-/// The registry's row for `bits`.
-pub static BITS: Descriptor = Descriptor {
-    id: EngineId::new("bits"),
+/// What the rows of all selectors have in common.
+const SELECTION: Descriptor = Descriptor {
+    id: EngineId::new("selection"),
     group: Group::Selection,
-    about: "Bitonic select: a block a query sorts the K smallest in registers and merges a buffer of candidates into them.",
-    source: "Hanák 2023, §4.1",
+    about: "",
+    source: "",
     runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
-    limits: Limits { k: bits::MOST_K, d: usize::MAX, n: u32::MAX as usize, metrics: &Metric::ALL },
-    measures: &bits::MEASURES,
+    limits: Limits { k: 0, d: usize::MAX, n: u32::MAX as usize, metrics: &Metric::ALL },
+    measures: &[],
     convergence: None,
     active_threads: None,
     phases: &[],
-    parameters: &bits::PARAMETERS,
+    parameters: &[],
     is_exhaustive: true,
     distances: |n, _, _| Some(n as f64),
     twin_of: None,
@@ -50,7 +51,53 @@ pub static BITS: Descriptor = Descriptor {
     open: |device| open(device, &BITS_KIND),
 };
 
+/// The registry's row for `bits`.
+pub static BITS: Descriptor = Descriptor {
+    id: EngineId::new("bits"),
+    about: "Bitonic select: a block a query sorts the K smallest in registers and merges a buffer of candidates into them.",
+    source: "Hanák 2023, §4.1",
+    limits: Limits { k: bits::MOST_K, ..SELECTION.limits },
+    measures: &bits::MEASURES,
+    parameters: &bits::PARAMETERS,
+    ..SELECTION
+};
+
+/// The registry's row for `warp-select`.
+pub static WARP_SELECT: Descriptor = Descriptor {
+    id: EngineId::new("warp-select"),
+    about: "Warp select: a warp a query, each lane with a short queue; all are merged when one of them holds nothing but neighbours.",
+    source: "Johnson, Douze and Jégou 2017, §4; Hanák 2023, §3.6.3",
+    limits: Limits { k: warp_select::MOST_K, ..SELECTION.limits },
+    measures: &warp_select::MEASURES,
+    parameters: &warp_select::PARAMETERS,
+    cost: cost::warp_select,
+    open: |device| open(device, &WARP_SELECT_KIND),
+    ..SELECTION
+};
+
+/// The registry's row for `block-select`.
+pub static BLOCK_SELECT: Descriptor = Descriptor {
+    id: EngineId::new("block-select"),
+    about: "Block select: as warp-select, but the warps of a block share a query and merge what they found at the end.",
+    source: "Johnson, Douze and Jégou 2017, §4; Hanák 2023, §3.6.3",
+    limits: Limits { k: warp_select::MOST_K, ..SELECTION.limits },
+    measures: &warp_select::MEASURES,
+    parameters: &warp_select::PARAMETERS,
+    cost: cost::warp_select,
+    open: |device| open(device, &BLOCK_SELECT_KIND),
+    ..SELECTION
+};
+
 static BITS_KIND: Kind = Kind { descriptor: &BITS, selector: |shape, parameters| Box::new(Bits::new(shape, parameters)), on_gpu: cuda::load_bits };
+
+static WARP_SELECT_KIND: Kind =
+    Kind { descriptor: &WARP_SELECT, selector: |shape, parameters| Box::new(WarpSelect::new(shape, parameters, 1)), on_gpu: cuda::load_warp_select };
+
+static BLOCK_SELECT_KIND: Kind = Kind {
+    descriptor: &BLOCK_SELECT,
+    selector: |shape, parameters| Box::new(WarpSelect::new(shape, parameters, warp_select::WARPS)),
+    on_gpu: cuda::load_block_select,
+};
 
 fn open(device: DeviceId, kind: &'static Kind) -> Result<Box<dyn Engine>, EngineError> {
     match device {

@@ -4,22 +4,26 @@
 //!
 //! | here | there |
 //! |---|---|
-//! | `block.rs` | `cuda/block/bitonic.cuh` |
+//! | `bitonic.rs` | `cuda/block/bitonic.cuh` |
 //! | `sample.rs` | `cuda/select/sample.cuh` |
 //! | `bits.rs` | `cuda/select/bits.cuh` |
+//! | `network.rs` | `cuda/warp/network.cuh` |
+//! | `warp_select.rs` | `cuda/select/warp_select.cuh` |
 //!
 //! Of the host alone: `engine.rs`, the engines on the CPU and their rows in the registry; `cost.rs`, their cost model.
 //!
 //! A selector is a [`Selector`], made of a problem's sizes and of parameters, and a row in `engine.rs`.
 
+mod bitonic;
 pub mod bits;
-mod block;
 mod cost;
 mod engine;
+mod network;
 mod sample;
+pub mod warp_select;
 
-pub use engine::{BITS, Kind};
-pub use sample::{GROUP, MOST_MINIMA, Sample};
+pub use engine::{BITS, BLOCK_SELECT, Kind, WARP_SELECT};
+pub use sample::{MOST_MINIMA, Sample};
 
 use super::lockstep::Key;
 use crate::knn::{Parameter, Parameters, Values};

@@ -89,6 +89,9 @@ fn options(unit: Unit, architecture: &str) -> Vec<String> {
     if let Some(policy) = unit.policy {
         options.push(format!("-DWARPSCOPE_POLICY={}", policy.numbers().map(|number| number.to_string()).join(",")));
     }
+    if let Some((name, value)) = unit.option {
+        options.push(format!("-D{name}={value}"));
+    }
     options
 }
 

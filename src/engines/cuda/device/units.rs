@@ -22,6 +22,8 @@ pub struct Unit {
     pub exact_dims: u32,
     /// Overrides the tuning policy of the table. Only NVRTC does that.
     pub policy: Option<Policy>,
+    /// A macro that overrides a choice of the unit's own. Only NVRTC does that.
+    pub option: Option<(&'static str, u32)>,
     /// The builds of the search that it contains.
     pub builds: Builds,
 }
@@ -51,7 +53,7 @@ impl Builds {
 impl Unit {
     /// A unit with the table's policy.
     pub fn new(source: &'static str, capacity: u32, dims: u32) -> Self {
-        Self { source, capacity, dims, exact_dims: 0, policy: None, builds: Builds::Runs }
+        Self { source, capacity, dims, exact_dims: 0, policy: None, option: None, builds: Builds::Runs }
     }
 
     /// Source text with includes resolved.
@@ -86,7 +88,7 @@ impl Unit {
     pub fn why_not(self, why: &str) -> String {
         if self.builds == Builds::Traced {
             format!("the traced kernel is compiled when it is asked for, and {why}")
-        } else if self.exact_dims != 0 || self.policy.is_some() || !self.is_to_be_embedded() {
+        } else if self.exact_dims != 0 || self.policy.is_some() || self.option.is_some() || !self.is_to_be_embedded() {
             format!("this kernel is compiled when it is asked for, and {why}")
         } else {
             format!("this program embeds no kernels ({}), and {why}", EMBEDDED_ABOUT)

@@ -12,7 +12,10 @@ use crate::engines::select::bits::{capacity, resolved, sample_of};
 use crate::engines::select::{BITS, Sample};
 use crate::knn::{Build, EngineError, Parameters, Shape};
 
-/// Blocks of a multiprocessor that keep its memory busy.
+/// Rows for each multiprocessor from which on they are not divided.
+const FILLING: usize = 3;
+
+/// Blocks of a multiprocessor where they are, so that the last ones leave little of it idle.
 const BLOCKS: usize = 16;
 
 /// Batches of a part, at least.
@@ -47,9 +50,8 @@ struct Bits {
 pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Result<Box<dyn DeviceSelector>, EngineError> {
     let (capacity, multiprocessors) = (capacity(shape.k), cuda.multiprocessors() as usize);
     let unit = Unit::new("select/bits", capacity as u32, 0);
-    let mut function = |build: Build, name: &str| {
-        cuda.kernels.function(unit.of_build(build), name).map_err(|why| EngineError::Unavailable { engine: BITS.id, why })
-    };
+    let mut function =
+        |build: Build, name: &str| cuda.kernels.function(unit.of_build(build), name).map_err(|why| EngineError::Unavailable { engine: BITS.id, why });
     let entry = |name: &str| bits_entry(capacity, name);
     let timed = function(Build::Timed, &entry(build_name(Build::Timed)))?;
     let counted = function(Build::Counted, &entry(build_name(Build::Counted)))?;
@@ -58,7 +60,7 @@ pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Res
         Ok(Divided { bound: bound?, parts: parts?, combine: combine?, bounds: None, counts: None, kept: None })
     };
     let most = shape.n.div_ceil(BATCHES * (BITS_THREADS * BITS_ITEMS) as usize).max(1);
-    let wanted = || (BLOCKS * multiprocessors).div_ceil(2 * shape.q.max(1)).clamp(1, most.min(1024));
+    let wanted = || if shape.q >= FILLING * multiprocessors { 1 } else { (BLOCKS * multiprocessors).div_ceil(shape.q).clamp(1, most.min(1024)) };
     let parts = parameters.number("parts").map_or_else(wanted, |parts| parts as usize);
     let divided = if parts > 1 { Some(divided()?) } else { None };
     let sample = sample_of(shape, parameters);
@@ -97,6 +99,7 @@ impl DeviceSelector for Bits {
         let selection = Selection {
             sampled: self.sample.rank as u32,
             minima: self.sample.minima as u32,
+            group: self.sample.group as u32,
             parts: self.parts as u32,
             part: self.part as u32,
             by_ballot: u32::from(self.parameters.get("slots") == Some("ballot")),

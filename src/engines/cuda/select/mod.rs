@@ -8,11 +8,13 @@
 //! | `interface.rs` | constants and structs shared by host and kernels |
 //! | `matrix.rs` | the tile, and the launches that fill it |
 //! | `search.rs` | a search: tile after tile |
+//! | `warp_select.rs` | the launches of `warp-select` and `block-select` |
 
 mod bits;
 mod interface;
 mod matrix;
 mod search;
+mod warp_select;
 
 use std::sync::Arc;
 
@@ -20,6 +22,7 @@ use cudarc::driver::{CudaStream, DriverError};
 
 pub use bits::load_bits;
 use interface::Selection;
+pub use warp_select::{load_block_select, load_warp_select};
 
 use super::Cuda;
 use super::device::units::Unit;

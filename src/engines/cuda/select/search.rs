@@ -46,7 +46,9 @@ impl<'a> SelectSearch<'a> {
         let stream = cuda.stream.clone();
         let reserved = matrix.reserve(&stream).and_then(|()| selector.reserve(&stream, matrix.rows));
         reserved.map_err(|error| cuda.failed(error))?;
-        memory.upload(cuda, problem, |cuda, points| points::upload_rows(&cuda.stream, problem.points(), points)).map_err(|error| cuda.failed(error))?;
+        memory
+            .upload(cuda, problem, |cuda, points| points::upload_rows(&cuda.stream, problem.points(), points))
+            .map_err(|error| cuda.failed(error))?;
         let selection_only = resolved.get("timed") == Some("selection");
         Ok(Self { cuda, kind, memory, matrix, selector, selection_only, counts: None, last: (0..0, Build::Timed) })
     }

@@ -1,0 +1,29 @@
+// Entry points: select_warps_k<K>_<build> and select_blocks_k<K>_<build>. WARPSCOPE_K chooses what is compiled, WARPSCOPE_QUEUE the keys of a
+// lane's queue, in place of SELECT_QUEUES; WARPSCOPE_BUILDS is a sum of 1 (timed) and 2 (counted).
+#include "select/warp_select.cuh"
+
+namespace warpscope::select {
+
+#ifndef WARPSCOPE_QUEUE
+// As long as Faiss has them.
+#define WARPSCOPE_QUEUE (WARPSCOPE_K <= 32 ? 2 : WARPSCOPE_K <= 128 ? 3 : WARPSCOPE_K <= 256 ? 4 : 8)
+#endif
+
+#define WARPSCOPE_ENTRY(NAME, SELECT, ...)                                                                                              \
+    extern "C" __global__ void __launch_bounds__(SELECT_WARPS * WARP, 1) NAME(const __grid_constant__ Selection selection) { \
+        SELECT<__VA_ARGS__>(selection);                                                                                                 \
+    }
+// Expands its arguments before they are pasted.
+#define WARPSCOPE_KERNELS(K, BUILD, COUNTS)                                                                 \
+    WARPSCOPE_ENTRY(WARPSCOPE_WARP_SELECT_ENTRY(K, BUILD), warp_select, K, WARPSCOPE_QUEUE, COUNTS)         \
+    WARPSCOPE_ENTRY(WARPSCOPE_BLOCK_SELECT_ENTRY(K, BUILD), block_select, K, WARPSCOPE_QUEUE, COUNTS)
+#define WARPSCOPE_BUILD(K, BUILD, COUNTS) WARPSCOPE_KERNELS(K, BUILD, COUNTS)
+
+#if WARPSCOPE_BUILDS & 1
+WARPSCOPE_BUILD(WARPSCOPE_K, timed, UncountedQueues)
+#endif
+#if WARPSCOPE_BUILDS & 2
+WARPSCOPE_BUILD(WARPSCOPE_K, counted, QueueTally)
+#endif
+
+}  // namespace warpscope::select

@@ -1,0 +1,227 @@
+// Warp select: a warp a query, whose lanes keep short queues of candidates; all are merged when one lane's no longer keeps what is needed
+// (Johnson, Douze and Jégou 2017, §4; Hanák 2023, §3.6.3). Twin of src/engines/select/warp_select.rs.
+//
+// Scope: a warp, all lanes of which call together. In block select the warps of a block share a query, each with every so many groups, and
+// merge at the end.
+//
+// Invariants: a lane's queue descends; its first key, the largest, is not below the k-th of the warp's queue, which ascends; all that was
+// seen and is among the k smallest is in one of them.
+#pragma once
+
+#include "key.cuh"
+#include "select/interface.cuh"
+#include "warp/lanes.cuh"
+#include "warp/network.cuh"
+#include "warp/reduce.cuh"
+
+namespace warpscope::select {
+
+struct UncountedQueues {
+    __device__ __forceinline__ void insert(bool) {}
+    __device__ __forceinline__ void merge() {}
+    __device__ __forceinline__ void write(unsigned*) const {}
+};
+
+struct QueueTally {
+    unsigned inserts = 0, merges = 0;
+
+    __device__ __forceinline__ void insert(bool inserts_one) { inserts += __popc(__ballot_sync(ALL_LANES, inserts_one)); }
+    __device__ __forceinline__ void merge() { merges += 1; }
+    // Of a block's warps the sum; counts are zero before.
+    __device__ __forceinline__ void write(unsigned* counts) const {
+        if (warp::lane_id() == 0) {
+            atomicAdd(counts, merges);
+            atomicAdd(counts + 1, inserts);
+        }
+    }
+};
+
+// K = 32 R keys of the warp, Q of each lane.
+template <int R, int Q, class Counts>
+struct WarpQueues {
+    Key warp_queue[R];
+    Key lane_queue[Q];
+    Key limit = PADDING;  // the k-th key
+    unsigned k;
+    unsigned lane = warp::lane_id();
+    Counts counts;
+
+    __device__ __forceinline__ explicit WarpQueues(unsigned neighbours) : k(neighbours) {
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+            warp_queue[r] = PADDING;
+        }
+#pragma unroll
+        for (int i = 0; i < Q; ++i) {
+            lane_queue[i] = PADDING;
+        }
+    }
+
+    // A group: each lane's distance of a point that comes after all that it has seen.
+    __device__ __forceinline__ void add(float distance, unsigned position) {
+        bool inserts = distance < distance_of(lane_queue[0]);
+        counts.insert(inserts);
+        if (inserts) {
+            insert(key_of(distance, position));
+        }
+        // The second invariant is broken where a lane's largest key is below the k-th.
+        if (__any_sync(ALL_LANES, lane_queue[0] < limit)) {
+            merge();
+        }
+    }
+
+    // Drops the largest key of the lane's queue for a smaller one.
+    __device__ __forceinline__ void insert(Key key) {
+        lane_queue[0] = key;
+#pragma unroll
+        for (int i = 0; i + 1 < Q; ++i) {
+            bool swap = lane_queue[i] < lane_queue[i + 1];
+            Key first = choose(swap, lane_queue[i + 1], lane_queue[i]);
+            lane_queue[i + 1] = choose(swap, lane_queue[i], lane_queue[i + 1]);
+            lane_queue[i] = first;
+        }
+    }
+
+    // Merges the lanes' queues into the warp's, and gives them what is left.
+    __device__ __forceinline__ void merge() {
+        counts.merge();
+        warp::sort_any(lane_queue, lane);
+        // The smaller of element K - 1 - i and the lanes' element i stays: the mirrored register of the mirrored lane.
+#pragma unroll
+        for (int i = 0; i < Q; ++i) {
+            if (i < R) {
+                Key to_warp = __shfl_xor_sync(ALL_LANES, lane_queue[i], WARP - 1);
+                Key to_lane = __shfl_xor_sync(ALL_LANES, warp_queue[R - 1 - i], WARP - 1);
+                warp_queue[R - 1 - i] = choose(to_warp < warp_queue[R - 1 - i], to_warp, warp_queue[R - 1 - i]);
+                lane_queue[i] = choose(lane_queue[i] < to_lane, to_lane, lane_queue[i]);
+            }
+        }
+        warp::merge_any(warp_queue, lane);
+        descend();
+        set_limit();
+    }
+
+    // Each lane sorts its queue, the largest first, by transposition.
+    __device__ __forceinline__ void descend() {
+#pragma unroll
+        for (int round = 0; round < Q; ++round) {
+#pragma unroll
+            for (int i = round % 2; i + 1 < Q; i += 2) {
+                bool swap = lane_queue[i] < lane_queue[i + 1];
+                Key first = choose(swap, lane_queue[i + 1], lane_queue[i]);
+                lane_queue[i + 1] = choose(swap, lane_queue[i], lane_queue[i + 1]);
+                lane_queue[i] = first;
+            }
+        }
+    }
+
+    __device__ __forceinline__ void set_limit() {
+        Key mine = warp_queue[0];
+#pragma unroll
+        for (int r = 1; r < R; ++r) {
+            mine = choose((k - 1) / WARP == r, warp_queue[r], mine);
+        }
+        limit = __shfl_sync(ALL_LANES, mine, (k - 1) % WARP);
+    }
+
+    // Merges the sorted keys of another warp.
+    __device__ __forceinline__ void merge_warp(const Key* other) {
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+            Key key = other[(R - 1 - r) * WARP + (WARP - 1 - lane)];
+            warp_queue[r] = choose(key < warp_queue[r], key, warp_queue[r]);
+        }
+        warp::merge_any(warp_queue, lane);
+    }
+
+    __device__ __forceinline__ void write(unsigned* indices, float* squared_distances) const {
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+            unsigned element = r * WARP + lane;
+            if (element < k) {
+                indices[element] = index_of(warp_queue[r]);
+                squared_distances[element] = distance_of(warp_queue[r]);
+            }
+        }
+    }
+};
+
+// Reads every `stride`-th batch of a row from the warp's first on: GROUPS groups of 32 distances, begun before the last ones are looked at.
+template <int GROUPS, class Queues>
+__device__ __forceinline__ void stream_groups(Queues& queues, const float* row, unsigned n, unsigned first, unsigned stride) {
+    constexpr unsigned BATCH = GROUPS * WARP;
+    float next[GROUPS];
+    auto load = [&](unsigned begin) {
+#pragma unroll
+        for (int g = 0; g < GROUPS; ++g) {
+            unsigned at = begin + g * WARP + queues.lane;
+            next[g] = at < n ? __ldcs(row + at) : infinite_distance();
+        }
+    };
+    unsigned batches = (n - 1) / BATCH + 1;
+    if (first >= batches) {
+        return;
+    }
+    load(first * BATCH);
+    for (unsigned batch = first; batch < batches; batch += stride) {
+        float distances[GROUPS];
+#pragma unroll
+        for (int g = 0; g < GROUPS; ++g) {
+            distances[g] = next[g];
+        }
+        if (batches - batch > stride) {
+            load((batch + stride) * BATCH);
+        }
+#pragma unroll
+        for (int g = 0; g < GROUPS; ++g) {
+            queues.add(distances[g], batch * BATCH + g * WARP + queues.lane);
+        }
+    }
+}
+
+// A warp a query.
+template <int K, int Q, class Counts>
+__device__ __forceinline__ void warp_select(const Selection& selection) {
+    unsigned query = blockIdx.x * SELECT_WARPS + threadIdx.x / WARP;
+    if (query >= selection.query_count) {
+        return;
+    }
+    WarpQueues<K / WARP, Q, Counts> queues(selection.k);
+    stream_groups<SELECT_GROUPS>(queues, selection.distances + query * selection.pitch, selection.n, 0, 1);
+    queues.merge();
+    size_t at = static_cast<size_t>(selection.first_query + query) * selection.k;
+    queues.write(selection.indices + at, selection.squared_distances + at);
+    queues.counts.write(selection.counts + query * COUNTS);
+}
+
+// A block a query. K SELECT_WARPS / 2 keys of shared memory, for the half of the warps that the other half merges.
+template <int K, int Q, class Counts>
+__device__ __forceinline__ void block_select(const Selection& selection) {
+    extern __shared__ Key others[];
+    unsigned query = blockIdx.x, warp = threadIdx.x / WARP;
+    WarpQueues<K / WARP, Q, Counts> queues(selection.k);
+    stream_groups<SELECT_GROUPS>(queues, selection.distances + query * selection.pitch, selection.n, warp, SELECT_WARPS);
+    queues.merge();
+    // The upper half of the warps that are left hands its keys to the lower half.
+#pragma unroll 1
+    for (unsigned half = SELECT_WARPS / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (warp >= half && warp < 2 * half) {
+#pragma unroll
+            for (int r = 0; r < K / WARP; ++r) {
+                others[(warp - half) * K + r * WARP + queues.lane] = queues.warp_queue[r];
+            }
+        }
+        __syncthreads();
+        if (warp < half) {
+            queues.merge_warp(others + warp * K);
+        }
+    }
+    if (warp == 0) {
+        size_t at = static_cast<size_t>(selection.first_query + query) * selection.k;
+        queues.write(selection.indices + at, selection.squared_distances + at);
+    }
+    queues.counts.write(selection.counts + query * COUNTS);
+}
+
+}  // namespace warpscope::select

@@ -1,0 +1,87 @@
+// A sorting network over a warp's registers whose number need be no power of two (Johnson, Douze and Jégou 2017, §4.2). Twin of
+// src/engines/select/network.rs.
+//
+// Element i of 32 R keys lies in register i / 32 of lane i % 32. Strides below 32 exchange between lanes, by shuffle; the others exchange two
+// registers, of the same lane or, in the first layer of a size, of the mirrored one. All runs ascend, so that what would pad the keys to a
+// power of two would stay at the end: comparators with it are left out.
+#pragma once
+
+#include "key.cuh"
+#include "warp/lanes.cuh"
+
+namespace warpscope::warp {
+
+// A layer within groups of lanes: each lane meets the one whose number differs in the bits of `mask`.
+template <int R>
+__device__ __forceinline__ void exchange_lanes(Key (&keys)[R], unsigned mask, bool keeps_smaller) {
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+        Key other = __shfl_xor_sync(ALL_LANES, keys[r], mask);
+        keys[r] = choose((other < keys[r]) == keeps_smaller, other, keys[r]);
+    }
+}
+
+// The strides `stride`, `stride` / 2, ... 1, all below 32.
+template <int R>
+__device__ __forceinline__ void halve_lanes(Key (&keys)[R], unsigned lane, unsigned stride) {
+#pragma unroll 1
+    for (; stride > 0; stride /= 2) {
+        exchange_lanes(keys, stride, (lane & stride) == 0);
+    }
+}
+
+// The strides 32 STRIDE, 16 STRIDE, ... 32, between registers of a lane.
+template <int STRIDE, int R>
+__device__ __forceinline__ void halve_registers(Key (&keys)[R]) {
+    if constexpr (STRIDE > 0) {
+#pragma unroll
+        for (int low = 0; low < R; ++low) {
+            if ((low & STRIDE) == 0 && low + STRIDE < R) {
+                Key smaller = choose(keys[low + STRIDE] < keys[low], keys[low + STRIDE], keys[low]);
+                keys[low + STRIDE] = choose(keys[low + STRIDE] < keys[low], keys[low], keys[low + STRIDE]);
+                keys[low] = smaller;
+            }
+        }
+        halve_registers<STRIDE / 2>(keys);
+    }
+}
+
+// The sizes from 32 SIZE on, registers beside registers.
+template <int SIZE, int R>
+__device__ __forceinline__ void sort_registers(Key (&keys)[R], unsigned lane) {
+    if constexpr (SIZE < 2 * R) {
+        // The mirror image of register r is register r ^ (SIZE - 1) of the mirrored lane.
+#pragma unroll
+        for (int low = 0; low < R; ++low) {
+            if ((low & SIZE / 2) == 0 && (low ^ (SIZE - 1)) < R) {
+                Key to_high = __shfl_xor_sync(ALL_LANES, keys[low], WARP - 1);
+                Key to_low = __shfl_xor_sync(ALL_LANES, keys[low ^ (SIZE - 1)], WARP - 1);
+                keys[low] = choose(to_low < keys[low], to_low, keys[low]);
+                keys[low ^ (SIZE - 1)] = choose(keys[low ^ (SIZE - 1)] < to_high, to_high, keys[low ^ (SIZE - 1)]);
+            }
+        }
+        halve_registers<SIZE / 4>(keys);
+        halve_lanes(keys, lane, WARP / 2);
+        sort_registers<SIZE * 2>(keys, lane);
+    }
+}
+
+// Sorts the warp's keys in ascending order.
+template <int R>
+__device__ __forceinline__ void sort_any(Key (&keys)[R], unsigned lane) {
+#pragma unroll 1
+    for (unsigned size = 2; size <= WARP; size *= 2) {
+        exchange_lanes(keys, size - 1, (lane & size / 2) == 0);
+        halve_lanes(keys, lane, size / 4);
+    }
+    sort_registers<2>(keys, lane);
+}
+
+// Sorts what is bitonic; R is a power of two.
+template <int R>
+__device__ __forceinline__ void merge_any(Key (&keys)[R], unsigned lane) {
+    halve_registers<R / 2>(keys);
+    halve_lanes(keys, lane, WARP / 2);
+}
+
+}  // namespace warpscope::warp

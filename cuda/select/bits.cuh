@@ -69,6 +69,7 @@ struct Bits {
     unsigned k;
     unsigned by_ballot;
     unsigned buffered = 0;  // slots taken
+    bool empty = true;      // whether nothing was merged yet
     unsigned all_taken = 0;
     Key keys[T];
     Key limit;    // what a candidate is below
@@ -82,6 +83,7 @@ struct Bits {
         limit = key_of(new_bound, 0);
         buffered = 0;
         all_taken = 0;
+        empty = true;
 #pragma unroll
         for (unsigned i = 0; i < T; ++i) {
             keys[i] = PADDING;
@@ -209,17 +211,20 @@ struct Bits {
         }
         // 2. Sort it.
         network.sort(keys);
-        __syncthreads();
-        // 3. min(i, K - 1 - i) with what was kept: element K - 1 - i lies with the mirrored thread, in its mirrored row.
-        if (thread < N) {
+        if (!empty) {
+            __syncthreads();
+            // 3. min(i, K - 1 - i) with what was kept: element K - 1 - i lies with the mirrored thread, in its mirrored row.
+            if (thread < N) {
 #pragma unroll
-            for (unsigned i = 0; i < T; ++i) {
-                Key other = memory.buffer[(T - 1 - i) * N + (N - 1 - thread)];
-                keys[i] = choose(other < keys[i], other, keys[i]);
+                for (unsigned i = 0; i < T; ++i) {
+                    Key other = memory.buffer[(T - 1 - i) * N + (N - 1 - thread)];
+                    keys[i] = choose(other < keys[i], other, keys[i]);
+                }
             }
+            // 4. What is left is bitonic.
+            network.merge(keys);
         }
-        // 4. What is left is bitonic.
-        network.merge(keys);
+        empty = false;
         Key last = keys[0];
 #pragma unroll
         for (unsigned i = 1; i < T; ++i) {

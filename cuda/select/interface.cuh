@@ -15,11 +15,12 @@ namespace warpscope::select {
 // Numbers that a selector may count of a query.
 constexpr unsigned COUNTS = 8;
 
-// Threads of a block of bits, and floats that each reads at a time.
+// Threads of a block of bits, for K up to 1,024 and beyond, and floats that each reads at a time.
+constexpr unsigned BITS_FEW_THREADS = 128;
 constexpr unsigned BITS_THREADS = 256;
 constexpr unsigned BITS_ITEMS = 16;
-// Minima of a sample that each thread of a block holds.
-constexpr unsigned SAMPLE_MINIMA = 8;
+// The most minima of a sample.
+constexpr unsigned MOST_MINIMA = 2048;
 
 // Warps of a block of warp select and block select, and groups of 32 distances that each reads at a time.
 constexpr unsigned SELECT_WARPS = 4;

@@ -41,9 +41,10 @@ __device__ __forceinline__ unsigned sampled_minimum(const float* row, unsigned n
 // block of THREADS call; `totals` is two words of shared memory.
 template <unsigned THREADS>
 __device__ __forceinline__ float sampled_bound(const float* row, unsigned n, const Sampling& sampling, unsigned* totals) {
-    unsigned mine[SAMPLE_MINIMA];
+    constexpr unsigned EACH = MOST_MINIMA / THREADS;
+    unsigned mine[EACH];
 #pragma unroll
-    for (unsigned i = 0; i < SAMPLE_MINIMA; ++i) {
+    for (unsigned i = 0; i < EACH; ++i) {
         unsigned number = i * THREADS + threadIdx.x;
         mine[i] = number < sampling.minima ? sampled_minimum(row, n, sampling, number) : INFINITE_BITS;
     }
@@ -58,7 +59,7 @@ __device__ __forceinline__ float sampled_bound(const float* row, unsigned n, con
         unsigned least = bound | 1u << bit;
         unsigned below = 0;
 #pragma unroll
-        for (unsigned i = 0; i < SAMPLE_MINIMA; ++i) {
+        for (unsigned i = 0; i < EACH; ++i) {
             below += mine[i] < least;
         }
         below = warp::reduce_add(below);

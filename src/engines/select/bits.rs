@@ -8,9 +8,13 @@ use super::{Counts, DISTANCES, Selector, TIMED, shared};
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of, key_of};
 use crate::knn::{Measure, Parameter, Parameters, Shape, Theory, Values, theory};
 
-/// Threads of a block, and distances that each reads at a time, four beside one another.
-pub const THREADS: usize = 256;
+/// Distances that a thread reads at a time, four beside one another.
 pub const ITEMS: usize = 16;
+
+/// Threads of a block that keeps K keys.
+pub fn threads(capacity: usize) -> usize {
+    if capacity <= 1024 { 128 } else { 256 }
+}
 
 /// The largest k.
 pub const MOST_K: usize = 2048;
@@ -70,11 +74,11 @@ pub fn capacity(k: usize) -> usize {
     k.next_power_of_two().max(128)
 }
 
-/// The sample that parameters and a problem's sizes ask for.
-pub fn sample_of(shape: &Shape, parameters: &Parameters) -> Sample {
+/// The sample that parameters and a problem's sizes ask for, where a row is divided into so many parts.
+pub fn sample_of(shape: &Shape, parameters: &Parameters, parts: usize) -> Sample {
     match parameters.get("bound") {
         Some("none") => Sample::default(),
-        _ => Sample::new(shape.n, shape.k),
+        _ => Sample::new(shape.n, shape.k, parts),
     }
 }
 
@@ -98,8 +102,8 @@ pub struct Bits {
 
 impl Bits {
     pub fn new(shape: &Shape, parameters: &Parameters) -> Self {
-        let sample = sample_of(shape, parameters);
         let parts = parameters.number("parts").unwrap_or(1) as usize;
+        let sample = sample_of(shape, parameters, 1);
         Self { k: shape.k, sample, parameters: resolved(sample, parameters, parts) }
     }
 }
@@ -176,21 +180,22 @@ impl Block {
 
 /// The candidates of a row.
 fn stream(block: &mut Block, row: &[f32]) {
-    const BATCH: usize = THREADS * ITEMS;
+    let threads = threads(block.keys.len());
+    let size = threads * ITEMS;
     let mut waiting = Vec::new();
-    for (number, batch) in row.chunks(BATCH).enumerate() {
+    for (number, batch) in row.chunks(size).enumerate() {
         let bound = block.bound;
         // Most batches have none.
         if !batch.iter().fold(false, |any, &distance| any | (distance <= bound)) {
             continue;
         }
         let candidates = batch.iter().enumerate().filter(|&(_, &distance)| distance <= bound);
-        waiting.extend(candidates.map(|(at, &distance)| key_of(distance, (number * BATCH + at) as u32)));
+        waiting.extend(candidates.map(|(at, &distance)| key_of(distance, (number * size + at) as u32)));
         // Item by item, thread by thread: a thread's items are four neighbours, and again four a block further.
         waiting.sort_by_key(|&key| {
-            let at = index_of(key) as usize % BATCH;
-            let (vector, thread, of_four) = (at / (4 * THREADS), at / 4 % THREADS, at % 4);
-            (vector * 4 + of_four) * THREADS + thread
+            let at = index_of(key) as usize % size;
+            let (vector, thread, of_four) = (at / (4 * threads), at / 4 % threads, at % 4);
+            (vector * 4 + of_four) * threads + thread
         });
         block.take(&mut waiting);
     }
@@ -199,7 +204,7 @@ fn stream(block: &mut Block, row: &[f32]) {
 /// A row: one block finds its k smallest.
 fn select_row(row: &[f32], k: usize, sample: Sample, found: &mut Vec<Key>) -> Counts {
     let size = capacity(k);
-    let network = Bitonic::new(size, THREADS);
+    let network = Bitonic::new(size, threads(size));
     let mut block = Block {
         k,
         network,

@@ -27,11 +27,13 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// The sample that should take the least time, none included. No namesake: the host tells the kernels.
-    pub fn new(n: usize, k: usize) -> Self {
+    /// The sample that should take the least time, none included, where each of so many parts of a row has candidates of its own. No namesake:
+    /// the host tells the kernels.
+    pub fn new(n: usize, k: usize, parts: usize) -> Self {
         let (n_f, k_f) = (n as f64, k as f64);
         // Without a sample about as many are candidates as §4.1.6 bounds.
-        let without = KEY_COST * k_f * (1.0 + (n_f / k_f).max(1.0).ln());
+        let each = k_f * (1.0 + (n_f / parts as f64 / k_f).max(1.0).ln());
+        let without = KEY_COST * each * parts as f64;
         let with = |(minima, group): (usize, usize)| {
             let sampled = (minima * group) as f64;
             // Neighbours in the sample are about Poisson-distributed. A bound that fewer than k are below costs a second pass.
@@ -83,10 +85,10 @@ mod tests {
 
     #[test]
     fn few_points_and_few_neighbours_are_not_sampled() {
-        assert!(!Sample::new(1000, 10).is_some() && !Sample::new(4000, 2048).is_some() && !Sample::new(1, 1).is_some());
-        let large = Sample::new(1 << 20, 1024);
+        assert!(!Sample::new(1000, 10, 1).is_some() && !Sample::new(4000, 2048, 1).is_some() && !Sample::new(1, 1, 1).is_some());
+        let large = Sample::new(1 << 20, 1024, 1);
         assert!(large.is_some() && large.rank < large.minima / 2, "{large:?}");
-        let longer = Sample::new(1 << 24, 1024);
+        let longer = Sample::new(1 << 24, 1024, 1);
         assert!(longer.minima * longer.group > large.minima * large.group, "{longer:?}");
     }
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
 
 use super::DeviceSelector;
-use super::interface::{BITS_BOUND_ENTRY, BITS_ITEMS, BITS_THREADS, Selection, bits_entry};
+use super::interface::{BITS_BOUND_ENTRY, BITS_FEW_THREADS, BITS_ITEMS, BITS_THREADS, Selection, bits_entry};
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::device::units::{Unit, build_name};
-use crate::engines::select::bits::{capacity, resolved, sample_of};
+use crate::engines::select::bits::{capacity, resolved, sample_of, threads};
 use crate::engines::select::{BITS, Sample};
 use crate::knn::{Build, EngineError, Parameters, Shape};
 
@@ -32,9 +32,11 @@ struct Divided {
 }
 
 struct Bits {
-    sample: Sample,
+    /// Of the timed search, and of the counted one, which divides no rows.
+    samples: [Sample; 2],
     parameters: Parameters,
     capacity: usize,
+    threads: u32,
     parts: usize,
     /// Distances of a part.
     part: usize,
@@ -59,18 +61,21 @@ pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Res
         let [bound, parts, combine] = [BITS_BOUND_ENTRY.to_owned(), entry("parts"), entry("combine")].map(|name| function(Build::Timed, &name));
         Ok(Divided { bound: bound?, parts: parts?, combine: combine?, bounds: None, counts: None, kept: None })
     };
-    let most = shape.n.div_ceil(BATCHES * (BITS_THREADS * BITS_ITEMS) as usize).max(1);
+    let threads = threads(capacity) as u32;
+    debug_assert!(threads == if capacity <= 1024 { BITS_FEW_THREADS } else { BITS_THREADS }, "as the kernels are compiled");
+    let most = shape.n.div_ceil(BATCHES * (threads * BITS_ITEMS) as usize).max(1);
     let wanted = || if shape.q >= FILLING * multiprocessors { 1 } else { (BLOCKS * multiprocessors).div_ceil(shape.q).clamp(1, most.min(1024)) };
     let parts = parameters.number("parts").map_or_else(wanted, |parts| parts as usize);
     let divided = if parts > 1 { Some(divided()?) } else { None };
-    let sample = sample_of(shape, parameters);
+    let sample = sample_of(shape, parameters, parts);
     let part = shape.n.div_ceil(parts).next_multiple_of(4);
-    Ok(Box::new(Bits { sample, parameters: resolved(sample, parameters, parts), capacity, parts, part, timed, counted, divided }))
+    let samples = [sample, sample_of(shape, parameters, 1)];
+    Ok(Box::new(Bits { samples, parameters: resolved(sample, parameters, parts), capacity, threads, parts, part, timed, counted, divided }))
 }
 
 impl Bits {
     fn config(&self, blocks: (u32, u32)) -> LaunchConfig {
-        LaunchConfig { grid_dim: (blocks.0, blocks.1, 1), block_dim: (BITS_THREADS, 1, 1), shared_mem_bytes: 0 }
+        LaunchConfig { grid_dim: (blocks.0, blocks.1, 1), block_dim: (self.threads, 1, 1), shared_mem_bytes: 0 }
     }
 }
 
@@ -96,10 +101,11 @@ impl DeviceSelector for Bits {
     }
 
     fn launch(&mut self, stream: &Arc<CudaStream>, selection: Selection, build: Build) -> Result<(), DriverError> {
+        let sample = self.samples[usize::from(build != Build::Timed)];
         let selection = Selection {
-            sampled: self.sample.rank as u32,
-            minima: self.sample.minima as u32,
-            group: self.sample.group as u32,
+            sampled: sample.rank as u32,
+            minima: sample.minima as u32,
+            group: sample.group as u32,
             parts: self.parts as u32,
             part: self.part as u32,
             by_ballot: u32::from(self.parameters.get("slots") == Some("ballot")),

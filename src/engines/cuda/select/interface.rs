@@ -9,7 +9,6 @@ include!(concat!(env!("OUT_DIR"), "/select_interface.rs"));
 // The twin counts and reads as the device does.
 const _: () = {
     assert!(COUNTS as usize == select::COUNTS);
-    assert!(BITS_THREADS as usize == select::bits::THREADS && BITS_ITEMS as usize == select::bits::ITEMS);
+    assert!(BITS_ITEMS as usize == select::bits::ITEMS && MOST_MINIMA as usize == select::MOST_MINIMA);
     assert!(SELECT_WARPS as usize == select::warp_select::WARPS && SELECT_GROUPS as usize == select::warp_select::GROUPS);
-    assert!((SAMPLE_MINIMA * BITS_THREADS) as usize == select::MOST_MINIMA);
 };

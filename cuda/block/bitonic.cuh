@@ -5,7 +5,7 @@
 // below 32 T exchange between lanes, by shuffle; the others go through shared memory. All runs ascend: the first layer of each size
 // compares an element with its mirror image in the run, so that nothing depends on the direction.
 //
-// Scope: all threads of the block call, and those from N on only wait.
+// Scope: all threads of the block call; those that hold nothing only wait.
 #pragma once
 
 #include "key.cuh"
@@ -57,12 +57,12 @@ struct Bitonic {
         }
     }
 
-    // A layer between threads: this one's keys meet those of the thread whose number differs in the bits of `mask`, in reversed order
-    // if MIRRORED.
+    // A layer between the first `threads` threads: this one's keys meet those of the thread whose number differs in the bits of `mask`, in
+    // reversed order if MIRRORED. Where these are fewer than a warp, its other lanes exchange what is PADDING.
     template <bool MIRRORED>
-    __device__ __forceinline__ void exchange_between_threads(Key (&keys)[T], unsigned mask, bool keeps_smaller) const {
+    __device__ __forceinline__ void exchange_between_threads(Key (&keys)[T], unsigned mask, bool keeps_smaller, unsigned threads) const {
         if (mask < WARP) {
-            if (thread < N) {
+            if (thread < max(threads, WARP)) {
                 Key others[T];
 #pragma unroll
                 for (int i = 0; i < T; ++i) {
@@ -75,14 +75,14 @@ struct Bitonic {
             }
             return;
         }
-        if (thread < N) {
+        if (thread < threads) {
 #pragma unroll
             for (int i = 0; i < T; ++i) {
                 exchange[i * N + thread] = keys[i];
             }
         }
         __syncthreads();
-        if (thread < N) {
+        if (thread < threads) {
 #pragma unroll
             for (int i = 0; i < T; ++i) {
                 Key other = exchange[(MIRRORED ? T - 1 - i : i) * N + (thread ^ mask)];
@@ -93,28 +93,29 @@ struct Bitonic {
         __syncthreads();
     }
 
-    // Strides T `threads`, ... T, and then those in a thread. Runs of twice the first stride must be bitonic.
-    __device__ __forceinline__ void halve(Key (&keys)[T], unsigned threads) const {
+    // Strides T `stride`, ... T, and then those in a thread. Runs of twice the first stride must be bitonic.
+    __device__ __forceinline__ void halve(Key (&keys)[T], unsigned stride, unsigned threads) const {
 #pragma unroll 1
-        for (unsigned stride = threads; stride > 0; stride /= 2) {
-            exchange_between_threads<false>(keys, stride, (thread & stride) == 0);
+        for (; stride > 0; stride /= 2) {
+            exchange_between_threads<false>(keys, stride, (thread & stride) == 0, threads);
         }
-        if (thread < N) {
+        if (thread < threads) {
             halve_in_thread<T / 2>(keys);
         }
     }
 
     // Sorts what is bitonic.
-    __device__ __forceinline__ void merge(Key (&keys)[T]) const { halve(keys, N / 2); }
+    __device__ __forceinline__ void merge(Key (&keys)[T]) const { halve(keys, N / 2, N); }
 
-    __device__ __forceinline__ void sort(Key (&keys)[T]) const {
-        if (thread < N) {
+    // Sorts the keys of the first `threads` threads, a power of two up to N; if those of the others are PADDING, all are sorted.
+    __device__ __forceinline__ void sort(Key (&keys)[T], unsigned threads) const {
+        if (thread < threads) {
             sort_in_thread<2>(keys);
         }
 #pragma unroll 1
-        for (unsigned size = 2; size <= N; size *= 2) {  // in threads
-            exchange_between_threads<true>(keys, size - 1, (thread & size / 2) == 0);
-            halve(keys, size / 4);
+        for (unsigned size = 2; size <= threads; size *= 2) {
+            exchange_between_threads<true>(keys, size - 1, (thread & size / 2) == 0, threads);
+            halve(keys, size / 4, threads);
         }
     }
 };

@@ -5,25 +5,28 @@
 namespace warpscope::select {
 
 constexpr unsigned THREADS = WARPSCOPE_K <= 1024 ? BITS_FEW_THREADS : BITS_THREADS;
+// Where rows are few, wider blocks leave less of the GPU idle at the end.
+constexpr unsigned WIDE_THREADS = BITS_THREADS;
 
-#define WARPSCOPE_ENTRY(K, BUILD, ...)                                                                                    \
+#define WARPSCOPE_ENTRY(K, BUILD, THREADS, ...)                                                                                    \
     extern "C" __global__ void __launch_bounds__(THREADS, 2) WARPSCOPE_BITS_ENTRY(K, BUILD)(const __grid_constant__ Selection selection) { \
         __VA_ARGS__(selection);                                                                                           \
     }
 // Expands its arguments before they are pasted.
-#define WARPSCOPE_KERNEL(K, BUILD, ...) WARPSCOPE_ENTRY(K, BUILD, __VA_ARGS__)
+#define WARPSCOPE_KERNEL(K, BUILD, THREADS, ...) WARPSCOPE_ENTRY(K, BUILD, THREADS, __VA_ARGS__)
 
 #if WARPSCOPE_BUILDS & 1
-WARPSCOPE_KERNEL(WARPSCOPE_K, timed, select_row<WARPSCOPE_K, THREADS, BITS_ITEMS, Uncounted>)
-WARPSCOPE_KERNEL(WARPSCOPE_K, parts, select_part<WARPSCOPE_K, THREADS, BITS_ITEMS>)
-WARPSCOPE_KERNEL(WARPSCOPE_K, combine, combine_parts<WARPSCOPE_K, THREADS, BITS_ITEMS>)
+WARPSCOPE_KERNEL(WARPSCOPE_K, timed, THREADS, select_row<WARPSCOPE_K, THREADS, BITS_ITEMS, Uncounted>)
+WARPSCOPE_KERNEL(WARPSCOPE_K, wide, WIDE_THREADS, select_row<WARPSCOPE_K, WIDE_THREADS, BITS_ITEMS, Uncounted>)
+WARPSCOPE_KERNEL(WARPSCOPE_K, parts, WIDE_THREADS, select_part<WARPSCOPE_K, WIDE_THREADS, BITS_ITEMS>)
+WARPSCOPE_KERNEL(WARPSCOPE_K, combine, WIDE_THREADS, combine_parts<WARPSCOPE_K, WIDE_THREADS, BITS_ITEMS>)
 
-extern "C" __global__ void __launch_bounds__(THREADS) WARPSCOPE_BITS_BOUND_ENTRY(const __grid_constant__ Selection selection) {
-    bound_row<THREADS>(selection);
+extern "C" __global__ void __launch_bounds__(BOUND_THREADS) WARPSCOPE_BITS_BOUND_ENTRY(const __grid_constant__ Selection selection) {
+    bound_row<BOUND_THREADS>(selection);
 }
 #endif
 #if WARPSCOPE_BUILDS & 2
-WARPSCOPE_KERNEL(WARPSCOPE_K, counted, select_row<WARPSCOPE_K, THREADS, BITS_ITEMS, Tally>)
+WARPSCOPE_KERNEL(WARPSCOPE_K, counted, THREADS, select_row<WARPSCOPE_K, THREADS, BITS_ITEMS, Tally>)
 #endif
 
 }  // namespace warpscope::select

@@ -169,6 +169,22 @@ struct Bits {
         }
     }
 
+    // The same of a warp by itself, which meets the others where the buffer is full.
+    template <int ITEMS, class KeyAt>
+    __device__ __forceinline__ void take_apart(unsigned waiting, KeyAt key_at) {
+        while (__any_sync(ALL_LANES, waiting != 0)) {
+            waiting = append<ITEMS, false>(waiting, key_at);
+            // Somebody is without a slot, here or elsewhere.
+            if (__any_sync(ALL_LANES, waiting != 0)) {
+                meet();
+            }
+        }
+        const volatile unsigned* taken = memory.taken;
+        if (__any_sync(ALL_LANES, *taken >= K)) {
+            meet();
+        }
+    }
+
     // After a barrier: whether all slots are taken. What was appended since the last call is counted.
     __device__ __forceinline__ bool is_full() {
         unsigned taken = min(memory.taken[0], K);
@@ -209,8 +225,12 @@ struct Bits {
                 keys[i] = candidate;
             }
         }
-        // 2. Sort it.
-        network.sort(keys);
+        // 2. Sort it: of a buffer that is not full the part that was taken, and after it there is padding.
+        unsigned threads = N;
+        while (threads > 1 && threads / 2 * T >= buffered) {
+            threads /= 2;
+        }
+        network.sort(keys, threads);
         if (!empty) {
             __syncthreads();
             // 3. min(i, K - 1 - i) with what was kept: element K - 1 - i lies with the mirrored thread, in its mirrored row.
@@ -323,7 +343,6 @@ __device__ __forceinline__ void stream_apart(Selector& bits, const float* row, u
     constexpr unsigned STRIDE = THREADS * ITEMS;
     unsigned lane = warp::lane_id();
     unsigned first = begin + threadIdx.x / WARP * (WARP * ITEMS);
-    const volatile unsigned* taken = bits.memory.taken;
     Read next;
     next.load(row, first, end, lane);
     // Where a row ends close to 2^32, another stride would begin anew.
@@ -334,17 +353,7 @@ __device__ __forceinline__ void stream_apart(Selector& bits, const float* row, u
         if (prefetch && left > 2 * STRIDE) {
             Read::prefetch(row, first + 2 * STRIDE, end, lane);
         }
-        unsigned waiting = batch.within(bits.bound);
-        while (__any_sync(ALL_LANES, waiting != 0)) {
-            waiting = bits.template append<ITEMS, false>(waiting, [&](int i) { return key_of(batch.distances[i], first + Read::place(lane, i)); });
-            // Somebody is without a slot, here or elsewhere.
-            if (__any_sync(ALL_LANES, waiting != 0)) {
-                bits.meet();
-            }
-        }
-        if (__any_sync(ALL_LANES, *taken >= Selector::SLOTS)) {
-            bits.meet();
-        }
+        bits.template take_apart<ITEMS>(batch.within(bits.bound), [&](int i) { return key_of(batch.distances[i], first + Read::place(lane, i)); });
     }
     while (bits.meet()) {
     }
@@ -467,18 +476,17 @@ __device__ __forceinline__ void combine_parts(const Selection& selection) {
     if (found < min(selection.k, selection.n)) {
         stream_apart<THREADS, ITEMS>(bits, selection.distances + query * selection.pitch, 0, selection.n, 0);
     } else {
-        for (unsigned part = 0; part < selection.parts; ++part) {
+        // Each warp takes every so many parts. Keys of a part are in no order of positions.
+        unsigned lane = warp::lane_id();
+        for (unsigned part = threadIdx.x / WARP; part < selection.parts; part += THREADS / WARP) {
             const Key* kept = selection.kept + (static_cast<size_t>(query) * selection.parts + part) * K;
             unsigned count = part_counts[part];
-            for (unsigned first = 0; first < count; first += THREADS) {
-                unsigned at = first + threadIdx.x;
-                Key key = at < count ? kept[at] : PADDING;
-                // Keys of a part are in no order of positions: what is as far as the k-th may still be before it.
-                bool candidate = key < bits.limit;
-                if (__syncthreads_or(candidate)) {
-                    bits.template take<1, false>(candidate, [=](int) { return key; });
-                }
+            for (unsigned first = 0; first < count; first += WARP) {
+                Key key = first + lane < count ? kept[first + lane] : PADDING;
+                bits.template take_apart<1>(key < bits.limit, [=](int) { return key; });
             }
+        }
+        while (bits.meet()) {
         }
     }
     if (bits.buffered > 0) {

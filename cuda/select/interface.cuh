@@ -3,7 +3,7 @@
 
 #include "key.cuh"
 
-// BUILD is timed, counted, parts or combine.
+// BUILD is timed, wide, counted, parts or combine.
 #define WARPSCOPE_BITS_ENTRY(K, BUILD) select_bits_k##K##_##BUILD
 #define WARPSCOPE_BITS_BOUND_ENTRY select_bits_bound
 #define WARPSCOPE_WARP_SELECT_ENTRY(K, BUILD) select_warps_k##K##_##BUILD
@@ -19,6 +19,8 @@ constexpr unsigned COUNTS = 8;
 constexpr unsigned BITS_FEW_THREADS = 128;
 constexpr unsigned BITS_THREADS = 256;
 constexpr unsigned BITS_ITEMS = 16;
+// Threads of a block that bounds a row that is divided.
+constexpr unsigned BOUND_THREADS = 1024;
 // The most minima of a sample.
 constexpr unsigned MOST_MINIMA = 2048;
 

@@ -29,7 +29,7 @@ struct Sampling {
 __device__ __forceinline__ unsigned sampled_minimum(const float* row, unsigned n, const Sampling& sampling, unsigned number) {
     const float4* group = reinterpret_cast<const float4*>(row + number * (n / sampling.group / sampling.minima) * sampling.group);
     float least = infinite_distance();
-#pragma unroll 2
+#pragma unroll 8
     for (unsigned i = 0; i < sampling.group / 4; ++i) {
         float4 four = group[i];
         least = fminf(least, fminf(fminf(four.x, four.y), fminf(four.z, four.w)));

@@ -19,6 +19,11 @@ impl Bitonic {
         Self { t: keys / n, n }
     }
 
+    /// The threads that hold so many keys: a power of two. No namesake: a loop there.
+    pub fn threads_for(&self, keys: usize) -> usize {
+        keys.div_ceil(self.t).next_power_of_two().min(self.n)
+    }
+
     /// Both keys of a comparator in one thread.
     fn exchange_in_thread(keys: &mut [Key], low: usize, high: usize) {
         let (a, b) = (keys[low], keys[high]);
@@ -50,7 +55,7 @@ impl Bitonic {
 
     /// A layer between threads whose numbers differ in the bits of `mask`; the first of two keeps the smaller keys.
     fn exchange_between_threads(&self, keys: &mut [Key], mask: usize, mirrored: bool) {
-        for thread in (0..self.n).filter(|thread| thread < &(thread ^ mask)) {
+        for thread in (0..keys.len() / self.t).filter(|thread| thread < &(thread ^ mask)) {
             for i in 0..self.t {
                 let other = (thread ^ mask) * self.t + if mirrored { self.t - 1 - i } else { i };
                 Self::exchange_in_thread(keys, thread * self.t + i, other);
@@ -58,9 +63,8 @@ impl Bitonic {
         }
     }
 
-    /// Strides T·`threads`, … T, and then those in a thread. Runs of twice the first stride must be bitonic.
-    fn halve(&self, keys: &mut [Key], threads: usize) {
-        let mut stride = threads;
+    /// Strides T·`stride`, … T, and then those in a thread. Runs of twice the first stride must be bitonic.
+    fn halve(&self, keys: &mut [Key], mut stride: usize) {
         while stride > 0 {
             self.exchange_between_threads(keys, stride, false);
             stride /= 2;
@@ -73,10 +77,12 @@ impl Bitonic {
         self.halve(keys, self.n / 2);
     }
 
-    pub fn sort(&self, keys: &mut [Key]) {
+    /// Sorts the keys of the first `threads` threads, a power of two up to N; if those of the others are padding, all are sorted.
+    pub fn sort(&self, keys: &mut [Key], threads: usize) {
+        let keys = &mut keys[..threads * self.t];
         keys.chunks_exact_mut(self.t).for_each(Self::sort_in_thread);
-        let mut size = 2; // in threads
-        while size <= self.n {
+        let mut size = 2;
+        while size <= threads {
             self.exchange_between_threads(keys, size - 1, true);
             self.halve(keys, size / 4);
             size *= 2;
@@ -95,7 +101,7 @@ mod tests {
             let network = Bitonic::new(16, threads);
             for bits in 0..1u32 << 16 {
                 let mut keys: Vec<Key> = (0..16).map(|at| u64::from(bits >> at & 1)).collect();
-                network.sort(&mut keys);
+                network.sort(&mut keys, threads);
                 assert!(keys.is_sorted(), "{threads} threads: {bits:#b}");
             }
         }

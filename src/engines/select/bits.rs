@@ -164,10 +164,10 @@ impl Block {
     fn merge(&mut self, forced: bool) {
         self.counts[0] += 1;
         self.counts[1] += u32::from(forced);
-        let size = self.keys.len();
+        let (size, threads) = (self.keys.len(), self.network.threads_for(self.buffer.len()));
         self.buffer.resize(size, PADDING);
         std::mem::swap(&mut self.keys, &mut self.buffer);
-        self.network.sort(&mut self.keys);
+        self.network.sort(&mut self.keys, threads);
         for (i, key) in self.keys.iter_mut().enumerate() {
             *key = (*key).min(self.buffer[size - 1 - i]);
         }

@@ -30,18 +30,19 @@ impl Sample {
     /// The sample that should take the least time, none included, where each of so many parts of a row has candidates of its own. No namesake:
     /// the host tells the kernels.
     pub fn new(n: usize, k: usize, parts: usize) -> Self {
-        let (n_f, k_f) = (n as f64, k as f64);
+        let (n_f, k_f, size) = (n as f64, k as f64, super::bits::capacity(k) as f64);
+        // A merge takes as long whether its buffer is full or not.
+        let merging = |candidates: f64| KEY_COST * size * (candidates / size).ceil();
         // Without a sample about as many are candidates as §4.1.6 bounds.
-        let each = k_f * (1.0 + (n_f / parts as f64 / k_f).max(1.0).ln());
-        let without = KEY_COST * each * parts as f64;
+        let without = merging(k_f * (1.0 + (n_f / parts as f64 / k_f).max(1.0).ln())) * parts as f64;
         let with = |(minima, group): (usize, usize)| {
             let sampled = (minima * group) as f64;
             // Neighbours in the sample are about Poisson-distributed. A bound that fewer than k are below costs a second pass.
             let mean = k_f * sampled / n_f;
-            let rank = (mean + 5.0 * mean.sqrt() + 5.0).ceil();
+            let rank = (mean + 4.0 * mean.sqrt() + 4.0).ceil();
             // As many sampled distances as fall, at random, into so many of the groups.
             let below = -(minima as f64) * (-rank / minima as f64).ln_1p();
-            (Self { minima, group, rank: rank as usize }, sampled + KEY_COST * below * n_f / sampled)
+            (Self { minima, group, rank: rank as usize }, sampled + merging(below * n_f / sampled))
         };
         let shapes = [256, 512, 1024, MOST_MINIMA].into_iter().flat_map(|minima| GROUPS.map(|group| (minima, group)));
         let all = shapes.filter(|(minima, group)| 2 * minima * group <= n).map(with);

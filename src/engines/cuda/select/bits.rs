@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
 
 use super::DeviceSelector;
-use super::interface::{BITS_BOUND_ENTRY, BITS_FEW_THREADS, BITS_ITEMS, BITS_THREADS, Selection, bits_entry};
+use super::interface::{BITS_BOUND_ENTRY, BITS_FEW_THREADS, BITS_ITEMS, BITS_THREADS, BOUND_THREADS, Selection, bits_entry};
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::device::units::{Unit, build_name};
 use crate::engines::select::bits::{capacity, resolved, sample_of, threads};
@@ -17,6 +17,9 @@ const FILLING: usize = 3;
 
 /// Blocks of a multiprocessor where they are, so that the last ones leave little of it idle.
 const BLOCKS: usize = 16;
+
+/// Rows for each multiprocessor from which on blocks are narrow.
+const MANY: usize = 24;
 
 /// Batches of a part, at least.
 const BATCHES: usize = 8;
@@ -36,7 +39,8 @@ struct Bits {
     samples: [Sample; 2],
     parameters: Parameters,
     capacity: usize,
-    threads: u32,
+    /// Of a block of the timed search, and of the counted one.
+    threads: [u32; 2],
     parts: usize,
     /// Distances of a part.
     part: usize,
@@ -55,7 +59,9 @@ pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Res
     let mut function =
         |build: Build, name: &str| cuda.kernels.function(unit.of_build(build), name).map_err(|why| EngineError::Unavailable { engine: BITS.id, why });
     let entry = |name: &str| bits_entry(capacity, name);
-    let timed = function(Build::Timed, &entry(build_name(Build::Timed)))?;
+    // Rows that fill the GPU several times over.
+    let many = shape.q >= MANY * multiprocessors;
+    let timed = function(Build::Timed, &entry(if many { build_name(Build::Timed) } else { "wide" }))?;
     let counted = function(Build::Counted, &entry(build_name(Build::Counted)))?;
     let mut divided = || {
         let [bound, parts, combine] = [BITS_BOUND_ENTRY.to_owned(), entry("parts"), entry("combine")].map(|name| function(Build::Timed, &name));
@@ -70,12 +76,22 @@ pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Res
     let sample = sample_of(shape, parameters, parts);
     let part = shape.n.div_ceil(parts).next_multiple_of(4);
     let samples = [sample, sample_of(shape, parameters, 1)];
-    Ok(Box::new(Bits { samples, parameters: resolved(sample, parameters, parts), capacity, threads, parts, part, timed, counted, divided }))
+    Ok(Box::new(Bits {
+        samples,
+        parameters: resolved(sample, parameters, parts),
+        capacity,
+        threads: [if many { threads } else { BITS_THREADS }, threads],
+        parts,
+        part,
+        timed,
+        counted,
+        divided,
+    }))
 }
 
 impl Bits {
-    fn config(&self, blocks: (u32, u32)) -> LaunchConfig {
-        LaunchConfig { grid_dim: (blocks.0, blocks.1, 1), block_dim: (self.threads, 1, 1), shared_mem_bytes: 0 }
+    fn config(blocks: (u32, u32), threads: u32) -> LaunchConfig {
+        LaunchConfig { grid_dim: (blocks.0, blocks.1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }
     }
 }
 
@@ -113,11 +129,11 @@ impl DeviceSelector for Bits {
             ..selection
         };
         let rows = selection.query_count;
-        let each_row = self.config((rows, 1));
         let Some(divided) = self.divided.as_mut().filter(|_| build == Build::Timed) else {
             let function = if build == Build::Timed { &self.timed } else { &self.counted };
+            let config = Self::config((rows, 1), self.threads[usize::from(build != Build::Timed)]);
             // SAFETY: the argument is the kernel's parameter; its pointers are to the search's buffers, which are as long as it says.
-            return unsafe { stream.launch_builder(function).arg(&selection).launch(each_row) }.map(drop);
+            return unsafe { stream.launch_builder(function).arg(&selection).launch(config) }.map(drop);
         };
         let expect = "parts are reserved with the search";
         let selection = Selection {
@@ -126,8 +142,12 @@ impl DeviceSelector for Bits {
             kept: divided.kept.as_mut().expect(expect).device_ptr_mut(stream).0,
             ..selection
         };
-        let each_part = LaunchConfig { grid_dim: (self.parts as u32, rows, 1), ..each_row };
-        for (function, config) in [(&divided.bound, each_row), (&divided.parts, each_part), (&divided.combine, each_row)] {
+        let launches = [
+            (&divided.bound, Self::config((rows, 1), BOUND_THREADS)),
+            (&divided.parts, Self::config((self.parts as u32, rows), BITS_THREADS)),
+            (&divided.combine, Self::config((rows, 1), BITS_THREADS)),
+        ];
+        for (function, config) in launches {
             // SAFETY: as above.
             unsafe { stream.launch_builder(function).arg(&selection).launch(config) }?;
         }

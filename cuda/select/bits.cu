@@ -1,4 +1,4 @@
-// Entry points: select_bits_k<K>_<build>, and select_bits_bound. WARPSCOPE_K chooses what is compiled; WARPSCOPE_BUILDS is a sum of 1
+// Entry points: select_bits_k<K>_<build>. WARPSCOPE_K chooses what is compiled; WARPSCOPE_BUILDS is a sum of 1
 // (timed, for rows that are divided or not) and 2 (counted).
 #include "select/bits.cuh"
 
@@ -20,10 +20,6 @@ WARPSCOPE_KERNEL(WARPSCOPE_K, timed, THREADS, select_row<WARPSCOPE_K, THREADS, B
 WARPSCOPE_KERNEL(WARPSCOPE_K, wide, WIDE_THREADS, select_row<WARPSCOPE_K, WIDE_THREADS, BITS_ITEMS, Uncounted>)
 WARPSCOPE_KERNEL(WARPSCOPE_K, parts, WIDE_THREADS, select_part<WARPSCOPE_K, WIDE_THREADS, BITS_ITEMS>)
 WARPSCOPE_KERNEL(WARPSCOPE_K, combine, WIDE_THREADS, combine_parts<WARPSCOPE_K, WIDE_THREADS, BITS_ITEMS>)
-
-extern "C" __global__ void __launch_bounds__(BOUND_THREADS) WARPSCOPE_BITS_BOUND_ENTRY(const __grid_constant__ Selection selection) {
-    bound_row<BOUND_THREADS>(selection);
-}
 #endif
 #if WARPSCOPE_BUILDS & 2
 WARPSCOPE_KERNEL(WARPSCOPE_K, counted, THREADS, select_row<WARPSCOPE_K, THREADS, BITS_ITEMS, Tally>)

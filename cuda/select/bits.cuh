@@ -216,20 +216,31 @@ struct Bits {
             }
             __syncthreads();
         }
-        // 1. Swap: each slot is read and written by the same thread.
-        if (thread < N) {
-#pragma unroll
-            for (unsigned i = 0; i < T; ++i) {
-                Key candidate = memory.buffer[i * N + thread];
-                memory.buffer[i * N + thread] = keys[i];
-                keys[i] = candidate;
-            }
-        }
-        // 2. Sort it: of a buffer that is not full the part that was taken, and after it there is padding.
+        // Of a buffer that is not full the threads that hold what was taken are sorted, and what is after them is padding.
         unsigned threads = N;
         while (threads > 1 && threads / 2 * T >= buffered) {
             threads /= 2;
         }
+        // 1. Swap: of a full buffer each slot is read and written by the same thread. Otherwise the first threads read the first slots, and
+        // those that write wait for them.
+        Key candidates[T];
+        if (thread < N) {
+#pragma unroll
+            for (unsigned i = 0; i < T; ++i) {
+                candidates[i] = memory.buffer[threads < N ? thread * T + i : i * N + thread];
+            }
+        }
+        if (threads < N) {
+            __syncthreads();
+        }
+        if (thread < N) {
+#pragma unroll
+            for (unsigned i = 0; i < T; ++i) {
+                memory.buffer[i * N + thread] = keys[i];
+                keys[i] = candidates[i];
+            }
+        }
+        // 2. Sort it.
         network.sort(keys, threads);
         if (!empty) {
             __syncthreads();

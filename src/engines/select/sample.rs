@@ -31,8 +31,8 @@ impl Sample {
     /// the host tells the kernels.
     pub fn new(n: usize, k: usize, parts: usize) -> Self {
         let (n_f, k_f, size) = (n as f64, k as f64, super::bits::capacity(k) as f64);
-        // A merge takes as long whether its buffer is full or not.
-        let merging = |candidates: f64| KEY_COST * size * (candidates / size).ceil();
+        // A merge takes as long whether its buffer is full or not. Of some rows more are candidates than of most.
+        let merging = |candidates: f64| KEY_COST * size * (1.15 * candidates / size).ceil();
         // Without a sample about as many are candidates as §4.1.6 bounds.
         let without = merging(k_f * (1.0 + (n_f / parts as f64 / k_f).max(1.0).ln())) * parts as f64;
         let with = |(minima, group): (usize, usize)| {

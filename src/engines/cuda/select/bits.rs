@@ -12,6 +12,9 @@ use crate::engines::select::bits::{capacity, resolved, sample_of, threads};
 use crate::engines::select::{BITS, Sample};
 use crate::knn::{Build, EngineError, Parameters, Shape};
 
+/// The unit of the kernel that bounds a row.
+const BOUND: &str = "select/bound";
+
 /// Rows for each multiprocessor from which on they are not divided.
 const FILLING: usize = 3;
 
@@ -56,23 +59,26 @@ struct Bits {
 pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Result<Box<dyn DeviceSelector>, EngineError> {
     let (capacity, multiprocessors) = (capacity(shape.k), cuda.multiprocessors() as usize);
     let unit = Unit::new("select/bits", capacity as u32, 0);
-    let mut function =
-        |build: Build, name: &str| cuda.kernels.function(unit.of_build(build), name).map_err(|why| EngineError::Unavailable { engine: BITS.id, why });
-    let entry = |name: &str| bits_entry(capacity, name);
-    // Rows that fill the GPU several times over.
-    let many = shape.q >= MANY * multiprocessors;
-    let timed = function(Build::Timed, &entry(if many { build_name(Build::Timed) } else { "wide" }))?;
-    let counted = function(Build::Counted, &entry(build_name(Build::Counted)))?;
-    let mut divided = || {
-        let [bound, parts, combine] = [BITS_BOUND_ENTRY.to_owned(), entry("parts"), entry("combine")].map(|name| function(Build::Timed, &name));
-        Ok(Divided { bound: bound?, parts: parts?, combine: combine?, bounds: None, counts: None, kept: None })
+    let mut function = |unit: Unit, name: &str| {
+        cuda.kernels.function(unit.of_build(Build::Timed), name).map_err(|why| EngineError::Unavailable { engine: BITS.id, why })
     };
+    let entry = |name: &str| bits_entry(capacity, name);
     let threads = threads(capacity) as u32;
     debug_assert!(threads == if capacity <= 1024 { BITS_FEW_THREADS } else { BITS_THREADS }, "as the kernels are compiled");
     let most = shape.n.div_ceil(BATCHES * (threads * BITS_ITEMS) as usize).max(1);
     let wanted = || if shape.q >= FILLING * multiprocessors { 1 } else { (BLOCKS * multiprocessors).div_ceil(shape.q).clamp(1, most.min(1024)) };
     let parts = parameters.number("parts").map_or_else(wanted, |parts| parts as usize);
-    let divided = if parts > 1 { Some(divided()?) } else { None };
+    let many = shape.q >= MANY * multiprocessors;
+    let timed = function(unit, &entry(if many { build_name(Build::Timed) } else { "wide" }))?;
+    let divided = if parts > 1 {
+        let bound = function(Unit::new(BOUND, 0, 0), BITS_BOUND_ENTRY)?;
+        let (parts, combine) = (function(unit, &entry("parts"))?, function(unit, &entry("combine"))?);
+        Some(Divided { bound, parts, combine, bounds: None, counts: None, kept: None })
+    } else {
+        None
+    };
+    let counted = cuda.kernels.function(unit.of_build(Build::Counted), &entry(build_name(Build::Counted)));
+    let counted = counted.map_err(|why| EngineError::Unavailable { engine: BITS.id, why })?;
     let sample = sample_of(shape, parameters, parts);
     let part = shape.n.div_ceil(parts).next_multiple_of(4);
     let samples = [sample, sample_of(shape, parameters, 1)];

@@ -65,6 +65,9 @@ struct Bits {
 
     using Memory = BitsMemory<K, THREADS>;
 
+    // Where a slot lies: slots are elements, T consecutive ones a thread, and row i holds the i-th of each thread.
+    static __device__ __forceinline__ unsigned place(unsigned slot) { return slot % T * N + slot / T; }
+
     Memory& memory;
     unsigned k;
     unsigned by_ballot;
@@ -143,7 +146,7 @@ struct Bits {
             bool candidate = may && key < limit;
             unsigned slot = IN_ORDER ? next_slot(candidate) : any_slot(candidate);
             if (candidate && slot < K) {
-                memory.buffer[slot] = key;
+                memory.buffer[place(slot)] = key;
             }
             if (!candidate || slot < K) {
                 waiting &= ~(1u << i);
@@ -212,7 +215,7 @@ struct Bits {
         counts.merge(forced);
         if (buffered < K) {
             for (unsigned slot = buffered + thread; slot < K; slot += THREADS) {
-                memory.buffer[slot] = PADDING;
+                memory.buffer[place(slot)] = PADDING;
             }
             __syncthreads();
         }
@@ -221,23 +224,13 @@ struct Bits {
         while (threads > 1 && threads / 2 * T >= buffered) {
             threads /= 2;
         }
-        // 1. Swap: of a full buffer each slot is read and written by the same thread. Otherwise the first threads read the first slots, and
-        // those that write wait for them.
-        Key candidates[T];
+        // 1. Swap: each slot is read and written by the same thread.
         if (thread < N) {
 #pragma unroll
             for (unsigned i = 0; i < T; ++i) {
-                candidates[i] = memory.buffer[threads < N ? thread * T + i : i * N + thread];
-            }
-        }
-        if (threads < N) {
-            __syncthreads();
-        }
-        if (thread < N) {
-#pragma unroll
-            for (unsigned i = 0; i < T; ++i) {
+                Key candidate = memory.buffer[i * N + thread];
                 memory.buffer[i * N + thread] = keys[i];
-                keys[i] = candidates[i];
+                keys[i] = candidate;
             }
         }
         // 2. Sort it.
@@ -453,7 +446,7 @@ __device__ __forceinline__ void select_part(const Selection& selection) {
         }
     } else {
         for (unsigned slot = threadIdx.x; slot < count; slot += THREADS) {
-            kept[slot] = memory.buffer[slot];
+            kept[slot] = memory.buffer[Selector::place(slot)];
         }
     }
     if (threadIdx.x == 0) {

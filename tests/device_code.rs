@@ -64,6 +64,11 @@ fn the_kd_trees_functions_have_namesakes_on_the_device() {
     assert!(compare("kdtree_threads", &["mod.rs", "cost.rs", "engine.rs", "tree.rs"]) > 5, "too few functions were found");
 }
 
+#[test]
+fn the_selectors_functions_have_namesakes_on_the_device() {
+    assert!(compare("select", &["mod.rs", "cost.rs", "engine.rs"]) > 25, "too few functions were found");
+}
+
 /// Compares the files of an engine's table, which has all of its folder but those `of_the_host`; returns how many functions they have.
 fn compare(engine: &str, of_the_host: &[&str]) -> usize {
     let table = read(&format!("src/engines/{engine}/mod.rs"));

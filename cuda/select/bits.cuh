@@ -172,20 +172,27 @@ struct Bits {
         }
     }
 
-    // The same of a warp by itself, which meets the others where the buffer is full.
-    template <int ITEMS, class KeyAt>
-    __device__ __forceinline__ void take_apart(unsigned waiting, KeyAt key_at) {
-        while (__any_sync(ALL_LANES, waiting != 0)) {
-            waiting = append<ITEMS, false>(waiting, key_at);
-            // Somebody is without a slot, here or elsewhere.
-            if (__any_sync(ALL_LANES, waiting != 0)) {
-                meet();
-            }
-        }
+    // Takes the candidates of a source, each warp by itself. All meet in one place, where the buffer is full and at the end: whoever has
+    // read all comes and waits for the others.
+    template <int ITEMS, class Source>
+    __device__ __forceinline__ void take_apart(Source& source) {
         const volatile unsigned* taken = memory.taken;
-        if (__any_sync(ALL_LANES, *taken >= K)) {
-            meet();
-        }
+        unsigned waiting = 0;
+        do {
+            for (;;) {
+                if (!__any_sync(ALL_LANES, waiting != 0)) {
+                    if (!source.next()) {
+                        break;
+                    }
+                    waiting = source.within(bound);
+                }
+                waiting = append<ITEMS, false>(waiting, [&](int i) { return source.key_at(i); });
+                // Somebody is without a slot, here or elsewhere.
+                if (__any_sync(ALL_LANES, waiting != 0 || *taken >= K)) {
+                    break;
+                }
+            }
+        } while (meet());
     }
 
     // After a barrier: whether all slots are taken. What was appended since the last call is counted.
@@ -197,8 +204,8 @@ struct Bits {
         return taken == K;
     }
 
-    // All threads meet, whatever they were at, and merge if the buffer is full. False if it is not: then nobody has anything left, since
-    // whoever has comes only for that.
+    // All threads meet, and merge if the buffer is full. False if it is not: then nobody has anything left, since whoever has comes only for
+    // that.
     __device__ __forceinline__ bool meet() {
         __syncthreads();
         bool full = is_full();
@@ -340,28 +347,74 @@ __device__ __forceinline__ void stream(Selector& bits, const float* row, unsigne
     }
 }
 
-// The same, each warp by itself: it reads every so many batches, and meets the others where the buffer is full, and at the end.
-template <unsigned THREADS, unsigned ITEMS, class Selector>
-__device__ __forceinline__ void stream_apart(Selector& bits, const float* row, unsigned begin, unsigned end, unsigned prefetch) {
+// A warp's batches of distances `begin` to `end` of a row: every so many of the block's.
+template <unsigned THREADS, unsigned ITEMS>
+struct RowBatches {
     using Read = Batch<WARP, ITEMS>;
-    constexpr unsigned STRIDE = THREADS * ITEMS;
+    static constexpr unsigned STRIDE = THREADS * ITEMS;
+
+    const float* row;
+    unsigned end;
+    unsigned prefetch;
+    unsigned first;  // of the batch that comes next
+    unsigned left;   // distances from there on
     unsigned lane = warp::lane_id();
-    unsigned first = begin + threadIdx.x / WARP * (WARP * ITEMS);
-    Read next;
-    next.load(row, first, end, lane);
-    // Where a row ends close to 2^32, another stride would begin anew.
-    for (unsigned left = first < end ? end - first : 0; left > 0; left = left > STRIDE ? left - STRIDE : 0, first += STRIDE) {
-        Read batch = next;
+    Read batch, coming;
+
+    __device__ __forceinline__ RowBatches(const float* row, unsigned begin, unsigned end, unsigned prefetch) : row(row), end(end), prefetch(prefetch) {
+        unsigned skipped = threadIdx.x / WARP * (WARP * ITEMS);
+        // Where a row ends close to 2^32, what is behind it would be before it.
+        left = begin < end && end - begin > skipped ? end - begin - skipped : 0;
+        first = begin + skipped;
+        coming.load(row, left > 0 ? first : end, end, lane);
+    }
+
+    __device__ __forceinline__ bool next() {
+        if (left == 0) {
+            return false;
+        }
+        batch = coming;
         // Begun before what is here is looked at. Past the end nothing is read.
-        next.load(row, left > STRIDE ? first + STRIDE : end, end, lane);
+        coming.load(row, left > STRIDE ? first + STRIDE : end, end, lane);
         if (prefetch && left > 2 * STRIDE) {
             Read::prefetch(row, first + 2 * STRIDE, end, lane);
         }
-        bits.template take_apart<ITEMS>(batch.within(bits.bound), [&](int i) { return key_of(batch.distances[i], first + Read::place(lane, i)); });
+        first += STRIDE;
+        left = left > STRIDE ? left - STRIDE : 0;
+        return true;
     }
-    while (bits.meet()) {
+
+    __device__ __forceinline__ unsigned within(float bound) const { return batch.within(bound); }
+    __device__ __forceinline__ Key key_at(int i) const { return key_of(batch.distances[i], first - STRIDE + Read::place(lane, i)); }
+};
+
+// A warp's keys of what the parts of a row kept: every so many parts, a key a lane. They are in no order of positions.
+template <unsigned K, unsigned THREADS>
+struct KeptKeys {
+    const Key* kept;
+    const unsigned* counts;
+    unsigned parts;
+    unsigned part = threadIdx.x / WARP;
+    unsigned first = 0;
+    Key key = PADDING;
+
+    __device__ __forceinline__ bool next() {
+        while (part < parts && first >= counts[part]) {
+            part += THREADS / WARP;
+            first = 0;
+        }
+        if (part >= parts) {
+            return false;
+        }
+        unsigned at = first + warp::lane_id();
+        key = at < counts[part] ? kept[static_cast<size_t>(part) * K + at] : PADDING;
+        first += WARP;
+        return true;
     }
-}
+
+    __device__ __forceinline__ unsigned within(float bound) const { return distance_of(key) <= bound ? 1 : 0; }
+    __device__ __forceinline__ Key key_at(int) const { return key; }
+};
 
 // A row that is not divided: one block finds its k smallest.
 template <unsigned K, unsigned THREADS, unsigned ITEMS, class Counts>
@@ -384,7 +437,8 @@ __device__ __forceinline__ void select_row(const Selection& selection) {
         if constexpr (Counts::COUNTED) {
             stream<THREADS, ITEMS>(bits, row, 0, selection.n);
         } else {
-            stream_apart<THREADS, ITEMS>(bits, row, 0, selection.n, selection.prefetch);
+            RowBatches<THREADS, ITEMS> batches(row, 0, selection.n, selection.prefetch);
+            bits.template take_apart<ITEMS>(batches);
         }
         // The bound was too small: once more, without.
         if (bits.all_taken >= min(selection.k, selection.n) || bound == infinite_distance()) {
@@ -429,7 +483,8 @@ __device__ __forceinline__ void select_part(const Selection& selection) {
     }
     __syncthreads();
     bits.restart(selection.bounds[query]);
-    stream_apart<THREADS, ITEMS>(bits, row, begin, end, selection.prefetch);
+    RowBatches<THREADS, ITEMS> batches(row, begin, end, selection.prefetch);
+    bits.template take_apart<ITEMS>(batches);
     size_t number = static_cast<size_t>(query) * selection.parts + part;
     Key* kept = selection.kept + number * K;
     unsigned count = bits.buffered;
@@ -478,20 +533,11 @@ __device__ __forceinline__ void combine_parts(const Selection& selection) {
     __syncthreads();
     found = memory.taken[1];
     if (found < min(selection.k, selection.n)) {
-        stream_apart<THREADS, ITEMS>(bits, selection.distances + query * selection.pitch, 0, selection.n, 0);
+        RowBatches<THREADS, ITEMS> batches(selection.distances + query * selection.pitch, 0, selection.n, 0);
+        bits.template take_apart<ITEMS>(batches);
     } else {
-        // Each warp takes every so many parts. Keys of a part are in no order of positions.
-        unsigned lane = warp::lane_id();
-        for (unsigned part = threadIdx.x / WARP; part < selection.parts; part += THREADS / WARP) {
-            const Key* kept = selection.kept + (static_cast<size_t>(query) * selection.parts + part) * K;
-            unsigned count = part_counts[part];
-            for (unsigned first = 0; first < count; first += WARP) {
-                Key key = first + lane < count ? kept[first + lane] : PADDING;
-                bits.template take_apart<1>(key < bits.limit, [=](int) { return key; });
-            }
-        }
-        while (bits.meet()) {
-        }
+        KeptKeys<K, THREADS> keys{selection.kept + static_cast<size_t>(query) * selection.parts * K, part_counts, selection.parts};
+        bits.template take_apart<1>(keys);
     }
     if (bits.buffered > 0) {
         bits.merge(true);

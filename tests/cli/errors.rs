@@ -166,12 +166,12 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         assert!(error.contains(expected), "{args}: {error}");
     }
     // What clap takes. There is no such file: that is not reached.
-    let k = "k = 0: neighbours per query go from 1 to 1024";
+    let k = "k = 0: neighbours per query go from 1 to 2048";
     let cases = [
         ("run --input none.csv --k 0", k),
         ("verify --input none.csv --k 0", k),
         ("sweep --input none.csv --k 5,0", k),
-        ("run --input none.csv --k 5000", "k = 5000: neighbours per query go from 1 to 1024"),
+        ("run --input none.csv --k 5000", "k = 5000: neighbours per query go from 1 to 2048"),
         ("run --input none.csv --k 1024 --exclude-self", "k = 1024: neighbours per query go from 1 to 1023 when the query's own row is left out"),
         ("run --input none.csv --queries 0", "q = 0: there are no queries"),
         ("sweep --input none.csv --q 5,0", "q = 0: there are no queries"),

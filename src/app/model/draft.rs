@@ -590,7 +590,7 @@ mod tests {
 
     #[test]
     fn each_wrong_field_says_a_sentence() {
-        assert_eq!(errors(|draft| draft.k = "0".to_owned())[0].sentence, "0 is outside 1 to 1,024.");
+        assert_eq!(errors(|draft| draft.k = "0".to_owned())[0].sentence, "0 is outside 1 to 2,048.");
         assert_eq!(errors(|draft| draft.k = "many".to_owned())[0].field, Field::K);
         let place = |text: &str| errors(|draft| (draft.queries, draft.query_place) = (QueryKind::Coordinates, text.to_owned())).remove(0).sentence;
         assert_eq!(place("1, east"), "“east” is no number; write a place as its coordinates, for example 0.5,-1.");

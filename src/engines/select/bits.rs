@@ -11,7 +11,7 @@ use crate::knn::{Measure, Parameter, Parameters, Shape, Theory, Values, theory};
 /// Distances that a thread reads at a time, four beside one another.
 pub const ITEMS: usize = 16;
 
-/// Threads of a block that keeps K keys.
+/// Threads of a block that keeps K keys. No namesake: a constant of each kernel.
 pub fn threads(capacity: usize) -> usize {
     if capacity <= 1024 { 128 } else { 256 }
 }
@@ -21,6 +21,7 @@ pub const MOST_K: usize = 2048;
 
 /// The columns of `counters.csv`, in the order of [`Counts`].
 pub static MEASURES: [Measure; 4] = {
+    /// No namesake: of the host.
     const fn measure(name: &'static str, unit: [&'static str; 2], help: &'static str) -> Measure {
         Measure { name, unit, help, theory: None, worst_case: None }
     }
@@ -69,12 +70,13 @@ pub static PARAMETERS: [Parameter; 6] = [
     },
 ];
 
-/// K: the smallest power of two from 128 on that holds k. A smaller buffer would be merged more often than it saves to sort.
+/// K: the smallest power of two from 128 on that holds k. A smaller buffer would be merged more often than it saves to sort. No
+/// namesake: the host chooses the kernel.
 pub fn capacity(k: usize) -> usize {
     k.next_power_of_two().max(128)
 }
 
-/// The sample that parameters and a problem's sizes ask for, where a row is divided into so many parts.
+/// The sample that parameters and a problem's sizes ask for, where a row is divided into so many parts. No namesake: the host tells the kernels.
 pub fn sample_of(shape: &Shape, parameters: &Parameters, parts: usize) -> Sample {
     match parameters.get("bound") {
         Some("none") => Sample::default(),
@@ -82,7 +84,7 @@ pub fn sample_of(shape: &Shape, parameters: &Parameters, parts: usize) -> Sample
     }
 }
 
-/// What parameters resolve to, but for `parts`.
+/// What parameters resolve to, where a row is divided into so many parts. No namesake: the host tells the kernels.
 pub fn resolved(sample: Sample, parameters: &Parameters, parts: usize) -> Parameters {
     let word = |name: &str, default: &str| parameters.get(name).unwrap_or(default).to_owned();
     Parameters::from_iter(shared(parameters).into_iter().chain([
@@ -109,10 +111,12 @@ impl Bits {
 }
 
 impl Selector for Bits {
+    /// No namesake: an entry point there.
     fn select(&self, row: &[f32], found: &mut Vec<Key>) -> Counts {
         select_row(row, self.k, self.sample, found)
     }
 
+    /// No namesake: of the host.
     fn parameters(&self) -> Parameters {
         self.parameters.clone()
     }

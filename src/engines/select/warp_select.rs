@@ -42,12 +42,12 @@ pub static PARAMETERS: [Parameter; 3] = [
     },
 ];
 
-/// K: the smallest power of two from 32 on that holds k.
+/// K: the smallest power of two from 32 on that holds k. No namesake: the host chooses the kernel.
 pub fn capacity(k: usize) -> usize {
     k.next_power_of_two().max(WARP)
 }
 
-/// Keys of a lane's queue where nobody chooses, as long as Faiss has them.
+/// Keys of a lane's queue where nobody chooses, as long as Faiss has them. No namesake: a macro there.
 pub fn default_queue(k: usize) -> usize {
     match capacity(k) {
         ..=32 => 2,
@@ -57,7 +57,7 @@ pub fn default_queue(k: usize) -> usize {
     }
 }
 
-/// What parameters resolve to.
+/// What parameters resolve to. No namesake: of the host.
 pub fn resolved(k: usize, parameters: &Parameters) -> (usize, Parameters) {
     let queue = parameters.number("queue").map_or_else(|| default_queue(k), |queue| queue as usize);
     (queue, Parameters::from_iter(shared(parameters).into_iter().chain([("queue", queue.to_string())])))
@@ -79,6 +79,7 @@ impl WarpSelect {
 }
 
 impl Selector for WarpSelect {
+    /// No namesake: an entry point there.
     fn select(&self, row: &[f32], found: &mut Vec<Key>) -> Counts {
         let mut warps: Vec<WarpQueues> = (0..self.warps).map(|_| WarpQueues::new(self.k, self.queue)).collect();
         for (first, warp) in warps.iter_mut().enumerate() {
@@ -98,6 +99,7 @@ impl Selector for WarpSelect {
         counts
     }
 
+    /// No namesake: of the host.
     fn parameters(&self) -> Parameters {
         self.parameters.clone()
     }

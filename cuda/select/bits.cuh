@@ -186,7 +186,10 @@ struct Bits {
                     }
                     waiting = source.within(bound);
                 }
-                waiting = append<ITEMS, false>(waiting, [&](int i) { return source.key_at(i); });
+                // Most batches have none.
+                if (__any_sync(ALL_LANES, waiting != 0)) {
+                    waiting = append<ITEMS, false>(waiting, [&](int i) { return source.key_at(i); });
+                }
                 // Somebody is without a slot, here or elsewhere.
                 if (__any_sync(ALL_LANES, waiting != 0 || *taken >= K)) {
                     break;

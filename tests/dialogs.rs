@@ -17,7 +17,7 @@ use warpscope::app::state::{PaneKind, State};
 use warpscope::app::{App, ExportKind};
 
 /// As many as there are.
-const DOCUMENTS: usize = 15;
+const DOCUMENTS: usize = 16;
 
 fn key(window: &mut Window, key: Key) {
     window.key_press_modifiers(Modifiers::NONE, key);

@@ -12,7 +12,7 @@ pub struct Document {
     pub text: String,
 }
 
-const SOURCES: [(&str, &str); 15] = [
+const SOURCES: [(&str, &str); 16] = [
     ("docs/tour.md", include_str!("../../../docs/tour.md")),
     ("README.md", include_str!("../../../README.md")),
     ("docs/selecting.md", include_str!("../../../docs/selecting.md")),
@@ -24,6 +24,7 @@ const SOURCES: [(&str, &str); 15] = [
     ("docs/lesson-steps.md", include_str!("../../../docs/lesson-steps.md")),
     ("docs/index.md", include_str!("../../../docs/index.md")),
     ("docs/step.md", include_str!("../../../docs/step.md")),
+    ("docs/selection.md", include_str!("../../../docs/selection.md")),
     ("docs/kernel.md", include_str!("../../../docs/kernel.md")),
     ("docs/filter.md", include_str!("../../../docs/filter.md")),
     ("ARCHITECTURE.md", include_str!("../../../ARCHITECTURE.md")),

@@ -50,9 +50,9 @@ pub fn capacity(k: usize) -> usize {
 /// Keys of a lane's queue where nobody chooses, as long as Faiss has them. No namesake: a macro there.
 pub fn default_queue(k: usize) -> usize {
     match capacity(k) {
-        ..=32 => 2,
-        ..=128 => 3,
-        ..=256 => 4,
+        32 => 2,
+        64 | 128 => 3,
+        256 => 4,
         _ => 8,
     }
 }
@@ -182,8 +182,8 @@ impl WarpQueues {
     fn merge_warp(&mut self, other: &Self) {
         let registers = self.warp_queue.len();
         for (r, register) in self.warp_queue.iter_mut().enumerate() {
-            for lane in 0..WARP {
-                register[lane] = register[lane].min(other.warp_queue[registers - 1 - r][WARP - 1 - lane]);
+            for (key, &mirrored) in register.iter_mut().zip(other.warp_queue[registers - 1 - r].iter().rev()) {
+                *key = (*key).min(mirrored);
             }
         }
         merge_any(&mut self.warp_queue);

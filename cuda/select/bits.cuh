@@ -5,47 +5,19 @@
 //
 // The order is by (distance, position). In the timed build the warps read on by themselves and meet where the buffer is full, so a distance
 // that equals the bound may be of an earlier position: what is not farther is compared by key. The counted build reads in step, batch after
-// batch, and takes slots in the order of threads, so that its counts can be repeated.
+// batch, and takes slots in the order of threads, so that its counts can be repeated. Both ways are here, hence more than 300 lines.
 #pragma once
 
 #include "block/bitonic.cuh"
 #include "key.cuh"
+#include "select/bits_tally.cuh"
 #include "select/interface.cuh"
+#include "select/row_batches.cuh"
 #include "select/sample.cuh"
 #include "warp/lanes.cuh"
 #include "warp/reduce.cuh"
 
 namespace warpscope::select {
-
-// Nothing is added to the timed build.
-struct Uncounted {
-    static constexpr bool COUNTED = false;
-    __device__ __forceinline__ void merge(bool) {}
-    __device__ __forceinline__ void candidates(unsigned) {}
-    __device__ __forceinline__ void restart() {}
-    __device__ __forceinline__ void write(unsigned*) const {}
-};
-
-// Every thread keeps the same numbers.
-struct Tally {
-    static constexpr bool COUNTED = true;
-    unsigned merges = 0, forced = 0, taken = 0, restarts = 0;
-
-    __device__ __forceinline__ void merge(bool is_forced) {
-        merges += 1;
-        forced += is_forced;
-    }
-    __device__ __forceinline__ void candidates(unsigned count) { taken += count; }
-    __device__ __forceinline__ void restart() { restarts += 1; }
-    __device__ __forceinline__ void write(unsigned* counts) const {
-        if (threadIdx.x == 0) {
-            counts[0] = merges;
-            counts[1] = forced;
-            counts[2] = taken;
-            counts[3] = restarts;
-        }
-    }
-};
 
 template <unsigned K, unsigned THREADS>
 struct BitsMemory {
@@ -294,48 +266,6 @@ struct Bits {
     using Bitonic = block::Bitonic<static_cast<int>(T), static_cast<int>(N)>;
 };
 
-// Distances that a thread of THREADS reads at a time, four beside one another.
-template <unsigned THREADS, unsigned ITEMS>
-struct Batch {
-    float distances[ITEMS];
-
-    static __device__ __forceinline__ unsigned place(unsigned thread, unsigned item) { return (item / 4 * THREADS + thread) * 4 + item % 4; }
-
-    __device__ __forceinline__ void load(const float* row, unsigned first, unsigned end, unsigned thread) {
-#pragma unroll
-        for (unsigned i = 0; i < ITEMS; i += 4) {
-            unsigned at = first + place(thread, i);
-            float inf = infinite_distance();
-            float4 four = at < end ? __ldcs(reinterpret_cast<const float4*>(row + at)) : make_float4(inf, inf, inf, inf);
-            distances[i] = four.x;
-            distances[i + 1] = four.y;
-            distances[i + 2] = four.z;
-            distances[i + 3] = four.w;
-        }
-    }
-
-    static __device__ __forceinline__ void prefetch(const float* row, unsigned first, unsigned end, unsigned thread) {
-#pragma unroll
-        for (unsigned i = 0; i < ITEMS; i += 4) {
-            unsigned at = first + place(thread, i);
-            // A line of the cache is eight of these, so one of eight threads asks.
-            if (thread % 8 == 0 && at < end) {
-                asm volatile("prefetch.global.L2 [%0];" ::"l"(row + at));
-            }
-        }
-    }
-
-    // A bit for each distance that is not farther than the bound.
-    __device__ __forceinline__ unsigned within(float bound) const {
-        unsigned mask = 0;
-#pragma unroll
-        for (unsigned i = 0; i < ITEMS; ++i) {
-            mask |= distances[i] <= bound ? 1u << i : 0;
-        }
-        return mask;
-    }
-};
-
 // The candidates of distances `begin` to `end` of a row, all threads in step; both are multiples of four, or `end` is n.
 template <unsigned THREADS, unsigned ITEMS, class Selector>
 __device__ __forceinline__ void stream(Selector& bits, const float* row, unsigned begin, unsigned end) {
@@ -350,105 +280,41 @@ __device__ __forceinline__ void stream(Selector& bits, const float* row, unsigne
     }
 }
 
-// A warp's batches of distances `begin` to `end` of a row: every so many of the block's.
-template <unsigned THREADS, unsigned ITEMS>
-struct RowBatches {
-    using Read = Batch<WARP, ITEMS>;
-    static constexpr unsigned STRIDE = THREADS * ITEMS;
-
-    const float* row;
-    unsigned end;
-    unsigned prefetch;
-    unsigned first;  // of the batch that comes next
-    unsigned left;   // distances from there on
-    unsigned lane = warp::lane_id();
-    Read batch, coming;
-
-    __device__ __forceinline__ RowBatches(const float* row, unsigned begin, unsigned end, unsigned prefetch) : row(row), end(end), prefetch(prefetch) {
-        unsigned skipped = threadIdx.x / WARP * (WARP * ITEMS);
-        // Where a row ends close to 2^32, what is behind it would be before it.
-        left = begin < end && end - begin > skipped ? end - begin - skipped : 0;
-        first = begin + skipped;
-        coming.load(row, left > 0 ? first : end, end, lane);
-    }
-
-    __device__ __forceinline__ bool next() {
-        if (left == 0) {
-            return false;
-        }
-        batch = coming;
-        // Begun before what is here is looked at. Past the end nothing is read.
-        coming.load(row, left > STRIDE ? first + STRIDE : end, end, lane);
-        if (prefetch && left > 2 * STRIDE) {
-            Read::prefetch(row, first + 2 * STRIDE, end, lane);
-        }
-        first += STRIDE;
-        left = left > STRIDE ? left - STRIDE : 0;
-        return true;
-    }
-
-    __device__ __forceinline__ unsigned within(float bound) const { return batch.within(bound); }
-    __device__ __forceinline__ Key key_at(int i) const { return key_of(batch.distances[i], first - STRIDE + Read::place(lane, i)); }
-};
-
-// A warp's keys of what the parts of a row kept: every so many parts, a key a lane. They are in no order of positions.
-template <unsigned K, unsigned THREADS>
-struct KeptKeys {
-    const Key* kept;
-    const unsigned* counts;
-    unsigned parts;
-    unsigned part = threadIdx.x / WARP;
-    unsigned first = 0;
-    Key key = PADDING;
-
-    __device__ __forceinline__ bool next() {
-        while (part < parts && first >= counts[part]) {
-            part += THREADS / WARP;
-            first = 0;
-        }
-        if (part >= parts) {
-            return false;
-        }
-        unsigned at = first + warp::lane_id();
-        key = at < counts[part] ? kept[static_cast<size_t>(part) * K + at] : PADDING;
-        first += WARP;
-        return true;
-    }
-
-    __device__ __forceinline__ unsigned within(float bound) const { return distance_of(key) <= bound ? 1 : 0; }
-    __device__ __forceinline__ Key key_at(int) const { return key; }
-};
-
 // A row that is not divided: one block finds its k smallest.
-template <unsigned K, unsigned THREADS, unsigned ITEMS, class Counts>
+template <unsigned K, unsigned THREADS, unsigned ITEMS, unsigned STAGES, class Counts>
 __device__ __forceinline__ void select_row(const Selection& selection) {
     using Selector = Bits<K, THREADS, Counts>;
+    extern __shared__ float4 ring[];
     __shared__ typename Selector::Memory memory;
     Selector bits(memory, selection.k, selection.by_ballot);
     unsigned query = blockIdx.x;
     const float* row = selection.distances + query * selection.pitch;
-    float bound = infinite_distance();
-    if (selection.sampled > 0) {
-        bound = sampled_bound<THREADS>(row, selection.n, {selection.minima, selection.group, selection.sampled}, memory.taken);
-    }
-    for (;;) {
+    auto start = [&](float bound) {
         if (threadIdx.x == 0) {
             memory.taken[0] = 0;
         }
         __syncthreads();
         bits.restart(bound);
+    };
+    for (bool sampled = selection.sampled > 0;; sampled = false) {
+        auto bound = [&] {
+            return sampled ? sampled_bound<THREADS>(row, selection.n, {selection.minima, selection.group, selection.sampled}, memory.taken)
+                           : infinite_distance();
+        };
         if constexpr (Counts::COUNTED) {
+            start(bound());
             stream<THREADS, ITEMS>(bits, row, 0, selection.n);
         } else {
-            RowBatches<THREADS, ITEMS> batches(row, 0, selection.n, selection.prefetch);
+            // The first batches are under way while the sample is looked at.
+            RowBatches<THREADS, ITEMS, STAGES> batches(ring, row, 0, selection.n, selection.prefetch);
+            start(bound());
             bits.template take_apart<ITEMS>(batches);
         }
-        // The bound was too small: once more, without.
-        if (bits.all_taken >= min(selection.k, selection.n) || bound == infinite_distance()) {
+        if (!sampled || bits.all_taken >= min(selection.k, selection.n)) {
             break;
         }
+        // The bound was too small: once more, without.
         bits.counts.restart();
-        bound = infinite_distance();
     }
     if (bits.buffered > 0) {
         bits.merge(true);
@@ -456,97 +322,6 @@ __device__ __forceinline__ void select_row(const Selection& selection) {
     size_t at = static_cast<size_t>(selection.first_query + query) * selection.k;
     bits.write(selection.indices + at, selection.squared_distances + at);
     bits.counts.write(selection.counts + query * COUNTS);
-}
-
-// The bounds of rows that are divided. A block a row.
-template <unsigned THREADS>
-__device__ __forceinline__ void bound_row(const Selection& selection) {
-    __shared__ unsigned totals[2];
-    float bound = infinite_distance();
-    if (selection.sampled > 0) {
-        const float* row = selection.distances + blockIdx.x * selection.pitch;
-        bound = sampled_bound<THREADS>(row, selection.n, {selection.minima, selection.group, selection.sampled}, totals);
-    }
-    if (threadIdx.x == 0) {
-        selection.bounds[blockIdx.x] = bound;
-    }
-}
-
-// A part of a row: its keys that may be among the k smallest, in any order unless they were merged.
-template <unsigned K, unsigned THREADS, unsigned ITEMS>
-__device__ __forceinline__ void select_part(const Selection& selection) {
-    using Selector = Bits<K, THREADS, Uncounted>;
-    __shared__ typename Selector::Memory memory;
-    Selector bits(memory, selection.k, selection.by_ballot);
-    unsigned part = blockIdx.x, query = blockIdx.y;
-    const float* row = selection.distances + query * selection.pitch;
-    unsigned begin = part * selection.part, end = min(selection.n, begin + selection.part);
-    if (threadIdx.x == 0) {
-        memory.taken[0] = 0;
-    }
-    __syncthreads();
-    bits.restart(selection.bounds[query]);
-    RowBatches<THREADS, ITEMS> batches(row, begin, end, selection.prefetch);
-    bits.template take_apart<ITEMS>(batches);
-    size_t number = static_cast<size_t>(query) * selection.parts + part;
-    Key* kept = selection.kept + number * K;
-    unsigned count = bits.buffered;
-    if (bits.all_taken > bits.buffered) {
-        if (bits.buffered > 0) {
-            bits.merge(true);
-        }
-        count = min(bits.all_taken, selection.k);
-        if (threadIdx.x < Selector::N) {
-#pragma unroll
-            for (unsigned i = 0; i < Selector::T; ++i) {
-                kept[threadIdx.x * Selector::T + i] = bits.keys[i];
-            }
-        }
-    } else {
-        for (unsigned slot = threadIdx.x; slot < count; slot += THREADS) {
-            kept[slot] = memory.buffer[Selector::place(slot)];
-        }
-    }
-    if (threadIdx.x == 0) {
-        selection.part_counts[number] = count;
-    }
-}
-
-// The k smallest of what the parts of a row kept; of the whole row, if the bound was too small for that. A block a row.
-template <unsigned K, unsigned THREADS, unsigned ITEMS>
-__device__ __forceinline__ void combine_parts(const Selection& selection) {
-    using Selector = Bits<K, THREADS, Uncounted>;
-    __shared__ typename Selector::Memory memory;
-    Selector bits(memory, selection.k, 0);
-    unsigned query = blockIdx.x;
-    const unsigned* part_counts = selection.part_counts + static_cast<size_t>(query) * selection.parts;
-    unsigned found = 0;
-    if (threadIdx.x < 2) {
-        memory.taken[threadIdx.x] = 0;
-    }
-    __syncthreads();
-    for (unsigned part = threadIdx.x; part < selection.parts; part += THREADS) {
-        found += part_counts[part];
-    }
-    found = warp::reduce_add(found);
-    if (warp::lane_id() == 0) {
-        atomicAdd(&memory.taken[1], found);
-    }
-    bits.restart(infinite_distance());
-    __syncthreads();
-    found = memory.taken[1];
-    if (found < min(selection.k, selection.n)) {
-        RowBatches<THREADS, ITEMS> batches(selection.distances + query * selection.pitch, 0, selection.n, 0);
-        bits.template take_apart<ITEMS>(batches);
-    } else {
-        KeptKeys<K, THREADS> keys{selection.kept + static_cast<size_t>(query) * selection.parts * K, part_counts, selection.parts};
-        bits.template take_apart<1>(keys);
-    }
-    if (bits.buffered > 0) {
-        bits.merge(true);
-    }
-    size_t at = static_cast<size_t>(selection.first_query + query) * selection.k;
-    bits.write(selection.indices + at, selection.squared_distances + at);
 }
 
 }  // namespace warpscope::select

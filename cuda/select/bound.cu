@@ -1,5 +1,5 @@
 // Entry point: select_bits_bound.
-#include "select/bits.cuh"
+#include "select/bits_parts.cuh"
 
 namespace warpscope::select {
 

@@ -3,7 +3,7 @@
 
 #include "key.cuh"
 
-// BUILD is timed, wide, counted, parts or combine.
+// BUILD is timed, counted, parts or combine.
 #define WARPSCOPE_BITS_ENTRY(K, BUILD) select_bits_k##K##_##BUILD
 #define WARPSCOPE_BITS_BOUND_ENTRY select_bits_bound
 #define WARPSCOPE_WARP_SELECT_ENTRY(K, BUILD) select_warps_k##K##_##BUILD
@@ -15,10 +15,12 @@ namespace warpscope::select {
 // Numbers that a selector may count of a query.
 constexpr unsigned COUNTS = 8;
 
-// Threads of a block of bits, for K up to 1,024 and beyond, and floats that each reads at a time.
-constexpr unsigned BITS_FEW_THREADS = 128;
-constexpr unsigned BITS_THREADS = 256;
-constexpr unsigned BITS_ITEMS = 16;
+// Keys that a thread of bits keeps where K needs more than the fewest threads of a block, and floats that each reads at a time.
+constexpr unsigned BITS_KEYS = 4;
+constexpr unsigned BITS_FEWEST_THREADS = 128;
+constexpr unsigned BITS_ITEMS = 8;
+// Batches of a block in dynamic shared memory: one is looked at, the others are under way.
+constexpr unsigned BITS_STAGES = 3;
 // Threads of a block that bounds a row that is divided.
 constexpr unsigned BOUND_THREADS = 1024;
 // The most minima of a sample.

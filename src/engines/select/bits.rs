@@ -9,11 +9,15 @@ use crate::engines::lockstep::{Key, PADDING, distance_of, index_of, key_of};
 use crate::knn::{Measure, Parameter, Parameters, Shape, Theory, Values, theory};
 
 /// Distances that a thread reads at a time, four beside one another.
-pub const ITEMS: usize = 16;
+pub const ITEMS: usize = 8;
+
+/// Keys that a thread keeps where K needs more than the fewest threads of a block.
+pub const KEYS: usize = 4;
+pub const FEWEST_THREADS: usize = 128;
 
 /// Threads of a block that keeps K keys. No namesake: a constant of each kernel.
 pub fn threads(capacity: usize) -> usize {
-    if capacity <= 1024 { 128 } else { 256 }
+    (capacity / KEYS).max(FEWEST_THREADS)
 }
 
 /// The largest k.

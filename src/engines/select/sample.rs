@@ -12,7 +12,8 @@ pub const MOST_MINIMA: usize = 2048;
 /// Bits of a bound that are found; the others are rounded up.
 const LEAST_BIT: u32 = 12;
 
-/// What a merge takes for each of its keys, in units of distances that are read; measured on an H200.
+/// What a merge takes, and what it takes for each of its keys, in units of distances that are read; measured on an H200.
+const MERGE_COST: f64 = 3000.0;
 const KEY_COST: f64 = 20.0;
 
 /// How a row is sampled.
@@ -32,7 +33,7 @@ impl Sample {
     pub fn new(n: usize, k: usize, parts: usize) -> Self {
         let (n_f, k_f, size) = (n as f64, k as f64, super::bits::capacity(k) as f64);
         // A merge takes as long whether its buffer is full or not. Of some rows more are candidates than of most.
-        let merging = |candidates: f64| KEY_COST * size * (1.15 * candidates / size).ceil();
+        let merging = |candidates: f64| (MERGE_COST + KEY_COST * size) * (1.15 * candidates / size).ceil();
         // Without a sample about as many are candidates as §4.1.6 bounds.
         let without = merging(k_f * (1.0 + (n_f / parts as f64 / k_f).max(1.0).ln())) * parts as f64;
         let with = |(minima, group): (usize, usize)| {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Cost, DeviceId, DeviceKind, Engine, EngineError, EngineId, Measure, Measured, Metric, Parameter, Problem, Walk};
+use super::{Cost, DeviceId, DeviceKind, Engine, EngineError, EngineId, Keeps, Measure, Measured, Metric, Parameter, Problem, Walk};
 use crate::progress::Progress;
 
 /// The heading under which an engine is listed.
@@ -101,6 +101,8 @@ pub struct Descriptor {
     pub source: &'static str,
     /// Supported kinds of device, the default first.
     pub runs_on: &'static [DeviceKind],
+    /// Its data structures, fastest memory first.
+    pub keeps: &'static [Keeps],
     pub limits: Limits,
     /// Columns of the counted build; empty if there is none.
     pub measures: &'static [Measure],

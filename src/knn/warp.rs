@@ -1,9 +1,17 @@
 //! Measures and phases of the warp-per-query search (rules 6 and 7), shared by the kernel and its CPU twin.
 
-use super::{Counters, Measure, ProfilePhase, Shape, Theory, theory};
+use super::{Counters, Keeps, Measure, Place, ProfilePhase, Shape, Theory, theory};
 
 /// The largest k that a warp holds in registers.
 pub const MAX_K: usize = 1024;
+
+/// What the warp-per-query search keeps.
+pub const KEEPS: [Keeps; 4] = [
+    Keeps::new(Place::Registers, "intermediate result: K nearest so far, sorted, consecutive ones in a lane", "a warp", Shape::capacity),
+    Keeps::new(Place::Shared, "candidate buffer", "a warp", Shape::capacity),
+    Keeps::new(Place::Shared, "batch of points", "a block", |_| 0),
+    Keeps::new(Place::Memory, "points", "all queries", Shape::points),
+];
 
 const SOURCE: &str = "Hanák 2023, §4.1.6";
 

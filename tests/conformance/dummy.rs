@@ -37,6 +37,7 @@ pub static DUMMY: Descriptor = Descriptor {
     about: "Sorts all points.",
     source: "nobody",
     runs_on: &[DeviceKind::Cpu, DeviceKind::Gpu],
+    keeps: &[],
     limits: Limits { k: 200, d: 64, n: 50_000, metrics: &[Metric::L2] },
     measures: &MEASURES,
     convergence: None,

@@ -12,6 +12,7 @@
 //! | `camera` | transforms between cloud and screen coordinates |
 //! | `why` | why a row is, or is not, among the neighbours |
 //! | `apart`, `between`, `nearby` | how far rows are from a place, and two from each other; the distance within which rows are selected |
+//! | `contest` | one question answered by engine after engine |
 //! | `analysis` | what the neighbours of all rows say of them |
 //! | `manual` | the documents that the program carries |
 //! | `samples` | clouds that ship with the program |
@@ -34,6 +35,7 @@ pub mod chooser;
 pub mod color;
 pub mod columns;
 pub mod commands;
+pub mod contest;
 pub mod draft;
 pub mod export;
 pub mod files;
@@ -86,6 +88,7 @@ pub use columns::{ColumnRow, ColumnsAction, ColumnsDialog, PREVIEW, Preview};
 pub use commands::analysis::AnalysisAction;
 pub use commands::color::ColorAction;
 pub use commands::command::{Command, Mode};
+pub use commands::contest::ContestAction;
 pub use commands::lesson::{LessonAction, QuizAction};
 pub use commands::live::LiveAction;
 pub use commands::picking::{PickAction, Purpose};
@@ -93,6 +96,7 @@ pub use commands::runs::RunsAction;
 pub use commands::selection::{Choice, SelectAction};
 pub use commands::walk::WalkAction;
 pub use commands::{Action, Actions};
+pub use contest::Contest;
 pub use draft::{DataKind, Draft, Field, FieldError, QueryKind};
 pub use export::{ExportDialog, ExportKind, is_svg};
 pub use files::{FileState, SessionFile, absolute, file_name};

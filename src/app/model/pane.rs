@@ -24,6 +24,8 @@ pub enum PaneKind {
     Convergence,
     /// What was run and opened, and two of them side by side.
     Runs,
+    /// All engines on one question, and what each is.
+    Engines,
     Log,
 }
 
@@ -117,14 +119,21 @@ impl PaneKind {
                 "How max_distance shrinks as points are seen.",
             ),
             Self::Runs => (["Runs", "runs", "Show Runs"], Some(Key::Num9), Csv, (Tab::Below, 6), "All runs, and two of them side by side."),
-            Self::Log => (["Log", "log", "Show Log"], Some(Key::Num7), Csv, (Tab::Below, 7), "All messages of this session."),
+            Self::Engines => (
+                ["Engines", "engines", "Show Engines"],
+                None,
+                Csv,
+                (Tab::Below, 7),
+                "Every engine on one question: time, what it counted, whether its answer is equal; and how it works.",
+            ),
+            Self::Log => (["Log", "log", "Show Log"], Some(Key::Num7), Csv, (Tab::Below, 8), "All messages of this session."),
         };
         Words { title, file_stem, show, key, written, tab, about }
     }
 
     /// Whether it is a plot, not a table or a list: its picture has a legend, and any size.
     pub fn is_plot(self) -> bool {
-        !matches!(self, Self::Neighbors | Self::Runs | Self::Log)
+        !matches!(self, Self::Neighbors | Self::Runs | Self::Engines | Self::Log)
     }
 
     pub fn title(self) -> &'static str {
@@ -156,9 +165,9 @@ pub fn measuring_layout() -> Tree<PaneKind> {
         let panes = kinds.iter().map(|&kind| tiles.insert_pane(kind)).collect();
         tiles.insert_tab_tile(panes)
     };
-    use PaneKind::{Analysis, Convergence, Log, Merges, Neighbors, Plane, Runs, Space, Timeline, Timings};
+    use PaneKind::{Analysis, Convergence, Engines, Log, Merges, Neighbors, Plane, Runs, Space, Timeline, Timings};
     let views = tabs(&[Plane, Space, Analysis]);
-    let (how, time) = (tabs(&[Convergence, Merges, Neighbors]), tabs(&[Timings, Timeline, Runs, Log]));
+    let (how, time) = (tabs(&[Convergence, Merges, Neighbors]), tabs(&[Timings, Timeline, Runs, Engines, Log]));
     let right = tiles.insert_vertical_tile(vec![how, time]);
     let mut linear = Linear::new(LinearDir::Horizontal, vec![views, right]);
     linear.shares.set_share(views, 1.25);

@@ -11,6 +11,7 @@ use crate::app::model::answer::{Answered, Picked};
 use crate::app::model::chooser::Chooser;
 use crate::app::model::color::channel::Colored;
 use crate::app::model::columns::ColumnsDialog;
+use crate::app::model::contest::Contest;
 use crate::app::model::export::ExportDialog;
 use crate::app::model::files::{FileState, SessionFile};
 use crate::app::model::finder::Finder;
@@ -143,6 +144,8 @@ pub struct Session {
     pub loaded_file: Option<(Fingerprint, FileState)>,
     /// What was run and opened.
     pub runs: RunList,
+    /// The engines that are compared on one question.
+    pub contest: Contest,
     /// Where the session was saved, or opened from.
     pub file: Option<SessionFile>,
     /// What the pointer chose.

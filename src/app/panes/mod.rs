@@ -7,6 +7,7 @@ pub mod convergence;
 pub mod decades;
 pub mod descriptor;
 pub mod empty;
+pub mod engines;
 pub mod highlight;
 pub mod hover;
 pub mod log;
@@ -35,6 +36,7 @@ static PANES: [&Pane; PaneKind::ALL.len()] = [
     &merges::PANE,
     &convergence::PANE,
     &runs::PANE,
+    &engines::PANE,
     &log::PANE,
 ];
 

@@ -69,6 +69,7 @@ pub static DIRECT: Descriptor = Descriptor {
     about: "The warp-per-query kernel on an NVIDIA GPU.",
     source: "warp-per-query kernel, docs/kernel.md; the filter, docs/filter.md",
     runs_on: &[DeviceKind::Gpu],
+    keeps: &rules::KEEPS,
     limits: Limits { k: rules::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &Metric::ALL },
     measures: &rules::MEASURES,
     convergence: Some(rules::CONVERGENCE),

@@ -21,10 +21,7 @@ use crate::engines::lockstep::{PADDING, distance_of, index_of};
 use crate::engines::threads::Laps;
 use crate::engines::{host_memory, processor, threads};
 use crate::knn::walk::AXES;
-use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Measure, Measured, Metric, Neighbors,
-    Parameter, Parameters, Problem, Search, SetupPhase, Values, Walk, WarpSpan, Within, warp as rules,
-};
+use crate::knn::{Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Measure, Measured, Metric, Neighbors, Parameter, Parameters, Place, Problem, Search, SetupPhase, Shape, Values, Walk, WarpSpan, Within, warp as rules};
 use crate::progress::Progress;
 
 /// The registry's row for `bvh`.
@@ -34,6 +31,11 @@ pub static BVH: Descriptor = Descriptor {
     about: "A tree of boxes over points in Morton order: looks only where neighbours can be.",
     source: "docs/index.md",
     runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
+    keeps: &[
+        Keeps::new(Place::Registers, "K nearest so far, sorted", "a warp", Shape::capacity),
+        Keeps::new(Place::Shared, "candidate buffer, and nodes still to be entered", "a warp", Shape::capacity),
+        Keeps::new(Place::Memory, "tree of boxes, over points in Morton order", "all queries", Shape::points),
+    ],
     limits: Limits { k: rules::MAX_K, d: 32, n: MOST_POINTS, metrics: &Metric::ALL },
     measures: &MEASURES,
     convergence: None,

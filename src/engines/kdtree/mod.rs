@@ -14,10 +14,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::processor;
-use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Metric, NONE, Neighbors, Parameters,
-    Problem, Search, SetupPhase, Within, warp as rules,
-};
+use crate::knn::{Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Metric, NONE, Neighbors, Parameters, Place, Problem, Search, SetupPhase, Shape, Within, warp as rules};
 use tree::Tree;
 
 /// The registry's row for `kdtree`.
@@ -27,6 +24,10 @@ pub static KDTREE: Descriptor = Descriptor {
     about: "A k-d tree on the processor: fast in few dimensions; counts no merges.",
     source: "Bentley 1975, as the crate kiddo builds it",
     runs_on: &[DeviceKind::Cpu],
+    keeps: &[
+        Keeps::new(Place::Memory, "k-d tree of points", "all queries", Shape::points),
+        Keeps::new(Place::Memory, "k nearest so far", "a query", |shape| shape.k),
+    ],
     limits: Limits { k: rules::MAX_K, d: tree::LARGEST, n: u32::MAX as usize, metrics: &Metric::ALL },
     measures: &[],
     convergence: None,

@@ -11,10 +11,7 @@ use super::tree::Tree;
 use crate::engines::blocks::{Kept, answer_in_blocks};
 use crate::engines::cuda::CudaKdTree;
 use crate::engines::{host_memory, processor};
-use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Measure, Measured, Metric, Neighbors,
-    Parameters, Problem, Search, SetupPhase, warp as rules,
-};
+use crate::knn::{Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Measure, Measured, Metric, Neighbors, Parameters, Place, Problem, Search, SetupPhase, Shape, warp as rules};
 
 /// More dimensions than this are of no use to a k-d tree: it would visit every point.
 pub const MOST_DIMS: usize = 32;
@@ -30,6 +27,11 @@ pub static KDTREE_THREADS: Descriptor = Descriptor {
     about: "A k-d tree searched by a thread a query: the baseline that shows what divergence costs a warp.",
     source: "Bentley 1975; Wald 2022 (arXiv 2210.12859), stack-free traversal",
     runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
+    keeps: &[
+        Keeps::new(Place::Registers, "place in the tree, and the root of the heap", "a thread", |_| 2),
+        Keeps::new(Place::Memory, "heap of the k nearest so far", "a thread", |shape| shape.k),
+        Keeps::new(Place::Memory, "k-d tree of points", "all queries", Shape::points),
+    ],
     limits: Limits { k: rules::MAX_K, d: MOST_DIMS, n: MOST_POINTS, metrics: &Metric::ALL },
     measures: &MEASURES,
     convergence: None,

@@ -56,6 +56,7 @@ pub static LOCKSTEP: Descriptor = Descriptor {
     about: "The kernel's twin on the processor: the same steps, the same counters.",
     source: "warp-per-query kernel, docs/kernel.md",
     runs_on: &[DeviceKind::Cpu],
+    keeps: &rules::KEEPS,
     limits: Limits { k: rules::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &Metric::ALL },
     measures: &rules::MEASURES,
     convergence: Some(rules::CONVERGENCE),

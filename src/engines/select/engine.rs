@@ -14,10 +14,7 @@ use crate::engines::cuda::{self, CudaSelect};
 use crate::engines::lockstep::distance::{GroupedPoints, squared_distances};
 use crate::engines::lockstep::{Lanes, distance_of, index_of};
 use crate::engines::{host_memory, processor};
-use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Metric, Neighbors, Parameters,
-    Problem, Search, SetupPhase, Shape,
-};
+use crate::knn::{Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Metric, Neighbors, Parameters, Place, Problem, Search, SetupPhase, Shape};
 
 /// An engine that is a selector, on both devices.
 pub struct Kind {
@@ -28,6 +25,9 @@ pub struct Kind {
     pub on_gpu: cuda::LoadSelector,
 }
 
+/// The matrix of distances, a row a query.
+const MATRIX: Keeps = Keeps::new(Place::Memory, "row of distances", "a query", Shape::points);
+
 /// What the rows of all selectors have in common.
 const SELECTION: Descriptor = Descriptor {
     id: EngineId::new("selection"),
@@ -35,6 +35,7 @@ const SELECTION: Descriptor = Descriptor {
     about: "",
     source: "",
     runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
+    keeps: &[],
     limits: Limits { k: 0, d: usize::MAX, n: u32::MAX as usize, metrics: &Metric::ALL },
     measures: &[],
     convergence: None,
@@ -56,6 +57,12 @@ pub static BITS: Descriptor = Descriptor {
     id: EngineId::new("bits"),
     about: "Bitonic select: a block a query sorts the K smallest in registers and merges a buffer of candidates into them.",
     source: "Hanák 2023, §4.1",
+    keeps: &[
+        Keeps::new(Place::Registers, "K smallest so far, sorted, consecutive ones in a thread", "a block", |shape| bits::capacity(shape.k)),
+        Keeps::new(Place::Shared, "candidate buffer", "a block", |shape| bits::capacity(shape.k)),
+        Keeps::new(Place::Shared, "batches of distances under way", "a block", |shape| 3 * bits::ITEMS * bits::threads(bits::capacity(shape.k))),
+        MATRIX,
+    ],
     limits: Limits { k: bits::MOST_K, ..SELECTION.limits },
     measures: &bits::MEASURES,
     parameters: &bits::PARAMETERS,
@@ -67,6 +74,11 @@ pub static WARP_SELECT: Descriptor = Descriptor {
     id: EngineId::new("warp-select"),
     about: "Warp select: a warp a query, each lane with a short queue; all are merged when one of them holds nothing but neighbours.",
     source: "Johnson, Douze and Jégou 2017, §4; Hanák 2023, §3.6.3",
+    keeps: &[
+        Keeps::new(Place::Registers, "K smallest so far, sorted", "a warp", |shape| warp_select::capacity(shape.k)),
+        Keeps::new(Place::Registers, "queue of candidates, largest first", "a lane", |shape| warp_select::default_queue(shape.k)),
+        MATRIX,
+    ],
     limits: Limits { k: warp_select::MOST_K, ..SELECTION.limits },
     measures: &warp_select::MEASURES,
     parameters: &warp_select::PARAMETERS,
@@ -80,6 +92,12 @@ pub static BLOCK_SELECT: Descriptor = Descriptor {
     id: EngineId::new("block-select"),
     about: "Block select: as warp-select, but the warps of a block share a query and merge what they found at the end.",
     source: "Johnson, Douze and Jégou 2017, §4; Hanák 2023, §3.6.3",
+    keeps: &[
+        Keeps::new(Place::Registers, "K smallest so far, sorted", "a warp", |shape| warp_select::capacity(shape.k)),
+        Keeps::new(Place::Registers, "queue of candidates, largest first", "a lane", |shape| warp_select::default_queue(shape.k)),
+        Keeps::new(Place::Shared, "what half of the warps found, at the end", "a block", |shape| warp_select::WARPS / 2 * warp_select::capacity(shape.k)),
+        MATRIX,
+    ],
     limits: Limits { k: warp_select::MOST_K, ..SELECTION.limits },
     measures: &warp_select::MEASURES,
     parameters: &warp_select::PARAMETERS,

@@ -18,10 +18,7 @@ use crate::engines::cuda::CudaStep;
 use crate::engines::lockstep::distance::GroupedPoints;
 use crate::engines::{host_memory, processor};
 use crate::knn::walk::AXES;
-use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Measure, Measured, Metric, Neighbors,
-    Parameter, Parameters, Problem, Search, SetupPhase, Values, Walk, warp as rules,
-};
+use crate::knn::{Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Measure, Measured, Metric, Neighbors, Parameter, Parameters, Place, Problem, Search, SetupPhase, Shape, Values, Walk, warp as rules};
 use crate::progress::{Progress, Silent};
 
 /// The registry's row for `step`.
@@ -31,6 +28,12 @@ pub static STEP: Descriptor = Descriptor {
     about: "STEP: clusters of points sorted for each query, the nearest visited and the rest pruned; from 16 dimensions on as step-exhaustive.",
     source: "Wang and Ino 2025, §4; docs/step.md",
     runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
+    keeps: &[
+        Keeps::new(Place::Registers, "K nearest so far, sorted", "a warp", Shape::capacity),
+        Keeps::new(Place::Shared, "candidate buffer", "a warp", Shape::capacity),
+        Keeps::new(Place::Memory, "clusters, sorted by their bounds", "a query", |_| 0),
+        Keeps::new(Place::Memory, "points, cluster by cluster", "all queries", Shape::points),
+    ],
     limits: Limits { k: rules::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &Metric::ALL },
     measures: &MEASURES,
     convergence: None,
@@ -54,6 +57,11 @@ pub static STEP_EXHAUSTIVE: Descriptor = Descriptor {
     about: "STEP for many dimensions: all distances are computed, and clusters of points sorted and pruned by their exact minima.",
     source: "Wang and Ino 2025, §4.4; docs/step.md",
     runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
+    keeps: &[
+        Keeps::new(Place::Registers, "K nearest so far, sorted", "a warp", Shape::capacity),
+        Keeps::new(Place::Shared, "candidate buffer", "a warp", Shape::capacity),
+        Keeps::new(Place::Memory, "distances, and the least of each cluster", "a query", Shape::points),
+    ],
     limits: Limits { k: rules::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &Metric::ALL },
     measures: &MEASURES,
     convergence: None,

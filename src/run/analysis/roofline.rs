@@ -108,6 +108,11 @@ impl Roofline {
         self.peaks.bytes_per_second.map_or(f64::INFINITY, |bytes| bytes * intensity).min(self.peaks.fp32_per_second)
     }
 
+    /// The share of the search's time that a limit explains; `None` where it is not known.
+    pub fn share(&self, of: Limit) -> Option<f64> {
+        self.shares.iter().find(|(limit, _)| *limit == of).map(|(_, share)| *share)
+    }
+
     /// What bounds the search; `None` if nothing that is known explains half of its time.
     pub fn bound(&self) -> Option<Limit> {
         self.shares.first().filter(|(_, share)| *share >= HALF).map(|(limit, _)| *limit)

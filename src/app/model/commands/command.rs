@@ -41,6 +41,7 @@ pub enum Command {
     Analyse,
     CompareRows,
     FindLeaks,
+    CompareEngines,
     ShowWalk,
     WalkForward,
     WalkBack,
@@ -293,6 +294,12 @@ impl Command {
                 None,
                 "Find leaks in another file…",
                 "Which rows of another file, such as test data, are within a distance of a row here, and which rows here they are near.",
+            ),
+            Self::CompareEngines => entry(
+                Explorer,
+                None,
+                "Compare engines",
+                "Have the question on the left answered by every engine that can, one after another, and hold times and answers side by side.",
             ),
             Self::ShowWalk => entry(
                 Explorer,

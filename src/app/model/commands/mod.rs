@@ -4,6 +4,7 @@
 pub mod analysis;
 pub mod color;
 pub mod command;
+pub mod contest;
 pub mod lesson;
 pub mod live;
 pub mod picking;
@@ -18,6 +19,7 @@ use crate::app::model::columns::ColumnsAction;
 use crate::app::model::commands::analysis::AnalysisAction;
 use crate::app::model::commands::color::ColorAction;
 use crate::app::model::commands::command::Command;
+use crate::app::model::commands::contest::ContestAction;
 use crate::app::model::commands::lesson::LessonAction;
 use crate::app::model::commands::live::LiveAction;
 use crate::app::model::commands::picking::PickAction;
@@ -64,6 +66,8 @@ pub enum Action {
     SetTimings(TimingsView),
     /// Pan or zoom Timeline, or expand a multiprocessor.
     SetTimeline(TimelineView),
+    /// Run engines in turn, and show what they are.
+    Contest(ContestAction),
     Live(LiveAction),
     /// Make a row of the cloud the query.
     PickRow(u32),
@@ -142,6 +146,7 @@ macro_rules! actions_of {
 
 actions_of!(
     Command(Command),
+    Contest(ContestAction),
     Live(LiveAction),
     Runs(RunsAction),
     Color(ColorAction),

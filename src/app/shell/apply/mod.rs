@@ -6,6 +6,7 @@ pub mod check;
 pub mod chooser;
 pub mod color;
 pub mod columns;
+mod contest;
 pub mod dropped;
 pub mod export;
 pub mod history;
@@ -36,7 +37,7 @@ use crate::app::jobs::loader::LoadJob;
 use crate::app::jobs::table::Cancel;
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{
-    About, Action, AnalysisAction, AnalysisKind, Answered, AskedBy, Choice, Command, Draft, ExportKind, Finder, How, Look, Manual, PaneKind, Picked,
+    About, Action, AnalysisAction, AnalysisKind, Answered, AskedBy, Choice, Command, ContestAction, Draft, ExportKind, Finder, How, Look, Manual, PaneKind, Picked,
     PlaneWindow, QueryKind, Room, Running, SelectAction, SpaceView, Then, TimeAxis, Tool, WalkAction, absolute,
 };
 use crate::app::model::{camera, state};
@@ -76,6 +77,7 @@ impl App {
             Action::SetCounts(view) => self.state.counts = view,
             Action::SetTimings(view) => self.state.timings = view,
             Action::SetTimeline(view) => self.session.timeline = view,
+            Action::Contest(action) => self.contest_action(action),
             Action::Live(action) => self.live_action(action),
             Action::PickRow(row) => self.pick_row(row),
             Action::PickQuery(query) => self.pick_query(query),
@@ -183,6 +185,7 @@ impl App {
             Command::Analyse => self.analyse_in_sight(AnalysisAction::Start),
             Command::CompareRows => self.analyse_in_sight(AnalysisAction::Browse(AnalysisKind::Overlap)),
             Command::FindLeaks => self.analyse_in_sight(AnalysisAction::Browse(AnalysisKind::Leaks)),
+            Command::CompareEngines => self.contest_action(ContestAction::Start),
             Command::ShowWalk => self.walk_action(WalkAction::Show(!self.state.walk.shown)),
             Command::WalkForward => self.step_walk(1),
             Command::WalkBack => self.step_walk(-1),

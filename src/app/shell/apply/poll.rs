@@ -101,10 +101,12 @@ impl App {
             }
             Event::Failed { id, error } if Some(id) == current => {
                 self.session.running = None;
-                self.session.endings.run = Some(match error {
-                    RunError::Cancelled => self.cancelled(),
-                    error => self.failed(About::Run, of_run(&error)),
+                let why = (!matches!(error, RunError::Cancelled)).then(|| of_run(&error));
+                self.session.endings.run = Some(match &why {
+                    None => self.cancelled(),
+                    Some(why) => self.failed(About::Run, why.clone()),
                 });
+                self.contest_failed(why.as_deref());
             }
             Event::Progress { .. } | Event::Finished { .. } | Event::Failed { .. } => {}
         }
@@ -141,7 +143,8 @@ impl App {
         self.session.log.settle_before(About::Data, record.started_unix);
         self.note_fallback(&record);
         self.keep_run(&record);
-        self.show_run(record);
+        self.show_run(Arc::clone(&record));
+        self.contest_answered(&record);
     }
 
     /// Shows a run, over the cloud that is shown.

@@ -19,9 +19,7 @@ mod search;
 
 use super::Cuda;
 use super::device::units::Unit;
-use crate::knn::{
-    Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Metric, Parameters, Problem, Search, warp as rules,
-};
+use crate::knn::{Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Metric, Parameters, Place, Problem, Search, Shape, warp as rules};
 
 /// The registry's row for `cuda-split`.
 pub static SPLIT: Descriptor = Descriptor {
@@ -30,6 +28,10 @@ pub static SPLIT: Descriptor = Descriptor {
     about: "An NVIDIA GPU for few queries: the points are split over the whole chip; counts no merges.",
     source: "cuda/split/",
     runs_on: &[DeviceKind::Gpu],
+    keeps: &[
+        Keeps::new(Place::Memory, "points, split over the GPU", "all queries", Shape::points),
+        Keeps::new(Place::Memory, "points within the bound, in any order", "a query", |shape| 2 * shape.k),
+    ],
     limits: Limits { k: rules::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &Metric::ALL },
     measures: &[],
     convergence: None,

@@ -1,0 +1,17 @@
+//! What is asked of the comparison of engines.
+
+use crate::knn::EngineId;
+
+#[derive(Clone, Debug)]
+pub enum ContestAction {
+    /// Runs all engines that can answer, one after another.
+    Start,
+    /// Runs one of them.
+    One(EngineId),
+    /// Runs no more.
+    Stop,
+    /// Shows the page of an engine, or none.
+    Page(Option<EngineId>),
+    /// Shows its run in all panes.
+    Show(EngineId),
+}

@@ -1,0 +1,235 @@
+//! One question answered by engine after engine, so that their times and answers stand side by side.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use crate::app::model::draft::Draft;
+use crate::app::model::session::Session;
+use crate::engines::registry;
+use crate::knn::{EngineId, Shape};
+use crate::run::planner::{Candidate, Job, Planner, Purpose};
+use crate::run::{EngineChoice, QuerySpec, RunRecord, RunSpec, stats};
+use crate::text;
+
+/// Engines that are predicted to take longer are left out of a comparison of all; each can still be run by itself.
+pub const LONGEST_MS: f64 = 60_000.0;
+
+/// The engines that are run in turn, and what they answered.
+#[derive(Clone, Debug, Default)]
+pub struct Contest {
+    /// What is asked of each; its engine is of no account.
+    question: Option<RunSpec>,
+    waiting: VecDeque<EngineId>,
+    /// The engine that runs now.
+    running: Option<EngineId>,
+    /// What each of them answered.
+    answers: HashMap<EngineId, Arc<RunRecord>>,
+    /// Why others gave no answer.
+    failures: HashMap<EngineId, String>,
+    /// Engines whose answers are other than the first one's, with the number of such queries.
+    differing: HashMap<EngineId, usize>,
+    /// The engine whose answer came first.
+    first: Option<EngineId>,
+    /// The engine whose page is shown.
+    pub page: Option<EngineId>,
+}
+
+impl Contest {
+    /// Begins to ask engines; what was answered to the same question stays.
+    pub fn begin(&mut self, question: RunSpec, engines: impl IntoIterator<Item = EngineId>) {
+        if !self.is_of(&question) {
+            let page = self.page;
+            *self = Self { page, question: Some(question), ..Self::default() };
+        }
+        self.waiting = engines.into_iter().collect();
+        self.running = None;
+    }
+
+    /// The next run.
+    pub fn next(&mut self) -> Option<RunSpec> {
+        let spec = self.question.clone()?;
+        self.running = self.waiting.pop_front();
+        let engine = self.running?;
+        self.failures.remove(&engine);
+        Some(RunSpec { engine: EngineChoice::named(engine), ..spec })
+    }
+
+    /// Takes in a run that was asked for here; false if it was not.
+    pub fn take(&mut self, record: &Arc<RunRecord>) -> bool {
+        let Some(engine) = self.running.filter(|&engine| engine == record.engine && self.is_of(&record.spec)) else { return false };
+        self.running = None;
+        self.differing.remove(&engine);
+        let first = *self.first.get_or_insert(engine);
+        if let Some(other) = self.answers.get(&first).filter(|_| first != engine) {
+            let queries = different_queries(record, other);
+            if queries > 0 {
+                self.differing.insert(engine, queries);
+            }
+        }
+        self.answers.insert(engine, Arc::clone(record));
+        true
+    }
+
+    /// The engine that runs gave no answer; the others are still asked. False if none was running.
+    pub fn fail(&mut self, why: &str) -> bool {
+        let Some(engine) = self.running.take() else { return false };
+        self.failures.insert(engine, why.to_owned());
+        true
+    }
+
+    /// Asks no more engines.
+    pub fn stop(&mut self) {
+        self.waiting.clear();
+        self.running = None;
+    }
+
+    /// The engine that runs now, and how many are still to come.
+    pub fn under_way(&self) -> Option<(EngineId, usize)> {
+        self.running.map(|engine| (engine, self.waiting.len()))
+    }
+
+    /// Whether its answers are to this question, whatever the engine.
+    pub fn is_of(&self, spec: &RunSpec) -> bool {
+        let plain = |spec: &RunSpec| RunSpec { engine: EngineChoice::Auto, device: None, ..spec.clone() };
+        self.question.as_ref().is_some_and(|question| plain(question) == plain(spec))
+    }
+
+    pub fn answer(&self, engine: EngineId) -> Option<&Arc<RunRecord>> {
+        self.answers.get(&engine)
+    }
+
+    pub fn failure(&self, engine: EngineId) -> Option<&str> {
+        self.failures.get(&engine).map(String::as_str)
+    }
+
+    /// How many queries an engine answered otherwise than the first one; `None` before it answered.
+    pub fn differing(&self, engine: EngineId) -> Option<usize> {
+        self.answer(engine)?;
+        Some(self.differing.get(&engine).copied().unwrap_or(0))
+    }
+
+    /// All answers, fastest search first.
+    pub fn answers(&self) -> Vec<&Arc<RunRecord>> {
+        let mut answers: Vec<_> = self.answers.values().collect();
+        answers.sort_by(|a, b| a.summary.search_ms_median.total_cmp(&b.summary.search_ms_median));
+        answers
+    }
+
+    /// Whether all answers are equal, in a sentence; `None` before there are two.
+    pub fn verdict(&self) -> Option<String> {
+        let (answers, first) = (self.answers(), self.first?);
+        if answers.len() < 2 {
+            return None;
+        }
+        let differs = |answer: &&Arc<RunRecord>| Some((answer.engine, *self.differing.get(&answer.engine)?));
+        let others: Vec<String> =
+            answers.iter().filter_map(differs).map(|(engine, queries)| format!("{engine} in {}", text::count(queries as u64, "query", "queries"))).collect();
+        Some(if others.is_empty() {
+            format!("All {} engines gave the same neighbours, bit for bit.", answers.len())
+        } else {
+            format!("Other neighbours than {first}: {}.", others.join(", "))
+        })
+    }
+}
+
+/// Queries whose neighbours or distances differ in any bit.
+fn different_queries(a: &RunRecord, b: &RunRecord) -> usize {
+    let (a, b) = (&a.neighbors, &b.neighbors);
+    if (a.queries(), a.indices.len()) != (b.queries(), b.indices.len()) || a.queries() == 0 {
+        return a.queries().max(b.queries());
+    }
+    let k = a.indices.len() / a.queries();
+    let same = |query: usize| {
+        let row = query * k..(query + 1) * k;
+        let bits = |distances: &[f32]| distances[row.clone()].iter().map(|distance| distance.to_bits()).collect::<Vec<_>>();
+        a.indices[row.clone()] == b.indices[row.clone()] && bits(&a.squared_distances) == bits(&b.squared_distances)
+    };
+    (0..a.queries()).filter(|&query| k > 0 && !same(query)).count()
+}
+
+/// The standard deviation of the search's repeats in milliseconds; `None` of one.
+pub fn deviation(record: &RunRecord) -> Option<f64> {
+    let repeats = stats::search_ms(&record.samples);
+    let count = repeats.len() as f64;
+    let mean = repeats.iter().sum::<f64>() / count;
+    let squares: f64 = repeats.iter().map(|ms| (ms - mean).powi(2)).sum();
+    (repeats.len() > 1).then(|| (squares / (count - 1.0)).sqrt())
+}
+
+/// A draft's sizes, and a prediction for every engine; `None` while it is not known what can run, or no cloud is loaded.
+pub fn candidates(draft: &Draft, session: &Session, planner: &Planner) -> Option<(RunSpec, Shape, Vec<Candidate>)> {
+    let spec = RunSpec { engine: EngineChoice::Auto, ..draft.to_spec().ok()? };
+    let cloud = session.cloud.as_ref().filter(|cloud| *cloud.source() == spec.data)?;
+    if matches!(spec.queries, QuerySpec::File { .. }) {
+        return None;
+    }
+    let job = Job::of(&spec, Purpose::Measure, cloud.len(), cloud.dims(), None);
+    let mut all = Vec::new();
+    for engine in registry::ENGINES {
+        let device = spec.device.filter(|device| engine.runs_on.contains(&device.kind()));
+        let status = session.engine(engine.id, device)?;
+        let there = status.device.as_ref()?.as_ref().map(Some).map_err(Clone::clone);
+        all.push(Candidate::new(planner, engine, &job, there, false));
+    }
+    Some((spec, job.shape, all))
+}
+
+/// Those that a comparison of all runs: what can answer in bearable time.
+pub fn comparable(candidates: &[Candidate]) -> impl Iterator<Item = &Candidate> {
+    candidates.iter().filter(|candidate| candidate.why_not.is_none() && candidate.total_ms.is_some_and(|ms| ms <= LONGEST_MS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::record;
+
+    fn answered_by(engine: &'static str, change: impl FnOnce(&mut RunRecord)) -> Arc<RunRecord> {
+        let mut answer = RunRecord::clone(&record());
+        answer.head.engine = EngineId::new(engine);
+        answer.head.spec.engine = EngineChoice::named(answer.head.engine);
+        change(&mut answer);
+        Arc::new(answer)
+    }
+
+    fn ask(contest: &mut Contest, answers: &[Arc<RunRecord>]) {
+        contest.begin(record().spec.clone(), answers.iter().map(|answer| answer.engine));
+        for answer in answers {
+            assert_eq!(contest.next().expect("one waits").engine, EngineChoice::named(answer.engine));
+            assert!(contest.take(answer), "{}", answer.engine);
+        }
+        assert!(contest.next().is_none() && contest.under_way().is_none());
+    }
+
+    #[test]
+    fn answers_are_held_against_the_first() {
+        let mut contest = Contest::default();
+        ask(&mut contest, &[answered_by("lockstep", |_| {}), answered_by("kdtree", |answer| answer.head.summary.search_ms_median = 0.0)]);
+        assert_eq!(contest.verdict().as_deref(), Some("All 2 engines gave the same neighbours, bit for bit."));
+        assert_eq!(contest.answers()[0].engine.as_str(), "kdtree", "the fastest first");
+        // One bit of one distance.
+        let other = answered_by("bits", |answer| {
+            let distance = &mut answer.neighbors.squared_distances[1];
+            *distance = f32::from_bits(distance.to_bits() + 1);
+        });
+        ask(&mut contest, &[other]);
+        assert_eq!(contest.verdict().as_deref(), Some("Other neighbours than lockstep: bits in 1 query."));
+        assert_eq!(["lockstep", "bits", "bvh"].map(|name| contest.differing(EngineId::new(name))), [Some(0), Some(1), None]);
+    }
+
+    #[test]
+    fn another_question_begins_anew_and_a_failure_does_not_end_it() {
+        let mut contest = Contest::default();
+        ask(&mut contest, &[answered_by("lockstep", |_| {})]);
+        let engines = ["bits", "kdtree"].map(EngineId::new);
+        let question = RunSpec { k: record().spec.k + 1, ..record().spec.clone() };
+        contest.begin(question, engines);
+        assert!(contest.answers().is_empty() && contest.next().is_some());
+        assert!(contest.fail("there is no room") && contest.failure(engines[0]) == Some("there is no room"));
+        assert_eq!(contest.next().map(|spec| spec.engine), Some(EngineChoice::named(engines[1])));
+        // A run that was asked for elsewhere is none of it.
+        assert!(!contest.take(&answered_by("kdtree", |_| {})), "its k is another");
+        contest.stop();
+        assert!(!contest.fail("cancelled") && contest.under_way().is_none());
+    }
+}

@@ -1,0 +1,88 @@
+//! Engines: all of them on one question, fastest first, and what each of them is.
+
+mod page;
+mod table;
+
+use egui::{Button, RichText, ScrollArea, Ui};
+
+use crate::app::features::export::PaneData;
+use crate::app::model::contest::{LONGEST_MS, candidates, comparable};
+use crate::app::model::{ContestAction, PaneKind, Session};
+use crate::app::panes::descriptor::{Pane, PaneContext};
+use crate::app::panes::empty::without_cloud;
+use crate::engines::registry;
+use crate::run::planner::{Candidate, Planner, about};
+use crate::text;
+
+pub const PANE: Pane = Pane { kind: PaneKind::Engines, draw: engines_ui, data, more: &[] };
+
+/// The runs that are compared, fastest first.
+fn data(session: &Session) -> Option<PaneData> {
+    let rows: Vec<_> = session.contest.answers().into_iter().map(|record| (record.engine.to_string(), false, record.head.clone())).collect();
+    (!rows.is_empty()).then_some(PaneData::Runs(rows))
+}
+
+fn engines_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+    let (session, palette) = (context.session, context.palette);
+    if session.cloud.is_none() {
+        return without_cloud(session).ui(ui, palette);
+    }
+    let Some((spec, shape, candidates)) = candidates(&context.state.draft, session, &Planner::shared()) else {
+        ui.label(RichText::new("Engines are compared on the cloud that is loaded, with queries of its rows: choose these on the left.").color(palette.text_weak));
+        return;
+    };
+    let is_asked = session.contest.is_of(&spec);
+    let question = format!(
+        "{} among {}, d = {}, k = {}",
+        text::count(shape.q as u64, "query", "queries"),
+        text::count(shape.n as u64, "point", "points"),
+        shape.d,
+        text::thousands(shape.k as u64)
+    );
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new(question).strong());
+        if session.picture.is_none() {
+            start_ui(ui, context, &candidates);
+        }
+        let said = session.contest.verdict().filter(|_| is_asked);
+        ui.label(RichText::new(said.unwrap_or_default()).color(palette.text));
+    });
+    let engine = session.contest.page.and_then(registry::find);
+    let Some(engine) = engine else { return table::table_ui(ui, context, &candidates, is_asked) };
+    // The page is beside the table where both have room, else in its place.
+    let width = ui.available_width();
+    if width < 760.0 {
+        return page::page_ui(ui, context, engine, &shape);
+    }
+    ui.horizontal_top(|ui| {
+        let height = ui.available_height();
+        ui.allocate_ui(egui::vec2(width * 0.56, height), |ui| table::table_ui(ui, context, &candidates, is_asked));
+        ui.separator();
+        ScrollArea::vertical().id_salt("page of an engine").auto_shrink(false).show(ui, |ui| page::page_ui(ui, context, engine, &shape));
+    });
+}
+
+/// The button that runs all, with the time that this takes, or the one that stops.
+fn start_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candidate]) {
+    if let Some((engine, left)) = context.session.contest.under_way() {
+        if ui.button("Stop").on_hover_text("Stop the engine that runs, and run no more.").clicked() {
+            context.actions.send(ContestAction::Stop);
+        }
+        let more = if left == 0 { String::new() } else { format!(", {left} to come") };
+        ui.label(RichText::new(format!("{engine} runs{more}")).color(context.palette.text_weak));
+        return;
+    }
+    let (count, total) = comparable(candidates).fold((0, 0.0), |(count, total), candidate| (count + 1, total + candidate.total_ms.unwrap_or(0.0)));
+    let button = ui.add_enabled(count > 0, Button::new(format!("Compare {}", text::count(count, "engine", "engines"))));
+    let left_out = format!(
+        "Runs them one after another, with the warm-ups and repeats on the left. Left out is what cannot run here, cannot take this question, or is \
+         predicted to take more than {}.",
+        about(LONGEST_MS)
+    );
+    if button.on_hover_text(&left_out).on_disabled_hover_text(&left_out).clicked() {
+        context.actions.send(ContestAction::Start);
+    }
+    if count > 0 {
+        ui.label(RichText::new(format!("about {} in all", about(total))).color(context.palette.text_weak));
+    }
+}

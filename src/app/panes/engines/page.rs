@@ -1,0 +1,86 @@
+//! What an engine is: what it keeps where, drawn to the number of elements, what it counts and what can be chosen.
+
+use egui::{Align2, FontId, Rect, RichText, Sense, Stroke, StrokeKind, Ui, vec2};
+
+use crate::app::look::{Palette, heading_ui, number};
+use crate::app::model::ContestAction;
+use crate::app::panes::descriptor::PaneContext;
+use crate::knn::{Descriptor, Keeps, Place, Shape};
+use crate::text;
+
+/// The most cells of a strip: of more elements each cell is several.
+const CELLS: usize = 32;
+
+pub fn page_ui(ui: &mut Ui, context: &mut PaneContext<'_>, engine: &Descriptor, shape: &Shape) {
+    let palette = context.palette;
+    ui.horizontal(|ui| {
+        ui.label(RichText::new(engine.id.as_str()).strong().size(16.0));
+        ui.label(RichText::new(engine.group.title()).color(palette.text_weak));
+        if context.session.picture.is_none() && ui.small_button("Close").clicked() {
+            context.actions.send(ContestAction::Page(None));
+        }
+    });
+    ui.label(engine.about);
+    ui.label(RichText::new(format!("After {}.", engine.source)).color(palette.text_weak));
+    heading_ui(ui, "What it keeps");
+    for place in Place::ALL {
+        let mut here = engine.keeps.iter().filter(|keeps| keeps.place == place).peekable();
+        if here.peek().is_some() {
+            ui.label(RichText::new(place.title()).color(palette.text_weak).small());
+        }
+        for keeps in here {
+            keeps_ui(ui, keeps, shape, palette);
+        }
+    }
+    if !engine.measures.is_empty() {
+        heading_ui(ui, "What it counts, of each query");
+        for measure in engine.measures {
+            ui.horizontal_wrapped(|ui| {
+                ui.label(number(measure.name.to_owned()).strong());
+                ui.label(measure.help);
+            });
+        }
+    }
+    if !engine.parameters.is_empty() {
+        heading_ui(ui, "What can be chosen");
+        for parameter in engine.parameters {
+            ui.horizontal_wrapped(|ui| {
+                ui.label(number(parameter.name.to_owned()).strong());
+                ui.label(format!("{} Usually {}.", parameter.help, parameter.default));
+            });
+        }
+    }
+}
+
+/// A strip of cells under its name.
+fn keeps_ui(ui: &mut Ui, keeps: &Keeps, shape: &Shape, palette: &Palette) {
+    let elements = (keeps.elements)(shape);
+    let color = match keeps.place {
+        Place::Registers => palette.intermediate,
+        Place::Shared => palette.buffer,
+        Place::Memory => palette.point,
+    };
+    let cells = elements.clamp(1, CELLS);
+    let each = elements.div_ceil(cells);
+    let size = match elements {
+        0 => format!("{}: as many as there is room for", keeps.each),
+        _ if each > 1 => format!("{}: {}, {} a cell", keeps.each, text::thousands(elements as u64), text::thousands(each as u64)),
+        _ => format!("{}: {}", keeps.each, text::thousands(elements as u64)),
+    };
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width().clamp(120.0, 420.0), 34.0), Sense::hover());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, format!("{}, {size}", keeps.what)));
+    let painter = ui.painter();
+    let font = FontId::proportional(12.0);
+    painter.text(rect.left_top(), Align2::LEFT_TOP, keeps.what, font.clone(), palette.text);
+    let width = 8.0;
+    let strip = Rect::from_min_size(rect.left_top() + vec2(0.0, 18.0), vec2(width * cells as f32, 12.0));
+    for cell in 0..cells {
+        let at = Rect::from_min_size(strip.min + vec2(width * cell as f32, 0.0), vec2(width, strip.height())).shrink(0.5);
+        if elements == 0 {
+            painter.rect_stroke(at, 1.0, Stroke::new(1.0, color), StrokeKind::Inside);
+        } else {
+            painter.rect_filled(at, 1.0, color);
+        }
+    }
+    painter.text(strip.right_center() + vec2(8.0, 0.0), Align2::LEFT_CENTER, size, FontId::proportional(11.0), palette.text_weak);
+}

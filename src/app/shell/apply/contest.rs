@@ -1,0 +1,80 @@
+//! The comparison of engines: they are run one after another.
+
+use std::sync::Arc;
+
+use crate::app::model::contest::{candidates, comparable};
+use crate::app::model::{About, ContestAction, PaneKind};
+use crate::app::shell::app::App;
+use crate::knn::EngineId;
+use crate::run::RunRecord;
+use crate::run::planner::Planner;
+
+impl App {
+    pub(in crate::app::shell) fn contest_action(&mut self, action: ContestAction) {
+        match action {
+            ContestAction::Start => {
+                self.show(PaneKind::Engines);
+                self.start_contest(None);
+            }
+            ContestAction::One(engine) => self.start_contest(Some(engine)),
+            ContestAction::Stop => {
+                self.session.contest.stop();
+                self.handles.worker.cancel();
+            }
+            ContestAction::Page(engine) => self.session.contest.page = engine,
+            ContestAction::Show(engine) => {
+                let kept = self.session.contest.answer(engine).and_then(|record| self.session.runs.of_record(record)).map(|kept| kept.id);
+                match kept {
+                    Some(id) => self.show_kept(id),
+                    None => self.session.log.warn(About::Run, format!("the run of {engine} is no longer in the list of runs: run it again")),
+                }
+            }
+        }
+    }
+
+    /// Asks one engine, or all that can answer.
+    fn start_contest(&mut self, only: Option<EngineId>) {
+        let known = candidates(&self.state.draft, &self.session, &Planner::shared());
+        let Some((spec, _, candidates)) = known else {
+            let why = "engines are compared on a cloud that is loaded, with queries of its rows; load it first, or wait until the engines are known";
+            return self.session.log.error(About::Run, why);
+        };
+        let engines: Vec<EngineId> = match only {
+            Some(engine) => vec![engine],
+            None => comparable(&candidates).map(|candidate| candidate.engine).collect(),
+        };
+        if engines.is_empty() {
+            return self.session.log.error(About::Run, "no engine can answer this question within a minute; each can be run by itself");
+        }
+        self.asked_to_run = true;
+        self.session.contest.begin(spec, engines);
+        self.next_of_contest();
+    }
+
+    fn next_of_contest(&mut self) {
+        let Some(spec) = self.session.contest.next() else { return };
+        match self.session.cloud.clone() {
+            Some(cloud) => self.run_on(&cloud, spec),
+            None => self.session.contest.stop(),
+        }
+    }
+
+    /// A run is done: perhaps one of these.
+    pub(in crate::app::shell) fn contest_answered(&mut self, record: &Arc<RunRecord>) {
+        if self.session.contest.take(record) {
+            self.next_of_contest();
+        }
+    }
+
+    /// A run came to nothing, perhaps one of these: the others go on, but for one that was cancelled.
+    pub(in crate::app::shell) fn contest_failed(&mut self, why: Option<&str>) {
+        match why {
+            None => self.session.contest.stop(),
+            Some(why) => {
+                if self.session.contest.fail(why) {
+                    self.next_of_contest();
+                }
+            }
+        }
+    }
+}

@@ -10,5 +10,6 @@ include!(concat!(env!("OUT_DIR"), "/select_interface.rs"));
 const _: () = {
     assert!(COUNTS as usize == select::COUNTS);
     assert!(BITS_ITEMS as usize == select::bits::ITEMS && MOST_MINIMA as usize == select::MOST_MINIMA);
+    assert!(QUEUE_GROUPS as usize == select::merge_queue::GROUPS);
     assert!(SELECT_WARPS as usize == select::warp_select::WARPS && SELECT_GROUPS as usize == select::warp_select::GROUPS);
 };

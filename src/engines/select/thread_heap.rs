@@ -25,7 +25,7 @@ pub static MEASURES: [Measure; 2] = [
     },
     Measure {
         name: "steps",
-        unit: ["step", "steps"],
+        unit: ["level sunk", "levels sunk"],
         help: "Levels of the heap that they sank by, while the other lanes of the warp waited.",
         theory: None,
         worst_case: None,

@@ -8,8 +8,7 @@ use super::DeviceSelector;
 use super::interface::{QUEUE_WARPS, Selection, merge_queue_entry};
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::device::units::{Unit, build_name};
-use crate::engines::select::MERGE_QUEUE;
-use crate::engines::select::merge_queue::{Sizes, resolved};
+use crate::engines::select::{MERGE_QUEUE, merge_queue};
 use crate::knn::{Build, EngineError, Parameters, Shape};
 
 /// Lanes of a warp.
@@ -19,7 +18,7 @@ const WARP: u32 = 32;
 const SHARED_BYTES: u32 = 48 << 10;
 
 struct MergeQueue {
-    sizes: Sizes,
+    sizes: merge_queue::Sizes,
     parameters: Parameters,
     kernels: [CudaFunction; 2],
 }
@@ -29,7 +28,7 @@ struct MergeQueue {
 /// # Errors
 /// [`EngineError::Unavailable`].
 pub fn load_merge_queue(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Result<Box<dyn DeviceSelector>, EngineError> {
-    let (sizes, parameters) = resolved(shape.k, parameters);
+    let (sizes, parameters) = merge_queue::resolved(shape.k, parameters);
     let unit = Unit::new("select/merge_queue", 0, 0);
     let mut kernel = |build: Build| {
         let kernel = cuda.kernels.function(unit.of_build(build), &merge_queue_entry(build_name(build)));
@@ -53,7 +52,7 @@ impl DeviceSelector for MergeQueue {
     }
 
     fn launch(&mut self, stream: &Arc<CudaStream>, selection: Selection, build: Build) -> Result<(), DriverError> {
-        let Sizes { capacity, level, buffer, sorts } = self.sizes;
+        let merge_queue::Sizes { capacity, level, buffer, sorts } = self.sizes;
         let selection = Selection { capacity: capacity as u32, level: level as u32, buffer: buffer as u32, sorts: u32::from(sorts), ..selection };
         let of_warp = 8 * (selection.capacity + selection.buffer);
         let warps = (SHARED_BYTES / of_warp).clamp(1, QUEUE_WARPS);

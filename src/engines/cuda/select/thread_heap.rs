@@ -8,8 +8,7 @@ use super::DeviceSelector;
 use super::interface::{Selection, thread_heap_entry};
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::device::units::{Unit, build_name};
-use crate::engines::select::THREAD_HEAP;
-use crate::engines::select::thread_heap::resolved;
+use crate::engines::select::{THREAD_HEAP, thread_heap};
 use crate::knn::{Build, EngineError, Parameters, Shape};
 
 /// Lanes of a warp, and queries of a block.
@@ -29,7 +28,7 @@ struct ThreadHeap {
 /// # Errors
 /// [`EngineError::Unavailable`].
 pub fn load_thread_heap(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Result<Box<dyn DeviceSelector>, EngineError> {
-    let (in_shared, parameters) = resolved(shape.k, parameters);
+    let (in_shared, parameters) = thread_heap::resolved(shape.k, parameters);
     let unit = Unit::new("select/thread_heap", 0, 0);
     let place = if in_shared { "shared" } else { "device" };
     let mut kernel = |build: Build| {

@@ -61,7 +61,12 @@ struct MergeQueue {
     Counts counts;
 
     __device__ __forceinline__ MergeQueue(const Selection& selection, Key* memory)
-        : levels(memory), capacity(selection.capacity), level(selection.level), buffer(memory + capacity), buffer_size(selection.buffer), sorts(selection.sorts) {
+        : levels(memory),
+          capacity(selection.capacity),
+          level(selection.level),
+          buffer(memory + capacity),
+          buffer_size(selection.buffer),
+          sorts(selection.sorts) {
         for (unsigned i = lane; i < capacity; i += WARP) {
             levels[i] = i < selection.k ? PADDING : 0;
         }

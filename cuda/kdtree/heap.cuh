@@ -23,9 +23,9 @@ struct Heap {
         root = PADDING;
     }
 
-    // Lets a key sink from the root of the first `end` entries.
-    __device__ __forceinline__ void sift(Key key, unsigned end) {
-        unsigned hole = 0;
+    // Lets a key sink from the root of the first `end` entries; returns by how many levels.
+    __device__ __forceinline__ unsigned sift(Key key, unsigned end) {
+        unsigned hole = 0, levels = 0;
         for (unsigned child = 1; child < end; child = 2 * hole + 1) {
             Key larger = at(child);
             if (child + 1 < end && at(child + 1) > larger) {
@@ -37,14 +37,17 @@ struct Heap {
             }
             at(hole) = larger;
             hole = child;
+            levels += 1;
         }
         at(hole) = key;
+        return levels;
     }
 
-    // Takes a point that is nearer than the farthest, in its place.
-    __device__ __forceinline__ void replace(Key key) {
-        sift(key, k);
+    // Takes a point that is nearer than the farthest, in its place; returns the levels that it sank by.
+    __device__ __forceinline__ unsigned replace(Key key) {
+        unsigned levels = sift(key, k);
         root = at(0);
+        return levels;
     }
 
     // Heapsort's second half: the entries become ascending.

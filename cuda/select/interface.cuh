@@ -8,6 +8,9 @@
 #define WARPSCOPE_BITS_BOUND_ENTRY select_bits_bound
 #define WARPSCOPE_WARP_SELECT_ENTRY(K, BUILD) select_warps_k##K##_##BUILD
 #define WARPSCOPE_BLOCK_SELECT_ENTRY(K, BUILD) select_blocks_k##K##_##BUILD
+#define WARPSCOPE_MERGE_QUEUE_ENTRY(BUILD) select_merge_queue_##BUILD
+// PLACE is shared or device: where heaps are.
+#define WARPSCOPE_THREAD_HEAP_ENTRY(PLACE, BUILD) select_heaps_##PLACE##_##BUILD
 #define WARPSCOPE_DISTANCES_ENTRY(KIND) select_distances_##KIND
 
 namespace warpscope::select {
@@ -29,6 +32,10 @@ constexpr unsigned MOST_MINIMA = 2048;
 // Warps of a block of warp select and block select, and groups of 32 distances that each reads at a time.
 constexpr unsigned SELECT_WARPS = 4;
 constexpr unsigned SELECT_GROUPS = 8;
+
+// The most warps of a block of merge-queue, and groups of 32 distances that each reads at a time.
+constexpr unsigned QUEUE_WARPS = 4;
+constexpr unsigned QUEUE_GROUPS = 8;
 
 // Threads of a block that computes distances, and the queries and points of its tile.
 constexpr unsigned DISTANCE_THREADS = 256;
@@ -69,6 +76,11 @@ struct Selection {
     float* bounds;             // query_count, of several parts
     unsigned* part_counts;     // query_count x parts
     unsigned long long* kept;  // query_count x parts x K: keys of a part that may be among the k nearest
+    unsigned capacity;         // keys of a merge queue, of which k are wanted; a power of two from 32 on
+    unsigned level;            // of which the first level has, a power of two up to 32
+    unsigned buffer;           // keys of the buffer before it, a power of two from 32 on
+    unsigned sorts;            // whether that is filled and sorted before it is emptied
+    unsigned long long* heaps;  // k x query_count, of heaps in device memory: those of 32 queries beside one another
 };
 
 }  // namespace warpscope::select

@@ -23,10 +23,10 @@ impl Heap {
         self.entries[0]
     }
 
-    /// Lets a key sink from the root of the first `end` entries.
-    fn sift(&mut self, key: Key, end: usize) {
+    /// Lets a key sink from the root of the first `end` entries; returns by how many levels.
+    fn sift(&mut self, key: Key, end: usize) -> u32 {
         let entries = &mut self.entries;
-        let (mut hole, mut child) = (0, 1);
+        let (mut hole, mut child, mut levels) = (0, 1, 0);
         while child < end {
             if child + 1 < end && entries[child + 1] > entries[child] {
                 child += 1;
@@ -37,13 +37,15 @@ impl Heap {
             entries[hole] = entries[child];
             hole = child;
             child = 2 * hole + 1;
+            levels += 1;
         }
         entries[hole] = key;
+        levels
     }
 
-    /// Takes a point that is nearer than the farthest, in its place.
-    pub fn replace(&mut self, key: Key) {
-        self.sift(key, self.entries.len());
+    /// Takes a point that is nearer than the farthest, in its place; returns the levels that it sank by.
+    pub fn replace(&mut self, key: Key) -> u32 {
+        self.sift(key, self.entries.len())
     }
 
     /// Heapsort's second half: the entries become ascending.

@@ -17,7 +17,7 @@
 
 mod cost;
 mod engine;
-mod heap;
+pub(super) mod heap;
 mod traverse;
 mod tree;
 

@@ -36,3 +36,28 @@ pub fn warp_select(shape: &Shape, device: DeviceKind) -> Cost {
         DeviceKind::Cpu => cost.search("queues", merges * capacity / rayon::current_num_threads() as f64, 4e-6),
     }
 }
+
+/// The same of a queue of levels, into which candidates are inserted one by one.
+pub fn merge_queue(shape: &Shape, device: DeviceKind) -> Cost {
+    let cost = bits(shape, device);
+    let inserts = inserts(shape);
+    match device {
+        DeviceKind::Gpu => cost.search("queues", inserts, 1e-7),
+        DeviceKind::Cpu => cost.search("queues", inserts / rayon::current_num_threads() as f64, 5e-4),
+    }
+}
+
+/// The same of heaps, where a warp waits for each lane that inserts.
+pub fn thread_heap(shape: &Shape, device: DeviceKind) -> Cost {
+    let cost = bits(shape, device);
+    let steps = inserts(shape) * (1.0 + shape.k as f64).log2();
+    match device {
+        DeviceKind::Gpu => cost.search("heaps", steps, 5e-7),
+        DeviceKind::Cpu => cost.search("heaps", steps / rayon::current_num_threads() as f64, 1e-5),
+    }
+}
+
+/// Distances that are below the k-th of what was read before them, of all queries: in random order the i-th is one with probability k / i.
+fn inserts(shape: &Shape) -> f64 {
+    theory::expected_candidates(shape.n, shape.k, 0) * shape.q as f64
+}

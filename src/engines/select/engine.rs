@@ -7,6 +7,8 @@ use std::time::Instant;
 use multiversion::multiversion;
 
 use super::bits::{self, Bits};
+use super::merge_queue::{self, MergeQueue};
+use super::thread_heap::{self, ThreadHeap};
 use super::warp_select::{self, WarpSelect};
 use super::{Counts, Selector, cost};
 use crate::engines::blocks::{Kept, answer_in_blocks};
@@ -106,6 +108,33 @@ pub static BLOCK_SELECT: Descriptor = Descriptor {
     ..SELECTION
 };
 
+/// The registry's row for `merge-queue`.
+pub static MERGE_QUEUE: Descriptor = Descriptor {
+    id: EngineId::new("merge-queue"),
+    about: "Merge queue: a warp a query with sorted levels that double in size, each merged with the next when its largest is too small.",
+    source: "Tang et al. 2015; Hanák 2023, §3.6.2",
+    limits: Limits { k: merge_queue::MOST_K, ..SELECTION.limits },
+    measures: &merge_queue::MEASURES,
+    parameters: &merge_queue::PARAMETERS,
+    cost: cost::merge_queue,
+    open: |device| open(device, &MERGE_QUEUE_KIND),
+    ..SELECTION
+};
+
+/// The registry's row for `thread-heap`. A warp takes as many steps as the deepest of its lanes sinks at each point, which no query's own counts
+/// tell: so there are no active threads.
+pub static THREAD_HEAP: Descriptor = Descriptor {
+    id: EngineId::new("thread-heap"),
+    about: "Thread heap: a thread a query with a binary heap, the baseline that shows what divergence costs a selection.",
+    source: "Hanák 2023, §3.6.1",
+    limits: Limits { k: thread_heap::MOST_K, ..SELECTION.limits },
+    measures: &thread_heap::MEASURES,
+    parameters: &thread_heap::PARAMETERS,
+    cost: cost::thread_heap,
+    open: |device| open(device, &THREAD_HEAP_KIND),
+    ..SELECTION
+};
+
 static BITS_KIND: Kind = Kind { descriptor: &BITS, selector: |shape, parameters| Box::new(Bits::new(shape, parameters)), on_gpu: cuda::load_bits };
 
 static WARP_SELECT_KIND: Kind =
@@ -116,6 +145,12 @@ static BLOCK_SELECT_KIND: Kind = Kind {
     selector: |shape, parameters| Box::new(WarpSelect::new(shape, parameters, warp_select::WARPS)),
     on_gpu: cuda::load_block_select,
 };
+
+static MERGE_QUEUE_KIND: Kind =
+    Kind { descriptor: &MERGE_QUEUE, selector: |shape, parameters| Box::new(MergeQueue::new(shape, parameters)), on_gpu: cuda::load_merge_queue };
+
+static THREAD_HEAP_KIND: Kind =
+    Kind { descriptor: &THREAD_HEAP, selector: |shape, parameters| Box::new(ThreadHeap::new(shape, parameters)), on_gpu: cuda::load_thread_heap };
 
 fn open(device: DeviceId, kind: &'static Kind) -> Result<Box<dyn Engine>, EngineError> {
     match device {

@@ -8,6 +8,9 @@
 //! | `sample.rs` | `cuda/select/sample.cuh` |
 //! | `bits.rs` | `cuda/select/bits.cuh` |
 //! | `network.rs` | `cuda/warp/network.cuh` |
+//! | `runs.rs` | `cuda/warp/runs.cuh` |
+//! | `merge_queue.rs` | `cuda/select/merge_queue.cuh` |
+//! | `thread_heap.rs` | `cuda/select/thread_heap.cuh` |
 //! | `warp_select.rs` | `cuda/select/warp_select.cuh` |
 //!
 //! Of the host alone: `engine.rs`, the engines on the CPU and their rows in the registry; `cost.rs`, their cost model.
@@ -18,11 +21,14 @@ mod bitonic;
 pub mod bits;
 mod cost;
 mod engine;
+pub mod merge_queue;
 mod network;
+mod runs;
 mod sample;
+pub mod thread_heap;
 pub mod warp_select;
 
-pub use engine::{BITS, BLOCK_SELECT, Kind, WARP_SELECT};
+pub use engine::{BITS, BLOCK_SELECT, Kind, MERGE_QUEUE, THREAD_HEAP, WARP_SELECT};
 pub use sample::{MOST_MINIMA, Sample};
 
 use super::lockstep::Key;

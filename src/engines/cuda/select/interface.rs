@@ -11,5 +11,6 @@ const _: () = {
     assert!(COUNTS as usize == select::COUNTS);
     assert!(BITS_ITEMS as usize == select::bits::ITEMS && BITS_KEYS as usize == select::bits::KEYS);
     assert!(BITS_FEWEST_THREADS as usize == select::bits::FEWEST_THREADS && MOST_MINIMA as usize == select::MOST_MINIMA);
+    assert!(QUEUE_GROUPS as usize == select::merge_queue::GROUPS);
     assert!(SELECT_WARPS as usize == select::warp_select::WARPS && SELECT_GROUPS as usize == select::warp_select::GROUPS);
 };

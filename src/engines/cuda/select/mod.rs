@@ -7,13 +7,17 @@
 //! | `bits.rs` | the launches of `bits` |
 //! | `interface.rs` | constants and structs shared by host and kernels |
 //! | `matrix.rs` | the tile, and the launches that fill it |
+//! | `merge_queue.rs` | the launches of `merge-queue` |
 //! | `search.rs` | a search: tile after tile |
+//! | `thread_heap.rs` | the launches of `thread-heap` |
 //! | `warp_select.rs` | the launches of `warp-select` and `block-select` |
 
 mod bits;
 mod interface;
 mod matrix;
+mod merge_queue;
 mod search;
+mod thread_heap;
 mod warp_select;
 
 use std::sync::Arc;
@@ -22,6 +26,8 @@ use cudarc::driver::{CudaStream, DriverError};
 
 pub use bits::load_bits;
 use interface::Selection;
+pub use merge_queue::load_merge_queue;
+pub use thread_heap::load_thread_heap;
 pub use warp_select::{load_block_select, load_warp_select};
 
 use super::Cuda;

@@ -1,0 +1,257 @@
+// Merge queue: a warp a query, which keeps the k smallest in levels of m, m, 2 m, 4 m, ... keys, and a buffer of candidates before them (Tang et
+// al. 2015; Hanák 2023, §3.6.2). Twin of src/engines/select/merge_queue.rs.
+//
+// Scope: a warp, all lanes of which call together.
+//
+// Invariants: each level descends, and so do the levels' heads, their largest keys; so the first level's head is the largest of all. The queue
+// holds K >= k keys, of which K - k are 0 from the start and stay, no key being below them: the head is the k-th.
+#pragma once
+
+#include "key.cuh"
+#include "select/interface.cuh"
+#include "warp/lanes.cuh"
+#include "warp/runs.cuh"
+
+namespace warpscope::select {
+
+struct UncountedInserts {
+    __device__ __forceinline__ void take(unsigned) {}
+    __device__ __forceinline__ void flush() {}
+    __device__ __forceinline__ void insert() {}
+    __device__ __forceinline__ void merge(unsigned) {}
+    __device__ __forceinline__ void write(unsigned*, unsigned) const {}
+};
+
+struct InsertTally {
+    unsigned candidates = 0, flushes = 0, inserts = 0, merges = 0, deepest = 0;
+
+    __device__ __forceinline__ void take(unsigned taken) { candidates += taken; }
+    __device__ __forceinline__ void flush() { flushes += 1; }
+    __device__ __forceinline__ void insert() { inserts += 1; }
+    __device__ __forceinline__ void merge(unsigned level) {
+        merges += 1;
+        deepest = max(deepest, level);
+    }
+    __device__ __forceinline__ void write(unsigned* counts, unsigned lane) const {
+        if (lane == 0) {
+            counts[0] = candidates;
+            counts[1] = flushes;
+            counts[2] = inserts;
+            counts[3] = merges;
+            counts[4] = deepest;
+        }
+    }
+};
+
+template <class Counts>
+struct MergeQueue {
+    // K keys of shared memory: the first level is [0, m), the one that follows [m, 2 m), then [2 m, 4 m), ...
+    Key* levels;
+    unsigned capacity;
+    unsigned level;  // m, up to 32
+    // The first level, a key a lane; 0 in lanes from m on. It is in `levels` only while it is merged.
+    Key first;
+    Key head;    // of the first level
+    Key second;  // the head of the second; 0 if there is none
+    Key* buffer;
+    unsigned buffer_size;
+    bool sorts;  // or else each group's candidates are inserted at once
+    unsigned buffered = 0;
+    unsigned lane = warp::lane_id();
+    Counts counts;
+
+    __device__ __forceinline__ MergeQueue(const Selection& selection, Key* memory)
+        : levels(memory),
+          capacity(selection.capacity),
+          level(selection.level),
+          buffer(memory + capacity),
+          buffer_size(selection.buffer),
+          sorts(selection.sorts) {
+        for (unsigned i = lane; i < capacity; i += WARP) {
+            levels[i] = i < selection.k ? PADDING : 0;
+        }
+        __syncwarp();
+        load_first();
+    }
+
+    __device__ __forceinline__ void load_first() {
+        first = lane < level ? levels[lane] : 0;
+        head = levels[0];
+        second = level < capacity ? levels[level] : 0;
+        // What is merged next must not overtake these reads.
+        __syncwarp();
+    }
+
+    __device__ __forceinline__ void store_first() {
+        if (lane < level) {
+            levels[lane] = first;
+        }
+        __syncwarp();
+    }
+
+    // A candidate's distance is below it: a later point that is as far as the k-th comes after it.
+    __device__ __forceinline__ float bound() const { return distance_of(head); }
+
+    // A group: each lane's distance of a point that comes after all that it has seen.
+    __device__ __forceinline__ void add(float distance, unsigned position) {
+        bool waits = distance < bound();
+        for (unsigned candidates; (candidates = __ballot_sync(ALL_LANES, waits)) != 0;) {
+            unsigned slot = buffered + __popc(candidates & warp::lanes_below(lane));
+            unsigned taken = min(static_cast<unsigned>(__popc(candidates)), buffer_size - buffered);
+            if (waits && slot < buffer_size) {
+                buffer[slot] = key_of(distance, position);
+                waits = false;
+            }
+            counts.take(taken);
+            buffered += taken;
+            if (buffered == buffer_size || !sorts) {
+                flush();
+            }
+            waits = waits && distance < bound();
+        }
+    }
+
+    // Empties the buffer. Sorted, its smallest keys are at its end; unsorted, its latest are.
+    __device__ __forceinline__ void flush() {
+        unsigned end = buffered;
+        if (sorts) {
+            counts.flush();
+            for (end = WARP; end < buffered;) {
+                end *= 2;
+            }
+            for (unsigned i = buffered + lane; i < end; i += WARP) {
+                buffer[i] = PADDING;
+            }
+            __syncwarp();
+            warp::sort_run(buffer, end, lane);
+        } else {
+            __syncwarp();
+        }
+        unsigned start = end - buffered;
+#pragma unroll 1
+        while (end > start) {
+            Key key = buffer[--end];
+            if (key < head) {
+                insert(key);
+            } else if (sorts) {
+                break;
+            }
+        }
+        buffered = 0;
+        // What is appended next must not overtake these reads.
+        __syncwarp();
+    }
+
+    // Drops the head for a key below it: what was between moves up by one.
+    __device__ __forceinline__ void insert(Key key) {
+        counts.insert();
+        unsigned larger = __popc(__ballot_sync(ALL_LANES, first > key));
+        Key next = __shfl_down_sync(ALL_LANES, first, 1);
+        first = choose(lane + 1 < larger, next, choose(lane + 1 == larger, key, first));
+        head = __shfl_sync(ALL_LANES, first, 0);
+        if (head < second) {
+            repair();
+        }
+    }
+
+    // Merges the first level with the second, and goes on as long as a level's head is below the next one's.
+    __device__ __forceinline__ void repair() {
+        store_first();
+        unsigned from = 0, to = level;
+#pragma unroll 1
+        for (unsigned number = 2; to < capacity; ++number) {
+            bool broken = levels[from] < levels[to];
+            __syncwarp();
+            if (!broken) {
+                break;
+            }
+            warp::merge_runs(levels, from, to, lane);
+            counts.merge(number);
+            from = to;
+            to *= 2;
+        }
+        load_first();
+    }
+
+    // After the last point: all levels become one run, which descends.
+    __device__ __forceinline__ void finish() {
+        if (buffered > 0) {
+            flush();
+        }
+        store_first();
+#pragma unroll 1
+        for (unsigned size = level; size < capacity; size *= 2) {
+            warp::merge_runs(levels, 0, size, lane);
+        }
+    }
+
+    // The k largest of K, which are all that is not 0 from the start.
+    __device__ __forceinline__ void write(unsigned* indices, float* squared_distances, unsigned k) const {
+        for (unsigned i = lane; i < k; i += WARP) {
+            Key key = levels[k - 1 - i];
+            indices[i] = index_of(key);
+            squared_distances[i] = distance_of(key);
+        }
+    }
+};
+
+// Reads a row, GROUPS groups of 32 distances at a time, begun before the last ones are looked at. Most batches have no candidate: they are
+// asked for together, and only of the others group after group.
+template <int GROUPS, class Queue>
+__device__ __forceinline__ void stream_groups(Queue& queue, const float* row, unsigned n) {
+    constexpr unsigned BATCH = GROUPS * WARP;
+    float next[GROUPS];
+    auto load = [&](unsigned begin) {
+#pragma unroll
+        for (int g = 0; g < GROUPS; ++g) {
+            unsigned at = begin + g * WARP + queue.lane;
+            next[g] = at < n ? __ldcs(row + at) : infinite_distance();
+        }
+    };
+    unsigned batches = (n - 1) / BATCH + 1;
+    load(0);
+#pragma unroll 1
+    for (unsigned batch = 0; batch < batches; ++batch) {
+        float distances[GROUPS];
+        bool any = false;
+#pragma unroll
+        for (int g = 0; g < GROUPS; ++g) {
+            distances[g] = next[g];
+            any |= next[g] < queue.bound();
+        }
+        if (batch + 1 < batches) {
+            load((batch + 1) * BATCH);
+        }
+        if (!__any_sync(ALL_LANES, any)) {
+            continue;
+        }
+        // One copy of what is long, for all groups.
+#pragma unroll 1
+        for (int g = 0; g < GROUPS; ++g) {
+            float distance = distances[0];
+#pragma unroll
+            for (int other = 1; other < GROUPS; ++other) {
+                distance = g == other ? distances[other] : distance;
+            }
+            queue.add(distance, batch * BATCH + g * WARP + queue.lane);
+        }
+    }
+}
+
+// A warp a query. K keys and a buffer of shared memory for each.
+template <class Counts>
+__device__ __forceinline__ void merge_queue(const Selection& selection) {
+    extern __shared__ Key queues[];
+    unsigned warp = threadIdx.x / WARP, query = blockIdx.x * (blockDim.x / WARP) + warp;
+    if (query >= selection.query_count) {
+        return;
+    }
+    MergeQueue<Counts> queue(selection, queues + warp * (selection.capacity + selection.buffer));
+    stream_groups<QUEUE_GROUPS>(queue, selection.distances + query * selection.pitch, selection.n);
+    queue.finish();
+    size_t at = static_cast<size_t>(selection.first_query + query) * selection.k;
+    queue.write(selection.indices + at, selection.squared_distances + at, selection.k);
+    queue.counts.write(selection.counts + query * COUNTS, queue.lane);
+}
+
+}  // namespace warpscope::select

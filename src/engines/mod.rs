@@ -28,6 +28,8 @@ pub static ENGINES: &[&Descriptor] = &[
     &select::BITS,
     &select::WARP_SELECT,
     &select::BLOCK_SELECT,
+    &select::PARTIAL_BITONIC,
+    &select::MERGE_PATH,
     &kdtree_threads::KDTREE_THREADS,
     &kdtree::KDTREE,
 ];

@@ -7,6 +7,8 @@ use std::time::Instant;
 use multiversion::multiversion;
 
 use super::bits::{self, Bits};
+use super::merge_path::{self, MergePath};
+use super::partial_bitonic::{self, PartialBitonic};
 use super::warp_select::{self, WarpSelect};
 use super::{Counts, Selector, cost};
 use crate::engines::blocks::{Kept, answer_in_blocks};
@@ -88,6 +90,32 @@ pub static BLOCK_SELECT: Descriptor = Descriptor {
     ..SELECTION
 };
 
+/// The registry's row for `partial-bitonic`.
+pub static PARTIAL_BITONIC: Descriptor = Descriptor {
+    id: EngineId::new("partial-bitonic"),
+    about: "Partial bitonic sort: a block a query sorts chunk after chunk and merges each into the K smallest, with no filter before it.",
+    source: "Hanák 2023, §3.5.1",
+    limits: Limits { k: partial_bitonic::MOST_K, ..SELECTION.limits },
+    measures: &partial_bitonic::MEASURES,
+    parameters: &partial_bitonic::PARAMETERS,
+    cost: cost::partial_bitonic,
+    open: |device| open(device, &PARTIAL_BITONIC_KIND),
+    ..SELECTION
+};
+
+/// The registry's row for `merge-path`.
+pub static MERGE_PATH: Descriptor = Descriptor {
+    id: EngineId::new("merge-path"),
+    about: "Merge path: as partial-bitonic, but runs are sorted and merged by threads that each find their part of a merge by binary search.",
+    source: "Hanák 2023, §3.4.2",
+    limits: Limits { k: merge_path::MOST_K, ..SELECTION.limits },
+    measures: &merge_path::MEASURES,
+    parameters: &merge_path::PARAMETERS,
+    cost: cost::merge_path,
+    open: |device| open(device, &MERGE_PATH_KIND),
+    ..SELECTION
+};
+
 static BITS_KIND: Kind = Kind { descriptor: &BITS, selector: |shape, parameters| Box::new(Bits::new(shape, parameters)), on_gpu: cuda::load_bits };
 
 static WARP_SELECT_KIND: Kind =
@@ -97,6 +125,18 @@ static BLOCK_SELECT_KIND: Kind = Kind {
     descriptor: &BLOCK_SELECT,
     selector: |shape, parameters| Box::new(WarpSelect::new(shape, parameters, warp_select::WARPS)),
     on_gpu: cuda::load_block_select,
+};
+
+static PARTIAL_BITONIC_KIND: Kind = Kind {
+    descriptor: &PARTIAL_BITONIC,
+    selector: |shape, parameters| Box::new(PartialBitonic::new(shape, parameters)),
+    on_gpu: cuda::load_partial_bitonic,
+};
+
+static MERGE_PATH_KIND: Kind = Kind {
+    descriptor: &MERGE_PATH,
+    selector: |shape, parameters| Box::new(MergePath::new(shape, parameters)),
+    on_gpu: cuda::load_merge_path,
 };
 
 fn open(device: DeviceId, kind: &'static Kind) -> Result<Box<dyn Engine>, EngineError> {

@@ -9,6 +9,9 @@
 //! | `bits.rs` | `cuda/select/bits.cuh` |
 //! | `network.rs` | `cuda/warp/network.cuh` |
 //! | `warp_select.rs` | `cuda/select/warp_select.cuh` |
+//! | `shared_bitonic.rs` | `cuda/block/shared_bitonic.cuh` |
+//! | `partial_bitonic.rs` | `cuda/select/partial_bitonic.cuh` |
+//! | `merge_path.rs` | `cuda/select/merge_path.cuh` |
 //!
 //! Of the host alone: `engine.rs`, the engines on the CPU and their rows in the registry; `cost.rs`, their cost model.
 //!
@@ -18,11 +21,14 @@ mod bitonic;
 pub mod bits;
 mod cost;
 mod engine;
+pub mod merge_path;
 mod network;
+pub mod partial_bitonic;
 mod sample;
+mod shared_bitonic;
 pub mod warp_select;
 
-pub use engine::{BITS, BLOCK_SELECT, Kind, WARP_SELECT};
+pub use engine::{BITS, BLOCK_SELECT, Kind, MERGE_PATH, PARTIAL_BITONIC, WARP_SELECT};
 pub use sample::{MOST_MINIMA, Sample};
 
 use super::lockstep::Key;

@@ -7,12 +7,16 @@
 //! | `bits.rs` | the launches of `bits` |
 //! | `interface.rs` | constants and structs shared by host and kernels |
 //! | `matrix.rs` | the tile, and the launches that fill it |
+//! | `merge_path.rs` | the launches of `merge-path` |
+//! | `partial_bitonic.rs` | the launches of `partial-bitonic` |
 //! | `search.rs` | a search: tile after tile |
 //! | `warp_select.rs` | the launches of `warp-select` and `block-select` |
 
 mod bits;
 mod interface;
 mod matrix;
+mod merge_path;
+mod partial_bitonic;
 mod search;
 mod warp_select;
 
@@ -22,6 +26,8 @@ use cudarc::driver::{CudaStream, DriverError};
 
 pub use bits::load_bits;
 use interface::Selection;
+pub use merge_path::load_merge_path;
+pub use partial_bitonic::load_partial_bitonic;
 pub use warp_select::{load_block_select, load_warp_select};
 
 use super::Cuda;

@@ -3,9 +3,9 @@
 
 namespace warpscope::select {
 
-#define WARPSCOPE_ENTRY(NAME, K, COUNTS)                                                                                                  \
+#define WARPSCOPE_ENTRY(NAME, K, COUNTS)                                                                                    \
     extern "C" __global__ void __launch_bounds__(PathShape<K>::THREADS) NAME(const __grid_constant__ Selection selection) { \
-        merge_path<K, COUNTS>(selection);                                                                                                 \
+        merge_path<K, COUNTS>(selection);                                                                                   \
     }
 // Expands its arguments before they are pasted.
 #define WARPSCOPE_KERNEL(K, BUILD, COUNTS) WARPSCOPE_ENTRY(WARPSCOPE_MERGE_PATH_ENTRY(K, BUILD), K, COUNTS)

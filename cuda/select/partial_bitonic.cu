@@ -20,9 +20,9 @@ struct Stored<REGISTERS> {
 
 using Chunk = Stored<WARPSCOPE_STORAGE>::Chunk;
 
-#define WARPSCOPE_ENTRY(NAME, COUNTS)                                                                                          \
+#define WARPSCOPE_ENTRY(NAME, COUNTS)                                                                                \
     extern "C" __global__ void __launch_bounds__(Chunk::THREADS) NAME(const __grid_constant__ Selection selection) { \
-        partial_bitonic<Chunk, COUNTS>(selection);                                                                             \
+        partial_bitonic<Chunk, COUNTS>(selection);                                                                   \
     }
 // Expands its arguments before they are pasted.
 #define WARPSCOPE_KERNEL(K, BUILD, COUNTS) WARPSCOPE_ENTRY(WARPSCOPE_PARTIAL_BITONIC_ENTRY(K, BUILD), COUNTS)

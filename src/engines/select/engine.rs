@@ -133,11 +133,8 @@ static PARTIAL_BITONIC_KIND: Kind = Kind {
     on_gpu: cuda::load_partial_bitonic,
 };
 
-static MERGE_PATH_KIND: Kind = Kind {
-    descriptor: &MERGE_PATH,
-    selector: |shape, parameters| Box::new(MergePath::new(shape, parameters)),
-    on_gpu: cuda::load_merge_path,
-};
+static MERGE_PATH_KIND: Kind =
+    Kind { descriptor: &MERGE_PATH, selector: |shape, parameters| Box::new(MergePath::new(shape, parameters)), on_gpu: cuda::load_merge_path };
 
 fn open(device: DeviceId, kind: &'static Kind) -> Result<Box<dyn Engine>, EngineError> {
     match device {

@@ -12,7 +12,9 @@ const _: () = {
     assert!(COUNTS as usize == select::COUNTS);
     assert!(BITS_ITEMS as usize == select::bits::ITEMS && MOST_MINIMA as usize == select::MOST_MINIMA);
     assert!(PARTIAL_KEYS as usize == select::partial_bitonic::KEYS && PARTIAL_TEAMS as usize == select::partial_bitonic::TEAMS);
-    assert!(storage::REGISTERS == Storage::Registers as u32 && storage::SHUFFLES == Storage::Shuffles as u32 && storage::SHARED == Storage::Shared as u32);
+    assert!(
+        storage::REGISTERS == Storage::Registers as u32 && storage::SHUFFLES == Storage::Shuffles as u32 && storage::SHARED == Storage::Shared as u32
+    );
     assert!(PATH_KEYS as usize == select::merge_path::KEYS);
     assert!(SELECT_WARPS as usize == select::warp_select::WARPS && SELECT_GROUPS as usize == select::warp_select::GROUPS);
 };

@@ -5,7 +5,7 @@
 // below 32 T exchange between lanes, by shuffle; the others go through shared memory. All runs ascend: the first layer of each size
 // compares an element with its mirror image in the run, so that nothing depends on the direction.
 //
-// Scope: all threads of the block call; those that hold nothing only wait.
+// Scope: all threads of the block call; those that hold nothing only wait. A network of a warp, N = 32, waits for no other warp.
 #pragma once
 
 #include "key.cuh"
@@ -18,7 +18,9 @@ struct Bitonic {
     static constexpr unsigned KEYS = T * N;
 
     // KEYS keys of shared memory. Row i holds the i-th key of each thread, so that a warp's accesses go to neighbouring words.
+    // A warp alone needs none.
     Key* exchange;
+    // This one's number among those of the network.
     unsigned thread = threadIdx.x;
 
     // Both keys of a comparator in this thread.
@@ -61,7 +63,7 @@ struct Bitonic {
     // reversed order if MIRRORED. Where these are fewer than a warp, its other lanes exchange what is PADDING.
     template <bool MIRRORED>
     __device__ __forceinline__ void exchange_between_threads(Key (&keys)[T], unsigned mask, bool keeps_smaller, unsigned threads) const {
-        if (mask < WARP) {
+        if (N <= static_cast<int>(WARP) || mask < WARP) {
             if (thread < max(threads, WARP)) {
                 Key others[T];
 #pragma unroll

@@ -11,6 +11,8 @@
 #define WARPSCOPE_MERGE_QUEUE_ENTRY(BUILD) select_merge_queue_##BUILD
 // PLACE is shared or device: where heaps are.
 #define WARPSCOPE_THREAD_HEAP_ENTRY(PLACE, BUILD) select_heaps_##PLACE##_##BUILD
+#define WARPSCOPE_PARTIAL_BITONIC_ENTRY(K, BUILD) select_partial_bitonic_k##K##_##BUILD
+#define WARPSCOPE_MERGE_PATH_ENTRY(K, BUILD) select_merge_path_k##K##_##BUILD
 #define WARPSCOPE_DISTANCES_ENTRY(KIND) select_distances_##KIND
 
 namespace warpscope::select {
@@ -36,6 +38,18 @@ constexpr unsigned SELECT_GROUPS = 8;
 // The most warps of a block of merge-queue, and groups of 32 distances that each reads at a time.
 constexpr unsigned QUEUE_WARPS = 4;
 constexpr unsigned QUEUE_GROUPS = 8;
+// Of partial bitonic: where a chunk is sorted. In registers, the most keys of a thread, and the teams of a block that are a warp each; in shared
+// memory, the threads of a block, for K up to 512 and beyond.
+enum Storage : unsigned { REGISTERS = 0, SHUFFLES, SHARED };
+constexpr unsigned PARTIAL_KEYS = 16;
+constexpr unsigned PARTIAL_TEAMS = 4;
+constexpr unsigned PARTIAL_FEW_THREADS = 128;
+constexpr unsigned PARTIAL_THREADS = 256;
+
+// Keys that a thread of merge path sorts by itself, and threads of a block, for K up to 1,024 and beyond.
+constexpr unsigned PATH_KEYS = 8;
+constexpr unsigned PATH_FEW_THREADS = 128;
+constexpr unsigned PATH_THREADS = 256;
 
 // Threads of a block that computes distances, and the queries and points of its tile.
 constexpr unsigned DISTANCE_THREADS = 256;

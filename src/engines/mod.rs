@@ -30,6 +30,8 @@ pub static ENGINES: &[&Descriptor] = &[
     &select::BLOCK_SELECT,
     &select::MERGE_QUEUE,
     &select::THREAD_HEAP,
+    &select::PARTIAL_BITONIC,
+    &select::MERGE_PATH,
     &kdtree_threads::KDTREE_THREADS,
     &kdtree::KDTREE,
 ];

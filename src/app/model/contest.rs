@@ -122,8 +122,11 @@ impl Contest {
             return None;
         }
         let differs = |answer: &&Arc<RunRecord>| Some((answer.engine, *self.differing.get(&answer.engine)?));
-        let others: Vec<String> =
-            answers.iter().filter_map(differs).map(|(engine, queries)| format!("{engine} in {}", text::count(queries as u64, "query", "queries"))).collect();
+        let others: Vec<String> = answers
+            .iter()
+            .filter_map(differs)
+            .map(|(engine, queries)| format!("{engine} in {}", text::count(queries as u64, "query", "queries")))
+            .collect();
         Some(if others.is_empty() {
             format!("All {} engines gave the same neighbours, bit for bit.", answers.len())
         } else {

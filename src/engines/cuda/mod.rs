@@ -52,7 +52,10 @@ use direct::Variant;
 pub use index::CudaBvh;
 pub use kdtree::CudaKdTree;
 pub use peaks::peaks;
-pub use select::{CudaSelect, LoadSelector, load_bits, load_block_select, load_merge_queue, load_thread_heap, load_warp_select};
+pub use select::{
+    CudaSelect, LoadSelector, load_bits, load_block_select, load_merge_path, load_merge_queue, load_partial_bitonic, load_thread_heap,
+    load_warp_select,
+};
 pub use split::{CudaSplit, SPLIT};
 pub use step::CudaStep;
 pub use tune::{Row, Trial, Tuned, table, tune, updated_table};

@@ -21,7 +21,10 @@ use crate::engines::lockstep::{PADDING, distance_of, index_of};
 use crate::engines::threads::Laps;
 use crate::engines::{host_memory, processor, threads};
 use crate::knn::walk::AXES;
-use crate::knn::{Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Measure, Measured, Metric, Neighbors, Parameter, Parameters, Place, Problem, Search, SetupPhase, Shape, Values, Walk, WarpSpan, Within, warp as rules};
+use crate::knn::{
+    Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Measure, Measured, Metric,
+    Neighbors, Parameter, Parameters, Place, Problem, Search, SetupPhase, Shape, Values, Walk, WarpSpan, Within, warp as rules,
+};
 use crate::progress::Progress;
 
 /// The registry's row for `bvh`.

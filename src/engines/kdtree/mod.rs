@@ -14,7 +14,10 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::processor;
-use crate::knn::{Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Metric, NONE, Neighbors, Parameters, Place, Problem, Search, SetupPhase, Shape, Within, warp as rules};
+use crate::knn::{
+    Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Metric, NONE, Neighbors,
+    Parameters, Place, Problem, Search, SetupPhase, Shape, Within, warp as rules,
+};
 use tree::Tree;
 
 /// The registry's row for `kdtree`.

@@ -11,7 +11,10 @@ use super::tree::Tree;
 use crate::engines::blocks::{Kept, answer_in_blocks};
 use crate::engines::cuda::CudaKdTree;
 use crate::engines::{host_memory, processor};
-use crate::knn::{Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Measure, Measured, Metric, Neighbors, Parameters, Place, Problem, Search, SetupPhase, Shape, warp as rules};
+use crate::knn::{
+    Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Measure, Measured, Metric,
+    Neighbors, Parameters, Place, Problem, Search, SetupPhase, Shape, warp as rules,
+};
 
 /// More dimensions than this are of no use to a k-d tree: it would visit every point.
 pub const MOST_DIMS: usize = 32;

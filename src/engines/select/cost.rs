@@ -61,3 +61,27 @@ pub fn thread_heap(shape: &Shape, device: DeviceKind) -> Cost {
 fn inserts(shape: &Shape) -> f64 {
     theory::expected_candidates(shape.n, shape.k, 0) * shape.q as f64
 }
+
+/// The same of a network that all distances go through.
+pub fn partial_bitonic(shape: &Shape, device: DeviceKind) -> Cost {
+    let size = super::partial_bitonic::capacity(shape.k).ilog2();
+    let layers = f64::from(size * (size + 1) / 2 + size + 1);
+    let comparators = shape.n as f64 * shape.q as f64 * layers / 2.0;
+    match device {
+        DeviceKind::Gpu => bits(shape, device).search("layers", comparators, 6e-10),
+        DeviceKind::Cpu => bits(shape, device).search("layers", comparators / rayon::current_num_threads() as f64, 4e-6),
+    }
+}
+
+/// The same of merges that all distances go through.
+pub fn merge_path(shape: &Shape, device: DeviceKind) -> Cost {
+    let capacity = super::merge_path::capacity(shape.k);
+    let run = super::merge_path::threads(capacity) * super::merge_path::KEYS;
+    // A thread sorts the first keys by itself, in about the time of two merges.
+    let levels = f64::from((run / super::merge_path::KEYS).ilog2() + 2) + capacity as f64 / run as f64;
+    let outputs = shape.n as f64 * shape.q as f64 * levels;
+    match device {
+        DeviceKind::Gpu => bits(shape, device).search("outputs", outputs, 4e-9),
+        DeviceKind::Cpu => bits(shape, device).search("outputs", outputs / rayon::current_num_threads() as f64, 1e-5),
+    }
+}

@@ -7,7 +7,9 @@ use std::time::Instant;
 use multiversion::multiversion;
 
 use super::bits::{self, Bits};
+use super::merge_path::{self, MergePath};
 use super::merge_queue::{self, MergeQueue};
+use super::partial_bitonic::{self, PartialBitonic};
 use super::thread_heap::{self, ThreadHeap};
 use super::warp_select::{self, WarpSelect};
 use super::{Counts, Selector, cost};
@@ -16,7 +18,10 @@ use crate::engines::cuda::{self, CudaSelect};
 use crate::engines::lockstep::distance::{GroupedPoints, squared_distances};
 use crate::engines::lockstep::{Lanes, distance_of, index_of};
 use crate::engines::{host_memory, processor};
-use crate::knn::{Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Metric, Neighbors, Parameters, Place, Problem, Search, SetupPhase, Shape};
+use crate::knn::{
+    Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Metric, Neighbors, Parameters,
+    Place, Problem, Search, SetupPhase, Shape,
+};
 
 /// An engine that is a selector, on both devices.
 pub struct Kind {
@@ -97,7 +102,9 @@ pub static BLOCK_SELECT: Descriptor = Descriptor {
     keeps: &[
         Keeps::new(Place::Registers, "K smallest so far, sorted", "a warp", |shape| warp_select::capacity(shape.k)),
         Keeps::new(Place::Registers, "queue of candidates, largest first", "a lane", |shape| warp_select::default_queue(shape.k)),
-        Keeps::new(Place::Shared, "what half of the warps found, at the end", "a block", |shape| warp_select::WARPS / 2 * warp_select::capacity(shape.k)),
+        Keeps::new(Place::Shared, "what half of the warps found, at the end", "a block", |shape| {
+            warp_select::WARPS / 2 * warp_select::capacity(shape.k)
+        }),
         MATRIX,
     ],
     limits: Limits { k: warp_select::MOST_K, ..SELECTION.limits },
@@ -135,6 +142,32 @@ pub static THREAD_HEAP: Descriptor = Descriptor {
     ..SELECTION
 };
 
+/// The registry's row for `partial-bitonic`.
+pub static PARTIAL_BITONIC: Descriptor = Descriptor {
+    id: EngineId::new("partial-bitonic"),
+    about: "Partial bitonic sort: a block a query sorts chunk after chunk and merges each into the K smallest, with no filter before it.",
+    source: "Hanák 2023, §3.5.1",
+    limits: Limits { k: partial_bitonic::MOST_K, ..SELECTION.limits },
+    measures: &partial_bitonic::MEASURES,
+    parameters: &partial_bitonic::PARAMETERS,
+    cost: cost::partial_bitonic,
+    open: |device| open(device, &PARTIAL_BITONIC_KIND),
+    ..SELECTION
+};
+
+/// The registry's row for `merge-path`.
+pub static MERGE_PATH: Descriptor = Descriptor {
+    id: EngineId::new("merge-path"),
+    about: "Merge path: as partial-bitonic, but runs are sorted and merged by threads that each find their part of a merge by binary search.",
+    source: "Hanák 2023, §3.4.2",
+    limits: Limits { k: merge_path::MOST_K, ..SELECTION.limits },
+    measures: &merge_path::MEASURES,
+    parameters: &merge_path::PARAMETERS,
+    cost: cost::merge_path,
+    open: |device| open(device, &MERGE_PATH_KIND),
+    ..SELECTION
+};
+
 static BITS_KIND: Kind = Kind { descriptor: &BITS, selector: |shape, parameters| Box::new(Bits::new(shape, parameters)), on_gpu: cuda::load_bits };
 
 static WARP_SELECT_KIND: Kind =
@@ -151,6 +184,15 @@ static MERGE_QUEUE_KIND: Kind =
 
 static THREAD_HEAP_KIND: Kind =
     Kind { descriptor: &THREAD_HEAP, selector: |shape, parameters| Box::new(ThreadHeap::new(shape, parameters)), on_gpu: cuda::load_thread_heap };
+
+static PARTIAL_BITONIC_KIND: Kind = Kind {
+    descriptor: &PARTIAL_BITONIC,
+    selector: |shape, parameters| Box::new(PartialBitonic::new(shape, parameters)),
+    on_gpu: cuda::load_partial_bitonic,
+};
+
+static MERGE_PATH_KIND: Kind =
+    Kind { descriptor: &MERGE_PATH, selector: |shape, parameters| Box::new(MergePath::new(shape, parameters)), on_gpu: cuda::load_merge_path };
 
 fn open(device: DeviceId, kind: &'static Kind) -> Result<Box<dyn Engine>, EngineError> {
     match device {

@@ -12,6 +12,9 @@
 //! | `merge_queue.rs` | `cuda/select/merge_queue.cuh` |
 //! | `thread_heap.rs` | `cuda/select/thread_heap.cuh` |
 //! | `warp_select.rs` | `cuda/select/warp_select.cuh` |
+//! | `shared_bitonic.rs` | `cuda/block/shared_bitonic.cuh` |
+//! | `partial_bitonic.rs` | `cuda/select/partial_bitonic.cuh` |
+//! | `merge_path.rs` | `cuda/select/merge_path.cuh` |
 //!
 //! Of the host alone: `engine.rs`, the engines on the CPU and their rows in the registry; `cost.rs`, their cost model.
 //!
@@ -21,14 +24,17 @@ mod bitonic;
 pub mod bits;
 mod cost;
 mod engine;
+pub mod merge_path;
 pub mod merge_queue;
 mod network;
+pub mod partial_bitonic;
 mod runs;
 mod sample;
+mod shared_bitonic;
 pub mod thread_heap;
 pub mod warp_select;
 
-pub use engine::{BITS, BLOCK_SELECT, Kind, MERGE_QUEUE, THREAD_HEAP, WARP_SELECT};
+pub use engine::{BITS, BLOCK_SELECT, Kind, MERGE_PATH, MERGE_QUEUE, PARTIAL_BITONIC, THREAD_HEAP, WARP_SELECT};
 pub use sample::{MOST_MINIMA, Sample};
 
 use super::lockstep::Key;

@@ -18,7 +18,10 @@ use crate::engines::cuda::CudaStep;
 use crate::engines::lockstep::distance::GroupedPoints;
 use crate::engines::{host_memory, processor};
 use crate::knn::walk::AXES;
-use crate::knn::{Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Measure, Measured, Metric, Neighbors, Parameter, Parameters, Place, Problem, Search, SetupPhase, Shape, Values, Walk, warp as rules};
+use crate::knn::{
+    Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Measure, Measured, Metric,
+    Neighbors, Parameter, Parameters, Place, Problem, Search, SetupPhase, Shape, Values, Walk, warp as rules,
+};
 use crate::progress::{Progress, Silent};
 
 /// The registry's row for `step`.

@@ -28,7 +28,10 @@ fn engines_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         return without_cloud(session).ui(ui, palette);
     }
     let Some((spec, shape, candidates)) = candidates(&context.state.draft, session, &Planner::shared()) else {
-        ui.label(RichText::new("Engines are compared on the cloud that is loaded, with queries of its rows: choose these on the left.").color(palette.text_weak));
+        ui.label(
+            RichText::new("Engines are compared on the cloud that is loaded, with queries of its rows: choose these on the left.")
+                .color(palette.text_weak),
+        );
         return;
     };
     let is_asked = session.contest.is_of(&spec);

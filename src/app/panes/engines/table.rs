@@ -59,7 +59,11 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candid
         }
         let table = table.column(Column::initial(74.0)).column(Column::initial(54.0)).column(Column::remainder().at_least(260.0));
         let table = table.header(HEADER, |mut header| {
-            let counted = [("answer", 0.0, "Whether its neighbours are those of the engine that answered first."), ("", 0.0, ""), ("counted, per query", 0.0, "")];
+            let counted = [
+                ("answer", 0.0, "Whether its neighbours are those of the engine that answered first."),
+                ("", 0.0, ""),
+                ("counted, per query", 0.0, ""),
+            ];
             for (name, _, hover) in [("engine", 0.0, "A click shows how it works.")].into_iter().chain(COLUMNS).chain(counted) {
                 header.col(|ui| {
                     let label = ui.add(Label::new(RichText::new(name).color(palette.text_weak).small()).extend());

@@ -37,8 +37,8 @@ use crate::app::jobs::loader::LoadJob;
 use crate::app::jobs::table::Cancel;
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{
-    About, Action, AnalysisAction, AnalysisKind, Answered, AskedBy, Choice, Command, ContestAction, Draft, ExportKind, Finder, How, Look, Manual, PaneKind, Picked,
-    PlaneWindow, QueryKind, Room, Running, SelectAction, SpaceView, Then, TimeAxis, Tool, WalkAction, absolute,
+    About, Action, AnalysisAction, AnalysisKind, Answered, AskedBy, Choice, Command, ContestAction, Draft, ExportKind, Finder, How, Look, Manual,
+    PaneKind, Picked, PlaneWindow, QueryKind, Room, Running, SelectAction, SpaceView, Then, TimeAxis, Tool, WalkAction, absolute,
 };
 use crate::app::model::{camera, state};
 use crate::app::panes::tiles::PANE_MARGIN;

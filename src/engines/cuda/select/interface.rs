@@ -3,6 +3,7 @@
 use cudarc::driver::sys::CUdeviceptr;
 
 use crate::engines::select;
+use crate::engines::select::partial_bitonic::Storage;
 
 include!(concat!(env!("OUT_DIR"), "/select_interface.rs"));
 
@@ -12,5 +13,10 @@ const _: () = {
     assert!(BITS_ITEMS as usize == select::bits::ITEMS && BITS_KEYS as usize == select::bits::KEYS);
     assert!(BITS_FEWEST_THREADS as usize == select::bits::FEWEST_THREADS && MOST_MINIMA as usize == select::MOST_MINIMA);
     assert!(QUEUE_GROUPS as usize == select::merge_queue::GROUPS);
+    assert!(PARTIAL_KEYS as usize == select::partial_bitonic::KEYS && PARTIAL_TEAMS as usize == select::partial_bitonic::TEAMS);
+    assert!(
+        storage::REGISTERS == Storage::Registers as u32 && storage::SHUFFLES == Storage::Shuffles as u32 && storage::SHARED == Storage::Shared as u32
+    );
+    assert!(PATH_KEYS as usize == select::merge_path::KEYS);
     assert!(SELECT_WARPS as usize == select::warp_select::WARPS && SELECT_GROUPS as usize == select::warp_select::GROUPS);
 };

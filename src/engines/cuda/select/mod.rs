@@ -8,6 +8,8 @@
 //! | `interface.rs` | constants and structs shared by host and kernels |
 //! | `matrix.rs` | the tile, and the launches that fill it |
 //! | `merge_queue.rs` | the launches of `merge-queue` |
+//! | `merge_path.rs` | the launches of `merge-path` |
+//! | `partial_bitonic.rs` | the launches of `partial-bitonic` |
 //! | `search.rs` | a search: tile after tile |
 //! | `thread_heap.rs` | the launches of `thread-heap` |
 //! | `warp_select.rs` | the launches of `warp-select` and `block-select` |
@@ -15,7 +17,9 @@
 mod bits;
 mod interface;
 mod matrix;
+mod merge_path;
 mod merge_queue;
+mod partial_bitonic;
 mod search;
 mod thread_heap;
 mod warp_select;
@@ -26,7 +30,9 @@ use cudarc::driver::{CudaStream, DriverError};
 
 pub use bits::load_bits;
 use interface::Selection;
+pub use merge_path::load_merge_path;
 pub use merge_queue::load_merge_queue;
+pub use partial_bitonic::load_partial_bitonic;
 pub use thread_heap::load_thread_heap;
 pub use warp_select::{load_block_select, load_warp_select};
 

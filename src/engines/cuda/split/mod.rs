@@ -19,7 +19,10 @@ mod search;
 
 use super::Cuda;
 use super::device::units::Unit;
-use crate::knn::{Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Metric, Parameters, Place, Problem, Search, Shape, warp as rules};
+use crate::knn::{
+    Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Metric, Parameters, Place, Problem, Search,
+    Shape, warp as rules,
+};
 
 /// The registry's row for `cuda-split`.
 pub static SPLIT: Descriptor = Descriptor {

@@ -1,0 +1,254 @@
+// Partial bitonic: a block a query, which sorts a row chunk after chunk and merges each into the K smallest (Hanák 2023, §3.5.1). Twin of
+// src/engines/select/partial_bitonic.rs.
+//
+// Nothing is filtered and nothing waits in a buffer: the network does the same whatever the distances are. A chunk is K keys. What is kept
+// is sorted too: of element i of it and element K - 1 - i of the chunk the smaller stays, and all that stay are bitonic.
+//
+// Scope: a team, all threads of which call together. In registers up to 16 keys are of a thread; where a warp holds K of them, the warps of a
+// block are a team each, which takes every fourth chunk and keeps K keys of its own, and the teams merge at the end. Otherwise the team is the block.
+#pragma once
+
+#include "block/bitonic.cuh"
+#include "block/shared_bitonic.cuh"
+#include "key.cuh"
+#include "select/interface.cuh"
+#include "warp/lanes.cuh"
+
+namespace warpscope::select {
+
+// Layers of a sort of so many keys whose stride is below a limit: each stride comes once in every run that is longer.
+__device__ constexpr unsigned sort_layers(unsigned keys, unsigned below) {
+    unsigned layers = 0;
+    for (unsigned size = 2; size <= keys; size *= 2) {
+        for (unsigned stride = 1; stride < size && stride < below; stride *= 2) {
+            layers += 1;
+        }
+    }
+    return layers;
+}
+
+// The same of a merge of what is bitonic.
+__device__ constexpr unsigned merge_layers(unsigned keys, unsigned below) {
+    unsigned layers = 0;
+    for (unsigned stride = 1; stride < keys && stride < below; stride *= 2) {
+        layers += 1;
+    }
+    return layers;
+}
+
+// Nothing is added to the timed build.
+struct UncountedChunks {
+    __device__ __forceinline__ void sort() {}
+    __device__ __forceinline__ void merge() {}
+    template <class Chunk>
+    __device__ __forceinline__ void write(unsigned*, bool) const {}
+};
+
+// Of a team: every thread keeps the same numbers.
+struct ChunkTally {
+    unsigned sorts = 0, merges = 0;
+
+    __device__ __forceinline__ void sort() { sorts += 1; }
+    __device__ __forceinline__ void merge() { merges += 1; }
+
+    // One thread of each team adds; counts are zero before.
+    template <class Chunk>
+    __device__ __forceinline__ void write(unsigned* counts, bool writes) const {
+        constexpr unsigned K = Chunk::K;
+        if (writes) {
+            // The choice between the kept and the new is a layer in shared memory.
+            unsigned all = sorts * sort_layers(K, K) + merges * (1 + merge_layers(K, K));
+            unsigned shuffled = sorts * sort_layers(K, Chunk::SHUFFLED_BELOW) + merges * merge_layers(K, Chunk::SHUFFLED_BELOW);
+            unsigned in_thread = sorts * sort_layers(K, Chunk::IN_THREAD_BELOW) + merges * merge_layers(K, Chunk::IN_THREAD_BELOW);
+            atomicAdd(counts, merges);
+            atomicAdd(counts + 1, all);
+            atomicAdd(counts + 2, shuffled - in_thread);
+            atomicAdd(counts + 3, all - shuffled);
+        }
+    }
+};
+
+// A chunk in the registers of a team: T consecutive keys a thread once it is sorted. K is a power of two from 128 on.
+template <unsigned KEYS>
+struct RegisterChunk {
+    static constexpr unsigned K = KEYS;
+    static constexpr unsigned T = K / WARP < PARTIAL_KEYS ? K / WARP : PARTIAL_KEYS;
+    static constexpr unsigned N = K / T;  // threads of a team
+    static constexpr unsigned TEAMS = N == WARP ? PARTIAL_TEAMS : 1;
+    static constexpr unsigned THREADS = N * TEAMS;
+    static constexpr unsigned IN_THREAD_BELOW = T;
+    static constexpr unsigned SHUFFLED_BELOW = T * WARP;
+
+    // Row i holds the i-th key of each thread.
+    struct Memory {
+        Key kept[K];
+        Key exchange[N == WARP ? 1 : K];
+    };
+
+    Memory& memory;
+    unsigned thread = threadIdx.x % N;
+    Key keys[T];
+
+    __device__ __forceinline__ explicit RegisterChunk(Memory& memory) : memory(memory) {
+#pragma unroll
+        for (unsigned i = 0; i < T; ++i) {
+            memory.kept[i * N + thread] = PADDING;
+        }
+    }
+
+    static __device__ __forceinline__ void meet() {
+        if (N == WARP) {
+            __syncwarp();
+        } else {
+            __syncthreads();
+        }
+    }
+
+    // Four distances at a time, beside one another; what lies from n on is padding.
+    __device__ __forceinline__ void load(const float* row, unsigned first, unsigned n) {
+#pragma unroll
+        for (unsigned i = 0; i < T; i += 4) {
+            unsigned at = first + (i / 4 * N + thread) * 4;
+            float inf = infinite_distance();
+            float4 four = at < n ? __ldcs(reinterpret_cast<const float4*>(row + at)) : make_float4(inf, inf, inf, inf);
+            keys[i] = choose(at < n, key_of(four.x, at), PADDING);
+            keys[i + 1] = choose(at < n && n - at > 1, key_of(four.y, at + 1), PADDING);
+            keys[i + 2] = choose(at < n && n - at > 2, key_of(four.z, at + 2), PADDING);
+            keys[i + 3] = choose(at < n && n - at > 3, key_of(four.w, at + 3), PADDING);
+        }
+    }
+
+    __device__ __forceinline__ void sort() { network().sort(keys, N); }
+
+    // Merges the sorted chunk into what is kept.
+    __device__ __forceinline__ void merge() {
+        take_smaller(memory.kept);
+        network().merge(keys);
+        keep();
+    }
+
+    // Merges what another team keeps into what this one keeps.
+    __device__ __forceinline__ void merge_team(const Memory& other) {
+#pragma unroll
+        for (unsigned i = 0; i < T; ++i) {
+            keys[i] = memory.kept[i * N + thread];
+        }
+        take_smaller(other.kept);
+        network().merge(keys);
+        keep();
+    }
+
+    // Element K - 1 - i lies with the mirrored thread, in its mirrored row.
+    __device__ __forceinline__ void take_smaller(const Key* kept) {
+        meet();
+#pragma unroll
+        for (unsigned i = 0; i < T; ++i) {
+            Key other = kept[(T - 1 - i) * N + (N - 1 - thread)];
+            keys[i] = choose(other < keys[i], other, keys[i]);
+        }
+    }
+
+    __device__ __forceinline__ void keep() {
+        // Others may still read what was kept.
+        meet();
+#pragma unroll
+        for (unsigned i = 0; i < T; ++i) {
+            memory.kept[i * N + thread] = keys[i];
+        }
+    }
+
+    static __device__ __forceinline__ Key element(const Memory& memory, unsigned i) { return memory.kept[i % T * N + i / T]; }
+
+  private:
+    __device__ __forceinline__ block::Bitonic<static_cast<int>(T), static_cast<int>(N)> network() const { return {memory.exchange, thread}; }
+};
+
+// A chunk in shared memory.
+template <unsigned KEYS, bool SHUFFLES>
+struct SharedChunk {
+    static constexpr unsigned K = KEYS;
+    static constexpr unsigned THREADS = K <= 512 ? PARTIAL_FEW_THREADS : PARTIAL_THREADS;
+    static constexpr unsigned N = THREADS;
+    static constexpr unsigned TEAMS = 1;
+    static constexpr unsigned IN_THREAD_BELOW = 1;
+    static constexpr unsigned SHUFFLED_BELOW = SHUFFLES ? WARP : 1;
+
+    struct Memory {
+        Key kept[K];
+        Key chunk[K];
+    };
+
+    Memory& memory;
+
+    __device__ __forceinline__ explicit SharedChunk(Memory& memory) : memory(memory) {
+        for (unsigned i = threadIdx.x; i < K; i += THREADS) {
+            memory.kept[i] = PADDING;
+        }
+    }
+
+    __device__ __forceinline__ void load(const float* row, unsigned first, unsigned n) {
+        for (unsigned i = threadIdx.x; i < K; i += THREADS) {
+            unsigned at = first + i;
+            memory.chunk[i] = at < n ? key_of(__ldcs(row + at), at) : PADDING;
+        }
+        __syncthreads();
+    }
+
+    __device__ __forceinline__ void sort() { Network::sort(memory.chunk); }
+
+    __device__ __forceinline__ void merge() {
+        for (unsigned i = threadIdx.x; i < K; i += THREADS) {
+            Key other = memory.chunk[K - 1 - i];
+            if (other < memory.kept[i]) {
+                memory.kept[i] = other;
+            }
+        }
+        __syncthreads();
+        Network::merge(memory.kept);
+    }
+
+    static __device__ __forceinline__ Key element(const Memory& memory, unsigned i) { return memory.kept[i]; }
+
+  private:
+    using Network = block::SharedBitonic<K, THREADS, SHUFFLES>;
+};
+
+// A block a query.
+template <class Chunk, class Counts>
+__device__ __forceinline__ void partial_bitonic(const Selection& selection) {
+    __shared__ typename Chunk::Memory memory[Chunk::TEAMS];
+    unsigned query = blockIdx.x, team = threadIdx.x / Chunk::N;
+    const float* row = selection.distances + query * selection.pitch;
+    Counts counts;
+    Chunk chunk(memory[team]);
+    unsigned chunks = (selection.n - 1) / Chunk::K + 1;
+#pragma unroll 1
+    for (unsigned i = team; i < chunks; i += Chunk::TEAMS) {
+        chunk.load(row, i * Chunk::K, selection.n);
+        chunk.sort();
+        counts.sort();
+        chunk.merge();
+        counts.merge();
+    }
+    if constexpr (Chunk::TEAMS > 1) {
+        // The lower half of the teams that are left merges what the upper half keeps.
+#pragma unroll 1
+        for (unsigned half = Chunk::TEAMS / 2; half > 0; half /= 2) {
+            __syncthreads();
+            if (team < half) {
+                chunk.merge_team(memory[team + half]);
+                counts.merge();
+            }
+        }
+    }
+    __syncthreads();
+    size_t first = static_cast<size_t>(selection.first_query + query) * selection.k;
+    for (unsigned i = threadIdx.x; i < selection.k; i += Chunk::THREADS) {
+        Key key = Chunk::element(memory[0], i);
+        selection.indices[first + i] = index_of(key);
+        selection.squared_distances[first + i] = distance_of(key);
+    }
+    counts.template write<Chunk>(selection.counts + query * COUNTS, threadIdx.x % Chunk::N == 0);
+}
+
+}  // namespace warpscope::select

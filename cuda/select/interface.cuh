@@ -6,6 +6,8 @@
 // BUILD is timed, wide, counted, parts or combine.
 #define WARPSCOPE_BITS_ENTRY(K, BUILD) select_bits_k##K##_##BUILD
 #define WARPSCOPE_BITS_BOUND_ENTRY select_bits_bound
+#define WARPSCOPE_BITS_GLOBAL_ENTRY(BUILD) select_bits_global_##BUILD
+#define WARPSCOPE_BITS_FUSED_ENTRY(K, BUILD) select_bits_fused_k##K##_##BUILD
 #define WARPSCOPE_WARP_SELECT_ENTRY(K, BUILD) select_warps_k##K##_##BUILD
 #define WARPSCOPE_BLOCK_SELECT_ENTRY(K, BUILD) select_blocks_k##K##_##BUILD
 #define WARPSCOPE_DISTANCES_ENTRY(KIND) select_distances_##KIND
@@ -23,6 +25,18 @@ constexpr unsigned BITS_ITEMS = 16;
 constexpr unsigned BOUND_THREADS = 1024;
 // The most minima of a sample.
 constexpr unsigned MOST_MINIMA = 2048;
+
+// Keys that bits-global keeps, and those of its buffer.
+constexpr unsigned GLOBAL_KEPT = 4096;
+constexpr unsigned GLOBAL_SLOTS = 2048;
+
+// Queries of a warp of bits-fused, groups of 32 points of a window, and dimensions that pass through shared memory together.
+constexpr unsigned FUSED_QUERIES = 8;
+constexpr unsigned FUSED_GROUPS = 8;
+constexpr unsigned FUSED_TILE = 4;
+// Warps of a block of bits-fused up to this K; beyond, half as many.
+constexpr unsigned FUSED_WARPS = 4;
+constexpr unsigned FUSED_FEW = 64;
 
 // Warps of a block of warp select and block select, and groups of 32 distances that each reads at a time.
 constexpr unsigned SELECT_WARPS = 4;
@@ -50,6 +64,10 @@ struct Distances {
 struct Selection {
     const float* distances;
     unsigned long long pitch;
+    const float* points;       // of a selector without a matrix: windows, as group_rows leaves them
+    const float* queries;      // q x d, row-major
+    unsigned q;
+    unsigned d;
     unsigned n;
     unsigned k;
     unsigned first_query;
@@ -66,7 +84,7 @@ struct Selection {
     unsigned prefetch;         // whether the batch after the next is brought to the L2 cache
     float* bounds;             // query_count, of several parts
     unsigned* part_counts;     // query_count x parts
-    unsigned long long* kept;  // query_count x parts x K: keys of a part that may be among the k nearest
+    unsigned long long* kept;  // query_count x parts x K: keys of a part that may be among the k nearest; of bits-global all that it keeps
 };
 
 }  // namespace warpscope::select

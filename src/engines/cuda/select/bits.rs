@@ -5,10 +5,10 @@ use std::sync::Arc;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
 
 use super::DeviceSelector;
-use super::interface::{BITS_BOUND_ENTRY, BITS_FEW_THREADS, BITS_ITEMS, BITS_THREADS, BOUND_THREADS, Selection, bits_entry};
+use super::interface::{BITS_BOUND_ENTRY, BITS_FEW_THREADS, BITS_THREADS, BOUND_THREADS, Selection, bits_entry};
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::device::units::{Unit, build_name};
-use crate::engines::select::bits::{capacity, resolved, sample_of, threads};
+use crate::engines::select::bits::{ITEMS, capacity, items, resolved, sample_of, threads};
 use crate::engines::select::{BITS, Sample};
 use crate::knn::{Build, EngineError, Parameters, Shape};
 
@@ -58,14 +58,16 @@ struct Bits {
 /// [`EngineError::Unavailable`].
 pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Result<Box<dyn DeviceSelector>, EngineError> {
     let (capacity, multiprocessors) = (capacity(shape.k), cuda.multiprocessors() as usize);
-    let unit = Unit::new("select/bits", capacity as u32, 0);
+    let items = items(parameters);
+    let option = (items != ITEMS).then_some(("WARPSCOPE_ITEMS", items as u32));
+    let unit = Unit { option, ..Unit::new("select/bits", capacity as u32, 0) };
     let mut function = |unit: Unit, name: &str| {
         cuda.kernels.function(unit.of_build(Build::Timed), name).map_err(|why| EngineError::Unavailable { engine: BITS.id, why })
     };
     let entry = |name: &str| bits_entry(capacity, name);
     let threads = threads(capacity) as u32;
     debug_assert!(threads == if capacity <= 1024 { BITS_FEW_THREADS } else { BITS_THREADS }, "as the kernels are compiled");
-    let most = shape.n.div_ceil(BATCHES * (threads * BITS_ITEMS) as usize).max(1);
+    let most = shape.n.div_ceil(BATCHES * threads as usize * items).max(1);
     let wanted = || if shape.q >= FILLING * multiprocessors { 1 } else { (BLOCKS * multiprocessors).div_ceil(shape.q).clamp(1, most.min(1024)) };
     let parts = parameters.number("parts").map_or_else(wanted, |parts| parts as usize);
     let many = shape.q >= MANY * multiprocessors;

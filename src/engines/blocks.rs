@@ -98,7 +98,9 @@ pub fn answer_in_blocks<V: Clone + Default + Send>(
     spans.resize_with(count.div_ceil(block), Default::default);
     let answers =
         indices.par_chunks_mut(block * k).zip(squared_distances.par_chunks_mut(block * k)).zip(kept.visits.par_chunks_mut(block)).zip(spans);
-    coordinates.par_chunks(block * dims).zip(answers).enumerate().for_each(|(number, (coordinates, (((indices, squared_distances), visits), spans)))| {
-        search(coordinates, &mut rows(queries.start + number * block, indices, squared_distances, visits, spans));
-    });
+    coordinates.par_chunks(block * dims).zip(answers).enumerate().for_each(
+        |(number, (coordinates, (((indices, squared_distances), visits), spans)))| {
+            search(coordinates, &mut rows(queries.start + number * block, indices, squared_distances, visits, spans));
+        },
+    );
 }

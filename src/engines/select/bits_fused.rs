@@ -34,7 +34,11 @@ pub static MEASURES: [Measure; 3] = {
     }
     [
         measure("merges", ["merge", "merges"], "Merges of the buffer into the K nearest, together with those of the warp's seven other queries."),
-        measure("forced", ["forced merge", "forced merges"], "Merges of a buffer that was not full: another one of the warp was, or the points were at their end."),
+        measure(
+            "forced",
+            ["forced merge", "forced merges"],
+            "Merges of a buffer that was not full: another one of the warp was, or the points were at their end.",
+        ),
         Measure {
             theory: Some(Theory {
                 mean: |shape| theory::expected_candidates(shape.n, shape.k, capacity(shape.k)),

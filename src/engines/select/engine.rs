@@ -118,14 +118,10 @@ pub static BLOCK_SELECT: Descriptor = Descriptor {
 
 static BITS_KIND: Kind = Kind { descriptor: &BITS, selector: |shape, parameters| Box::new(Bits::new(shape, parameters)), on_gpu: cuda::load_bits };
 
-static BITS_GLOBAL_KIND: Kind = Kind {
-    descriptor: &BITS_GLOBAL,
-    selector: |shape, parameters| Box::new(BitsGlobal::new(shape, parameters)),
-    on_gpu: cuda::load_bits_global,
-};
+static BITS_GLOBAL_KIND: Kind =
+    Kind { descriptor: &BITS_GLOBAL, selector: |shape, parameters| Box::new(BitsGlobal::new(shape, parameters)), on_gpu: cuda::load_bits_global };
 
-static BITS_FUSED_KIND: Kind =
-    Kind { descriptor: &BITS_FUSED, selector: |shape, _| Box::new(BitsFused::new(shape)), on_gpu: cuda::load_bits_fused };
+static BITS_FUSED_KIND: Kind = Kind { descriptor: &BITS_FUSED, selector: |shape, _| Box::new(BitsFused::new(shape)), on_gpu: cuda::load_bits_fused };
 
 static WARP_SELECT_KIND: Kind =
     Kind { descriptor: &WARP_SELECT, selector: |shape, parameters| Box::new(WarpSelect::new(shape, parameters, 1)), on_gpu: cuda::load_warp_select };

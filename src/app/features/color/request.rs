@@ -281,7 +281,7 @@ mod tests {
         session.record = Some(Arc::new(uncounted));
         assert!(
             why(&by(ColorBy::measure("merges")), &session)
-                .contains("run cuda, lockstep, bvh, step, step-exhaustive, bits, warp-select or block-select")
+                .contains("run cuda, lockstep, bvh, step, step-exhaustive, bits, bits-global, bits-fused, warp-select or block-select")
         );
         assert!(why(&by(ColorBy::Moment), &session).contains("run cuda or lockstep"));
         session.record = None;

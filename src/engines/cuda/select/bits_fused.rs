@@ -39,7 +39,8 @@ pub fn load_bits_fused(cuda: &mut Cuda, shape: &Shape, _parameters: &Parameters)
     function(Build::Timed, GROUP_ROWS_ENTRY)?;
     let warps = if capacity <= FUSED_FEW { FUSED_WARPS } else { FUSED_WARPS / 2 };
     // Of these the layout needs the window and the tile.
-    let policy = Policy { warps, queries: FUSED_QUERIES, window: FUSED_GROUPS, batch: FUSED_GROUPS * WARP, slots: 1, tile: FUSED_TILE, min_blocks: 0 };
+    let policy =
+        Policy { warps, queries: FUSED_QUERIES, window: FUSED_GROUPS, batch: FUSED_GROUPS * WARP, slots: 1, tile: FUSED_TILE, min_blocks: 0 };
     Ok(Box::new(BitsFused { layout: Layout::new(shape.n, shape.d, unit, policy), warps, kernels }))
 }
 

@@ -1,13 +1,13 @@
 // Fused bitonic select: distances and selection in one kernel, without a matrix (Hanák 2023, §4.2). Twin of
 // src/engines/select/bits_fused.rs.
 //
-// Scope: a warp answers FUSED_QUERIES queries, a block those of its warps. The points pass through shared memory, a window of 256 and
-// FUSED_TILE dimensions at a time, and are shared by all queries of the block; a lane has the distances of 8 points to its warp's 8 queries in
-// registers. Each query has its K nearest, sorted, and a buffer of K candidates, both in shared memory. Where one buffer of a warp is full all
-// of them are merged: sorted in registers side by side, eight lanes a list, so that a network of K keys ends within a warp for any K.
+// Scope: a warp answers FUSED_QUERIES queries, a block those of its warps, which share the points: they pass through shared memory, FUSED_TILE
+// dimensions of a window of 256 at a time. A lane has the distances of 8 points to its warp's 8 queries in registers. Each query has its K
+// nearest, sorted, and a buffer of K candidates, both in shared memory. Where one buffer of a warp is full all of them are merged: sorted in
+// registers side by side, eight lanes a list, so that a network of K keys ends within a warp for any K.
 //
-// In the thesis the threads of a block share its queries, and its lists are merged together. Here a query is one warp's alone, so slots
-// are taken in one order without atomics, nobody waits for another warp's merges, and every build counts the same.
+// In the thesis all threads of a block share its queries and merge its lists. Here a query is one warp's alone: slots are taken in one order
+// without atomics, nobody waits for another warp's merges, and every build counts the same.
 //
 // The caller
 // - launches blocks of fused_warps(K) warps, all of which call, for queries from first_query rounded down to a multiple of FUSED_QUERIES on;
@@ -26,11 +26,10 @@
 namespace warpscope::select {
 
 constexpr unsigned FUSED_POINTS = FUSED_GROUPS * WARP;  // of a window
-// Dimensions of the queries that are in shared memory together, and threads that hold a list.
-constexpr unsigned FUSED_SLICE = 32;
-constexpr unsigned FUSED_LANES = 8;
+constexpr unsigned FUSED_SLICE = 32;                    // dimensions of the queries that are in shared memory together
+constexpr unsigned FUSED_LANES = 8;                     // that hold a list
 
-constexpr unsigned fused_warps(unsigned capacity) { return capacity <= FUSED_FEW ? FUSED_WARPS : FUSED_WARPS / 2; }
+__host__ __device__ constexpr unsigned fused_warps(unsigned capacity) { return capacity <= FUSED_FEW ? FUSED_WARPS : FUSED_WARPS / 2; }
 
 // Nothing is added to the timed build.
 struct UncountedLists {
@@ -43,10 +42,7 @@ struct UncountedLists {
 struct ListTally {
     unsigned merges = 0, forced = 0, taken = 0;
 
-    __device__ __forceinline__ void merge(bool is_forced) {
-        merges += 1;
-        forced += is_forced;
-    }
+    __device__ __forceinline__ void merge(bool is_forced) { merges += 1, forced += is_forced; }
     __device__ __forceinline__ void candidates(unsigned count) { taken += count; }
     __device__ __forceinline__ void write(unsigned* counts) const {
         counts[0] = merges;
@@ -86,8 +82,8 @@ struct FusedLists {
     Counts counts;
     float bounds[FUSED_QUERIES];  // of each query what a candidate's distance is not above
 
-    __device__ __forceinline__ FusedLists(const Selection& selection, Key (&kept)[FUSED_QUERIES][K], Key (&buffers)[FUSED_QUERIES][K], unsigned first)
-        : selection(selection), kept(kept), buffers(buffers), first(first) {
+    __device__ __forceinline__ FusedLists(const Selection& selection, FusedMemory<K>& memory, unsigned warp, unsigned first)
+        : selection(selection), kept(memory.kept[warp]), buffers(memory.buffers[warp]), first(first) {
         for (unsigned at = lane; at < FUSED_QUERIES * K; at += WARP) {
             (&kept[0][0])[at] = PADDING;
         }
@@ -123,9 +119,8 @@ struct FusedLists {
                 near |= acc[i][j] <= bounds[i];
             }
         }
-        // Most windows have none.
         if (!__any_sync(ALL_LANES, near)) {
-            return;
+            return;  // as most windows
         }
         unsigned long long waiting = 0;
 #pragma unroll
@@ -142,9 +137,9 @@ struct FusedLists {
         }
     }
 
-    // Appends the candidates among what waits: of each query every lane's next one in a round, in the order of lanes. Returns those for which
-    // there was no slot.
+    // Appends the candidates among what waits: of each query every lane's next one in a round, in the order of lanes. Returns what found no slot.
     __device__ __forceinline__ unsigned long long append(unsigned long long waiting, unsigned window) {
+        unsigned long long left = 0;
 #pragma unroll 1
         for (unsigned i = 0; i < FUSED_QUERIES; ++i) {
             unsigned items = static_cast<unsigned>(waiting >> (i * FUSED_GROUPS)) & ((1u << FUSED_GROUPS) - 1);
@@ -166,8 +161,7 @@ struct FusedLists {
                 full = used + __popc(lanes) > K;
                 used = min(K, used + __popc(lanes));
             }
-            waiting &= ~(static_cast<unsigned long long>((1u << FUSED_GROUPS) - 1) << (i * FUSED_GROUPS));
-            waiting |= static_cast<unsigned long long>(items) << (i * FUSED_GROUPS);
+            left |= static_cast<unsigned long long>(items) << (i * FUSED_GROUPS);
             if (lane == i) {
                 counts.candidates(used - before);
                 taken = used;
@@ -175,7 +169,7 @@ struct FusedLists {
         }
         // Slots were written by other lanes than those that read them.
         __syncwarp();
-        return waiting;
+        return left;
     }
 
     // A distance again, from global memory: it happens to few, and choosing one of the registers by number costs more.
@@ -193,7 +187,6 @@ struct FusedLists {
         for (unsigned list = lane / FUSED_LANES; list < FUSED_QUERIES; list += WARP / FUSED_LANES) {
             unsigned used = __shfl_sync(ALL_LANES, taken, list);
             Key keys[T];
-            // In any order: they are sorted.
 #pragma unroll
             for (unsigned i = 0; i < T; ++i) {
                 unsigned slot = i * FUSED_LANES + thread;
@@ -226,10 +219,10 @@ struct FusedLists {
         if (__any_sync(ALL_LANES, taken > 0)) {
             merge();
         }
-        unsigned end = selection.first_query + selection.query_count;
+        auto is_asked = [&](unsigned i) { return first + i - selection.first_query < selection.query_count; };
 #pragma unroll 1
         for (unsigned i = 0; i < FUSED_QUERIES; ++i) {
-            if (first + i >= selection.first_query && first + i < end) {
+            if (is_asked(i)) {
                 size_t row = static_cast<size_t>(first + i) * selection.k;
                 for (unsigned at = lane; at < selection.k; at += WARP) {
                     selection.indices[row + at] = index_of(kept[i][at]);
@@ -237,7 +230,7 @@ struct FusedLists {
                 }
             }
         }
-        if (lane < FUSED_QUERIES && first + lane >= selection.first_query && first + lane < end) {
+        if (lane < FUSED_QUERIES && is_asked(lane)) {
             counts.write(selection.counts + (first + lane - selection.first_query) * COUNTS);
         }
     }
@@ -267,7 +260,7 @@ __device__ __forceinline__ void select_fused(const Selection& selection) {
     __shared__ Memory memory;
     unsigned warp = threadIdx.x / WARP, d = selection.d;
     unsigned first = (selection.first_query / FUSED_QUERIES + blockIdx.x * Memory::WARPS + warp) * FUSED_QUERIES;
-    FusedLists<K, Counts> lists(selection, memory.kept[warp], memory.buffers[warp], first);
+    FusedLists<K, Counts> lists(selection, memory, warp, first);
     auto& queries = memory.queries[warp];
     unsigned tiles = (d + FUSED_TILE - 1) / FUSED_TILE, windows = (selection.n - 1) / FUSED_POINTS + 1;
     block::Batches<FUSED_TILE * FUSED_POINTS, Memory::SLOTS, Memory::WARPS> batches(selection.points, windows * tiles, memory.ring, memory.slots);

@@ -21,7 +21,6 @@
 #include "key.cuh"
 #include "select/interface.cuh"
 #include "warp/lanes.cuh"
-#include "warp/reduce.cuh"
 
 namespace warpscope::select {
 
@@ -44,11 +43,7 @@ struct ListTally {
 
     __device__ __forceinline__ void merge(bool is_forced) { merges += 1, forced += is_forced; }
     __device__ __forceinline__ void candidates(unsigned count) { taken += count; }
-    __device__ __forceinline__ void write(unsigned* counts) const {
-        counts[0] = merges;
-        counts[1] = forced;
-        counts[2] = taken;
-    }
+    __device__ __forceinline__ void write(unsigned* counts) const { counts[0] = merges, counts[1] = forced, counts[2] = taken; }
 };
 
 // What a block keeps in shared memory: at most 48 KiB.

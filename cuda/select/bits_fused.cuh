@@ -82,12 +82,14 @@ struct FusedLists {
         for (unsigned at = lane; at < FUSED_QUERIES * K; at += WARP) {
             (&kept[0][0])[at] = PADDING;
         }
-        limit = limit_of(key_of(infinite_distance(), 0));
+        limit = limit_of(PADDING);
         set_bounds();
     }
 
-    // Past the last query nothing is a candidate.
-    __device__ __forceinline__ Key limit_of(Key key) const { return lane < FUSED_QUERIES && first + lane < selection.q ? key : 0; }
+    // What pads the last window is no candidate, and past the last query nothing is.
+    __device__ __forceinline__ Key limit_of(Key last) const {
+        return lane < FUSED_QUERIES && first + lane < selection.q ? min(last, key_of(infinite_distance(), 0)) : 0;
+    }
 
     __device__ __forceinline__ void set_bounds() {
 #pragma unroll

@@ -103,8 +103,9 @@ struct BitsGlobal : Bits<GLOBAL_SLOTS, THREADS, Counts> {
         }
         // Also: what is taken next must not overtake the reads of the minimum.
         __syncthreads();
-        this->limit = memory.limit;
-        this->bound = distance_of(memory.limit);
+        // A buffer holds fewer than k may be: what pads a row is no candidate then either.
+        this->limit = min(memory.limit, key_of(infinite_distance(), 0));
+        this->bound = distance_of(this->limit);
         this->buffered = 0;
     }
 
@@ -133,6 +134,8 @@ __device__ __forceinline__ void select_row_global(const Selection& selection) {
         bound = sampled_bound<THREADS>(row, selection.n, {selection.minima, selection.group, selection.sampled}, memory.taken);
     }
     for (;;) {
+        // What was taken of the last batch has been read by all.
+        __syncthreads();
         if (threadIdx.x == 0) {
             memory.taken[0] = 0;
         }

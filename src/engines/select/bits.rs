@@ -218,7 +218,7 @@ impl Block {
             *key = candidate.min(*key);
         }
         of_kept.merge(&mut self.keys);
-        self.limit = self.keys[self.k - 1];
+        self.limit = self.keys[self.k - 1].min(key_of(f32::INFINITY, 0));
         self.bound = distance_of(self.limit);
         self.buffer.clear();
     }

@@ -110,6 +110,11 @@ fn place(lane: usize, item: usize) -> usize {
     item / 4 * (POINTS / 2) + lane * 4 + item % 4
 }
 
+/// What pads the last window is no candidate.
+fn limit_of(last: Key) -> Key {
+    last.min(key_of(f32::INFINITY, 0))
+}
+
 /// The lists of a warp's queries.
 struct FusedLists {
     k: usize,
@@ -132,7 +137,7 @@ impl FusedLists {
             network: Bitonic::new(size, LANES),
             kept: array::from_fn(|_| vec![PADDING; size]),
             buffers: array::from_fn(|_| Vec::with_capacity(size)),
-            limits: [key_of(f32::INFINITY, 0); QUERIES],
+            limits: [limit_of(PADDING); QUERIES],
             counts: [Counts::default(); QUERIES],
         }
     }
@@ -196,7 +201,7 @@ impl FusedLists {
                 *key = candidate.min(*key);
             }
             self.network.merge(kept);
-            self.limits[query] = kept[self.k - 1];
+            self.limits[query] = limit_of(kept[self.k - 1]);
             buffer.clear();
         }
     }

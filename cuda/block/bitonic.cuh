@@ -63,6 +63,7 @@ struct Bitonic {
     // reversed order if MIRRORED. Where these are fewer than a warp, its other lanes exchange what is PADDING.
     template <bool MIRRORED>
     __device__ __forceinline__ void exchange_between_threads(Key (&keys)[T], unsigned mask, bool keeps_smaller, unsigned threads) const {
+        // Of threads within a warp all masks are.
         if (N <= static_cast<int>(WARP) || mask < WARP) {
             if (thread < max(threads, WARP)) {
                 Key others[T];

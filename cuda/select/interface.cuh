@@ -6,6 +6,8 @@
 // BUILD is timed, counted, parts or combine.
 #define WARPSCOPE_BITS_ENTRY(K, BUILD) select_bits_k##K##_##BUILD
 #define WARPSCOPE_BITS_BOUND_ENTRY select_bits_bound
+#define WARPSCOPE_BITS_GLOBAL_ENTRY(BUILD) select_bits_global_##BUILD
+#define WARPSCOPE_BITS_FUSED_ENTRY(K, BUILD) select_bits_fused_k##K##_##BUILD
 #define WARPSCOPE_WARP_SELECT_ENTRY(K, BUILD) select_warps_k##K##_##BUILD
 #define WARPSCOPE_BLOCK_SELECT_ENTRY(K, BUILD) select_blocks_k##K##_##BUILD
 #define WARPSCOPE_MERGE_QUEUE_ENTRY(BUILD) select_merge_queue_##BUILD
@@ -31,6 +33,19 @@ constexpr unsigned BOUND_THREADS = 1024;
 // The most minima of a sample.
 constexpr unsigned MOST_MINIMA = 2048;
 
+// Keys that bits-global keeps, those of its buffer, and threads of its blocks.
+constexpr unsigned GLOBAL_KEPT = 4096;
+constexpr unsigned GLOBAL_SLOTS = 2048;
+constexpr unsigned GLOBAL_THREADS = 256;
+
+// Queries of a warp of bits-fused, groups of 32 points of a window, and dimensions that pass through shared memory together.
+constexpr unsigned FUSED_QUERIES = 8;
+constexpr unsigned FUSED_GROUPS = 8;
+constexpr unsigned FUSED_TILE = 4;
+// Warps of a block of bits-fused up to this K; beyond, half as many.
+constexpr unsigned FUSED_WARPS = 4;
+constexpr unsigned FUSED_FEW = 64;
+
 // Warps of a block of warp select and block select, and groups of 32 distances that each reads at a time.
 constexpr unsigned SELECT_WARPS = 4;
 constexpr unsigned SELECT_GROUPS = 8;
@@ -38,6 +53,7 @@ constexpr unsigned SELECT_GROUPS = 8;
 // The most warps of a block of merge-queue, and groups of 32 distances that each reads at a time.
 constexpr unsigned QUEUE_WARPS = 4;
 constexpr unsigned QUEUE_GROUPS = 8;
+
 // Of partial bitonic: where a chunk is sorted. In registers, the most keys of a thread, and the teams of a block that are a warp each; in shared
 // memory, the threads of a block, for K up to 512 and beyond.
 enum Storage : unsigned { REGISTERS = 0, SHUFFLES, SHARED };
@@ -73,6 +89,10 @@ struct Distances {
 struct Selection {
     const float* distances;
     unsigned long long pitch;
+    const float* points;       // of a selector without a matrix: windows, as group_rows leaves them
+    const float* queries;      // q x d, row-major
+    unsigned q;
+    unsigned d;
     unsigned n;
     unsigned k;
     unsigned first_query;
@@ -89,7 +109,7 @@ struct Selection {
     unsigned prefetch;         // whether the batch after the next is brought to the L2 cache
     float* bounds;             // query_count, of several parts
     unsigned* part_counts;     // query_count x parts
-    unsigned long long* kept;  // query_count x parts x K: keys of a part that may be among the k nearest
+    unsigned long long* kept;  // query_count x parts x K: keys of a part that may be among the k nearest; of bits-global all that it keeps
     unsigned capacity;         // keys of a merge queue, of which k are wanted; a power of two from 32 on
     unsigned level;            // of which the first level has, a power of two up to 32
     unsigned buffer;           // keys of the buffer before it, a power of two from 32 on

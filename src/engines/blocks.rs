@@ -40,11 +40,18 @@ pub struct Rows<'a, V> {
     visits: &'a mut [V],
     /// Where its spans go, and its laps; `None` but in the profiled build.
     timed: Option<(&'a mut [WarpSpan], Laps)>,
+    /// The problem's number of the first query.
+    first: usize,
     /// Queries that are answered.
     done: usize,
 }
 
 impl<V> Rows<'_, V> {
+    /// The problem's number of the block's first query.
+    pub fn first(&self) -> usize {
+        self.first
+    }
+
     /// Takes the k neighbours of the next query, and what it visited.
     pub fn put(&mut self, neighbours: impl Iterator<Item = (u32, f32)>, visits: V) {
         let entries = self.done * self.k..(self.done + 1) * self.k;
@@ -78,20 +85,22 @@ pub fn answer_in_blocks<V: Clone + Default + Send>(
     let coordinates = &problem.queries()[queries.start * dims..queries.end * dims];
     let entries = queries.start * k..queries.end * k;
     let (indices, squared_distances) = (&mut found.indices[entries.clone()], &mut found.squared_distances[entries]);
-    let rows = |indices, squared_distances, visits, spans| {
+    let rows = |first, indices, squared_distances, visits, spans| {
         let timed = (build == Build::Profiled).then(|| (spans, Laps::start()));
-        Rows { k, indices, squared_distances, visits, timed, done: 0 }
+        Rows { k, indices, squared_distances, visits, timed, first, done: 0 }
     };
     if count == 1 {
         // A single work item runs on this thread: the pool may be busy with another run.
-        return search(coordinates, &mut rows(indices, squared_distances, &mut kept.visits, &mut kept.spans));
+        return search(coordinates, &mut rows(queries.start, indices, squared_distances, &mut kept.visits, &mut kept.spans));
     }
     // Without spans every block has an empty part of them.
     let mut spans: Vec<&mut [WarpSpan]> = kept.spans.chunks_mut(block).collect();
     spans.resize_with(count.div_ceil(block), Default::default);
     let answers =
         indices.par_chunks_mut(block * k).zip(squared_distances.par_chunks_mut(block * k)).zip(kept.visits.par_chunks_mut(block)).zip(spans);
-    coordinates.par_chunks(block * dims).zip(answers).for_each(|(coordinates, (((indices, squared_distances), visits), spans))| {
-        search(coordinates, &mut rows(indices, squared_distances, visits, spans));
-    });
+    coordinates.par_chunks(block * dims).zip(answers).enumerate().for_each(
+        |(number, (coordinates, (((indices, squared_distances), visits), spans)))| {
+            search(coordinates, &mut rows(queries.start + number * block, indices, squared_distances, visits, spans));
+        },
+    );
 }

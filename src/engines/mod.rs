@@ -26,6 +26,8 @@ pub static ENGINES: &[&Descriptor] = &[
     &step::STEP,
     &step::STEP_EXHAUSTIVE,
     &select::BITS,
+    &select::BITS_GLOBAL,
+    &select::BITS_FUSED,
     &select::WARP_SELECT,
     &select::BLOCK_SELECT,
     &select::MERGE_QUEUE,

@@ -5,10 +5,12 @@ use std::cell::RefCell;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use warpscope::cloud::Order;
-use warpscope::knn::{Answer, Build, Metric, Parameters, Problem};
+use warpscope::knn::reference::judge;
+use warpscope::knn::{Answer, Build, DeviceId, DeviceKind, Metric, Parameters, Problem};
+use warpscope::progress::Silent;
 
 use crate::common::{Case, Shape, answer, build_problem};
-use crate::subject::{Bench, Subject, check_profile, on_gpu, same_counts, same_neighbors};
+use crate::subject::{Bench, Subject, check_declared, check_profile, on_gpu, same_counts, same_neighbors};
 
 /// k and d of the edges: of warps, of registers a lane, of staged batches. What an engine does not take it must refuse.
 const K: [usize; 13] = [1, 31, 32, 33, 64, 100, 128, 200, 256, 500, 512, 1000, 1024];
@@ -62,6 +64,31 @@ pub fn partial_samples(subjects: &[Subject]) {
         Case { shape: Shape::Grid { side: 4 }, n: 300, dims, k: 20, query_rows, ..Case::default() }
     });
     check(subjects, sizes.chain(queries).chain(blocks));
+}
+
+/// More neighbours than most engines take: the others are held against the oracle, and on a GPU against their twin.
+pub fn many_neighbours(subjects: &[Subject]) {
+    for subject in subjects.iter().filter(|subject| subject.engine.limits.k > 1024) {
+        let mut engine = subject.open();
+        for shape in [Shape::Uniform { exponent: 0 }, Shape::Descending, Shape::Duplicates { places: 3 }] {
+            for (n, k) in [(3001, 2047), (3001, 2048), (3001, 4096), (9001, 2049), (9001, 4095), (30_011, 4096)] {
+                let case = Case { shape, n, k, query_rows: Some((0..19).collect()), ..Case::default() };
+                let what = format!("{subject}: {case:?}");
+                let problem = build_problem(&case).unwrap();
+                if k > subject.engine.limits.k {
+                    continue;
+                }
+                let found = answer(engine.as_mut(), &problem);
+                judge(&problem, &found.neighbors, &Silent).unwrap_or_else(|mismatch| panic!("{what}: {mismatch}"));
+                check_declared(subject.engine, &problem, &found, &what);
+                if on_gpu(&[*subject]) && subject.engine.runs_on.contains(&DeviceKind::Cpu) {
+                    let expected = answer(subject.engine.open_on(DeviceId::Cpu).unwrap().as_mut(), &problem);
+                    same_neighbors(&found.neighbors, &expected.neighbors, &what);
+                    same_counts(&found, &expected, &what);
+                }
+            }
+        }
+    }
 }
 
 /// Points that lie in all ways, in both orders and all metrics, with the query's own row and without, queries from elsewhere,
@@ -215,9 +242,15 @@ pub fn ranges_answer_their_own_queries(subjects: &[Subject]) {
             let mut found = Answer::default();
             let mut searched = 0;
             for range in [200..301, 0..1, 1..130, 1..130, 1..130, 130..200, 0..1, 130..200] {
-                searched += range.len();
-                search.search(range, Build::Counted).unwrap();
+                search.search(range.clone(), Build::Counted).unwrap();
                 search.collect(&mut found).unwrap();
+                if subject.engine.counts() {
+                    for (at, query) in range.clone().enumerate() {
+                        let (counts, of_all) = (found.measured.of(searched + at), expected.measured.of(query));
+                        assert!(counts.eq(of_all), "{subject}: {case:?}: what is counted of query {query} depends on the range");
+                    }
+                }
+                searched += range.len();
             }
             search.download(&mut found.neighbors).unwrap();
             same_neighbors(&found.neighbors, &expected.neighbors, &format!("{subject}: {case:?}"));

@@ -35,6 +35,7 @@ conformance! {
     crate::answers::few_points as few_points,
     crate::answers::many_dimensions as many_dimensions,
     crate::answers::partial_samples as partial_samples,
+    crate::answers::many_neighbours as many_neighbours,
     crate::answers::shapes as shapes,
     crate::answers::ties as ties,
     crate::answers::random_problems as random_problems,

@@ -8,7 +8,7 @@ use super::{Counts, DISTANCES, Selector, TIMED, shared};
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of, key_of};
 use crate::knn::{Measure, Parameter, Parameters, Shape, Theory, Values, theory};
 
-/// Distances that a thread reads at a time, four beside one another.
+/// Distances that a thread reads at a time, four beside one another, where nobody chooses.
 pub const ITEMS: usize = 8;
 
 /// Keys that a thread keeps where K needs more than the fewest threads of a block.
@@ -44,15 +44,24 @@ pub static MEASURES: [Measure; 4] = {
     ]
 };
 
+/// Whether a bound is found first.
+pub(super) const BOUND: Parameter = Parameter {
+    name: "bound",
+    help: "Whether a sample of a row bounds the k-th distance before the row is read.",
+    values: Values::Words(&["sample", "none"]),
+    default: "sample where that should save more than it takes",
+};
+
 /// What can be chosen.
-pub static PARAMETERS: [Parameter; 6] = [
+pub static PARAMETERS: [Parameter; 7] = [
     DISTANCES,
     TIMED,
+    BOUND,
     Parameter {
-        name: "bound",
-        help: "Whether a sample of a row bounds the k-th distance before the row is read.",
-        values: Values::Words(&["sample", "none"]),
-        default: "sample where that should save more than it takes",
+        name: "items",
+        help: "Distances that a thread reads at a time; a number that is not the default is compiled when it is asked for.",
+        values: Values::Words(&["4", "8", "12", "16"]),
+        default: "8",
     },
     Parameter {
         name: "slots",
@@ -88,11 +97,22 @@ pub fn sample_of(shape: &Shape, parameters: &Parameters, parts: usize) -> Sample
     }
 }
 
+/// The value of `bound` that a sample stands for. No namesake: of the host.
+pub(super) fn bound_word(sample: Sample) -> &'static str {
+    if sample.is_some() { "sample" } else { "none" }
+}
+
+/// Distances that a thread reads at a time. No namesake: a macro there.
+pub fn items(parameters: &Parameters) -> usize {
+    parameters.number("items").map_or(ITEMS, |items| items as usize)
+}
+
 /// What parameters resolve to, where a row is divided into so many parts. No namesake: the host tells the kernels.
 pub fn resolved(sample: Sample, parameters: &Parameters, parts: usize) -> Parameters {
     let word = |name: &str, default: &str| parameters.get(name).unwrap_or(default).to_owned();
     Parameters::from_iter(shared(parameters).into_iter().chain([
-        ("bound", if sample.is_some() { "sample" } else { "none" }.to_owned()),
+        ("bound", bound_word(sample).to_owned()),
+        ("items", items(parameters).to_string()),
         ("slots", word("slots", "atomic")),
         ("prefetch", word("prefetch", "off")),
         ("parts", parts.to_string()),
@@ -117,7 +137,9 @@ impl Bits {
 impl Selector for Bits {
     /// No namesake: an entry point there.
     fn select(&self, row: &[f32], found: &mut Vec<Key>) -> Counts {
-        select_row(row, self.k, self.sample, found)
+        let size = capacity(self.k);
+        let batch = threads(size) * items(&self.parameters);
+        select_row(row, self.k, self.sample, Block::new(self.k, size, size, threads(size)), batch, found)
     }
 
     /// No namesake: of the host.
@@ -127,10 +149,13 @@ impl Selector for Bits {
 }
 
 /// A block: what is kept, the buffer, and what is counted.
-struct Block {
+pub(super) struct Block {
     k: usize,
-    network: Bitonic,
+    threads: usize,
+    /// Of the buffer, and of what is kept.
+    networks: [Bitonic; 2],
     keys: Vec<Key>,
+    slots: usize,
     buffer: Vec<Key>,
     all_taken: usize,
     /// What a candidate is below.
@@ -141,6 +166,22 @@ struct Block {
 }
 
 impl Block {
+    /// Of so many threads, with room for `size` keys, the k first of which are wanted, and as many slots, no more than that.
+    pub(super) fn new(k: usize, size: usize, slots: usize, threads: usize) -> Self {
+        Self {
+            k,
+            threads,
+            networks: [Bitonic::new(slots, threads), Bitonic::new(size, threads)],
+            keys: vec![PADDING; size],
+            slots,
+            buffer: Vec::with_capacity(slots),
+            all_taken: 0,
+            limit: 0,
+            bound: 0.0,
+            counts: Counts::default(),
+        }
+    }
+
     fn restart(&mut self, bound: f32) {
         (self.bound, self.limit) = (bound, key_of(bound, 0));
         self.buffer.clear();
@@ -151,7 +192,7 @@ impl Block {
     /// Takes the candidates of a batch, in the order in which threads take slots. Merges whenever the buffer is full.
     fn take(&mut self, waiting: &mut Vec<Key>) {
         loop {
-            let free = self.keys.len() - self.buffer.len();
+            let free = self.slots - self.buffer.len();
             let limit = self.limit;
             waiting.retain(|&key| key < limit);
             let taken = waiting.len().min(free);
@@ -172,24 +213,24 @@ impl Block {
     fn merge(&mut self, forced: bool) {
         self.counts[0] += 1;
         self.counts[1] += u32::from(forced);
-        let (size, threads) = (self.keys.len(), self.network.threads_for(self.buffer.len()));
-        self.buffer.resize(size, PADDING);
-        std::mem::swap(&mut self.keys, &mut self.buffer);
-        self.network.sort(&mut self.keys, threads);
-        for (i, key) in self.keys.iter_mut().enumerate() {
-            *key = (*key).min(self.buffer[size - 1 - i]);
+        let [of_buffer, of_kept] = self.networks;
+        let threads = of_buffer.threads_for(self.buffer.len());
+        self.buffer.resize(self.slots, PADDING);
+        of_buffer.sort(&mut self.buffer, threads);
+        // The smaller of elements i and K - 1 - i; what is past the buffer's end would be padding.
+        for (key, &candidate) in self.keys.iter_mut().rev().zip(&self.buffer) {
+            *key = candidate.min(*key);
         }
-        self.network.merge(&mut self.keys);
-        self.limit = self.keys[self.k - 1];
+        of_kept.merge(&mut self.keys);
+        self.limit = self.keys[self.k - 1].min(key_of(f32::INFINITY, 0));
         self.bound = distance_of(self.limit);
         self.buffer.clear();
     }
 }
 
-/// The candidates of a row.
-fn stream(block: &mut Block, row: &[f32]) {
-    let threads = threads(block.keys.len());
-    let size = threads * ITEMS;
+/// The candidates of a row, batch after batch.
+fn stream(block: &mut Block, row: &[f32], size: usize) {
+    let threads = block.threads;
     let mut waiting = Vec::new();
     for (number, batch) in row.chunks(size).enumerate() {
         let bound = block.bound;
@@ -209,24 +250,12 @@ fn stream(block: &mut Block, row: &[f32]) {
     }
 }
 
-/// A row: one block finds its k smallest.
-fn select_row(row: &[f32], k: usize, sample: Sample, found: &mut Vec<Key>) -> Counts {
-    let size = capacity(k);
-    let network = Bitonic::new(size, threads(size));
-    let mut block = Block {
-        k,
-        network,
-        keys: vec![PADDING; size],
-        buffer: Vec::with_capacity(size),
-        all_taken: 0,
-        limit: 0,
-        bound: 0.0,
-        counts: Counts::default(),
-    };
+/// A row: one block finds its k smallest. It reads `batch` distances at a time.
+pub(super) fn select_row(row: &[f32], k: usize, sample: Sample, mut block: Block, batch: usize, found: &mut Vec<Key>) -> Counts {
     let mut bound = if sample.is_some() { sampled_bound(row, sample) } else { f32::INFINITY };
     loop {
         block.restart(bound);
-        stream(&mut block, row);
+        stream(&mut block, row, batch);
         // The bound was too small: once more, without.
         if block.all_taken >= k.min(row.len()) || bound == f32::INFINITY {
             break;

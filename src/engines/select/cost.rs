@@ -85,3 +85,39 @@ pub fn merge_path(shape: &Shape, device: DeviceKind) -> Cost {
         DeviceKind::Cpu => bits(shape, device).search("outputs", outputs / rayon::current_num_threads() as f64, 1e-5),
     }
 }
+
+/// The same of `bits-global`: what it keeps is read and written at each merge.
+pub fn bits_global(shape: &Shape, device: DeviceKind) -> Cost {
+    let merges = theory::expected_merges(shape.n, shape.k, super::bits_global::SLOTS) * shape.q as f64;
+    let kept = super::bits_global::KEPT as f64;
+    match device {
+        DeviceKind::Gpu => bits(shape, device).search("kept", merges * kept, 2e-9),
+        DeviceKind::Cpu => bits(shape, device).search("kept", merges * kept / rayon::current_num_threads() as f64, 2e-5),
+    }
+}
+
+/// Cost of loading and searching without a matrix: every distance is computed, and each candidate again.
+pub fn bits_fused(shape: &Shape, device: DeviceKind) -> Cost {
+    let (n, q, d) = (shape.n as f64, shape.q as f64, shape.d as f64);
+    let capacity = super::bits_fused::capacity(shape.k);
+    // A merge is of all queries of a warp, when the first of them needs it.
+    let merges = 2.0 * theory::expected_merges(shape.n, shape.k, capacity) * q;
+    let sort = capacity as f64 * (capacity as f64).log2().powi(2);
+    match device {
+        DeviceKind::Gpu => Cost::default()
+            .setup("allocation", 1.0, 1.0)
+            .setup("upload", n * d * 4.0, 1.5e-7)
+            .search("launch", 1.0, 0.02)
+            // Blocks that are few leave most of the GPU idle.
+            .search("distances", n * q.max(4096.0) * (2.0 + d), 9e-11)
+            .search("merges", merges * sort, 2e-10),
+        DeviceKind::Cpu => {
+            let threads = rayon::current_num_threads() as f64;
+            Cost::default()
+                .setup("groups", n * d, 5e-6)
+                .search("launch", 1.0, 0.02)
+                .search("distances", n * q * (1.0 + d * 0.1) / threads, 1.2e-6)
+                .search("merges", merges * sort / threads, 1.5e-6)
+        }
+    }
+}

@@ -7,16 +7,19 @@ use std::time::Instant;
 use multiversion::multiversion;
 
 use super::bits::{self, Bits};
+use super::bits_fused::{self, BitsFused};
+use super::bits_global::{self, BitsGlobal};
 use super::merge_path::{self, MergePath};
 use super::merge_queue::{self, MergeQueue};
+use super::network::WARP;
 use super::partial_bitonic::{self, PartialBitonic};
 use super::thread_heap::{self, ThreadHeap};
 use super::warp_select::{self, WarpSelect};
-use super::{Counts, Selector, cost};
+use super::{Counts, FromPoints, Selector, cost};
 use crate::engines::blocks::{Kept, answer_in_blocks};
 use crate::engines::cuda::{self, CudaSelect};
 use crate::engines::lockstep::distance::{GroupedPoints, squared_distances};
-use crate::engines::lockstep::{Lanes, distance_of, index_of};
+use crate::engines::lockstep::{Key, Lanes, distance_of, index_of};
 use crate::engines::{host_memory, processor};
 use crate::knn::{
     Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Metric, Neighbors, Parameters,
@@ -27,7 +30,7 @@ use crate::knn::{
 pub struct Kind {
     pub descriptor: &'static Descriptor,
     /// The selector for a problem's sizes, on the CPU.
-    pub selector: fn(&Shape, &Parameters) -> Box<dyn Selector>,
+    pub selector: fn(&Shape, &Parameters) -> Box<dyn FromPoints>,
     /// The same on a GPU.
     pub on_gpu: cuda::LoadSelector,
 }
@@ -73,6 +76,31 @@ pub static BITS: Descriptor = Descriptor {
     limits: Limits { k: bits::MOST_K, ..SELECTION.limits },
     measures: &bits::MEASURES,
     parameters: &bits::PARAMETERS,
+    ..SELECTION
+};
+
+/// The registry's row for `bits-global`.
+pub static BITS_GLOBAL: Descriptor = Descriptor {
+    id: EngineId::new("bits-global"),
+    about: "Bitonic select for large k: as bits, but what is kept lies in global memory, and the buffer holds half as much.",
+    source: "Hanák 2023, §5.6",
+    limits: Limits { k: bits_global::KEPT, ..SELECTION.limits },
+    measures: &bits_global::MEASURES,
+    parameters: &bits_global::PARAMETERS,
+    cost: cost::bits_global,
+    open: |device| open(device, &BITS_GLOBAL_KIND),
+    ..SELECTION
+};
+
+/// The registry's row for `bits-fused`.
+pub static BITS_FUSED: Descriptor = Descriptor {
+    id: EngineId::new("bits-fused"),
+    about: "Fused bitonic select: distances and selection in one kernel, without a matrix; the lists of eight queries are merged together.",
+    source: "Hanák 2023, §4.2",
+    limits: Limits { k: bits_fused::MOST_K, ..SELECTION.limits },
+    measures: &bits_fused::MEASURES,
+    cost: cost::bits_fused,
+    open: |device| open(device, &BITS_FUSED_KIND),
     ..SELECTION
 };
 
@@ -170,6 +198,11 @@ pub static MERGE_PATH: Descriptor = Descriptor {
 
 static BITS_KIND: Kind = Kind { descriptor: &BITS, selector: |shape, parameters| Box::new(Bits::new(shape, parameters)), on_gpu: cuda::load_bits };
 
+static BITS_GLOBAL_KIND: Kind =
+    Kind { descriptor: &BITS_GLOBAL, selector: |shape, parameters| Box::new(BitsGlobal::new(shape, parameters)), on_gpu: cuda::load_bits_global };
+
+static BITS_FUSED_KIND: Kind = Kind { descriptor: &BITS_FUSED, selector: |shape, _| Box::new(BitsFused::new(shape)), on_gpu: cuda::load_bits_fused };
+
 static WARP_SELECT_KIND: Kind =
     Kind { descriptor: &WARP_SELECT, selector: |shape, parameters| Box::new(WarpSelect::new(shape, parameters, 1)), on_gpu: cuda::load_warp_select };
 
@@ -201,10 +234,7 @@ fn open(device: DeviceId, kind: &'static Kind) -> Result<Box<dyn Engine>, Engine
     }
 }
 
-/// Lanes of a group of points.
-const WARP: usize = 32;
-
-/// Queries per parallel work item.
+/// Queries per parallel work item, where they are not answered together.
 const BLOCK: usize = 4;
 
 /// A selector on the CPU. It runs everywhere.
@@ -228,8 +258,8 @@ impl Engine for Select {
     fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
         let there = problem.cache().get(DeviceId::Cpu, |_: &GroupedPoints<WARP>| true);
         let bytes = if there.is_some() { 0 } else { size_of_val(problem.points()) as u64 };
-        // A row of distances for each thread.
-        let distances = 4 * (problem.n() * rayon::current_num_threads()) as u64;
+        let selector = (self.kind.selector)(&problem.shape(), parameters);
+        let distances = 4 * (selector.distances_of_thread(problem.n()) * rayon::current_num_threads()) as u64;
         host_memory::check(problem, bytes + distances + (size_of::<Counts>() * problem.q()) as u64)?;
         let start = Instant::now();
         let resident = there.is_some();
@@ -239,7 +269,6 @@ impl Engine for Select {
             points
         });
         let upload_ms = (!resident).then(|| start.elapsed().as_secs_f64() * 1e3);
-        let selector = (self.kind.selector)(&problem.shape(), parameters);
         let neighbors = Neighbors::unanswered(problem.q(), problem.k());
         Ok(Box::new(SelectSearch { kind: self.kind, problem, points, upload_ms, selector, neighbors, kept: Kept::default() }))
     }
@@ -251,19 +280,50 @@ struct SelectSearch<'a> {
     problem: &'a Problem,
     points: Arc<GroupedPoints<WARP>>,
     upload_ms: Option<f64>,
-    selector: Box<dyn Selector>,
+    selector: Box<dyn FromPoints>,
     neighbors: Neighbors,
     /// Of the last search.
     kept: Kept<Counts>,
 }
 
-/// Computes a query's distances to all points. Those of what pads the last group are infinite.
+impl SelectSearch<'_> {
+    /// Queries per parallel work item.
+    fn block(&self) -> usize {
+        BLOCK.max(self.selector.together())
+    }
+}
+
+/// Computes a query's distances to groups of points. Those of what pads the last group are infinite.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
-fn row_of(points: &GroupedPoints<WARP>, query: &[f32], distances: &mut Vec<Lanes<f32, WARP>>) {
+pub(super) fn row_of(points: &GroupedPoints<WARP>, groups: Range<usize>, query: &[f32], distances: &mut Vec<Lanes<f32, WARP>>) {
     distances.clear();
-    for group in 0..points.groups() {
+    for group in groups {
         let [of_group] = squared_distances(points.range(group..group + 1), [query]);
         distances.push(of_group);
+    }
+}
+
+/// A selector with a row of distances before it.
+impl<S: Selector> FromPoints for S {
+    fn together(&self) -> usize {
+        1
+    }
+
+    fn distances_of_thread(&self, n: usize) -> usize {
+        n
+    }
+
+    fn answer(&self, points: &GroupedPoints<WARP>, queries: &[&[f32]], put: &mut dyn FnMut(&[Key], Counts)) {
+        let (mut row, mut found) = (Vec::with_capacity(points.groups()), Vec::new());
+        for query in queries {
+            row_of(points, 0..points.groups(), query, &mut row);
+            let counts = self.select(&row.as_flattened()[..points.n()], &mut found);
+            put(&found, counts);
+        }
+    }
+
+    fn resolved(&self) -> Parameters {
+        self.parameters()
     }
 }
 
@@ -277,22 +337,29 @@ impl Search for SelectSearch<'_> {
     }
 
     fn parameters(&self) -> Parameters {
-        self.selector.parameters()
+        self.selector.resolved()
     }
 
     fn first_chunk(&self) -> usize {
-        (rayon::current_num_threads() * BLOCK).min(self.problem.q())
+        (rayon::current_num_threads() * self.block()).min(self.problem.q())
     }
 
     fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
         let start = Instant::now();
-        let (points, selector, dims) = (&self.points, &self.selector, self.problem.dims());
-        answer_in_blocks(self.problem, queries, BLOCK, build, &mut self.neighbors, &mut self.kept, |queries, rows| {
-            let (mut row, mut found) = (Vec::with_capacity(points.groups()), Vec::new());
-            for query in queries.chunks_exact(dims) {
-                row_of(points, query, &mut row);
-                let counts = selector.select(&row.as_flattened()[..points.n()], &mut found);
-                rows.put(found.iter().map(|&key| (index_of(key), distance_of(key))), counts);
+        let (problem, points, selector) = (self.problem, &self.points, &self.selector);
+        let (dims, together) = (problem.dims(), selector.together());
+        answer_in_blocks(problem, queries, self.block(), build, &mut self.neighbors, &mut self.kept, |wanted, rows| {
+            let range = rows.first()..rows.first() + wanted.len() / dims;
+            // All that are answered together with one of the range.
+            for first in (range.start / together * together..range.end).step_by(together) {
+                let queries: Vec<&[f32]> = problem.queries().chunks_exact(dims).skip(first).take(together).collect();
+                let mut query = first;
+                selector.answer(points, &queries, &mut |found, counts| {
+                    if range.contains(&query) {
+                        rows.put(found.iter().map(|&key| (index_of(key), distance_of(key))), counts);
+                    }
+                    query += 1;
+                });
             }
         });
         Ok(start.elapsed().as_secs_f64() * 1e3)

@@ -1,4 +1,5 @@
-//! k-selection of the literature, side by side (Hanák 2023): each finds the k smallest of a row of distances, which is computed before.
+//! k-selection of the literature, side by side (Hanák 2023): each finds the k smallest of a row of distances, which is computed before or, in
+//! `bits-fused`, on the way.
 //!
 //! The CPU's side; functions are named like their counterparts in `cuda/`, or their documentation says "No namesake" and why.
 //!
@@ -7,6 +8,8 @@
 //! | `bitonic.rs` | `cuda/block/bitonic.cuh` |
 //! | `sample.rs` | `cuda/select/sample.cuh` |
 //! | `bits.rs` | `cuda/select/bits.cuh` |
+//! | `bits_fused.rs` | `cuda/select/bits_fused.cuh` |
+//! | `bits_global.rs` | `cuda/select/bits_global.cuh` |
 //! | `network.rs` | `cuda/warp/network.cuh` |
 //! | `runs.rs` | `cuda/warp/runs.cuh` |
 //! | `merge_queue.rs` | `cuda/select/merge_queue.cuh` |
@@ -18,10 +21,13 @@
 //!
 //! Of the host alone: `engine.rs`, the engines on the CPU and their rows in the registry; `cost.rs`, their cost model.
 //!
-//! A selector is a [`Selector`], made of a problem's sizes and of parameters, and a row in `engine.rs`.
+//! A selector is a [`Selector`], made of a problem's sizes and of parameters, and a row in `engine.rs`; one that computes the distances itself is
+//! [`FromPoints`], as every selector is with a row of distances before it.
 
 mod bitonic;
 pub mod bits;
+pub mod bits_fused;
+pub mod bits_global;
 mod cost;
 mod engine;
 pub mod merge_path;
@@ -34,10 +40,11 @@ mod shared_bitonic;
 pub mod thread_heap;
 pub mod warp_select;
 
-pub use engine::{BITS, BLOCK_SELECT, Kind, MERGE_PATH, MERGE_QUEUE, PARTIAL_BITONIC, THREAD_HEAP, WARP_SELECT};
+pub use engine::{BITS, BITS_FUSED, BITS_GLOBAL, BLOCK_SELECT, Kind, MERGE_PATH, MERGE_QUEUE, PARTIAL_BITONIC, THREAD_HEAP, WARP_SELECT};
 pub use sample::{MOST_MINIMA, Sample};
 
 use super::lockstep::Key;
+use super::lockstep::distance::GroupedPoints;
 use crate::knn::{Parameter, Parameters, Values};
 
 /// Numbers that a selector may count of a query.
@@ -74,4 +81,19 @@ pub trait Selector: Send + Sync {
 
     /// What its parameters resolved to.
     fn parameters(&self) -> Parameters;
+}
+
+/// Finds the k nearest points of queries: a source of distances with a selector.
+pub trait FromPoints: Send + Sync {
+    /// Queries that are answered together, and of which the counts of each depend on the others.
+    fn together(&self) -> usize;
+
+    /// Distances that a thread keeps at a time, of n points.
+    fn distances_of_thread(&self, n: usize) -> usize;
+
+    /// Answers as many queries as are answered together, or fewer where they end; `put` takes k keys of each, and what was counted.
+    fn answer(&self, points: &GroupedPoints<{ network::WARP }>, queries: &[&[f32]], put: &mut dyn FnMut(&[Key], Counts));
+
+    /// What its parameters resolved to.
+    fn resolved(&self) -> Parameters;
 }

@@ -146,7 +146,7 @@ mod tests {
         assert!(matches!(&found[0].action, Some(Action::SetDraft(draft)) if draft.k == "64"));
         for words in ["k 0", "k 5000"] {
             let found = with(words, &Session::default());
-            assert!(found[0].action.is_none() && found[0].about.contains("1 to 2,048"), "{words}: {}", found[0].about);
+            assert!(found[0].action.is_none() && found[0].about.contains("1 to 4,096"), "{words}: {}", found[0].about);
         }
     }
 

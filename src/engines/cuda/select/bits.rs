@@ -6,11 +6,11 @@ use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHA
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
 
 use super::DeviceSelector;
-use super::interface::{BITS_BOUND_ENTRY, BITS_FEWEST_THREADS, BITS_ITEMS, BITS_STAGES, BOUND_THREADS, Selection, bits_entry};
+use super::interface::{BITS_BOUND_ENTRY, BITS_FEWEST_THREADS, BITS_STAGES, BOUND_THREADS, Selection, bits_entry};
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::device::driver::say;
 use crate::engines::cuda::device::units::{Unit, build_name};
-use crate::engines::select::bits::{capacity, resolved, sample_of, threads};
+use crate::engines::select::bits::{ITEMS, capacity, items, resolved, sample_of, threads};
 use crate::engines::select::{BITS, Sample};
 use crate::knn::{Build, EngineError, Parameters, Shape};
 
@@ -59,12 +59,13 @@ struct Bits {
 /// [`EngineError::Unavailable`].
 pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Result<Box<dyn DeviceSelector>, EngineError> {
     let (capacity, multiprocessors) = (capacity(shape.k), cuda.multiprocessors() as usize);
-    let threads = threads(capacity);
-    let batch = threads * BITS_ITEMS as usize;
+    let (threads, items) = (threads(capacity), items(parameters));
+    let batch = threads * items;
     // Older GPUs copy to registers, and have no room for it.
     let copies_ahead = cuda.context.compute_capability().is_ok_and(|(major, _)| major >= 8);
     let ring_bytes = if copies_ahead { 4 * BITS_STAGES * batch as u32 } else { 0 };
-    let unit = Unit::new("select/bits", capacity as u32, 0);
+    let option = (items != ITEMS).then_some(("WARPSCOPE_ITEMS", items as u32));
+    let unit = Unit { option, ..Unit::new("select/bits", capacity as u32, 0) };
     let unavailable = |why: String| EngineError::Unavailable { engine: BITS.id, why };
     let mut kernel = |build: Build, name: &str| {
         let function = cuda.kernels.function(unit.of_build(build), &bits_entry(capacity, name)).map_err(unavailable)?;

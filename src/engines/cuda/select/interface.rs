@@ -18,5 +18,8 @@ const _: () = {
         storage::REGISTERS == Storage::Registers as u32 && storage::SHUFFLES == Storage::Shuffles as u32 && storage::SHARED == Storage::Shared as u32
     );
     assert!(PATH_KEYS as usize == select::merge_path::KEYS);
+    assert!(GLOBAL_KEPT as usize == select::bits_global::KEPT && GLOBAL_SLOTS as usize == select::bits_global::SLOTS);
+    assert!(GLOBAL_THREADS as usize == select::bits_global::THREADS);
+    assert!(FUSED_QUERIES as usize == select::bits_fused::QUERIES && FUSED_GROUPS as usize == select::bits_fused::GROUPS);
     assert!(SELECT_WARPS as usize == select::warp_select::WARPS && SELECT_GROUPS as usize == select::warp_select::GROUPS);
 };

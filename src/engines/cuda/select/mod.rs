@@ -1,10 +1,12 @@
-//! The selectors on an NVIDIA GPU: those of [`crate::engines::select`], over a matrix of distances in device memory.
+//! The selectors on an NVIDIA GPU: those of [`crate::engines::select`], over a matrix of distances in device memory or computing them on the fly.
 //!
 //! The matrix is made tile by tile, a tile being all distances of some queries: a query's are no more numbers than the points have.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `bits.rs` | the launches of `bits` |
+//! | `bits_fused.rs` | the launches of `bits-fused` |
+//! | `bits_global.rs` | the launches of `bits-global` |
 //! | `interface.rs` | constants and structs shared by host and kernels |
 //! | `matrix.rs` | the tile, and the launches that fill it |
 //! | `merge_queue.rs` | the launches of `merge-queue` |
@@ -12,9 +14,12 @@
 //! | `partial_bitonic.rs` | the launches of `partial-bitonic` |
 //! | `search.rs` | a search: tile after tile |
 //! | `thread_heap.rs` | the launches of `thread-heap` |
+//! | `search.rs` | a search: tile after tile, or without a matrix |
 //! | `warp_select.rs` | the launches of `warp-select` and `block-select` |
 
 mod bits;
+mod bits_fused;
+mod bits_global;
 mod interface;
 mod matrix;
 mod merge_path;
@@ -29,6 +34,8 @@ use std::sync::Arc;
 use cudarc::driver::{CudaStream, DriverError};
 
 pub use bits::load_bits;
+pub use bits_fused::load_bits_fused;
+pub use bits_global::load_bits_global;
 use interface::Selection;
 pub use merge_path::load_merge_path;
 pub use merge_queue::load_merge_queue;
@@ -38,6 +45,7 @@ pub use warp_select::{load_block_select, load_warp_select};
 
 use super::Cuda;
 use super::device::units::Unit;
+use super::direct::Layout;
 use crate::engines::select::Kind;
 use crate::knn::{Build, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, Parameters, Problem, Search, Shape};
 
@@ -50,10 +58,29 @@ const DISTANCES: &str = "select/distances";
 /// [`EngineError::Unavailable`].
 pub type LoadSelector = fn(&mut Cuda, &Shape, &Parameters) -> Result<Box<dyn DeviceSelector>, EngineError>;
 
-/// Finds the k smallest of each row of a tile.
+/// Where the distances come from that a selector selects from.
+#[derive(Clone, Copy)]
+pub enum Source {
+    /// A matrix in device memory, made tile by tile.
+    Matrix,
+    /// The selector computes them from points in this layout; a block answers so many queries.
+    OnTheFly {
+        /// Of the points.
+        layout: Layout,
+        /// Of a block.
+        queries: usize,
+    },
+}
+
+/// Finds the k smallest of each row of a tile, or the k nearest of queries.
 pub trait DeviceSelector {
     /// What its parameters resolved to.
     fn parameters(&self) -> Parameters;
+
+    /// Where its distances come from.
+    fn source(&self) -> Source {
+        Source::Matrix
+    }
 
     /// Bytes of device memory that it needs for each row of a tile.
     fn row_bytes(&self) -> usize;
@@ -64,7 +91,7 @@ pub trait DeviceSelector {
     /// The driver's.
     fn reserve(&mut self, stream: &Arc<CudaStream>, rows: usize) -> Result<(), DriverError>;
 
-    /// Queues the selection of a tile. The build is `Timed` or `Counted`; `selection` lacks what is of one selector only.
+    /// Queues the selection of a tile, or of a range of queries. The build is `Timed` or `Counted`; `selection` lacks what is of one selector only.
     ///
     /// # Errors
     /// The driver's.

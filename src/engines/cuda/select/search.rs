@@ -1,12 +1,12 @@
-//! A search by a selector: tile after tile of distances, and the selection of each.
+//! A search by a selector: tile after tile of distances, and the selection of each; or all queries at once, without a matrix.
 
 use std::ops::Range;
 
-use cudarc::driver::{CudaSlice, DevicePtrMut, DriverError};
+use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut, DriverError};
 
-use super::DeviceSelector;
 use super::interface::{COUNTS, Selection};
 use super::matrix::Matrix;
+use super::{DeviceSelector, Source};
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::device::memory::Memory;
 use crate::engines::cuda::device::points::{self, Form};
@@ -18,7 +18,8 @@ pub struct SelectSearch<'a> {
     cuda: &'a mut Cuda,
     kind: &'static Kind,
     memory: Memory,
-    matrix: Matrix,
+    /// None where the selector computes the distances itself.
+    matrix: Option<Matrix>,
     selector: Box<dyn DeviceSelector>,
     /// Whether the selection alone is timed.
     selection_only: bool,
@@ -36,19 +37,35 @@ impl<'a> SelectSearch<'a> {
         let (n, d, q) = (problem.n(), problem.dims(), problem.q());
         let mut selector = (kind.on_gpu)(cuda, &problem.shape(), parameters)?;
         let resolved = selector.parameters();
-        let how = resolved.get("distances").unwrap_or("registers");
-        let matrix = Matrix::new(cuda, how, n, q, selector.row_bytes());
-        let mut matrix = matrix.map_err(|why| EngineError::Unavailable { engine: kind.descriptor.id, why })?;
+        let source = selector.source();
+        let mut matrix = match source {
+            Source::Matrix => {
+                let how = resolved.get("distances").unwrap_or("registers");
+                let matrix = Matrix::new(cuda, how, n, q, selector.row_bytes());
+                Some(matrix.map_err(|why| EngineError::Unavailable { engine: kind.descriptor.id, why })?)
+            }
+            Source::OnTheFly { .. } => None,
+        };
+        let (form, floats, scratch) = match source {
+            Source::Matrix => (Form::Rows, points::row_floats(n, d, 1), 0),
+            Source::OnTheFly { layout, .. } => (layout.form(), layout.floats(), layout.scratch_floats()),
+        };
         let counts = 4 * COUNTS as usize * q.min(MAX_COUNTED_CHUNK);
-        let floats = points::row_floats(n, d, 1);
-        let extra = matrix.bytes() + selector.row_bytes() * matrix.rows + counts;
-        let mut memory = Memory::reserve(cuda, problem, Form::Rows, floats, extra as u64)?;
+        let tile = matrix.as_ref().map_or(0, |matrix| matrix.bytes() + selector.row_bytes() * matrix.rows);
+        let mut memory = Memory::reserve(cuda, problem, form, floats, (tile + 4 * scratch + counts) as u64)?;
         let stream = cuda.stream.clone();
-        let reserved = matrix.reserve(&stream).and_then(|()| selector.reserve(&stream, matrix.rows));
-        reserved.map_err(|error| cuda.failed(error))?;
-        memory
-            .upload(cuda, problem, |cuda, points| points::upload_rows(&cuda.stream, problem.points(), points))
-            .map_err(|error| cuda.failed(error))?;
+        if let Some(matrix) = &mut matrix {
+            let reserved = matrix.reserve(&stream).and_then(|()| selector.reserve(&stream, matrix.rows));
+            reserved.map_err(|error| cuda.failed(error))?;
+        }
+        let upload = |cuda: &mut Cuda, points: &mut CudaSlice<f32>| match source {
+            Source::Matrix => points::upload_rows(&cuda.stream, problem.points(), points),
+            Source::OnTheFly { layout, .. } => {
+                let mut scratch = cuda.stream.alloc_zeros::<f32>(scratch.max(1))?;
+                layout.upload(cuda, problem.points(), points, &mut scratch)
+            }
+        };
+        memory.upload(cuda, problem, upload).map_err(|error| cuda.failed(error))?;
         let selection_only = resolved.get("timed") == Some("selection");
         Ok(Self { cuda, kind, memory, matrix, selector, selection_only, counts: None, last: (0..0, Build::Timed) })
     }
@@ -64,23 +81,15 @@ impl<'a> SelectSearch<'a> {
         if !self.selection_only {
             self.memory.timer.start(stream)?;
         }
-        for first in queries.clone().step_by(self.matrix.rows) {
-            let count = self.matrix.rows.min(queries.end - first);
-            let distances = self.matrix.fill(stream, &self.memory, first, count)?;
+        let rows = self.matrix.as_ref().map_or(queries.len(), |matrix| matrix.rows);
+        for first in queries.clone().step_by(rows) {
+            let count = rows.min(queries.end - first);
             let counted = ((first - queries.start) * 4 * COUNTS as usize) as u64;
-            let memory = &mut self.memory;
-            let selection = Selection {
-                distances,
-                pitch: self.matrix.pitch as u64,
-                n: memory.n as u32,
-                k: memory.k as u32,
-                first_query: first as u32,
-                query_count: count as u32,
-                indices: memory.indices.device_ptr_mut(stream).0,
-                squared_distances: memory.squared_distances.device_ptr_mut(stream).0,
-                counts: self.counts.as_mut().map_or(0, |counts| counts.device_ptr_mut(stream).0 + counted),
-                ..Selection::default()
-            };
+            let mut selection = self.selection(first, count, counted);
+            if let Some(matrix) = &mut self.matrix {
+                selection.distances = matrix.fill(stream, &self.memory, first, count)?;
+                selection.pitch = matrix.pitch as u64;
+            }
             if self.selection_only {
                 self.memory.timer.start(stream)?;
             }
@@ -90,6 +99,25 @@ impl<'a> SelectSearch<'a> {
             }
         }
         if self.selection_only { Ok(selection_ms) } else { self.memory.timer.stop(stream) }
+    }
+
+    /// What a selector is told of a range of queries, whose counts lie so many bytes from the first on; the distances are not there yet.
+    fn selection(&mut self, first: usize, count: usize, counted: u64) -> Selection {
+        let (memory, stream) = (&mut self.memory, &self.cuda.stream);
+        Selection {
+            points: memory.points.floats.device_ptr(stream).0,
+            queries: memory.queries.device_ptr(stream).0,
+            q: memory.q as u32,
+            d: memory.d as u32,
+            n: memory.n as u32,
+            k: memory.k as u32,
+            first_query: first as u32,
+            query_count: count as u32,
+            indices: memory.indices.device_ptr_mut(stream).0,
+            squared_distances: memory.squared_distances.device_ptr_mut(stream).0,
+            counts: self.counts.as_mut().map_or(0, |counts| counts.device_ptr_mut(stream).0 + counted),
+            ..Selection::default()
+        }
     }
 }
 
@@ -107,11 +135,27 @@ impl Search for SelectSearch<'_> {
     }
 
     fn first_chunk(&self) -> usize {
-        self.chunk_unit()
+        match self.selector.source() {
+            Source::Matrix => self.chunk_unit(),
+            // Four blocks per multiprocessor.
+            Source::OnTheFly { queries, .. } => 4 * self.cuda.multiprocessors() as usize * queries,
+        }
     }
 
     fn chunk_unit(&self) -> usize {
-        self.matrix.rows.min(self.memory.q)
+        match (&self.matrix, self.selector.source()) {
+            (Some(matrix), _) => matrix.rows.min(self.memory.q),
+            (None, Source::OnTheFly { queries, .. }) => queries,
+            (None, Source::Matrix) => 1,
+        }
+    }
+
+    fn first_work(&self) -> u64 {
+        match self.selector.source() {
+            // A tile is smaller.
+            Source::Matrix => 2_000_000_000,
+            Source::OnTheFly { .. } => 200_000_000_000,
+        }
     }
 
     fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {

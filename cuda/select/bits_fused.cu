@@ -1,0 +1,29 @@
+// Entry points: select_bits_fused_k<K>_<build>, and what brings rows into windows. WARPSCOPE_K chooses what is compiled; WARPSCOPE_BUILDS is a
+// sum of 1 (timed) and 2 (counted).
+#include "direct/interface.cuh"
+#include "select/bits_fused.cuh"
+
+namespace warpscope::select {
+
+#define WARPSCOPE_ENTRY(K, BUILD, COUNTS)                                                                      \
+    extern "C" __global__ void __launch_bounds__(fused_warps(K) * WARP, K <= FUSED_FEW ? 3 : 6)                \
+        WARPSCOPE_BITS_FUSED_ENTRY(K, BUILD)(const __grid_constant__ Selection selection) {                    \
+        select_fused<K, COUNTS>(selection);                                                                    \
+    }
+// Expands its arguments before they are pasted.
+#define WARPSCOPE_KERNEL(K, BUILD, COUNTS) WARPSCOPE_ENTRY(K, BUILD, COUNTS)
+
+#if WARPSCOPE_BUILDS & 1
+WARPSCOPE_KERNEL(WARPSCOPE_K, timed, UncountedLists)
+
+// Brings rows into the order that the search wants, under the name by which the host's layout knows it. The grid may have any size.
+extern "C" __global__ void WARPSCOPE_GROUP_ROWS_ENTRY(const float* rows, float* windows, unsigned first_row, unsigned count, unsigned n, unsigned d,
+                                                      unsigned padded) {
+    group_rows<FUSED_POINTS>(rows, windows, first_row, count, n, d, padded);
+}
+#endif
+#if WARPSCOPE_BUILDS & 2
+WARPSCOPE_KERNEL(WARPSCOPE_K, counted, ListTally)
+#endif
+
+}  // namespace warpscope::select

@@ -1,0 +1,298 @@
+// Fused bitonic select: distances and selection in one kernel, without a matrix (Hanák 2023, §4.2). Twin of
+// src/engines/select/bits_fused.rs.
+//
+// Scope: a warp answers FUSED_QUERIES queries, a block those of its warps, which share the points: they pass through shared memory, FUSED_TILE
+// dimensions of a window of 256 at a time. A lane has the distances of 8 points to its warp's 8 queries in registers. Each query has its K
+// nearest, sorted, and a buffer of K candidates, both in shared memory. Where one buffer of a warp is full all of them are merged: sorted in
+// registers side by side, eight lanes a list, so that a network of K keys ends within a warp for any K.
+//
+// In the thesis all threads of a block share its queries and merge its lists. Here a query is one warp's alone: slots are taken in one order
+// without atomics, nobody waits for another warp's merges, and every build counts the same.
+//
+// The caller
+// - launches blocks of fused_warps(K) warps, all of which call, for queries from first_query rounded down to a multiple of FUSED_QUERIES on;
+// - has `selection.k` <= K, K a power of two from 8 on, and at least one point;
+// - holds the points in windows as group_rows<256> makes them, `padded` a multiple of FUSED_TILE.
+#pragma once
+
+#include "block/batches.cuh"
+#include "block/bitonic.cuh"
+#include "distance.cuh"
+#include "key.cuh"
+#include "select/interface.cuh"
+#include "warp/lanes.cuh"
+
+namespace warpscope::select {
+
+constexpr unsigned FUSED_POINTS = FUSED_GROUPS * WARP;  // of a window
+constexpr unsigned FUSED_SLICE = 32;                    // dimensions of the queries that are in shared memory together
+constexpr unsigned FUSED_LANES = 8;                     // that hold a list
+
+__host__ __device__ constexpr unsigned fused_warps(unsigned capacity) { return capacity <= FUSED_FEW ? FUSED_WARPS : FUSED_WARPS / 2; }
+
+// Nothing is added to the timed build.
+struct UncountedLists {
+    __device__ __forceinline__ void merge(bool) {}
+    __device__ __forceinline__ void candidates(unsigned) {}
+    __device__ __forceinline__ void write(unsigned*) const {}
+};
+
+// Lane i counts for query i of its warp.
+struct ListTally {
+    unsigned merges = 0, forced = 0, taken = 0;
+
+    __device__ __forceinline__ void merge(bool is_forced) { merges += 1, forced += is_forced; }
+    __device__ __forceinline__ void candidates(unsigned count) { taken += count; }
+    __device__ __forceinline__ void write(unsigned* counts) const { counts[0] = merges, counts[1] = forced, counts[2] = taken; }
+};
+
+// What a block keeps in shared memory: at most 48 KiB.
+template <unsigned K>
+struct FusedMemory {
+    static constexpr unsigned WARPS = fused_warps(K);
+    static constexpr unsigned SLOTS = K <= 32 ? 4 : 2;
+    static constexpr unsigned RING = WARPSCOPE_BULK_COPIES ? SLOTS : 1;
+
+    alignas(128) float ring[RING * FUSED_TILE * FUSED_POINTS];
+    alignas(16) float queries[WARPS][FUSED_SLICE][FUSED_QUERIES];
+    Key kept[WARPS][FUSED_QUERIES][K];
+    Key buffers[WARPS][FUSED_QUERIES][K];
+    block::Slot slots[SLOTS];
+};
+
+// The lists of a warp's queries.
+template <unsigned K, class Counts>
+struct FusedLists {
+    static constexpr unsigned T = K / FUSED_LANES;  // keys of a lane
+    using Network = block::Bitonic<static_cast<int>(T), static_cast<int>(FUSED_LANES)>;
+
+    const Selection& selection;
+    Key (&kept)[FUSED_QUERIES][K];
+    Key (&buffers)[FUSED_QUERIES][K];
+    unsigned first;  // of the queries
+    unsigned lane = warp::lane_id();
+    // Of query `lane`, in the first FUSED_QUERIES lanes: slots taken, what a candidate is below, and what was counted.
+    unsigned taken = 0;
+    Key limit;
+    Counts counts;
+    float bounds[FUSED_QUERIES];  // of each query what a candidate's distance is not above
+
+    __device__ __forceinline__ FusedLists(const Selection& selection, FusedMemory<K>& memory, unsigned warp, unsigned first)
+        : selection(selection), kept(memory.kept[warp]), buffers(memory.buffers[warp]), first(first) {
+        for (unsigned at = lane; at < FUSED_QUERIES * K; at += WARP) {
+            (&kept[0][0])[at] = PADDING;
+        }
+        limit = limit_of(PADDING);
+        set_bounds();
+    }
+
+    // What pads the last window is no candidate, and past the last query nothing is.
+    __device__ __forceinline__ Key limit_of(Key last) const {
+        return lane < FUSED_QUERIES && first + lane < selection.q ? min(last, key_of(infinite_distance(), 0)) : 0;
+    }
+
+    __device__ __forceinline__ void set_bounds() {
+#pragma unroll
+        for (unsigned i = 0; i < FUSED_QUERIES; ++i) {
+            bounds[i] = distance_of(__shfl_sync(ALL_LANES, limit, i));
+        }
+    }
+
+    // A lane's coordinates of query i; past the last query it is the last again.
+    __device__ __forceinline__ const float* query(unsigned i) const {
+        return selection.queries + static_cast<size_t>(min(first + i, selection.q - 1)) * selection.d;
+    }
+
+    // Where a lane's points are in a window: four neighbours, and four half a window further.
+    __device__ __forceinline__ unsigned place(unsigned item) const { return item / 4 * (FUSED_POINTS / 2) + lane * 4 + item % 4; }
+
+    // A window of points: acc[i][j] is the distance of query i and the point at place(j).
+    __device__ __forceinline__ void add(const float (&acc)[FUSED_QUERIES][FUSED_GROUPS], unsigned window) {
+        bool near = false;
+#pragma unroll
+        for (unsigned i = 0; i < FUSED_QUERIES; ++i) {
+#pragma unroll
+            for (unsigned j = 0; j < FUSED_GROUPS; ++j) {
+                near |= acc[i][j] <= bounds[i];
+            }
+        }
+        if (!__any_sync(ALL_LANES, near)) {
+            return;  // as most windows
+        }
+        unsigned long long waiting = 0;
+#pragma unroll
+        for (unsigned i = 0; i < FUSED_QUERIES; ++i) {
+            unsigned items = 0;
+#pragma unroll
+            for (unsigned j = 0; j < FUSED_GROUPS; ++j) {
+                items |= acc[i][j] <= bounds[i] ? 1u << j : 0;
+            }
+            waiting |= static_cast<unsigned long long>(items) << (i * FUSED_GROUPS);
+        }
+        while (__any_sync(ALL_LANES, (waiting = append(waiting, window)) != 0)) {
+            merge();
+        }
+    }
+
+    // Appends the candidates among what waits: of each query every lane's next one in a round, in the order of lanes. Returns what found no slot.
+    __device__ __forceinline__ unsigned long long append(unsigned long long waiting, unsigned window) {
+        unsigned long long left = 0;
+#pragma unroll 1
+        for (unsigned i = 0; i < FUSED_QUERIES; ++i) {
+            unsigned items = static_cast<unsigned>(waiting >> (i * FUSED_GROUPS)) & ((1u << FUSED_GROUPS) - 1);
+            unsigned used = __shfl_sync(ALL_LANES, taken, i), before = used;
+            Key below = __shfl_sync(ALL_LANES, limit, i);
+            bool full = false;
+            while (!full && __any_sync(ALL_LANES, items != 0)) {
+                unsigned item = items != 0 ? __ffs(items) - 1 : 0;
+                Key key = items != 0 ? key_at(i, window, place(item)) : PADDING;
+                bool candidate = key < below;
+                unsigned lanes = __ballot_sync(ALL_LANES, candidate);
+                unsigned slot = used + __popc(lanes & warp::lanes_below(lane));
+                if (candidate && slot < K) {
+                    buffers[i][slot] = key;
+                }
+                if (!candidate || slot < K) {
+                    items &= items - 1;
+                }
+                full = used + __popc(lanes) > K;
+                used = min(K, used + __popc(lanes));
+            }
+            left |= static_cast<unsigned long long>(items) << (i * FUSED_GROUPS);
+            if (lane == i) {
+                counts.candidates(used - before);
+                taken = used;
+            }
+        }
+        // Slots were written by other lanes than those that read them.
+        __syncwarp();
+        return left;
+    }
+
+    // A distance again, from global memory: it happens to few, and choosing one of the registers by number costs more.
+    __device__ __forceinline__ Key key_at(unsigned i, unsigned window, unsigned at) const {
+        unsigned padded = (selection.d + FUSED_TILE - 1) / FUSED_TILE * FUSED_TILE;
+        const float* column = selection.points + static_cast<size_t>(window) * padded * FUSED_POINTS + at;
+        return key_of(squared_distance_of_column(column, FUSED_POINTS, query(i), selection.d), window * FUSED_POINTS + at);
+    }
+
+    // Merges all buffers into what is kept, as many side by side as the warp's lanes hold.
+    __device__ __forceinline__ void merge() {
+        unsigned thread = lane % FUSED_LANES;
+        Network network{nullptr, thread};
+#pragma unroll 1
+        for (unsigned list = lane / FUSED_LANES; list < FUSED_QUERIES; list += WARP / FUSED_LANES) {
+            unsigned used = __shfl_sync(ALL_LANES, taken, list);
+            Key keys[T];
+#pragma unroll
+            for (unsigned i = 0; i < T; ++i) {
+                unsigned slot = i * FUSED_LANES + thread;
+                keys[i] = slot < used ? buffers[list][slot] : PADDING;
+            }
+            network.sort(keys, FUSED_LANES);
+            // min(i, K - 1 - i) with what was kept; what is left is bitonic.
+#pragma unroll
+            for (unsigned i = 0; i < T; ++i) {
+                Key other = kept[list][K - 1 - (thread * T + i)];
+                keys[i] = choose(other < keys[i], other, keys[i]);
+            }
+            network.merge(keys);
+            // What was read by others is written.
+            __syncwarp();
+#pragma unroll
+            for (unsigned i = 0; i < T; ++i) {
+                kept[list][thread * T + i] = keys[i];
+            }
+        }
+        counts.merge(taken < K);
+        taken = 0;
+        __syncwarp();
+        limit = limit_of(kept[lane % FUSED_QUERIES][selection.k - 1]);
+        set_bounds();
+    }
+
+    // Merges what is left in the buffers, and writes the answers of the range that was asked for.
+    __device__ __forceinline__ void finish() {
+        if (__any_sync(ALL_LANES, taken > 0)) {
+            merge();
+        }
+        auto is_asked = [&](unsigned i) { return first + i - selection.first_query < selection.query_count; };
+#pragma unroll 1
+        for (unsigned i = 0; i < FUSED_QUERIES; ++i) {
+            if (is_asked(i)) {
+                size_t row = static_cast<size_t>(first + i) * selection.k;
+                for (unsigned at = lane; at < selection.k; at += WARP) {
+                    selection.indices[row + at] = index_of(kept[i][at]);
+                    selection.squared_distances[row + at] = distance_of(kept[i][at]);
+                }
+            }
+        }
+        if (lane < FUSED_QUERIES && is_asked(lane)) {
+            counts.write(selection.counts + (first + lane - selection.first_query) * COUNTS);
+        }
+    }
+};
+
+// A dimension of a window: a lane's distances grow.
+__device__ __forceinline__ void add_dimension(float (&acc)[FUSED_QUERIES][FUSED_GROUPS], const float* points, const float* queries) {
+    float p[FUSED_GROUPS], q[FUSED_QUERIES];
+#pragma unroll
+    for (unsigned half = 0; half < 2; ++half) {
+        *reinterpret_cast<float4*>(p + half * 4) = *reinterpret_cast<const float4*>(points + half * (FUSED_POINTS / 2));
+        *reinterpret_cast<float4*>(q + half * 4) = *reinterpret_cast<const float4*>(queries + half * 4);
+    }
+#pragma unroll
+    for (unsigned i = 0; i < FUSED_QUERIES; ++i) {
+#pragma unroll
+        for (unsigned j = 0; j < FUSED_GROUPS; ++j) {
+            acc[i][j] = add_squared_difference(p[j], q[i], acc[i][j]);
+        }
+    }
+}
+
+template <unsigned K, class Counts>
+__device__ __forceinline__ void select_fused(const Selection& selection) {
+    using Memory = FusedMemory<K>;
+    static_assert(FUSED_QUERIES == 8 && FUSED_GROUPS == 8 && FUSED_SLICE % FUSED_TILE == 0, "a lane reads 8 and 8 floats as four times four");
+    __shared__ Memory memory;
+    unsigned warp = threadIdx.x / WARP, d = selection.d;
+    unsigned first = (selection.first_query / FUSED_QUERIES + blockIdx.x * Memory::WARPS + warp) * FUSED_QUERIES;
+    FusedLists<K, Counts> lists(selection, memory, warp, first);
+    auto& queries = memory.queries[warp];
+    unsigned tiles = (d + FUSED_TILE - 1) / FUSED_TILE, windows = (selection.n - 1) / FUSED_POINTS + 1;
+    block::Batches<FUSED_TILE * FUSED_POINTS, Memory::SLOTS, Memory::WARPS> batches(selection.points, windows * tiles, memory.ring, memory.slots);
+    for (unsigned window = 0; window < windows; ++window) {
+        float acc[FUSED_QUERIES][FUSED_GROUPS] = {};
+        for (unsigned tile = 0; tile < tiles; ++tile) {
+            unsigned begin = tile * FUSED_TILE;
+            // A slice of the queries; if it is all of them, once.
+            if (begin % FUSED_SLICE == 0 && (window == 0 || d > FUSED_SLICE)) {
+                // What a warp's lanes read, other lanes wrote: before the first read, and after the last.
+                __syncwarp();
+                for (unsigned at = lists.lane; at < FUSED_SLICE * FUSED_QUERIES; at += WARP) {
+                    unsigned i = at % FUSED_QUERIES, j = at / FUSED_QUERIES;
+                    queries[j][i] = begin + j < d ? lists.query(i)[begin + j] : 0.0f;
+                }
+                __syncwarp();
+            }
+            const float* points = batches.enter(window * tiles + tile) + lists.lane * 4;
+            const float(*slice)[FUSED_QUERIES] = queries + begin % FUSED_SLICE;
+            if (d - begin >= FUSED_TILE) {
+#pragma unroll
+                for (unsigned j = 0; j < FUSED_TILE; ++j) {
+                    add_dimension(acc, points + j * FUSED_POINTS, slice[j]);
+                }
+            } else {
+#pragma unroll 1
+                for (unsigned j = 0; j < d - begin; ++j) {
+                    add_dimension(acc, points + j * FUSED_POINTS, slice[j]);
+                }
+            }
+            batches.leave(window * tiles + tile);
+        }
+        lists.add(acc, window);
+    }
+    lists.finish();
+}
+
+}  // namespace warpscope::select

@@ -36,3 +36,29 @@ pub fn warp_select(shape: &Shape, device: DeviceKind) -> Cost {
         DeviceKind::Cpu => cost.search("queues", merges * capacity / rayon::current_num_threads() as f64, 4e-6),
     }
 }
+
+/// The cost of what every selector does first, with the distances.
+fn distances(shape: &Shape, device: DeviceKind) -> Cost {
+    let (n, q, d) = (shape.n as f64, shape.q as f64, shape.d as f64);
+    match device {
+        DeviceKind::Gpu => Cost::default().setup("allocation", 1.0, 1.0).setup("upload", n * d * 4.0, 1.5e-7).search("launch", 1.0, 0.02).search(
+            "distances",
+            n * q * (1.0 + d / 32.0),
+            2.2e-9,
+        ),
+        DeviceKind::Cpu => Cost::default().setup("groups", n * d, 5e-6).search("launch", 1.0, 0.02).search(
+            "distances",
+            n * q * (1.0 + d * 0.1) / rayon::current_num_threads() as f64,
+            1.2e-6,
+        ),
+    }
+}
+
+/// Keys of all rows are sorted.
+pub fn sort(shape: &Shape, device: DeviceKind) -> Cost {
+    let keys = shape.n as f64 * shape.q as f64;
+    match device {
+        DeviceKind::Gpu => distances(shape, device).search("sort", keys, 3e-8),
+        DeviceKind::Cpu => distances(shape, device).search("sort", keys / rayon::current_num_threads() as f64, 1.2e-5),
+    }
+}

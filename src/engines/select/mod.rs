@@ -8,6 +8,7 @@
 //! | `sample.rs` | `cuda/select/sample.cuh` |
 //! | `bits.rs` | `cuda/select/bits.cuh` |
 //! | `network.rs` | `cuda/warp/network.cuh` |
+//! | `sort.rs` | `cuda/select/sort.cuh` |
 //! | `warp_select.rs` | `cuda/select/warp_select.cuh` |
 //!
 //! Of the host alone: `engine.rs`, the engines on the CPU and their rows in the registry; `cost.rs`, their cost model.
@@ -20,9 +21,10 @@ mod cost;
 mod engine;
 mod network;
 mod sample;
+pub mod sort;
 pub mod warp_select;
 
-pub use engine::{BITS, BLOCK_SELECT, Kind, WARP_SELECT};
+pub use engine::{BITS, BLOCK_SELECT, Kind, SORT, WARP_SELECT};
 pub use sample::{MOST_MINIMA, Sample};
 
 use super::lockstep::Key;
@@ -62,4 +64,9 @@ pub trait Selector: Send + Sync {
 
     /// What its parameters resolved to.
     fn parameters(&self) -> Parameters;
+
+    /// Bytes of host memory that it takes for a row of n distances, beside those.
+    fn row_bytes(&self, _n: usize) -> usize {
+        0
+    }
 }

@@ -10,6 +10,7 @@ use super::bits::{self, Bits};
 use super::sort::{self, Sort};
 use super::warp_select::{self, WarpSelect};
 use super::{Counts, Selector, cost};
+use super::{multi_pass, radix_select, sample_select};
 use crate::engines::blocks::{Kept, answer_in_blocks};
 use crate::engines::cuda::{self, CudaSelect};
 use crate::engines::lockstep::distance::{GroupedPoints, squared_distances};
@@ -89,12 +90,37 @@ pub static BLOCK_SELECT: Descriptor = Descriptor {
     ..SELECTION
 };
 
+/// The registry's row for `sample-select`.
+pub static SAMPLE_SELECT: Descriptor = Descriptor {
+    id: EngineId::new("sample-select"),
+    about: "Sample select: splitters from a sample divide distances into buckets, pass after pass, until the k-th is found; for any k.",
+    source: "Ribizel and Anzt 2020; Hanák 2023, §3.7.1, §4.3",
+    limits: Limits { k: u32::MAX as usize, ..SELECTION.limits },
+    measures: &multi_pass::MEASURES,
+    parameters: &sample_select::PARAMETERS,
+    cost: cost::sample_select,
+    open: |device| open(device, &SAMPLE_SELECT_KIND),
+    ..SELECTION
+};
+
+/// The registry's row for `radix-select`.
+pub static RADIX_SELECT: Descriptor = Descriptor {
+    id: EngineId::new("radix-select"),
+    about: "Radix select: digits divide distances into buckets, the most significant first, until the k-th is found; for any k.",
+    source: "Alabi, Blanchard, Gordon and Steinbach 2012; Hanák 2023, §3.7.2",
+    limits: Limits { k: u32::MAX as usize, ..SELECTION.limits },
+    measures: &multi_pass::MEASURES,
+    parameters: &radix_select::PARAMETERS,
+    cost: cost::radix_select,
+    open: |device| open(device, &RADIX_SELECT_KIND),
+    ..SELECTION
+};
+
 /// The registry's row for `sort`.
 pub static SORT: Descriptor = Descriptor {
     id: EngineId::new("sort"),
     about: "A radix sort of all distances of a query: the baseline of every selection, for any k.",
     source: "Satish, Harris and Garland 2009; Hanák 2023, §3.4.3",
-    runs_on: &[DeviceKind::Cpu],
     limits: Limits { k: u32::MAX as usize, ..SELECTION.limits },
     measures: &sort::MEASURES,
     parameters: &sort::PARAMETERS,
@@ -114,10 +140,18 @@ static BLOCK_SELECT_KIND: Kind = Kind {
     on_gpu: cuda::load_block_select,
 };
 
-static SORT_KIND: Kind = Kind {
-    descriptor: &SORT,
-    selector: |shape, parameters| Box::new(Sort::new(shape, parameters)),
-    on_gpu: |_, _, _| Err(EngineError::Unavailable { engine: SORT.id, why: "it runs on the CPU alone".to_owned() }),
+static SORT_KIND: Kind = Kind { descriptor: &SORT, selector: |shape, parameters| Box::new(Sort::new(shape, parameters)), on_gpu: cuda::load_sort };
+
+static SAMPLE_SELECT_KIND: Kind = Kind {
+    descriptor: &SAMPLE_SELECT,
+    selector: |shape, parameters| Box::new(sample_select::sample_select(shape, parameters)),
+    on_gpu: cuda::load_sample_select,
+};
+
+static RADIX_SELECT_KIND: Kind = Kind {
+    descriptor: &RADIX_SELECT,
+    selector: |shape, parameters| Box::new(radix_select::radix_select(shape, parameters)),
+    on_gpu: cuda::load_radix_select,
 };
 
 fn open(device: DeviceId, kind: &'static Kind) -> Result<Box<dyn Engine>, EngineError> {

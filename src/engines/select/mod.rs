@@ -8,6 +8,9 @@
 //! | `sample.rs` | `cuda/select/sample.cuh` |
 //! | `bits.rs` | `cuda/select/bits.cuh` |
 //! | `network.rs` | `cuda/warp/network.cuh` |
+//! | `multi_pass.rs` | `cuda/select/multi_pass.cuh` |
+//! | `radix_select.rs` | `cuda/select/radix_select.cuh` |
+//! | `sample_select.rs` | `cuda/select/sample_select.cuh` |
 //! | `sort.rs` | `cuda/select/sort.cuh` |
 //! | `warp_select.rs` | `cuda/select/warp_select.cuh` |
 //!
@@ -19,12 +22,15 @@ mod bitonic;
 pub mod bits;
 mod cost;
 mod engine;
+pub mod multi_pass;
 mod network;
+pub mod radix_select;
 mod sample;
+pub mod sample_select;
 pub mod sort;
 pub mod warp_select;
 
-pub use engine::{BITS, BLOCK_SELECT, Kind, SORT, WARP_SELECT};
+pub use engine::{BITS, BLOCK_SELECT, Kind, RADIX_SELECT, SAMPLE_SELECT, SORT, WARP_SELECT};
 pub use sample::{MOST_MINIMA, Sample};
 
 use super::lockstep::Key;

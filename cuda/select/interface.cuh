@@ -15,6 +15,12 @@
 #define WARPSCOPE_THREAD_HEAP_ENTRY(PLACE, BUILD) select_heaps_##PLACE##_##BUILD
 #define WARPSCOPE_PARTIAL_BITONIC_ENTRY(K, BUILD) select_partial_bitonic_k##K##_##BUILD
 #define WARPSCOPE_MERGE_PATH_ENTRY(K, BUILD) select_merge_path_k##K##_##BUILD
+// BUILD is timed or counted; STEP is tally or sweep.
+#define WARPSCOPE_SORT_ROWS_ENTRY(BUILD) select_sort_rows_##BUILD
+#define WARPSCOPE_SORT_FOUND_ENTRY select_sort_found
+#define WARPSCOPE_SORT_QUERY_ENTRY(STEP) select_sort_query_##STEP
+#define WARPSCOPE_RADIX_SELECT_ENTRY(BUILD) select_radix_##BUILD
+#define WARPSCOPE_SAMPLE_SELECT_ENTRY(BUILD) select_sample_##BUILD
 #define WARPSCOPE_DISTANCES_ENTRY(KIND) select_distances_##KIND
 
 namespace warpscope::select {
@@ -66,6 +72,17 @@ constexpr unsigned PARTIAL_THREADS = 256;
 constexpr unsigned PATH_KEYS = 8;
 constexpr unsigned PATH_FEW_THREADS = 128;
 constexpr unsigned PATH_THREADS = 256;
+// Threads of a block that selects in several passes.
+constexpr unsigned PASS_THREADS = 512;
+// So many distances are sorted in a block; as many are sampled.
+constexpr unsigned FEW = 1024;
+// The most buckets that a sample divides into.
+constexpr unsigned MOST_BUCKETS = 256;
+
+// Threads of a block that sorts a row, one a digit, bits of a digit and passes.
+constexpr unsigned ROW_THREADS = 256;
+constexpr unsigned ROW_BITS = 8;
+constexpr unsigned ROW_PASSES = 4;
 
 // Threads of a block that computes distances, and the queries and points of its tile.
 constexpr unsigned DISTANCE_THREADS = 256;
@@ -115,6 +132,15 @@ struct Selection {
     unsigned buffer;           // keys of the buffer before it, a power of two from 32 on
     unsigned sorts;            // whether that is filled and sorted before it is emptied
     unsigned long long* heaps;  // k x query_count, of heaps in device memory: those of 32 queries beside one another
+};
+
+// The parameter of selectors that go over a row several times, and of the sort of rows.
+struct MultiPass {
+    Selection of;
+    unsigned* auxiliary;                 // query_count x auxiliary_words
+    unsigned long long auxiliary_words;  // of a row, a multiple of 4
+    unsigned stages;                     // 1: positions are moved along with distances; 2: they are not, and the row is read again
+    unsigned bits;                       // a pass divides into 2^bits
 };
 
 }  // namespace warpscope::select

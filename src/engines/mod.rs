@@ -34,6 +34,9 @@ pub static ENGINES: &[&Descriptor] = &[
     &select::THREAD_HEAP,
     &select::PARTIAL_BITONIC,
     &select::MERGE_PATH,
+    &select::SAMPLE_SELECT,
+    &select::RADIX_SELECT,
+    &select::SORT,
     &kdtree_threads::KDTREE_THREADS,
     &kdtree::KDTREE,
 ];

@@ -54,7 +54,7 @@ pub use kdtree::CudaKdTree;
 pub use peaks::peaks;
 pub use select::{
     CudaSelect, LoadSelector, load_bits, load_bits_fused, load_bits_global, load_block_select, load_merge_path, load_merge_queue,
-    load_partial_bitonic, load_thread_heap, load_warp_select,
+    load_partial_bitonic, load_radix_select, load_sample_select, load_sort, load_thread_heap, load_warp_select,
 };
 pub use split::{CudaSplit, SPLIT};
 pub use step::CudaStep;

@@ -74,8 +74,8 @@ impl FromPoints for BitsFused {
     }
 
     /// No namesake: of the host.
-    fn distances_of_thread(&self, _n: usize) -> usize {
-        QUERIES * POINTS
+    fn bytes_of_thread(&self, _n: usize) -> usize {
+        4 * QUERIES * POINTS
     }
 
     /// No namesake: an entry point there.

@@ -13,9 +13,11 @@ use super::merge_path::{self, MergePath};
 use super::merge_queue::{self, MergeQueue};
 use super::network::WARP;
 use super::partial_bitonic::{self, PartialBitonic};
+use super::sort::{self, Sort};
 use super::thread_heap::{self, ThreadHeap};
 use super::warp_select::{self, WarpSelect};
 use super::{Counts, FromPoints, Selector, cost};
+use super::{multi_pass, radix_select, sample_select};
 use crate::engines::blocks::{Kept, answer_in_blocks};
 use crate::engines::cuda::{self, CudaSelect};
 use crate::engines::lockstep::distance::{GroupedPoints, squared_distances};
@@ -196,6 +198,45 @@ pub static MERGE_PATH: Descriptor = Descriptor {
     ..SELECTION
 };
 
+/// The registry's row for `sample-select`.
+pub static SAMPLE_SELECT: Descriptor = Descriptor {
+    id: EngineId::new("sample-select"),
+    about: "Sample select: splitters from a sample divide distances into buckets, pass after pass, until the k-th is found; for any k.",
+    source: "Ribizel and Anzt 2020; Hanák 2023, §3.7.1, §4.3",
+    limits: Limits { k: u32::MAX as usize, ..SELECTION.limits },
+    measures: &multi_pass::MEASURES,
+    parameters: &sample_select::PARAMETERS,
+    cost: cost::sample_select,
+    open: |device| open(device, &SAMPLE_SELECT_KIND),
+    ..SELECTION
+};
+
+/// The registry's row for `radix-select`.
+pub static RADIX_SELECT: Descriptor = Descriptor {
+    id: EngineId::new("radix-select"),
+    about: "Radix select: digits divide distances into buckets, the most significant first, until the k-th is found; for any k.",
+    source: "Alabi, Blanchard, Gordon and Steinbach 2012; Hanák 2023, §3.7.2",
+    limits: Limits { k: u32::MAX as usize, ..SELECTION.limits },
+    measures: &multi_pass::MEASURES,
+    parameters: &radix_select::PARAMETERS,
+    cost: cost::radix_select,
+    open: |device| open(device, &RADIX_SELECT_KIND),
+    ..SELECTION
+};
+
+/// The registry's row for `sort`.
+pub static SORT: Descriptor = Descriptor {
+    id: EngineId::new("sort"),
+    about: "A radix sort of all distances of a query: the baseline of every selection, for any k.",
+    source: "Satish, Harris and Garland 2009; Hanák 2023, §3.4.3",
+    limits: Limits { k: u32::MAX as usize, ..SELECTION.limits },
+    measures: &sort::MEASURES,
+    parameters: &sort::PARAMETERS,
+    cost: cost::sort,
+    open: |device| open(device, &SORT_KIND),
+    ..SELECTION
+};
+
 static BITS_KIND: Kind = Kind { descriptor: &BITS, selector: |shape, parameters| Box::new(Bits::new(shape, parameters)), on_gpu: cuda::load_bits };
 
 static BITS_GLOBAL_KIND: Kind =
@@ -226,6 +267,20 @@ static PARTIAL_BITONIC_KIND: Kind = Kind {
 
 static MERGE_PATH_KIND: Kind =
     Kind { descriptor: &MERGE_PATH, selector: |shape, parameters| Box::new(MergePath::new(shape, parameters)), on_gpu: cuda::load_merge_path };
+
+static SORT_KIND: Kind = Kind { descriptor: &SORT, selector: |shape, parameters| Box::new(Sort::new(shape, parameters)), on_gpu: cuda::load_sort };
+
+static SAMPLE_SELECT_KIND: Kind = Kind {
+    descriptor: &SAMPLE_SELECT,
+    selector: |shape, parameters| Box::new(sample_select::sample_select(shape, parameters)),
+    on_gpu: cuda::load_sample_select,
+};
+
+static RADIX_SELECT_KIND: Kind = Kind {
+    descriptor: &RADIX_SELECT,
+    selector: |shape, parameters| Box::new(radix_select::radix_select(shape, parameters)),
+    on_gpu: cuda::load_radix_select,
+};
 
 fn open(device: DeviceId, kind: &'static Kind) -> Result<Box<dyn Engine>, EngineError> {
     match device {
@@ -259,8 +314,9 @@ impl Engine for Select {
         let there = problem.cache().get(DeviceId::Cpu, |_: &GroupedPoints<WARP>| true);
         let bytes = if there.is_some() { 0 } else { size_of_val(problem.points()) as u64 };
         let selector = (self.kind.selector)(&problem.shape(), parameters);
-        let distances = 4 * (selector.distances_of_thread(problem.n()) * rayon::current_num_threads()) as u64;
-        host_memory::check(problem, bytes + distances + (size_of::<Counts>() * problem.q()) as u64)?;
+        // Distances of each thread, and what becomes of them.
+        let rows = (selector.bytes_of_thread(problem.n()) * rayon::current_num_threads()) as u64;
+        host_memory::check(problem, bytes + rows + (size_of::<Counts>() * problem.q()) as u64)?;
         let start = Instant::now();
         let resident = there.is_some();
         let points = there.unwrap_or_else(|| {
@@ -309,8 +365,8 @@ impl<S: Selector> FromPoints for S {
         1
     }
 
-    fn distances_of_thread(&self, n: usize) -> usize {
-        n
+    fn bytes_of_thread(&self, n: usize) -> usize {
+        4 * n + self.row_bytes(n)
     }
 
     fn answer(&self, points: &GroupedPoints<WARP>, queries: &[&[f32]], put: &mut dyn FnMut(&[Key], Counts)) {

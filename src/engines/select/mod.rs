@@ -14,6 +14,10 @@
 //! | `runs.rs` | `cuda/warp/runs.cuh` |
 //! | `merge_queue.rs` | `cuda/select/merge_queue.cuh` |
 //! | `thread_heap.rs` | `cuda/select/thread_heap.cuh` |
+//! | `multi_pass.rs` | `cuda/select/multi_pass.cuh` |
+//! | `radix_select.rs` | `cuda/select/radix_select.cuh` |
+//! | `sample_select.rs` | `cuda/select/sample_select.cuh` |
+//! | `sort.rs` | `cuda/select/sort.cuh` |
 //! | `warp_select.rs` | `cuda/select/warp_select.cuh` |
 //! | `shared_bitonic.rs` | `cuda/block/shared_bitonic.cuh` |
 //! | `partial_bitonic.rs` | `cuda/select/partial_bitonic.cuh` |
@@ -32,15 +36,22 @@ mod cost;
 mod engine;
 pub mod merge_path;
 pub mod merge_queue;
+pub mod multi_pass;
 mod network;
 pub mod partial_bitonic;
+pub mod radix_select;
 mod runs;
 mod sample;
+pub mod sample_select;
 mod shared_bitonic;
+pub mod sort;
 pub mod thread_heap;
 pub mod warp_select;
 
-pub use engine::{BITS, BITS_FUSED, BITS_GLOBAL, BLOCK_SELECT, Kind, MERGE_PATH, MERGE_QUEUE, PARTIAL_BITONIC, THREAD_HEAP, WARP_SELECT};
+pub use engine::{
+    BITS, BITS_FUSED, BITS_GLOBAL, BLOCK_SELECT, Kind, MERGE_PATH, MERGE_QUEUE, PARTIAL_BITONIC, RADIX_SELECT, SAMPLE_SELECT, SORT, THREAD_HEAP,
+    WARP_SELECT,
+};
 pub use sample::{MOST_MINIMA, Sample};
 
 use super::lockstep::Key;
@@ -81,6 +92,11 @@ pub trait Selector: Send + Sync {
 
     /// What its parameters resolved to.
     fn parameters(&self) -> Parameters;
+
+    /// Bytes of host memory that it takes for a row of n distances, beside those.
+    fn row_bytes(&self, _n: usize) -> usize {
+        0
+    }
 }
 
 /// Finds the k nearest points of queries: a source of distances with a selector.
@@ -88,8 +104,8 @@ pub trait FromPoints: Send + Sync {
     /// Queries that are answered together, and of which the counts of each depend on the others.
     fn together(&self) -> usize;
 
-    /// Distances that a thread keeps at a time, of n points.
-    fn distances_of_thread(&self, n: usize) -> usize;
+    /// Bytes of host memory that a thread takes for n points.
+    fn bytes_of_thread(&self, n: usize) -> usize;
 
     /// Answers as many queries as are answered together, or fewer where they end; `put` takes k keys of each, and what was counted.
     fn answer(&self, points: &GroupedPoints<{ network::WARP }>, queries: &[&[f32]], put: &mut dyn FnMut(&[Key], Counts));

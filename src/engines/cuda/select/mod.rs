@@ -9,12 +9,13 @@
 //! | `bits_global.rs` | the launches of `bits-global` |
 //! | `interface.rs` | constants and structs shared by host and kernels |
 //! | `matrix.rs` | the tile, and the launches that fill it |
-//! | `merge_queue.rs` | the launches of `merge-queue` |
 //! | `merge_path.rs` | the launches of `merge-path` |
+//! | `merge_queue.rs` | the launches of `merge-queue` |
+//! | `multi_pass.rs` | the launches of `radix-select` and `sample-select` |
 //! | `partial_bitonic.rs` | the launches of `partial-bitonic` |
-//! | `search.rs` | a search: tile after tile |
-//! | `thread_heap.rs` | the launches of `thread-heap` |
 //! | `search.rs` | a search: tile after tile, or without a matrix |
+//! | `sort.rs` | the launches of `sort` |
+//! | `thread_heap.rs` | the launches of `thread-heap` |
 //! | `warp_select.rs` | the launches of `warp-select` and `block-select` |
 
 mod bits;
@@ -24,8 +25,10 @@ mod interface;
 mod matrix;
 mod merge_path;
 mod merge_queue;
+mod multi_pass;
 mod partial_bitonic;
 mod search;
+mod sort;
 mod thread_heap;
 mod warp_select;
 
@@ -39,7 +42,9 @@ pub use bits_global::load_bits_global;
 use interface::Selection;
 pub use merge_path::load_merge_path;
 pub use merge_queue::load_merge_queue;
+pub use multi_pass::{load_radix_select, load_sample_select};
 pub use partial_bitonic::load_partial_bitonic;
+pub use sort::load_sort;
 pub use thread_heap::load_thread_heap;
 pub use warp_select::{load_block_select, load_warp_select};
 
@@ -96,6 +101,19 @@ pub trait DeviceSelector {
     /// # Errors
     /// The driver's.
     fn launch(&mut self, stream: &Arc<CudaStream>, selection: Selection, build: Build) -> Result<(), DriverError>;
+
+    /// Whether something of each tile is left to [`DeviceSelector::finish`].
+    fn leaves_out(&self) -> bool {
+        false
+    }
+
+    /// Queues what is not timed of a tile that was launched.
+    ///
+    /// # Errors
+    /// The driver's.
+    fn finish(&mut self, _stream: &Arc<CudaStream>, _selection: Selection) -> Result<(), DriverError> {
+        Ok(())
+    }
 }
 
 /// A selector as an engine.

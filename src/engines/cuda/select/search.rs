@@ -77,13 +77,17 @@ impl<'a> SelectSearch<'a> {
             self.counts = None;
             self.counts = Some(stream.alloc_zeros(COUNTS as usize * queries.len())?);
         }
-        let mut selection_ms = 0.0;
-        if !self.selection_only {
+        // Where something is left out, each tile is timed by itself.
+        let (mut ms, in_tiles) = (0.0, self.selection_only || self.selector.leaves_out());
+        if !in_tiles {
             self.memory.timer.start(stream)?;
         }
         let rows = self.matrix.as_ref().map_or(queries.len(), |matrix| matrix.rows);
         for first in queries.clone().step_by(rows) {
             let count = rows.min(queries.end - first);
+            if in_tiles && !self.selection_only {
+                self.memory.timer.start(stream)?;
+            }
             let counted = ((first - queries.start) * 4 * COUNTS as usize) as u64;
             let mut selection = self.selection(first, count, counted);
             if let Some(matrix) = &mut self.matrix {
@@ -94,11 +98,12 @@ impl<'a> SelectSearch<'a> {
                 self.memory.timer.start(stream)?;
             }
             self.selector.launch(stream, selection, build)?;
-            if self.selection_only {
-                selection_ms += self.memory.timer.stop(stream)?;
+            if in_tiles {
+                ms += self.memory.timer.stop(stream)?;
             }
+            self.selector.finish(stream, selection)?;
         }
-        if self.selection_only { Ok(selection_ms) } else { self.memory.timer.stop(stream) }
+        if in_tiles { Ok(ms) } else { self.memory.timer.stop(stream) }
     }
 
     /// What a selector is told of a range of queries, whose counts lie so many bytes from the first on; the distances are not there yet.

@@ -8,6 +8,7 @@
 #define WARPSCOPE_BITS_BOUND_ENTRY select_bits_bound
 #define WARPSCOPE_WARP_SELECT_ENTRY(K, BUILD) select_warps_k##K##_##BUILD
 #define WARPSCOPE_BLOCK_SELECT_ENTRY(K, BUILD) select_blocks_k##K##_##BUILD
+// KIND is naive, tiles, registers, expanded, norms, complete or wrong.
 #define WARPSCOPE_DISTANCES_ENTRY(KIND) select_distances_##KIND
 
 namespace warpscope::select {
@@ -44,6 +45,30 @@ struct Distances {
     unsigned query_count;
     float* distances;          // query_count x pitch, row-major: squared, and infinite from n on
     unsigned long long pitch;  // floats from one query to the next, a multiple of 4
+    const float* point_norms;  // pitch, of the expanded form: squared
+    const float* query_norms;  // q, as above
+};
+
+// The parameter of the kernel that makes squared norms.
+struct Norms {
+    const float* rows;  // count x d, row-major
+    unsigned count;
+    unsigned d;
+    float* norms;  // count
+};
+
+// The parameter of the kernel that holds what the expanded form finds against the neighbours.
+struct Comparison {
+    const float* points;   // n x d, row-major
+    const float* queries;  // q x d, row-major
+    unsigned d;
+    unsigned k;
+    unsigned first_query;
+    unsigned query_count;
+    const unsigned* found;           // query_count x k, row-major: what the expanded form finds
+    const unsigned* indices;         // q x k, row-major: the neighbours
+    const float* squared_distances;  // q x k, row-major
+    unsigned* counts;                // query_count x COUNTS
 };
 
 // The parameter of every selector: the k smallest of each row of a matrix.

@@ -28,6 +28,7 @@ pub static ENGINES: &[&Descriptor] = &[
     &select::BITS,
     &select::WARP_SELECT,
     &select::BLOCK_SELECT,
+    &select::DISTANCES_ALONE,
     &kdtree_threads::KDTREE_THREADS,
     &kdtree::KDTREE,
 ];

@@ -5,24 +5,28 @@
 //! | here | there |
 //! |---|---|
 //! | `bitonic.rs` | `cuda/block/bitonic.cuh` |
+//! | `expanded.rs` | `cuda/select/expanded.cuh` |
 //! | `sample.rs` | `cuda/select/sample.cuh` |
 //! | `bits.rs` | `cuda/select/bits.cuh` |
 //! | `network.rs` | `cuda/warp/network.cuh` |
 //! | `warp_select.rs` | `cuda/select/warp_select.cuh` |
 //!
-//! Of the host alone: `engine.rs`, the engines on the CPU and their rows in the registry; `cost.rs`, their cost model.
+//! Of the host alone: `engine.rs`, the engines on the CPU and their rows in the registry; `distances.rs`, the engine that times the distances
+//! alone; `cost.rs`, their cost model.
 //!
 //! A selector is a [`Selector`], made of a problem's sizes and of parameters, and a row in `engine.rs`.
 
 mod bitonic;
 pub mod bits;
 mod cost;
+pub mod distances;
 mod engine;
+mod expanded;
 mod network;
 mod sample;
 pub mod warp_select;
 
-pub use engine::{BITS, BLOCK_SELECT, Kind, WARP_SELECT};
+pub use engine::{BITS, BLOCK_SELECT, DISTANCES_ALONE, Kind, WARP_SELECT};
 pub use sample::{MOST_MINIMA, Sample};
 
 use super::lockstep::Key;

@@ -5,12 +5,16 @@
 //! | file | holds |
 //! |---|---|
 //! | `bits.rs` | the launches of `bits` |
+//! | `distances.rs` | the engine `distances`, which times the filling of the matrix alone |
+//! | `expanded.rs` | the expanded form of the distances, by cuBLAS or a kernel of ours, and what it gets wrong |
 //! | `interface.rs` | constants and structs shared by host and kernels |
 //! | `matrix.rs` | the tile, and the launches that fill it |
 //! | `search.rs` | a search: tile after tile |
 //! | `warp_select.rs` | the launches of `warp-select` and `block-select` |
 
 mod bits;
+mod distances;
+mod expanded;
 mod interface;
 mod matrix;
 mod search;
@@ -21,7 +25,10 @@ use std::sync::Arc;
 use cudarc::driver::{CudaStream, DriverError};
 
 pub use bits::load_bits;
+pub use distances::load_distances;
+use expanded::Expanded;
 use interface::Selection;
+use matrix::Kernel;
 pub use warp_select::{load_block_select, load_warp_select};
 
 use super::Cuda;
@@ -43,6 +50,11 @@ pub trait DeviceSelector {
     /// What its parameters resolved to.
     fn parameters(&self) -> Parameters;
 
+    /// How the search fills its matrix, and what of it is timed. It is asked once.
+    fn frame(&mut self) -> Frame {
+        Frame::of(&self.parameters())
+    }
+
     /// Bytes of device memory that it needs for each row of a tile.
     fn row_bytes(&self) -> usize;
 
@@ -57,6 +69,33 @@ pub trait DeviceSelector {
     /// # Errors
     /// The driver's.
     fn launch(&mut self, stream: &Arc<CudaStream>, selection: Selection, build: Build) -> Result<(), DriverError>;
+}
+
+/// What a search's time is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timed {
+    All,
+    Selection,
+    Distances,
+}
+
+/// How a search fills its matrix, and what of it is timed.
+pub struct Frame {
+    /// How the matrix is filled from which the answers are.
+    kernel: Kernel,
+    timed: Timed,
+    /// What fills the matrix in the time that counts, if it is not `kernel`.
+    expanded: Option<Expanded>,
+    /// Why that is not as was asked for.
+    note: Option<String>,
+}
+
+impl Frame {
+    /// What the parameters that every selector has say.
+    fn of(resolved: &Parameters) -> Self {
+        let timed = if resolved.get("timed") == Some("selection") { Timed::Selection } else { Timed::All };
+        Self { kernel: Kernel::named(resolved.get("distances").unwrap_or_default()), timed, expanded: None, note: None }
+    }
 }
 
 /// A selector as an engine.

@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use cudarc::driver::{CudaSlice, DevicePtrMut, DriverError};
 
-use super::DeviceSelector;
+use super::expanded::Expanded;
 use super::interface::{COUNTS, Selection};
 use super::matrix::Matrix;
+use super::{DeviceSelector, Frame, Timed};
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::device::memory::Memory;
 use crate::engines::cuda::device::points::{self, Form};
@@ -20,8 +21,10 @@ pub struct SelectSearch<'a> {
     memory: Memory,
     matrix: Matrix,
     selector: Box<dyn DeviceSelector>,
-    /// Whether the selection alone is timed.
-    selection_only: bool,
+    timed: Timed,
+    /// What fills the tile first, in the time that counts.
+    expanded: Option<Expanded>,
+    note: Option<String>,
     counts: Option<CudaSlice<u32>>,
     /// Queries and build of the last search.
     last: (Range<usize>, Build),
@@ -35,22 +38,24 @@ impl<'a> SelectSearch<'a> {
     pub fn new(cuda: &'a mut Cuda, kind: &'static Kind, problem: &Problem, parameters: &Parameters) -> Result<Self, EngineError> {
         let (n, d, q) = (problem.n(), problem.dims(), problem.q());
         let mut selector = (kind.on_gpu)(cuda, &problem.shape(), parameters)?;
-        let resolved = selector.parameters();
-        let how = resolved.get("distances").unwrap_or("registers");
-        let matrix = Matrix::new(cuda, how, n, q, selector.row_bytes());
+        let Frame { kernel, timed, mut expanded, note } = selector.frame();
+        let matrix = Matrix::new(cuda, kernel, n, q, selector.row_bytes());
         let mut matrix = matrix.map_err(|why| EngineError::Unavailable { engine: kind.descriptor.id, why })?;
         let counts = 4 * COUNTS as usize * q.min(MAX_COUNTED_CHUNK);
         let floats = points::row_floats(n, d, 1);
-        let extra = matrix.bytes() + selector.row_bytes() * matrix.rows + counts;
+        let of_expanded = expanded.as_ref().map_or(0, |expanded| expanded.bytes(&matrix, q, problem.k()));
+        let extra = matrix.bytes() + selector.row_bytes() * matrix.rows + counts + of_expanded;
         let mut memory = Memory::reserve(cuda, problem, Form::Rows, floats, extra as u64)?;
         let stream = cuda.stream.clone();
         let reserved = matrix.reserve(&stream).and_then(|()| selector.reserve(&stream, matrix.rows));
         reserved.map_err(|error| cuda.failed(error))?;
+        if let Some(expanded) = &mut expanded {
+            expanded.reserve(&stream, &matrix, q, problem.k()).map_err(|error| cuda.failed(error))?;
+        }
         memory
             .upload(cuda, problem, |cuda, points| points::upload_rows(&cuda.stream, problem.points(), points))
             .map_err(|error| cuda.failed(error))?;
-        let selection_only = resolved.get("timed") == Some("selection");
-        Ok(Self { cuda, kind, memory, matrix, selector, selection_only, counts: None, last: (0..0, Build::Timed) })
+        Ok(Self { cuda, kind, memory, matrix, selector, timed, expanded, note, counts: None, last: (0..0, Build::Timed) })
     }
 
     fn launch(&mut self, queries: &Range<usize>, build: Build) -> Result<f64, DriverError> {
@@ -60,13 +65,29 @@ impl<'a> SelectSearch<'a> {
             self.counts = None;
             self.counts = Some(stream.alloc_zeros(COUNTS as usize * queries.len())?);
         }
-        let mut selection_ms = 0.0;
-        if !self.selection_only {
+        let (timed, mut part_ms) = (self.timed, 0.0);
+        if timed == Timed::All {
             self.memory.timer.start(stream)?;
         }
         for first in queries.clone().step_by(self.matrix.rows) {
             let count = self.matrix.rows.min(queries.end - first);
-            let distances = self.matrix.fill(stream, &self.memory, first, count)?;
+            if timed == Timed::Distances {
+                self.memory.timer.start(stream)?;
+            }
+            let distances = match &mut self.expanded {
+                Some(expanded) => {
+                    if first == queries.start {
+                        expanded.fill_norms(stream, &self.memory)?;
+                    }
+                    let tile = self.matrix.tile(stream, &self.memory, first, count);
+                    expanded.fill(stream, &tile, build)?;
+                    tile.distances
+                }
+                None => self.matrix.fill(stream, &self.memory, first, count)?,
+            };
+            if timed == Timed::Distances {
+                part_ms += self.memory.timer.stop(stream)?;
+            }
             let counted = ((first - queries.start) * 4 * COUNTS as usize) as u64;
             let memory = &mut self.memory;
             let selection = Selection {
@@ -81,15 +102,25 @@ impl<'a> SelectSearch<'a> {
                 counts: self.counts.as_mut().map_or(0, |counts| counts.device_ptr_mut(stream).0 + counted),
                 ..Selection::default()
             };
-            if self.selection_only {
+            if let Some(expanded) = &mut self.expanded {
+                if build == Build::Counted {
+                    self.selector.launch(stream, expanded.selection(stream, selection), Build::Timed)?;
+                }
+                // Answers are of distances by the rule.
+                self.matrix.fill(stream, &self.memory, first, count)?;
+            }
+            if timed == Timed::Selection {
                 self.memory.timer.start(stream)?;
             }
             self.selector.launch(stream, selection, build)?;
-            if self.selection_only {
-                selection_ms += self.memory.timer.stop(stream)?;
+            if timed == Timed::Selection {
+                part_ms += self.memory.timer.stop(stream)?;
+            }
+            if let (Some(expanded), Build::Counted) = (&mut self.expanded, build) {
+                expanded.count_wrong(stream, &self.memory, &selection)?;
             }
         }
-        if self.selection_only { Ok(selection_ms) } else { self.memory.timer.stop(stream) }
+        if timed == Timed::All { self.memory.timer.stop(stream) } else { Ok(part_ms) }
     }
 }
 
@@ -104,6 +135,10 @@ impl Search for SelectSearch<'_> {
 
     fn parameters(&self) -> Parameters {
         self.selector.parameters()
+    }
+
+    fn note(&self) -> Option<String> {
+        self.note.clone()
     }
 
     fn first_chunk(&self) -> usize {

@@ -3,6 +3,7 @@
 
 mod blocks;
 pub mod cuda;
+pub mod gemm_heap;
 mod host_memory;
 pub mod index;
 pub mod kdtree;
@@ -29,6 +30,7 @@ pub static ENGINES: &[&Descriptor] = &[
     &select::WARP_SELECT,
     &select::BLOCK_SELECT,
     &select::DISTANCES_ALONE,
+    &gemm_heap::GEMM_HEAP,
     &kdtree_threads::KDTREE_THREADS,
     &kdtree::KDTREE,
 ];

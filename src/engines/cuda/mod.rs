@@ -19,8 +19,8 @@
 //! | `trace/` | one query's search, recorded by the GPU event by event |
 //! | `tune.rs` | searches for the fastest policy on a device |
 //!
-//! All unsafe code is here: the driver is called through `cudarc`, whose safe layer covers memory, streams and events;
-//! launches and NVRTC are inherently unsafe.
+//! All unsafe code of the engines is here, but for one call (`gemm_heap/product.rs`): the driver is called through `cudarc`, whose safe
+//! layer covers memory, streams and events; launches, cuBLAS and NVRTC are inherently unsafe.
 
 mod cost;
 mod device;

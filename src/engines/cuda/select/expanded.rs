@@ -45,8 +45,7 @@ impl Expanded {
     /// Why a kernel is not there.
     pub fn new(cuda: &mut Cuda, blas: Option<CudaBlas>) -> Result<Self, String> {
         let mut function = |name: &str| cuda.kernels.function(Unit::new(super::DISTANCES, 0, 0), &distances_entry(name));
-        let [norms, product, complete, wrong] =
-            [function("norms")?, function("expanded")?, function("complete")?, function("wrong")?];
+        let [norms, product, complete, wrong] = [function("norms")?, function("expanded")?, function("complete")?, function("wrong")?];
         Ok(Self { norms, product, complete, wrong, blas, buffers: None })
     }
 

@@ -5,9 +5,10 @@
 namespace warpscope::select {
 
 // Two blocks of register tiles fit a multiprocessor, if they have no more than 128 registers a thread.
-#define WARPSCOPE_KERNEL(KIND, PARAMETER, BLOCKS)                                                                                              \
-    extern "C" __global__ void __launch_bounds__(DISTANCE_THREADS, BLOCKS) WARPSCOPE_DISTANCES_ENTRY(KIND)(const __grid_constant__ PARAMETER of) { \
-        distances_##KIND(of);                                                                                                                  \
+#define WARPSCOPE_KERNEL(KIND, PARAMETER, BLOCKS)                               \
+    extern "C" __global__ void __launch_bounds__(DISTANCE_THREADS, BLOCKS)      \
+        WARPSCOPE_DISTANCES_ENTRY(KIND)(const __grid_constant__ PARAMETER of) { \
+        distances_##KIND(of);                                                   \
     }
 
 WARPSCOPE_KERNEL(naive, Distances, 1)

@@ -22,7 +22,9 @@ __device__ __forceinline__ float expanded(float product, float point_norm, float
 struct Products {
     static constexpr bool HAS_NORMS = true;
     static __device__ __forceinline__ float add(float p, float q, float acc) { return __fmaf_rn(p, q, acc); }
-    static __device__ __forceinline__ float finish(float acc, float point_norm, float query_norm) { return expanded(acc, point_norm, query_norm); }
+    static __device__ __forceinline__ float finish(float acc, float point_norm, float query_norm) {
+        return expanded(acc, point_norm, query_norm);
+    }
 };
 
 __device__ __forceinline__ void distances_expanded(const Distances& tile) { register_tiles<Products>(tile); }

@@ -42,13 +42,15 @@ constexpr int DEPTH = 8;
 static_assert(SIDE / EACH * (SIDE / EACH) == DISTANCE_THREADS, "a thread for each 8 x 8 pairs");
 static_assert(SIDE * DEPTH == DISTANCE_THREADS * 4, "a thread brings four values of a slice");
 
-// Two slices of points or queries. Four columns more, so that the two halves of a warp, which write dimensions four apart, hit different banks.
+// Two slices of points or queries. Four columns more, so that the threads of a warp, half of which write dimensions four further, hit
+// different banks.
 using Slices = float[2][DEPTH][SIDE + 4];
 
-// Adds all dimensions to the thread's pairs, of points from x on and queries from y on. It brings rows `point` and `query` for all.
+// Adds all dimensions to the thread's pairs, of points from x on and queries from y on. It brings its share of
+// the rows `point` and `query` for all.
 template <class Sum, bool IN_FOURS>
-__device__ __forceinline__ void add_dimensions(float (&acc)[EACH][EACH], Slices& points, Slices& queries, const float* point, const float* query,
-                                               unsigned x, unsigned y, unsigned d) {
+__device__ __forceinline__ void add_dimensions(float (&acc)[EACH][EACH], Slices& points, Slices& queries, const float* point,
+                                               const float* query, unsigned x, unsigned y, unsigned d) {
     int row = threadIdx.x / 2, column = threadIdx.x % 2 * 4;
     // Dimensions from the slice on.
     int left = static_cast<int>(d);

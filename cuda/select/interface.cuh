@@ -21,6 +21,7 @@
 #define WARPSCOPE_SORT_QUERY_ENTRY(STEP) select_sort_query_##STEP
 #define WARPSCOPE_RADIX_SELECT_ENTRY(BUILD) select_radix_##BUILD
 #define WARPSCOPE_SAMPLE_SELECT_ENTRY(BUILD) select_sample_##BUILD
+// KIND is naive, tiles, registers, expanded, norms, complete or wrong.
 #define WARPSCOPE_DISTANCES_ENTRY(KIND) select_distances_##KIND
 
 namespace warpscope::select {
@@ -100,6 +101,30 @@ struct Distances {
     unsigned query_count;
     float* distances;          // query_count x pitch, row-major: squared, and infinite from n on
     unsigned long long pitch;  // floats from one query to the next, a multiple of 4
+    const float* point_norms;  // pitch, of the expanded form: squared
+    const float* query_norms;  // q, as above
+};
+
+// The parameter of the kernel that makes squared norms.
+struct Norms {
+    const float* rows;  // count x d, row-major
+    unsigned count;
+    unsigned d;
+    float* norms;  // count
+};
+
+// The parameter of the kernel that holds what the expanded form finds against the neighbours.
+struct Comparison {
+    const float* points;   // n x d, row-major
+    const float* queries;  // q x d, row-major
+    unsigned d;
+    unsigned k;
+    unsigned first_query;
+    unsigned query_count;
+    const unsigned* found;           // query_count x k, row-major: what the expanded form finds
+    const unsigned* indices;         // q x k, row-major: the neighbours
+    const float* squared_distances;  // q x k, row-major
+    unsigned* counts;                // query_count x COUNTS
 };
 
 // The parameter of every selector: the k smallest of each row of a matrix.

@@ -3,6 +3,7 @@
 
 mod blocks;
 pub mod cuda;
+pub mod gemm_heap;
 mod host_memory;
 pub mod index;
 pub mod kdtree;
@@ -37,6 +38,8 @@ pub static ENGINES: &[&Descriptor] = &[
     &select::SAMPLE_SELECT,
     &select::RADIX_SELECT,
     &select::SORT,
+    &select::DISTANCES_ALONE,
+    &gemm_heap::GEMM_HEAP,
     &kdtree_threads::KDTREE_THREADS,
     &kdtree::KDTREE,
 ];

@@ -20,6 +20,14 @@ pub fn squared_distances(points: &[f32], query: &[f32], positions: &[u32], dista
     }
 }
 
+/// The largest exact squared distance of a point whose reported squared distance is at most `squared_distance`.
+///
+/// The rule's rounding errors are doubled to cover the errors of f64 and second-order terms.
+pub fn reach(squared_distance: f32, dims: usize) -> f64 {
+    let dims = dims as f64;
+    f64::from(squared_distance) * (1.0 + 2.0 * (dims + 2.0) * 2f64.powi(-24)) + dims * 2f64.powi(-149)
+}
+
 /// Whether this processor has the fused multiply-add that [`squared_distances`] relies on for speed.
 pub fn in_hardware() -> bool {
     #[cfg(target_arch = "x86_64")]

@@ -19,8 +19,8 @@
 //! | `trace/` | one query's search, recorded by the GPU event by event |
 //! | `tune.rs` | searches for the fastest policy on a device |
 //!
-//! All unsafe code is here: the driver is called through `cudarc`, whose safe layer covers memory, streams and events;
-//! launches and NVRTC are inherently unsafe.
+//! All unsafe code of the engines is here, but for one call (`gemm_heap/product.rs`): the driver is called through `cudarc`, whose safe
+//! layer covers memory, streams and events; launches, cuBLAS and NVRTC are inherently unsafe.
 
 mod cost;
 mod device;
@@ -53,7 +53,7 @@ pub use index::CudaBvh;
 pub use kdtree::CudaKdTree;
 pub use peaks::peaks;
 pub use select::{
-    CudaSelect, LoadSelector, load_bits, load_bits_fused, load_bits_global, load_block_select, load_merge_path, load_merge_queue,
+    CudaSelect, LoadSelector, load_bits, load_bits_fused, load_bits_global, load_block_select, load_distances, load_merge_path, load_merge_queue,
     load_partial_bitonic, load_radix_select, load_sample_select, load_sort, load_thread_heap, load_warp_select,
 };
 pub use split::{CudaSplit, SPLIT};

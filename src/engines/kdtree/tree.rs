@@ -17,7 +17,7 @@ use kiddo::{ImmutableKdTree, SquaredEuclidean};
 
 use super::sites::Sites;
 use crate::knn::Problem;
-use crate::knn::distance::squared_distances;
+use crate::knn::distance::{reach, squared_distances};
 
 /// The largest number of dimensions that trees are compiled for. Smaller ones are padded with zeros, which add nothing to
 /// a distance but waste one level of the tree in that many; from 16 on no tree is deep enough for that to happen.
@@ -169,14 +169,6 @@ impl<const D: usize> Tree for Sized<D> {
         });
         report(&mut sites);
     }
-}
-
-/// The largest exact squared distance of a point whose reported squared distance is at most `squared_distance`.
-///
-/// The rule's rounding errors are doubled to cover the errors of f64 and second-order terms.
-fn reach(squared_distance: f32, dims: usize) -> f64 {
-    let dims = dims as f64;
-    f64::from(squared_distance) * (1.0 + 2.0 * (dims + 2.0) * 2f64.powi(-24)) + dims * 2f64.powi(-149)
 }
 
 /// A row padded with zeros to D values.

@@ -22,5 +22,6 @@ mod traverse;
 mod tree;
 
 pub use engine::{KDTREE_THREADS, MEASURES, MOST_DIMS};
+pub(super) use heap::Heap;
 pub use traverse::Visits;
 pub use tree::Tree;

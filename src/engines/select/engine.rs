@@ -9,9 +9,9 @@ use multiversion::multiversion;
 use super::bits::{self, Bits};
 use super::bits_fused::{self, BitsFused};
 use super::bits_global::{self, BitsGlobal};
+use super::distances::{self, DistancesAlone};
 use super::merge_path::{self, MergePath};
 use super::merge_queue::{self, MergeQueue};
-use super::network::WARP;
 use super::partial_bitonic::{self, PartialBitonic};
 use super::sort::{self, Sort};
 use super::thread_heap::{self, ThreadHeap};
@@ -237,6 +237,25 @@ pub static SORT: Descriptor = Descriptor {
     ..SELECTION
 };
 
+/// The registry's row for `distances`.
+pub static DISTANCES_ALONE: Descriptor = Descriptor {
+    id: EngineId::new("distances"),
+    about: "The distances alone: how long the matrix takes by several kernels, and what its expanded form gets wrong; bits answers, untimed.",
+    source: "Hanák 2023, §3.3 and §5.2",
+    limits: Limits { k: distances::MOST_K, ..SELECTION.limits },
+    measures: &distances::MEASURES,
+    parameters: &distances::PARAMETERS,
+    // The expanded form computes products.
+    distances: |n, parameters, _| distances::is_exact(distances::kernel_of(parameters)).then_some(n as f64),
+    open: |device| match device {
+        DeviceId::Cpu => Ok(Box::new(DistancesAlone { kind: &DISTANCES_KIND })),
+        DeviceId::Gpu(_) => open(device, &DISTANCES_KIND),
+    },
+    ..SELECTION
+};
+
+static DISTANCES_KIND: Kind = Kind { descriptor: &DISTANCES_ALONE, on_gpu: cuda::load_distances, ..BITS_KIND };
+
 static BITS_KIND: Kind = Kind { descriptor: &BITS, selector: |shape, parameters| Box::new(Bits::new(shape, parameters)), on_gpu: cuda::load_bits };
 
 static BITS_GLOBAL_KIND: Kind =
@@ -289,6 +308,9 @@ fn open(device: DeviceId, kind: &'static Kind) -> Result<Box<dyn Engine>, Engine
     }
 }
 
+/// Lanes of a group of points.
+pub const GROUP: usize = 32;
+
 /// Queries per parallel work item, where they are not answered together.
 const BLOCK: usize = 4;
 
@@ -311,30 +333,37 @@ impl Engine for Select {
     }
 
     fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
-        let there = problem.cache().get(DeviceId::Cpu, |_: &GroupedPoints<WARP>| true);
-        let bytes = if there.is_some() { 0 } else { size_of_val(problem.points()) as u64 };
         let selector = (self.kind.selector)(&problem.shape(), parameters);
         // Distances of each thread, and what becomes of them.
         let rows = (selector.bytes_of_thread(problem.n()) * rayon::current_num_threads()) as u64;
-        host_memory::check(problem, bytes + rows + (size_of::<Counts>() * problem.q()) as u64)?;
-        let start = Instant::now();
-        let resident = there.is_some();
-        let points = there.unwrap_or_else(|| {
-            let points = Arc::new(GroupedPoints::new(problem.points(), problem.dims()));
-            problem.cache().insert(DeviceId::Cpu, Arc::clone(&points));
-            points
-        });
-        let upload_ms = (!resident).then(|| start.elapsed().as_secs_f64() * 1e3);
+        let (points, upload_ms) = grouped(problem, rows + (size_of::<Counts>() * problem.q()) as u64)?;
         let neighbors = Neighbors::unanswered(problem.q(), problem.k());
         Ok(Box::new(SelectSearch { kind: self.kind, problem, points, upload_ms, selector, neighbors, kept: Kept::default() }))
     }
+}
+
+/// A problem's points in groups, which are kept with them, and the milliseconds of grouping them, unless they were there. `extra`: the bytes
+/// that the search will take beside them.
+///
+/// # Errors
+/// [`EngineError::HostMemory`].
+pub fn grouped(problem: &Problem, extra: u64) -> Result<(Arc<GroupedPoints<GROUP>>, Option<f64>), EngineError> {
+    let there = problem.cache().get(DeviceId::Cpu, |_: &GroupedPoints<GROUP>| true);
+    host_memory::check(problem, extra + if there.is_some() { 0 } else { size_of_val(problem.points()) as u64 })?;
+    if let Some(points) = there {
+        return Ok((points, None));
+    }
+    let start = Instant::now();
+    let points = Arc::new(GroupedPoints::new(problem.points(), problem.dims()));
+    problem.cache().insert(DeviceId::Cpu, Arc::clone(&points));
+    Ok((points, Some(start.elapsed().as_secs_f64() * 1e3)))
 }
 
 /// A problem, and its points.
 struct SelectSearch<'a> {
     kind: &'static Kind,
     problem: &'a Problem,
-    points: Arc<GroupedPoints<WARP>>,
+    points: Arc<GroupedPoints<GROUP>>,
     upload_ms: Option<f64>,
     selector: Box<dyn FromPoints>,
     neighbors: Neighbors,
@@ -351,7 +380,7 @@ impl SelectSearch<'_> {
 
 /// Computes a query's distances to groups of points. Those of what pads the last group are infinite.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
-pub(super) fn row_of(points: &GroupedPoints<WARP>, groups: Range<usize>, query: &[f32], distances: &mut Vec<Lanes<f32, WARP>>) {
+pub fn row_of(points: &GroupedPoints<GROUP>, groups: Range<usize>, query: &[f32], distances: &mut Vec<Lanes<f32, GROUP>>) {
     distances.clear();
     for group in groups {
         let [of_group] = squared_distances(points.range(group..group + 1), [query]);
@@ -369,7 +398,7 @@ impl<S: Selector> FromPoints for S {
         4 * n + self.row_bytes(n)
     }
 
-    fn answer(&self, points: &GroupedPoints<WARP>, queries: &[&[f32]], put: &mut dyn FnMut(&[Key], Counts)) {
+    fn answer(&self, points: &GroupedPoints<GROUP>, queries: &[&[f32]], put: &mut dyn FnMut(&[Key], Counts)) {
         let (mut row, mut found) = (Vec::with_capacity(points.groups()), Vec::new());
         for query in queries {
             row_of(points, 0..points.groups(), query, &mut row);

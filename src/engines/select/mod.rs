@@ -6,6 +6,7 @@
 //! | here | there |
 //! |---|---|
 //! | `bitonic.rs` | `cuda/block/bitonic.cuh` |
+//! | `expanded.rs` | `cuda/select/expanded.cuh` |
 //! | `sample.rs` | `cuda/select/sample.cuh` |
 //! | `bits.rs` | `cuda/select/bits.cuh` |
 //! | `bits_fused.rs` | `cuda/select/bits_fused.cuh` |
@@ -23,7 +24,8 @@
 //! | `partial_bitonic.rs` | `cuda/select/partial_bitonic.cuh` |
 //! | `merge_path.rs` | `cuda/select/merge_path.cuh` |
 //!
-//! Of the host alone: `engine.rs`, the engines on the CPU and their rows in the registry; `cost.rs`, their cost model.
+//! Of the host alone: `engine.rs`, the engines on the CPU and their rows in the registry; `distances.rs`, the engine that times the distances
+//! alone; `cost.rs`, their cost model.
 //!
 //! A selector is a [`Selector`], made of a problem's sizes and of parameters, and a row in `engine.rs`; one that computes the distances itself is
 //! [`FromPoints`], as every selector is with a row of distances before it.
@@ -33,7 +35,9 @@ pub mod bits;
 pub mod bits_fused;
 pub mod bits_global;
 mod cost;
+pub mod distances;
 mod engine;
+mod expanded;
 pub mod merge_path;
 pub mod merge_queue;
 pub mod multi_pass;
@@ -49,8 +53,8 @@ pub mod thread_heap;
 pub mod warp_select;
 
 pub use engine::{
-    BITS, BITS_FUSED, BITS_GLOBAL, BLOCK_SELECT, Kind, MERGE_PATH, MERGE_QUEUE, PARTIAL_BITONIC, RADIX_SELECT, SAMPLE_SELECT, SORT, THREAD_HEAP,
-    WARP_SELECT,
+    BITS, BITS_FUSED, BITS_GLOBAL, BLOCK_SELECT, DISTANCES_ALONE, Kind, MERGE_PATH, MERGE_QUEUE, PARTIAL_BITONIC, RADIX_SELECT, SAMPLE_SELECT, SORT,
+    THREAD_HEAP, WARP_SELECT,
 };
 pub use sample::{MOST_MINIMA, Sample};
 

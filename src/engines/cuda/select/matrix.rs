@@ -18,12 +18,40 @@ const MOST_BLOCKS: usize = 65_535;
 /// Rows of a tile are a multiple of as many floats, so that they are read four at a time.
 const VECTOR: usize = 4;
 
-/// How the distances are computed.
+/// How the distances are computed, by the rule of all engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kernel {
+pub enum Kernel {
     Naive,
     Tiles,
     Registers,
+}
+
+impl Kernel {
+    /// The kernel that a parameter's word is for.
+    pub fn named(word: &str) -> Self {
+        match word {
+            "naive" => Self::Naive,
+            "tiles" => Self::Tiles,
+            _ => Self::Registers,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Naive => "naive",
+            Self::Tiles => "tiles",
+            Self::Registers => "registers",
+        }
+    }
+
+    /// The grid that makes so many queries' distances to so many points.
+    fn grid(self, points: u32, queries: u32) -> (u32, u32, u32) {
+        match self {
+            Self::Naive => (points.div_ceil(NAIVE_POINTS), queries, 1),
+            Self::Tiles => (points.div_ceil(TILE_SIDE), queries.div_ceil(TILE_SIDE), 1),
+            Self::Registers => (points.div_ceil(REGISTER_SIDE) * queries.div_ceil(REGISTER_SIDE), 1, 1),
+        }
+    }
 }
 
 /// The tile, and how it is filled.
@@ -42,13 +70,8 @@ impl Matrix {
     ///
     /// # Errors
     /// Why the kernel is not there.
-    pub fn new(cuda: &mut Cuda, how: &str, n: usize, q: usize, row_bytes: usize) -> Result<Self, String> {
-        let kernel = match how {
-            "naive" => Kernel::Naive,
-            "tiles" => Kernel::Tiles,
-            _ => Kernel::Registers,
-        };
-        let function = cuda.kernels.function(Unit::new(super::DISTANCES, 0, 0), &distances_entry(how))?;
+    pub fn new(cuda: &mut Cuda, kernel: Kernel, n: usize, q: usize, row_bytes: usize) -> Result<Self, String> {
+        let function = cuda.kernels.function(Unit::new(super::DISTANCES, 0, 0), &distances_entry(kernel.word()))?;
         let free = cuda.context.mem_get_info().map_or(0, |(free, _)| free);
         let pitch = n.next_multiple_of(VECTOR);
         let rows = (MOST_BYTES / (4 * pitch)).min(free / 2 / (4 * pitch + row_bytes)).clamp(1, q.clamp(1, MOST_BLOCKS));
@@ -70,31 +93,39 @@ impl Matrix {
         Ok(())
     }
 
-    /// Queues the kernel that fills the first rows of the tile, and gives the tile's address.
-    ///
-    /// # Errors
-    /// The driver's.
-    pub fn fill(&mut self, stream: &Arc<CudaStream>, memory: &Memory, first_query: usize, count: usize) -> Result<u64, DriverError> {
-        let distances = self.distances.as_mut().expect("the tile is reserved with the search").device_ptr_mut(stream).0;
-        let tile = Distances {
+    /// The first rows of the tile, as kernels take them.
+    pub fn tile(&mut self, stream: &Arc<CudaStream>, memory: &Memory, first_query: usize, count: usize) -> Distances {
+        Distances {
             points: memory.points.floats.device_ptr(stream).0,
             queries: memory.queries.device_ptr(stream).0,
             n: memory.n as u32,
             d: memory.d as u32,
             first_query: first_query as u32,
             query_count: count as u32,
-            distances,
+            distances: self.distances.as_mut().expect("the tile is reserved with the search").device_ptr_mut(stream).0,
             pitch: self.pitch as u64,
-        };
-        let [points, queries] = match self.kernel {
-            Kernel::Naive => [NAIVE_POINTS, 1],
-            Kernel::Tiles => [TILE_SIDE; 2],
-            Kernel::Registers => [REGISTER_SIDE; 2],
-        };
-        let grid_dim = ((self.pitch as u32).div_ceil(points), (count as u32).div_ceil(queries), 1);
-        let config = LaunchConfig { grid_dim, block_dim: (DISTANCE_THREADS, 1, 1), shared_mem_bytes: 0 };
-        // SAFETY: the argument is the kernel's parameter; its pointers are to this search's buffers, which are as long as it says.
-        unsafe { stream.launch_builder(&self.function).arg(&tile).launch(config) }?;
-        Ok(distances)
+            ..Distances::default()
+        }
     }
+
+    /// Queues the kernel that fills the first rows of the tile, and gives the tile's address.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn fill(&mut self, stream: &Arc<CudaStream>, memory: &Memory, first_query: usize, count: usize) -> Result<u64, DriverError> {
+        let tile = self.tile(stream, memory, first_query, count);
+        launch(stream, &self.function, &tile, self.kernel)?;
+        Ok(tile.distances)
+    }
+}
+
+/// Queues a kernel that fills a tile as `like` does.
+///
+/// # Errors
+/// The driver's.
+pub fn launch(stream: &Arc<CudaStream>, function: &CudaFunction, tile: &Distances, like: Kernel) -> Result<(), DriverError> {
+    let grid_dim = like.grid(tile.pitch as u32, tile.query_count);
+    let config = LaunchConfig { grid_dim, block_dim: (DISTANCE_THREADS, 1, 1), shared_mem_bytes: 0 };
+    // SAFETY: the argument is the kernel's parameter; its pointers are to a search's buffers, which are as long as it says.
+    unsafe { stream.launch_builder(function).arg(tile).launch(config) }.map(drop)
 }

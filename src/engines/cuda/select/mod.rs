@@ -7,6 +7,8 @@
 //! | `bits.rs` | the launches of `bits` |
 //! | `bits_fused.rs` | the launches of `bits-fused` |
 //! | `bits_global.rs` | the launches of `bits-global` |
+//! | `distances.rs` | the engine `distances`, which times the filling of the matrix alone |
+//! | `expanded.rs` | the expanded form of the distances, by cuBLAS or a kernel of ours, and what it gets wrong |
 //! | `interface.rs` | constants and structs shared by host and kernels |
 //! | `matrix.rs` | the tile, and the launches that fill it |
 //! | `merge_path.rs` | the launches of `merge-path` |
@@ -21,6 +23,8 @@
 mod bits;
 mod bits_fused;
 mod bits_global;
+mod distances;
+mod expanded;
 mod interface;
 mod matrix;
 mod merge_path;
@@ -39,7 +43,10 @@ use cudarc::driver::{CudaStream, DriverError};
 pub use bits::load_bits;
 pub use bits_fused::load_bits_fused;
 pub use bits_global::load_bits_global;
+pub use distances::load_distances;
+use expanded::Expanded;
 use interface::Selection;
+use matrix::Kernel;
 pub use merge_path::load_merge_path;
 pub use merge_queue::load_merge_queue;
 pub use multi_pass::{load_radix_select, load_sample_select};
@@ -87,6 +94,11 @@ pub trait DeviceSelector {
         Source::Matrix
     }
 
+    /// How the search fills its matrix, and what of it is timed. It is asked once.
+    fn frame(&mut self) -> Frame {
+        Frame::of(&self.parameters())
+    }
+
     /// Bytes of device memory that it needs for each row of a tile.
     fn row_bytes(&self) -> usize;
 
@@ -113,6 +125,33 @@ pub trait DeviceSelector {
     /// The driver's.
     fn finish(&mut self, _stream: &Arc<CudaStream>, _selection: Selection) -> Result<(), DriverError> {
         Ok(())
+    }
+}
+
+/// What a search's time is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timed {
+    All,
+    Selection,
+    Distances,
+}
+
+/// How a search fills its matrix, and what of it is timed.
+pub struct Frame {
+    /// How the matrix is filled from which the answers are.
+    kernel: Kernel,
+    timed: Timed,
+    /// What fills the matrix in the time that counts, if it is not `kernel`.
+    expanded: Option<Expanded>,
+    /// Why that is not as was asked for.
+    note: Option<String>,
+}
+
+impl Frame {
+    /// What the parameters that every selector has say.
+    fn of(resolved: &Parameters) -> Self {
+        let timed = if resolved.get("timed") == Some("selection") { Timed::Selection } else { Timed::All };
+        Self { kernel: Kernel::named(resolved.get("distances").unwrap_or_default()), timed, expanded: None, note: None }
     }
 }
 

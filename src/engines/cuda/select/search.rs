@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut, DriverError};
 
+use super::expanded::Expanded;
 use super::interface::{COUNTS, Selection};
 use super::matrix::Matrix;
-use super::{DeviceSelector, Source};
+use super::{DeviceSelector, Frame, Source, Timed};
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::device::memory::Memory;
 use crate::engines::cuda::device::points::{self, Form};
@@ -21,8 +22,10 @@ pub struct SelectSearch<'a> {
     /// None where the selector computes the distances itself.
     matrix: Option<Matrix>,
     selector: Box<dyn DeviceSelector>,
-    /// Whether the selection alone is timed.
-    selection_only: bool,
+    timed: Timed,
+    /// What fills the tile first, in the time that counts.
+    expanded: Option<Expanded>,
+    note: Option<String>,
     counts: Option<CudaSlice<u32>>,
     /// Queries and build of the last search.
     last: (Range<usize>, Build),
@@ -36,12 +39,11 @@ impl<'a> SelectSearch<'a> {
     pub fn new(cuda: &'a mut Cuda, kind: &'static Kind, problem: &Problem, parameters: &Parameters) -> Result<Self, EngineError> {
         let (n, d, q) = (problem.n(), problem.dims(), problem.q());
         let mut selector = (kind.on_gpu)(cuda, &problem.shape(), parameters)?;
-        let resolved = selector.parameters();
+        let Frame { kernel, timed, mut expanded, note } = selector.frame();
         let source = selector.source();
         let mut matrix = match source {
             Source::Matrix => {
-                let how = resolved.get("distances").unwrap_or("registers");
-                let matrix = Matrix::new(cuda, how, n, q, selector.row_bytes());
+                let matrix = Matrix::new(cuda, kernel, n, q, selector.row_bytes());
                 Some(matrix.map_err(|why| EngineError::Unavailable { engine: kind.descriptor.id, why })?)
             }
             Source::OnTheFly { .. } => None,
@@ -52,11 +54,15 @@ impl<'a> SelectSearch<'a> {
         };
         let counts = 4 * COUNTS as usize * q.min(MAX_COUNTED_CHUNK);
         let tile = matrix.as_ref().map_or(0, |matrix| matrix.bytes() + selector.row_bytes() * matrix.rows);
-        let mut memory = Memory::reserve(cuda, problem, form, floats, (tile + 4 * scratch + counts) as u64)?;
+        let of_expanded = expanded.as_ref().zip(matrix.as_ref()).map_or(0, |(expanded, matrix)| expanded.bytes(matrix, q, problem.k()));
+        let mut memory = Memory::reserve(cuda, problem, form, floats, (tile + 4 * scratch + counts + of_expanded) as u64)?;
         let stream = cuda.stream.clone();
         if let Some(matrix) = &mut matrix {
             let reserved = matrix.reserve(&stream).and_then(|()| selector.reserve(&stream, matrix.rows));
             reserved.map_err(|error| cuda.failed(error))?;
+            if let Some(expanded) = &mut expanded {
+                expanded.reserve(&stream, matrix, q, problem.k()).map_err(|error| cuda.failed(error))?;
+            }
         }
         let upload = |cuda: &mut Cuda, points: &mut CudaSlice<f32>| match source {
             Source::Matrix => points::upload_rows(&cuda.stream, problem.points(), points),
@@ -66,8 +72,7 @@ impl<'a> SelectSearch<'a> {
             }
         };
         memory.upload(cuda, problem, upload).map_err(|error| cuda.failed(error))?;
-        let selection_only = resolved.get("timed") == Some("selection");
-        Ok(Self { cuda, kind, memory, matrix, selector, selection_only, counts: None, last: (0..0, Build::Timed) })
+        Ok(Self { cuda, kind, memory, matrix, selector, timed, expanded, note, counts: None, last: (0..0, Build::Timed) })
     }
 
     fn launch(&mut self, queries: &Range<usize>, build: Build) -> Result<f64, DriverError> {
@@ -78,32 +83,65 @@ impl<'a> SelectSearch<'a> {
             self.counts = Some(stream.alloc_zeros(COUNTS as usize * queries.len())?);
         }
         // Where something is left out, each tile is timed by itself.
-        let (mut ms, in_tiles) = (0.0, self.selection_only || self.selector.leaves_out());
+        let timed = self.timed;
+        let (mut ms, in_tiles) = (0.0, timed != Timed::All || self.selector.leaves_out());
         if !in_tiles {
             self.memory.timer.start(stream)?;
         }
         let rows = self.matrix.as_ref().map_or(queries.len(), |matrix| matrix.rows);
         for first in queries.clone().step_by(rows) {
             let count = rows.min(queries.end - first);
-            if in_tiles && !self.selection_only {
+            if in_tiles && timed != Timed::Selection {
                 self.memory.timer.start(stream)?;
             }
             let counted = ((first - queries.start) * 4 * COUNTS as usize) as u64;
             let mut selection = self.selection(first, count, counted);
-            if let Some(matrix) = &mut self.matrix {
-                selection.distances = matrix.fill(stream, &self.memory, first, count)?;
-                selection.pitch = matrix.pitch as u64;
+            self.fill(&mut selection, first == queries.start, build)?;
+            if timed == Timed::Distances {
+                ms += self.memory.timer.stop(stream)?;
             }
-            if self.selection_only {
+            self.fill_by_rule(selection, build)?;
+            if timed == Timed::Selection {
                 self.memory.timer.start(stream)?;
             }
             self.selector.launch(stream, selection, build)?;
-            if in_tiles {
+            if in_tiles && timed != Timed::Distances {
                 ms += self.memory.timer.stop(stream)?;
             }
             self.selector.finish(stream, selection)?;
+            if let (Some(expanded), Build::Counted) = (&mut self.expanded, build) {
+                expanded.count_wrong(stream, &self.memory, &selection)?;
+            }
         }
         if in_tiles { Ok(ms) } else { self.memory.timer.stop(stream) }
+    }
+
+    /// Fills the tile of a selection, by what fills it in the time that counts.
+    fn fill(&mut self, selection: &mut Selection, is_first: bool, build: Build) -> Result<(), DriverError> {
+        let (stream, Some(matrix)) = (&self.cuda.stream, &mut self.matrix) else { return Ok(()) };
+        let (first, count) = (selection.first_query as usize, selection.query_count as usize);
+        selection.pitch = matrix.pitch as u64;
+        selection.distances = match &mut self.expanded {
+            Some(expanded) => {
+                if is_first {
+                    expanded.fill_norms(stream, &self.memory)?;
+                }
+                let tile = matrix.tile(stream, &self.memory, first, count);
+                expanded.fill(stream, &tile, build)?;
+                tile.distances
+            }
+            None => matrix.fill(stream, &self.memory, first, count)?,
+        };
+        Ok(())
+    }
+
+    /// Answers are of distances by the rule: fills the tile by it, if another form did. The counted build selects from that one first.
+    fn fill_by_rule(&mut self, selection: Selection, build: Build) -> Result<(), DriverError> {
+        let (stream, Some(expanded), Some(matrix)) = (&self.cuda.stream, &mut self.expanded, &mut self.matrix) else { return Ok(()) };
+        if build == Build::Counted {
+            self.selector.launch(stream, expanded.selection(stream, selection), Build::Timed)?;
+        }
+        matrix.fill(stream, &self.memory, selection.first_query as usize, selection.query_count as usize).map(drop)
     }
 
     /// What a selector is told of a range of queries, whose counts lie so many bytes from the first on; the distances are not there yet.
@@ -137,6 +175,10 @@ impl Search for SelectSearch<'_> {
 
     fn parameters(&self) -> Parameters {
         self.selector.parameters()
+    }
+
+    fn note(&self) -> Option<String> {
+        self.note.clone()
     }
 
     fn first_chunk(&self) -> usize {

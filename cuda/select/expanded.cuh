@@ -1,0 +1,105 @@
+// The expanded form of squared distances, ‖x‖² − 2⟨x, y⟩ + ‖y‖², by a matrix product (Hanák 2023, §3.3.1 and §5.2).
+//
+// Rounding takes digits from it that the rule of distance.cuh keeps, so that no answer is made of it: the host measures how long it takes and
+// counts what it gets wrong, for one order of summation: norms and products dimension by dimension, one rounding a step; then
+// (‖x‖² − 2⟨x, y⟩) + ‖y‖². Twin of src/engines/select/expanded.rs.
+#pragma once
+
+#include "distance.cuh"
+#include "select/interface.cuh"
+#include "select/register_tiles.cuh"
+#include "warp/reduce.cuh"
+
+namespace warpscope::select {
+
+// What rounding takes below zero is zero, and so is what is no number.
+__device__ __forceinline__ float expanded(float product, float point_norm, float query_norm) {
+    float distance = __fadd_rn(__fmaf_rn(-2.0f, product, point_norm), query_norm);
+    return distance > 0.0f ? distance : 0.0f;
+}
+
+// A matrix product in register tiles, whose last step makes distances of it.
+struct Products {
+    static constexpr bool HAS_NORMS = true;
+    static __device__ __forceinline__ float add(float p, float q, float acc) { return __fmaf_rn(p, q, acc); }
+    static __device__ __forceinline__ float finish(float acc, float point_norm, float query_norm) {
+        return expanded(acc, point_norm, query_norm);
+    }
+};
+
+__device__ __forceinline__ void distances_expanded(const Distances& tile) { register_tiles<Products>(tile); }
+
+// The squared norm of each row: a thread a row.
+__device__ __forceinline__ void distances_norms(const Norms& of) {
+    unsigned row = blockIdx.x * DISTANCE_THREADS + threadIdx.x;
+    if (row >= of.count) {
+        return;
+    }
+    const float* values = of.rows + static_cast<size_t>(row) * of.d;
+    float acc = 0.0f;
+    auto add = [&](float value) { acc = __fmaf_rn(value, value, acc); };
+    unsigned j = 0;
+    if (of.d % 4 == 0) {
+        for (; j < of.d; j += 4) {
+            float4 four = four_of_row<true>(values + j, 4);
+            add(four.x), add(four.y), add(four.z), add(four.w);
+        }
+    }
+    for (; j < of.d; ++j) {
+        add(values[j]);
+    }
+    of.norms[row] = acc;
+}
+
+// Makes distances of a product that somebody else left in the tile: a thread four points of a query.
+__device__ __forceinline__ void distances_complete(const Distances& tile) {
+    unsigned point = (blockIdx.x * DISTANCE_THREADS + threadIdx.x) * 4, query = blockIdx.y;
+    if (point >= tile.n) {
+        return;
+    }
+    float norm = tile.query_norms[tile.first_query + query];
+    float* distances = tile.distances + query * tile.pitch + point;
+    if (point + 4 > tile.n) {
+        for (unsigned i = 0; point + i < tile.n; ++i) {
+            distances[i] = expanded(distances[i], tile.point_norms[point + i], norm);
+        }
+        return;
+    }
+    float4 norms = *reinterpret_cast<const float4*>(tile.point_norms + point), four = *reinterpret_cast<const float4*>(distances);
+    four.x = expanded(four.x, norms.x, norm);
+    four.y = expanded(four.y, norms.y, norm);
+    four.z = expanded(four.z, norms.z, norm);
+    four.w = expanded(four.w, norms.w, norm);
+    *reinterpret_cast<float4*>(distances) = four;
+}
+
+// How many of the k points that the expanded form finds are not among the k nearest: a warp a query. Those that are have a key that is not
+// above the last neighbour's.
+__device__ __forceinline__ void distances_wrong(const Comparison& of) {
+    unsigned query = blockIdx.x * (DISTANCE_THREADS / WARP) + threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    if (query >= of.query_count) {
+        return;
+    }
+    size_t last = static_cast<size_t>(of.first_query + query) * of.k + of.k - 1;
+    Key limit = key_of(of.squared_distances[last], of.indices[last]);
+    const float* coordinates = of.queries + static_cast<size_t>(of.first_query + query) * of.d;
+    unsigned wrong = 0;
+    for (unsigned i = lane; i < of.k; i += WARP) {
+        unsigned index = of.found[static_cast<size_t>(query) * of.k + i];
+        if (index == index_of(PADDING)) {
+            continue;
+        }
+        const float* point = of.points + static_cast<size_t>(index) * of.d;
+        float acc = 0.0f;
+        for (unsigned j = 0; j < of.d; ++j) {
+            acc = add_squared_difference(point[j], coordinates[j], acc);
+        }
+        wrong += key_of(acc, index) > limit ? 1 : 0;
+    }
+    wrong = warp::reduce_add(wrong);
+    if (lane == 0) {
+        of.counts[static_cast<size_t>(query) * COUNTS] = wrong;
+    }
+}
+
+}  // namespace warpscope::select

@@ -1,0 +1,80 @@
+//! What is particular to the engine `distances`: what each of its kernels counts, on the CPU and, as `scripts/gpu-check` runs them, on a GPU.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{Case, Shape, answer_with, build_problem, cloud};
+use warpscope::cloud::Order;
+use warpscope::engines::registry;
+use warpscope::knn::{Answer, Build, DeviceId, Engine, EngineId, Metric, Neighbors, Parameters, Problem, Queries, Setup};
+
+const KERNELS: [&str; 5] = ["registers", "tiles", "naive", "expanded", "expanded-own"];
+
+fn open(device: DeviceId) -> Box<dyn Engine> {
+    let engine = registry::find(EngineId::new("distances")).expect("it is listed");
+    engine.open_on(device).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn by(kernel: &str) -> Parameters {
+    Parameters::from_iter([("kernel", kernel)])
+}
+
+fn wrong(answer: &Answer) -> u32 {
+    answer.measured.column("wrong").expect("it is counted").iter().sum()
+}
+
+/// Points in two unit cubes that far from the origin, on either side of it, all of them queries.
+fn far(distance: f64) -> Problem {
+    let unit = |i: u32| f64::from(i.wrapping_mul(2_654_435_761) >> 8) / f64::from(1u32 << 24) - 0.5;
+    let values = (0..3 * 700).map(|i| if i / 3 % 2 == 0 { distance } else { -distance } + unit(i)).collect();
+    let cloud = cloud(values, 3, None);
+    let setup = Setup { k: 10, metric: Metric::L2, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false };
+    Problem::new(&Arc::clone(&cloud), &Queries::Rows((0..700).collect()), setup).expect("a problem")
+}
+
+#[test]
+fn the_expanded_form_errs_more_the_farther_points_are_from_the_origin() {
+    let mut engine = open(DeviceId::Cpu);
+    let mut errors = Vec::new();
+    for distance in [0.0, 30.0, 1000.0] {
+        let problem = far(distance);
+        let exact = answer_with(engine.as_mut(), &problem, &by("registers"));
+        let expanded = answer_with(engine.as_mut(), &problem, &by("expanded"));
+        assert_eq!(exact.neighbors, expanded.neighbors, "answers are by the rule");
+        assert_eq!(wrong(&exact), 0);
+        errors.push(wrong(&expanded));
+    }
+    assert!(errors[0] < 10 && errors[0] < errors[1] && errors[1] < errors[2] && errors[2] > 700, "{errors:?}");
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_gpu_counts_as_its_twin() {
+    let (mut gpu, mut cpu) = (open(DeviceId::Gpu(0)), open(DeviceId::Cpu));
+    let mut check = |problem: &Problem, what: &str| {
+        for kernel in KERNELS {
+            let what = format!("{kernel}: {what}");
+            let expected = answer_with(cpu.as_mut(), problem, &by(kernel));
+            let found = answer_with(gpu.as_mut(), problem, &by(kernel));
+            assert_eq!((&found.neighbors, &found.measured), (&expected.neighbors, &expected.measured), "{what}");
+            let mut search = gpu.load(problem, &by(kernel), false).unwrap_or_else(|error| panic!("{what}: {error}"));
+            println!("{what}: {}{}", search.parameters(), search.note().map(|note| format!(" ({note})")).unwrap_or_default());
+            let mut timed = Neighbors::default();
+            assert!(search.search(0..problem.q(), Build::Timed).unwrap_or_else(|error| panic!("{what}: {error}")) > 0.0);
+            search.download(&mut timed).unwrap_or_else(|error| panic!("{what}: {error}"));
+            assert_eq!(timed, expected.neighbors, "{what}, timed");
+        }
+    };
+    for distance in [0.0, 30.0, 1000.0] {
+        check(&far(distance), &format!("{distance} away"));
+    }
+    // Beside the sides of tiles, and the dimensions of slices.
+    for (n, q, dims) in [(1, 1, 1), (127, 3, 2), (128, 128, 3), (129, 129, 4), (1001, 257, 5), (4000, 130, 8), (3001, 31, 12), (2050, 300, 17)] {
+        for shape in [Shape::Uniform { exponent: 0 }, Shape::Duplicates { places: 5 }, Shape::Sphere] {
+            let rows = (0..q as u32).map(|row| row % n as u32).collect();
+            let case = Case { shape, n, dims, k: 33, query_rows: Some(rows), ..Case::default() };
+            check(&build_problem(&case).expect("a problem"), &format!("{case:?}"));
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! An axis: from values to places, and where its ticks stand.
 
-use crate::text::{coordinate, log_ticks, thousands};
+use crate::text::{coordinate, log_ticks, thousands, unit_of};
 
 /// How far apart values stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +40,12 @@ impl Axis {
         (min <= max).then_some(Self { scale: Scale::Logarithmic, ends: [min - room, max + room], places })
     }
 
+    /// The same length for values in other units: so many of them to one of this axis.
+    pub fn in_units(&self, per_one: f64) -> Self {
+        let ends = self.ends.map(|end| if self.scale == Scale::Linear { end * per_one } else { end + per_one.ln() });
+        Self { ends, ..*self }
+    }
+
     /// The place of a value, which a logarithmic axis has only for positive ones.
     pub fn place(&self, value: f64) -> f32 {
         let [min, max] = self.ends;
@@ -54,6 +60,12 @@ impl Axis {
         }
         log_ticks(self.ends[0].exp(), self.ends[1].exp(), most)
     }
+}
+
+/// A large value as it stands at a tick: `500 G`.
+pub fn large(value: f64) -> String {
+    let (unit, scale) = unit_of(value);
+    if unit.is_empty() { label(value) } else { format!("{} {unit}", label(value / scale)) }
 }
 
 /// A value as it stands at a tick.
@@ -83,6 +95,15 @@ mod tests {
         assert!(axis.ticks(8).iter().all(|tick| (0.0..=100.0).contains(&axis.place(*tick))));
         assert_eq!(label(65_536.0), "65,536");
         assert_eq!(label(1e-4), "0.0001");
+    }
+
+    #[test]
+    fn other_units_have_the_same_places() {
+        let axis = Axis::around([2e9, 8e11].into_iter(), [300.0, 20.0]).unwrap();
+        let shares = axis.in_units(4.0 / 3.2e12);
+        assert!((shares.place(0.5) - axis.place(4e11)).abs() < 1e-3);
+        assert_eq!(Axis::linear([0.0, 32.0], [0.0, 1.0]).in_units(0.5).ticks(8), [0.0, 4.0, 8.0, 12.0, 16.0]);
+        assert_eq!([2e9, 5e11, 1e12, 700.0].map(large), ["2 G", "500 G", "1 T", "700"]);
     }
 
     #[test]

@@ -18,19 +18,19 @@ fn figure(sweep: &Sweep, preset: Option<&Preset>) -> Figure {
 fn small() -> Sweep {
     let base = RunSpec::new(Source::Generate { spec: "rounded-normal:n=400".to_owned(), seed: 0 }, QuerySpec::Count(50), 8);
     let engines = EngineChoice::list("kdtree,step").unwrap();
-    Sweep { base, n: vec![], q: vec![], k: vec![16, 4, 1], d: vec![], engines }
+    Sweep { k: vec![16, 4, 1], engines, ..Sweep::new(base) }
 }
 
 #[test]
 fn curves_are_what_was_measured_by_ascending_size() {
     let figure = figure(&small(), None);
-    let time = figure.curves(Panel::Time);
-    assert_eq!(time.iter().map(|curve| (curve.method, curve.dashed)).collect::<Vec<_>>(), [(0, false), (1, false)]);
+    let time = figure.curves(Panel::Time, None);
+    assert_eq!(time.iter().map(|curve| (curve.series, curve.dashed)).collect::<Vec<_>>(), [(0, false), (1, false)]);
     assert!(time.iter().all(|curve| curve.points.iter().map(|point| point[0]).eq([1.0, 4.0, 16.0])), "{time:?}");
-    let points = figure.curves(Panel::Points);
-    assert_eq!(points.iter().map(|curve| (curve.method, curve.dashed)).collect::<Vec<_>>(), [(1, false), (1, true)], "kdtree counts nothing");
+    let points = figure.curves(Panel::Points, None);
+    assert_eq!(points.iter().map(|curve| (curve.series, curve.dashed)).collect::<Vec<_>>(), [(1, false), (1, true)], "kdtree counts nothing");
     assert!(points[0].points.iter().zip(&points[1].points).all(|(accessed, retained)| accessed[1] >= retained[1]), "{points:?}");
-    let speedup = figure.curves(Panel::Speedup);
+    let speedup = figure.curves(Panel::Speedup, None);
     assert!(speedup[0].points.iter().all(|point| point[1] == 1.0), "the first is as fast as itself: {speedup:?}");
     for ((first, second), factor) in time[0].points.iter().zip(&time[1].points).zip(&speedup[1].points) {
         assert_eq!(first[1] / second[1], factor[1]);

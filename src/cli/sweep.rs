@@ -270,7 +270,7 @@ fn means(row: &SweepRow) -> [Option<f64>; 5] {
     let peak = record.peaks.and_then(|peaks| peaks.bytes_per_second);
     let bytes = stats::DISTANCE_BYTES * record.summary.n as f64 * record.summary.q as f64;
     let share = time.zip(peak).map(|([mean_ms, _], peak)| bytes / (mean_ms / 1e3) / peak);
-    let [upload_ms, download_ms] = [Phase::Upload, Phase::Download].map(|phase| Some(stats::mean_ms(&record.samples, phase)));
+    let [upload_ms, download_ms] = [Phase::Upload, Phase::Download].map(|phase| stats::mean_ms(&record.samples, phase));
     [time.map(|[mean, _]| mean), time.map(|[_, deviation]| deviation), upload_ms, download_ms, share.filter(|share| share.is_finite())]
 }
 

@@ -21,13 +21,13 @@ pub fn search_ms(samples: &[Sample]) -> Vec<f64> {
     repeats
 }
 
-/// Milliseconds of a phase of a run, the mean of those repeats that have it; 0 where none does.
-pub fn mean_ms(samples: &[Sample], phase: Phase) -> f64 {
+/// Milliseconds of a phase of a run, the mean of those repeats that have it; `None` where none does.
+pub fn mean_ms(samples: &[Sample], phase: Phase) -> Option<f64> {
     let of_phase = || samples.iter().filter(|sample| sample.phase == phase);
     let mut repeats: Vec<u32> = of_phase().map(|sample| sample.repeat).collect();
     repeats.sort_unstable();
     repeats.dedup();
-    of_phase().map(|sample| sample.duration_ms).sum::<f64>() / repeats.len().max(1) as f64
+    (!repeats.is_empty()).then(|| of_phase().map(|sample| sample.duration_ms).sum::<f64>() / repeats.len() as f64)
 }
 
 /// The value below which the share `p` (0 to 1) of the values lies, interpolated; NaN of none.
@@ -113,6 +113,6 @@ mod tests {
             sample(Phase::Download, 1, 50.0),
         ];
         assert_eq!(search_ms(&samples), [3.0, 4.0]);
-        assert_eq!([Phase::Search, Phase::Upload, Phase::Profiled].map(|phase| mean_ms(&samples, phase)), [3.5, 100.0, 0.0]);
+        assert_eq!([Phase::Search, Phase::Upload, Phase::Profiled].map(|phase| mean_ms(&samples, phase)), [Some(3.5), Some(100.0), None]);
     }
 }

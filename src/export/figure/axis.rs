@@ -58,7 +58,12 @@ impl Axis {
         if self.scale == Scale::Linear {
             return (0..=4).map(|quarter| self.ends[0] + (self.ends[1] - self.ends[0]) * f64::from(quarter) / 4.0).collect();
         }
-        log_ticks(self.ends[0].exp(), self.ends[1].exp(), most)
+        let [min, max] = self.ends.map(f64::exp);
+        // Within about a decade, whole numbers of its powers: 1, 2, 5 alone would be too few to read a factor from.
+        let power = 10f64.powf(min.log10().floor());
+        let whole = [1.0, 10.0].into_iter().flat_map(|by| [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0].map(|factor| factor * by * power));
+        let whole: Vec<f64> = whole.filter(|tick| (min..=max).contains(tick)).collect();
+        if max < 20.0 * power && whole.len() <= most { whole } else { log_ticks(min, max, most) }
     }
 }
 
@@ -104,6 +109,13 @@ mod tests {
         assert!((shares.place(0.5) - axis.place(4e11)).abs() < 1e-3);
         assert_eq!(Axis::linear([0.0, 32.0], [0.0, 1.0]).in_units(0.5).ticks(8), [0.0, 4.0, 8.0, 12.0, 16.0]);
         assert_eq!([2e9, 5e11, 1e12, 700.0].map(large), ["2 G", "500 G", "1 T", "700"]);
+    }
+
+    #[test]
+    fn a_short_axis_has_more_ticks() {
+        let of = |ends: [f64; 2]| Axis::around(ends.into_iter(), [0.0, 1.0]).unwrap().ticks(8).into_iter().map(large).collect::<Vec<_>>();
+        assert_eq!(of([2.2e11, 7e11]), ["200 G", "300 G", "400 G", "500 G", "600 G", "800 G"]);
+        assert_eq!(of([7.0, 12.0]), ["4", "5", "6", "8", "10", "20"]);
     }
 
     #[test]

@@ -36,16 +36,24 @@ struct Cell {
 
 /// Draws everything, on a picture as high as it needs.
 pub fn scene(figure: &Figure) -> Scene {
-    let of_part = |panel: Panel| move |part| Cell { panel, part, curves: figure.curves(panel, part) };
     // A panel that nothing was measured for is left out, but one stays.
-    let mut cells: Vec<Cell> = figure.panels.iter().flat_map(|&panel| figure.parts().into_iter().map(of_part(panel))).collect();
+    let mut cells = Vec::new();
+    for &panel in &figure.panels {
+        cells.extend(figure.parts().into_iter().map(|part| Cell { panel, part, curves: figure.curves(panel, part) }));
+    }
     if cells.iter().any(|cell| !cell.curves.is_empty()) {
         cells.retain(|cell| !cell.curves.is_empty());
     } else {
         cells.truncate(1);
     }
+    // Panels of sizes are in rows of their own, below what they have in common.
+    let groups: Vec<&[Cell]> = match cells.first() {
+        Some(Cell { part: None, .. }) => vec![&cells],
+        _ => cells.chunk_by(|a, b| a.panel == b.panel).collect(),
+    };
+    let most = groups.iter().map(|group| group.len()).max().unwrap_or(1);
     // Four are two rows of two.
-    let columns = if cells.len() == 4 { 2 } else { cells.len().clamp(1, 3) };
+    let columns = if most == 4 { 2 } else { most.clamp(1, 3) };
     let each = if columns > 2 { NARROW } else { PANEL[0] };
     let wide = each * columns as f32;
     let mut page = Page { scene: Scene::new(wide + 2.0 * MARGIN, 0.0), y: MARGIN, wide };
@@ -56,18 +64,19 @@ pub fn scene(figure: &Figure) -> Scene {
     let about: Vec<&str> = by.iter().chain(&conditions).chain(&devices).map(String::as_str).collect();
     page.lines(&about.join(", "), TEXT, Ink::TextWeak);
     page.y += LINE / 2.0;
-    // Where sizes have panels of their own, these say only which.
-    if let Some(cell) = cells.first().filter(|cell| cell.part.is_some()) {
-        page.lines(&about_panel(figure, cell.panel), TEXT, Ink::Text);
-        page.y += LINE / 2.0;
-    }
-    for row in cells.chunks(columns) {
-        for (at, cell) in row.iter().enumerate() {
-            let room = area(MARGIN + each * at as f32, page.y, each, PANEL[1]);
-            let of_kind: Vec<&Cell> = cells.iter().filter(|other| other.panel == cell.panel).collect();
-            draw_panel(&mut page.scene, room, figure, cell, &of_kind);
+    for group in &groups {
+        if let Some(cell) = group.first().filter(|cell| cell.part.is_some()) {
+            page.lines(&about_panel(figure, cell.panel), TEXT, Ink::Text);
+            page.y += LINE / 2.0;
         }
-        page.y += PANEL[1] + LINE / 2.0;
+        for row in group.chunks(columns) {
+            for (at, cell) in row.iter().enumerate() {
+                let room = area(MARGIN + each * at as f32, page.y, each, PANEL[1]);
+                let of_kind: Vec<&Cell> = group.iter().filter(|other| other.panel == cell.panel).collect();
+                draw_panel(&mut page.scene, room, figure, cell, &of_kind);
+            }
+            page.y += PANEL[1] + LINE / 2.0;
+        }
     }
     page.legend(figure, &cells);
     page.notes(figure, &cells);
@@ -140,7 +149,9 @@ impl Page {
             let bandwidth = figure.peak().map(|peak| {
                 let (unit, scale) = unit_of(peak);
                 let peak = significant(peak / scale);
-                format!("On the right, reading {DISTANCE_BYTES} bytes a distance once, in % of the {peak} {unit}B/s that the memory was measured to give.")
+                format!(
+                    "On the right, reading {DISTANCE_BYTES} bytes a distance once, in % of the {peak} {unit}B/s that the memory was measured to give."
+                )
             });
             let without = || "The share of the memory's bandwidth is left out: it is not known of one device that all methods ran on.".to_owned();
             self.lines(&bandwidth.unwrap_or_else(without), TEXT, Ink::TextWeak);
@@ -228,7 +239,7 @@ fn draw_panel(scene: &mut Scene, mut room: Area, figure: &Figure, cell: &Cell, o
         }
         curve(scene, &points, drawn.series, drawn.dashed, &points);
         for ([x, y], note) in points.iter().zip(&drawn.notes).filter(|(_, note)| !note.is_empty()) {
-            scene.text([*x, y - 1.5 * MARKER], [0.5, 1.0], sans(NOTE, Ink::Category(drawn.series)), note);
+            scene.text([x + MARKER, y - MARKER], [0.0, 1.0], sans(NOTE, Ink::Category(drawn.series)), note);
         }
     }
     for [x, y] in stated {
@@ -251,6 +262,7 @@ fn about_panel(figure: &Figure, panel: Panel) -> String {
         Panel::Points => "Points accessed and retained, means over queries".to_owned(),
         Panel::ActiveThreads => "Active threads of a warp, of 32, mean".to_owned(),
         Panel::Throughput => "Throughput in distances a second".to_owned(),
+        Panel::Wrong => "Neighbours that are wrong, of k, means over queries".to_owned(),
         Panel::Transfer => "Search time in times of upload and download".to_owned(),
         Panel::Speedup => {
             let first = figure.methods.first().map_or_else(String::new, ToString::to_string);

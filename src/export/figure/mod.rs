@@ -76,6 +76,7 @@ struct Measured {
     download_ms: f64,
     /// Bytes a second that the device was measured to read.
     peak: Option<f64>,
+    wrong: Option<f64>,
     accessed: Option<f64>,
     retained: Option<f64>,
     active: Option<f64>,
@@ -153,7 +154,7 @@ impl Figure {
         let Some(method) = self.methods.iter().position(|method| method == asked) else { return };
         let mean = |name: &str| record.summary.measure(name).map(|measure| measure.mean);
         let [mean_ms, deviation_ms] = stats::mean_and_deviation(&stats::search_ms(&record.samples)).unwrap_or([record.summary.search_ms_median, 0.0]);
-        let [upload_ms, download_ms] = [Phase::Upload, Phase::Download].map(|phase| stats::mean_ms(&record.samples, phase));
+        let [upload_ms, download_ms] = [Phase::Upload, Phase::Download].map(|phase| stats::mean_ms(&record.samples, phase).unwrap_or(0.0));
         // What an engine says of itself there, such as `CPU, clusters`, is in the legend already.
         let device = record.device.name.split(',').next().unwrap_or_default().to_owned();
         self.measured.push(Measured {
@@ -165,6 +166,7 @@ impl Figure {
             upload_ms,
             download_ms,
             peak: record.peaks.and_then(|peaks| peaks.bytes_per_second),
+            wrong: mean("wrong"),
             accessed: mean("accessed"),
             retained: mean("candidates"),
             active: record.summary.active_threads,
@@ -281,8 +283,9 @@ impl Figure {
             }
             (Panel::Points, false) => exact(run.accessed),
             (Panel::Points, true) => exact(run.retained),
+            (Panel::Wrong, false) => exact(run.wrong),
             (Panel::ActiveThreads, false) => exact(run.active),
-            (Panel::Time | Panel::Throughput | Panel::Speedup | Panel::Transfer | Panel::ActiveThreads, true) => None,
+            (Panel::Time | Panel::Throughput | Panel::Speedup | Panel::Transfer | Panel::Wrong | Panel::ActiveThreads, true) => None,
         }
     }
 
@@ -324,7 +327,8 @@ impl Figure {
 
     /// Whether a count was 0, which a logarithmic axis has no place for.
     fn has_zeros(&self) -> bool {
-        self.panels.contains(&Panel::Points) && self.measured.iter().any(|run| [run.accessed, run.retained].contains(&Some(0.0)))
+        let counts = |run: &Measured| [(Panel::Points, run.accessed), (Panel::Points, run.retained), (Panel::Wrong, run.wrong)];
+        self.measured.iter().flat_map(counts).any(|(panel, count)| self.panels.contains(&panel) && count == Some(0.0))
     }
 
     /// The places that a publication names in a panel; none where sizes or data are others.

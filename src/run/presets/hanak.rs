@@ -75,10 +75,14 @@ pub static PRESETS: [Preset; 14] = [
         k: &[32],
         d: &[4, 16, 64, 128, 256],
         methods: "distances:kernel=naive|tiles|expanded|registers",
+        panels: &[Panel::Throughput, Panel::Wrong],
         axes: Some(Axes { x: Against::Size(Size::Q), curve: None, panel: Some(Size::D), best: None }),
         stated: &[
             Stated { says: "a thread a point is fastest for a single query, tiles in shared memory for few (§5.2)", at: &[] },
-            Stated { says: "from 128 queries on, tiles in registers are fastest up to 128 dimensions, and the matrix product beyond (§5.2)", at: &[] },
+            Stated {
+                says: "from 128 queries on, tiles in registers are fastest up to 128 dimensions, and the matrix product beyond (§5.2)",
+                at: &[],
+            },
         ],
         ..DEFAULT
     },
@@ -110,11 +114,11 @@ pub static PRESETS: [Preset; 14] = [
     },
     Preset {
         names: &["hanak-5.4"],
-        about: "several reads at a time and prefetching, against the reads of a thread: speedup over one read without prefetching",
+        about: "several reads at a time and prefetching, against the reads of a thread: speedup over the fewest without prefetching",
         n: &[M / 2],
         q: &[2 * K],
         k: &[32, 128, 512, 2048],
-        methods: "bits:items=1|2|4|8|16,prefetch=off|on,bound=none,parts=1,timed=selection",
+        methods: "bits:items=4|8|12|16,prefetch=off|on,bound=none,parts=1,timed=selection",
         panels: &[Panel::Speedup],
         axes: Some(Axes {
             x: Against::Parameter { name: "items", about: "distances that a thread reads at a time" },
@@ -123,7 +127,7 @@ pub static PRESETS: [Preset; 14] = [
             best: None,
         }),
         stated: &[
-            Stated { says: "several reads help at every k up to 2,048, by more than a factor of 2 at places (§5.3.3)", at: &[] },
+            Stated { says: "several reads help at every k up to 2,048, by more than a factor of 2 over one read at places (§5.3.3)", at: &[] },
             Stated { says: "prefetching helps a little, and less the more a thread reads (§5.3.3)", at: &[] },
         ],
         ..DEFAULT
@@ -158,16 +162,8 @@ pub static PRESETS: [Preset; 14] = [
         n: &[128 * M],
         q: &[1],
         methods: "bits:parts=1|2|4|8|16|32|64|128|256|512|1024,timed=selection",
-        axes: Some(Axes {
-            x: Against::Parameter { name: "parts", about: "partitions of a row" },
-            curve: Some(Size::K),
-            panel: None,
-            best: None,
-        }),
-        stated: &[Stated {
-            says: "it scales to a point: the best are 128 partitions for k above 1,024, and 256 for k up to 512 (§5.4.2)",
-            at: &[],
-        }],
+        axes: Some(Axes { x: Against::Parameter { name: "parts", about: "partitions of a row" }, curve: Some(Size::K), panel: None, best: None }),
+        stated: &[Stated { says: "it scales to a point: the best are 128 partitions for k above 1,024, and 256 for k up to 512 (§5.4.2)", at: &[] }],
         ..DEFAULT
     },
     Preset {
@@ -206,7 +202,10 @@ pub static PRESETS: [Preset; 14] = [
         methods: "sort:by=query,timed=selection,sample-select:stages=1|2,sorted=0|1,timed=selection",
         axes: Some(Axes { x: Against::Share, curve: None, panel: None, best: None }),
         stated: &[
-            Stated { says: "with its answers sorted it is faster than sorting everything for k up to 30 % of n, and slower from 50 % on (§5.5.1)", at: &[] },
+            Stated {
+                says: "with its answers sorted it is faster than sorting everything for k up to 30 % of n, and slower from 50 % on (§5.5.1)",
+                at: &[],
+            },
             Stated { says: "one stage is slightly faster than two for a small k (§5.5.1)", at: &[] },
             Stated { says: "without sorting its answers it is much faster than sorting everything (§5.5.1)", at: &[] },
         ],

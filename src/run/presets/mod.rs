@@ -111,6 +111,8 @@ pub enum Panel {
     Speedup,
     /// The mean search time in times of what upload and download take.
     Transfer,
+    /// Of the k neighbours by distances in another form, those that are wrong: means over queries.
+    Wrong,
     /// Active threads of a warp, of 32.
     ActiveThreads,
 }
@@ -220,10 +222,7 @@ pub fn room(sweep: &Sweep) -> Room {
     devices.sort_unstable();
     devices.dedup();
     let gpus = devices.into_iter().filter(|device| device.kind() == DeviceKind::Gpu);
-    Room {
-        host: registry::free_memory(DeviceId::Cpu).unwrap_or(u64::MAX),
-        device: gpus.filter_map(registry::free_memory).min().unwrap_or(u64::MAX),
-    }
+    Room { host: registry::free_memory(DeviceId::Cpu).unwrap_or(u64::MAX), device: gpus.filter_map(registry::free_memory).min().unwrap_or(u64::MAX) }
 }
 
 /// The methods that a kind of device runs: each itself, or else its twin there. The sentences say which changed.

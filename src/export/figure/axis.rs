@@ -59,11 +59,11 @@ impl Axis {
             return (0..=4).map(|quarter| self.ends[0] + (self.ends[1] - self.ends[0]) * f64::from(quarter) / 4.0).collect();
         }
         let [min, max] = self.ends.map(f64::exp);
-        // Within about a decade, whole numbers of its powers: 1, 2, 5 alone would be too few to read a factor from.
+        // Within about a decade, whole numbers of a power: 1, 2, 5 alone would be too few to read a factor from.
         let power = 10f64.powf(min.log10().floor());
         let whole = [1.0, 10.0].into_iter().flat_map(|by| [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0].map(|factor| factor * by * power));
         let whole: Vec<f64> = whole.filter(|tick| (min..=max).contains(tick)).collect();
-        if max < 20.0 * power && whole.len() <= most { whole } else { log_ticks(min, max, most) }
+        if max < 100.0 * power && whole.len() <= most { whole } else { log_ticks(min, max, most) }
     }
 }
 
@@ -76,7 +76,10 @@ pub fn large(value: f64) -> String {
 /// A value as it stands at a tick.
 pub fn label(value: f64) -> String {
     // Powers of ten are not exact: 3·10⁻⁴ may be 0.00030000000000000003.
-    if value == 0.0 || (1.0..1e15).contains(&value) { thousands(value.round() as u64) } else { coordinate(value) }
+    if value == 0.0 || (1.0..1e15).contains(&value) {
+        return thousands(value.round() as u64);
+    }
+    coordinate(format!("{value:.6e}").parse().unwrap_or(value))
 }
 
 #[cfg(test)]
@@ -99,7 +102,7 @@ mod tests {
         assert_eq!(axis.ticks(8).into_iter().map(label).collect::<Vec<_>>(), ["0.5", "1", "2", "5", "10", "20", "50"]);
         assert!(axis.ticks(8).iter().all(|tick| (0.0..=100.0).contains(&axis.place(*tick))));
         assert_eq!(label(65_536.0), "65,536");
-        assert_eq!(label(1e-4), "0.0001");
+        assert_eq!([1e-4, 3.0 * 10f64.powi(-1), 3.0 * 10f64.powi(-4)].map(label), ["0.0001", "0.3", "0.0003"]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `warpscope sweep`: many runs, one CSV row each.
 
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use crate::knn::Measure;
 use crate::printable;
 use crate::run::presets::{self, Data, Preset, PresetError};
 use crate::run::sweep::{Sweep, SweepRow};
-use crate::run::{EngineChoice, Engines, QuerySpec, RunSpec, usual};
+use crate::run::{EngineChoice, Engines, Phase, QuerySpec, RunSpec, stats, usual};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = listing(), mut_group("cloud", |group| group.required(false)))]
@@ -48,11 +49,11 @@ pub struct SweepArgs {
     engine: Vec<Vec<EngineChoice>>,
     #[command(flatten)]
     device: DeviceArgs,
-    /// Untimed repeats before the timed ones, in each run
-    #[arg(long, value_name = "NUMBER", default_value_t = 3, help_heading = "Measurement")]
-    warmup: u32,
+    /// Untimed repeats before the timed ones, in each run [default: 3, or the preset's]
+    #[arg(long, value_name = "NUMBER", help_heading = "Measurement")]
+    warmup: Option<u32>,
     /// Timed repeats of each run
-    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Measurement")]
+    #[arg(long, value_name = "NUMBER", default_value_t = usual::REPEATS, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Measurement")]
     repeats: u32,
     /// Writes the rows to a file instead of stdout, after each run, as CSV
     #[arg(long, value_name = "FILE", help_heading = "Results")]
@@ -75,7 +76,7 @@ fn preset_choice(text: &str) -> Result<PresetChoice, PresetError> {
     if text == "list" { Ok(PresetChoice::List) } else { presets::find(text).map(PresetChoice::One) }
 }
 
-/// A line for each preset.
+/// A line for each preset, below the publication.
 fn listing() -> String {
     let row = |preset: &Preset| {
         let needs = match preset.data {
@@ -84,7 +85,12 @@ fn listing() -> String {
         };
         vec![format!("  {}", preset.names.join(", ")), format!("{}{needs}", preset.about)]
     };
-    format!("Presets, the figures of STEP (Wang and Ino 2025):\n{}", text::table(&presets::all().iter().map(row).collect::<Vec<_>>(), &[]))
+    let presets: Vec<&Preset> = presets::all().collect();
+    let of_one = |of_one: &[&Preset]| {
+        let title = of_one.first().map_or("", |preset| preset.publication.title);
+        format!("Presets, the figures of {title}:\n{}", text::table(&of_one.iter().map(|preset| row(preset)).collect::<Vec<_>>(), &[]))
+    };
+    presets.chunk_by(|a, b| a.publication.title == b.publication.title).map(of_one).collect::<Vec<_>>().join("\n")
 }
 
 fn number(text: &str) -> Result<u64, String> {
@@ -97,7 +103,7 @@ fn queries(text: &str) -> Result<QuerySpec, String> {
 
 /// The columns before those of the measures.
 const HEADER: &str = "data,engine,n,q,k,d,metric,order,exclude_self,seed,warmup,repeats,\
-    search_ms_median,search_ms_min,search_ms_max,distances_per_second";
+    search_ms_median,search_ms_min,search_ms_max,distances_per_second,search_ms_mean,search_ms_deviation,upload_ms,download_ms,bandwidth_share";
 
 /// The measures of all engines that may run, each once.
 fn measures(engines: &[EngineChoice]) -> Vec<&'static Measure> {
@@ -110,13 +116,25 @@ fn measures(engines: &[EngineChoice]) -> Vec<&'static Measure> {
     all
 }
 
+/// Says which methods find fewer neighbours than some of a preset's runs ask for, and so are left out there.
+fn note_limits(sweep: &Sweep) {
+    let most = sweep.neighbours().into_iter().max().unwrap_or(0);
+    let mut said = HashSet::new();
+    for engine in sweep.engines.iter().flat_map(EngineChoice::engines).filter(|engine| engine.limits.k < most) {
+        if said.insert(engine.id) {
+            let limit = text::thousands(engine.limits.k as u64);
+            output::note(&format!("{} finds at most {limit} neighbours, and is left out beyond", engine.id));
+        }
+    }
+}
+
 /// The preset that was named, or a plain sweep, with what was given beside it.
 fn sweep(args: &SweepArgs, preset: Option<&Preset>) -> anyhow::Result<Sweep> {
     let mut sweep = match (preset, args.source.given()) {
         (Some(preset), source) => preset.sweep(source, args.source.seed)?,
         (None, Some(source)) => {
-            let base = RunSpec::new(source, QuerySpec::Count(usual::QUERIES), usual::K);
-            Sweep { base, n: Vec::new(), q: Vec::new(), k: Vec::new(), d: Vec::new(), engines: vec![EngineChoice::Auto] }
+            let base = RunSpec { warmup: usual::WARMUP, ..RunSpec::new(source, QuerySpec::Count(usual::QUERIES), usual::K) };
+            Sweep { engines: vec![EngineChoice::Auto], ..Sweep::new(base) }
         }
         (None, None) => bail!(Usage("one of --input <FILE>, --generate <SPEC> and --preset <NAME> is needed".to_owned())),
     };
@@ -144,9 +162,24 @@ fn sweep(args: &SweepArgs, preset: Option<&Preset>) -> anyhow::Result<Sweep> {
     base.exclude_self = args.method.exclude_self;
     base.device = args.device.device;
     base.seed = args.source.seed;
-    base.warmup = args.warmup;
+    base.warmup = args.warmup.unwrap_or(base.warmup);
     base.repeats = args.repeats;
     base.drop_nonfinite |= args.source.drop_nonfinite;
+    if !args.k.is_empty() {
+        sweep.shares.clear();
+    }
+    if !sweep.shares.is_empty() && matches!(sweep.base.data, Source::File { .. }) {
+        bail!(Usage("this preset takes k as a share of the points that it generates: with --input give --k".to_owned()));
+    }
+    if !args.n.is_empty() {
+        sweep.work = None;
+    } else if preset.is_some() && args.source.given().is_none() {
+        // Sizes that nobody asked for give way where memory is short.
+        sweep.room = presets::room(&sweep);
+        if let Some(what) = sweep.halved() {
+            output::note(&format!("not as published: {what}"));
+        }
+    }
     Ok(sweep)
 }
 
@@ -159,6 +192,9 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
         None => None,
     };
     let sweep = sweep(args, preset)?;
+    if sweep.leaves_out {
+        note_limits(&sweep);
+    }
     let measures = measures(&sweep.engines);
     args.device.check(&sweep.engines)?;
     sweep.check()?;
@@ -226,6 +262,18 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
     }
 }
 
+/// Mean and standard deviation of the search time, means of upload and download, and the share of the memory's bandwidth that reading all distances
+/// once in the mean time takes.
+fn means(row: &SweepRow) -> [Option<f64>; 5] {
+    let Ok(record) = &row.result else { return [None; 5] };
+    let time = stats::mean_and_deviation(&stats::search_ms(&record.samples));
+    let peak = record.peaks.and_then(|peaks| peaks.bytes_per_second);
+    let bytes = stats::DISTANCE_BYTES * record.summary.n as f64 * record.summary.q as f64;
+    let share = time.zip(peak).map(|([mean_ms, _], peak)| bytes / (mean_ms / 1e3) / peak);
+    let [upload_ms, download_ms] = [Phase::Upload, Phase::Download].map(|phase| stats::mean_ms(&record.samples, phase));
+    [time.map(|[mean, _]| mean), time.map(|[_, deviation]| deviation), upload_ms, download_ms, share.filter(|share| share.is_finite())]
+}
+
 fn fields(row: &SweepRow, measures: &[&Measure]) -> Vec<String> {
     let spec = &row.spec;
     let result = row.result.as_ref().ok();
@@ -262,6 +310,7 @@ fn fields(row: &SweepRow, measures: &[&Measure]) -> Vec<String> {
         of(|summary| Some(summary.search_ms_max)),
         of(|summary| summary.distances_per_second),
     ];
+    fields.extend(means(row).map(|value| value.map_or_else(String::new, |value| value.to_string())));
     for measure in measures {
         let counted = result.and_then(|record| record.summary.measure(measure.name));
         let text = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use super::cuda;
 use crate::knn::{Descriptor, DeviceId, DeviceKind, Engine, EngineError, EngineId, Group, Measure};
+use crate::memory;
 
 pub use super::ENGINES;
 
@@ -51,6 +52,14 @@ pub fn devices(engine: &Descriptor) -> Vec<DeviceId> {
     let default = default_device(engine);
     devices.sort_by_key(|&device| device != default);
     devices
+}
+
+/// Bytes of a device's memory that are free; `None` where nobody tells.
+pub fn free_memory(device: DeviceId) -> Option<u64> {
+    match device {
+        DeviceId::Cpu => memory::available(),
+        DeviceId::Gpu(_) => cuda::free_memory(device),
+    }
 }
 
 /// The declaration of a counted column; `None` if this program knows no such engine or column.

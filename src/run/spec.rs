@@ -18,6 +18,9 @@ pub mod usual {
     pub const K: usize = 32;
     /// Queries that are drawn, or all rows where there are fewer.
     pub const QUERIES: u64 = 1000;
+    /// Untimed and timed repeats of a run of a sweep.
+    pub const WARMUP: u32 = 3;
+    pub const REPEATS: u32 = 10;
     /// Seeds generated clouds, drawn queries and shuffled order.
     pub const SEED: u64 = 0;
 }

@@ -5,6 +5,9 @@ use serde::Serialize;
 
 use super::{Phase, Sample};
 
+/// Bytes of a distance in the matrix of all distances.
+pub const DISTANCE_BYTES: f64 = 4.0;
+
 /// The search time of each timed repeat in milliseconds, all chunks together, in the order of repeats.
 pub fn search_ms(samples: &[Sample]) -> Vec<f64> {
     let mut repeats: Vec<f64> = Vec::new();
@@ -16,6 +19,15 @@ pub fn search_ms(samples: &[Sample]) -> Vec<f64> {
         repeats[repeat] += sample.duration_ms;
     }
     repeats
+}
+
+/// Milliseconds of a phase of a run, the mean of those repeats that have it; `None` where none does.
+pub fn mean_ms(samples: &[Sample], phase: Phase) -> Option<f64> {
+    let of_phase = || samples.iter().filter(|sample| sample.phase == phase);
+    let mut repeats: Vec<u32> = of_phase().map(|sample| sample.repeat).collect();
+    repeats.sort_unstable();
+    repeats.dedup();
+    (!repeats.is_empty()).then(|| of_phase().map(|sample| sample.duration_ms).sum::<f64>() / repeats.len() as f64)
 }
 
 /// The value below which the share `p` (0 to 1) of the values lies, interpolated; NaN of none.
@@ -35,6 +47,14 @@ fn quantile_of_sorted(sorted: &[f64], p: f64) -> f64 {
 /// The middle value, or the mean of the two in the middle; NaN of none.
 pub fn median(values: &[f64]) -> f64 {
     quantile(values, 0.5)
+}
+
+/// The mean, and the sample's standard deviation, 0 of a single value; `None` of none.
+pub fn mean_and_deviation(values: &[f64]) -> Option<[f64; 2]> {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (!values.is_empty()).then(|| [mean, (squares / (count - 1.0).max(1.0)).sqrt()])
 }
 
 /// How values are distributed: mean, ends and quantiles, as in [`quantile`].
@@ -78,6 +98,8 @@ mod tests {
         let spread = Spread::of([4.0, 1.0, 2.0, 3.0, 5.0]).unwrap();
         assert_eq!([spread.mean, spread.min, spread.p25, spread.median, spread.p75, spread.max], [3.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
         assert_eq!(Spread::of([]), None);
+        assert_eq!(mean_and_deviation(&[1.0, 3.0, 5.0]), Some([3.0, 2.0]));
+        assert_eq!((mean_and_deviation(&[7.0]), mean_and_deviation(&[])), (Some([7.0, 0.0]), None));
     }
 
     #[test]
@@ -91,5 +113,6 @@ mod tests {
             sample(Phase::Download, 1, 50.0),
         ];
         assert_eq!(search_ms(&samples), [3.0, 4.0]);
+        assert_eq!([Phase::Search, Phase::Upload, Phase::Profiled].map(|phase| mean_ms(&samples, phase)), [Some(3.5), Some(100.0), None]);
     }
 }

@@ -6,6 +6,7 @@ use super::{EngineChoice, Engines, QuerySpec, RunError, RunRecord, RunSpec};
 use crate::cloud::{self, Axis, PointCloud, Source, generate};
 use crate::knn::{ProblemError, Setup};
 use crate::progress::Progress;
+use crate::text::{count, thousands};
 
 /// What is varied. An empty list leaves what the base says.
 #[derive(Clone, Debug)]
@@ -14,13 +15,58 @@ pub struct Sweep {
     pub base: RunSpec,
     /// Points of a generated cloud.
     pub n: Vec<u64>,
+    /// In place of `n`: as many points as the work of a run is to be.
+    pub work: Option<Work>,
     /// Whose neighbours; if empty, the base's queries, or all rows where there are fewer.
     pub q: Vec<QuerySpec>,
     /// Neighbours to report per query.
     pub k: Vec<usize>,
+    /// In place of `k`: neighbours as shares of n, in percent.
+    pub shares: Vec<u32>,
     /// Dimensions of a generated cloud.
     pub d: Vec<u64>,
     pub engines: Vec<EngineChoice>,
+    /// Whether a run for more neighbours than its engine finds is left out rather than refused.
+    pub leaves_out: bool,
+    /// The memory that generated clouds and their answers have: n is halved until they fit.
+    pub room: Room,
+}
+
+/// Work that all runs of a sweep have in common, whatever their q and d: n follows from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// n·q·d.
+    pub product: u64,
+    /// The most coordinates of a cloud, n·d, where the product would be more.
+    pub values: u64,
+}
+
+impl Work {
+    fn points(self, q: u64, d: u64) -> u64 {
+        (self.product / (q * d).max(1)).min(self.values / d.max(1)).max(1)
+    }
+}
+
+/// Free memory in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// The host's.
+    pub host: u64,
+    /// The least of the devices'.
+    pub device: u64,
+}
+
+impl Room {
+    pub const UNLIMITED: Self = Self { host: u64::MAX, device: u64::MAX };
+
+    /// Whether a generated cloud and its answers fit. A host has the points three times, as they are generated, in the order of the search and
+    /// in an engine's layout, and answers in the engine, downloaded and reported. A device has both once, and some rows of a matrix of distances with
+    /// what selects from them: as it is made tile by tile, more of it only helps.
+    fn holds(self, [n, q, k, d]: [u64; 4]) -> bool {
+        const ROWS: u64 = 8;
+        let (points, answers) = (4 * n * d, 8 * q * k.min(n));
+        n * d <= generate::MAX_VALUES && 3 * (points + answers) <= self.host && points + answers + 4 * ROWS * n <= self.device
+    }
 }
 
 /// A size of a problem that a sweep can vary.
@@ -80,6 +126,22 @@ pub struct SweepRow {
 }
 
 impl Sweep {
+    /// A sweep in which nothing varies yet.
+    pub fn new(base: RunSpec) -> Self {
+        Self {
+            base,
+            n: Vec::new(),
+            work: None,
+            q: Vec::new(),
+            k: Vec::new(),
+            shares: Vec::new(),
+            d: Vec::new(),
+            engines: Vec::new(),
+            leaves_out: false,
+            room: Room::UNLIMITED,
+        }
+    }
+
     /// The listed values of a size, ascending, each once; `None` stands for all queries, after all numbers.
     pub fn values(&self, size: Size) -> Vec<Option<u64>> {
         let count = |queries: &QuerySpec| if let QuerySpec::Count(count) = queries { Some(*count) } else { None };
@@ -94,14 +156,27 @@ impl Sweep {
         values
     }
 
+    /// Whether there are several values of a size. What follows from other sizes, as n does from work, does not count.
+    pub fn varies(&self, size: Size) -> bool {
+        self.values(size).len() > 1 || (size == Size::K && self.shares.len() > 1)
+    }
+
     /// The only size of which it has several values; `None` if there is none or more than one.
     pub fn varied(&self) -> Option<Size> {
-        let mut varied = Size::ALL.into_iter().filter(|size| self.values(*size).len() > 1);
+        let mut varied = Size::ALL.into_iter().filter(|size| self.varies(*size));
         varied.next().filter(|_| varied.next().is_none())
     }
 
     /// All runs, those on one cloud after one another.
     pub fn specs(&self) -> Vec<RunSpec> {
+        let mut specs = self.all_specs();
+        if self.leaves_out {
+            specs.retain(|spec| spec.k <= spec.engine.k_limit());
+        }
+        specs
+    }
+
+    fn all_specs(&self) -> Vec<RunSpec> {
         fn or_base<T: Clone>(list: &[T]) -> Vec<Option<T>> {
             if list.is_empty() { vec![None] } else { list.iter().cloned().map(Some).collect() }
         }
@@ -109,15 +184,11 @@ impl Sweep {
         for d in or_base(&self.d) {
             for n in or_base(&self.n) {
                 for q in or_base(&self.q) {
-                    for k in or_base(&self.k) {
+                    let queries = q.unwrap_or_else(|| self.base.queries.clone());
+                    let (data, n) = self.cloud(n, &queries, d);
+                    for k in or_base(&self.neighbours_among(n)) {
                         for engine in or_base(&self.engines) {
-                            let mut spec = self.base.clone();
-                            for (key, value) in [("n", n), ("d", d)] {
-                                if let (Source::Generate { spec, .. }, Some(value)) = (&mut spec.data, value) {
-                                    *spec = with_parameter(spec, key, value);
-                                }
-                            }
-                            spec.queries = q.clone().unwrap_or(spec.queries);
+                            let mut spec = RunSpec { data: data.clone(), queries: queries.clone(), ..self.base.clone() };
                             spec.k = k.unwrap_or(spec.k);
                             spec.engine = engine.unwrap_or(spec.engine);
                             specs.push(spec);
@@ -129,12 +200,79 @@ impl Sweep {
         specs
     }
 
+    /// The cloud of a combination, and how many points a generated one has. A number of points that it does not say is left to the generator.
+    fn cloud(&self, n: Option<u64>, queries: &QuerySpec, d: Option<u64>) -> (Source, Option<u64>) {
+        let Source::Generate { spec, seed } = &self.base.data else { return (self.base.data.clone(), None) };
+        let own = generate::check(spec).ok();
+        let value = |key| own.as_ref().and_then(|own| own.value(key)).map(|value| value as u64);
+        let q = if let QuerySpec::Count(count) = queries { Some(*count) } else { None };
+        let dims = d.or_else(|| value("d"));
+        let wanted = n.or_else(|| Some(self.work?.points(q?, dims?)));
+        let full = wanted.or_else(|| value("n"));
+        let fitted = full.map(|n| self.fitted(n, q, dims.unwrap_or(3)));
+        let mut spec = spec.clone();
+        for (key, value) in [("n", fitted.filter(|_| wanted.is_some() || fitted != full)), ("d", d)] {
+            if let Some(value) = value {
+                spec = with_parameter(&spec, key, value);
+            }
+        }
+        (Source::Generate { spec, seed: *seed }, fitted)
+    }
+
+    /// The most points of n, n/2, n/4, … that fit, and no fewer than there are queries to draw from them.
+    fn fitted(&self, mut n: u64, q: Option<u64>, d: u64) -> u64 {
+        let fits = |n: u64| {
+            let k = self.neighbours_among(Some(n)).into_iter().max().unwrap_or(self.base.k);
+            self.room.holds([n, q.unwrap_or(n), k as u64, d])
+        };
+        while self.room != Room::UNLIMITED && n / 2 >= q.unwrap_or(1).max(1) && !fits(n) {
+            n /= 2;
+        }
+        n
+    }
+
+    /// The listed numbers of neighbours, among so many points.
+    fn neighbours_among(&self, n: Option<u64>) -> Vec<usize> {
+        match n {
+            Some(n) if !self.shares.is_empty() => self.shares.iter().map(|&share| (n * u64::from(share) / 100).max(1) as usize).collect(),
+            _ => self.k.clone(),
+        }
+    }
+
+    /// All numbers of neighbours that are asked for.
+    pub fn neighbours(&self) -> Vec<usize> {
+        self.all_specs().iter().map(|spec| spec.k).collect()
+    }
+
+    /// What is halved to fit, in a sentence; `None` if nothing is.
+    pub fn halved(&self) -> Option<String> {
+        let points = |sweep: &Self| -> Vec<u64> {
+            let points = |spec: &RunSpec| match &spec.data {
+                Source::Generate { spec, .. } => generate::check(spec).ok().and_then(|spec| spec.value("n")).map_or(0, |n| n as u64),
+                _ => 0,
+            };
+            sweep.all_specs().iter().map(points).collect()
+        };
+        let mut changed: Vec<(u64, u64)> = points(&Self { room: Room::UNLIMITED, ..self.clone() }).into_iter().zip(points(self)).collect();
+        changed.retain(|(wanted, fitted)| wanted != fitted);
+        changed.sort_unstable();
+        changed.dedup();
+        let (wanted, fitted) = changed.pop()?;
+        let free = |name: &str, bytes: u64| (bytes < u64::MAX).then(|| format!("{} MiB on the {name}", thousands(bytes >> 20)));
+        let free: Vec<String> = [free("host", self.room.host), free("device", self.room.device)].into_iter().flatten().collect();
+        let more = if changed.is_empty() { String::new() } else { format!(", and {} more likewise", count(changed.len() as u64, "size", "sizes")) };
+        Some(format!("n = {} in place of {}{more}: {} are free", thousands(fitted), thousands(wanted), free.join(" and ")))
+    }
+
     /// Refuses what none of its clouds could make right: k out of range, no queries, a generator's spec that makes no sense.
     ///
     /// # Errors
     /// [`RunError::Problem`] and [`RunError::Cloud`], of the first run that cannot be.
     pub fn check(&self) -> Result<(), RunError> {
-        for spec in self.specs() {
+        let all = self.all_specs();
+        let some = self.specs();
+        // Where nothing is left, the first that is left out says why.
+        for spec in if some.is_empty() { all } else { some } {
             Setup::from(&spec).check_within(spec.engine.k_limit())?;
             if spec.queries == QuerySpec::Count(0) {
                 return Err(ProblemError::NoQueries.into());
@@ -233,7 +371,8 @@ mod tests {
     fn every_combination_is_run_once_and_clouds_stay_together() {
         let base = RunSpec { data: Source::Generate { spec: "uniform".to_owned(), seed: 1 }, ..spec() };
         let engines = vec![EngineChoice::Auto, EngineChoice::named(EngineId::new("kdtree"))];
-        let sweep = Sweep { base: base.clone(), n: vec![10, 20], q: [1, 2, 3].map(QuerySpec::Count).to_vec(), k: vec![4], d: vec![2, 3], engines };
+        let q = [1, 2, 3].map(QuerySpec::Count).to_vec();
+        let sweep = Sweep { n: vec![10, 20], q, k: vec![4], d: vec![2, 3], engines, ..Sweep::new(base.clone()) };
         let specs = sweep.specs();
         assert_eq!(specs.len(), 2 * 3 * 2 * 2);
         for (at, spec) in specs.iter().enumerate() {
@@ -245,7 +384,69 @@ mod tests {
         assert_eq!(clouds.len(), 4, "each cloud is loaded once: {clouds:?}");
         assert_eq!(clouds[1], Source::Generate { spec: "uniform:n=20,d=2".to_owned(), seed: 1 });
 
-        let none = Sweep { base: base.clone(), n: vec![], q: vec![], k: vec![], d: vec![], engines: vec![] };
-        assert_eq!(none.specs(), [base]);
+        assert_eq!(Sweep::new(base.clone()).specs(), [base]);
+    }
+
+    fn generated(sweep: &Sweep) -> Vec<(String, QuerySpec, usize)> {
+        let of = |spec: RunSpec| match spec.data {
+            Source::Generate { spec: cloud, .. } => (cloud, spec.queries, spec.k),
+            other => panic!("{other:?}"),
+        };
+        sweep.specs().into_iter().map(of).collect()
+    }
+
+    fn uniform() -> Sweep {
+        Sweep::new(RunSpec { data: Source::Generate { spec: "uniform".to_owned(), seed: 1 }, ..spec() })
+    }
+
+    #[test]
+    fn work_is_the_same_whatever_q_and_d_are() {
+        let q = [1, 4, 16].map(QuerySpec::Count).to_vec();
+        let work = Some(Work { product: 1024, values: 512 });
+        let sweep = Sweep { q, d: vec![2, 4], k: vec![3], work, ..uniform() };
+        let found = generated(&sweep);
+        let clouds: Vec<&str> = found.iter().map(|(cloud, ..)| cloud.as_str()).collect();
+        // With one query there are no more than 512 coordinates.
+        assert_eq!(clouds, ["n=256,d=2", "n=128,d=2", "n=32,d=2", "n=128,d=4", "n=64,d=4", "n=16,d=4"].map(|sizes| format!("uniform:{sizes}")));
+        assert_eq!(sweep.varied(), None, "q and d");
+        assert_eq!(Sweep { d: vec![2], ..sweep }.varied(), Some(Size::Q), "n follows");
+    }
+
+    #[test]
+    fn shares_are_of_the_points_that_there_are() {
+        let sweep = Sweep { n: vec![10, 1000], shares: vec![1, 50], ..uniform() };
+        assert_eq!(generated(&sweep).iter().map(|(.., k)| *k).collect::<Vec<_>>(), [1, 5, 10, 500]);
+        assert!(sweep.varies(Size::K) && sweep.varied().is_none());
+        let halved = Sweep { room: Room { host: u64::MAX, device: 25_000 }, q: vec![QuerySpec::Count(1)], d: vec![2], ..sweep };
+        assert_eq!(generated(&halved).iter().map(|(.., k)| *k).collect::<Vec<_>>(), [1, 5, 5, 250]);
+    }
+
+    #[test]
+    fn n_is_halved_until_it_fits_and_that_is_said() {
+        let sweep = Sweep { n: vec![1 << 10, 1 << 20], q: vec![QuerySpec::Count(10)], k: vec![8], d: vec![4], ..uniform() };
+        assert_eq!(sweep.halved(), None);
+        let room = |host, device| Sweep { room: Room { host, device }, ..sweep.clone() };
+        // Of a host's 16 MiB, three copies of 2¹⁸ points in 4 dimensions take 12.
+        assert_eq!(generated(&room(16 << 20, u64::MAX))[1].0, "uniform:n=262144,d=4");
+        assert_eq!(room(16 << 20, u64::MAX).halved().unwrap(), "n = 262,144 in place of 1,048,576: 16 MiB on the host are free");
+        // And of a device's 1 MiB, 2¹⁴ points 256 KiB, and 8 rows of distances 512.
+        assert_eq!(generated(&room(16 << 20, 1 << 20))[1].0, "uniform:n=16384,d=4");
+        assert_eq!(generated(&room(16 << 20, 1 << 20))[0].0, "uniform:n=1024,d=4");
+        // As many points stay as queries are drawn from them.
+        assert_eq!(generated(&room(0, 0)).iter().map(|(cloud, ..)| cloud.as_str()).collect::<Vec<_>>(), ["uniform:n=16,d=4"; 2]);
+        assert!(room(0, 0).halved().unwrap().contains(", and 1 size more likewise: 0 MiB on the host and 0 MiB on the device are free"));
+    }
+
+    #[test]
+    fn what_an_engine_does_not_find_is_left_out_or_refused() {
+        let engines = EngineChoice::list("lockstep,bits").unwrap();
+        let sweep = Sweep { k: vec![8, 2000], engines, ..uniform() };
+        assert!(sweep.check().is_err());
+        let sweep = Sweep { leaves_out: true, ..sweep };
+        sweep.check().unwrap();
+        let of = |spec: &RunSpec| format!("{} {}", spec.engine, spec.k);
+        assert_eq!(sweep.specs().iter().map(of).collect::<Vec<_>>(), ["lockstep 8", "bits 8", "bits 2000"]);
+        let none = Sweep { k: vec![2000], engines: EngineChoice::list("lockstep").unwrap(), ..sweep };
+        assert!(none.specs().is_empty() && none.check().is_err(), "nothing is left");
     }
 }

@@ -46,10 +46,44 @@ fn a_preset_is_a_sweep_whose_sizes_can_be_given() {
 }
 
 #[test]
+fn selections_are_compared_by_throughput() {
+    let place = Place::new();
+    let small = "--device cpu --n 2000 --q 16 --warmup 1 --repeats 3 --out rows.csv --figure figure.svg";
+    let done = place.ok(&format!("sweep --preset hanak-5.5 {small} --k 8,64"));
+    assert_eq!((done.stdout.as_str(), done.stderr.as_str()), ("", ""));
+    let (head, rows) = table(&place.path("rows.csv"));
+    assert_eq!(rows.len(), 2 * 10);
+    for row in &rows {
+        let number = |name: &str| row[head.iter().position(|head| head == name).unwrap()].parse::<f64>().unwrap();
+        let [least, mean, most] = ["search_ms_min", "search_ms_mean", "search_ms_max"].map(number);
+        assert!(least <= mean && mean <= most && number("search_ms_deviation") <= most - least, "{row:?}");
+        assert!(number("download_ms") > 0.0 && number("warmup") == 1.0, "{row:?}");
+        let share = &row[head.iter().position(|head| head == "bandwidth_share").unwrap()];
+        assert!(share.is_empty() || share.parse::<f64>().unwrap() > 0.0, "{row:?}");
+    }
+    let upload = head.iter().position(|head| head == "upload_ms").unwrap();
+    assert!(rows.iter().enumerate().all(|(at, row)| row[upload].is_empty() == (at > 0)), "later runs have the points");
+    let figure = fs::read_to_string(place.path("figure.svg")).unwrap();
+    for said in ["--preset hanak-5.5,", ">warp-select, best queue<", ">k, neighbours per query<", "timed=selection", "which differ from these"] {
+        assert!(figure.contains(said), "{said} is missing from\n{figure}");
+    }
+    // A method is left out beyond what it finds, and that is said.
+    let done = place.ok(&format!("sweep --preset hanak-5.5 {small} --k 1024,2048 --engine warp-select,bits"));
+    assert_eq!(done.stderr, "note: warp-select finds at most 1,024 neighbours, and is left out beyond\n");
+    assert_eq!(table(&place.path("rows.csv")).1.len(), 3);
+    place.ok(&format!("sweep --preset hanak-5.14 {small} --k 8,16 --d 2,4"));
+    assert!(fs::read_to_string(place.path("figure.svg")).unwrap().contains(">Search time in times of upload and download<"));
+    let why = place.fails(2, "sweep --preset hanak-5.7 --device cpu --n 100 --d 2,3 --figure figure.svg");
+    assert_eq!(why, "the figure of hanak-5.7 has no place for several values of --d: give one");
+}
+
+#[test]
 fn presets_are_listed_and_say_what_they_need() {
     let place = Place::new();
     let list = place.ok("sweep --preset list").stdout;
-    for said in ["step-5a, step-5b", "step-12, step-12a, step-12b", "--input, such as zip codes or airports"] {
+    for said in
+        ["step-5a, step-5b", "step-12, step-12a, step-12b", "figures of k-selection on GPUs", "hanak-5.14", "--input, such as zip codes or airports"]
+    {
         assert!(list.contains(said), "{said} is missing from\n{list}");
     }
     assert!(place.ok("sweep --help").stdout.contains("step-5a, step-5b"));

@@ -43,7 +43,7 @@ use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_
 use cudarc::driver::{CudaContext, CudaStream, LaunchConfig};
 use cudarc::nvrtc::Ptx;
 
-pub use device::driver::count as gpus;
+pub use device::driver::{count as gpus, free_memory};
 pub use device::source_of;
 use device::units::Unit;
 use device::{driver, kernels};

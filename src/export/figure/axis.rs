@@ -1,6 +1,6 @@
 //! An axis: from values to places, and where its ticks stand.
 
-use crate::text::{coordinate, log_ticks, thousands};
+use crate::text::{coordinate, log_ticks, thousands, unit_of};
 
 /// How far apart values stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +40,12 @@ impl Axis {
         (min <= max).then_some(Self { scale: Scale::Logarithmic, ends: [min - room, max + room], places })
     }
 
+    /// The same length for values in other units: so many of them to one of this axis.
+    pub fn in_units(&self, per_one: f64) -> Self {
+        let ends = self.ends.map(|end| if self.scale == Scale::Linear { end * per_one } else { end + per_one.ln() });
+        Self { ends, ..*self }
+    }
+
     /// The place of a value, which a logarithmic axis has only for positive ones.
     pub fn place(&self, value: f64) -> f32 {
         let [min, max] = self.ends;
@@ -52,14 +58,28 @@ impl Axis {
         if self.scale == Scale::Linear {
             return (0..=4).map(|quarter| self.ends[0] + (self.ends[1] - self.ends[0]) * f64::from(quarter) / 4.0).collect();
         }
-        log_ticks(self.ends[0].exp(), self.ends[1].exp(), most)
+        let [min, max] = self.ends.map(f64::exp);
+        // Within about a decade, whole numbers of a power: 1, 2, 5 alone would be too few to read a factor from.
+        let power = 10f64.powf(min.log10().floor());
+        let whole = [1.0, 10.0].into_iter().flat_map(|by| [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0].map(|factor| factor * by * power));
+        let whole: Vec<f64> = whole.filter(|tick| (min..=max).contains(tick)).collect();
+        if max < 100.0 * power && whole.len() <= most { whole } else { log_ticks(min, max, most) }
     }
+}
+
+/// A large value as it stands at a tick: `500 G`.
+pub fn large(value: f64) -> String {
+    let (unit, scale) = unit_of(value);
+    if unit.is_empty() { label(value) } else { format!("{} {unit}", label(value / scale)) }
 }
 
 /// A value as it stands at a tick.
 pub fn label(value: f64) -> String {
     // Powers of ten are not exact: 3·10⁻⁴ may be 0.00030000000000000003.
-    if value == 0.0 || (1.0..1e15).contains(&value) { thousands(value.round() as u64) } else { coordinate(value) }
+    if value == 0.0 || (1.0..1e15).contains(&value) {
+        return thousands(value.round() as u64);
+    }
+    coordinate(format!("{value:.6e}").parse().unwrap_or(value))
 }
 
 #[cfg(test)]
@@ -82,7 +102,23 @@ mod tests {
         assert_eq!(axis.ticks(8).into_iter().map(label).collect::<Vec<_>>(), ["0.5", "1", "2", "5", "10", "20", "50"]);
         assert!(axis.ticks(8).iter().all(|tick| (0.0..=100.0).contains(&axis.place(*tick))));
         assert_eq!(label(65_536.0), "65,536");
-        assert_eq!(label(1e-4), "0.0001");
+        assert_eq!([1e-4, 3.0 * 10f64.powi(-1), 3.0 * 10f64.powi(-4)].map(label), ["0.0001", "0.3", "0.0003"]);
+    }
+
+    #[test]
+    fn other_units_have_the_same_places() {
+        let axis = Axis::around([2e9, 8e11].into_iter(), [300.0, 20.0]).unwrap();
+        let shares = axis.in_units(4.0 / 3.2e12);
+        assert!((shares.place(0.5) - axis.place(4e11)).abs() < 1e-3);
+        assert_eq!(Axis::linear([0.0, 32.0], [0.0, 1.0]).in_units(0.5).ticks(8), [0.0, 4.0, 8.0, 12.0, 16.0]);
+        assert_eq!([2e9, 5e11, 1e12, 700.0].map(large), ["2 G", "500 G", "1 T", "700"]);
+    }
+
+    #[test]
+    fn a_short_axis_has_more_ticks() {
+        let of = |ends: [f64; 2]| Axis::around(ends.into_iter(), [0.0, 1.0]).unwrap().ticks(8).into_iter().map(large).collect::<Vec<_>>();
+        assert_eq!(of([2.2e11, 7e11]), ["200 G", "300 G", "400 G", "500 G", "600 G", "800 G"]);
+        assert_eq!(of([7.0, 12.0]), ["4", "5", "6", "8", "10", "20"]);
     }
 
     #[test]

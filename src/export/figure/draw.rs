@@ -1,18 +1,25 @@
 //! The picture of a figure: title, panels side by side, legend, and what the publication states.
 
-use super::axis::{Axis, label};
+use super::axis::{Axis, label, large};
 use super::{Curve, Figure};
 use crate::lesson::picture::pen::{ROW, Words, area, dashed, line, sans, width};
 use crate::lesson::picture::scene::{Area, Font, Ink, Point, Scene, Shape};
-use crate::run::presets::Panel;
+use crate::run::presets::{Against, Panel};
+use crate::run::stats::DISTANCE_BYTES;
+use crate::text::{sentence_case, significant, unit_of};
 
-/// Size of text and of titles, in points.
+/// Size of text, of notes in a panel and of titles, in points.
 const TEXT: f32 = 12.0;
+const NOTE: f32 = 10.0;
 const TITLE: f32 = 16.0;
 
-/// Width and height of a panel with its labels, and the space around everything.
+/// Width and height of a panel with its labels, where there are more than two in a row, and the space around everything.
 const PANEL: [f32; 2] = [450.0, 330.0];
+const NARROW: f32 = 400.0;
 const MARGIN: f32 = 24.0;
+
+/// Width of the labels of an axis, on the left and on the right.
+const LABELS: f32 = 58.0;
 
 /// Half the size of a marker.
 const MARKER: f32 = 4.0;
@@ -20,32 +27,59 @@ const MARKER: f32 = 4.0;
 /// A line of text.
 const LINE: f32 = TEXT * ROW;
 
+/// A panel: what it draws, of which value of the size that has panels of its own.
+struct Cell {
+    panel: Panel,
+    part: Option<u64>,
+    curves: Vec<Curve>,
+}
+
 /// Draws everything, on a picture as high as it needs.
 pub fn scene(figure: &Figure) -> Scene {
     // A panel that nothing was measured for is left out, but one stays.
-    let mut panels: Vec<(Panel, Vec<Curve>)> = figure.panels.iter().map(|panel| (*panel, figure.curves(*panel))).collect();
-    if panels.iter().any(|(_, curves)| !curves.is_empty()) {
-        panels.retain(|(_, curves)| !curves.is_empty());
-    } else {
-        panels.truncate(1);
+    let mut cells = Vec::new();
+    for &panel in &figure.panels {
+        cells.extend(figure.parts().into_iter().map(|part| Cell { panel, part, curves: figure.curves(panel, part) }));
     }
-    let wide = PANEL[0] * panels.len().max(1) as f32;
+    if cells.iter().any(|cell| !cell.curves.is_empty()) {
+        cells.retain(|cell| !cell.curves.is_empty());
+    } else {
+        cells.truncate(1);
+    }
+    // Panels of sizes are in rows of their own, below what they have in common.
+    let groups: Vec<&[Cell]> = match cells.first() {
+        Some(Cell { part: None, .. }) => vec![&cells],
+        _ => cells.chunk_by(|a, b| a.panel == b.panel).collect(),
+    };
+    let most = groups.iter().map(|group| group.len()).max().unwrap_or(1);
+    // Four are two rows of two.
+    let columns = if most == 4 { 2 } else { most.clamp(1, 3) };
+    let each = if columns > 2 { NARROW } else { PANEL[0] };
+    let wide = each * columns as f32;
     let mut page = Page { scene: Scene::new(wide + 2.0 * MARGIN, 0.0), y: MARGIN, wide };
     page.lines(&figure.title, TITLE, Ink::Text);
     let by = figure.preset.map(|name| format!("warpscope sweep --preset {name}"));
+    let conditions = figure.conditions();
     let devices = (!figure.devices.is_empty()).then(|| format!("on {}", figure.devices.join(" and ")));
-    let about: Vec<&str> = by.iter().chain(&figure.conditions).chain(&devices).map(String::as_str).collect();
+    let about: Vec<&str> = by.iter().chain(&conditions).chain(&devices).map(String::as_str).collect();
     page.lines(&about.join(", "), TEXT, Ink::TextWeak);
     page.y += LINE / 2.0;
-    for (at, (panel, curves)) in panels.iter().enumerate() {
-        let room = area(MARGIN + PANEL[0] * at as f32, page.y, PANEL[0], PANEL[1]);
-        draw_panel(&mut page.scene, room, figure, *panel, curves);
+    for group in &groups {
+        if let Some(cell) = group.first().filter(|cell| cell.part.is_some()) {
+            page.lines(&about_panel(figure, cell.panel), TEXT, Ink::Text);
+            page.y += LINE / 2.0;
+        }
+        for row in group.chunks(columns) {
+            for (at, cell) in row.iter().enumerate() {
+                let room = area(MARGIN + each * at as f32, page.y, each, PANEL[1]);
+                let of_kind: Vec<&Cell> = group.iter().filter(|other| other.panel == cell.panel).collect();
+                draw_panel(&mut page.scene, room, figure, cell, &of_kind);
+            }
+            page.y += PANEL[1] + LINE / 2.0;
+        }
     }
-    page.y += PANEL[1] + LINE / 2.0;
-    page.legend(figure, &panels);
-    if figure.has_zeros() {
-        page.lines("Counts of 0 are not drawn: a logarithmic axis has no place for them.", TEXT, Ink::TextWeak);
-    }
+    page.legend(figure, &cells);
+    page.notes(figure, &cells);
     page.stated(figure);
     page.scene.size[1] = page.y + MARGIN;
     page.scene
@@ -70,7 +104,7 @@ impl Page {
     }
 
     /// A marker and a name for each method, and what dashed lines and open marks are.
-    fn legend(&mut self, figure: &Figure, panels: &[(Panel, Vec<Curve>)]) {
+    fn legend(&mut self, figure: &Figure, cells: &[Cell]) {
         let mut x = MARGIN;
         let mut put = |page: &mut Self, text: &str, draw: &dyn Fn(&mut Scene, [Point; 2])| {
             let needed = 30.0 + width(Font::Sans, TEXT, text) + 18.0;
@@ -82,12 +116,12 @@ impl Page {
             page.scene.text([x + 30.0, middle], [0.0, 0.5], sans(TEXT, Ink::Text), text);
             x += needed;
         };
-        for (method, choice) in figure.methods.iter().enumerate() {
-            if panels.iter().flat_map(|(_, curves)| curves).any(|curve| curve.method == method) {
-                put(self, &choice.to_string(), &|scene, ends| curve(scene, &ends, method, false, &[middle_of(ends)]));
+        for (series, of) in figure.series().into_iter().enumerate() {
+            if cells.iter().flat_map(|cell| &cell.curves).any(|curve| curve.series == series) {
+                put(self, &figure.series_name(of), &|scene, ends| curve(scene, &ends, series, false, &[middle_of(ends)]));
             }
         }
-        if panels.iter().any(|(panel, _)| *panel == Panel::Points) {
+        if cells.iter().any(|cell| cell.panel == Panel::Points) {
             for (text, is_dashed) in [("accessed", false), ("retained", true)] {
                 put(self, text, &|scene, ends| {
                     let stroke = if is_dashed { dashed(Ink::TextWeak, 1.5, 4.0) } else { line(Ink::TextWeak, 1.5) };
@@ -95,49 +129,91 @@ impl Page {
                 });
             }
         }
-        if panels.iter().any(|(panel, _)| !figure.stated_in(*panel).is_empty()) {
-            put(self, "stated in the paper (RTX 3070)", &|scene, ends| open_diamond(scene, middle_of(ends)));
+        let is_stated = cells.iter().any(|cell| !figure.stated_in(cell.panel).is_empty());
+        if let Some(publication) = figure.publication.filter(|_| is_stated) {
+            put(self, &format!("stated in {}", publication.short), &|scene, ends| open_diamond(scene, middle_of(ends)));
         }
         self.y += LINE * 1.5;
     }
 
+    /// What is to be known of what is drawn.
+    fn notes(&mut self, figure: &Figure, cells: &[Cell]) {
+        let any = |kinds: &[Panel]| cells.iter().any(|cell| kinds.contains(&cell.panel));
+        if figure.has_zeros() {
+            self.lines("Counts of 0 are not drawn: a logarithmic axis has no place for them.", TEXT, Ink::TextWeak);
+        }
+        if let Some(repeats) = figure.repeats.as_ref().filter(|_| any(&[Panel::Throughput, Panel::Speedup, Panel::Transfer])) {
+            self.lines(repeats, TEXT, Ink::TextWeak);
+        }
+        if any(&[Panel::Throughput]) && !figure.measured.is_empty() {
+            let bandwidth = figure.peak().map(|peak| {
+                let (unit, scale) = unit_of(peak);
+                let peak = significant(peak / scale);
+                format!(
+                    "On the right, reading {DISTANCE_BYTES} bytes a distance once, in % of the {peak} {unit}B/s that the memory was measured to give."
+                )
+            });
+            let without = || "The share of the memory's bandwidth is left out: it is not known of one device that all methods ran on.".to_owned();
+            self.lines(&bandwidth.unwrap_or_else(without), TEXT, Ink::TextWeak);
+        }
+        if let Some(best) = figure.axes.best {
+            self.lines(&format!("Numbers at points are the {best} that was fastest there."), TEXT, Ink::TextWeak);
+        }
+    }
+
     /// The publication's sentences, and whether they are about the same problem.
     fn stated(&mut self, figure: &Figure) {
-        if figure.stated.is_empty() {
-            return;
-        }
+        let Some(publication) = figure.publication.filter(|_| !figure.stated.is_empty()) else { return };
         let condition = if figure.is_as_published { "" } else { ", with its own data and sizes, which differ from these" };
-        self.lines(&format!("The paper (Wang and Ino 2025) states, of an NVIDIA GeForce RTX 3070{condition}"), TEXT, Ink::Text);
+        self.lines(&format!("{} states, of {}{condition}", sentence_case(publication.who), publication.device), TEXT, Ink::Text);
         for stated in figure.stated {
             self.lines(&format!("\u{2022} {}", stated.says), TEXT, Ink::TextWeak);
         }
     }
 }
 
-/// Axes, grid, lines and marks of a panel.
-fn draw_panel(scene: &mut Scene, mut room: Area, figure: &Figure, panel: Panel, curves: &[Curve]) {
+/// Axes, grid, lines and marks of a panel. All panels of a kind have the same axes.
+fn draw_panel(scene: &mut Scene, mut room: Area, figure: &Figure, cell: &Cell, of_kind: &[&Cell]) {
     let title = room.take_top(LINE * 1.6);
     let foot = room.take_bottom(LINE * 2.6);
-    room.take_left(58.0);
-    room.take_right(16.0);
-    scene.text([room.x, title.y], [0.0, 0.0], sans(TEXT, Ink::Text), about(figure, panel));
-    scene.text([room.x + room.width / 2.0, foot.bottom()], [0.5, 1.0], sans(TEXT, Ink::Text), format!("{}, {}", figure.x.name(), figure.x.about()));
-    let stated = figure.stated_in(panel);
-    let all = || curves.iter().flat_map(|curve| &curve.points).chain(&stated);
+    let peak = figure.peak().filter(|_| cell.panel == Panel::Throughput);
+    room.take_left(LABELS);
+    room.take_right(if peak.is_some() { LABELS } else { 16.0 });
+    let said = figure.axes.panel.zip(cell.part).map_or_else(|| about_panel(figure, cell.panel), |(size, value)| figure.called(size, value));
+    scene.text([room.x, title.y], [0.0, 0.0], sans(TEXT, Ink::Text), said);
+    let x_axis = match figure.axes.x {
+        Against::Size(size) => format!("{}, {}", size.name(), size.about()),
+        Against::Share => "k, % of n".to_owned(),
+        Against::Parameter { name, about } => format!("{name}, {about}"),
+    };
+    scene.text([room.x + room.width / 2.0, foot.bottom()], [0.5, 1.0], sans(TEXT, Ink::Text), x_axis);
+    let stated = figure.stated_in(cell.panel);
+    let curves = || of_kind.iter().flat_map(|cell| &cell.curves);
+    let all = || curves().flat_map(|curve| &curve.points).chain(&stated);
     let across = Axis::around(all().map(|point| point[0]), [room.x, room.right()]);
     let places = [room.bottom(), room.y];
-    let upwards = match panel {
+    let upwards = match cell.panel {
         Panel::ActiveThreads => Some(Axis::linear([0.0, 32.0], places)),
-        _ => Axis::around(all().map(|point| point[1]), places),
+        _ => Axis::around(all().map(|point| point[1]).chain(curves().flat_map(Curve::ends).flatten().flatten()), places),
     };
     let (Some(across), Some(upwards)) = (across, upwards) else {
         scene.text(room.center(), [0.5, 0.5], sans(TEXT, Ink::TextWeak), "Nothing was measured");
         return;
     };
+    let of_tick = if cell.panel == Panel::Throughput { large } else { label };
     for tick in upwards.ticks(8) {
         let y = upwards.place(tick);
         scene.shapes.push(Shape::Path { points: vec![[room.x, y], [room.right(), y]], line: line(Ink::Grid, 1.0) });
-        scene.text([room.x - 6.0, y], [1.0, 0.5], sans(TEXT, Ink::TextWeak), label(tick));
+        scene.text([room.x - 6.0, y], [1.0, 0.5], sans(TEXT, Ink::TextWeak), of_tick(tick));
+    }
+    if let Some(peak) = peak {
+        scene.text([room.right() + LABELS, title.y], [1.0, 0.0], sans(TEXT, Ink::Text), "% of bandwidth");
+        let percent = upwards.in_units(100.0 * DISTANCE_BYTES / peak);
+        for tick in percent.ticks(8) {
+            let y = percent.place(tick);
+            scene.shapes.push(Shape::Path { points: vec![[room.right(), y], [room.right() + 4.0, y]], line: line(Ink::TextWeak, 1.0) });
+            scene.text([room.right() + 8.0, y], [0.0, 0.5], sans(TEXT, Ink::TextWeak), format!("{} %", label(tick)));
+        }
     }
     // The values that were measured are the ticks, where their numbers have room.
     let mut values: Vec<f64> = all().map(|point| point[0]).collect();
@@ -154,21 +230,40 @@ fn draw_panel(scene: &mut Scene, mut room: Area, figure: &Figure, panel: Panel, 
         }
     }
     scene.shapes.push(Shape::Rect { area: room, round: 0.0, fill: None, line: Some(line(Ink::TextWeak, 1.0)) });
-    for drawn in curves {
+    for drawn in &cell.curves {
         let points: Vec<Point> = drawn.points.iter().map(|&[x, y]| [across.place(x), upwards.place(y)]).collect();
-        curve(scene, &points, drawn.method, drawn.dashed, &points);
+        for ([x, _], ends) in points.iter().zip(drawn.ends()) {
+            if let Some([low, high]) = ends {
+                bar(scene, *x, [if low > 0.0 { upwards.place(low) } else { room.bottom() }, upwards.place(high)], drawn.series);
+            }
+        }
+        curve(scene, &points, drawn.series, drawn.dashed, &points);
+        for ([x, y], note) in points.iter().zip(&drawn.notes).filter(|(_, note)| !note.is_empty()) {
+            scene.text([x + MARKER, y - MARKER], [0.0, 1.0], sans(NOTE, Ink::Category(drawn.series)), note);
+        }
     }
     for [x, y] in stated {
         open_diamond(scene, [across.place(x), upwards.place(y)]);
     }
 }
 
+impl Curve {
+    /// Both ends of each point's error bar, in the panel's units; `None` where there is none.
+    fn ends(&self) -> impl Iterator<Item = Option<[f64; 2]>> {
+        let of = |([_, y], deviation): (&[f64; 2], &f64)| (*deviation > 0.0).then(|| [y * (1.0 - deviation), y * (1.0 + deviation)]);
+        self.points.iter().zip(&self.deviations).map(of)
+    }
+}
+
 /// What a panel draws, with its unit.
-fn about(figure: &Figure, panel: Panel) -> String {
+fn about_panel(figure: &Figure, panel: Panel) -> String {
     match panel {
         Panel::Time => "Search time in ms, median, without the index".to_owned(),
         Panel::Points => "Points accessed and retained, means over queries".to_owned(),
         Panel::ActiveThreads => "Active threads of a warp, of 32, mean".to_owned(),
+        Panel::Throughput => "Throughput in distances a second".to_owned(),
+        Panel::Wrong => "Neighbours that are wrong, of k, means over queries".to_owned(),
+        Panel::Transfer => "Search time in times of upload and download".to_owned(),
         Panel::Speedup => {
             let first = figure.methods.first().map_or_else(String::new, ToString::to_string);
             format!("Speedup, a factor, over {first}")
@@ -176,14 +271,22 @@ fn about(figure: &Figure, panel: Panel) -> String {
     }
 }
 
-/// A line in the colour of a method, and its marker at each place.
-fn curve(scene: &mut Scene, points: &[Point], method: usize, is_dashed: bool, marks: &[Point]) {
-    let ink = Ink::Category(method);
+/// An error bar.
+fn bar(scene: &mut Scene, x: f32, [low, high]: [f32; 2], series: usize) {
+    let half = MARKER * 0.8;
+    for points in [vec![[x, low], [x, high]], vec![[x - half, low], [x + half, low]], vec![[x - half, high], [x + half, high]]] {
+        scene.shapes.push(Shape::Path { points, line: line(Ink::Category(series), 1.0) });
+    }
+}
+
+/// A line in the colour of a series, and its marker at each place.
+fn curve(scene: &mut Scene, points: &[Point], series: usize, is_dashed: bool, marks: &[Point]) {
+    let ink = Ink::Category(series);
     let stroke = if is_dashed { dashed(ink, 1.5, 4.0) } else { line(ink, 1.8) };
     scene.shapes.push(Shape::Path { points: points.to_vec(), line: stroke });
     for &[x, y] in marks {
         let corners = |around: &[[f32; 2]]| around.iter().map(|[right, down]| [x + right * MARKER, y + down * MARKER]).collect();
-        let shape = match method % 4 {
+        let shape = match series % 4 {
             0 => Shape::Dots { centers: vec![[x, y]], radius: MARKER, fill: Some(ink.into()), line: None },
             1 => Shape::Polygon { corners: corners(&[[-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]]), fill: ink.into() },
             2 => Shape::Polygon { corners: corners(&[[0.0, -1.2], [1.1, 0.9], [-1.1, 0.9]]), fill: ink.into() },

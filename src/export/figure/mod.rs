@@ -1,21 +1,24 @@
-//! What a sweep measured as a figure: a line for each method against the size that varied, on logarithmic axes unless a quantity has known ends.
+//! What a sweep measured as a figure: a line for each method against what varied, on logarithmic axes unless a quantity has known ends.
 //!
 //! | module | holds |
 //! |---|---|
 //! | here | the numbers, collected run by run, as curves |
+//! | `lines` | what lines are called, and which runs are of one line |
 //! | `axis` | scales and their ticks |
 //! | `draw` | the picture, for print |
 
 mod axis;
 mod draw;
+mod lines;
 
 use crate::cloud::Source;
 use crate::lesson::picture::svg::svg;
 use crate::palette::LIGHT;
-use crate::run::presets::{Panel, Preset, Stated};
+use crate::run::presets::{Against, Axes, Panel, Preset, Publication, Stated};
 use crate::run::sweep::{Size, Sweep};
-use crate::run::{EngineChoice, RunRecord};
-use crate::text::sentence_case;
+use crate::run::{EngineChoice, Phase, RunRecord, stats};
+use crate::text::{count, sentence_case};
+use lines::Lines;
 
 /// Why a sweep has no figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -23,24 +26,37 @@ pub enum FigureError {
     /// Several sizes vary, or none does.
     #[error("a figure is drawn against one size: give several values for one of --n, --q, --k and --d, and one or none for each of the others")]
     OneSize,
+    /// A size varies that the preset's figure has no place for.
+    #[error("the figure of {preset} has no place for several values of --{size}: give one")]
+    NoPlace {
+        /// First name of the preset.
+        preset: &'static str,
+        /// As flags spell it.
+        size: &'static str,
+    },
 }
 
 /// A figure that grows with the runs of a sweep.
 #[derive(Debug)]
 pub struct Figure {
     title: String,
-    x: Size,
+    axes: Axes,
     panels: Vec<Panel>,
-    /// A line each; speedups are against the first.
+    /// Speedups are against the first.
     methods: Vec<EngineChoice>,
+    lines: Lines,
     measured: Vec<Measured>,
     /// The preset's first name.
     preset: Option<&'static str>,
-    /// What all runs have in common: sizes, metric and data.
-    conditions: Vec<String>,
+    /// Whether n follows from the other sizes.
+    n_follows: bool,
+    /// What runs have in common beside their sizes: metric, data, repeats.
+    metric_and_data: Vec<String>,
+    repeats: Option<String>,
     /// What they ran on, each once.
     devices: Vec<String>,
     /// What a publication says of its figure, and whether its numbers are comparable with these.
+    publication: Option<&'static Publication>,
     stated: &'static [Stated],
     is_as_published: bool,
 }
@@ -49,39 +65,85 @@ pub struct Figure {
 #[derive(Debug)]
 struct Measured {
     method: usize,
-    x: f64,
+    /// n, q, k and d.
+    sizes: [u64; 4],
+    /// Search time in milliseconds: the median, the mean and the standard deviation of repeats.
     ms: f64,
+    mean_ms: f64,
+    deviation_ms: f64,
+    /// Milliseconds of the transfers, the mean of repeats. Points that were there already are not in the first.
+    upload_ms: f64,
+    download_ms: f64,
+    /// Bytes a second that the device was measured to read.
+    peak: Option<f64>,
+    wrong: Option<f64>,
     accessed: Option<f64>,
     retained: Option<f64>,
     active: Option<f64>,
 }
 
+impl Measured {
+    fn size(&self, size: Size) -> u64 {
+        self.sizes[Size::ALL.iter().position(|of| *of == size).unwrap_or_default()]
+    }
+
+    /// The deviation of the search time, relative to its mean.
+    fn relative(&self) -> f64 {
+        self.deviation_ms / self.mean_ms
+    }
+}
+
 /// A line of a panel.
 #[derive(Debug, PartialEq)]
 struct Curve {
-    method: usize,
+    /// Which of [`Figure::series`].
+    series: usize,
     /// Whether it is the second quantity of the panel.
     dashed: bool,
     /// By ascending x; positive numbers only, as others have no logarithm.
     points: Vec<[f64; 2]>,
+    /// The standard deviation at each point, relative to it; 0 where there is none.
+    deviations: Vec<f64>,
+    /// What stands at each point: the parameter's value that was fastest there.
+    notes: Vec<String>,
 }
 
 impl Figure {
     /// A figure of what a sweep will measure, with the panels and the publication's statements of its preset.
     ///
     /// # Errors
-    /// [`FigureError::OneSize`].
+    /// [`FigureError`].
     pub fn new(sweep: &Sweep, preset: Option<&Preset>) -> Result<Self, FigureError> {
-        let x = sweep.varied().ok_or(FigureError::OneSize)?;
+        let of_preset = preset.and_then(|preset| preset.axes.zip(preset.names.first().copied()));
+        let axes = match of_preset {
+            Some((axes, preset)) => {
+                let has_place = |size: Size| axes.x == Against::Size(size) || [axes.curve, axes.panel].contains(&Some(size));
+                let share = |size: Size| size == Size::K && axes.x == Against::Share;
+                match Size::ALL.into_iter().find(|&size| sweep.varies(size) && !has_place(size) && !share(size)) {
+                    Some(size) => return Err(FigureError::NoPlace { preset, size: size.name() }),
+                    None => axes,
+                }
+            }
+            None => Axes { x: Against::Size(sweep.varied().ok_or(FigureError::OneSize)?), curve: None, panel: None, best: None },
+        };
+        let title = match (preset, axes.x) {
+            (Some(preset), _) => sentence_case(preset.about),
+            (None, Against::Size(size)) => format!("Search against the number of {}", size.about()),
+            (None, _) => "Search".to_owned(),
+        };
         Ok(Self {
-            title: preset.map_or_else(|| format!("Search against the number of {}", x.about()), |preset| sentence_case(preset.about)),
-            x,
+            title,
+            lines: Lines::of(&sweep.engines, of_preset.map(|(axes, _)| axes)),
+            axes,
             panels: preset.map_or(&[Panel::Time, Panel::Points][..], |preset| preset.panels).to_vec(),
             methods: sweep.engines.clone(),
             measured: Vec::new(),
             preset: preset.and_then(|preset| preset.names.first().copied()),
-            conditions: Vec::new(),
+            n_follows: sweep.work.is_some() && sweep.n.is_empty(),
+            metric_and_data: Vec::new(),
+            repeats: None,
             devices: Vec::new(),
+            publication: preset.map(|preset| preset.publication),
             stated: preset.map_or(&[], |preset| preset.stated),
             is_as_published: preset.is_some_and(|preset| preset.is_as_published(sweep)),
         })
@@ -91,57 +153,182 @@ impl Figure {
     pub fn add(&mut self, asked: &EngineChoice, record: &RunRecord) {
         let Some(method) = self.methods.iter().position(|method| method == asked) else { return };
         let mean = |name: &str| record.summary.measure(name).map(|measure| measure.mean);
-        let x = self.x.of(record) as f64;
+        let [mean_ms, deviation_ms] = stats::mean_and_deviation(&stats::search_ms(&record.samples)).unwrap_or([record.summary.search_ms_median, 0.0]);
+        let [upload_ms, download_ms] = [Phase::Upload, Phase::Download].map(|phase| stats::mean_ms(&record.samples, phase).unwrap_or(0.0));
         // What an engine says of itself there, such as `CPU, clusters`, is in the legend already.
         let device = record.device.name.split(',').next().unwrap_or_default().to_owned();
         self.measured.push(Measured {
             method,
-            x,
+            sizes: Size::ALL.map(|size| size.of(record)),
             ms: record.summary.search_ms_median,
+            mean_ms,
+            deviation_ms,
+            upload_ms,
+            download_ms,
+            peak: record.peaks.and_then(|peaks| peaks.bytes_per_second),
+            wrong: mean("wrong"),
             accessed: mean("accessed"),
             retained: mean("candidates"),
             active: record.summary.active_threads,
         });
-        if self.conditions.is_empty() {
-            let others = Size::ALL.into_iter().filter(|size| *size != self.x);
-            let sizes = others.map(|size| format!("{} = {}", size.name(), axis::label(size.of(record) as f64)));
-            self.conditions = sizes.chain([record.spec.metric.name().to_owned(), data(&record.spec.data)]).collect();
+        let spec = &record.spec;
+        if self.metric_and_data.is_empty() {
+            self.metric_and_data = vec![spec.metric.name().to_owned(), data(&spec.data)];
+            let repeats = count(spec.repeats.into(), "repeat", "repeats");
+            self.repeats = Some(format!("Means of {repeats} after {} untimed; bars are \u{b1} one standard deviation.", spec.warmup));
         }
         if !self.devices.contains(&device) {
             self.devices.push(device);
         }
     }
 
-    /// The lines of a panel that have a point.
-    fn curves(&self, panel: Panel) -> Vec<Curve> {
-        let mut curves = Vec::new();
-        for method in 0..self.methods.len() {
-            for dashed in [false, true] {
-                let of = |run: &Measured| match (panel, dashed) {
-                    (Panel::Time, false) => Some(run.ms),
-                    (Panel::Speedup, false) => {
-                        self.measured.iter().find(|first| first.method == 0 && first.x == run.x).map(|first| first.ms / run.ms)
-                    }
-                    (Panel::Points, false) => run.accessed,
-                    (Panel::Points, true) => run.retained,
-                    (Panel::ActiveThreads, false) => run.active,
-                    (Panel::Time | Panel::Speedup | Panel::ActiveThreads, true) => None,
+    /// What runs have in common, and the ends of sizes that have no other place.
+    fn conditions(&self) -> Vec<String> {
+        let with_q = self.n_follows && [self.axes.curve, self.axes.panel].contains(&Some(Size::Q));
+        let is_drawn = |size: Size| match (self.axes.x, size) {
+            (Against::Size(x), _) if x == size => true,
+            (Against::Share, Size::K) => true,
+            (_, Size::N) if with_q => true,
+            _ => [self.axes.curve, self.axes.panel].contains(&Some(size)),
+        };
+        let of_size = |size: Size| {
+            let values = self.values(size);
+            let [first, .., last] = values[..] else { return values.first().map(|value| named(size, *value)) };
+            Some(format!("{} to {}", named(size, first), axis::label(last as f64)))
+        };
+        let sizes = Size::ALL.into_iter().filter(|size| !is_drawn(*size)).filter_map(of_size);
+        sizes.chain(self.metric_and_data.iter().cloned()).chain(self.lines.common.iter().cloned()).collect()
+    }
+
+    /// The values of a size among the runs, ascending, each once.
+    fn values(&self, size: Size) -> Vec<u64> {
+        let mut values: Vec<u64> = self.measured.iter().map(|run| run.size(size)).collect();
+        values.sort_unstable();
+        values.dedup();
+        values
+    }
+
+    /// A size's value as it is called in legends and above panels, with n beside q where that follows from it.
+    fn called(&self, size: Size, value: u64) -> String {
+        let mut of_n = self.measured.iter().filter(|run| run.size(size) == value).map(|run| run.size(Size::N));
+        let first = of_n.next().filter(|_| self.n_follows && size == Size::Q);
+        match first.filter(|first| of_n.all(|n| n == *first)) {
+            Some(n) => format!("{}, {}", named(Size::N, n), named(size, value)),
+            None => named(size, value),
+        }
+    }
+
+    /// The value of each panel of a kind; one without a value, where no size has panels of its own.
+    fn parts(&self) -> Vec<Option<u64>> {
+        match self.axes.panel.map(|size| self.values(size)).filter(|values| !values.is_empty()) {
+            Some(values) => values.into_iter().map(Some).collect(),
+            None => vec![None],
+        }
+    }
+
+    /// What tells a run's line from others: its method's name, and the value of a size.
+    fn series_of(&self, run: &Measured) -> (usize, Option<u64>) {
+        (self.lines.of_method[run.method], self.axes.curve.map(|size| run.size(size)))
+    }
+
+    /// All lines, in the order of methods.
+    fn series(&self) -> Vec<(usize, Option<u64>)> {
+        let mut all: Vec<_> = self.measured.iter().map(|run| self.series_of(run)).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// What a line is called in the legend.
+    fn series_name(&self, (line, value): (usize, Option<u64>)) -> String {
+        let name = &self.lines.names[line];
+        match self.axes.curve.zip(value) {
+            Some((size, value)) if name.is_empty() => self.called(size, value),
+            Some((size, value)) => format!("{name}, {}", self.called(size, value)),
+            None => name.clone(),
+        }
+    }
+
+    fn x(&self, run: &Measured) -> Option<f64> {
+        match self.axes.x {
+            Against::Size(size) => Some(run.size(size) as f64),
+            // k is a whole number, so that shares of few points are not quite the ones that were asked for.
+            Against::Share => Some((1e4 * run.size(Size::K) as f64 / run.size(Size::N) as f64).round() / 1e2),
+            Against::Parameter { name, .. } => self.methods[run.method].parameters().number(name).map(f64::from),
+        }
+    }
+
+    /// A run in a panel: the quantity, and its relative standard deviation.
+    fn y(&self, panel: Panel, dashed: bool, run: &Measured) -> Option<[f64; 2]> {
+        let exact = |value: Option<f64>| value.map(|value| [value, 0.0]);
+        match (panel, dashed) {
+            (Panel::Time, false) => exact(Some(run.ms)),
+            (Panel::Throughput, false) => Some([run.size(Size::N) as f64 * run.size(Size::Q) as f64 / (run.mean_ms / 1e3), run.relative()]),
+            (Panel::Speedup, false) => {
+                let first = self.measured.iter().find(|first| first.method == 0 && first.sizes == run.sizes)?;
+                // Where sizes have lines of their own, that of the first method would be there as many times, at 1.
+                if self.axes.curve.is_some() && run.method == 0 {
+                    return None;
+                }
+                let deviation = if run.method == 0 { 0.0 } else { first.relative().hypot(run.relative()) };
+                Some([first.mean_ms / run.mean_ms, deviation])
+            }
+            (Panel::Transfer, false) => {
+                // The first run of a cloud took the points to the device; to those after it they were there.
+                let of_cloud = |other: &&Measured| {
+                    other.method == run.method && [Size::N, Size::Q, Size::D].into_iter().all(|size| other.size(size) == run.size(size))
                 };
-                let runs = self.measured.iter().filter(|run| run.method == method);
-                let mut points: Vec<[f64; 2]> = runs.filter_map(|run| Some([run.x, of(run)?])).collect();
-                points.retain(|point| point.iter().all(|value| *value > 0.0 && value.is_finite()));
-                points.sort_by(|a, b| a[0].total_cmp(&b[0]));
+                let upload_ms = self.measured.iter().filter(of_cloud).map(|run| run.upload_ms).fold(0.0, f64::max);
+                Some([run.mean_ms / (upload_ms + run.download_ms), run.relative()])
+            }
+            (Panel::Points, false) => exact(run.accessed),
+            (Panel::Points, true) => exact(run.retained),
+            (Panel::Wrong, false) => exact(run.wrong),
+            (Panel::ActiveThreads, false) => exact(run.active),
+            (Panel::Time | Panel::Throughput | Panel::Speedup | Panel::Transfer | Panel::Wrong | Panel::ActiveThreads, true) => None,
+        }
+    }
+
+    /// The lines of a panel that have a point, of one of [`Self::parts`].
+    fn curves(&self, panel: Panel, part: Option<u64>) -> Vec<Curve> {
+        let is_of_part = |run: &&Measured| self.axes.panel.zip(part).is_none_or(|(size, value)| run.size(size) == value);
+        let mut curves = Vec::new();
+        for (series, of) in self.series().into_iter().enumerate() {
+            for dashed in [false, true] {
+                let runs = self.measured.iter().filter(is_of_part).filter(|run| self.series_of(run) == of);
+                let mut points: Vec<([f64; 3], &Measured)> =
+                    runs.filter_map(|run| self.y(panel, dashed, run).and_then(|[y, deviation]| Some(([self.x(run)?, y, deviation], run)))).collect();
+                points.retain(|([x, y, _], _)| [x, y].into_iter().all(|value| *value > 0.0 && value.is_finite()));
+                // Of several at a place the fastest stays: they differ in the parameter whose best value counts.
+                points.sort_by(|([a, ..], one), ([b, ..], other)| a.total_cmp(b).then(one.mean_ms.total_cmp(&other.mean_ms)));
+                points.dedup_by_key(|([x, ..], _)| *x);
                 if !points.is_empty() {
-                    curves.push(Curve { method, dashed, points });
+                    let note = |run: &Measured| self.axes.best.and_then(|name| self.methods[run.method].parameters().get(name)).unwrap_or_default();
+                    curves.push(Curve {
+                        series,
+                        dashed,
+                        points: points.iter().map(|([x, y, _], _)| [*x, *y]).collect(),
+                        deviations: points.iter().map(|([.., deviation], _)| *deviation).collect(),
+                        notes: points.iter().map(|(_, run)| note(run).to_owned()).collect(),
+                    });
                 }
             }
         }
         curves
     }
 
+    /// Bytes a second that the device of all runs was measured to read.
+    fn peak(&self) -> Option<f64> {
+        let mut peaks = self.measured.iter().map(|run| run.peak).collect::<Option<Vec<f64>>>().filter(|_| self.devices.len() == 1)?;
+        // Measured again where a run was faster than that.
+        peaks.sort_by(f64::total_cmp);
+        peaks.pop()
+    }
+
     /// Whether a count was 0, which a logarithmic axis has no place for.
     fn has_zeros(&self) -> bool {
-        self.panels.contains(&Panel::Points) && self.measured.iter().any(|run| [run.accessed, run.retained].contains(&Some(0.0)))
+        let counts = |run: &Measured| [(Panel::Points, run.accessed), (Panel::Points, run.retained), (Panel::Wrong, run.wrong)];
+        self.measured.iter().flat_map(counts).any(|(panel, count)| self.panels.contains(&panel) && count == Some(0.0))
     }
 
     /// The places that a publication names in a panel; none where sizes or data are others.
@@ -154,6 +341,10 @@ impl Figure {
     pub fn svg(&self) -> String {
         svg(&draw::scene(self), &LIGHT)
     }
+}
+
+fn named(size: Size, value: u64) -> String {
+    format!("{} = {}", size.name(), axis::label(value as f64))
 }
 
 /// Where the points come from; a generator's sizes stand elsewhere.

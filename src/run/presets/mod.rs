@@ -1,36 +1,86 @@
-//! Sweeps with a name: those behind the figures of a publication, as rows of a table (`step.rs`).
+//! Sweeps with a name: those behind the figures of a publication, as rows of a table (`step.rs`, `hanak.rs`).
 //!
 //! A preset becomes a [`Sweep`] like any other, so that everything that a sweep can do it can do too.
 
+mod hanak;
 mod step;
 
-use super::sweep::{Size, Sweep};
+use super::sweep::{Room, Size, Sweep, Work};
 use super::{EngineChoice, QuerySpec, RunSpec};
 use crate::cloud::Source;
 use crate::engines::registry;
-use crate::knn::{DeviceKind, Metric};
+use crate::knn::{DeviceId, DeviceKind, Metric};
 
 /// A sweep with a name.
 #[derive(Debug)]
 pub struct Preset {
     /// One for each part of a figure that the sweep measures: `step-5a` and `step-5b` are one sweep, and either name means both.
     pub names: &'static [&'static str],
+    /// Whose figure it is.
+    pub publication: &'static Publication,
     /// What the figure shows, in one line.
     pub about: &'static str,
     pub data: Data,
     pub metric: Metric,
-    /// Points of a generated cloud; empty where a file has them.
+    /// Points of a generated cloud; empty where a file has them, or where `work` says how many.
     pub n: &'static [u64],
+    /// In place of `n`.
+    pub work: Option<Work>,
     /// Queries; where there is one number and the cloud has fewer rows, all rows.
     pub q: &'static [u64],
     pub k: &'static [usize],
+    /// In place of `k`: percent of n.
+    pub shares: &'static [u32],
     /// Dimensions of a generated cloud; empty where a file has them.
     pub d: &'static [u64],
     /// As `--engine` takes them. Speedups are against the first.
     pub methods: &'static str,
+    /// Untimed repeats, before the [`usual`](super::usual) number of timed ones.
+    pub warmup: u32,
     pub panels: &'static [Panel],
+    /// How the panels are laid out; `None` draws them against the size that varies.
+    pub axes: Option<Axes>,
     /// What the text of the publication says of this figure.
     pub stated: &'static [Stated],
+}
+
+/// Who published a figure, for the words around it.
+#[derive(Debug)]
+pub struct Publication {
+    /// Above the list of its presets: `STEP (Wang and Ino 2025)`.
+    pub title: &'static str,
+    /// `the paper (Wang and Ino 2025)`.
+    pub who: &'static str,
+    /// In the legend: `the paper (RTX 3070)`.
+    pub short: &'static str,
+    /// What it measured on.
+    pub device: &'static str,
+}
+
+/// What a figure is drawn against, beside its methods.
+#[derive(Clone, Copy, Debug)]
+pub struct Axes {
+    pub x: Against,
+    /// A size of which each value has a line of its own.
+    pub curve: Option<Size>,
+    /// A size of which each value has a panel of its own.
+    pub panel: Option<Size>,
+    /// A parameter of methods of which the fastest value counts, at each place anew.
+    pub best: Option<&'static str>,
+}
+
+/// What stands on an x axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Against {
+    Size(Size),
+    /// k in percent of n.
+    Share,
+    /// A parameter of the methods.
+    Parameter {
+        name: &'static str,
+        /// What it is a number of.
+        about: &'static str,
+    },
 }
 
 /// Where a preset's points come from.
@@ -54,8 +104,15 @@ pub enum Panel {
     Time,
     /// Points accessed and points retained, means over queries.
     Points,
-    /// How many times faster than the first method.
+    /// Mean distances a second, whether they are computed, selected from or both, beside the share of the memory's bandwidth that reading
+    /// each of them once takes.
+    Throughput,
+    /// How many times faster than the first method, of means.
     Speedup,
+    /// The mean search time in times of what upload and download take.
+    Transfer,
+    /// Of the k neighbours by distances in another form, those that are wrong: means over queries.
+    Wrong,
     /// Active threads of a warp, of 32.
     ActiveThreads,
 }
@@ -99,8 +156,8 @@ pub enum PresetError {
 }
 
 /// All presets, in listing order.
-pub fn all() -> &'static [Preset] {
-    &step::PRESETS
+pub fn all() -> impl Iterator<Item = &'static Preset> {
+    step::PRESETS.iter().chain(&hanak::PRESETS)
 }
 
 /// The preset of a name.
@@ -108,7 +165,7 @@ pub fn all() -> &'static [Preset] {
 /// # Errors
 /// [`PresetError::Unknown`].
 pub fn find(name: &str) -> Result<&'static Preset, PresetError> {
-    all().iter().find(|preset| preset.names.contains(&name)).ok_or_else(|| PresetError::Unknown { name: name.to_owned() })
+    all().find(|preset| preset.names.contains(&name)).ok_or_else(|| PresetError::Unknown { name: name.to_owned() })
 }
 
 impl Preset {
@@ -133,23 +190,39 @@ impl Preset {
         let base = RunSpec {
             metric: self.metric,
             seed,
+            warmup: self.warmup,
             // A row that is rounded to 0 has no angle.
             drop_nonfinite: self.metric == Metric::Angular,
             ..RunSpec::new(data, queries, self.k.first().copied().unwrap_or(1))
         };
         let engines = EngineChoice::list(self.methods).map_err(|why| PresetError::Method { name, why })?;
-        Ok(Sweep { base, n: of_cloud(self.n), q, k: self.k.to_vec(), d: of_cloud(self.d), engines })
+        let (k, shares) = (self.k.to_vec(), self.shares.to_vec());
+        let work = self.work.filter(|_| is_generated);
+        Ok(Sweep { n: of_cloud(self.n), work, q, k, shares, d: of_cloud(self.d), engines, leaves_out: true, ..Sweep::new(base) })
     }
 
     /// Whether a sweep has the sizes and the data of the publication, so that its numbers belong beside the measured ones. With a
     /// file nobody knows.
     pub fn is_as_published(&self, sweep: &Sweep) -> bool {
-        let same = |own: &Sweep| {
-            (&own.base.data, own.base.metric, &own.base.queries) == (&sweep.base.data, sweep.base.metric, &sweep.base.queries)
-                && Size::ALL.iter().all(|size| own.values(*size) == sweep.values(*size))
+        let sizes = |sweep: &Sweep| {
+            let mut sizes: Vec<_> = sweep.specs().into_iter().map(|spec| (spec.data, spec.metric, spec.queries, spec.k)).collect();
+            // The engines' runs of a size follow one another.
+            sizes.dedup();
+            sizes
         };
-        matches!(self.data, Data::Generated(_)) && self.sweep(None, sweep.base.seed).is_ok_and(|own| same(&own))
+        let same = |own: Sweep| sizes(&Sweep { engines: sweep.engines.clone(), ..own }) == sizes(sweep);
+        matches!(self.data, Data::Generated(_)) && self.sweep(None, sweep.base.seed).is_ok_and(same)
     }
+}
+
+/// The memory that is free where the methods of a sweep run.
+pub fn room(sweep: &Sweep) -> Room {
+    let of_engines = sweep.engines.iter().flat_map(EngineChoice::engines).map(registry::default_device);
+    let mut devices: Vec<DeviceId> = sweep.base.device.map_or_else(|| of_engines.collect(), |device| vec![device]);
+    devices.sort_unstable();
+    devices.dedup();
+    let gpus = devices.into_iter().filter(|device| device.kind() == DeviceKind::Gpu);
+    Room { host: registry::free_memory(DeviceId::Cpu).unwrap_or(u64::MAX), device: gpus.filter_map(registry::free_memory).min().unwrap_or(u64::MAX) }
 }
 
 /// The methods that a kind of device runs: each itself, or else its twin there. The sentences say which changed.

@@ -5,8 +5,16 @@
 //! are the ends of the axes, for which the text's largest and smallest mentions are taken, as far as the engines go: k ends at
 //! 1,024 and not at 2,048. Queries are rows of the cloud, so that n begins at q.
 
-use super::{Data, Panel, Preset, Stated};
+use super::{Data, Panel, Preset, Publication, Stated};
 use crate::knn::Metric;
+use crate::run::usual;
+
+const PUBLICATION: Publication = Publication {
+    title: "STEP (Wang and Ino 2025)",
+    who: "the paper (Wang and Ino 2025)",
+    short: "the paper (RTX 3070)",
+    device: "an NVIDIA GeForce RTX 3070",
+};
 
 /// Table 2: n = q.
 const SIZE: u64 = 65_536;
@@ -34,15 +42,20 @@ const SIFT: Data = Data::File { published: "ANNSIFT1M, 1,000,000 points in 128 d
 /// What every figure has that does not say otherwise: random data (§6.2) with the values of Table 2.
 const DEFAULT: Preset = Preset {
     names: &[],
+    publication: &PUBLICATION,
     about: "",
     data: Data::Generated("rounded-normal"),
     metric: Metric::L2,
     n: &[SIZE],
+    work: None,
     q: &[SIZE],
     k: &[128],
+    shares: &[],
     d: &[2],
     methods: RANDOM,
+    warmup: usual::WARMUP,
     panels: &[Panel::Time, Panel::Points],
+    axes: None,
     stated: &[],
 };
 

@@ -8,7 +8,7 @@ fn file() -> Source {
 
 #[test]
 fn names_are_found_and_used_once() {
-    let names: Vec<&str> = all().iter().flat_map(|preset| preset.names).copied().collect();
+    let names: Vec<&str> = all().flat_map(|preset| preset.names).copied().collect();
     for (at, name) in names.iter().enumerate() {
         assert!(find(name).unwrap().names.contains(name));
         assert!(!names[..at].contains(name) && *name != "list", "{name}");
@@ -16,10 +16,13 @@ fn names_are_found_and_used_once() {
     for figure in 5..=12 {
         assert!(names.iter().any(|name| name.starts_with(&format!("step-{figure}"))), "figure {figure}");
     }
+    for figure in 1..=14 {
+        assert_eq!(find(&format!("hanak-5.{figure}")).unwrap().names.len(), 1);
+    }
     assert_eq!(find("step-4").unwrap_err().to_string(), "there is no preset `step-4`; `--preset list` lists them");
 }
 
-/// Engines and parameters are the registry's, sizes within their limits, and one size varies.
+/// Engines and parameters are the registry's, sizes within their limits, and there is something to draw them against.
 #[test]
 fn every_row_is_a_sweep_that_can_be_run() {
     for preset in all() {
@@ -27,7 +30,7 @@ fn every_row_is_a_sweep_that_can_be_run() {
         let source = if matches!(preset.data, Data::File { .. }) { Some(file()) } else { None };
         let sweep = preset.sweep(source, 0).unwrap();
         sweep.check().unwrap_or_else(|why| panic!("{name}: {why}"));
-        assert!(sweep.varied().is_some() && !preset.panels.is_empty() && !preset.about.is_empty(), "{name}");
+        assert!((sweep.varied().is_some() || preset.axes.is_some()) && !preset.panels.is_empty() && !preset.about.is_empty(), "{name}");
         for spec in sweep.specs() {
             let engine = spec.engine.engines().next().unwrap_or_else(|| panic!("{name}: {}", spec.engine));
             assert!(engine.limits.metrics.contains(&spec.metric) && spec.k <= engine.limits.k, "{name}: {}", spec.engine);
@@ -40,7 +43,7 @@ fn every_row_is_a_sweep_that_can_be_run() {
             }
         }
         let marks = preset.stated.iter().flat_map(|stated| stated.at);
-        let x = sweep.values(sweep.varied().unwrap());
+        let x = sweep.varied().map_or_else(Vec::new, |size| sweep.values(size));
         for (panel, at, y) in marks {
             assert!(preset.panels.contains(panel) && x.contains(&Some(*at as u64)) && *y > 0.0, "{name}: {at}, {y}");
         }
@@ -53,6 +56,33 @@ fn the_default_row_is_table_2() {
     let last = sweep.specs().into_iter().rev().find(|spec| spec.queries == QuerySpec::Count(65_536)).unwrap();
     assert_eq!((last.k, last.metric), (128, Metric::L2));
     assert_eq!(last.data, Source::Generate { spec: "rounded-normal:n=65536,d=2".to_owned(), seed: 0 });
+}
+
+/// With methods that are there, whatever a row names.
+fn sizes(preset: &str) -> Vec<[u64; 3]> {
+    let preset = find(preset).unwrap();
+    let base = RunSpec::new(Source::Generate { spec: "uniform".to_owned(), seed: 0 }, QuerySpec::Count(preset.q[0]), 1);
+    let q = preset.q.iter().copied().map(QuerySpec::Count).collect();
+    let sweep = Sweep { n: preset.n.to_vec(), work: preset.work, q, d: preset.d.to_vec(), ..Sweep::new(base) };
+    let of = |spec: RunSpec| {
+        let (Source::Generate { spec: cloud, .. }, QuerySpec::Count(q)) = (spec.data, spec.queries) else { panic!("{}", preset.about) };
+        let cloud = generate::check(&cloud).unwrap();
+        [cloud.value("n").unwrap() as u64, q, cloud.value("d").unwrap() as u64]
+    };
+    sweep.specs().into_iter().map(of).collect()
+}
+
+#[test]
+fn sizes_of_the_thesis() {
+    let all_are = |preset: &str, distances: u64| sizes(preset).iter().all(|[n, q, _]| n * q == distances);
+    assert!(["hanak-5.3", "hanak-5.6", "hanak-5.9"].into_iter().all(|preset| all_are(preset, 1 << 30)) && all_are("hanak-5.11", 1 << 28));
+    assert_eq!(sizes("hanak-5.3")[0], [1 << 24, 64, 4]);
+    assert_eq!([sizes("hanak-5.6")[0][0], sizes("hanak-5.6")[5][0]], [1 << 20, 1 << 15]);
+    // As much work for every q and d, but where the points would be more than 1 GiB.
+    for [n, q, d] in sizes("hanak-5.1") {
+        assert!(n * q * d == 1 << 34 || (n * d == 1 << 28 && n * q * d < 1 << 34), "{n} {q} {d}");
+        assert!(n >= q, "queries are rows");
+    }
 }
 
 #[test]
@@ -73,6 +103,8 @@ fn published_numbers_belong_to_published_sizes() {
     assert!(!preset.is_as_published(&Sweep { q: vec![QuerySpec::All], ..sweep.clone() }));
     let base = RunSpec { metric: Metric::Angular, ..sweep.base.clone() };
     assert!(!preset.is_as_published(&Sweep { base, ..sweep.clone() }));
+    let small = Room { host: 1 << 20, ..Room::UNLIMITED };
+    assert!(!preset.is_as_published(&Sweep { room: small, ..sweep.clone() }), "halved");
     assert!(preset.is_as_published(&Sweep { engines: vec![EngineChoice::Auto], ..sweep }));
 }
 

@@ -87,6 +87,11 @@ pub fn count() -> u32 {
     CudaContext::device_count().ok().and_then(|count| u32::try_from(count).ok()).unwrap_or(0)
 }
 
+/// Bytes of a GPU's memory that are free; `None` if it cannot be opened.
+pub fn free_memory(device: DeviceId) -> Option<u64> {
+    Some(open(device).ok()?.mem_get_info().ok()?.0 as u64)
+}
+
 /// The newest CUDA version that the driver supports, × 1000.
 pub fn version() -> Result<i32, DriverError> {
     let mut version = 0;

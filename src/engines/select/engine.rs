@@ -13,7 +13,7 @@ use super::{Counts, Selector, cost};
 use crate::engines::blocks::{Kept, answer_in_blocks};
 use crate::engines::cuda::{self, CudaSelect};
 use crate::engines::lockstep::distance::{GroupedPoints, squared_distances};
-use crate::engines::lockstep::{Lanes, distance_of, index_of};
+use crate::engines::lockstep::{Key, Lanes, distance_of, index_of};
 use crate::engines::{host_memory, processor};
 use crate::knn::{
     Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Metric, Neighbors, Parameters,
@@ -155,8 +155,9 @@ impl Engine for Select {
         let there = problem.cache().get(DeviceId::Cpu, |_: &GroupedPoints<WARP>| true);
         let bytes = if there.is_some() { 0 } else { size_of_val(problem.points()) as u64 };
         let selector = (self.kind.selector)(&problem.shape(), parameters);
-        // A row of distances for each thread, and what becomes of it.
-        let rows = ((4 * problem.n() + selector.row_bytes(problem.n())) * rayon::current_num_threads()) as u64;
+        // A row of distances for each thread, what becomes of it, and what is found in it.
+        let keys = size_of::<Key>() * problem.k();
+        let rows = ((4 * problem.n() + selector.row_bytes(problem.n()) + keys) * rayon::current_num_threads()) as u64;
         host_memory::check(problem, bytes + rows + (size_of::<Counts>() * problem.q()) as u64)?;
         let start = Instant::now();
         let resident = there.is_some();

@@ -13,7 +13,7 @@ use super::planner::{self, Candidate, Job, Plan, Planner, Purpose};
 use super::{EngineChoice, Resident, RunError, RunRecord, RunSpec};
 use crate::cloud::PointCloud;
 use crate::engines::{peaks, registry};
-use crate::knn::{Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Peaks, Setup};
+use crate::knn::{Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Peaks, Setup, check_answers};
 
 /// An engine on a device.
 pub(super) type EngineKey = (EngineId, DeviceId);
@@ -325,7 +325,7 @@ impl Engines {
     /// devices are measured first.
     ///
     /// # Errors
-    /// [`RunError::Cancelled`].
+    /// [`RunError::Cancelled`], and what [`check_answers`] refuses, before anything is measured.
     pub fn plan_measured(
         &mut self,
         spec: &RunSpec,
@@ -333,6 +333,7 @@ impl Engines {
         query_cloud: Option<&Arc<PointCloud>>,
         stage: &mut dyn FnMut(&str, f32) -> bool,
     ) -> Result<Plan, RunError> {
+        check_answers(&Job::of(spec, Purpose::Measure, cloud.len(), cloud.dims(), query_cloud.map(|queries| queries.len())).shape)?;
         self.plan_calibrated(spec, Purpose::Measure, cloud, query_cloud, stage)
     }
 

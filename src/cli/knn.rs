@@ -43,7 +43,7 @@ pub struct KnnArgs {
     /// Leaves rows with NaN or infinite values out (and, with the angular metric, zero rows) instead of refusing them
     #[arg(long, help_heading = "Cloud")]
     drop_nonfinite: bool,
-    /// Neighbours per query
+    /// Neighbours per query; all of them may be more than memory holds, as --out writes them while they are found
     #[arg(short, long, value_name = "NUMBER", default_value_t = usual::K, allow_negative_numbers = true, help_heading = "Search")]
     k: usize,
     /// All neighbours no farther than this instead of the k nearest: 5km, 500m, 3mi or 2nmi on the globe, 0.1rad or 5deg between rows as vectors,

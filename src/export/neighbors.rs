@@ -183,7 +183,7 @@ pub fn neighbors_in_parts<E: From<ExportError>>(
         NeighborFormat::Csv => streamed(path, |out| fill(Form::Table(Appender::csv(out)))),
         NeighborFormat::Tsv => streamed(path, |out| fill(Form::Table(Appender::tsv(out)))),
         NeighborFormat::Parquet => streamed(path, |out| fill(Form::Table(Appender::parquet(out)))),
-        NeighborFormat::Npz => streamed(path, |out| fill(Form::Npz(Arrays::new(out, size, path).map_err(ExportError::io(path))?))),
+        NeighborFormat::Npz => streamed(path, |out| fill(Form::Npz(Arrays::new(out, size, path, WAITING).map_err(ExportError::io(path))?))),
         NeighborFormat::Vecs | NeighborFormat::Bin => {
             let beside = path.with_extension(format.beside().unwrap_or_default());
             // Distances have their name first, so that whoever waits for the named file finds both.
@@ -308,12 +308,12 @@ struct Arrays<'a> {
 }
 
 impl<'a> Arrays<'a> {
-    /// For a file of a path, in whose folder distances wait.
-    fn new(out: &'a mut BufWriter<File>, size: Size, path: &Path) -> io::Result<Self> {
+    /// For a file of a path, in whose folder distances wait that are more than so many bytes.
+    fn new(out: &'a mut BufWriter<File>, size: Size, path: &Path, waiting: usize) -> io::Result<Self> {
         let mut npz = Npz::new(out);
         npz.begin_matrix("indices", "<i8", (size.q, size.k), 8)?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        Ok(Self { npz, distances: spooled_tempfile_in(WAITING, folder), size })
+        Ok(Self { npz, distances: spooled_tempfile_in(waiting, folder), size })
     }
 
     fn append(&mut self, indices: impl Iterator<Item = [u8; 8]>, distances: impl Iterator<Item = [u8; 4]>) -> io::Result<()> {
@@ -361,36 +361,11 @@ const PIECE: usize = 1 << 16;
 /// The archive of all neighbours of a run, as [`neighbors`] writes it. A run's folder has no more than wait in memory.
 pub(super) fn npz(record: &RunRecord, out: &mut BufWriter<File>) -> io::Result<()> {
     let size = Size { q: record.neighbors.queries(), k: record.neighbors.k, metric: record.spec.metric };
-    let mut arrays = Arrays::new(out, size, &std::env::temp_dir().join("neighbors.npz"))?;
+    let mut arrays = Arrays::new(out, size, &std::env::temp_dir().join("neighbors.npz"), WAITING)?;
     let indices = record.neighbors.indices.iter().map(|&row| tables::index(record, row).to_le_bytes());
     arrays.append(indices, record.neighbors.squared_distances.iter().map(|distance| distance.to_le_bytes()))?;
     arrays.finish()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_files_take_is_known_before_they_are_written() {
-        let size = |q, k| Size { q, k, metric: Metric::L2 };
-        assert_eq!([digits(1), digits(10), digits(11), digits(100), digits(1001)], [1, 10, 12, 190, 2894]);
-        let bytes = |q, k| NeighborFormat::ALL.map(|format| size(q, k).bytes(format));
-        // Each row of text is at least `9,9,9,9` and a line's end.
-        assert_eq!(bytes(10, 10), [Some(800), Some(800), None, Some(1600), Some(880), Some(816)]);
-        assert_eq!(Size { metric: Metric::Haversine, ..size(10, 10) }.bytes(NeighborFormat::Npz), Some(2400));
-        assert_eq!(size(usize::MAX, usize::MAX).bytes(NeighborFormat::Csv), Some(u64::MAX));
-    }
-
-    #[test]
-    fn what_has_no_room_is_refused_with_its_size() {
-        let size = Size { q: 10_000, k: 100_000, metric: Metric::L2 };
-        let refused = |path: &str, size, free| fits(Path::new(path), size, Some(free)).unwrap_err().to_string();
-        let why = "cannot write: 100,000 neighbours of each of 10,000 queries take 7630 MiB, where 1024 MiB are free; use fewer queries or a smaller k, or write to another disk: a.ivecs";
-        assert_eq!(refused("a.ivecs", size, 1 << 30), why);
-        assert!(fits(Path::new("a.ivecs"), size, Some(8_000_080_000)).is_ok() && fits(Path::new("a.ivecs"), size, None).is_ok());
-        assert!(fits(Path::new("a.parquet"), size, Some(0)).is_ok());
-        let long = "k = 4000000000 does not fit the 32-bit numbers of .ivecs; use .csv, .parquet or .npz: a.ivecs";
-        assert_eq!(refused("a.ivecs", Size { k: 4_000_000_000, ..size }, u64::MAX), long);
-    }
-}
+mod tests;

@@ -112,7 +112,8 @@ mod tests {
         assert_eq!(of(10, Some(1 << 20)).unwrap() as u64, (1 << 16) / row(10));
         assert_eq!(of(10, Some(240)).unwrap(), 1, "one query at least");
         let refused = of(4_000_000_000, Some(1 << 33)).unwrap_err().to_string();
-        let why = "k = 4000000000: the neighbours of one query need 91553 MiB of memory, where 8192 MiB are free: use a smaller k; there are 100 points";
+        let why =
+            "k = 4000000000: the neighbours of one query need 91553 MiB of memory, where 8192 MiB are free: use a smaller k; there are 100 points";
         assert_eq!(refused, why);
     }
 

@@ -50,7 +50,8 @@ fn a_signal_ends_the_program_and_nothing_temporary_stays() {
         assert_eq!(files(&work), old);
     }
     // Neighbours are written while they are found.
-    fs::write(work.join("cloud.csv"), (0..200_000).fold("x,y,z\n".to_owned(), |rows, at| rows + &format!("{},{},1\n", at * 7919 % 10_007, at % 101))).unwrap();
+    fs::write(work.join("cloud.csv"), (0..200_000).fold("x,y,z\n".to_owned(), |rows, at| rows + &format!("{},{},1\n", at * 7919 % 10_007, at % 101)))
+        .unwrap();
     fs::write(work.join("found.ivecs"), "old").unwrap();
     let old = files(&work);
     let both = || files(&work).len() == old.len() + 2;

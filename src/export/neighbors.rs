@@ -86,7 +86,8 @@ impl Size {
     /// The least that the files take, in bytes; `None` where that depends on how well values compress.
     fn bytes(self, format: NeighborFormat) -> Option<u64> {
         let Self { q, k, metric } = self;
-        let (q, k) = (q as u128, k as u128);
+        // No disk has more: nothing overflows.
+        let [q, k] = [q, k].map(|count| count.min(1 << 48) as u128);
         let globe = u128::from(metric == Metric::Haversine);
         let bytes = match format {
             // Two numbers that are known, two of one digit at least, and what separates them.

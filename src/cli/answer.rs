@@ -36,11 +36,13 @@ pub fn answer_in_parts(
 ) -> anyhow::Result<(RunRecord, f64)> {
     let (began, mut last, mut seconds) = (Instant::now(), None, 0.0);
     for range in parts.ranges() {
+        // A part's answers make room for the next.
+        drop(last.take());
         let start = Instant::now();
         // It is gone when its part is printed.
         let record = engines.answer_part(parts, range.clone(), Some(plan), &mut Bar::since(began).stage())?;
         seconds += start.elapsed().as_secs_f64();
-        if last.is_none() {
+        if range.start == 0 {
             note_fallback(&record);
         }
         take(&record, range.start)?;

@@ -283,7 +283,7 @@ fn nearest(args: &KnnArgs, loaded: &Loaded) -> anyhow::Result<()> {
             })?);
         }
     }
-    let (record, seconds) = last.context("nothing was searched")?;
+    let (mut record, seconds) = last.context("nothing was searched")?;
     let report = Report {
         k: Some(args.k),
         neighbors: found,
@@ -291,7 +291,13 @@ fn nearest(args: &KnnArgs, loaded: &Loaded) -> anyhow::Result<()> {
         device: record.device.name.clone(),
         ..Report::new(args, loaded, parts.queries(), planned + seconds)
     };
-    let shown = args.shows(report.queries).then(|| tables::neighbors_of_query(&record, 0).tsv());
+    let shown = args.shows(report.queries).then(|| {
+        let neighbors = &mut record.neighbors;
+        neighbors.k = neighbors.k.min(SHOWN);
+        neighbors.indices.truncate(neighbors.k);
+        neighbors.squared_distances.truncate(neighbors.k);
+        tables::neighbors_of_query(&record, 0).tsv()
+    });
     print_report(args, loaded, &report, shown)
 }
 

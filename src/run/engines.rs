@@ -217,8 +217,8 @@ impl Engines {
         self.run_planned(&once(spec), plan, Passes::Timed, cloud, query_cloud, stage)
     }
 
-    /// Answers a range of the queries of a problem, as [`Engines::answer_planned`] does all of them. The record is as if the others had
-    /// not been asked for, but that its spec is that of all; what [`EngineChoice::Auto`] takes for one part it need not take for the next, as
+    /// Answers a range of the queries of a problem, as [`Engines::answer_planned`] does all of them. The record has the neighbours
+    /// and times of these queries, under the spec of all; what [`EngineChoice::Auto`] takes for one part it need not take for the next, as
     /// answers are the same bits.
     ///
     /// # Errors
@@ -239,7 +239,9 @@ impl Engines {
         let part = parts.problem(queries);
         let asked = parts.asked(&part);
         let since = (now_unix(), Instant::now());
-        let record = self.choose(parts.spec(), plan, |engine| search(&asked, Passes::Timed, since, engine, &mut stage))?;
+        let mut record = self.choose(parts.spec(), plan, |engine| search(&asked, Passes::Timed, since, engine, &mut stage))?;
+        // Queries of other parts are not left out.
+        record.head.dropped_queries -= (parts.queries() - part.q()) as u64;
         Ok(self.learnt_from(record))
     }
 

@@ -130,6 +130,7 @@ mod tests {
             };
             let record = engines.answer_part(&parts, range.clone(), None, &mut stage).unwrap();
             assert_eq!((record.neighbors.queries(), record.neighbors.k), (range.len(), parts.k()));
+            assert_eq!(record.dropped_queries, (cloud.len() - parts.queries()) as u64);
             rows.extend(record.query_rows);
             indices.extend(record.neighbors.indices);
             distances.extend(record.neighbors.squared_distances.iter().map(|distance| distance.to_bits()));

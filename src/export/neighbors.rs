@@ -184,7 +184,10 @@ pub fn neighbors_in_parts<E: From<ExportError>>(
         NeighborFormat::Csv => streamed(path, |out| fill(Form::Table(Appender::csv(out)))),
         NeighborFormat::Tsv => streamed(path, |out| fill(Form::Table(Appender::tsv(out)))),
         NeighborFormat::Parquet => streamed(path, |out| fill(Form::Table(Appender::parquet(out)))),
-        NeighborFormat::Npz => streamed(path, |out| fill(Form::Npz(Arrays::new(out, size, path, WAITING).map_err(ExportError::io(path))?))),
+        NeighborFormat::Npz => streamed(path, |out| {
+            let arrays = Arrays::new(out, size, path, WAITING).map_err(ExportError::io(path))?;
+            fill(Form::Npz(Box::new(arrays)))
+        }),
         NeighborFormat::Vecs | NeighborFormat::Bin => {
             let beside = path.with_extension(format.beside().unwrap_or_default());
             // Distances have their name first, so that whoever waits for the named file finds both.
@@ -225,7 +228,7 @@ pub struct NeighborWriter<'a> {
 
 enum Form<'a> {
     Table(Appender<&'a mut BufWriter<File>>),
-    Npz(Arrays<'a>),
+    Npz(Box<Arrays<'a>>),
     Pair { indices: Rows<'a>, distances: Rows<'a>, beside: &'a Path },
 }
 

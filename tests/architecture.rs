@@ -20,7 +20,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
 ];
 
 /// Crates with one home, so that the rest builds and is tested without them.
-const HOMES: [(&[&str], &[&str]); 10] = [
+const HOMES: [(&[&str], &[&str]); 11] = [
     (&["hdf5_reader"], &["cloud/formats/hdf5"]),
     (&["arrow_array", "arrow_buffer", "arrow_ipc", "arrow_schema", "parquet"], &["cloud/formats/arrow", "cloud/formats/tests", "export/table"]),
     (&["cudarc"], &["engines/cuda"]),
@@ -28,6 +28,7 @@ const HOMES: [(&[&str], &[&str]); 10] = [
     (&["e57"], &["cloud/formats"]),
     (&["kiddo"], &["engines/kdtree"]),
     (&["gemm"], &["engines/gemm_heap"]),
+    (&["rustix"], &["files"]),
     (&["epaint_default_fonts", "harfrust", "skrifa", "tiny_skia"], &["lesson/picture"]),
     (&["eframe", "egui", "egui_commonmark", "egui_extras", "egui_kittest", "egui_plot", "egui_tiles", "rfd", "wgpu"], &["app", "main.rs"]),
     (&["anyhow", "clap", "indicatif"], &["app", "cli", "main.rs"]),

@@ -49,4 +49,13 @@ fn a_signal_ends_the_program_and_nothing_temporary_stays() {
         assert_eq!((status, stderr.lines().count()), (Some(code), 1), "{stderr}");
         assert_eq!(files(&work), old);
     }
+    // Neighbours are written while they are found.
+    fs::write(work.join("cloud.csv"), (0..200_000).fold("x,y,z\n".to_owned(), |rows, at| rows + &format!("{},{},1\n", at * 7919 % 10_007, at % 101)))
+        .unwrap();
+    fs::write(work.join("found.ivecs"), "old").unwrap();
+    let old = files(&work);
+    let both = || files(&work).len() == old.len() + 2;
+    let (status, stderr) = stopped(&work, "knn cloud.csv --engine lockstep -k 1000 -o found.ivecs", "-INT", both);
+    assert_eq!((status, stderr.lines().last()), (Some(130), Some("error: stopped by SIGINT; what was not complete is removed")));
+    assert_eq!(files(&work), old);
 }

@@ -1,25 +1,71 @@
-//! A search for its neighbours alone, as `analyse` and `recall` need it.
+//! A search for its neighbours alone: all of them, as `analyse` and `recall` need it, or part after part, as `knn` writes them.
 
 use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::Context;
 
 use super::bar::Bar;
 use super::output;
 use super::run::WORTH_A_NOTE_MS;
 use crate::cloud::PointCloud;
-use crate::run::{Engines, RunRecord, RunSpec};
+use crate::run::planner::Plan;
+use crate::run::{Engines, Parts, RunRecord, RunSpec};
 
 /// Answers a spec once, and says beforehand about how long that takes where it is long.
 ///
 /// # Errors
 /// Those of the search.
 pub fn answer(engines: &mut Engines, spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> anyhow::Result<RunRecord> {
+    let plan = plan(engines, spec, cloud, query_cloud)?;
+    let record = engines.answer_planned(spec, Some(&plan), cloud, query_cloud, &mut Bar::new("").stage())?;
+    note_fallback(&record);
+    Ok(record)
+}
+
+/// The same part after part: `take` gets each part's record, and the number of its first query. Returns the last record, and for how many
+/// seconds was searched.
+///
+/// # Errors
+/// Those of the search, and of `take`.
+pub fn answer_in_parts(
+    engines: &mut Engines,
+    parts: &Parts,
+    plan: &Plan,
+    mut take: impl FnMut(&RunRecord, usize) -> anyhow::Result<()>,
+) -> anyhow::Result<(RunRecord, f64)> {
+    let (began, mut last, mut seconds) = (Instant::now(), None, 0.0);
+    for range in parts.ranges() {
+        // A part's answers make room for the next.
+        drop(last.take());
+        let start = Instant::now();
+        // It is gone when its part is printed.
+        let record = engines.answer_part(parts, range.clone(), Some(plan), &mut Bar::since(began).stage())?;
+        seconds += start.elapsed().as_secs_f64();
+        if range.start == 0 {
+            note_fallback(&record);
+        }
+        take(&record, range.start)?;
+        last = Some(record);
+    }
+    // A problem has a query or more.
+    Ok((last.context("there was no part to answer")?, seconds))
+}
+
+/// What takes a spec, said where that is long.
+///
+/// # Errors
+/// [`RunError::Cancelled`](crate::run::RunError::Cancelled).
+pub fn plan(engines: &mut Engines, spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> anyhow::Result<Plan> {
     let plan = engines.plan_answer(spec, cloud, query_cloud, &mut Bar::new("").stage())?;
     if let Some(sentence) = plan.sentence().filter(|_| plan.total_ms().is_some_and(|ms| ms > WORTH_A_NOTE_MS)) {
         output::note(&sentence);
     }
-    let record = engines.answer_planned(spec, Some(&plan), cloud, query_cloud, &mut Bar::new("").stage())?;
+    Ok(plan)
+}
+
+fn note_fallback(record: &RunRecord) {
     if let Some(why) = &record.fallback {
         output::note(&format!("{why}; {} runs instead", record.engine));
     }
-    Ok(record)
 }

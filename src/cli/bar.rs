@@ -1,5 +1,7 @@
 //! Progress, on stderr and only on a terminal.
 
+use std::time::Instant;
+
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::stop;
@@ -11,12 +13,12 @@ pub struct Bar(ProgressBar);
 impl Bar {
     /// Shows what is being done.
     pub fn new(what: &str) -> Self {
-        // Draws nothing where stderr is no terminal.
-        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
-        let style = ProgressStyle::with_template("{msg:26} {wide_bar} {percent:>3} %  {elapsed}");
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        bar.set_message(what.to_owned());
-        Self(bar)
+        Self(bar_of(what))
+    }
+
+    /// The same for work that began some time ago, perhaps under other bars.
+    pub fn since(began: Instant) -> Self {
+        Self(bar_of("").with_elapsed(began.elapsed()))
     }
 
     /// Puts a line above the bar, to stay there.
@@ -34,6 +36,15 @@ impl Bar {
             stop::asked().is_none()
         }
     }
+}
+
+fn bar_of(what: &str) -> ProgressBar {
+    // Draws nothing where stderr is no terminal.
+    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template("{msg:26} {wide_bar} {percent:>3} %  {elapsed}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.set_message(what.to_owned());
+    bar
 }
 
 impl Progress for Bar {

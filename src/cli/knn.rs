@@ -1,12 +1,13 @@
 //! `warpscope knn`: the answer, once.
 
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::{anyhow, bail};
+use anyhow::{Context, anyhow, bail};
 
-use super::answer::answer;
+use super::answer::{answer_in_parts, plan};
 use super::bar::Bar;
 use super::input::{DeviceArgs, EngineParser, metrics, note_assumed, note_first_line};
 use super::output;
@@ -15,12 +16,12 @@ use super::record::spare_files;
 use super::usage::Usage;
 use crate::cloud::{self, ColumnChoice, Globe, PointCloud, Source};
 use crate::engines::registry;
-use crate::export::table::{Table, TableFormat};
+use crate::export::table::{Appender, Table, TableFormat};
 use crate::export::within::{self as files, Asked};
-use crate::export::{self, NeighborFormat, tables, text};
+use crate::export::{self, NeighborFormat, Size, tables, text};
 use crate::knn::{Descriptor, DeviceId, Metric, Parameters, Problem, Setup};
 use crate::run::within::{self, WithinError};
-use crate::run::{EngineChoice, Engines, QuerySpec, RunSpec, build_problem, usual};
+use crate::run::{EngineChoice, Engines, Parts, QuerySpec, RunRecord, RunSpec, build_problem, usual};
 
 /// The version of what `--json` prints.
 const SCHEMA_VERSION: u32 = 1;
@@ -42,7 +43,7 @@ pub struct KnnArgs {
     /// Leaves rows with NaN or infinite values out (and, with the angular metric, zero rows) instead of refusing them
     #[arg(long, help_heading = "Cloud")]
     drop_nonfinite: bool,
-    /// Neighbours per query
+    /// Neighbours per query; all of them may be more than memory holds, as --out writes them while they are found
     #[arg(short, long, value_name = "NUMBER", default_value_t = usual::K, allow_negative_numbers = true, help_heading = "Search")]
     k: usize,
     /// All neighbours no farther than this instead of the k nearest: 5km, 500m, 3mi or 2nmi on the globe, 0.1rad or 5deg between rows as vectors,
@@ -244,26 +245,59 @@ fn length(text: &str, metric: Metric) -> anyhow::Result<f64> {
     }
 }
 
-/// The k nearest.
+/// The k nearest. They are written as they are found: those of all queries may be more than any memory holds.
 fn nearest(args: &KnnArgs, loaded: &Loaded) -> anyhow::Result<()> {
     let start = Instant::now();
-    let record = answer(&mut Engines::default(), &loaded.spec, &loaded.cloud, loaded.query_cloud.as_ref())?;
-    let seconds = start.elapsed().as_secs_f64();
-    if args.to_stdout() {
-        return print_table(&tables::neighbors(&record, 0..record.neighbors.queries()));
-    }
+    let Loaded { spec, cloud, query_cloud } = loaded;
+    let mut engines = Engines::default();
+    let parts = Parts::new(&engines, spec, cloud, query_cloud.as_ref())?;
+    let size = Size { q: parts.queries(), k: parts.k(), metric: spec.metric };
     if let Some(out) = args.file() {
-        export::neighbors(&record, out)?;
+        export::check_room(out, size)?;
     }
-    let found = record.neighbors.indices.iter().filter(|&&row| row != crate::knn::NONE).count() as u64;
+    let plan = plan(&mut engines, spec, cloud, query_cloud.as_ref())?;
+    let planned = start.elapsed().as_secs_f64();
+    let mut search = |take: &mut dyn FnMut(&RunRecord, usize) -> anyhow::Result<()>| answer_in_parts(&mut engines, &parts, &plan, take);
+    if args.to_stdout() {
+        // Numbers, and names of ours: nothing that could command a terminal.
+        let mut rows = Appender::csv(BufWriter::new(std::io::stdout()));
+        search(&mut |record, number| output::written(rows.append(&tables::neighbors_from(record, 0..record.neighbors.queries(), number))))?;
+        return output::written(rows.finish());
+    }
+    let (mut found, mut last) = (0, None);
+    let count = |record: &RunRecord| record.neighbors.indices.iter().filter(|&&row| row != crate::knn::NONE).count() as u64;
+    match args.file() {
+        Some(out) => {
+            export::neighbors_in_parts(out, size, |writer| -> anyhow::Result<()> {
+                last = Some(search(&mut |record, number| {
+                    found += count(record);
+                    Ok(writer.append(record, 0..record.neighbors.queries(), number)?)
+                })?);
+                Ok(())
+            })?;
+        }
+        None => {
+            last = Some(search(&mut |record, _| {
+                found += count(record);
+                Ok(())
+            })?);
+        }
+    }
+    let (mut record, seconds) = last.context("nothing was searched")?;
     let report = Report {
         k: Some(args.k),
         neighbors: found,
         engine: record.engine.to_string(),
         device: record.device.name.clone(),
-        ..Report::new(args, loaded, record.neighbors.queries(), seconds)
+        ..Report::new(args, loaded, parts.queries(), planned + seconds)
     };
-    let shown = args.shows(report.queries).then(|| tables::neighbors_of_query(&record, 0).tsv());
+    let shown = args.shows(report.queries).then(|| {
+        let neighbors = &mut record.neighbors;
+        neighbors.k = neighbors.k.min(SHOWN);
+        neighbors.indices.truncate(neighbors.k);
+        neighbors.squared_distances.truncate(neighbors.k);
+        tables::neighbors_of_query(&record, 0).tsv()
+    });
     print_report(args, loaded, &report, shown)
 }
 

@@ -47,7 +47,11 @@ fn exactly(text: &str) -> anyhow::Result<()> {
     written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-fn written(result: std::io::Result<()>) -> anyhow::Result<()> {
+/// What became of something written to standard output.
+///
+/// # Errors
+/// As [`print()`].
+pub fn written(result: std::io::Result<()>) -> anyhow::Result<()> {
     match result {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Closed.into()),

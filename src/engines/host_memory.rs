@@ -1,6 +1,6 @@
 //! Checks up front whether a problem fits into host memory, because a failed allocation aborts the program.
 
-use crate::knn::{EngineError, Problem};
+use crate::knn::{EngineError, Problem, answer_bytes};
 use crate::memory;
 
 /// Copies of the answer alive at once during a run: in the engine, downloaded and reported.
@@ -17,7 +17,7 @@ pub fn check(problem: &Problem, index: u64) -> Result<(), EngineError> {
 
 /// Bytes of all answers: an index and a distance per neighbour.
 fn answers(problem: &Problem) -> u64 {
-    ANSWERS * 8 * problem.q() as u64 * problem.k() as u64
+    ANSWERS.saturating_mul(answer_bytes(problem.q(), problem.k()))
 }
 
 fn fits(needed: u64, free: Option<u64>) -> Result<(), EngineError> {

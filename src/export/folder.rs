@@ -103,7 +103,7 @@ pub(super) fn folder_with(record: &RunRecord, most_neighbors: usize, dir: &Path)
     run.write("convergence.csv", |out| tables::convergence(record).csv(out))?;
     run.write("trace.json", |out| trace(record, out))?;
     if record.neighbors.indices.len() <= most_neighbors {
-        run.write(NEIGHBORS, |out| neighbors::npz(record, 0..record.neighbors.queries(), out))?;
+        run.write(NEIGHBORS, |out| neighbors::npz(record, out))?;
     }
     // Last in the order in which they appear, for programs that wait for it.
     run.write(RUN, |out| {

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 pub use comparison::{comparison, runs};
 pub use folder::{FOLDER_FILES, MOST_NEIGHBORS, MadeFolder, check_folder, folder, of_run};
-pub use neighbors::{NeighborFormat, neighbors, neighbors_of};
+pub use neighbors::{NeighborFormat, NeighborWriter, Size, check_room, neighbors, neighbors_in_parts, neighbors_of};
 pub use recording::{compared_recording, recording, session};
 pub use trace::trace;
 
@@ -63,6 +63,21 @@ pub enum ExportError {
         what: String,
         /// Extension of the format.
         extension: &'static str,
+        /// Path of the file.
+        path: PathBuf,
+    },
+    /// The neighbours do not fit the disk.
+    #[error(
+        "cannot write: {what} take {needed} MiB, where {free} MiB are free; use fewer queries or a smaller k, or write to another disk: {}",
+        path.display()
+    )]
+    Room {
+        /// Names the neighbours and their number.
+        what: String,
+        /// What they take, in MiB, rounded up.
+        needed: u64,
+        /// Free room in MiB, rounded down.
+        free: u64,
         /// Path of the file.
         path: PathBuf,
     },

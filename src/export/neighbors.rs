@@ -1,13 +1,16 @@
 //! Neighbours in common file formats.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Seek, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use tempfile::{SpooledTempFile, spooled_tempfile_in};
+
 use super::npz::Npz;
-use super::table::TableFormat;
-use super::{ExportError, tables, write};
+use super::table::Appender;
+use super::{ExportError, tables, text, write};
+use crate::files;
 use crate::knn::Metric;
 use crate::run::RunRecord;
 
@@ -69,6 +72,75 @@ impl NeighborFormat {
     }
 }
 
+/// How many neighbours a file is to have, and what is written of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// Queries.
+    pub q: usize,
+    /// Neighbours of each.
+    pub k: usize,
+    pub metric: Metric,
+}
+
+impl Size {
+    /// The least that the files take, in bytes; `None` where that depends on how well values compress.
+    fn bytes(self, format: NeighborFormat) -> Option<u64> {
+        let Self { q, k, metric } = self;
+        // No disk has more: nothing overflows.
+        let [q, k] = [q, k].map(|count| count.min(1 << 48) as u128);
+        let globe = u128::from(metric == Metric::Haversine);
+        let bytes = match format {
+            // Two numbers that are known, two of one digit at least, and what separates them.
+            NeighborFormat::Csv | NeighborFormat::Tsv => k * digits(q) + q * digits(k) + q * k * (6 + 2 * globe),
+            NeighborFormat::Parquet => return None,
+            // Once more for distances that wait for their turn.
+            NeighborFormat::Npz => q * k * (12 + 8 * globe + 4),
+            NeighborFormat::Vecs => 2 * q * 4 * (1 + k),
+            NeighborFormat::Bin => 2 * (8 + 4 * q * k),
+        };
+        Some(u64::try_from(bytes).unwrap_or(u64::MAX))
+    }
+}
+
+/// The digits of all numbers from 0 to below `end`.
+fn digits(end: u128) -> u128 {
+    let mut digits = end;
+    let mut more = 10;
+    while more < end {
+        digits += end - more;
+        more *= 10;
+    }
+    digits
+}
+
+/// Checks that the neighbours can be written to a path as far as that is known in advance: that they fit the format's numbers and the room that
+/// is left on the disk, where the system reports it. Before a long search, not after it.
+///
+/// # Errors
+/// [`ExportError::Extension`], [`ExportError::Width`], [`ExportError::Room`].
+pub fn check_room(path: &Path, size: Size) -> Result<(), ExportError> {
+    fits(path, size, files::room(path))
+}
+
+fn fits(path: &Path, size: Size, free: Option<u64>) -> Result<(), ExportError> {
+    let format = NeighborFormat::of(path)?;
+    check_width(format, size, path)?;
+    let Some((needed, free)) = size.bytes(format).zip(free).filter(|(needed, free)| needed > free) else { return Ok(()) };
+    let what = format!("{} neighbours of each of {}", text::thousands(size.k as u64), text::count(size.q as u64, "query", "queries"));
+    Err(ExportError::Room { what, needed: needed.div_ceil(1 << 20), free: free >> 20, path: path.to_owned() })
+}
+
+/// Rejects sizes that the head of a format cannot tell.
+fn check_width(format: NeighborFormat, Size { q, k, .. }: Size, path: &Path) -> Result<(), ExportError> {
+    let taken = match format {
+        NeighborFormat::Vecs => i32::try_from(k).is_ok(),
+        // q is less than 2³², because queries are rows of a cloud.
+        NeighborFormat::Bin => u32::try_from(k).is_ok() && u32::try_from(q).is_ok(),
+        NeighborFormat::Csv | NeighborFormat::Tsv | NeighborFormat::Parquet | NeighborFormat::Npz => true,
+    };
+    if taken { Ok(()) } else { Err(ExportError::Width { what: format!("k = {k}"), extension: format.extension(), path: path.to_owned() }) }
+}
+
 /// Writes all neighbours in the format of the extension, and returns the paths of the files written. Missing neighbours have
 /// index −1 and distance infinity.
 ///
@@ -86,66 +158,218 @@ pub fn neighbors(record: &RunRecord, path: &Path) -> Result<Vec<PathBuf>, Export
 /// # Panics
 /// If the range exceeds the run's queries.
 pub fn neighbors_of(record: &RunRecord, queries: Range<usize>, path: &Path) -> Result<Vec<PathBuf>, ExportError> {
+    let size = Size { q: queries.len(), k: record.neighbors.k, metric: record.spec.metric };
+    neighbors_in_parts(path, size, |writer| writer.append(record, queries.clone(), queries.start))
+}
+
+/// Writes neighbours as they come: `fill` appends them part by part, in the order of the queries, to files that have their names once it is
+/// through; where it fails, there are none. The files are those of [`neighbors`], byte for byte, but that in Parquet a row group ends where
+/// a part does. Memory is needed for one part.
+///
+/// # Errors
+/// Those of `fill` and, as its kind, those of [`neighbors`].
+pub fn neighbors_in_parts<E: From<ExportError>>(
+    path: &Path,
+    size: Size,
+    fill: impl FnOnce(&mut NeighborWriter<'_>) -> Result<(), E>,
+) -> Result<Vec<PathBuf>, E> {
     let format = NeighborFormat::of(path)?;
-    let (q, k) = (queries.len(), record.neighbors.k);
-    let found = queries.start * k..queries.end * k;
-    let indices = || record.neighbors.indices[found.clone()].iter().map(|&row| tables::index(record, row));
-    let distances = || record.neighbors.squared_distances[found.clone()].iter().map(|distance| distance.to_le_bytes());
+    check_width(format, size, path)?;
+    let fill = |form: Form<'_>| {
+        let mut writer = NeighborWriter { form, size, format, path };
+        fill(&mut writer)?;
+        Ok::<(), E>(writer.finish()?)
+    };
     match format {
-        NeighborFormat::Csv => write_table(record, queries, TableFormat::Csv, path)?,
-        NeighborFormat::Tsv => write_table(record, queries, TableFormat::Tsv, path)?,
-        NeighborFormat::Parquet => write_table(record, queries, TableFormat::Parquet, path)?,
-        NeighborFormat::Npz => write(path, |out| npz(record, queries, out))?,
+        NeighborFormat::Csv => streamed(path, |out| fill(Form::Table(Appender::csv(out)))),
+        NeighborFormat::Tsv => streamed(path, |out| fill(Form::Table(Appender::tsv(out)))),
+        NeighborFormat::Parquet => streamed(path, |out| fill(Form::Table(Appender::parquet(out)))),
+        NeighborFormat::Npz => streamed(path, |out| {
+            let arrays = Arrays::new(out, size, path, WAITING).map_err(ExportError::io(path))?;
+            fill(Form::Npz(Box::new(arrays)))
+        }),
         NeighborFormat::Vecs | NeighborFormat::Bin => {
-            if let Some(index) = indices().find(|&index| i32::try_from(index).is_err()) {
-                return Err(ExportError::Width { what: format!("index {index}"), extension: format.extension(), path: path.to_owned() });
-            }
             let beside = path.with_extension(format.beside().unwrap_or_default());
-            let indices = || indices().map(|index| (index as i32).to_le_bytes());
-            // Distances first, so that whoever waits for the named file finds both.
-            if format == NeighborFormat::Vecs {
-                write(&beside, |out| vecs(out, k, distances()))?;
-                write(path, |out| vecs(out, k, indices()))?;
-            } else {
-                write(&beside, |out| bin(out, q, k, distances()))?;
-                write(path, |out| bin(out, q, k, indices()))?;
-            }
+            // Distances have their name first, so that whoever waits for the named file finds both.
+            streamed(path, |indices| {
+                streamed(&beside, |distances| {
+                    let indices = Rows::new(indices, size, format).map_err(ExportError::io(path))?;
+                    let distances = Rows::new(distances, size, format).map_err(ExportError::io(&beside))?;
+                    fill(Form::Pair { indices, distances, beside: &beside })
+                })
+            })
         }
-    }
+    }?;
     Ok(format.files(path))
 }
 
-/// `indices` (i64), `squared_distances` (f32) and, under haversine, `distances_km` (f64), one row per query.
-pub(super) fn npz(record: &RunRecord, queries: Range<usize>, out: &mut BufWriter<File>) -> io::Result<()> {
-    let (shape, found) = ((queries.len(), record.neighbors.k), queries.start * record.neighbors.k..queries.end * record.neighbors.k);
-    let indices = record.neighbors.indices[found.clone()].iter().map(|&row| tables::index(record, row).to_le_bytes());
-    let distances = record.neighbors.squared_distances[found.clone()].iter().map(|distance| distance.to_le_bytes());
-    let mut npz = Npz::new(out);
-    npz.matrix("indices", "<i8", shape, indices)?;
-    npz.matrix("squared_distances", "<f4", shape, distances)?;
-    if record.spec.metric == Metric::Haversine {
-        npz.matrix("distances_km", "<f8", shape, found.map(|at| tables::distance(record, at).to_le_bytes()))?;
+/// [`write`] for content that fails in more ways than the system.
+fn streamed<E: From<ExportError>>(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>) -> Result<(), E> {
+    let mut failed = None;
+    let written = write(path, |out| {
+        content(out).map_err(|why| {
+            failed = Some(why);
+            io::Error::other("it was given up")
+        })
+    });
+    match failed {
+        Some(why) => Err(why),
+        None => Ok(written?),
     }
-    npz.finish()
 }
 
-fn write_table(record: &RunRecord, queries: Range<usize>, format: TableFormat, path: &Path) -> Result<(), ExportError> {
-    write(path, |out| tables::neighbors(record, queries).write_as(format, out))
+/// Files of neighbours that are being written ([`neighbors_in_parts`]).
+pub struct NeighborWriter<'a> {
+    form: Form<'a>,
+    size: Size,
+    format: NeighborFormat,
+    path: &'a Path,
 }
 
-fn vecs(out: &mut impl Write, k: usize, values: impl Iterator<Item = [u8; 4]>) -> io::Result<()> {
-    for (at, value) in values.enumerate() {
-        if at % k == 0 {
-            out.write_all(&(k as i32).to_le_bytes())?;
+enum Form<'a> {
+    Table(Appender<&'a mut BufWriter<File>>),
+    Npz(Box<Arrays<'a>>),
+    Pair { indices: Rows<'a>, distances: Rows<'a>, beside: &'a Path },
+}
+
+impl NeighborWriter<'_> {
+    /// Appends the neighbours of some of a record's queries, of which the first has this number in tables.
+    ///
+    /// # Errors
+    /// [`ExportError::Width`], [`ExportError::Io`].
+    ///
+    /// # Panics
+    /// If the range exceeds the record's queries, or their k is not that of the file.
+    pub fn append(&mut self, record: &RunRecord, queries: Range<usize>, number: usize) -> Result<(), ExportError> {
+        assert_eq!(record.neighbors.k, self.size.k, "a file has as many neighbours of each query");
+        let found = queries.start * self.size.k..queries.end * self.size.k;
+        let indices = || record.neighbors.indices[found.clone()].iter().map(|&row| tables::index(record, row));
+        let distances = || record.neighbors.squared_distances[found.clone()].iter().map(|distance| distance.to_le_bytes());
+        let io = ExportError::io;
+        match &mut self.form {
+            Form::Table(table) => table.append(&tables::neighbors_from(record, queries, number)).map_err(io(self.path)),
+            Form::Npz(arrays) => arrays.append(indices().map(i64::to_le_bytes), distances()).map_err(io(self.path)),
+            Form::Pair { indices: of_indices, distances: of_distances, beside } => {
+                if let Some(index) = indices().find(|&index| i32::try_from(index).is_err()) {
+                    let extension = self.format.extension();
+                    return Err(ExportError::Width { what: format!("index {index}"), extension, path: self.path.to_owned() });
+                }
+                of_distances.append(distances()).map_err(io(beside))?;
+                of_indices.append(indices().map(|index| (index as i32).to_le_bytes())).map_err(io(self.path))
+            }
         }
-        out.write_all(&value)?;
     }
-    Ok(())
+
+    fn finish(self) -> Result<(), ExportError> {
+        match self.form {
+            Form::Table(table) => table.finish(),
+            Form::Npz(arrays) => arrays.finish(),
+            Form::Pair { .. } => Ok(()),
+        }
+        .map_err(ExportError::io(self.path))
+    }
 }
 
-fn bin(out: &mut impl Write, q: usize, k: usize, mut values: impl Iterator<Item = [u8; 4]>) -> io::Result<()> {
-    // q is less than 2³², because queries are rows of a cloud.
-    out.write_all(&(q as u32).to_le_bytes())?;
-    out.write_all(&(k as u32).to_le_bytes())?;
-    values.try_for_each(|value| out.write_all(&value))
+/// Rows of k values of four bytes.
+struct Rows<'a> {
+    out: &'a mut BufWriter<File>,
+    k: usize,
+    /// Whether each row is preceded by its length.
+    lengths: bool,
 }
+
+impl<'a> Rows<'a> {
+    fn new(out: &'a mut BufWriter<File>, size: Size, format: NeighborFormat) -> io::Result<Self> {
+        let lengths = format == NeighborFormat::Vecs;
+        if !lengths {
+            out.write_all(&(size.q as u32).to_le_bytes())?;
+            out.write_all(&(size.k as u32).to_le_bytes())?;
+        }
+        Ok(Self { out, k: size.k, lengths })
+    }
+
+    /// Appends whole rows.
+    fn append(&mut self, values: impl Iterator<Item = [u8; 4]>) -> io::Result<()> {
+        for (at, value) in values.enumerate() {
+            if self.lengths && at % self.k == 0 {
+                self.out.write_all(&(self.k as i32).to_le_bytes())?;
+            }
+            self.out.write_all(&value)?;
+        }
+        Ok(())
+    }
+}
+
+/// Distances that wait in memory at most, in bytes.
+const WAITING: usize = 64 << 20;
+
+/// `indices` (i64), `squared_distances` (f32) and, under haversine, `distances_km` (f64), one row per query. Arrays follow one another in an
+/// archive: distances wait until all indices are written, in memory or, where they are many, in a file without a name.
+struct Arrays<'a> {
+    npz: Npz<&'a mut BufWriter<File>>,
+    distances: SpooledTempFile,
+    size: Size,
+}
+
+impl<'a> Arrays<'a> {
+    /// For a file of a path, in whose folder distances wait that are more than so many bytes.
+    fn new(out: &'a mut BufWriter<File>, size: Size, path: &Path, waiting: usize) -> io::Result<Self> {
+        let mut npz = Npz::new(out);
+        npz.begin_matrix("indices", "<i8", (size.q, size.k), 8)?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Ok(Self { npz, distances: spooled_tempfile_in(waiting, folder), size })
+    }
+
+    fn append(&mut self, indices: impl Iterator<Item = [u8; 8]>, distances: impl Iterator<Item = [u8; 4]>) -> io::Result<()> {
+        self.npz.values(indices)?;
+        let mut waiting = BufWriter::with_capacity(PIECE, &mut self.distances);
+        for distance in distances {
+            waiting.write_all(&distance)?;
+        }
+        waiting.flush()
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        let Size { q, k, metric } = self.size;
+        self.npz.begin_matrix("squared_distances", "<f4", (q, k), 4)?;
+        self.distances(|npz, distances| npz.values(distances.iter().copied()))?;
+        if metric == Metric::Haversine {
+            self.npz.begin_matrix("distances_km", "<f8", (q, k), 8)?;
+            let distance = |&squared: &[u8; 4]| match f32::from_le_bytes(squared) {
+                f32::INFINITY => f64::INFINITY,
+                squared => metric.distance(squared),
+            };
+            self.distances(|npz, distances| npz.values(distances.iter().map(|squared| distance(squared).to_le_bytes())))?;
+        }
+        self.npz.finish()
+    }
+
+    /// Hands out the distances that wait, some at a time.
+    fn distances(&mut self, mut write: impl FnMut(&mut Npz<&'a mut BufWriter<File>>, &[[u8; 4]]) -> io::Result<()>) -> io::Result<()> {
+        self.distances.rewind()?;
+        let mut left = self.size.q as u64 * self.size.k as u64 * 4;
+        let mut piece = vec![0; PIECE];
+        while left > 0 {
+            let piece = &mut piece[..left.min(PIECE as u64) as usize];
+            self.distances.read_exact(piece)?;
+            write(&mut self.npz, piece.as_chunks().0)?;
+            left -= piece.len() as u64;
+        }
+        Ok(())
+    }
+}
+
+/// Bytes of distances that are read or written at a time.
+const PIECE: usize = 1 << 16;
+
+/// The archive of all neighbours of a run, as [`neighbors`] writes it. A run's folder has no more than wait in memory.
+pub(super) fn npz(record: &RunRecord, out: &mut BufWriter<File>) -> io::Result<()> {
+    let size = Size { q: record.neighbors.queries(), k: record.neighbors.k, metric: record.spec.metric };
+    let mut arrays = Arrays::new(out, size, &std::env::temp_dir().join("neighbors.npz"), WAITING)?;
+    let indices = record.neighbors.indices.iter().map(|&row| tables::index(record, row).to_le_bytes());
+    arrays.append(indices, record.neighbors.squared_distances.iter().map(|distance| distance.to_le_bytes()))?;
+    arrays.finish()
+}
+
+#[cfg(test)]
+mod tests;

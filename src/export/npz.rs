@@ -28,6 +28,11 @@ impl<'a> Npz<&'a mut BufWriter<File>> {
         self.array(name, dtype, &format!("({rows}, {columns})"), rows as u64 * columns as u64, values)
     }
 
+    /// Begins a matrix like [`Self::matrix`], whose `width`-byte values [`Self::values`] adds, all before another array begins.
+    pub fn begin_matrix(&mut self, name: &str, dtype: &str, (rows, columns): (usize, usize), width: u64) -> io::Result<()> {
+        self.begin(name, dtype, &format!("({rows}, {columns})"), (rows as u64 * columns as u64).saturating_mul(width))
+    }
+
     /// Adds a column of little-endian values; an element of `dtype` may consist of several, as text does.
     pub fn column<const WIDTH: usize>(&mut self, name: &str, dtype: &str, rows: usize, values: impl Iterator<Item = [u8; WIDTH]>) -> io::Result<()> {
         let letters: u64 = dtype.strip_prefix("<U").and_then(|count| count.parse().ok()).unwrap_or(1);
@@ -47,11 +52,20 @@ impl<'a> Npz<&'a mut BufWriter<File>> {
         count: u64,
         values: impl Iterator<Item = [u8; WIDTH]>,
     ) -> io::Result<()> {
+        self.begin(name, dtype, shape, count * WIDTH as u64)?;
+        self.values(values)
+    }
+
+    fn begin(&mut self, name: &str, dtype: &str, shape: &str, bytes: u64) -> io::Result<()> {
         // Uncompressed, as by `numpy.savez`, so that readers can memory-map it; without zip64 an entry is limited to 4 GiB.
-        let large = count * WIDTH as u64 > u64::from(u32::MAX) - 4096;
+        let large = bytes > u64::from(u32::MAX) - 4096;
         let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(large);
         self.0.start_file(format!("{name}.npy"), options)?;
-        self.0.write_all(&header(dtype, shape))?;
+        self.0.write_all(&header(dtype, shape))
+    }
+
+    /// Adds values to the array that was begun last.
+    pub fn values<const WIDTH: usize>(&mut self, values: impl Iterator<Item = [u8; WIDTH]>) -> io::Result<()> {
         let mut bytes = Vec::with_capacity(1 << 16);
         for value in values {
             bytes.extend_from_slice(&value);

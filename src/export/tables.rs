@@ -41,10 +41,16 @@ pub fn points<'a>(cloud: &'a PointCloud, rows: Option<&'a [u32]>) -> Table<'a> {
 /// `query,rank,index,squared_distance`: the neighbours of a range of queries, which are numbered as in the run; under haversine
 /// also `distance_km`.
 pub fn neighbors(record: &RunRecord, queries: Range<usize>) -> Table<'_> {
+    let number = queries.start;
+    neighbors_from(record, queries, number)
+}
+
+/// The same with queries numbered from `number` on: those of a part of a run.
+pub fn neighbors_from(record: &RunRecord, queries: Range<usize>, number: usize) -> Table<'_> {
     let found = &record.neighbors;
     let first = queries.start * found.k;
     let table = Table::new(queries.len() * found.k)
-        .with("query", move |row| ((first + row) / found.k) as u32)
+        .with("query", move |row| (number + row / found.k) as u32)
         .with("rank", |row| (row % found.k) as u32)
         .with("index", move |row| index(record, found.indices[first + row]))
         .with("squared_distance", move |row| found.squared_distances[first + row]);

@@ -10,6 +10,7 @@ mod live;
 mod machine;
 mod mute;
 mod part;
+mod space;
 mod target;
 #[cfg(test)]
 pub mod testing;
@@ -17,4 +18,5 @@ pub mod testing;
 pub use batch::{Batch, Ours, place, recover};
 pub use live::{Live, made, remove_all};
 pub use mute::Mute;
+pub use space::room;
 pub use target::{check, write};

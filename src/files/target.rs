@@ -31,7 +31,7 @@ pub fn check(path: &Path) -> io::Result<()> {
 }
 
 /// Where a path leads. [`fs::canonicalize`] alone does not follow a link to what is not there yet.
-fn target(path: &Path) -> PathBuf {
+pub(super) fn target(path: &Path) -> PathBuf {
     let mut target = path.to_owned();
     for _ in 0..MOST_LINKS {
         if let Ok(found) = fs::canonicalize(&target) {
@@ -43,7 +43,7 @@ fn target(path: &Path) -> PathBuf {
     target
 }
 
-fn special(path: &Path) -> bool {
+pub(super) fn special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
 }
 

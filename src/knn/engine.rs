@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Descriptor, DeviceId, EngineId, Metric, Neighbors, Parameters, Problem};
+use super::{Answer, Descriptor, DeviceId, EngineId, Metric, Neighbors, Parameters, Problem, Shape};
+use crate::memory;
 
 /// The hardware an engine runs on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -132,6 +133,20 @@ pub enum EngineError {
         /// Free memory in MiB, rounded down.
         free: u64,
     },
+    /// The answers of all queries, as a run keeps them, do not fit into host memory.
+    #[error(
+        "{q} queries × {k} neighbours need {needed} MiB of memory, where {free} MiB are free: \
+         use fewer queries or a smaller k, or have `warpscope knn -o FILE` write them part by part"
+    )]
+    Answers {
+        q: usize,
+        /// Neighbours to find for each.
+        k: usize,
+        /// Memory that they need, in MiB, rounded up.
+        needed: u64,
+        /// Free memory in MiB, rounded down.
+        free: u64,
+    },
     /// The driver refused memory that was free when the job was checked against it: another program has taken it since.
     #[error("{device} has too little memory left for the job, {free} MiB: use fewer queries or points, or --engine lockstep")]
     MemoryRefused {
@@ -166,8 +181,37 @@ impl EngineError {
 
     /// Whether memory is short, so that it may do after some was freed.
     pub fn is_short_of_memory(&self) -> bool {
-        matches!(self, Self::Memory { .. } | Self::MemoryRefused { .. } | Self::HostMemory { .. })
+        matches!(self, Self::Memory { .. } | Self::MemoryRefused { .. } | Self::HostMemory { .. } | Self::Answers { .. })
     }
+}
+
+/// Copies of an answer alive at once outside of its engine: downloaded and reported.
+const COPIES: u64 = 2;
+
+/// Bytes below which nobody asks how much memory is free: asking takes as long as answering a query.
+const SMALL: u64 = 16 << 20;
+
+/// Rejects a problem whose answers, as a run keeps them, exceed the available memory. Where the system does not report it,
+/// only what no address space holds is rejected.
+///
+/// # Errors
+/// [`EngineError::Answers`].
+pub fn check_answers(shape: &Shape) -> Result<(), EngineError> {
+    let needed = COPIES.saturating_mul(answer_bytes(shape.q, shape.k));
+    if needed <= SMALL { Ok(()) } else { answers_fit(shape, needed, memory::available()) }
+}
+
+/// Bytes of one copy of the answers of q queries: an index and a distance per neighbour.
+pub fn answer_bytes(q: usize, k: usize) -> u64 {
+    8u64.saturating_mul(q as u64).saturating_mul(k as u64)
+}
+
+fn answers_fit(shape: &Shape, needed: u64, free: Option<u64>) -> Result<(), EngineError> {
+    let free = free.unwrap_or(isize::MAX as u64);
+    if needed <= free {
+        return Ok(());
+    }
+    Err(EngineError::Answers { q: shape.q, k: shape.k, needed: needed.div_ceil(1 << 20), free: free >> 20 })
 }
 
 /// Answers problems, one at a time.
@@ -200,12 +244,13 @@ pub trait Engine: Send {
     /// [`EngineError`]; a problem that does not fit is rejected before anything runs.
     fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, profile: bool) -> Result<Box<dyn Search + 'a>, EngineError>;
 
-    /// Checks the problem against the engine's limits and loads it.
+    /// Checks the problem against the engine's limits and what is free, and loads it.
     ///
     /// # Errors
-    /// Those of [`Descriptor::check`] and [`Engine::prepare`].
+    /// Those of [`Descriptor::check`], [`check_answers`] and [`Engine::prepare`].
     fn load<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
         self.descriptor().check(problem, parameters)?;
+        check_answers(&problem.shape())?;
         self.prepare(problem, parameters, profile)
     }
 }
@@ -276,6 +321,24 @@ pub trait Search {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn answers_that_nothing_can_hold_are_refused_with_their_size() {
+        let shape = |q, k| Shape { n: 10, q, d: 2, k };
+        let needed = |shape: &Shape| COPIES * answer_bytes(shape.q, shape.k);
+        let most = shape(1 << 20, 64);
+        assert!(answers_fit(&most, needed(&most), Some(1 << 30)).is_ok());
+        let sentence = answers_fit(&most, needed(&most), Some((1 << 30) - 1)).unwrap_err().to_string();
+        let start = "1048576 queries × 64 neighbours need 1024 MiB of memory, where 1023 MiB are free: use fewer queries or a smaller k";
+        assert!(sentence.starts_with(start), "{sentence}");
+        // Where nobody says what is free, and beyond what 64 bits count.
+        assert!(answers_fit(&most, needed(&most), None).is_ok());
+        for shape in [shape(u32::MAX as usize, u32::MAX as usize), shape(usize::MAX, 3)] {
+            assert_eq!(answer_bytes(shape.q, shape.k), u64::MAX);
+            assert!(matches!(check_answers(&shape), Err(EngineError::Answers { .. })));
+            assert!(answers_fit(&shape, u64::MAX, None).is_err());
+        }
+    }
 
     #[test]
     fn details_are_saved_as_a_map_in_their_order() {

@@ -24,7 +24,7 @@ pub use answer::{Answer, CONVERGENCE_ENTRIES, Convergence, Counters, NONE, Neigh
 pub use cache::Cache;
 pub use cost::{Cost, Stage, Term};
 pub use descriptor::{Descriptor, Group, Limits, ProfilePhase, Shape, Walker};
-pub use engine::{Build, DeviceInfo, Engine, EngineError, MAX_COUNTED_CHUNK, Search, SetupPhase};
+pub use engine::{Build, DeviceInfo, Engine, EngineError, MAX_COUNTED_CHUNK, Search, SetupPhase, answer_bytes, check_answers};
 pub use id::{DeviceId, DeviceKind, EngineId};
 pub use keeps::{Keeps, Place};
 pub use measure::{Measure, Measured, Theory};

@@ -10,6 +10,7 @@
 //!
 //! in f32, in dimension order, with one rounding per step, on every device.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -353,6 +354,16 @@ impl Problem {
     /// If its length is not n.
     pub fn rearranged(&self, positions: &[u32]) -> Self {
         Self { points: Arc::new(self.points.rearranged(positions)), ..self.clone() }
+    }
+
+    /// The problem of some of the queries alone, over the same points.
+    ///
+    /// # Panics
+    /// If the range exceeds the queries.
+    pub fn part(&self, queries: Range<usize>) -> Self {
+        let coordinates = self.queries()[queries.start * self.dims()..queries.end * self.dims()].to_vec();
+        let rows = queries.map(|query| self.query_row(query)).collect();
+        Self { queries: Rows::Own(coordinates), query_rows: Some(rows), points: Arc::clone(&self.points), ..*self }
     }
 
     pub fn dims(&self) -> usize {

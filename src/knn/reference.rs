@@ -131,7 +131,7 @@ pub enum Mismatch {
 /// A query's min(k, n) nearest points: positions in processing order and squared distances, sorted by (distance,
 /// position).
 pub fn neighbours(problem: &Problem, query: usize) -> (Vec<u32>, Vec<f64>) {
-    let (k, dims, target) = (problem.k(), problem.dims(), problem.query(query));
+    let (k, dims, target) = (problem.k().min(problem.n()), problem.dims(), problem.query(query));
     // Keep a short list and cut it to its k best whenever it is full. Points come by ascending position, so one that ties
     // with the k-th so far sorts after it.
     let room = 4 * k + 1024;

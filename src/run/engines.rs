@@ -1,17 +1,19 @@
 //! The engines of a thread, kept open from one run to the next.
 
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::analysis::Roofline;
 use super::ask::{ask, device_of};
-use super::execute::{Passes, execute_over, go_on};
+use super::execute::{Passes, execute_over, go_on, now_unix, search};
+use super::parts::Parts;
 use super::planner::{self, Candidate, Job, Plan, Planner, Purpose};
 use super::{EngineChoice, Resident, RunError, RunRecord, RunSpec};
 use crate::cloud::PointCloud;
 use crate::engines::{peaks, registry};
-use crate::knn::{Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Peaks, Setup};
+use crate::knn::{Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Peaks, Setup, check_answers};
 
 /// An engine on a device.
 pub(super) type EngineKey = (EngineId, DeviceId);
@@ -215,6 +217,34 @@ impl Engines {
         self.run_planned(&once(spec), plan, Passes::Timed, cloud, query_cloud, stage)
     }
 
+    /// Answers a range of the queries of a problem, as [`Engines::answer_planned`] does all of them. The record has the neighbours
+    /// and times of these queries, under the spec of all; what [`EngineChoice::Auto`] takes for one part it need not take for the next, as
+    /// answers are the same bits.
+    ///
+    /// # Errors
+    /// As [`Engines::execute`].
+    ///
+    /// # Panics
+    /// If the range exceeds the queries.
+    pub fn answer_part(
+        &mut self,
+        parts: &Parts,
+        queries: Range<usize>,
+        plan: Option<&Plan>,
+        stage: &mut dyn FnMut(&str, f32) -> bool,
+    ) -> Result<RunRecord, RunError> {
+        let (done, all) = (queries.start as f32, parts.queries() as f32);
+        let count = queries.len() as f32;
+        let mut stage = |label: &str, share: f32| stage(label, (done + share * count) / all);
+        let part = parts.problem(queries);
+        let asked = parts.asked(&part);
+        let since = (now_unix(), Instant::now());
+        let mut record = self.choose(parts.spec(), plan, |engine| search(&asked, Passes::Timed, since, engine, &mut stage))?;
+        // Queries of other parts are not left out.
+        record.head.dropped_queries -= (parts.queries() - part.q()) as u64;
+        Ok(self.learnt_from(record))
+    }
+
     fn run_planned(
         &mut self,
         spec: &RunSpec,
@@ -225,16 +255,22 @@ impl Engines {
         stage: &mut dyn FnMut(&str, f32) -> bool,
     ) -> Result<RunRecord, RunError> {
         let resident = self.resident.clone();
-        let mut record = self.choose(spec, plan, |engine| execute_over(&resident, passes, spec, cloud, query_cloud, engine, stage))?;
+        let record = self.choose(spec, plan, |engine| execute_over(&resident, passes, spec, cloud, query_cloud, engine, stage))?;
+        let mut record = self.learnt_from(record);
+        if passes == Passes::All {
+            record.head.peaks = self.peaks(&record, stage);
+        }
+        Ok(record)
+    }
+
+    /// Notes in a record what was predicted of it, and what it took with the planner.
+    fn learnt_from(&mut self, mut record: RunRecord) -> RunRecord {
         let shape = Job::shape_of(&record);
         if let Some(engine) = record.descriptor() {
             record.head.predicted_ms = Some(self.planner.forecast(engine, Some(&record.device), &shape).search_ms);
             self.planner.learn(engine, &shape, &record);
         }
-        if passes == Passes::All {
-            record.head.peaks = self.peaks(&record, stage);
-        }
-        Ok(record)
+        record
     }
 
     /// What a run's device does at most: as it was measured once, or measured now, after the run. Anew where the run was faster than that,
@@ -291,7 +327,7 @@ impl Engines {
     /// devices are measured first.
     ///
     /// # Errors
-    /// [`RunError::Cancelled`].
+    /// [`RunError::Cancelled`], and what [`check_answers`] refuses, before anything is measured.
     pub fn plan_measured(
         &mut self,
         spec: &RunSpec,
@@ -299,6 +335,7 @@ impl Engines {
         query_cloud: Option<&Arc<PointCloud>>,
         stage: &mut dyn FnMut(&str, f32) -> bool,
     ) -> Result<Plan, RunError> {
+        check_answers(&Job::of(spec, Purpose::Measure, cloud.len(), cloud.dims(), query_cloud.map(|queries| queries.len())).shape)?;
         self.plan_calibrated(spec, Purpose::Measure, cloud, query_cloud, stage)
     }
 
@@ -407,7 +444,7 @@ impl Engines {
 }
 
 /// A spec with one repeat and nothing else.
-fn once(spec: &RunSpec) -> RunSpec {
+pub(super) fn once(spec: &RunSpec) -> RunSpec {
     RunSpec { warmup: 0, repeats: 1, profile: false, ..spec.clone() }
 }
 

@@ -53,6 +53,16 @@ pub enum RunError {
         /// The panic's message, on one line.
         what: String,
     },
+    /// The neighbours of a single query do not fit into memory.
+    #[error("k = {k}: the neighbours of one query need {needed} MiB of memory, where {free} MiB are free: use a smaller k; there are {n} points")]
+    OneQuery {
+        k: usize,
+        n: usize,
+        /// Memory that they need, in MiB, rounded up.
+        needed: u64,
+        /// Free memory in MiB, rounded down.
+        free: u64,
+    },
     #[error("cancelled")]
     Cancelled,
 }
@@ -99,25 +109,44 @@ pub(super) fn execute_over(
     engine: &mut dyn Engine,
     stage: &mut dyn FnMut(&str, f32) -> bool,
 ) -> Result<RunRecord, RunError> {
-    let started_unix = now_unix();
+    let (started_unix, began) = (now_unix(), Instant::now());
     if spec.repeats == 0 {
         return Err(RunError::NoRepeats);
     }
-    let began = Instant::now();
     go_on(stage("preparing the problem", 0.0))?;
     let query_cloud = query_cloud_of(spec, cloud, query_cloud)?;
     let problem = build_problem_over(resident, spec, cloud, query_cloud.as_ref())?;
+    search(&Asked { spec, cloud, query_cloud: query_cloud.as_ref(), problem: &problem }, passes, (started_unix, began), engine, stage)
+}
+
+/// A problem, and what it was made of.
+pub(super) struct Asked<'a> {
+    pub spec: &'a RunSpec,
+    pub cloud: &'a Arc<PointCloud>,
+    pub query_cloud: Option<&'a Arc<PointCloud>>,
+    pub problem: &'a Problem,
+}
+
+/// Searches a problem that is there; the run began at the moment that is given in seconds since 1970 and on the clock.
+pub(super) fn search(
+    asked: &Asked<'_>,
+    passes: Passes,
+    (started_unix, began): (u64, Instant),
+    engine: &mut dyn Engine,
+    stage: &mut dyn FnMut(&str, f32) -> bool,
+) -> Result<RunRecord, RunError> {
+    let &Asked { spec, cloud, query_cloud, problem } = asked;
     go_on(stage("loading the problem", 0.0))?;
     let descriptor = engine.descriptor();
     let loading_ms = ms_since(began);
-    let search = engine.load(&problem, spec.engine.parameters(), spec.profile)?;
+    let search = engine.load(problem, spec.engine.parameters(), spec.profile)?;
 
     let counted = passes == Passes::All && descriptor.counts();
     let passes = u64::from(spec.warmup) + u64::from(spec.repeats) + u64::from(counted) + u64::from(counted && spec.profile);
     let mut run = Running { search, began, q: problem.q(), done: 0, total: passes * problem.q() as u64, samples: Vec::new(), stage };
     run.note_setup(loading_ms);
 
-    let mut chunks = Chunks::new(run.search.as_ref(), &problem);
+    let mut chunks = Chunks::new(run.search.as_ref(), problem);
     for warmup in 0..spec.warmup {
         run.pass(&format!("warm-up {} of {}", warmup + 1, spec.warmup), Build::Timed, None, &mut chunks, |_| Ok(true))?;
     }
@@ -129,12 +158,12 @@ pub(super) fn execute_over(
     }
     let mut answer = Answer::default();
     if counted {
-        let mut chunks = Chunks::new(run.search.as_ref(), &problem);
+        let mut chunks = Chunks::new(run.search.as_ref(), problem);
         run.pass("counting", Build::Counted, Some((Phase::Counted, 0)), &mut chunks, |search| Ok(search.collect(&mut answer).map(|()| true)?))?;
     }
     let mut profiled = Answer::default();
     if counted && spec.profile {
-        let mut chunks = Chunks::new(run.search.as_ref(), &problem);
+        let mut chunks = Chunks::new(run.search.as_ref(), problem);
         run.pass("profiling", Build::Profiled, Some((Phase::Profiled, 0)), &mut chunks, |search| {
             search.collect(&mut profiled)?;
             // An engine that has no profile to give is not run to the end for it.
@@ -149,7 +178,7 @@ pub(super) fn execute_over(
     answer.neighbors = neighbors;
     answer.profile = profiled.profile;
     how.device = engine.device();
-    Ok(record(spec, cloud, query_cloud, &problem, how, answer, samples))
+    Ok(record(spec, cloud, query_cloud.cloned(), problem, how, answer, samples))
 }
 
 /// Seconds since 1970 UTC.

@@ -71,3 +71,39 @@ fn wrong_usage_is_said() {
     assert!(place.fails(2, "knn cloud.fvecs -k 2 -o cloud.ivecs").contains("cloud.fvecs"));
     assert!(place.fails(2, "knn line.csv -o line.csv").contains("line.csv"));
 }
+
+#[test]
+fn every_point_may_be_asked_for_and_more() {
+    let place = place();
+    place.ok("generate uniform:n=2300,d=2 cloud.fvecs");
+    let report = json(&place.ok("knn cloud.fvecs 3 -k 2300 -o found.ivecs --json").stdout);
+    assert_eq!((&report["queries"], &report["neighbors"]), (&3.into(), &6900.into()));
+    let words: Vec<i32> = fs::read(place.path("found.ivecs")).unwrap().as_chunks().0.iter().map(|word| i32::from_le_bytes(*word)).collect();
+    assert_eq!(words.len(), 3 * 2301);
+    for row in words.chunks(2301) {
+        let mut rows = row[1..].to_vec();
+        rows.sort_unstable();
+        assert!(row[0] == 2300 && rows.into_iter().eq(0..2300));
+    }
+    let printed = place.ok("knn line.csv rows:0 -k 3000 -o -").stdout;
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!((lines.len(), lines[1], lines[7], lines[3000]), (3001, "0,0,0,0", "0,6,-1,inf", "0,2999,-1,inf"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn answers_that_nothing_holds_are_refused_with_their_size() {
+    let place = place();
+    place.ok("generate uniform:n=5000,d=2 cloud.csv");
+    let error = place.fails(1, "knn cloud.csv -k 4294967295 -o found.csv");
+    // The memory is asked first, of which some machines have enough for a query.
+    let memory = "k = 4294967295: the neighbours of one query need 98304 MiB of memory, where ";
+    let disk = "cannot write: 4,294,967,295 neighbours of each of 5,000 queries take ";
+    assert!(error.contains(memory) && error.contains("use a smaller k; there are 5000 points") || error.contains(disk), "{error}");
+    assert!(!place.path("found.csv").exists());
+    for command in ["run --warmup 0 --repeats 1", "run --dry-run", "verify --engine sort"] {
+        let error = place.fails(1, &format!("{command} --input cloud.csv --queries all --k 4294967295"));
+        let said = "5000 queries × 4294967295 neighbours need 327680000 MiB of memory, where ";
+        assert!(error.contains(said) && error.contains("or have `warpscope knn -o FILE` write them part by part"), "{command}: {error}");
+    }
+}

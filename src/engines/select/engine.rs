@@ -334,8 +334,9 @@ impl Engine for Select {
 
     fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
         let selector = (self.kind.selector)(&problem.shape(), parameters);
-        // Distances of each thread, and what becomes of them.
-        let rows = (selector.bytes_of_thread(problem.n()) * rayon::current_num_threads()) as u64;
+        // Distances of each thread, what becomes of them, and what is found in them.
+        let of_thread = selector.bytes_of_thread(problem.n()) + size_of::<Key>() * problem.k();
+        let rows = (of_thread * rayon::current_num_threads()) as u64;
         let (points, upload_ms) = grouped(problem, rows + (size_of::<Counts>() * problem.q()) as u64)?;
         let neighbors = Neighbors::unanswered(problem.q(), problem.k());
         Ok(Box::new(SelectSearch { kind: self.kind, problem, points, upload_ms, selector, neighbors, kept: Kept::default() }))

@@ -3,6 +3,7 @@
 //! Columns are typed, so that numbers are written without conversion. Infinity is `inf` in text; missing values are empty in
 //! text, null in Parquet and NaN in `.npz`.
 
+mod appender;
 mod cells;
 mod columns;
 mod parquet;
@@ -13,6 +14,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+pub use appender::Appender;
 pub use cells::{Cell, Cells};
 
 use super::{ExportError, write};
@@ -122,15 +124,21 @@ impl<'a> Table<'a> {
     /// # Errors
     /// I/O errors of the writer.
     pub fn csv(&self, out: impl Write) -> io::Result<()> {
-        text::write(self, b',', out)
+        self.text(b',', out)
     }
 
     /// The table as tab-separated text with a header, for the clipboard.
     pub fn tsv(&self) -> String {
         let mut out = Vec::new();
         // Writing to memory cannot fail.
-        let _ = text::write(self, b'\t', &mut out);
+        let _ = self.text(b'\t', &mut out);
         String::from_utf8_lossy(&out).into_owned()
+    }
+
+    fn text(&self, delimiter: u8, out: impl Write) -> io::Result<()> {
+        let mut text = text::Text::new(delimiter, out);
+        text.append(self)?;
+        text.finish()
     }
 
     /// Writes the table to a file in the format of the extension.
@@ -150,8 +158,12 @@ impl<'a> Table<'a> {
     pub fn write_as(&self, format: TableFormat, out: &mut BufWriter<File>) -> io::Result<()> {
         match format {
             TableFormat::Csv => self.csv(out),
-            TableFormat::Tsv => text::write(self, b'\t', out),
-            TableFormat::Parquet => parquet::write(self, out),
+            TableFormat::Tsv => self.text(b'\t', out),
+            TableFormat::Parquet => {
+                let mut appender = Appender::parquet(out);
+                appender.append(self)?;
+                appender.finish()
+            }
             TableFormat::Npz => columns::write(self, out),
         }
     }

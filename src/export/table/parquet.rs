@@ -1,7 +1,6 @@
 //! Parquet: typed columns; those that may have missing values are optional.
 
-use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -19,18 +18,49 @@ const GROUP: usize = 1 << 20;
 /// Rows converted at a time.
 const PIECE: usize = 1 << 16;
 
-pub(super) fn write(table: &Table<'_>, out: &mut BufWriter<File>) -> io::Result<()> {
-    write_file(table, out).map_err(|why| match why {
-        ParquetError::External(why) => why.downcast::<io::Error>().map_or_else(io::Error::other, |why| *why),
-        why => io::Error::other(why),
-    })
+/// Writes tables of the same columns one after the other.
+pub(super) struct Parquet<W: Write + Send> {
+    /// Until the first table says what the columns are.
+    out: Option<W>,
+    file: Option<SerializedFileWriter<W>>,
 }
 
-fn write_file(table: &Table<'_>, out: &mut BufWriter<File>) -> Result<(), ParquetError> {
+impl<W: Write + Send> Parquet<W> {
+    pub fn new(out: W) -> Self {
+        Self { out: Some(out), file: None }
+    }
+
+    pub fn append(&mut self, table: &Table<'_>) -> io::Result<()> {
+        if let Some(out) = self.out.take() {
+            self.file = Some(start(table, out).map_err(plain)?);
+        }
+        match &mut self.file {
+            Some(file) => write_groups(table, file).map_err(plain),
+            None => Err(io::Error::other("it could not be started")),
+        }
+    }
+
+    pub fn finish(self) -> io::Result<()> {
+        self.file.map_or(Ok(()), |file| file.close().map(drop).map_err(plain))
+    }
+}
+
+/// The system's own error where there is one.
+fn plain(why: ParquetError) -> io::Error {
+    match why {
+        ParquetError::External(why) => why.downcast::<io::Error>().map_or_else(io::Error::other, |why| *why),
+        why => io::Error::other(why),
+    }
+}
+
+fn start<W: Write + Send>(table: &Table<'_>, out: W) -> Result<SerializedFileWriter<W>, ParquetError> {
     let fields = table.columns.iter().zip(table.unique_names()).map(|(column, name)| field(column, &name).map(Arc::new)).collect::<Result<_, _>>()?;
     let schema = Arc::new(Type::group_type_builder("table").with_fields(fields).build()?);
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-    let mut file = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
+    SerializedFileWriter::new(out, schema, Arc::new(properties))
+}
+
+fn write_groups<W: Write + Send>(table: &Table<'_>, file: &mut SerializedFileWriter<W>) -> Result<(), ParquetError> {
     for start in (0..table.rows).step_by(GROUP) {
         let rows = start..(start + GROUP).min(table.rows);
         let mut group = file.next_row_group()?;
@@ -43,7 +73,7 @@ fn write_file(table: &Table<'_>, out: &mut BufWriter<File>) -> Result<(), Parque
         }
         group.close()?;
     }
-    file.close().map(drop)
+    Ok(())
 }
 
 fn field(column: &Column<'_>, name: &str) -> Result<Type, ParquetError> {

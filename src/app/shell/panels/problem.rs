@@ -300,11 +300,15 @@ fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[Fiel
         .on_hover_text("A query that is a row of the data is not among its own neighbours.");
 }
 
+/// Where the slider of k ends at most: beyond, k is typed. To the largest k that any engine finds, the usual ones would have no room on it.
+const SLIDER_END: usize = 2048;
+
 /// k as a number and as a slider. Where answers come fast, the picked query follows either.
 fn k_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette) {
     row_ui(ui, "k", palette, |ui, label| {
-        ui.add(TextEdit::singleline(&mut draft.k).id_salt("k").hint_text("1 to 1,024").desired_width(56.0)).labelled_by(label);
-        let most = draft.max_k();
+        let most = draft.max_k().min(SLIDER_END);
+        let hint = if draft.max_k() > most { "1 or more".to_owned() } else { format!("1 to {}", text::thousands(most as u64)) };
+        ui.add(TextEdit::singleline(&mut draft.k).id_salt("k").hint_text(hint).desired_width(56.0)).labelled_by(label);
         // What is outside stands at the nearest end.
         let mut k = number(Field::K, &draft.k, 0, u64::MAX).map_or(1, |k| k.clamp(1, most as u64) as usize);
         ui.spacing_mut().slider_width = (ui.available_width() - 4.0).max(40.0);

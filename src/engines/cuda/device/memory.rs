@@ -7,7 +7,7 @@ use cudarc::driver::{CudaSlice, CudaStream, DriverError};
 use super::points::{DevicePoints, Form};
 use super::timer::Timer;
 use crate::engines::cuda::Cuda;
-use crate::knn::{EngineError, Neighbors, Problem};
+use crate::knn::{EngineError, Neighbors, Problem, answer_bytes};
 
 /// Bytes left for the driver: kernels and per-launch allocations.
 const RESERVE: u64 = 64 << 20;
@@ -47,7 +47,8 @@ impl Memory {
             // Points cached in another form: their memory may be needed.
             problem.cache().remove::<DevicePoints>(cuda.device_id);
         }
-        let needed = RESERVE + 4 * (if there.is_some() { 0 } else { floats } + q * d) as u64 + 8 * (q * k) as u64 + extra;
+        let without_answers = RESERVE + 4 * (if there.is_some() { 0 } else { floats } + q * d) as u64 + extra;
+        let needed = without_answers.saturating_add(answer_bytes(q, k));
         // The previous search's memory is freed in stream order.
         cuda.stream.synchronize().map_err(|error| cuda.failed(error))?;
         let (free, _) = cuda.context.mem_get_info().map_err(|error| cuda.failed(error))?;

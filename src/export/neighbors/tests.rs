@@ -1,0 +1,156 @@
+//! Files that are written part by part, and what they are refused for.
+
+use std::fs;
+use std::sync::Arc;
+
+use super::*;
+use crate::cloud::PointCloud;
+use crate::progress::Silent;
+use crate::run::answers::read_with_distances;
+use crate::run::testing::{cloud, spec};
+use crate::run::{EngineChoice, Engines, Parts, QuerySpec, RunError, RunSpec};
+
+/// Points among which some are equal.
+fn points(n: u32) -> Arc<PointCloud> {
+    cloud(2, (0..2 * n).map(|at| f64::from(at * 37 % 53) / 8.0).collect())
+}
+
+fn asked(k: usize, metric: Metric) -> RunSpec {
+    RunSpec { queries: QuerySpec::All, k, metric, engine: EngineChoice::named("sort".parse().unwrap()), ..spec() }
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Failed {
+    #[error(transparent)]
+    Run(#[from] RunError),
+    #[error(transparent)]
+    Export(#[from] ExportError),
+}
+
+/// Answers in parts of so many queries and writes each; fails at a part from `fails` on.
+fn stream(spec: &RunSpec, cloud: &Arc<PointCloud>, part: usize, path: &Path, fails: usize) -> Result<Vec<PathBuf>, Failed> {
+    let mut engines = Engines::default();
+    let parts = Parts::new(&engines, spec, cloud, None)?.of_at_most(part);
+    neighbors_in_parts(path, Size { q: parts.queries(), k: parts.k(), metric: spec.metric }, |writer| {
+        for range in parts.ranges() {
+            let record = engines.answer_part(&parts, range.clone(), None, &mut |_, _| range.start < fails)?;
+            writer.append(&record, 0..range.len(), range.start)?;
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn files_are_the_same_whatever_the_parts() {
+    let folder = tempfile::tempdir().unwrap();
+    let cloud = points(40);
+    for metric in [Metric::L2, Metric::Haversine] {
+        let spec = asked(9, metric);
+        let record = Engines::default().answer(&spec, &cloud, None, &mut |_, _| true).unwrap();
+        for format in NeighborFormat::ALL {
+            let whole = neighbors(&record, &folder.path().join("whole").with_extension(format.extension())).unwrap();
+            for part in [1, 7, 40] {
+                let written = stream(&spec, &cloud, part, &folder.path().join("parts").with_extension(format.extension()), usize::MAX).unwrap();
+                assert_eq!(written.len(), whole.len());
+                for (written, whole) in written.iter().zip(&whole) {
+                    if format == NeighborFormat::Parquet && part < 40 {
+                        let read = |path| read_with_distances(path, &Silent).map(|(_, rows, distances)| (rows, distances.unwrap())).unwrap();
+                        let (written, whole) = (read(written), read(whole));
+                        assert!(written.0.values.iter().eq(whole.0.values.iter()) && written.1.values.iter().eq(whole.1.values.iter()));
+                    } else {
+                        assert!(fs::read(written).unwrap() == fs::read(whole).unwrap(), "{metric} {part} {}", written.display());
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn all_points_are_found_in_order_where_k_is_n_or_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let n = 30;
+    let cloud = points(n as u32);
+    // By the rule of all engines, and by nothing of theirs.
+    let squared = |a: usize, b: usize| cloud.point(a).iter().zip(cloud.point(b)).fold(0.0f32, |sum, (a, b)| (b - a).mul_add(b - a, sum));
+    for k in [n, n + 3] {
+        for format in NeighborFormat::ALL {
+            let path = folder.path().join("all").with_extension(format.extension());
+            stream(&asked(k, Metric::L2), &cloud, 4, &path, usize::MAX).unwrap();
+            let (_, rows, distances) = read_with_distances(&path, &Silent).unwrap();
+            let (rows, distances): (Vec<f64>, Vec<f64>) = (rows.values.iter().collect(), distances.unwrap().values.iter().collect());
+            assert_eq!((rows.len(), distances.len()), (n * k, n * k), "{}", path.display());
+            for query in 0..n {
+                let mut expected: Vec<(f32, f64)> = (0..n).map(|point| (squared(query, point), point as f64)).collect();
+                expected.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+                expected.resize(k, (f32::INFINITY, -1.0));
+                for (rank, (squared, row)) in expected.into_iter().enumerate() {
+                    let at = query * k + rank;
+                    assert_eq!((rows[at], distances[at]), (row, f64::from(squared)), "{} {query} {rank}", path.display());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_given_up_leaves_the_old_files_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a.csv", "a.ivecs", "a.fvecs", "a.npz"] {
+        fs::write(folder.path().join(name), name).unwrap();
+    }
+    for name in ["a.csv", "a.ivecs", "a.npz", "new.parquet"] {
+        let failed = stream(&asked(3, Metric::L2), &points(20), 5, &folder.path().join(name), 10).unwrap_err();
+        assert!(matches!(failed, Failed::Run(RunError::Cancelled)), "{failed}");
+        for name in ["a.csv", "a.ivecs", "a.fvecs", "a.npz"] {
+            assert_eq!(fs::read_to_string(folder.path().join(name)).unwrap(), name);
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "{name}");
+    }
+}
+
+#[test]
+fn distances_of_an_archive_wait_in_memory_or_in_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let size = Size { q: 300, k: 100, metric: Metric::Haversine };
+    let archive = |name: &str, waiting| {
+        let path = folder.path().join(name);
+        write(&path, |out| {
+            let mut arrays = Arrays::new(out, size, &path, waiting)?;
+            for part in 0..3u32 {
+                let numbers = || part * 10_000..(part + 1) * 10_000;
+                arrays.append(numbers().map(|at| i64::from(at).to_le_bytes()), numbers().map(|at| (1e-6 * at as f32).to_le_bytes()))?;
+            }
+            arrays.finish()
+        })
+        .unwrap();
+        fs::read(path).unwrap()
+    };
+    let in_memory = archive("memory.npz", usize::MAX);
+    assert!(in_memory.len() > 300 * 100 * 20);
+    assert!(in_memory == archive("file.npz", 1000));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn what_files_take_is_known_before_they_are_written() {
+    let size = |q, k| Size { q, k, metric: Metric::L2 };
+    assert_eq!([digits(1), digits(10), digits(11), digits(100), digits(1001)], [1, 10, 12, 190, 2894]);
+    let bytes = |q, k| NeighborFormat::ALL.map(|format| size(q, k).bytes(format));
+    // Each row of text is at least `9,9,9,9` and a line's end.
+    assert_eq!(bytes(10, 10), [Some(800), Some(800), None, Some(1600), Some(880), Some(816)]);
+    assert_eq!(Size { metric: Metric::Haversine, ..size(10, 10) }.bytes(NeighborFormat::Npz), Some(2400));
+    assert_eq!(size(usize::MAX, usize::MAX).bytes(NeighborFormat::Csv), Some(u64::MAX));
+}
+
+#[test]
+fn what_has_no_room_is_refused_with_its_size() {
+    let size = Size { q: 10_000, k: 100_000, metric: Metric::L2 };
+    let refused = |path: &str, size, free| fits(Path::new(path), size, Some(free)).unwrap_err().to_string();
+    let why = "cannot write: 100,000 neighbours of each of 10,000 queries take 7630 MiB, where 1024 MiB are free; use fewer queries or a smaller k, or write to another disk: a.ivecs";
+    assert_eq!(refused("a.ivecs", size, 1 << 30), why);
+    assert!(fits(Path::new("a.ivecs"), size, Some(8_000_080_000)).is_ok() && fits(Path::new("a.ivecs"), size, None).is_ok());
+    assert!(fits(Path::new("a.parquet"), size, Some(0)).is_ok());
+    let long = "k = 4000000000 does not fit the 32-bit numbers of .ivecs; use .csv, .parquet or .npz: a.ivecs";
+    assert_eq!(refused("a.ivecs", Size { k: 4_000_000_000, ..size }, u64::MAX), long);
+}

@@ -347,7 +347,7 @@ fn an_engine_that_counts_nothing_says_so() {
     window.run_steps(2);
     press(&mut window, "Run");
     until_answered(&mut window);
-    window.get_by_label("kdtree counts nothing; run cuda, lockstep, bvh, step, step-exhaustive, bits, warp-select, block-select or merge-queue.");
+    window.get_by_label("kdtree counts nothing; run cuda, lockstep, bvh, step or step-exhaustive.");
     choose(&mut window, "Colour by", "a column");
     window.get_by_label("A generated cloud has no columns but its axes.");
 }

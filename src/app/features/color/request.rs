@@ -280,8 +280,7 @@ mod tests {
         (uncounted.measured, uncounted.convergence) = Default::default();
         session.record = Some(Arc::new(uncounted));
         assert!(
-            why(&by(ColorBy::measure("merges")), &session)
-                .contains("run cuda, lockstep, bvh, step, step-exhaustive, bits, warp-select, block-select or merge-queue")
+            why(&by(ColorBy::measure("merges")), &session).contains("run cuda, lockstep, bvh, step or step-exhaustive")
         );
         assert!(why(&by(ColorBy::Moment), &session).contains("run cuda or lockstep"));
         session.record = None;

@@ -57,7 +57,7 @@ const SORTED: Parameter = Parameter {
     default: "1",
 };
 
-/// What can be chosen, with how a pass divides.
+/// What can be chosen, with how a pass divides. No namesake: of the host.
 pub const fn parameters(divides: Parameter) -> [Parameter; 5] {
     [DISTANCES, TIMED, STAGES, SORTED, divides]
 }
@@ -99,12 +99,13 @@ pub trait Partition: Sized {
     /// Of a source's distances in a range, in pass `pass`, into about 2^bits.
     fn new(source: &[Key], range: &Range, bits: u32, pass: usize) -> Self;
 
+    /// How many there are. No namesake: of each partition there.
     fn buckets(&self) -> usize;
 
-    /// The bucket of a distance in the range.
+    /// The bucket of a distance in the range. No namesake: of each partition there.
     fn bucket_of(&self, bits: u32) -> usize;
 
-    /// The bounds of a bucket of `range`.
+    /// The bounds of a bucket of `range`. No namesake: of each partition there.
     fn range_of(&self, bucket: usize, range: &Range) -> Range;
 }
 

@@ -290,6 +290,8 @@ __device__ __forceinline__ void select_row(const Selection& selection) {
     unsigned query = blockIdx.x;
     const float* row = selection.distances + query * selection.pitch;
     auto start = [&](float bound) {
+        // Before a restart all have read how many were taken.
+        __syncthreads();
         if (threadIdx.x == 0) {
             memory.taken[0] = 0;
         }

@@ -70,8 +70,7 @@ pub fn measure(engine: EngineId, name: &str) -> Option<&'static Measure> {
 /// The engines that count a given measure, by name. Selection kernels are for comparison: they are named where no other engine counts it.
 pub fn counting(name: &str) -> Vec<&'static str> {
     let all = || ENGINES.iter().filter(|engine| engine.measure(name).is_some());
-    let is_usual = |engine: &&&&Descriptor| engine.group != Group::Selection;
-    let usual: Vec<_> = all().filter(is_usual).map(|engine| engine.id.as_str()).collect();
+    let usual: Vec<_> = all().filter(|engine| engine.group != Group::Selection).map(|engine| engine.id.as_str()).collect();
     if usual.is_empty() { all().map(|engine| engine.id.as_str()).collect() } else { usual }
 }
 

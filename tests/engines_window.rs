@@ -1,0 +1,77 @@
+//! The pane Engines: one question answered by engine after engine, and what each of them is.
+
+#![cfg(feature = "gui")]
+
+#[path = "common/window.rs"]
+mod driven;
+
+use driven::{Window, press, small, until, window};
+use egui::accesskit::Role;
+use egui_kittest::kittest::Queryable as _;
+use warpscope::app::Draft;
+use warpscope::app::commands::{Action, Command};
+use warpscope::app::state::{PaneKind, single_layout};
+use warpscope::engines::registry;
+use warpscope::knn::{DeviceId, DeviceKind};
+
+/// The window with a small cloud, and what can run here known.
+fn ready() -> Window {
+    let mut window = window(|state| {
+        small(state);
+        state.draft.device = Some(DeviceId::Cpu);
+        state.tree = single_layout(PaneKind::Engines);
+    });
+    press(&mut window, "Run");
+    until(&mut window, "the run", |app| app.session().record.is_some() && !app.is_busy());
+    until(&mut window, "the engines", |app| app.session().engines.iter().all(|status| status.device.is_some()));
+    window
+}
+
+#[test]
+fn all_engines_answer_in_turn_and_agree() {
+    let mut window = ready();
+    let here = registry::ENGINES.iter().filter(|engine| engine.runs_on.contains(&DeviceKind::Cpu)).count();
+    press(&mut window, &format!("Compare {here} engines"));
+    assert!(window.state().session().contest.under_way().is_some());
+    until(&mut window, "all answers", |app| app.session().contest.under_way().is_none() && !app.is_busy());
+    let contest = &window.state().session().contest;
+    assert_eq!(contest.answers().len(), here, "{:?}", window.state().session().log.entries());
+    let times: Vec<f64> = contest.answers().iter().map(|answer| answer.summary.search_ms_median).collect();
+    assert!(times.is_sorted(), "the fastest first: {times:?}");
+    window.get_by_label(&format!("All {here} engines gave the same neighbours, bit for bit."));
+    assert_eq!(window.query_all_by_label("equal").count(), here);
+    // They are in the list of runs, as if each had been run by itself.
+    assert!(window.state().session().runs.runs().len() >= here);
+    // Another question has no answers yet.
+    let draft = Draft { k: "9".to_owned(), ..window.state().state().draft.clone() };
+    window.state_mut().send(Action::SetDraft(Box::new(draft)));
+    window.run_steps(3);
+    assert_eq!(window.query_all_by_label("equal").count(), 0);
+}
+
+#[test]
+fn a_page_says_what_an_engine_keeps_where() {
+    let mut window = ready();
+    press(&mut window, "bits");
+    window.get_by_label("What it keeps");
+    window.get_by_label("K smallest so far, sorted, consecutive ones in a thread, a block: 128, 4 a cell");
+    window.get_by_label("Registers");
+    window.get_by_label("What can be chosen");
+    press(&mut window, "Close");
+    assert!(window.query_by_label("What it keeps").is_none());
+}
+
+#[test]
+fn one_engine_is_run_by_itself_and_the_command_runs_all_until_it_is_stopped() {
+    let mut window = ready();
+    press(&mut window, "Run kdtree");
+    until(&mut window, "its answer", |app| app.session().contest.answers().len() == 1 && !app.is_busy());
+    assert!(window.state().session().contest.verdict().is_none(), "there is nothing to compare it with");
+    window.state_mut().send(Command::CompareEngines);
+    window.run_steps(1);
+    window.get_by_role_and_label(Role::Button, "Stop").click();
+    window.run_steps(2);
+    until(&mut window, "the end", |app| app.session().contest.under_way().is_none() && !app.is_busy());
+    let here = registry::ENGINES.iter().filter(|engine| engine.runs_on.contains(&DeviceKind::Cpu)).count();
+    assert!(window.state().session().contest.answers().len() < here);
+}

@@ -10,7 +10,8 @@
 //! | `network.rs` | `cuda/warp/network.cuh` |
 //! | `warp_select.rs` | `cuda/select/warp_select.cuh` |
 //!
-//! Of the host alone: `engine.rs`, the engines on the CPU and their rows in the registry; `cost.rs`, their cost model.
+//! Of the host alone: `engine.rs`, the engines on the CPU and their rows in the registry; `cost.rs`, their cost model; `observer.rs`, with which lessons
+//! record a selector.
 //!
 //! A selector is a [`Selector`], made of a problem's sizes and of parameters, and a row in `engine.rs`.
 
@@ -19,10 +20,12 @@ pub mod bits;
 mod cost;
 mod engine;
 mod network;
+mod observer;
 mod sample;
 pub mod warp_select;
 
 pub use engine::{BITS, BLOCK_SELECT, Kind, WARP_SELECT};
+pub use observer::Observer;
 pub use sample::{MOST_MINIMA, Sample};
 
 use super::lockstep::Key;

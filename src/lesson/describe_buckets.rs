@@ -21,10 +21,10 @@ pub fn describe_buckets(step: &Step, after: &State, buckets: &Buckets) -> Option
             let used = counts.iter().filter(|&&count| count > 0).count();
             let says = match used {
                 1 => "all have the same, and this pass tells nothing apart".to_owned(),
-                used => format!("they have {used} of {} digits", counts.len()),
+                _ => format!("they have {used} of {} digits", counts.len()),
             };
-            let what = count(buckets.left.into(), "point that is left counts", "points that are left count");
-            format!("Pass {}: the {what} in the bucket of their {} digit, {}: {says}.", pass + 1, ordinal(pass as u64 + 1), bits_of(buckets, pass))
+            let what = count(buckets.left.into(), "point that is left is counted by its", "points that are left are counted by their");
+            format!("Pass {}: the {what} {} digit, {}: {says}.", pass + 1, ordinal(pass as u64 + 1), bits_of(buckets, pass))
         }
         Step::Summed { sums } => {
             let digit = sums.partition_point(|&sum| sum < buckets.rank);
@@ -72,8 +72,8 @@ pub fn describe_buckets(step: &Step, after: &State, buckets: &Buckets) -> Option
             last(after)
         ),
         Step::Finished => format!(
-            "The selection is done: {} the {kth} neighbour was found. {} distances were read for it, where each of {} is read once by a search with a buffer.",
-            count(buckets.passes.len() as u64, "pass was enough:", "passes later"),
+            "The selection is done: the {kth} was known after {}. {} distances were read for it, where a search with a buffer reads each of {} once.",
+            count(buckets.passes.len() as u64, "pass", "passes"),
             number(buckets.reads),
             count(shape.n.into(), "point", "points"),
         ),

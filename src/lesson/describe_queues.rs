@@ -15,8 +15,9 @@ pub fn describe_queues(step: &Step, after: &State, queues: &Queues) -> Option<St
     let listed = thousands(queues.keys.len() as u64);
     Some(match step {
         Step::Queues { length } => format!(
-            "The warp's queue has room for {}, of which the first {k} matter; each of the {width} lanes has a queue of {length} of its own. There is nothing in them yet.",
+            "The warp's queue has room for {}{}; each of the {width} lanes has a queue of {length} of its own. There is nothing in them yet.",
             count(capacity.into(), "key", "keys"),
+            if capacity == shape.k { String::new() } else { format!(", of which the first {k} matter") },
         ),
         Step::Inserted { placed } if placed.is_empty() => {
             "No lane's distance is below the largest key of its own queue: nothing is taken, and the group is done.".to_owned()
@@ -95,7 +96,8 @@ fn inserted(placed: &[Placed], after: &State) -> String {
         _ if after.last() == PADDING => String::new(),
         0 if one => format!(" It is below the {kth}, {}, too.", last(after)),
         0 => format!(" All are below the {kth}, {}, too.", last(after)),
-        all if all == placed.len() => format!(" None of it is below the {kth}, {}: a lane asks only its own queue.", last(after)),
+        1 if one => format!(" It is not below the {kth}, {}: a lane asks only its own queue.", last(after)),
+        all if all == placed.len() => format!(" None is below the {kth}, {}: a lane asks only its own queue.", last(after)),
         some => format!(" {some} of them {} not below the {kth}, {}: a lane asks only its own queue.", if some == 1 { "is" } else { "are" }, last(after)),
     };
     format!(
@@ -114,8 +116,12 @@ fn broken_in(broken: u32, after: &State, queues: &Queues) -> String {
         _ => format!("In lane {lane} even the largest key, {first}, is below the {kth}, {}: a neighbour would fall out next", last(after)),
     };
     let of = broken.count_ones();
-    let others = if of == width { "The queues of all lanes are".to_owned() } else { format!("It is so in {of} of {width} lanes, but all queues are") };
-    format!("{why}. The invariant is broken. {others} merged.")
+    let others = match of {
+        _ if of == width => "All lanes break the invariant, and all queues are merged.".to_owned(),
+        1 => format!("1 of {width} lanes breaks the invariant, and the queues of all are merged."),
+        _ => format!("{of} of {width} lanes break the invariant, and the queues of all are merged."),
+    };
+    format!("{why}. {others}")
 }
 
 /// The k-th key of the warp's queue.

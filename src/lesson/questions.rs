@@ -6,7 +6,7 @@ use super::descent::leaves;
 use super::describe::{hex, key, lanes};
 use super::moments::spread;
 use super::questions_select::{of_buckets, of_queues};
-use super::recording::Recording;
+use super::recording::{Beside, Recording};
 use super::state::State;
 use super::step::Step;
 use crate::engines::lockstep::{PADDING, distance_of};
@@ -206,11 +206,10 @@ fn suits(ask: Ask, step: &Step, recording: &Recording) -> bool {
 }
 
 fn question(recording: &Recording, ask: Ask, at: usize, before: &State, number: usize) -> Option<Question> {
-    if let Some(queues) = &before.queues {
-        return of_queues(recording, ask, at, before, queues);
-    }
-    if let Some(buckets) = &before.buckets {
-        return of_buckets(recording, ask, at, before, buckets);
+    match recording.held_against() {
+        Beside::Theory | Beside::Tree(_) => {}
+        Beside::Queues(queued) => return of_queues(recording, queued, ask, at, before),
+        Beside::Digits(_) => return of_buckets(recording, ask, at, before),
     }
     let shape = recording.shape();
     let capacity = shape.capacity();

@@ -1,22 +1,20 @@
 //! Questions about selections: their texts and answers, and what known mistakes lead to.
 
-use super::buckets::Buckets;
 use super::describe::key;
 use super::questions::{Answer, Ask, Question, Reply, Slip};
 use super::queues::Queues;
-use super::recording::{Beside, Recording};
+use super::recording::{Queued, Recording};
 use super::state::State;
 use super::step::Step;
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 use crate::text::{count, ordinal, significant, thousands};
 
 /// A question about a step of warp select, or about all of it; `None` if it would have no clear answer.
-pub fn of_queues(recording: &Recording, ask: Ask, at: usize, before: &State, queues: &Queues) -> Option<Question> {
+pub fn of_queues(recording: &Recording, queued: &Queued, ask: Ask, at: usize, before: &State) -> Option<Question> {
     let (shape, kth) = (before.shape, ordinal(before.shape.k.into()));
     let last = before.last();
     let (text, answer, slips) = match (ask, &recording.steps()[at]) {
         (Ask::Merges, _) => {
-            let Beside::Queues(queued) = recording.held_against() else { return None };
             let text = format!(
                 "{} points, k = {}, a queue of {} in each of {} lanes: how many merges will there be?",
                 thousands(shape.n.into()),
@@ -27,7 +25,7 @@ pub fn of_queues(recording: &Recording, ask: Ask, at: usize, before: &State, que
             (text, Answer::Number { right: queued.merges, within: queued.merges / 4 }, Vec::new())
         }
         (Ask::Takes, Step::Inserted { placed }) => {
-            let distances = recording.distances(before.group?);
+            let (distances, queues) = (recording.distances(before.group?), before.queues.as_ref()?);
             // At the displayed precision each lane's answer must be clear.
             let close = |(lane, &distance): (u32, &f32)| {
                 let first = queues.first(lane);
@@ -45,6 +43,7 @@ pub fn of_queues(recording: &Recording, ask: Ask, at: usize, before: &State, que
             (text, Answer::Lanes(mask), slips(Reply::Lanes(mask), [(Reply::Lanes(below), says)]))
         }
         (Ask::Breaks, Step::Checked { broken }) => {
+            let queues = before.queues.as_ref()?;
             let close = |lane: u32| queues.first(lane) != last && key(queues.first(lane)) == key(last);
             if last == PADDING || (0..shape.width).any(close) {
                 return None;
@@ -64,7 +63,8 @@ pub fn of_queues(recording: &Recording, ask: Ask, at: usize, before: &State, que
 }
 
 /// A question about a pass of a selection by digits.
-pub fn of_buckets(recording: &Recording, ask: Ask, at: usize, before: &State, buckets: &Buckets) -> Option<Question> {
+pub fn of_buckets(recording: &Recording, ask: Ask, at: usize, before: &State) -> Option<Question> {
+    let buckets = before.buckets.as_ref()?;
     let Step::Bucket { digit, below, inside } = recording.steps()[at] else { return None };
     let (k, rank) = (before.shape.k, buckets.rank);
     let (text, answer, slips) = match ask {
@@ -76,7 +76,9 @@ pub fn of_buckets(recording: &Recording, ask: Ask, at: usize, before: &State, bu
             );
             let largest = (0u32..).zip(&buckets.counts).max_by_key(|&(bucket, &count)| (count, std::cmp::Reverse(bucket)))?.0;
             let most = format!("That bucket holds the most points. The sum of the counts decides: where it first reaches {rank}, there is the one looked for.");
-            let slips = slips(Reply::Number(digit), [(Reply::Number(unreduced), forgot), (Reply::Number(largest), most)]);
+            let mut slips = slips(Reply::Number(digit), [(Reply::Number(unreduced), forgot), (Reply::Number(largest), most)]);
+            // No sum may reach k.
+            slips.retain(|slip| slip.reply != Reply::Number(buckets.sums.len() as u32));
             let text = format!("Of the {} that are left, number {rank} is looked for: which bucket is it in?", thousands(buckets.left.into()));
             (text, Answer::Number { right: digit, within: 0 }, slips)
         }

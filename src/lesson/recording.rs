@@ -226,10 +226,15 @@ impl Buffered {
     pub fn of(recording: &Recording) -> Self {
         let capacity = recording.shape().capacity();
         let mut counts = Self { candidates: 0, merges: 0, came: 0 };
+        let mut merged = 0;
         for step in &recording.steps {
             match step {
                 Step::Appended { placed } => counts.candidates += placed.len() as u32,
-                Step::Minimum { taken } => counts.came += capacity - taken.count(),
+                Step::Minimum { taken } => {
+                    // What pads the buffer stays where the intermediate result is padding, too.
+                    counts.came += (capacity - taken.count()).min(counts.candidates - merged);
+                    merged = counts.candidates;
+                }
                 Step::MaxDistance { .. } => counts.merges += 1,
                 _ => {}
             }

@@ -9,7 +9,7 @@ use crate::lesson::buckets::{Buckets, Pass};
 use crate::lesson::describe_buckets::bits_of;
 use crate::lesson::recording::Beside;
 use crate::lesson::step::Step;
-use crate::text::{count, ordinal, thousands};
+use crate::text::{ordinal, thousands};
 
 /// Intervals that are shown, the last ones.
 const INTERVALS: usize = 4;
@@ -123,7 +123,8 @@ fn numbers(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Area, name: &
         return;
     }
     for (bucket, number) in (0u32..).zip(numbers) {
-        scene.text(grid.cell(bucket, 0).center(), [0.5, 0.5], mono(size, ink), number.to_string());
+        let opacity = if *number == 0 && name != "bucket" { 0.45 } else { 1.0 };
+        scene.text(grid.cell(bucket, 0).center(), [0.5, 0.5], mono(size, faint(ink, opacity)), number.to_string());
     }
 }
 
@@ -138,10 +139,10 @@ fn intervals(scene: &mut Scene, view: &View<'_>, buckets: &Buckets, mut room: Ar
     let lines = if buckets.left == buckets.rank && done > 0 || done as u32 == buckets.most_passes() { done } else { done + 1 };
     let first = lines.saturating_sub(INTERVALS);
     let kth = ordinal(view.cursor.state().shape.k.into());
-    scene.label(heading, 0.0, sans(text * 0.9, Ink::Text), &format!("The buckets of each pass close in on the {kth}"));
+    scene.label(heading, 0.0, sans(text * 0.9, Ink::Text), &format!("Points left before each pass: its buckets close in on the {kth}"));
     let each = room.height / INTERVALS as f32;
     let small = sans((text * 0.72).min(each * 0.24), Ink::TextWeak);
-    let left_room = width(Font::Sans, small.size, "pass 00") + text * 0.4;
+    let left_room = width(Font::Sans, small.size, "pass 00: 000,000") + text * 0.4;
     let mut below: Option<[f32; 3]> = None;
     for pass in first..lines {
         let mut line_of = room.take_top(each);
@@ -159,7 +160,8 @@ fn intervals(scene: &mut Scene, view: &View<'_>, buckets: &Buckets, mut room: Ar
                 scene.path(vec![[above, y], [under, strip.y]], line(faint(Ink::Accent, 0.8), 1.0));
             }
         }
-        scene.label(Area { height: strip.height, y: strip.y, ..name }, 0.0, small, &format!("pass {}", pass + 1));
+        let there = left_before(buckets, pass);
+        scene.label(Area { height: strip.height, y: strip.y, ..name }, 0.0, small, &format!("pass {}: {}", pass + 1, thousands(there.into())));
         scene.rect(strip, 0.0, Some(Ink::Canvas.into()), Some(line(Ink::Line, 1.0)));
         let (low, high) = buckets.range(pass);
         let span = (f64::from(high) - f64::from(low)).max(1.0);
@@ -180,9 +182,12 @@ fn intervals(scene: &mut Scene, view: &View<'_>, buckets: &Buckets, mut room: Ar
         let words = |bits: u32| if distance(bits).is_finite() { digits(distance(bits), 3) } else { "\u{221e}".to_owned() };
         scene.label(ends, 0.0, small, &words(low));
         scene.label(ends, 1.0, small, &words(high));
-        let there = chosen.distances.iter().filter(|distance| (low..=high).contains(&distance.to_bits())).count();
-        scene.label(ends, 0.5, small, &count(there as u64, "point", "points"));
     }
+}
+
+/// The points that were left when a pass began.
+fn left_before(buckets: &Buckets, pass: usize) -> u32 {
+    buckets.passes.get(pass).map_or(buckets.left, |found| found.of)
 }
 
 /// The points of an interval as strokes; those of one place are drawn once.

@@ -371,8 +371,9 @@ fn kinds(view: &View<'_>) -> Vec<Kind> {
     if let Some(Vote { asked, mask: Some(mask), points, .. }) = vote(view.cursor) {
         // The last group may have fewer points.
         let asked = (0..).zip(&points).filter(|(_, point)| **point != u32::MAX).fold(0, |lanes, (lane, _)| lanes | 1 << lane) & asked;
-        kinds.push((Ink::Candidate, format!("{} accepted", mask.count_ones()), true));
-        kinds.push((Ink::Rejected, format!("{} rejected", (asked & !mask).count_ones()), false));
+        let [yes, no] = if state.queues.is_some() { ["taken", "not taken"] } else { ["accepted", "rejected"] };
+        kinds.push((Ink::Candidate, format!("{} {yes}", mask.count_ones()), true));
+        kinds.push((Ink::Rejected, format!("{} {no}", (asked & !mask).count_ones()), false));
     }
     if state.descent.is_some() {
         kinds.extend(boxes::KINDS.map(|(ink, words, filled)| (ink, words.to_owned(), filled)));

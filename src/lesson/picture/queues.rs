@@ -1,6 +1,8 @@
 //! The panel of warp select: the lanes' distances, their queues, and the warp's queue. A lane is a column, element i of the warp's queue is in
 //! column i mod W.
 
+use std::collections::BTreeSet;
+
 use super::View;
 use super::ballot::{Numbers, Table};
 use super::cells::{Cell, Grid, Look};
@@ -63,10 +65,13 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let lanes = columns(room, one * lanes_share, queues.length());
     names_of_rows(&mut scene, &lanes, label(room, lanes.area.height), text, |row| if queues.is_list { (row * shape.width).to_string() } else { row.to_string() });
     room.take_top(lanes.area.height);
-    let mut table = Table { scene: &mut scene, view, grid: columns(room, one, 1), names: label(room, one), one, all: one };
-    table.bits("breaks", queues.broken, Ink::Error, None);
+    let below = columns(room, one, 1);
+    if !queues.is_list {
+        let mut table = Table { scene: &mut scene, view, grid: below, names: label(room, one), one, all: one };
+        table.bits("breaks", queues.broken, Ink::Error, None);
+    }
     room.take_top(one);
-    room.take_top(between);
+    let strip = room.take_top(between);
     let warp_heading = room.take_top(heading_high);
     chip(&mut scene, warp_heading, Ink::Intermediate, &warp_says(view), text);
     let warp = columns(room, one * warp_share, shape.registers);
@@ -75,10 +80,13 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     keys(&mut scene, view, queues, &lanes, &warp);
     marks(&mut scene, view, queues, &lanes, &warp, took, step);
     if let Some(Step::Exchanged { taken }) = step {
-        for element in taken.iter() {
-            let ((from, from_row), (to, to_row)) = (across(shape.width, met(shape.capacity(), element)), across(shape.width, element));
-            let (start, end) = (lanes.body(from, from_row), warp.body(to, to_row));
-            scene.path(vec![[start.center()[0], start.bottom()], [end.center()[0], end.y]], line(faint(Ink::Intermediate, 0.7), (text * 0.1).max(1.0)));
+        // From column to mirrored column, in the room between.
+        let columns: BTreeSet<u32> = taken.iter().map(|element| across(shape.width, element).0).collect();
+        for lane in columns {
+            let (from, to) = (lanes.cell(shape.width - 1 - lane, 0).center()[0], warp.cell(lane, 0).center()[0]);
+            let ends = [[from, lanes.area.bottom() + 1.0], [to, strip.bottom()]];
+            scene.path(ends.to_vec(), line(faint(Ink::Intermediate, 0.85), (text * 0.12).max(1.2)));
+            scene.head(ends[1], [to - from, ends[1][1] - ends[0][1]], (text * 0.5).min(strip.height), Ink::Intermediate);
         }
     }
     scene

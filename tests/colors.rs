@@ -347,7 +347,7 @@ fn an_engine_that_counts_nothing_says_so() {
     window.run_steps(2);
     press(&mut window, "Run");
     until_answered(&mut window);
-    window.get_by_label("kdtree counts nothing; run cuda, lockstep, bvh, step, step-exhaustive, bits, warp-select or block-select.");
+    window.get_by_label("kdtree counts nothing; run cuda, lockstep, bvh, step, step-exhaustive, bits, warp-select, block-select, sample-select, radix-select or sort.");
     choose(&mut window, "Colour by", "a column");
     window.get_by_label("A generated cloud has no columns but its axes.");
 }

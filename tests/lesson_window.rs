@@ -223,7 +223,9 @@ fn answer(window: &mut Window, by_mouse: bool) {
             }
         }
         Answer::Number { right, .. } if by_mouse && question.ask == Ask::Slot => click(window, Target::Slot(right)),
-        Answer::Number { right, .. } if by_mouse && matches!(question.ask, Ask::Partner | Ask::Child | Ask::Bucket) => click(window, Target::Lane(right)),
+        Answer::Number { right, .. } if by_mouse && matches!(question.ask, Ask::Partner | Ask::Child | Ask::Bucket) => {
+            click(window, Target::Lane(right))
+        }
         Answer::Number { right, .. } => {
             for digit in right.to_string().chars() {
                 key(window, Key::from_name(&digit.to_string()).expect("a digit"));
@@ -285,7 +287,9 @@ fn a_known_mistake_is_named() {
     let mut window = on_lesson(10);
     press(&mut window, "Predict");
     let question = quiz(&window).question().1.clone();
-    let Some((slip, Reply::Number(wrong))) = question.slips.first().map(|slip| (slip, slip.reply)) else { panic!("{question:?} has no known mistake") };
+    let Some((slip, Reply::Number(wrong))) = question.slips.first().map(|slip| (slip, slip.reply)) else {
+        panic!("{question:?} has no known mistake")
+    };
     for digit in wrong.to_string().chars() {
         key(&mut window, Key::from_name(&digit.to_string()).expect("a digit"));
     }

@@ -8,6 +8,12 @@
 #define WARPSCOPE_BITS_BOUND_ENTRY select_bits_bound
 #define WARPSCOPE_WARP_SELECT_ENTRY(K, BUILD) select_warps_k##K##_##BUILD
 #define WARPSCOPE_BLOCK_SELECT_ENTRY(K, BUILD) select_blocks_k##K##_##BUILD
+// BUILD is timed or counted; STEP is tally or sweep.
+#define WARPSCOPE_SORT_ROWS_ENTRY(BUILD) select_sort_rows_##BUILD
+#define WARPSCOPE_SORT_FOUND_ENTRY select_sort_found
+#define WARPSCOPE_SORT_QUERY_ENTRY(STEP) select_sort_query_##STEP
+#define WARPSCOPE_RADIX_SELECT_ENTRY(BUILD) select_radix_##BUILD
+#define WARPSCOPE_SAMPLE_SELECT_ENTRY(BUILD) select_sample_##BUILD
 #define WARPSCOPE_DISTANCES_ENTRY(KIND) select_distances_##KIND
 
 namespace warpscope::select {
@@ -27,6 +33,18 @@ constexpr unsigned MOST_MINIMA = 2048;
 // Warps of a block of warp select and block select, and groups of 32 distances that each reads at a time.
 constexpr unsigned SELECT_WARPS = 4;
 constexpr unsigned SELECT_GROUPS = 8;
+
+// Threads of a block that selects in several passes.
+constexpr unsigned PASS_THREADS = 512;
+// So many distances are sorted in a block; as many are sampled.
+constexpr unsigned FEW = 1024;
+// The most buckets that a sample divides into.
+constexpr unsigned MOST_BUCKETS = 256;
+
+// Threads of a block that sorts a row, one a digit, bits of a digit and passes.
+constexpr unsigned ROW_THREADS = 256;
+constexpr unsigned ROW_BITS = 8;
+constexpr unsigned ROW_PASSES = 4;
 
 // Threads of a block that computes distances, and the queries and points of its tile.
 constexpr unsigned DISTANCE_THREADS = 256;
@@ -67,6 +85,15 @@ struct Selection {
     float* bounds;             // query_count, of several parts
     unsigned* part_counts;     // query_count x parts
     unsigned long long* kept;  // query_count x parts x K: keys of a part that may be among the k nearest
+};
+
+// The parameter of selectors that go over a row several times, and of the sort of rows.
+struct MultiPass {
+    Selection of;
+    unsigned* auxiliary;                 // query_count x auxiliary_words
+    unsigned long long auxiliary_words;  // of a row, a multiple of 4
+    unsigned stages;                     // 1: positions are moved along with distances; 2: they are not, and the row is read again
+    unsigned bits;                       // a pass divides into 2^bits
 };
 
 }  // namespace warpscope::select

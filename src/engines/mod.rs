@@ -28,6 +28,9 @@ pub static ENGINES: &[&Descriptor] = &[
     &select::BITS,
     &select::WARP_SELECT,
     &select::BLOCK_SELECT,
+    &select::SAMPLE_SELECT,
+    &select::RADIX_SELECT,
+    &select::SORT,
     &kdtree_threads::KDTREE_THREADS,
     &kdtree::KDTREE,
 ];

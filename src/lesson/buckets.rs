@@ -1,19 +1,21 @@
 //! What a selection by digits has found of the k-th smallest distance: its first digits, and how many points still share them.
 //!
-//! A distance is not negative, so that the bits of its 32-bit float, read as a number, have the same order. Digit p of B bits is made of bits
-//! 31 − p·B downwards; the last digit may be short, and is filled up with zeros.
+//! A distance is not negative, so that the 31 bits after the sign of its 32-bit float, read as a number, have the same order. Digit p of B bits, from
+//! 0, is made of bits 30 − p·B downwards; the last digit may be shorter.
 
 use std::cmp::Ordering;
 
 use super::state::Shape;
 use super::step::Step;
 
-/// Bits of a distance.
-pub const BITS: u32 = u32::BITS;
+/// Bits of a distance, without its sign.
+pub const BITS: u32 = u32::BITS - 1;
 
 /// The state of a selection by digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buckets {
+    /// Number of points, n.
+    pub n: u32,
     /// Bits of a digit, B.
     pub bits: u32,
     /// Points that have all digits found so far.
@@ -30,6 +32,8 @@ pub struct Buckets {
     pub passes: Vec<Pass>,
     /// Distances that were read.
     pub reads: u32,
+    /// Distances that the next pass reads: those that are left, or also others, until it is worth while to write these side by side.
+    pub source: u32,
     /// Whether the neighbours were kept.
     pub is_gathered: bool,
     /// Whether they were sorted.
@@ -55,6 +59,7 @@ impl Buckets {
     /// Before the first pass: all points are left.
     pub fn new(shape: Shape, bits: u32) -> Self {
         Self {
+            n: shape.n,
             bits,
             left: shape.n,
             rank: shape.k.min(shape.n),
@@ -63,24 +68,26 @@ impl Buckets {
             sums: Vec::new(),
             passes: Vec::new(),
             reads: 0,
+            source: shape.n,
             is_gathered: false,
             is_sorted: false,
         }
     }
 
-    /// The number of passes after which all bits were read.
-    pub fn most_passes(&self) -> u32 {
-        BITS.div_ceil(self.bits)
+    /// Bits of the digit of a pass, from 0.
+    pub fn digit_bits(&self, pass: usize) -> u32 {
+        self.bits.min(BITS.saturating_sub(pass as u32 * self.bits))
     }
 
     /// The first and the last bit pattern of distances that have the digits found in the first passes.
     pub fn range(&self, passes: usize) -> (u32, u32) {
-        let known = passes as u32 * self.bits;
-        let prefix = (0u32..).zip(&self.passes[..passes]).fold(0u64, |prefix, (pass, found)| {
-            prefix | u64::from(found.digit) << (2 * BITS - (pass + 1) * self.bits)
-        });
-        let first = (prefix >> BITS) as u32;
-        (first, first | u32::MAX.checked_shr(known).unwrap_or(0))
+        let mut left = BITS;
+        let mut first = 0;
+        for (pass, found) in self.passes[..passes].iter().enumerate() {
+            left -= self.digit_bits(pass);
+            first |= found.digit << left;
+        }
+        (first, first + ((1 << left) - 1))
     }
 
     /// Whether a distance is smaller than all that have the digits found so far, larger, or one of them.
@@ -100,7 +107,7 @@ impl Buckets {
     pub fn apply(&mut self, step: &Step) {
         match step {
             Step::Counted { counts } => {
-                self.reads += self.left;
+                self.reads += self.source;
                 self.counts.clone_from(counts);
                 self.sums.clear();
             }
@@ -111,8 +118,12 @@ impl Buckets {
                 self.below += below;
                 self.left = *inside;
             }
+            Step::Narrowed => {
+                self.reads += self.source;
+                self.source = self.left;
+            }
             Step::Gathered { .. } => {
-                self.reads += self.passes.first().map_or(0, |pass| pass.of);
+                self.reads += self.n;
                 self.is_gathered = true;
             }
             Step::Sorted => self.is_sorted = true,
@@ -121,7 +132,7 @@ impl Buckets {
     }
 }
 
-/// A digit of `bits` bits; `pass` 0 is the first, most significant one.
-pub fn digit(number: u32, bits: u32, pass: u32) -> u32 {
-    number.checked_shl(pass * bits).unwrap_or(0) >> (BITS - bits)
+/// The number of passes after which all bits were read, of digits of `bits` bits.
+pub fn most_passes(bits: u32) -> u32 {
+    BITS.div_ceil(bits)
 }

@@ -1,6 +1,6 @@
 //! The sentences of a selection by digits, where they are not those of [`describe`](super::describe::describe).
 
-use super::buckets::{BITS, Buckets};
+use super::buckets::{BITS, Buckets, most_passes};
 use super::state::State;
 use super::step::Step;
 use crate::text::{count, ordinal, significant, thousands};
@@ -13,9 +13,9 @@ pub fn describe_buckets(step: &Step, after: &State, buckets: &Buckets) -> Option
     let pass = buckets.passes.len();
     Some(match step {
         Step::Digits { bits } => format!(
-            "The distances of all {} are computed. As numbers of {BITS} bits they have the same order, and are read as {} digits of {bits} bits, the first bits first.",
+            "The distances of all {} are computed. Their {BITS} bits after the sign, read as numbers, have the same order: {} digits of up to {bits} bits, the first bits first.",
             count(shape.n.into(), "point", "points"),
-            buckets.most_passes()
+            most_passes(*bits)
         ),
         Step::Counted { counts } => {
             let used = counts.iter().filter(|&&count| count > 0).count();
@@ -53,13 +53,18 @@ pub fn describe_buckets(step: &Step, after: &State, buckets: &Buckets) -> Option
                 "The one in it is the last neighbour.".to_owned()
             } else if buckets.rank == *inside {
                 format!("All {} in it are neighbours, too: nothing is left to find.", number(*inside))
-            } else if pass as u32 == buckets.most_passes() {
+            } else if pass as u32 == most_passes(buckets.bits) {
                 format!("Its {} points are equally far: the first {} by position are taken.", number(*inside), number(buckets.rank))
             } else {
                 format!("Of the {} in it, number {} is looked for.", number(*inside), number(buckets.rank))
             };
             format!("Number {} of {} lies in bucket {digit}: {nearer}{farther}. {then}", number(found.rank), number(found.of))
         }
+        Step::Narrowed => format!(
+            "The {} in the bucket are written side by side, so that the next pass reads them alone, not all {} again.",
+            count(buckets.left.into(), "point", "points"),
+            number(buckets.passes.last().map_or(0, |found| found.of))
+        ),
         Step::Gathered { keys } => format!(
             "All {} are looked at once more: the {} that lie before the last bucket, and {} of it, are kept with their positions.",
             count(shape.n.into(), "point", "points"),
@@ -83,7 +88,7 @@ pub fn describe_buckets(step: &Step, after: &State, buckets: &Buckets) -> Option
 
 /// The bits that a pass reads, the highest first.
 pub fn bits_of(buckets: &Buckets, pass: usize) -> String {
-    let high = BITS - 1 - pass as u32 * buckets.bits;
+    let high = (BITS - 1).saturating_sub(pass as u32 * buckets.bits);
     let low = (high + 1).saturating_sub(buckets.bits);
     if high == low { format!("bit {high}") } else { format!("bits {high} to {low}") }
 }

@@ -27,9 +27,7 @@ pub fn describe_queues(step: &Step, after: &State, queues: &Queues) -> Option<St
             format!("In no lane is the largest key below the {kth}, {}: whichever falls out next is no neighbour. The invariant holds.", last(after))
         }
         Step::Checked { broken } => broken_in(*broken, after, queues),
-        Step::Drained => {
-            "No points are left, but keys in the lanes' queues may still be among the nearest: they are merged once more.".to_owned()
-        }
+        Step::Drained => "No points are left, but keys in the lanes' queues may still be among the nearest: they are merged once more.".to_owned(),
         Step::QueuesSorted => {
             let below = queues.keys.iter().filter(|&&key| key < after.last()).count();
             let verb = if below == 1 { "is" } else { "are" };
@@ -37,7 +35,9 @@ pub fn describe_queues(step: &Step, after: &State, queues: &Queues) -> Option<St
                 PADDING => String::new(),
                 _ => format!(" {} of them {verb} below the {kth}, {}.", thousands(below as u64), last(after)),
             };
-            format!("The {listed} keys of all queues are sorted as one list by a bitonic network, with shuffles: element i lies in lane i mod {width}.{of}")
+            format!(
+                "The {listed} keys of all queues are sorted as one list by a bitonic network, with shuffles: element i lies in lane i mod {width}.{of}"
+            )
         }
         Step::Exchanged { taken } => {
             let shown = if taken.count() == 1 { "1 key comes".to_owned() } else { format!("{} keys come", thousands(taken.count().into())) };
@@ -77,8 +77,7 @@ pub fn describe_queues(step: &Step, after: &State, queues: &Queues) -> Option<St
         Step::Group { base, distances } => {
             let end = base.saturating_add(width).min(shape.n);
             let nearest = distances.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
-            let nearest =
-                nearest.map_or_else(String::new, |(lane, &smallest)| format!("; the smallest is {}, in lane {lane}", distance(smallest)));
+            let nearest = nearest.map_or_else(String::new, |(lane, &smallest)| format!("; the smallest is {}, in lane {lane}", distance(smallest)));
             let who = if end - base == width { "Every lane reads".to_owned() } else { format!("{} lanes read", end - base) };
             let who = if end - base == 1 { "Lane 0 reads".to_owned() } else { who };
             format!("{who} the squared distance of one point, {}{nearest}.", range("point", *base, end - 1))
@@ -98,7 +97,9 @@ fn inserted(placed: &[Placed], after: &State) -> String {
         0 => format!(" All are below the {kth}, {}, too.", last(after)),
         1 if one => format!(" It is not below the {kth}, {}: a lane asks only its own queue.", last(after)),
         all if all == placed.len() => format!(" None is below the {kth}, {}: a lane asks only its own queue.", last(after)),
-        some => format!(" {some} of them {} not below the {kth}, {}: a lane asks only its own queue.", if some == 1 { "is" } else { "are" }, last(after)),
+        some => {
+            format!(" {some} of them {} not below the {kth}, {}: a lane asks only its own queue.", if some == 1 { "is" } else { "are" }, last(after))
+        }
     };
     format!(
         "{who} {} a distance below the largest key of {} own queue: that one falls out, and the new one takes its place by size.{vain}",
@@ -112,7 +113,9 @@ fn broken_in(broken: u32, after: &State, queues: &Queues) -> String {
     let lane = broken.trailing_zeros();
     let first = key(queues.first(lane));
     let why = match after.last() {
-        PADDING => format!("Fewer than {k} neighbours are known, and lane {lane}'s queue is full: its largest key, {first}, may be one, and would fall out next"),
+        PADDING => format!(
+            "Fewer than {k} neighbours are known, and lane {lane}'s queue is full: its largest key, {first}, may be one, and would fall out next"
+        ),
         _ => format!("In lane {lane} even the largest key, {first}, is below the {kth}, {}: a neighbour would fall out next", last(after)),
     };
     let of = broken.count_ones();

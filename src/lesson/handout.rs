@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::account::account;
+use super::buckets::most_passes;
 use super::cursor::Cursor;
 use super::lessons::Take;
 use super::moments::Moments;
@@ -213,8 +214,7 @@ fn compared(heads: &[&str], rows: &[(&str, Vec<Option<String>>)], out: &mut (imp
     let heads: String = heads.iter().map(|head| format!("<th class=\"n\">{head}</th>")).collect();
     writeln!(out, "<table>\n<tr><th></th>{heads}</tr>")?;
     for (what, numbers) in rows {
-        let numbers: String =
-            numbers.iter().map(|number| format!("<td class=\"n\">{}</td>", number.as_deref().unwrap_or("\u{2013}"))).collect();
+        let numbers: String = numbers.iter().map(|number| format!("<td class=\"n\">{}</td>", number.as_deref().unwrap_or("\u{2013}"))).collect();
         writeln!(out, "<tr><th>{what}</th>{numbers}</tr>")?;
     }
     writeln!(out, "</table>")
@@ -239,7 +239,7 @@ fn queued(queued: &Queued, take: &Take, out: &mut (impl Write + ?Sized)) -> io::
 /// What a selection by digits counts, beside a buffer and a sort.
 fn chosen(chosen: &Chosen, take: &Take, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let shape = take.recording.shape();
-    let passes = u32::BITS.div_ceil(shape.width.ilog2());
+    let passes = most_passes(shape.width.ilog2());
     let number = |number: u32| Some(thousands(number.into()));
     let rows = [
         ("distances read", vec![number(chosen.reads), number(shape.n), Some(thousands(u64::from(shape.n) * u64::from(passes)))]),

@@ -338,7 +338,7 @@ pub const LESSONS: [Lesson; 10] = [
             a buffer reads them once; but neither cares how large k is.",
         generator: "uniform:d=2",
         points_per_element: 128,
-        seed: 31,
+        seed: 33,
         k: 32,
         width: 16,
         batch: None,

@@ -49,7 +49,9 @@ pub fn of_queues(recording: &Recording, queued: &Queued, ask: Ask, at: usize, be
                 return None;
             }
             let says = match broken.count_ones() {
-                0 => format!("Some keys in the queues may be below the {kth}. They wait there: only when the largest key of a lane is below it, too, would a neighbour fall out next."),
+                0 => format!(
+                    "Some keys in the queues may be below the {kth}. They wait there: only when the largest key of a lane is below it, too, would a neighbour fall out next."
+                ),
                 1 => "One lane is enough: the next key that it takes would drop a neighbour.".to_owned(),
                 lanes => format!("{lanes} lanes hold nothing but keys below the {kth}: the next key that one of them takes would drop a neighbour."),
             };
@@ -75,7 +77,9 @@ pub fn of_buckets(recording: &Recording, ask: Ask, at: usize, before: &State) ->
                 if buckets.below == 1 { "1 neighbour lies".to_owned() } else { format!("{} neighbours lie", thousands(buckets.below.into())) }
             );
             let largest = (0u32..).zip(&buckets.counts).max_by_key(|&(bucket, &count)| (count, std::cmp::Reverse(bucket)))?.0;
-            let most = format!("That bucket holds the most points. The sum of the counts decides: where it first reaches {rank}, there is the one looked for.");
+            let most = format!(
+                "That bucket holds the most points. The sum of the counts decides: where it first reaches {rank}, there is the one looked for."
+            );
             let mut slips = slips(Reply::Number(digit), [(Reply::Number(unreduced), forgot), (Reply::Number(largest), most)]);
             // No sum may reach k.
             slips.retain(|slip| slip.reply != Reply::Number(buckets.sums.len() as u32));

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::bucket_recorder;
 use super::cursor::Level;
 use super::overview::Overview;
 use super::pseudocode::{Code, KERNEL, QUEUES, SELECTION, TRAVERSAL};
@@ -15,7 +14,7 @@ use super::step::Step;
 use crate::engines::index::{BVH, Tree, Visits};
 use crate::engines::lockstep::LOCKSTEP;
 use crate::engines::lockstep::{self, distance_of};
-use crate::engines::select::WARP_SELECT;
+use crate::engines::select::{RADIX_SELECT, WARP_SELECT};
 use crate::knn::{Counters, Problem};
 
 /// Maximum number of keys that may move between two keyframes: a fifth of a millisecond's work, of the sixteen in a frame.
@@ -157,7 +156,7 @@ impl Parameters {
             what if what == LOCKSTEP.id.as_str() => "the lockstep twin".to_owned(),
             what if what == BVH.id.as_str() => "the index's twin".to_owned(),
             what if what == WARP_SELECT.id.as_str() => "warp select's twin".to_owned(),
-            bucket_recorder::RECORDED_ON => "the CPU".to_owned(),
+            what if what == RADIX_SELECT.id.as_str() => "radix select's twin".to_owned(),
             gpu => format!("{gpu}, every step as its twin's"),
         }
     }
@@ -440,7 +439,9 @@ impl Recording {
             // A group of which nothing is taken, and an invariant that holds, are of no stage.
             Step::Inserted { placed } if !placed.is_empty() => Level::Stage,
             Step::Checked { broken: 1.. } => Level::Stage,
-            Step::Inserted { .. } | Step::Checked { .. } | Step::WarpQueueSorted | Step::QueuesDescend | Step::Summed { .. } => Level::Layer,
+            Step::Inserted { .. } | Step::Checked { .. } | Step::WarpQueueSorted | Step::QueuesDescend | Step::Summed { .. } | Step::Narrowed => {
+                Level::Layer
+            }
             // Most leaves have few candidates, or none: what they are is the stage.
             Step::Ballot { .. } if self.index().is_some() => Level::Stage,
             Step::Layer { .. } | Step::Ballot { .. } | Step::FilteredAgain { .. } => Level::Layer,

@@ -257,7 +257,7 @@ impl State {
                 self.counts.points_seen = self.shape.n;
                 self.stage = Stage::Filter;
             }
-            Step::Counted { .. } | Step::Summed { .. } => self.stage = Stage::Filter,
+            Step::Counted { .. } | Step::Summed { .. } | Step::Narrowed => self.stage = Stage::Filter,
             Step::Bucket { .. } => {
                 self.counts.merges += 1;
                 self.stage = Stage::Filter;

@@ -159,7 +159,8 @@ pub enum Step {
     WarpQueueSorted,
     /// Of warp select: each lane sorted what is left in its queue, the largest first.
     QueuesDescend,
-    /// Of a selection by digits: all distances are computed. A distance is a number of 32 bits, which are read as digits, the first bits first.
+    /// Of a selection by digits: all distances are computed. The bits of a distance after its sign, read as a number, are digits, the first bits
+    /// first.
     Digits {
         /// Bits of a digit.
         bits: u32,
@@ -183,6 +184,8 @@ pub enum Step {
         /// Points in the bucket: those that are left from now on.
         inside: u32,
     },
+    /// Of a selection by digits: the points in that bucket were written side by side, so that the next pass reads them alone.
+    Narrowed,
     /// Of a selection by digits: all points were looked at once more, and the neighbours kept.
     Gathered {
         /// Their keys, by position.

@@ -166,13 +166,16 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         assert!(error.contains(expected), "{args}: {error}");
     }
     // What clap takes. There is no such file: that is not reached.
-    let k = "k = 0: neighbours per query go from 1 to 2048";
+    let k = "k = 0: neighbours per query go from 1 to 4294967295";
     let cases = [
         ("run --input none.csv --k 0", k),
         ("verify --input none.csv --k 0", k),
         ("sweep --input none.csv --k 5,0", k),
-        ("run --input none.csv --k 5000", "k = 5000: neighbours per query go from 1 to 2048"),
-        ("run --input none.csv --k 2048 --exclude-self", "k = 2048: neighbours per query go from 1 to 2047 when the query's own row is left out"),
+        ("run --input none.csv --k 5000000000", "k = 5000000000: neighbours per query go from 1 to 4294967295"),
+        (
+            "run --input none.csv --k 4294967295 --exclude-self",
+            "k = 4294967295: neighbours per query go from 1 to 4294967294 when the query's own row is left out",
+        ),
         ("run --input none.csv --queries 0", "q = 0: there are no queries"),
         ("sweep --input none.csv --q 5,0", "q = 0: there are no queries"),
         ("run --input none.csv --queries at:1,2 --exclude-self", "--exclude-self: the query is a place, and so no row of the cloud"),
@@ -187,7 +190,10 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ("generate uniform a.foo", "cannot write .foo: clouds are written as .csv, .npy, .fvecs or .fbin: a.foo"),
         ("lesson --generate uniform:n=0 --out a", "generator `uniform:n=0`: n=0 is outside 1 to 2147483648"),
         ("gui --frames 2 --generate uniform:n=0", "generator `uniform:n=0`: n=0 is outside 1 to 2147483648"),
-        ("gui --lesson 11 --png a.png", "lesson 11: there are lessons 1 to 10: sort, wide, merge, buffer, search, order, yours, not-looking, warp-select, radix-select"),
+        (
+            "gui --lesson 11 --png a.png",
+            "lesson 11: there are lessons 1 to 10: sort, wide, merge, buffer, search, order, yours, not-looking, warp-select, radix-select",
+        ),
     ];
     for (args, expected) in cases {
         // Nothing is said of queries that nobody will ask.

@@ -51,8 +51,14 @@ fn ones_own_data_are_a_lesson() {
     assert!(fs::read_to_string(place.path("own/handout.html")).unwrap().contains("<h1>Lesson 7"));
 
     let cases = [
-        ("lesson --lesson 11 --out x", "lesson 11: there are lessons 1 to 10: sort, wide, merge, buffer, search, order, yours, not-looking, warp-select, radix-select"),
-        ("lesson --lesson seek --out x", "lesson seek: there are lessons 1 to 10: sort, wide, merge, buffer, search, order, yours, not-looking, warp-select, radix-select"),
+        (
+            "lesson --lesson 11 --out x",
+            "lesson 11: there are lessons 1 to 10: sort, wide, merge, buffer, search, order, yours, not-looking, warp-select, radix-select",
+        ),
+        (
+            "lesson --lesson seek --out x",
+            "lesson seek: there are lessons 1 to 10: sort, wide, merge, buffer, search, order, yours, not-looking, warp-select, radix-select",
+        ),
         ("lesson --lesson not-looking --width 8 --out x", "width = 8: a node of the tree has 32 children, a lane each (--width 32)"),
         ("lesson --lesson 1 --k 257 --out x", "k = 257: a warp of 8 lanes holds up to 256 neighbours, 32 a lane"),
         ("lesson --k 0 --out x", "k = 0: a query asks for one neighbour or more"),
@@ -116,7 +122,7 @@ fn selections_are_lessons() {
     assert!(fs::read(place.path("queues/lesson.gif")).unwrap().starts_with(b"GIF89a"));
 
     let done = place.ok("lesson --lesson radix-select --out digits --svg");
-    assert!(done.stdout.contains("recorded on  the CPU") && done.stdout.contains(" passes of 4,096 points"), "{}", done.stdout);
+    assert!(done.stdout.contains("recorded on  radix select's twin") && done.stdout.contains(" passes of 4,096 points"), "{}", done.stdout);
     let lines: Vec<Value> = fs::read_to_string(place.path("digits/steps.jsonl")).unwrap().lines().map(json).collect();
     let counted = lines.iter().find(|line| line["step"] == "counted").unwrap();
     assert_eq!(counted["counts"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum::<u64>(), 4096);
@@ -134,7 +140,10 @@ fn the_lesson_counts_what_the_engine_does() {
     let merges = lines.iter().filter(|line| line["step"] == "max_distance").count();
     let inserts: usize = lines.iter().filter(|line| line["step"] == "inserted").map(|line| line["placed"].as_array().unwrap().len()).sum();
     let generate = format!("uniform:d=2,n={n}");
-    place.ok(&format!("run --generate {generate} --seed 5 --queries rows:{} --k 64 --engine warp-select --device cpu --repeats 1 --warmup 0 --out run", n / 2));
+    place.ok(&format!(
+        "run --generate {generate} --seed 5 --queries rows:{} --k 64 --engine warp-select --device cpu --repeats 1 --warmup 0 --out run",
+        n / 2
+    ));
     let (heads, rows) = table(&place.path("run/counters.csv"));
     let counted = |name: &str| rows[0][heads.iter().position(|head| head == name).unwrap()].parse::<usize>().unwrap();
     assert_eq!((counted("merges"), counted("inserts")), (merges, inserts));

@@ -590,12 +590,15 @@ mod tests {
 
     #[test]
     fn each_wrong_field_says_a_sentence() {
-        assert_eq!(errors(|draft| draft.k = "0".to_owned())[0].sentence, "0 is outside 1 to 2,048.");
+        assert_eq!(errors(|draft| draft.k = "0".to_owned())[0].sentence, "0 is outside 1 to 4,294,967,295.");
         assert_eq!(errors(|draft| draft.k = "many".to_owned())[0].field, Field::K);
         let place = |text: &str| errors(|draft| (draft.queries, draft.query_place) = (QueryKind::Coordinates, text.to_owned())).remove(0).sentence;
         assert_eq!(place("1, east"), "“east” is no number; write a place as its coordinates, for example 0.5,-1.");
         assert_eq!(place(""), "A coordinate is missing; write a place as its coordinates, for example 0.5,-1.");
-        assert_eq!(errors(|draft| (draft.k, draft.exclude_self) = ("2048".to_owned(), true))[0].sentence, "2,048 is outside 1 to 2,047.");
+        assert_eq!(
+            errors(|draft| (draft.k, draft.exclude_self) = ("4294967295".to_owned(), true))[0].sentence,
+            "4,294,967,295 is outside 1 to 4,294,967,294."
+        );
         assert_eq!(errors(|draft| draft.data = DataKind::File)[0].field, Field::Path);
         assert_eq!(errors(|draft| draft.seed = "-1".to_owned()).len(), 1, "the seed is said once");
         let both = errors(|draft| (draft.k, draft.repeats) = (String::new(), "0".to_owned()));

@@ -52,7 +52,7 @@ use direct::Variant;
 pub use index::CudaBvh;
 pub use kdtree::CudaKdTree;
 pub use peaks::peaks;
-pub use select::{CudaSelect, LoadSelector, load_bits, load_block_select, load_warp_select};
+pub use select::{CudaSelect, LoadSelector, load_bits, load_block_select, load_radix_select, load_sample_select, load_sort, load_warp_select};
 pub use split::{CudaSplit, SPLIT};
 pub use step::CudaStep;
 pub use tune::{Row, Trial, Tuned, table, tune, updated_table};

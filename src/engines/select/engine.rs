@@ -7,8 +7,10 @@ use std::time::Instant;
 use multiversion::multiversion;
 
 use super::bits::{self, Bits};
+use super::sort::{self, Sort};
 use super::warp_select::{self, WarpSelect};
 use super::{Counts, Selector, cost};
+use super::{multi_pass, radix_select, sample_select};
 use crate::engines::blocks::{Kept, answer_in_blocks};
 use crate::engines::cuda::{self, CudaSelect};
 use crate::engines::lockstep::distance::{GroupedPoints, squared_distances};
@@ -88,6 +90,45 @@ pub static BLOCK_SELECT: Descriptor = Descriptor {
     ..SELECTION
 };
 
+/// The registry's row for `sample-select`.
+pub static SAMPLE_SELECT: Descriptor = Descriptor {
+    id: EngineId::new("sample-select"),
+    about: "Sample select: splitters from a sample divide distances into buckets, pass after pass, until the k-th is found; for any k.",
+    source: "Ribizel and Anzt 2020; Hanák 2023, §3.7.1, §4.3",
+    limits: Limits { k: u32::MAX as usize, ..SELECTION.limits },
+    measures: &multi_pass::MEASURES,
+    parameters: &sample_select::PARAMETERS,
+    cost: cost::sample_select,
+    open: |device| open(device, &SAMPLE_SELECT_KIND),
+    ..SELECTION
+};
+
+/// The registry's row for `radix-select`.
+pub static RADIX_SELECT: Descriptor = Descriptor {
+    id: EngineId::new("radix-select"),
+    about: "Radix select: digits divide distances into buckets, the most significant first, until the k-th is found; for any k.",
+    source: "Alabi, Blanchard, Gordon and Steinbach 2012; Hanák 2023, §3.7.2",
+    limits: Limits { k: u32::MAX as usize, ..SELECTION.limits },
+    measures: &multi_pass::MEASURES,
+    parameters: &radix_select::PARAMETERS,
+    cost: cost::radix_select,
+    open: |device| open(device, &RADIX_SELECT_KIND),
+    ..SELECTION
+};
+
+/// The registry's row for `sort`.
+pub static SORT: Descriptor = Descriptor {
+    id: EngineId::new("sort"),
+    about: "A radix sort of all distances of a query: the baseline of every selection, for any k.",
+    source: "Satish, Harris and Garland 2009; Hanák 2023, §3.4.3",
+    limits: Limits { k: u32::MAX as usize, ..SELECTION.limits },
+    measures: &sort::MEASURES,
+    parameters: &sort::PARAMETERS,
+    cost: cost::sort,
+    open: |device| open(device, &SORT_KIND),
+    ..SELECTION
+};
+
 static BITS_KIND: Kind = Kind { descriptor: &BITS, selector: |shape, parameters| Box::new(Bits::new(shape, parameters)), on_gpu: cuda::load_bits };
 
 static WARP_SELECT_KIND: Kind =
@@ -97,6 +138,20 @@ static BLOCK_SELECT_KIND: Kind = Kind {
     descriptor: &BLOCK_SELECT,
     selector: |shape, parameters| Box::new(WarpSelect::new(shape, parameters, warp_select::WARPS)),
     on_gpu: cuda::load_block_select,
+};
+
+static SORT_KIND: Kind = Kind { descriptor: &SORT, selector: |shape, parameters| Box::new(Sort::new(shape, parameters)), on_gpu: cuda::load_sort };
+
+static SAMPLE_SELECT_KIND: Kind = Kind {
+    descriptor: &SAMPLE_SELECT,
+    selector: |shape, parameters| Box::new(sample_select::sample_select(shape, parameters)),
+    on_gpu: cuda::load_sample_select,
+};
+
+static RADIX_SELECT_KIND: Kind = Kind {
+    descriptor: &RADIX_SELECT,
+    selector: |shape, parameters| Box::new(radix_select::radix_select(shape, parameters)),
+    on_gpu: cuda::load_radix_select,
 };
 
 fn open(device: DeviceId, kind: &'static Kind) -> Result<Box<dyn Engine>, EngineError> {
@@ -133,9 +188,10 @@ impl Engine for Select {
     fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
         let there = problem.cache().get(DeviceId::Cpu, |_: &GroupedPoints<WARP>| true);
         let bytes = if there.is_some() { 0 } else { size_of_val(problem.points()) as u64 };
-        // A row of distances for each thread.
-        let distances = 4 * (problem.n() * rayon::current_num_threads()) as u64;
-        host_memory::check(problem, bytes + distances + (size_of::<Counts>() * problem.q()) as u64)?;
+        let selector = (self.kind.selector)(&problem.shape(), parameters);
+        // A row of distances for each thread, and what becomes of it.
+        let rows = ((4 * problem.n() + selector.row_bytes(problem.n())) * rayon::current_num_threads()) as u64;
+        host_memory::check(problem, bytes + rows + (size_of::<Counts>() * problem.q()) as u64)?;
         let start = Instant::now();
         let resident = there.is_some();
         let points = there.unwrap_or_else(|| {
@@ -144,7 +200,6 @@ impl Engine for Select {
             points
         });
         let upload_ms = (!resident).then(|| start.elapsed().as_secs_f64() * 1e3);
-        let selector = (self.kind.selector)(&problem.shape(), parameters);
         let neighbors = Neighbors::unanswered(problem.q(), problem.k());
         Ok(Box::new(SelectSearch { kind: self.kind, problem, points, upload_ms, selector, neighbors, kept: Kept::default() }))
     }

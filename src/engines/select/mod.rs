@@ -8,6 +8,10 @@
 //! | `sample.rs` | `cuda/select/sample.cuh` |
 //! | `bits.rs` | `cuda/select/bits.cuh` |
 //! | `network.rs` | `cuda/warp/network.cuh` |
+//! | `multi_pass.rs` | `cuda/select/multi_pass.cuh` |
+//! | `radix_select.rs` | `cuda/select/radix_select.cuh` |
+//! | `sample_select.rs` | `cuda/select/sample_select.cuh` |
+//! | `sort.rs` | `cuda/select/sort.cuh` |
 //! | `warp_select.rs` | `cuda/select/warp_select.cuh` |
 //!
 //! Of the host alone: `engine.rs`, the engines on the CPU and their rows in the registry; `cost.rs`, their cost model; `observer.rs`, with which lessons
@@ -19,13 +23,17 @@ mod bitonic;
 pub mod bits;
 mod cost;
 mod engine;
+pub mod multi_pass;
 mod network;
 mod observer;
+pub mod radix_select;
 mod sample;
+pub mod sample_select;
+pub mod sort;
 pub mod warp_select;
 
-pub use engine::{BITS, BLOCK_SELECT, Kind, WARP_SELECT};
-pub use observer::Observer;
+pub use engine::{BITS, BLOCK_SELECT, Kind, RADIX_SELECT, SAMPLE_SELECT, SORT, WARP_SELECT};
+pub use observer::{Observer, PassObserver};
 pub use sample::{MOST_MINIMA, Sample};
 
 use super::lockstep::Key;
@@ -65,4 +73,9 @@ pub trait Selector: Send + Sync {
 
     /// What its parameters resolved to.
     fn parameters(&self) -> Parameters;
+
+    /// Bytes of host memory that it takes for a row of n distances, beside those.
+    fn row_bytes(&self, _n: usize) -> usize {
+        0
+    }
 }

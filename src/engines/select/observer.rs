@@ -1,8 +1,8 @@
-//! What lessons record of a selector, at no cost where nothing is recorded.
+//! What lessons record of a selector, at no cost where nothing is recorded. The kernels have no such observers.
 
 use crate::engines::lockstep::{Key, Lanes};
 
-/// Is told of a warp select's way through a row. No namesake: the kernels are not recorded.
+/// Is told of a warp select's way through a row.
 pub trait Observer<const W: usize> {
     /// A group was read: the distances of points `first` on, one a lane, and the lanes' queues after what was below their largest keys was taken.
     #[inline(always)]
@@ -42,3 +42,24 @@ pub trait Observer<const W: usize> {
 }
 
 impl<const W: usize> Observer<W> for () {}
+
+/// Is told of a selection in several passes.
+pub trait PassObserver {
+    /// A pass counted the distances that are left by buckets.
+    #[inline(always)]
+    fn counted(&mut self, _counters: &[usize]) {}
+
+    /// The k-th distance is in a bucket, with so many that are left in those before it, and in it.
+    #[inline(always)]
+    fn found(&mut self, _bucket: usize, _below: usize, _size: usize) {}
+
+    /// The distances in that bucket were written side by side, for the next pass.
+    #[inline(always)]
+    fn narrowed(&mut self) {}
+
+    /// The k smallest keys were taken, by position.
+    #[inline(always)]
+    fn taken(&mut self, _found: &[Key]) {}
+}
+
+impl PassObserver for () {}

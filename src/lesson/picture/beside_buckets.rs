@@ -4,6 +4,7 @@ use super::View;
 use super::pen::{ROW, area};
 use super::scene::{Ink, Scene};
 use super::tally::{self, Bar};
+use crate::lesson::buckets::most_passes;
 use crate::lesson::recording::Chosen;
 use crate::text::thousands;
 
@@ -17,13 +18,16 @@ pub fn draw(view: &View<'_>, chosen: &Chosen, [wide, high]: [f32; 2]) -> Scene {
     let number = |number: u32| thousands(number.into());
     let none = || "\u{2013}".to_owned();
     let hidden = |words: String| if view.asking { String::new() } else { words };
-    let most = u32::BITS.div_ceil(shape.width.ilog2());
+    let most = most_passes(shape.width.ilog2());
     let (reads, found, is_sorted) = state.buckets.as_ref().map_or((0, 0, false), |buckets| (buckets.reads, buckets.passes.len(), buckets.is_sorted));
     let kept = shape.k.min(shape.n);
     let rows: [tally::Row<'_, 4>; 3] = [
         ("distances read", [number(reads), hidden(number(chosen.reads)), number(shape.n), thousands(u64::from(shape.n) * u64::from(most))]),
         ("passes", [number(found as u32), hidden(number(chosen.passes)), none(), number(most)]),
-        ("keys sorted", [number(if is_sorted { kept } else { 0 }), number(kept), hidden(number(chosen.buffer.merges * shape.capacity())), number(shape.n)]),
+        (
+            "keys sorted",
+            [number(if is_sorted { kept } else { 0 }), number(kept), hidden(number(chosen.buffer.merges * shape.capacity())), number(shape.n)],
+        ),
     ];
     let heads = ["so far", "in the end", "a buffer", "radix sort"];
     tally::table(&mut scene, room.take_top(row * 4.4), row, &[0.3, 0.14, 0.19, 0.17, 0.2], heads, &rows);

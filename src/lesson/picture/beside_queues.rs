@@ -24,12 +24,12 @@ pub fn draw(view: &View<'_>, queued: &Queued, [wide, high]: [f32; 2]) -> Scene {
     let about = |value: f64| thousands(value.round() as u64);
     let rows: [tally::Row<'_, 4>; 4] = [
         ("points seen", [number(counts.points_seen), number(state.shape.n), number(state.shape.n), none()]),
-        ("keys taken", [number(counts.candidates), hidden(number(queued.inserts)), hidden(number(buffer.candidates)), hidden(about(theory.candidates))]),
-        ("merges", [number(counts.merges), hidden(number(queued.merges)), hidden(number(buffer.merges)), hidden(format!("{:.1}", theory.merges))]),
         (
-            "came in a merge",
-            [each(came, counts.merges), hidden(each(queued.came, queued.merges)), hidden(each(buffer.came, buffer.merges)), none()],
+            "keys taken",
+            [number(counts.candidates), hidden(number(queued.inserts)), hidden(number(buffer.candidates)), hidden(about(theory.candidates))],
         ),
+        ("merges", [number(counts.merges), hidden(number(queued.merges)), hidden(number(buffer.merges)), hidden(format!("{:.1}", theory.merges))]),
+        ("came in a merge", [each(came, counts.merges), hidden(each(queued.came, queued.merges)), hidden(each(buffer.came, buffer.merges)), none()]),
     ];
     let heads = ["so far", "in the end", "a buffer", "its theory \u{2264}"];
     tally::table(&mut scene, room.take_top(row * 5.4), row, &[0.3, 0.14, 0.18, 0.17, 0.21], heads, &rows);

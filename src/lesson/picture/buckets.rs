@@ -5,7 +5,7 @@ use super::View;
 use super::cells::Grid;
 use super::pen::{ROW, area, digits, faint, line, mono, sans, width};
 use super::scene::{Area, Font, Ink, Scene, Target};
-use crate::lesson::buckets::{Buckets, Pass};
+use crate::lesson::buckets::{Buckets, Pass, most_passes};
 use crate::lesson::describe_buckets::bits_of;
 use crate::lesson::recording::Beside;
 use crate::lesson::step::Step;
@@ -136,7 +136,7 @@ fn intervals(scene: &mut Scene, view: &View<'_>, buckets: &Buckets, mut room: Ar
     let heading = room.take_top((text * 1.4).min(room.height * 0.15));
     let done = buckets.passes.len();
     // When all is found there is no next line.
-    let lines = if buckets.left == buckets.rank && done > 0 || done as u32 == buckets.most_passes() { done } else { done + 1 };
+    let lines = if buckets.left == buckets.rank && done > 0 || done as u32 == most_passes(buckets.bits) { done } else { done + 1 };
     let first = lines.saturating_sub(INTERVALS);
     let kth = ordinal(view.cursor.state().shape.k.into());
     scene.label(heading, 0.0, sans(text * 0.9, Ink::Text), &format!("Points left before each pass: its buckets close in on the {kth}"));
@@ -167,19 +167,21 @@ fn intervals(scene: &mut Scene, view: &View<'_>, buckets: &Buckets, mut room: Ar
         let span = (f64::from(high) - f64::from(low)).max(1.0);
         let at = |bits: u32| strip.x + strip.width * ((f64::from(bits) - f64::from(low)) / span).clamp(0.0, 1.0) as f32;
         let found = buckets.passes.get(pass);
-        let wide = strip.width / view.cursor.state().shape.width as f32;
+        // The last digit may be shorter.
+        let borders = 1u32 << buckets.digit_bits(pass);
+        let wide = strip.width / borders as f32;
         below = found.map(|found| {
             let from = strip.x + wide * found.digit as f32;
             scene.fill(area(from, strip.y, wide, strip.height), faint(Ink::Accent, 0.25));
             [from, from + wide, strip.bottom()]
         });
-        for border in 1..view.cursor.state().shape.width {
+        for border in 1..borders {
             let x = strip.x + wide * border as f32;
             scene.path(vec![[x, strip.y], [x, strip.bottom()]], line(Ink::Grid, 1.0));
         }
         points(scene, &chosen.distances, (low, high), strip, &at, found, wide, text);
         let distance = |bits: u32| f32::from_bits(bits);
-        let words = |bits: u32| if distance(bits).is_finite() { digits(distance(bits), 3) } else { "\u{221e}".to_owned() };
+        let words = |bits: u32| if distance(bits) < f32::INFINITY { digits(distance(bits), 3) } else { "\u{221e}".to_owned() };
         scene.label(ends, 0.0, small, &words(low));
         scene.label(ends, 1.0, small, &words(high));
     }

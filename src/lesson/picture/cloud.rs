@@ -358,8 +358,16 @@ fn kinds(view: &View<'_>) -> Vec<Kind> {
     ];
     if let Some(buckets) = &state.buckets {
         let (below, left) = (thousands(buckets.below.into()), thousands(buckets.left.into()));
-        kinds[1].1 = if buckets.is_gathered { format!("{} nearest", thousands(nearest(view.cursor).len() as u64)) } else { format!("{below} neighbours for sure") };
-        kinds.push((Ink::Candidate, if buckets.passes.is_empty() || buckets.is_gathered { "left after a pass".to_owned() } else { format!("{left} left") }, true));
+        kinds[1].1 = if buckets.is_gathered {
+            format!("{} nearest", thousands(nearest(view.cursor).len() as u64))
+        } else {
+            format!("{below} neighbours for sure")
+        };
+        kinds.push((
+            Ink::Candidate,
+            if buckets.passes.is_empty() || buckets.is_gathered { "left after a pass".to_owned() } else { format!("{left} left") },
+            true,
+        ));
         return kinds;
     }
     if is_merging(view) {

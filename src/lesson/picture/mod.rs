@@ -72,18 +72,8 @@ pub enum Panel {
 
 impl Panel {
     /// All panels, in reading order.
-    pub const ALL: [Self; 10] = [
-        Self::Cloud,
-        Self::Warp,
-        Self::Network,
-        Self::Ballot,
-        Self::Lanes,
-        Self::Queues,
-        Self::Buckets,
-        Self::Code,
-        Self::Account,
-        Self::Sentence,
-    ];
+    pub const ALL: [Self; 10] =
+        [Self::Cloud, Self::Warp, Self::Network, Self::Ballot, Self::Lanes, Self::Queues, Self::Buckets, Self::Code, Self::Account, Self::Sentence];
 }
 
 /// The moment to show, and how.

@@ -63,7 +63,9 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let says = if queues.is_list { "The lanes' queues as one list, ascending" } else { "The lanes' queues, the largest key first" };
     chip(&mut scene, lanes_heading, Ink::Buffer, says, text);
     let lanes = columns(room, one * lanes_share, queues.length());
-    names_of_rows(&mut scene, &lanes, label(room, lanes.area.height), text, |row| if queues.is_list { (row * shape.width).to_string() } else { row.to_string() });
+    names_of_rows(&mut scene, &lanes, label(room, lanes.area.height), text, |row| {
+        if queues.is_list { (row * shape.width).to_string() } else { row.to_string() }
+    });
     room.take_top(lanes.area.height);
     let below = columns(room, one, 1);
     if !queues.is_list {

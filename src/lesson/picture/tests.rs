@@ -10,9 +10,9 @@ use crate::cloud::{self, Order, Source};
 use crate::engines::lockstep::{Key, PADDING, index_of};
 use crate::knn::{Metric, Problem, Queries, Setup};
 use crate::lesson::lessons::{Choice, LESSONS, Search, Take};
-use crate::lesson::recording::Beside;
 use crate::lesson::picture::page::{columns, position_at};
 use crate::lesson::questions::{Answer, Ask};
+use crate::lesson::recording::Beside;
 use crate::lesson::step::Pass;
 use crate::lesson::{Recording, Step, record, record_digits, record_queues, record_tree};
 use crate::progress::Silent;
@@ -230,7 +230,14 @@ fn all_selections_can_be_drawn() {
         let both = [record_queues(Arc::clone(&problem), 0, width, spec).unwrap(), record_digits(problem, 0, width, spec).unwrap()];
         for recording in both.map(Arc::new) {
             let mut cursor = Cursor::new(recording.clone());
-            let hovers = [None, Some(Target::Lane(width - 1)), Some(Target::Lane(99)), Some(Target::Queued(1)), Some(Target::Queued(1 << 20)), Some(Target::Point(0))];
+            let hovers = [
+                None,
+                Some(Target::Lane(width - 1)),
+                Some(Target::Lane(99)),
+                Some(Target::Queued(1)),
+                Some(Target::Queued(1 << 20)),
+                Some(Target::Point(0)),
+            ];
             let every = (recording.len() / 80).max(1);
             for position in (0..=recording.len()).filter(|at| at % every == 0 || recording.len() - at < 12) {
                 cursor.seek(position);

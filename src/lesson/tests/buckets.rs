@@ -1,14 +1,18 @@
-//! A recorded selection by digits finds the neighbours, and every step is what it says.
+//! A recorded selection by digits is its twin's, finds the neighbours, and every step is what it says.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use super::super::buckets::digit;
+use super::super::buckets::{Buckets, most_passes};
 use super::super::describe::describe;
 use super::super::jsonl;
 use super::super::pseudocode::SELECTION;
 use super::super::recording::Beside;
 use super::*;
 use crate::engines::lockstep::{self, Key, PADDING, key_of};
+use crate::engines::select::Selector as _;
+use crate::engines::select::radix_select::radix_select;
+use crate::knn::Parameters;
 
 /// Digits of 2 to 5 bits; equal distances at the k-th, all equal, fewer points than neighbours.
 const CASES: [(&str, usize, usize, u32); 9] = [
@@ -31,15 +35,29 @@ fn distances(recording: &Recording) -> Vec<f32> {
     lockstep::distances_to(recording.problem(), 0, 0..recording.shape().n as usize)
 }
 
+/// A digit, read off the bits themselves.
+fn digit(distance: f32, buckets: &Buckets, pass: usize) -> u32 {
+    let end = (31 - pass as u32 * buckets.bits).saturating_sub(buckets.bits);
+    distance.to_bits() >> end & ((1 << buckets.digit_bits(pass)) - 1)
+}
+
 #[test]
-fn digits_are_the_bits_in_their_order() {
-    assert_eq!((0..8).map(|pass| digit(0x1234_abcd, 4, pass)).collect::<Vec<_>>(), [1, 2, 3, 4, 10, 11, 12, 13]);
-    // Three bits do not divide 32: the last digit has two, and a zero.
-    assert_eq!((0..11).map(|pass| digit(u32::MAX, 3, pass)).collect::<Vec<_>>(), [7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 6]);
-    for bits in 2..=5 {
-        let of = |number: u32| (0..32u32.div_ceil(bits)).map(|pass| digit(number, bits, pass)).collect::<Vec<_>>();
-        assert!([0, 1, 7, 0x3f00_0000, 0x3f00_0001, 0x7f80_0000].map(of).is_sorted(), "{bits} bits");
+fn digits_are_the_bits_after_the_sign() {
+    let shape = Shape { width: 16, registers: 1, k: 1, n: 9 };
+    for (bits, most, last) in [(2, 16, 1), (3, 11, 1), (4, 8, 3), (5, 7, 1)] {
+        let buckets = Buckets::new(shape, bits);
+        assert_eq!((most_passes(bits), buckets.digit_bits(most as usize - 1), buckets.digit_bits(most as usize)), (most, last, 0));
+        assert_eq!(buckets.range(0), (0, (1 << 31) - 1));
     }
+    let mut buckets = Buckets::new(shape, 4);
+    for found in [7, 12] {
+        buckets.apply(&Step::Bucket { digit: found, below: 0, inside: 1 });
+    }
+    assert_eq!(buckets.range(2), (0x7c << 23, (0x7d << 23) - 1), "bits 30 to 27, and 26 to 23");
+    assert_eq!(
+        [0.1, 0.125, 0.2, 0.25].map(|distance: f32| buckets.side(distance)),
+        [Ordering::Less, Ordering::Equal, Ordering::Equal, Ordering::Greater]
+    );
 }
 
 #[test]
@@ -55,6 +73,12 @@ fn a_selection_ends_with_the_neighbours() {
         let buckets = end.buckets.as_ref().unwrap();
         assert_eq!((chosen.reads, chosen.passes as usize), (buckets.reads, buckets.passes.len()), "{case:?}");
         assert_eq!(end.counts.merges as usize, recording.merges());
+        // The engine, whose digits have 8 bits, finds the same.
+        let parameters = Parameters::from_iter([("stages", "2".to_owned())]);
+        let selector = radix_select(&recording.problem().shape(), &parameters);
+        let mut found = Vec::new();
+        selector.select(&distances(&recording), &mut found);
+        assert_eq!(found, end.registers[..case.2], "{case:?}");
     }
 }
 
@@ -77,7 +101,7 @@ fn every_step_is_what_it_says() {
                     let left: Vec<f32> = all.iter().copied().filter(|distance| (low..=high).contains(&distance.to_bits())).collect();
                     assert_eq!(left.len() as u32, buckets.left, "{case:?}");
                     for (bucket, &count) in counts.iter().enumerate() {
-                        let there = left.iter().filter(|distance| digit(distance.to_bits(), buckets.bits, buckets.passes.len() as u32) == bucket as u32);
+                        let there = left.iter().filter(|&&distance| digit(distance, buckets, buckets.passes.len()) == bucket as u32);
                         assert_eq!(there.count() as u32, count, "{case:?}");
                     }
                 }
@@ -87,13 +111,15 @@ fn every_step_is_what_it_says() {
                 }
                 Step::Bucket { digit: found, .. } => {
                     let (buckets, pass) = (state.buckets.as_ref().unwrap(), before.buckets.as_ref().unwrap().passes.len());
-                    assert_eq!(*found, digit(kth.to_bits(), buckets.bits, pass as u32), "{case:?}");
-                    assert_eq!(buckets.side(kth), std::cmp::Ordering::Equal);
+                    assert_eq!(*found, digit(kth, buckets, pass), "{case:?}");
+                    assert_eq!(buckets.side(kth), Ordering::Equal);
                     assert_eq!(buckets.below as usize, all.iter().filter(|&&distance| buckets.side(distance).is_lt()).count(), "{case:?}");
                     assert_eq!(buckets.left as usize, all.iter().filter(|&&distance| buckets.side(distance).is_eq()).count(), "{case:?}");
                     assert_eq!(buckets.below + buckets.rank, shape.k.min(shape.n));
                 }
-                Step::Gathered { keys } => assert!(keys.len() as u32 == shape.k.min(shape.n) && keys.is_sorted_by_key(|&key| lockstep::index_of(key))),
+                Step::Gathered { keys } => {
+                    assert!(keys.len() as u32 == shape.k.min(shape.n) && keys.is_sorted_by_key(|&key| lockstep::index_of(key)))
+                }
                 Step::Sorted => assert!(state.is_sorted() && state.max_distance == lockstep::distance_of(state.last())),
                 _ => {}
             }
@@ -129,7 +155,8 @@ fn sentences_and_lines_tell_each_step() {
             lines.insert(SELECTION.line_of(step).unwrap());
         }
     }
-    assert_eq!(lines, [0, 3, 4, 5, 10, 11, 12].into());
+    assert_eq!(lines, [0, 3, 4, 5, 8, 11, 12, 13].into());
+    assert!((0..SELECTION.lines.len()).filter(|&line| SELECTION.lines[line].source.is_some()).all(|line| lines.contains(&line)));
     assert_eq!(SELECTION.lines[SELECTION.second - 1].text, "");
 }
 

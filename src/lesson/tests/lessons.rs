@@ -11,8 +11,8 @@ use super::super::lessons::{Choice, LESSONS, Lesson, Take, lesson, named};
 use super::super::moments::Selection;
 use super::super::picture::Film;
 use super::super::picture::svg::escaped;
-use super::super::recording::Beside;
 use super::super::questions::{Answer, Ask, Question, Reply};
+use super::super::recording::Beside;
 use super::*;
 use crate::engines::lockstep::{self, distance_of};
 use crate::knn::{network, theory};
@@ -72,10 +72,9 @@ fn worked_out(question: &Question, take: &Take) -> Reply {
             let distances = lockstep::distances_to(recording.problem(), 0, 0..shape.n as usize);
             let mut sorted = distances.clone();
             sorted.sort_unstable_by(f32::total_cmp);
-            let pass = before.buckets.as_ref().unwrap().passes.len() as u32;
-            let bits = shape.width.ilog2();
-            // All bits up to the end of this pass's digit.
-            let prefix = |distance: f32| distance.to_bits() >> 32_u32.saturating_sub((pass + 1) * bits);
+            let known = before.buckets.as_ref().unwrap().passes.len() as u32 * shape.width.ilog2();
+            // All bits after the sign up to the end of this pass's digit.
+            let prefix = |distance: f32| distance.to_bits() >> (31 - known - shape.width.ilog2());
             let kth = prefix(sorted[shape.k as usize - 1]);
             match question.ask {
                 Ask::Bucket => Reply::Number(kth % shape.width),
@@ -179,7 +178,20 @@ fn order_decides_the_merges() {
 
 #[test]
 fn lessons_take_other_sizes() {
-    for (number, k, width) in [(1, 32, 32), (2, 64, 16), (3, 64, 8), (4, 64, 32), (4, 8, 4), (5, 100, 32), (6, 8, 4), (3, 1024, 32), (9, 40, 4), (9, 100, 32), (10, 64, 4), (10, 100, 32)] {
+    for (number, k, width) in [
+        (1, 32, 32),
+        (2, 64, 16),
+        (3, 64, 8),
+        (4, 64, 32),
+        (4, 8, 4),
+        (5, 100, 32),
+        (6, 8, 4),
+        (3, 1024, 32),
+        (9, 40, 4),
+        (9, 100, 32),
+        (10, 64, 4),
+        (10, 100, 32),
+    ] {
         let choice = Choice { k: Some(k), width: Some(width), seed: Some(4) };
         for take in lesson(number).unwrap().record(choice, &Silent).unwrap() {
             assert_eq!((take.recording.shape().k as usize, take.recording.shape().width), (k, width));
@@ -241,7 +253,11 @@ fn handouts_hold_what_they_promise() {
         let sentences = if takes.len() == 1 { moments.all.len().min(400) } else { moments.positions.len() };
         assert!(text.matches("<b class=\"step\">").count() >= sentences);
         // A ballot can be worked out on paper.
-        let ballots = takes.iter().flat_map(|take| lesson.questions(take)).filter(|question| matches!(question.ask, Ask::Votes | Ask::Child | Ask::Takes)).count();
+        let ballots = takes
+            .iter()
+            .flat_map(|take| lesson.questions(take))
+            .filter(|question| matches!(question.ask, Ask::Votes | Ask::Child | Ask::Takes))
+            .count();
         assert_eq!(text.matches("Distances from lane 0 on: ").count(), ballots);
         let questions: usize = takes.iter().map(|take| lesson.questions(take).len()).sum();
         assert_eq!(text.matches("<details><summary>Answer</summary>").count(), questions);
@@ -293,7 +309,7 @@ fn paragraphs_say_what_holds() {
     assert!(queued.came * queued.buffer.merges < queued.buffer.came * queued.merges, "a merge of the buffer brings more: {queued:?}");
     let ten = takes(lesson(10).unwrap()).remove(0).recording;
     let first = ten.steps().iter().find_map(|step| if let Step::Counted { counts } = step { Some(counts.clone()) } else { None }).unwrap();
-    assert!(first.len() == 16 && first.iter().filter(|&&count| count > 1).count() == 1, "the first pass tells nothing apart: {first:?}");
+    assert!(first.len() == 16 && first.iter().any(|&count| count > 4090), "the first pass tells nothing apart: {first:?}");
     let two = lesson(2).unwrap();
     let inside = network::sort(32).filter(|layer| layer.lane_stride(4).is_none()).count();
     assert_eq!((network::sort(32).count(), inside), (15, 9));

@@ -138,7 +138,8 @@ fn every_step_is_what_it_says() {
                     let queues = state.queues.as_ref().unwrap();
                     assert!(state.is_sorted() && (0..shape.width).all(|lane| queues.first(lane) >= state.last()), "{case:?}");
                     for lane in 0..shape.width {
-                        let mine: Vec<Key> = (0u32..).zip(&queues.keys).filter(|&(i, _)| across(shape.width, i).0 == lane).map(|(_, &key)| key).collect();
+                        let mine: Vec<Key> =
+                            (0u32..).zip(&queues.keys).filter(|&(i, _)| across(shape.width, i).0 == lane).map(|(_, &key)| key).collect();
                         assert!(mine.is_sorted_by(|a, b| a >= b));
                     }
                 }
@@ -231,31 +232,4 @@ fn a_queue_of_another_warp_is_refused() {
     let refused = |k, width| record_queues(problem("uniform:n=300,d=2", 0, 0, k), 0, width, "").unwrap_err().to_string();
     assert_eq!(refused(8, 5), "width = 5: a warp of a lesson has 4, 8, 16 or 32 lanes");
     assert_eq!(refused(257, 8), "k = 257: a warp of 8 lanes holds up to 256 neighbours, 32 a lane");
-}
-
-#[test]
-#[ignore]
-fn zz_pictures() {
-    use super::super::picture::Film;
-    use super::super::lessons::{Choice, lesson};
-    use crate::palette::{DARK, LIGHT};
-    for number in [9, 10] {
-        let lesson = lesson(number).unwrap();
-        let takes = lesson.record(Choice::default(), &Silent).unwrap();
-        let recording = takes[0].recording.clone();
-        println!("lesson {number}: {} steps {} rounds {:?}", recording.len(), recording.merges(), recording.held_against().clone());
-        let mut state = State::new(recording.shape());
-        for at in 0..recording.len() {
-            state.apply(&recording.steps()[at]);
-            if recording.level(at) <= Level::Stage { println!("{}: {}", at + 1, describe(&recording.step(at), &state)); }
-        }
-        let wanted: Vec<usize> = std::env::var(format!("L{number}")).unwrap_or_default().split(',').filter_map(|at| at.parse().ok()).collect();
-        for (palette, name) in [(LIGHT, "light"), (DARK, "dark")] {
-            let film = Film::new(lesson, takes.clone(), [1280.0, 720.0], 1.0, palette);
-            for &at in &wanted {
-                film.image(at.min(recording.len())).unwrap().save(format!("/tmp/lesson{number}-{at}-{name}.png")).unwrap();
-            }
-        }
-        for question in lesson.questions(&takes[0]) { println!("{question:?}"); }
-    }
 }

@@ -281,7 +281,7 @@ mod tests {
         session.record = Some(Arc::new(uncounted));
         assert!(
             why(&by(ColorBy::measure("merges")), &session)
-                .contains("run cuda, lockstep, bvh, step, step-exhaustive, bits, warp-select or block-select")
+                .contains("run cuda, lockstep, bvh, step, step-exhaustive, bits, warp-select, block-select, sample-select, radix-select or sort")
         );
         assert!(why(&by(ColorBy::Moment), &session).contains("run cuda or lockstep"));
         session.record = None;

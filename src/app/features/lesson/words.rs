@@ -88,7 +88,9 @@ fn bucket_words(bucket: u32, buckets: &Buckets) -> String {
     match (buckets.counts.get(at), buckets.sums.get(at)) {
         (None, _) => format!("Bucket {bucket}\nnothing counted yet"),
         (Some(&points), None) => format!("Bucket {bucket}\n{}", count(points.into(), "point", "points")),
-        (Some(&points), Some(&sum)) => format!("Bucket {bucket}\n{}, {} up to its end", count(points.into(), "point", "points"), thousands(sum.into())),
+        (Some(&points), Some(&sum)) => {
+            format!("Bucket {bucket}\n{}, {} up to its end", count(points.into(), "point", "points"), thousands(sum.into()))
+        }
     }
 }
 

@@ -144,9 +144,9 @@ mod tests {
         }
         let found = with("k 64", &Session::default());
         assert!(matches!(&found[0].action, Some(Action::SetDraft(draft)) if draft.k == "64"));
-        for words in ["k 0", "k 5000"] {
+        for words in ["k 0", "k 5000000000"] {
             let found = with(words, &Session::default());
-            assert!(found[0].action.is_none() && found[0].about.contains("1 to 2,048"), "{words}: {}", found[0].about);
+            assert!(found[0].action.is_none() && found[0].about.contains("1 to 4,294,967,295"), "{words}: {}", found[0].about);
         }
     }
 

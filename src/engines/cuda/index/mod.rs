@@ -15,6 +15,7 @@ mod sort;
 mod trace;
 
 pub use interface::tree_event;
+pub(super) use interface::{Pass, SORT_BITS, SORT_ITEMS, SORT_PASSES, SORT_THREADS};
 pub(super) use search::BvhSearch;
 
 use super::Cuda;

@@ -38,7 +38,7 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// A tile for so many points and queries, where each row needs `row_bytes` more, in at most half of the free memory.
+    /// A tile for so many points and queries, where each row needs `row_bytes` more; both take at most half of the free memory.
     ///
     /// # Errors
     /// Why the kernel is not there.
@@ -51,7 +51,7 @@ impl Matrix {
         let function = cuda.kernels.function(Unit::new(super::DISTANCES, 0, 0), &distances_entry(how))?;
         let free = cuda.context.mem_get_info().map_or(0, |(free, _)| free);
         let pitch = n.next_multiple_of(VECTOR);
-        let rows = (MOST_BYTES.min(free / 2) / (4 * pitch + row_bytes)).clamp(1, q.clamp(1, MOST_BLOCKS));
+        let rows = (MOST_BYTES / (4 * pitch)).min(free / 2 / (4 * pitch + row_bytes)).clamp(1, q.clamp(1, MOST_BLOCKS));
         Ok(Self { kernel, function, pitch, rows, distances: None })
     }
 

@@ -7,13 +7,17 @@
 //! | `bits.rs` | the launches of `bits` |
 //! | `interface.rs` | constants and structs shared by host and kernels |
 //! | `matrix.rs` | the tile, and the launches that fill it |
+//! | `multi_pass.rs` | the launches of `radix-select` and `sample-select` |
 //! | `search.rs` | a search: tile after tile |
+//! | `sort.rs` | the launches of `sort` |
 //! | `warp_select.rs` | the launches of `warp-select` and `block-select` |
 
 mod bits;
 mod interface;
 mod matrix;
+mod multi_pass;
 mod search;
+mod sort;
 mod warp_select;
 
 use std::sync::Arc;
@@ -22,6 +26,8 @@ use cudarc::driver::{CudaStream, DriverError};
 
 pub use bits::load_bits;
 use interface::Selection;
+pub use multi_pass::{load_radix_select, load_sample_select};
+pub use sort::load_sort;
 pub use warp_select::{load_block_select, load_warp_select};
 
 use super::Cuda;
@@ -57,6 +63,19 @@ pub trait DeviceSelector {
     /// # Errors
     /// The driver's.
     fn launch(&mut self, stream: &Arc<CudaStream>, selection: Selection, build: Build) -> Result<(), DriverError>;
+
+    /// Whether something of each tile is left to [`DeviceSelector::finish`].
+    fn leaves_out(&self) -> bool {
+        false
+    }
+
+    /// Queues what is not timed of a tile that was launched.
+    ///
+    /// # Errors
+    /// The driver's.
+    fn finish(&mut self, _stream: &Arc<CudaStream>, _selection: Selection) -> Result<(), DriverError> {
+        Ok(())
+    }
 }
 
 /// A selector as an engine.

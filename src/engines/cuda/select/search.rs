@@ -60,12 +60,16 @@ impl<'a> SelectSearch<'a> {
             self.counts = None;
             self.counts = Some(stream.alloc_zeros(COUNTS as usize * queries.len())?);
         }
-        let mut selection_ms = 0.0;
-        if !self.selection_only {
+        // Where something is left out, each tile is timed by itself.
+        let (mut ms, in_tiles) = (0.0, self.selection_only || self.selector.leaves_out());
+        if !in_tiles {
             self.memory.timer.start(stream)?;
         }
         for first in queries.clone().step_by(self.matrix.rows) {
             let count = self.matrix.rows.min(queries.end - first);
+            if in_tiles && !self.selection_only {
+                self.memory.timer.start(stream)?;
+            }
             let distances = self.matrix.fill(stream, &self.memory, first, count)?;
             let counted = ((first - queries.start) * 4 * COUNTS as usize) as u64;
             let memory = &mut self.memory;
@@ -85,11 +89,12 @@ impl<'a> SelectSearch<'a> {
                 self.memory.timer.start(stream)?;
             }
             self.selector.launch(stream, selection, build)?;
-            if self.selection_only {
-                selection_ms += self.memory.timer.stop(stream)?;
+            if in_tiles {
+                ms += self.memory.timer.stop(stream)?;
             }
+            self.selector.finish(stream, selection)?;
         }
-        if self.selection_only { Ok(selection_ms) } else { self.memory.timer.stop(stream) }
+        if in_tiles { Ok(ms) } else { self.memory.timer.stop(stream) }
     }
 }
 

@@ -1,0 +1,21 @@
+// Entry points: select_radix_<build> and select_sample_<build>. WARPSCOPE_BUILDS is a sum of 1 (timed) and 2 (counted).
+#include "select/radix_select.cuh"
+#include "select/sample_select.cuh"
+
+namespace warpscope::select {
+
+#define WARPSCOPE_ENTRY(NAME, BLOCKS, ...)                                                                             \
+    extern "C" __global__ void __launch_bounds__(PASS_THREADS, BLOCKS) NAME(const __grid_constant__ MultiPass passes) { \
+        select_row<__VA_ARGS__>(passes);                                                                               \
+    }
+
+#if WARPSCOPE_BUILDS & 1
+WARPSCOPE_ENTRY(WARPSCOPE_RADIX_SELECT_ENTRY(timed), 2, Digits, UncountedPasses)
+WARPSCOPE_ENTRY(WARPSCOPE_SAMPLE_SELECT_ENTRY(timed), 2, Splitters, UncountedPasses)
+#endif
+#if WARPSCOPE_BUILDS & 2
+WARPSCOPE_ENTRY(WARPSCOPE_RADIX_SELECT_ENTRY(counted), 1, Digits, PassTally)
+WARPSCOPE_ENTRY(WARPSCOPE_SAMPLE_SELECT_ENTRY(counted), 1, Splitters, PassTally)
+#endif
+
+}  // namespace warpscope::select

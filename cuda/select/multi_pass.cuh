@@ -1,0 +1,231 @@
+// Selection in several passes over a row (Hanák 2023, §3.7, §4.3): a pass divides the distances among which the k-th is into buckets, counts
+// them, and goes on with the bucket of the k-th; then all below it and as many equal ones as are left are taken. Twin of
+// src/engines/select/multi_pass.rs.
+//
+// What divides is a template argument: digits (radix_select.cuh) or splitters from a sample (sample_select.cuh). Distances are compared by
+// their bits, so that a bucket is a range of whole numbers, and equal ones are a range of one.
+//
+// Scope: a block a row, PASS_THREADS threads.
+#pragma once
+
+#include "block/bitonic.cuh"
+#include "block/radix_tile.cuh"
+#include "key.cuh"
+#include "select/in_order.cuh"
+#include "select/interface.cuh"
+#include "warp/lanes.cuh"
+
+namespace warpscope::select {
+
+// The buckets' counts: as many copies of them as there is room for, at most one a lane, so that lanes with the same bucket do not wait.
+constexpr unsigned COUNTERS = 8192;
+
+// Above the bits of all distances, the infinite ones included.
+constexpr unsigned END = 0x80000000u;
+
+using FewNetwork = block::Bitonic<FEW / PASS_THREADS, PASS_THREADS>;
+
+// A range of bits, in which the k-th distance is.
+struct Range {
+    unsigned low;
+    unsigned high;  // the first beyond it
+    unsigned rank;  // of the k-th among those in it, from 1
+    unsigned size;  // distances in it
+
+    // Whether another pass is needed: not if all in it are taken or all are equal, or so few that they are sorted.
+    __device__ __forceinline__ bool is_open() const { return rank < size && high - low > 1 && size > FEW; }
+    __device__ __forceinline__ bool holds(unsigned bits) const { return bits - low < high - low; }
+};
+
+// What is taken: all whose bits are less, and the first so many of those that equal it.
+struct Limit {
+    unsigned bits;
+    unsigned equal;
+};
+
+struct Bucket {
+    unsigned number;
+    unsigned below;  // distances in the buckets before it
+    unsigned size;
+};
+
+struct PassMemory {
+    union {
+        unsigned counters[COUNTERS];
+        Key keys[FEW];
+    };
+    unsigned tree[MOST_BUCKETS];
+    OrderMemory order;
+    unsigned sums[PASS_WARPS];
+    Bucket found;
+};
+
+struct UncountedPasses {
+    __device__ __forceinline__ void pass() {}
+    __device__ __forceinline__ void read(unsigned) {}
+    __device__ __forceinline__ void write(unsigned) {}
+    __device__ __forceinline__ void put(unsigned*, unsigned) const {}
+};
+
+struct PassTally {
+    unsigned passes = 0;
+    unsigned long long reads = 0, writes = 0;
+
+    __device__ __forceinline__ void pass() { passes += 1; }
+    __device__ __forceinline__ void read(unsigned distances) { reads += distances; }
+    __device__ __forceinline__ void write(unsigned distances) { writes += distances; }
+    // The largest number that there is stands for all beyond.
+    __device__ __forceinline__ void put(unsigned* counts, unsigned bucket) const {
+        if (threadIdx.x == 0) {
+            counts[0] = passes;
+            counts[1] = bucket;
+            counts[2] = static_cast<unsigned>(min(reads, 0xffffffffull));
+            counts[3] = static_cast<unsigned>(min(writes, 0xffffffffull));
+        }
+    }
+};
+
+// Counts the distances of a range by the buckets of `partition`.
+template <class Partition>
+__device__ __forceinline__ void count_buckets(PassMemory& memory, const Source& source, const Range& range, const Partition& partition) {
+    unsigned buckets = partition.buckets(), copies = min(COUNTERS / buckets, WARP);
+    for (unsigned i = threadIdx.x; i < buckets * copies; i += PASS_THREADS) {
+        memory.counters[i] = 0;
+    }
+    __syncthreads();
+    unsigned copy = warp::lane_id() % copies;
+    in_tiles(source, [&](const unsigned (&bits)[PASS_ITEMS], unsigned, unsigned) {
+        unsigned of[PASS_ITEMS];
+        partition.bucket_of(bits, of);
+#pragma unroll
+        for (unsigned item = 0; item < PASS_ITEMS; ++item) {
+            if (range.holds(bits[item])) {
+                atomicAdd(&memory.counters[of[item] * copies + copy], 1);
+            }
+        }
+    });
+    __syncthreads();
+}
+
+// The bucket that holds the distance of a rank.
+__device__ __forceinline__ Bucket find_bucket(PassMemory& memory, unsigned buckets, unsigned rank) {
+    unsigned copies = min(COUNTERS / buckets, WARP), each = max(buckets / PASS_THREADS, 1);
+    unsigned first = threadIdx.x * each, last = min(first + each, max(buckets, first));
+    auto size_of = [&](unsigned bucket) {
+        unsigned sum = 0;
+        for (unsigned copy = 0; copy < copies; ++copy) {
+            // Neighbouring threads begin at different copies, which are in different banks.
+            sum += memory.counters[bucket * copies + (copy + threadIdx.x) % copies];
+        }
+        return sum;
+    };
+    unsigned own = 0;
+    for (unsigned bucket = first; bucket < last; ++bucket) {
+        own += size_of(bucket);
+    }
+    unsigned below = block::exclusive_sum(own, memory.sums);
+    if (below < rank && rank - below <= own) {
+        for (unsigned bucket = first; bucket < last; ++bucket) {
+            unsigned size = size_of(bucket);
+            if (rank - below <= size) {
+                memory.found = {bucket, below, size};
+                break;
+            }
+            below += size;
+        }
+    }
+    __syncthreads();
+    return memory.found;
+}
+
+// The k-th distance, by sorting its range.
+__device__ __forceinline__ Limit sort_few(PassMemory& memory, const Source& source, const Range& range) {
+    unsigned first = threadIdx.x * 2;
+    memory.keys[first] = memory.keys[first + 1] = PADDING;
+    __syncthreads();
+    auto is_in = [&](unsigned bits) -> unsigned { return range.holds(bits) ? SECOND : NEITHER; };
+    in_order(memory.order, source, is_in, [&](unsigned bits, unsigned, unsigned, unsigned at) { memory.keys[at] = static_cast<Key>(bits) << 32 | at; });
+    Key keys[2] = {memory.keys[first], memory.keys[first + 1]};
+    __syncthreads();
+    FewNetwork network{memory.keys};
+    // As many threads as hold them: a power of two.
+    network.sort(keys, 1u << (32 - __clz((range.size - 1) / 2)));
+    if (first == (range.rank - 1) / 2 * 2) {
+        memory.found.number = static_cast<unsigned>(choose((range.rank - 1) % 2 == 0, keys[0], keys[1]) >> 32);
+    }
+    __syncthreads();
+    unsigned limit = memory.found.number;
+    unsigned less = __syncthreads_count(static_cast<unsigned>(keys[0] >> 32) < limit);
+    less += __syncthreads_count(static_cast<unsigned>(keys[1] >> 32) < limit);
+    return {limit, range.rank - less};
+}
+
+// Multiples of four, up from a number of distances.
+__device__ __forceinline__ size_t fours(unsigned count) { return (static_cast<size_t>(count) + 3) / 4 * 4; }
+
+template <class Partition, class Counts>
+__device__ __forceinline__ void select_row(const MultiPass& passes) {
+    __shared__ PassMemory memory;
+    const Selection& of = passes.of;
+    unsigned query = blockIdx.x, wanted = min(of.n, of.k);
+    const Source row = {of.distances + query * of.pitch, nullptr, of.n};
+    size_t answer = static_cast<size_t>(of.first_query + query) * of.k;
+    bool moves_positions = passes.stages == 1;
+    Counts counts;
+    Source source = row;
+    Range range = {0, END, wanted, of.n};
+    unsigned narrowed = 0, found = 0;
+    for (unsigned pass = 0; range.is_open(); ++pass) {
+        counts.pass();
+        counts.read(source.length + Partition::sampled());
+        Partition partition(memory, source, range, passes.bits, pass);
+        count_buckets(memory, source, range, partition);
+        Bucket bucket = find_bucket(memory, partition.buckets(), range.rank);
+        range = partition.range_of(bucket.number, range);
+        range.rank -= bucket.below;
+        range.size = bucket.size;
+        if (!range.is_open() || range.size > source.length / 2) {
+            continue;
+        }
+        // It goes on with those in the range. There are half as many at most, so two places, the second half as large, take turns.
+        size_t half = fours(of.n / 2), quarter = fours(of.n / 4);
+        unsigned* words = passes.auxiliary + query * passes.auxiliary_words;
+        float* to = reinterpret_cast<float*>(words + (narrowed % 2 == 0 ? 0 : half));
+        unsigned* to_positions = words + half + quarter + (narrowed % 2 == 0 ? 0 : half);
+        auto class_of = [&](unsigned bits) -> unsigned { return range.holds(bits) ? SECOND : moves_positions && bits < range.low ? FIRST : NEITHER; };
+        Taken taken = in_order(memory.order, source, class_of, [&](unsigned bits, unsigned at, unsigned below, unsigned in) {
+            bool is_in = range.holds(bits);
+            (is_in ? to + in : of.squared_distances + answer + found + below)[0] = __uint_as_float(bits);
+            if (moves_positions) {
+                (is_in ? to_positions + in : of.indices + answer + found + below)[0] = source.positions == nullptr ? at : source.positions[at];
+            }
+        });
+        counts.read(source.length);
+        counts.write(taken.first + taken.second);
+        found += taken.first;
+        source = {to, moves_positions ? to_positions : nullptr, taken.second};
+        narrowed += 1;
+    }
+    Limit limit = {range.high, 0};
+    if (range.rank < range.size) {
+        limit = {range.low, range.rank};
+        if (range.high - range.low > 1) {
+            limit = sort_few(memory, source, range);
+            counts.read(source.length);
+        }
+    }
+    Source last = moves_positions ? source : row;
+    auto class_of = [&](unsigned bits) -> unsigned { return bits < limit.bits ? FIRST : bits == limit.bits && limit.equal > 0 ? SECOND : NEITHER; };
+    in_order(memory.order, last, class_of, [&](unsigned bits, unsigned at, unsigned less, unsigned same) {
+        if (bits < limit.bits || same < limit.equal) {
+            size_t to = answer + found + less + min(same, limit.equal);
+            of.squared_distances[to] = __uint_as_float(bits);
+            of.indices[to] = last.positions == nullptr ? at : last.positions[at];
+        }
+    });
+    counts.read(last.length);
+    counts.write(wanted - found);
+    counts.put(of.counts + query * COUNTS, range.size);
+}
+
+}  // namespace warpscope::select

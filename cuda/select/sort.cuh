@@ -1,0 +1,168 @@
+// Sort: all distances of a row by a radix sort from the lowest digit to the highest, the baseline of every selection (Hanák 2023, §3.4.3).
+// Twin of src/engines/select/sort.rs. What the multi-pass selectors have found is sorted so too.
+//
+// Scope: a block a row, ROW_THREADS threads, one a digit. It counts the digits of all passes in one reading of the row. As it goes over its
+// row alone, tile after tile, it knows where the keys of each digit go next: nothing is published, and no other block is waited for.
+// Distances alone are sorted by: each pass keeps the order of equal digits, so equal distances stay in the order in which they came.
+//
+// One row after the other is sorted by the index's radix sort, on all multiprocessors (index/radix_sort.cuh).
+#pragma once
+
+#include "block/radix_tile.cuh"
+#include "key.cuh"
+#include "select/interface.cuh"
+
+namespace warpscope::select {
+
+// Keys of a tile that a thread has: more take registers for which fewer blocks would share a multiprocessor.
+constexpr unsigned ROW_ITEMS = 10;
+using RowTile = block::RadixTile<ROW_BITS, ROW_ITEMS>;
+constexpr unsigned ROW_DIGITS = RowTile::DIGITS;
+static_assert(ROW_DIGITS == ROW_THREADS, "a thread has a digit");
+
+// Digits are counted so many times over, by different lanes: the upper bits of distances are the same ones again and again.
+constexpr unsigned TALLIES = 8;
+
+struct SortMemory {
+    union {
+        unsigned tallies[ROW_PASSES][ROW_DIGITS][TALLIES];
+        RowTile tile;
+    };
+    unsigned counts[ROW_PASSES][ROW_DIGITS];
+};
+
+// Keys in device memory: the bits of distances, and positions beside them.
+struct Keys {
+    unsigned* distances;
+    unsigned* positions;
+};
+
+// Counts the digits of all passes: a pass changes the order of keys, not their digits.
+__device__ __forceinline__ void tally(SortMemory& memory, const unsigned* distances, unsigned count) {
+    for (unsigned i = 0; i < ROW_PASSES * TALLIES; ++i) {
+        (&memory.tallies[0][0][0])[i * ROW_THREADS + threadIdx.x] = 0;
+    }
+    __syncthreads();
+    unsigned rest = count;
+    for (const unsigned* begin = distances; rest > 0; begin += min(rest, RowTile::KEYS), rest -= min(rest, RowTile::KEYS)) {
+#pragma unroll
+        for (unsigned item = 0; item < ROW_ITEMS; ++item) {
+            unsigned at = item * ROW_THREADS + threadIdx.x;
+            if (at < rest) {
+                unsigned key = begin[at];
+#pragma unroll
+                for (unsigned pass = 0; pass < ROW_PASSES; ++pass) {
+                    atomicAdd(&memory.tallies[pass][RowTile::digit_of(key, pass * ROW_BITS)][threadIdx.x % TALLIES], 1);
+                }
+            }
+        }
+    }
+    __syncthreads();
+    for (unsigned pass = 0; pass < ROW_PASSES; ++pass) {
+        unsigned sum = 0;
+#pragma unroll
+        for (unsigned i = 0; i < TALLIES; ++i) {
+            // Neighbouring threads begin at different ones, which are in different banks.
+            sum += memory.tallies[pass][threadIdx.x][(threadIdx.x + i) % TALLIES];
+        }
+        memory.counts[pass][threadIdx.x] = sum;
+    }
+    __syncthreads();
+}
+
+// Writes each key behind those of lower digits, and of its own that come before; those that come to a place from `kept` on are left out. Keys
+// without positions are in the order of positions.
+__device__ __forceinline__ void sort_pass(SortMemory& memory, Keys from, Keys to, unsigned count, unsigned kept, unsigned pass) {
+    RowTile& tile = memory.tile;
+    unsigned shift = pass * ROW_BITS;
+    // Where the next key of this thread's digit goes.
+    unsigned place = block::exclusive_sum(memory.counts[pass][threadIdx.x], tile.sums);
+    unsigned first = 0;
+    for (unsigned rest = count; rest > 0; first += RowTile::KEYS) {
+        unsigned in_this = min(rest, RowTile::KEYS);
+        RowTile::Items items;
+        RowTile::read(items, from.distances, from.positions, first, in_this);
+        unsigned own = tile.rank(items, in_this, shift);
+        unsigned in_tile = block::exclusive_sum(own, tile.sums);
+        tile.write(items, in_this, shift, in_tile, place, [&](unsigned at, unsigned key, unsigned number) {
+            if (at < kept) {
+                to.distances[at] = key;
+                to.positions[at] = number;
+            }
+        });
+        place += own;
+        rest -= in_this;
+        // The next tile is put in order where this one is read; and all that is written is seen by all.
+        __syncthreads();
+    }
+}
+
+// Sorts `count` keys, of which `kept` are written. `keys(pass)` is where a pass has them from, and where the one before put them: of 2 and of 4
+// it may be the same as of 0.
+template <class At>
+__device__ __forceinline__ void sort_row(unsigned count, unsigned kept, At keys) {
+    __shared__ SortMemory memory;
+    tally(memory, keys(0).distances, count);
+#pragma unroll 1
+    for (unsigned pass = 0; pass < ROW_PASSES; ++pass) {
+        sort_pass(memory, keys(pass), keys(pass + 1), count, pass + 1 < ROW_PASSES ? count : kept, pass);
+    }
+}
+
+// Where a row has fewer distances than neighbours are asked for.
+__device__ __forceinline__ void pad(const Keys& answer, unsigned count, unsigned k) {
+    for (size_t at = static_cast<size_t>(count) + threadIdx.x; at < k; at += ROW_THREADS) {
+        answer.distances[at] = static_cast<unsigned>(PADDING >> 32);
+        answer.positions[at] = index_of(PADDING);
+    }
+}
+
+__device__ __forceinline__ Keys answer_of(const Selection& selection, unsigned query) {
+    size_t at = static_cast<size_t>(selection.first_query + query) * selection.k;
+    return {reinterpret_cast<unsigned*>(selection.squared_distances) + at, selection.indices + at};
+}
+
+// What is counted: it does not depend on the distances. The largest number that there is stands for all beyond.
+__device__ __forceinline__ void counts_of(unsigned* counts, unsigned n, unsigned kept) {
+    unsigned long long read = static_cast<unsigned long long>(n) * (1 + ROW_PASSES);
+    unsigned long long written = static_cast<unsigned long long>(n) * (ROW_PASSES - 1) + kept;
+    counts[0] = ROW_PASSES;
+    counts[1] = static_cast<unsigned>(min(read, 0xffffffffull));
+    counts[2] = static_cast<unsigned>(min(written, 0xffffffffull));
+}
+
+// A row of the matrix. The auxiliary words of a row are four times as many as its distances.
+template <bool IS_COUNTED>
+__device__ __forceinline__ void sort_distances(const MultiPass& passes) {
+    const Selection& of = passes.of;
+    unsigned query = blockIdx.x, kept = min(of.n, of.k);
+    sort_row(of.n, kept, [&](unsigned pass) -> Keys {
+        if (pass == 0) {
+            // It is only read.
+            return {const_cast<unsigned*>(reinterpret_cast<const unsigned*>(of.distances + query * of.pitch)), nullptr};
+        }
+        if (pass == ROW_PASSES) {
+            return answer_of(of, query);
+        }
+        size_t quarter = passes.auxiliary_words / 4;
+        unsigned* words = passes.auxiliary + query * passes.auxiliary_words + (pass % 2 == 0 ? 2 * quarter : 0);
+        return {words, words + quarter};
+    });
+    pad(answer_of(of, query), kept, of.k);
+    if (IS_COUNTED && threadIdx.x == 0) {
+        counts_of(of.counts + query * COUNTS, of.n, kept);
+    }
+}
+
+// What was found of a row, where it stands. The auxiliary words of a row are twice as many.
+__device__ __forceinline__ void sort_found(const MultiPass& passes) {
+    const Selection& of = passes.of;
+    unsigned query = blockIdx.x, kept = min(of.n, of.k);
+    sort_row(kept, kept, [&](unsigned pass) -> Keys {
+        unsigned* words = passes.auxiliary + query * passes.auxiliary_words;
+        return pass % 2 == 0 ? answer_of(of, query) : Keys{words, words + kept};
+    });
+    pad(answer_of(of, query), kept, of.k);
+}
+
+}  // namespace warpscope::select

@@ -79,10 +79,12 @@ fn panels(shows: Shows, view: &View<'_>, room: Area, gap: f32) -> Vec<(Panel, Ar
 fn of_search(main: Panel, columns: Vec<Area>, gap: f32, large: bool) -> Vec<(Panel, Area)> {
     let [left, right] = columns[..] else { return Vec::new() };
     let share = match main {
+        Panel::Lanes if large => 0.6,
         Panel::Lanes => 0.47,
+        _ if large => 0.7,
         _ => 0.6,
     };
-    let rows = split(right, &if large { [0.6_f32.max(share), 0.4_f32.min(1.0 - share)] } else { [share, 1.0 - share] }, gap, true);
+    let rows = split(right, &[share, 1.0 - share], gap, true);
     let below = split(rows[1], &[0.48, 0.52], gap, false);
     vec![(Panel::Cloud, left), (main, rows[0]), (Panel::Account, below[0]), (Panel::Code, below[1])]
 }

@@ -9,7 +9,8 @@ use crate::text::{count, ordinal, significant, thousands};
 pub fn describe_buckets(step: &Step, after: &State, buckets: &Buckets) -> Option<String> {
     let shape = after.shape;
     let number = |number: u32| thousands(number.into());
-    let kth = ordinal(shape.k.into());
+    // There may be fewer points than neighbours that are asked for.
+    let kth = ordinal(shape.k.min(shape.n).into());
     let pass = buckets.passes.len();
     Some(match step {
         Step::Digits { bits } => format!(
@@ -61,9 +62,9 @@ pub fn describe_buckets(step: &Step, after: &State, buckets: &Buckets) -> Option
             format!("Number {} of {} lies in bucket {digit}: {nearer}{farther}. {then}", number(found.rank), number(found.of))
         }
         Step::Narrowed => format!(
-            "The {} in the bucket are written side by side, so that the next pass reads them alone, not all {} again.",
+            "The {} in the bucket {} at most half of what the pass read: written side by side, so that the next pass reads nothing else.",
             count(buckets.left.into(), "point", "points"),
-            number(buckets.passes.last().map_or(0, |found| found.of))
+            if buckets.left == 1 { "is" } else { "are" }
         ),
         Step::Gathered { keys } => format!(
             "All {} are looked at once more: the {} that lie before the last bucket, and {} of it, are kept with their positions.",

@@ -52,7 +52,6 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let (lanes_share, warp_share) = (share(queues.length()), share(shape.registers));
     let one = ((rest - more) / (3.0 + of_one + lanes_share + warp_share)).clamp(1.0, text * 2.2);
     let all = (2.0 + of_one) * one + more;
-    let took = queues.took.unwrap_or(0);
     let mut table = Table { scene: &mut scene, view, grid: columns(room, one, 1), names: label(room, one), one, all };
     table.lanes(vote.as_ref(), None);
     table.distances(vote.as_ref(), &numbers);
@@ -80,7 +79,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     names_of_rows(&mut scene, &warp, label(room, warp.area.height), text, |row| (row * shape.width).to_string());
 
     keys(&mut scene, view, queues, &lanes, &warp);
-    marks(&mut scene, view, queues, &lanes, &warp, took, step);
+    marks(&mut scene, view, queues, &lanes, &warp, step);
     if let Some(Step::Exchanged { taken }) = step {
         // From column to mirrored column, in the room between.
         let columns: BTreeSet<u32> = taken.iter().map(|element| across(shape.width, element).0).collect();
@@ -112,9 +111,10 @@ fn is_last_merge(view: &View<'_>) -> bool {
 
 fn heading(view: &View<'_>) -> String {
     let (state, kth) = (view.cursor.state(), ordinal(view.cursor.state().shape.k.into()));
-    let bound = match state.last() {
-        _ if state.max_distance.is_infinite() => format!("the {kth} is not known yet"),
-        _ => format!("the {kth} is at {}", digits(state.max_distance, 3)),
+    let bound = if state.max_distance.is_infinite() {
+        format!("the {kth} is not known yet")
+    } else {
+        format!("the {kth} is at {}", digits(state.max_distance, 3))
     };
     match state.group {
         Some(base) if !is_last_merge(view) => {
@@ -184,12 +184,11 @@ fn keys(scene: &mut Scene, view: &View<'_>, queues: &Queues, lanes: &Grid, warp:
 }
 
 /// What the last step did.
-fn marks(scene: &mut Scene, view: &View<'_>, queues: &Queues, lanes: &Grid, warp: &Grid, took: u32, step: Option<&Step>) {
+fn marks(scene: &mut Scene, view: &View<'_>, queues: &Queues, lanes: &Grid, warp: &Grid, step: Option<&Step>) {
     let state = view.cursor.state();
     let shape = state.shape;
     match step {
         Some(Step::Inserted { placed }) => {
-            debug_assert_eq!(took.count_ones() as usize, placed.len());
             for Placed { lane, slot, .. } in placed {
                 lanes.mark(scene, *lane, *slot, Ink::Candidate);
             }

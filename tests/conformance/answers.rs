@@ -5,10 +5,12 @@ use std::cell::RefCell;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use warpscope::cloud::Order;
-use warpscope::knn::{Answer, Build, Metric, Parameters, Problem};
+use warpscope::knn::reference::judge;
+use warpscope::knn::{Answer, Build, DeviceId, DeviceKind, Metric, Parameters, Problem};
+use warpscope::progress::Silent;
 
 use crate::common::{Case, Shape, answer, build_problem};
-use crate::subject::{Bench, Subject, check_profile, on_gpu, same_counts, same_neighbors};
+use crate::subject::{Bench, Subject, check_declared, check_profile, on_gpu, same_counts, same_neighbors};
 
 /// k and d of the edges: of warps, of registers a lane, of staged batches. What an engine does not take it must refuse.
 const K: [usize; 13] = [1, 31, 32, 33, 64, 100, 128, 200, 256, 500, 512, 1000, 1024];
@@ -29,6 +31,31 @@ pub fn every_k_and_d(subjects: &[Subject]) {
     let d: Vec<usize> = D.into_iter().chain(limits.flat_map(|limits| reached(limits.d, 300))).collect();
     let (k, d) = (&k, &d);
     check(subjects, n.into_iter().flat_map(|n| k.iter().flat_map(move |&k| d.iter().map(move |&dims| Case { n, k, dims, ..Case::default() }))));
+}
+
+/// More neighbours than the reference finds, up to more than there are points: the oracle accepts them, and the engines that take so many agree,
+/// in their counts with their twins.
+pub fn k_up_to_n(subjects: &[Subject]) {
+    let n = if on_gpu(subjects) { 30_011 } else { 5003 };
+    let shapes = [Shape::Uniform { exponent: 0 }, Shape::Grid { side: 9 }, Shape::Duplicates { places: 1 }, Shape::Descending];
+    for (shape, dims) in shapes.into_iter().zip([2, 3, 2, 16]) {
+        for k in [1025, 2048, 2049, n / 3, n - 1, n, n + 7] {
+            let case = Case { shape, n, dims, k, query_rows: Some(vec![0, 7, n as u32 - 1]), ..Case::default() };
+            let problem = build_problem(&case).unwrap();
+            let mut first = None;
+            for subject in subjects.iter().filter(|subject| subject.engine.check(&problem, &Parameters::NONE).is_ok()) {
+                let what = format!("{subject}: {case:?}");
+                let found = answer(subject.open().as_mut(), &problem);
+                judge(&problem, &found.neighbors, &Silent).unwrap_or_else(|mismatch| panic!("{what}: {mismatch}"));
+                check_declared(subject.engine, &problem, &found, &what);
+                if subject.device != DeviceId::Cpu && subject.engine.runs_on.contains(&DeviceKind::Cpu) {
+                    let twin = answer(subject.engine.open_on(DeviceId::Cpu).expect("it runs there").as_mut(), &problem);
+                    same_counts(&found, &twin, &what);
+                }
+                same_neighbors(&found.neighbors, first.get_or_insert_with(|| found.neighbors.clone()), &what);
+            }
+        }
+    }
 }
 
 /// n below, at and above k; one point; batches, blocks and windows that are not full.

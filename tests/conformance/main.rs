@@ -32,6 +32,7 @@ macro_rules! conformance {
 
 conformance! {
     crate::answers::every_k_and_d as every_k_and_d,
+    crate::answers::k_up_to_n as k_up_to_n,
     crate::answers::few_points as few_points,
     crate::answers::many_dimensions as many_dimensions,
     crate::answers::partial_samples as partial_samples,

@@ -79,9 +79,9 @@ impl Partition for Splitters {
             // From 1, in ascending order.
             let number = (2 * (node + 1 - (1 << level)) + 1) << (depth - 1 - level);
             if by_sample {
-                sample[number as usize * sample.len() >> depth]
+                sample[(number as usize * sample.len()) >> depth]
             } else {
-                range.low + (u64::from(range.high - range.low) * u64::from(number) >> depth) as u32
+                range.low + ((u64::from(range.high - range.low) * u64::from(number)) >> depth) as u32
             }
         };
         Self { tree: (0..(1 << depth) - 1).map(splitter_at).collect(), depth }

@@ -90,6 +90,7 @@ fn counts_of(n: usize, k: usize) -> Counts {
     [SORT_PASSES as u32, read, written, 0, 0, 0, 0, 0]
 }
 
+/// No namesake: of the tile there.
 fn digit_of(key: Key, pass: usize) -> usize {
     (distance_of(key).to_bits() >> (pass as u32 * SORT_BITS)) as usize & (DIGITS - 1)
 }

@@ -148,7 +148,7 @@ fn crates_stay_at_home() {
 }
 
 /// Names of engines that stand outside their folders, with the reason.
-const NAMES_ALLOWED: [(&str, &str, &str); 12] = [
+const NAMES_ALLOWED: [(&str, &str, &str); 14] = [
     ("run/presets/step.rs", "\"step:", "a preset names the methods that its figure compares"),
     ("run/presets/step.rs", "\"cuda:", "as above"),
     ("engines/cuda/index/mod.rs", "index::BVH", "the engine's part on a GPU"),
@@ -159,6 +159,8 @@ const NAMES_ALLOWED: [(&str, &str, &str); 12] = [
     ("lesson/step.rs", "\"step\"", "as above, in files"),
     ("knn/warp.rs", "\"sort\"", "a phase of a search"),
     ("lesson/lessons.rs", "\"sort\"", "a lesson"),
+    ("lesson/lessons.rs", "\"warp-select\"", "a lesson, of that engine"),
+    ("lesson/lessons.rs", "\"radix-select\"", "as above"),
     ("engines/lockstep/mod.rs", "\"cuda\"", "a twin declares whose algorithm it runs"),
     ("lesson/recording.rs", "lockstep::LOCKSTEP", "lessons are recorded by the twin, and say so in their files"),
 ];

@@ -268,7 +268,7 @@ fn every_question_can_be_answered_by_mouse_and_by_keyboard() {
 #[test]
 fn a_wrong_answer_is_told_what_is_right_and_why() {
     let mut window = on_lesson(1);
-    press(&mut window, "Predict");
+    key(&mut window, Key::P);
     let right = quiz(&window).question().1.answer.text(8);
     key(&mut window, Key::Enter);
     assert!(quiz(&window).is_asking(), "nothing was said");
@@ -285,7 +285,11 @@ fn a_wrong_answer_is_told_what_is_right_and_why() {
 #[test]
 fn a_known_mistake_is_named() {
     let mut window = on_lesson(10);
-    press(&mut window, "Predict");
+    key(&mut window, Key::P);
+    // In the first pass there is nothing to mistake.
+    while quiz(&window).question().1.slips.is_empty() {
+        press(&mut window, "Skip");
+    }
     let question = quiz(&window).question().1.clone();
     let Some((slip, Reply::Number(wrong))) = question.slips.first().map(|slip| (slip, slip.reply)) else {
         panic!("{question:?} has no known mistake")

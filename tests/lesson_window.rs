@@ -23,7 +23,7 @@ use warpscope::knn::Metric;
 use warpscope::lesson::Level;
 use warpscope::lesson::lessons::LESSONS;
 use warpscope::lesson::picture::Target;
-use warpscope::lesson::questions::{Answer, Ask};
+use warpscope::lesson::questions::{Answer, Ask, Reply};
 
 fn player(window: &Window) -> &Player {
     window.state().session().lesson.player.as_ref().expect("a lesson that is recorded")
@@ -223,7 +223,9 @@ fn answer(window: &mut Window, by_mouse: bool) {
             }
         }
         Answer::Number { right, .. } if by_mouse && question.ask == Ask::Slot => click(window, Target::Slot(right)),
-        Answer::Number { right, .. } if by_mouse && matches!(question.ask, Ask::Partner | Ask::Child) => click(window, Target::Lane(right)),
+        Answer::Number { right, .. } if by_mouse && matches!(question.ask, Ask::Partner | Ask::Child | Ask::Bucket) => {
+            click(window, Target::Lane(right))
+        }
         Answer::Number { right, .. } => {
             for digit in right.to_string().chars() {
                 key(window, Key::from_name(&digit.to_string()).expect("a digit"));
@@ -237,7 +239,7 @@ fn answer(window: &mut Window, by_mouse: bool) {
 
 #[test]
 fn every_question_can_be_answered_by_mouse_and_by_keyboard() {
-    for number in [1, 3, 4, 6, 8] {
+    for number in [1, 3, 4, 6, 8, 9, 10] {
         for by_mouse in [true, false] {
             let mut window = on_lesson(number);
             key(&mut window, Key::P);
@@ -266,7 +268,7 @@ fn every_question_can_be_answered_by_mouse_and_by_keyboard() {
 #[test]
 fn a_wrong_answer_is_told_what_is_right_and_why() {
     let mut window = on_lesson(1);
-    press(&mut window, "Predict");
+    key(&mut window, Key::P);
     let right = quiz(&window).question().1.answer.text(8);
     key(&mut window, Key::Enter);
     assert!(quiz(&window).is_asking(), "nothing was said");
@@ -278,6 +280,26 @@ fn a_wrong_answer_is_told_what_is_right_and_why() {
     assert_eq!((score.right, score.asked), (0, 1));
     let said = warpscope::lesson::describe::describe(&player(&window).cursor().step().expect("a step"), player(&window).cursor().state());
     assert!(window.query_all_by_label(&said).count() > 0, "{said}");
+}
+
+#[test]
+fn a_known_mistake_is_named() {
+    let mut window = on_lesson(10);
+    key(&mut window, Key::P);
+    // In the first pass there is nothing to mistake.
+    while quiz(&window).question().1.slips.is_empty() {
+        press(&mut window, "Skip");
+    }
+    let question = quiz(&window).question().1.clone();
+    let Some((slip, Reply::Number(wrong))) = question.slips.first().map(|slip| (slip, slip.reply)) else {
+        panic!("{question:?} has no known mistake")
+    };
+    for digit in wrong.to_string().chars() {
+        key(&mut window, Key::from_name(&digit.to_string()).expect("a digit"));
+    }
+    key(&mut window, Key::Enter);
+    assert!(matches!(quiz(&window).phase(), Phase::Answered { right: false, .. }));
+    window.get_by_label(&slip.says);
 }
 
 #[test]

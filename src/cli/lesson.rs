@@ -129,6 +129,7 @@ impl LessonArgs {
         if registry::find(self.engine).is_none_or(|engine| !engine.runs_on.contains(&DeviceKind::Gpu)) {
             return Ok(None);
         }
+        lesson.check_gpu()?;
         Shape::check_gpu(self.width.unwrap_or(lesson.width))?;
         Ok(Some(Cuda::open()?))
     }
@@ -186,7 +187,8 @@ fn summary(lesson: &Lesson, takes: &[Take], written: &[String]) -> String {
     }
     for take in takes {
         let recording = &take.recording;
-        let (steps, merges) = (text::count(recording.len() as u64, "step", "steps"), text::count(recording.merges() as u64, "merge", "merges"));
+        let [one, many] = recording.round();
+        let (steps, merges) = (text::count(recording.len() as u64, "step", "steps"), text::count(recording.merges() as u64, one, many));
         rows.push(vec![
             take.arrangement.name().to_owned(),
             format!("{steps}, {merges} of {}", text::count(recording.shape().n.into(), "point", "points")),

@@ -1,5 +1,7 @@
 //! One sentence per step: what just happened, with its numbers.
 
+use super::describe_buckets::describe_buckets;
+use super::describe_queues::describe_queues;
 use super::describe_tree::describe_tree;
 use super::state::State;
 use super::step::{Pass, Step};
@@ -13,7 +15,11 @@ pub fn describe(step: &Step, after: &State) -> String {
     let (capacity, width) = (shape.capacity(), shape.width);
     let all = thousands(capacity.into());
     let bound = bound(after.max_distance);
-    if let Some(sentence) = after.descent.as_ref().and_then(|descent| describe_tree(step, after, descent)) {
+    let of_its_own = None
+        .or_else(|| describe_tree(step, after, after.descent.as_ref()?))
+        .or_else(|| describe_queues(step, after, after.queues.as_ref()?))
+        .or_else(|| describe_buckets(step, after, after.buckets.as_ref()?));
+    if let Some(sentence) = of_its_own {
         return sentence;
     }
     match step {
@@ -93,14 +99,8 @@ pub fn describe(step: &Step, after: &State) -> String {
             format!("{asked} {had} again, against {bound}: {answer}, ballot {}.", hex(*mask, width))
         }
         Step::Finished => finished(after),
-        // Those of a tree are told above.
-        Step::OwnLeaf { .. }
-        | Step::Node { .. }
-        | Step::Boxes { .. }
-        | Step::Child { .. }
-        | Step::LeftOut { .. }
-        | Step::Leaf { .. }
-        | Step::Merged => "A step of a tree's search.".to_owned(),
+        // Those of other searches are told above.
+        _ => "A step of another search.".to_owned(),
     }
 }
 
@@ -227,7 +227,7 @@ pub(super) fn capital(words: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-fn range(what: &str, first: u32, last: u32) -> String {
+pub(super) fn range(what: &str, first: u32, last: u32) -> String {
     if first == last {
         format!("{what} {}", thousands(first.into()))
     } else {

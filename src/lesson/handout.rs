@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::account::account;
+use super::buckets::most_passes;
 use super::cursor::Cursor;
 use super::lessons::Take;
 use super::moments::Moments;
@@ -11,9 +12,11 @@ use super::picture::Film;
 use super::picture::scene::Ink;
 use super::picture::svg::{self, escaped, hex};
 use super::questions::{Ask, Question};
-use super::recording::Index;
+use super::questions_select::largest;
+use super::recording::{Beside, Chosen, Index, Queued};
 use super::step::Step;
-use crate::engines::lockstep::distance_of;
+use crate::engines::lockstep::{Key, distance_of};
+use crate::knn::theory;
 use crate::palette::{DARK, LIGHT, Palette};
 use crate::progress::Progress;
 use crate::text::{count, significant, thousands};
@@ -206,9 +209,53 @@ fn looked_at(index: &Index, n: u32, out: &mut (impl Write + ?Sized)) -> io::Resu
     writeln!(out, "</table>")
 }
 
+/// A table of counts beside others; `None` where there is nothing to count.
+fn compared(heads: &[&str], rows: &[(&str, Vec<Option<String>>)], out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let heads: String = heads.iter().map(|head| format!("<th class=\"n\">{head}</th>")).collect();
+    writeln!(out, "<table>\n<tr><th></th>{heads}</tr>")?;
+    for (what, numbers) in rows {
+        let numbers: String = numbers.iter().map(|number| format!("<td class=\"n\">{}</td>", number.as_deref().unwrap_or("\u{2013}"))).collect();
+        writeln!(out, "<tr><th>{what}</th>{numbers}</tr>")?;
+    }
+    writeln!(out, "</table>")
+}
+
+/// What warp select counts, beside a buffer for the same points.
+fn queued(queued: &Queued, take: &Take, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let (shape, buffer) = (take.recording.shape(), queued.buffer);
+    let (n, k, capacity) = (shape.n as usize, shape.k as usize, shape.capacity() as usize);
+    let number = |number: u32| Some(thousands(number.into()));
+    let each = |came: u32, merges: u32| Some(significant(f64::from(came) / f64::from(merges.max(1))));
+    let rows = [
+        ("keys taken", vec![number(queued.inserts), number(buffer.candidates), Some(significant(theory::expected_candidates(n, k, capacity)))]),
+        ("merges", vec![number(queued.merges), number(buffer.merges), Some(significant(theory::expected_merges(n, k, capacity)))]),
+        ("keys that came into the result", vec![number(queued.came), number(buffer.came), None]),
+        ("of these in a merge", vec![each(queued.came, queued.merges), each(buffer.came, buffer.merges), None]),
+    ];
+    compared(&["queues in lanes", &format!("a buffer of {capacity}"), "its theory, mean at most"], &rows, out)?;
+    writeln!(out, "<p>Both searched the same points in the same order. The theory is for points in random order.</p>")
+}
+
+/// What a selection by digits counts, beside a buffer and a sort.
+fn chosen(chosen: &Chosen, take: &Take, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let shape = take.recording.shape();
+    let passes = most_passes(shape.width.ilog2());
+    let number = |number: u32| Some(thousands(number.into()));
+    let rows = [
+        ("distances read", vec![number(chosen.reads), number(shape.n), Some(thousands(u64::from(shape.n) * u64::from(passes)))]),
+        ("passes over digits", vec![number(chosen.passes), None, number(passes)]),
+        ("merges", vec![None, number(chosen.buffer.merges), None]),
+        ("keys sorted", vec![number(shape.k.min(shape.n)), number(chosen.buffer.merges * shape.capacity()), number(shape.n)]),
+    ];
+    compared(&["radix selection", &format!("a buffer of {}", shape.capacity()), "a radix sort of all"], &rows, out)
+}
+
 fn accounts(film: &Film, take: &Take, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    if let Some(index) = take.recording.index() {
-        return looked_at(index, take.recording.shape().n, out);
+    match take.recording.held_against() {
+        Beside::Theory => {}
+        Beside::Tree(index) => return looked_at(index, take.recording.shape().n, out),
+        Beside::Queues(counts) => return queued(counts, take, out),
+        Beside::Digits(counts) => return chosen(counts, take, out),
     }
     let mut cursor = Cursor::new(take.recording.clone());
     cursor.seek(take.recording.len());
@@ -239,7 +286,7 @@ fn asked(film: &Film, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     if questions.is_empty() {
         return Ok(());
     }
-    let answer = |take: &Take, question: &Question| escaped(&question.answer.text(take.recording.shape().width));
+    let answer = |take: &Take, question: &Question| escaped(&question.right(take.recording.shape().width));
     writeln!(out, "<h2>Questions</h2>\n<ol class=\"asked\">")?;
     for (take, question) in &questions {
         let order = if film.takes.len() > 1 { format!("Points {}. ", take.arrangement.name()) } else { String::new() };
@@ -253,20 +300,40 @@ fn asked(film: &Film, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     writeln!(out, "</ol>\n</section>")
 }
 
-/// Data that is visible on screen but not in print: the distances that lanes vote on.
+/// Data that is visible on screen but not in print: the distances that lanes vote on, the keys in their queues, the counts of buckets.
 fn given(take: &Take, question: &Question) -> String {
-    let distances: Vec<f32> = match (question.ask, question.at.checked_sub(1).map(|at| take.recording.step(at)).as_deref()) {
-        (Ask::Votes, Some(Step::Group { distances, .. })) => distances.clone(),
-        (Ask::Votes, Some(Step::Leaf { keys, .. })) => keys.iter().map(|&key| distance_of(key)).collect(),
-        (Ask::Child, _) => {
-            let mut cursor = Cursor::new(take.recording.clone());
-            cursor.seek(question.at);
-            let Some(node) = cursor.state().descent.as_ref().and_then(|descent| descent.way.last()) else { return String::new() };
-            let left = |(lane, &key): (u32, _)| if node.waiting >> lane & 1 == 1 { distance_of(key) } else { f32::INFINITY };
-            (0..).zip(&node.keys).map(left).collect()
-        }
-        _ => return String::new(),
+    let before = || {
+        let mut cursor = Cursor::new(take.recording.clone());
+        cursor.seek(question.at);
+        cursor.state().clone()
     };
+    let numbers = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    match (question.ask, question.at.checked_sub(1).map(|at| take.recording.step(at)).as_deref()) {
+        (Ask::Votes, Some(Step::Group { distances, .. })) => from_lane_0("Distances", distances),
+        (Ask::Votes, Some(Step::Leaf { keys, .. })) => from_lane_0("Distances", &distances_of(keys)),
+        (Ask::Child, _) => {
+            let state = before();
+            let Some(node) = state.descent.as_ref().and_then(|descent| descent.way.last()) else { return String::new() };
+            let left = |(lane, &key): (u32, _)| if node.waiting >> lane & 1 == 1 { distance_of(key) } else { f32::INFINITY };
+            from_lane_0("Distances", &(0..).zip(&node.keys).map(left).collect::<Vec<_>>())
+        }
+        (Ask::Takes, Some(Step::Group { distances, .. })) => {
+            let keys = before().queues.as_ref().map(largest).unwrap_or_default();
+            from_lane_0("Distances", distances) + &from_lane_0("Largest keys of the queues", &distances_of(&keys))
+        }
+        (Ask::Breaks, _) => from_lane_0("Largest keys of the queues", &distances_of(&before().queues.as_ref().map(largest).unwrap_or_default())),
+        (Ask::Bucket | Ask::Left, _) => {
+            before().buckets.map_or_else(String::new, |buckets| format!(" Counts from bucket 0 on: {}.", numbers(&buckets.counts)))
+        }
+        _ => String::new(),
+    }
+}
+
+fn distances_of(keys: &[Key]) -> Vec<f32> {
+    keys.iter().map(|&key| distance_of(key)).collect()
+}
+
+fn from_lane_0(what: &str, distances: &[f32]) -> String {
     let words = |&distance: &f32| if distance.is_finite() { significant(distance.into()) } else { "none".to_owned() };
-    format!(" Distances from lane 0 on: {}.", distances.iter().map(words).collect::<Vec<_>>().join(", "))
+    format!(" {what} from lane 0 on: {}.", distances.iter().map(words).collect::<Vec<_>>().join(", "))
 }

@@ -3,9 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::bucket_recorder::record_digits;
 use super::cursor::Level;
 use super::from_gpu::record_on_gpu;
 use super::questions::{Ask, Question, questions};
+use super::queue_recorder::record_queues;
 use super::recorder::record;
 use super::recording::{LessonError, Recording};
 use super::state::Shape;
@@ -46,8 +48,8 @@ pub struct Lesson {
     pub width: u32,
     /// Number of groups per batch; `None` for the default of a run.
     pub batch: Option<usize>,
-    /// Whether the index is searched, instead of every point.
-    pub index: bool,
+    /// How the neighbours are searched.
+    pub search: Search,
     /// The processing orders, one recording each.
     pub arrangements: &'static [Arrangement],
     /// The range of the search that is shown.
@@ -81,6 +83,19 @@ impl Arrangement {
             Self::FarthestFirst => "farthest-first",
         }
     }
+}
+
+/// What is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Search {
+    /// The kernel, which looks at every point and keeps candidates in a buffer.
+    Kernel,
+    /// The index's search.
+    Tree,
+    /// Warp select.
+    Queues,
+    /// A selection by digits.
+    Digits,
 }
 
 /// A range of a search.
@@ -126,7 +141,7 @@ impl Take {
 }
 
 /// All lessons, in order of their numbers.
-pub const LESSONS: [Lesson; 8] = [
+pub const LESSONS: [Lesson; 10] = [
     Lesson {
         number: 1,
         id: "sort",
@@ -143,7 +158,7 @@ pub const LESSONS: [Lesson; 8] = [
         k: 8,
         width: 8,
         batch: None,
-        index: false,
+        search: Search::Kernel,
         arrangements: &[Arrangement::AsDrawn],
         shows: Shows::FirstSort,
         level: Level::Layer,
@@ -163,7 +178,7 @@ pub const LESSONS: [Lesson; 8] = [
         k: 32,
         width: 8,
         batch: None,
-        index: false,
+        search: Search::Kernel,
         arrangements: &[Arrangement::AsDrawn],
         shows: Shows::FirstSort,
         level: Level::Layer,
@@ -182,7 +197,7 @@ pub const LESSONS: [Lesson; 8] = [
         k: 16,
         width: 8,
         batch: None,
-        index: false,
+        search: Search::Kernel,
         arrangements: &[Arrangement::AsDrawn],
         shows: Shows::SecondMinimum,
         level: Level::Layer,
@@ -202,7 +217,7 @@ pub const LESSONS: [Lesson; 8] = [
         k: 32,
         width: 32,
         batch: None,
-        index: false,
+        search: Search::Kernel,
         arrangements: &[Arrangement::AsDrawn],
         shows: Shows::Overflow,
         level: Level::Layer,
@@ -221,7 +236,7 @@ pub const LESSONS: [Lesson; 8] = [
         k: 32,
         width: 32,
         batch: Some(8),
-        index: false,
+        search: Search::Kernel,
         arrangements: &[Arrangement::AsDrawn],
         shows: Shows::Whole,
         level: Level::Merge,
@@ -241,7 +256,7 @@ pub const LESSONS: [Lesson; 8] = [
         k: 32,
         width: 32,
         batch: None,
-        index: false,
+        search: Search::Kernel,
         arrangements: &[Arrangement::Shuffled, Arrangement::NearestFirst, Arrangement::FarthestFirst],
         shows: Shows::Whole,
         level: Level::Merge,
@@ -260,7 +275,7 @@ pub const LESSONS: [Lesson; 8] = [
         k: 32,
         width: 32,
         batch: None,
-        index: false,
+        search: Search::Kernel,
         arrangements: &[Arrangement::AsDrawn],
         shows: Shows::Whole,
         level: Level::Merge,
@@ -282,11 +297,56 @@ pub const LESSONS: [Lesson; 8] = [
         k: 32,
         width: 32,
         batch: None,
-        index: true,
+        search: Search::Tree,
         arrangements: &[Arrangement::AsDrawn],
         shows: Shows::Whole,
         level: Level::Stage,
         asks: &[Ask::Leaves, Ask::Order, Ask::Child, Ask::Visited, Ask::Votes],
+    },
+    Lesson {
+        number: 9,
+        id: "warp-select",
+        title: "A queue in every lane",
+        paragraph: "Warp select has no shared buffer. Every lane has a short queue of its own in registers, the largest key first: it drops that key for a \
+            smaller one, and asks nobody. The warp's queue ascends and has the K smallest that are known. Every neighbour among the points seen must be in \
+            one of the queues, and a lane's largest key must not be below the k-th of the warp's queue, since it falls out next. As soon as one lane \
+            breaks that, the queues of all lanes are sorted as one list and merged, though most of them hold little that matters. That is why the \
+            kernel of lesson 4 is better off with a buffer that all lanes share: only what is below the k-th goes into it, and it is merged when it is \
+            full, so that a merge brings more and there are fewer. The account counts both for the same points.",
+        generator: "uniform:d=2",
+        points_per_element: 32,
+        seed: 29,
+        k: 32,
+        width: 8,
+        batch: None,
+        search: Search::Queues,
+        arrangements: &[Arrangement::AsDrawn],
+        shows: Shows::Whole,
+        level: Level::Stage,
+        asks: &[Ask::Merges, Ask::Takes, Ask::Breaks],
+    },
+    Lesson {
+        number: 10,
+        id: "radix-select",
+        title: "Buckets that close in",
+        paragraph: "To find the k smallest of many distances, the k-th alone has to be found. The bits of a distance, read as a number, have the same order, \
+            since distances are not negative. So a first digit, here of 4 bits, puts every point into one of 16 buckets. They are counted, the counts are added \
+            up, and where the sum reaches k, there is the k-th: what lies before that bucket is a neighbour for sure, what lies behind it is none, and \
+            the next digit is read of its own points alone. Digits cost nothing to tell, but where distances begin with the same bits, a pass tells nothing \
+            apart, like the first one here. Sample selection sorts a few distances and takes them as the borders of buckets: these hold about as many \
+            points each wherever the distances lie, but every point has to look for its bucket among the borders. Both read distances several times, and \
+            a buffer reads them once; but neither cares how large k is.",
+        generator: "uniform:d=2",
+        points_per_element: 128,
+        seed: 33,
+        k: 32,
+        width: 16,
+        batch: None,
+        search: Search::Digits,
+        arrangements: &[Arrangement::AsDrawn],
+        shows: Shows::Whole,
+        level: Level::Layer,
+        asks: &[Ask::Bucket, Ask::Left],
     },
 ];
 
@@ -319,7 +379,7 @@ impl Lesson {
     pub fn record(&self, choice: Choice, progress: &dyn Progress) -> Result<Vec<Take>, LessonError> {
         let (k, width) = (choice.k.unwrap_or(self.k), choice.width.unwrap_or(self.width));
         Shape::check(width, k)?;
-        if self.index {
+        if self.search == Search::Tree {
             Shape::check_tree(width)?;
         }
         let capacity = width as usize * lockstep::registers_for(k, width as usize);
@@ -365,15 +425,32 @@ impl Lesson {
             Arrangement::FarthestFirst => by_distance(&problem, query, std::cmp::Reverse),
         };
         let (problem, data) = (Arc::new(problem), cloud.source().to_string());
-        let recording = if self.index { record_tree(problem, query, width, &data)? } else { record(problem, query, width, self.batch, &data)? };
+        let recording = match self.search {
+            Search::Kernel => record(problem, query, width, self.batch, &data)?,
+            Search::Tree => record_tree(problem, query, width, &data)?,
+            Search::Queues => record_queues(problem, query, width, &data)?,
+            Search::Digits => record_digits(problem, query, width, &data)?,
+        };
         Ok(Take::new(arrangement, recording, self.shows))
+    }
+
+    /// Checks whether a GPU can record the lesson.
+    ///
+    /// # Errors
+    /// [`LessonError::CpuOnly`] if what it shows has no traced build.
+    pub fn check_gpu(&self) -> Result<(), LessonError> {
+        match self.search {
+            Search::Kernel | Search::Tree => Ok(()),
+            Search::Queues | Search::Digits => Err(LessonError::CpuOnly { id: self.id }),
+        }
     }
 
     /// Repeats a take on a GPU ([`record_on_gpu`]).
     ///
     /// # Errors
-    /// The same as those of [`record_on_gpu`].
+    /// The same as those of [`record_on_gpu`], and [`LessonError::CpuOnly`].
     pub fn on_gpu(&self, take: &Take, cuda: &mut Cuda) -> Result<Take, LessonError> {
+        self.check_gpu()?;
         Ok(Take::new(take.arrangement, record_on_gpu(&take.recording, cuda)?, self.shows))
     }
 

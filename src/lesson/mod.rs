@@ -1,6 +1,7 @@
 //! The lesson: one query's search, step by step, forwards and backwards.
 //!
-//! [`record()`] runs the lockstep twin, [`record_tree()`] the index's, and records what it does as a list of [`Step`]s. A [`Cursor`] selects
+//! [`record()`] runs the lockstep twin, [`record_tree()`] the index's, [`record_queues()`] warp select's, [`record_digits()`] a selection by
+//! digits, and records what it does as a list of [`Step`]s. A [`Cursor`] selects
 //! a prefix of that list and shows the [`State`] after it. Nothing is drawn or invented here: every value comes
 //! from the recorded search.
 //!
@@ -9,23 +10,28 @@
 //! | [`step`] | the kinds of steps |
 //! | [`state`] | registers, buffer and counters after a number of steps, and how a step changes them |
 //! | [`descent`] | the part of the state that a tree's search has besides: nodes, leaves, what was left out |
-//! | [`recording`] | the list, with keyframes; [`record()`] and [`record_tree()`] make it |
+//! | [`queues`], [`buckets`] | the parts that warp select and a selection by digits have |
+//! | [`recording`] | the list, with keyframes; `recorder`, `tree_recorder`, `queue_recorder` and `bucket_recorder` make it |
 //! | `from_gpu` | the same recording made by a GPU and compared with the twin's: [`record_on_gpu`] |
 //! | [`overview`] | the extent of the points, and which of very many are drawn |
 //! | [`cursor`] | a position in the list; levels of detail |
-//! | [`describe`] | one sentence per step; `describe_tree` for those of a tree |
+//! | [`describe`] | one sentence per step; `describe_tree`, `describe_queues` and `describe_buckets` for those of a tree and of selections |
 //! | [`account`] | the work so far, beside the theory |
-//! | [`pseudocode`] | the kernel, or the tree's traversal, in a few lines, and the matching lines of `cuda/` |
+//! | [`pseudocode`] | the kernel, the tree's traversal or a selection in a few lines, and the matching lines of `cuda/` |
 //! | [`lessons`] | the lessons |
 //! | [`moments`] | selects the moments shown in a film or handout |
-//! | [`questions`] | questions about moments, and the correct answers |
+//! | [`questions`] | questions about moments, the correct answers, and what mistakes lead to; `questions_select` for those of selections |
 //! | [`picture`] | a moment as shapes; the window paints them, or they become SVG, pixels, a GIF |
 //! | [`jsonl`], [`handout`] | a recording as a file of steps, a lesson as an HTML file; written by [`crate::export::lesson`] |
 
 pub mod account;
+mod bucket_recorder;
+pub mod buckets;
 pub mod cursor;
 pub mod descent;
 pub mod describe;
+mod describe_buckets;
+mod describe_queues;
 mod describe_tree;
 mod from_gpu;
 pub mod handout;
@@ -36,14 +42,19 @@ pub mod overview;
 pub mod picture;
 pub mod pseudocode;
 pub mod questions;
+mod questions_select;
+mod queue_recorder;
+pub mod queues;
 mod recorder;
 pub mod recording;
 pub mod state;
 pub mod step;
 mod tree_recorder;
 
+pub use bucket_recorder::record_digits;
 pub use cursor::{Cursor, Level, Mark};
 pub use from_gpu::record_on_gpu;
+pub use queue_recorder::record_queues;
 pub use recorder::record;
 pub use recording::{Index, LessonError, Parameters, Recording};
 pub use state::{Shape, State};

@@ -1,4 +1,4 @@
-//! The kernel and the tree's traversal as pseudocode, and the matching lines of `cuda/`.
+//! The kernel, the tree's traversal and the selections as pseudocode, and the matching lines of `cuda/`.
 
 use super::step::{Pass, Step};
 
@@ -54,6 +54,22 @@ pub static TRAVERSAL: Code = Code {
     second: 12,
     says: ["The traversal, in short", "The traversal, in short: a node", "The traversal, in short: a leaf"],
     line_of: line_of_tree,
+};
+
+/// Warp select: its way through the points, then a merge.
+pub static QUEUES: Code = Code {
+    lines: &LANES,
+    second: 8,
+    says: ["Warp select, in short", "Warp select, in short: its search", "Warp select, in short: its merge"],
+    line_of: line_of_queues,
+};
+
+/// A selection by digits: its passes, then what is kept.
+pub static SELECTION: Code = Code {
+    lines: &DIGITS,
+    second: 10,
+    says: ["Radix selection, in short", "Radix selection, in short: its passes", "Radix selection, in short: its answer"],
+    line_of: line_of_digits,
 };
 
 const SEARCH: &str = "direct/warp_knn.cuh";
@@ -179,7 +195,7 @@ fn line_of_tree(step: &Step) -> Option<usize> {
         Step::Merged => 20,
         Step::MaxDistance { .. } => 21,
         Step::FilteredAgain { .. } => 22,
-        Step::Batch { .. } | Step::Group { .. } | Step::Swap | Step::Layer { .. } | Step::Minimum { .. } => return None,
+        _ => return None,
     })
 }
 
@@ -201,7 +217,95 @@ fn line_of_scan(step: &Step) -> Option<usize> {
         Step::Layer { pass: Pass::Resort, shuffle: Some(_), .. } => 21,
         Step::Layer { pass: Pass::Resort, shuffle: None, .. } => 22,
         Step::MaxDistance { .. } => 24,
-        Step::OwnLeaf { .. } | Step::Node { .. } | Step::Boxes { .. } | Step::Child { .. } | Step::LeftOut { .. } => return None,
-        Step::Leaf { .. } | Step::Merged => return None,
+        _ => return None,
+    })
+}
+
+const WARP_SELECT: &str = "select/warp_select.cuh";
+
+const LANES: [Line; 14] = [
+    line(0, "my queue, Q keys, and the warp's, K keys: all \u{221e}", WARP_SELECT, "lane_queue[i] = PADDING;"),
+    plain(0, "for each group of W points, one a lane:"),
+    line(1, "distance \u{2190} that of my point", WARP_SELECT, "queues.add(distances[g], batch * BATCH"),
+    line(
+        1,
+        "if distance < the first key of my queue: drop that, insert (distance, point)",
+        WARP_SELECT,
+        "bool inserts = distance < distance_of(lane_queue[0]);",
+    ),
+    line(1, "if the first key of any lane < the k-th: merge", WARP_SELECT, "if (__any_sync(ALL_LANES, lane_queue[0] < limit)) {"),
+    line(0, "merge once more", WARP_SELECT, "selection.distances + query * selection.pitch, selection.n, 0, 1);"),
+    line(
+        0,
+        "the first k keys of the warp's queue are the neighbours",
+        WARP_SELECT,
+        "__device__ __forceinline__ void write(unsigned* indices, float* squared_distances) const {",
+    ),
+    plain(0, ""),
+    plain(0, "merge:"),
+    line(1, "sort the queues of all lanes as one list", WARP_SELECT, "warp::sort_any(lane_queue, lane);"),
+    line(
+        1,
+        "element K\u{2212}1\u{2212}i of the warp's queue \u{2194} element i of the list: the smaller is the warp's",
+        WARP_SELECT,
+        "Key to_warp = __shfl_xor_sync(ALL_LANES, lane_queue[i], WARP - 1);",
+    ),
+    line(1, "sort the warp's queue, which is bitonic", "warp/network.cuh", "void merge_any(Key (&keys)[R], unsigned lane) {"),
+    line(1, "sort my queue, the largest key first", WARP_SELECT, "for (int round = 0; round < Q; ++round) {"),
+    line(1, "the k-th \u{2190} element k\u{2212}1 of the warp's queue", WARP_SELECT, "limit = __shfl_sync(ALL_LANES, mine, (k - 1) % WARP);"),
+];
+
+fn line_of_queues(step: &Step) -> Option<usize> {
+    Some(match step {
+        Step::Queues { .. } => 0,
+        Step::Group { .. } => 2,
+        Step::Inserted { .. } => 3,
+        Step::Checked { .. } => 4,
+        Step::Drained => 5,
+        Step::Finished => 6,
+        Step::QueuesSorted => 9,
+        Step::Exchanged { .. } => 10,
+        Step::WarpQueueSorted => 11,
+        Step::QueuesDescend => 12,
+        Step::MaxDistance { .. } => 13,
+        _ => return None,
+    })
+}
+
+const PASSES: &str = "select/multi_pass.cuh";
+
+const DIGITS: [Line; 14] = [
+    plain(0, "distances \u{2190} those of all points; bits \u{2190} these as numbers"),
+    plain(0, "left \u{2190} all points; rank \u{2190} k"),
+    plain(0, "for each digit, the most significant one first:"),
+    line(1, "counts \u{2190} how many that are left have which digit", PASSES, "atomicAdd(&memory.counters[of[item] * copies + copy], 1);"),
+    line(1, "sums \u{2190} the counts, added up", PASSES, "unsigned below = block::exclusive_sum(own, memory.sums);"),
+    line(1, "bucket \u{2190} the first whose sum \u{2265} rank", PASSES, "memory.found = {bucket, below, size};"),
+    plain(1, "rank \u{2190} rank \u{2212} the sum before it; left \u{2190} its points"),
+    plain(1, "if rank = the number that are left: stop"),
+    line(
+        1,
+        "if no more than half of what was read is left: write them side by side",
+        PASSES,
+        "Taken taken = in_order(memory.order, source, class_of",
+    ),
+    plain(0, ""),
+    plain(0, "look at all points once more:"),
+    line(1, "keep those before the bucket, and the first of it up to rank", PASSES, "in_order(memory.order, last, class_of"),
+    plain(1, "sort these k"),
+    plain(0, "they are the neighbours"),
+];
+
+fn line_of_digits(step: &Step) -> Option<usize> {
+    Some(match step {
+        Step::Digits { .. } => 0,
+        Step::Counted { .. } => 3,
+        Step::Summed { .. } => 4,
+        Step::Bucket { .. } => 5,
+        Step::Narrowed => 8,
+        Step::Gathered { .. } => 11,
+        Step::Sorted => 12,
+        Step::Finished => 13,
+        _ => return None,
     })
 }

@@ -5,7 +5,8 @@ use std::ops::Range;
 use super::descent::leaves;
 use super::describe::{hex, key, lanes};
 use super::moments::spread;
-use super::recording::Recording;
+use super::questions_select::{of_buckets, of_queues};
+use super::recording::{Beside, Recording};
 use super::state::State;
 use super::step::Step;
 use crate::engines::lockstep::{PADDING, distance_of};
@@ -36,6 +37,14 @@ pub enum Ask {
     Child,
     /// Of a tree: is the nearest child that is left visited?
     Visited,
+    /// Of warp select: which lanes take their key?
+    Takes,
+    /// Of warp select: does this group cause a merge?
+    Breaks,
+    /// Of a selection by digits: which bucket holds the k-th?
+    Bucket,
+    /// Of a selection by digits: how many points are left after this pass?
+    Left,
 }
 
 impl Ask {
@@ -108,6 +117,33 @@ pub struct Question {
     pub text: String,
     /// The correct answer, as recorded.
     pub answer: Answer,
+    /// Wrong answers to which a known mistake leads.
+    pub slips: Vec<Slip>,
+}
+
+/// A wrong answer that is no accident.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slip {
+    /// What is said.
+    pub reply: Reply,
+    /// What it is right of, and why that was not asked for.
+    pub says: String,
+}
+
+impl Question {
+    /// The correct answer in words, for a warp of `width` lanes.
+    pub fn right(&self, width: u32) -> String {
+        match (self.ask, self.answer) {
+            // No ballot is held.
+            (Ask::Takes, Answer::Lanes(mask)) => lanes(mask, width),
+            _ => self.answer.text(width),
+        }
+    }
+
+    /// What mistake leads to a reply, if it is a known one.
+    pub fn slip(&self, reply: Reply) -> Option<&str> {
+        self.slips.iter().find(|slip| slip.reply == reply).map(|slip| slip.says.as_str())
+    }
 }
 
 /// Questions of each kind, in order of their positions: up to `each` per kind, spread over a range of steps.
@@ -118,6 +154,15 @@ pub fn questions(recording: &Recording, range: Range<usize>, asks: &[Ask], each:
         let about = match ask {
             _ if ask.is_about_all() => vec![range.start],
             // A single step has enough elements.
+            // Both answers come up.
+            Ask::Breaks => {
+                let breaks = |at: &&usize| !matches!(recording.steps()[**at], Step::Checked { broken: 0 });
+                let (yes, no): (Vec<usize>, Vec<usize>) = about.iter().partition(breaks);
+                [spread(&yes, each.div_ceil(2)), spread(&no, each / 2)].concat()
+            }
+            // Each pass is asked about once.
+            Ask::Bucket => spread(&about.iter().copied().step_by(2).collect::<Vec<_>>(), each),
+            Ask::Left => spread(&about.iter().copied().skip(1).step_by(2).collect::<Vec<_>>(), each),
             Ask::Taken => about.iter().cycle().take(if about.is_empty() { 0 } else { each }).copied().collect(),
             _ => spread(&about, each),
         };
@@ -154,11 +199,18 @@ fn suits(ask: Ask, step: &Step, recording: &Recording) -> bool {
         (Ask::Swaps, Step::Layer { .. }) | (Ask::Taken, Step::Minimum { .. }) => true,
         (Ask::Child, Step::Child { .. }) | (Ask::Visited, Step::Child { .. }) => true,
         (Ask::Visited, Step::LeftOut { lanes }) => *lanes != 0,
+        (Ask::Takes, Step::Inserted { placed }) => !placed.is_empty() && placed.len() < shape.width as usize,
+        (Ask::Breaks, Step::Checked { .. }) | (Ask::Bucket | Ask::Left, Step::Bucket { .. }) => true,
         _ => false,
     }
 }
 
 fn question(recording: &Recording, ask: Ask, at: usize, before: &State, number: usize) -> Option<Question> {
+    match recording.held_against() {
+        Beside::Theory | Beside::Tree(_) => {}
+        Beside::Queues(queued) => return of_queues(recording, queued, ask, at, before),
+        Beside::Digits(_) => return of_buckets(recording, ask, at, before),
+    }
     let shape = recording.shape();
     let capacity = shape.capacity();
     let (subject, text, answer) = match (ask, &recording.steps()[at]) {
@@ -274,7 +326,7 @@ fn question(recording: &Recording, ask: Ask, at: usize, before: &State, number: 
         }
         _ => return None,
     };
-    Some(Question { ask, at, subject, text, answer })
+    Some(Question { ask, at, subject, text, answer, slips: Vec::new() })
 }
 
 fn per_lane(registers: u32) -> String {

@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use super::cursor::Level;
 use super::overview::Overview;
-use super::pseudocode::{Code, KERNEL, TRAVERSAL};
+use super::pseudocode::{Code, KERNEL, QUEUES, SELECTION, TRAVERSAL};
 use super::state::{Shape, State, work};
 use super::step::Step;
 use crate::engines::index::{BVH, Tree, Visits};
 use crate::engines::lockstep::LOCKSTEP;
 use crate::engines::lockstep::{self, distance_of};
+use crate::engines::select::{RADIX_SELECT, WARP_SELECT};
 use crate::knn::{Counters, Problem};
 
 /// Maximum number of keys that may move between two keyframes: a fifth of a millisecond's work, of the sixteen in a frame.
@@ -60,6 +61,12 @@ pub enum LessonError {
     GpuWidth {
         /// The width that was requested.
         width: u32,
+    },
+    /// What the lesson shows has no traced build on a GPU.
+    #[error("lesson {id} is recorded on the CPU alone: leave --engine out")]
+    CpuOnly {
+        /// The lesson's id.
+        id: &'static str,
     },
     /// The GPU engine failed.
     #[error(transparent)]
@@ -125,7 +132,7 @@ pub struct Parameters {
     pub query_row: u32,
     /// The source of the points.
     pub data: String,
-    /// What recorded it: the lockstep twin, the index's, or a GPU by its name.
+    /// What recorded it: the lockstep twin, that of the index or of a selection, or a GPU by its name.
     pub recorded_on: String,
 }
 
@@ -148,6 +155,8 @@ impl Parameters {
         match self.recorded_on.as_str() {
             what if what == LOCKSTEP.id.as_str() => "the lockstep twin".to_owned(),
             what if what == BVH.id.as_str() => "the index's twin".to_owned(),
+            what if what == WARP_SELECT.id.as_str() => "warp select's twin".to_owned(),
+            what if what == RADIX_SELECT.id.as_str() => "radix select's twin".to_owned(),
             gpu => format!("{gpu}, every step as its twin's"),
         }
     }
@@ -185,6 +194,80 @@ pub struct Index {
     pub brute: Counters,
 }
 
+/// What a recorded search of warp select counts in the end, and what the kernel's candidate buffer needs for the same neighbours.
+#[derive(Clone, Copy, Debug)]
+pub struct Queued {
+    /// Keys of a lane's queue, Q.
+    pub length: u32,
+    /// Merges of the lanes' queues into the warp's.
+    pub merges: u32,
+    /// Keys that lanes took into their queues.
+    pub inserts: u32,
+    /// Keys that merges brought into the warp's queue.
+    pub came: u32,
+    /// What the kernel's twin counts, whose buffer has as many slots as the warp's queue has keys.
+    pub buffer: Buffered,
+}
+
+/// What a search with a candidate buffer counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Buffered {
+    /// Points that went into the buffer.
+    pub candidates: u32,
+    /// Merges of the buffer.
+    pub merges: u32,
+    /// Keys that merges brought into the intermediate result.
+    pub came: u32,
+}
+
+impl Buffered {
+    /// Counts the steps of a recorded search of the kernel's twin.
+    pub fn of(recording: &Recording) -> Self {
+        let capacity = recording.shape().capacity();
+        let mut counts = Self { candidates: 0, merges: 0, came: 0 };
+        let mut merged = 0;
+        for step in &recording.steps {
+            match step {
+                Step::Appended { placed } => counts.candidates += placed.len() as u32,
+                Step::Minimum { taken } => {
+                    // What pads the buffer stays where the intermediate result is padding, too.
+                    counts.came += (capacity - taken.count()).min(counts.candidates - merged);
+                    merged = counts.candidates;
+                }
+                Step::MaxDistance { .. } => counts.merges += 1,
+                _ => {}
+            }
+        }
+        counts
+    }
+}
+
+/// What a selection by digits counts in the end, and what the kernel does for the same neighbours.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// The squared distances of all points, by position.
+    pub distances: Vec<f32>,
+    /// Distances that were read, in all passes and to keep the neighbours.
+    pub reads: u32,
+    /// Passes until the k-th was known.
+    pub passes: u32,
+    /// What the kernel's twin counts.
+    pub buffer: Buffered,
+}
+
+/// What a search is held against, by what was recorded.
+#[derive(Clone, Debug)]
+pub enum Beside {
+    /// The kernel: theory.
+    Theory,
+    /// A tree: other searches.
+    Tree(Arc<Index>),
+    /// Warp select: the kernel's buffer.
+    Queues(Arc<Queued>),
+    /// A selection by digits: the kernel.
+    Digits(Arc<Chosen>),
+}
+
 /// A saved state to replay from.
 #[derive(Clone, Debug)]
 struct Keyframe {
@@ -202,16 +285,16 @@ pub struct Recording {
     query: usize,
     steps: Vec<Step>,
     keyframes: Vec<Keyframe>,
-    /// Indices of ballots with candidates, ascending.
+    /// Indices of ballots with candidates, ascending; of warp select, of groups of which a lane took something.
     pub(super) hits: Vec<u32>,
-    /// Indices of steps that complete a merge.
+    /// Indices of steps that complete a merge; of a selection by digits, a pass.
     pub(super) merges: Vec<u32>,
     /// The subset of those that change `max_distance`.
     pub(super) changes: Vec<u32>,
     /// Range of the positive squared distances of candidates.
     span: Span,
     overview: Overview,
-    index: Option<Arc<Index>>,
+    beside: Beside,
 }
 
 impl Recording {
@@ -220,7 +303,17 @@ impl Recording {
     /// # Panics
     /// The same as those of [`Recording::new`], and if a step is about a node that the search is not in.
     pub fn of_tree(parameters: Parameters, problem: Arc<Problem>, query: usize, steps: Vec<Step>, index: Arc<Index>) -> Self {
-        Self { index: Some(index), ..Self::new(parameters, problem, query, steps) }
+        Self::new(parameters, problem, query, steps).beside(Beside::Tree(index))
+    }
+
+    /// The same recording, held against something else than theory.
+    pub fn beside(self, beside: Beside) -> Self {
+        Self { beside, ..self }
+    }
+
+    /// What the search is held against.
+    pub fn held_against(&self) -> &Beside {
+        &self.beside
     }
 
     /// Replays the steps of a search once, to collect keyframes and marks.
@@ -232,10 +325,17 @@ impl Recording {
         let mut state = State::new(parameters.shape);
         let mut keyframes = vec![Keyframe { position: 0, state: state.clone() }];
         let (mut distances, mut since) = (Vec::new(), 0);
+        let positive = |distance: &f32| *distance > 0.0 && distance.is_finite();
         for (at, step) in steps.iter().enumerate() {
             let number = at as u32;
             match step {
                 Step::Ballot { mask } | Step::FilteredAgain { mask, .. } if *mask != 0 => hits.push(number),
+                Step::Inserted { placed } if !placed.is_empty() => {
+                    hits.push(number);
+                    distances.extend(placed.iter().map(|taken| distance_of(taken.key)).filter(positive));
+                }
+                Step::Bucket { .. } => merges.push(number),
+                Step::Gathered { keys } => distances.extend(keys.iter().map(|&key| distance_of(key)).filter(positive)),
                 Step::MaxDistance { before, max_distance, .. } => {
                     merges.push(number);
                     if before != max_distance {
@@ -243,7 +343,6 @@ impl Recording {
                     }
                 }
                 Step::Appended { placed } => {
-                    let positive = |distance: &f32| *distance > 0.0 && distance.is_finite();
                     distances.extend(placed.iter().map(|candidate| distance_of(candidate.key)).filter(positive));
                 }
                 _ => {}
@@ -257,7 +356,7 @@ impl Recording {
         }
         let span = Span::of(distances);
         let overview = Overview::of(&problem, query);
-        Self { parameters, problem, query, steps, keyframes, hits, merges, changes, span, overview, index: None }
+        Self { parameters, problem, query, steps, keyframes, hits, merges, changes, span, overview, beside: Beside::Theory }
     }
 
     /// The sizes of the search.
@@ -303,12 +402,22 @@ impl Recording {
 
     /// The tree, if one was searched.
     pub fn index(&self) -> Option<&Arc<Index>> {
-        self.index.as_ref()
+        if let Beside::Tree(index) = &self.beside { Some(index) } else { None }
+    }
+
+    /// What a round of the search is called, one and many.
+    pub fn round(&self) -> [&'static str; 2] {
+        if let Beside::Digits(_) = self.beside { ["pass", "passes"] } else { ["merge", "merges"] }
     }
 
     /// The algorithm that was recorded, as pseudocode.
     pub fn code(&self) -> &'static Code {
-        if self.index.is_some() { &TRAVERSAL } else { &KERNEL }
+        match self.beside {
+            Beside::Theory => &KERNEL,
+            Beside::Tree(_) => &TRAVERSAL,
+            Beside::Queues(_) => &QUEUES,
+            Beside::Digits(_) => &SELECTION,
+        }
     }
 
     /// The index of the query in the problem.
@@ -319,14 +428,22 @@ impl Recording {
     /// The coarsest level of detail at which the player stops after a step.
     pub fn level(&self, at: usize) -> Level {
         match &self.steps[at] {
-            Step::Batch { .. } | Step::OwnLeaf { .. } | Step::Finished => Level::Search,
-            Step::MaxDistance { .. } => Level::Merge,
+            Step::Batch { .. } | Step::OwnLeaf { .. } | Step::Queues { .. } | Step::Digits { .. } | Step::Finished => Level::Search,
+            Step::MaxDistance { .. } | Step::Bucket { .. } => Level::Merge,
             Step::BufferFull | Step::Padded { .. } | Step::Swap | Step::Minimum { .. } | Step::Appended { .. } => Level::Stage,
             // The last layer completes a sort.
             Step::Layer { layer, .. } if layer.size == self.shape().capacity() && layer.stride == 1 => Level::Stage,
             Step::Boxes { .. } | Step::LeftOut { .. } => Level::Stage,
+            Step::Drained | Step::QueuesSorted | Step::Exchanged { .. } => Level::Stage,
+            Step::Counted { .. } | Step::Gathered { .. } | Step::Sorted => Level::Stage,
+            // A group of which nothing is taken, and an invariant that holds, are of no stage.
+            Step::Inserted { placed } if !placed.is_empty() => Level::Stage,
+            Step::Checked { broken: 1.. } => Level::Stage,
+            Step::Inserted { .. } | Step::Checked { .. } | Step::WarpQueueSorted | Step::QueuesDescend | Step::Summed { .. } | Step::Narrowed => {
+                Level::Layer
+            }
             // Most leaves have few candidates, or none: what they are is the stage.
-            Step::Ballot { .. } if self.index.is_some() => Level::Stage,
+            Step::Ballot { .. } if self.index().is_some() => Level::Stage,
             Step::Layer { .. } | Step::Ballot { .. } | Step::FilteredAgain { .. } => Level::Layer,
             Step::Node { .. } | Step::Child { .. } | Step::Leaf { .. } => Level::Layer,
             Step::Group { .. } | Step::Positions { .. } | Step::Merged => Level::Lane,
@@ -380,9 +497,10 @@ impl Recording {
         let of_step = |step: &Step| match step {
             Step::Group { distances, .. } => size_of_val(&**distances),
             Step::Positions { slots } => size_of_val(&**slots),
-            Step::Boxes { keys } | Step::Leaf { keys, .. } => size_of_val(&**keys),
-            Step::Appended { placed } => size_of_val(&**placed),
-            Step::Layer { swapped: elements, .. } | Step::Minimum { taken: elements } => elements.bytes(),
+            Step::Boxes { keys } | Step::Leaf { keys, .. } | Step::Gathered { keys } => size_of_val(&**keys),
+            Step::Appended { placed } | Step::Inserted { placed } => size_of_val(&**placed),
+            Step::Layer { swapped: elements, .. } | Step::Minimum { taken: elements } | Step::Exchanged { taken: elements } => elements.bytes(),
+            Step::Counted { counts: numbers } | Step::Summed { sums: numbers } => size_of_val(&**numbers),
             _ => 0,
         };
         let of_state = size_of::<Keyframe>() + 2 * 8 * self.shape().capacity() as usize;

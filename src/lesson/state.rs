@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::buckets::Buckets;
 use super::descent::Descent;
+use super::queues::Queues;
 use super::step::{Pass, Step};
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 
@@ -76,9 +78,9 @@ pub struct Counts {
     pub groups: u32,
     /// Groups with a candidate in their first ballot.
     pub groups_hit: u32,
-    /// Candidates appended to the buffer.
+    /// Candidates appended to the buffer; of warp select, taken into a lane's queue.
     pub candidates: u32,
-    /// Merges that were completed.
+    /// Merges that were completed; of a selection by digits, passes.
     pub merges: u32,
     /// Comparators in all layers.
     pub compare_exchanges: u64,
@@ -120,6 +122,10 @@ pub struct State {
     pub counts: Counts,
     /// Where the search of a tree is; `None` if none is searched.
     pub descent: Option<Descent>,
+    /// The queues of warp select's lanes; the warp's queue is `registers`. `None` in other searches.
+    pub queues: Option<Queues>,
+    /// What a selection by digits has found; `None` in other searches.
+    pub buckets: Option<Buckets>,
 }
 
 impl State {
@@ -139,6 +145,8 @@ impl State {
             stage: Stage::Start,
             counts: Counts::default(),
             descent: None,
+            queues: None,
+            buckets: None,
         }
     }
 
@@ -235,13 +243,48 @@ impl State {
                 self.buffer = self.registers.split_off(self.shape.capacity() as usize);
                 self.stage = Stage::Full;
             }
+            Step::Queues { length } => self.queues = Some(Queues::new(self.shape, *length)),
+            Step::Inserted { placed } => {
+                self.counts.groups_hit += u32::from(!placed.is_empty());
+                self.counts.candidates += placed.len() as u32;
+                self.stage = Stage::Insert;
+            }
+            Step::Checked { broken } => self.stage = if *broken == 0 { Stage::Filter } else { Stage::Full },
+            Step::Drained => self.stage = Stage::Full,
+            Step::QueuesSorted | Step::Exchanged { .. } | Step::WarpQueueSorted | Step::QueuesDescend => self.stage = Stage::Merge,
+            Step::Digits { bits } => {
+                self.buckets = Some(Buckets::new(self.shape, *bits));
+                self.counts.points_seen = self.shape.n;
+                self.stage = Stage::Filter;
+            }
+            Step::Counted { .. } | Step::Summed { .. } | Step::Narrowed => self.stage = Stage::Filter,
+            Step::Bucket { .. } => {
+                self.counts.merges += 1;
+                self.stage = Stage::Filter;
+            }
+            Step::Gathered { keys } => {
+                self.registers[..keys.len()].copy_from_slice(keys);
+                self.counts.candidates = keys.len() as u32;
+                self.stage = Stage::Merge;
+            }
+            Step::Sorted => {
+                self.registers.sort_unstable();
+                self.max_distance = distance_of(self.last());
+                self.stage = Stage::Merge;
+            }
         }
         if let Some(descent) = &mut self.descent {
             descent.apply(step);
         }
+        if let Some(queues) = &mut self.queues {
+            queues.apply(step, &mut self.registers);
+        }
+        if let Some(buckets) = &mut self.buckets {
+            buckets.apply(step);
+        }
     }
 
-    /// Of a tree: the key of the k-th element. Only points and boxes below it can still matter.
+    /// The key of the k-th element. Only points and boxes below it can still matter, unless a merge is in progress.
     pub fn last(&self) -> Key {
         self.registers[self.shape.k as usize - 1]
     }
@@ -266,6 +309,11 @@ pub fn work(step: &Step, shape: Shape) -> u64 {
         Step::Merged => 2 * u64::from(shape.capacity()),
         Step::Boxes { keys } | Step::Leaf { keys, .. } => keys.len() as u64,
         Step::Appended { placed } => placed.len() as u64,
+        Step::QueuesSorted | Step::QueuesDescend | Step::Exchanged { .. } | Step::WarpQueueSorted | Step::Sorted => 2 * u64::from(shape.capacity()),
+        Step::Inserted { placed } => 4 * placed.len() as u64,
+        Step::Gathered { keys } => keys.len() as u64,
+        Step::Counted { counts } => counts.len() as u64,
+        Step::Summed { sums } => sums.len() as u64,
         _ => 1,
     }
 }

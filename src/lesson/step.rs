@@ -130,6 +130,70 @@ pub enum Step {
     },
     /// Of a tree: the buffer was merged into the intermediate result, by the layers that other recordings show one by one.
     Merged,
+    /// Of warp select: the queues of the lanes and of the warp, in which there is nothing yet. Element i of the lanes' queues is register i / W of
+    /// lane i mod W, as is element i of the warp's.
+    Queues {
+        /// Keys of a lane's queue, Q.
+        length: u32,
+    },
+    /// Of warp select: each lane compared its distance with the largest key of its own queue, and took what is smaller for it.
+    Inserted {
+        /// One per lane that took its key; the slot is the place in its queue, 0 for the largest.
+        placed: Vec<Placed>,
+    },
+    /// Of warp select: the lanes compared the largest keys of their queues with the k-th.
+    Checked {
+        /// Mask of the lanes whose largest key is below it: the invariant is broken, and a merge begins.
+        broken: u32,
+    },
+    /// Of warp select: no points are left, and the last merge begins.
+    Drained,
+    /// Of warp select: the lanes' queues were sorted as one ascending list, by layers.
+    QueuesSorted,
+    /// Of warp select: element i of the lanes' list met element K−1−i of the warp's queue; the warp kept the smaller, the lanes the larger.
+    Exchanged {
+        /// The elements of the warp's queue that came from the list.
+        taken: Elements,
+    },
+    /// Of warp select: the warp's queue, which was bitonic, was sorted, by layers.
+    WarpQueueSorted,
+    /// Of warp select: each lane sorted what is left in its queue, the largest first.
+    QueuesDescend,
+    /// Of a selection by digits: all distances are computed. The bits of a distance after its sign, read as a number, are digits, the first bits
+    /// first.
+    Digits {
+        /// Bits of a digit.
+        bits: u32,
+    },
+    /// Of a selection by digits: the points that are left were counted by their next digit.
+    Counted {
+        /// How many have each digit.
+        counts: Vec<u32>,
+    },
+    /// Of a selection by digits: the counts were added up.
+    Summed {
+        /// How many have this digit or a smaller one.
+        sums: Vec<u32>,
+    },
+    /// Of a selection by digits: the bucket of the k-th was found. What lies in a smaller one is a neighbour, in a larger one it is none.
+    Bucket {
+        /// The digit of the bucket.
+        digit: u32,
+        /// Points that are left in smaller buckets.
+        below: u32,
+        /// Points in the bucket: those that are left from now on.
+        inside: u32,
+    },
+    /// Of a selection by digits: the points in that bucket were written side by side, so that the next pass reads them alone.
+    Narrowed,
+    /// Of a selection by digits: all points were looked at once more, and the neighbours kept.
+    Gathered {
+        /// Their keys, by position.
+        #[serde(with = "keys")]
+        keys: Vec<Key>,
+    },
+    /// Of a selection by digits: the neighbours were sorted, by layers.
+    Sorted,
 }
 
 /// The sort that a layer belongs to.

@@ -190,7 +190,10 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ("generate uniform a.foo", "cannot write .foo: clouds are written as .csv, .npy, .fvecs or .fbin: a.foo"),
         ("lesson --generate uniform:n=0 --out a", "generator `uniform:n=0`: n=0 is outside 1 to 2147483648"),
         ("gui --frames 2 --generate uniform:n=0", "generator `uniform:n=0`: n=0 is outside 1 to 2147483648"),
-        ("gui --lesson 9 --png a.png", "lesson 9: there are lessons 1 to 8: sort, wide, merge, buffer, search, order, yours, not-looking"),
+        (
+            "gui --lesson 11 --png a.png",
+            "lesson 11: there are lessons 1 to 10: sort, wide, merge, buffer, search, order, yours, not-looking, warp-select, radix-select",
+        ),
     ];
     for (args, expected) in cases {
         // Nothing is said of queries that nobody will ask.

@@ -51,12 +51,19 @@ fn ones_own_data_are_a_lesson() {
     assert!(fs::read_to_string(place.path("own/handout.html")).unwrap().contains("<h1>Lesson 7"));
 
     let cases = [
-        ("lesson --lesson 9 --out x", "lesson 9: there are lessons 1 to 8: sort, wide, merge, buffer, search, order, yours, not-looking"),
-        ("lesson --lesson seek --out x", "lesson seek: there are lessons 1 to 8: sort, wide, merge, buffer, search, order, yours, not-looking"),
+        (
+            "lesson --lesson 11 --out x",
+            "lesson 11: there are lessons 1 to 10: sort, wide, merge, buffer, search, order, yours, not-looking, warp-select, radix-select",
+        ),
+        (
+            "lesson --lesson seek --out x",
+            "lesson seek: there are lessons 1 to 10: sort, wide, merge, buffer, search, order, yours, not-looking, warp-select, radix-select",
+        ),
         ("lesson --lesson not-looking --width 8 --out x", "width = 8: a node of the tree has 32 children, a lane each (--width 32)"),
         ("lesson --lesson 1 --k 257 --out x", "k = 257: a warp of 8 lanes holds up to 256 neighbours, 32 a lane"),
         ("lesson --k 0 --out x", "k = 0: a query asks for one neighbour or more"),
         ("lesson --width 5 --out x", "width = 5: a warp of a lesson has 4, 8, 16 or 32 lanes"),
+        ("lesson --lesson warp-select --engine cuda --out x", "lesson warp-select is recorded on the CPU alone: leave --engine out"),
         ("lesson --lesson 1 --engine cuda --out x", "width = 8: a GPU's warp has 32 lanes (--width 32)"),
         ("lesson --engine cuda --width 16 --out x", "width = 16: a GPU's warp has 32 lanes (--width 32)"),
         ("lesson --lesson 2 --input cloud.csv --out x", "--input, --generate: lesson 2 has data of its own; use --lesson 7"),
@@ -93,6 +100,53 @@ fn a_search_of_the_index_is_a_lesson() {
     let handout = fs::read_to_string(place.path("tree/handout.html")).unwrap();
     assert!(handout.contains("<h2>The traversal, in short</h2>") && handout.contains("boxes as they lie"), "{handout}");
     assert!(fs::read(place.path("tree/lesson.gif")).unwrap().starts_with(b"GIF89a"));
+}
+
+/// Selections are written like the kernel's search.
+#[test]
+fn selections_are_lessons() {
+    let place = Place::new();
+    let done = place.ok("lesson --lesson warp-select --out queues --png --gif --most 3 --size 960x540");
+    assert!(done.stdout.contains("recorded on  warp select's twin"), "{}", done.stdout);
+    let lines: Vec<Value> = fs::read_to_string(place.path("queues/steps.jsonl")).unwrap().lines().map(json).collect();
+    assert_eq!((&lines[0]["recorded_on"], &lines[0]["width"]), (&json("\"warp-select\""), &json("8")));
+    assert_eq!((&lines[1]["step"], &lines.last().unwrap()["step"]), (&json("\"queues\""), &json("\"finished\"")));
+    let inserted = lines.iter().find(|line| line["step"] == "inserted").unwrap();
+    assert_eq!(inserted["placed"].as_array().map(Vec::len), Some(8), "every lane takes its first key");
+    // A run of the engine counts as many merges, where its warp is as wide.
+    let broken = lines.iter().filter(|line| line["step"] == "checked" && line["broken"] != 0).count();
+    assert_eq!(lines.iter().filter(|line| line["step"] == "max_distance").count(), broken + 1);
+    let handout = fs::read_to_string(place.path("queues/handout.html")).unwrap();
+    assert!(handout.contains("<h2>Warp select, in short</h2>") && handout.contains("a buffer of 32"), "{handout}");
+    assert!(handout.contains("Largest keys of the queues from lane 0 on: "));
+    assert!(fs::read(place.path("queues/lesson.gif")).unwrap().starts_with(b"GIF89a"));
+
+    let done = place.ok("lesson --lesson radix-select --out digits --svg");
+    assert!(done.stdout.contains("recorded on  radix select's twin") && done.stdout.contains(" passes of 4,096 points"), "{}", done.stdout);
+    let lines: Vec<Value> = fs::read_to_string(place.path("digits/steps.jsonl")).unwrap().lines().map(json).collect();
+    let counted = lines.iter().find(|line| line["step"] == "counted").unwrap();
+    assert_eq!(counted["counts"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum::<u64>(), 4096);
+    let handout = fs::read_to_string(place.path("digits/handout.html")).unwrap();
+    assert!(handout.contains("a radix sort of all") && handout.contains("Counts from bucket 0 on: "), "{handout}");
+}
+
+/// The lesson's warp of 32 lanes merges as often as the engine counts.
+#[test]
+fn the_lesson_counts_what_the_engine_does() {
+    let place = Place::new();
+    place.ok("lesson --lesson warp-select --k 64 --width 32 --seed 5 --out wide");
+    let lines: Vec<Value> = fs::read_to_string(place.path("wide/steps.jsonl")).unwrap().lines().map(json).collect();
+    let n = lines[0]["n"].as_u64().unwrap();
+    let merges = lines.iter().filter(|line| line["step"] == "max_distance").count();
+    let inserts: usize = lines.iter().filter(|line| line["step"] == "inserted").map(|line| line["placed"].as_array().unwrap().len()).sum();
+    let generate = format!("uniform:d=2,n={n}");
+    place.ok(&format!(
+        "run --generate {generate} --seed 5 --queries rows:{} --k 64 --engine warp-select --device cpu --repeats 1 --warmup 0 --out run",
+        n / 2
+    ));
+    let (heads, rows) = table(&place.path("run/counters.csv"));
+    let counted = |name: &str| rows[0][heads.iter().position(|head| head == name).unwrap()].parse::<usize>().unwrap();
+    assert_eq!((counted("merges"), counted("inserts")), (merges, inserts));
 }
 
 /// Pictures of a lesson, with and without names of their own.

@@ -25,7 +25,7 @@
 //! | `merge_path.rs` | `cuda/select/merge_path.cuh` |
 //!
 //! Of the host alone: `engine.rs`, the engines on the CPU and their rows in the registry; `distances.rs`, the engine that times the distances
-//! alone; `cost.rs`, their cost model.
+//! alone; `cost.rs`, their cost model; `observer.rs`, with which lessons record a selector.
 //!
 //! A selector is a [`Selector`], made of a problem's sizes and of parameters, and a row in `engine.rs`; one that computes the distances itself is
 //! [`FromPoints`], as every selector is with a row of distances before it.
@@ -42,6 +42,7 @@ pub mod merge_path;
 pub mod merge_queue;
 pub mod multi_pass;
 mod network;
+mod observer;
 pub mod partial_bitonic;
 pub mod radix_select;
 mod runs;
@@ -56,6 +57,7 @@ pub use engine::{
     BITS, BITS_FUSED, BITS_GLOBAL, BLOCK_SELECT, DISTANCES_ALONE, Kind, MERGE_PATH, MERGE_QUEUE, PARTIAL_BITONIC, RADIX_SELECT, SAMPLE_SELECT, SORT,
     THREAD_HEAP, WARP_SELECT,
 };
+pub use observer::{Observer, PassObserver};
 pub use sample::{MOST_MINIMA, Sample};
 
 use super::lockstep::Key;

@@ -4,6 +4,7 @@
 //! Twin of `cuda/select/multi_pass.cuh`. What divides is a [`Partition`]: digits (`radix_select.rs`) or splitters from a sample
 //! (`sample_select.rs`). Distances are compared by their bits, so that a bucket is a range of whole numbers, and equal ones are a range of one.
 
+use super::observer::PassObserver;
 use super::sort::sort_row;
 use super::{Counts, DISTANCES, Selector, TIMED, shared};
 use crate::engines::lockstep::{Key, PADDING, distance_of, key_of};
@@ -82,8 +83,8 @@ pub struct Range {
 
 impl Range {
     /// Whether another pass is needed: not if all in it are taken or all are equal, or so few that they are sorted.
-    fn is_open(&self) -> bool {
-        self.rank < self.size && self.high - self.low > 1 && self.size > FEW
+    fn is_open(&self, few: usize) -> bool {
+        self.rank < self.size && self.high - self.low > 1 && self.size > few
     }
 
     pub fn holds(&self, bits: u32) -> bool {
@@ -190,20 +191,41 @@ fn sort_few(source: &[Key], range: &Range) -> Limit {
 
 /// Appends the k smallest of a row, such that equal distances are in the order of positions.
 fn select_row<P: Partition>(row: &[f32], k: usize, bits: u32, moves_positions: bool, found: &mut Vec<Key>) -> Counts {
+    select_watched::<P>(row, k, bits, FEW, moves_positions, found, &mut ())
+}
+
+/// A selection for a lesson, in two stages, which sorts none to find the k-th distance: its neighbours by position, and what it counts. No namesake:
+/// a lesson has no kernel.
+pub fn watch<P: Partition>(row: &[f32], k: usize, bits: u32, observer: &mut impl PassObserver) -> Counts {
+    select_watched::<P>(row, k, bits, 1, false, &mut Vec::new(), observer)
+}
+
+/// The same, where `few` are sorted, and an observer is told. No namesake: a constant there.
+fn select_watched<P: Partition>(
+    row: &[f32],
+    k: usize,
+    bits: u32,
+    few: usize,
+    moves_positions: bool,
+    found: &mut Vec<Key>,
+    observer: &mut impl PassObserver,
+) -> Counts {
     let wanted = k.min(row.len());
     let keys: Vec<Key> = row.iter().zip(0..).map(|(&distance, position)| key_of(distance, position)).collect();
     let mut narrowed: Option<Vec<Key>> = None;
     let mut range = Range { low: 0, high: END, rank: wanted, size: row.len() };
     let (mut pass, mut read, mut written) = (0, 0, 0);
-    while range.is_open() {
+    while range.is_open(few) {
         let source = narrowed.as_deref().unwrap_or(&keys);
         read += source.len() + P::SAMPLED;
         let partition = P::new(source, &range, bits, pass);
         let counters = count_buckets(source, &range, &partition);
+        observer.counted(&counters);
         let (bucket, below, size) = find_bucket(&counters, range.rank);
+        observer.found(bucket, below, size);
         range = Range { rank: range.rank - below, size, ..partition.range_of(bucket, &range) };
         pass += 1;
-        if !range.is_open() || range.size > source.len() / 2 {
+        if !range.is_open(few) || range.size > source.len() / 2 {
             continue;
         }
         // It goes on with those in the range.
@@ -216,6 +238,7 @@ fn select_row<P: Partition>(row: &[f32], k: usize, bits: u32, moves_positions: b
         let inside: Vec<Key> = source.iter().copied().filter(|&key| range.holds(bits_of(key))).collect();
         written += inside.len();
         narrowed = Some(inside);
+        observer.narrowed();
     }
     let source = narrowed.as_deref().unwrap_or(&keys);
     let limit = if range.rank == range.size {
@@ -234,6 +257,7 @@ fn select_row<P: Partition>(row: &[f32], k: usize, bits: u32, moves_positions: b
         equal += usize::from(is_equal);
         bits < limit.bits || is_equal
     }));
+    observer.taken(found);
     read += last.len();
     written += found.len() - before;
     let [read, written] = [read, written].map(|count| u32::try_from(count).unwrap_or(u32::MAX));

@@ -1,7 +1,7 @@
 //! A sorting network over a warp's registers whose number need be no power of two (Johnson, Douze and Jégou 2017, §4.2).
 //!
-//! Twin of `cuda/warp/network.cuh`. Element i of 32·R keys lies in register i / 32 of lane i % 32. All runs ascend, so that what would pad the keys
-//! to a power of two would stay at the end: comparators with it are left out.
+//! Twin of `cuda/warp/network.cuh`. Element i of W·R keys lies in register i / W of lane i % W, and W is 32 but in lessons. All runs ascend, so that
+//! what would pad the keys to a power of two would stay at the end: comparators with it are left out.
 
 use crate::engines::lockstep::{Key, Lanes};
 
@@ -9,38 +9,38 @@ use crate::engines::lockstep::{Key, Lanes};
 pub const WARP: usize = 32;
 
 /// Of a warp, R keys a lane.
-pub type Registers = [Lanes<Key, WARP>];
+pub type Registers<const W: usize = WARP> = [Lanes<Key, W>];
 
 /// A comparator between two places. No namesake: two choices there.
-fn exchange(keys: &mut Registers, low: (usize, usize), high: (usize, usize)) {
+fn exchange<const W: usize>(keys: &mut Registers<W>, low: (usize, usize), high: (usize, usize)) {
     let (a, b) = (keys[low.0][low.1], keys[high.0][high.1]);
     keys[low.0][low.1] = a.min(b);
     keys[high.0][high.1] = a.max(b);
 }
 
 /// A layer within groups of lanes: each lane meets the one whose number differs in the bits of `mask`.
-fn exchange_lanes(keys: &mut Registers, mask: usize) {
+fn exchange_lanes<const W: usize>(keys: &mut Registers<W>, mask: usize) {
     for r in 0..keys.len() {
-        for lane in (0..WARP).filter(|lane| lane < &(lane ^ mask)) {
+        for lane in (0..W).filter(|lane| lane < &(lane ^ mask)) {
             exchange(keys, (r, lane), (r, lane ^ mask));
         }
     }
 }
 
-/// The strides `stride`, `stride` / 2, … 1, all below 32.
-fn halve_lanes(keys: &mut Registers, mut stride: usize) {
+/// The strides `stride`, `stride` / 2, … 1, all below W.
+fn halve_lanes<const W: usize>(keys: &mut Registers<W>, mut stride: usize) {
     while stride > 0 {
         exchange_lanes(keys, stride);
         stride /= 2;
     }
 }
 
-/// The strides 32·`stride`, 16·`stride`, … 32, between registers of a lane.
-fn halve_registers(keys: &mut Registers, mut stride: usize) {
+/// The strides W·`stride`, W·`stride` / 2, … W, between registers of a lane.
+fn halve_registers<const W: usize>(keys: &mut Registers<W>, mut stride: usize) {
     let registers = keys.len();
     while stride > 0 {
         for low in (0..registers).filter(|low| low & stride == 0 && low + stride < registers) {
-            for lane in 0..WARP {
+            for lane in 0..W {
                 exchange(keys, (low, lane), (low + stride, lane));
             }
         }
@@ -48,26 +48,26 @@ fn halve_registers(keys: &mut Registers, mut stride: usize) {
     }
 }
 
-/// The sizes from 64 on, registers beside registers.
-fn sort_registers(keys: &mut Registers) {
+/// The sizes from 2·W on, registers beside registers.
+fn sort_registers<const W: usize>(keys: &mut Registers<W>) {
     let (mut size, registers) = (2, keys.len());
     while size < 2 * registers {
         // The mirror image of register r is register r ^ (size − 1) of the mirrored lane.
         for low in (0..registers).filter(|low| low & (size / 2) == 0 && low ^ (size - 1) < registers) {
-            for lane in 0..WARP {
-                exchange(keys, (low, lane), (low ^ (size - 1), WARP - 1 - lane));
+            for lane in 0..W {
+                exchange(keys, (low, lane), (low ^ (size - 1), W - 1 - lane));
             }
         }
         halve_registers(keys, size / 4);
-        halve_lanes(keys, WARP / 2);
+        halve_lanes(keys, W / 2);
         size *= 2;
     }
 }
 
 /// Sorts the warp's keys in ascending order.
-pub fn sort_any(keys: &mut Registers) {
+pub fn sort_any<const W: usize>(keys: &mut Registers<W>) {
     let mut size = 2;
-    while size <= WARP {
+    while size <= W {
         exchange_lanes(keys, size - 1);
         halve_lanes(keys, size / 4);
         size *= 2;
@@ -76,9 +76,9 @@ pub fn sort_any(keys: &mut Registers) {
 }
 
 /// Sorts what is bitonic; R is a power of two.
-pub fn merge_any(keys: &mut Registers) {
+pub fn merge_any<const W: usize>(keys: &mut Registers<W>) {
     halve_registers(keys, keys.len() / 2);
-    halve_lanes(keys, WARP / 2);
+    halve_lanes(keys, W / 2);
 }
 
 #[cfg(test)]

@@ -7,8 +7,9 @@
 //! and is among the k smallest is in one of them.
 
 use super::network::{WARP, merge_any, sort_any};
+use super::observer::Observer;
 use super::{Counts, DISTANCES, Selector, TIMED, shared};
-use crate::engines::lockstep::{Key, Lanes, PADDING, distance_of, key_of};
+use crate::engines::lockstep::{Key, Lanes, PADDING, distance_of, key_of, registers_for};
 use crate::knn::{Measure, Parameter, Parameters, Shape, Values};
 
 /// The largest k.
@@ -81,7 +82,7 @@ impl WarpSelect {
 impl Selector for WarpSelect {
     /// No namesake: an entry point there.
     fn select(&self, row: &[f32], found: &mut Vec<Key>) -> Counts {
-        let mut warps: Vec<WarpQueues> = (0..self.warps).map(|_| WarpQueues::new(self.k, self.queue)).collect();
+        let mut warps: Vec<WarpQueues<WARP, ()>> = (0..self.warps).map(|_| WarpQueues::new(self.k, self.queue, ())).collect();
         for (first, warp) in warps.iter_mut().enumerate() {
             stream_groups(warp, row, first, self.warps);
             warp.merge();
@@ -105,20 +106,31 @@ impl Selector for WarpSelect {
     }
 }
 
+/// A search by a warp of W lanes for a lesson: its observer, and what it counted. No namesake: a lesson has no kernel.
+pub fn watch<const W: usize, O: Observer<W>>(row: &[f32], k: usize, queue: usize, observer: O) -> (O, Counts) {
+    let mut warp = WarpQueues::<W, O>::new(k, queue, observer);
+    stream_groups(&mut warp, row, 0, 1);
+    warp.observer.drained();
+    warp.merge();
+    warp.observer.finished();
+    (warp.observer, warp.counts)
+}
+
 /// The queue of a warp, K keys, and those of its lanes.
-struct WarpQueues {
-    warp_queue: Vec<Lanes<Key, WARP>>,
-    lane_queue: Vec<Lanes<Key, WARP>>,
+struct WarpQueues<const W: usize, O> {
+    warp_queue: Vec<Lanes<Key, W>>,
+    lane_queue: Vec<Lanes<Key, W>>,
     /// The k-th key.
     limit: Key,
     k: usize,
     counts: Counts,
+    observer: O,
 }
 
-impl WarpQueues {
-    fn new(k: usize, queue: usize) -> Self {
-        let padding = [PADDING; WARP];
-        Self { warp_queue: vec![padding; capacity(k) / WARP], lane_queue: vec![padding; queue], limit: PADDING, k, counts: Counts::default() }
+impl<const W: usize, O: Observer<W>> WarpQueues<W, O> {
+    fn new(k: usize, queue: usize, observer: O) -> Self {
+        let (padding, registers) = ([PADDING; W], registers_for(k, W));
+        Self { warp_queue: vec![padding; registers], lane_queue: vec![padding; queue], limit: PADDING, k, counts: Counts::default(), observer }
     }
 
     /// A group: each lane's distance of a point that comes after all that it has seen.
@@ -131,10 +143,14 @@ impl WarpQueues {
                 self.insert(lane, key_of(distance, (first + lane) as u32));
             }
         }
+        self.observer.inserted(first, distances, &self.lane_queue);
         // The second invariant is broken where a lane's largest key is below the k-th.
-        let limit = self.limit;
-        if any && self.lane_queue[0].iter().any(|&key| key < limit) {
-            self.merge();
+        if any {
+            self.observer.checked(&self.lane_queue[0], self.limit);
+            let limit = self.limit;
+            if self.lane_queue[0].iter().any(|&key| key < limit) {
+                self.merge();
+            }
         }
     }
 
@@ -151,23 +167,28 @@ impl WarpQueues {
     fn merge(&mut self) {
         self.counts[0] += 1;
         sort_any(&mut self.lane_queue);
+        self.observer.sorted(&self.lane_queue);
         // The smaller of element K − 1 − i and the lanes' element i stays: the mirrored register of the mirrored lane.
         let registers = self.warp_queue.len();
         for (i, of_lanes) in self.lane_queue.iter_mut().take(registers).enumerate() {
             let of_warp = &mut self.warp_queue[registers - 1 - i];
-            for lane in 0..WARP {
-                let (a, b) = (of_warp[WARP - 1 - lane], of_lanes[lane]);
-                (of_warp[WARP - 1 - lane], of_lanes[lane]) = (a.min(b), a.max(b));
+            for lane in 0..W {
+                let (a, b) = (of_warp[W - 1 - lane], of_lanes[lane]);
+                (of_warp[W - 1 - lane], of_lanes[lane]) = (a.min(b), a.max(b));
             }
         }
+        self.observer.exchanged(&self.warp_queue, &self.lane_queue);
         merge_any(&mut self.warp_queue);
+        self.observer.merged(&self.warp_queue);
         self.descend();
+        self.observer.descended(&self.lane_queue);
         self.set_limit();
+        self.observer.limited(self.limit);
     }
 
     /// Each lane sorts its queue, the largest first.
     fn descend(&mut self) {
-        for lane in 0..WARP {
+        for lane in 0..W {
             let mut keys: Vec<Key> = self.lane_queue.iter().map(|register| register[lane]).collect();
             keys.sort_unstable_by(|a, b| b.cmp(a));
             self.lane_queue.iter_mut().zip(keys).for_each(|(register, key)| register[lane] = key);
@@ -175,7 +196,7 @@ impl WarpQueues {
     }
 
     fn set_limit(&mut self) {
-        self.limit = self.warp_queue[(self.k - 1) / WARP][(self.k - 1) % WARP];
+        self.limit = self.warp_queue[(self.k - 1) / W][(self.k - 1) % W];
     }
 
     /// Merges the sorted keys of another warp.
@@ -191,11 +212,11 @@ impl WarpQueues {
 }
 
 /// Reads every `stride`-th batch of a row from the warp's first on.
-fn stream_groups(queues: &mut WarpQueues, row: &[f32], first: usize, stride: usize) {
-    const BATCH: usize = GROUPS * WARP;
-    for (number, batch) in row.chunks(BATCH).enumerate().skip(first).step_by(stride) {
-        for (group, distances) in batch.chunks(WARP).enumerate() {
-            queues.add(distances, number * BATCH + group * WARP);
+fn stream_groups<const W: usize, O: Observer<W>>(queues: &mut WarpQueues<W, O>, row: &[f32], first: usize, stride: usize) {
+    let per_batch = GROUPS * W;
+    for (number, batch) in row.chunks(per_batch).enumerate().skip(first).step_by(stride) {
+        for (group, distances) in batch.chunks(W).enumerate() {
+            queues.add(distances, number * per_batch + group * W);
         }
     }
 }

@@ -1,13 +1,16 @@
 //! The panel of the points, the query, and the circle of `max_distance`, in the plane of the first two axes.
 
+use std::cmp::Ordering;
+
 use super::View;
 use super::boxes;
-use super::moment::{Vote, nearest, vote};
+use super::moment::{Vote, nearest, vote, waiting};
 use super::pen::{ROW, area, faint, line, sans, width};
 use super::scene::{Area, Font, Ink, Point, Scene, Target};
 use crate::engines::lockstep::{Key, index_of};
 use crate::knn::Problem;
 use crate::lesson::overview::Overview;
+use crate::lesson::recording::Beside;
 use crate::lesson::state::Stage;
 use crate::lesson::step::Step;
 use crate::text::thousands;
@@ -59,11 +62,17 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         scene.dots(centers, (radius * 1.4).max(text * 0.1), Some(faint(Ink::Candidate, opacity)), None);
     }
     // The candidates in the buffer, and the intermediate result.
-    let waiting: Vec<u32> =
-        state.buffer[..state.buffered as usize].iter().map(|&key| index_of(key)).filter(|&point| (point as usize) < problem.n()).collect();
+    let waiting: Vec<u32> = waiting(state).into_iter().map(index_of).filter(|&point| (point as usize) < problem.n()).collect();
     let merging = is_merging(view);
     if !merging {
         plane.marked(&mut scene, problem, &waiting, large, Ink::Buffer);
+    }
+    if let Some(closing) = Closing::of(view) {
+        plane.marked(&mut scene, problem, &closing.left, large * 0.8, Ink::Candidate);
+        plane.marked(&mut scene, problem, &closing.nearer, large, Ink::Neighbor);
+        for bound in closing.rings {
+            plane.bound(&mut scene, problem, &parameters.query, bound, text);
+        }
     }
     let best: Vec<u32> = nearest(cursor).into_iter().map(index_of).collect();
     plane.marked(&mut scene, problem, &best, large, Ink::Neighbor);
@@ -106,6 +115,35 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     scene
 }
 
+/// Where a selection by digits has closed in: what shares the digits found so far lies between two rings around the query.
+struct Closing {
+    /// Neighbours for sure.
+    nearer: Vec<u32>,
+    /// Points that are left.
+    left: Vec<u32>,
+    /// The squared radii.
+    rings: Vec<f32>,
+}
+
+impl Closing {
+    /// `None` in other searches, before the first pass is done, and when the neighbours are kept.
+    fn of(view: &View<'_>) -> Option<Self> {
+        let buckets = view.cursor.state().buckets.as_ref().filter(|buckets| !buckets.passes.is_empty() && !buckets.is_gathered)?;
+        let Beside::Digits(chosen) = view.cursor.recording().held_against() else { return None };
+        let (mut nearer, mut left) = (Vec::new(), Vec::new());
+        for (point, &distance) in (0..).zip(&chosen.distances) {
+            match buckets.side(distance) {
+                Ordering::Less => nearer.push(point),
+                Ordering::Equal => left.push(point),
+                Ordering::Greater => {}
+            }
+        }
+        let (low, high) = buckets.range(buckets.passes.len());
+        let rings = [low, high].map(f32::from_bits).into_iter().filter(|bound| bound.is_finite()).collect();
+        Some(Self { nearer, left, rings })
+    }
+}
+
 /// How a point is drawn: how opaque, by whether it was looked at.
 const OPACITIES: [(Seen, f32); 3] = [(Seen::LeftOut, 0.15), (Seen::ToCome, 0.45), (Seen::LookedAt, 1.0)];
 
@@ -114,7 +152,7 @@ const OPACITIES: [(Seen, f32); 3] = [(Seen::LeftOut, 0.15), (Seen::ToCome, 0.45)
 enum Seen {
     ToCome,
     LookedAt,
-    /// Of a tree: a box around it was left out.
+    /// Of a tree: a box around it was left out; of a selection by digits: it lies behind the bucket of the k-th.
     LeftOut,
 }
 
@@ -134,7 +172,14 @@ fn seen(view: &View<'_>) -> impl Fn(u32) -> Seen {
         descent.visited.iter().for_each(|&leaf| mark(leaf as usize, Seen::LookedAt));
         seen
     });
-    move |point| match &of_tree {
+    let of_digits = match recording.held_against() {
+        Beside::Digits(chosen) => state.buckets.as_ref().map(|buckets| {
+            let behind = |&distance: &f32| if buckets.side(distance) == Ordering::Greater { Seen::LeftOut } else { Seen::LookedAt };
+            chosen.distances.iter().map(behind).collect::<Vec<_>>()
+        }),
+        _ => None,
+    };
+    move |point| match of_tree.as_ref().or(of_digits.as_ref()) {
         Some(seen) => seen[point as usize],
         None if point < points_seen => Seen::LookedAt,
         None => Seen::ToCome,
@@ -183,7 +228,13 @@ fn words(view: &View<'_>, problem: &Problem) -> String {
         );
     }
     let bound = super::pen::digits(state.max_distance, 3);
+    if let Some(Closing { rings, .. }) = Closing::of(view) {
+        let ends: Vec<String> = rings.iter().map(|&ring| super::pen::digits(ring, 3)).collect();
+        return format!("Rings: squared distances {}; those that are left lie between", ends.join(" and "));
+    }
     match problem.dims() {
+        _ if state.max_distance.is_infinite() && state.buckets.is_some() => "No point is decided yet".to_owned(),
+        _ if state.max_distance.is_infinite() && state.queues.is_some() => "Fewer than k neighbours are known".to_owned(),
         _ if state.max_distance.is_infinite() => "max_distance is still infinite: every point is a candidate".to_owned(),
         1 => format!("Bar: \u{221a}max_distance on both sides; max_distance = {bound}"),
         2 => format!("Circle: radius \u{221a}max_distance; max_distance = {bound}"),
@@ -195,7 +246,7 @@ fn words(view: &View<'_>, problem: &Problem) -> String {
 fn earlier(view: &View<'_>) -> Vec<u32> {
     let steps = &view.cursor.recording().steps()[..view.cursor.position()];
     let appended = steps.iter().rev().filter_map(|step| match step {
-        Step::Appended { placed } => Some(placed.iter().rev().map(|candidate| index_of(candidate.key))),
+        Step::Appended { placed } | Step::Inserted { placed } => Some(placed.iter().rev().map(|candidate| index_of(candidate.key))),
         _ => None,
     });
     appended.flatten().take(EARLIER).collect()
@@ -305,16 +356,32 @@ fn kinds(view: &View<'_>) -> Vec<Kind> {
         (Ink::Query, "query".to_owned(), true),
         (Ink::Neighbor, format!("{} of {} nearest so far", thousands(nearest(view.cursor).len() as u64), thousands(state.shape.k.into())), true),
     ];
+    if let Some(buckets) = &state.buckets {
+        let (below, left) = (thousands(buckets.below.into()), thousands(buckets.left.into()));
+        kinds[1].1 = if buckets.is_gathered {
+            format!("{} nearest", thousands(nearest(view.cursor).len() as u64))
+        } else {
+            format!("{below} neighbours for sure")
+        };
+        kinds.push((
+            Ink::Candidate,
+            if buckets.passes.is_empty() || buckets.is_gathered { "left after a pass".to_owned() } else { format!("{left} left") },
+            true,
+        ));
+        return kinds;
+    }
     if is_merging(view) {
         kinds.push((Ink::Candidate, "earlier candidates".to_owned(), true));
         return kinds;
     }
-    kinds.push((Ink::Buffer, format!("{} in the buffer", thousands(state.buffered.into())), true));
+    let (waiting, place) = (waiting(state).len() as u64, if state.queues.is_some() { "in the lanes' queues" } else { "in the buffer" });
+    kinds.push((Ink::Buffer, format!("{} {place}", thousands(waiting)), true));
     if let Some(Vote { asked, mask: Some(mask), points, .. }) = vote(view.cursor) {
         // The last group may have fewer points.
         let asked = (0..).zip(&points).filter(|(_, point)| **point != u32::MAX).fold(0, |lanes, (lane, _)| lanes | 1 << lane) & asked;
-        kinds.push((Ink::Candidate, format!("{} accepted", mask.count_ones()), true));
-        kinds.push((Ink::Rejected, format!("{} rejected", (asked & !mask).count_ones()), false));
+        let [yes, no] = if state.queues.is_some() { ["taken", "not taken"] } else { ["accepted", "rejected"] };
+        kinds.push((Ink::Candidate, format!("{} {yes}", mask.count_ones()), true));
+        kinds.push((Ink::Rejected, format!("{} {no}", (asked & !mask).count_ones()), false));
     }
     if state.descent.is_some() {
         kinds.extend(boxes::KINDS.map(|(ink, words, filled)| (ink, words.to_owned(), filled)));

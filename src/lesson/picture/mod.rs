@@ -5,14 +5,18 @@
 //! | [`scene`] | a picture as data: shapes, inks, and hit targets |
 //! | [`cloud`], [`warp`], [`network`], [`ballot`], [`code`], [`account`], [`sentence`] | one panel each |
 //! | [`lanes`] | the panel of the lanes of a tree's search; its boxes are drawn by `boxes` in the cloud, its account by `looked` |
+//! | [`queues`], [`buckets`] | the panels of warp select and of a selection by digits; their accounts are `beside_queues` and `beside_buckets` |
 //! | [`page`](mod@page) | the panels of a lesson on one page; recordings side by side |
-//! | `moment`, `cells`, `pen` | data about a moment and drawing helpers that several panels share |
+//! | `moment`, `cells`, `tally`, `pen` | data about a moment and drawing helpers that several panels share |
 //! | [`fonts`], [`embedded`], [`svg`], [`raster`] | text metrics; fonts inside files; scenes as files and pixels |
 //! | [`film`], [`gif`] | several moments as pictures |
 
 pub mod account;
 pub mod ballot;
+mod beside_buckets;
+mod beside_queues;
 mod boxes;
+pub mod buckets;
 mod cells;
 pub mod cloud;
 pub mod code;
@@ -26,10 +30,12 @@ mod moment;
 pub mod network;
 pub mod page;
 pub mod pen;
+pub mod queues;
 pub mod raster;
 pub mod scene;
 pub mod sentence;
 pub mod svg;
+mod tally;
 pub mod warp;
 
 pub use film::Film;
@@ -37,6 +43,7 @@ pub use page::{comparison, page};
 pub use scene::{Scene, Target};
 
 use super::cursor::Cursor;
+use super::recording::Beside;
 
 /// A panel of the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,9 +58,13 @@ pub enum Panel {
     Ballot,
     /// Of a tree: the boxes or points that the lanes have, the result and the buffer.
     Lanes,
+    /// Of warp select: the lanes' distances and queues, and the warp's queue.
+    Queues,
+    /// Of a selection by digits: the buckets of a pass, and how the passes close in on the k-th.
+    Buckets,
     /// The algorithm in a few lines of pseudocode.
     Code,
-    /// The work so far beside the theory, and the convergence curve; of a tree, beside other searches.
+    /// The work so far beside the theory, and the convergence curve; of other searches, beside what else finds the same.
     Account,
     /// One sentence about the last step.
     Sentence,
@@ -61,7 +72,8 @@ pub enum Panel {
 
 impl Panel {
     /// All panels, in reading order.
-    pub const ALL: [Self; 8] = [Self::Cloud, Self::Warp, Self::Network, Self::Ballot, Self::Lanes, Self::Code, Self::Account, Self::Sentence];
+    pub const ALL: [Self; 10] =
+        [Self::Cloud, Self::Warp, Self::Network, Self::Ballot, Self::Lanes, Self::Queues, Self::Buckets, Self::Code, Self::Account, Self::Sentence];
 }
 
 /// The moment to show, and how.
@@ -85,10 +97,14 @@ pub fn draw(panel: Panel, view: &View<'_>, size: [f32; 2]) -> Scene {
         Panel::Network => network::draw(view, size),
         Panel::Ballot => ballot::draw(view, size),
         Panel::Lanes => lanes::draw(view, size),
+        Panel::Queues => queues::draw(view, size),
+        Panel::Buckets => buckets::draw(view, size),
         Panel::Code => code::draw(view, size),
-        Panel::Account => match view.cursor.recording().index() {
-            Some(index) => looked::draw(view, index, size),
-            None => account::draw(view, size),
+        Panel::Account => match view.cursor.recording().held_against() {
+            Beside::Theory => account::draw(view, size),
+            Beside::Tree(index) => looked::draw(view, index, size),
+            Beside::Queues(counts) => beside_queues::draw(view, counts, size),
+            Beside::Digits(counts) => beside_buckets::draw(view, counts, size),
         },
         Panel::Sentence => sentence::draw(view, size),
     }

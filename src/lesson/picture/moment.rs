@@ -3,7 +3,7 @@
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of, lanes_below};
 use crate::knn::network::{self, Layer};
 use crate::lesson::cursor::Cursor;
-use crate::lesson::state::Stage;
+use crate::lesson::state::{Stage, State};
 use crate::lesson::step::{Elements, Pass, Step};
 
 /// The last ballot and its consequences.
@@ -35,7 +35,7 @@ impl Vote {
     }
 }
 
-/// The last ballot before a moment.
+/// The last ballot before a moment; of warp select, what the lanes took, each by its own queue.
 pub fn vote(cursor: &Cursor) -> Option<Vote> {
     let (recording, state) = (cursor.recording(), cursor.state());
     let (points, distances): (Vec<u32>, Vec<f32>) = match &state.descent {
@@ -55,6 +55,7 @@ pub fn vote(cursor: &Cursor) -> Option<Vote> {
                 continue;
             }
             Step::Group { .. } | Step::Leaf { .. } => (everyone, None),
+            Step::Inserted { placed } => (everyone, Some(placed.iter().fold(0, |lanes, taken| lanes | 1 << taken.lane))),
             Step::Ballot { mask } => (everyone, Some(*mask)),
             Step::FilteredAgain { rest, mask } => (*rest, Some(*mask)),
             _ => continue,
@@ -126,6 +127,14 @@ pub fn layers(pass: Pass, keys: u32) -> Vec<Layer> {
     match pass {
         Pass::Sort => network::sort(keys).collect(),
         Pass::Resort => network::merge(keys).collect(),
+    }
+}
+
+/// The keys that wait to be merged: in the buffer, or in the lanes' queues.
+pub fn waiting(state: &State) -> Vec<Key> {
+    match &state.queues {
+        Some(queues) => queues.keys.iter().copied().filter(|&key| key != PADDING).collect(),
+        None => state.buffer[..state.buffered as usize].to_vec(),
     }
 }
 

@@ -5,7 +5,7 @@ use super::scene::{Area, Font, Ink, Scene};
 use super::{Panel, View, draw};
 use crate::lesson::account::account;
 use crate::lesson::lessons::{Lesson, Shows, Take};
-use crate::lesson::recording::Recording;
+use crate::lesson::recording::{Beside, Recording};
 use crate::lesson::state::Stage;
 use crate::lesson::step::Step;
 use crate::text::{count, thousands};
@@ -40,8 +40,11 @@ fn panels(shows: Shows, view: &View<'_>, room: Area, gap: f32) -> Vec<(Panel, Ar
     // Merge and filter alternate.
     let running = if merge_runs(view) { Panel::Network } else { Panel::Ballot };
     let large = room.width < LARGE * view.text;
-    if view.cursor.recording().index().is_some() {
-        return of_tree(columns(&[0.44, 0.56]), gap, large);
+    match view.cursor.recording().held_against() {
+        Beside::Theory => {}
+        Beside::Tree(_) => return of_search(Panel::Lanes, columns(&[0.44, 0.56]), gap, large),
+        Beside::Queues(_) => return of_search(Panel::Queues, columns(&[0.36, 0.64]), gap, large),
+        Beside::Digits(_) => return of_search(Panel::Buckets, columns(&[0.36, 0.64]), gap, large),
     }
     match shows {
         Shows::Overflow if large => {
@@ -72,12 +75,18 @@ fn panels(shows: Shows, view: &View<'_>, room: Area, gap: f32) -> Vec<(Panel, Ar
     }
 }
 
-/// The panels of a tree's search in two columns: where it looks, and what the lanes have.
-fn of_tree(columns: Vec<Area>, gap: f32, large: bool) -> Vec<(Panel, Area)> {
+/// The panels of a search that is not the kernel's, in two columns: where it looks, and what `main` shows of it.
+fn of_search(main: Panel, columns: Vec<Area>, gap: f32, large: bool) -> Vec<(Panel, Area)> {
     let [left, right] = columns[..] else { return Vec::new() };
-    let rows = split(right, if large { &[0.6, 0.4] } else { &[0.47, 0.53] }, gap, true);
+    let share = match main {
+        Panel::Lanes if large => 0.6,
+        Panel::Lanes => 0.47,
+        _ if large => 0.7,
+        _ => 0.6,
+    };
+    let rows = split(right, &[share, 1.0 - share], gap, true);
     let below = split(rows[1], &[0.48, 0.52], gap, false);
-    vec![(Panel::Cloud, left), (Panel::Lanes, rows[0]), (Panel::Account, below[0]), (Panel::Code, below[1])]
+    vec![(Panel::Cloud, left), (main, rows[0]), (Panel::Account, below[0]), (Panel::Code, below[1])]
 }
 
 /// Whether a merge is in progress or has just completed.
@@ -150,10 +159,11 @@ fn progress(view: &View<'_>) -> String {
     if view.asking {
         return format!("after step {}", thousands(view.cursor.position() as u64));
     }
+    let [round, _] = recording.round();
     let merge = match state.stage {
-        Stage::Full | Stage::Sort | Stage::Merge => format!("in merge {}", thousands(u64::from(done) + 1)),
-        _ if done == 0 => "before merge 1".to_owned(),
-        _ => format!("after merge {}", thousands(done.into())),
+        Stage::Full | Stage::Sort | Stage::Merge if state.buckets.is_none() => format!("in merge {}", thousands(u64::from(done) + 1)),
+        _ if done == 0 => format!("before {round} 1"),
+        _ => format!("after {round} {}", thousands(done.into())),
     };
     format!("step {} of {} \u{b7} {merge} of {}", thousands(view.cursor.position() as u64), thousands(recording.len() as u64), thousands(all))
 }

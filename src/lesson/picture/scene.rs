@@ -202,12 +202,14 @@ pub struct Spot {
 /// An object of the search that the pointer can be on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
-    /// A lane, or its bit in the ballot.
+    /// A lane, or its bit in the ballot; a bucket of a selection by digits.
     Lane(u32),
     /// A slot of the candidate buffer.
     Slot(u32),
     /// An element of the registers.
     Element(u32),
+    /// A key of the lanes' queues, by element.
+    Queued(u32),
     /// The comparator of the current layer with this lower element.
     Comparator(u32),
     /// A data point, by its position in processing order.

@@ -5,6 +5,7 @@ use super::pen::{ROW, Words, area, sans};
 use super::scene::{Font, Ink, Scene};
 use crate::lesson::cursor::Cursor;
 use crate::lesson::describe::describe;
+use crate::lesson::recording::Beside;
 use crate::text::{count, thousands};
 
 /// Minimum scale of the sentence before it is truncated.
@@ -16,9 +17,14 @@ pub fn sentence(cursor: &Cursor) -> String {
     match cursor.step() {
         Some(step) => describe(&step, state),
         None => format!(
-            "Before the first step: the {} of {} are asked for, registers and buffer are empty, and max_distance is infinite.",
+            "Before the first step: the {} of {} are asked for, {}.",
             count(state.shape.k.into(), "nearest", "nearest"),
             thousands(state.shape.n.into()),
+            match cursor.recording().held_against() {
+                Beside::Theory | Beside::Tree(_) => "registers and buffer are empty, and max_distance is infinite",
+                Beside::Queues(_) => "and all queues are empty",
+                Beside::Digits(_) => "and no distance is computed yet",
+            }
         ),
     }
 }

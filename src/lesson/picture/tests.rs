@@ -9,11 +9,12 @@ use super::*;
 use crate::cloud::{self, Order, Source};
 use crate::engines::lockstep::{Key, PADDING, index_of};
 use crate::knn::{Metric, Problem, Queries, Setup};
-use crate::lesson::lessons::{Choice, LESSONS, Take};
+use crate::lesson::lessons::{Choice, LESSONS, Search, Take};
 use crate::lesson::picture::page::{columns, position_at};
 use crate::lesson::questions::{Answer, Ask};
+use crate::lesson::recording::Beside;
 use crate::lesson::step::Pass;
-use crate::lesson::{Recording, Step, record, record_tree};
+use crate::lesson::{Recording, Step, record, record_digits, record_queues, record_tree};
 use crate::progress::Silent;
 
 /// Wide, small, narrow, large; with the size of text.
@@ -213,6 +214,44 @@ fn all_trees_can_be_drawn() {
 }
 
 #[test]
+fn all_selections_can_be_drawn() {
+    let cases = [
+        ("uniform:n=300,d=3", 10, 4, 4),
+        ("uniform:n=1200,d=1", 3, 100, 32),
+        ("uniform:n=3,d=2", 0, 5, 8),
+        ("duplicates:n=90,d=2,distinct=1", 0, 8, 8),
+        ("uniform:n=900,d=2", 4, 500, 16),
+    ];
+    for (spec, row, k, width) in cases {
+        let source = Source::Generate { spec: spec.to_owned(), seed: 1 };
+        let cloud = Arc::new(cloud::load(&source, false, &Silent).unwrap());
+        let setup = Setup { k, metric: Metric::L2, order: Order::File, seed: 1, exclude_self: false, drop_zero_rows: false };
+        let problem = Arc::new(Problem::new(&cloud, &Queries::Rows(vec![row]), setup).unwrap());
+        let both = [record_queues(Arc::clone(&problem), 0, width, spec).unwrap(), record_digits(problem, 0, width, spec).unwrap()];
+        for recording in both.map(Arc::new) {
+            let mut cursor = Cursor::new(recording.clone());
+            let hovers = [
+                None,
+                Some(Target::Lane(width - 1)),
+                Some(Target::Lane(99)),
+                Some(Target::Queued(1)),
+                Some(Target::Queued(1 << 20)),
+                Some(Target::Point(0)),
+            ];
+            let every = (recording.len() / 80).max(1);
+            for position in (0..=recording.len()).filter(|at| at % every == 0 || recording.len() - at < 12) {
+                cursor.seek(position);
+                for (at, panel) in Panel::ALL.into_iter().enumerate() {
+                    let (size, text) = SIZES[(position + at) % SIZES.len()];
+                    let (hover, asking) = (hovers[(position * 7 + at) % hovers.len()], position % 3 == 0);
+                    check(&draw(panel, &View { cursor: &cursor, hover, asking, text }, size), &format!("{spec}, {position}, {panel:?}, {hover:?}"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn spots_name_what_is_there() {
     let set = |all: &mut dyn Iterator<Item = Target>| -> BTreeSet<String> { all.map(|target| format!("{target:?}")).collect() };
     for (_, take) in takes() {
@@ -230,8 +269,12 @@ fn spots_name_what_is_there() {
             assert_eq!(targets(&draw(Panel::Ballot, &view, size)), &lanes | &slots);
             assert_eq!(targets(&draw(Panel::Cloud, &view, size)), set(&mut (0..shape.n).map(Target::Point)));
             assert_eq!(targets(&draw(Panel::Lanes, &view, size)), &(&lanes | &slots) | &elements);
-            // A tree's account has no curve.
-            let curve = if recording.index().is_some() { 0 } else { recording.merges() };
+            assert_eq!(targets(&draw(Panel::Buckets, &view, size)), lanes);
+            let queued = cursor.state().queues.as_ref().map_or(0, |queues| queues.keys.len() as u32);
+            let keys = &set(&mut (0..queued).map(Target::Queued)) | &elements;
+            assert_eq!(targets(&draw(Panel::Queues, &view, size)), if queued == 0 { lanes } else { &lanes | &keys });
+            // The accounts of other searches have no curve.
+            let curve = if matches!(recording.held_against(), Beside::Theory) { recording.merges() } else { 0 };
             let merges = (0..curve).map(|merge| Target::Position(recording.position_of_merge(merge).unwrap()));
             assert_eq!(targets(&draw(Panel::Account, &view, size)), set(&mut merges.into_iter()));
             let lines = recording.code().lines.iter().enumerate().filter(|(_, line)| !line.text.is_empty());
@@ -398,7 +441,7 @@ fn invariants_hold_when_they_should_and_breaks_are_named() {
             let step = cursor.step();
             let told = warp::invariant(cursor.state(), step.as_deref());
             let done = match step.as_deref() {
-                Some(Step::Swap) => continue,
+                Some(Step::Swap | Step::Gathered { .. }) => continue,
                 Some(Step::Layer { layer, .. }) => layer.stride == 1,
                 _ => true,
             };
@@ -675,10 +718,51 @@ fn the_end_is_hidden_from_those_who_are_asked() {
     assert_eq!((tells(false), tells(true)), ([true; 3], [false; 3]));
 }
 
+/// Whoever is asked how many merges of the lanes' queues there will be does not find their number.
+#[test]
+fn merges_of_queues_are_hidden_from_those_who_are_asked() {
+    let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::Queues).unwrap();
+    let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
+    let cursor = Cursor::new(take.recording.clone());
+    let Beside::Queues(queued) = take.recording.held_against() else { panic!("it is held against a buffer") };
+    let tells = |asking: bool| {
+        let scene = page(lesson, &take, &View { cursor: &cursor, hover: None, asking, text: 16.0 }, [1280.0, 720.0]);
+        let words: BTreeSet<String> = texts(&scene).into_iter().map(str::to_owned).collect();
+        // Numbers that no lane has.
+        [queued.inserts, queued.buffer.candidates].map(|number| words.contains(&number.to_string()))
+    };
+    assert_eq!((tells(false), tells(true)), ([true; 2], [false; 2]));
+}
+
+/// What a selection's panels show is what was recorded.
+#[test]
+fn queues_and_buckets_are_the_recorded_ones() {
+    for (lesson, take) in takes().filter(|(lesson, _)| matches!(lesson.search, Search::Queues | Search::Digits)) {
+        let mut cursor = Cursor::new(take.recording.clone());
+        for position in 1..=take.recording.len() {
+            cursor.seek(position);
+            let view = View { cursor: &cursor, hover: None, asking: false, text: 14.0 };
+            let state = cursor.state();
+            if let Some(queues) = &state.queues {
+                let scene = draw(Panel::Queues, &view, [900.0, 520.0]);
+                let shown = texts(&scene).iter().filter(|text| **text == "\u{221e}").count();
+                let padding = queues.keys.iter().chain(&state.registers).filter(|&&key| key == PADDING).count();
+                assert_eq!(shown, padding, "lesson {}, position {position}", lesson.number);
+            }
+            if let Some(buckets) = &state.buckets {
+                let scene = draw(Panel::Buckets, &view, [900.0, 520.0]);
+                let numbers: Vec<String> = buckets.counts.iter().chain(&buckets.sums).map(u32::to_string).collect();
+                let words = texts(&scene);
+                assert!(numbers.iter().all(|number| words.contains(&number.as_str())), "lesson {}, position {position}", lesson.number);
+            }
+        }
+    }
+}
+
 /// Whoever is asked how many leaves will be visited finds neither their number nor that of another order.
 #[test]
 fn what_a_tree_will_visit_is_hidden_from_those_who_are_asked() {
-    let lesson = LESSONS.iter().find(|lesson| lesson.index).unwrap();
+    let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::Tree).unwrap();
     let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
     let (cursor, index) = (Cursor::new(take.recording.clone()), take.recording.index().unwrap());
     let tells = |asking: bool| {

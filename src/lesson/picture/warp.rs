@@ -33,7 +33,7 @@ pub fn invariant(state: &State, step: Option<&Step>) -> Invariant {
         return Invariant { says: "sorted ascending".to_owned(), holds: true, breaks_at };
     };
     match step {
-        Some(Step::Minimum { .. }) => {
+        Some(Step::Minimum { .. } | Step::Exchanged { .. }) => {
             let holds = is_bitonic(keys);
             let says = if holds { "bitonic: one rise and one fall, going round" } else { "not bitonic" };
             Invariant { says: says.to_owned(), holds, breaks_at: None }

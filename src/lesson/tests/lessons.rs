@@ -12,7 +12,9 @@ use super::super::moments::Selection;
 use super::super::picture::Film;
 use super::super::picture::svg::escaped;
 use super::super::questions::{Answer, Ask, Question, Reply};
+use super::super::recording::Beside;
 use super::*;
+use crate::engines::lockstep::{self, distance_of};
 use crate::knn::{network, theory};
 use crate::palette;
 
@@ -60,6 +62,25 @@ fn worked_out(question: &Question, take: &Take) -> Reply {
             Reply::YesNo(intermediate[mirror] < before.registers[question.subject as usize])
         }
         Ask::Merges => Reply::Number(fresh(recording, recording.len()).counts.merges),
+        Ask::Takes => {
+            let distances = recording.distances(before.group.unwrap());
+            let queues = before.queues.as_ref().unwrap();
+            Reply::Lanes((0..shape.width).filter(|&lane| distances[lane as usize] < distance_of(queues.first(lane))).map(|lane| 1 << lane).sum())
+        }
+        Ask::Breaks => Reply::YesNo((0..shape.width).any(|lane| before.queues.as_ref().unwrap().first(lane) < before.last())),
+        Ask::Bucket | Ask::Left => {
+            let distances = lockstep::distances_to(recording.problem(), 0, 0..shape.n as usize);
+            let mut sorted = distances.clone();
+            sorted.sort_unstable_by(f32::total_cmp);
+            let known = before.buckets.as_ref().unwrap().passes.len() as u32 * shape.width.ilog2();
+            // All bits after the sign up to the end of this pass's digit.
+            let prefix = |distance: f32| distance.to_bits() >> (31 - known - shape.width.ilog2());
+            let kth = prefix(sorted[shape.k as usize - 1]);
+            match question.ask {
+                Ask::Bucket => Reply::Number(kth % shape.width),
+                _ => Reply::Number(distances.iter().filter(|&&distance| prefix(distance) == kth).count() as u32),
+            }
+        }
     }
 }
 
@@ -83,6 +104,11 @@ fn every_question_has_one_right_answer() {
                     Reply::YesNo(yes) => Reply::YesNo(!yes),
                 };
                 assert!(!question.answer.accepts(wrong), "{question:?}");
+                for slip in &question.slips {
+                    assert!(!question.answer.accepts(slip.reply) && slip.says.ends_with('.') && slip.says.len() < 260, "{question:?}");
+                    assert_eq!(question.slip(slip.reply), Some(slip.says.as_str()));
+                }
+                assert_eq!(question.slip(right), None);
             }
         }
     }
@@ -91,13 +117,13 @@ fn every_question_has_one_right_answer() {
 /// A question whose answer never changes teaches to guess.
 #[test]
 fn both_answers_come_up() {
-    for number in [1, 2, 3, 8] {
+    for number in [1, 2, 3, 8, 9] {
         let lesson = lesson(number).unwrap();
         let take = &takes(lesson)[0];
         let answers: Vec<Answer> = lesson
             .questions(take)
             .iter()
-            .filter(|question| matches!(question.ask, Ask::Swaps | Ask::Visited))
+            .filter(|question| matches!(question.ask, Ask::Swaps | Ask::Visited | Ask::Breaks))
             .map(|question| question.answer)
             .collect();
         assert!(answers.contains(&Answer::YesNo(true)) && answers.contains(&Answer::YesNo(false)), "lesson {number}: {answers:?}");
@@ -107,10 +133,10 @@ fn both_answers_come_up() {
 #[test]
 fn lessons_show_what_they_are_about() {
     assert!(LESSONS.iter().zip(1..).all(|(lesson, number)| lesson.number == number));
-    let ids = "sort, wide, merge, buffer, search, order, yours, not-looking";
+    let ids = "sort, wide, merge, buffer, search, order, yours, not-looking, warp-select, radix-select";
     assert_eq!(LESSONS.map(|lesson| lesson.id).join(", "), ids);
-    for wrong in ["9", "0", "seek", ""] {
-        assert_eq!(named(wrong).unwrap_err().to_string(), format!("lesson {wrong}: there are lessons 1 to 8: {ids}"));
+    for wrong in ["11", "0", "seek", ""] {
+        assert_eq!(named(wrong).unwrap_err().to_string(), format!("lesson {wrong}: there are lessons 1 to 10: {ids}"));
     }
     assert!(LESSONS.iter().all(|lesson| named(lesson.id).unwrap().number == lesson.number && self::lesson(lesson.number).unwrap().id == lesson.id));
     let part = |number: u32| {
@@ -152,7 +178,20 @@ fn order_decides_the_merges() {
 
 #[test]
 fn lessons_take_other_sizes() {
-    for (number, k, width) in [(1, 32, 32), (2, 64, 16), (3, 64, 8), (4, 64, 32), (4, 8, 4), (5, 100, 32), (6, 8, 4), (3, 1024, 32)] {
+    for (number, k, width) in [
+        (1, 32, 32),
+        (2, 64, 16),
+        (3, 64, 8),
+        (4, 64, 32),
+        (4, 8, 4),
+        (5, 100, 32),
+        (6, 8, 4),
+        (3, 1024, 32),
+        (9, 40, 4),
+        (9, 100, 32),
+        (10, 64, 4),
+        (10, 100, 32),
+    ] {
         let choice = Choice { k: Some(k), width: Some(width), seed: Some(4) };
         for take in lesson(number).unwrap().record(choice, &Silent).unwrap() {
             assert_eq!((take.recording.shape().k as usize, take.recording.shape().width), (k, width));
@@ -214,7 +253,11 @@ fn handouts_hold_what_they_promise() {
         let sentences = if takes.len() == 1 { moments.all.len().min(400) } else { moments.positions.len() };
         assert!(text.matches("<b class=\"step\">").count() >= sentences);
         // A ballot can be worked out on paper.
-        let ballots = takes.iter().flat_map(|take| lesson.questions(take)).filter(|question| matches!(question.ask, Ask::Votes | Ask::Child)).count();
+        let ballots = takes
+            .iter()
+            .flat_map(|take| lesson.questions(take))
+            .filter(|question| matches!(question.ask, Ask::Votes | Ask::Child | Ask::Takes))
+            .count();
         assert_eq!(text.matches("Distances from lane 0 on: ").count(), ballots);
         let questions: usize = takes.iter().map(|take| lesson.questions(take).len()).sum();
         assert_eq!(text.matches("<details><summary>Answer</summary>").count(), questions);
@@ -260,6 +303,13 @@ fn paragraphs_say_what_holds() {
         let said = 3.0 + 2.0 * (n as f64 / (2 * k) as f64).ln();
         assert!((said - theory::expected_merges(n, k, k)).abs() < 0.05, "k = {k}: {said}, and {}", theory::expected_merges(n, k, k));
     }
+    let nine = takes(lesson(9).unwrap()).remove(0).recording;
+    let Beside::Queues(queued) = nine.held_against() else { panic!("lesson 9 is of warp select") };
+    assert!(queued.merges > queued.buffer.merges && queued.inserts > queued.buffer.candidates, "{queued:?}");
+    assert!(queued.came * queued.buffer.merges < queued.buffer.came * queued.merges, "a merge of the buffer brings more: {queued:?}");
+    let ten = takes(lesson(10).unwrap()).remove(0).recording;
+    let first = ten.steps().iter().find_map(|step| if let Step::Counted { counts } = step { Some(counts.clone()) } else { None }).unwrap();
+    assert!(first.len() == 16 && first.iter().any(|&count| count > 4090), "the first pass tells nothing apart: {first:?}");
     let two = lesson(2).unwrap();
     let inside = network::sort(32).filter(|layer| layer.lane_stride(4).is_none()).count();
     assert_eq!((network::sort(32).count(), inside), (15, 9));

@@ -1,6 +1,8 @@
+mod buckets;
 mod cursor;
 mod from_gpu;
 mod lessons;
+mod queues;
 mod replay;
 mod tree;
 mod words;

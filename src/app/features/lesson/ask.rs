@@ -9,7 +9,8 @@ use crate::lesson::account::account;
 use crate::lesson::describe::lanes;
 use crate::lesson::picture::sentence::sentence;
 use crate::lesson::questions::{Ask, Question, Reply};
-use crate::text::significant;
+use crate::lesson::recording::Beside;
+use crate::text::{count, significant};
 
 /// The question, or what is right.
 pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, size: f32, palette: &Palette, actions: &mut Actions) {
@@ -37,11 +38,14 @@ pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, size: f32, palette: &Pa
         Phase::Answered { reply, right } => {
             ui.label(small(format!("Question {at} of {of} · {}", said(quiz.score()))));
             let verdict = if *right {
-                format!("Right: {}.", question.answer.text(width))
+                format!("Right: {}.", question.right(width))
             } else {
-                format!("Not quite: you said {}. The answer is {}.", words(*reply, width), question.answer.text(width))
+                format!("Not quite: you said {}. The answer is {}.", words(*reply, width), question.right(width))
             };
             ui.label(large(&verdict).color(if *right { palette.intermediate } else { palette.error }));
+            if let Some(says) = question.slip(*reply) {
+                ui.label(RichText::new(says).size(size).color(palette.text));
+            }
             ui.label(RichText::new(why(question, player)).size(size).color(palette.text));
             ui.horizontal_wrapped(|ui| {
                 let next = egui::Button::new(RichText::new("Next question").size(size).strong().color(palette.on_accent)).fill(palette.accent);
@@ -79,7 +83,8 @@ fn entry_ui(ui: &mut Ui, entry: &Entry, question: &Question, width: u32, size: f
     let strong = |text: String| RichText::new(text).size(size).strong().color(palette.text);
     match entry {
         Entry::Lanes { mask, at } => {
-            ui.label(strong(if *mask == 0 { "No lane votes".to_owned() } else { format!("Voting: {}", lanes(*mask, width)) }));
+            let [none, some] = if question.ask == Ask::Takes { ["No lane takes its key", "Taking"] } else { ["No lane votes", "Voting"] };
+            ui.label(strong(if *mask == 0 { none.to_owned() } else { format!("{some}: {}", lanes(*mask, width)) }));
             ui.label(weak(&format!("· click lanes, or ← → and Space (lane {at})")));
         }
         Entry::Number(text) => {
@@ -87,6 +92,7 @@ fn entry_ui(ui: &mut Ui, entry: &Entry, question: &Question, width: u32, size: f
             let what = match question.ask {
                 Ask::Slot => "Slot",
                 Ask::Partner | Ask::Child => "Lane",
+                Ask::Bucket => "Bucket",
                 _ => "Number",
             };
             let response = ui.label(strong(format!("{what}: {shown}")));
@@ -94,6 +100,7 @@ fn entry_ui(ui: &mut Ui, entry: &Entry, question: &Question, width: u32, size: f
             ui.label(weak(match question.ask {
                 Ask::Slot => "· click a slot, or type its number",
                 Ask::Partner | Ask::Child => "· click a lane, or type its number",
+                Ask::Bucket => "· click a bucket, or type its number",
                 _ => "· type a number; ← → count",
             }));
         }
@@ -118,7 +125,17 @@ fn words(reply: Reply, width: u32) -> String {
 /// Why the answer is what it is: what the step did, or what is said of the whole search.
 fn why(question: &Question, player: &Player) -> String {
     match question.ask {
-        Ask::Merges => {}
+        Ask::Merges => {
+            if let Beside::Queues(queued) = player.take().recording.held_against() {
+                return format!(
+                    "A merge of the lanes' queues brings {} keys on average, since one lane is enough to cause it. A buffer of {} needs {} for the same points, and brings {} in each.",
+                    significant(f64::from(queued.came) / f64::from(queued.merges)),
+                    player.take().recording.shape().capacity(),
+                    count(queued.buffer.merges.into(), "merge", "merges"),
+                    significant(f64::from(queued.buffer.came) / f64::from(queued.buffer.merges))
+                );
+            }
+        }
         Ask::Leaves => {
             return "The leaves that are visited lie where the circle around the k-th neighbour is; all others were left out by their boxes."
                 .to_owned();

@@ -145,13 +145,14 @@ fn scrubber_ui(ui: &mut Ui, player: &Player, palette: &Palette, actions: &mut Ac
     const MARGIN: f32 = 7.0;
     let (range, position) = (player.range(), player.cursor().position());
     let state = player.cursor().state();
+    let [round, rounds] = player.take().recording.round();
     let label = format!(
         "step {} of {} · {} of {} · {}",
         text::thousands(position as u64),
         text::thousands(player.take().recording.len() as u64),
         text::thousands(state.counts.points_seen.into()),
         text::count(state.shape.n.into(), "point", "points"),
-        text::count(state.counts.merges.into(), "merge", "merges"),
+        text::count(state.counts.merges.into(), round, rounds),
     );
     ui.horizontal(|ui| {
         let text = ui.painter().layout_no_wrap(label.clone(), egui::FontId::monospace(11.0), palette.text_weak);
@@ -187,7 +188,7 @@ fn scrubber_ui(ui: &mut Ui, player: &Player, palette: &Palette, actions: &mut Ac
             actions.send(LessonAction::Seek(at_of(pointer.x)));
         }
         if let Some(pointer) = response.hover_pos() {
-            response.on_hover_text_at_pointer(format!("step {}; marks are merges", text::thousands(at_of(pointer.x) as u64)));
+            response.on_hover_text_at_pointer(format!("step {}; marks are {rounds}", text::thousands(at_of(pointer.x) as u64)));
         }
         ui.label(RichText::new(label).font(egui::FontId::monospace(11.0)).color(palette.text_weak));
     });

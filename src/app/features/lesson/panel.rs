@@ -5,7 +5,7 @@ use egui::{ComboBox, RichText, ScrollArea, Ui};
 use crate::app::look::{Palette, command_ui, fact_ui, field_ui, heading_ui, keys_text, row_ui};
 use crate::app::model::{Actions, Command, Field, LessonAction, LessonDraft, LessonSession, Session, State, lesson_of};
 use crate::cloud::Source;
-use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA};
+use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA, Search};
 use crate::text;
 
 pub fn panel_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
@@ -79,7 +79,7 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
     }
     entered |= field_ui(ui, "k", &mut draft.k, "neighbours", Field::K, &errors, palette).lost_focus();
     // A node of the tree has as many children as a warp has lanes.
-    if !lesson.index {
+    if lesson.search != Search::Tree {
         row_ui(ui, "Lanes, W", palette, |ui, _| {
             let combo = ComboBox::from_id_salt("lanes").width(64.0).selected_text(draft.width.to_string());
             let response = combo.show_ui(ui, |ui| {
@@ -110,7 +110,7 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
         fact_ui(ui, "K = W·R", format!("{} = {}·{}", shape.capacity(), shape.width, shape.registers), palette);
         fact_ui(ui, "Recorded on", parameters.what_ran(), palette);
     }
-    if session.can_record_on_gpu(32) {
+    if session.can_record_on_gpu(32) && lesson.check_gpu().is_ok() {
         let mut gpu = state.lesson.gpu;
         let about = "The kernel itself searches and writes down what it does; its steps are held against the twin's. A GPU's warp has 32 lanes.";
         let response = ui.add_enabled(session.lesson.draft(lesson).width == 32, egui::Checkbox::new(&mut gpu, "Record on the GPU"));

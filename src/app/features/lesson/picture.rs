@@ -15,6 +15,8 @@ use crate::lesson::picture::page::{columns, comparison, page};
 use crate::lesson::picture::sentence::sentence;
 use crate::lesson::picture::{Scene, Target, View};
 use crate::lesson::questions::Ask;
+use crate::lesson::queues::across;
+use crate::lesson::state::State;
 use crate::lesson::step::Step;
 use crate::palette::Palette;
 
@@ -164,7 +166,8 @@ fn click(target: Target, column: Option<usize>, asking: bool, player: &Player, a
     if asking {
         match target {
             Target::Lane(lane) => actions.send(quiz(QuizAction::ChooseLane(lane))),
-            Target::Element(element) => actions.send(quiz(QuizAction::ChooseLane(player.cursor().state().shape.lane_and_register(element).0))),
+            Target::Element(element) => actions.send(quiz(QuizAction::ChooseLane(lane_of(player.cursor().state(), element)))),
+            Target::Queued(element) => actions.send(quiz(QuizAction::ChooseLane(across(player.cursor().state().shape.width, element).0))),
             Target::Slot(slot) => actions.send(quiz(QuizAction::ChooseSlot(slot))),
             Target::CodeLine(line) => actions.send(LessonAction::Source(Some(Some(line)))),
             Target::Comparator(_) | Target::Point(_) | Target::Position(_) => {}
@@ -178,6 +181,14 @@ fn click(target: Target, column: Option<usize>, asking: bool, player: &Player, a
         Target::Position(position) => actions.send(LessonAction::Seek(position)),
         Target::CodeLine(line) => actions.send(LessonAction::Source(Some(Some(line)))),
         _ => {}
+    }
+}
+
+/// The lane of an element of the registers.
+fn lane_of(state: &State, element: u32) -> u32 {
+    match state.queues {
+        Some(_) => across(state.shape.width, element).0,
+        None => state.shape.lane_and_register(element).0,
     }
 }
 
@@ -219,7 +230,7 @@ fn marks_ui(ui: &Ui, made: &Made, quiz: &Quiz, player: &Player, palette: &tokens
             ring(Target::Element(question.subject), palette.query, 2.5, 0.0);
             ring(Target::Slot(player.take().recording.shape().mirror_of(question.subject)), palette.query, 2.5, 0.0);
         }
-        Ask::Votes | Ask::Merges | Ask::Leaves | Ask::Order | Ask::Child => {}
+        Ask::Votes | Ask::Merges | Ask::Leaves | Ask::Order | Ask::Child | Ask::Takes | Ask::Breaks | Ask::Bucket | Ask::Left => {}
     }
     match quiz.phase() {
         Phase::Asking(Entry::Lanes { mask, at }) => {
@@ -233,7 +244,7 @@ fn marks_ui(ui: &Ui, made: &Made, quiz: &Quiz, player: &Player, palette: &tokens
                 ring(Target::Slot(slot), palette.accent, 3.0, 1.0);
             }
         }
-        Phase::Asking(Entry::Number(text)) if matches!(question.ask, Ask::Partner | Ask::Child) => {
+        Phase::Asking(Entry::Number(text)) if matches!(question.ask, Ask::Partner | Ask::Child | Ask::Bucket) => {
             if let Ok(lane) = text.parse() {
                 ring(Target::Lane(lane), palette.accent, 3.0, 1.0);
             }

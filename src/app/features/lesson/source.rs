@@ -91,11 +91,12 @@ impl Replace for egui::util::IdTypeMap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lesson::pseudocode::{KERNEL, TRAVERSAL};
+    use crate::lesson::pseudocode::{KERNEL, QUEUES, SELECTION, TRAVERSAL};
 
     #[test]
     fn every_line_has_its_place_in_the_source_that_is_carried() {
-        for (file, search) in KERNEL.lines.iter().chain(TRAVERSAL.lines).filter_map(|line| line.source) {
+        let lines = [&KERNEL, &TRAVERSAL, &QUEUES, &SELECTION].into_iter().flat_map(|code| code.lines);
+        for (file, search) in lines.filter_map(|line| line.source) {
             let text = source_of(file).unwrap_or_else(|| panic!("{file} is not carried"));
             assert_eq!(text.matches(search).count(), 1, "{search} in {file}");
         }

@@ -1,20 +1,24 @@
 //! What a tooltip says of what is pointed at: lane, slot, element, point, with its values.
 
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
+use crate::lesson::buckets::Buckets;
 use crate::lesson::picture::Target;
+use crate::lesson::queues::{Queues, across};
 use crate::lesson::state::{Stage, State};
 use crate::lesson::{Cursor, Recording, Step, describe};
-use crate::text::thousands;
+use crate::text::{count, thousands};
 
 /// A few lines about it, from nothing but what was recorded up to the cursor.
 pub fn about(target: Target, cursor: &Cursor) -> Option<String> {
     let (recording, state) = (&**cursor.recording(), cursor.state());
     let shape = state.shape;
     Some(match target {
+        Target::Lane(lane) if lane < shape.width && state.buckets.is_some() => bucket_words(lane, state.buckets.as_ref()?),
         Target::Lane(lane) if lane < shape.width => lane_words(lane, recording, state),
+        Target::Queued(element) => queued_words(element, recording, state.queues.as_ref()?)?,
         Target::Slot(slot) if slot < shape.capacity() => slot_words(slot, recording, state),
         Target::Element(element) if element < shape.capacity() => {
-            let (lane, register) = shape.lane_and_register(element);
+            let (lane, register) = place_of(element, state);
             format!("Element {element}: lane {lane}, register {register}\n{}", key_words(state.registers[element as usize], recording))
         }
         Target::Comparator(low) => comparator_words(low, cursor)?,
@@ -55,9 +59,39 @@ fn lane_words(lane: u32, recording: &Recording, state: &State) -> String {
     let (first, registers) = (lane * state.shape.registers, state.shape.registers);
     words += &match registers {
         1 => format!("\nholds element {first}"),
+        _ if state.queues.is_some() => format!("\nholds elements {lane}, {}, \u{2026} of the warp's queue", lane + state.shape.width),
         _ => format!("\nholds elements {first} to {}", first + registers - 1),
     };
     words
+}
+
+/// The lane and register of an element.
+fn place_of(element: u32, state: &State) -> (u32, u32) {
+    match state.queues {
+        Some(_) => across(state.shape.width, element),
+        None => state.shape.lane_and_register(element),
+    }
+}
+
+fn queued_words(element: u32, recording: &Recording, queues: &Queues) -> Option<String> {
+    let key = key_words(*queues.keys.get(element as usize)?, recording);
+    let (lane, place) = across(queues.width, element);
+    Some(match (queues.is_list, place) {
+        (true, _) => format!("Element {element} of the list, in lane {lane}\n{key}"),
+        (false, 0) => format!("Lane {lane}'s queue, the largest key: it falls out next\n{key}"),
+        (false, _) => format!("Lane {lane}'s queue, place {place}\n{key}"),
+    })
+}
+
+fn bucket_words(bucket: u32, buckets: &Buckets) -> String {
+    let at = bucket as usize;
+    match (buckets.counts.get(at), buckets.sums.get(at)) {
+        (None, _) => format!("Bucket {bucket}\nnothing counted yet"),
+        (Some(&points), None) => format!("Bucket {bucket}\n{}", count(points.into(), "point", "points")),
+        (Some(&points), Some(&sum)) => {
+            format!("Bucket {bucket}\n{}, {} up to its end", count(points.into(), "point", "points"), thousands(sum.into()))
+        }
+    }
 }
 
 fn slot_words(slot: u32, recording: &Recording, state: &State) -> String {
@@ -119,7 +153,7 @@ mod tests {
 
     #[test]
     fn everything_that_can_be_pointed_at_has_words_at_every_step() {
-        for number in [2, 4, 6, 8] {
+        for number in [2, 4, 6, 8, 9, 10] {
             let mut player = player(number);
             (player.whole, player.level) = (true, Level::Lane);
             player.seek(0);
@@ -127,11 +161,14 @@ mod tests {
             for _ in 0..60 {
                 let cursor = player.cursor();
                 for lane in 0..shape.width {
-                    assert!(about(Target::Lane(lane), cursor).is_some_and(|words| words.starts_with(&format!("Lane {lane}\n"))));
+                    let name = if cursor.state().buckets.is_some() { "Bucket" } else { "Lane" };
+                    assert!(about(Target::Lane(lane), cursor).is_some_and(|words| words.starts_with(&format!("{name} {lane}\n"))));
                 }
                 for at in 0..shape.capacity() {
                     assert!(about(Target::Slot(at), cursor).is_some() && about(Target::Element(at), cursor).is_some());
                 }
+                let keys = cursor.state().queues.as_ref().map_or(0, |queues| queues.keys.len() as u32);
+                assert!((0..keys).all(|at| about(Target::Queued(at), cursor).is_some()) && about(Target::Queued(keys), cursor).is_none());
                 for wrong in [Target::Lane(99), Target::Slot(u32::MAX), Target::Element(u32::MAX), Target::Point(u32::MAX), Target::CodeLine(99)] {
                     assert_eq!(about(wrong, cursor), None);
                 }

@@ -96,7 +96,7 @@ impl Quiz {
             Ask::Slot | Ask::Partner | Ask::Visited => Some(Target::Lane(question.subject)),
             Ask::Swaps => Some(Target::Comparator(question.subject)),
             Ask::Taken => Some(Target::Element(question.subject)),
-            Ask::Votes | Ask::Merges | Ask::Leaves | Ask::Order | Ask::Child => None,
+            Ask::Votes | Ask::Merges | Ask::Leaves | Ask::Order | Ask::Child | Ask::Takes | Ask::Breaks | Ask::Bucket | Ask::Left => None,
         }
     }
 
@@ -119,8 +119,10 @@ impl Quiz {
         }
         match &mut self.phase {
             Phase::Asking(Entry::Lanes { mask, at }) => (*mask, *at) = (*mask ^ (1 << lane), lane),
-            // In all questions for a number but these, lanes are not what is asked for.
-            Phase::Asking(Entry::Number(text)) if matches!(self.questions[self.at].1.ask, Ask::Partner | Ask::Child) => *text = lane.to_string(),
+            // In all questions for a number but these, lanes are not what is asked for. A bucket is a lane's.
+            Phase::Asking(Entry::Number(text)) if matches!(self.questions[self.at].1.ask, Ask::Partner | Ask::Child | Ask::Bucket) => {
+                *text = lane.to_string();
+            }
             _ => {}
         }
     }
@@ -226,7 +228,7 @@ mod tests {
     use super::*;
 
     fn question(ask: Ask, at: usize, answer: Answer) -> (usize, Question) {
-        (0, Question { ask, at, subject: 0, text: String::new(), answer })
+        (0, Question { ask, at, subject: 0, text: String::new(), answer, slips: Vec::new() })
     }
 
     #[test]

@@ -9,6 +9,9 @@ pub fn source_of(file: &str) -> Option<&'static str> {
         "index/boxes.cuh" => Some(include_str!("../../../../cuda/index/boxes.cuh")),
         "index/nearest.cuh" => Some(include_str!("../../../../cuda/index/nearest.cuh")),
         "index/traverse.cuh" => Some(include_str!("../../../../cuda/index/traverse.cuh")),
+        "select/multi_pass.cuh" => Some(include_str!("../../../../cuda/select/multi_pass.cuh")),
+        "select/warp_select.cuh" => Some(include_str!("../../../../cuda/select/warp_select.cuh")),
+        "warp/network.cuh" => Some(include_str!("../../../../cuda/warp/network.cuh")),
         _ => None,
     }
 }

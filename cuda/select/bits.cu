@@ -9,8 +9,17 @@ namespace warpscope::select {
 #endif
 
 constexpr unsigned THREADS = WARPSCOPE_K / BITS_KEYS > BITS_FEWEST_THREADS ? WARPSCOPE_K / BITS_KEYS : BITS_FEWEST_THREADS;
-// While some blocks of a multiprocessor merge, others keep its memory busy: 1,024 threads, of 64 registers each.
-constexpr unsigned BLOCKS = WARPSCOPE_COPIES_AHEAD ? 1024 / THREADS : 1;
+// While some blocks of a multiprocessor merge, others keep its memory busy: 1,024 threads, of 64 registers each. From sm_100 on the compiler
+// needs a few more.
+#if WARPSCOPE_COPIES_AHEAD && __CUDA_ARCH__ >= 1000
+constexpr unsigned BLOCKS = 768 / THREADS > 1 ? 768 / THREADS : 1;
+#elif WARPSCOPE_COPIES_AHEAD
+constexpr unsigned BLOCKS = 1024 / THREADS;
+#else
+constexpr unsigned BLOCKS = 1;
+#endif
+// Wide blocks have enough under way with fewer batches.
+constexpr unsigned STAGES = THREADS > BITS_FEWEST_THREADS ? 2 : BITS_STAGES;
 
 #define WARPSCOPE_ENTRY(K, BUILD, BLOCKS, ...)                                                                                         \
     extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) WARPSCOPE_BITS_ENTRY(K, BUILD)(const __grid_constant__ Selection selection) { \
@@ -20,12 +29,12 @@ constexpr unsigned BLOCKS = WARPSCOPE_COPIES_AHEAD ? 1024 / THREADS : 1;
 #define WARPSCOPE_KERNEL(K, BUILD, BLOCKS, ...) WARPSCOPE_ENTRY(K, BUILD, BLOCKS, __VA_ARGS__)
 
 #if WARPSCOPE_BUILDS & 1
-WARPSCOPE_KERNEL(WARPSCOPE_K, timed, BLOCKS, select_row<WARPSCOPE_K, THREADS, WARPSCOPE_ITEMS, BITS_STAGES, Uncounted>)
-WARPSCOPE_KERNEL(WARPSCOPE_K, parts, BLOCKS, select_part<WARPSCOPE_K, THREADS, WARPSCOPE_ITEMS, BITS_STAGES>)
-WARPSCOPE_KERNEL(WARPSCOPE_K, combine, BLOCKS, combine_parts<WARPSCOPE_K, THREADS, WARPSCOPE_ITEMS, BITS_STAGES>)
+WARPSCOPE_KERNEL(WARPSCOPE_K, timed, BLOCKS, select_row<WARPSCOPE_K, THREADS, WARPSCOPE_ITEMS, STAGES, Uncounted>)
+WARPSCOPE_KERNEL(WARPSCOPE_K, parts, BLOCKS, select_part<WARPSCOPE_K, THREADS, WARPSCOPE_ITEMS, STAGES>)
+WARPSCOPE_KERNEL(WARPSCOPE_K, combine, BLOCKS, combine_parts<WARPSCOPE_K, THREADS, WARPSCOPE_ITEMS, STAGES>)
 #endif
 #if WARPSCOPE_BUILDS & 2
-WARPSCOPE_KERNEL(WARPSCOPE_K, counted, 1, select_row<WARPSCOPE_K, THREADS, WARPSCOPE_ITEMS, BITS_STAGES, Tally>)
+WARPSCOPE_KERNEL(WARPSCOPE_K, counted, 1, select_row<WARPSCOPE_K, THREADS, WARPSCOPE_ITEMS, STAGES, Tally>)
 #endif
 
 }  // namespace warpscope::select

@@ -33,7 +33,7 @@ constexpr unsigned COUNTS = 8;
 constexpr unsigned BITS_KEYS = 4;
 constexpr unsigned BITS_FEWEST_THREADS = 128;
 constexpr unsigned BITS_ITEMS = 8;
-// Batches of a block in dynamic shared memory: one is looked at, the others are under way.
+// The most batches of a block in dynamic shared memory: one is looked at, the others are under way.
 constexpr unsigned BITS_STAGES = 3;
 // Threads of a block that bounds a row that is divided.
 constexpr unsigned BOUND_THREADS = 1024;

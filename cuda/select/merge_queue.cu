@@ -5,7 +5,7 @@ namespace warpscope::select {
 
 // Unasked the compiler aims at more blocks, and spills.
 #define WARPSCOPE_KERNEL(BUILD, COUNTS)                                                                                        \
-    extern "C" __global__ void __launch_bounds__(QUEUE_WARPS * WARP, 6)                                                         \
+    extern "C" __global__ void __launch_bounds__(QUEUE_WARPS * WARP, 5)                                                         \
         WARPSCOPE_MERGE_QUEUE_ENTRY(BUILD)(const __grid_constant__ Selection selection) {                                      \
         merge_queue<COUNTS>(selection);                                                                                        \
     }

@@ -17,6 +17,13 @@ constexpr unsigned INFINITE_BITS = 0x7f800000u;
 // Bits of a bound that are found; the others are rounded up, by less than 1 / 2048.
 constexpr unsigned LEAST_BIT = 12;
 
+// Vectors of a group that are read at once. From sm_100 on the compiler has no registers left for more.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+constexpr unsigned SAMPLED_AT_ONCE = 2;
+#else
+constexpr unsigned SAMPLED_AT_ONCE = 8;
+#endif
+
 // How a row is sampled.
 struct Sampling {
     unsigned minima;  // of groups
@@ -29,7 +36,7 @@ struct Sampling {
 __device__ __forceinline__ unsigned sampled_minimum(const float* row, unsigned n, const Sampling& sampling, unsigned number) {
     const float4* group = reinterpret_cast<const float4*>(row + number * (n / sampling.group / sampling.minima) * sampling.group);
     float least = infinite_distance();
-#pragma unroll 8
+#pragma unroll SAMPLED_AT_ONCE
     for (unsigned i = 0; i < sampling.group / 4; ++i) {
         float4 four = group[i];
         least = fminf(least, fminf(fminf(four.x, four.y), fminf(four.z, four.w)));

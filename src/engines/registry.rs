@@ -118,7 +118,11 @@ mod tests {
         for engine in ENGINES {
             assert!(ids.insert(engine.id), "{} is there twice", engine.id);
             assert!(engine.about.ends_with('.') && !engine.source.is_empty() && !engine.runs_on.is_empty(), "{}", engine.id);
-            assert!(!engine.keeps.is_empty() && engine.keeps.is_sorted_by_key(|keeps| keeps.place), "{}: what it keeps, fastest memory first", engine.id);
+            assert!(
+                !engine.keeps.is_empty() && engine.keeps.is_sorted_by_key(|keeps| keeps.place),
+                "{}: what it keeps, fastest memory first",
+                engine.id
+            );
             assert!(engine.limits.k > 0 && engine.limits.d > 0 && engine.limits.n > 0 && !engine.limits.metrics.is_empty(), "{}", engine.id);
             let columns: HashSet<_> = engine.measures.iter().map(|measure| measure.name).collect();
             assert_eq!(columns.len(), engine.measures.len(), "{}: two measures of a name", engine.id);

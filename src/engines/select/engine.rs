@@ -106,7 +106,9 @@ pub static BITS_FUSED: Descriptor = Descriptor {
     source: "Hanák 2023, §4.2",
     keeps: &[
         Keeps::new(Place::Registers, "distances of eight queries to eight groups of points", "a lane", |_| bits_fused::QUERIES * bits_fused::GROUPS),
-        Keeps::new(Place::Shared, "K smallest so far of each of eight queries, sorted", "a warp", |shape| bits_fused::QUERIES * bits_fused::capacity(shape.k)),
+        Keeps::new(Place::Shared, "K smallest so far of each of eight queries, sorted", "a warp", |shape| {
+            bits_fused::QUERIES * bits_fused::capacity(shape.k)
+        }),
         Keeps::new(Place::Shared, "candidate buffers of eight queries", "a warp", |shape| bits_fused::QUERIES * bits_fused::capacity(shape.k)),
         Keeps::new(Place::Shared, "batch of points", "a block", |_| 0),
         Keeps::new(Place::Memory, "points", "all queries", Shape::points),

@@ -279,9 +279,7 @@ mod tests {
         let mut uncounted = RunRecord::clone(session.record.as_ref().expect("a run"));
         (uncounted.measured, uncounted.convergence) = Default::default();
         session.record = Some(Arc::new(uncounted));
-        assert!(
-            why(&by(ColorBy::measure("merges")), &session).contains("run cuda, lockstep, bvh, step or step-exhaustive")
-        );
+        assert!(why(&by(ColorBy::measure("merges")), &session).contains("run cuda, lockstep, bvh, step or step-exhaustive"));
         assert!(why(&by(ColorBy::Moment), &session).contains("run cuda or lockstep"));
         session.record = None;
         assert!(why(&by(ColorBy::KthDistance), &session).contains("Press Run"));

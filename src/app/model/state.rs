@@ -349,8 +349,8 @@ mod tests {
         assert_eq!(state.draft.engine, EngineChoice::named(EngineId::new("kdtree")));
         assert_eq!(state.color.by, ColorBy::measure("groups_hit"));
         assert_eq!(state.runs.figure, Figure::Histogram(Quantity::Measure("merges".to_owned())));
-        // Analysis came later: it is shown where somebody asks for it.
-        assert_eq!(state.tree.tiles.len(), measuring_layout().tiles.len() - 1, "panes are where they were");
+        // Analysis and Engines came later: they are shown where somebody asks for them.
+        assert_eq!(state.tree.tiles.len(), measuring_layout().tiles.len() - 2, "panes are where they were");
     }
 
     #[test]

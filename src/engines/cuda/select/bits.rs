@@ -23,6 +23,9 @@ const FILLING: usize = 3;
 /// Blocks of a multiprocessor where they are, of 1,024 threads, so that the last ones leave little of it idle.
 const THREADS: usize = 4096;
 
+/// Parts of a row, at most, where nobody asks for more: what they keep is merged by one block.
+const MOST_PARTS: usize = 512;
+
 /// Batches of a part, at least.
 const BATCHES: usize = 8;
 
@@ -75,7 +78,7 @@ pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Res
     };
     let most = shape.n.div_ceil(BATCHES * batch).max(1);
     let blocks = THREADS / threads * multiprocessors;
-    let wanted = || if shape.q >= FILLING * multiprocessors { 1 } else { blocks.div_ceil(shape.q).clamp(1, most.min(1024)) };
+    let wanted = || if shape.q >= FILLING * multiprocessors { 1 } else { blocks.div_ceil(shape.q).clamp(1, most.min(MOST_PARTS)) };
     let parts = parameters.number("parts").map_or_else(wanted, |parts| parts as usize);
     let [timed, counted] = [kernel(Build::Timed, build_name(Build::Timed))?, kernel(Build::Counted, build_name(Build::Counted))?];
     let divided = if parts > 1 {

@@ -1,4 +1,4 @@
-//! What is particular to the engine `distances`: what each of its kernels counts, on the CPU and, as `scripts/gpu-check` runs them, on a GPU.
+//! What is particular to the engine `distance-matrix`: what each of its kernels counts, on the CPU and, as `scripts/gpu-check` runs them, on a GPU.
 
 mod common;
 
@@ -12,7 +12,7 @@ use warpscope::knn::{Answer, Build, DeviceId, Engine, EngineId, Metric, Neighbor
 const KERNELS: [&str; 5] = ["registers", "tiles", "naive", "expanded", "expanded-own"];
 
 fn open(device: DeviceId) -> Box<dyn Engine> {
-    let engine = registry::find(EngineId::new("distances")).expect("it is listed");
+    let engine = registry::find(EngineId::new("distance-matrix")).expect("it is listed");
     engine.open_on(device).unwrap_or_else(|error| panic!("{error}"))
 }
 

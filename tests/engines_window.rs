@@ -68,7 +68,7 @@ fn one_engine_is_run_by_itself_and_the_command_runs_all_until_it_is_stopped() {
     until(&mut window, "its answer", |app| app.session().contest.answers().len() == 1 && !app.is_busy());
     assert!(window.state().session().contest.verdict().is_none(), "there is nothing to compare it with");
     window.state_mut().send(Command::CompareEngines);
-    window.run_steps(1);
+    until(&mut window, "the first engine", |app| app.session().contest.under_way().is_some());
     window.get_by_role_and_label(Role::Button, "Stop").click();
     window.run_steps(2);
     until(&mut window, "the end", |app| app.session().contest.under_way().is_none() && !app.is_busy());

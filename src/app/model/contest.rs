@@ -3,16 +3,9 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use crate::app::model::draft::Draft;
-use crate::app::model::session::Session;
-use crate::engines::registry;
-use crate::knn::{EngineId, Shape};
-use crate::run::planner::{Candidate, Job, Planner, Purpose};
-use crate::run::{EngineChoice, QuerySpec, RunRecord, RunSpec, stats};
+use crate::knn::EngineId;
+use crate::run::{EngineChoice, RunRecord, RunSpec, stats};
 use crate::text;
-
-/// Engines that are predicted to take longer are left out of a comparison of all; each can still be run by itself.
-pub const LONGEST_MS: f64 = 60_000.0;
 
 /// The engines that are run in turn, and what they answered.
 #[derive(Clone, Debug, Default)]
@@ -157,29 +150,6 @@ pub fn deviation(record: &RunRecord) -> Option<f64> {
     let mean = repeats.iter().sum::<f64>() / count;
     let squares: f64 = repeats.iter().map(|ms| (ms - mean).powi(2)).sum();
     (repeats.len() > 1).then(|| (squares / (count - 1.0)).sqrt())
-}
-
-/// A draft's sizes, and a prediction for every engine; `None` while it is not known what can run, or no cloud is loaded.
-pub fn candidates(draft: &Draft, session: &Session, planner: &Planner) -> Option<(RunSpec, Shape, Vec<Candidate>)> {
-    let spec = RunSpec { engine: EngineChoice::Auto, ..draft.to_spec().ok()? };
-    let cloud = session.cloud.as_ref().filter(|cloud| *cloud.source() == spec.data)?;
-    if matches!(spec.queries, QuerySpec::File { .. }) {
-        return None;
-    }
-    let job = Job::of(&spec, Purpose::Measure, cloud.len(), cloud.dims(), None);
-    let mut all = Vec::new();
-    for engine in registry::ENGINES {
-        let device = spec.device.filter(|device| engine.runs_on.contains(&device.kind()));
-        let status = session.engine(engine.id, device)?;
-        let there = status.device.as_ref()?.as_ref().map(Some).map_err(Clone::clone);
-        all.push(Candidate::new(planner, engine, &job, there, false));
-    }
-    Some((spec, job.shape, all))
-}
-
-/// Those that a comparison of all runs: what can answer in bearable time.
-pub fn comparable(candidates: &[Candidate]) -> impl Iterator<Item = &Candidate> {
-    candidates.iter().filter(|candidate| candidate.why_not.is_none() && candidate.total_ms.is_some_and(|ms| ms <= LONGEST_MS))
 }
 
 #[cfg(test)]

@@ -1,9 +1,13 @@
-//! What the run that is set up should take, and one query that is answered at once.
+//! What the run that is set up should take, by the engine that is chosen and by all others, and one query that is answered at once.
 
 use crate::app::model::draft::Draft;
 use crate::app::model::session::Session;
-use crate::run::QuerySpec;
+use crate::engines::registry;
 use crate::run::planner::{Candidate, Job, Plan, Planner, Purpose, engines};
+use crate::run::{EngineChoice, QuerySpec, RunSpec};
+
+/// Engines that are predicted to take longer are left out of a comparison of all; each can still be run by itself.
+pub const LONGEST_MS: f64 = 60_000.0;
 
 /// The plan of a draft that can be run over the cloud that is loaded, once it is known what can run here: of all its queries where it is to be measured,
 /// else of one.
@@ -25,4 +29,27 @@ pub fn plan_of(draft: &Draft, session: &Session, planner: &Planner, purpose: Pur
         candidates.push(Candidate::new(planner, engine, &job, device, false));
     }
     Some(Plan::new(&spec.engine, &job, candidates))
+}
+
+/// A draft's job, and a prediction for every engine; `None` while it is not known what can run, or no cloud is loaded.
+pub fn candidates(draft: &Draft, session: &Session, planner: &Planner) -> Option<(RunSpec, Job, Vec<Candidate>)> {
+    let spec = RunSpec { engine: EngineChoice::Auto, ..draft.to_spec().ok()? };
+    let cloud = session.cloud.as_ref().filter(|cloud| *cloud.source() == spec.data)?;
+    if matches!(spec.queries, QuerySpec::File { .. }) {
+        return None;
+    }
+    let job = Job::of(&spec, Purpose::Measure, cloud.len(), cloud.dims(), None);
+    let mut all = Vec::new();
+    for engine in registry::ENGINES {
+        let device = spec.device.filter(|device| engine.runs_on.contains(&device.kind()));
+        let status = session.engine(engine.id, device)?;
+        let there = status.device.as_ref()?.as_ref().map(Some).map_err(Clone::clone);
+        all.push(Candidate::new(planner, engine, &job, there, false));
+    }
+    Some((spec, job, all))
+}
+
+/// Those that a comparison of all runs: what can answer in bearable time.
+pub fn comparable(candidates: &[Candidate]) -> impl Iterator<Item = &Candidate> {
+    candidates.iter().filter(|candidate| candidate.why_not.is_none() && candidate.total_ms.is_some_and(|ms| ms <= LONGEST_MS))
 }

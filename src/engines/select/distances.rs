@@ -1,4 +1,4 @@
-//! The engine `distances`: how long the matrix of distances takes alone, by several kernels, and what the expanded form gets wrong.
+//! The engine `distance-matrix`: how long the matrix of distances takes alone, by several kernels, and what the expanded form gets wrong.
 //!
 //! Answers are selected from distances by the rule of all engines, whatever is timed.
 

@@ -288,9 +288,9 @@ pub static SORT: Descriptor = Descriptor {
     ..SELECTION
 };
 
-/// The registry's row for `distances`.
+/// The registry's row for `distance-matrix`.
 pub static DISTANCES_ALONE: Descriptor = Descriptor {
-    id: EngineId::new("distances"),
+    id: EngineId::new("distance-matrix"),
     about: "The distances alone: how long the matrix takes by several kernels, and what its expanded form gets wrong; bits answers, untimed.",
     source: "Hanák 2023, §3.3 and §5.2",
     keeps: &[

@@ -20,7 +20,7 @@ pub static MEASURES: [Measure; 3] = [
     Measure { name: "pairs", unit: ["pair", "pairs"], help: "Pairs of shorter runs that were merged to sort a run.", theory: None, worst_case: None },
     Measure {
         name: "steps",
-        unit: ["step", "steps"],
+        unit: ["search step", "search steps"],
         help: "Steps of the binary searches on cross diagonals, of all threads.",
         theory: None,
         worst_case: None,

@@ -74,7 +74,7 @@ pub static PRESETS: [Preset; 14] = [
         q: &[1, 4, 16, 64, 128, 256, 1024, 4096],
         k: &[32],
         d: &[4, 16, 64, 128, 256],
-        methods: "distances:kernel=naive|tiles|expanded|registers",
+        methods: "distance-matrix:kernel=naive|tiles|expanded|registers",
         panels: &[Panel::Throughput, Panel::Wrong],
         axes: Some(Axes { x: Against::Size(Size::Q), curve: None, panel: Some(Size::D), best: None }),
         stated: &[

@@ -6,8 +6,7 @@ mod table;
 use egui::{Button, RichText, ScrollArea, Ui};
 
 use crate::app::features::export::PaneData;
-use crate::app::model::contest::{LONGEST_MS, candidates, comparable};
-use crate::app::model::{ContestAction, PaneKind, Session};
+use crate::app::model::{ContestAction, LONGEST_MS, PaneKind, Session, candidates, comparable};
 use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_cloud;
 use crate::engines::registry;
@@ -27,14 +26,17 @@ fn engines_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     if session.cloud.is_none() {
         return without_cloud(session).ui(ui, palette);
     }
-    let Some((spec, shape, candidates)) = candidates(&context.state.draft, session, &Planner::shared()) else {
-        ui.label(
-            RichText::new("Engines are compared on the cloud that is loaded, with queries of its rows: choose these on the left.")
-                .color(palette.text_weak),
-        );
+    let Some((spec, job, candidates)) = candidates(&context.state.draft, session, &Planner::shared()) else {
+        let known = session.engines.iter().all(|status| status.device.is_some());
+        let next = if known {
+            "Engines are compared on the cloud that is loaded, with queries of its rows: choose these on the left."
+        } else {
+            "What can run here is still being found out."
+        };
+        ui.label(RichText::new(next).color(palette.text_weak));
         return;
     };
-    let is_asked = session.contest.is_of(&spec);
+    let (is_asked, shape) = (session.contest.is_of(&spec), job.shape);
     let question = format!(
         "{} among {}, d = {}, k = {}",
         text::count(shape.q as u64, "query", "queries"),

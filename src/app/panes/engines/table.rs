@@ -18,12 +18,12 @@ const ROW: f32 = 24.0;
 
 /// Heads and widths of the columns between the engine's name and what it counted.
 const COLUMNS: [(&str, f32, &str); 6] = [
-    ("predicted", 76.0, "What one search of all queries should take, by earlier runs on this machine."),
-    ("search", 84.0, "Median of the repeats."),
-    ("±", 70.0, "One standard deviation of the repeats."),
-    ("", 150.0, "The median as a bar; the longest is the slowest engine."),
-    ("× fastest", 66.0, "How many times as long as the fastest."),
-    ("memory", 64.0, "The share of the device's memory bandwidth that reading the points once takes of this time."),
+    ("predicted", 64.0, "What one search of all queries should take, by earlier runs on this machine."),
+    ("search", 66.0, "Median of the repeats."),
+    ("±", 58.0, "One standard deviation of the repeats."),
+    ("", 84.0, "The median as a bar; the longest is the slowest engine."),
+    ("× fastest", 58.0, "How many times as long as the fastest."),
+    ("memory", 56.0, "The share of the device's memory bandwidth that reading the points once takes of this time."),
 ];
 
 /// All engines: what answered first, fastest first, then what can, then what cannot.
@@ -50,19 +50,19 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candid
             .id_salt("engines")
             .striped(true)
             .cell_layout(Layout::left_to_right(Align::Center))
-            .column(Column::initial(132.0).at_least(90.0))
+            .column(Column::initial(112.0).at_least(80.0))
             .max_scroll_height(height - HEADER)
             .min_scrolled_height(0.0)
             .auto_shrink([false, true]);
         for (_, width, _) in COLUMNS {
             table = table.column(Column::initial(width).at_least(28.0));
         }
-        let table = table.column(Column::initial(74.0)).column(Column::initial(54.0)).column(Column::remainder().at_least(260.0));
+        let table = table.column(Column::initial(58.0)).column(Column::initial(46.0)).column(Column::remainder().at_least(96.0));
         let table = table.header(HEADER, |mut header| {
             let counted = [
                 ("answer", 0.0, "Whether its neighbours are those of the engine that answered first."),
                 ("", 0.0, ""),
-                ("counted, per query", 0.0, ""),
+                ("counted", 0.0, "Means of all queries."),
             ];
             for (name, _, hover) in [("engine", 0.0, "A click shows how it works.")].into_iter().chain(COLUMNS).chain(counted) {
                 header.col(|ui| {

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::app::model::contest::{candidates, comparable};
-use crate::app::model::{About, ContestAction, PaneKind};
+use crate::app::model::{About, ContestAction, PaneKind, candidates, comparable};
 use crate::app::shell::app::App;
 use crate::knn::EngineId;
 use crate::run::RunRecord;

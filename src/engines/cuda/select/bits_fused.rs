@@ -9,8 +9,7 @@ use super::{DeviceSelector, Source};
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::device::units::{Unit, build_name};
 use crate::engines::cuda::direct::{GROUP_ROWS_ENTRY, Layout, Policy};
-use crate::engines::select::BITS_FUSED;
-use crate::engines::select::bits_fused::capacity;
+use crate::engines::select::{BITS_FUSED, bits_fused::capacity};
 use crate::knn::{Build, EngineError, Parameters, Shape};
 
 /// Lanes of a warp.

@@ -1,4 +1,4 @@
-//! The engine `distances`: the frame with the filling of the matrix timed alone, and `bits` to answer from it.
+//! The engine `distance-matrix`: the frame with the filling of the matrix timed alone, and `bits` to answer from it.
 
 use std::sync::Arc;
 
@@ -9,8 +9,10 @@ use super::interface::Selection;
 use super::matrix::Kernel;
 use super::{DeviceSelector, Frame, Timed, load_bits};
 use crate::engines::cuda::Cuda;
-use crate::engines::select::DISTANCES_ALONE;
-use crate::engines::select::distances::{EXPANDED, EXPANDED_OWN, kernel_of, resolved};
+use crate::engines::select::{
+    DISTANCES_ALONE,
+    distances::{EXPANDED, EXPANDED_OWN, kernel_of, resolved},
+};
 use crate::knn::{Build, EngineError, Parameters, Shape};
 
 struct DistancesAlone {
@@ -22,7 +24,7 @@ struct DistancesAlone {
     note: Option<String>,
 }
 
-/// Loads `distances`.
+/// Loads `distance-matrix`.
 ///
 /// # Errors
 /// [`EngineError::Unavailable`].

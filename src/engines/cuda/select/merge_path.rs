@@ -8,8 +8,10 @@ use super::DeviceSelector;
 use super::interface::{COUNTS, PATH_FEW_THREADS, PATH_THREADS, Selection, merge_path_entry};
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::device::units::{Unit, build_name};
-use crate::engines::select::MERGE_PATH;
-use crate::engines::select::merge_path::{capacity, resolved, threads};
+use crate::engines::select::{
+    MERGE_PATH,
+    merge_path::{capacity, resolved, threads},
+};
 use crate::knn::{Build, EngineError, Parameters, Shape};
 
 struct MergePath {

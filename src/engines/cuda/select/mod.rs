@@ -7,7 +7,7 @@
 //! | `bits.rs` | the launches of `bits` |
 //! | `bits_fused.rs` | the launches of `bits-fused` |
 //! | `bits_global.rs` | the launches of `bits-global` |
-//! | `distances.rs` | the engine `distances`, which times the filling of the matrix alone |
+//! | `distances.rs` | the engine `distance-matrix`, which times the filling of the matrix alone |
 //! | `expanded.rs` | the expanded form of the distances, by cuBLAS or a kernel of ours, and what it gets wrong |
 //! | `interface.rs` | constants and structs shared by host and kernels |
 //! | `matrix.rs` | the tile, and the launches that fill it |

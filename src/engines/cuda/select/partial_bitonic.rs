@@ -8,8 +8,10 @@ use super::DeviceSelector;
 use super::interface::{COUNTS, PARTIAL_FEW_THREADS, PARTIAL_THREADS, Selection, partial_bitonic_entry};
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::device::units::{Unit, build_name};
-use crate::engines::select::PARTIAL_BITONIC;
-use crate::engines::select::partial_bitonic::{Storage, capacity, resolved, threads};
+use crate::engines::select::{
+    PARTIAL_BITONIC,
+    partial_bitonic::{Storage, capacity, resolved, threads},
+};
 use crate::knn::{Build, EngineError, Parameters, Shape};
 
 struct PartialBitonic {

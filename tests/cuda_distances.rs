@@ -45,7 +45,8 @@ fn the_expanded_form_errs_more_the_farther_points_are_from_the_origin() {
         assert_eq!(wrong(&exact), 0);
         errors.push(wrong(&expanded));
     }
-    assert!(errors[0] < 10 && errors[0] < errors[1] && errors[1] < errors[2] && errors[2] > 700, "{errors:?}");
+    // Of 7,000 neighbours.
+    assert!(errors[0] < 70 && errors[0] < errors[1] && errors[1] < errors[2] && errors[2] > 700, "{errors:?}");
 }
 
 #[test]

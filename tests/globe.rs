@@ -60,7 +60,7 @@ fn chord(a: [f64; 2], b: [f64; 2]) -> f64 {
 /// Answers by every engine of the CPU; all are the same bits.
 fn answers(problem: &Problem) -> Neighbors {
     let mut first: Option<(EngineId, Neighbors)> = None;
-    for engine in registry::ENGINES.iter().filter(|engine| engine.runs_on.contains(&DeviceKind::Cpu)) {
+    for engine in registry::ENGINES.iter().filter(|engine| engine.runs_on.contains(&DeviceKind::Cpu) && engine.limits.k >= problem.k()) {
         let mut opened = engine.open_on(DeviceId::Cpu).unwrap_or_else(|error| panic!("{error}"));
         let found = answer(opened.as_mut(), problem).neighbors;
         match &first {

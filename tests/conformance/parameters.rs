@@ -1,7 +1,7 @@
 //! Parameters: whatever is chosen, the bits are the same.
 
 use warpscope::engines::registry;
-use warpscope::knn::{Build, EngineError, Method, Neighbors, Parameter, Parameters, Values};
+use warpscope::knn::{Build, EngineError, Group, Method, Neighbors, Parameter, Parameters, Values};
 
 use crate::common::{Case, Shape, answer, answer_with, build_problem};
 use crate::subject::{Subject, check_declared, on_gpu, same_counts, same_neighbors};
@@ -39,7 +39,12 @@ pub fn words_give_the_same_bits_to_all_points(subjects: &[Subject]) {
     for subject in subjects.iter().filter(|subject| !subject.engine.parameters.is_empty()) {
         let mut engine = subject.open();
         for (shape, dims, k) in cases {
-            let n = if on_gpu(&[*subject]) { 40_000 } else { 1500 };
+            // A selector's queries have nothing in common: fewer tell as much.
+            let n = match (on_gpu(&[*subject]), subject.engine.group) {
+                (true, _) => 40_000,
+                (false, Group::Selection) => 400,
+                (false, _) => 1500,
+            };
             let problem = build_problem(&Case { shape, n, dims, k, query_rows: Some((0..n as u32).collect()), ..Case::default() }).unwrap();
             let expected = answer(engine.as_mut(), &problem);
             for parameter in subject.engine.parameters.iter().filter(|parameter| matches!(parameter.values, Values::Words(_))) {

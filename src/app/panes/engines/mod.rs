@@ -3,7 +3,7 @@
 mod page;
 mod table;
 
-use egui::{Button, RichText, ScrollArea, Ui};
+use egui::{Align, Button, Layout, RichText, ScrollArea, Stroke, Ui, UiBuilder};
 
 use crate::app::features::export::PaneData;
 use crate::app::model::{ContestAction, LONGEST_MS, PaneKind, Session, candidates, comparable};
@@ -59,10 +59,12 @@ fn engines_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     if width < 760.0 {
         return page::page_ui(ui, context, engine, &shape);
     }
-    ui.horizontal_top(|ui| {
-        let height = ui.available_height();
-        ui.allocate_ui(egui::vec2(width * 0.56, height), |ui| table::table_ui(ui, context, &candidates, is_asked));
-        ui.separator();
+    let whole = ui.available_rect_before_wrap();
+    let (left, right) = whole.split_left_right_at_x(whole.left() + width * 0.56);
+    let part = |rect| UiBuilder::new().max_rect(rect).layout(Layout::top_down(Align::Min));
+    ui.scope_builder(part(left), |ui| table::table_ui(ui, context, &candidates, is_asked));
+    ui.painter().vline(right.left() + 4.0, right.y_range(), Stroke::new(1.0, palette.line));
+    ui.scope_builder(part(right.with_min_x(right.left() + 12.0)), |ui| {
         ScrollArea::vertical().id_salt("page of an engine").auto_shrink(false).show(ui, |ui| page::page_ui(ui, context, engine, &shape));
     });
 }

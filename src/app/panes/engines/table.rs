@@ -132,7 +132,7 @@ fn row_ui(
     };
     cell(median.map(|ms| format!("{}×", text::significant(ms / scale.fastest))).unwrap_or_default());
     let share = answer.and_then(Roofline::of_run).and_then(|roofline| roofline.share(Limit::Memory));
-    cell(share.map(|share| if share < 0.01 { "under 1 %".to_owned() } else { format!("{:.0} %", share * 100.0) }).unwrap_or_default());
+    cell(share.map(|share| if share < 0.01 { "< 1 %".to_owned() } else { format!("{:.0} %", share * 100.0) }).unwrap_or_default());
     row.col(|ui| {
         let (text, color) = match contest.differing(engine).filter(|_| answer.is_some()) {
             None => return,

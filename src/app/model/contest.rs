@@ -3,7 +3,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use crate::knn::EngineId;
+use crate::engines::registry;
+use crate::knn::{DeviceId, EngineId};
 use crate::run::{EngineChoice, RunRecord, RunSpec, stats};
 use crate::text;
 
@@ -13,13 +14,13 @@ pub struct Contest {
     /// What is asked of each; its engine is of no account.
     question: Option<RunSpec>,
     waiting: VecDeque<EngineId>,
-    /// The engine that runs now.
-    running: Option<EngineId>,
+    /// The engine that runs now, and what it was asked.
+    asked: Option<(EngineId, RunSpec)>,
     /// What each of them answered.
     answers: HashMap<EngineId, Arc<RunRecord>>,
     /// Why others gave no answer.
     failures: HashMap<EngineId, String>,
-    /// Engines whose answers are other than the first one's, with the number of such queries.
+    /// How many queries each engine that answered answered otherwise than the first one.
     differing: HashMap<EngineId, usize>,
     /// The engine whose answer came first.
     first: Option<EngineId>,
@@ -35,37 +36,36 @@ impl Contest {
             *self = Self { page, question: Some(question), ..Self::default() };
         }
         self.waiting = engines.into_iter().collect();
-        self.running = None;
+        self.asked = None;
     }
 
-    /// The next run.
+    /// The next run, on the chosen device where the engine runs on such a one.
     pub fn next(&mut self) -> Option<RunSpec> {
-        let spec = self.question.clone()?;
-        self.running = self.waiting.pop_front();
-        let engine = self.running?;
+        self.asked = None;
+        let (question, engine) = (self.question.as_ref()?, self.waiting.pop_front()?);
+        let runs_on = |device: &DeviceId| registry::find(engine).is_some_and(|known| known.runs_on.contains(&device.kind()));
+        let spec = RunSpec { engine: EngineChoice::named(engine), device: question.device.filter(runs_on), ..question.clone() };
         self.failures.remove(&engine);
-        Some(RunSpec { engine: EngineChoice::named(engine), ..spec })
+        self.asked = Some((engine, spec.clone()));
+        Some(spec)
     }
 
     /// Takes in a run that was asked for here; false if it was not.
     pub fn take(&mut self, record: &Arc<RunRecord>) -> bool {
-        let Some(engine) = self.running.filter(|&engine| engine == record.engine && self.is_of(&record.spec)) else { return false };
-        self.running = None;
-        self.differing.remove(&engine);
-        let first = *self.first.get_or_insert(engine);
-        if let Some(other) = self.answers.get(&first).filter(|_| first != engine) {
-            let queries = different_queries(record, other);
-            if queries > 0 {
-                self.differing.insert(engine, queries);
-            }
-        }
+        let Some((engine, _)) = self.asked.take_if(|(_, spec)| *spec == record.spec) else { return false };
         self.answers.insert(engine, Arc::clone(record));
+        let first = *self.first.get_or_insert(engine);
+        let compared = if engine == first { self.answers.keys().copied().collect() } else { vec![engine] };
+        for other in compared {
+            let queries = different_queries(&self.answers[&other], &self.answers[&first]);
+            self.differing.insert(other, queries);
+        }
         true
     }
 
     /// The engine that runs gave no answer; the others are still asked. False if none was running.
     pub fn fail(&mut self, why: &str) -> bool {
-        let Some(engine) = self.running.take() else { return false };
+        let Some((engine, _)) = self.asked.take() else { return false };
         self.failures.insert(engine, why.to_owned());
         true
     }
@@ -73,17 +73,22 @@ impl Contest {
     /// Asks no more engines.
     pub fn stop(&mut self) {
         self.waiting.clear();
-        self.running = None;
+        self.asked = None;
+    }
+
+    /// Another cloud is shown: nothing that was answered is of it.
+    pub fn forget(&mut self) {
+        *self = Self { page: self.page, ..Self::default() };
     }
 
     /// The engine that runs now, and how many are still to come.
     pub fn under_way(&self) -> Option<(EngineId, usize)> {
-        self.running.map(|engine| (engine, self.waiting.len()))
+        self.asked.as_ref().map(|(engine, _)| (*engine, self.waiting.len()))
     }
 
-    /// Whether its answers are to this question, whatever the engine.
+    /// Whether its answers are to this question, on the same device, whatever the engine.
     pub fn is_of(&self, spec: &RunSpec) -> bool {
-        let plain = |spec: &RunSpec| RunSpec { engine: EngineChoice::Auto, device: None, ..spec.clone() };
+        let plain = |spec: &RunSpec| RunSpec { engine: EngineChoice::Auto, ..spec.clone() };
         self.question.as_ref().is_some_and(|question| plain(question) == plain(spec))
     }
 
@@ -97,8 +102,7 @@ impl Contest {
 
     /// How many queries an engine answered otherwise than the first one; `None` before it answered.
     pub fn differing(&self, engine: EngineId) -> Option<usize> {
-        self.answer(engine)?;
-        Some(self.differing.get(&engine).copied().unwrap_or(0))
+        self.differing.get(&engine).copied()
     }
 
     /// All answers, fastest search first.
@@ -114,7 +118,7 @@ impl Contest {
         if answers.len() < 2 {
             return None;
         }
-        let differs = |answer: &&Arc<RunRecord>| Some((answer.engine, *self.differing.get(&answer.engine)?));
+        let differs = |answer: &&Arc<RunRecord>| Some((answer.engine, *self.differing.get(&answer.engine)?)).filter(|(_, queries)| *queries > 0);
         let others: Vec<String> = answers
             .iter()
             .filter_map(differs)
@@ -146,10 +150,7 @@ fn different_queries(a: &RunRecord, b: &RunRecord) -> usize {
 /// The standard deviation of the search's repeats in milliseconds; `None` of one.
 pub fn deviation(record: &RunRecord) -> Option<f64> {
     let repeats = stats::search_ms(&record.samples);
-    let count = repeats.len() as f64;
-    let mean = repeats.iter().sum::<f64>() / count;
-    let squares: f64 = repeats.iter().map(|ms| (ms - mean).powi(2)).sum();
-    (repeats.len() > 1).then(|| (squares / (count - 1.0)).sqrt())
+    stats::mean_and_deviation(&repeats).filter(|_| repeats.len() > 1).map(|[_, deviation]| deviation)
 }
 
 #[cfg(test)]
@@ -168,8 +169,11 @@ mod tests {
     fn ask(contest: &mut Contest, answers: &[Arc<RunRecord>]) {
         contest.begin(record().spec.clone(), answers.iter().map(|answer| answer.engine));
         for answer in answers {
-            assert_eq!(contest.next().expect("one waits").engine, EngineChoice::named(answer.engine));
-            assert!(contest.take(answer), "{}", answer.engine);
+            assert_eq!(contest.next().as_ref(), Some(&answer.spec));
+            // The same engine with other parameters was not asked for here.
+            let mut other = RunRecord::clone(answer);
+            other.head.spec.engine = format!("{}:any=1", answer.engine).parse().unwrap_or(EngineChoice::Auto);
+            assert!(!contest.take(&Arc::new(other)) && contest.take(answer), "{}", answer.engine);
         }
         assert!(contest.next().is_none() && contest.under_way().is_none());
     }
@@ -177,7 +181,13 @@ mod tests {
     #[test]
     fn answers_are_held_against_the_first() {
         let mut contest = Contest::default();
-        ask(&mut contest, &[answered_by("lockstep", |_| {}), answered_by("kdtree", |answer| answer.head.summary.search_ms_median = 0.0)]);
+        ask(
+            &mut contest,
+            &[
+                answered_by("lockstep", |answer| answer.head.summary.search_ms_median = 2.0),
+                answered_by("kdtree", |answer| answer.head.summary.search_ms_median = 1.0),
+            ],
+        );
         assert_eq!(contest.verdict().as_deref(), Some("All 2 engines gave the same neighbours, bit for bit."));
         assert_eq!(contest.answers()[0].engine.as_str(), "kdtree", "the fastest first");
         // One bit of one distance.
@@ -204,5 +214,11 @@ mod tests {
         assert!(!contest.take(&answered_by("kdtree", |_| {})), "its k is another");
         contest.stop();
         assert!(!contest.fail("cancelled") && contest.under_way().is_none());
+        // On another device it is another question; an engine that does not run on the one that is chosen is asked where it does.
+        let on = |device| RunSpec { device: Some(device), ..record().spec.clone() };
+        contest.begin(on(DeviceId::Gpu(0)), [EngineId::new("kdtree")]);
+        assert!(!contest.is_of(&on(DeviceId::Cpu)) && contest.next().is_some_and(|spec| spec.device.is_none()));
+        contest.forget();
+        assert!(contest.next().is_none() && contest.answers().is_empty());
     }
 }

@@ -279,7 +279,11 @@ impl Row<App> for Runs {
     }
 
     fn cancel(&self) -> Cancel<App> {
-        Cancel::By(|app| app.handles.worker.cancel())
+        Cancel::By(|app| {
+            // What runs may be done by now: the next engine is not to begin.
+            app.session.contest.stop();
+            app.handles.worker.cancel();
+        })
     }
 }
 

@@ -110,7 +110,7 @@ pub static BITS_FUSED: Descriptor = Descriptor {
             bits_fused::QUERIES * bits_fused::capacity(shape.k)
         }),
         Keeps::new(Place::Shared, "candidate buffers of eight queries", "a warp", |shape| bits_fused::QUERIES * bits_fused::capacity(shape.k)),
-        Keeps::new(Place::Shared, "batch of points", "a block", |_| 0),
+        Keeps::new(Place::Shared, "window of points, four dimensions of each", "a block", |_| 32 * bits_fused::GROUPS * 4),
         Keeps::new(Place::Memory, "points", "all queries", Shape::points),
     ],
     limits: Limits { k: bits_fused::MOST_K, ..SELECTION.limits },
@@ -166,7 +166,9 @@ pub static MERGE_QUEUE: Descriptor = Descriptor {
     source: "Tang et al. 2015; Hanák 2023, §3.6.2",
     keeps: &[
         Keeps::new(Place::Registers, "first level, sorted, largest first", "a warp", |_| 32),
-        Keeps::new(Place::Shared, "further levels, each twice as large", "a warp", |shape| merge_queue::capacity(shape.k) - 32),
+        Keeps::new(Place::Shared, "all levels, each but the second twice as large as the one before", "a warp", |shape| {
+            merge_queue::capacity(shape.k)
+        }),
         Keeps::new(Place::Shared, "buffer of candidates", "a warp", |_| 128),
         MATRIX,
     ],
@@ -187,7 +189,7 @@ pub static THREAD_HEAP: Descriptor = Descriptor {
     keeps: &[
         Keeps::new(Place::Registers, "root of the heap", "a thread", |_| 1),
         Keeps::new(Place::Shared, "tile of distances, turned; for small k the heaps too", "a warp", |_| 32 * 32),
-        Keeps::new(Place::Memory, "heap of the k smallest so far", "a thread", |shape| shape.k),
+        Keeps::new(Place::Memory, "heap of the k smallest so far, for large k", "a thread", |shape| shape.k),
         MATRIX,
     ],
     limits: Limits { k: thread_heap::MOST_K, ..SELECTION.limits },
@@ -204,8 +206,8 @@ pub static PARTIAL_BITONIC: Descriptor = Descriptor {
     about: "Partial bitonic sort: a block a query sorts chunk after chunk and merges each into the K smallest, with no filter before it.",
     source: "Hanák 2023, §3.5.1",
     keeps: &[
-        Keeps::new(Place::Registers, "chunk of K distances that is sorted", "a team", |shape| partial_bitonic::capacity(shape.k)),
-        Keeps::new(Place::Shared, "K smallest so far, sorted", "a team", |shape| partial_bitonic::capacity(shape.k)),
+        Keeps::new(Place::Registers, "chunk of K distances that is sorted", "a warp or a block", |shape| partial_bitonic::capacity(shape.k)),
+        Keeps::new(Place::Shared, "K smallest so far, sorted", "a warp or a block", |shape| partial_bitonic::capacity(shape.k)),
         MATRIX,
     ],
     limits: Limits { k: partial_bitonic::MOST_K, ..SELECTION.limits },

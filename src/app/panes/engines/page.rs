@@ -1,4 +1,4 @@
-//! What an engine is: what it keeps where, drawn to the number of elements, what it counts and what can be chosen.
+//! What an engine is: what it keeps where, drawn as cells, what it counts and what can be chosen.
 
 use egui::{Align2, FontId, Rect, RichText, Sense, Stroke, StrokeKind, Ui, vec2};
 
@@ -60,8 +60,8 @@ fn keeps_ui(ui: &mut Ui, keeps: &Keeps, shape: &Shape, palette: &Palette) {
         Place::Shared => palette.buffer,
         Place::Memory => palette.point,
     };
-    let cells = elements.clamp(1, CELLS);
-    let each = elements.div_ceil(cells);
+    let each = elements.max(1).div_ceil(CELLS);
+    let cells = elements.max(1).div_ceil(each);
     let size = match elements {
         0 => format!("{}: as many as there is room for", keeps.each),
         _ if each > 1 => format!("{}: {}, {} a cell", keeps.each, text::thousands(elements as u64), text::thousands(each as u64)),

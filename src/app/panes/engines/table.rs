@@ -23,7 +23,11 @@ const COLUMNS: [(&str, f32, &str); 6] = [
     ("±", 58.0, "One standard deviation of the repeats."),
     ("", 84.0, "The median as a bar; the longest is the slowest engine."),
     ("× fastest", 58.0, "How many times as long as the fastest."),
-    ("memory", 56.0, "The share of the device's memory bandwidth that reading the points once takes of this time."),
+    (
+        "memory",
+        56.0,
+        "The share of the device's memory bandwidth that reading points and queries once and writing the answers takes of this time. A matrix of distances is not counted.",
+    ),
 ];
 
 /// All engines: what answered first, fastest first, then what can, then what cannot.
@@ -78,7 +82,8 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candid
                 let candidate = order[row.index()];
                 row.set_selected(contest.page == Some(candidate.engine));
                 let answer = answer(candidate.engine);
-                row_ui(&mut row, candidate, answer.map(|record| &**record), contest, scale, palette, context.actions);
+                let failure = contest.failure(candidate.engine).filter(|_| is_asked);
+                row_ui(&mut row, candidate, (answer.map(|record| &**record), failure), contest, scale, palette, context.actions);
             });
         });
         // The bar, which floats, is below the last row.
@@ -96,7 +101,7 @@ struct Scale {
 fn row_ui(
     row: &mut TableRow<'_, '_>,
     candidate: &Candidate,
-    answer: Option<&RunRecord>,
+    (answer, failure): (Option<&RunRecord>, Option<&str>),
     contest: &Contest,
     scale: Scale,
     palette: &Palette,
@@ -156,7 +161,7 @@ fn row_ui(
         }
     });
     row.col(|ui| {
-        let (text, color) = match (answer, contest.failure(engine), &candidate.why_not) {
+        let (text, color) = match (answer, failure, &candidate.why_not) {
             (Some(record), ..) => (counted(record), palette.text),
             (None, Some(why), _) => (text::sentence_case(why), palette.error),
             (None, None, Some(why)) => (text::sentence_case(why), palette.text_weak),

@@ -133,6 +133,8 @@ impl App {
             Command::Quit => self.quit(),
             Command::Run => {
                 self.asked_to_run = true;
+                // It takes the place of what runs.
+                self.session.contest.stop();
                 self.run();
             }
             Command::Cancel => self.cancel(),
@@ -246,6 +248,7 @@ impl App {
             Then::RunQueries(_) => self.session.cloud.clone(),
             Then::Show | Then::Run(_) | Then::Resume(_) => None,
         };
+        self.session.contest.stop();
         if self.session.running.is_some() {
             self.handles.worker.cancel();
         }

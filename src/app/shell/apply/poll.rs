@@ -283,6 +283,7 @@ impl App {
         if self.session.running.take().is_some() {
             self.handles.worker.cancel();
         }
+        self.session.contest.forget();
         self.forget_tasks();
         self.handles.forget();
         self.forget_live();

@@ -18,8 +18,7 @@ constexpr unsigned BLOCKS = 1024 / THREADS;
 #else
 constexpr unsigned BLOCKS = 1;
 #endif
-// Wide blocks have enough under way with fewer batches.
-constexpr unsigned STAGES = THREADS > BITS_FEWEST_THREADS ? 2 : BITS_STAGES;
+constexpr unsigned STAGES = THREADS > BITS_FEWEST_THREADS ? BITS_WIDE_STAGES : BITS_STAGES;
 
 #define WARPSCOPE_ENTRY(K, BUILD, BLOCKS, ...)                                                                                         \
     extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) WARPSCOPE_BITS_ENTRY(K, BUILD)(const __grid_constant__ Selection selection) { \

@@ -28,9 +28,10 @@ struct BitsMemory {
     unsigned warp_counts[THREADS / WARP];
 };
 
-// K, a power of two from 32 on; THREADS of the block.
+// K, a power of two from 64 on: sorting fewer has no barrier between the reads of `taken` and its reset. THREADS of the block.
 template <unsigned K, unsigned THREADS, class Counts>
 struct Bits {
+    static_assert(K > WARP, "a merge needs a barrier");
     static constexpr unsigned N = K < THREADS ? K : THREADS;  // threads that hold keys
     static constexpr unsigned T = K / N;                      // keys of each
     static constexpr unsigned SLOTS = K;                      // of the buffer

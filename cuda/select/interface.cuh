@@ -33,8 +33,10 @@ constexpr unsigned COUNTS = 8;
 constexpr unsigned BITS_KEYS = 4;
 constexpr unsigned BITS_FEWEST_THREADS = 128;
 constexpr unsigned BITS_ITEMS = 8;
-// The most batches of a block in dynamic shared memory: one is looked at, the others are under way.
+// Batches of a block in dynamic shared memory: one is looked at, the others are under way.
 constexpr unsigned BITS_STAGES = 3;
+// Those of blocks that are wider than the narrowest: they have enough under way.
+constexpr unsigned BITS_WIDE_STAGES = 2;
 // Threads of a block that bounds a row that is divided.
 constexpr unsigned BOUND_THREADS = 1024;
 // The most minima of a sample.

@@ -264,7 +264,8 @@ impl NeighborWriter<'_> {
         match self.form {
             Form::Table(table) => table.finish(),
             Form::Npz(arrays) => arrays.finish(),
-            Form::Pair { .. } => Ok(()),
+            // Before either file takes its place.
+            Form::Pair { indices, distances, .. } => indices.out.flush().and_then(|()| distances.out.flush()),
         }
         .map_err(ExportError::io(self.path))
     }

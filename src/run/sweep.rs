@@ -43,7 +43,7 @@ pub struct Work {
 
 impl Work {
     fn points(self, q: u64, d: u64) -> u64 {
-        (self.product / (q * d).max(1)).min(self.values / d.max(1)).max(1)
+        (self.product / q.saturating_mul(d).max(1)).min(self.values / d.max(1)).max(1)
     }
 }
 
@@ -64,7 +64,7 @@ impl Room {
     /// what selects from them: as it is made tile by tile, more of it only helps.
     fn holds(self, [n, q, k, d]: [u64; 4]) -> bool {
         const ROWS: u64 = 8;
-        let (points, answers) = (4 * n * d, 8 * q * k.min(n));
+        let (points, answers) = (4u64.saturating_mul(n).saturating_mul(d), 8u64.saturating_mul(q).saturating_mul(k.min(n)));
         n * d <= generate::MAX_VALUES && 3 * (points + answers) <= self.host && points + answers + 4 * ROWS * n <= self.device
     }
 }

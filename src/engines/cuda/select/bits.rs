@@ -6,7 +6,8 @@ use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHA
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
 
 use super::DeviceSelector;
-use super::interface::{BITS_BOUND_ENTRY, BITS_FEWEST_THREADS, BITS_STAGES, BOUND_THREADS, Selection, bits_entry};
+use super::interface::{BITS_BOUND_ENTRY, BITS_FEWEST_THREADS, BITS_STAGES, BITS_WIDE_STAGES, BOUND_THREADS, Selection, bits_entry};
+use super::matrix::MOST_BYTES;
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::device::driver::say;
 use crate::engines::cuda::device::units::{Unit, build_name};
@@ -66,7 +67,8 @@ pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Res
     let batch = threads * items;
     // Older GPUs copy to registers, and have no room for it.
     let copies_ahead = cuda.context.compute_capability().is_ok_and(|(major, _)| major >= 8);
-    let ring_bytes = if copies_ahead { 4 * BITS_STAGES * batch as u32 } else { 0 };
+    let stages = if threads > BITS_FEWEST_THREADS as usize { BITS_WIDE_STAGES } else { BITS_STAGES };
+    let ring_bytes = if copies_ahead { 4 * stages * batch as u32 } else { 0 };
     let option = (items != ITEMS).then_some(("WARPSCOPE_ITEMS", items as u32));
     let unit = Unit { option, ..Unit::new("select/bits", capacity as u32, 0) };
     let unavailable = |why: String| EngineError::Unavailable { engine: BITS.id, why };
@@ -78,7 +80,9 @@ pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Res
     };
     let most = shape.n.div_ceil(BATCHES * batch).max(1);
     let blocks = THREADS / threads * multiprocessors;
-    let wanted = || if shape.q >= FILLING * multiprocessors { 1 } else { blocks.div_ceil(shape.q).clamp(1, most.min(MOST_PARTS)) };
+    // A launch is of a tile, which is of all queries only where they are few.
+    let rows = shape.q.min(MOST_BYTES / (4 * shape.n)).max(1);
+    let wanted = || if rows >= FILLING * multiprocessors { 1 } else { blocks.div_ceil(rows).clamp(1, most.min(MOST_PARTS)) };
     let parts = parameters.number("parts").map_or_else(wanted, |parts| parts as usize);
     let [timed, counted] = [kernel(Build::Timed, build_name(Build::Timed))?, kernel(Build::Counted, build_name(Build::Counted))?];
     let divided = if parts > 1 {

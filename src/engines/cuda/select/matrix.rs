@@ -10,7 +10,7 @@ use crate::engines::cuda::device::memory::Memory;
 use crate::engines::cuda::device::units::Unit;
 
 /// The most bytes of a tile.
-const MOST_BYTES: usize = 4 << 30;
+pub(super) const MOST_BYTES: usize = 4 << 30;
 
 /// Maximum number of blocks along a grid's second axis.
 const MOST_BLOCKS: usize = 65_535;

@@ -8,7 +8,7 @@ pub enum ContestAction {
     Start,
     /// Runs one of them.
     One(EngineId),
-    /// Runs no more.
+    /// Cancels the run under way and those that wait.
     Stop,
     /// Shows the page of an engine, or none.
     Page(Option<EngineId>),

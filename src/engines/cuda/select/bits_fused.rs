@@ -52,14 +52,6 @@ impl DeviceSelector for BitsFused {
         Source::OnTheFly { layout: self.layout, queries: (self.warps * FUSED_QUERIES) as usize }
     }
 
-    fn row_bytes(&self) -> usize {
-        0
-    }
-
-    fn reserve(&mut self, _stream: &Arc<CudaStream>, _rows: usize) -> Result<(), DriverError> {
-        Ok(())
-    }
-
     fn launch(&mut self, stream: &Arc<CudaStream>, selection: Selection, build: Build) -> Result<(), DriverError> {
         // Warps begin at a multiple of their queries, so that what is counted does not depend on the range.
         let queries = selection.query_count + selection.first_query % FUSED_QUERIES;

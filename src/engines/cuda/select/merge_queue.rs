@@ -43,14 +43,6 @@ impl DeviceSelector for MergeQueue {
         self.parameters.clone()
     }
 
-    fn row_bytes(&self) -> usize {
-        0
-    }
-
-    fn reserve(&mut self, _stream: &Arc<CudaStream>, _rows: usize) -> Result<(), DriverError> {
-        Ok(())
-    }
-
     fn launch(&mut self, stream: &Arc<CudaStream>, selection: Selection, build: Build) -> Result<(), DriverError> {
         let merge_queue::Sizes { capacity, level, buffer, sorts } = self.sizes;
         let selection = Selection { capacity: capacity as u32, level: level as u32, buffer: buffer as u32, sorts: u32::from(sorts), ..selection };

@@ -79,7 +79,7 @@ pub enum Source {
     OnTheFly {
         /// Of the points.
         layout: Layout,
-        /// Of a block.
+        /// How many queries a block selects for.
         queries: usize,
     },
 }
@@ -100,13 +100,17 @@ pub trait DeviceSelector {
     }
 
     /// Bytes of device memory that it needs for each row of a tile.
-    fn row_bytes(&self) -> usize;
+    fn row_bytes(&self) -> usize {
+        0
+    }
 
     /// Reserves that memory.
     ///
     /// # Errors
     /// The driver's.
-    fn reserve(&mut self, stream: &Arc<CudaStream>, rows: usize) -> Result<(), DriverError>;
+    fn reserve(&mut self, _stream: &Arc<CudaStream>, _rows: usize) -> Result<(), DriverError> {
+        Ok(())
+    }
 
     /// Queues the selection of a tile, or of a range of queries. The build is `Timed` or `Counted`; `selection` lacks what is of one selector only.
     ///

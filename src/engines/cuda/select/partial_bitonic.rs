@@ -45,14 +45,6 @@ impl DeviceSelector for PartialBitonic {
         self.parameters.clone()
     }
 
-    fn row_bytes(&self) -> usize {
-        0
-    }
-
-    fn reserve(&mut self, _stream: &Arc<CudaStream>, _rows: usize) -> Result<(), DriverError> {
-        Ok(())
-    }
-
     fn launch(&mut self, stream: &Arc<CudaStream>, selection: Selection, build: Build) -> Result<(), DriverError> {
         let rows = selection.query_count;
         let config = LaunchConfig { grid_dim: (rows, 1, 1), block_dim: (self.threads, 1, 1), shared_mem_bytes: 0 };

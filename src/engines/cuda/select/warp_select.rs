@@ -59,14 +59,6 @@ impl DeviceSelector for WarpSelect {
         self.parameters.clone()
     }
 
-    fn row_bytes(&self) -> usize {
-        0
-    }
-
-    fn reserve(&mut self, _stream: &Arc<CudaStream>, _rows: usize) -> Result<(), DriverError> {
-        Ok(())
-    }
-
     fn launch(&mut self, stream: &Arc<CudaStream>, selection: Selection, build: Build) -> Result<(), DriverError> {
         let rows = selection.query_count;
         let blocks = if self.is_block { rows } else { rows.div_ceil(SELECT_WARPS) };

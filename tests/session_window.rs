@@ -102,9 +102,12 @@ fn until_written(window: &mut Window, path: &Path) {
     until(window, "the session", move |app| app.session().log.last().is_some_and(|entry| entry.text == said));
 }
 
-/// All that a session keeps is equal.
+/// All that a session keeps is equal, once both show it.
 #[track_caller]
-fn assert_same(a: &Window, b: &Window) {
+fn assert_same(a: &mut Window, b: &mut Window) {
+    // A projection is worked out after the cloud is there, and the axes are its own only then.
+    until_idle(a);
+    until_idle(b);
     let ((a, b), (state_a, state_b)) = ((a.state().session(), b.state().session()), (a.state().state(), b.state().state()));
     let runs = |session: &warpscope::app::session::Session| {
         let of = |run: &warpscope::app::runs::KeptRun| {
@@ -154,14 +157,14 @@ fn a_session_is_put_down_and_picked_up() {
     let mut fresh = opened(&path);
     until(&mut fresh, "the projection", |app| app.session().projected.is_some() && app.session().runs.compared.is_some());
     until_idle(&mut fresh);
-    assert_same(&window, &fresh);
+    assert_same(&mut window, &mut fresh);
     let said = fresh.state().session().log.entries().to_vec();
     assert!(said.iter().any(|entry| entry.text.starts_with("session of 2 runs, recorded on ")), "{said:?}");
     assert!(said.iter().all(|entry| entry.level == Level::Info), "the file is what it was: {said:?}");
     // Undo does not go behind it.
     fresh.state_mut().send(Command::Undo);
     fresh.run_steps(2);
-    assert_same(&window, &fresh);
+    assert_same(&mut window, &mut fresh);
 
     // The next save asks nothing: with the query at a place of its own, over axes.
     fresh.state_mut().send(Action::SetProjection(ProjectionView::default()));
@@ -177,7 +180,7 @@ fn a_session_is_put_down_and_picked_up() {
     until_written(&mut fresh, &path);
     let mut third = opened(&path);
     until(&mut third, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
-    assert_same(&fresh, &third);
+    assert_same(&mut fresh, &mut third);
     let (place, _) = third.state().session().picked_point().expect("a query");
     assert_eq!((0..4).map(|axis| place.coordinate(0, axis)).collect::<Vec<_>>(), at);
 }
@@ -300,7 +303,7 @@ fn opened_picked_moved_selected_compared_saved_and_restored_by_names_alone() {
     let mut fresh = driven::window(small);
     type_and_load(&mut fresh, &path);
     until(&mut fresh, "the comparison", |app| app.session().runs.compared.is_some() && app.session().answered.is_some() && !app.is_busy());
-    assert_same(&window, &fresh);
+    assert_same(&mut window, &mut fresh);
 }
 
 #[test]
@@ -338,7 +341,7 @@ fn what_became_of_the_data_is_said_and_its_points_are_there() {
         until(&mut fresh, "a word about it", |app| app.session().log.entries().iter().any(|entry| entry.text.contains(how)));
         until(&mut fresh, "the projection", |app| app.session().projected.is_some() && app.session().runs.compared.is_some());
         until(&mut fresh, "an end", |app| !app.is_busy());
-        assert_same(&window, &fresh);
+        assert_same(&mut window, &mut fresh);
     }
 }
 
@@ -362,7 +365,7 @@ fn without_points_the_file_is_read_again_or_missed() {
     let mut fresh = opened(&path);
     until(&mut fresh, "the projection", |app| app.session().projected.is_some() && app.session().runs.compared.is_some());
     until_idle(&mut fresh);
-    assert_same(&window, &fresh);
+    assert_same(&mut window, &mut fresh);
     assert!(!fresh.state().session().file.as_ref().expect("its file").points, "the next save is without them too");
 
     // Another file by now: it is opened as it is, and runs have what needs no points.
@@ -460,7 +463,7 @@ fn the_next_start_goes_on_where_the_last_ended() {
     let mut after = window(small);
     after.state_mut().pick_up(&last);
     until(&mut after, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
-    assert_same(&before, &after);
+    assert_same(&mut before, &mut after);
 
     // With one: its runs too, and what was chosen after it was saved.
     let path = folder.path().join("work.warpscope");
@@ -475,7 +478,7 @@ fn the_next_start_goes_on_where_the_last_ended() {
     after.state_mut().pick_up(&last);
     until(&mut after, "the projection", |app| app.session().projected.is_some() && app.session().runs.compared.is_some());
     until_idle(&mut after);
-    assert_same(&before, &after);
+    assert_same(&mut before, &mut after);
     assert_eq!(after.state().session().picked, Some(Picked::Row(7)));
 
     // Nothing, or nonsense: what is typed on the left.
@@ -582,7 +585,7 @@ fn what_is_not_there_now_may_be_there_at_the_next_start() {
     after.state_mut().pick_up(&last);
     until(&mut after, "the projection", |app| app.session().projected.is_some() && app.session().runs.compared.is_some());
     until_idle(&mut after);
-    assert_same(&before, &after);
+    assert_same(&mut before, &mut after);
 }
 
 #[test]
@@ -617,7 +620,7 @@ fn a_session_holds_a_cloud_that_no_run_searched() {
     let mut fresh = opened(&path);
     until(&mut fresh, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
     until(&mut fresh, "a word about it", |app| app.session().log.entries().iter().any(|entry| entry.text.contains("their file is gone: ")));
-    assert_same(&window, &fresh);
+    assert_same(&mut window, &mut fresh);
 }
 
 #[test]
@@ -772,7 +775,7 @@ fn a_query_of_a_file_comes_back() {
     std::fs::remove_file(&queries).expect("it is there");
     let mut fresh = opened(&path);
     until_answered(&mut fresh);
-    assert_same(&window, &fresh);
+    assert_same(&mut window, &mut fresh);
 }
 
 #[test]
@@ -788,8 +791,7 @@ fn selected_queries_come_back() {
     window.run_steps(2);
     save(&mut window, &path);
     let mut fresh = opened(&path);
-    until(&mut fresh, "the cloud", |app| app.session().cloud.is_some() && !app.is_busy());
-    assert_same(&window, &fresh);
+    assert_same(&mut window, &mut fresh);
     assert_eq!(fresh.state().state().draft.selected_rows[..], [1, 2, 3, 250]);
     assert_eq!(fresh.state().state().draft.data, DataKind::File);
     let text = recording::read(&path, Points::Leave, &Silent).expect("a recording").session.expect("a session").expect("text");

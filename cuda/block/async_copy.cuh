@@ -1,6 +1,12 @@
 // Asynchronous copies from global to shared memory (sm_80).
 #pragma once
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define WARPSCOPE_ASYNC_COPIES 1
+#else
+#define WARPSCOPE_ASYNC_COPIES 0
+#endif
+
 namespace warpscope::block {
 
 // Copies 16 bytes, both addresses aligned to 16; writes zeros instead unless `there`.

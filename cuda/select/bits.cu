@@ -11,9 +11,9 @@ namespace warpscope::select {
 constexpr unsigned THREADS = WARPSCOPE_K / BITS_KEYS > BITS_FEWEST_THREADS ? WARPSCOPE_K / BITS_KEYS : BITS_FEWEST_THREADS;
 // While some blocks of a multiprocessor merge, others keep its memory busy: 1,024 threads, of 64 registers each. From sm_100 on the compiler
 // needs a few more.
-#if WARPSCOPE_COPIES_AHEAD && __CUDA_ARCH__ >= 1000
+#if WARPSCOPE_ASYNC_COPIES && __CUDA_ARCH__ >= 1000
 constexpr unsigned BLOCKS = 768 / THREADS > 1 ? 768 / THREADS : 1;
-#elif WARPSCOPE_COPIES_AHEAD
+#elif WARPSCOPE_ASYNC_COPIES
 constexpr unsigned BLOCKS = 1024 / THREADS;
 #else
 constexpr unsigned BLOCKS = 1;

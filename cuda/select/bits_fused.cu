@@ -6,7 +6,7 @@
 namespace warpscope::select {
 
 #define WARPSCOPE_ENTRY(K, BUILD, COUNTS)                                                                      \
-    extern "C" __global__ void __launch_bounds__(fused_warps(K) * WARP, K <= FUSED_FEW ? 3 : 6)                \
+    extern "C" __global__ void __launch_bounds__(fused_warps(K) * WARP, K <= FUSED_FEW ? 4 : 6)                \
         WARPSCOPE_BITS_FUSED_ENTRY(K, BUILD)(const __grid_constant__ Selection selection) {                    \
         select_fused<K, COUNTS>(selection);                                                                    \
     }

@@ -1,7 +1,7 @@
 // Fused bitonic select: distances and selection in one kernel, without a matrix (Hanák 2023, §4.2). Twin of
 // src/engines/select/bits_fused.rs.
 //
-// Scope: a warp answers FUSED_QUERIES queries, a block those of its warps, which share the points: they pass through shared memory, FUSED_TILE
+// Scope: a warp answers FUSED_QUERIES queries, a block those of its warps, which share the points: they pass through shared memory, fused_tile(K)
 // dimensions of a window of 256 at a time. A lane has the distances of 8 points to its warp's 8 queries in registers. Each query has its K
 // nearest, sorted, and a buffer of K candidates, both in shared memory. Where one buffer of a warp is full all of them are merged: sorted in
 // registers side by side, eight lanes a list, so that a network of K keys ends within a warp for any K.
@@ -12,7 +12,7 @@
 // The caller
 // - launches blocks of fused_warps(K) warps, all of which call, for queries from first_query rounded down to a multiple of FUSED_QUERIES on;
 // - has `selection.k` <= K, K a power of two from 8 on, and at least one point;
-// - holds the points in windows as group_rows<256> makes them, `padded` a multiple of FUSED_TILE.
+// - holds the points in windows as group_rows<256> makes them, `padded` a multiple of fused_tile(K).
 #pragma once
 
 #include "block/batches.cuh"
@@ -20,14 +20,15 @@
 #include "distance.cuh"
 #include "key.cuh"
 #include "select/interface.cuh"
+#include "select/query_slices.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope::select {
 
 constexpr unsigned FUSED_POINTS = FUSED_GROUPS * WARP;  // of a window
-constexpr unsigned FUSED_SLICE = 32;                    // dimensions of the queries that are in shared memory together
 constexpr unsigned FUSED_LANES = 8;                     // that hold a list
 
+__host__ __device__ constexpr unsigned fused_tile(unsigned capacity) { return capacity <= FUSED_NARROW ? FUSED_TILE : FUSED_TILE / 2; }
 __host__ __device__ constexpr unsigned fused_warps(unsigned capacity) { return capacity <= FUSED_FEW ? FUSED_WARPS : FUSED_WARPS / 2; }
 
 // Nothing is added to the timed build.
@@ -50,11 +51,12 @@ struct ListTally {
 template <unsigned K>
 struct FusedMemory {
     static constexpr unsigned WARPS = fused_warps(K);
-    static constexpr unsigned SLOTS = K <= 32 ? 4 : 2;
+    static constexpr unsigned TILE = fused_tile(K);
+    static constexpr unsigned SLOTS = 2;
     static constexpr unsigned RING = WARPSCOPE_BULK_COPIES ? SLOTS : 1;
 
-    alignas(128) float ring[RING * FUSED_TILE * FUSED_POINTS];
-    alignas(16) float queries[WARPS][FUSED_SLICE][FUSED_QUERIES];
+    alignas(128) float ring[RING * TILE * FUSED_POINTS];
+    QuerySlices::Memory queries[WARPS];
     Key kept[WARPS][FUSED_QUERIES][K];
     Key buffers[WARPS][FUSED_QUERIES][K];
     block::Slot slots[SLOTS];
@@ -171,7 +173,8 @@ struct FusedLists {
 
     // A distance again, from global memory: it happens to few, and choosing one of the registers by number costs more.
     __device__ __forceinline__ Key key_at(unsigned i, unsigned window, unsigned at) const {
-        unsigned padded = (selection.d + FUSED_TILE - 1) / FUSED_TILE * FUSED_TILE;
+        constexpr unsigned TILE = fused_tile(K);
+        unsigned padded = (selection.d + TILE - 1) / TILE * TILE;
         const float* column = selection.points + static_cast<size_t>(window) * padded * FUSED_POINTS + at;
         return key_of(squared_distance_of_column(column, FUSED_POINTS, query(i), selection.d), window * FUSED_POINTS + at);
     }
@@ -253,39 +256,33 @@ __device__ __forceinline__ void add_dimension(float (&acc)[FUSED_QUERIES][FUSED_
 template <unsigned K, class Counts>
 __device__ __forceinline__ void select_fused(const Selection& selection) {
     using Memory = FusedMemory<K>;
-    static_assert(FUSED_QUERIES == 8 && FUSED_GROUPS == 8 && FUSED_SLICE % FUSED_TILE == 0, "a lane reads 8 and 8 floats as four times four");
+    constexpr unsigned TILE = Memory::TILE;
+    static_assert(FUSED_QUERIES == 8 && FUSED_GROUPS == 8 && FUSED_SLICE % TILE == 0, "a lane reads 8 and 8 floats as four times four");
     __shared__ Memory memory;
     unsigned warp = threadIdx.x / WARP, d = selection.d;
     unsigned first = (selection.first_query / FUSED_QUERIES + blockIdx.x * Memory::WARPS + warp) * FUSED_QUERIES;
     FusedLists<K, Counts> lists(selection, memory, warp, first);
-    auto& queries = memory.queries[warp];
-    unsigned tiles = (d + FUSED_TILE - 1) / FUSED_TILE, windows = (selection.n - 1) / FUSED_POINTS + 1;
-    block::Batches<FUSED_TILE * FUSED_POINTS, Memory::SLOTS, Memory::WARPS> batches(selection.points, windows * tiles, memory.ring, memory.slots);
+    QuerySlices queries(memory.queries[warp], lists.query(lists.lane % FUSED_QUERIES), d);
+    const float(*slice)[FUSED_QUERIES] = nullptr;
+    unsigned tiles = (d + TILE - 1) / TILE, windows = (selection.n - 1) / FUSED_POINTS + 1;
+    block::Batches<TILE * FUSED_POINTS, Memory::SLOTS, Memory::WARPS> batches(selection.points, windows * tiles, memory.ring, memory.slots);
     for (unsigned window = 0; window < windows; ++window) {
         float acc[FUSED_QUERIES][FUSED_GROUPS] = {};
         for (unsigned tile = 0; tile < tiles; ++tile) {
-            unsigned begin = tile * FUSED_TILE;
-            // A slice of the queries; if it is all of them, once.
-            if (begin % FUSED_SLICE == 0 && (window == 0 || d > FUSED_SLICE)) {
-                // What a warp's lanes read, other lanes wrote: before the first read, and after the last.
-                __syncwarp();
-                for (unsigned at = lists.lane; at < FUSED_SLICE * FUSED_QUERIES; at += WARP) {
-                    unsigned i = at % FUSED_QUERIES, j = at / FUSED_QUERIES;
-                    queries[j][i] = begin + j < d ? lists.query(i)[begin + j] : 0.0f;
-                }
-                __syncwarp();
+            unsigned begin = tile * TILE;
+            if (begin % FUSED_SLICE == 0) {
+                slice = queries.enter(begin / FUSED_SLICE);
             }
             const float* points = batches.enter(window * tiles + tile) + lists.lane * 4;
-            const float(*slice)[FUSED_QUERIES] = queries + begin % FUSED_SLICE;
-            if (d - begin >= FUSED_TILE) {
+            if (d - begin >= TILE) {
 #pragma unroll
-                for (unsigned j = 0; j < FUSED_TILE; ++j) {
-                    add_dimension(acc, points + j * FUSED_POINTS, slice[j]);
+                for (unsigned j = 0; j < TILE; ++j) {
+                    add_dimension(acc, points + j * FUSED_POINTS, slice[begin % FUSED_SLICE + j]);
                 }
             } else {
 #pragma unroll 1
                 for (unsigned j = 0; j < d - begin; ++j) {
-                    add_dimension(acc, points + j * FUSED_POINTS, slice[j]);
+                    add_dimension(acc, points + j * FUSED_POINTS, slice[begin % FUSED_SLICE + j]);
                 }
             }
             batches.leave(window * tiles + tile);

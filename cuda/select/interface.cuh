@@ -47,17 +47,21 @@ constexpr unsigned GLOBAL_KEPT = 4096;
 constexpr unsigned GLOBAL_SLOTS = 2048;
 constexpr unsigned GLOBAL_THREADS = 256;
 
-// Queries of a warp of bits-fused, groups of 32 points of a window, and dimensions that pass through shared memory together.
+// Queries of a warp of bits-fused, and groups of 32 points of a window.
 constexpr unsigned FUSED_QUERIES = 8;
 constexpr unsigned FUSED_GROUPS = 8;
-constexpr unsigned FUSED_TILE = 4;
+// Dimensions of bits-fused that pass through shared memory together up to this K; beyond, half as many.
+constexpr unsigned FUSED_TILE = 8;
+constexpr unsigned FUSED_NARROW = 32;
 // Warps of a block of bits-fused up to this K; beyond, half as many.
 constexpr unsigned FUSED_WARPS = 4;
 constexpr unsigned FUSED_FEW = 64;
 
-// Warps of a block of warp select and block select, and groups of 32 distances that each reads at a time.
+// Warps of a block of warp select, and of block select up to this K; beyond, that has half as many: each keeps K keys. And groups of 32 distances
+// that each reads at a time.
 constexpr unsigned SELECT_WARPS = 4;
-constexpr unsigned SELECT_GROUPS = 8;
+constexpr unsigned SELECT_FEW = 128;
+constexpr unsigned SELECT_GROUPS = 16;
 
 // The most warps of a block of merge-queue, and groups of 32 distances that each reads at a time.
 constexpr unsigned QUEUE_WARPS = 4;

@@ -52,14 +52,7 @@ struct Batch {
     }
 };
 
-// From sm_80 on what a warp reads next is copied to shared memory meanwhile.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-#define WARPSCOPE_COPIES_AHEAD 1
-#else
-#define WARPSCOPE_COPIES_AHEAD 0
-#endif
-
-#if WARPSCOPE_COPIES_AHEAD
+#if WARPSCOPE_ASYNC_COPIES
 // A warp's batches of distances `begin` to `end` of a row: every so many of the block's. They are copied to a ring in shared memory, so that
 // they are under way, and take no registers, while the block merges. A lane reads only what it copied itself: nobody is waited for.
 template <unsigned THREADS, unsigned ITEMS, unsigned STAGES>

@@ -9,14 +9,14 @@ namespace warpscope::select {
 #define WARPSCOPE_QUEUE (WARPSCOPE_K <= 32 ? 2 : WARPSCOPE_K <= 128 ? 3 : WARPSCOPE_K <= 256 ? 4 : 8)
 #endif
 
-#define WARPSCOPE_ENTRY(NAME, SELECT, ...)                                                                                              \
-    extern "C" __global__ void __launch_bounds__(SELECT_WARPS * WARP, 1) NAME(const __grid_constant__ Selection selection) { \
-        SELECT<__VA_ARGS__>(selection);                                                                                                 \
+#define WARPSCOPE_ENTRY(NAME, WARPS, SELECT, ...)                                                                          \
+    extern "C" __global__ void __launch_bounds__((WARPS) * WARP, 1) NAME(const __grid_constant__ Selection selection) {    \
+        SELECT<__VA_ARGS__>(selection);                                                                                    \
     }
 // Expands its arguments before they are pasted.
-#define WARPSCOPE_KERNELS(K, BUILD, COUNTS)                                                                 \
-    WARPSCOPE_ENTRY(WARPSCOPE_WARP_SELECT_ENTRY(K, BUILD), warp_select, K, WARPSCOPE_QUEUE, COUNTS)         \
-    WARPSCOPE_ENTRY(WARPSCOPE_BLOCK_SELECT_ENTRY(K, BUILD), block_select, K, WARPSCOPE_QUEUE, COUNTS)
+#define WARPSCOPE_KERNELS(K, BUILD, COUNTS)                                                                       \
+    WARPSCOPE_ENTRY(WARPSCOPE_WARP_SELECT_ENTRY(K, BUILD), SELECT_WARPS, warp_select, K, WARPSCOPE_QUEUE, COUNTS) \
+    WARPSCOPE_ENTRY(WARPSCOPE_BLOCK_SELECT_ENTRY(K, BUILD), block_select_warps(K), block_select, K, WARPSCOPE_QUEUE, COUNTS)
 #define WARPSCOPE_BUILD(K, BUILD, COUNTS) WARPSCOPE_KERNELS(K, BUILD, COUNTS)
 
 #if WARPSCOPE_BUILDS & 1

@@ -16,6 +16,8 @@
 
 namespace warpscope::select {
 
+__host__ __device__ constexpr unsigned block_select_warps(unsigned capacity) { return capacity <= SELECT_FEW ? SELECT_WARPS : SELECT_WARPS / 2; }
+
 struct UncountedQueues {
     __device__ __forceinline__ void insert(bool) {}
     __device__ __forceinline__ void merge() {}
@@ -57,9 +59,11 @@ struct WarpQueues {
         }
     }
 
+    __device__ __forceinline__ bool takes(float distance) const { return distance < distance_of(lane_queue[0]); }
+
     // A group: each lane's distance of a point that comes after all that it has seen.
     __device__ __forceinline__ void add(float distance, unsigned position) {
-        bool inserts = distance < distance_of(lane_queue[0]);
+        bool inserts = takes(distance);
         counts.insert(inserts);
         if (inserts) {
             insert(key_of(distance, position));
@@ -172,9 +176,30 @@ __device__ __forceinline__ void stream_groups(Queues& queues, const float* row, 
         if (batches - batch > stride) {
             load((batch + stride) * BATCH);
         }
+        float nearest = distances[0];
+#pragma unroll
+        for (int g = 1; g < GROUPS; ++g) {
+            nearest = fminf(nearest, distances[g]);
+        }
+        if (!__any_sync(ALL_LANES, queues.takes(nearest))) {
+            continue;  // as most batches
+        }
+        // Which groups a lane takes something of, seen from here: what is not below its largest key now will not be later.
+        unsigned waiting = 0;
 #pragma unroll
         for (int g = 0; g < GROUPS; ++g) {
-            queues.add(distances[g], batch * BATCH + g * WARP + queues.lane);
+            waiting |= __any_sync(ALL_LANES, queues.takes(distances[g])) ? 1u << g : 0;
+        }
+        // One after the other: inlined for each of them, merges are more code than the instruction cache holds.
+#pragma unroll 1
+        for (; waiting != 0; waiting &= waiting - 1) {
+            int group = __ffs(waiting) - 1;
+            float distance = distances[0];
+#pragma unroll
+            for (int g = 1; g < GROUPS; ++g) {
+                distance = group == g ? distances[g] : distance;
+            }
+            queues.add(distance, batch * BATCH + group * WARP + queues.lane);
         }
     }
 }
@@ -194,17 +219,19 @@ __device__ __forceinline__ void warp_select(const Selection& selection) {
     queues.counts.write(selection.counts + query * COUNTS);
 }
 
-// A block a query. K SELECT_WARPS / 2 keys of shared memory, for the half of the warps that the other half merges.
+// A block of block_select_warps(K) warps a query. K keys of shared memory for each warp of the half that the other half merges.
 template <int K, int Q, class Counts>
 __device__ __forceinline__ void block_select(const Selection& selection) {
+    constexpr unsigned WARPS = block_select_warps(K);
     extern __shared__ Key others[];
-    unsigned query = blockIdx.x, warp = threadIdx.x / WARP;
+    // The same in all lanes, as the compiler does not see of threadIdx: it would guard each shuffle that a warp may be divided at.
+    unsigned query = blockIdx.x, warp = __shfl_sync(ALL_LANES, threadIdx.x / WARP, 0);
     WarpQueues<K / WARP, Q, Counts> queues(selection.k);
-    stream_groups<SELECT_GROUPS>(queues, selection.distances + query * selection.pitch, selection.n, warp, SELECT_WARPS);
+    stream_groups<SELECT_GROUPS>(queues, selection.distances + query * selection.pitch, selection.n, warp, WARPS);
     queues.merge();
     // The upper half of the warps that are left hands its keys to the lower half.
 #pragma unroll 1
-    for (unsigned half = SELECT_WARPS / 2; half > 0; half /= 2) {
+    for (unsigned half = WARPS / 2; half > 0; half /= 2) {
         __syncthreads();
         if (warp >= half && warp < 2 * half) {
 #pragma unroll

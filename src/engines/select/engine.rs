@@ -147,7 +147,8 @@ pub static BLOCK_SELECT: Descriptor = Descriptor {
         Keeps::new(Place::Registers, "K smallest so far, sorted", "a warp", |shape| warp_select::capacity(shape.k)),
         Keeps::new(Place::Registers, "queue of candidates, largest first", "a lane", |shape| warp_select::default_queue(shape.k)),
         Keeps::new(Place::Shared, "what half of the warps found, at the end", "a block", |shape| {
-            warp_select::WARPS / 2 * warp_select::capacity(shape.k)
+            let capacity = warp_select::capacity(shape.k);
+            warp_select::block_select_warps(capacity) / 2 * capacity
         }),
         MATRIX,
     ],
@@ -326,7 +327,7 @@ static WARP_SELECT_KIND: Kind =
 
 static BLOCK_SELECT_KIND: Kind = Kind {
     descriptor: &BLOCK_SELECT,
-    selector: |shape, parameters| Box::new(WarpSelect::new(shape, parameters, warp_select::WARPS)),
+    selector: |shape, parameters| Box::new(WarpSelect::new(shape, parameters, warp_select::block_select_warps(warp_select::capacity(shape.k)))),
     on_gpu: cuda::load_block_select,
 };
 

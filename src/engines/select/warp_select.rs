@@ -15,9 +15,10 @@ use crate::knn::{Measure, Parameter, Parameters, Shape, Values};
 /// The largest k.
 pub const MOST_K: usize = 1024;
 
-/// Warps of a block, and groups of 32 distances that each reads at a time.
+/// Warps of a block up to FEW keys, and groups of 32 distances that each reads at a time.
 pub const WARPS: usize = 4;
-pub const GROUPS: usize = 8;
+pub const FEW: usize = 128;
+pub const GROUPS: usize = 16;
 
 /// The columns of `counters.csv`, in the order of [`Counts`].
 pub static MEASURES: [Measure; 2] = [
@@ -46,6 +47,11 @@ pub static PARAMETERS: [Parameter; 3] = [
 /// K: the smallest power of two from 32 on that holds k. No namesake: the host chooses the kernel.
 pub fn capacity(k: usize) -> usize {
     k.next_power_of_two().max(WARP)
+}
+
+/// Warps that share a query in block select: each keeps K keys, and where those are many half as many warps merge less.
+pub fn block_select_warps(capacity: usize) -> usize {
+    if capacity <= FEW { WARPS } else { WARPS / 2 }
 }
 
 /// Keys of a lane's queue where nobody chooses, as long as Faiss has them. No namesake: a macro there.

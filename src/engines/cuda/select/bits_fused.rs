@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaFunction, CudaStream, DriverError, LaunchConfig, PushKernelArg};
 
-use super::interface::{FUSED_FEW, FUSED_GROUPS, FUSED_QUERIES, FUSED_TILE, FUSED_WARPS, Selection, bits_fused_entry};
+use super::interface::{FUSED_FEW, FUSED_GROUPS, FUSED_NARROW, FUSED_QUERIES, FUSED_TILE, FUSED_WARPS, Selection, bits_fused_entry};
 use super::{DeviceSelector, Source};
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::device::units::{Unit, build_name};
@@ -37,9 +37,9 @@ pub fn load_bits_fused(cuda: &mut Cuda, shape: &Shape, _parameters: &Parameters)
     // The layout brings the points into windows by it.
     function(Build::Timed, GROUP_ROWS_ENTRY)?;
     let warps = if capacity <= FUSED_FEW { FUSED_WARPS } else { FUSED_WARPS / 2 };
+    let tile = if capacity <= FUSED_NARROW { FUSED_TILE } else { FUSED_TILE / 2 };
     // Of these the layout needs the window and the tile.
-    let policy =
-        Policy { warps, queries: FUSED_QUERIES, window: FUSED_GROUPS, batch: FUSED_GROUPS * WARP, slots: 1, tile: FUSED_TILE, min_blocks: 0 };
+    let policy = Policy { warps, queries: FUSED_QUERIES, window: FUSED_GROUPS, batch: FUSED_GROUPS * WARP, slots: 1, tile, min_blocks: 0 };
     Ok(Box::new(BitsFused { layout: Layout::new(shape.n, shape.d, unit, policy), warps, kernels }))
 }
 

@@ -22,6 +22,7 @@ const _: () = {
     assert!(GLOBAL_THREADS as usize == select::bits_global::THREADS);
     assert!(FUSED_QUERIES as usize == select::bits_fused::QUERIES && FUSED_GROUPS as usize == select::bits_fused::GROUPS);
     assert!(SELECT_WARPS as usize == select::warp_select::WARPS && SELECT_GROUPS as usize == select::warp_select::GROUPS);
+    assert!(SELECT_FEW as usize == select::warp_select::FEW);
     assert!(FEW as usize == select::multi_pass::FEW && MOST_BUCKETS as usize == select::sample_select::MOST_BUCKETS);
     assert!(ROW_BITS == select::sort::SORT_BITS && ROW_PASSES as usize == select::sort::SORT_PASSES);
 };

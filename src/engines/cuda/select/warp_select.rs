@@ -8,7 +8,7 @@ use super::DeviceSelector;
 use super::interface::{COUNTS, SELECT_WARPS, Selection, block_select_entry, warp_select_entry};
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::device::units::{Unit, build_name};
-use crate::engines::select::warp_select::{capacity, default_queue, resolved};
+use crate::engines::select::warp_select::{block_select_warps, capacity, default_queue, resolved};
 use crate::engines::select::{BLOCK_SELECT, WARP_SELECT};
 use crate::knn::{Build, EngineError, Parameters, Shape};
 
@@ -19,6 +19,8 @@ struct WarpSelect {
     parameters: Parameters,
     /// Whether the warps of a block share a query.
     is_block: bool,
+    /// Of a block.
+    warps: u32,
     shared_bytes: u32,
     kernels: [CudaFunction; 2],
 }
@@ -50,8 +52,9 @@ fn load(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters, is_block: bool)
         cuda.kernels.function(unit.of_build(build), &name).map_err(|why| EngineError::Unavailable { engine, why })
     };
     let kernels = [kernel(Build::Timed)?, kernel(Build::Counted)?];
-    let shared_bytes = if is_block { 8 * capacity * SELECT_WARPS / 2 } else { 0 };
-    Ok(Box::new(WarpSelect { parameters, is_block, shared_bytes, kernels }))
+    let warps = if is_block { block_select_warps(capacity as usize) as u32 } else { SELECT_WARPS };
+    let shared_bytes = if is_block { 8 * capacity * warps / 2 } else { 0 };
+    Ok(Box::new(WarpSelect { parameters, is_block, warps, shared_bytes, kernels }))
 }
 
 impl DeviceSelector for WarpSelect {
@@ -61,8 +64,8 @@ impl DeviceSelector for WarpSelect {
 
     fn launch(&mut self, stream: &Arc<CudaStream>, selection: Selection, build: Build) -> Result<(), DriverError> {
         let rows = selection.query_count;
-        let blocks = if self.is_block { rows } else { rows.div_ceil(SELECT_WARPS) };
-        let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (SELECT_WARPS * WARP, 1, 1), shared_mem_bytes: self.shared_bytes };
+        let blocks = if self.is_block { rows } else { rows.div_ceil(self.warps) };
+        let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (self.warps * WARP, 1, 1), shared_mem_bytes: self.shared_bytes };
         if build == Build::Counted {
             // The warps of a block add to them.
             let bytes = 4 * (COUNTS * rows) as usize;

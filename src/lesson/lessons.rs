@@ -440,8 +440,8 @@ impl Lesson {
     /// [`LessonError::CpuOnly`] if what it shows has no traced build.
     pub fn check_gpu(&self) -> Result<(), LessonError> {
         match self.search {
-            Search::Kernel | Search::Tree => Ok(()),
-            Search::Queues | Search::Digits => Err(LessonError::CpuOnly { id: self.id }),
+            Search::Kernel | Search::Tree | Search::Queues => Ok(()),
+            Search::Digits => Err(LessonError::CpuOnly { id: self.id }),
         }
     }
 

@@ -12,7 +12,7 @@ use warpscope::engines::cuda::Cuda;
 use warpscope::engines::cuda::trace::{Event, groups_in_batch};
 use warpscope::engines::lockstep;
 use warpscope::knn::{Metric, Problem};
-use warpscope::lesson::{LessonError, Recording, Step, record, record_on_gpu, record_queues, record_tree};
+use warpscope::lesson::{LessonError, Recording, Step, record, record_digits, record_on_gpu, record_queues, record_tree};
 
 fn cuda() -> Cuda {
     Cuda::open().unwrap_or_else(|error| panic!("{error}"))
@@ -228,4 +228,11 @@ fn check_selection(record: Record) -> usize {
 #[ignore = "needs an NVIDIA GPU"]
 fn warp_select_takes_and_merges_as_its_twin() {
     println!("{} selections with queues are equal, {} steps", 2 * selections().len(), check_selection(record_queues));
+}
+
+/// The kernel's buckets, pass by pass, against the twin's.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn radix_select_closes_in_as_its_twin() {
+    println!("{} selections by digits are equal, {} steps", 2 * selections().len(), check_selection(record_digits));
 }

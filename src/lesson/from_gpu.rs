@@ -1,5 +1,6 @@
 //! The same search on a GPU: the trace of its kernel is decoded into steps, and each is compared with the twin's.
 
+use super::bucket_recorder::Recorder as PassRecorder;
 use super::queue_recorder::Recorder as QueueRecorder;
 use super::recorder::record;
 use super::recording::{Beside, LessonError, Parameters, Recording};
@@ -7,7 +8,7 @@ use super::state::{Shape, State};
 use super::step::{Elements, Pass, Placed, Slot, Step};
 use super::tree_recorder::Recorder as TreeRecorder;
 use crate::engines::cuda::Cuda;
-use crate::engines::cuda::trace::{Event, QueueTrace, Trace, TraceError, TreeTrace, elements, groups_in_batch, lanes};
+use crate::engines::cuda::trace::{Event, PassTrace, QueueTrace, Trace, TraceError, TreeTrace, elements, groups_in_batch, lanes};
 use crate::engines::lockstep::{distance_of, index_of, key_of};
 use crate::knn::network::Layer;
 
@@ -46,7 +47,10 @@ pub fn record_on_gpu(twin: &Recording, cuda: &mut Cuda) -> Result<Recording, Les
             let trace = cuda.trace_queues(problem, query)?;
             Some((compare_queues(&trace, twin, queued.length)?, trace.device))
         }
-        Beside::Digits(_) => return Err(LessonError::CpuOnly { id: "radix-select" }),
+        Beside::Digits(_) => {
+            let trace = cuda.trace_passes(problem, query)?;
+            Some((compare_passes(&trace, twin)?, trace.device))
+        }
     };
     if let Some((steps, recorded_on)) = told {
         let parameters = Parameters { recorded_on, ..twin.parameters.clone() };
@@ -96,6 +100,17 @@ pub(super) fn compare_tree(trace: &TreeTrace, twin: &Recording) -> Result<Vec<St
 pub(super) fn compare_queues(trace: &QueueTrace, twin: &Recording, length: u32) -> Result<Vec<Step>, LessonError> {
     let mut recorder = QueueRecorder::new(twin.shape(), length as usize);
     let told = trace.tell(&mut recorder);
+    compare_told(told, recorder.steps, &trace.neighbours, twin)
+}
+
+/// The same of a selection by digits.
+pub(super) fn compare_passes(trace: &PassTrace, twin: &Recording) -> Result<Vec<Step>, LessonError> {
+    let mut recorder = PassRecorder::new(twin.shape());
+    let told = trace.tell(&mut recorder);
+    if told.is_ok() {
+        // The trace ends with what was taken; the answer is what a sort made of it.
+        recorder.finish();
+    }
     compare_told(told, recorder.steps, &trace.neighbours, twin)
 }
 

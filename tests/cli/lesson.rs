@@ -64,7 +64,7 @@ fn ones_own_data_are_a_lesson() {
         ("lesson --k 0 --out x", "k = 0: a query asks for one neighbour or more"),
         ("lesson --width 5 --out x", "width = 5: a warp of a lesson has 4, 8, 16 or 32 lanes"),
         ("lesson --lesson warp-select --engine cuda --out x", "width = 8: a GPU's warp has 32 lanes (--width 32)"),
-        ("lesson --lesson radix-select --engine cuda --out x", "lesson radix-select is recorded on the CPU alone: leave --engine out"),
+        ("lesson --lesson radix-select --engine cuda --out x", "width = 16: a GPU's warp has 32 lanes (--width 32)"),
         ("lesson --lesson 1 --engine cuda --out x", "width = 8: a GPU's warp has 32 lanes (--width 32)"),
         ("lesson --engine cuda --width 16 --out x", "width = 16: a GPU's warp has 32 lanes (--width 32)"),
         ("lesson --lesson 2 --input cloud.csv --out x", "--input, --generate: lesson 2 has data of its own; use --lesson 7"),

@@ -198,6 +198,7 @@ mod tests {
             trace::unit(33, 3, 85),
             trace::unit(512, 17, 15),
             Unit { builds: Builds::Traced, ..Unit::new("select/warp_select", 64, 0) },
+            Unit { builds: Builds::Traced, ..Unit::new("select/multi_pass", 0, 0) },
         ]) {
             let code = compile_source(unit.text(), &options(unit, "sm_75")).unwrap();
             assert!(code.starts_with(b"\x7fELF"), "{unit:?}");

@@ -48,7 +48,7 @@ pub use bits_global::load_bits_global;
 pub use distances::load_distances;
 use expanded::Expanded;
 use interface::Selection;
-pub use interface::queue_event;
+pub use interface::{pass_event, queue_event};
 use matrix::Kernel;
 pub use merge_path::load_merge_path;
 pub use merge_queue::load_merge_queue;
@@ -56,7 +56,7 @@ pub use multi_pass::{load_radix_select, load_sample_select};
 pub use partial_bitonic::load_partial_bitonic;
 pub use sort::load_sort;
 pub use thread_heap::load_thread_heap;
-pub(super) use trace::trace_warp_select;
+pub(super) use trace::{trace_radix_select, trace_warp_select};
 pub use warp_select::{load_block_select, load_warp_select};
 
 use super::Cuda;

@@ -2,14 +2,16 @@
 
 use cudarc::driver::{CudaFunction, DevicePtr, DevicePtrMut, LaunchConfig, PushKernelArg};
 
-use super::interface::{SELECT_WARPS, Selection, warp_select_entry};
+use super::interface::{MultiPass, PASS_THREADS, ROW_THREADS, SELECT_WARPS, SORT_FOUND_ENTRY, Selection, radix_select_entry, warp_select_entry};
 use super::matrix::{Kernel, Matrix};
+use super::multi_pass::{UNIT as MULTI_PASS, words};
+use super::sort::UNIT as SORT;
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::device::memory::Memory;
 use crate::engines::cuda::device::points::{self, Form};
 use crate::engines::cuda::device::units::{Builds, Unit};
-use crate::engines::select::{WARP_SELECT, warp_select};
-use crate::knn::{EngineError, EngineId, Neighbors, Problem};
+use crate::engines::select::{RADIX_SELECT, WARP_SELECT, warp_select};
+use crate::knn::{Build, EngineError, EngineId, Neighbors, Problem};
 
 /// Lanes of a warp.
 const WARP: u32 = 32;
@@ -30,6 +32,37 @@ pub fn trace_warp_select(cuda: &mut Cuda, problem: &Problem, query: usize, room:
         unsafe { cuda.stream.launch_builder(&kernel).arg(&selection).arg(&trace).launch(config) }.map(drop)
     })?;
     Ok((words, row.download(cuda)?))
+}
+
+/// The same by the traced build of radix select, in two stages and with a bucket a lane; then what it found is sorted.
+///
+/// # Errors
+/// The same as those of [`trace_warp_select`].
+pub fn trace_radix_select(cuda: &mut Cuda, problem: &Problem, query: usize, room: usize) -> Result<(Vec<u32>, Neighbors), EngineError> {
+    let kernel = traced(cuda, RADIX_SELECT.id, Unit::new(MULTI_PASS, 0, 0), &radix_select_entry("traced"))?;
+    let sort_found = cuda.kernels.function(Unit::new(SORT, 0, 0).of_build(Build::Timed), SORT_FOUND_ENTRY);
+    let sort_found = sort_found.map_err(|why| EngineError::Unavailable { engine: RADIX_SELECT.id, why })?;
+    let words = words(&problem.shape(), false);
+    let mut row = Row::new(cuda, RADIX_SELECT.id, problem, query, 4 * words)?;
+    // SAFETY: uninitialised memory, written before it is read.
+    let auxiliary = unsafe { cuda.stream.alloc::<u32>(words) };
+    let mut auxiliary = auxiliary.map_err(|error| cuda.failed(error))?;
+    let passes = MultiPass {
+        of: row.selection(cuda),
+        auxiliary: auxiliary.device_ptr_mut(&cuda.stream).0,
+        auxiliary_words: words as u64,
+        stages: 2,
+        bits: WARP.ilog2(),
+    };
+    let config = |threads| LaunchConfig { grid_dim: (1, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 };
+    let traced = cuda.record(problem, room, |trace| {
+        // SAFETY: these are the kernel's parameters; their pointers are to buffers that are as long as they say.
+        unsafe { cuda.stream.launch_builder(&kernel).arg(&passes).arg(&trace).launch(config(PASS_THREADS)) }.map(drop)
+    })?;
+    // SAFETY: as above.
+    let sorted = unsafe { cuda.stream.launch_builder(&sort_found).arg(&passes).launch(config(ROW_THREADS)) };
+    sorted.map_err(|error| cuda.failed(error))?;
+    Ok((traced, row.download(cuda)?))
 }
 
 /// The traced build of a unit's kernel.

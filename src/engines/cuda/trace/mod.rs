@@ -7,15 +7,17 @@
 //! NVRTC compiles it on demand: how many points are staged together is a compile-time constant that each lesson chooses.
 //!
 //! The search of a tree is traced in the same way (`tree.rs`), by the very kernel that counts, and so are selections from a query's row of
-//! distances (`queues.rs`).
+//! distances (`queues.rs`, `passes.rs`).
 
 mod events;
+mod passes;
 mod queues;
 mod tree;
 mod words;
 
 use cudarc::driver::{CudaSlice, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
 pub use events::{Event, Events, TraceError, elements, kind, lanes};
+pub use passes::{PassTrace, kind as pass_kind};
 pub use queues::{QueueTrace, kind as queue_kind};
 pub use tree::{TreeTrace, kind as tree_kind};
 

@@ -11,8 +11,8 @@ use warpscope::cloud::Order;
 use warpscope::engines::cuda::Cuda;
 use warpscope::engines::cuda::trace::{Event, groups_in_batch};
 use warpscope::engines::lockstep;
-use warpscope::knn::Metric;
-use warpscope::lesson::{LessonError, Recording, Step, record, record_on_gpu, record_tree};
+use warpscope::knn::{Metric, Problem};
+use warpscope::lesson::{LessonError, Recording, Step, record, record_digits, record_on_gpu, record_queues, record_tree};
 
 fn cuda() -> Cuda {
     Cuda::open().unwrap_or_else(|error| panic!("{error}"))
@@ -171,4 +171,68 @@ fn a_tree_is_searched_as_by_the_twin() {
         }
     }
     println!("{} searches of trees are equal, {steps} steps", 2 * cases.len());
+}
+
+type Record = fn(Arc<Problem>, usize, u32, &str) -> Result<Recording, LessonError>;
+
+/// What a selector's lesson is recorded of: the sizes of its queues, few points, equal distances, orders that help and hurt.
+fn selections() -> Vec<Case> {
+    let base = Case { shape: Shape::Uniform { exponent: 0 }, n: 5000, ..Case::default() };
+    let mut cases = Vec::new();
+    for k in [1, 5, 32, 33, 100, 250, 1000, 1024] {
+        for dims in [1, 2, 3, 17] {
+            cases.push(Case { k, dims, ..base.clone() });
+        }
+    }
+    for k in [1, 5, 40, 1000] {
+        for shape in [Shape::Duplicates { places: 1 }, Shape::Duplicates { places: 40 }, Shape::Grid { side: 4 }, Shape::Descending] {
+            cases.push(Case { shape, k, ..base.clone() });
+        }
+        cases.push(Case { order: Order::Shuffled, k, ..base.clone() });
+        cases.push(Case { metric: Metric::Angular, k, dims: 3, ..base.clone() });
+        cases.push(Case { exclude_self: true, foreign: true, k, ..base.clone() });
+    }
+    // Fewer than a group, than a batch, than k; one beyond each.
+    for (n, k) in
+        [(1, 1), (1, 1024), (2, 1), (5, 5), (10, 32), (31, 33), (32, 32), (33, 32), (255, 5), (256, 100), (257, 100), (1000, 1024), (1025, 1024)]
+    {
+        cases.push(Case { n, k, ..base.clone() });
+    }
+    // Its trace has no room at first.
+    cases.push(Case { shape: Shape::Descending, n: 40_000, k: 1000, ..base });
+    cases
+}
+
+/// A selector's steps on the GPU against its twin's; returns how many there are.
+fn check_selection(record: Record) -> usize {
+    let mut cuda = cuda();
+    let mut steps = 0;
+    for case in &selections() {
+        let problem = Arc::new(build_problem(case).unwrap_or_else(|error| panic!("{case:?}: {error}")));
+        for query in [0, 1] {
+            let twin = record(problem.clone(), query, 32, "a test").unwrap();
+            let gpu = record_on_gpu(&twin, &mut cuda).unwrap_or_else(|error| panic!("{case:?}, query {query}: {error}"));
+            assert!(gpu.parameters.recorded_on.contains("NVIDIA"), "{}", gpu.parameters.recorded_on);
+            assert_eq!(gpu.steps(), twin.steps());
+            assert_eq!((gpu.round(), gpu.merges()), (twin.round(), twin.merges()));
+            steps += gpu.len();
+        }
+    }
+    let narrow = record(Arc::new(build_problem(&Case::default()).unwrap()), 0, 8, "a test").unwrap();
+    assert!(matches!(record_on_gpu(&narrow, &mut cuda), Err(LessonError::GpuWidth { width: 8 })));
+    steps
+}
+
+/// The kernel's way through its queues against the twin's.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn warp_select_takes_and_merges_as_its_twin() {
+    println!("{} selections with queues are equal, {} steps", 2 * selections().len(), check_selection(record_queues));
+}
+
+/// The kernel's buckets, pass by pass, against the twin's.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn radix_select_closes_in_as_its_twin() {
+    println!("{} selections by digits are equal, {} steps", 2 * selections().len(), check_selection(record_digits));
 }

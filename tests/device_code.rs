@@ -127,6 +127,7 @@ fn what_host_and_device_agree_on_becomes_rust() {
         "index/interface",
         "kdtree/interface",
         "peaks/interface",
+        "select/interface",
         "split/interface",
         "step/interface",
     ] {

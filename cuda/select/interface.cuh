@@ -97,6 +97,10 @@ constexpr unsigned NAIVE_POINTS = 256;
 constexpr unsigned TILE_SIDE = 16;
 constexpr unsigned REGISTER_SIDE = 128;
 
+// The first word of each event of a trace of warp select (queue_recorder.cuh), and of radix select (pass_recorder.cuh), which say what follows.
+enum QueueEvent : unsigned { PASSED = 1, INSERTED, CHECKED, DRAINED, SORTED, EXCHANGED, MERGED, DESCENDED, LIMITED, FINISHED };
+enum PassEvent : unsigned { COUNTED = 1, FOUND, NARROWED, TAKEN };
+
 // The parameter of every kernel that makes distances: a tile of the matrix, query by query.
 struct Distances {
     const float* points;   // n x d, row-major

@@ -1,4 +1,6 @@
-// Entry points: select_radix_<build> and select_sample_<build>. WARPSCOPE_BUILDS is a sum of 1 (timed) and 2 (counted).
+// Entry points: select_radix_<build> and select_sample_<build>. WARPSCOPE_BUILDS is a sum of 1 (timed), 2 (counted) and 8 (traced: radix select
+// of one query).
+#include "select/pass_recorder.cuh"
 #include "select/radix_select.cuh"
 #include "select/sample_select.cuh"
 
@@ -16,6 +18,12 @@ WARPSCOPE_ENTRY(WARPSCOPE_SAMPLE_SELECT_ENTRY(timed), 2, Splitters, UncountedPas
 #if WARPSCOPE_BUILDS & 2
 WARPSCOPE_ENTRY(WARPSCOPE_RADIX_SELECT_ENTRY(counted), 1, Digits, PassTally)
 WARPSCOPE_ENTRY(WARPSCOPE_SAMPLE_SELECT_ENTRY(counted), 1, Splitters, PassTally)
+#endif
+#if WARPSCOPE_BUILDS & 8
+extern "C" __global__ void __launch_bounds__(PASS_THREADS, 1)
+    WARPSCOPE_RADIX_SELECT_ENTRY(traced)(const __grid_constant__ MultiPass passes, Trace trace) {
+    select_row<Digits>(passes, PassRecorder{{}, {trace}});
+}
 #endif
 
 }  // namespace warpscope::select

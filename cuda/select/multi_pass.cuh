@@ -33,7 +33,7 @@ struct Range {
     unsigned size;  // distances in it
 
     // Whether another pass is needed: not if all in it are taken or all are equal, or so few that they are sorted.
-    __device__ __forceinline__ bool is_open() const { return rank < size && high - low > 1 && size > FEW; }
+    __device__ __forceinline__ bool is_open(unsigned few) const { return rank < size && high - low > 1 && size > few; }
     __device__ __forceinline__ bool holds(unsigned bits) const { return bits - low < high - low; }
 };
 
@@ -60,14 +60,23 @@ struct PassMemory {
     Bucket found;
 };
 
+// Counts nothing, and writes nothing down: pass_recorder.cuh says when the last ones are called.
 struct UncountedPasses {
+    // So many distances are sorted rather than divided once more.
+    static constexpr unsigned SORTED = FEW;
+
     __device__ __forceinline__ void pass() {}
     __device__ __forceinline__ void read(unsigned) {}
     __device__ __forceinline__ void write(unsigned) {}
     __device__ __forceinline__ void put(unsigned*, unsigned) const {}
+
+    __device__ __forceinline__ void counted(const PassMemory&, unsigned) {}
+    __device__ __forceinline__ void found(const Bucket&) {}
+    __device__ __forceinline__ void narrowed() {}
+    __device__ __forceinline__ void taken(const unsigned*, const float*, unsigned) {}
 };
 
-struct PassTally {
+struct PassTally : UncountedPasses {
     unsigned passes = 0;
     unsigned long long reads = 0, writes = 0;
 
@@ -107,26 +116,28 @@ __device__ __forceinline__ void count_buckets(PassMemory& memory, const Source& 
     __syncthreads();
 }
 
+// The distances that were counted in a bucket.
+__device__ __forceinline__ unsigned size_of(const PassMemory& memory, unsigned buckets, unsigned bucket) {
+    unsigned copies = min(COUNTERS / buckets, WARP), sum = 0;
+    for (unsigned copy = 0; copy < copies; ++copy) {
+        // Neighbouring threads begin at different copies, which are in different banks.
+        sum += memory.counters[bucket * copies + (copy + threadIdx.x) % copies];
+    }
+    return sum;
+}
+
 // The bucket that holds the distance of a rank.
 __device__ __forceinline__ Bucket find_bucket(PassMemory& memory, unsigned buckets, unsigned rank) {
-    unsigned copies = min(COUNTERS / buckets, WARP), each = max(buckets / PASS_THREADS, 1);
+    unsigned each = max(buckets / PASS_THREADS, 1);
     unsigned first = threadIdx.x * each, last = min(first + each, max(buckets, first));
-    auto size_of = [&](unsigned bucket) {
-        unsigned sum = 0;
-        for (unsigned copy = 0; copy < copies; ++copy) {
-            // Neighbouring threads begin at different copies, which are in different banks.
-            sum += memory.counters[bucket * copies + (copy + threadIdx.x) % copies];
-        }
-        return sum;
-    };
     unsigned own = 0;
     for (unsigned bucket = first; bucket < last; ++bucket) {
-        own += size_of(bucket);
+        own += size_of(memory, buckets, bucket);
     }
     unsigned below = block::exclusive_sum(own, memory.sums);
     if (below < rank && rank - below <= own) {
         for (unsigned bucket = first; bucket < last; ++bucket) {
-            unsigned size = size_of(bucket);
+            unsigned size = size_of(memory, buckets, bucket);
             if (rank - below <= size) {
                 memory.found = {bucket, below, size};
                 break;
@@ -164,27 +175,28 @@ __device__ __forceinline__ Limit sort_few(PassMemory& memory, const Source& sour
 __device__ __forceinline__ size_t fours(unsigned count) { return (static_cast<size_t>(count) + 3) / 4 * 4; }
 
 template <class Partition, class Counts>
-__device__ __forceinline__ void select_row(const MultiPass& passes) {
+__device__ __forceinline__ void select_row(const MultiPass& passes, Counts counts = Counts()) {
     __shared__ PassMemory memory;
     const Selection& of = passes.of;
     unsigned query = blockIdx.x, wanted = min(of.n, of.k);
     const Source row = {of.distances + query * of.pitch, nullptr, of.n};
     size_t answer = static_cast<size_t>(of.first_query + query) * of.k;
     bool moves_positions = passes.stages == 1;
-    Counts counts;
     Source source = row;
     Range range = {0, END, wanted, of.n};
     unsigned narrowed = 0, found = 0;
-    for (unsigned pass = 0; range.is_open(); ++pass) {
+    for (unsigned pass = 0; range.is_open(Counts::SORTED); ++pass) {
         counts.pass();
         counts.read(source.length + Partition::sampled());
         Partition partition(memory, source, range, passes.bits, pass);
         count_buckets(memory, source, range, partition);
+        counts.counted(memory, partition.buckets());
         Bucket bucket = find_bucket(memory, partition.buckets(), range.rank);
+        counts.found(bucket);
         range = partition.range_of(bucket.number, range);
         range.rank -= bucket.below;
         range.size = bucket.size;
-        if (!range.is_open() || range.size > source.length / 2) {
+        if (!range.is_open(Counts::SORTED) || range.size > source.length / 2) {
             continue;
         }
         // It goes on with those in the range. There are half as many at most, so two places, the second half as large, take turns.
@@ -205,6 +217,7 @@ __device__ __forceinline__ void select_row(const MultiPass& passes) {
         found += taken.first;
         source = {to, moves_positions ? to_positions : nullptr, taken.second};
         narrowed += 1;
+        counts.narrowed();
     }
     Limit limit = {range.high, 0};
     if (range.rank < range.size) {
@@ -223,6 +236,7 @@ __device__ __forceinline__ void select_row(const MultiPass& passes) {
             of.indices[to] = last.positions == nullptr ? at : last.positions[at];
         }
     });
+    counts.taken(of.indices + answer, of.squared_distances + answer, wanted);
     counts.read(last.length);
     counts.write(wanted - found);
     counts.put(of.counts + query * COUNTS, range.size);

@@ -1,5 +1,6 @@
 // Entry points: select_warps_k<K>_<build> and select_blocks_k<K>_<build>. WARPSCOPE_K chooses what is compiled, WARPSCOPE_QUEUE the keys of a
-// lane's queue, in place of SELECT_QUEUES; WARPSCOPE_BUILDS is a sum of 1 (timed) and 2 (counted).
+// lane's queue, in place of SELECT_QUEUES; WARPSCOPE_BUILDS is a sum of 1 (timed), 2 (counted) and 8 (traced: warp select of one query).
+#include "select/queue_recorder.cuh"
 #include "select/warp_select.cuh"
 
 namespace warpscope::select {
@@ -24,6 +25,13 @@ WARPSCOPE_BUILD(WARPSCOPE_K, timed, UncountedQueues)
 #endif
 #if WARPSCOPE_BUILDS & 2
 WARPSCOPE_BUILD(WARPSCOPE_K, counted, QueueTally)
+#endif
+#if WARPSCOPE_BUILDS & 8
+#define WARPSCOPE_TRACED(K) WARPSCOPE_WARP_SELECT_ENTRY(K, traced)
+extern "C" __global__ void __launch_bounds__(SELECT_WARPS * WARP, 1)
+    WARPSCOPE_TRACED(WARPSCOPE_K)(const __grid_constant__ Selection selection, Trace trace) {
+    warp_select<WARPSCOPE_K, WARPSCOPE_QUEUE>(selection, QueueRecorder{{trace}, selection.n});
+}
 #endif
 
 }  // namespace warpscope::select

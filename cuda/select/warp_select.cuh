@@ -18,13 +18,31 @@ namespace warpscope::select {
 
 __host__ __device__ constexpr unsigned block_select_warps(unsigned capacity) { return capacity <= SELECT_FEW ? SELECT_WARPS : SELECT_WARPS / 2; }
 
+// Counts nothing, and writes nothing down: queue_recorder.cuh says when the last ones are called.
 struct UncountedQueues {
+    static constexpr bool WATCHES = false;
+
     __device__ __forceinline__ void insert(bool) {}
     __device__ __forceinline__ void merge() {}
     __device__ __forceinline__ void write(unsigned*) const {}
+
+    template <int Q>
+    __device__ __forceinline__ void inserted(unsigned, float, bool, const Key (&)[Q]) {}
+    __device__ __forceinline__ void checked(Key, Key) {}
+    __device__ __forceinline__ void drained() {}
+    template <int Q>
+    __device__ __forceinline__ void sorted(const Key (&)[Q]) {}
+    template <int R, int Q>
+    __device__ __forceinline__ void exchanged(const Key (&)[R], const Key (&)[Q]) {}
+    template <int R>
+    __device__ __forceinline__ void merged(const Key (&)[R]) {}
+    template <int Q>
+    __device__ __forceinline__ void descended(const Key (&)[Q]) {}
+    __device__ __forceinline__ void limited(Key) {}
+    __device__ __forceinline__ void finished() {}
 };
 
-struct QueueTally {
+struct QueueTally : UncountedQueues {
     unsigned inserts = 0, merges = 0;
 
     __device__ __forceinline__ void insert(bool inserts_one) { inserts += __popc(__ballot_sync(ALL_LANES, inserts_one)); }
@@ -41,6 +59,8 @@ struct QueueTally {
 // K = 32 R keys of the warp, Q of each lane.
 template <int R, int Q, class Counts>
 struct WarpQueues {
+    static constexpr bool WATCHES = Counts::WATCHES;  // whether every group is told, also where nothing is taken
+
     Key warp_queue[R];
     Key lane_queue[Q];
     Key limit = PADDING;  // the k-th key
@@ -48,7 +68,7 @@ struct WarpQueues {
     unsigned lane = warp::lane_id();
     Counts counts;
 
-    __device__ __forceinline__ explicit WarpQueues(unsigned neighbours) : k(neighbours) {
+    __device__ __forceinline__ explicit WarpQueues(unsigned neighbours, Counts counts_from = Counts()) : k(neighbours), counts(counts_from) {
 #pragma unroll
         for (int r = 0; r < R; ++r) {
             warp_queue[r] = PADDING;
@@ -68,6 +88,8 @@ struct WarpQueues {
         if (inserts) {
             insert(key_of(distance, position));
         }
+        counts.inserted(position - lane, distance, inserts, lane_queue);
+        counts.checked(lane_queue[0], limit);
         // The second invariant is broken where a lane's largest key is below the k-th.
         if (__any_sync(ALL_LANES, lane_queue[0] < limit)) {
             merge();
@@ -90,6 +112,7 @@ struct WarpQueues {
     __device__ __forceinline__ void merge() {
         counts.merge();
         warp::sort_any(lane_queue, lane);
+        counts.sorted(lane_queue);
         // The smaller of element K - 1 - i and the lanes' element i stays: the mirrored register of the mirrored lane.
 #pragma unroll
         for (int i = 0; i < Q; ++i) {
@@ -100,9 +123,13 @@ struct WarpQueues {
                 lane_queue[i] = choose(lane_queue[i] < to_lane, to_lane, lane_queue[i]);
             }
         }
+        counts.exchanged(warp_queue, lane_queue);
         warp::merge_any(warp_queue, lane);
+        counts.merged(warp_queue);
         descend();
+        counts.descended(lane_queue);
         set_limit();
+        counts.limited(limit);
     }
 
     // Each lane sorts its queue, the largest first, by transposition.
@@ -181,14 +208,14 @@ __device__ __forceinline__ void stream_groups(Queues& queues, const float* row, 
         for (int g = 1; g < GROUPS; ++g) {
             nearest = fminf(nearest, distances[g]);
         }
-        if (!__any_sync(ALL_LANES, queues.takes(nearest))) {
+        if (!Queues::WATCHES && !__any_sync(ALL_LANES, queues.takes(nearest))) {
             continue;  // as most batches
         }
         // Which groups a lane takes something of, seen from here: what is not below its largest key now will not be later.
         unsigned waiting = 0;
 #pragma unroll
         for (int g = 0; g < GROUPS; ++g) {
-            waiting |= __any_sync(ALL_LANES, queues.takes(distances[g])) ? 1u << g : 0;
+            waiting |= Queues::WATCHES || __any_sync(ALL_LANES, queues.takes(distances[g])) ? 1u << g : 0;
         }
         // One after the other: inlined for each of them, merges are more code than the instruction cache holds.
 #pragma unroll 1
@@ -206,16 +233,18 @@ __device__ __forceinline__ void stream_groups(Queues& queues, const float* row, 
 
 // A warp a query.
 template <int K, int Q, class Counts>
-__device__ __forceinline__ void warp_select(const Selection& selection) {
+__device__ __forceinline__ void warp_select(const Selection& selection, Counts counts = Counts()) {
     unsigned query = blockIdx.x * SELECT_WARPS + threadIdx.x / WARP;
     if (query >= selection.query_count) {
         return;
     }
-    WarpQueues<K / WARP, Q, Counts> queues(selection.k);
+    WarpQueues<K / WARP, Q, Counts> queues(selection.k, counts);
     stream_groups<SELECT_GROUPS>(queues, selection.distances + query * selection.pitch, selection.n, 0, 1);
+    queues.counts.drained();
     queues.merge();
     size_t at = static_cast<size_t>(selection.first_query + query) * selection.k;
     queues.write(selection.indices + at, selection.squared_distances + at);
+    queues.counts.finished();
     queues.counts.write(selection.counts + query * COUNTS);
 }
 

@@ -129,7 +129,6 @@ impl LessonArgs {
         if registry::find(self.engine).is_none_or(|engine| !engine.runs_on.contains(&DeviceKind::Gpu)) {
             return Ok(None);
         }
-        lesson.check_gpu()?;
         Shape::check_gpu(self.width.unwrap_or(lesson.width))?;
         Ok(Some(Cuda::open()?))
     }

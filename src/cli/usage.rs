@@ -52,7 +52,6 @@ fn of_lesson(why: &LessonError) -> bool {
         | LessonError::K { .. }
         | LessonError::Name { .. }
         | LessonError::GpuWidth { .. }
-        | LessonError::CpuOnly { .. }
         | LessonError::TreeWidth { .. } => true,
         LessonError::Cloud(why) => of_cloud(why),
         LessonError::Problem(why) => of_problem(why),

@@ -22,9 +22,9 @@ pub fn record_digits(problem: Arc<Problem>, query: usize, width: u32, data: &str
     let shape = Shape { width, registers, k: problem.k() as u32, n: problem.n() as u32 };
     let distances = lockstep::distances_to(&problem, query, 0..problem.n());
     let bits = width.ilog2();
-    let mut recorder = Recorder { steps: vec![Step::Digits { bits }] };
+    let mut recorder = Recorder::new(shape);
     let [passes, _, reads, ..] = multi_pass::watch::<Digits>(&distances, problem.k(), bits, &mut recorder);
-    recorder.steps.extend([Step::Sorted, Step::Finished]);
+    recorder.finish();
     let parameters = Parameters { recorded_on: RADIX_SELECT.id.to_string(), ..Parameters::new(shape, &problem, query, data) };
     let buffer = Buffered::of(&record(Arc::clone(&problem), query, width, None, data)?);
     let beside = Beside::Digits(Arc::new(Chosen { distances, reads, passes, buffer }));
@@ -32,15 +32,28 @@ pub fn record_digits(problem: Arc<Problem>, query: usize, width: u32, data: &str
 }
 
 /// Records the steps of a selection that it observes.
-struct Recorder {
-    steps: Vec<Step>,
+pub(super) struct Recorder {
+    pub steps: Vec<Step>,
+}
+
+impl Recorder {
+    /// A bucket a lane: a digit has log2(W) bits.
+    pub fn new(shape: Shape) -> Self {
+        Self { steps: vec![Step::Digits { bits: shape.width.ilog2() }] }
+    }
+
+    /// After the selection: what was taken is sorted.
+    pub fn finish(&mut self) {
+        self.steps.extend([Step::Sorted, Step::Finished]);
+    }
 }
 
 impl PassObserver for Recorder {
     fn counted(&mut self, counters: &[usize]) {
         let counts: Vec<u32> = counters.iter().map(|&count| count as u32).collect();
         let sums = counts.iter().scan(0, |sum, count| {
-            *sum += count;
+            // Only a broken trace has more than there are points.
+            *sum = u32::saturating_add(*sum, *count);
             Some(*sum)
         });
         let sums = sums.collect();

@@ -1,14 +1,14 @@
 //! The same search on a GPU: the trace of its kernel is decoded into steps, and each is compared with the twin's.
 
-use std::sync::Arc;
-
+use super::bucket_recorder::Recorder as PassRecorder;
+use super::queue_recorder::Recorder as QueueRecorder;
 use super::recorder::record;
-use super::recording::{LessonError, Parameters, Recording};
+use super::recording::{Beside, LessonError, Parameters, Recording};
 use super::state::{Shape, State};
 use super::step::{Elements, Pass, Placed, Slot, Step};
 use super::tree_recorder::Recorder as TreeRecorder;
 use crate::engines::cuda::Cuda;
-use crate::engines::cuda::trace::{Event, Trace, TreeTrace, elements, groups_in_batch, lanes};
+use crate::engines::cuda::trace::{Event, PassTrace, QueueTrace, Trace, TraceError, TreeTrace, elements, groups_in_batch, lanes};
 use crate::engines::lockstep::{distance_of, index_of, key_of};
 use crate::knn::network::Layer;
 
@@ -37,11 +37,24 @@ impl Shape {
 pub fn record_on_gpu(twin: &Recording, cuda: &mut Cuda) -> Result<Recording, LessonError> {
     Shape::check_gpu(twin.shape().width)?;
     let (problem, query) = (twin.problem(), twin.query());
-    if let Some(index) = twin.index() {
-        let trace = cuda.trace_tree(problem, query)?;
-        let steps = compare_tree(&trace, twin)?;
-        let parameters = Parameters { recorded_on: trace.device, ..twin.parameters.clone() };
-        return Ok(Recording::of_tree(parameters, problem.clone(), query, steps, Arc::clone(index)));
+    let told = match twin.held_against() {
+        Beside::Theory => None,
+        Beside::Tree(_) => {
+            let trace = cuda.trace_tree(problem, query)?;
+            Some((compare_tree(&trace, twin)?, trace.device))
+        }
+        Beside::Queues(queued) => {
+            let trace = cuda.trace_queues(problem, query)?;
+            Some((compare_queues(&trace, twin, queued.length)?, trace.device))
+        }
+        Beside::Digits(_) => {
+            let trace = cuda.trace_passes(problem, query)?;
+            Some((compare_passes(&trace, twin)?, trace.device))
+        }
+    };
+    if let Some((steps, recorded_on)) = told {
+        let parameters = Parameters { recorded_on, ..twin.parameters.clone() };
+        return Ok(Recording::new(parameters, problem.clone(), query, steps).beside(twin.held_against().clone()));
     }
     let groups = groups_in_batch(problem.dims(), batch_of(twin));
     let again = if first_batch(twin) == (groups * WARP as usize).min(problem.n()) {
@@ -80,13 +93,36 @@ pub(super) fn compare(trace: &Trace, twin: &Recording) -> Result<Vec<Step>, Less
 pub(super) fn compare_tree(trace: &TreeTrace, twin: &Recording) -> Result<Vec<Step>, LessonError> {
     let mut recorder = TreeRecorder::new(twin.shape().capacity());
     let told = trace.tell(&mut recorder);
+    compare_told(told, recorder.steps, &trace.neighbours, twin)
+}
+
+/// The same of warp select, with lanes' queues of `length` keys.
+pub(super) fn compare_queues(trace: &QueueTrace, twin: &Recording, length: u32) -> Result<Vec<Step>, LessonError> {
+    let mut recorder = QueueRecorder::new(twin.shape(), length as usize);
+    let told = trace.tell(&mut recorder);
+    compare_told(told, recorder.steps, &trace.neighbours, twin)
+}
+
+/// The same of a selection by digits.
+pub(super) fn compare_passes(trace: &PassTrace, twin: &Recording) -> Result<Vec<Step>, LessonError> {
+    let mut recorder = PassRecorder::new(twin.shape());
+    let told = trace.tell(&mut recorder);
+    if told.is_ok() {
+        // The trace ends with what was taken; the answer is what a sort made of it.
+        recorder.finish();
+    }
+    compare_told(told, recorder.steps, &trace.neighbours, twin)
+}
+
+/// The same of the steps that a recorder was told.
+fn compare_told(told: Result<(), TraceError>, steps: Vec<Step>, neighbours: &[(u32, f32)], twin: &Recording) -> Result<Vec<Step>, LessonError> {
     // Where the words are no trace, the first step that differs says more.
     let mut compared = Compared::default();
-    compared.with(&recorder.steps, twin)?;
+    compared.with(&steps, twin)?;
     told?;
     compared.end(twin)?;
-    answers(&recorder.steps, &trace.neighbours, twin)?;
-    Ok(recorder.steps)
+    answers(&steps, neighbours, twin)?;
+    Ok(steps)
 }
 
 /// Checks the neighbours that the GPU wrote against those that its steps lead to.

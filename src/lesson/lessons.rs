@@ -434,23 +434,11 @@ impl Lesson {
         Ok(Take::new(arrangement, recording, self.shows))
     }
 
-    /// Checks whether a GPU can record the lesson.
-    ///
-    /// # Errors
-    /// [`LessonError::CpuOnly`] if what it shows has no traced build.
-    pub fn check_gpu(&self) -> Result<(), LessonError> {
-        match self.search {
-            Search::Kernel | Search::Tree => Ok(()),
-            Search::Queues | Search::Digits => Err(LessonError::CpuOnly { id: self.id }),
-        }
-    }
-
     /// Repeats a take on a GPU ([`record_on_gpu`]).
     ///
     /// # Errors
-    /// The same as those of [`record_on_gpu`], and [`LessonError::CpuOnly`].
+    /// The same as those of [`record_on_gpu`].
     pub fn on_gpu(&self, take: &Take, cuda: &mut Cuda) -> Result<Take, LessonError> {
-        self.check_gpu()?;
         Ok(Take::new(take.arrangement, record_on_gpu(&take.recording, cuda)?, self.shows))
     }
 

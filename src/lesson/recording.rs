@@ -62,12 +62,6 @@ pub enum LessonError {
         /// The width that was requested.
         width: u32,
     },
-    /// What the lesson shows has no traced build on a GPU.
-    #[error("lesson {id} is recorded on the CPU alone: leave --engine out")]
-    CpuOnly {
-        /// The lesson's id.
-        id: &'static str,
-    },
     /// The GPU engine failed.
     #[error(transparent)]
     Engine(#[from] crate::knn::EngineError),

@@ -195,7 +195,7 @@ fn select_row<P: Partition>(row: &[f32], k: usize, bits: u32, moves_positions: b
 }
 
 /// A selection for a lesson, in two stages, which sorts none to find the k-th distance: its neighbours by position, and what it counts. No namesake:
-/// a lesson has no kernel.
+/// an entry point there.
 pub fn watch<P: Partition>(row: &[f32], k: usize, bits: u32, observer: &mut impl PassObserver) -> Counts {
     select_watched::<P>(row, k, bits, 1, false, &mut Vec::new(), observer)
 }

@@ -1,4 +1,4 @@
-//! What lessons record of a selector, at no cost where nothing is recorded. The kernels have no such observers.
+//! What lessons record of a selector, at no cost where nothing is recorded. On a GPU recorders in `cuda/select/` write it down.
 
 use crate::engines::lockstep::{Key, Lanes};
 

@@ -112,7 +112,7 @@ impl Selector for WarpSelect {
     }
 }
 
-/// A search by a warp of W lanes for a lesson: its observer, and what it counted. No namesake: a lesson has no kernel.
+/// A search by a warp of W lanes for a lesson: its observer, and what it counted. No namesake: an entry point there.
 pub fn watch<const W: usize, O: Observer<W>>(row: &[f32], k: usize, queue: usize, observer: O) -> (O, Counts) {
     let mut warp = WarpQueues::<W, O>::new(k, queue, observer);
     stream_groups(&mut warp, row, 0, 1);

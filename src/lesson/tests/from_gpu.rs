@@ -3,10 +3,12 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::engines::cuda::trace::{Trace, TraceError, TreeTrace, kind, tree_kind};
+use crate::engines::cuda::trace::{PassTrace, QueueTrace, Trace, TraceError, TreeTrace, kind, pass_kind, queue_kind, tree_kind};
 use crate::engines::index;
-use crate::engines::lockstep::{self, Key, Lanes, Observer, PADDING, distance_of, index_of};
-use crate::lesson::from_gpu::{batch_of, compare, compare_tree};
+use crate::engines::lockstep::{self, Key, Lanes, Observer, PADDING, distance_of, index_of, key_of};
+use crate::engines::select::radix_select::Digits;
+use crate::engines::select::{self, multi_pass, warp_select};
+use crate::lesson::from_gpu::{batch_of, compare, compare_passes, compare_queues, compare_tree};
 
 /// Writes what `cuda/observer.cuh` writes.
 struct Writer {
@@ -320,6 +322,206 @@ fn every_changed_bit_of_a_tree_is_found() {
     }
 }
 
+/// Writes what `cuda/select/queue_recorder.cuh` writes.
+#[derive(Default)]
+struct QueueWriter(Vec<u32>);
+
+impl QueueWriter {
+    fn queue(&mut self, kind: u32, queue: &[Lanes<Key, 32>]) {
+        self.0.push(kind);
+        self.keys(queue.as_flattened());
+    }
+
+    fn keys(&mut self, keys: &[Key]) {
+        self.0.extend(keys.iter().flat_map(|&key| [index_of(key), distance_of(key).to_bits()]));
+    }
+}
+
+impl select::Observer<32> for QueueWriter {
+    fn inserted(&mut self, first: usize, distances: &[f32], lane_queue: &[Lanes<Key, 32>]) {
+        let took = (first as u32..).zip(distances).any(|(point, &distance)| lane_queue.as_flattened().contains(&key_of(distance, point)));
+        if took {
+            self.0.extend([queue_kind::INSERTED, first as u32]);
+            self.0.extend((0..32).map(|lane| distances.get(lane).copied().unwrap_or(f32::INFINITY).to_bits()));
+            self.keys(lane_queue.as_flattened());
+        } else {
+            self.0.extend([queue_kind::PASSED, first as u32]);
+        }
+    }
+
+    fn checked(&mut self, largest: &Lanes<Key, 32>, limit: Key) {
+        self.queue(queue_kind::CHECKED, &[*largest]);
+        self.keys(&[limit]);
+    }
+
+    fn drained(&mut self) {
+        self.0.push(queue_kind::DRAINED);
+    }
+
+    fn sorted(&mut self, lane_queue: &[Lanes<Key, 32>]) {
+        self.queue(queue_kind::SORTED, lane_queue);
+    }
+
+    fn exchanged(&mut self, warp_queue: &[Lanes<Key, 32>], lane_queue: &[Lanes<Key, 32>]) {
+        self.queue(queue_kind::EXCHANGED, warp_queue);
+        self.keys(lane_queue.as_flattened());
+    }
+
+    fn merged(&mut self, warp_queue: &[Lanes<Key, 32>]) {
+        self.queue(queue_kind::MERGED, warp_queue);
+    }
+
+    fn descended(&mut self, lane_queue: &[Lanes<Key, 32>]) {
+        self.queue(queue_kind::DESCENDED, lane_queue);
+    }
+
+    fn limited(&mut self, limit: Key) {
+        self.0.push(queue_kind::LIMITED);
+        self.keys(&[limit]);
+    }
+
+    fn finished(&mut self) {
+        self.0.push(queue_kind::FINISHED);
+    }
+}
+
+/// The twin's recording of a warp select, and what a GPU would have written.
+fn queue_pair(spec: &str, row: usize, k: usize) -> (Recording, Vec<u32>, Vec<(u32, f32)>) {
+    let problem = problem(spec, 1, row, k);
+    let twin = record_queues(problem.clone(), 0, 32, spec).unwrap();
+    let distances = lockstep::distances_to(&problem, 0, 0..problem.n());
+    let (writer, _) = warp_select::watch::<32, _>(&distances, k, warp_select::default_queue(k), QueueWriter::default());
+    let end = fresh(&twin, twin.len());
+    let neighbours = end.registers.iter().take(k).map(|&key| (index_of(key), distance_of(key))).collect();
+    (twin, writer.0, neighbours)
+}
+
+/// Compares words of a warp select with its twin's recording.
+fn compared_queues(twin: &Recording, words: Vec<u32>, neighbours: &[(u32, f32)]) -> Result<Vec<Step>, LessonError> {
+    let k = twin.shape().k as usize;
+    let trace = QueueTrace::new("NVIDIA test".to_owned(), k, words, neighbours.to_vec());
+    compare_queues(&trace, twin, warp_select::default_queue(k) as u32)
+}
+
+#[test]
+fn what_the_gpu_writes_of_queues_becomes_the_twins_steps() {
+    for (spec, row, k) in [
+        ("uniform:n=3000,d=2", 1500, 1),
+        ("uniform:n=3000,d=3", 17, 33),
+        ("descending:n=2000,d=2", 1999, 100),
+        ("duplicates:n=900,d=2,distinct=4", 5, 16),
+        ("uniform:n=20,d=2", 3, 32),
+        ("uniform:n=5000,d=17", 4999, 1000),
+    ] {
+        let (twin, words, neighbours) = queue_pair(spec, row, k);
+        assert_eq!(compared_queues(&twin, words, &neighbours).unwrap(), twin.steps(), "{spec}, k = {k}");
+    }
+}
+
+#[test]
+fn what_differs_in_queues_is_named() {
+    let (twin, words, neighbours) = queue_pair("uniform:n=2000,d=2", 0, 40);
+    let tell = |words: Vec<u32>, neighbours: &[(u32, f32)]| compared_queues(&twin, words, neighbours).unwrap_err().to_string();
+    assert_eq!(words[..2], [queue_kind::INSERTED, 0]);
+    // The base of a group; a distance; the position in the key that lane 0 took: to the last of its three places.
+    for (at, step) in [(1, 2), (2 + 9, 2), (34 + 2 * 64, 3)] {
+        let mut other = words.clone();
+        other[at] ^= 1;
+        let message = tell(other, &neighbours);
+        assert!(message.starts_with(&format!("step {step}: the GPU has ")), "word {at}: {message}");
+    }
+    let mut moved = neighbours.clone();
+    moved.swap(3, 4);
+    assert_eq!(tell(words.clone(), &moved), "rank 3: the GPU's neighbours are not those that its own steps lead to");
+    let mut longer = words.clone();
+    longer.push(queue_kind::DRAINED);
+    assert_eq!(tell(longer, &neighbours), format!("the GPU's trace: word {}: the trace goes on after the search's end", words.len()));
+    assert_eq!(tell(Vec::new(), &neighbours), "the GPU's trace: word 0: the trace ends before the search does");
+}
+
+/// Writes what `cuda/select/pass_recorder.cuh` writes.
+#[derive(Default)]
+struct PassWriter(Vec<u32>);
+
+impl select::PassObserver for PassWriter {
+    fn counted(&mut self, counters: &[usize]) {
+        self.0.extend([pass_kind::COUNTED, counters.len() as u32]);
+        self.0.extend(counters.iter().map(|&count| count as u32));
+    }
+
+    fn found(&mut self, bucket: usize, below: usize, size: usize) {
+        self.0.extend([pass_kind::FOUND, bucket as u32, below as u32, size as u32]);
+    }
+
+    fn narrowed(&mut self) {
+        self.0.push(pass_kind::NARROWED);
+    }
+
+    fn taken(&mut self, found: &[Key]) {
+        self.0.extend([pass_kind::TAKEN, found.len() as u32]);
+        self.0.extend(found.iter().flat_map(|&key| [index_of(key), distance_of(key).to_bits()]));
+    }
+}
+
+/// The twin's recording of a radix select, and what a GPU would have written.
+fn pass_pair(spec: &str, row: usize, k: usize) -> (Recording, Vec<u32>, Vec<(u32, f32)>) {
+    let problem = problem(spec, 1, row, k);
+    let twin = record_digits(problem.clone(), 0, 32, spec).unwrap();
+    let distances = lockstep::distances_to(&problem, 0, 0..problem.n());
+    let mut writer = PassWriter::default();
+    multi_pass::watch::<Digits>(&distances, k, 5, &mut writer);
+    let end = fresh(&twin, twin.len());
+    let neighbours = end.registers.iter().take(k).map(|&key| (index_of(key), distance_of(key))).collect();
+    (twin, writer.0, neighbours)
+}
+
+/// Compares words of a radix select with its twin's recording.
+fn compared_passes(twin: &Recording, words: Vec<u32>, neighbours: &[(u32, f32)]) -> Result<Vec<Step>, LessonError> {
+    compare_passes(&PassTrace::new("NVIDIA test".to_owned(), words, neighbours.to_vec()), twin)
+}
+
+#[test]
+fn what_the_gpu_writes_of_passes_becomes_the_twins_steps() {
+    for (spec, row, k) in [
+        ("uniform:n=3000,d=2", 1500, 1),
+        ("uniform:n=3000,d=3", 17, 33),
+        ("descending:n=2000,d=2", 1999, 100),
+        ("duplicates:n=900,d=2,distinct=4", 5, 16),
+        ("uniform:n=20,d=2", 3, 32),
+        ("uniform:n=5000,d=17", 4999, 1000),
+    ] {
+        let (twin, words, neighbours) = pass_pair(spec, row, k);
+        assert_eq!(compared_passes(&twin, words, &neighbours).unwrap(), twin.steps(), "{spec}, k = {k}");
+    }
+}
+
+/// Every bit of the trace of passes counts.
+#[test]
+fn every_changed_bit_of_passes_is_found() {
+    let (twin, mut words, neighbours) = pass_pair("uniform:n=700,d=2", 0, 40);
+    for at in 0..words.len() {
+        for bit in 0..32 {
+            words[at] ^= 1 << bit;
+            let error = compared_passes(&twin, words.clone(), &neighbours).expect_err(&format!("word {at}, bit {bit}"));
+            words[at] ^= 1 << bit;
+            assert!(matches!(error, LessonError::Differs { .. } | LessonError::Trace(_)), "word {at}, bit {bit}: {error}");
+        }
+    }
+    let tell = |words: Vec<u32>, neighbours: &[(u32, f32)]| compared_passes(&twin, words, neighbours).unwrap_err().to_string();
+    let mut other = words.clone();
+    other[2] += 1;
+    assert!(tell(other, &neighbours).starts_with("step 2: the GPU has {\"step\":\"counted\""));
+    let mut moved = neighbours.clone();
+    moved.swap(3, 4);
+    assert_eq!(tell(words.clone(), &moved), "rank 3: the GPU's neighbours are not those that its own steps lead to");
+    for length in 0..words.len() {
+        let refused = compared_passes(&twin, words[..length].to_vec(), &neighbours);
+        assert!(matches!(refused, Err(LessonError::Trace(TraceError::Cut { .. }))), "{length} words: {refused:?}");
+    }
+    words.push(pass_kind::NARROWED);
+    assert_eq!(tell(words.clone(), &neighbours), format!("the GPU's trace: word {}: the trace goes on after the search's end", words.len() - 1));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -345,6 +547,36 @@ proptest! {
         words.truncate(cut.index(words.len()));
         let refused = matches!(compare_tree(&tree_trace(words, neighbours), &twin), Err(LessonError::Trace(TraceError::Cut { .. })));
         prop_assert!(refused);
+    }
+
+    /// No word makes the reader of queues panic, and steps that are taken for the twin's are the twin's.
+    #[test]
+    fn a_changed_word_of_queues_is_found_or_of_no_step(at in any::<prop::sample::Index>(), change in prop_oneof![(0u32..32).prop_map(|bit| 1 << bit), 1u32..]) {
+        let (twin, mut words, neighbours) = queue_pair("uniform:n=700,d=2", 0, 40);
+        let at = at.index(words.len());
+        words[at] ^= change;
+        match compared_queues(&twin, words, &neighbours) {
+            Ok(steps) => prop_assert_eq!(steps, twin.steps()),
+            Err(error) => prop_assert!(matches!(error, LessonError::Differs { .. } | LessonError::Trace(_)), "{error}"),
+        }
+    }
+
+    #[test]
+    fn a_cut_or_foreign_trace_of_queues_is_refused(
+        cut in any::<prop::sample::Index>(),
+        foreign in prop::collection::vec(prop_oneof![0u32..12, 0u32..70, any::<u32>()], 0..200),
+    ) {
+        let (twin, mut words, neighbours) = queue_pair("uniform:n=700,d=2", 0, 40);
+        prop_assert!(compared_queues(&twin, foreign, &neighbours).is_err());
+        words.truncate(cut.index(words.len()));
+        let refused = matches!(compared_queues(&twin, words, &neighbours), Err(LessonError::Trace(TraceError::Cut { .. })));
+        prop_assert!(refused);
+    }
+
+    #[test]
+    fn a_foreign_trace_of_passes_is_refused(foreign in prop::collection::vec(prop_oneof![0u32..6, 0u32..70, any::<u32>()], 0..200)) {
+        let (twin, _, neighbours) = pass_pair("uniform:n=700,d=2", 0, 40);
+        prop_assert!(compared_passes(&twin, foreign, &neighbours).is_err());
     }
 
     #[test]

@@ -110,7 +110,7 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
         fact_ui(ui, "K = W·R", format!("{} = {}·{}", shape.capacity(), shape.width, shape.registers), palette);
         fact_ui(ui, "Recorded on", parameters.what_ran(), palette);
     }
-    if session.can_record_on_gpu(32) && lesson.check_gpu().is_ok() {
+    if session.can_record_on_gpu(32) {
         let mut gpu = state.lesson.gpu;
         let about = "The kernel itself searches and writes down what it does; its steps are held against the twin's. A GPU's warp has 32 lanes.";
         let response = ui.add_enabled(session.lesson.draft(lesson).width == 32, egui::Checkbox::new(&mut gpu, "Record on the GPU"));

@@ -194,7 +194,7 @@ impl App {
             drop_zero_rows: question.drop_nonfinite,
         };
         let own = cloud.zip(row).map(|(cloud, row)| own(cloud, row, question));
-        let gpu = self.state.lesson.gpu && lesson.check_gpu().is_ok() && self.session.can_record_on_gpu(choice.width.unwrap_or(lesson.width));
+        let gpu = self.state.lesson.gpu && self.session.can_record_on_gpu(choice.width.unwrap_or(lesson.width));
         let work = move |progress: &dyn Progress| {
             let takes = record(lesson, choice, own, setup, progress)?;
             if gpu { or_twin(on_gpu(lesson, &takes), takes) } else { Ok(Recorded { takes, instead: None }) }

@@ -158,6 +158,7 @@ fn write_entry(path: &Path, code: &[u8]) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engines::cuda::device::units::Builds;
     use crate::engines::cuda::direct::Policy;
     use crate::engines::cuda::trace;
 
@@ -196,6 +197,8 @@ mod tests {
             Unit { policy: Some(policy), ..small },
             trace::unit(33, 3, 85),
             trace::unit(512, 17, 15),
+            Unit { builds: Builds::Traced, ..Unit::new("select/warp_select", 64, 0) },
+            Unit { builds: Builds::Traced, ..Unit::new("select/multi_pass", 0, 0) },
         ]) {
             let code = compile_source(unit.text(), &options(unit, "sm_75")).unwrap();
             assert!(code.starts_with(b"\x7fELF"), "{unit:?}");

@@ -18,6 +18,7 @@
 //! | `search.rs` | a search: tile after tile, or without a matrix |
 //! | `sort.rs` | the launches of `sort` |
 //! | `thread_heap.rs` | the launches of `thread-heap` |
+//! | `trace.rs` | the launches that write down how a query's neighbours are selected |
 //! | `warp_select.rs` | the launches of `warp-select` and `block-select` |
 
 mod bits;
@@ -34,6 +35,7 @@ mod partial_bitonic;
 mod search;
 mod sort;
 mod thread_heap;
+mod trace;
 mod warp_select;
 
 use std::sync::Arc;
@@ -46,6 +48,7 @@ pub use bits_global::load_bits_global;
 pub use distances::load_distances;
 use expanded::Expanded;
 use interface::Selection;
+pub use interface::{pass_event, queue_event};
 use matrix::Kernel;
 pub use merge_path::load_merge_path;
 pub use merge_queue::load_merge_queue;
@@ -53,6 +56,7 @@ pub use multi_pass::{load_radix_select, load_sample_select};
 pub use partial_bitonic::load_partial_bitonic;
 pub use sort::load_sort;
 pub use thread_heap::load_thread_heap;
+pub(super) use trace::{trace_radix_select, trace_warp_select};
 pub use warp_select::{load_block_select, load_warp_select};
 
 use super::Cuda;

@@ -12,6 +12,9 @@ use crate::engines::cuda::device::units::{Unit, build_name};
 use crate::engines::select::{RADIX_SELECT, SAMPLE_SELECT, radix_select, sample_select};
 use crate::knn::{Build, EngineError, EngineId, Parameters, Shape};
 
+/// The unit of both.
+pub(super) const UNIT: &str = "select/multi_pass";
+
 struct Selector {
     parameters: Parameters,
     /// A pass divides into 2^bits.
@@ -51,7 +54,7 @@ fn load(
     entry: fn(Build) -> String,
 ) -> Result<Box<dyn DeviceSelector>, EngineError> {
     let mut kernel = |unit: Unit, name: &str| cuda.kernels.function(unit, name).map_err(|why| EngineError::Unavailable { engine, why });
-    let unit = Unit::new("select/multi_pass", 0, 0);
+    let unit = Unit::new(UNIT, 0, 0);
     let kernels = [kernel(unit.of_build(Build::Timed), &entry(Build::Timed))?, kernel(unit.of_build(Build::Counted), &entry(Build::Counted))?];
     let sort_found = kernel(Unit::new(SORT, 0, 0).of_build(Build::Timed), SORT_FOUND_ENTRY)?;
     let words = words(shape, parameters.get("stages") == Some("1"));
@@ -60,7 +63,7 @@ fn load(
 
 /// Words of auxiliary memory of a row: a pass goes on with half of the distances at most, the one after it with half of those, and with their
 /// positions where these are moved; then those found are sorted by way of it.
-fn words(shape: &Shape, moves_positions: bool) -> usize {
+pub(super) fn words(shape: &Shape, moves_positions: bool) -> usize {
     let narrowed = (shape.n / 2).next_multiple_of(4) + (shape.n / 4).next_multiple_of(4);
     let found = 2 * shape.k.min(shape.n);
     (if moves_positions { 2 * narrowed } else { narrowed }).max(found).next_multiple_of(4)

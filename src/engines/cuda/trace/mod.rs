@@ -6,13 +6,19 @@
 //!
 //! NVRTC compiles it on demand: how many points are staged together is a compile-time constant that each lesson chooses.
 //!
-//! The search of a tree is traced in the same way (`tree.rs`), by the very kernel that counts.
+//! The search of a tree is traced in the same way (`tree.rs`), by the very kernel that counts, and so are selections from a query's row of
+//! distances (`queues.rs`, `passes.rs`).
 
 mod events;
+mod passes;
+mod queues;
 mod tree;
+mod words;
 
 use cudarc::driver::{CudaSlice, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
 pub use events::{Event, Events, TraceError, elements, kind, lanes};
+pub use passes::{PassTrace, kind as pass_kind};
+pub use queues::{QueueTrace, kind as queue_kind};
 pub use tree::{TreeTrace, kind as tree_kind};
 
 use super::device::kernels::Kernel;
@@ -36,6 +42,20 @@ const ROOM: usize = 1 << 18;
 
 /// The way out where the kernel cannot be had.
 const OR_ON_THE_TWIN: &str = "or record on --engine lockstep";
+
+/// The same error, with that way out.
+fn or_on_the_twin(error: EngineError) -> EngineError {
+    match error {
+        EngineError::Unavailable { engine, why } => EngineError::Unavailable { engine, why: format!("{why}; {OR_ON_THE_TWIN}") },
+        other => other,
+    }
+}
+
+/// A query's neighbours, as in a [`Trace`].
+fn neighbours(neighbors: &Neighbors, query: usize) -> Vec<(u32, f32)> {
+    let (positions, squared_distances) = neighbors.of(query);
+    positions.iter().copied().zip(squared_distances.iter().copied()).collect()
+}
 
 /// Words per group without a candidate.
 const GROUP_WORDS: usize = 3;
@@ -117,9 +137,7 @@ impl Cuda {
         let words = self.words(problem, query, &kernel, &mut memory)?;
         let mut neighbors = Neighbors::default();
         memory.download(&self.stream, &mut neighbors).map_err(|error| self.failed(error))?;
-        let (positions, squared_distances) = neighbors.of(query);
-        let neighbours = positions.iter().copied().zip(squared_distances.iter().copied()).collect();
-        Ok(Trace::new(self.device.name.clone(), unit.capacity as usize / GROUP, words, neighbours))
+        Ok(Trace::new(self.device.name.clone(), unit.capacity as usize / GROUP, words, neighbours(&neighbors, query)))
     }
 
     fn traced(&mut self, unit: Unit) -> Result<Kernel, EngineError> {
@@ -127,7 +145,7 @@ impl Cuda {
             // Load now: the upload cannot report an error.
             if unit.dims == 0 { self.kernels.function(unit, GROUP_ROWS_ENTRY).map(|_| kernel) } else { Ok(kernel) }
         });
-        kernel.map_err(|why| EngineError::Unavailable { engine: DIRECT.id, why: format!("{why}; {OR_ON_THE_TWIN}") })
+        kernel.map_err(|why| or_on_the_twin(EngineError::Unavailable { engine: DIRECT.id, why }))
     }
 
     /// Launches the kernel for one query and returns the recorded words.

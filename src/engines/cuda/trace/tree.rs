@@ -1,13 +1,13 @@
 //! The trace of a search of the tree; `cuda/index/recorder.cuh` is its encoder.
 
 use super::events::TraceError;
-use super::{OR_ON_THE_TWIN, ROOM};
+use super::words::Words;
+use super::{ROOM, neighbours, or_on_the_twin};
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::index::BvhSearch;
 /// Event kinds as numbered by the device.
 pub use crate::engines::cuda::index::tree_event as kind;
 use crate::engines::index::{BVH, Observer, WARP};
-use crate::engines::lockstep::{Key, key_of};
 use crate::knn::{EngineError, Neighbors, Parameters, Problem, Search};
 
 /// What a warp wrote down of its search of the tree, and its answer.
@@ -31,65 +31,49 @@ impl TreeTrace {
     /// # Errors
     /// [`TraceError`] where the words are no trace; what comes before was told.
     pub fn tell(&self, observer: &mut impl Observer) -> Result<(), TraceError> {
-        let mut rest = &self.words[..];
+        let mut words = Words::new(&self.words);
         let mut candidates = 0;
         loop {
-            let at = self.words.len() - rest.len();
-            let mut take = |count: usize| {
-                let (taken, after) = rest.split_at_checked(count).ok_or(TraceError::Cut { at })?;
-                rest = after;
-                Ok::<&[u32], TraceError>(taken)
-            };
-            match take(1)?[0] {
-                kind::OWN_LEAF => observer.own_leaf(take(1)?[0] as usize),
+            match words.kind()? {
+                kind::OWN_LEAF => observer.own_leaf(words.number()? as usize),
                 kind::NODE => {
-                    let place = take(2)?;
-                    observer.entered(place[0] as usize, place[1] as usize, &keys(take(2 * WARP)?));
+                    let (height, group) = (words.number()?, words.number()?);
+                    observer.entered(height as usize, group as usize, &words.keys()?);
                 }
                 kind::CHILD => {
-                    let lane = take(1)?[0];
+                    let lane = words.number()?;
                     if lane as usize >= WARP {
-                        return Err(TraceError::Lane { at, lane });
+                        return Err(TraceError::Lane { at: words.at(), lane });
                     }
-                    observer.chosen(lane as usize, key(take(2)?));
+                    observer.chosen(lane as usize, words.key()?);
                 }
-                kind::LEFT_OUT => observer.left_out(take(1)?[0]),
+                kind::LEFT_OUT => observer.left_out(words.number()?),
                 kind::LEAF => {
-                    let voted = take(2)?;
-                    candidates = voted[1];
-                    observer.visited(voted[0] as usize, &keys(take(2 * WARP)?), candidates);
+                    let leaf = words.number()?;
+                    candidates = words.number()?;
+                    observer.visited(leaf as usize, &words.keys()?, candidates);
                 }
                 kind::APPENDED => {
-                    let placed = take(1)?[0];
+                    let placed = words.number()?;
                     if placed & !candidates != 0 {
-                        return Err(TraceError::Placed { at, placed, candidates });
+                        return Err(TraceError::Placed { at: words.at(), placed, candidates });
                     }
                     observer.appended(placed);
                 }
-                kind::MERGED => observer.merged(key(take(2)?)),
+                kind::MERGED => observer.merged(words.key()?),
                 kind::FILTERED_AGAIN => {
-                    let voted = take(2)?;
-                    candidates = voted[1];
-                    observer.filtered_again(voted[0], candidates);
+                    let rest = words.number()?;
+                    candidates = words.number()?;
+                    observer.filtered_again(rest, candidates);
                 }
                 kind::FINISHED => {
                     observer.finished();
-                    return if rest.is_empty() { Ok(()) } else { Err(TraceError::Rest { at: at + 1 }) };
+                    return words.end();
                 }
-                kind => return Err(TraceError::Kind { at, kind }),
+                kind => return Err(words.no_kind(kind)),
             }
         }
     }
-}
-
-/// A key of two words: position, bits of the squared distance.
-fn key(words: &[u32]) -> Key {
-    key_of(f32::from_bits(words[1]), words[0])
-}
-
-/// A key a lane.
-fn keys(words: &[u32]) -> [Key; WARP] {
-    std::array::from_fn(|lane| key(&words[2 * lane..]))
 }
 
 impl Cuda {
@@ -106,15 +90,10 @@ impl Cuda {
         BVH.check(problem, &Parameters::default())?;
         let device = self.device.name.clone();
         let mut search = BvhSearch::new(self, problem, Some(false))?;
-        let words = search.trace(problem, query, ROOM).map_err(|error| match error {
-            EngineError::Unavailable { engine, why } => EngineError::Unavailable { engine, why: format!("{why}; {OR_ON_THE_TWIN}") },
-            other => other,
-        })?;
+        let words = search.trace(problem, query, ROOM).map_err(or_on_the_twin)?;
         let mut neighbors = Neighbors::default();
         search.download(&mut neighbors)?;
-        let (positions, squared_distances) = neighbors.of(query);
-        let neighbours = positions.iter().copied().zip(squared_distances.iter().copied()).collect();
-        Ok(TreeTrace::new(device, words, neighbours))
+        Ok(TreeTrace::new(device, words, neighbours(&neighbors, query)))
     }
 }
 
@@ -122,7 +101,7 @@ impl Cuda {
 mod tests {
     use super::kind::*;
     use super::*;
-    use crate::engines::lockstep::Lanes;
+    use crate::engines::lockstep::{Key, Lanes, key_of};
 
     /// What was told, a line an event.
     #[derive(Default)]

@@ -81,8 +81,8 @@ struct WarpQueues {
 
     __device__ __forceinline__ bool takes(float distance) const { return distance < distance_of(lane_queue[0]); }
 
-    // A group: each lane's distance of a point that comes after all that it has seen.
-    __device__ __forceinline__ void add(float distance, unsigned position) {
+    // A group: each lane's distance of a point that comes after all that it has seen. Whether the queues were merged.
+    __device__ __forceinline__ bool add(float distance, unsigned position) {
         bool inserts = takes(distance);
         counts.insert(inserts);
         if (inserts) {
@@ -91,9 +91,11 @@ struct WarpQueues {
         counts.inserted(position - lane, distance, inserts, lane_queue);
         counts.checked(lane_queue[0], limit);
         // The second invariant is broken where a lane's largest key is below the k-th.
-        if (__any_sync(ALL_LANES, lane_queue[0] < limit)) {
+        bool broken = __any_sync(ALL_LANES, lane_queue[0] < limit);
+        if (broken) {
             merge();
         }
+        return broken;
     }
 
     // Drops the largest key of the lane's queue for a smaller one.
@@ -211,22 +213,31 @@ __device__ __forceinline__ void stream_groups(Queues& queues, const float* row, 
         if (!Queues::WATCHES && !__any_sync(ALL_LANES, queues.takes(nearest))) {
             continue;  // as most batches
         }
-        // Which groups a lane takes something of, seen from here: what is not below its largest key now will not be later.
-        unsigned waiting = 0;
+        // Groups that a lane may take something of, until a merge gives the lanes other keys. They are added one after the other: inlined for
+        // each of them, merges are more code than the instruction cache holds.
+        unsigned left = (2u << (GROUPS - 1)) - 1;
+        while (left != 0) {
+            unsigned waiting = 0;
 #pragma unroll
-        for (int g = 0; g < GROUPS; ++g) {
-            waiting |= Queues::WATCHES || __any_sync(ALL_LANES, queues.takes(distances[g])) ? 1u << g : 0;
-        }
-        // One after the other: inlined for each of them, merges are more code than the instruction cache holds.
-#pragma unroll 1
-        for (; waiting != 0; waiting &= waiting - 1) {
-            int group = __ffs(waiting) - 1;
-            float distance = distances[0];
-#pragma unroll
-            for (int g = 1; g < GROUPS; ++g) {
-                distance = group == g ? distances[g] : distance;
+            for (int g = 0; g < GROUPS; ++g) {
+                waiting |= Queues::WATCHES || __any_sync(ALL_LANES, queues.takes(distances[g])) ? 1u << g : 0;
             }
-            queues.add(distance, batch * BATCH + group * WARP + queues.lane);
+            waiting &= left;
+            left = 0;
+#pragma unroll 1
+            while (waiting != 0) {
+                int group = __ffs(waiting) - 1;
+                float distance = distances[0];
+#pragma unroll
+                for (int g = 1; g < GROUPS; ++g) {
+                    distance = group == g ? distances[g] : distance;
+                }
+                waiting &= waiting - 1;
+                if (queues.add(distance, batch * BATCH + group * WARP + queues.lane)) {
+                    left = ((2u << (GROUPS - 1)) - 1) & ~((2u << group) - 1);
+                    break;
+                }
+            }
         }
     }
 }

@@ -20,6 +20,11 @@ pub fn threads(capacity: usize) -> usize {
     (capacity / KEYS).max(FEWEST_THREADS)
 }
 
+/// Batches of a block in shared memory, of which one is looked at: wide blocks have enough under way. No namesake: of the kernel.
+pub const fn stages(threads: usize) -> usize {
+    if threads > FEWEST_THREADS { 2 } else { 3 }
+}
+
 /// The largest k.
 pub const MOST_K: usize = 2048;
 

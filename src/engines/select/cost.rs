@@ -4,25 +4,12 @@ use crate::knn::{Cost, DeviceKind, Shape, theory};
 
 /// Cost of loading and searching: the matrix is written and read, and each merge sorts K keys.
 pub fn bits(shape: &Shape, device: DeviceKind) -> Cost {
-    let (n, q, d) = (shape.n as f64, shape.q as f64, shape.d as f64);
     let capacity = super::bits::capacity(shape.k);
-    let merges = theory::expected_merges(shape.n, shape.k, capacity) * q;
+    let merges = theory::expected_merges(shape.n, shape.k, capacity) * shape.q as f64;
     let sort = capacity as f64 * (capacity as f64).log2().powi(2);
     match device {
-        DeviceKind::Gpu => Cost::default()
-            .setup("allocation", 1.0, 1.0)
-            .setup("upload", n * d * 4.0, 1.5e-7)
-            .search("launch", 1.0, 0.02)
-            .search("distances", n * q * (1.0 + d / 32.0), 2.2e-9)
-            .search("merges", merges * sort, 2e-10),
-        DeviceKind::Cpu => {
-            let threads = rayon::current_num_threads() as f64;
-            Cost::default()
-                .setup("groups", n * d, 5e-6)
-                .search("launch", 1.0, 0.02)
-                .search("distances", n * q * (1.0 + d * 0.1) / threads, 1.2e-6)
-                .search("merges", merges * sort / threads, 1.5e-6)
-        }
+        DeviceKind::Gpu => distances(shape, device).search("merges", merges * sort, 2e-10),
+        DeviceKind::Cpu => distances(shape, device).search("merges", merges * sort / rayon::current_num_threads() as f64, 1.5e-6),
     }
 }
 
@@ -111,14 +98,7 @@ pub fn bits_fused(shape: &Shape, device: DeviceKind) -> Cost {
             // Blocks that are few leave most of the GPU idle.
             .search("distances", n * q.max(4096.0) * (2.0 + d), 9e-11)
             .search("merges", merges * sort, 2e-10),
-        DeviceKind::Cpu => {
-            let threads = rayon::current_num_threads() as f64;
-            Cost::default()
-                .setup("groups", n * d, 5e-6)
-                .search("launch", 1.0, 0.02)
-                .search("distances", n * q * (1.0 + d * 0.1) / threads, 1.2e-6)
-                .search("merges", merges * sort / threads, 1.5e-6)
-        }
+        DeviceKind::Cpu => distances(shape, device).search("merges", merges * sort / rayon::current_num_threads() as f64, 1.5e-6),
     }
 }
 

@@ -72,7 +72,10 @@ pub static BITS: Descriptor = Descriptor {
     keeps: &[
         Keeps::new(Place::Registers, "K smallest so far, sorted, consecutive ones in a thread", "a block", |shape| bits::capacity(shape.k)),
         Keeps::new(Place::Shared, "candidate buffer", "a block", |shape| bits::capacity(shape.k)),
-        Keeps::new(Place::Shared, "batches of distances under way", "a block", |shape| 3 * bits::ITEMS * bits::threads(bits::capacity(shape.k))),
+        Keeps::new(Place::Shared, "batches of distances under way", "a block", |shape| {
+            let threads = bits::threads(bits::capacity(shape.k));
+            bits::stages(threads) * bits::ITEMS * threads
+        }),
         MATRIX,
     ],
     limits: Limits { k: bits::MOST_K, ..SELECTION.limits },

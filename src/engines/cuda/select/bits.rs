@@ -6,12 +6,12 @@ use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHA
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
 
 use super::DeviceSelector;
-use super::interface::{BITS_BOUND_ENTRY, BITS_FEWEST_THREADS, BITS_STAGES, BITS_WIDE_STAGES, BOUND_THREADS, Selection, bits_entry};
+use super::interface::{BITS_BOUND_ENTRY, BITS_FEWEST_THREADS, BOUND_THREADS, Selection, bits_entry};
 use super::matrix::MOST_BYTES;
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::device::driver::say;
 use crate::engines::cuda::device::units::{Unit, build_name};
-use crate::engines::select::bits::{ITEMS, capacity, items, resolved, sample_of, threads};
+use crate::engines::select::bits::{ITEMS, capacity, items, resolved, sample_of, stages, threads};
 use crate::engines::select::{BITS, Sample};
 use crate::knn::{Build, EngineError, Parameters, Shape};
 
@@ -67,8 +67,7 @@ pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Res
     let batch = threads * items;
     // Older GPUs copy to registers, and have no room for it.
     let copies_ahead = cuda.context.compute_capability().is_ok_and(|(major, _)| major >= 8);
-    let stages = if threads > BITS_FEWEST_THREADS as usize { BITS_WIDE_STAGES } else { BITS_STAGES };
-    let ring_bytes = if copies_ahead { 4 * stages * batch as u32 } else { 0 };
+    let ring_bytes = if copies_ahead { 4 * (stages(threads) * batch) as u32 } else { 0 };
     let option = (items != ITEMS).then_some(("WARPSCOPE_ITEMS", items as u32));
     let unit = Unit { option, ..Unit::new("select/bits", capacity as u32, 0) };
     let unavailable = |why: String| EngineError::Unavailable { engine: BITS.id, why };

@@ -12,6 +12,8 @@ const _: () = {
     assert!(COUNTS as usize == select::COUNTS);
     assert!(BITS_ITEMS as usize == select::bits::ITEMS && BITS_KEYS as usize == select::bits::KEYS);
     assert!(BITS_FEWEST_THREADS as usize == select::bits::FEWEST_THREADS && MOST_MINIMA as usize == select::MOST_MINIMA);
+    assert!(BITS_STAGES as usize == select::bits::stages(select::bits::FEWEST_THREADS));
+    assert!(BITS_WIDE_STAGES as usize == select::bits::stages(2 * select::bits::FEWEST_THREADS));
     assert!(QUEUE_GROUPS as usize == select::merge_queue::GROUPS);
     assert!(PARTIAL_KEYS as usize == select::partial_bitonic::KEYS && PARTIAL_TEAMS as usize == select::partial_bitonic::TEAMS);
     assert!(

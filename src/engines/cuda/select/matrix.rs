@@ -66,13 +66,14 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// A tile for so many points and queries, where each row needs `row_bytes` more; both take at most half of the free memory.
+    /// A tile for so many points and queries, where each row needs `row_bytes` more; both take at most half of what is free beside the `others`:
+    /// bytes of points, queries and answers, which are reserved after it.
     ///
     /// # Errors
     /// Why the kernel is not there.
-    pub fn new(cuda: &mut Cuda, kernel: Kernel, n: usize, q: usize, row_bytes: usize) -> Result<Self, String> {
+    pub fn new(cuda: &mut Cuda, kernel: Kernel, n: usize, q: usize, row_bytes: usize, others: usize) -> Result<Self, String> {
         let function = cuda.kernels.function(Unit::new(super::DISTANCES, 0, 0), &distances_entry(kernel.word()))?;
-        let free = cuda.context.mem_get_info().map_or(0, |(free, _)| free);
+        let free = cuda.context.mem_get_info().map_or(0, |(free, _)| free).saturating_sub(others);
         let pitch = n.next_multiple_of(VECTOR);
         let rows = (MOST_BYTES / (4 * pitch)).min(free / 2 / (4 * pitch + row_bytes)).clamp(1, q.clamp(1, MOST_BLOCKS));
         Ok(Self { kernel, function, pitch, rows, distances: None })

@@ -43,7 +43,8 @@ impl<'a> SelectSearch<'a> {
         let source = selector.source();
         let mut matrix = match source {
             Source::Matrix => {
-                let matrix = Matrix::new(cuda, kernel, n, q, selector.row_bytes());
+                let others = 4 * (n + q) * d + 8 * q * problem.k();
+                let matrix = Matrix::new(cuda, kernel, n, q, selector.row_bytes(), others);
                 Some(matrix.map_err(|why| EngineError::Unavailable { engine: kind.descriptor.id, why })?)
             }
             Source::OnTheFly { .. } => None,
@@ -192,7 +193,8 @@ impl Search for SelectSearch<'_> {
     fn chunk_unit(&self) -> usize {
         match (&self.matrix, self.selector.source()) {
             (Some(matrix), _) => matrix.rows.min(self.memory.q),
-            (None, Source::OnTheFly { queries, .. }) => queries,
+            // A block per multiprocessor: fewer would take as long.
+            (None, Source::OnTheFly { queries, .. }) => self.cuda.multiprocessors() as usize * queries,
             (None, Source::Matrix) => 1,
         }
     }

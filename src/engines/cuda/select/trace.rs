@@ -82,7 +82,7 @@ impl Row {
     /// Uploads the problem and makes the distances; the selection will reserve `extra` bytes more.
     fn new(cuda: &mut Cuda, engine: EngineId, problem: &Problem, query: usize, extra: usize) -> Result<Self, EngineError> {
         let (n, d) = (problem.n(), problem.dims());
-        let matrix = Matrix::new(cuda, Kernel::Registers, n, 1, extra);
+        let matrix = Matrix::new(cuda, Kernel::Registers, n, 1, extra, 0);
         let mut matrix = matrix.map_err(|why| EngineError::Unavailable { engine, why })?;
         let mut memory = Memory::reserve(cuda, problem, Form::Rows, points::row_floats(n, d, 1), (matrix.bytes() + extra) as u64)?;
         let stream = cuda.stream.clone();

@@ -104,8 +104,8 @@ impl DeviceSelector for Selector {
     }
 
     fn reserve(&mut self, stream: &Arc<CudaStream>, rows: usize) -> Result<(), DriverError> {
-        // SAFETY: uninitialised memory, written before it is read.
-        self.auxiliary = Some(unsafe { stream.alloc(rows * self.words) }?);
+        // Distances are read four at a time: those behind the last are not looked at, but should be something.
+        self.auxiliary = Some(stream.alloc_zeros(rows * self.words)?);
         Ok(())
     }
 

@@ -199,6 +199,14 @@ impl Search for SelectSearch<'_> {
         }
     }
 
+    fn chunk_ms(&self) -> f64 {
+        match self.selector.source() {
+            Source::Matrix => 50.0,
+            // In many dimensions so long that blocks fill the device: half as many take as long.
+            Source::OnTheFly { .. } => 200.0,
+        }
+    }
+
     fn first_work(&self) -> u64 {
         match self.selector.source() {
             // A tile is smaller.

@@ -44,8 +44,8 @@ pub fn trace_radix_select(cuda: &mut Cuda, problem: &Problem, query: usize, room
     let sort_found = sort_found.map_err(|why| EngineError::Unavailable { engine: RADIX_SELECT.id, why })?;
     let words = words(&problem.shape(), false);
     let mut row = Row::new(cuda, RADIX_SELECT.id, problem, query, 4 * words)?;
-    // SAFETY: uninitialised memory, written before it is read.
-    let auxiliary = unsafe { cuda.stream.alloc::<u32>(words) };
+    // Zeros, as for any search.
+    let auxiliary = cuda.stream.alloc_zeros::<u32>(words);
     let mut auxiliary = auxiliary.map_err(|error| cuda.failed(error))?;
     let passes = MultiPass {
         of: row.selection(cuda),

@@ -227,12 +227,7 @@ const LANES: [Line; 14] = [
     line(0, "my queue, Q keys, and the warp's, K keys: all \u{221e}", WARP_SELECT, "lane_queue[i] = PADDING;"),
     plain(0, "for each group of W points, one a lane:"),
     line(1, "distance \u{2190} that of my point", WARP_SELECT, "queues.add(distance, batch * BATCH"),
-    line(
-        1,
-        "if distance < the first key of my queue: drop that, insert (distance, point)",
-        WARP_SELECT,
-        "bool inserts = takes(distance);",
-    ),
+    line(1, "if distance < the first key of my queue: drop that, insert (distance, point)", WARP_SELECT, "bool inserts = takes(distance);"),
     line(1, "if the first key of any lane < the k-th: merge", WARP_SELECT, "bool broken = __any_sync(ALL_LANES, lane_queue[0] < limit);"),
     line(0, "merge once more", WARP_SELECT, "selection.distances + query * selection.pitch, selection.n, 0, 1);"),
     line(

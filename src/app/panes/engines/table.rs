@@ -13,6 +13,9 @@ use crate::run::analysis::{Limit, Roofline};
 use crate::run::planner::{Candidate, about};
 use crate::text;
 
+/// What is free on the right of numbers.
+const GAP: f32 = 6.0;
+
 const HEADER: f32 = 20.0;
 const ROW: f32 = 24.0;
 
@@ -68,11 +71,17 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candid
                 ("", 0.0, ""),
                 ("counted", 0.0, "Means of all queries."),
             ];
-            for (name, _, hover) in [("engine", 0.0, "A click shows how it works.")].into_iter().chain(COLUMNS).chain(counted) {
+            let heads = [("engine", 0.0, "A click shows how it works.")].into_iter().chain(COLUMNS).chain(counted);
+            for (place, (name, _, hover)) in heads.enumerate() {
+                let is_number = (1..=COLUMNS.len()).contains(&place);
                 header.col(|ui| {
-                    let label = ui.add(Label::new(RichText::new(name).color(palette.text_weak).small()).extend());
+                    let layout = if is_number { Layout::right_to_left(Align::Center) } else { Layout::left_to_right(Align::Center) };
+                    let label = ui.with_layout(layout, |ui| {
+                        ui.add_space(if is_number { GAP } else { 0.0 });
+                        ui.add(Label::new(RichText::new(name).color(palette.text_weak).small()).extend())
+                    });
                     if !hover.is_empty() {
-                        label.on_hover_text(hover);
+                        label.inner.on_hover_text(hover);
                     }
                 });
             }
@@ -116,28 +125,18 @@ fn row_ui(
             actions.send(ContestAction::Page((!shown).then_some(engine)));
         }
     });
-    let mut cell = |text: String| {
-        row.col(|ui| {
-            ui.add(Label::new(number(text).size(12.0)).extend());
-        });
-    };
-    cell(candidate.forecast.map_or_else(|| "–".to_owned(), |forecast| about(forecast.search_ms)));
+    number_ui(row, candidate.forecast.map_or_else(|| "–".to_owned(), |forecast| about(forecast.search_ms)));
     let median = answer.map(|record| record.summary.search_ms_median);
-    cell(median.map(text::time).unwrap_or_default());
-    cell(answer.and_then(deviation).map(text::time).unwrap_or_default());
+    number_ui(row, median.map(text::time).unwrap_or_default());
+    number_ui(row, answer.and_then(deviation).map(text::time).unwrap_or_default());
     row.col(|ui| {
         if let Some(ms) = median {
             bar_ui(ui, (ms / scale.slowest) as f32, palette);
         }
     });
-    let mut cell = |text: String| {
-        row.col(|ui| {
-            ui.add(Label::new(number(text).size(12.0)).extend());
-        });
-    };
-    cell(median.map(|ms| format!("{}×", text::significant(ms / scale.fastest))).unwrap_or_default());
+    number_ui(row, median.map(|ms| format!("{}×", text::significant(ms / scale.fastest))).unwrap_or_default());
     let share = answer.and_then(Roofline::of_run).and_then(|roofline| roofline.share(Limit::Memory));
-    cell(share.map(|share| if share < 0.01 { "< 1 %".to_owned() } else { format!("{:.0} %", share * 100.0) }).unwrap_or_default());
+    number_ui(row, share.map(|share| if share < 0.01 { "< 1 %".to_owned() } else { format!("{:.0} %", share * 100.0) }).unwrap_or_default());
     row.col(|ui| {
         let (text, color) = match contest.differing(engine).filter(|_| answer.is_some()) {
             None => return,
@@ -169,6 +168,16 @@ fn row_ui(
         };
         let label = ui.add(Label::new(RichText::new(&text).color(color).size(12.0)).truncate());
         label.on_hover_text(text);
+    });
+}
+
+/// A number at the right of its cell, so that digits stand below one another.
+fn number_ui(row: &mut TableRow<'_, '_>, text: String) {
+    row.col(|ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.add_space(GAP);
+            ui.add(Label::new(number(text).size(12.0)).extend());
+        });
     });
 }
 

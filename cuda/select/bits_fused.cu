@@ -5,8 +5,15 @@
 
 namespace warpscope::select {
 
+// Blocks of few that a multiprocessor is to hold. Four leave 128 registers to a thread, with which some builds would spill elsewhere.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 900
+constexpr unsigned FUSED_BLOCKS = 4;
+#else
+constexpr unsigned FUSED_BLOCKS = 3;
+#endif
+
 #define WARPSCOPE_ENTRY(K, BUILD, COUNTS)                                                                      \
-    extern "C" __global__ void __launch_bounds__(fused_warps(K) * WARP, K <= FUSED_FEW ? 4 : 6)                \
+    extern "C" __global__ void __launch_bounds__(fused_warps(K) * WARP, K <= FUSED_FEW ? FUSED_BLOCKS : 6)     \
         WARPSCOPE_BITS_FUSED_ENTRY(K, BUILD)(const __grid_constant__ Selection selection) {                    \
         select_fused<K, COUNTS>(selection);                                                                    \
     }

@@ -9,7 +9,8 @@ use driven::{Window, press, small, until, window};
 use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::Draft;
-use warpscope::app::commands::{Action, Command};
+use warpscope::app::Longest;
+use warpscope::app::commands::{Action, Command, ContestAction};
 use warpscope::app::state::{PaneKind, single_layout};
 use warpscope::engines::registry;
 use warpscope::knn::{DeviceId, DeviceKind};
@@ -42,6 +43,10 @@ fn all_engines_answer_in_turn_and_agree() {
     assert_eq!(window.query_all_by_label("equal").count(), here);
     // They are in the list of runs, as if each had been run by itself.
     assert!(window.state().session().runs.runs().len() >= here);
+    // One of them once more.
+    press(&mut window, "Run again kdtree");
+    until(&mut window, "its answer", |app| app.session().contest.under_way().is_none() && !app.is_busy());
+    assert_eq!(window.state().session().contest.answers().len(), here);
     // Another question has no answers yet.
     let draft = Draft { k: "9".to_owned(), ..window.state().state().draft.clone() };
     window.state_mut().send(Action::SetDraft(Box::new(draft)));
@@ -54,11 +59,47 @@ fn a_page_says_what_an_engine_keeps_where() {
     let mut window = ready();
     press(&mut window, "bits");
     window.get_by_label("What it keeps");
-    window.get_by_label("K smallest so far, sorted, consecutive ones in a thread, a block: 128, 4 a cell");
+    window.get_by_label("K smallest so far, sorted, consecutive ones in a thread, 128 for a block; a cell stands for 4");
     window.get_by_label("Registers");
     window.get_by_label("What can be chosen");
+    // Its files are there to be read.
+    let files: Vec<_> = registry::find("bits".parse().expect("a name")).expect("an engine").code.iter().collect();
+    assert_eq!(files[0].path, "cuda/select/bits.cuh");
+    let lines = files[0].text.lines().count();
+    window.get_by_label(&format!("cuda/select/bits.cuh, {lines} lines")).click();
+    window.run_steps(10);
+    window.get_by_label_contains("#pragma once");
+    press(&mut window, "Read docs/selection.md");
+    assert_eq!(window.state().session().manual.as_ref().map(|manual| manual.sought.as_str()), Some("bits"));
+    window.state_mut().send(Action::SetManual(None));
+    window.run_steps(2);
     press(&mut window, "Close");
     assert!(window.query_by_label("What it keeps").is_none());
+}
+
+#[test]
+fn a_page_leads_to_the_lesson_of_its_engine() {
+    let mut window = ready();
+    press(&mut window, "warp-select");
+    press(&mut window, "Step through it: lesson 9");
+    until(&mut window, "the lesson", |app| app.session().lesson.player.is_some());
+    assert!(window.state().session().lesson.open);
+}
+
+#[test]
+fn what_takes_too_long_is_left_out_and_says_so() {
+    let mut window = ready();
+    // Nothing is measured yet: a search of so many points is predicted by the built-in rates.
+    let draft = Draft { warmup: "0".to_owned(), repeats: "100000".to_owned(), ..window.state().state().draft.clone() };
+    window.state_mut().send(Action::SetDraft(Box::new(draft)));
+    window.state_mut().send(ContestAction::SetLongest(Longest::TenSeconds));
+    window.run_steps(3);
+    let left_out = window.query_all_by_label_contains("Left out: about").count();
+    assert!(left_out > 0, "100,000 passes of every engine take 10 s at most");
+    window.get_by_label_contains("would take longer");
+    window.state_mut().send(ContestAction::SetLongest(Longest::Any));
+    window.run_steps(3);
+    assert_eq!(window.query_all_by_label_contains("Left out: about").count(), 0);
 }
 
 #[test]

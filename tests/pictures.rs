@@ -136,6 +136,29 @@ fn plane_shows_the_same_places_in_another_shape() {
 }
 
 #[test]
+fn engines_are_compared_before_their_pane_is_drawn() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let svg = folder.path().join("engines.svg");
+    let alone = Alone { pane: PaneKind::Engines, size: PictureSize::Window, title: None, legend: true, names: false };
+    let show = Headless {
+        generator: Some("uniform:n=500,d=4".to_owned()),
+        queries: Some(20),
+        repeats: Some(2),
+        size: [1280, 800],
+        look: Look::Light,
+        scale: 1.0,
+        pane: Some(alone),
+        ..Headless::default()
+    };
+    render_headless(&show, std::slice::from_ref(&svg)).unwrap_or_else(|error| panic!("{error:#}"));
+    let text = std::fs::read_to_string(&svg).expect("a picture");
+    for said in ["20 queries among 500 points, d = 4", "engines gave the same neighbours, bit for bit.", ">equal<", ">radix-select<"] {
+        assert!(text.contains(said), "{said}");
+    }
+    assert!(!text.contains(">Run<") && !text.contains(">Show<"), "a picture has no buttons");
+}
+
+#[test]
 fn a_pane_is_drawn_alone_without_a_display() {
     check_adapter().unwrap_or_else(|error| panic!("{error:#}"));
     let folder = tempfile::tempdir().expect("a folder");

@@ -27,8 +27,8 @@ pub use gpu::{FrameBench, FrameReport, FrameTimes, Heard, Method, measure as mea
 pub use look::tokens;
 pub use model::log::Entry;
 pub use model::{
-    About, AnalysisAction, AnalysisKind, Channel, ColorAction, ColorBy, ColorMap, ColorView, DataKind, Draft, ExportKind, Level, Log, PictureSize,
-    ProjectionKind, ProjectionView, QueryKind,
+    About, AnalysisAction, AnalysisKind, Channel, ColorAction, ColorBy, ColorMap, ColorView, DataKind, Draft, ExportKind, Level, Log, Longest,
+    PictureSize, ProjectionKind, ProjectionView, QueryKind,
 };
 pub use shell::adapter::{check_adapter, quieten};
 pub use shell::app::{App, plane_position, screen_position};
@@ -37,7 +37,7 @@ pub use shell::window::run;
 
 pub mod commands {
     //! Commands of the menus, and the queue of actions that panes send.
-    pub use super::model::{Action, Actions, Command, Manual, Mode, WalkAction};
+    pub use super::model::{Action, Actions, Command, ContestAction, Manual, Mode, WalkAction};
 }
 
 pub mod lesson {

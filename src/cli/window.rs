@@ -33,7 +33,7 @@ pub struct WindowArgs {
     /// How the window looks [default: system; with --pane light]
     #[arg(long, value_parser = PossibleValuesParser::new(LOOKS), requires = "drawn", help_heading = WITH)]
     look: Option<String>,
-    /// Draws one pane alone, for slides and papers: the plot, its legend and a title
+    /// Draws one pane alone, for slides and papers: the plot, its legend and a title; engines are compared first
     #[arg(long, value_parser = PossibleValuesParser::new(PANES), requires = "drawn", conflicts_with_all = ["lesson", "frames"], help_heading = WITH)]
     pane: Option<String>,
     /// What stands over the pane [default: what it shows]; "" for nothing
@@ -57,9 +57,15 @@ pub struct WindowArgs {
     /// Measures instead how long so many frames of an orbit take, without a window; with --png, the last one is written
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=100_000), conflicts_with = "lesson")]
     frames: Option<u32>,
-    /// The cloud to orbit, in place of a file
-    #[arg(long, value_name = "SPEC", requires = "frames", conflicts_with = "file", help_heading = "With --frames")]
+    /// A generated cloud in place of a file
+    #[arg(long, value_name = "SPEC", requires = "picture", conflicts_with_all = ["file", "lesson"], help_heading = "With --png, --svg or --frames")]
     generate: Option<String>,
+    /// How many rows are queries
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..), requires = "drawn", conflicts_with = "lesson", help_heading = WITH)]
+    queries: Option<u32>,
+    /// How often the search is timed; with --pane engines that of each engine
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=100_000), requires = "drawn", conflicts_with = "lesson", help_heading = WITH)]
+    repeats: Option<u32>,
     /// Draws two axes instead of three
     #[arg(long, requires = "frames", help_heading = "With --frames")]
     plane: bool,
@@ -81,7 +87,7 @@ impl WindowArgs {
 const WITH: &str = "With --png or --svg";
 
 /// The panes that are drawn alone.
-const PANES: [&str; 6] = ["plane", "space", "timings", "timeline", "counts", "convergence"];
+const PANES: [&str; 7] = ["plane", "space", "timings", "timeline", "counts", "convergence", "engines"];
 
 /// What a picture is laid out for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,7 +172,7 @@ fn draw(args: &WindowArgs, lesson: Option<u32>, files: &[PathBuf]) -> anyhow::Re
     let usual = if args.pane.is_some() { "light" } else { "system" };
     let named = args.look.as_deref().unwrap_or(usual);
     let look = LOOKS.iter().zip(Look::ALL).find(|(name, _)| **name == named).map_or(Look::System, |(_, look)| look);
-    let kinds = [PaneKind::Plane, PaneKind::Space, PaneKind::Timings, PaneKind::Timeline, PaneKind::Merges, PaneKind::Convergence];
+    let kinds = [PaneKind::Plane, PaneKind::Space, PaneKind::Timings, PaneKind::Timeline, PaneKind::Merges, PaneKind::Convergence, PaneKind::Engines];
     let kind = args.pane.as_deref().and_then(|pane| PANES.iter().position(|name| *name == pane)).map(|at| kinds[at]);
     let pane = kind.map(|pane| Alone {
         pane,
@@ -182,8 +188,11 @@ fn draw(args: &WindowArgs, lesson: Option<u32>, files: &[PathBuf]) -> anyhow::Re
     });
     let size = if pane.is_some() { args.size.pixels().unwrap_or(WINDOW) } else { args.size.pixels()? };
     crate::app::quieten();
-    let WindowArgs { file, at, presenter, scale, .. } = args;
-    let show = Headless { file: file.clone(), lesson, at: *at, presenter: *presenter, size, look, scale: *scale, pane };
+    args.generate.as_deref().map(generate::check).transpose()?;
+    let WindowArgs { file, generate, queries, repeats, at, presenter, scale, .. } = args;
+    let (file, generator) = (file.clone(), generate.clone());
+    let show =
+        Headless { file, generator, queries: *queries, repeats: *repeats, lesson, at: *at, presenter: *presenter, size, look, scale: *scale, pane };
     let written = crate::app::render_headless(&show, files)?;
     super::output::print(&written.iter().map(|path| format!("{}\n", path.display())).collect::<String>())
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Cost, DeviceId, DeviceKind, Engine, EngineError, EngineId, Keeps, Measure, Measured, Metric, Parameter, Problem, Walk};
+use super::{Code, Cost, DeviceId, DeviceKind, Engine, EngineError, EngineId, Keeps, Measure, Measured, Metric, Parameter, Problem, Walk};
 use crate::progress::Progress;
 
 /// The heading under which an engine is listed.
@@ -99,6 +99,12 @@ pub struct Descriptor {
     pub about: &'static str,
     /// Where the algorithm comes from: paper and section, or the kernel's specification.
     pub source: &'static str,
+    /// The files that hold it, the kernel before its twin: without what it shares with other engines.
+    pub code: &'static [Code],
+    /// The document that explains it, by its path in the repository.
+    pub document: &'static str,
+    /// The lesson that steps through it, by its id.
+    pub lesson: Option<&'static str>,
     /// Supported kinds of device, the default first.
     pub runs_on: &'static [DeviceKind],
     /// Its data structures, fastest memory first.

@@ -34,11 +34,18 @@ pub struct Keeps {
     pub each: &'static str,
     /// How many elements one has: of n points in d dimensions and k neighbours.
     pub elements: fn(&super::Shape) -> usize,
+    /// Whether it is there at all.
+    pub is_there: fn(&super::Shape) -> bool,
 }
 
 impl Keeps {
     pub const fn new(place: Place, what: &'static str, each: &'static str, elements: fn(&super::Shape) -> usize) -> Self {
-        Self { place, what, each, elements }
+        Self { place, what, each, elements, is_there: |_| true }
+    }
+
+    /// The same for some problems only.
+    pub const fn only_if(self, is_there: fn(&super::Shape) -> bool) -> Self {
+        Self { is_there, ..self }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod answer;
 mod cache;
+mod code;
 pub mod cost;
 mod descriptor;
 pub mod distance;
@@ -22,6 +23,8 @@ pub mod within;
 
 pub use answer::{Answer, CONVERGENCE_ENTRIES, Convergence, Counters, NONE, Neighbors, Profile, WarpSpan};
 pub use cache::Cache;
+pub use code::Code;
+pub(crate) use code::code;
 pub use cost::{Cost, Stage, Term};
 pub use descriptor::{Descriptor, Group, Limits, ProfilePhase, Shape, Walker};
 pub use engine::{Build, DeviceInfo, Engine, EngineError, MAX_COUNTED_CHUNK, Search, SetupPhase, answer_bytes, check_answers};

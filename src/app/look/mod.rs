@@ -1,6 +1,7 @@
 //! Appearance: colours ([`tokens`], [`map`], [`paint`]), the focus, axis ticks, widgets, the wording around numbers, and painted shapes
 //! exported as SVG.
 
+pub mod code;
 pub mod focus;
 pub mod map;
 pub mod marks;
@@ -11,6 +12,7 @@ pub mod tokens;
 pub mod widgets;
 pub mod words;
 
+pub use code::{code_height, code_ui};
 pub use focus::follow_ui;
 pub use map::own;
 pub use paint::{Paint, Paints};

@@ -2,9 +2,12 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use crate::app::model::plan::Longest;
 use crate::engines::registry;
 use crate::knn::{DeviceId, EngineId};
+use crate::run::planner::Forecast;
 use crate::run::{EngineChoice, RunRecord, RunSpec, stats};
 use crate::text;
 
@@ -16,6 +19,10 @@ pub struct Contest {
     waiting: VecDeque<EngineId>,
     /// The engine that runs now, and what it was asked.
     asked: Option<(EngineId, RunSpec)>,
+    /// Since when it runs.
+    began: Option<Instant>,
+    /// What was predicted for each before it ran: runs change what is predicted next.
+    predicted: HashMap<EngineId, Forecast>,
     /// What each of them answered.
     answers: HashMap<EngineId, Arc<RunRecord>>,
     /// Why others gave no answer.
@@ -26,16 +33,20 @@ pub struct Contest {
     first: Option<EngineId>,
     /// The engine whose page is shown.
     pub page: Option<EngineId>,
+    /// How long an engine may take in a comparison of all.
+    pub longest: Longest,
 }
 
 impl Contest {
-    /// Begins to ask engines; what was answered to the same question stays.
-    pub fn begin(&mut self, question: RunSpec, engines: impl IntoIterator<Item = EngineId>) {
+    /// Begins to ask engines, each with its prediction; what was answered to the same question stays.
+    pub fn begin(&mut self, question: RunSpec, engines: impl IntoIterator<Item = (EngineId, Option<Forecast>)>) {
         if !self.is_of(&question) {
-            let page = self.page;
-            *self = Self { page, question: Some(question), ..Self::default() };
+            self.forget();
+            self.question = Some(question);
         }
-        self.waiting = engines.into_iter().collect();
+        let (engines, forecasts): (VecDeque<_>, Vec<_>) = engines.into_iter().unzip();
+        self.predicted.extend(engines.iter().zip(forecasts).filter_map(|(engine, forecast)| Some((*engine, forecast?))));
+        self.waiting = engines;
         self.asked = None;
     }
 
@@ -47,6 +58,7 @@ impl Contest {
         let spec = RunSpec { engine: EngineChoice::named(engine), device: question.device.filter(runs_on), ..question.clone() };
         self.failures.remove(&engine);
         self.asked = Some((engine, spec.clone()));
+        self.began = Some(Instant::now());
         Some(spec)
     }
 
@@ -78,7 +90,7 @@ impl Contest {
 
     /// Another cloud is shown: nothing that was answered is of it.
     pub fn forget(&mut self) {
-        *self = Self { page: self.page, ..Self::default() };
+        *self = Self { page: self.page, longest: self.longest, ..Self::default() };
     }
 
     /// The engine that runs now, and how many are still to come.
@@ -94,6 +106,21 @@ impl Contest {
 
     pub fn answer(&self, engine: EngineId) -> Option<&Arc<RunRecord>> {
         self.answers.get(&engine)
+    }
+
+    /// How long the engine that runs now has run.
+    pub fn elapsed(&self) -> Option<Duration> {
+        self.began.filter(|_| self.asked.is_some()).map(|began| began.elapsed())
+    }
+
+    /// Whether an engine is still to be run.
+    pub fn is_waiting(&self, engine: EngineId) -> bool {
+        self.waiting.contains(&engine)
+    }
+
+    /// What was predicted for an engine before it ran.
+    pub fn predicted(&self, engine: EngineId) -> Option<Forecast> {
+        self.predicted.get(&engine).copied()
     }
 
     pub fn failure(&self, engine: EngineId) -> Option<&str> {
@@ -167,7 +194,7 @@ mod tests {
     }
 
     fn ask(contest: &mut Contest, answers: &[Arc<RunRecord>]) {
-        contest.begin(record().spec.clone(), answers.iter().map(|answer| answer.engine));
+        contest.begin(record().spec.clone(), answers.iter().map(|answer| (answer.engine, None)));
         for answer in answers {
             assert_eq!(contest.next().as_ref(), Some(&answer.spec));
             // The same engine with other parameters was not asked for here.
@@ -206,7 +233,9 @@ mod tests {
         ask(&mut contest, &[answered_by("lockstep", |_| {})]);
         let engines = ["bits", "kdtree"].map(EngineId::new);
         let question = RunSpec { k: record().spec.k + 1, ..record().spec.clone() };
-        contest.begin(question, engines);
+        contest.begin(question, engines.map(|engine| (engine, Some(Forecast { setup_ms: 0.0, search_ms: 2.0 }))));
+        assert_eq!(contest.predicted(engines[0]).map(|forecast| forecast.search_ms), Some(2.0));
+        assert!(contest.is_waiting(engines[1]));
         assert!(contest.answers().is_empty() && contest.next().is_some());
         assert!(contest.fail("there is no room") && contest.failure(engines[0]) == Some("there is no room"));
         assert_eq!(contest.next().map(|spec| spec.engine), Some(EngineChoice::named(engines[1])));
@@ -216,7 +245,7 @@ mod tests {
         assert!(!contest.fail("cancelled") && contest.under_way().is_none());
         // On another device it is another question; an engine that does not run on the one that is chosen is asked where it does.
         let on = |device| RunSpec { device: Some(device), ..record().spec.clone() };
-        contest.begin(on(DeviceId::Gpu(0)), [EngineId::new("kdtree")]);
+        contest.begin(on(DeviceId::Gpu(0)), [(EngineId::new("kdtree"), None)]);
         assert!(!contest.is_of(&on(DeviceId::Cpu)) && contest.next().is_some_and(|spec| spec.device.is_none()));
         contest.forget();
         assert!(contest.next().is_none() && contest.answers().is_empty());

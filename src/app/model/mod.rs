@@ -119,7 +119,7 @@ pub use picking::sight::{Sight, Within};
 pub use picking::tool::Tool;
 pub use picture::{Ground, Layout, Mark, Picture, PictureChoice, PictureDraft, PictureSize};
 pub use pictures::Pictures;
-pub use plan::{LONGEST_MS, candidates, comparable, plan_of};
+pub use plan::{Longest, candidates, comparable, plan_of};
 pub use projection::{Projected, ProjectionKind, ProjectionView};
 pub use quitting::{QuitAction, Quitting};
 pub use roles::{ColumnRole, FileColumn, FileRoles, LeftOut, Roles, Told};

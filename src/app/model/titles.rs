@@ -29,7 +29,8 @@ pub fn title_of(pane: PaneKind, state: &State, session: &Session) -> String {
         }
         (PaneKind::Convergence, Some(record)) => of_run("Convergence of max_distance", record),
         (PaneKind::Runs, _) => text::count(session.runs.runs().len() as u64, "run", "runs"),
-        (PaneKind::Merges | PaneKind::Convergence | PaneKind::Analysis | PaneKind::Engines | PaneKind::Log, _) => String::new(),
+        (PaneKind::Engines, _) => session.cloud.as_ref().map_or_else(String::new, |cloud| format!("Engines compared — {}", source(cloud))),
+        (PaneKind::Merges | PaneKind::Convergence | PaneKind::Analysis | PaneKind::Log, _) => String::new(),
     }
 }
 

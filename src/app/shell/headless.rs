@@ -23,6 +23,11 @@ const PATIENCE: Duration = Duration::from_secs(300);
 pub struct Headless {
     /// A file to open; without one, the generated cloud of the first start.
     pub file: Option<PathBuf>,
+    /// A cloud to generate, without a file.
+    pub generator: Option<String>,
+    /// How many rows are queries, and how often they are searched; as usual where nobody says.
+    pub queries: Option<u32>,
+    pub repeats: Option<u32>,
     /// A lesson, by its number, instead of the explorer.
     pub lesson: Option<u32>,
     /// The position in it; where its part begins, where it is not said.
@@ -56,7 +61,8 @@ pub struct Alone {
 /// When there is no graphics adapter, when the file cannot be read, or when a picture cannot be written.
 pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     check_adapter()?;
-    let (file, asked) = (show.file.clone(), show.file.is_some());
+    let (file, generator) = (show.file.clone(), show.generator.clone());
+    let asked = file.is_some() || generator.is_some();
     let needs_run = show.lesson.is_none();
     let (look, alone) = (show.look, show.pane.clone());
     let scale = show.scale.clamp(*SCALES.start(), *SCALES.end());
@@ -74,38 +80,45 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
             state.draft.data = crate::app::model::draft::DataKind::File;
             state.draft.path = path.display().to_string();
         }
+        if let Some(spec) = generator {
+            state.draft.generator = spec;
+        }
         let mut app = App::with_state(cc, state).expect("a thread for the worker");
         if needs_run || asked {
             app.send(crate::app::model::commands::Action::Load);
         }
         app
     });
+    let wait_for =
+        |harness: &mut Harness<'static, App>, what: &str, patience: Duration, done: &mut dyn FnMut(&mut App) -> bool| -> anyhow::Result<()> {
+            let started = Instant::now();
+            loop {
+                harness.step();
+                if done(harness.state_mut()) {
+                    return Ok(());
+                }
+                let app = harness.state();
+                // Nobody is there to answer.
+                if let Some(dialog) = &app.session().parts {
+                    return Err(FormatError::Ambiguous { parts: dialog.parts.clone(), path: dialog.path.clone() }.into());
+                }
+                if let Some(dialog) = &app.session().unusable {
+                    bail!("{}", dialog.error);
+                }
+                if !app.is_busy()
+                    && started.elapsed() > Duration::from_secs(1)
+                    && let Some(entry) = app.session().log.entries().iter().rev().find(|entry| entry.level == crate::app::model::log::Level::Error)
+                {
+                    bail!("{}", entry.text);
+                }
+                if started.elapsed() > patience {
+                    bail!("no {what} within {} s{}", PATIENCE.as_secs(), if asked { "; use `warpscope run` for long jobs" } else { "" });
+                }
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        };
     let wait = |harness: &mut Harness<'static, App>, what: &str, done: &mut dyn FnMut(&mut App) -> bool| -> anyhow::Result<()> {
-        let started = Instant::now();
-        loop {
-            harness.step();
-            if done(harness.state_mut()) {
-                return Ok(());
-            }
-            let app = harness.state();
-            // Nobody is there to answer.
-            if let Some(dialog) = &app.session().parts {
-                return Err(FormatError::Ambiguous { parts: dialog.parts.clone(), path: dialog.path.clone() }.into());
-            }
-            if let Some(dialog) = &app.session().unusable {
-                bail!("{}", dialog.error);
-            }
-            if !app.is_busy()
-                && started.elapsed() > Duration::from_secs(1)
-                && let Some(entry) = app.session().log.entries().iter().rev().find(|entry| entry.level == crate::app::model::log::Level::Error)
-            {
-                bail!("{}", entry.text);
-            }
-            if started.elapsed() > PATIENCE {
-                bail!("no {what} within {} s{}", PATIENCE.as_secs(), if asked { "; use `warpscope run` for long jobs" } else { "" });
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        wait_for(harness, what, PATIENCE, done)
     };
     if needs_run || asked {
         wait(&mut harness, "cloud", &mut |app| app.session().cloud.is_some())?;
@@ -128,11 +141,23 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
             let app = harness.state_mut();
             let mut draft = app.state().draft.clone();
             let rows = app.session().cloud.as_ref().map_or(0, |cloud| cloud.len() as u64);
-            let count = if asked { draft.query_count.parse().unwrap_or(FIRST_QUERIES) } else { FIRST_QUERIES };
+            let usual = if asked { draft.query_count.parse().unwrap_or(FIRST_QUERIES) } else { FIRST_QUERIES };
+            let count = show.queries.map_or(usual, u64::from);
             draft.query_count = count.min(rows).to_string();
+            if let Some(repeats) = show.repeats {
+                draft.repeats = repeats.to_string();
+            }
             app.send(crate::app::model::commands::Action::SetDraft(Box::new(draft)));
             app.send(crate::app::model::commands::command::Command::Run);
             wait(&mut harness, "answer", answered)?;
+            if show.pane.as_ref().is_some_and(|alone| alone.pane == PaneKind::Engines) {
+                wait(&mut harness, "list of engines", &mut |app| app.session().engines.iter().all(|status| status.device.is_some()))?;
+                harness.state_mut().send(crate::app::model::commands::command::Command::CompareEngines);
+                // As long as it takes: what is predicted to take long is left out.
+                wait_for(&mut harness, "answer of all engines", Duration::MAX, &mut |app| {
+                    app.session().contest.under_way().is_none() && !app.is_busy()
+                })?;
+            }
         }
         Some(number) => {
             harness.state_mut().send(LessonAction::Open(number));

@@ -62,7 +62,7 @@ pub use tune::{Row, Trial, Tuned, table, tune, updated_table};
 
 use crate::knn::{
     Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Metric, Parameter, Parameters, Problem, Search,
-    Values, warp as rules,
+    Values, code, warp as rules,
 };
 
 /// The registry's row for `cuda`.
@@ -71,6 +71,9 @@ pub static DIRECT: Descriptor = Descriptor {
     group: Group::Exhaustive,
     about: "The warp-per-query kernel on an NVIDIA GPU.",
     source: "warp-per-query kernel, docs/kernel.md; the filter, docs/filter.md",
+    code: code!["cuda/direct/warp_knn.cuh", "cuda/warp/candidate_buffer.cuh", "cuda/warp/bitonic.cuh", "cuda/filtered/filter.cuh"],
+    document: "docs/kernel.md",
+    lesson: Some("search"),
     runs_on: &[DeviceKind::Gpu],
     keeps: &rules::KEEPS,
     limits: Limits { k: rules::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &Metric::ALL },

@@ -24,7 +24,7 @@ use super::{host_memory, processor};
 use crate::knn::distance::squared_distances;
 use crate::knn::{
     Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Measure, Metric, Neighbors,
-    Parameters, Place, Problem, Search, SetupPhase, Shape,
+    Parameters, Place, Problem, Search, SetupPhase, Shape, code,
 };
 use filter::{Bound, Filter};
 
@@ -61,6 +61,9 @@ pub static GEMM_HEAP: Descriptor = Descriptor {
     group: Group::Selection,
     about: "Matrix product and heaps on the processor: the peer that the selectors of a GPU are held against.",
     source: "Hanák 2023, §5.6.1",
+    code: code!["src/engines/gemm_heap/mod.rs"],
+    document: "docs/selection.md",
+    lesson: None,
     runs_on: &[DeviceKind::Cpu],
     keeps: &[
         Keeps::new(Place::Memory, "products of a block of queries with 1,024 points", "a thread", |_| 64 * 1024),

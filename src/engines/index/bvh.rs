@@ -23,7 +23,7 @@ use crate::engines::{host_memory, processor, threads};
 use crate::knn::walk::AXES;
 use crate::knn::{
     Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Measure, Measured, Metric,
-    Neighbors, Parameter, Parameters, Place, Problem, Search, SetupPhase, Shape, Values, Walk, WarpSpan, Within, warp as rules,
+    Neighbors, Parameter, Parameters, Place, Problem, Search, SetupPhase, Shape, Values, Walk, WarpSpan, Within, code, warp as rules,
 };
 use crate::progress::Progress;
 
@@ -33,6 +33,9 @@ pub static BVH: Descriptor = Descriptor {
     group: Group::Indexed,
     about: "A tree of boxes over points in Morton order: looks only where neighbours can be.",
     source: "docs/index.md",
+    code: code!["cuda/index/traverse.cuh", "cuda/index/packet.cuh", "cuda/index/boxes.cuh", "cuda/index/morton.cuh", "src/engines/index/traverse.rs"],
+    document: "docs/index.md",
+    lesson: Some("not-looking"),
     runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
     keeps: &[
         Keeps::new(Place::Registers, "K nearest so far, sorted", "a warp", Shape::capacity),

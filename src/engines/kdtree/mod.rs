@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use super::processor;
 use crate::knn::{
     Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Metric, NONE, Neighbors,
-    Parameters, Place, Problem, Search, SetupPhase, Shape, Within, warp as rules,
+    Parameters, Place, Problem, Search, SetupPhase, Shape, Within, code, warp as rules,
 };
 use tree::Tree;
 
@@ -26,6 +26,9 @@ pub static KDTREE: Descriptor = Descriptor {
     group: Group::Cpu,
     about: "A k-d tree on the processor: fast in few dimensions; counts no merges.",
     source: "Bentley 1975, as the crate kiddo builds it",
+    code: code!["src/engines/kdtree/tree.rs", "src/engines/kdtree/mod.rs"],
+    document: "README.md",
+    lesson: None,
     runs_on: &[DeviceKind::Cpu],
     keeps: &[
         Keeps::new(Place::Memory, "k-d tree of points", "all queries", Shape::points),

@@ -13,7 +13,7 @@ use crate::engines::cuda::CudaKdTree;
 use crate::engines::{host_memory, processor};
 use crate::knn::{
     Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Measure, Measured, Metric,
-    Neighbors, Parameters, Place, Problem, Search, SetupPhase, Shape, warp as rules,
+    Neighbors, Parameters, Place, Problem, Search, SetupPhase, Shape, code, warp as rules,
 };
 
 /// More dimensions than this are of no use to a k-d tree: it would visit every point.
@@ -29,6 +29,9 @@ pub static KDTREE_THREADS: Descriptor = Descriptor {
     group: Group::Indexed,
     about: "A k-d tree searched by a thread a query: the baseline that shows what divergence costs a warp.",
     source: "Bentley 1975; Wald 2022 (arXiv 2210.12859), stack-free traversal",
+    code: code!["cuda/kdtree/traverse.cuh", "cuda/kdtree/heap.cuh", "src/engines/kdtree_threads/traverse.rs"],
+    document: "docs/index.md",
+    lesson: None,
     runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
     keeps: &[
         Keeps::new(Place::Registers, "place in the tree, and the root of the heap", "a thread", |_| 2),

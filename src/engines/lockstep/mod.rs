@@ -46,7 +46,7 @@ use super::processor;
 use super::threads::{self, Laps};
 use crate::knn::{
     Answer, Build, Counters, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Metric, Neighbors,
-    Parameters, Problem, Search, SetupPhase, WarpSpan, warp as rules,
+    Parameters, Problem, Search, SetupPhase, WarpSpan, code, warp as rules,
 };
 
 /// The registry's row for `lockstep`.
@@ -55,6 +55,9 @@ pub static LOCKSTEP: Descriptor = Descriptor {
     group: Group::Cpu,
     about: "The kernel's twin on the processor: the same steps, the same counters.",
     source: "warp-per-query kernel, docs/kernel.md",
+    code: code!["src/engines/lockstep/warp_knn.rs", "src/engines/lockstep/candidate_buffer.rs", "src/engines/lockstep/bitonic.rs"],
+    document: "docs/kernel.md",
+    lesson: Some("search"),
     runs_on: &[DeviceKind::Cpu],
     keeps: &rules::KEEPS,
     limits: Limits { k: rules::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &Metric::ALL },

@@ -25,7 +25,7 @@ use crate::engines::lockstep::{Key, Lanes, distance_of, index_of};
 use crate::engines::{host_memory, processor};
 use crate::knn::{
     Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Metric, Neighbors, Parameters,
-    Place, Problem, Search, SetupPhase, Shape,
+    Place, Problem, Search, SetupPhase, Shape, code,
 };
 
 /// An engine that is a selector, on both devices.
@@ -46,6 +46,9 @@ const SELECTION: Descriptor = Descriptor {
     group: Group::Selection,
     about: "",
     source: "",
+    code: &[],
+    document: "docs/selection.md",
+    lesson: None,
     runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
     keeps: &[],
     limits: Limits { k: 0, d: usize::MAX, n: u32::MAX as usize, metrics: &Metric::ALL },
@@ -69,6 +72,7 @@ pub static BITS: Descriptor = Descriptor {
     id: EngineId::new("bits"),
     about: "Bitonic select: a block a query sorts the K smallest in registers and merges a buffer of candidates into them.",
     source: "Hanák 2023, §4.1",
+    code: code!["cuda/select/bits.cuh", "src/engines/select/bits.rs"],
     keeps: &[
         Keeps::new(Place::Registers, "K smallest so far, sorted, consecutive ones in a thread", "a block", |shape| bits::capacity(shape.k)),
         Keeps::new(Place::Shared, "candidate buffer", "a block", |shape| bits::capacity(shape.k)),
@@ -89,6 +93,7 @@ pub static BITS_GLOBAL: Descriptor = Descriptor {
     id: EngineId::new("bits-global"),
     about: "Bitonic select for large k: as bits, but what is kept lies in global memory, and the buffer holds half as much.",
     source: "Hanák 2023, §5.6",
+    code: code!["cuda/select/bits_global.cuh", "src/engines/select/bits_global.rs"],
     keeps: &[
         Keeps::new(Place::Shared, "candidate buffer, half as large", "a block", |_| bits_global::SLOTS),
         Keeps::new(Place::Memory, "K smallest so far, sorted", "a query", |_| bits_global::KEPT),
@@ -107,6 +112,7 @@ pub static BITS_FUSED: Descriptor = Descriptor {
     id: EngineId::new("bits-fused"),
     about: "Fused bitonic select: distances and selection in one kernel, without a matrix; the lists of eight queries are merged together.",
     source: "Hanák 2023, §4.2",
+    code: code!["cuda/select/bits_fused.cuh", "src/engines/select/bits_fused.rs"],
     keeps: &[
         Keeps::new(Place::Registers, "distances of eight queries to eight groups of points", "a lane", |_| bits_fused::QUERIES * bits_fused::GROUPS),
         Keeps::new(Place::Shared, "K smallest so far of each of eight queries, sorted", "a warp", |shape| {
@@ -128,6 +134,8 @@ pub static WARP_SELECT: Descriptor = Descriptor {
     id: EngineId::new("warp-select"),
     about: "Warp select: a warp a query, each lane with a short queue; all are merged when one of them holds nothing but neighbours.",
     source: "Johnson, Douze and Jégou 2017, §4; Hanák 2023, §3.6.3",
+    code: code!["cuda/select/warp_select.cuh", "src/engines/select/warp_select.rs"],
+    lesson: Some("warp-select"),
     keeps: &[
         Keeps::new(Place::Registers, "K smallest so far, sorted", "a warp", |shape| warp_select::capacity(shape.k)),
         Keeps::new(Place::Registers, "queue of candidates, largest first", "a lane", |shape| warp_select::default_queue(shape.k)),
@@ -146,6 +154,7 @@ pub static BLOCK_SELECT: Descriptor = Descriptor {
     id: EngineId::new("block-select"),
     about: "Block select: as warp-select, but the warps of a block share a query and merge what they found at the end.",
     source: "Johnson, Douze and Jégou 2017, §4; Hanák 2023, §3.6.3",
+    code: code!["cuda/select/warp_select.cuh", "src/engines/select/warp_select.rs"],
     keeps: &[
         Keeps::new(Place::Registers, "K smallest so far, sorted", "a warp", |shape| warp_select::capacity(shape.k)),
         Keeps::new(Place::Registers, "queue of candidates, largest first", "a lane", |shape| warp_select::default_queue(shape.k)),
@@ -168,6 +177,7 @@ pub static MERGE_QUEUE: Descriptor = Descriptor {
     id: EngineId::new("merge-queue"),
     about: "Merge queue: a warp a query with sorted levels that double in size, each merged with the next when its largest is too small.",
     source: "Tang et al. 2015; Hanák 2023, §3.6.2",
+    code: code!["cuda/select/merge_queue.cuh", "src/engines/select/merge_queue.rs"],
     keeps: &[
         Keeps::new(Place::Registers, "first level, sorted, largest first", "a warp", |_| 32),
         Keeps::new(Place::Shared, "all levels, each but the second twice as large as the one before", "a warp", |shape| {
@@ -190,10 +200,12 @@ pub static THREAD_HEAP: Descriptor = Descriptor {
     id: EngineId::new("thread-heap"),
     about: "Thread heap: a thread a query with a binary heap, the baseline that shows what divergence costs a selection.",
     source: "Hanák 2023, §3.6.1",
+    code: code!["cuda/select/thread_heap.cuh", "src/engines/select/thread_heap.rs"],
     keeps: &[
         Keeps::new(Place::Registers, "root of the heap", "a thread", |_| 1),
-        Keeps::new(Place::Shared, "tile of distances, turned; for small k the heaps too", "a warp", |_| 32 * 32),
-        Keeps::new(Place::Memory, "heap of the k smallest so far, for large k", "a thread", |shape| shape.k),
+        Keeps::new(Place::Shared, "tile of distances, turned", "a warp", |_| 32 * 32),
+        Keeps::new(Place::Shared, "heap of the k smallest so far", "a thread", |shape| shape.k).only_if(|shape| shape.k <= thread_heap::MOST_SHARED),
+        Keeps::new(Place::Memory, "heap of the k smallest so far", "a thread", |shape| shape.k).only_if(|shape| shape.k > thread_heap::MOST_SHARED),
         MATRIX,
     ],
     limits: Limits { k: thread_heap::MOST_K, ..SELECTION.limits },
@@ -209,6 +221,7 @@ pub static PARTIAL_BITONIC: Descriptor = Descriptor {
     id: EngineId::new("partial-bitonic"),
     about: "Partial bitonic sort: a block a query sorts chunk after chunk and merges each into the K smallest, with no filter before it.",
     source: "Hanák 2023, §3.5.1",
+    code: code!["cuda/select/partial_bitonic.cuh", "src/engines/select/partial_bitonic.rs"],
     keeps: &[
         Keeps::new(Place::Registers, "chunk of K distances that is sorted", "a warp or a block", |shape| partial_bitonic::capacity(shape.k)),
         Keeps::new(Place::Shared, "K smallest so far, sorted", "a warp or a block", |shape| partial_bitonic::capacity(shape.k)),
@@ -227,6 +240,7 @@ pub static MERGE_PATH: Descriptor = Descriptor {
     id: EngineId::new("merge-path"),
     about: "Merge path: as partial-bitonic, but runs are sorted and merged by threads that each find their part of a merge by binary search.",
     source: "Hanák 2023, §3.4.2",
+    code: code!["cuda/select/merge_path.cuh", "src/engines/select/merge_path.rs"],
     keeps: &[
         Keeps::new(Place::Registers, "keys that a thread sorts by itself", "a thread", |_| merge_path::KEYS),
         Keeps::new(Place::Shared, "runs that are merged, and the K smallest so far", "a block", |shape| 2 * merge_path::capacity(shape.k)),
@@ -245,6 +259,7 @@ pub static SAMPLE_SELECT: Descriptor = Descriptor {
     id: EngineId::new("sample-select"),
     about: "Sample select: splitters from a sample divide distances into buckets, pass after pass, until the k-th is found; for any k.",
     source: "Ribizel and Anzt 2020; Hanák 2023, §3.7.1, §4.3",
+    code: code!["cuda/select/sample_select.cuh", "cuda/select/sample.cuh", "cuda/select/multi_pass.cuh", "src/engines/select/sample_select.rs"],
     keeps: &[
         Keeps::new(Place::Shared, "splitters as a search tree, and counts of the buckets", "a block", |_| sample_select::MOST_BUCKETS),
         Keeps::new(Place::Memory, "bucket of the k-th", "a query", |shape| shape.n / 2),
@@ -263,6 +278,8 @@ pub static RADIX_SELECT: Descriptor = Descriptor {
     id: EngineId::new("radix-select"),
     about: "Radix select: digits divide distances into buckets, the most significant first, until the k-th is found; for any k.",
     source: "Alabi, Blanchard, Gordon and Steinbach 2012; Hanák 2023, §3.7.2",
+    code: code!["cuda/select/radix_select.cuh", "cuda/select/multi_pass.cuh", "src/engines/select/radix_select.rs"],
+    lesson: Some("radix-select"),
     keeps: &[
         Keeps::new(Place::Shared, "counts of the digits", "a block", |_| 1 << 8),
         Keeps::new(Place::Memory, "bucket of the k-th", "a query", |shape| shape.n / 2),
@@ -281,6 +298,7 @@ pub static SORT: Descriptor = Descriptor {
     id: EngineId::new("sort"),
     about: "A radix sort of all distances of a query: the baseline of every selection, for any k.",
     source: "Satish, Harris and Garland 2009; Hanák 2023, §3.4.3",
+    code: code!["cuda/select/sort.cuh", "src/engines/select/sort.rs"],
     keeps: &[
         Keeps::new(Place::Shared, "counts of the digits, and a tile in their order", "a block", |_| 1 << sort::SORT_BITS),
         Keeps::new(Place::Memory, "distances and positions, twice", "a query", |shape| 2 * shape.n),
@@ -299,6 +317,7 @@ pub static DISTANCES_ALONE: Descriptor = Descriptor {
     id: EngineId::new("distance-matrix"),
     about: "The distances alone: how long the matrix takes by several kernels, and what its expanded form gets wrong; bits answers, untimed.",
     source: "Hanák 2023, §3.3 and §5.2",
+    code: code!["cuda/select/distances.cuh", "cuda/select/register_tiles.cuh", "cuda/select/expanded.cuh", "src/engines/select/distances.rs"],
     keeps: &[
         Keeps::new(Place::Registers, "distances of eight queries to eight points", "a thread", |_| 64),
         Keeps::new(Place::Shared, "tiles of points and queries, eight dimensions of each, twice", "a block", |_| 2 * 2 * 128 * 8),

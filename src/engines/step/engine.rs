@@ -20,7 +20,7 @@ use crate::engines::{host_memory, processor};
 use crate::knn::walk::AXES;
 use crate::knn::{
     Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Measure, Measured, Metric,
-    Neighbors, Parameter, Parameters, Place, Problem, Search, SetupPhase, Shape, Values, Walk, warp as rules,
+    Neighbors, Parameter, Parameters, Place, Problem, Search, SetupPhase, Shape, Values, Walk, code, warp as rules,
 };
 use crate::progress::{Progress, Silent};
 
@@ -30,6 +30,9 @@ pub static STEP: Descriptor = Descriptor {
     group: Group::Indexed,
     about: "STEP: clusters of points sorted for each query, the nearest visited and the rest pruned; from 16 dimensions on as step-exhaustive.",
     source: "Wang and Ino 2025, §4; docs/step.md",
+    code: code!["cuda/step/traverse.cuh", "cuda/step/bounds.cuh", "cuda/step/queue.cuh", "src/engines/step/traverse.rs"],
+    document: "docs/step.md",
+    lesson: None,
     runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
     keeps: &[
         Keeps::new(Place::Registers, "K nearest so far, sorted", "a warp", Shape::capacity),
@@ -59,6 +62,9 @@ pub static STEP_EXHAUSTIVE: Descriptor = Descriptor {
     group: Group::Exhaustive,
     about: "STEP for many dimensions: all distances are computed, and clusters of points sorted and pruned by their exact minima.",
     source: "Wang and Ino 2025, §4.4; docs/step.md",
+    code: code!["cuda/step/exhaustive.cuh", "src/engines/step/exhaustive.rs"],
+    document: "docs/step.md",
+    lesson: None,
     runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
     keeps: &[
         Keeps::new(Place::Registers, "K nearest so far, sorted", "a warp", Shape::capacity),

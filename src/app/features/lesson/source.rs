@@ -3,6 +3,7 @@
 use egui::{RichText, ScrollArea, Ui};
 
 use crate::app::look::tokens::Palette;
+use crate::app::look::{code_height, code_ui};
 use crate::app::model::{Actions, LessonAction, Player};
 use crate::engines::cuda::source_of;
 
@@ -53,7 +54,7 @@ pub fn source_ui(ui: &Ui, shown: Option<usize>, player: &Player, palette: &Palet
 /// A source with its line numbers, the line that holds `search` lit and in sight.
 fn text_ui(ui: &mut Ui, file: &str, text: &'static str, search: &str, palette: &Palette) {
     let lit = text.lines().position(|line| line.contains(search));
-    let height = ui.text_style_height(&egui::TextStyle::Monospace) + 2.0;
+    let height = code_height(ui);
     let seen = egui::Id::unique("kernel source line");
     // Scrolled to when it becomes another one, and left alone then.
     let moved = ui.ctx().data_mut(|data| data.insert_temp_or_replace(seen, (file.to_owned(), lit)));
@@ -61,17 +62,7 @@ fn text_ui(ui: &mut Ui, file: &str, text: &'static str, search: &str, palette: &
     if let Some(at) = lit.filter(|_| moved) {
         area = area.vertical_scroll_offset((at as f32 * (height + ui.spacing().item_spacing.y) - ui.available_height() / 2.0).max(0.0));
     }
-    area.show_rows(ui, height, text.lines().count(), |ui, rows| {
-        for (at, line) in text.lines().enumerate().skip(rows.start).take(rows.len()) {
-            let is_lit = lit == Some(at);
-            let color = if is_lit { palette.on_accent } else { palette.text };
-            let mut shown = RichText::new(format!("{:>4}  {line}", at + 1)).monospace().color(color);
-            if is_lit {
-                shown = shown.background_color(palette.accent);
-            }
-            ui.add(egui::Label::new(shown).extend());
-        }
-    });
+    code_ui(area, ui, text, lit, palette);
 }
 
 /// Remembers a value, and says whether it is another one than before.

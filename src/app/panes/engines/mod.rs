@@ -3,13 +3,15 @@
 mod page;
 mod table;
 
-use egui::{Align, Button, Layout, RichText, ScrollArea, Stroke, Ui, UiBuilder};
+use egui::{Align, Button, ComboBox, Layout, RichText, ScrollArea, Stroke, Ui, UiBuilder};
+use strum::VariantArray as _;
 
 use crate::app::features::export::PaneData;
-use crate::app::model::{ContestAction, LONGEST_MS, PaneKind, Session, candidates, comparable};
+use crate::app::model::{ContestAction, Longest, PaneKind, Session, candidates, comparable};
 use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_cloud;
 use crate::engines::registry;
+use crate::knn::Metric;
 use crate::run::planner::{Candidate, Planner, about};
 use crate::text;
 
@@ -38,10 +40,12 @@ fn engines_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     };
     let (is_asked, shape) = (session.contest.is_of(&spec), job.shape);
     let question = format!(
-        "{} among {}, d = {}, k = {}",
+        "{} among {}, d = {}{}, k = {}",
         text::count(shape.q as u64, "query", "queries"),
         text::count(shape.n as u64, "point", "points"),
         shape.d,
+        // Nobody has loaded three columns.
+        if job.metric == Metric::Haversine { " (places as points of a sphere)" } else { "" },
         text::thousands(shape.k as u64)
     );
     ui.horizontal_wrapped(|ui| {
@@ -69,27 +73,42 @@ fn engines_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     });
 }
 
-/// The button that runs all, with the time that this takes, or the one that stops.
+/// The button that runs all, with the time that this takes and who is left out, or the one that stops.
 fn start_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candidate]) {
-    if let Some((engine, left)) = context.session.contest.under_way() {
+    let contest = &context.session.contest;
+    if let Some((engine, left)) = contest.under_way() {
         if ui.button("Stop").on_hover_text("Stop the engine that runs, and run no more.").clicked() {
             context.actions.send(ContestAction::Stop);
         }
-        let more = if left == 0 { String::new() } else { format!(", {left} to come") };
-        ui.label(RichText::new(format!("{engine} runs{more}")).color(context.palette.text_weak));
+        let more = if left == 0 { "the last one".to_owned() } else { format!("{left} to come") };
+        ui.label(RichText::new(format!("{engine} runs, {more}")).color(context.palette.text_weak));
         return;
     }
-    let (count, total) = comparable(candidates).fold((0, 0.0), |(count, total), candidate| (count + 1, total + candidate.total_ms.unwrap_or(0.0)));
+    let longest = contest.longest;
+    let (count, total) =
+        comparable(candidates, longest).fold((0, 0.0), |(count, total), candidate| (count + 1, total + candidate.total_ms.unwrap_or(0.0)));
     let button = ui.add_enabled(count > 0, Button::new(format!("Compare {}", text::count(count, "engine", "engines"))));
-    let left_out = format!(
-        "Runs them one after another, with the warm-ups and repeats on the left. Left out is what cannot run here, cannot take this question, or is \
-         predicted to take more than {}.",
-        about(LONGEST_MS)
-    );
-    if button.on_hover_text(&left_out).on_disabled_hover_text(&left_out).clicked() {
+    let left_out = "Runs them one after another, with the warm-ups and repeats on the left. Left out is what cannot run here, cannot take this question, \
+                    or is predicted to take longer than is chosen beside.";
+    if button.on_hover_text(left_out).on_disabled_hover_text(left_out).clicked() {
         context.actions.send(ContestAction::Start);
     }
-    if count > 0 {
-        ui.label(RichText::new(format!("about {} in all", about(total))).color(context.palette.text_weak));
+    let mut chosen = longest;
+    ComboBox::from_id_salt("longest").selected_text(longest.text()).show_ui(ui, |ui| {
+        for &longest in Longest::VARIANTS {
+            ui.selectable_value(&mut chosen, longest, longest.text());
+        }
+    });
+    if chosen != longest {
+        context.actions.send(ContestAction::SetLongest(chosen));
     }
+    let slow = candidates.iter().filter(|candidate| longest.leaves_out(candidate)).count() as u64;
+    let mut said = Vec::new();
+    if count > 0 {
+        said.push(format!("about {} in all", about(total)));
+    }
+    if slow > 0 {
+        said.push(format!("{} would take longer", text::count(slow, "engine", "engines")));
+    }
+    ui.label(RichText::new(said.join("; ")).color(context.palette.text_weak));
 }

@@ -1,15 +1,20 @@
-//! What an engine is: what it keeps where, drawn as cells, what it counts and what can be chosen.
+//! What an engine is: what it keeps where, drawn as cells, what it counts, what can be chosen, and its source.
 
-use egui::{Align2, FontId, Rect, RichText, Sense, Stroke, StrokeKind, Ui, vec2};
+use egui::{Align2, CollapsingHeader, FontId, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, vec2};
 
-use crate::app::look::{Palette, heading_ui, number};
-use crate::app::model::ContestAction;
+use crate::app::look::{Palette, code_ui, heading_ui, number};
+use crate::app::model::manual::{DOCUMENTS, named};
+use crate::app::model::{Action, ContestAction, LessonAction, Manual};
 use crate::app::panes::descriptor::PaneContext;
 use crate::knn::{Descriptor, Keeps, Place, Shape};
+use crate::lesson::lessons;
 use crate::text;
 
 /// The most cells of a strip: of more elements each cell is several.
 const CELLS: usize = 32;
+
+/// The height of a source, which scrolls by itself.
+const SOURCE: f32 = 360.0;
 
 pub fn page_ui(ui: &mut Ui, context: &mut PaneContext<'_>, engine: &Descriptor, shape: &Shape) {
     let palette = context.palette;
@@ -22,9 +27,10 @@ pub fn page_ui(ui: &mut Ui, context: &mut PaneContext<'_>, engine: &Descriptor, 
     });
     ui.label(engine.about);
     ui.label(RichText::new(format!("After {}.", engine.source)).color(palette.text_weak));
+    links_ui(ui, context, engine);
     heading_ui(ui, "What it keeps");
     for place in Place::ALL {
-        let mut here = engine.keeps.iter().filter(|keeps| keeps.place == place).peekable();
+        let mut here = engine.keeps.iter().filter(|keeps| keeps.place == place && (keeps.is_there)(shape)).peekable();
         if here.peek().is_some() {
             ui.label(RichText::new(place.title()).color(palette.text_weak).small());
         }
@@ -46,10 +52,42 @@ pub fn page_ui(ui: &mut Ui, context: &mut PaneContext<'_>, engine: &Descriptor, 
         for parameter in engine.parameters {
             ui.horizontal_wrapped(|ui| {
                 ui.label(number(parameter.name.to_owned()).strong());
-                ui.label(format!("{} Usually {}.", parameter.help, parameter.default));
+                ui.label(format!("{} It may be {}; usually {}.", parameter.help, parameter.values, parameter.default));
             });
         }
+        let first = &engine.parameters[0];
+        ui.label(RichText::new(format!("Written after the engine's name: {}:{}=…", engine.id, first.name)).color(palette.text_weak));
     }
+    heading_ui(ui, "Its source");
+    for code in engine.code {
+        let head = format!("{}, {} lines", code.path, text::thousands(code.text.lines().count() as u64));
+        CollapsingHeader::new(number(head)).id_salt((engine.id.as_str(), code.path)).show(ui, |ui| {
+            let area = ScrollArea::both().id_salt(code.path).max_height(SOURCE).auto_shrink([false, true]);
+            code_ui(area, ui, code.text, None, palette);
+        });
+    }
+}
+
+/// The lesson that steps through it, and the document that explains it.
+fn links_ui(ui: &mut Ui, context: &mut PaneContext<'_>, engine: &Descriptor) {
+    if context.session.picture.is_some() {
+        return;
+    }
+    ui.horizontal_wrapped(|ui| {
+        if let Some(lesson) = engine.lesson.and_then(|id| lessons::named(id).ok()) {
+            let button = ui.button(format!("Step through it: lesson {}", lesson.number));
+            if button.on_hover_text(lesson.title).clicked() {
+                context.actions.send(LessonAction::Open(lesson.number));
+            }
+        }
+        if let Some(document) = named(engine.document) {
+            let button = ui.button(format!("Read {}", engine.document));
+            if button.on_hover_text(&DOCUMENTS[document].title).clicked() {
+                let manual = Manual { document, before: Vec::new(), sought: engine.id.as_str().to_owned() };
+                context.actions.send(Action::SetManual(Some(manual)));
+            }
+        }
+    });
 }
 
 /// A strip of cells under its name.
@@ -64,8 +102,8 @@ fn keeps_ui(ui: &mut Ui, keeps: &Keeps, shape: &Shape, palette: &Palette) {
     let cells = elements.max(1).div_ceil(each);
     let size = match elements {
         0 => format!("{}: as many as there is room for", keeps.each),
-        _ if each > 1 => format!("{}: {}, {} a cell", keeps.each, text::thousands(elements as u64), text::thousands(each as u64)),
-        _ => format!("{}: {}", keeps.each, text::thousands(elements as u64)),
+        _ if each > 1 => format!("{} for {}; a cell stands for {}", text::thousands(elements as u64), keeps.each, text::thousands(each as u64)),
+        _ => format!("{} for {}", text::thousands(elements as u64), keeps.each),
     };
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width().clamp(120.0, 420.0), 34.0), Sense::hover());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, format!("{}, {size}", keeps.what)));

@@ -1,12 +1,13 @@
 //! The table: an engine a row, with the time of its search as a bar.
 
-use egui::{Align, Button, Label, Layout, RichText, ScrollArea, Sense, Ui};
+use egui::{Align, Button, Label, Layout, RichText, ScrollArea, Sense, Stroke, Ui, vec2};
 use egui_extras::{Column, TableBuilder, TableRow};
 
 use crate::app::look::{Palette, number};
 use crate::app::model::contest::deviation;
-use crate::app::model::{Actions, Contest, ContestAction};
+use crate::app::model::{Actions, Contest, ContestAction, Session};
 use crate::app::panes::descriptor::PaneContext;
+use crate::engines::registry;
 use crate::knn::{EngineId, Measure};
 use crate::run::RunRecord;
 use crate::run::analysis::{Limit, Roofline};
@@ -19,30 +20,86 @@ const GAP: f32 = 6.0;
 const HEADER: f32 = 20.0;
 const ROW: f32 = 24.0;
 
-/// Heads and widths of the columns between the engine's name and what it counted.
-const COLUMNS: [(&str, f32, &str); 6] = [
-    ("predicted", 64.0, "What one search of all queries should take, by earlier runs on this machine."),
-    ("search", 66.0, "Median of the repeats."),
-    ("±", 58.0, "One standard deviation of the repeats."),
-    ("", 84.0, "The median as a bar; the longest is the slowest engine."),
-    ("× fastest", 58.0, "How many times as long as the fastest."),
-    (
-        "memory",
-        56.0,
-        "The share of the device's memory bandwidth that reading points and queries once and writing the answers takes of this time. A matrix of distances is not counted.",
-    ),
-];
+/// Beyond this ratio of the slowest to the fastest, bars are logarithmic: on a linear scale most would be slivers.
+const LINEAR: f64 = 20.0;
 
-/// All engines: what answered first, fastest first, then what can, then what cannot.
+/// What a cell says of an engine.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cell {
+    Engine,
+    Predicted,
+    Time,
+    Deviation,
+    Bar,
+    Times,
+    Memory,
+    Answer,
+    Buttons,
+    Counted,
+}
+
+struct Head {
+    cell: Cell,
+    title: &'static str,
+    width: f32,
+    hover: &'static str,
+}
+
+const HEADS: [Head; 10] = {
+    const fn head(cell: Cell, title: &'static str, width: f32, hover: &'static str) -> Head {
+        Head { cell, title, width, hover }
+    }
+    [
+        head(Cell::Engine, "engine", 112.0, "A click shows how it works."),
+        head(
+            Cell::Predicted,
+            "predicted",
+            64.0,
+            "What one search of all queries should take, as it was predicted before the run, by earlier runs on this machine.",
+        ),
+        head(Cell::Time, "search", 66.0, "Median of the repeats. The window takes a little of the processor: for figures, use `warpscope run`."),
+        head(Cell::Deviation, "±", 58.0, "One standard deviation of the repeats."),
+        head(Cell::Bar, "", 104.0, ""),
+        head(Cell::Times, "× fastest", 58.0, "How many times as long as the fastest."),
+        head(
+            Cell::Memory,
+            "memory",
+            56.0,
+            "The share of the device's memory bandwidth that reading points and queries once and writing the answers takes of this time. A matrix of distances is not counted.",
+        ),
+        head(Cell::Answer, "answer", 58.0, "Whether its neighbours are those of the engine that answered first."),
+        head(Cell::Buttons, "", 104.0, ""),
+        head(Cell::Counted, "counted", 150.0, "Means of all queries; the pointer over them says what they count."),
+    ]
+};
+
+/// What goes first where there is not room for all.
+const DROPPED: [Cell; 4] = [Cell::Deviation, Cell::Predicted, Cell::Times, Cell::Memory];
+
+/// The columns that have room; a picture has no buttons.
+fn shown(width: f32, spacing: f32, is_picture: bool) -> Vec<&'static Head> {
+    let mut heads: Vec<&Head> = HEADS.iter().filter(|head| !(is_picture && head.cell == Cell::Buttons)).collect();
+    for cell in DROPPED {
+        let needed: f32 = heads.iter().map(|head| head.width + spacing).sum();
+        if needed <= width {
+            break;
+        }
+        heads.retain(|head| head.cell != cell);
+    }
+    heads
+}
+
+/// All engines: what answered, fastest first, then what can, then what cannot. While they run they stay in the order in which they run.
 pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candidate], is_asked: bool) {
-    let contest = &context.session.contest;
     let palette = context.palette;
-    let answer = |engine: EngineId| contest.answer(engine).filter(|_| is_asked);
-    let time = |candidate: &Candidate| answer(candidate.engine).map(|record| record.summary.search_ms_median);
+    let contest = &context.session.contest;
+    let time = |candidate: &Candidate| contest.answer(candidate.engine).filter(|_| is_asked).map(|record| record.summary.search_ms_median);
     let mut order: Vec<&Candidate> = candidates.iter().collect();
+    let runs = contest.under_way().is_some();
     let key = |candidate: &Candidate| {
-        let forecast = candidate.forecast.map_or(f64::INFINITY, |forecast| forecast.search_ms);
-        match (time(candidate), &candidate.why_not) {
+        let forecast = contest.predicted(candidate.engine).filter(|_| is_asked).or(candidate.forecast);
+        let forecast = forecast.map_or(f64::INFINITY, |forecast| forecast.search_ms);
+        match (time(candidate).filter(|_| !runs), &candidate.why_not) {
             (Some(ms), _) => (0, ms),
             (None, None) => (1, forecast),
             (None, Some(_)) => (2, forecast),
@@ -50,49 +107,47 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candid
     };
     order.sort_by(|a, b| key(a).0.cmp(&key(b).0).then(key(a).1.total_cmp(&key(b).1)));
     let times: Vec<f64> = candidates.iter().filter_map(time).collect();
-    let scale = Scale { fastest: times.iter().copied().fold(f64::INFINITY, f64::min), slowest: times.iter().copied().fold(0.0, f64::max) };
+    let scale = Scale::of(&times);
+    let heads = shown(ui.available_width(), ui.spacing().item_spacing.x, context.session.picture.is_some());
     let height = ui.available_height();
     ScrollArea::horizontal().id_salt("engines").auto_shrink([false, true]).show(ui, |ui| {
+        // Numbers, links and buttons are in the row that is shown: on the usual colour of a selection some could not be read.
+        let selection = &mut ui.visuals_mut().selection;
+        (selection.bg_fill, selection.stroke) = (palette.field_hover, Stroke::new(1.0, palette.text));
         let mut table = TableBuilder::new(ui)
-            .id_salt("engines")
+            .id_salt(("engines", heads.len()))
             .striped(true)
             .cell_layout(Layout::left_to_right(Align::Center))
-            .column(Column::initial(112.0).at_least(80.0))
             .max_scroll_height(height - HEADER)
             .min_scrolled_height(0.0)
             .auto_shrink([false, true]);
-        for (_, width, _) in COLUMNS {
-            table = table.column(Column::initial(width).at_least(28.0));
+        for head in &heads {
+            table = table.column(match head.cell {
+                Cell::Counted => Column::remainder().at_least(96.0),
+                _ => Column::initial(head.width).at_least(28.0),
+            });
         }
-        let table = table.column(Column::initial(58.0)).column(Column::initial(46.0)).column(Column::remainder().at_least(96.0));
         let table = table.header(HEADER, |mut header| {
-            let counted = [
-                ("answer", 0.0, "Whether its neighbours are those of the engine that answered first."),
-                ("", 0.0, ""),
-                ("counted", 0.0, "Means of all queries."),
-            ];
-            let heads = [("engine", 0.0, "A click shows how it works.")].into_iter().chain(COLUMNS).chain(counted);
-            for (place, (name, _, hover)) in heads.enumerate() {
-                let is_number = (1..=COLUMNS.len()).contains(&place);
-                header.col(|ui| {
-                    let layout = if is_number { Layout::right_to_left(Align::Center) } else { Layout::left_to_right(Align::Center) };
-                    let label = ui.with_layout(layout, |ui| {
-                        ui.add_space(if is_number { GAP } else { 0.0 });
-                        ui.add(Label::new(RichText::new(name).color(palette.text_weak).small()).extend())
-                    });
-                    if !hover.is_empty() {
-                        label.inner.on_hover_text(hover);
-                    }
-                });
+            for head in &heads {
+                header.col(|ui| head_ui(ui, head, scale, palette));
             }
         });
         table.body(|body| {
             body.rows(ROW, order.len(), |mut row| {
                 let candidate = order[row.index()];
                 row.set_selected(contest.page == Some(candidate.engine));
-                let answer = answer(candidate.engine);
-                let failure = contest.failure(candidate.engine).filter(|_| is_asked);
-                row_ui(&mut row, candidate, (answer.map(|record| &**record), failure), contest, scale, palette, context.actions);
+                let line = Line {
+                    candidate,
+                    answer: contest.answer(candidate.engine).filter(|_| is_asked).map(|record| &**record),
+                    failure: contest.failure(candidate.engine).filter(|_| is_asked),
+                    is_asked,
+                    session: context.session,
+                    scale,
+                    palette,
+                };
+                for head in &heads {
+                    row_ui(&mut row, head.cell, &line, context.actions);
+                }
             });
         });
         // The bar, which floats, is below the last row.
@@ -100,75 +155,199 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candid
     });
 }
 
-/// The ends of the bars' scale in milliseconds.
-#[derive(Clone, Copy)]
-struct Scale {
-    fastest: f64,
-    slowest: f64,
+fn is_number(cell: Cell) -> bool {
+    matches!(cell, Cell::Predicted | Cell::Time | Cell::Deviation | Cell::Times | Cell::Memory)
 }
 
-fn row_ui(
-    row: &mut TableRow<'_, '_>,
-    candidate: &Candidate,
-    (answer, failure): (Option<&RunRecord>, Option<&str>),
-    contest: &Contest,
+fn head_ui(ui: &mut Ui, head: &Head, scale: Scale, palette: &Palette) {
+    let (title, hover) = match head.cell {
+        Cell::Bar => (scale.title(), scale.says()),
+        _ => (head.title, head.hover.to_owned()),
+    };
+    let layout = if is_number(head.cell) { Layout::right_to_left(Align::Center) } else { Layout::left_to_right(Align::Center) };
+    let label = ui.with_layout(layout, |ui| {
+        ui.add_space(if is_number(head.cell) { GAP } else { 0.0 });
+        ui.add(Label::new(RichText::new(title).color(palette.text_weak).small()).extend())
+    });
+    if !hover.is_empty() {
+        label.inner.on_hover_text(hover);
+    }
+}
+
+/// The scale of the bars: linear from 0, or logarithmic where times differ much.
+#[derive(Clone, Copy)]
+struct Scale {
+    /// In milliseconds; of a logarithmic scale a power of ten.
+    from: f64,
+    to: f64,
+}
+
+impl Scale {
+    fn of(times: &[f64]) -> Self {
+        let (fastest, slowest) = times.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), &ms| (least.min(ms), most.max(ms)));
+        // The fastest has a bar too.
+        let from = if slowest > LINEAR * fastest { 10f64.powf((fastest / 2.0).log10().floor()) } else { 0.0 };
+        Self { from, to: slowest }
+    }
+
+    fn is_logarithmic(self) -> bool {
+        self.from > 0.0
+    }
+
+    /// Where a time is, from 0 to 1.
+    fn place(self, ms: f64) -> f32 {
+        let place = if self.is_logarithmic() { (ms / self.from).ln() / (self.to / self.from).ln() } else { ms / self.to };
+        place.clamp(0.0, 1.0) as f32
+    }
+
+    /// The powers of ten within a logarithmic scale, in milliseconds.
+    fn decades(self) -> impl Iterator<Item = f64> {
+        let first = self.from;
+        std::iter::successors(Some(first * 10.0), |ms| Some(ms * 10.0)).take_while(move |&ms| self.is_logarithmic() && ms < self.to)
+    }
+
+    fn title(self) -> &'static str {
+        if self.is_logarithmic() { "search, log scale" } else { "search" }
+    }
+
+    fn says(self) -> String {
+        if self.is_logarithmic() {
+            format!("The median on a logarithmic scale from {} to {}; a line is a power of ten.", about(self.from), text::time(self.to))
+        } else {
+            "The median as a bar from 0; the longest is the slowest engine.".to_owned()
+        }
+    }
+}
+
+/// All that a row shows.
+struct Line<'a> {
+    candidate: &'a Candidate,
+    answer: Option<&'a RunRecord>,
+    failure: Option<&'a str>,
+    /// Whether what was answered is of this question.
+    is_asked: bool,
+    session: &'a Session,
     scale: Scale,
-    palette: &Palette,
-    actions: &mut Actions,
-) {
-    let engine = candidate.engine;
-    row.col(|ui| {
-        let usual = if candidate.why_not.is_none() { palette.text } else { palette.text_weak };
-        let text = RichText::new(engine.as_str()).color(ui.visuals().override_text_color.unwrap_or(usual));
-        if ui.add(Button::new(text).frame(false)).on_hover_text("Show how it works.").clicked() {
-            let shown = contest.page == Some(engine);
-            actions.send(ContestAction::Page((!shown).then_some(engine)));
+    palette: &'a Palette,
+}
+
+impl Line<'_> {
+    fn engine(&self) -> EngineId {
+        self.candidate.engine
+    }
+
+    fn contest(&self) -> &Contest {
+        &self.session.contest
+    }
+
+    /// How far its run has come, from 0 to 1; `None` if it does not run.
+    fn under_way(&self) -> Option<f32> {
+        let runs = self.contest().under_way().is_some_and(|(engine, _)| engine == self.engine());
+        runs.then(|| self.session.running.as_ref().map_or(0.0, |running| running.fraction))
+    }
+
+    fn median(&self) -> Option<f64> {
+        // What is run again has no time meanwhile.
+        self.answer.filter(|_| self.under_way().is_none()).map(|record| record.summary.search_ms_median)
+    }
+}
+
+fn row_ui(row: &mut TableRow<'_, '_>, cell: Cell, line: &Line<'_>, actions: &mut Actions) {
+    let (candidate, palette) = (line.candidate, line.palette);
+    match cell {
+        Cell::Engine => {
+            row.col(|ui| engine_ui(ui, line, actions));
         }
-    });
-    number_ui(row, candidate.forecast.map_or_else(|| "–".to_owned(), |forecast| about(forecast.search_ms)));
-    let median = answer.map(|record| record.summary.search_ms_median);
-    number_ui(row, median.map(text::time).unwrap_or_default());
-    number_ui(row, answer.and_then(deviation).map(text::time).unwrap_or_default());
-    row.col(|ui| {
-        if let Some(ms) = median {
-            bar_ui(ui, (ms / scale.slowest) as f32, palette);
+        Cell::Predicted => {
+            let forecast = line.contest().predicted(candidate.engine).filter(|_| line.is_asked).or(candidate.forecast);
+            number_ui(row, forecast.map_or_else(|| "–".to_owned(), |forecast| about(forecast.search_ms)));
         }
-    });
-    number_ui(row, median.map(|ms| format!("{}×", text::significant(ms / scale.fastest))).unwrap_or_default());
-    let share = answer.and_then(Roofline::of_run).and_then(|roofline| roofline.share(Limit::Memory));
-    number_ui(row, share.map(|share| if share < 0.01 { "< 1 %".to_owned() } else { format!("{:.0} %", share * 100.0) }).unwrap_or_default());
-    row.col(|ui| {
-        let (text, color) = match contest.differing(engine).filter(|_| answer.is_some()) {
-            None => return,
-            Some(0) => ("equal".to_owned(), palette.text),
-            Some(queries) => (format!("{queries} differ"), palette.error),
-        };
-        ui.add(Label::new(RichText::new(text).color(color).size(12.0)).extend());
-    });
-    row.col(|ui| {
-        if answer.is_some() {
-            if ui.small_button("Show").on_hover_text("Show its run in all panes.").clicked() {
-                actions.send(ContestAction::Show(engine));
-            }
-        } else if candidate.why_not.is_none() {
-            let button = ui.add_enabled(contest.under_way().is_none(), Button::new("Run").small());
-            let name = format!("Run {engine}");
-            button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
-            if button.clicked() {
-                actions.send(ContestAction::One(engine));
-            }
+        Cell::Time => match line.under_way() {
+            Some(fraction) => number_ui(row, format!("{:.0} %", fraction * 100.0)),
+            None => number_ui(row, line.median().map(text::time).unwrap_or_default()),
+        },
+        Cell::Deviation => number_ui(row, line.median().and(line.answer).and_then(deviation).map(text::time).unwrap_or_default()),
+        Cell::Bar => {
+            row.col(|ui| match (line.under_way(), line.median()) {
+                (Some(_), _) => under_way_ui(ui, line),
+                (None, Some(ms)) => bar_ui(ui, ms, line.scale, palette),
+                _ if line.contest().is_waiting(candidate.engine) => drop(ui.label(RichText::new("waits").color(palette.text_weak).size(12.0))),
+                _ => {}
+            });
         }
-    });
-    row.col(|ui| {
-        let (text, color) = match (answer, failure, &candidate.why_not) {
-            (Some(record), ..) => (counted(record), palette.text),
-            (None, Some(why), _) => (text::sentence_case(why), palette.error),
-            (None, None, Some(why)) => (text::sentence_case(why), palette.text_weak),
-            (None, None, None) => return,
-        };
-        let label = ui.add(Label::new(RichText::new(&text).color(color).size(12.0)).truncate());
-        label.on_hover_text(text);
-    });
+        Cell::Times => {
+            let fastest = line.contest().answers().first().map(|record| record.summary.search_ms_median);
+            let times = line.median().zip(fastest).map(|(ms, fastest)| format!("{}×", text::significant(ms / fastest)));
+            number_ui(row, times.unwrap_or_default());
+        }
+        Cell::Memory => {
+            let share = line.answer.and_then(Roofline::of_run).and_then(|roofline| roofline.share(Limit::Memory));
+            number_ui(row, share.map(|share| if share < 0.01 { "< 1 %".to_owned() } else { format!("{:.0} %", share * 100.0) }).unwrap_or_default());
+        }
+        Cell::Answer => {
+            row.col(|ui| {
+                let (text, color) = match line.contest().differing(candidate.engine).filter(|_| line.answer.is_some()) {
+                    None => return,
+                    Some(0) => ("equal".to_owned(), palette.text),
+                    Some(queries) => (format!("{} differ", text::thousands(queries as u64)), palette.error),
+                };
+                ui.add(Label::new(RichText::new(text).color(color).size(12.0)).extend());
+            });
+        }
+        Cell::Buttons => {
+            row.col(|ui| buttons_ui(ui, line, actions));
+        }
+        Cell::Counted => {
+            row.col(|ui| counted_ui(ui, line));
+        }
+    }
+}
+
+fn engine_ui(ui: &mut Ui, line: &Line<'_>, actions: &mut Actions) {
+    let (engine, palette) = (line.engine(), line.palette);
+    let is_dim = line.candidate.why_not.is_some() || line.contest().longest.leaves_out(line.candidate) && line.answer.is_none();
+    let color = if is_dim { palette.text_weak } else { palette.text };
+    let text = RichText::new(engine.as_str()).color(color);
+    if ui.add(Button::new(text).frame(false)).on_hover_text("Show how it works.").clicked() {
+        let shown = line.contest().page == Some(engine);
+        actions.send(ContestAction::Page((!shown).then_some(engine)));
+    }
+}
+
+fn buttons_ui(ui: &mut Ui, line: &Line<'_>, actions: &mut Actions) {
+    let engine = line.engine();
+    ui.spacing_mut().item_spacing.x = 4.0;
+    if line.answer.is_some() && ui.small_button("Show").on_hover_text("Show its run in the other panes.").clicked() {
+        actions.send(ContestAction::Show(engine));
+    }
+    if line.candidate.why_not.is_none() {
+        let text = if line.answer.is_some() { "Again" } else { "Run" };
+        let button = ui.add_enabled(line.contest().under_way().is_none(), Button::new(text).small());
+        button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("{text} {engine}").replace("Again", "Run again")));
+        if button.clicked() {
+            actions.send(ContestAction::One(engine));
+        }
+    }
+}
+
+/// What it counted, or why there is no answer.
+fn counted_ui(ui: &mut Ui, line: &Line<'_>) {
+    let (candidate, palette) = (line.candidate, line.palette);
+    let longest = line.contest().longest;
+    let (text, color) = match (line.answer, line.failure, &candidate.why_not) {
+        (Some(record), ..) => (counted(record), palette.text),
+        (None, Some(why), _) => (text::sentence_case(why), palette.error),
+        (None, None, Some(why)) => (text::sentence_case(why), palette.text_weak),
+        (None, None, None) if longest.leaves_out(candidate) => {
+            (format!("Left out: about {} with all passes", about(candidate.total_ms.unwrap_or(0.0))), palette.text_weak)
+        }
+        (None, None, None) => return,
+    };
+    let label = ui.add(Label::new(RichText::new(&text).color(color).size(12.0)).truncate());
+    match line.answer {
+        Some(record) if !record.summary.measures.is_empty() => label.on_hover_ui(|ui| measures_ui(ui, record, palette)),
+        _ => label.on_hover_text(text),
+    };
 }
 
 /// A number at the right of its cell, so that digits stand below one another.
@@ -181,15 +360,75 @@ fn number_ui(row: &mut TableRow<'_, '_>, text: String) {
     });
 }
 
-/// A bar of so much of the cell's width.
-fn bar_ui(ui: &mut Ui, share: f32, palette: &Palette) {
-    let (rect, _) = ui.allocate_exact_size(egui::vec2(ui.available_width() - 6.0, 12.0), Sense::hover());
-    let width = (rect.width() * share.clamp(0.0, 1.0)).max(2.0);
-    ui.painter().rect_filled(egui::Rect::from_min_size(rect.min, egui::vec2(width, rect.height())), 2.0, palette.phases[1]);
+/// A time as a bar of the cell's width, over lines at the powers of ten.
+fn bar_ui(ui: &mut Ui, ms: f64, scale: Scale, palette: &Palette) {
+    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width() - 6.0, 12.0), Sense::hover());
+    let x = |ms: f64| rect.left() + rect.width() * scale.place(ms);
+    for decade in scale.decades() {
+        ui.painter().vline(x(decade), rect.y_range().expand(4.0), Stroke::new(1.0, palette.line));
+    }
+    let bar = rect.with_max_x(x(ms).max(rect.left() + 2.0));
+    ui.painter().rect_filled(bar, 2.0, palette.phases[1]);
+}
+
+/// The part of a run that is done, as a frame that fills, and how long it has taken.
+fn under_way_ui(ui: &mut Ui, line: &Line<'_>) {
+    let palette = line.palette;
+    let seconds = line.contest().elapsed().map_or(0, |elapsed| elapsed.as_secs());
+    let text = ui.painter().layout_no_wrap(format!("{seconds} s"), egui::FontId::proportional(11.0), palette.text_weak);
+    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width() - 6.0, 12.0), Sense::hover());
+    let frame = rect.with_max_x(rect.right() - text.size().x - 6.0);
+    let part = frame.with_max_x(frame.left() + frame.width() * line.under_way().unwrap_or(0.0));
+    ui.painter().rect_filled(part, 2.0, palette.accent);
+    ui.painter().rect_stroke(frame, 2.0, Stroke::new(1.0, palette.accent), egui::StrokeKind::Inside);
+    let at = egui::pos2(frame.right() + 6.0, rect.center().y - text.size().y / 2.0);
+    ui.painter().galley(at, text, palette.text_weak);
 }
 
 /// What an engine counted, means of all queries.
 fn counted(record: &RunRecord) -> String {
     let measure = |measure: &crate::run::MeasureMean| format!("{} {}", Measure::words(&measure.name), text::significant(measure.mean));
     record.summary.measures.iter().map(measure).collect::<Vec<_>>().join(", ")
+}
+
+/// The same, with what each of it is.
+fn measures_ui(ui: &mut Ui, record: &RunRecord, palette: &Palette) {
+    ui.label(RichText::new("Means of all queries").strong());
+    egui::Grid::new("counted").num_columns(3).show(ui, |ui| {
+        for measure in &record.summary.measures {
+            ui.label(Measure::words(&measure.name));
+            ui.label(number(text::significant(measure.mean)));
+            let help = registry::measure(record.engine, &measure.name).map_or("", |measure| measure.help);
+            ui.label(RichText::new(help).color(palette.text_weak));
+            ui.end_row();
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_go_where_there_is_no_room() {
+        let cells = |width| shown(width, 8.0, false).iter().map(|head| head.cell).collect::<Vec<_>>();
+        assert_eq!(cells(2000.0).len(), HEADS.len());
+        assert!(shown(2000.0, 8.0, true).iter().all(|head| head.cell != Cell::Buttons));
+        let narrow = cells(300.0);
+        assert_eq!(narrow.len(), HEADS.len() - DROPPED.len());
+        assert!([Cell::Engine, Cell::Time, Cell::Bar, Cell::Answer, Cell::Counted].iter().all(|cell| narrow.contains(cell)));
+    }
+
+    #[test]
+    fn bars_are_logarithmic_where_times_differ_much() {
+        let near = Scale::of(&[2.0, 4.0]);
+        assert!(!near.is_logarithmic() && near.decades().count() == 0);
+        assert_eq!([near.place(0.0), near.place(2.0), near.place(4.0)], [0.0, 0.5, 1.0]);
+        let far = Scale::of(&[1.5, 1500.0]);
+        assert_eq!(far.from, 0.1);
+        assert_eq!(far.decades().map(|ms| ms.round() as u64).collect::<Vec<_>>(), [1, 10, 100, 1000]);
+        assert!(far.place(1.5) > 0.2 && far.place(1500.0) == 1.0);
+        let none = Scale::of(&[]);
+        assert!(!none.is_logarithmic() && none.decades().count() == 0);
+    }
 }

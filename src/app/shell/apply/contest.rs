@@ -6,7 +6,7 @@ use crate::app::model::{About, ContestAction, PaneKind, candidates, comparable};
 use crate::app::shell::app::App;
 use crate::knn::EngineId;
 use crate::run::RunRecord;
-use crate::run::planner::Planner;
+use crate::run::planner::{Candidate, Planner};
 
 impl App {
     pub(in crate::app::shell) fn contest_action(&mut self, action: ContestAction) {
@@ -16,6 +16,7 @@ impl App {
                 self.start_contest(None);
             }
             ContestAction::One(engine) => self.start_contest(Some(engine)),
+            ContestAction::SetLongest(longest) => self.session.contest.longest = longest,
             ContestAction::Stop => {
                 self.session.contest.stop();
                 self.handles.worker.cancel();
@@ -24,7 +25,11 @@ impl App {
             ContestAction::Show(engine) => {
                 let kept = self.session.contest.answer(engine).and_then(|record| self.session.runs.of_record(record)).map(|kept| kept.id);
                 match kept {
-                    Some(id) => self.show_kept(id),
+                    Some(id) => {
+                        self.show_kept(id);
+                        // In the other panes, which are to be seen.
+                        self.state.maximised = false;
+                    }
                     None => self.session.log.warn(About::Run, format!("the run of {engine} is no longer in the list of runs: run it again")),
                 }
             }
@@ -38,15 +43,23 @@ impl App {
             let why = "engines are compared on a cloud that is loaded, with queries of its rows; load it first, or wait until the engines are known";
             return self.session.log.error(About::Run, why);
         };
-        let engines: Vec<EngineId> = match only {
-            Some(engine) => vec![engine],
-            None => comparable(&candidates).map(|candidate| candidate.engine).collect(),
+        let longest = self.session.contest.longest;
+        let mut engines: Vec<&Candidate> = match only {
+            Some(engine) => candidates.iter().filter(|candidate| candidate.engine == engine).collect(),
+            None => comparable(&candidates, longest).collect(),
         };
         if engines.is_empty() {
-            return self.session.log.error(About::Run, "no engine can answer this question within a minute; each can be run by itself");
+            let why = format!("no engine can answer this question ({}); choose a longer time, or run one by itself", longest.text());
+            return self.session.log.error(About::Run, why);
+        }
+        // Most are answered soon, and whoever stops has seen most.
+        engines.sort_by(|a, b| a.total_ms.unwrap_or(f64::INFINITY).total_cmp(&b.total_ms.unwrap_or(f64::INFINITY)));
+        if only.is_none() {
+            // What was answered before would stand among the new answers.
+            self.session.contest.forget();
         }
         self.asked_to_run = true;
-        self.session.contest.begin(spec, engines);
+        self.session.contest.begin(spec, engines.into_iter().map(|candidate| (candidate.engine, candidate.forecast)));
         self.next_of_contest();
     }
 

@@ -293,6 +293,8 @@ impl App {
         self.session.endings.run = None;
         self.handles.last_job += 1;
         let id = self.handles.last_job;
+        // How the last one ended is no longer of interest.
+        self.session.log.withdraw("cancelled");
         self.session.running = Some(Running { id, stage: "starting".to_owned(), fraction: 0.0 });
         self.handles.worker.submit(Job { id, spec, cloud, query_cloud });
     }

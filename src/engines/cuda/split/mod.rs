@@ -21,7 +21,7 @@ use super::Cuda;
 use super::device::units::Unit;
 use crate::knn::{
     Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Metric, Parameters, Place, Problem, Search,
-    Shape, warp as rules,
+    Shape, code, warp as rules,
 };
 
 /// The registry's row for `cuda-split`.
@@ -30,6 +30,9 @@ pub static SPLIT: Descriptor = Descriptor {
     group: Group::Exhaustive,
     about: "An NVIDIA GPU for few queries: the points are split over the whole chip; counts no merges.",
     source: "cuda/split/",
+    code: code!["cuda/split/split.cuh", "cuda/split/window.cuh"],
+    document: "docs/kernel.md",
+    lesson: None,
     runs_on: &[DeviceKind::Gpu],
     keeps: &[
         Keeps::new(Place::Memory, "points, split over the GPU", "all queries", Shape::points),

@@ -40,7 +40,7 @@ pub struct Moments {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MomentError {
     /// A position is past the end.
-    #[error("step {position}: the search has {steps} steps")]
+    #[error("step {position}: the search has {steps} steps, and so positions 0 to {steps}")]
     Past {
         /// The position that was requested.
         position: usize,

@@ -65,6 +65,8 @@ fn bar_of(what: &str) -> ProgressBar {
 struct Pace {
     /// The last time at which nothing was done yet, and the fraction then: the work of other bars.
     start: Option<(Duration, f64)>,
+    /// The fraction that was shown last; one below it is of other work.
+    last: f64,
 }
 
 /// Work that takes no longer is over before anybody reads how long it takes.
@@ -73,7 +75,8 @@ const SHORT: Duration = Duration::from_secs(3);
 impl Pace {
     /// The time that is left of the work when a fraction of it is done, so long after its beginning.
     fn left(&mut self, fraction: f64, elapsed: Duration) -> Option<Duration> {
-        let Some((since, from)) = self.start.filter(|(_, from)| fraction > *from) else {
+        let goes_on = fraction >= std::mem::replace(&mut self.last, fraction);
+        let Some((since, from)) = self.start.filter(|(_, from)| goes_on && fraction > *from) else {
             self.start = Some((elapsed, fraction));
             return None;
         };

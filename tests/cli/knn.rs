@@ -62,7 +62,7 @@ fn large_answers_are_announced_with_their_size() {
     ] {
         assert_eq!(first_note(&place, args), format!("note: answers {said}\n"), "{args}");
     }
-    assert_eq!(place.ok("knn line.csv -k 3 -o small.ibin").stderr, "");
+    assert_eq!(place.ok("knn line.csv -k 3 --engine kdtree -o small.ibin").stderr, "");
     // A file that cannot hold them is refused before they are searched.
     for command in [
         "run --input line.csv --queries rows:0 --k 4000000000 --neighbors a.ivecs",

@@ -42,7 +42,7 @@ impl Size {
         /// Characters of a distance squared in text, and of one in km: most have all digits of their type.
         const TEXT: [f64; 2] = [10.0, 18.0];
         /// Bytes of a neighbour in Parquet: of its record number and distance, which hardly compress, and of its place in the run, which does.
-        const PARQUET: f64 = 10.0;
+        const PARQUET: f64 = 11.0;
         let globe = f64::from(u8::from(self.metric == Metric::Haversine));
         let neighbors = self.q as f64 * self.k as f64;
         let mean_digits = |end: usize| digits(end.clamp(1, 1 << 48) as u128) as f64 / end.clamp(1, 1 << 48) as f64;

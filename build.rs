@@ -18,6 +18,7 @@ mod units;
 
 use std::env;
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -35,6 +36,9 @@ fn main() {
         println!("cargo::rerun-if-env-changed={name}");
     }
     println!("cargo::rerun-if-changed=cuda/units.txt");
+    if let Some(commit) = commit() {
+        println!("cargo::rustc-env=WARPSCOPE_COMMIT={commit}");
+    }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     for file in files_below(Path::new("cuda")) {
         // Not the register budget beside them.
@@ -78,6 +82,28 @@ fn main() {
     };
     table += &format!("];\n\n/// What built them, or why there are none.\npub const EMBEDDED_ABOUT: &str = {about:?};\n");
     fs::write(out.join("kernels.rs"), table).expect("OUT_DIR is writable");
+}
+
+/// The commit that a release build is made of, `-dirty` where files differ from it; `None` if `WARPSCOPE_COMMIT` names one, and where git does not
+/// say. Debug builds have none: with each commit they would be built anew.
+fn commit() -> Option<String> {
+    println!("cargo::rerun-if-env-changed=WARPSCOPE_COMMIT");
+    let named = env::var("WARPSCOPE_COMMIT").is_ok_and(|commit| !commit.trim().is_empty());
+    if named || env::var("PROFILE").as_deref() != Ok("release") {
+        return None;
+    }
+    let git = |args: &[&str]| output(Command::new("git").args(args)).ok().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+    // Not that of another repository, in which these sources are unpacked.
+    let top = git(&["rev-parse", "--show-toplevel"])?;
+    if fs::canonicalize(top).ok()? != env::current_dir().and_then(fs::canonicalize).ok()? {
+        return None;
+    }
+    // It grows with every commit and checkout. A file that is not there would have this run in every build.
+    let log = git(&["rev-parse", "--git-path", "logs/HEAD"]).filter(|log| Path::new(log).exists())?;
+    for path in [&log, "src", "build", "build.rs", "assets", "Cargo.toml", "Cargo.lock"] {
+        println!("cargo::rerun-if-changed={path}");
+    }
+    git(&["describe", "--always", "--dirty", "--exclude", "*"])
 }
 
 /// Writes what host and device must agree on, such as `cuda/split/interface.cuh`, as Rust: `split_interface.rs`.
@@ -152,9 +178,21 @@ fn compile(out: &Path, wanted: &str, mut units: Vec<Unit>) -> Result<(String, Ve
     };
     units.retain(|unit| !options(unit).is_empty());
 
+    let code = if targets.is_empty() { "PTX".to_owned() } else { targets.iter().map(|arch| format!("sm_{arch}")).collect::<Vec<_>>().join(", ") };
+    let compiled = (format!("nvcc {release}, {code}"), units.clone());
+    // With each commit a release build runs this; what was compiled of the same sources stays.
+    let (made, made_of) = (
+        out.join("compiled.txt"),
+        format!("{} {release} {:016x}\n{:?}", nvcc.display(), of_sources(), units.iter().map(&options).collect::<Vec<_>>()),
+    );
+    if fs::read_to_string(&made).is_ok_and(|before| before == made_of) && units.iter().all(|unit| out.join(unit.file_name()).exists()) {
+        return Ok(compiled);
+    }
+    let _ = fs::remove_file(&made);
+
     // The largest capacities take longest: they go first, from the end.
     units.sort_by_key(|unit| unit.k);
-    let jobs = Mutex::new(units.clone());
+    let jobs = Mutex::new(units);
     let failed = Mutex::new(None);
     let workers = env::var("NUM_JOBS").ok().and_then(|jobs| jobs.parse().ok()).unwrap_or(1usize);
     thread::scope(|scope| {
@@ -177,8 +215,21 @@ fn compile(out: &Path, wanted: &str, mut units: Vec<Unit>) -> Result<(String, Ve
         // A compiler that is there and fails is a broken build, not a build without a compiler.
         panic!("{} failed:\n{why}", nvcc.display());
     }
-    let code = if targets.is_empty() { "PTX".to_owned() } else { targets.iter().map(|arch| format!("sm_{arch}")).collect::<Vec<_>>().join(", ") };
-    Ok((format!("nvcc {release}, {code}"), units))
+    fs::write(made, made_of).expect("OUT_DIR is writable");
+    Ok(compiled)
+}
+
+/// A hash of all that kernels are compiled of, this program among it.
+fn of_sources() -> u64 {
+    let mut hasher = DefaultHasher::new();
+    include_str!("build.rs").hash(&mut hasher);
+    let mut files = files_below(Path::new("cuda"));
+    files.sort();
+    for file in files {
+        file.hash(&mut hasher);
+        fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display())).hash(&mut hasher);
+    }
+    hasher.finish()
 }
 
 fn output(command: &mut Command) -> Result<String, String> {

@@ -108,6 +108,12 @@ pub fn unit_of(number: f64) -> (&'static str, f64) {
     units.into_iter().find(|(_, scale)| rounded(number) >= *scale).unwrap_or(("", 1.0))
 }
 
+/// A size in bytes, in decimal units as disks and file managers have them: `8.00 GB`.
+pub fn bytes(bytes: u64) -> String {
+    let (unit, scale) = unit_of(bytes as f64);
+    format!("{} {unit}B", significant(bytes as f64 / scale))
+}
+
 /// A number and its noun: `1 query`, `1,000 queries`.
 pub fn count(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number), if number == 1 { one } else { many })

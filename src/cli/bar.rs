@@ -1,58 +1,101 @@
 //! Progress, on stderr and only on a terminal.
 
-use std::time::Instant;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::stop;
 use crate::progress::Progress;
 
 /// A progress bar. It is gone when it is dropped, so that it never mixes with what is printed after it.
-pub struct Bar(ProgressBar);
+pub struct Bar {
+    bar: ProgressBar,
+    pace: Mutex<Pace>,
+}
 
 impl Bar {
     /// Shows what is being done.
     pub fn new(what: &str) -> Self {
-        Self(bar_of(what))
+        Self { bar: bar_of(what), pace: Mutex::default() }
     }
 
     /// The same for work that began some time ago, perhaps under other bars.
     pub fn since(began: Instant) -> Self {
-        Self(bar_of("").with_elapsed(began.elapsed()))
+        Self { bar: bar_of("").with_elapsed(began.elapsed()), pace: Mutex::default() }
     }
 
     /// Puts a line above the bar, to stay there.
     #[cfg(feature = "gui")]
     pub fn line(&self, text: &str) {
-        self.0.println(text);
+        self.bar.println(text);
     }
 
     /// Shows another stage, at a fraction of the whole; for runs. Asks to stop after Ctrl-C.
     pub fn stage(&self) -> impl FnMut(&str, f32) -> bool + '_ {
-        self.0.set_length(1000);
+        self.bar.set_length(1000);
         |stage, fraction| {
-            self.0.set_message(stage.to_owned());
-            self.0.set_position((fraction * 1000.0) as u64);
+            self.bar.set_message(stage.to_owned());
+            self.bar.set_position((fraction * 1000.0) as u64);
+            self.show_left(f64::from(fraction));
             stop::asked().is_none()
         }
+    }
+
+    /// Shows about how long it still takes, where that is known.
+    fn show_left(&self, fraction: f64) {
+        let Ok(mut pace) = self.pace.lock() else { return };
+        let left = pace.left(fraction, self.bar.elapsed());
+        self.bar.set_prefix(left.map_or_else(String::new, |left| format!(", about {:#} left", HumanDuration(left))));
     }
 }
 
 fn bar_of(what: &str) -> ProgressBar {
     // Draws nothing where stderr is no terminal.
     let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template("{msg:26} {wide_bar} {percent:>3} %  {elapsed}");
+    // The prefix is the time that is left.
+    let style = ProgressStyle::with_template("{msg:26} {wide_bar} {percent:>3} %  {elapsed}{prefix}");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar.set_message(what.to_owned());
     bar
 }
 
+/// How fast work goes on. What comes before its first step, such as an index that is built, does not count: nothing is known of the rest then.
+#[derive(Default)]
+struct Pace {
+    /// The last time at which nothing was done yet, and the fraction then: the work of other bars.
+    start: Option<(Duration, f64)>,
+    /// The fraction that was shown last; one below it is of other work.
+    last: f64,
+}
+
+/// Work that takes no longer is over before anybody reads how long it takes.
+const SHORT: Duration = Duration::from_secs(3);
+
+impl Pace {
+    /// The time that is left of the work when a fraction of it is done, so long after its beginning.
+    fn left(&mut self, fraction: f64, elapsed: Duration) -> Option<Duration> {
+        let goes_on = fraction >= std::mem::replace(&mut self.last, fraction);
+        let Some((since, from)) = self.start.filter(|(_, from)| goes_on && fraction > *from) else {
+            self.start = Some((elapsed, fraction));
+            return None;
+        };
+        if elapsed < SHORT || fraction >= 1.0 {
+            return None;
+        }
+        Duration::try_from_secs_f64(elapsed.saturating_sub(since).as_secs_f64() * (1.0 - fraction) / (fraction - from)).ok()
+    }
+}
+
 impl Progress for Bar {
     fn update(&self, done: u64, total: u64) {
-        if self.0.length() != Some(total) {
-            self.0.set_length(total);
+        if self.bar.length() != Some(total) {
+            self.bar.set_length(total);
         }
-        self.0.set_position(done);
+        self.bar.set_position(done);
+        if total > 0 {
+            self.show_left(done as f64 / total as f64);
+        }
     }
 
     fn cancelled(&self) -> bool {
@@ -62,6 +105,31 @@ impl Progress for Bar {
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_follows_from_the_pace_of_the_work() {
+        let seconds = Duration::from_secs_f64;
+        let mut pace = Pace::default();
+        // An index is built for twenty seconds.
+        for at in [0.0, 10.0, 20.0] {
+            assert_eq!(pace.left(0.0, seconds(at)), None, "nothing is done yet");
+        }
+        assert_eq!(pace.left(0.25, seconds(22.0)), Some(seconds(6.0)));
+        assert_eq!(pace.left(0.5, seconds(24.0)), Some(seconds(4.0)));
+        assert_eq!(pace.left(1.0, seconds(28.0)), None);
+        // Other work under the same bar, and a part of work that began under another.
+        assert_eq!(pace.left(0.1, seconds(30.0)), None);
+        let mut part = Pace::default();
+        assert_eq!((part.left(0.5, seconds(60.0)), part.left(0.75, seconds(90.0))), (None, Some(seconds(30.0))));
+        // Nobody waits for so little.
+        let mut short = Pace::default();
+        assert_eq!((short.left(0.0, seconds(0.0)), short.left(0.5, seconds(1.0))), (None, None));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 
 use super::output;
@@ -12,6 +13,9 @@ use crate::run::Engines;
 
 #[derive(Debug, clap::Args)]
 pub struct DevicesArgs {
+    /// Shows this engine alone, with what it counts
+    #[arg(value_name = "ENGINE", value_parser = PossibleValuesParser::new(registry::ENGINES.iter().map(|engine| engine.id.as_str())))]
+    engine: Option<String>,
     /// Prints JSON
     #[arg(long)]
     json: bool,
@@ -45,12 +49,30 @@ pub fn run(args: &DevicesArgs) -> anyhow::Result<()> {
         };
         registry::devices(engine).into_iter().map(line).collect()
     };
-    let lines: Vec<Line> = registry::grouped().flat_map(|(_, engines)| engines).flat_map(&mut lines_of).collect();
-    if args.json { output::print_json(&lines) } else { output::print(&format!("{}{}", listed(&lines), parameters())) }
+    let named = |engine: &Descriptor| args.engine.as_ref().is_none_or(|name| engine.id.as_str() == name);
+    let engines: Vec<&'static Descriptor> = registry::grouped().flat_map(|(_, engines)| engines).filter(|engine| named(engine)).collect();
+    let lines: Vec<Line> = engines.iter().flat_map(|engine| lines_of(engine)).collect();
+    if args.json {
+        return output::print_json(&lines);
+    }
+    let counted = match (&args.engine, engines.as_slice()) {
+        (Some(_), [engine]) => counted(engine),
+        _ => "\nWhat an engine counts: warpscope devices ENGINE\n".to_owned(),
+    };
+    output::print(&format!("{}{}{counted}", listed(&lines), parameters(&engines)))
 }
 
-/// What each engine's parameters mean, as a method spells them.
-fn parameters() -> String {
+/// What an engine counts for each query.
+fn counted(engine: &Descriptor) -> String {
+    if engine.measures.is_empty() {
+        return format!("\n{} counts nothing.\n", engine.id);
+    }
+    let rows: Vec<Vec<String>> = engine.measures.iter().map(|measure| vec![format!("  {}", measure.name), measure.help.to_owned()]).collect();
+    format!("\nWhat {} counts for each query\n{}", engine.id, text::table(&rows, &[]))
+}
+
+/// What engines' parameters mean, as a method spells them.
+fn parameters(engines: &[&'static Descriptor]) -> String {
     let of = |engine: &&'static Descriptor| {
         let rows: Vec<Vec<String>> = engine
             .parameters
@@ -64,7 +86,7 @@ fn parameters() -> String {
             format!("\nParameters of {0}, as in --engine {0}:{1}=VALUE,…\n{2}", engine.id, engine.parameters[0].name, text::table(&rows, &[]))
         })
     };
-    registry::ENGINES.iter().filter_map(of).collect()
+    engines.iter().filter_map(of).collect()
 }
 
 /// As text, under the groups' titles. What was said of a device is not said again.

@@ -13,6 +13,7 @@ use super::input::{DeviceArgs, EngineParser, metrics, note_assumed, note_first_l
 use super::output;
 use super::queries::{self, QueryChoice};
 use super::record::spare_files;
+use super::room;
 use super::usage::Usage;
 use crate::cloud::{self, ColumnChoice, Globe, PointCloud, Source};
 use crate::engines::registry;
@@ -21,7 +22,7 @@ use crate::export::within::{self as files, Asked};
 use crate::export::{self, NeighborFormat, Size, tables, text};
 use crate::knn::{Descriptor, DeviceId, Metric, Parameters, Problem, Setup};
 use crate::run::within::{self, WithinError};
-use crate::run::{EngineChoice, Engines, Parts, QuerySpec, RunRecord, RunSpec, build_problem, usual};
+use crate::run::{EngineChoice, Engines, Parts, Phase, QuerySpec, RunRecord, RunSpec, build_problem, usual};
 
 /// The version of what `--json` prints.
 const SCHEMA_VERSION: u32 = 1;
@@ -93,9 +94,12 @@ struct Report {
     /// The most that a query has.
     #[serde(skip_serializing_if = "Option::is_none")]
     most: Option<u64>,
+    /// Whether an index was built.
+    #[serde(skip)]
+    index: bool,
     engine: String,
     device: String,
-    /// From the loaded cloud to the last neighbour found, with the index.
+    /// From the loaded cloud to the last neighbour found, with the index where one is built.
     seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     wrote: Option<PathBuf>,
@@ -252,8 +256,10 @@ fn nearest(args: &KnnArgs, loaded: &Loaded) -> anyhow::Result<()> {
     let mut engines = Engines::default();
     let parts = Parts::new(&engines, spec, cloud, query_cloud.as_ref())?;
     let size = Size { q: parts.queries(), k: parts.k(), metric: spec.metric };
-    if let Some(out) = args.file() {
-        export::check_room(out, size)?;
+    match args.file() {
+        Some(out) => room::of_file(out, size, cloud.len())?,
+        None if args.to_stdout() => room::of_stdout(size, cloud.len()),
+        None => room::of_nothing(size, cloud.len()),
     }
     let plan = plan(&mut engines, spec, cloud, query_cloud.as_ref())?;
     let planned = start.elapsed().as_secs_f64();
@@ -264,13 +270,17 @@ fn nearest(args: &KnnArgs, loaded: &Loaded) -> anyhow::Result<()> {
         search(&mut |record, number| output::written(rows.append(&tables::neighbors_from(record, 0..record.neighbors.queries(), number))))?;
         return output::written(rows.finish());
     }
-    let (mut found, mut last) = (0, None);
-    let count = |record: &RunRecord| record.neighbors.indices.iter().filter(|&&row| row != crate::knn::NONE).count() as u64;
+    let (mut found, mut index, mut last) = (0, false, None);
+    let mut count = |record: &RunRecord| {
+        found += record.neighbors.indices.iter().filter(|&&row| row != crate::knn::NONE).count() as u64;
+        // Later parts find that of the first.
+        index |= record.samples.iter().any(|sample| sample.phase == Phase::BuildIndex);
+    };
     match args.file() {
         Some(out) => {
             export::neighbors_in_parts(out, size, |writer| -> anyhow::Result<()> {
                 last = Some(search(&mut |record, number| {
-                    found += count(record);
+                    count(record);
                     Ok(writer.append(record, 0..record.neighbors.queries(), number)?)
                 })?);
                 Ok(())
@@ -278,7 +288,7 @@ fn nearest(args: &KnnArgs, loaded: &Loaded) -> anyhow::Result<()> {
         }
         None => {
             last = Some(search(&mut |record, _| {
-                found += count(record);
+                count(record);
                 Ok(())
             })?);
         }
@@ -287,6 +297,7 @@ fn nearest(args: &KnnArgs, loaded: &Loaded) -> anyhow::Result<()> {
     let report = Report {
         k: Some(args.k),
         neighbors: found,
+        index,
         engine: record.engine.to_string(),
         device: record.device.name.clone(),
         ..Report::new(args, loaded, parts.queries(), planned + seconds)
@@ -323,6 +334,8 @@ fn all_within(args: &KnnArgs, loaded: &Loaded, radius: f64) -> anyhow::Result<()
         neighbors: found.rows.len() as u64,
         without: Some(counts().filter(|&count| count == 0).count() as u64),
         most: counts().max(),
+        // No other engines list what is within a radius.
+        index: true,
         engine: engine.id.to_string(),
         device: "CPU".to_owned(),
         ..Report::new(args, loaded, found.queries(), seconds)
@@ -365,6 +378,7 @@ impl Report {
             neighbors: 0,
             without: None,
             most: None,
+            index: false,
             engine: String::new(),
             device: String::new(),
             seconds,
@@ -392,10 +406,13 @@ fn print_report(args: &KnnArgs, loaded: &Loaded, report: &Report, shown: Option<
     let mut rows = vec![
         vec!["cloud".to_owned(), format!("{}, {points} in {}", report.cloud, text::count(report.dimensions as u64, "dimension", "dimensions"))],
         vec!["columns".to_owned(), output::columns(loaded.cloud.axes())],
-        vec!["queries".to_owned(), queries::about(&loaded.spec)],
+        vec!["queries".to_owned(), format!("{}: {}", text::count(report.queries as u64, "query", "queries"), queries::about(&loaded.spec))],
         vec!["search".to_owned(), format!("{asked}, {}", report.metric)],
         vec!["found".to_owned(), found],
-        vec!["time".to_owned(), format!("{:.3} s with the index, {} on {}", report.seconds, report.engine, report.device)],
+        vec![
+            "time".to_owned(),
+            format!("{:.3} s{}, {} on {}", report.seconds, if report.index { " with the index" } else { "" }, report.engine, report.device),
+        ],
     ];
     if let Some(out) = &report.wrote {
         rows.push(vec!["wrote".to_owned(), out.display().to_string()]);

@@ -16,6 +16,7 @@ use crate::export::text;
 use crate::knn::{Descriptor, DeviceKind, EngineId, Metric, Setup};
 use crate::lesson::Shape;
 use crate::lesson::lessons::{self, Arrangement, Choice, LESSONS, Lesson, OWN_DATA, Take};
+use crate::lesson::moments::MomentError;
 use crate::run::usual;
 
 #[derive(Debug, clap::Args)]
@@ -111,7 +112,7 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     if let Some(cuda) = &mut gpu {
         takes = takes.iter().map(|take| lesson.on_gpu(take, cuda)).collect::<Result<_, _>>()?;
     }
-    let written = args.pictures.write(&plan, lesson, &takes)?;
+    let written = args.pictures.write(&plan, lesson, &takes).map_err(|why| args.of_own_steps(why))?;
     output::print(&summary(lesson, &takes, &written))
 }
 
@@ -131,6 +132,14 @@ impl LessonArgs {
         }
         Shape::check_gpu(self.width.unwrap_or(lesson.width))?;
         Ok(Some(Cuda::open()?))
+    }
+
+    /// An error as wrong usage, where it is a step that the search does not have and no file is searched: then the command line alone says how many it has.
+    fn of_own_steps(&self, why: anyhow::Error) -> anyhow::Error {
+        match why.downcast_ref() {
+            Some(MomentError::Past { .. }) if self.input.is_none() => Usage(why.to_string()).into(),
+            _ => why,
+        }
     }
 
     fn asks_for_own(&self) -> bool {

@@ -22,6 +22,7 @@ mod queries;
 mod recall;
 mod record;
 mod recording;
+mod room;
 mod run;
 mod stop;
 mod sweep;
@@ -36,6 +37,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::LazyLock;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
 
 use crate::run::RunError;
@@ -177,9 +179,25 @@ fn refused(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
     let what = text.split("\n\nUsage:").next().unwrap_or(&text);
     let what = what.split("\n\nFor more information").next().unwrap_or(what);
+    // Nobody who writes a flag means a file of that name.
+    let what: String = what.lines().filter(|line| !line.starts_with("  tip: to pass '")).map(|line| format!("{line}\n")).collect();
     // clap's parts stand in lines of their own; one line needs a sign between them.
-    output::error(&what.trim_start_matches("error: ").replace("\n\n  tip:", "; tip:").replace("\n  [possible", " [possible"));
+    let mut what = what.trim_start_matches("error: ").trim_end().replace("\n\n  tip:", "; tip:").replace("\n  [possible", " [possible");
+    if let Some(tip) = way_out(error) {
+        what += &format!("; tip: {tip}");
+    }
+    output::error(&what);
     WRONG_USAGE.into()
+}
+
+/// What to do instead, where a flag of other commands was written.
+fn way_out(error: &clap::Error) -> Option<&'static str> {
+    match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(flag)) if error.kind() == ErrorKind::UnknownArgument && flag == "--generate" => {
+            Some("this command reads a file: `warpscope generate SPEC FILE` writes one")
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -8,16 +8,17 @@ use super::input::{DeviceArgs, EngineParser, Loaded, ProblemArgs};
 use super::output::columns;
 use super::paths::folder;
 use super::record::RecordArgs;
-use super::{output, queries};
+use super::{output, queries, room};
 use crate::cloud::PointCloud;
 use crate::engines::registry;
-use crate::export::{self, NeighborFormat, text};
+use crate::export::{self, NeighborFormat, Size, text};
 use crate::knn::Metric;
 use crate::run::analysis::Roofline;
-use crate::run::planner::Plan;
+use crate::run::planner::{Job, Plan, Purpose};
 use crate::run::{EngineChoice, Engines, MeasureMean, QuerySpec, RunRecord, RunSpec, build_problem};
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "What an engine counts, such as merges, and its parameters: `warpscope devices ENGINE`")]
 pub struct RunArgs {
     #[command(flatten)]
     problem: ProblemArgs,
@@ -105,6 +106,10 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         }
         anyhow::ensure!(plan.chosen.is_some(), "{}", plan.reason);
         return Ok(());
+    }
+    if let Some(path) = &args.neighbors {
+        let job = Job::of(&spec, Purpose::Measure, cloud.len(), cloud.dims(), query_cloud.as_ref().map(|queries| queries.len()));
+        room::of_file(path, Size { q: job.shape.q, k: spec.k, metric: spec.metric }, cloud.len())?;
     }
     let plan = engines.plan_measured(&spec, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?;
     let planned = plan.sentence();
@@ -276,6 +281,9 @@ fn summary(record: &RunRecord, planned: Option<&str>, written: &[PathBuf]) -> St
         let theory = registry::measure(record.engine, name).and_then(|measure| measure.theory);
         let bound = theory.zip(*expected).map(|(theory, bound)| format!(" (theory: {} or fewer {})", text::significant(bound), theory.condition));
         row(name, format!("{} a query, mean{}", text::significant(*mean), bound.unwrap_or_default()));
+    }
+    if !numbers.measures.is_empty() {
+        row("", format!("`warpscope devices {}` says what it counts", record.engine));
     }
     if let Some(active) = numbers.active_threads {
         row("active threads", format!("{} of 32 in a warp, mean", text::digits(active, 3)));

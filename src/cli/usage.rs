@@ -59,7 +59,7 @@ fn of_lesson(why: &LessonError) -> bool {
     }
 }
 
-/// A step that the search does not have is no wrong usage: how many there are, the search says.
+/// A step that the search does not have is none here: how many there are, the search says. Where no file is searched, `lesson` and `gui` make it one.
 fn of_moments(why: &MomentError) -> bool {
     matches!(why, MomentError::Backwards { .. } | MomentError::None { .. })
 }

@@ -5,9 +5,12 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::builder::PossibleValuesParser;
 
+use super::bar::Bar;
 use super::paths::ending_in;
+use super::usage::Usage;
 use crate::cloud::generate;
-use crate::lesson::lessons;
+use crate::lesson::lessons::{self, Choice};
+use crate::lesson::moments;
 use crate::run::recording;
 
 #[derive(Debug, clap::Args)]
@@ -159,7 +162,20 @@ pub fn run(args: &WindowArgs) -> anyhow::Result<()> {
         return open(args.file.clone(), lesson);
     }
     check(args.file.as_deref())?;
+    if let Some((number, at)) = lesson.zip(args.at) {
+        check_position(number, at)?;
+    }
     draw(args, lesson, &files)
+}
+
+/// Refuses a position that a lesson does not have. The lesson's name alone says which there are.
+fn check_position(lesson: u32, at: usize) -> anyhow::Result<()> {
+    let takes = lessons::lesson(lesson)?.record(Choice::default(), &Bar::new("recording the lesson"))?;
+    // The window opens a lesson with its first take.
+    match takes.first().map(|take| moments::check(&take.recording, at)) {
+        Some(Err(why)) => bail!(Usage(why.to_string())),
+        _ => Ok(()),
+    }
 }
 
 #[cfg(feature = "gui")]
@@ -202,7 +218,6 @@ fn draw(args: &WindowArgs, lesson: Option<u32>, files: &[PathBuf]) -> anyhow::Re
 fn measure(args: &WindowArgs, frames: u32) -> anyhow::Result<()> {
     use std::sync::Arc;
 
-    use super::bar::Bar;
     use super::output;
     use crate::app::{FrameBench, FrameTimes, Heard, Method, measure_frames};
     use crate::cloud::{self, Source};

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 pub use comparison::{comparison, runs};
 pub use folder::{FOLDER_FILES, MOST_NEIGHBORS, MadeFolder, check_folder, folder, of_run};
-pub use neighbors::{NeighborFormat, NeighborWriter, Size, check_room, neighbors, neighbors_in_parts, neighbors_of};
+pub use neighbors::{Expected, NeighborFormat, NeighborWriter, Size, check_room, neighbors, neighbors_in_parts, neighbors_of};
 pub use recording::{compared_recording, recording, session};
 pub use trace::trace;
 

@@ -1,5 +1,7 @@
 //! Neighbours in common file formats.
 
+mod size;
+
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
 use std::ops::Range;
@@ -9,10 +11,12 @@ use tempfile::{SpooledTempFile, spooled_tempfile_in};
 
 use super::npz::Npz;
 use super::table::Appender;
-use super::{ExportError, tables, text, write};
-use crate::files;
+use super::{ExportError, tables, write};
 use crate::knn::Metric;
 use crate::run::RunRecord;
+
+use size::check_width;
+pub use size::{Expected, Size, check_room};
 
 /// A format for neighbours, selected by extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,75 +74,6 @@ impl NeighborFormat {
     pub fn files(self, path: &Path) -> Vec<PathBuf> {
         std::iter::once(path.to_owned()).chain(self.beside().map(|beside| path.with_extension(beside))).collect()
     }
-}
-
-/// How many neighbours a file is to have, and what is written of each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size {
-    /// Queries.
-    pub q: usize,
-    /// Neighbours of each.
-    pub k: usize,
-    pub metric: Metric,
-}
-
-impl Size {
-    /// The least that the files take, in bytes; `None` where that depends on how well values compress.
-    fn bytes(self, format: NeighborFormat) -> Option<u64> {
-        let Self { q, k, metric } = self;
-        // No disk has more: nothing overflows.
-        let [q, k] = [q, k].map(|count| count.min(1 << 48) as u128);
-        let globe = u128::from(metric == Metric::Haversine);
-        let bytes = match format {
-            // Two numbers that are known, two of one digit at least, and what separates them.
-            NeighborFormat::Csv | NeighborFormat::Tsv => k * digits(q) + q * digits(k) + q * k * (6 + 2 * globe),
-            NeighborFormat::Parquet => return None,
-            // Once more for distances that wait for their turn.
-            NeighborFormat::Npz => q * k * (12 + 8 * globe + 4),
-            NeighborFormat::Vecs => 2 * q * 4 * (1 + k),
-            NeighborFormat::Bin => 2 * (8 + 4 * q * k),
-        };
-        Some(u64::try_from(bytes).unwrap_or(u64::MAX))
-    }
-}
-
-/// The digits of all numbers from 0 to below `end`.
-fn digits(end: u128) -> u128 {
-    let mut digits = end;
-    let mut more = 10;
-    while more < end {
-        digits += end - more;
-        more *= 10;
-    }
-    digits
-}
-
-/// Checks that the neighbours can be written to a path as far as that is known in advance: that they fit the format's numbers and the room that
-/// is left on the disk, where the system reports it. Before a long search, not after it.
-///
-/// # Errors
-/// [`ExportError::Extension`], [`ExportError::Width`], [`ExportError::Room`].
-pub fn check_room(path: &Path, size: Size) -> Result<(), ExportError> {
-    fits(path, size, files::room(path))
-}
-
-fn fits(path: &Path, size: Size, free: Option<u64>) -> Result<(), ExportError> {
-    let format = NeighborFormat::of(path)?;
-    check_width(format, size, path)?;
-    let Some((needed, free)) = size.bytes(format).zip(free).filter(|(needed, free)| needed > free) else { return Ok(()) };
-    let what = format!("{} neighbours of each of {}", text::thousands(size.k as u64), text::count(size.q as u64, "query", "queries"));
-    Err(ExportError::Room { what, needed: needed.div_ceil(1 << 20), free: free >> 20, path: path.to_owned() })
-}
-
-/// Rejects sizes that the head of a format cannot tell.
-fn check_width(format: NeighborFormat, Size { q, k, .. }: Size, path: &Path) -> Result<(), ExportError> {
-    let taken = match format {
-        NeighborFormat::Vecs => i32::try_from(k).is_ok(),
-        // q is less than 2³², because queries are rows of a cloud.
-        NeighborFormat::Bin => u32::try_from(k).is_ok() && u32::try_from(q).is_ok(),
-        NeighborFormat::Csv | NeighborFormat::Tsv | NeighborFormat::Parquet | NeighborFormat::Npz => true,
-    };
-    if taken { Ok(()) } else { Err(ExportError::Width { what: format!("k = {k}"), extension: format.extension(), path: path.to_owned() }) }
 }
 
 /// Writes all neighbours in the format of the extension, and returns the paths of the files written. Missing neighbours have

@@ -40,7 +40,7 @@ pub struct Moments {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MomentError {
     /// A position is past the end.
-    #[error("step {position}: the search has {steps} steps")]
+    #[error("step {position}: the search has {steps} steps, and so positions 0 to {steps}")]
     Past {
         /// The position that was requested.
         position: usize,
@@ -167,7 +167,10 @@ mod tests {
         let steps = take.recording.len();
         let fails = |selection: Selection| selection.moments(lesson, &take).unwrap_err().to_string();
         let base = Selection::of_lesson(10);
-        assert_eq!(fails(Selection { to: Some(steps + 1), ..base }), format!("step {}: the search has {steps} steps", steps + 1));
+        assert_eq!(
+            fails(Selection { to: Some(steps + 1), ..base }),
+            format!("step {}: the search has {steps} steps, and so positions 0 to {steps}", steps + 1)
+        );
         assert_eq!(fails(Selection { from: Some(5), to: Some(4), ..base }), "from step 5 to step 4: the first comes after the last");
         assert_eq!(fails(Selection { most: 0, ..base }), "most = 0: at least 1 picture is needed");
         assert_eq!(fails(Selection { every: 0, ..base }), "every = 0: at least 1 picture is needed");

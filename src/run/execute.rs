@@ -152,7 +152,7 @@ pub(super) fn search(
     }
     let mut neighbors = Neighbors::unanswered(problem.q(), problem.k());
     for repeat in 0..spec.repeats {
-        let label = format!("repeat {} of {}", repeat + 1, spec.repeats);
+        let label = if spec.repeats == 1 { "searching".to_owned() } else { format!("repeat {} of {}", repeat + 1, spec.repeats) };
         run.pass(&label, Build::Timed, Some((Phase::Search, repeat)), &mut chunks, |_| Ok(true))?;
         run.download(&mut neighbors, repeat)?;
     }
@@ -513,6 +513,14 @@ mod tests {
         for stage in ["loading the problem", "warm-up 2 of 2", "repeat 3 of 3", "counting"] {
             assert!(heard.iter().any(|(heard, _)| heard == stage), "{stage} is missing from {heard:?}");
         }
+        // One repeat is not counted.
+        heard.clear();
+        execute(&RunSpec { warmup: 0, repeats: 1, ..spec() }, &squares(50), None, &mut plain(), &mut |stage, fraction| {
+            heard.push((stage.to_owned(), fraction));
+            true
+        })
+        .unwrap();
+        assert!(heard.iter().any(|(heard, _)| heard == "searching") && !heard.iter().any(|(heard, _)| heard.contains(" of ")), "{heard:?}");
     }
 
     #[test]

@@ -49,14 +49,14 @@ fn a_picture_that_makes_no_sense_is_refused_before_the_work() {
         fs::read_to_string(place.path("one/steps.jsonl")).unwrap().lines().count() - 1
     };
     let past = format!("lesson --lesson 1 --png a.png --at {}", steps + 1);
-    let past_all = format!("step {}: the search has {steps} steps", steps + 1);
-    for (args, message) in [
-        (past.as_str(), past_all.as_str()),
-        (&format!("lesson --lesson 1 --out b/c --png --at {}", steps + 1), &past_all),
-        ("lesson --lesson 1 --png no/a.png", "cannot write: No such file or directory (os error 2): no/a.png"),
-    ] {
-        assert_eq!(place.fails(1, args), message, "{args}");
+    let past_all = format!("step {}: the search has {steps} steps, and so positions 0 to {steps}", steps + 1);
+    for args in [past, format!("lesson --lesson 1 --out b/c --png --at {}", steps + 1), format!("gui --lesson 1 --png a.png --at {}", steps + 1)] {
+        assert_eq!(place.fails(2, &args), past_all, "{args}");
     }
+    place.write("points.csv", "x,y\n1,2\n3,4\n5,7\n");
+    let of_file = place.fails(1, "lesson --input points.csv --k 1 --png a.png --at 999999");
+    assert!(of_file.starts_with("step 999999: the search has "), "what a file holds is no usage: {of_file}");
+    assert_eq!(place.fails(1, "lesson --lesson 1 --png no/a.png"), "cannot write: No such file or directory (os error 2): no/a.png");
     let cases = [
         (
             "lesson --frames b --png b/frame-0001.png",
@@ -165,6 +165,13 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         let error = place.fails(2, args);
         assert!(error.contains(expected), "{args}: {error}");
     }
+    let generate = "unexpected argument '--generate' found; tip: this command reads a file: `warpscope generate SPEC FILE` writes one";
+    for args in ["knn --generate uniform:n=1000,d=2 10 -k 3", "analyse --generate uniform", "info --generate uniform"] {
+        assert_eq!(place.fails(2, args), generate, "{args}");
+    }
+    assert_eq!(place.fails(2, "knn points.csv --neighbours 3"), "unexpected argument '--neighbours' found");
+    let similar = place.fails(2, "knn points.csv --colums x");
+    assert!(similar.contains("; tip: a similar argument exists: '--columns'") && !similar.contains("as a value"), "{similar}");
     // What clap takes. There is no such file: that is not reached.
     let k = "k = 0: neighbours per query go from 1 to 4294967295";
     let cases = [

@@ -24,6 +24,55 @@ fn the_nearest_are_written_in_any_format_or_printed() {
 }
 
 #[test]
+fn the_queries_are_counted_and_an_index_is_said_where_there_is_one() {
+    let place = place();
+    place.write("asked.csv", "x\n5\n6\n7\n");
+    for (args, queries, index) in [
+        ("rows:0,1 -k 2 --engine sort", "2 queries: rows listed", false),
+        ("-k 2 --engine kdtree", "6 queries: every row", true),
+        ("asked.csv -k 2 --engine lockstep", "3 queries: those of asked.csv", false),
+        ("at:8 --radius 2", "1 query: the place 8", true),
+    ] {
+        let text = place.ok(&format!("knn line.csv {args}")).stdout;
+        let line = |what: &str| text.lines().find_map(|line| line.strip_prefix(what)).unwrap_or_default().trim().to_owned();
+        assert_eq!((line("queries"), line("time").contains(" s with the index, ")), (queries.to_owned(), index), "{text}");
+        assert!(line("time").contains(" on "), "{text}");
+    }
+}
+
+/// The first line on stderr of a call that then is killed.
+fn first_note(place: &Place, args: &str) -> String {
+    let mut child = place.command(args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    line
+}
+
+#[test]
+fn large_answers_are_announced_with_their_size() {
+    let place = place();
+    for (args, said) in [
+        ("knn line.csv -k 30000000 -o huge.ibin", "180,000,000 neighbours, 1.44 GB to huge.ibin and huge.fbin"),
+        ("knn line.csv -k 30000000 -o huge.npz", "180,000,000 neighbours, 2.16 GB to huge.npz"),
+        ("knn line.csv -k 30000000 -o -", "180,000,000 neighbours, about 4.25 GB to standard output"),
+        ("knn line.csv -k 30000000", "180,000,000 neighbours, which are counted only; --out FILE.ibin keeps them, in 1.44 GB"),
+        ("run --input line.csv --queries all --k 30000000 --neighbors huge.ivecs", "180,000,000 neighbours, 1.44 GB to huge.ivecs and huge.fvecs"),
+    ] {
+        assert_eq!(first_note(&place, args), format!("note: answers {said}\n"), "{args}");
+    }
+    assert_eq!(place.ok("knn line.csv -k 3 --engine kdtree -o small.ibin").stderr, "");
+    // A file that cannot hold them is refused before they are searched.
+    for command in [
+        "run --input line.csv --queries rows:0 --k 4000000000 --neighbors a.ivecs",
+        "run --input line.csv --queries all --k 4000000000 --neighbors a.ivecs",
+    ] {
+        assert_eq!(place.fails(1, command), "k = 4000000000 does not fit the 32-bit numbers of .ivecs; use .csv, .parquet or .npz: a.ivecs");
+    }
+}
+
+#[test]
 fn all_within_a_radius_are_listed() {
     let place = place();
     for engine in ["auto", "bvh", "kdtree"] {

@@ -256,7 +256,22 @@ fn what_an_engine_does_not_have_is_said() {
         let trace = fs::read_to_string(place.path(&format!("{engine}/trace.json"))).unwrap();
         assert_eq!(trace.contains("\"thread 0\""), profiled, "a CPU's threads have tracks");
     }
+    let of_lockstep = "`warpscope devices lockstep` says what it counts";
+    assert!(!done.stdout.contains("says what it counts"), "kdtree counts nothing: {}", done.stdout);
+    assert!(place.ok("run --generate uniform:n=20 --queries all --k 5 --engine lockstep --repeats 1 --warmup 0").stdout.contains(of_lockstep));
     assert!(done.stdout.contains("one repeat") && !done.stdout.contains("merges") && !done.stdout.contains("dist/s"), "{}", done.stdout);
+}
+
+#[test]
+fn an_engine_alone_says_what_it_counts() {
+    let place = Place::new();
+    let all = place.ok("devices").stdout;
+    assert!(all.contains("What an engine counts: warpscope devices ENGINE") && all.contains("kdtree") && !all.contains("for each query"), "{all}");
+    let one = place.ok("devices lockstep").stdout;
+    assert!(one.contains("\nWhat lockstep counts for each query\n  merges  ") && one.contains("runs on cpu") && !one.contains("kdtree"), "{one}");
+    assert_eq!(json(&place.ok("devices lockstep --json").stdout).as_array().unwrap().len(), 1);
+    assert!(place.ok("devices kdtree").stdout.ends_with("\nkdtree counts nothing.\n"));
+    assert!(place.fails(2, "devices gpu").contains("'gpu' for '[ENGINE]' [possible values: "));
 }
 
 #[test]

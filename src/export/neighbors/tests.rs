@@ -3,6 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
+use super::size::{digits, fits};
 use super::*;
 use crate::cloud::PointCloud;
 use crate::progress::Silent;
@@ -141,6 +142,36 @@ fn what_files_take_is_known_before_they_are_written() {
     assert_eq!(bytes(10, 10), [Some(800), Some(800), None, Some(1600), Some(880), Some(816)]);
     assert_eq!(Size { metric: Metric::Haversine, ..size(10, 10) }.bytes(NeighborFormat::Npz), Some(2400));
     assert_eq!(size(usize::MAX, usize::MAX).bytes(NeighborFormat::Csv), Some(u64::MAX));
+}
+
+#[test]
+fn the_size_that_is_said_is_that_of_the_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let n = 400;
+    // Places all over the globe, so that distances have the digits that they usually have.
+    let cloud = cloud(2, (0..2 * n).map(|at| f64::from(at * 7919 % 10_007) / 10_007.0 * 170.0 - 85.0).collect());
+    for metric in [Metric::L2, Metric::Haversine] {
+        let record = Engines::default().answer(&asked(n as usize, metric), &cloud, None, &mut |_, _| true).unwrap();
+        let size = Size { q: n as usize, k: n as usize, metric };
+        for format in NeighborFormat::ALL {
+            let written = neighbors(&record, &folder.path().join("found").with_extension(format.extension())).unwrap();
+            let bytes = written.iter().map(|path| fs::metadata(path).unwrap().len()).sum::<u64>();
+            let expected = size.expected(format, n as usize);
+            let off = (bytes as f64 / expected.bytes as f64 - 1.0).abs();
+            match format {
+                // Of so few points, numbers repeat; those of files worth a word do not.
+                NeighborFormat::Parquet => assert!(bytes < expected.bytes, "{metric}: {bytes} bytes, {expected:?}"),
+                // Exact but for the heads of an archive's arrays.
+                _ => assert!(off < if expected.exact { 5e-3 } else { 0.15 }, "{metric} {format:?}: {bytes} bytes, {expected:?}"),
+            }
+            assert_eq!(expected.exact, matches!(format, NeighborFormat::Npz | NeighborFormat::Vecs | NeighborFormat::Bin));
+            assert!(!matches!(format, NeighborFormat::Vecs | NeighborFormat::Bin) || expected.bytes == bytes);
+        }
+    }
+    let large = Size { q: 10_000, k: 100_000, metric: Metric::L2 };
+    let said = [NeighborFormat::Bin, NeighborFormat::Csv].map(|format| large.expected(format, 1_000_000).to_string());
+    assert_eq!(said, ["8.00 GB", "about 28.7 GB"]);
+    assert_eq!(Size { q: usize::MAX, k: usize::MAX, ..large }.expected(NeighborFormat::Npz, usize::MAX).bytes, u64::MAX);
 }
 
 #[test]

@@ -50,6 +50,22 @@ fn open(window: &mut Window, number: u32) {
     until(window, "the lesson", |app| !app.is_busy() && app.session().lesson.player.as_ref().is_some_and(|player| player.lesson.number == number));
 }
 
+#[test]
+fn beside_a_lesson_the_status_line_says_nothing_of_the_explorer() {
+    let mut window = window(small);
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    let note = window.state().session().log.note().expect("a run that is done").text.clone();
+    let is_said = |window: &Window| window.query_all_by_label(&note).count() > 0;
+    assert!(is_said(&window), "{note}");
+    open(&mut window, 3);
+    window.run_steps(3);
+    assert!(!is_said(&window), "{note}");
+    window.state_mut().send(Command::Lesson);
+    window.run_steps(3);
+    assert!(is_said(&window), "{note}");
+}
+
 /// Runs what is asked on the left, picks a query, and opens its lesson.
 #[track_caller]
 fn lesson_of_run(window: &mut Window, pick: Action) {

@@ -10,7 +10,7 @@ pub fn describe_buckets(step: &Step, after: &State, buckets: &Buckets) -> Option
     let shape = after.shape;
     let number = |number: u32| thousands(number.into());
     // There may be fewer points than neighbours that are asked for.
-    let kth = ordinal(shape.k.min(shape.n).into());
+    let kth = if shape.n < shape.k { "last neighbour" } else { "k-th" };
     let pass = buckets.passes.len();
     Some(match step {
         Step::Digits { bits } => format!(

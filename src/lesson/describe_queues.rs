@@ -5,13 +5,13 @@ use super::queues::Queues;
 use super::state::State;
 use super::step::{Placed, Step};
 use crate::engines::lockstep::{PADDING, distance_of};
-use crate::text::{count, ordinal, significant, thousands};
+use crate::text::{count, significant, thousands};
 
 /// Describes a step of warp select; `None` if it is told as everywhere. `after` is the state after it.
 pub fn describe_queues(step: &Step, after: &State, queues: &Queues) -> Option<String> {
     let shape = after.shape;
     let (width, capacity) = (shape.width, shape.capacity());
-    let (k, kth, all) = (thousands(shape.k.into()), ordinal(shape.k.into()), thousands(capacity.into()));
+    let (k, all) = (thousands(shape.k.into()), thousands(capacity.into()));
     let listed = thousands(queues.keys.len() as u64);
     Some(match step {
         Step::Queues { length } => format!(
@@ -24,7 +24,7 @@ pub fn describe_queues(step: &Step, after: &State, queues: &Queues) -> Option<St
         }
         Step::Inserted { placed } => inserted(placed, after),
         Step::Checked { broken: 0 } => {
-            format!("In no lane is the largest key below the {kth}, {}: whichever falls out next is no neighbour. The invariant holds.", last(after))
+            format!("In no lane is the largest key below the k-th, {}: whichever falls out next is no neighbour. The invariant holds.", last(after))
         }
         Step::Checked { broken } => broken_in(*broken, after, queues),
         Step::Drained => "No points are left, but keys in the lanes' queues may still be among the nearest: they are merged once more.".to_owned(),
@@ -33,7 +33,7 @@ pub fn describe_queues(step: &Step, after: &State, queues: &Queues) -> Option<St
             let verb = if below == 1 { "is" } else { "are" };
             let of = match after.last() {
                 PADDING => String::new(),
-                _ => format!(" {} of them {verb} below the {kth}, {}.", thousands(below as u64), last(after)),
+                _ => format!(" {} of them {verb} below the k-th, {}.", thousands(below as u64), last(after)),
             };
             format!(
                 "The {listed} keys of all queues are sorted as one list by a bitonic network, with shuffles: element i lies in lane i mod {width}.{of}"
@@ -54,9 +54,9 @@ pub fn describe_queues(step: &Step, after: &State, queues: &Queues) -> Option<St
             let merges = after.counts.merges;
             let change = match (max_distance.is_infinite(), before == max_distance) {
                 (true, _) => format!("fewer than {k} neighbours are known"),
-                (_, true) => format!("the {kth} stays at {}", distance(*max_distance)),
-                _ if before.is_infinite() => format!("the {kth} is at {} now", distance(*max_distance)),
-                _ => format!("the {kth} falls from {} to {}", distance(*before), distance(*max_distance)),
+                (_, true) => format!("the k-th stays at {}", distance(*max_distance)),
+                _ if before.is_infinite() => format!("the k-th is at {} now", distance(*max_distance)),
+                _ => format!("the k-th falls from {} to {}", distance(*before), distance(*max_distance)),
             };
             format!(
                 "Merge {merges} is done: {change}. So far a merge sorted {listed} keys and brought {} on average.",
@@ -90,15 +90,14 @@ fn inserted(placed: &[Placed], after: &State) -> String {
     let took = placed.iter().fold(0, |lanes, key| lanes | 1 << key.lane);
     let (who, one) = (capital(&lanes(took, after.shape.width)), placed.len() == 1);
     let vain = placed.iter().filter(|placed| placed.key > after.last()).count();
-    let kth = ordinal(after.shape.k.into());
     let vain = match vain {
         _ if after.last() == PADDING => String::new(),
-        0 if one => format!(" It is below the {kth}, {}, too.", last(after)),
-        0 => format!(" All are below the {kth}, {}, too.", last(after)),
-        1 if one => format!(" It is not below the {kth}, {}: a lane asks only its own queue.", last(after)),
-        all if all == placed.len() => format!(" None is below the {kth}, {}: a lane asks only its own queue.", last(after)),
+        0 if one => format!(" It is below the k-th, {}, too.", last(after)),
+        0 => format!(" All are below the k-th, {}, too.", last(after)),
+        1 if one => format!(" It is not below the k-th, {}: a lane asks only its own queue.", last(after)),
+        all if all == placed.len() => format!(" None is below the k-th, {}: a lane asks only its own queue.", last(after)),
         some => {
-            format!(" {some} of them {} not below the {kth}, {}: a lane asks only its own queue.", if some == 1 { "is" } else { "are" }, last(after))
+            format!(" {some} of them {} not below the k-th, {}: a lane asks only its own queue.", if some == 1 { "is" } else { "are" }, last(after))
         }
     };
     format!(
@@ -109,14 +108,14 @@ fn inserted(placed: &[Placed], after: &State) -> String {
 }
 
 fn broken_in(broken: u32, after: &State, queues: &Queues) -> String {
-    let (width, k, kth) = (after.shape.width, thousands(after.shape.k.into()), ordinal(after.shape.k.into()));
+    let (width, k) = (after.shape.width, thousands(after.shape.k.into()));
     let lane = broken.trailing_zeros();
     let first = key(queues.first(lane));
     let why = match after.last() {
         PADDING => format!(
             "Fewer than {k} neighbours are known, and lane {lane}'s queue is full: its largest key, {first}, may be one, and would fall out next"
         ),
-        _ => format!("In lane {lane} even the largest key, {first}, is below the {kth}, {}: a neighbour would fall out next", last(after)),
+        _ => format!("In lane {lane} even the largest key, {first}, is below the k-th, {}: a neighbour would fall out next", last(after)),
     };
     let of = broken.count_ones();
     let others = match of {

@@ -96,8 +96,8 @@ impl Answer {
     pub fn text(self, width: u32) -> String {
         match self {
             Self::Lanes(mask) => format!("{}: ballot {}", lanes(mask, width), hex(mask, width)),
-            Self::Number { right, within: 0 } => right.to_string(),
-            Self::Number { right, within } => format!("{right} (a guess up to {within} off counts)"),
+            Self::Number { right, within: 0 } => thousands(right.into()),
+            Self::Number { right, within } => format!("{} (a guess up to {} off counts)", thousands(right.into()), thousands(within.into())),
             Self::YesNo(right) => if right { "yes" } else { "no" }.to_owned(),
         }
     }

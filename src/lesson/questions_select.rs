@@ -7,18 +7,18 @@ use super::recording::{Queued, Recording};
 use super::state::State;
 use super::step::Step;
 use crate::engines::lockstep::{Key, PADDING, distance_of};
-use crate::text::{count, ordinal, significant, thousands};
+use crate::text::{count, significant, thousands};
 
 /// A question about a step of warp select, or about all of it; `None` if it would have no clear answer.
 pub fn of_queues(recording: &Recording, queued: &Queued, ask: Ask, at: usize, before: &State) -> Option<Question> {
-    let (shape, kth) = (before.shape, ordinal(before.shape.k.into()));
+    let shape = before.shape;
     let last = before.last();
     let (text, answer, slips) = match (ask, &recording.steps()[at]) {
         (Ask::Merges, _) => {
             let text = format!(
                 "{} points, k = {}, a queue of {} in each of {} lanes: how many merges will there be?",
                 thousands(shape.n.into()),
-                shape.k,
+                thousands(shape.k.into()),
                 count(queued.length.into(), "key", "keys"),
                 shape.width
             );
@@ -36,9 +36,8 @@ pub fn of_queues(recording: &Recording, queued: &Queued, ask: Ask, at: usize, be
             }
             let mask = placed.iter().fold(0, |lanes, taken| lanes | 1 << taken.lane);
             let below = (0..).zip(&distances).fold(0, |lanes, (lane, &distance)| lanes | u32::from(distance < distance_of(last)) << lane);
-            let says = format!(
-                "These are the lanes whose distance is below the {kth}, which is how the kernel's buffer takes candidates. A lane of warp select compares with the largest key of its own queue."
-            );
+            let says = "These are the lanes whose distance is below the k-th, which is how the kernel's buffer takes candidates. A lane of warp select compares with the largest key of its own queue."
+                .to_owned();
             let text = "Which lanes take their distance into their queue, and lose its largest key?".to_owned();
             (text, Answer::Lanes(mask), slips(Reply::Lanes(mask), [(Reply::Lanes(below), says)]))
         }
@@ -49,13 +48,12 @@ pub fn of_queues(recording: &Recording, queued: &Queued, ask: Ask, at: usize, be
                 return None;
             }
             let says = match broken.count_ones() {
-                0 => format!(
-                    "Some keys in the queues may be below the {kth}. They wait there: only when the largest key of a lane is below it, too, would a neighbour fall out next."
-                ),
+                0 => "Some keys in the queues may be below the k-th. They wait there: only when the largest key of a lane is below it, too, would a neighbour fall out next."
+                    .to_owned(),
                 1 => "One lane is enough: the next key that it takes would drop a neighbour.".to_owned(),
-                lanes => format!("{lanes} lanes hold nothing but keys below the {kth}: the next key that one of them takes would drop a neighbour."),
+                lanes => format!("{lanes} lanes hold nothing but keys below the k-th: the next key that one of them takes would drop a neighbour."),
             };
-            let text = format!("The {kth} is at {}: does this group cause a merge?", key(last));
+            let text = format!("The k-th is at {}: does this group cause a merge?", key(last));
             let right = *broken != 0;
             (text, Answer::YesNo(right), slips(Reply::YesNo(right), [(Reply::YesNo(!right), says)]))
         }
@@ -68,12 +66,13 @@ pub fn of_queues(recording: &Recording, queued: &Queued, ask: Ask, at: usize, be
 pub fn of_buckets(recording: &Recording, ask: Ask, at: usize, before: &State) -> Option<Question> {
     let buckets = before.buckets.as_ref()?;
     let Step::Bucket { digit, below, inside } = recording.steps()[at] else { return None };
-    let (k, rank) = (before.shape.k, buckets.rank);
+    let (k, rank) = (before.shape.k, thousands(buckets.rank.into()));
     let (text, answer, slips) = match ask {
         Ask::Bucket => {
             let unreduced = buckets.sums.partition_point(|&sum| sum < k) as u32;
             let forgot = format!(
-                "There the sum reaches k = {k}. But {} in smaller buckets of earlier passes: of those that are left, number {rank} is looked for.",
+                "There the sum reaches k = {}. But {} in smaller buckets of earlier passes: of those that are left, number {rank} is looked for.",
+                thousands(k.into()),
                 if buckets.below == 1 { "1 neighbour lies".to_owned() } else { format!("{} neighbours lie", thousands(buckets.below.into())) }
             );
             let largest = (0u32..).zip(&buckets.counts).max_by_key(|&(bucket, &count)| (count, std::cmp::Reverse(bucket)))?.0;

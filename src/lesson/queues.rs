@@ -19,8 +19,10 @@ pub struct Queues {
     pub took: Option<u32>,
     /// The lanes that break the invariant; `None` until it is looked at.
     pub broken: Option<u32>,
-    /// Keys that merges brought into the warp's queue.
+    /// Keys that the merges that are done brought into the warp's queue.
     pub came: u32,
+    /// Keys that the merge in progress brought; they are counted in `came` when it is done.
+    pub coming: u32,
 }
 
 /// The place of an element across the warp: its lane and its register.
@@ -33,11 +35,24 @@ pub fn met(capacity: u32, element: u32) -> u32 {
     capacity - 1 - element
 }
 
+/// How keys go on from the first to the last, in words. Equal ones, as of padding, go neither up nor down.
+pub fn order(keys: &[Key]) -> &'static str {
+    let mut ways: Vec<bool> = keys.windows(2).filter(|pair| pair[0] != pair[1]).map(|pair| pair[0] < pair[1]).collect();
+    ways.dedup();
+    match ways[..] {
+        [] | [true] => "ascending",
+        [false] => "descending",
+        [true, false] => "ascending, then descending",
+        [false, true] => "descending, then ascending",
+        _ => "in no order",
+    }
+}
+
 impl Queues {
     /// Of `length` keys a lane, all padding.
     pub fn new(shape: Shape, length: u32) -> Self {
         let keys = vec![PADDING; (shape.width * length) as usize];
-        Self { width: shape.width, keys, is_list: false, took: None, broken: None, came: 0 }
+        Self { width: shape.width, keys, is_list: false, took: None, broken: None, came: 0, coming: 0 }
     }
 
     /// Keys of a lane's queue, Q.
@@ -80,7 +95,7 @@ impl Queues {
                     let met = met(warp.len() as u32, element);
                     std::mem::swap(&mut warp[element as usize], &mut self.keys[met as usize]);
                 }
-                self.came += taken.count();
+                self.coming = taken.count();
             }
             Step::WarpQueueSorted => warp.sort_unstable(),
             Step::QueuesDescend => {
@@ -91,7 +106,10 @@ impl Queues {
                 }
                 self.is_list = false;
             }
-            Step::MaxDistance { .. } => self.broken = None,
+            Step::MaxDistance { .. } => {
+                self.broken = None;
+                self.came += std::mem::take(&mut self.coming);
+            }
             _ => {}
         }
     }

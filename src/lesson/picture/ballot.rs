@@ -276,12 +276,11 @@ impl Table<'_, '_> {
                 continue;
             };
             let set = bits >> column & 1 == 1;
-            let fill = if set { Some(faint(ink, if ink == Ink::TextWeak { 0.35 } else { 0.9 })) } else { None };
+            let fill = if set { Some(faint(ink, if ink == Ink::TextWeak { 0.35 } else { 1.0 })) } else { None };
             self.scene.rect(body, 2.0, fill, Some(line(faint(Ink::Line, 0.9), 0.8)));
-            let words: Style = match (set, ink) {
-                (true, Ink::TextWeak) => mono(size, Ink::Text),
-                (true, _) => mono(size, Ink::Canvas),
-                (false, _) => mono(size, faint(Ink::TextWeak, if lane.is_some_and(|lane| column > lane) { 0.4 } else { 0.9 })),
+            let words: Style = match set {
+                true => mono(size, on(ink)),
+                false => mono(size, faint(Ink::TextWeak, if lane.is_some_and(|lane| column > lane) { 0.4 } else { 0.9 })),
             };
             if size >= 5.0 {
                 self.scene.text(body.center(), [0.5, 0.5], words, if set { "1" } else { "0" });
@@ -311,6 +310,15 @@ impl Table<'_, '_> {
         }
         self.spots();
         self.next();
+    }
+}
+
+/// What is legible on a set bit of an ink.
+pub(super) fn on(ink: Ink) -> Ink {
+    match ink {
+        Ink::TextWeak => Ink::Text,
+        Ink::Candidate => Ink::OnCandidate,
+        _ => Ink::Canvas,
     }
 }
 

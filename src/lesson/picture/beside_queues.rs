@@ -29,6 +29,7 @@ pub fn draw(view: &View<'_>, queued: &Queued, [wide, high]: [f32; 2]) -> Scene {
             [number(counts.candidates), hidden(number(queued.inserts)), hidden(number(buffer.candidates)), hidden(about(theory.candidates))],
         ),
         ("merges", [number(counts.merges), hidden(number(queued.merges)), hidden(number(buffer.merges)), hidden(format!("{:.1}", theory.merges))]),
+        // Those of the merge in progress are counted when it is, too.
         ("came in a merge", [each(came, counts.merges), hidden(each(queued.came, queued.merges)), hidden(each(buffer.came, buffer.merges)), none()]),
     ];
     let heads = ["so far", "in the end", "a buffer", "its theory \u{2264}"];
@@ -39,7 +40,8 @@ pub fn draw(view: &View<'_>, queued: &Queued, [wide, high]: [f32; 2]) -> Scene {
     let seen = |merges: u32| (!view.asking).then(|| share(merges));
     let bars = [
         Bar { name: "queues in lanes", done: if view.asking { 0.0 } else { share(counts.merges) }, all: seen(queued.merges), ink: Ink::Intermediate },
-        Bar { name: "a shared buffer", done: seen(buffer.merges).unwrap_or(0.0), all: seen(buffer.merges), ink: Ink::Buffer },
+        // Of no colour of this search: what is pink here is in the lanes' queues.
+        Bar { name: "a shared buffer", done: seen(buffer.merges).unwrap_or(0.0), all: seen(buffer.merges), ink: Ink::TextWeak },
     ];
     tally::bars(&mut scene, room, text, "Merges", &bars);
     scene

@@ -117,14 +117,14 @@ fn bars(scene: &mut Scene, shown: Option<&Shown<'_>>, grid: &Grid) {
 fn numbers(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Area, name: &str, numbers: &[u32], ink: Ink) {
     let text = view.text;
     scene.label(names, 1.0, sans(text * 0.8, Ink::TextWeak), name);
-    let longest = numbers.iter().map(|number| number.to_string().len()).max().unwrap_or(1);
+    let longest = numbers.iter().map(|&number| thousands(number.into()).len()).max().unwrap_or(1);
     let size = (text * 0.85).min(names.height / ROW).min(grid.wide() * 0.95 / width(Font::Mono, 1.0, &"0".repeat(longest)));
     if size < 3.5 {
         return;
     }
     for (bucket, number) in (0u32..).zip(numbers) {
         let opacity = if *number == 0 && name != "bucket" { 0.45 } else { 1.0 };
-        scene.text(grid.cell(bucket, 0).center(), [0.5, 0.5], mono(size, faint(ink, opacity)), number.to_string());
+        scene.text(grid.cell(bucket, 0).center(), [0.5, 0.5], mono(size, faint(ink, opacity)), thousands((*number).into()));
     }
 }
 
@@ -138,8 +138,7 @@ fn intervals(scene: &mut Scene, view: &View<'_>, buckets: &Buckets, mut room: Ar
     // When all is found there is no next line.
     let lines = if buckets.left == buckets.rank && done > 0 || done as u32 == most_passes(buckets.bits) { done } else { done + 1 };
     let first = lines.saturating_sub(INTERVALS);
-    let kth = ordinal(view.cursor.state().shape.k.into());
-    scene.label(heading, 0.0, sans(text * 0.9, Ink::Text), &format!("Points left before each pass: its buckets close in on the {kth}"));
+    scene.label(heading, 0.0, sans(text * 0.9, Ink::Text), "Points left before each pass: its buckets close in on the k-th");
     let each = room.height / INTERVALS as f32;
     let small = sans((text * 0.72).min(each * 0.24), Ink::TextWeak);
     let left_room = width(Font::Sans, small.size, "pass 00: 000,000") + text * 0.4;

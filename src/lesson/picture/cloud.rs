@@ -6,6 +6,7 @@ use super::View;
 use super::boxes;
 use super::moment::{Vote, nearest, vote, waiting};
 use super::pen::{ROW, area, faint, line, sans, width};
+use super::queues::moves_kth;
 use super::scene::{Area, Font, Ink, Point, Scene, Target};
 use crate::engines::lockstep::{Key, index_of};
 use crate::knn::Problem;
@@ -64,7 +65,8 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     // The candidates in the buffer, and the intermediate result.
     let waiting: Vec<u32> = waiting(state).into_iter().map(index_of).filter(|&point| (point as usize) < problem.n()).collect();
     let merging = is_merging(view);
-    if !merging {
+    // Those of the buffer are in the registers during a merge; the lanes' queues keep theirs.
+    if !merging || state.queues.is_some() {
         plane.marked(&mut scene, problem, &waiting, large, Ink::Buffer);
     }
     if let Some(closing) = Closing::of(view) {
@@ -207,6 +209,7 @@ fn pointed_at(view: &View<'_>) -> Option<u32> {
     match view.hover? {
         Target::Point(point) => Some(point),
         Target::Element(element) => of_key(&state.registers, element),
+        Target::Queued(element) => of_key(&state.queues.as_ref()?.keys, element),
         Target::Slot(slot) if is_merging(view) || slot < state.buffered => of_key(&state.buffer, slot),
         Target::Lane(lane) if !is_merging(view) && lane < state.shape.width => vote(view.cursor).map(|vote| vote.points[lane as usize]),
         _ => None,
@@ -232,13 +235,24 @@ fn words(view: &View<'_>, problem: &Problem) -> String {
         let ends: Vec<String> = rings.iter().map(|&ring| super::pen::digits(ring, 3)).collect();
         return format!("Rings: squared distances {}; those that are left lie between", ends.join(" and "));
     }
-    match problem.dims() {
-        _ if state.max_distance.is_infinite() && state.buckets.is_some() => "No point is decided yet".to_owned(),
-        _ if state.max_distance.is_infinite() && state.queues.is_some() => "Fewer than k neighbours are known".to_owned(),
+    match (recording.held_against(), problem.dims()) {
+        (Beside::Digits(_), _) if state.max_distance.is_infinite() => {
+            let is_known = state.buckets.as_ref().is_some_and(|buckets| buckets.is_gathered);
+            if is_known { "All points are neighbours: there are no k of them" } else { "No point is decided yet" }.to_owned()
+        }
+        (Beside::Queues(_), _) if state.max_distance.is_infinite() => "Fewer than k neighbours are known".to_owned(),
+        (Beside::Queues(_) | Beside::Digits(_), dims) => {
+            let kth = format!("squared distance {bound}{}", if moves_kth(view.cursor.step().as_deref()) { " before this merge" } else { "" });
+            match dims {
+                1 => format!("Bar: as far as the k-th on both sides, {kth}"),
+                2 => format!("Circle: through the k-th, {kth}"),
+                _ => format!("The k-th: {kth}; no circle, as distances are in all {dims} dimensions"),
+            }
+        }
         _ if state.max_distance.is_infinite() => "max_distance is still infinite: every point is a candidate".to_owned(),
-        1 => format!("Bar: \u{221a}max_distance on both sides; max_distance = {bound}"),
-        2 => format!("Circle: radius \u{221a}max_distance; max_distance = {bound}"),
-        d => format!("max_distance = {bound}; no circle: distances are in all {d} dimensions"),
+        (_, 1) => format!("Bar: \u{221a}max_distance on both sides; max_distance = {bound}"),
+        (_, 2) => format!("Circle: radius \u{221a}max_distance; max_distance = {bound}"),
+        (_, d) => format!("max_distance = {bound}; no circle: distances are in all {d} dimensions"),
     }
 }
 
@@ -356,36 +370,62 @@ fn kinds(view: &View<'_>) -> Vec<Kind> {
         (Ink::Query, "query".to_owned(), true),
         (Ink::Neighbor, format!("{} of {} nearest so far", thousands(nearest(view.cursor).len() as u64), thousands(state.shape.k.into())), true),
     ];
-    if let Some(buckets) = &state.buckets {
-        let (below, left) = (thousands(buckets.below.into()), thousands(buckets.left.into()));
-        kinds[1].1 = if buckets.is_gathered {
-            format!("{} nearest", thousands(nearest(view.cursor).len() as u64))
-        } else {
-            format!("{below} neighbours for sure")
-        };
-        kinds.push((
-            Ink::Candidate,
-            if buckets.passes.is_empty() || buckets.is_gathered { "left after a pass".to_owned() } else { format!("{left} left") },
-            true,
-        ));
-        return kinds;
+    match view.cursor.recording().held_against() {
+        Beside::Queues(_) => return of_queues(view, kinds),
+        Beside::Digits(_) => return of_digits(view, kinds),
+        Beside::Theory | Beside::Tree(_) => {}
     }
     if is_merging(view) {
         kinds.push((Ink::Candidate, "earlier candidates".to_owned(), true));
         return kinds;
     }
-    let (waiting, place) = (waiting(state).len() as u64, if state.queues.is_some() { "in the lanes' queues" } else { "in the buffer" });
-    kinds.push((Ink::Buffer, format!("{} {place}", thousands(waiting)), true));
-    if let Some(Vote { asked, mask: Some(mask), points, .. }) = vote(view.cursor) {
-        // The last group may have fewer points.
-        let asked = (0..).zip(&points).filter(|(_, point)| **point != u32::MAX).fold(0, |lanes, (lane, _)| lanes | 1 << lane) & asked;
-        let [yes, no] = if state.queues.is_some() { ["taken", "not taken"] } else { ["accepted", "rejected"] };
-        kinds.push((Ink::Candidate, format!("{} {yes}", mask.count_ones()), true));
-        kinds.push((Ink::Rejected, format!("{} {no}", (asked & !mask).count_ones()), false));
+    kinds.push((Ink::Buffer, format!("{} in the buffer", thousands(waiting(state).len() as u64)), true));
+    if let Some([accepted, rejected]) = votes(view) {
+        kinds.push((Ink::Candidate, format!("{accepted} accepted"), true));
+        kinds.push((Ink::Rejected, format!("{rejected} rejected"), false));
     }
     if state.descent.is_some() {
         kinds.extend(boxes::KINDS.map(|(ink, words, filled)| (ink, words.to_owned(), filled)));
     }
+    kinds
+}
+
+/// How many lanes said yes and no in the last vote, once it was held.
+fn votes(view: &View<'_>) -> Option<[u32; 2]> {
+    let Vote { asked, mask, points, .. } = vote(view.cursor)?;
+    // The last group may have fewer points.
+    let asked = (0..).zip(&points).filter(|(_, point)| **point != u32::MAX).fold(0, |lanes, (lane, _)| lanes | 1 << lane) & asked;
+    mask.map(|mask| [mask.count_ones(), (asked & !mask).count_ones()])
+}
+
+/// Those of warp select.
+fn of_queues(view: &View<'_>, mut kinds: Vec<Kind>) -> Vec<Kind> {
+    let state = view.cursor.state();
+    kinds[1].1 = format!("{} of {} in the warp's queue", thousands(nearest(view.cursor).len() as u64), thousands(state.shape.k.into()));
+    kinds.push((Ink::Buffer, format!("{} in the lanes' queues", thousands(waiting(state).len() as u64)), true));
+    match votes(view).filter(|_| !is_merging(view)) {
+        Some([taken, left]) => {
+            kinds.push((Ink::Candidate, format!("{taken} taken; paler: fell out"), true));
+            kinds.push((Ink::Rejected, format!("{left} not taken"), false));
+        }
+        None => kinds.push((Ink::Candidate, "taken; paler: fell out".to_owned(), true)),
+    }
+    kinds
+}
+
+/// Those of a selection by digits.
+fn of_digits(view: &View<'_>, mut kinds: Vec<Kind>) -> Vec<Kind> {
+    let (below, left, is_gathered) = match &view.cursor.state().buckets {
+        Some(buckets) => (buckets.below, (!buckets.passes.is_empty()).then_some(buckets.left), buckets.is_gathered),
+        None => (0, None, false),
+    };
+    kinds[1].1 = if is_gathered {
+        format!("{} nearest", thousands(nearest(view.cursor).len() as u64))
+    } else {
+        format!("{} neighbours for sure", thousands(below.into()))
+    };
+    let left = left.filter(|_| !is_gathered).map_or_else(|| "left after a pass".to_owned(), |left| format!("{} left", thousands(left.into())));
+    kinds.push((Ink::Candidate, left, true));
     kinds
 }
 

@@ -172,8 +172,9 @@ fn progress(view: &View<'_>) -> String {
 fn about(recording: &Recording) -> String {
     let parameters = &recording.parameters;
     let shape = parameters.shape;
+    let queue = if let Beside::Queues(queued) = recording.held_against() { format!(", Q = {}", queued.length) } else { String::new() };
     format!(
-        "{}, k = {}, {} lanes \u{b7} {} \u{b7} recorded on {}",
+        "{}, k = {}, {} lanes{queue} \u{b7} {} \u{b7} recorded on {}",
         count(shape.n.into(), "point", "points"),
         thousands(shape.k.into()),
         shape.width,

@@ -10,9 +10,9 @@ use super::moment::vote;
 use super::pen::{Scale, area, digits, faint, line, sans, width};
 use super::scene::{Area, Font, Ink, Scene, Target};
 use crate::engines::lockstep::{Key, PADDING, distance_of};
-use crate::lesson::queues::{Queues, across, met};
+use crate::lesson::queues::{Queues, across, met, order};
 use crate::lesson::step::{Placed, Step};
-use crate::text::{ordinal, thousands};
+use crate::text::thousands;
 
 /// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
@@ -59,11 +59,10 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     room.take_top(all);
 
     let lanes_heading = room.take_top(heading_high);
-    let says = if queues.is_list { "The lanes' queues as one list, ascending" } else { "The lanes' queues, the largest key first" };
-    chip(&mut scene, lanes_heading, Ink::Buffer, says, text);
+    chip(&mut scene, lanes_heading, Ink::Buffer, &lanes_say(queues, state.last(), step), text);
     let lanes = columns(room, one * lanes_share, queues.length());
     names_of_rows(&mut scene, &lanes, label(room, lanes.area.height), text, |row| {
-        if queues.is_list { (row * shape.width).to_string() } else { row.to_string() }
+        if queues.is_list { thousands((row * shape.width).into()) } else { row.to_string() }
     });
     room.take_top(lanes.area.height);
     let below = columns(room, one, 1);
@@ -74,9 +73,9 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     room.take_top(one);
     let strip = room.take_top(between);
     let warp_heading = room.take_top(heading_high);
-    chip(&mut scene, warp_heading, Ink::Intermediate, &warp_says(view), text);
+    chip(&mut scene, warp_heading, Ink::Intermediate, &warp_says(&state.registers, state.last(), step), text);
     let warp = columns(room, one * warp_share, shape.registers);
-    names_of_rows(&mut scene, &warp, label(room, warp.area.height), text, |row| (row * shape.width).to_string());
+    names_of_rows(&mut scene, &warp, label(room, warp.area.height), text, |row| thousands((row * shape.width).into()));
 
     keys(&mut scene, view, queues, &lanes, &warp);
     marks(&mut scene, view, queues, &lanes, &warp, step);
@@ -110,11 +109,11 @@ fn is_last_merge(view: &View<'_>) -> bool {
 }
 
 fn heading(view: &View<'_>) -> String {
-    let (state, kth) = (view.cursor.state(), ordinal(view.cursor.state().shape.k.into()));
-    let bound = if state.max_distance.is_infinite() {
-        format!("the {kth} is not known yet")
-    } else {
-        format!("the {kth} is at {}", digits(state.max_distance, 3))
+    let state = view.cursor.state();
+    let bound = match digits(state.max_distance, 3) {
+        _ if state.max_distance.is_infinite() => "the k-th is not known yet".to_owned(),
+        bound if moves_kth(view.cursor.step().as_deref()) => format!("the k-th was at {bound}"),
+        bound => format!("the k-th is at {bound}"),
     };
     match state.group {
         Some(base) if !is_last_merge(view) => {
@@ -125,12 +124,41 @@ fn heading(view: &View<'_>) -> String {
     }
 }
 
-fn warp_says(view: &View<'_>) -> String {
-    let order = match view.cursor.step().as_deref() {
-        Some(Step::Exchanged { .. }) => "bitonic",
-        _ => "ascending",
+/// What the lanes' queues are after a step, and what is marked in them. `last` is the k-th key.
+fn lanes_say(queues: &Queues, last: Key, step: Option<&Step>) -> String {
+    let what = match step {
+        _ if !queues.is_list => "The lanes' queues, the largest key first".to_owned(),
+        Some(Step::QueuesSorted) => format!("The lanes' queues as one list, {}", order(&queues.keys)),
+        _ => format!("The lanes' queues as one list, after the exchange: {}", order(&queues.keys)),
     };
-    format!("The warp's queue, {order}; the {} is framed", ordinal(view.cursor.state().shape.k.into()))
+    let marked = match step {
+        Some(Step::Inserted { placed }) if !placed.is_empty() => "; marked: just taken",
+        Some(Step::Checked { broken: 1.. }) => "; marked: breaks the invariant",
+        Some(Step::QueuesSorted) if last != PADDING => "; marked: below the k-th",
+        Some(Step::Exchanged { taken }) if taken.count() > 0 => "; marked: exchanged",
+        _ => "",
+    };
+    what + marked
+}
+
+/// The same of the warp's queue, whose k-th key is `last`.
+fn warp_says(keys: &[Key], last: Key, step: Option<&Step>) -> String {
+    if keys.iter().all(|&key| key == PADDING) {
+        return "The warp's queue: nothing in it yet".to_owned();
+    }
+    match step {
+        Some(Step::Exchanged { taken }) => {
+            let marked = if taken.count() == 0 { "" } else { "; marked: came from the list" };
+            format!("The warp's queue, after the exchange: {}{marked}", order(keys))
+        }
+        _ if last == PADDING => format!("The warp's queue, {}; fewer than k are known", order(keys)),
+        _ => format!("The warp's queue, {}; marked: the k-th", order(keys)),
+    }
+}
+
+/// Whether the warp's queue already is that of a merge whose k-th is not read yet.
+pub(super) fn moves_kth(step: Option<&Step>) -> bool {
+    matches!(step, Some(Step::Exchanged { .. } | Step::WarpQueueSorted | Step::QueuesDescend))
 }
 
 /// A colour mark and what it means.
@@ -205,12 +233,12 @@ fn marks(scene: &mut Scene, view: &View<'_>, queues: &Queues, lanes: &Grid, warp
                 warp.mark(scene, to, to_row, Ink::Intermediate);
             }
         }
-        Some(Step::QueuesSorted) => {
-            // Those that are below the k-th come first.
+        Some(Step::QueuesSorted) if state.last() != PADDING => {
+            // Those that are below the k-th come first. They are of the colour of its circle, which they lie in.
             let below = queues.keys.iter().take_while(|&&key| is_below(key, state.last())).count() as u32;
             for element in 0..below {
                 let (lane, register) = across(shape.width, element);
-                lanes.mark(scene, lane, register, Ink::Candidate);
+                lanes.mark(scene, lane, register, Ink::Intermediate);
             }
         }
         _ => {}

@@ -136,6 +136,8 @@ pub enum Ink {
     Grid,
     Accent,
     OnAccent,
+    /// Text on [`Self::Candidate`], which is dark on amber in every look.
+    OnCandidate,
     Error,
     Point,
     Query,
@@ -166,6 +168,13 @@ impl Ink {
             Self::Grid => palette.grid,
             Self::Accent => palette.accent,
             Self::OnAccent => palette.on_accent,
+            Self::OnCandidate => {
+                if palette.dark {
+                    palette.canvas
+                } else {
+                    palette.text
+                }
+            }
             Self::Error => palette.error,
             Self::Point => palette.point,
             Self::Query => palette.query,

@@ -751,7 +751,7 @@ fn queues_and_buckets_are_the_recorded_ones() {
             }
             if let Some(buckets) = &state.buckets {
                 let scene = draw(Panel::Buckets, &view, [900.0, 520.0]);
-                let numbers: Vec<String> = buckets.counts.iter().chain(&buckets.sums).map(u32::to_string).collect();
+                let numbers: Vec<String> = buckets.counts.iter().chain(&buckets.sums).map(|&number| crate::text::thousands(number.into())).collect();
                 let words = texts(&scene);
                 assert!(numbers.iter().all(|number| words.contains(&number.as_str())), "lesson {}, position {position}", lesson.number);
             }
@@ -772,4 +772,135 @@ fn what_a_tree_will_visit_is_hidden_from_those_who_are_asked() {
         [index.visits.accessed, index.visits.left_out, index.as_they_lie.accessed].map(|number| words.contains(&number.to_string()))
     };
     assert_eq!((tells(false), tells(true)), ([true; 3], [false; 3]));
+}
+
+/// The headings of warp select's queues say of every moment what is true of it, and what is marked is said to be.
+#[test]
+fn headings_of_queues_are_true_at_every_step() {
+    let mut orders = BTreeSet::new();
+    for (_, take) in takes().filter(|(lesson, _)| lesson.search == Search::Queues) {
+        let shape = take.recording.shape();
+        let mut cursor = Cursor::new(take.recording.clone());
+        for position in 1..=take.recording.len() {
+            cursor.seek(position);
+            let (state, step) = (cursor.state(), cursor.step());
+            let Some(queues) = &state.queues else { continue };
+            let scene = draw(Panel::Queues, &View { cursor: &cursor, hover: None, asking: false, text: 14.0 }, [1200.0, 520.0]);
+            let starting = |start: &str| texts(&scene).into_iter().find(|text| text.starts_with(start)).unwrap().to_owned();
+            let (lanes, warp) = (starting("The lanes' queues"), starting("The warp's queue"));
+            let goes = |words: &str, keys: &[Key]| {
+                if words.contains("ascending, then descending") || words.contains("descending, then ascending") {
+                    !keys.is_sorted() && !keys.is_sorted_by(|a, b| a >= b) && moment::is_bitonic(keys)
+                } else if words.contains("descending") {
+                    keys.is_sorted_by(|a, b| a >= b) && !keys.is_sorted()
+                } else {
+                    words.contains("ascending") && keys.is_sorted()
+                }
+            };
+            if queues.is_list {
+                assert!(goes(&lanes, &queues.keys), "position {position}: {lanes}");
+                orders.insert(lanes.split(';').next().unwrap().to_owned());
+            } else {
+                let of_lane = |lane: u32| queues.keys.iter().skip(lane as usize).step_by(shape.width as usize);
+                assert!(lanes.contains("the largest key first") && (0..shape.width).all(|lane| of_lane(lane).is_sorted_by(|a, b| a >= b)));
+            }
+            let is_empty = state.registers.iter().all(|&key| key == PADDING);
+            assert!(if is_empty { warp.ends_with("nothing in it yet") } else { goes(&warp, &state.registers) }, "position {position}: {warp}");
+            // Frames around cells, by the colour of their lines.
+            let frames = |ink: Ink| {
+                let is = |shape: &&Shape| matches!(shape, Shape::Rect { fill: None, line: Some(line), .. } if line.paint == ink.into());
+                scene.shapes.iter().filter(is).count()
+            };
+            assert_eq!(frames(Ink::Accent), usize::from(warp.ends_with("marked: the k-th")), "position {position}: {warp}");
+            let green = match step.as_deref() {
+                Some(Step::Exchanged { taken }) => {
+                    assert_eq!(taken.count() > 0, warp.ends_with("marked: came from the list") && lanes.ends_with("marked: exchanged"));
+                    2 * taken.count() as usize
+                }
+                Some(Step::QueuesSorted) if state.last() != PADDING => {
+                    assert!(lanes.ends_with("marked: below the k-th"), "position {position}: {lanes}");
+                    queues.keys.iter().filter(|&&key| key < state.last()).count()
+                }
+                _ => 0,
+            };
+            assert_eq!(frames(Ink::Intermediate), green, "position {position}: {lanes}, {warp}");
+            let broken = if let Some(Step::Checked { broken }) = step.as_deref() { broken.count_ones() as usize } else { 0 };
+            assert_eq!((frames(Ink::Error), broken > 0), (broken, lanes.ends_with("marked: breaks the invariant")), "position {position}: {lanes}");
+            // Taken keys, and nothing else, are amber.
+            let taken = if let Some(Step::Inserted { placed }) = step.as_deref() { placed.len() } else { 0 };
+            assert_eq!((frames(Ink::Candidate), taken > 0), (taken, lanes.ends_with("marked: just taken")), "position {position}: {lanes}");
+        }
+    }
+    assert!(
+        orders.iter().any(|order| order.contains("one list, ascending")) && orders.iter().any(|order| order.contains("descending")),
+        "{orders:?}"
+    );
+}
+
+/// A merge brings what it brought once it is done: no average counts the keys of one that is not.
+#[test]
+fn the_average_of_merges_is_of_those_that_are_done() {
+    let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::Queues).unwrap();
+    let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
+    let mut cursor = Cursor::new(take.recording.clone());
+    let (mut merges, mut came, mut coming) = (0, 0, 0);
+    for position in 1..=take.recording.len() {
+        cursor.seek(position);
+        match cursor.step().as_deref() {
+            Some(Step::Exchanged { taken }) => coming = taken.count(),
+            Some(Step::MaxDistance { .. }) => (merges, came) = (merges + 1, came + coming),
+            _ => {}
+        }
+        let scene = draw(Panel::Account, &View { cursor: &cursor, hover: None, asking: false, text: 14.0 }, [500.0, 400.0]);
+        let words = texts(&scene);
+        let after = |name: &str| words[words.iter().position(|text| *text == name).unwrap() + 1].to_owned();
+        let average = if merges == 0 { "\u{2013}".to_owned() } else { crate::text::significant(f64::from(came) / f64::from(merges)) };
+        assert_eq!((after("merges"), after("came in a merge")), (merges.to_string(), average), "position {position}");
+    }
+    assert!(merges > 2);
+}
+
+/// In the lessons of selections the plane's words are of their own search, and a colour means the same at every moment.
+#[test]
+fn legends_are_of_the_search_that_is_shown() {
+    for (lesson, take) in takes().filter(|(lesson, _)| matches!(lesson.search, Search::Queues | Search::Digits)) {
+        let mut cursor = Cursor::new(take.recording.clone());
+        for position in 0..=take.recording.len() {
+            cursor.seek(position);
+            let scene = draw(Panel::Cloud, &View { cursor: &cursor, hover: None, asking: false, text: 14.0 }, [700.0, 500.0]);
+            let words = texts(&scene).join(" | ");
+            for foreign in ["buffer", "candidate", "max_distance", "ballot"] {
+                assert!(!words.contains(foreign), "lesson {}, position {position}: {words}", lesson.number);
+            }
+            let Some(queues) = &cursor.state().queues else { continue };
+            let waiting = queues.keys.iter().filter(|&&key| key != PADDING).count();
+            assert!(words.contains(&format!("{waiting} in the lanes' queues")), "position {position}: {words}");
+            let dots = |shape: &Shape| match shape {
+                Shape::Dots { centers, fill: Some(fill), .. } if *fill == Ink::Buffer.into() => centers.len(),
+                _ => 0,
+            };
+            // The entry of the legend is one more.
+            assert_eq!(scene.shapes.iter().map(dots).sum::<usize>(), waiting + 1, "position {position}");
+        }
+    }
+}
+
+/// A bit that is set is read on its colour in every look.
+#[test]
+fn what_is_written_on_a_bit_has_contrast() {
+    use crate::palette::{DARK, HIGH_CONTRAST, LIGHT, Rgb};
+    let luminance = |Rgb(red, green, blue): Rgb| {
+        let [red, green, blue] = [red, green, blue].map(|part| match f64::from(part) / 255.0 {
+            part if part <= 0.04045 => part / 12.92,
+            part => ((part + 0.055) / 1.055).powf(2.4),
+        });
+        0.2126 * red + 0.7152 * green + 0.0722 * blue
+    };
+    for palette in [&LIGHT, &DARK, &HIGH_CONTRAST] {
+        for ink in [Ink::Candidate, Ink::Accent, Ink::Error] {
+            let [below, above] = [ink, ballot::on(ink)].map(|ink| luminance(ink.color(palette)) + 0.05);
+            let contrast = (above / below).max(below / above);
+            assert!(contrast >= 4.5, "{ink:?}: {contrast:.2}");
+        }
+    }
 }

@@ -10,7 +10,7 @@ use crate::lesson::describe::lanes;
 use crate::lesson::picture::sentence::sentence;
 use crate::lesson::questions::{Ask, Question, Reply};
 use crate::lesson::recording::Beside;
-use crate::text::{count, significant};
+use crate::text::{count, significant, thousands};
 
 /// The question, or what is right.
 pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, size: f32, palette: &Palette, actions: &mut Actions) {
@@ -117,7 +117,7 @@ fn entry_ui(ui: &mut Ui, entry: &Entry, question: &Question, width: u32, size: f
 fn words(reply: Reply, width: u32) -> String {
     match reply {
         Reply::Lanes(mask) => lanes(mask, width),
-        Reply::Number(number) => number.to_string(),
+        Reply::Number(number) => thousands(number.into()),
         Reply::YesNo(yes) => if yes { "yes" } else { "no" }.to_owned(),
     }
 }
@@ -130,7 +130,7 @@ fn why(question: &Question, player: &Player) -> String {
                 return format!(
                     "A merge of the lanes' queues brings {} keys on average, since one lane is enough to cause it. A buffer of {} needs {} for the same points, and brings {} in each.",
                     significant(f64::from(queued.came) / f64::from(queued.merges)),
-                    player.take().recording.shape().capacity(),
+                    thousands(player.take().recording.shape().capacity().into()),
                     count(queued.buffer.merges.into(), "merge", "merges"),
                     significant(f64::from(queued.buffer.came) / f64::from(queued.buffer.merges))
                 );

@@ -5,6 +5,7 @@ use egui::{Color32, Rect, RichText, Sense, Stroke, Ui, pos2, vec2};
 use crate::app::look::{Palette, keys_text, menu_entry_ui, menu_ui};
 use crate::app::model::{Action, Actions, Command, ExportKind, LessonAction, LessonFile, LessonView, Player, SPEEDS};
 use crate::lesson::Level;
+use crate::lesson::recording::{Beside, Recording};
 use crate::text;
 
 /// Whether and how it is shown.
@@ -40,7 +41,7 @@ pub fn controls_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions
         return;
     }
     ui.horizontal_wrapped(|ui| {
-        ui.add_enabled_ui(!controls.asking, |ui| marks_ui(ui, palette, actions));
+        ui.add_enabled_ui(!controls.asking, |ui| marks_ui(ui, player, palette, actions));
         if player.take().range != (0..player.take().recording.len()) {
             let mut whole = player.whole;
             if ui.checkbox(&mut whole, "Whole search").on_hover_text("Also show the steps before and after the part of this lesson.").changed() {
@@ -54,20 +55,32 @@ pub fn controls_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions
 }
 
 /// From one mark to the next.
-fn marks_ui(ui: &mut Ui, palette: &Palette, actions: &mut Actions) {
+fn marks_ui(ui: &mut Ui, player: &Player, palette: &Palette, actions: &mut Actions) {
     let gap = std::mem::replace(&mut ui.spacing_mut().item_spacing.x, 3.0);
-    for (name, back, on) in [
-        ("Ballot hit", Command::PreviousHit, Command::NextHit),
-        ("Stage", Command::PreviousStage, Command::NextStage),
-        ("Merge", Command::PreviousMerge, Command::NextMerge),
-        ("max_distance", Command::PreviousBound, Command::NextBound),
-    ] {
+    for (name, back, on) in marks_of(&player.take().recording) {
         icon_ui(ui, "‹", back, actions);
         ui.label(RichText::new(name).color(palette.text_weak));
         icon_ui(ui, "›", on, actions);
         ui.add_space(10.0);
     }
     ui.spacing_mut().item_spacing.x = gap;
+}
+
+/// The marks that a recording has, by the names that things have in it, and the commands that go to the one before and to the next.
+fn marks_of(recording: &Recording) -> Vec<(&'static str, Command, Command)> {
+    let [hit, merge, bound] = match recording.held_against() {
+        Beside::Theory | Beside::Tree(_) => [Some("Ballot hit"), Some("Merge"), Some("max_distance")],
+        Beside::Queues(_) => [Some("Key taken"), Some("Merge"), Some("k-th")],
+        Beside::Digits(_) => [None, Some("Pass"), None],
+    };
+    let of = |name: Option<&'static str>, back, on| name.map(|name| (name, back, on));
+    let marks = [
+        of(hit, Command::PreviousHit, Command::NextHit),
+        of(Some("Stage"), Command::PreviousStage, Command::NextStage),
+        of(merge, Command::PreviousMerge, Command::NextMerge),
+        of(bound, Command::PreviousBound, Command::NextBound),
+    ];
+    marks.into_iter().flatten().collect()
 }
 
 /// A command as a small button with a name to be read out.
@@ -139,25 +152,32 @@ pub fn export_ui(ui: &mut Ui, player: &Player, actions: &mut Actions) {
     }
 }
 
+/// Where a recording is, in words.
+fn place(recording: &Recording, position: usize, points_seen: u32, merges: u32) -> String {
+    let [round, rounds] = recording.round();
+    format!(
+        "step {} of {} · {} of {} · {}",
+        text::thousands(position as u64),
+        text::thousands(recording.len() as u64),
+        text::thousands(points_seen.into()),
+        text::count(recording.shape().n.into(), "point", "points"),
+        text::count(merges.into(), round, rounds),
+    )
+}
+
 /// All positions as a line, with a mark for each merge.
 fn scrubber_ui(ui: &mut Ui, player: &Player, palette: &Palette, actions: &mut Actions) {
     const HEIGHT: f32 = 20.0;
     const MARGIN: f32 = 7.0;
     let (range, position) = (player.range(), player.cursor().position());
     let state = player.cursor().state();
-    let [round, rounds] = player.take().recording.round();
-    let label = format!(
-        "step {} of {} · {} of {} · {}",
-        text::thousands(position as u64),
-        text::thousands(player.take().recording.len() as u64),
-        text::thousands(state.counts.points_seen.into()),
-        text::count(state.shape.n.into(), "point", "points"),
-        text::count(state.counts.merges.into(), round, rounds),
-    );
+    let recording = &player.take().recording;
+    let rounds = recording.round()[1];
+    let label = place(recording, position, state.counts.points_seen, state.counts.merges);
     ui.horizontal(|ui| {
-        let text = ui.painter().layout_no_wrap(label.clone(), egui::FontId::monospace(11.0), palette.text_weak);
         // Digits come and go; the line must not move for it.
-        let reserved = (text.size().x / 20.0).ceil() * 20.0 + 8.0;
+        let longest = place(recording, recording.len(), recording.shape().n, (recording.merges() as u32).max(2));
+        let reserved = ui.painter().layout_no_wrap(longest, egui::FontId::monospace(11.0), palette.text_weak).size().x + 8.0;
         let (rect, response) = ui.allocate_exact_size(vec2((ui.available_width() - reserved - 8.0).max(60.0), HEIGHT), Sense::click_and_drag());
         let track = Rect::from_min_max(pos2(rect.left() + MARGIN, rect.top()), pos2(rect.right() - MARGIN, rect.bottom()));
         let x_of = |at: usize| track.left() + track.width() * (at - range.start) as f32 / range.len().max(1) as f32;
@@ -192,4 +212,42 @@ fn scrubber_ui(ui: &mut Ui, player: &Player, palette: &Palette, actions: &mut Ac
         }
         ui.label(RichText::new(label).font(egui::FontId::monospace(11.0)).color(palette.text_weak));
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::model::lesson::player::tests::player;
+    use crate::lesson::Mark;
+
+    /// What can be jumped to is what the recording has, by its own name.
+    #[test]
+    fn marks_are_those_of_the_recording() {
+        let named = |number: u32| marks_of(&player(number).take().recording).into_iter().map(|(name, ..)| name).collect::<Vec<_>>();
+        assert_eq!(named(5), ["Ballot hit", "Stage", "Merge", "max_distance"]);
+        assert_eq!(named(9), ["Key taken", "Stage", "Merge", "k-th"]);
+        assert_eq!(named(10), ["Stage", "Pass"]);
+        for number in [5, 8, 9, 10] {
+            let player = player(number);
+            let has = |mark: Mark| crate::lesson::Cursor::new(player.take().recording.clone()).next_mark(mark).is_some();
+            let marks = [Mark::BallotHit, Mark::Stage, Mark::Merge, Mark::MaxDistance].map(has);
+            assert_eq!(named(number).len(), marks.into_iter().filter(|has| *has).count(), "lesson {number}");
+        }
+    }
+
+    /// The scrubber is as long as what is written beside it at its longest leaves it.
+    #[test]
+    fn no_place_is_longer_than_the_longest() {
+        for number in [4, 5, 9, 10] {
+            let mut player = player(number);
+            player.whole = true;
+            let recording = player.take().recording.clone();
+            let longest = place(&recording, recording.len(), recording.shape().n, (recording.merges() as u32).max(2)).chars().count();
+            for at in 0..=recording.len() {
+                player.seek(at);
+                let counts = player.cursor().state().counts;
+                assert!(place(&recording, at, counts.points_seen, counts.merges).chars().count() <= longest, "lesson {number}, step {at}");
+            }
+        }
+    }
 }

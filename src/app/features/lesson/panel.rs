@@ -6,6 +6,7 @@ use crate::app::look::{Palette, command_ui, fact_ui, field_ui, heading_ui, keys_
 use crate::app::model::{Actions, Command, Field, LessonAction, LessonDraft, LessonSession, Session, State, lesson_of};
 use crate::cloud::Source;
 use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA, Search};
+use crate::lesson::recording::Beside;
 use crate::text;
 
 pub fn panel_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
@@ -107,7 +108,11 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
     if let Some(player) = session.lesson.player.as_ref().filter(|player| player.lesson.number == lesson.number) {
         let (shape, parameters) = (player.take().recording.shape(), &player.take().recording.parameters);
         fact_ui(ui, "Points, n", text::thousands(shape.n.into()), palette);
-        fact_ui(ui, "K = W·R", format!("{} = {}·{}", shape.capacity(), shape.width, shape.registers), palette);
+        fact_ui(ui, "K = W·R", format!("{} = {}·{}", text::thousands(shape.capacity().into()), shape.width, shape.registers), palette);
+        if let Beside::Queues(queued) = player.take().recording.held_against() {
+            // No choice: as long as the engine's own where a lane has as many keys of the warp's queue.
+            fact_ui(ui, "Queue, Q", format!("{} a lane, for R = {}", text::count(queued.length.into(), "key", "keys"), shape.registers), palette);
+        }
         fact_ui(ui, "Recorded on", parameters.what_ran(), palette);
     }
     if session.can_record_on_gpu(32) {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::app::model::draft::{Draft, Field, FieldError, number};
 use crate::app::model::lesson::player::Player;
 use crate::app::model::lesson::quiz::{Quiz, Score};
+use crate::app::model::log::Entry;
 use crate::app::model::look::Look;
 use crate::cloud::{Order, PointCloud};
 use crate::knn::{Metric, Queries};
@@ -156,6 +157,8 @@ impl Own {
 pub struct LessonSession {
     /// Whether the lesson is shown instead of the explorer.
     pub open: bool,
+    /// What the explorer had said last when it was opened: not said beside a lesson.
+    pub before: Option<Entry>,
     /// How much of the window the picture has.
     pub presenting: Presenting,
     /// What was typed in each lesson.

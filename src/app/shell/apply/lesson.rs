@@ -126,13 +126,21 @@ impl App {
     pub(in crate::app::shell) fn open_lesson(&mut self, number: u32) {
         let lesson = lesson_of(number);
         let there = self.session.lesson.player.as_ref().is_some_and(|player| player.lesson.number == lesson.number);
-        self.session.lesson.open = true;
+        self.show_lesson();
         self.state.lesson.number = lesson.number;
         if there || self.jobs.about(&RECORD).is_some_and(|recorded| recorded.number == lesson.number) {
             return;
         }
         self.session.lesson.player = None;
         self.record_lesson(lesson);
+    }
+
+    /// In place of the explorer, whose last words are not about it.
+    fn show_lesson(&mut self) {
+        if !self.session.lesson.open {
+            self.session.lesson.before = self.session.log.note().cloned();
+        }
+        self.session.lesson.open = true;
     }
 
     fn close_lesson(&mut self) {
@@ -162,7 +170,7 @@ impl App {
         }
         self.session.lesson.set_draft(lesson, draft);
         self.session.lesson.asked = question;
-        self.session.lesson.open = true;
+        self.show_lesson();
         self.state.lesson.number = OWN_DATA;
         self.session.lesson.player = None;
         self.record_lesson(lesson);

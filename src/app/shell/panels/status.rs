@@ -32,7 +32,8 @@ pub fn status_ui(ui: &mut Ui, session: &Session, problem: bool, palette: &Palett
 fn message_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
     /// Of the room, what went wrong leaves so much to what was said since.
     const REST: f32 = 0.35;
-    let log = &session.log;
+    let (log, lesson) = (&session.log, &session.lesson);
+    let note = log.note().filter(|note| !lesson.open || note.level != Level::Info || lesson.before.as_ref() != Some(*note));
     let color = |entry: &Entry| match entry.level {
         Level::Info => palette.text_weak,
         Level::Warning => palette.warning,
@@ -48,13 +49,13 @@ fn message_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut A
         if dismiss.on_hover_text("Dismiss it; Log keeps it. Escape").clicked() {
             actions.send(Action::DismissTrouble);
         }
-        let room = ui.available_width() * if log.note().is_some() { 1.0 - REST } else { 1.0 };
+        let room = ui.available_width() * if note.is_some() { 1.0 - REST } else { 1.0 };
         ui.scope(|ui| {
             ui.set_max_width(room);
             entry_ui(ui, trouble);
         });
     }
-    match log.note() {
+    match note {
         Some(note) => entry_ui(ui, note),
         None if log.trouble().is_none() => drop(ui.label(RichText::new("Ready").color(palette.text_weak))),
         None => {}

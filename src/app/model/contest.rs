@@ -4,12 +4,49 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::app::model::plan::Longest;
+use strum::VariantArray;
+
 use crate::engines::registry;
 use crate::knn::{DeviceId, EngineId};
-use crate::run::planner::Forecast;
+use crate::run::planner::{Candidate, Forecast};
 use crate::run::{EngineChoice, RunRecord, RunSpec, stats};
 use crate::text;
+
+/// How long one engine may take, by its prediction, in a comparison of all; each can still be run by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, VariantArray)]
+pub enum Longest {
+    TenSeconds,
+    #[default]
+    Minute,
+    TenMinutes,
+    Any,
+}
+
+impl Longest {
+    pub fn ms(self) -> f64 {
+        match self {
+            Self::TenSeconds => 10_000.0,
+            Self::Minute => 60_000.0,
+            Self::TenMinutes => 600_000.0,
+            Self::Any => f64::INFINITY,
+        }
+    }
+
+    /// As it is chosen: `up to 1 min each`.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::TenSeconds => "up to 10 s each",
+            Self::Minute => "up to 1 min each",
+            Self::TenMinutes => "up to 10 min each",
+            Self::Any => "however long",
+        }
+    }
+
+    /// Whether an engine that can answer is left out.
+    pub fn leaves_out(self, candidate: &Candidate) -> bool {
+        candidate.why_not.is_none() && candidate.total_ms.is_some_and(|ms| ms > self.ms())
+    }
+}
 
 /// The engines that are run in turn, and what they answered.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +70,8 @@ pub struct Contest {
     first: Option<EngineId>,
     /// The engine whose page is shown.
     pub page: Option<EngineId>,
+    /// Which of its files is shown.
+    pub source: Option<usize>,
     /// How long an engine may take in a comparison of all.
     pub longest: Longest,
 }
@@ -90,7 +129,7 @@ impl Contest {
 
     /// Another cloud is shown: nothing that was answered is of it.
     pub fn forget(&mut self) {
-        *self = Self { page: self.page, longest: self.longest, ..Self::default() };
+        *self = Self { page: self.page, source: self.source, longest: self.longest, ..Self::default() };
     }
 
     /// The engine that runs now, and how many are still to come.

@@ -1,7 +1,6 @@
 //! What the run that is set up should take, by the engine that is chosen and by all others, and one query that is answered at once.
 
-use strum::VariantArray;
-
+use crate::app::model::contest::Longest;
 use crate::app::model::draft::Draft;
 use crate::app::model::session::Session;
 use crate::engines::registry;
@@ -46,42 +45,6 @@ pub fn candidates(draft: &Draft, session: &Session, planner: &Planner) -> Option
         all.push(Candidate::new(planner, engine, &job, there, false));
     }
     Some((spec, job, all))
-}
-
-/// How long one engine may take, by its prediction, in a comparison of all; each can still be run by itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, VariantArray)]
-pub enum Longest {
-    TenSeconds,
-    #[default]
-    Minute,
-    TenMinutes,
-    Any,
-}
-
-impl Longest {
-    pub fn ms(self) -> f64 {
-        match self {
-            Self::TenSeconds => 10_000.0,
-            Self::Minute => 60_000.0,
-            Self::TenMinutes => 600_000.0,
-            Self::Any => f64::INFINITY,
-        }
-    }
-
-    /// As it is chosen: `up to 1 min each`.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::TenSeconds => "up to 10 s each",
-            Self::Minute => "up to 1 min each",
-            Self::TenMinutes => "up to 10 min each",
-            Self::Any => "however long",
-        }
-    }
-
-    /// Whether an engine that can answer is left out.
-    pub fn leaves_out(self, candidate: &Candidate) -> bool {
-        candidate.why_not.is_none() && candidate.total_ms.is_some_and(|ms| ms > self.ms())
-    }
 }
 
 /// Those that a comparison of all runs: what can answer, and not too late.

@@ -1,6 +1,6 @@
 //! What is asked of the comparison of engines.
 
-use crate::app::model::plan::Longest;
+use crate::app::model::contest::Longest;
 use crate::knn::EngineId;
 
 #[derive(Clone, Debug)]
@@ -15,6 +15,8 @@ pub enum ContestAction {
     Stop,
     /// Shows the page of an engine, or none.
     Page(Option<EngineId>),
+    /// Shows a file of that engine, or none.
+    Source(Option<usize>),
     /// Shows its run in all panes.
     Show(EngineId),
 }

@@ -1,6 +1,6 @@
 //! What an engine is: what it keeps where, drawn as cells, what it counts, what can be chosen, and its source.
 
-use egui::{Align2, CollapsingHeader, FontId, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, vec2};
+use egui::{Align2, FontId, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, vec2};
 
 use crate::app::look::{Palette, code_ui, heading_ui, number};
 use crate::app::model::manual::{DOCUMENTS, named};
@@ -12,9 +12,6 @@ use crate::text;
 
 /// The most cells of a strip: of more elements each cell is several.
 const CELLS: usize = 32;
-
-/// The height of a source, which scrolls by itself.
-const SOURCE: f32 = 360.0;
 
 pub fn page_ui(ui: &mut Ui, context: &mut PaneContext<'_>, engine: &Descriptor, shape: &Shape) {
     let palette = context.palette;
@@ -59,12 +56,33 @@ pub fn page_ui(ui: &mut Ui, context: &mut PaneContext<'_>, engine: &Descriptor, 
         ui.label(RichText::new(format!("Written after the engine's name: {}:{}=…", engine.id, first.name)).color(palette.text_weak));
     }
     heading_ui(ui, "Its source");
-    for code in engine.code {
-        let head = format!("{}, {} lines", code.path, text::thousands(code.text.lines().count() as u64));
-        CollapsingHeader::new(number(head)).id_salt((engine.id.as_str(), code.path)).show(ui, |ui| {
-            let area = ScrollArea::both().id_salt(code.path).max_height(SOURCE).auto_shrink([false, true]);
-            code_ui(area, ui, code.text, None, palette);
+    for (at, code) in engine.code.iter().enumerate() {
+        let lines = text::thousands(code.text.lines().count() as u64);
+        if ui.link(number(format!("{}, {lines} lines", code.path))).clicked() {
+            context.actions.send(ContestAction::Source(Some(at)));
+        }
+    }
+    source_ui(ui, context, engine);
+}
+
+/// A file of it, in a window of its own: lines are long.
+fn source_ui(ui: &Ui, context: &mut PaneContext<'_>, engine: &Descriptor) {
+    let Some(code) = context.session.contest.source.and_then(|at| engine.code.get(at)) else { return };
+    let size = ui.ctx().content_rect().size();
+    let mut open = true;
+    egui::Window::new(code.path)
+        .id(egui::Id::unique("source of an engine"))
+        .open(&mut open)
+        .collapsible(false)
+        .default_size([760.0_f32.min(size.x - 40.0), 480.0_f32.min(size.y - 80.0)])
+        .default_pos([(size.x - 800.0).max(10.0), 60.0])
+        .show(ui.ctx(), |ui| {
+            // Each file from its beginning.
+            let area = ScrollArea::both().id_salt(code.path).auto_shrink(false);
+            code_ui(area, ui, code.text, None, context.palette);
         });
+    if !open {
+        context.actions.send(ContestAction::Source(None));
     }
 }
 
@@ -108,9 +126,9 @@ fn keeps_ui(ui: &mut Ui, keeps: &Keeps, shape: &Shape, palette: &Palette) {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width().clamp(120.0, 420.0), 34.0), Sense::hover());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, format!("{}, {size}", keeps.what)));
     let painter = ui.painter();
-    let font = FontId::proportional(12.0);
-    painter.text(rect.left_top(), Align2::LEFT_TOP, keeps.what, font.clone(), palette.text);
-    let width = 8.0;
+    painter.text(rect.left_top(), Align2::LEFT_TOP, keeps.what, FontId::proportional(12.0), palette.text);
+    let size = painter.layout_no_wrap(size, FontId::proportional(11.0), palette.text_weak);
+    let width = ((rect.width() - size.size().x - 8.0) / cells as f32).clamp(3.0, 8.0);
     let strip = Rect::from_min_size(rect.left_top() + vec2(0.0, 18.0), vec2(width * cells as f32, 12.0));
     for cell in 0..cells {
         let at = Rect::from_min_size(strip.min + vec2(width * cell as f32, 0.0), vec2(width, strip.height())).shrink(0.5);
@@ -120,5 +138,5 @@ fn keeps_ui(ui: &mut Ui, keeps: &Keeps, shape: &Shape, palette: &Palette) {
             painter.rect_filled(at, 1.0, color);
         }
     }
-    painter.text(strip.right_center() + vec2(8.0, 0.0), Align2::LEFT_CENTER, size, FontId::proportional(11.0), palette.text_weak);
+    painter.galley(strip.right_center() + vec2(8.0, -size.size().y / 2.0), size, palette.text_weak);
 }

@@ -50,7 +50,7 @@ const HEADS: [Head; 10] = {
         Head { cell, title, width, hover }
     }
     [
-        head(Cell::Engine, "engine", 112.0, "A click shows how it works."),
+        head(Cell::Engine, "engine", 104.0, "A click shows how it works."),
         head(
             Cell::Predicted,
             "predicted",
@@ -59,7 +59,7 @@ const HEADS: [Head; 10] = {
         ),
         head(Cell::Time, "search", 66.0, "Median of the repeats. The window takes a little of the processor: for figures, use `warpscope run`."),
         head(Cell::Deviation, "±", 58.0, "One standard deviation of the repeats."),
-        head(Cell::Bar, "", 104.0, ""),
+        head(Cell::Bar, "", 88.0, ""),
         head(Cell::Times, "× fastest", 58.0, "How many times as long as the fastest."),
         head(
             Cell::Memory,
@@ -67,8 +67,8 @@ const HEADS: [Head; 10] = {
             56.0,
             "The share of the device's memory bandwidth that reading points and queries once and writing the answers takes of this time. A matrix of distances is not counted.",
         ),
-        head(Cell::Answer, "answer", 58.0, "Whether its neighbours are those of the engine that answered first."),
-        head(Cell::Buttons, "", 104.0, ""),
+        head(Cell::Answer, "answer", 48.0, "Whether its neighbours are those of the engine that answered first."),
+        head(Cell::Buttons, "", 76.0, ""),
         head(Cell::Counted, "counted", 150.0, "Means of all queries; the pointer over them says what they count."),
     ]
 };
@@ -321,10 +321,14 @@ fn buttons_ui(ui: &mut Ui, line: &Line<'_>, actions: &mut Actions) {
         actions.send(ContestAction::Show(engine));
     }
     if line.candidate.why_not.is_none() {
-        let text = if line.answer.is_some() { "Again" } else { "Run" };
-        let button = ui.add_enabled(line.contest().under_way().is_none(), Button::new(text).small());
-        button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("{text} {engine}").replace("Again", "Run again")));
-        if button.clicked() {
+        let (sign, name, hover) = if line.answer.is_some() {
+            ("↻", format!("Run again {engine}"), "Run it again.")
+        } else {
+            ("Run", format!("Run {engine}"), "Run it alone.")
+        };
+        let button = ui.add_enabled(line.contest().under_way().is_none(), Button::new(sign).small());
+        button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+        if button.on_hover_text(hover).clicked() {
             actions.send(ContestAction::One(engine));
         }
     }

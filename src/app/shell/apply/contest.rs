@@ -21,7 +21,8 @@ impl App {
                 self.session.contest.stop();
                 self.handles.worker.cancel();
             }
-            ContestAction::Page(engine) => self.session.contest.page = engine,
+            ContestAction::Page(engine) => (self.session.contest.page, self.session.contest.source) = (engine, None),
+            ContestAction::Source(at) => self.session.contest.source = at,
             ContestAction::Show(engine) => {
                 let kept = self.session.contest.answer(engine).and_then(|record| self.session.runs.of_record(record)).map(|kept| kept.id);
                 match kept {

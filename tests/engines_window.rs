@@ -47,6 +47,12 @@ fn all_engines_answer_in_turn_and_agree() {
     press(&mut window, "Run again kdtree");
     until(&mut window, "its answer", |app| app.session().contest.under_way().is_none() && !app.is_busy());
     assert_eq!(window.state().session().contest.answers().len(), here);
+    window.get_by_role_and_label(Role::ComboBox, "Longest time of an engine");
+    // All once more: nothing of the first comparison stands among the new answers.
+    press(&mut window, &format!("Compare {here} engines"));
+    assert!(window.state().session().contest.answers().len() < here);
+    press(&mut window, "Stop");
+    until(&mut window, "the end", |app| app.session().contest.under_way().is_none() && !app.is_busy());
     // Another question has no answers yet.
     let draft = Draft { k: "9".to_owned(), ..window.state().state().draft.clone() };
     window.state_mut().send(Action::SetDraft(Box::new(draft)));
@@ -117,4 +123,9 @@ fn one_engine_is_run_by_itself_and_the_command_runs_all_until_it_is_stopped() {
     until(&mut window, "the end", |app| app.session().contest.under_way().is_none() && !app.is_busy());
     let here = registry::ENGINES.iter().filter(|engine| engine.runs_on.contains(&DeviceKind::Cpu)).count();
     assert!(window.state().session().contest.answers().len() < here);
+    let said = |window: &Window| window.state().session().log.note().map(|note| note.text.clone());
+    assert_eq!(said(&window).as_deref(), Some("cancelled"));
+    window.state_mut().send(ContestAction::One("kdtree".parse().expect("a name")));
+    window.run_steps(2);
+    assert_ne!(said(&window).as_deref(), Some("cancelled"), "of the run before");
 }

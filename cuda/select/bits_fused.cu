@@ -5,7 +5,7 @@
 
 namespace warpscope::select {
 
-// Blocks of few that a multiprocessor is to hold. Four leave 128 registers to a thread, with which some builds would spill elsewhere.
+// Blocks per multiprocessor for small K. Four leave a thread 128 registers: enough on compute capability 9.0; on others some builds spill.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 900
 constexpr unsigned FUSED_BLOCKS = 4;
 #else

@@ -112,7 +112,7 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
                     bail!("{}", entry.text);
                 }
                 if started.elapsed() > patience {
-                    bail!("no {what} within {} s{}", PATIENCE.as_secs(), if asked { "; use `warpscope run` for long jobs" } else { "" });
+                    bail!("no {what} within {} s{}", patience.as_secs(), if asked { "; use `warpscope run` for long jobs" } else { "" });
                 }
                 std::thread::sleep(Duration::from_millis(10));
             }
@@ -153,7 +153,7 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
             if show.pane.as_ref().is_some_and(|alone| alone.pane == PaneKind::Engines) {
                 wait(&mut harness, "list of engines", &mut |app| app.session().engines.iter().all(|status| status.device.is_some()))?;
                 harness.state_mut().send(crate::app::model::commands::command::Command::CompareEngines);
-                // As long as it takes: what is predicted to take long is left out.
+                // However long it takes: engines predicted to take more than a minute are left out.
                 wait_for(&mut harness, "answer of all engines", Duration::MAX, &mut |app| {
                     app.session().contest.under_way().is_none() && !app.is_busy()
                 })?;

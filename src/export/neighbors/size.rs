@@ -11,9 +11,9 @@ use crate::knn::Metric;
 /// How many neighbours a file is to have, and what is written of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Queries.
+    /// Number of queries.
     pub q: usize,
-    /// Neighbours of each.
+    /// Number of neighbours of each query.
     pub k: usize,
     pub metric: Metric,
 }

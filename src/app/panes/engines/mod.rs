@@ -7,6 +7,7 @@ use egui::{Align, Button, ComboBox, Layout, RichText, ScrollArea, Stroke, Ui, Ui
 use strum::VariantArray as _;
 
 use crate::app::features::export::PaneData;
+use crate::app::look::name_chooser;
 use crate::app::model::{ContestAction, Longest, PaneKind, Session, candidates, comparable};
 use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_cloud;
@@ -94,11 +95,12 @@ fn start_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candidate]
         context.actions.send(ContestAction::Start);
     }
     let mut chosen = longest;
-    ComboBox::from_id_salt("longest").selected_text(longest.text()).show_ui(ui, |ui| {
+    let chooser = ComboBox::from_id_salt("longest").selected_text(longest.text()).show_ui(ui, |ui| {
         for &longest in Longest::VARIANTS {
             ui.selectable_value(&mut chosen, longest, longest.text());
         }
     });
+    name_chooser(&chooser.response, "Longest time of an engine", longest.text());
     if chosen != longest {
         context.actions.send(ContestAction::SetLongest(chosen));
     }

@@ -11,7 +11,7 @@ use crate::engines::registry;
 use crate::knn::{EngineId, Measure};
 use crate::run::RunRecord;
 use crate::run::analysis::{Limit, Roofline};
-use crate::run::planner::{Candidate, about};
+use crate::run::planner::{Candidate, Forecast, about};
 use crate::text;
 
 /// What is free on the right of numbers.
@@ -97,8 +97,7 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candid
     let mut order: Vec<&Candidate> = candidates.iter().collect();
     let runs = contest.under_way().is_some();
     let key = |candidate: &Candidate| {
-        let forecast = contest.predicted(candidate.engine).filter(|_| is_asked).or(candidate.forecast);
-        let forecast = forecast.map_or(f64::INFINITY, |forecast| forecast.search_ms);
+        let forecast = forecast(contest, candidate, is_asked).map_or(f64::INFINITY, |forecast| forecast.search_ms);
         match (time(candidate).filter(|_| !runs), &candidate.why_not) {
             (Some(ms), _) => (0, ms),
             (None, None) => (1, forecast),
@@ -155,6 +154,11 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candid
     });
 }
 
+/// What was predicted before the engine ran; before its first run, what is predicted now.
+fn forecast(contest: &Contest, candidate: &Candidate, is_asked: bool) -> Option<Forecast> {
+    contest.predicted(candidate.engine).filter(|_| is_asked).or(candidate.forecast)
+}
+
 fn is_number(cell: Cell) -> bool {
     matches!(cell, Cell::Predicted | Cell::Time | Cell::Deviation | Cell::Times | Cell::Memory)
 }
@@ -177,8 +181,10 @@ fn head_ui(ui: &mut Ui, head: &Head, scale: Scale, palette: &Palette) {
 /// The scale of the bars: linear from 0, or logarithmic where times differ much.
 #[derive(Clone, Copy)]
 struct Scale {
-    /// In milliseconds; of a logarithmic scale a power of ten.
+    fastest: f64,
+    /// Where bars begin, in milliseconds: 0, or a power of ten on a logarithmic scale.
     from: f64,
+    /// The slowest time, in milliseconds.
     to: f64,
 }
 
@@ -187,7 +193,7 @@ impl Scale {
         let (fastest, slowest) = times.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), &ms| (least.min(ms), most.max(ms)));
         // The fastest has a bar too.
         let from = if slowest > LINEAR * fastest { 10f64.powf((fastest / 2.0).log10().floor()) } else { 0.0 };
-        Self { from, to: slowest }
+        Self { fastest, from, to: slowest }
     }
 
     fn is_logarithmic(self) -> bool {
@@ -259,7 +265,7 @@ fn row_ui(row: &mut TableRow<'_, '_>, cell: Cell, line: &Line<'_>, actions: &mut
             row.col(|ui| engine_ui(ui, line, actions));
         }
         Cell::Predicted => {
-            let forecast = line.contest().predicted(candidate.engine).filter(|_| line.is_asked).or(candidate.forecast);
+            let forecast = forecast(line.contest(), candidate, line.is_asked);
             number_ui(row, forecast.map_or_else(|| "–".to_owned(), |forecast| about(forecast.search_ms)));
         }
         Cell::Time => match line.under_way() {
@@ -276,8 +282,7 @@ fn row_ui(row: &mut TableRow<'_, '_>, cell: Cell, line: &Line<'_>, actions: &mut
             });
         }
         Cell::Times => {
-            let fastest = line.contest().answers().first().map(|record| record.summary.search_ms_median);
-            let times = line.median().zip(fastest).map(|(ms, fastest)| format!("{}×", text::significant(ms / fastest)));
+            let times = line.median().map(|ms| format!("{}×", text::significant(ms / line.scale.fastest)));
             number_ui(row, times.unwrap_or_default());
         }
         Cell::Memory => {

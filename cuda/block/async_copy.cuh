@@ -15,6 +15,12 @@ __device__ __forceinline__ void copy_16_async(unsigned shared, const void* globa
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(bytes) : "memory");
 }
 
+// Copies 8 bytes, both addresses aligned to 8.
+__device__ __forceinline__ void copy_8_async(unsigned shared, const void* global, bool there) {
+    int bytes = there ? 8 : 0;
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(shared), "l"(global), "r"(bytes) : "memory");
+}
+
 // Copies 4 bytes.
 __device__ __forceinline__ void copy_4_async(unsigned shared, const void* global, bool there) {
     int bytes = there ? 4 : 0;

@@ -10,32 +10,54 @@
 
 namespace warpscope::select {
 
-// Distances that a thread of THREADS reads at a time, four beside one another.
+// Floats that are read by one instruction.
+template <unsigned WIDTH>
+struct Vector {
+    using Type = float4;
+    static __device__ __forceinline__ Type all(float value) { return make_float4(value, value, value, value); }
+};
+template <>
+struct Vector<2> {
+    using Type = float2;
+    static __device__ __forceinline__ Type all(float value) { return make_float2(value, value); }
+};
+template <>
+struct Vector<1> {
+    using Type = float;
+    static __device__ __forceinline__ Type all(float value) { return value; }
+};
+
+// Distances that a thread of THREADS reads at a time: of one or two each, else four beside one another.
 template <unsigned THREADS, unsigned ITEMS>
 struct Batch {
+    static constexpr unsigned WIDTH = ITEMS < 4 ? ITEMS : 4;
+    static_assert(ITEMS % WIDTH == 0 && (WIDTH & (WIDTH - 1)) == 0, "1, 2, or a multiple of 4");
+    using Read = typename Vector<WIDTH>::Type;
+
     float distances[ITEMS];
 
-    static __device__ __forceinline__ unsigned place(unsigned thread, unsigned item) { return (item / 4 * THREADS + thread) * 4 + item % 4; }
+    static __device__ __forceinline__ unsigned place(unsigned thread, unsigned item) {
+        return (item / WIDTH * THREADS + thread) * WIDTH + item % WIDTH;
+    }
 
     __device__ __forceinline__ void load(const float* row, unsigned first, unsigned end, unsigned thread) {
 #pragma unroll
-        for (unsigned i = 0; i < ITEMS; i += 4) {
+        for (unsigned i = 0; i < ITEMS; i += WIDTH) {
             unsigned at = first + place(thread, i);
-            float inf = infinite_distance();
-            float4 four = at < end ? __ldcs(reinterpret_cast<const float4*>(row + at)) : make_float4(inf, inf, inf, inf);
-            distances[i] = four.x;
-            distances[i + 1] = four.y;
-            distances[i + 2] = four.z;
-            distances[i + 3] = four.w;
+            Read read = at < end ? __ldcs(reinterpret_cast<const Read*>(row + at)) : Vector<WIDTH>::all(infinite_distance());
+#pragma unroll
+            for (unsigned j = 0; j < WIDTH; ++j) {
+                distances[i + j] = reinterpret_cast<const float*>(&read)[j];
+            }
         }
     }
 
     static __device__ __forceinline__ void prefetch(const float* row, unsigned first, unsigned end, unsigned thread) {
 #pragma unroll
-        for (unsigned i = 0; i < ITEMS; i += 4) {
+        for (unsigned i = 0; i < ITEMS; i += WIDTH) {
             unsigned at = first + place(thread, i);
-            // A line of the cache is eight of these, so one of eight threads asks.
-            if (thread % 8 == 0 && at < end) {
+            // A line of the cache has 32 distances, and one thread asks for it.
+            if (thread % (32 / WIDTH) == 0 && at < end) {
                 asm volatile("prefetch.global.L2 [%0];" ::"l"(row + at));
             }
         }
@@ -59,9 +81,11 @@ template <unsigned THREADS, unsigned ITEMS, unsigned STAGES>
 struct RowBatches {
     using Read = Batch<WARP, ITEMS>;
     static constexpr unsigned STRIDE = THREADS * ITEMS;
-    static constexpr unsigned VECTORS = ITEMS / 4;
+    static constexpr unsigned WIDTH = Read::WIDTH;
+    static constexpr unsigned VECTORS = ITEMS / WIDTH;
+    using Copied = typename Read::Read;
 
-    float4* ring;  // STAGES x VECTORS x THREADS, of this thread on
+    Copied* ring;  // STAGES x VECTORS x THREADS, of this thread on
     const float* ahead;  // the batch that is copied next
     unsigned prefetch;
     unsigned first;       // of the batch that comes next
@@ -72,7 +96,7 @@ struct RowBatches {
 
     // The ring has STAGES x THREADS x ITEMS floats, aligned to 16 bytes.
     __device__ __forceinline__ RowBatches(float4* memory, const float* row, unsigned begin, unsigned end, unsigned prefetch)
-        : ring(memory + threadIdx.x), prefetch(prefetch) {
+        : ring(reinterpret_cast<Copied*>(memory) + threadIdx.x), prefetch(prefetch) {
         unsigned skipped = threadIdx.x / WARP * (WARP * ITEMS);
         first = begin + skipped;
         // Where a row ends close to 2^32, what is behind it would be before it.
@@ -103,32 +127,41 @@ struct RowBatches {
         unsigned mask = 0;
 #pragma unroll
         for (unsigned vector = 0; vector < VECTORS; ++vector) {
-            float4 four = ring[(stage * VECTORS + vector) * THREADS];
-            mask |= four.x <= bound ? 1u << (4 * vector) : 0;
-            mask |= four.y <= bound ? 2u << (4 * vector) : 0;
-            mask |= four.z <= bound ? 4u << (4 * vector) : 0;
-            mask |= four.w <= bound ? 8u << (4 * vector) : 0;
+            Copied copied = ring[(stage * VECTORS + vector) * THREADS];
+#pragma unroll
+            for (unsigned i = 0; i < WIDTH; ++i) {
+                mask |= reinterpret_cast<const float*>(&copied)[i] <= bound ? 1u << (WIDTH * vector + i) : 0;
+            }
         }
         return mask;
     }
 
     __device__ __forceinline__ Key key_at(int i) const {
-        const float* four = reinterpret_cast<const float*>(&ring[(stage * VECTORS + i / 4) * THREADS]);
-        return key_of(four[i % 4], first - STRIDE + Read::place(lane, i));
+        const float* copied = reinterpret_cast<const float*>(&ring[(stage * VECTORS + i / WIDTH) * THREADS]);
+        return key_of(copied[i % WIDTH], first - STRIDE + Read::place(lane, i));
     }
 
   private:
+    static __device__ __forceinline__ void start_copy(unsigned to, const float* from) {
+        if constexpr (WIDTH == 4) {
+            block::copy_16_async(to, from, true);
+        } else if constexpr (WIDTH == 2) {
+            block::copy_8_async(to, from, true);
+        } else {
+            block::copy_4_async(to, from, true);
+        }
+    }
+
     // Starts to copy the next batch. What is behind the end is infinite.
     __device__ __forceinline__ void copy(unsigned to) {
 #pragma unroll
         for (unsigned vector = 0; vector < VECTORS; ++vector) {
-            unsigned at = Read::place(lane, 4 * vector);
-            float4* place = &ring[(to * VECTORS + vector) * THREADS];
+            unsigned at = Read::place(lane, WIDTH * vector);
+            Copied* place = &ring[(to * VECTORS + vector) * THREADS];
             if (at < left_ahead) {
-                block::copy_16_async(block::shared_address(place), ahead + at, true);
+                start_copy(block::shared_address(place), ahead + at);
             } else {
-                float inf = infinite_distance();
-                *place = make_float4(inf, inf, inf, inf);
+                *place = Vector<WIDTH>::all(infinite_distance());
             }
         }
         block::close_copies();

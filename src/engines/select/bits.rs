@@ -65,7 +65,7 @@ pub static PARAMETERS: [Parameter; 7] = [
     Parameter {
         name: "items",
         help: "Distances that a thread reads at a time; a number that is not the default is compiled when it is asked for.",
-        values: Values::Words(&["4", "8", "12", "16"]),
+        values: Values::Words(&["1", "2", "4", "8", "12", "16"]),
         default: "8",
     },
     Parameter {
@@ -236,6 +236,7 @@ impl Block {
 /// The candidates of a row, batch after batch.
 fn stream(block: &mut Block, row: &[f32], size: usize) {
     let threads = block.threads;
+    let width = (size / threads).min(4);
     let mut waiting = Vec::new();
     for (number, batch) in row.chunks(size).enumerate() {
         let bound = block.bound;
@@ -245,11 +246,11 @@ fn stream(block: &mut Block, row: &[f32], size: usize) {
         }
         let candidates = batch.iter().enumerate().filter(|&(_, &distance)| distance <= bound);
         waiting.extend(candidates.map(|(at, &distance)| key_of(distance, (number * size + at) as u32)));
-        // Item by item, thread by thread: a thread's items are four neighbours, and again four a block further.
+        // Item by item, thread by thread: a thread's items are four neighbours, or all if they are fewer, and again four a block further.
         waiting.sort_by_key(|&key| {
             let at = index_of(key) as usize % size;
-            let (vector, thread, of_four) = (at / (4 * threads), at / 4 % threads, at % 4);
-            (vector * 4 + of_four) * threads + thread
+            let (vector, thread, item) = (at / (width * threads), at / width % threads, at % width);
+            (vector * width + item) * threads + thread
         });
         block.take(&mut waiting);
     }

@@ -116,6 +116,10 @@ fn one_engine_is_run_by_itself_and_the_command_runs_all_until_it_is_stopped() {
     press(&mut window, "Run kdtree");
     until(&mut window, "its answer", |app| app.session().contest.answers().len() == 1 && !app.is_busy());
     assert!(window.state().session().contest.verdict().is_none(), "there is nothing to compare it with");
+    // None is done before it can be stopped.
+    let draft = Draft { repeats: "10000".to_owned(), ..window.state().state().draft.clone() };
+    window.state_mut().send(Action::SetDraft(Box::new(draft)));
+    window.state_mut().send(ContestAction::SetLongest(Longest::Any));
     window.state_mut().send(Command::CompareEngines);
     until(&mut window, "the first engine", |app| app.session().contest.under_way().is_some());
     window.get_by_role_and_label(Role::Button, "Stop").click();

@@ -11,7 +11,7 @@ use crate::cloud::query_point;
 use crate::export::text;
 use crate::knn::Method;
 use crate::run::answers::{AnswersVerdict, check};
-use crate::run::verify::{EngineVerdict, same_algorithm, verify};
+use crate::run::verify::{EngineVerdict, count_alike, verify};
 use crate::run::{EngineChoice, Engines, QuerySpec, build_problem};
 
 #[derive(Debug, clap::Args)]
@@ -149,7 +149,7 @@ fn table(verdicts: &[EngineVerdict]) -> String {
                 text::thousands(verdict.ties),
                 match verdict.equal_to {
                     None => "–".to_owned(),
-                    Some(other) if verdict.counted && same_algorithm(other, verdict.engine) => format!("{other}, counters too"),
+                    Some(other) if verdict.counted && count_alike(other, verdict.engine) => format!("{other}, counters too"),
                     Some(other) => other.to_string(),
                 },
             ]),

@@ -59,7 +59,7 @@ impl EngineVerdict {
 
 /// Answers a problem by the named methods or, where none is named, with each engine that can run, on `device` or where each runs
 /// when nobody says, and checks the answers: neighbours with the oracle and among engines and builds, bit for bit; measures
-/// and convergence among those of one algorithm.
+/// and convergence among twins, which count the same.
 ///
 /// # Errors
 /// When a named engine cannot run, when none can, and when an engine fails. A wrong answer is no error but a
@@ -147,7 +147,7 @@ fn check(
             continue;
         }
         match first_difference(problem, &theirs.neighbors, &answer.neighbors)
-            .or_else(|| first_counted_difference(same_algorithm(other.engine, verdict.engine).then_some(theirs)?, answer))
+            .or_else(|| first_counted_difference(count_alike(other.engine, verdict.engine).then_some(theirs)?, answer))
         {
             None => {
                 equal.get_or_insert(other);
@@ -185,10 +185,11 @@ fn first_difference(problem: &Problem, a: &Neighbors, b: &Neighbors) -> Option<S
     })
 }
 
-/// Whether two engines agree in what they count, too.
-pub fn same_algorithm(a: EngineId, b: EngineId) -> bool {
+/// Whether two methods, of these engines, count the same: of one algorithm that has a twin, whose parameters are tuning alone. Other
+/// engines' parameters change what they count: two methods of `warp-select` with queues of other lengths merge at other times.
+pub fn count_alike(a: EngineId, b: EngineId) -> bool {
     let algorithm = |id| registry::find(id).map_or(id, Descriptor::algorithm);
-    algorithm(a) == algorithm(b)
+    algorithm(a) == algorithm(b) && registry::ENGINES.iter().any(|engine| engine.twin_of == Some(algorithm(a)))
 }
 
 /// Where the counters or the convergence of two answers differ, when both have them.
@@ -278,6 +279,15 @@ mod tests {
         let twin = verdicts.iter().find(|verdict| verdict.engine == LOCKSTEP).unwrap();
         let why = twin.mismatch.as_ref().unwrap();
         assert!(why.starts_with("cuda against lockstep: query 0: merges 2, candidates 0, groups_hit 1, and merges 3,"), "{why}");
+    }
+
+    #[test]
+    fn counters_of_other_parameters_are_not_compared() {
+        let methods = ["warp-select:queue=2", "warp-select:queue=9"].map(|method| method.parse::<Method>().unwrap());
+        let verdicts = verify(&problem(), &methods, Some(DeviceId::Cpu), &mut Engines::default(), &Silent).unwrap();
+        assert_eq!(verdicts.iter().map(|verdict| verdict.mismatch.as_deref()).collect::<Vec<_>>(), [None, None]);
+        let warp_select = EngineId::new("warp-select");
+        assert!(!count_alike(warp_select, warp_select) && count_alike(CUDA, CUDA) && count_alike(LOCKSTEP, CUDA));
     }
 
     #[test]

@@ -2,6 +2,9 @@
 
 use crate::knn::{Cost, DeviceKind, Shape, theory};
 
+/// Distances that a matrix in a GPU's memory holds at most.
+const MATRIX: f64 = (1 << 30) as f64;
+
 /// Cost of loading and searching: the matrix is written and read, and each merge sorts K keys.
 pub fn bits(shape: &Shape, device: DeviceKind) -> Cost {
     let capacity = super::bits::capacity(shape.k);
@@ -39,7 +42,11 @@ pub fn thread_heap(shape: &Shape, device: DeviceKind) -> Cost {
     let cost = bits(shape, device);
     let steps = inserts(shape) * (1.0 + shape.k as f64).log2();
     match device {
-        DeviceKind::Gpu => cost.search("heaps", steps, 5e-7),
+        // A thread takes one distance of its row after another, of as many rows at a time as the matrix holds.
+        DeviceKind::Gpu => {
+            let chunks = (shape.n as f64 * shape.q as f64 / MATRIX).max(1.0);
+            cost.search("heaps", steps, 5e-7).search("rows", shape.n as f64 * chunks, 9e-5)
+        }
         DeviceKind::Cpu => cost.search("heaps", steps / rayon::current_num_threads() as f64, 1e-5),
     }
 }

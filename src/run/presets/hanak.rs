@@ -118,7 +118,7 @@ pub static PRESETS: [Preset; 14] = [
         n: &[M / 2],
         q: &[2 * K],
         k: &[32, 128, 512, 2048],
-        methods: "bits:items=4|8|12|16,prefetch=off|on,bound=none,parts=1,timed=selection",
+        methods: "bits:items=1|2|4|8|12|16,prefetch=off|on,bound=none,parts=1,timed=selection",
         panels: &[Panel::Speedup],
         axes: Some(Axes {
             x: Against::Parameter { name: "items", about: "distances that a thread reads at a time" },

@@ -30,23 +30,30 @@ pub fn thousands(number: u64) -> String {
 
 /// Three significant digits: `0.00123`, `12.3`, `1,230,000`.
 pub fn significant(number: f64) -> String {
+    significant_to(number, 3)
+}
+
+/// So many significant digits, at least one: with four of them `0.001234`, `12.34`, `1,234,000`.
+pub fn significant_to(number: f64, digits: usize) -> String {
     if number == 0.0 || !number.is_finite() {
         return number.to_string();
     }
-    let magnitude = rounded(number).abs().log10().floor() as i32;
+    let after = digits.max(1) - 1;
+    let rounded = rounded(number, digits);
+    let magnitude = rounded.abs().log10().floor() as i32;
     if !(-5..15).contains(&magnitude) {
-        return format!("{number:.2e}");
+        return format!("{number:.after$e}");
     }
-    if magnitude < 3 {
-        return format!("{number:.*}", (2 - magnitude) as usize);
+    if magnitude <= after as i32 {
+        return format!("{number:.*}", (after as i32 - magnitude) as usize);
     }
     let sign = if number < 0.0 { "-" } else { "" };
-    format!("{sign}{}", thousands(rounded(number).abs().round() as u64))
+    format!("{sign}{}", thousands(rounded.abs().round() as u64))
 }
 
-/// Rounds to three significant digits.
-fn rounded(number: f64) -> f64 {
-    format!("{number:.2e}").parse().unwrap_or(number)
+/// Rounds to so many significant digits.
+fn rounded(number: f64, digits: usize) -> f64 {
+    format!("{number:.*e}", digits.max(1) - 1).parse().unwrap_or(number)
 }
 
 /// The shortest text that parses to the same float: `inf` for infinity, an exponent for very large and small values.
@@ -67,7 +74,7 @@ exact!(f64);
 
 /// A time in milliseconds, displayed in µs, ms or s.
 pub fn time(milliseconds: f64) -> String {
-    let (value, unit) = match rounded(milliseconds).abs() {
+    let (value, unit) = match rounded(milliseconds, 3).abs() {
         ms if ms < 1.0 => (milliseconds * 1e3, "µs"),
         ms if ms < 1e3 => (milliseconds, "ms"),
         _ => (milliseconds / 1e3, "s"),
@@ -105,7 +112,7 @@ pub fn rate_of(distances_per_second: f64, most: f64) -> String {
 /// The prefix of a large number's unit, and what it stands for.
 pub fn unit_of(number: f64) -> (&'static str, f64) {
     let units = [("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)];
-    units.into_iter().find(|(_, scale)| rounded(number) >= *scale).unwrap_or(("", 1.0))
+    units.into_iter().find(|(_, scale)| rounded(number, 3) >= *scale).unwrap_or(("", 1.0))
 }
 
 /// A size in bytes, in decimal units as disks and file managers have them: `8.00 GB`.

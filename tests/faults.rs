@@ -96,8 +96,8 @@ const GENERATE: Job = Job {
 
 const LESSON: Job = Job {
     name: "lesson",
-    old: &["lesson --lesson 1 --most 2 --size 960x540 --look dark --svg a.svg --frames film"],
-    new: "lesson --lesson 1 --most 2 --size 960x540 --look light --svg a.svg --frames film",
+    old: &["lesson --lesson sort --most 2 --size 960x540 --look dark --svg a.svg --frames film"],
+    new: "lesson --lesson sort --most 2 --size 960x540 --look light --svg a.svg --frames film",
     writes: &[Destination::File("a.svg"), Destination::Folder("film")],
 };
 
@@ -292,7 +292,7 @@ impl Bench {
         for destination in self.job.writes {
             let next = match destination {
                 Destination::Run(name) => format!("run --input none.csv --out {name}"),
-                Destination::Folder(name) => format!("lesson --lesson 1 --frames {name} --from 9999999"),
+                Destination::Folder(name) => format!("lesson --lesson sort --frames {name} --from 9999999"),
                 _ => "run --input none.csv --neighbors none.npz".to_owned(),
             };
             assert_eq!(self.command(&next).output().unwrap().status.code(), Some(1), "{told}: {next}");

@@ -21,7 +21,7 @@ use warpscope::app::tokens::Look;
 use warpscope::app::{App, Headless, QueryKind, check_adapter, render_headless};
 use warpscope::knn::Metric;
 use warpscope::lesson::Level;
-use warpscope::lesson::lessons::LESSONS;
+use warpscope::lesson::lessons::{LESSONS, named};
 use warpscope::lesson::picture::Target;
 use warpscope::lesson::questions::{Answer, Ask, Reply};
 
@@ -38,14 +38,19 @@ fn position(window: &Window) -> usize {
 }
 
 /// A window on a lesson.
-fn on_lesson(number: u32) -> Window {
+fn on_lesson(id: &str) -> Window {
     let mut window = window(small);
-    open(&mut window, number);
+    open(&mut window, id);
     window
 }
 
+fn number(id: &str) -> u32 {
+    named(id).expect("a lesson").number
+}
+
 #[track_caller]
-fn open(window: &mut Window, number: u32) {
+fn open(window: &mut Window, id: &str) {
+    let number = number(id);
     window.state_mut().send(LessonAction::Open(number));
     until(window, "the lesson", |app| !app.is_busy() && app.session().lesson.player.as_ref().is_some_and(|player| player.lesson.number == number));
 }
@@ -58,7 +63,7 @@ fn beside_a_lesson_the_status_line_says_nothing_of_the_explorer() {
     let note = window.state().session().log.note().expect("a run that is done").text.clone();
     let is_said = |window: &Window| window.query_all_by_label(&note).count() > 0;
     assert!(is_said(&window), "{note}");
-    open(&mut window, 3);
+    open(&mut window, "merge");
     window.run_steps(3);
     assert!(!is_said(&window), "{note}");
     window.state_mut().send(Command::Lesson);
@@ -106,7 +111,7 @@ fn the_keys_go_forward_and_back_exactly() {
     window.key_press_modifiers(Modifiers::COMMAND, Key::L);
     until(&mut window, "lesson 1", |app| app.session().lesson.player.is_some());
     assert_eq!(player(&window).lesson.number, 1);
-    open(&mut window, 3);
+    open(&mut window, "merge");
     let (start, before) = (position(&window), player(&window).cursor().state().clone());
     key(&mut window, Key::ArrowRight);
     assert_eq!(position(&window), start + 1);
@@ -145,7 +150,7 @@ fn the_keys_go_forward_and_back_exactly() {
 
 #[test]
 fn it_plays_pauses_and_changes_speed() {
-    let mut window = on_lesson(5);
+    let mut window = on_lesson("search");
     let start = position(&window);
     let speed = window.state().state().lesson.speed;
     key(&mut window, Key::ArrowUp);
@@ -164,7 +169,7 @@ fn it_plays_pauses_and_changes_speed() {
 
 #[test]
 fn a_click_on_curve_layer_and_scrubber_goes_there() {
-    let mut window = on_lesson(5);
+    let mut window = on_lesson("search");
     key(&mut window, Key::End);
     let end = position(&window);
     let merge = player(&window).take().recording.position_of_merge(2).expect("a third merge");
@@ -191,7 +196,7 @@ fn a_click_on_curve_layer_and_scrubber_goes_there() {
 
 #[test]
 fn a_wrong_field_says_why_and_the_lesson_stays() {
-    let mut window = on_lesson(2);
+    let mut window = on_lesson("wide");
     fill(&mut window, "k", "300");
     window.get_by_label_contains("300 is outside 1 to 256. A warp of 8 lanes holds up to 256, 32 a lane.");
     key(&mut window, Key::Enter);
@@ -211,7 +216,7 @@ fn a_wrong_field_says_why_and_the_lesson_stays() {
 
 #[test]
 fn letters_and_digits_belong_to_a_field_that_is_typed_into() {
-    let mut window = on_lesson(5);
+    let mut window = on_lesson("search");
     let level = player(&window).level;
     window.get_by_role_and_label(Role::TextInput, "k").focus();
     window.run_steps(2);
@@ -255,12 +260,12 @@ fn answer(window: &mut Window, by_mouse: bool) {
 
 #[test]
 fn every_question_can_be_answered_by_mouse_and_by_keyboard() {
-    for number in [1, 3, 4, 6, 8, 9, 10] {
+    for id in ["sort", "merge", "buffer", "order", "not-looking", "warp-select", "radix-select"] {
         for by_mouse in [true, false] {
-            let mut window = on_lesson(number);
+            let mut window = on_lesson(id);
             key(&mut window, Key::P);
             let (_, questions) = quiz(&window).place();
-            assert!(questions > 1, "lesson {number}");
+            assert!(questions > 1, "lesson {id}");
             for at in 0..questions {
                 let (_, question) = quiz(&window).question().clone();
                 assert_eq!(position(&window), question.at, "nothing later is shown");
@@ -270,7 +275,7 @@ fn every_question_can_be_answered_by_mouse_and_by_keyboard() {
                 answer(&mut window, by_mouse);
                 assert!(matches!(quiz(&window).phase(), Phase::Answered { right: true, .. }), "{question:?}: {:?}", quiz(&window).phase());
                 assert_eq!(position(&window), question.at + usize::from(!question.ask.is_about_all()), "the next state is shown");
-                let score = window.state().session().lesson.score(number);
+                let score = window.state().session().lesson.score(number(id));
                 assert_eq!((score.right, score.asked), (at as u32 + 1, at as u32 + 1));
                 if by_mouse { press(&mut window, "Next question") } else { key(&mut window, Key::Enter) }
             }
@@ -283,7 +288,7 @@ fn every_question_can_be_answered_by_mouse_and_by_keyboard() {
 
 #[test]
 fn a_wrong_answer_is_told_what_is_right_and_why() {
-    let mut window = on_lesson(1);
+    let mut window = on_lesson("sort");
     key(&mut window, Key::P);
     let right = quiz(&window).question().1.answer.text(8);
     key(&mut window, Key::Enter);
@@ -292,7 +297,7 @@ fn a_wrong_answer_is_told_what_is_right_and_why() {
     key(&mut window, Key::Num9);
     key(&mut window, Key::Enter);
     window.get_by_label_contains(&format!("The answer is {right}."));
-    let score = window.state().session().lesson.score(1);
+    let score = window.state().session().lesson.score(number("sort"));
     assert_eq!((score.right, score.asked), (0, 1));
     let said = warpscope::lesson::describe::describe(&player(&window).cursor().step().expect("a step"), player(&window).cursor().state());
     assert!(window.query_all_by_label(&said).count() > 0, "{said}");
@@ -300,7 +305,7 @@ fn a_wrong_answer_is_told_what_is_right_and_why() {
 
 #[test]
 fn a_known_mistake_is_named() {
-    let mut window = on_lesson(10);
+    let mut window = on_lesson("radix-select");
     key(&mut window, Key::P);
     // In the first pass there is nothing to mistake.
     while quiz(&window).question().1.slips.is_empty() {
@@ -320,7 +325,7 @@ fn a_known_mistake_is_named() {
 
 #[test]
 fn what_a_question_to_come_asks_for_is_not_to_be_seen_before() {
-    let mut window = on_lesson(6);
+    let mut window = on_lesson("order");
     press(&mut window, "Predict");
     let takes = player(&window).takes.len();
     for at in 0..takes {
@@ -341,13 +346,13 @@ fn what_a_question_to_come_asks_for_is_not_to_be_seen_before() {
         press(&mut window, "Skip");
     }
     window.get_by_label("All 3 questions asked: 0 of 0 right.");
-    assert_eq!(window.state().session().lesson.score(6).asked, 3);
+    assert_eq!(window.state().session().lesson.score(number("order")).asked, 3);
 }
 
 #[test]
 fn questions_go_with_the_recording_that_they_are_about() {
-    let mut window = on_lesson(1);
-    let draft = LessonDraft { k: "4".to_owned(), width: 4, ..LessonDraft::of(&LESSONS[0]) };
+    let mut window = on_lesson("sort");
+    let draft = LessonDraft { k: "4".to_owned(), width: 4, ..LessonDraft::of(named("sort").expect("a lesson")) };
     let app = window.state_mut();
     app.send(LessonAction::Edit(draft));
     app.send(LessonAction::Record);
@@ -358,12 +363,12 @@ fn questions_go_with_the_recording_that_they_are_about() {
 
 #[test]
 fn a_lesson_that_cannot_be_recorded_says_so_whatever_was_being_recorded() {
-    let mut window = on_lesson(2);
-    window.state_mut().send(LessonAction::Edit(LessonDraft { k: "many".to_owned(), ..LessonDraft::of(&LESSONS[1]) }));
+    let mut window = on_lesson("wide");
+    window.state_mut().send(LessonAction::Edit(LessonDraft { k: "many".to_owned(), ..LessonDraft::of(named("wide").expect("a lesson")) }));
     open(&mut window, 1);
     let app = window.state_mut();
     app.send(LessonAction::Record);
-    app.send(LessonAction::Open(2));
+    app.send(LessonAction::Open(number("wide")));
     until(&mut window, "an end of the work", |app| app.session().lesson.error.is_some() && !app.is_busy());
     // Whatever comes late is not heard.
     for _ in 0..20 {
@@ -378,7 +383,7 @@ fn a_lesson_that_cannot_be_recorded_says_so_whatever_was_being_recorded() {
 
 #[test]
 fn the_presenter_leaves_everything_else_out() {
-    let mut window = on_lesson(1);
+    let mut window = on_lesson("sort");
     window.get_by_role_and_label(Role::Button, "File");
     key(&mut window, Key::F5);
     assert_eq!(window.state().session().lesson.presenting, Presenting::Presenter);
@@ -496,7 +501,7 @@ fn lesson_7_has_the_k_that_is_asked_for_and_says_whom_it_finds() {
 
 #[test]
 fn the_source_of_the_running_line_is_shown_and_a_click_chooses_another() {
-    let mut window = on_lesson(5);
+    let mut window = on_lesson("search");
     key(&mut window, Key::Num4);
     key(&mut window, Key::B);
     key(&mut window, Key::K);
@@ -514,7 +519,7 @@ fn the_source_of_the_running_line_is_shown_and_a_click_chooses_another() {
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn a_gpu_records_the_lesson_and_its_steps_are_the_twins() {
-    let mut window = on_lesson(5);
+    let mut window = on_lesson("search");
     until(&mut window, "the list of GPUs", |app| app.session().can_record_on_gpu(32));
     let by_twin = player(&window).take().recording.clone();
     assert_eq!(by_twin.parameters.recorded_on, "lockstep");
@@ -530,7 +535,7 @@ fn a_gpu_records_the_lesson_and_its_steps_are_the_twins() {
 
 #[test]
 fn three_orders_are_compared_step_for_step() {
-    let mut window = on_lesson(6);
+    let mut window = on_lesson("order");
     press(&mut window, "farthest first");
     assert_eq!(player(&window).active(), 2);
     key(&mut window, Key::End);
@@ -545,7 +550,7 @@ fn three_orders_are_compared_step_for_step() {
 fn a_range_is_exported_and_an_odd_one_says_why() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("steps.gif");
-    let mut window = on_lesson(1);
+    let mut window = on_lesson("sort");
     press(&mut window, "Export the lesson");
     press(&mut window, "Film as GIF…");
     fill(&mut window, "File", path.to_str().expect("a plain path"));
@@ -566,7 +571,7 @@ fn a_folder_that_is_there_is_asked_about() {
     let (file, dir) = (folder.path().join("film/frame-0001.png"), folder.path().join("film"));
     std::fs::create_dir(&dir).expect("a folder");
     std::fs::write(&file, "somebody's").expect("a file");
-    let mut window = on_lesson(1);
+    let mut window = on_lesson("sort");
     press(&mut window, "Export the lesson");
     press(&mut window, "Film as PNG files…");
     fill(&mut window, "File", dir.to_str().expect("a plain path"));
@@ -611,7 +616,7 @@ fn each_lesson_looks_as_it_did_at_each_level() {
     // Small, and the picture alone: there are many.
     let mut window = drawn([640.0, 400.0], Look::Light, 1.0);
     for lesson in &LESSONS {
-        open(&mut window, lesson.number);
+        open(&mut window, lesson.id);
         if lesson.number == 1 {
             window.state_mut().send(Command::Bare);
         }
@@ -625,7 +630,7 @@ fn each_lesson_looks_as_it_did_at_each_level() {
                 window.state_mut().send(Command::StepForward);
             }
             window.run_steps(2);
-            snapshot(&mut window, &format!("lesson-{}-{}", lesson.number, level.name()), &mut failures);
+            snapshot(&mut window, &format!("lesson-{}-{}", lesson.id, level.name()), &mut failures);
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
@@ -636,7 +641,7 @@ fn presenter_questions_and_looks_are_as_they_were() {
     let mut failures = Vec::new();
     for (look, name) in [(Look::Light, "light"), (Look::Dark, "dark"), (Look::HighContrast, "high-contrast")] {
         let mut window = drawn([960.0, 600.0], look, 1.0);
-        open(&mut window, 3);
+        open(&mut window, "merge");
         window.state_mut().send(Command::StepForward);
         window.run_steps(2);
         snapshot(&mut window, &format!("lesson-window-{name}"), &mut failures);
@@ -644,7 +649,7 @@ fn presenter_questions_and_looks_are_as_they_were() {
         if look != Look::Light {
             snapshot(&mut window, &format!("lesson-presenter-{name}"), &mut failures);
         }
-        open(&mut window, 4);
+        open(&mut window, "buffer");
         window.state_mut().send(Command::Predict);
         snapshot(&mut window, &format!("lesson-question-{name}"), &mut failures);
     }
@@ -655,7 +660,7 @@ fn presenter_questions_and_looks_are_as_they_were() {
 fn a_lesson_is_drawn_without_a_display() {
     let folder = tempfile::tempdir().expect("a folder");
     let png = folder.path().join("lesson.png");
-    let show = Headless { lesson: Some(3), at: Some(100), presenter: true, size: [1280, 720], look: Look::Dark, scale: 1.0, ..Headless::default() };
+    let show = Headless { lesson: Some(number("merge")), at: Some(100), presenter: true, size: [1280, 720], look: Look::Dark, scale: 1.0, ..Headless::default() };
     render_headless(&show, std::slice::from_ref(&png)).unwrap_or_else(|error| panic!("{error:#}"));
     let picture = image::open(&png).expect("a PNG").into_rgb8();
     assert_eq!(picture.dimensions(), (1280, 720));

@@ -15,7 +15,7 @@ use crate::engines::registry;
 use crate::export::text;
 use crate::knn::{Descriptor, DeviceKind, EngineId, Metric, Setup};
 use crate::lesson::Shape;
-use crate::lesson::lessons::{self, Arrangement, Choice, LESSONS, Lesson, OWN_DATA, Take};
+use crate::lesson::lessons::{self, Arrangement, Choice, LESSONS, Lesson, Take};
 use crate::lesson::moments::MomentError;
 use crate::run::usual;
 
@@ -37,26 +37,26 @@ pub struct LessonArgs {
     /// Seeds generated clouds and shuffled order [default: the lesson's, or 0 with a cloud]
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
-    /// Reads the cloud of lesson 7 from a file
-    #[arg(long, value_name = "FILE", conflicts_with = "generate", help_heading = "Lesson 7")]
+    /// Reads the cloud of lesson yours from a file
+    #[arg(long, value_name = "FILE", conflicts_with = "generate", help_heading = "Your own data (lesson yours)")]
     input: Option<PathBuf>,
-    /// Generates the cloud of lesson 7: name:key=value,… such as uniform:n=100000,d=2
-    #[arg(long, value_name = "SPEC", help_heading = "Lesson 7")]
+    /// Generates the cloud of lesson yours: name:key=value,… such as uniform:n=100000,d=2
+    #[arg(long, value_name = "SPEC", help_heading = "Your own data (lesson yours)")]
     generate: Option<String>,
     /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
-    #[arg(long, value_name = "NAMES", requires = "input", help_heading = "Lesson 7")]
+    #[arg(long, value_name = "NAMES", requires = "input", help_heading = "Your own data (lesson yours)")]
     columns: Option<ColumnChoice>,
     /// Leaves rows with NaN or infinite values out (and, with the angular metric, zero rows) instead of refusing them
-    #[arg(long, requires = "input", help_heading = "Lesson 7")]
+    #[arg(long, requires = "input", help_heading = "Your own data (lesson yours)")]
     drop_nonfinite: bool,
     /// The row whose neighbours are searched [default: the one in the middle]
-    #[arg(long, value_name = "ROW", help_heading = "Lesson 7")]
+    #[arg(long, value_name = "ROW", help_heading = "Your own data (lesson yours)")]
     query: Option<u64>,
     /// How distance is measured
-    #[arg(long, default_value = "l2", value_parser = input::metrics(), help_heading = "Lesson 7")]
+    #[arg(long, default_value = "l2", value_parser = input::metrics(), help_heading = "Your own data (lesson yours)")]
     metric: Metric,
     /// In what order points are met
-    #[arg(long, default_value = "file", value_parser = PossibleValuesParser::new(["file", "shuffled"]).map(|name| input::order(&name)), help_heading = "Lesson 7")]
+    #[arg(long, default_value = "file", value_parser = PossibleValuesParser::new(["file", "shuffled"]).map(|name| input::order(&name)), help_heading = "Your own data (lesson yours)")]
     order: Order,
     #[command(flatten)]
     pictures: PictureArgs,
@@ -75,8 +75,11 @@ fn recorders() -> Vec<&'static str> {
 
 /// The lessons, for `--help`.
 fn list() -> String {
-    let titles = LESSONS.iter().map(|lesson| format!("  {}  {:<12} {}\n", lesson.number, lesson.id, lesson.title));
-    std::iter::once("Lessons:\n".to_owned()).chain(titles).collect()
+    let titles = LESSONS.iter().map(|lesson| {
+        let mark = if lesson.minutes.is_route() { '*' } else { ' ' };
+        format!("{mark} {:>2}  {:<12}  {:>2} min  {}\n", lesson.number, lesson.id, lesson.minutes.count(), lesson.title)
+    });
+    std::iter::once("Lessons (* the story in 20 minutes):\n".to_owned()).chain(titles).collect()
 }
 
 /// # Errors
@@ -84,7 +87,6 @@ fn list() -> String {
 pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     let own = args.source();
     let lesson = lessons::named(args.lesson.as_deref().unwrap_or(if own.is_some() { "yours" } else { "search" }))?;
-    let number = lesson.number;
     Shape::check(args.width.unwrap_or(lesson.width), args.k.unwrap_or(lesson.k))?;
     let mut gpu = args.gpu(lesson)?;
     let choice = Choice { k: args.k, width: args.width, seed: args.seed };
@@ -93,8 +95,8 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
         None => lesson.arrangements.iter().map(|arrangement| arrangement.name()).collect(),
     };
     match own {
-        Some(_) if number != OWN_DATA => {
-            anyhow::bail!(Usage(format!("--input, --generate: lesson {number} has data of its own; use --lesson {OWN_DATA}")))
+        Some(_) if !lesson.own_data => {
+            anyhow::bail!(Usage(format!("--input, --generate: lesson {} has data of its own; use --lesson yours", lesson.id)))
         }
         None if args.asks_for_own() => {
             let why = "--query, --metric, --order: they say how a cloud is searched; name it with --input or --generate";

@@ -193,8 +193,8 @@ mod tests {
     use crate::palette::{DARK, LIGHT};
     use crate::progress::Silent;
 
-    fn film(number: u32) -> (Film, Moments) {
-        let lesson = lessons::lesson(number).unwrap();
+    fn film(id: &str) -> (Film, Moments) {
+        let lesson = lessons::named(id).unwrap();
         let takes = lesson.record(Choice::default(), &Silent).unwrap();
         let film = Film::new(lesson, takes, [960.0, 540.0], 1.0, LIGHT);
         let moments = Selection::of_lesson(6).moments(lesson, film.lead()).unwrap();
@@ -228,7 +228,7 @@ mod tests {
     fn a_gif_has_every_moment_in_its_time_and_looks_like_the_pictures() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lesson.gif");
-        let (film, moments) = film(3);
+        let (film, moments) = film("merge");
         let watch = Watch::new(u64::MAX);
         gif(&film, &moments, 0.5, &path, &watch).unwrap();
         let file = std::io::BufReader::new(std::fs::File::open(&path).unwrap());
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn frames_are_numbered_and_differ() {
         let folder = tempfile::tempdir().unwrap();
-        let (film, moments) = film(1);
+        let (film, moments) = film("sort");
         let film = Film { scale: 0.5, palette: DARK, ..film };
         let files = frames(&film, &moments, &folder.path().join("new/film"), &Silent).unwrap();
         assert_eq!(
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn what_is_cancelled_leaves_nothing_behind() {
         let folder = tempfile::tempdir().unwrap();
-        let (film, moments) = film(1);
+        let (film, moments) = film("sort");
         for stop_after in [1, 3, 8] {
             let error = gif(&film, &moments, 1.0, &folder.path().join("a.gif"), &Watch::new(stop_after)).unwrap_err();
             assert!(matches!(error, ExportError::Cancelled), "{error}");
@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn what_cannot_be_written_says_why() {
         let folder = tempfile::tempdir().unwrap();
-        let (film, moments) = film(1);
+        let (film, moments) = film("sort");
         let nowhere = folder.path().join("none/a.png");
         for error in [
             picture(&film, 3, &nowhere).unwrap_err(),

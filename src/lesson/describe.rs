@@ -57,7 +57,7 @@ pub fn describe(step: &Step, after: &State) -> String {
         }
         Step::Swap => {
             format!(
-                "Buffer and registers change places: the {all} keys of the buffer are now in registers, and the intermediate result waits in the buffer."
+                "Buffer and registers swap contents: the {all} keys of the buffer are now in the registers, and the intermediate result waits in the buffer."
             )
         }
         Step::Layer { pass, layer, shuffle, swapped } => {
@@ -92,9 +92,9 @@ pub fn describe(step: &Step, after: &State) -> String {
             let asked = capital(&lanes(*rest, width));
             let had = if rest.count_ones() == 1 { "had no slot and votes" } else { "had no slot and vote" };
             let answer = match mask.count_ones() {
-                0 => "none is closer any more".to_owned(),
-                1 => format!("{} still is closer", lanes(*mask, width)),
-                _ => format!("{} still are closer", lanes(*mask, width)),
+                0 => "none is closer any longer".to_owned(),
+                1 => format!("{} is still closer", lanes(*mask, width)),
+                _ => format!("{} are still closer", lanes(*mask, width)),
             };
             format!("{asked} {had} again, against {bound}: {answer}, ballot {}.", hex(*mask, width))
         }
@@ -148,7 +148,7 @@ fn new_bound(points_seen: u32, before: f32, now: f32, after: &State) -> String {
     let seen = format!("{} {upto}", count(points_seen.into(), "point was", "points were"));
     if now.is_infinite() {
         return format!(
-            "Merge {merge} is done. Fewer than {} neighbours are known, so that max_distance stays infinite; {seen}.",
+            "Merge {merge} is done. Fewer than {} neighbours are known, so max_distance stays infinite; {seen}.",
             thousands(k.into())
         );
     }

@@ -78,12 +78,15 @@ ol.asked li{margin:.7rem 0;break-inside:avoid}summary{color:var(--accent);cursor
 pub fn write(film: &Film, moments: &Moments, theme: Theme, progress: &dyn Progress, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let lesson = &film.lesson;
     let title = escaped(&format!("Lesson {}: {}", lesson.number, lesson.title));
+    let says = |text| escaped(&lesson.says(text, film.lead().recording.shape()));
     write!(
         out,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
-        <title>{title}</title>\n<style>\n{}\n{STYLE}\n</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n<p>{}</p>\n",
+        <title>{title}</title>\n<style>\n{}\n{STYLE}\n</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n<p><strong>{}</strong></p>\n<p>{}</p>\n<p><strong>{}</strong></p>\n",
         colors(film, theme),
-        escaped(lesson.paragraph)
+        says(lesson.goal),
+        says(lesson.paragraph),
+        says(lesson.summary)
     )?;
     for take in &film.takes {
         about(film, take, out)?;

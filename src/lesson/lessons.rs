@@ -1,4 +1,4 @@
-//! The lessons: the data, the range of the search that is shown, and the questions.
+//! A lesson: its texts, data, the range of the search that is shown, and the questions. The lessons themselves are in [`super::story`].
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use super::tree_recorder::record_tree;
 use crate::cloud::{self, Order, PointCloud, Source};
 use crate::engines::cuda::Cuda;
 use crate::engines::lockstep;
-use crate::knn::{Metric, Problem, Queries, Setup};
+use crate::knn::{Metric, Problem, Queries, Setup, network};
 use crate::progress::Progress;
+use crate::text::thousands;
+
+pub use super::story::{LESSONS, OWN_DATA};
 
 /// Maximum number of questions of one kind in a lesson.
 const QUESTIONS_EACH: usize = 3;
-
-/// Number of the lesson that uses the user's own data.
-pub const OWN_DATA: u32 = 7;
 
 /// A lesson's data, range and questions.
 #[derive(Clone, Copy, Debug)]
@@ -34,8 +34,18 @@ pub struct Lesson {
     pub id: &'static str,
     /// The title, a few words long.
     pub title: &'static str,
-    /// The introduction shown beside the pictures.
+    /// What a reader can do after it, in one line. As in the texts below, `{k}`, `{K}` and so on stand for sizes: see [`Lesson::says`].
+    pub goal: &'static str,
+    /// The ids of the lessons that it builds on.
+    pub needs: &'static [&'static str],
+    /// The one idea, shown beside the pictures.
     pub paragraph: &'static str,
+    /// What to remember, in one line.
+    pub summary: &'static str,
+    /// How long it takes, and whether it is part of the short route through the story.
+    pub minutes: Minutes,
+    /// Whether its points are those of the cloud that is open, if one is.
+    pub own_data: bool,
     /// The generator of the points, without n.
     pub generator: &'static str,
     /// Points per element of the intermediate result: n = this × K.
@@ -58,6 +68,28 @@ pub struct Lesson {
     pub level: Level,
     /// The kinds of questions, in order.
     pub asks: &'static [Ask],
+}
+
+/// How long a lesson takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Minutes {
+    /// On the route that tells the story in 20 minutes.
+    Route(u32),
+    /// Beside it, for later.
+    Beside(u32),
+}
+
+impl Minutes {
+    /// The minutes, on the route or beside it.
+    pub fn count(self) -> u32 {
+        let (Self::Route(minutes) | Self::Beside(minutes)) = self;
+        minutes
+    }
+
+    /// Whether it is on the route.
+    pub fn is_route(self) -> bool {
+        matches!(self, Self::Route(_))
+    }
 }
 
 /// The processing order of the points.
@@ -103,9 +135,13 @@ pub enum Search {
 pub enum Shows {
     /// The whole search, from start to end.
     Whole,
+    /// The same as points and a circle that shrinks, without the warp.
+    Circle,
     /// The sort of the first buffer.
     FirstSort,
-    /// The second merge from its minimum on; the first one that has an intermediate result to merge with.
+    /// The second merge, the first one that has an intermediate result to merge with: from the full buffer on.
+    SecondMerge,
+    /// The second merge from its minimum on.
     SecondMinimum,
     /// How the last buffer that overflowed within a group was filled: from the preceding merge to the ballot
     /// of the waiting candidates.
@@ -140,216 +176,6 @@ impl Take {
     }
 }
 
-/// All lessons, in order of their numbers.
-pub const LESSONS: [Lesson; 10] = [
-    Lesson {
-        number: 1,
-        id: "sort",
-        title: "Sorting in a warp: one key a lane",
-        paragraph: "A warp is a row of threads, its lanes, that do the same thing at the same time. Here every lane holds one key, the squared distance \
-            of a point to the query, in a register, its own fast memory. How the keys came there is for lesson 4; here they are sorted. \
-            In each layer lane L compares its key with that of lane L ^ stride (the number that differs in one bit, that of the stride), which it \
-            reads by shuffle, straight from the other's register: one of the two keeps the smaller key, the \
-            other the larger. Which one is decided by the lane's number alone, never by the data. First pairs are sorted, then fours, then all, \
-            neighbouring runs always in opposite directions, so that the next size finds them going up and then down, which is called bitonic.",
-        generator: "uniform:d=2",
-        points_per_element: 1,
-        seed: 3,
-        k: 8,
-        width: 8,
-        batch: None,
-        search: Search::Kernel,
-        arrangements: &[Arrangement::AsDrawn],
-        shows: Shows::FirstSort,
-        level: Level::Layer,
-        asks: &[Ask::Partner, Ask::Swaps],
-    },
-    Lesson {
-        number: 2,
-        id: "wide",
-        title: "More keys than lanes: R a lane",
-        paragraph: "To sort K keys with W lanes, every lane holds R = K / W consecutive ones. The network is the same, but a comparator now connects \
-            two elements that may lie in the same lane: strides below R exchange two registers of one lane and cost no shuffle; from R on, every lane \
-            exchanges with lane ^ (stride / R), the same register of both. Small strides are the most frequent ones: of the 15 layers of 32 keys, \
-            9 need no shuffle with R = 4.",
-        generator: "uniform:d=2",
-        points_per_element: 1,
-        seed: 5,
-        k: 32,
-        width: 8,
-        batch: None,
-        search: Search::Kernel,
-        arrangements: &[Arrangement::AsDrawn],
-        shows: Shows::FirstSort,
-        level: Level::Layer,
-        asks: &[Ask::Partner, Ask::Swaps],
-    },
-    Lesson {
-        number: 3,
-        id: "merge",
-        title: "Merging two sorted lists",
-        paragraph: "The K smallest of two sorted lists of K are found in one go: element i of one meets element K \u{2212} 1 \u{2212} i of the other, and the \
-            smaller stays. One list goes up and the other, read backwards, goes down, so that what is left is bitonic: it rises to where they cross \
-            and falls from there, or the other way round. A bitonic list needs no whole sort: the layers of size K alone, strides K/2 to 1, sort it.",
-        generator: "uniform:d=2",
-        points_per_element: 8,
-        seed: 7,
-        k: 16,
-        width: 8,
-        batch: None,
-        search: Search::Kernel,
-        arrangements: &[Arrangement::AsDrawn],
-        shows: Shows::SecondMinimum,
-        level: Level::Layer,
-        asks: &[Ask::Taken, Ask::Partner, Ask::Swaps],
-    },
-    Lesson {
-        number: 4,
-        id: "buffer",
-        title: "The candidate buffer and the ballot",
-        paragraph: "Merging costs much, so it is put off: points closer than max_distance, the squared distance of the k-th neighbour so far, are candidates and \
-            wait in a buffer of K slots. All lanes vote at once, and the ballot gives every lane the same number with one bit a lane. A candidate counts \
-            the voting lanes below its own, adds the slots that are taken, and knows its slot without asking anybody. When the buffer is full it is \
-            merged, max_distance falls, and candidates that found no slot must vote again: some of them are no longer close enough.",
-        generator: "uniform:d=2",
-        points_per_element: 32,
-        seed: 11,
-        k: 32,
-        width: 32,
-        batch: None,
-        search: Search::Kernel,
-        arrangements: &[Arrangement::AsDrawn],
-        shows: Shows::Overflow,
-        level: Level::Layer,
-        asks: &[Ask::Votes, Ask::Slot],
-    },
-    Lesson {
-        number: 5,
-        id: "search",
-        title: "The whole search",
-        paragraph: "The block loads batch after batch into shared memory; the warp takes a group of points, one a lane, computes their distances and votes. \
-            The first points all go into the buffer, as max_distance is still infinite. Then it falls with every merge, fewer and fewer points pass, \
-            and soon most groups are done with one ballot. The data are never sorted: only the few that might matter are.",
-        generator: "uniform:d=2",
-        points_per_element: 64,
-        seed: 13,
-        k: 32,
-        width: 32,
-        batch: Some(8),
-        search: Search::Kernel,
-        arrangements: &[Arrangement::AsDrawn],
-        shows: Shows::Whole,
-        level: Level::Merge,
-        asks: &[Ask::Votes, Ask::Slot, Ask::Merges],
-    },
-    Lesson {
-        number: 6,
-        id: "order",
-        title: "Why order matters",
-        paragraph: "The same points, met in three orders, give the same neighbours at a very different cost. In random order the i-th point is a candidate \
-            with a probability of at most (k + K) / i, so there are at most about 3 + 2 ln(n / 2k) merges where k = K, on \
-            average. Nearest first, the first merge finds all neighbours and nothing else passes. Farthest first, every point is closer than all before \
-            it: each one goes into the buffer, and there are n / K merges.",
-        generator: "uniform:d=2",
-        points_per_element: 64,
-        seed: 17,
-        k: 32,
-        width: 32,
-        batch: None,
-        search: Search::Kernel,
-        arrangements: &[Arrangement::Shuffled, Arrangement::NearestFirst, Arrangement::FarthestFirst],
-        shows: Shows::Whole,
-        level: Level::Merge,
-        asks: &[Ask::Merges],
-    },
-    Lesson {
-        number: 7,
-        id: "yours",
-        title: "Your own data",
-        paragraph: "Any point of any cloud can be the query. Watch how soon max_distance comes close to where it ends, how many groups are done with one \
-            ballot, and whether the order of the file helps or hurts: where rows lie in the file as they lie in space, there may be far more merges, or \
-            far fewer, than in random order.",
-        generator: "gaussian-mixture:d=2,clusters=12",
-        points_per_element: 160,
-        seed: 19,
-        k: 32,
-        width: 32,
-        batch: None,
-        search: Search::Kernel,
-        arrangements: &[Arrangement::AsDrawn],
-        shows: Shows::Whole,
-        level: Level::Merge,
-        asks: &[Ask::Votes, Ask::Slot, Ask::Merges],
-    },
-    Lesson {
-        number: 8,
-        id: "not-looking",
-        title: "Not looking everywhere",
-        paragraph: "Brute force looks at every point. An index knows where points lie: they are in order along a curve, so that neighbours on it are near, \
-            every 32 are a leaf with a box around them, and every 32 boxes are a node. The warp begins in the leaf where the query itself would be; \
-            its points give a first k-th neighbour. Then it goes down from the root, with a child's box in every lane: the query clamped to \
-            the box is the nearest place where a point in it could be. If even that place is not nearer than the k-th neighbour so far, no point of \
-            the box can be a neighbour, and it is left out without a look at its points. Nothing is lost, not even among equal distances. The nearest box is visited first, \
-            because what is found early lets more be left out.",
-        generator: "uniform:d=2",
-        points_per_element: 64,
-        seed: 23,
-        k: 32,
-        width: 32,
-        batch: None,
-        search: Search::Tree,
-        arrangements: &[Arrangement::AsDrawn],
-        shows: Shows::Whole,
-        level: Level::Stage,
-        asks: &[Ask::Leaves, Ask::Order, Ask::Child, Ask::Visited, Ask::Votes],
-    },
-    Lesson {
-        number: 9,
-        id: "warp-select",
-        title: "A queue in every lane",
-        paragraph: "Warp select has no shared buffer. Every lane has a short queue of its own in registers, the largest key first: it drops that key for a \
-            smaller one, and asks nobody. The warp's queue ascends and has the K smallest that are known. Every neighbour among the points seen must be in \
-            one of the queues, and a lane's largest key must not be below the k-th of the warp's queue, since it falls out next. As soon as one lane \
-            breaks that, the queues of all lanes are sorted as one list and merged, though most of them hold little that matters. That is why the \
-            kernel of lesson 4 is better off with a buffer that all lanes share: only what is below the k-th goes into it, and it is merged when it is \
-            full, so that a merge brings more and there are fewer. The account counts both for the same points.",
-        generator: "uniform:d=2",
-        points_per_element: 32,
-        seed: 29,
-        k: 32,
-        width: 8,
-        batch: None,
-        search: Search::Queues,
-        arrangements: &[Arrangement::AsDrawn],
-        shows: Shows::Whole,
-        level: Level::Stage,
-        asks: &[Ask::Merges, Ask::Takes, Ask::Breaks],
-    },
-    Lesson {
-        number: 10,
-        id: "radix-select",
-        title: "Buckets that close in",
-        paragraph: "To find the k smallest of many distances, the k-th alone has to be found. The bits of a distance, read as a number, have the same order, \
-            since distances are not negative. So a first digit, here of 4 bits, puts every point into one of 16 buckets. They are counted, the counts are added \
-            up, and where the sum reaches k, there is the k-th: what lies before that bucket is a neighbour for sure, what lies behind it is none, and \
-            the next digit is read of its own points alone. Digits cost nothing to tell, but where distances begin with the same bits, a pass tells nothing \
-            apart, like the first one here. Sample selection sorts a few distances and takes them as the borders of buckets: these hold about as many \
-            points each wherever the distances lie, but every point has to look for its bucket among the borders. Both read distances several times, and \
-            a buffer reads them once; but neither cares how large k is.",
-        generator: "uniform:d=2",
-        points_per_element: 128,
-        seed: 33,
-        k: 32,
-        width: 16,
-        batch: None,
-        search: Search::Digits,
-        arrangements: &[Arrangement::AsDrawn],
-        shows: Shows::Whole,
-        level: Level::Layer,
-        asks: &[Ask::Bucket, Ask::Left],
-    },
-];
-
 /// Looks up a lesson by its number.
 ///
 /// # Errors
@@ -372,6 +198,41 @@ pub fn named(name: &str) -> Result<&'static Lesson, LessonError> {
 }
 
 impl Lesson {
+    /// A text of this lesson, such as [`Lesson::paragraph`], with the sizes of a search filled in.
+    pub fn says(&self, text: &str, shape: Shape) -> String {
+        let (n, k, capacity) = (shape.n, shape.k, shape.capacity());
+        let layers = network::sort(capacity).count() as u32;
+        let inside = network::sort(capacity).filter(|layer| layer.lane_stride(shape.registers).is_none()).count() as u32;
+        let last = capacity.ilog2();
+        let sizes = [
+            ("{n}", n),
+            ("{n - k}", n.saturating_sub(k)),
+            ("{k}", k),
+            ("{W}", shape.width),
+            ("{R}", shape.registers),
+            ("{K}", capacity),
+            ("{K - 1}", capacity - 1),
+            ("{K / 2}", capacity / 2),
+            ("{2 K}", 2 * capacity),
+            ("{layers}", layers),
+            ("{inside}", inside),
+            ("{last}", last),
+            ("{merge}", layers + 1 + last),
+        ];
+        sizes.iter().fold(text.to_owned(), |text, (name, size)| text.replace(name, &thousands((*size).into())))
+    }
+
+    /// The sizes of a search of the lesson's own data.
+    pub fn shape(&self) -> Shape {
+        let registers = lockstep::registers_for(self.k, self.width as usize) as u32;
+        Shape { width: self.width, registers, k: self.k as u32, n: self.points_per_element * self.width * registers }
+    }
+
+    /// The lesson that follows.
+    pub fn next(&self) -> Option<&'static Self> {
+        LESSONS.get(self.number as usize)
+    }
+
     /// Records the lesson's own data: one take per arrangement. The query is the middle row.
     ///
     /// # Errors
@@ -471,7 +332,7 @@ impl Shows {
     fn find(self, recording: &Recording) -> Option<Range<usize>> {
         let steps = recording.steps();
         match self {
-            Self::Whole => None,
+            Self::Whole | Self::Circle => None,
             Self::FirstSort => {
                 let merge = recording.range_of_merge(0)?;
                 // From after the swap to before the minimum.
@@ -479,6 +340,7 @@ impl Shows {
                 let last = merge.rev().find(|&at| matches!(steps[at], Step::Layer { pass: Pass::Sort, .. }))?;
                 Some(swap + 1..last + 1)
             }
+            Self::SecondMerge => recording.range_of_merge(1),
             Self::SecondMinimum => {
                 let mut merge = recording.range_of_merge(1)?;
                 let end = merge.end;

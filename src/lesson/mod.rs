@@ -18,7 +18,7 @@
 //! | [`describe`] | one sentence per step; `describe_tree`, `describe_queues` and `describe_buckets` for those of a tree and of selections |
 //! | [`account`] | the work so far, beside the theory |
 //! | [`pseudocode`] | the kernel, the tree's traversal or a selection in a few lines, and the matching lines of `cuda/` |
-//! | [`lessons`] | the lessons |
+//! | [`lessons`], [`story`] | what a lesson is; the lessons in the order of the story |
 //! | [`moments`] | selects the moments shown in a film or handout |
 //! | [`questions`] | questions about moments, the correct answers, and what mistakes lead to; `questions_select` for those of selections |
 //! | [`picture`] | a moment as shapes; the window paints them, or they become SVG, pixels, a GIF |
@@ -49,6 +49,7 @@ mod recorder;
 pub mod recording;
 pub mod state;
 pub mod step;
+pub mod story;
 mod tree_recorder;
 
 pub use bucket_recorder::record_digits;

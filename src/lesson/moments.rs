@@ -123,14 +123,14 @@ mod tests {
     use crate::lesson::lessons::{self, Choice};
     use crate::progress::Silent;
 
-    fn take(number: u32) -> (&'static Lesson, Take) {
-        let lesson = lessons::lesson(number).unwrap();
+    fn take(id: &str) -> (&'static Lesson, Take) {
+        let lesson = lessons::named(id).unwrap();
         (lesson, lesson.record(Choice::default(), &Silent).unwrap().remove(0))
     }
 
     #[test]
     fn a_lesson_is_shown_from_before_its_first_step_to_its_end() {
-        let (lesson, take) = take(3);
+        let (lesson, take) = take("merge");
         let moments = Selection::of_lesson(100).moments(lesson, &take).unwrap();
         assert_eq!((moments.positions[0], *moments.positions.last().unwrap()), (take.range.start, take.range.end));
         // The minimum, log2(16) layers, and the new max_distance.
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn what_is_too_much_is_spread_evenly() {
-        let (lesson, take) = take(5);
+        let (lesson, take) = take("search");
         let all = Selection { level: Some(Level::Lane), ..Selection::of_lesson(usize::MAX) };
         let positions = all.moments(lesson, &take).unwrap().positions;
         assert_eq!(positions, (0..=take.recording.len()).collect::<Vec<_>>(), "every step is one of the finest level");
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn one_end_alone_reaches_beyond_the_lesson() {
-        let (lesson, take) = take(3);
+        let (lesson, take) = take("merge");
         let late = Selection { from: Some(take.range.end + 5), ..Selection::of_lesson(9999) }.moments(lesson, &take).unwrap();
         assert_eq!((late.positions[0], *late.positions.last().unwrap()), (take.range.end + 5, take.recording.len()));
         let early = Selection { to: Some(4), ..Selection::of_lesson(9999) }.moments(lesson, &take).unwrap();
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_refused() {
-        let (lesson, take) = take(1);
+        let (lesson, take) = take("sort");
         let steps = take.recording.len();
         let fails = |selection: Selection| selection.moments(lesson, &take).unwrap_err().to_string();
         let base = Selection::of_lesson(10);

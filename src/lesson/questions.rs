@@ -330,5 +330,5 @@ fn question(recording: &Recording, ask: Ask, at: usize, before: &State, number: 
 }
 
 fn per_lane(registers: u32) -> String {
-    if registers == 1 { "one key a lane".to_owned() } else { format!("{registers} keys a lane") }
+    if registers == 1 { "one key per lane".to_owned() } else { format!("{registers} keys per lane") }
 }

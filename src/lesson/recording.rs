@@ -147,11 +147,11 @@ impl Parameters {
     /// The device in words; for a GPU, with a note that its steps were verified.
     pub fn what_ran(&self) -> String {
         match self.recorded_on.as_str() {
-            what if what == LOCKSTEP.id.as_str() => "the lockstep twin".to_owned(),
-            what if what == BVH.id.as_str() => "the index's twin".to_owned(),
-            what if what == WARP_SELECT.id.as_str() => "warp select's twin".to_owned(),
-            what if what == RADIX_SELECT.id.as_str() => "radix select's twin".to_owned(),
-            gpu => format!("{gpu}, every step as its twin's"),
+            what if what == LOCKSTEP.id.as_str() => "the CPU, by the lockstep twin".to_owned(),
+            what if what == BVH.id.as_str() => "the CPU, by the index's twin".to_owned(),
+            what if what == WARP_SELECT.id.as_str() => "the CPU, by warp select's twin".to_owned(),
+            what if what == RADIX_SELECT.id.as_str() => "the CPU, by radix select's twin".to_owned(),
+            gpu => format!("{gpu}, every step equal to its twin's"),
         }
     }
 }

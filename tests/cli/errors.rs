@@ -45,48 +45,48 @@ fn the_search_is_told_even_if_its_files_cannot_be_written() {
 fn a_picture_that_makes_no_sense_is_refused_before_the_work() {
     let place = Place::new();
     let steps = {
-        place.ok("lesson --lesson 1 --out one");
+        place.ok("lesson --lesson sort --out one");
         fs::read_to_string(place.path("one/steps.jsonl")).unwrap().lines().count() - 1
     };
-    let past = format!("lesson --lesson 1 --png a.png --at {}", steps + 1);
+    let past = format!("lesson --lesson sort --png a.png --at {}", steps + 1);
     let past_all = format!("step {}: the search has {steps} steps, and so positions 0 to {steps}", steps + 1);
-    for args in [past, format!("lesson --lesson 1 --out b/c --png --at {}", steps + 1), format!("gui --lesson 1 --png a.png --at {}", steps + 1)] {
+    for args in [past, format!("lesson --lesson sort --out b/c --png --at {}", steps + 1), format!("gui --lesson sort --png a.png --at {}", steps + 1)] {
         assert_eq!(place.fails(2, &args), past_all, "{args}");
     }
     place.write("points.csv", "x,y\n1,2\n3,4\n5,7\n");
     let of_file = place.fails(1, "lesson --input points.csv --k 1 --png a.png --at 999999");
     assert!(of_file.starts_with("step 999999: the search has "), "what a file holds is no usage: {of_file}");
-    assert_eq!(place.fails(1, "lesson --lesson 1 --png no/a.png"), "cannot write: No such file or directory (os error 2): no/a.png");
+    assert_eq!(place.fails(1, "lesson --lesson sort --png no/a.png"), "cannot write: No such file or directory (os error 2): no/a.png");
     let cases = [
         (
             "lesson --frames b --png b/frame-0001.png",
             "cannot write: two of the files would be one; give each a name of its own: b/frame-0001.png".to_owned(),
         ),
-        ("lesson --lesson 1 --gif a.gif --from 9 --to 4", "from step 9 to step 4: the first comes after the last".to_owned()),
-        ("lesson --lesson 1 --frames film --most 0", "most = 0: at least 1 picture is needed".to_owned()),
-        ("lesson --lesson 1 --gif a.gif --every 0", "every = 0: at least 1 picture is needed".to_owned()),
-        ("lesson --lesson 1 --gif a.gif --pace 0", "--pace 0: a picture stays 0.02 to 100 seconds".to_owned()),
-        ("lesson --lesson 1 --png a.png --scale 99", "126720 \u{d7} 71280 pixels: a picture has 1 to 16384 on each side".to_owned()),
-        ("lesson --lesson 1 --png a.png --take sorted", "--take sorted: this lesson has as-drawn".to_owned()),
-        ("lesson --lesson 1 --gif", "--gif: it needs a name, or --out DIR, where it is called lesson.gif".to_owned()),
-        ("lesson --lesson 1 --k 9999 --png a.png", "k = 9999: a warp of 8 lanes holds up to 256 neighbours, 32 a lane".to_owned()),
+        ("lesson --lesson sort --gif a.gif --from 9 --to 4", "from step 9 to step 4: the first comes after the last".to_owned()),
+        ("lesson --lesson sort --frames film --most 0", "most = 0: at least 1 picture is needed".to_owned()),
+        ("lesson --lesson sort --gif a.gif --every 0", "every = 0: at least 1 picture is needed".to_owned()),
+        ("lesson --lesson sort --gif a.gif --pace 0", "--pace 0: a picture stays 0.02 to 100 seconds".to_owned()),
+        ("lesson --lesson sort --png a.png --scale 99", "126720 \u{d7} 71280 pixels: a picture has 1 to 16384 on each side".to_owned()),
+        ("lesson --lesson sort --png a.png --take sorted", "--take sorted: this lesson has as-drawn".to_owned()),
+        ("lesson --lesson sort --gif", "--gif: it needs a name, or --out DIR, where it is called lesson.gif".to_owned()),
+        ("lesson --lesson sort --k 9999 --png a.png", "k = 9999: a warp of 8 lanes holds up to 256 neighbours, 32 a lane".to_owned()),
     ];
     for (args, message) in cases {
         assert_eq!(place.fails(2, args), message, "{args}");
     }
     for (args, message) in [
-        ("lesson --lesson 1", "--out"),
-        ("lesson --lesson 1 --png a.png --size 320x200", "a picture has no room below 960x540"),
-        ("lesson --lesson 1 --png a.png --size large", "a size is width x height, such as 1280x720"),
-        ("lesson --lesson 1 --png a.png --text 99", "99 is not in 8..=48"),
-        ("lesson --lesson 1 --gif a.gif --at 3", "--png"),
-        ("lesson --lesson 1 --gif a.gif --level bit", "search, merge, stage, layer, lane"),
+        ("lesson --lesson sort", "--out"),
+        ("lesson --lesson sort --png a.png --size 320x200", "a picture has no room below 960x540"),
+        ("lesson --lesson sort --png a.png --size large", "a size is width x height, such as 1280x720"),
+        ("lesson --lesson sort --png a.png --text 99", "99 is not in 8..=48"),
+        ("lesson --lesson sort --gif a.gif --at 3", "--png"),
+        ("lesson --lesson sort --gif a.gif --level bit", "search, merge, stage, layer, lane"),
     ] {
         let told = place.fails(2, args);
         assert!(told.contains(message), "{args}: {told}");
     }
     place.write("file", "");
-    assert!(place.fails(1, "lesson --lesson 1 --out file").starts_with("cannot write: "));
+    assert!(place.fails(1, "lesson --lesson sort --out file").starts_with("cannot write: "));
     let left: Vec<_> = fs::read_dir(place.path("."))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -147,9 +147,9 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ("run --generate uniform --neighbors found.txt", ".csv, .tsv, .parquet, .npz, .ivecs or .ibin"),
         ("gui --png window.jpg", "it is written as .png"),
         ("gui --frames 2 --png window", "it is written as .png"),
-        ("lesson --lesson 1 --png moment.jpg", "it is written as .png"),
-        ("lesson --lesson 1 --svg moment.png", "it is written as .svg"),
-        ("lesson --lesson 1 --gif moment.mp4", "it is written as .gif"),
+        ("lesson --lesson sort --png moment.jpg", "it is written as .png"),
+        ("lesson --lesson sort --svg moment.png", "it is written as .svg"),
+        ("lesson --lesson sort --gif moment.mp4", "it is written as .gif"),
         ("run --generate uniform --columns 0,1", "cannot be used with"),
         ("sweep --generate uniform --n 10,many", "'many' for '--n <LIST>'"),
         ("sweep --input points.csv --n 10", "cannot be used with"),
@@ -159,7 +159,7 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ("verify", "--input <FILE>"),
         ("run --generate uniform --out found.csv", "it is a folder, and .csv is how a file's name ends; --neighbors writes that file"),
         ("run --generate uniform --out run.warpscope", "--record writes that file"),
-        ("lesson --lesson 1 --out a.png", "--png writes that file"),
+        ("lesson --lesson sort --out a.png", "--png writes that file"),
     ];
     for (args, expected) in cases {
         let error = place.fails(2, args);
@@ -198,8 +198,8 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ("lesson --generate uniform:n=0 --out a", "generator `uniform:n=0`: n=0 is outside 1 to 2147483648"),
         ("gui --frames 2 --generate uniform:n=0", "generator `uniform:n=0`: n=0 is outside 1 to 2147483648"),
         (
-            "gui --lesson 11 --png a.png",
-            "lesson 11: there are lessons 1 to 10: sort, wide, merge, buffer, search, order, yours, not-looking, warp-select, radix-select",
+            "gui --lesson 13 --png a.png",
+            "lesson 13: there are lessons 1 to 12: problem, buffer, wait, sort, wide, merge, search, order, yours, not-looking, warp-select, radix-select",
         ),
     ];
     for (args, expected) in cases {

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn a_lesson_is_written_without_a_window() {
     let place = Place::new();
-    let done = place.ok("lesson --lesson 3 --k 64 --out three");
+    let done = place.ok("lesson --lesson merge --k 64 --out three");
     assert!(done.stdout.contains("recorded on  the lockstep twin"), "{}", done.stdout);
     assert!(done.stdout.contains("Merging two sorted lists") && done.stdout.contains("handout.html"), "{}", done.stdout);
     assert_eq!(done.stderr, "");
@@ -21,11 +21,11 @@ fn a_lesson_is_written_without_a_window() {
     let minimum = lines.iter().find(|line| line["step"] == "minimum").unwrap();
     assert!(minimum["taken"].is_array() && minimum["level"] == "stage");
     let handout = fs::read_to_string(place.path("three/handout.html")).unwrap();
-    assert!(handout.contains("<h1>Lesson 3: Merging two sorted lists</h1>") && handout.contains("63 \u{2212} i"), "{handout}");
+    assert!(handout.contains("<h1>Lesson 6: Merging two sorted lists</h1>") && handout.contains("63 \u{2212} i"), "{handout}");
     // The same again, to the byte.
-    place.ok("lesson --lesson 3 --k 64 --out again");
+    place.ok("lesson --lesson merge --k 64 --out again");
     assert_eq!(fs::read_to_string(place.path("again/steps.jsonl")).unwrap(), steps);
-    place.ok("lesson --lesson 6 --k 8 --width 4 --out six");
+    place.ok("lesson --lesson order --k 8 --width 4 --out six");
     let mut files: Vec<String> = fs::read_dir(place.path("six")).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
     files.sort();
     assert_eq!(files, ["handout.html", "steps-farthest-first.jsonl", "steps-nearest-first.jsonl", "steps-shuffled.jsonl"]);
@@ -48,26 +48,26 @@ fn ones_own_data_are_a_lesson() {
         assert_eq!(merge["points_seen"].to_string(), row[2]);
         assert_eq!(merge["max_distance"].as_f64().unwrap() as f32, row[3].parse::<f32>().unwrap());
     }
-    assert!(fs::read_to_string(place.path("own/handout.html")).unwrap().contains("<h1>Lesson 7"));
+    assert!(fs::read_to_string(place.path("own/handout.html")).unwrap().contains("<h1>Lesson 9"));
 
     let cases = [
         (
-            "lesson --lesson 11 --out x",
-            "lesson 11: there are lessons 1 to 10: sort, wide, merge, buffer, search, order, yours, not-looking, warp-select, radix-select",
+            "lesson --lesson 13 --out x",
+            "lesson 13: there are lessons 1 to 12: problem, buffer, wait, sort, wide, merge, search, order, yours, not-looking, warp-select, radix-select",
         ),
         (
             "lesson --lesson seek --out x",
-            "lesson seek: there are lessons 1 to 10: sort, wide, merge, buffer, search, order, yours, not-looking, warp-select, radix-select",
+            "lesson seek: there are lessons 1 to 12: problem, buffer, wait, sort, wide, merge, search, order, yours, not-looking, warp-select, radix-select",
         ),
         ("lesson --lesson not-looking --width 8 --out x", "width = 8: a node of the tree has 32 children, a lane each (--width 32)"),
-        ("lesson --lesson 1 --k 257 --out x", "k = 257: a warp of 8 lanes holds up to 256 neighbours, 32 a lane"),
+        ("lesson --lesson sort --k 257 --out x", "k = 257: a warp of 8 lanes holds up to 256 neighbours, 32 a lane"),
         ("lesson --k 0 --out x", "k = 0: a query asks for one neighbour or more"),
         ("lesson --width 5 --out x", "width = 5: a warp of a lesson has 4, 8, 16 or 32 lanes"),
         ("lesson --lesson warp-select --engine cuda --out x", "width = 8: a GPU's warp has 32 lanes (--width 32)"),
         ("lesson --lesson radix-select --engine cuda --out x", "width = 16: a GPU's warp has 32 lanes (--width 32)"),
-        ("lesson --lesson 1 --engine cuda --out x", "width = 8: a GPU's warp has 32 lanes (--width 32)"),
+        ("lesson --lesson sort --engine cuda --out x", "width = 8: a GPU's warp has 32 lanes (--width 32)"),
         ("lesson --engine cuda --width 16 --out x", "width = 16: a GPU's warp has 32 lanes (--width 32)"),
-        ("lesson --lesson 2 --input cloud.csv --out x", "--input, --generate: lesson 2 has data of its own; use --lesson 7"),
+        ("lesson --lesson wide --input cloud.csv --out x", "--input, --generate: lesson 2 has data of its own; use --lesson yours"),
         ("lesson --query 3 --out x", "--query, --metric, --order: they say how a cloud is searched; name it with --input or --generate"),
     ];
     for (args, message) in cases {
@@ -87,7 +87,7 @@ fn a_search_of_the_index_is_a_lesson() {
     let place = Place::new();
     let done = place.ok("lesson --lesson not-looking --out tree --png --gif --most 3 --size 960x540");
     assert!(done.stdout.contains("recorded on  the index's twin"), "{}", done.stdout);
-    place.ok("lesson --lesson 8 --out eight");
+    place.ok("lesson --lesson not-looking --out eight");
     let steps = fs::read_to_string(place.path("tree/steps.jsonl")).unwrap();
     assert_eq!(fs::read_to_string(place.path("eight/steps.jsonl")).unwrap(), steps);
     let lines: Vec<Value> = steps.lines().map(json).collect();
@@ -154,7 +154,7 @@ fn the_lesson_counts_what_the_engine_does() {
 #[test]
 fn a_lesson_is_drawn_without_a_window() {
     let place = Place::new();
-    let done = place.ok("lesson --lesson 3 --out all --png --svg --gif --frames --pace 0.4 --size 960x540");
+    let done = place.ok("lesson --lesson merge --out all --png --svg --gif --frames --pace 0.4 --size 960x540");
     assert_eq!(done.stderr, "");
     let mut files: Vec<String> = fs::read_dir(place.path("all")).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
     files.sort();
@@ -170,19 +170,19 @@ fn a_lesson_is_drawn_without_a_window() {
     let gif = fs::read(place.path("all/lesson.gif")).unwrap();
     assert!(gif.starts_with(b"GIF89a") && gif.len() < 3_000_000);
 
-    place.ok("lesson --lesson 1 --png early.png --at 12 --scale 2 --look dark");
-    place.ok("lesson --lesson 1 --png late.png --at 13 --scale 2 --look dark");
+    place.ok("lesson --lesson sort --png early.png --at 12 --scale 2 --look dark");
+    place.ok("lesson --lesson sort --png late.png --at 13 --scale 2 --look dark");
     let (early, late) = (image::open(place.path("early.png")).unwrap(), image::open(place.path("late.png")).unwrap());
     assert_eq!((early.width(), early.height()), (2560, 1440));
     assert_ne!(early, late);
-    place.ok("lesson --lesson 1 --png light.png --at 13 --scale 2");
+    place.ok("lesson --lesson sort --png light.png --at 13 --scale 2");
     assert_ne!(late, image::open(place.path("light.png")).unwrap());
     assert!(!place.path("steps.jsonl").exists(), "only what was asked for");
 
-    place.ok("lesson --lesson 1 --png large.png --at 13 --text 24");
-    place.ok("lesson --lesson 1 --png usual.png --at 13");
+    place.ok("lesson --lesson sort --png large.png --at 13 --text 24");
+    place.ok("lesson --lesson sort --png usual.png --at 13");
     assert_ne!(image::open(place.path("large.png")).unwrap(), image::open(place.path("usual.png")).unwrap());
 
-    let done = place.ok("lesson --lesson 6 --k 8 --width 4 --gif six.gif --take shuffled --level lane --most 5 --size 960x540");
+    let done = place.ok("lesson --lesson order --k 8 --width 4 --gif six.gif --take shuffled --level lane --most 5 --size 960x540");
     assert!(done.stderr.starts_with("note: pictures show 5 of ") && done.stderr.contains("at level lane; --most "), "{}", done.stderr);
 }

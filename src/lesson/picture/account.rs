@@ -23,7 +23,8 @@ pub fn draw_on(view: &View<'_>, [wide, high]: [f32; 2], shared: Option<[f32; 2]>
     scene
 }
 
-/// The columns are the counters, the bounds so far, and the bounds for all points.
+/// The columns are the counters, the bounds so far, and those for all points. Bounds are of means in random order, and say so: they do not
+/// hold in others.
 fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
     let state = view.cursor.state();
     let account = account(state);
@@ -51,7 +52,7 @@ fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
     };
     let heads = columns(room.take_top(row));
     scene.label(heads[0], 0.0, sans(size, Ink::Text), "Account");
-    let words = ["counted".to_owned(), "theory so far \u{2264}".to_owned(), in_the_end("in the end \u{2264}".to_owned())];
+    let words = ["counted".to_owned(), "random order \u{2264}".to_owned(), in_the_end("in the end \u{2264}".to_owned())];
     for (rect, words) in heads[1..].iter().zip(words) {
         scene.label(apart(*rect, 0.6), 1.0, sans(size * 0.85, Ink::TextWeak), &words);
     }

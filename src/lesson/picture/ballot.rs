@@ -86,7 +86,8 @@ fn title(state: &State, vote: Option<&Vote>) -> String {
             match vote.mask {
                 // The value that they will be compared with.
                 None => format!("Ballot: {points}, not voted yet; max_distance {}", digits(state.max_distance, 3)),
-                Some(mask) => format!("Ballot of {points}: {}", hex(mask, width)),
+                // Digits begin with the highest lane, cells with lane 0.
+                Some(mask) => format!("Ballot of {points}: {}, the last digit is lanes 0 to 3", hex(mask, width)),
             }
         }
     }
@@ -285,6 +286,11 @@ impl Table<'_, '_> {
             if size >= 5.0 {
                 self.scene.text(body.center(), [0.5, 0.5], words, if set { "1" } else { "0" });
             }
+        }
+        // Four lanes are a digit of the mask.
+        for column in (4..self.grid.columns).step_by(4) {
+            let x = self.grid.cell(column, 0).x;
+            self.scene.path(vec![[x, self.grid.area.y], [x, self.grid.area.y + self.one]], line(Ink::TextWeak, 1.0));
         }
         self.spots();
         self.next();

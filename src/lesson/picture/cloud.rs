@@ -348,7 +348,7 @@ impl Plane {
     fn query(&self, scene: &mut Scene, query: &[f32], text: f32) {
         let [x, y] = self.at(query);
         let arm = text * 0.55;
-        for (ink, width) in [(Ink::Canvas, text * 0.36), (Ink::Query, text * 0.18)] {
+        for (ink, width) in [(Ink::Canvas, text * 0.36), (Ink::Text, text * 0.18)] {
             scene.path(vec![[x - arm, y], [x + arm, y]], line(ink, width));
             scene.path(vec![[x, y - arm], [x, y + arm]], line(ink, width));
         }
@@ -367,7 +367,7 @@ type Kind = (Ink, String, bool);
 fn kinds(view: &View<'_>) -> Vec<Kind> {
     let state = view.cursor.state();
     let mut kinds = vec![
-        (Ink::Query, "query".to_owned(), true),
+        (Ink::Text, "query".to_owned(), true),
         (Ink::Neighbor, format!("{} of {} nearest so far", thousands(nearest(view.cursor).len() as u64), thousands(state.shape.k.into())), true),
     ];
     match view.cursor.recording().held_against() {

@@ -55,7 +55,9 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let running = view.cursor.step().and_then(|step| code.line_of(&step));
     let mut room = area(0.0, 0.0, wide, high);
     let title = room.take_top(text * 1.6);
-    let foot = room.take_bottom(text * ROW);
+    // Where there is room for a line of code and no more, its file is left out.
+    let has_foot = high >= text * (1.6 + 2.5 * ROW);
+    let foot = room.take_bottom(if has_foot { text * ROW } else { 0.0 });
     let margin = text * 0.4;
     let inside = room.width - 2.0 * margin;
 
@@ -100,6 +102,8 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         _ => running,
     };
     let source = asked.and_then(|number| code.lines.get(number)?.source).map_or_else(String::new, |(file, _)| format!("in cuda/{file}"));
-    scene.label(foot, 0.0, sans(text * 0.85, Ink::TextWeak), &source);
+    if has_foot {
+        scene.label(foot, 0.0, sans(text * 0.85, Ink::TextWeak), &source);
+    }
     scene
 }

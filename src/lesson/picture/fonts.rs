@@ -204,7 +204,9 @@ mod tests {
         }
         for lesson in &LESSONS {
             said += lesson.title;
+            said += lesson.goal;
             said += lesson.paragraph;
+            said += lesson.summary;
             for take in lesson.record(Choice { k: Some(8), ..Choice::default() }, &Silent).unwrap() {
                 let mut cursor = Cursor::new(take.recording.clone());
                 while cursor.position() < take.recording.len() {

@@ -1,5 +1,6 @@
 //! Data about a moment that several panels need.
 
+use super::pen;
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of, lanes_below};
 use crate::knn::network::{self, Layer};
 use crate::lesson::cursor::Cursor;
@@ -86,6 +87,17 @@ impl Running {
     /// Number of completed layers.
     pub fn done(&self) -> usize {
         self.swapped.len()
+    }
+
+    /// Whether keys that the last layer compared, and that differ, read differently with so many digits.
+    pub fn tells_apart(&self, digits: usize) -> bool {
+        let Some(at) = self.done().checked_sub(1) else { return true };
+        let keys = &self.keys[at];
+        let read = |key: Key| pen::digits(distance_of(key), digits);
+        self.layers[at].comparators(keys.len() as u32).all(|pair| {
+            let (low, high) = (keys[pair.low as usize], keys[pair.high as usize]);
+            low == PADDING || high == PADDING || distance_of(low) == distance_of(high) || read(low) != read(high)
+        })
     }
 }
 

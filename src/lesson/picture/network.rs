@@ -19,6 +19,9 @@ const WIRES: u32 = 64;
 /// Maximum number of comparators in a layer that is drawn alone.
 const PAIRS: u32 = 16;
 
+/// Maximum number of digits of a key on a wire.
+const MOST_DIGITS: usize = 7;
+
 /// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let mut scene = Scene::new(wide, high);
@@ -75,9 +78,9 @@ impl Picture<'_> {
 
     fn note(&self, left_out: Option<String>) -> String {
         let strokes = if self.shape.registers == 1 {
-            "Arrows point to the larger key."
+            "Each arrow points to where the larger key goes."
         } else {
-            "Arrows point to the larger key; solid: by shuffle, dashed: inside a lane."
+            "Each arrow points to where the larger key goes; solid: by shuffle, dashed: inside a lane."
         };
         if let Some(left_out) = left_out {
             return if self.run.is_some_and(|run| run.done() > 0) { format!("{left_out} {strokes}") } else { left_out };
@@ -140,6 +143,10 @@ impl Picture<'_> {
         }
         for (at, layer) in self.layers.iter().enumerate() {
             let when = self.when(at);
+            // Which elements meet next may be what is asked.
+            if self.view.asking && when == When::ToCome {
+                continue;
+            }
             let swapped = self.run.and_then(|run| run.swapped.get(at));
             for comparator in layer.comparators(keys) {
                 let x = columns.x_of(at, *layer, comparator.low);
@@ -317,6 +324,8 @@ impl Picture<'_> {
             let longest =
                 |count: usize| run.keys[0].iter().map(|&key| super::pen::digits(distance_of(key), count).chars().count()).max().unwrap_or(1);
             digits = if longest(3) > 5 && room.width < size * 60.0 { 2 } else { 3 };
+            // Keys that differ must not look equal where they meet.
+            digits = (digits..=MOST_DIGITS).find(|&digits| run.tells_apart(digits)).unwrap_or(MOST_DIGITS);
             number = width(Font::Mono, size * 0.92, &"0".repeat(longest(digits))) + size * 0.5;
         }
         let padding = number + if number > 0.0 { self.view.text * 0.25 } else { 0.0 };

@@ -47,19 +47,33 @@ fn panels(shows: Shows, view: &View<'_>, room: Area, gap: f32) -> Vec<(Panel, Ar
         Beside::Digits(_) => return of_search(Panel::Buckets, columns(&[0.36, 0.64]), gap, large),
     }
     match shows {
+        // To a class one panel is shown large, and beside it what it acts on; code and whatever else can be spared are left out.
         Shows::Overflow if large => {
-            let [top, bottom] = split(room, &[0.54, 0.46], gap, true)[..] else { return Vec::new() };
-            let bottom = split(bottom, &[0.4, 0.25, 0.35], gap, false);
-            vec![(Panel::Ballot, top), (Panel::Warp, bottom[0]), (Panel::Cloud, bottom[1]), (Panel::Code, bottom[2])]
+            let [top, bottom] = split(room, &[0.62, 0.38], gap, true)[..] else { return Vec::new() };
+            let bottom = split(bottom, &[0.6, 0.4], gap, false);
+            vec![(Panel::Ballot, top), (Panel::Warp, bottom[0]), (Panel::Cloud, bottom[1])]
         }
         Shows::Whole if large => {
-            let [left, right] = columns(&[0.32, 0.68])[..] else { return Vec::new() };
-            let (left, right) = (split(left, &[0.45, 0.55], gap, true), split(right, &[0.38, 0.45, 0.17], gap, true));
-            vec![(Panel::Cloud, left[0]), (Panel::Account, left[1]), (Panel::Warp, right[0]), (running, right[1]), (Panel::Code, right[2])]
+            let [left, right] = columns(&[0.36, 0.64])[..] else { return Vec::new() };
+            let left = split(left, &[0.55, 0.45], gap, true);
+            vec![(Panel::Cloud, left[0]), (Panel::Account, left[1]), (running, right)]
+        }
+        Shows::FirstSort | Shows::SecondMinimum if large => {
+            let [network, warp] = columns(&[0.62, 0.38])[..] else { return Vec::new() };
+            vec![(Panel::Network, network), (Panel::Warp, warp)]
+        }
+        Shows::Circle => {
+            let [left, right] = columns(&[0.62, 0.38])[..] else { return Vec::new() };
+            vec![(Panel::Cloud, left), (Panel::Account, right)]
+        }
+        Shows::SecondMerge => {
+            let [left, right] = columns(&[0.55, 0.45])[..] else { return Vec::new() };
+            let right = split(right, &[0.5, 0.5], gap, true);
+            vec![(Panel::Network, left), (Panel::Warp, right[0]), (Panel::Account, right[1])]
         }
         Shows::FirstSort | Shows::SecondMinimum => {
             let [network, right] = columns(&[0.5, 0.5])[..] else { return Vec::new() };
-            let rows = split(right, if large { &[0.7, 0.3] } else { &[0.6, 0.4] }, gap, true);
+            let rows = split(right, &[0.6, 0.4], gap, true);
             vec![(Panel::Network, network), (Panel::Warp, rows[0]), (Panel::Code, rows[1])]
         }
         Shows::Overflow => {

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::fonts;
 use super::scene::{Area, Font, Ink, Line, Paint, Point, Scene, Shape, Spot, Target};
 use crate::lesson::recording::Recording;
-use crate::text::significant;
+use crate::text::{significant, significant_to};
 
 /// Line height relative to the font size.
 pub const ROW: f32 = 1.3;
@@ -356,7 +356,7 @@ pub fn plain(value: f32) -> String {
     words.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A squared distance with two or three digits.
+/// A squared distance with so many digits, at least two.
 pub fn digits(distance: f32, digits: usize) -> String {
     if distance.is_infinite() {
         return "\u{221e}".to_owned();
@@ -365,7 +365,7 @@ pub fn digits(distance: f32, digits: usize) -> String {
         return "0".to_owned();
     }
     if digits >= 3 {
-        return significant(distance.into());
+        return significant_to(distance.into(), digits);
     }
     let rounded: f64 = format!("{distance:.1e}").parse().unwrap_or(f64::from(distance));
     let magnitude = rounded.abs().log10().floor() as i32;

@@ -185,9 +185,9 @@ impl Ink {
             Self::Buffer => palette.buffer,
             Self::Theory => palette.theory,
             Self::Category(number) => palette.categories[number % palette.categories.len()],
-            Self::Scale(magnitude) => viridis(magnitude),
+            Self::Scale(magnitude) => on_scale(magnitude, palette),
             Self::OnScale(magnitude) => {
-                let Rgb(red, green, blue) = viridis(magnitude);
+                let Rgb(red, green, blue) = on_scale(magnitude, palette);
                 let bright = 0.299 * f32::from(red) + 0.587 * f32::from(green) + 0.114 * f32::from(blue) > 128.0;
                 if bright { Rgb(0, 0, 0) } else { Rgb(255, 255, 255) }
             }
@@ -195,8 +195,12 @@ impl Ink {
     }
 }
 
-fn viridis(magnitude: f32) -> Rgb {
-    on_ramp(&VIRIDIS, magnitude)
+/// The colour of a magnitude: on a dark ground without the darkest part of the scale, which could not be told from it.
+fn on_scale(magnitude: f32, palette: &Palette) -> Rgb {
+    /// Where the scale has a contrast of 3 to the ground.
+    const DARKEST: f32 = 0.3;
+    let from = if palette.dark { DARKEST } else { 0.0 };
+    on_ramp(&VIRIDIS, from + (1.0 - from) * magnitude.clamp(0.0, 1.0))
 }
 
 /// A hit area and its target.
@@ -287,6 +291,7 @@ impl Area {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::palette::{DARK, HIGH_CONTRAST, LIGHT};
 
     #[test]
     fn a_part_keeps_its_shapes_and_spots_where_it_is_put() {
@@ -308,11 +313,21 @@ mod tests {
 
     #[test]
     fn magnitudes_go_through_viridis_and_what_is_written_on_them_reads() {
-        assert_eq!(viridis(0.0), VIRIDIS[0]);
-        assert_eq!(viridis(1.0), VIRIDIS[32]);
-        assert_eq!(viridis(f32::INFINITY), VIRIDIS[32]);
-        assert_eq!(viridis(2.0 / 32.0), VIRIDIS[2]);
-        assert_eq!(Ink::OnScale(0.0).color(&crate::palette::LIGHT), Rgb(255, 255, 255));
-        assert_eq!(Ink::OnScale(1.0).color(&crate::palette::LIGHT), Rgb(0, 0, 0));
+        let light = |magnitude| Ink::Scale(magnitude).color(&LIGHT);
+        assert_eq!(light(0.0), VIRIDIS[0]);
+        assert_eq!(light(1.0), VIRIDIS[32]);
+        assert_eq!(light(f32::INFINITY), VIRIDIS[32]);
+        assert_eq!(light(2.0 / 32.0), VIRIDIS[2]);
+        let contrast = |a: Rgb, b: Rgb| {
+            let linear = |part: u8| (f32::from(part) / 255.0).powf(2.2);
+            let light = |Rgb(red, green, blue): Rgb| 0.05 + 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
+            light(a) / light(b)
+        };
+        for dark in [DARK, HIGH_CONTRAST] {
+            assert!(contrast(Ink::Scale(0.0).color(&dark), dark.canvas) >= 3.0, "the nearest keys can be seen");
+            assert_eq!(Ink::Scale(1.0).color(&dark), VIRIDIS[32]);
+        }
+        assert_eq!(Ink::OnScale(0.0).color(&LIGHT), Rgb(255, 255, 255));
+        assert_eq!(Ink::OnScale(1.0).color(&LIGHT), Rgb(0, 0, 0));
     }
 }

@@ -21,6 +21,8 @@ pub struct Invariant {
     pub says: String,
     /// Whether the property holds.
     pub holds: bool,
+    /// Whether a sort is under way, in which there is no order yet that could be broken.
+    pub open: bool,
     /// The first element that is larger than its successor, if the property is about that.
     pub breaks_at: Option<usize>,
 }
@@ -30,20 +32,23 @@ pub fn invariant(state: &State, step: Option<&Step>) -> Invariant {
     let keys = &state.registers;
     let breaks_at = first_break(keys);
     let Some(at) = breaks_at else {
-        return Invariant { says: "sorted ascending".to_owned(), holds: true, breaks_at };
+        return Invariant { says: "sorted ascending".to_owned(), holds: true, open: false, breaks_at };
     };
     match step {
         Some(Step::Minimum { .. } | Step::Exchanged { .. }) => {
             let holds = is_bitonic(keys);
             let says = if holds { "bitonic: one rise and one fall, going round" } else { "not bitonic" };
-            Invariant { says: says.to_owned(), holds, breaks_at: None }
+            Invariant { says: says.to_owned(), holds, open: false, breaks_at: None }
         }
         Some(Step::Layer { pass: Pass::Sort, layer: Layer { size, stride: 1 }, .. }) => {
             let holds = are_runs_sorted(keys, *size as usize);
             let says = format!("runs of {size}: {}", if holds { "sorted, up and down by turns" } else { "not sorted" });
-            Invariant { says, holds, breaks_at: None }
+            Invariant { says, holds, open: false, breaks_at: None }
         }
-        _ => Invariant { says: format!("sorted only up to element {at}"), holds: false, breaks_at },
+        Some(Step::Swap | Step::Layer { .. } | Step::Gathered { .. }) => {
+            Invariant { says: format!("ascending up to element {at}"), holds: false, open: true, breaks_at: None }
+        }
+        _ => Invariant { says: format!("sorted only up to element {at}"), holds: false, open: false, breaks_at },
     }
 }
 
@@ -192,8 +197,15 @@ fn headline(scene: &mut Scene, mut room: Area, concept: Ink, says: &str, held: O
         let mut verdict = room.take_right(full.min(room.width * 0.5));
         let square = text * 0.85;
         let tick = verdict.take_left(text * 1.2);
-        scene.verdict([tick.x, tick.center()[1] - square / 2.0], square, held.holds);
-        scene.label(verdict, 0.0, Style { paint: if held.holds { Ink::Text } else { Ink::Error }.into(), ..style }, &held.says);
+        let ink = match held {
+            Invariant { open: true, .. } => Ink::TextWeak,
+            Invariant { holds: true, .. } => Ink::Text,
+            _ => Ink::Error,
+        };
+        if !held.open {
+            scene.verdict([tick.x, tick.center()[1] - square / 2.0], square, held.holds);
+        }
+        scene.label(verdict, 0.0, Style { paint: ink.into(), ..style }, &held.says);
         room.take_right(text * 0.6);
     }
     scene.label(room, 0.0, style, says);

@@ -7,7 +7,7 @@ use super::super::account::account;
 use super::super::descent::lanes_of;
 use super::super::handout::{self, Theme};
 use super::super::jsonl;
-use super::super::lessons::{Choice, LESSONS, Lesson, Take, lesson, named};
+use super::super::lessons::{Choice, LESSONS, Lesson, Minutes, Take, lesson, named};
 use super::super::moments::Selection;
 use super::super::picture::Film;
 use super::super::picture::svg::escaped;
@@ -117,8 +117,8 @@ fn every_question_has_one_right_answer() {
 /// A question whose answer never changes teaches to guess.
 #[test]
 fn both_answers_come_up() {
-    for number in [1, 2, 3, 8, 9] {
-        let lesson = lesson(number).unwrap();
+    for id in ["sort", "wide", "merge", "not-looking", "warp-select"] {
+        let lesson = named(id).unwrap();
         let take = &takes(lesson)[0];
         let answers: Vec<Answer> = lesson
             .questions(take)
@@ -126,43 +126,43 @@ fn both_answers_come_up() {
             .filter(|question| matches!(question.ask, Ask::Swaps | Ask::Visited | Ask::Breaks))
             .map(|question| question.answer)
             .collect();
-        assert!(answers.contains(&Answer::YesNo(true)) && answers.contains(&Answer::YesNo(false)), "lesson {number}: {answers:?}");
+        assert!(answers.contains(&Answer::YesNo(true)) && answers.contains(&Answer::YesNo(false)), "lesson {id}: {answers:?}");
     }
 }
 
 #[test]
 fn lessons_show_what_they_are_about() {
     assert!(LESSONS.iter().zip(1..).all(|(lesson, number)| lesson.number == number));
-    let ids = "sort, wide, merge, buffer, search, order, yours, not-looking, warp-select, radix-select";
+    let ids = "problem, buffer, wait, sort, wide, merge, search, order, yours, not-looking, warp-select, radix-select";
     assert_eq!(LESSONS.map(|lesson| lesson.id).join(", "), ids);
-    for wrong in ["11", "0", "seek", ""] {
-        assert_eq!(named(wrong).unwrap_err().to_string(), format!("lesson {wrong}: there are lessons 1 to 10: {ids}"));
+    for wrong in ["13", "0", "seek", ""] {
+        assert_eq!(named(wrong).unwrap_err().to_string(), format!("lesson {wrong}: there are lessons 1 to 12: {ids}"));
     }
     assert!(LESSONS.iter().all(|lesson| named(lesson.id).unwrap().number == lesson.number && self::lesson(lesson.number).unwrap().id == lesson.id));
-    let part = |number: u32| {
-        let takes = takes(lesson(number).unwrap());
+    let part = |id: &str| {
+        let takes = takes(named(id).unwrap());
         let take = &takes[0];
         (take.recording.shape(), take.recording.steps()[take.range.clone()].to_vec())
     };
-    let (shape, steps) = part(1);
+    let (shape, steps) = part("sort");
     assert_eq!((shape.registers, steps.len()), (1, 6));
     assert!(steps.iter().all(|step| matches!(step, Step::Layer { pass: Pass::Sort, shuffle: Some(_), .. })));
-    let (shape, steps) = part(2);
+    let (shape, steps) = part("wide");
     assert_eq!((shape.registers, steps.len()), (4, 15));
     assert!(steps.iter().any(|step| matches!(step, Step::Layer { shuffle: None, .. })));
-    let (_, steps) = part(3);
+    let (_, steps) = part("merge");
     assert!(matches!(&steps[0], Step::Minimum { taken } if taken.count() > 1 && taken.count() < 15), "{:?}", steps[0]);
     assert!(matches!(steps.last(), Some(Step::MaxDistance { .. })) && steps.len() == 6);
-    let (_, steps) = part(4);
+    let (_, steps) = part("buffer");
     assert!(steps.iter().filter(|step| matches!(step, Step::Ballot { .. })).count() > 2 && steps.contains(&Step::BufferFull));
     assert!(matches!(steps.last(), Some(Step::FilteredAgain { .. })), "{:?}", steps.last());
-    let (shape, steps) = part(5);
+    let (shape, steps) = part("search");
     assert_eq!(steps.iter().filter(|step| matches!(step, Step::Batch { .. })).count() as u32, shape.n / 256);
 }
 
 #[test]
 fn order_decides_the_merges() {
-    let lesson = lesson(6).unwrap();
+    let lesson = named("order").unwrap();
     let takes = takes(lesson);
     let counts: Vec<_> = takes.iter().map(|take| fresh(&take.recording, take.recording.len())).collect();
     let (n, k) = (2048, 32);
@@ -178,22 +178,22 @@ fn order_decides_the_merges() {
 
 #[test]
 fn lessons_take_other_sizes() {
-    for (number, k, width) in [
-        (1, 32, 32),
-        (2, 64, 16),
-        (3, 64, 8),
-        (4, 64, 32),
-        (4, 8, 4),
-        (5, 100, 32),
-        (6, 8, 4),
-        (3, 1024, 32),
-        (9, 40, 4),
-        (9, 100, 32),
-        (10, 64, 4),
-        (10, 100, 32),
+    for (id, k, width) in [
+        ("sort", 32, 32),
+        ("wide", 64, 16),
+        ("merge", 64, 8),
+        ("buffer", 64, 32),
+        ("buffer", 8, 4),
+        ("search", 100, 32),
+        ("order", 8, 4),
+        ("merge", 1024, 32),
+        ("warp-select", 40, 4),
+        ("warp-select", 100, 32),
+        ("radix-select", 64, 4),
+        ("radix-select", 100, 32),
     ] {
         let choice = Choice { k: Some(k), width: Some(width), seed: Some(4) };
-        for take in lesson(number).unwrap().record(choice, &Silent).unwrap() {
+        for take in named(id).unwrap().record(choice, &Silent).unwrap() {
             assert_eq!((take.recording.shape().k as usize, take.recording.shape().width), (k, width));
             assert!(take.range.end <= take.recording.len() && !take.range.is_empty());
         }
@@ -243,7 +243,7 @@ fn handouts_hold_what_they_promise() {
         let mut text = Vec::new();
         handout::write(&film, &moments, Theme::Readers, &Silent, &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
-        assert!(text.contains(lesson.title) && text.contains(&escaped(lesson.paragraph)) && !text.contains("NaN"), "lesson {}", lesson.number);
+        assert!(text.contains(lesson.title) && [lesson.goal, lesson.paragraph, lesson.summary].iter().all(|says| text.contains(&escaped(&lesson.says(says, film.lead().recording.shape())))) && !text.contains("NaN"), "lesson {}", lesson.number);
         assert_eq!(text.matches("<figure ").count(), moments.positions.len().min(3));
         assert_eq!(text.matches("<svg ").count(), text.matches("</svg>").count());
         for &at in &moments.positions {
@@ -277,7 +277,7 @@ fn stands_alone(html: &str) {
 
 #[test]
 fn a_handout_has_the_readers_colours_or_those_that_were_asked_for() {
-    let lesson = &LESSONS[0];
+    let lesson = named("sort").unwrap();
     let film = Film::new(lesson, takes(lesson), [960.0, 540.0], 1.0, palette::HIGH_CONTRAST);
     let moments = Selection::of_lesson(1).moments(lesson, film.lead()).unwrap();
     let written = |theme| {
@@ -296,22 +296,58 @@ fn a_handout_has_the_readers_colours_or_those_that_were_asked_for() {
 /// What paragraphs say in numbers is what is counted.
 #[test]
 fn paragraphs_say_what_holds() {
-    let six = lesson(6).unwrap();
+    let six = named("order").unwrap();
     assert!(six.paragraph.contains("about 3 + 2 ln(n / 2k) merges where k = K"), "{}", six.paragraph);
     for k in [32, 64, 256] {
         let n = six.points_per_element as usize * k;
         let said = 3.0 + 2.0 * (n as f64 / (2 * k) as f64).ln();
         assert!((said - theory::expected_merges(n, k, k)).abs() < 0.05, "k = {k}: {said}, and {}", theory::expected_merges(n, k, k));
     }
-    let nine = takes(lesson(9).unwrap()).remove(0).recording;
+    let nine = takes(named("warp-select").unwrap()).remove(0).recording;
     let Beside::Queues(queued) = nine.held_against() else { panic!("lesson 9 is of warp select") };
     assert!(queued.merges > queued.buffer.merges && queued.inserts > queued.buffer.candidates, "{queued:?}");
     assert!(queued.came * queued.buffer.merges < queued.buffer.came * queued.merges, "a merge of the buffer brings more: {queued:?}");
-    let ten = takes(lesson(10).unwrap()).remove(0).recording;
+    let ten = takes(named("radix-select").unwrap()).remove(0).recording;
     let first = ten.steps().iter().find_map(|step| if let Step::Counted { counts } = step { Some(counts.clone()) } else { None }).unwrap();
     assert!(first.len() == 16 && first.iter().any(|&count| count > 4090), "the first pass tells nothing apart: {first:?}");
-    let two = lesson(2).unwrap();
+    let two = named("wide").unwrap();
     let inside = network::sort(32).filter(|layer| layer.lane_stride(4).is_none()).count();
     assert_eq!((network::sort(32).count(), inside), (15, 9));
-    assert!(two.paragraph.contains("of the 15 layers of 32 keys, 9 need no shuffle with R = 4"), "{}", two.paragraph);
+    let says = two.says(two.paragraph, two.shape());
+    assert!(says.contains("of the 15 layers for 32 keys, 9 need no shuffle with R = 4"), "{says}");
+    let wait = named("wait").unwrap();
+    let take = takes(wait).remove(0);
+    let steps = take.recording.steps()[take.range.clone()].iter().filter(|step| matches!(step, Step::Layer { .. } | Step::Minimum { .. })).count();
+    assert!(wait.says(wait.paragraph, take.recording.shape()).contains(&format!("restore the order: {steps} steps")), "{steps}");
+}
+
+/// The texts are of what is recorded, whatever is chosen.
+#[test]
+fn texts_have_the_sizes_of_the_recording() {
+    for lesson in &LESSONS {
+        assert_eq!(takes(lesson)[0].recording.shape(), lesson.shape(), "lesson {}", lesson.id);
+        for text in [lesson.goal, lesson.paragraph, lesson.summary] {
+            let says = lesson.says(text, lesson.shape());
+            assert!(!says.contains(['{', '}']) && says.ends_with('.'), "lesson {}: {says}", lesson.id);
+        }
+    }
+    let wide = named("wide").unwrap();
+    let choice = Choice { k: Some(64), width: Some(4), ..Choice::default() };
+    let shape = wide.record(choice, &Silent).unwrap()[0].recording.shape();
+    assert!(wide.says(wide.goal, shape).starts_with("Sort 64 keys with 4 lanes,"));
+}
+
+/// Every lesson comes after those that it builds on, and the route is a story of its own.
+#[test]
+fn the_story_has_an_order() {
+    for lesson in &LESSONS {
+        for id in lesson.needs {
+            let needed = named(id).unwrap();
+            assert!(needed.number < lesson.number, "{id} before {}", lesson.id);
+            assert!(needed.minutes.is_route() || !lesson.minutes.is_route(), "{} is on the route, {id} is not", lesson.id);
+        }
+    }
+    let route: Vec<u32> = LESSONS.iter().filter(|lesson| matches!(lesson.minutes, Minutes::Route(_))).map(|lesson| lesson.minutes.count()).collect();
+    assert_eq!(route.iter().sum::<u32>(), 17);
+    assert_eq!(LESSONS.last().unwrap().next().map(|lesson| lesson.id), None);
 }

@@ -5,7 +5,7 @@ use egui::{ComboBox, RichText, ScrollArea, Ui};
 use crate::app::look::{Palette, command_ui, fact_ui, field_ui, heading_ui, keys_text, row_ui};
 use crate::app::model::{Actions, Command, Field, LessonAction, LessonDraft, LessonSession, Session, State, lesson_of};
 use crate::cloud::Source;
-use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA, Search};
+use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA, Search, named};
 use crate::lesson::recording::Beside;
 use crate::text;
 
@@ -14,17 +14,10 @@ pub fn panel_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 3.0;
         heading_ui(ui, "Lessons");
-        ui.with_layout(egui::Layout::top_down_justified(egui::Align::LEFT), |ui| {
-            for other in &LESSONS {
-                let text = format!("{}  {}", other.number, other.title);
-                if ui.add(egui::Button::selectable(other.number == lesson.number, text).wrap()).clicked() {
-                    actions.send(LessonAction::Open(other.number));
-                }
-            }
-        });
+        list_ui(ui, lesson, palette, actions);
         ui.add_space(6.0);
         ui.separator();
-        ui.add(egui::Label::new(RichText::new(lesson.paragraph).color(palette.text)).wrap());
+        text_ui(ui, lesson, session, palette, actions);
         ui.add_space(2.0);
         choice_ui(ui, lesson, state, session, palette, actions);
         heading_ui(ui, "Questions");
@@ -37,6 +30,45 @@ pub fn panel_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette
         ui.add_space(4.0);
         command_ui(ui, Command::KernelLine, actions);
     });
+}
+
+/// The lessons in order; those of the short route are marked.
+fn list_ui(ui: &mut Ui, lesson: &Lesson, palette: &Palette, actions: &mut Actions) {
+    ui.with_layout(egui::Layout::top_down_justified(egui::Align::LEFT), |ui| {
+        for other in &LESSONS {
+            let mark = if other.minutes.is_route() { "\u{25cf}" } else { "\u{25cb}" };
+            let text = format!("{mark}  {}  {}", other.number, other.title);
+            let response = ui.add(egui::Button::selectable(other.number == lesson.number, text).wrap());
+            if response.on_hover_text(format!("{} About {} min.", other.says(other.goal, other.shape()), other.minutes.count())).clicked() {
+                actions.send(LessonAction::Open(other.number));
+            }
+        }
+    });
+    let minutes: u32 = LESSONS.iter().filter(|lesson| lesson.minutes.is_route()).map(|lesson| lesson.minutes.count()).sum();
+    ui.label(RichText::new(format!("\u{25cf} the story in {minutes} minutes   \u{25cb} more")).color(palette.text_weak).small());
+}
+
+/// What the lesson is about, with the sizes of what is recorded.
+fn text_ui(ui: &mut Ui, lesson: &Lesson, session: &Session, palette: &Palette, actions: &mut Actions) {
+    let player = session.lesson.player.as_ref().filter(|player| player.lesson.number == lesson.number);
+    let shape = player.map_or_else(|| lesson.shape(), |player| player.take().recording.shape());
+    let mut say = |text: RichText| ui.add(egui::Label::new(text.color(palette.text)).wrap());
+    say(RichText::new(lesson.says(lesson.goal, shape)).strong());
+    // What it explains is what is asked.
+    if session.lesson.quiz.is_some() {
+        ui.label(RichText::new("The text is hidden while questions are open.").color(palette.text_weak));
+        return;
+    }
+    say(RichText::new(lesson.says(lesson.paragraph, shape)));
+    say(RichText::new(lesson.says(lesson.summary, shape)).strong());
+    let links = lesson.needs.iter().map(|id| ("Builds on", *id)).chain(lesson.next().map(|next| ("Next", next.id)));
+    for (what, other) in links.filter_map(|(what, id)| Some((what, named(id).ok()?))) {
+        let text = format!("{what}: {}  {}", other.number, other.title);
+        if ui.add(egui::Label::new(RichText::new(text).color(palette.accent)).wrap().sense(egui::Sense::click())).clicked() {
+            actions.send(LessonAction::Open(other.number));
+        }
+    }
+    ui.add_space(2.0);
 }
 
 /// Data, k and W.

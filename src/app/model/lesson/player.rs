@@ -183,17 +183,17 @@ fn levels(take: &Take, range: Range<usize>) -> [bool; Level::ALL.len()] {
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use crate::lesson::lessons::{Choice, lesson};
+    use crate::lesson::lessons::{Choice, named};
     use crate::progress::Silent;
 
-    pub fn player(number: u32) -> Player {
-        let lesson = lesson(number).expect("there is such a lesson");
+    pub fn player(id: &str) -> Player {
+        let lesson = named(id).expect("there is such a lesson");
         Player::new(lesson, lesson.record(Choice::default(), &Silent).expect("its own data"))
     }
 
     #[test]
     fn it_stays_in_what_the_lesson_is_about_until_all_is_asked_for() {
-        let mut player = player(3);
+        let mut player = player("merge");
         let range = player.take().range.clone();
         assert!(range.start > 0 && player.cursor().position() == range.start);
         player.back();
@@ -210,7 +210,7 @@ pub mod tests {
 
     #[test]
     fn going_back_is_exact() {
-        let mut player = player(5);
+        let mut player = player("search");
         player.level = Level::Layer;
         player.seek(player.range().end / 2);
         let state = player.cursor().state().clone();
@@ -225,7 +225,7 @@ pub mod tests {
 
     #[test]
     fn takes_that_are_compared_have_seen_as_many_points() {
-        let mut player = player(6);
+        let mut player = player("order");
         assert_eq!(player.takes.len(), 3);
         player.level = Level::Merge;
         player.choose(2);
@@ -242,7 +242,7 @@ pub mod tests {
 
     #[test]
     fn it_plays_at_its_speed_and_stops_at_the_end() {
-        let mut player = player(1);
+        let mut player = player("sort");
         let stops = player.range().len();
         player.play(10.0);
         assert_eq!(player.advance(10.0, 2.0), Some(0.5));
@@ -264,7 +264,7 @@ pub mod tests {
 
     #[test]
     fn levels_without_steps_of_their_own_are_known() {
-        let player = player(1);
+        let player = player("sort");
         let levels: Vec<Level> = Level::ALL.into_iter().filter(|&level| player.has_level(level)).collect();
         assert_eq!(levels, [Level::Stage, Level::Layer]);
         let mut player = player;

@@ -302,6 +302,10 @@ impl App {
     /// Stops the task that the status line names and no other: a user who cancels a run may have forgotten that
     /// a session is still being written.
     fn cancel(&mut self) {
+        // What lies on top of the lesson is closed first.
+        if self.session.lesson.open && self.session.lesson.source.take().is_some() {
+            return;
+        }
         if self.session.lesson.open && self.cancel_lesson() {
             return;
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::bucket_recorder::record_digits;
 use super::cursor::Level;
 use super::from_gpu::record_on_gpu;
+use super::heap_recorder::record_heaps;
 use super::questions::{Ask, Question, questions};
 use super::queue_recorder::record_queues;
 use super::recorder::record;
@@ -96,6 +97,8 @@ pub enum Search {
     Queues,
     /// A selection by digits.
     Digits,
+    /// Threads with a query each, in a warp.
+    Heaps,
 }
 
 /// A range of a search.
@@ -141,7 +144,7 @@ impl Take {
 }
 
 /// All lessons, in order of their numbers.
-pub const LESSONS: [Lesson; 10] = [
+pub const LESSONS: [Lesson; 11] = [
     Lesson {
         number: 1,
         id: "sort",
@@ -348,6 +351,28 @@ pub const LESSONS: [Lesson; 10] = [
         level: Level::Layer,
         asks: &[Ask::Bucket, Ask::Left],
     },
+    Lesson {
+        number: 11,
+        id: "heap",
+        title: "One thread, one heap",
+        paragraph: "One thread alone finds the k nearest with a heap: a tree of k keys with the largest, the k-th so far, at its root. A point that is \
+            not below the root is done with one comparison; one that is takes the root's place and sinks to where it belongs. Now give every thread of a warp \
+            a query and a heap. All of them look at the same point, but a warp has one instruction at a time: if in a single lane the point is below \
+            the root, all the others wait, masked out, until its key has sunk. A lane seldom has anything to insert, but some lane of the warp often \
+            does, so that the warp stops again and again, and most lanes do nothing meanwhile. A warp that works on one query never parts: its lanes vote, \
+            write side by side and merge together, and lanes are idle only where there are few candidates. The meter counts both, and one thread alone.",
+        generator: "uniform:d=2",
+        points_per_element: 16,
+        seed: 37,
+        k: 15,
+        width: 8,
+        batch: None,
+        search: Search::Heaps,
+        arrangements: &[Arrangement::AsDrawn],
+        shows: Shows::Whole,
+        level: Level::Stage,
+        asks: &[Ask::Inserts, Ask::Waits, Ask::Rounds, Ask::Idle],
+    },
 ];
 
 /// Looks up a lesson by its number.
@@ -430,6 +455,7 @@ impl Lesson {
             Search::Tree => record_tree(problem, query, width, &data)?,
             Search::Queues => record_queues(problem, query, width, &data)?,
             Search::Digits => record_digits(problem, query, width, &data)?,
+            Search::Heaps => record_heaps(problem, query, width, &data)?,
         };
         Ok(Take::new(arrangement, recording, self.shows))
     }

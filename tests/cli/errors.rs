@@ -198,8 +198,8 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ("lesson --generate uniform:n=0 --out a", "generator `uniform:n=0`: n=0 is outside 1 to 2147483648"),
         ("gui --frames 2 --generate uniform:n=0", "generator `uniform:n=0`: n=0 is outside 1 to 2147483648"),
         (
-            "gui --lesson 11 --png a.png",
-            "lesson 11: there are lessons 1 to 10: sort, wide, merge, buffer, search, order, yours, not-looking, warp-select, radix-select",
+            "gui --lesson 12 --png a.png",
+            "lesson 12: there are lessons 1 to 11: sort, wide, merge, buffer, search, order, yours, not-looking, warp-select, radix-select, heap",
         ),
     ];
     for (args, expected) in cases {

@@ -52,12 +52,12 @@ fn ones_own_data_are_a_lesson() {
 
     let cases = [
         (
-            "lesson --lesson 11 --out x",
-            "lesson 11: there are lessons 1 to 10: sort, wide, merge, buffer, search, order, yours, not-looking, warp-select, radix-select",
+            "lesson --lesson 12 --out x",
+            "lesson 12: there are lessons 1 to 11: sort, wide, merge, buffer, search, order, yours, not-looking, warp-select, radix-select, heap",
         ),
         (
             "lesson --lesson seek --out x",
-            "lesson seek: there are lessons 1 to 10: sort, wide, merge, buffer, search, order, yours, not-looking, warp-select, radix-select",
+            "lesson seek: there are lessons 1 to 11: sort, wide, merge, buffer, search, order, yours, not-looking, warp-select, radix-select, heap",
         ),
         ("lesson --lesson not-looking --width 8 --out x", "width = 8: a node of the tree has 32 children, a lane each (--width 32)"),
         ("lesson --lesson 1 --k 257 --out x", "k = 257: a warp of 8 lanes holds up to 256 neighbours, 32 a lane"),
@@ -65,6 +65,7 @@ fn ones_own_data_are_a_lesson() {
         ("lesson --width 5 --out x", "width = 5: a warp of a lesson has 4, 8, 16 or 32 lanes"),
         ("lesson --lesson warp-select --engine cuda --out x", "width = 8: a GPU's warp has 32 lanes (--width 32)"),
         ("lesson --lesson radix-select --engine cuda --out x", "width = 16: a GPU's warp has 32 lanes (--width 32)"),
+        ("lesson --lesson heap --engine cuda --out x", "width = 8: a GPU's warp has 32 lanes (--width 32)"),
         ("lesson --lesson 1 --engine cuda --out x", "width = 8: a GPU's warp has 32 lanes (--width 32)"),
         ("lesson --engine cuda --width 16 --out x", "width = 16: a GPU's warp has 32 lanes (--width 32)"),
         ("lesson --lesson 2 --input cloud.csv --out x", "--input, --generate: lesson 2 has data of its own; use --lesson 7"),

@@ -47,6 +47,7 @@ pub fn record_on_gpu(twin: &Recording, cuda: &mut Cuda) -> Result<Recording, Les
             let trace = cuda.trace_queues(problem, query)?;
             Some((compare_queues(&trace, twin, queued.length)?, trace.device))
         }
+        Beside::Heaps => return Err(LessonError::TwinAlone),
         Beside::Digits(_) => {
             let trace = cuda.trace_passes(problem, query)?;
             Some((compare_passes(&trace, twin)?, trace.device))

@@ -7,6 +7,7 @@ use super::account::account;
 use super::buckets::most_passes;
 use super::cursor::Cursor;
 use super::lessons::Take;
+use super::meter::{self, Way};
 use super::moments::Moments;
 use super::picture::Film;
 use super::picture::scene::Ink;
@@ -253,12 +254,25 @@ fn chosen(chosen: &Chosen, take: &Take, out: &mut (impl Write + ?Sized)) -> io::
     compared(&["radix selection", &format!("a buffer of {}", shape.capacity()), "a radix sort of all"], &rows, out)
 }
 
+/// What the query costs by one thread, by a thread of a warp, and by a warp.
+fn metered(take: &Take, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let Some(meter) = take.recording.meter() else { return Ok(()) };
+    let of = |row: &meter::Row| (row.name, Way::ALL.map(|way| meter.number(row, way, &meter.all(way)).map(meter::words)).to_vec());
+    compared(&Way::ALL.map(Way::name), &meter::ROWS.iter().map(of).collect::<Vec<_>>(), out)?;
+    writeln!(out, "<dl class=\"weak\">")?;
+    for row in &meter::ROWS {
+        writeln!(out, "<dt>{}</dt><dd>{}</dd>", row.name, escaped(row.help))?;
+    }
+    writeln!(out, "</dl>")
+}
+
 fn accounts(film: &Film, take: &Take, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     match take.recording.held_against() {
         Beside::Theory => {}
         Beside::Tree(index) => return looked_at(index, take.recording.shape().n, out),
         Beside::Queues(counts) => return queued(counts, take, out),
         Beside::Digits(counts) => return chosen(counts, take, out),
+        Beside::Heaps => return metered(take, out),
     }
     let mut cursor = Cursor::new(take.recording.clone());
     cursor.seek(take.recording.len());
@@ -323,6 +337,10 @@ fn given(take: &Take, question: &Question) -> String {
         (Ask::Takes, Some(Step::Group { distances, .. })) => {
             let keys = before().queues.as_ref().map(largest).unwrap_or_default();
             from_lane_0("Distances", distances) + &from_lane_0("Largest keys of the queues", &distances_of(&keys))
+        }
+        (Ask::Inserts | Ask::Waits, Some(Step::OwnDistances { distances, .. })) => {
+            let roots = before().heaps.map_or_else(Vec::new, |heaps| (0..heaps.width).map(|lane| heaps.root(lane)).collect());
+            from_lane_0("Distances", distances) + &from_lane_0("Roots of the heaps", &distances_of(&roots))
         }
         (Ask::Breaks, _) => from_lane_0("Largest keys of the queues", &distances_of(&before().queues.as_ref().map(largest).unwrap_or_default())),
         (Ask::Bucket | Ask::Left, _) => {

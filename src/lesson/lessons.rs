@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::bucket_recorder::record_digits;
 use super::cursor::Level;
 use super::from_gpu::record_on_gpu;
+use super::heap_recorder::record_heaps;
 use super::questions::{Ask, Question, questions};
 use super::queue_recorder::record_queues;
 use super::recorder::record;
@@ -128,6 +129,8 @@ pub enum Search {
     Queues,
     /// A selection by digits.
     Digits,
+    /// Threads with a query each, in a warp.
+    Heaps,
 }
 
 /// A range of a search.
@@ -291,6 +294,7 @@ impl Lesson {
             Search::Tree => record_tree(problem, query, width, &data)?,
             Search::Queues => record_queues(problem, query, width, &data)?,
             Search::Digits => record_digits(problem, query, width, &data)?,
+            Search::Heaps => record_heaps(problem, query, width, &data)?,
         };
         Ok(Take::new(arrangement, recording, self.shows))
     }

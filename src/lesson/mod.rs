@@ -1,7 +1,7 @@
 //! The lesson: one query's search, step by step, forwards and backwards.
 //!
 //! [`record()`] runs the lockstep twin, [`record_tree()`] the index's, [`record_queues()`] warp select's, [`record_digits()`] a selection by
-//! digits, and records what it does as a list of [`Step`]s. A [`Cursor`] selects
+//! digits, [`record_heaps()`] threads with a query each, and records what it does as a list of [`Step`]s. A [`Cursor`] selects
 //! a prefix of that list and shows the [`State`] after it. Nothing is drawn or invented here: every value comes
 //! from the recorded search.
 //!
@@ -11,16 +11,18 @@
 //! | [`state`] | registers, buffer and counters after a number of steps, and how a step changes them |
 //! | [`descent`] | the part of the state that a tree's search has besides: nodes, leaves, what was left out |
 //! | [`queues`], [`buckets`] | the parts that warp select and a selection by digits have |
-//! | [`recording`] | the list, with keyframes; `recorder`, `tree_recorder`, `queue_recorder` and `bucket_recorder` make it |
+//! | [`heaps`] | the part that threads with a query each have |
+//! | [`work`], [`meter`] | the instructions that a step executes; one query's costs by one thread, by a thread of a warp, and by a warp |
+//! | [`recording`] | the list, with keyframes; `recorder`, `tree_recorder`, `queue_recorder`, `bucket_recorder` and `heap_recorder` make it |
 //! | `from_gpu` | the same recording made by a GPU and compared with the twin's: [`record_on_gpu`] |
 //! | [`overview`] | the extent of the points, and which of very many are drawn |
 //! | [`cursor`] | a position in the list; levels of detail |
-//! | [`describe`] | one sentence per step; `describe_tree`, `describe_queues` and `describe_buckets` for those of a tree and of selections |
+//! | [`describe`] | one sentence per step; `describe_tree`, `describe_queues`, `describe_buckets` and `describe_heaps` for those of a tree, of selections and of heaps |
 //! | [`account`] | the work so far, beside the theory |
 //! | [`pseudocode`] | the kernel, the tree's traversal or a selection in a few lines, and the matching lines of `cuda/` |
 //! | [`lessons`], [`story`] | what a lesson is; the lessons in the order of the story |
 //! | [`moments`] | selects the moments shown in a film or handout |
-//! | [`questions`] | questions about moments, the correct answers, and what mistakes lead to; `questions_select` for those of selections |
+//! | [`questions`] | questions about moments, the correct answers, and what mistakes lead to; `questions_select` and `questions_heaps` for those of selections and of heaps |
 //! | [`picture`] | a moment as shapes; the window paints them, or they become SVG, pixels, a GIF |
 //! | [`jsonl`], [`handout`] | a recording as a file of steps, a lesson as an HTML file; written by [`crate::export::lesson`] |
 
@@ -31,17 +33,22 @@ pub mod cursor;
 pub mod descent;
 pub mod describe;
 mod describe_buckets;
+mod describe_heaps;
 mod describe_queues;
 mod describe_tree;
 mod from_gpu;
 pub mod handout;
+mod heap_recorder;
+pub mod heaps;
 pub mod jsonl;
 pub mod lessons;
+pub mod meter;
 pub mod moments;
 pub mod overview;
 pub mod picture;
 pub mod pseudocode;
 pub mod questions;
+mod questions_heaps;
 mod questions_select;
 mod queue_recorder;
 pub mod queues;
@@ -51,10 +58,12 @@ pub mod state;
 pub mod step;
 pub mod story;
 mod tree_recorder;
+pub mod work;
 
 pub use bucket_recorder::record_digits;
 pub use cursor::{Cursor, Level, Mark};
 pub use from_gpu::record_on_gpu;
+pub use heap_recorder::record_heaps;
 pub use queue_recorder::record_queues;
 pub use recorder::record;
 pub use recording::{Index, LessonError, Parameters, Recording};

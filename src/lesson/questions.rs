@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use super::descent::leaves;
 use super::describe::{hex, key, lanes};
+use super::heaps::lanes_in;
 use super::moments::spread;
+use super::questions_heaps::{of_heaps, rounds_of_lanes};
 use super::questions_select::{of_buckets, of_queues};
 use super::recording::{Beside, Recording};
 use super::state::State;
@@ -45,6 +47,14 @@ pub enum Ask {
     Bucket,
     /// Of a selection by digits: how many points are left after this pass?
     Left,
+    /// Of threads with a query each: which lanes insert this point?
+    Inserts,
+    /// Of threads with a query each: does a lane that does not insert have to wait?
+    Waits,
+    /// Of threads with a query each: how many rounds of sinking does the warp spend?
+    Rounds,
+    /// Of threads with a query each: how many lanes' slots are idle in these rounds?
+    Idle,
 }
 
 impl Ask {
@@ -110,7 +120,7 @@ pub struct Question {
     pub ask: Ask,
     /// The position at which it is asked: nothing later may be shown.
     pub at: usize,
-    /// The subject: a lane ([`Ask::Slot`], [`Ask::Partner`], [`Ask::Visited`]), an element ([`Ask::Taken`], the lower one
+    /// The subject: a lane ([`Ask::Slot`], [`Ask::Partner`], [`Ask::Visited`], [`Ask::Waits`]), an element ([`Ask::Taken`], the lower one
     /// for [`Ask::Swaps`]), else 0.
     pub subject: u32,
     /// The question as shown to the user.
@@ -135,7 +145,7 @@ impl Question {
     pub fn right(&self, width: u32) -> String {
         match (self.ask, self.answer) {
             // No ballot is held.
-            (Ask::Takes, Answer::Lanes(mask)) => lanes(mask, width),
+            (Ask::Takes | Ask::Inserts, Answer::Lanes(mask)) => lanes(mask, width),
             _ => self.answer.text(width),
         }
     }
@@ -150,13 +160,13 @@ impl Question {
 pub fn questions(recording: &Recording, range: Range<usize>, asks: &[Ask], each: usize) -> Vec<Question> {
     let mut found = Vec::new();
     for &ask in asks {
-        let about: Vec<usize> = range.clone().filter(|&at| suits(ask, &recording.steps()[at], recording)).collect();
+        let about: Vec<usize> = range.clone().filter(|&at| suits(ask, at, recording)).collect();
         let about = match ask {
             _ if ask.is_about_all() => vec![range.start],
             // A single step has enough elements.
             // Both answers come up.
-            Ask::Breaks => {
-                let breaks = |at: &&usize| !matches!(recording.steps()[**at], Step::Checked { broken: 0 });
+            Ask::Breaks | Ask::Waits => {
+                let breaks = |at: &&usize| !matches!(recording.steps()[**at], Step::Checked { broken: 0 } | Step::Branched { lanes: 0 });
                 let (yes, no): (Vec<usize>, Vec<usize>) = about.iter().partition(breaks);
                 [spread(&yes, each.div_ceil(2)), spread(&no, each / 2)].concat()
             }
@@ -189,8 +199,8 @@ pub fn questions(recording: &Recording, range: Range<usize>, asks: &[Ask], each:
 }
 
 /// Whether a step makes a good question of a kind.
-fn suits(ask: Ask, step: &Step, recording: &Recording) -> bool {
-    let shape = recording.shape();
+fn suits(ask: Ask, at: usize, recording: &Recording) -> bool {
+    let (step, shape) = (&recording.steps()[at], recording.shape());
     match (ask, step) {
         // If all lanes vote, as before the first merge, the answer is trivial.
         (Ask::Votes, Step::Ballot { mask }) => *mask != 0 && mask.count_ones() < shape.width,
@@ -200,6 +210,15 @@ fn suits(ask: Ask, step: &Step, recording: &Recording) -> bool {
         (Ask::Child, Step::Child { .. }) | (Ask::Visited, Step::Child { .. }) => true,
         (Ask::Visited, Step::LeftOut { lanes }) => *lanes != 0,
         (Ask::Takes, Step::Inserted { placed }) => !placed.is_empty() && placed.len() < shape.width as usize,
+        (Ask::Inserts, Step::Branched { lanes }) => *lanes != 0 && lanes.count_ones() < shape.width,
+        (Ask::Waits, Step::Branched { lanes }) => lanes.count_ones() < shape.width,
+        (Ask::Rounds | Ask::Idle, Step::Sank { lanes, .. }) => {
+            // The first round of an insertion in which lanes need different numbers of them.
+            let begins = matches!(recording.steps()[at - 1], Step::Branched { .. });
+            let own = rounds_of_lanes(recording, at, shape.width);
+            let needs: Vec<u32> = lanes_in(*lanes).map(|lane| own[lane as usize]).collect();
+            begins && lanes.count_ones() < shape.width && needs.len() > 1 && needs.len() < 7 && needs.iter().any(|&needed| needed != needs[0])
+        }
         (Ask::Breaks, Step::Checked { .. }) | (Ask::Bucket | Ask::Left, Step::Bucket { .. }) => true,
         _ => false,
     }
@@ -210,6 +229,7 @@ fn question(recording: &Recording, ask: Ask, at: usize, before: &State, number: 
         Beside::Theory | Beside::Tree(_) => {}
         Beside::Queues(queued) => return of_queues(recording, queued, ask, at, before),
         Beside::Digits(_) => return of_buckets(recording, ask, at, before),
+        Beside::Heaps => return of_heaps(recording, ask, at, before, number),
     }
     let shape = recording.shape();
     let capacity = shape.capacity();
@@ -331,4 +351,15 @@ fn question(recording: &Recording, ask: Ask, at: usize, before: &State, number: 
 
 fn per_lane(registers: u32) -> String {
     if registers == 1 { "one key per lane".to_owned() } else { format!("{registers} keys per lane") }
+}
+
+/// Mistakes with what they lead to, but for those that lead to the right answer or where another one does.
+pub(super) fn slips<const N: usize>(right: Reply, mistakes: [(Reply, String); N]) -> Vec<Slip> {
+    let mut slips: Vec<Slip> = Vec::new();
+    for (reply, says) in mistakes {
+        if reply != right && slips.iter().all(|slip| slip.reply != reply) {
+            slips.push(Slip { reply, says });
+        }
+    }
+    slips
 }

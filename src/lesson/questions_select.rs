@@ -1,7 +1,7 @@
 //! Questions about selections: their texts and answers, and what known mistakes lead to.
 
 use super::describe::key;
-use super::questions::{Answer, Ask, Question, Reply, Slip};
+use super::questions::{Answer, Ask, Question, Reply, slips};
 use super::queues::Queues;
 use super::recording::{Queued, Recording};
 use super::state::State;
@@ -98,17 +98,6 @@ pub fn of_buckets(recording: &Recording, ask: Ask, at: usize, before: &State) ->
         _ => return None,
     };
     Some(Question { ask, at, subject: 0, text, answer, slips })
-}
-
-/// Mistakes with what they lead to, but for those that lead to the right answer or where another one does.
-fn slips<const N: usize>(right: Reply, mistakes: [(Reply, String); N]) -> Vec<Slip> {
-    let mut slips: Vec<Slip> = Vec::new();
-    for (reply, says) in mistakes {
-        if reply != right && slips.iter().all(|slip| slip.reply != reply) {
-            slips.push(Slip { reply, says });
-        }
-    }
-    slips
 }
 
 /// The largest keys of the lanes' queues.

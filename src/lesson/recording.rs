@@ -2,19 +2,21 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
 use super::cursor::Level;
+use super::heaps::lanes_in;
+use super::meter::Meter;
 use super::overview::Overview;
-use super::pseudocode::{Code, KERNEL, QUEUES, SELECTION, TRAVERSAL};
+use super::pseudocode::{Code, HEAPS, KERNEL, QUEUES, SELECTION, TRAVERSAL};
 use super::state::{Shape, State, work};
 use super::step::Step;
 use crate::engines::index::{BVH, Tree, Visits};
 use crate::engines::lockstep::LOCKSTEP;
 use crate::engines::lockstep::{self, distance_of};
-use crate::engines::select::{RADIX_SELECT, WARP_SELECT};
+use crate::engines::select::{RADIX_SELECT, THREAD_HEAP, WARP_SELECT};
 use crate::knn::{Counters, Problem};
 
 /// Maximum number of keys that may move between two keyframes: a fifth of a millisecond's work, of the sixteen in a frame.
@@ -62,6 +64,9 @@ pub enum LessonError {
         /// The width that was requested.
         width: u32,
     },
+    /// What is recorded has no build for a GPU that writes down its steps.
+    #[error("this lesson is recorded by the twin alone: no kernel writes down a heap in each thread (--engine lockstep)")]
+    TwinAlone,
     /// The GPU engine failed.
     #[error(transparent)]
     Engine(#[from] crate::knn::EngineError),
@@ -151,6 +156,7 @@ impl Parameters {
             what if what == BVH.id.as_str() => "the CPU, by the index's twin".to_owned(),
             what if what == WARP_SELECT.id.as_str() => "the CPU, by warp select's twin".to_owned(),
             what if what == RADIX_SELECT.id.as_str() => "the CPU, by radix select's twin".to_owned(),
+            what if what == THREAD_HEAP.id.as_str() => "the CPU, by thread heap's twin".to_owned(),
             gpu => format!("{gpu}, every step equal to its twin's"),
         }
     }
@@ -260,6 +266,8 @@ pub enum Beside {
     Queues(Arc<Queued>),
     /// A selection by digits: the kernel.
     Digits(Arc<Chosen>),
+    /// Threads with a query each: one thread, and the kernel, by the [`Meter`].
+    Heaps,
 }
 
 /// A saved state to replay from.
@@ -279,9 +287,10 @@ pub struct Recording {
     query: usize,
     steps: Vec<Step>,
     keyframes: Vec<Keyframe>,
-    /// Indices of ballots with candidates, ascending; of warp select, of groups of which a lane took something.
+    /// Indices of ballots with candidates, ascending; of warp select, of groups of which a lane took something; of threads with a query each, of
+    /// branches that a lane takes.
     pub(super) hits: Vec<u32>,
-    /// Indices of steps that complete a merge; of a selection by digits, a pass.
+    /// Indices of steps that complete a merge; of a selection by digits, a pass; of threads with a query each, an insertion of lane 0.
     pub(super) merges: Vec<u32>,
     /// The subset of those that change `max_distance`.
     pub(super) changes: Vec<u32>,
@@ -289,6 +298,8 @@ pub struct Recording {
     span: Span,
     overview: Overview,
     beside: Beside,
+    /// Made when it is asked for first.
+    meter: OnceLock<Option<Arc<Meter>>>,
 }
 
 impl Recording {
@@ -328,6 +339,17 @@ impl Recording {
                     hits.push(number);
                     distances.extend(placed.iter().map(|taken| distance_of(taken.key)).filter(positive));
                 }
+                Step::Branched { lanes } if *lanes != 0 => {
+                    hits.push(number);
+                    let own = state.heaps.as_ref().map_or(&[][..], |heaps| &heaps.distances);
+                    distances.extend(lanes_in(*lanes).filter_map(|lane| own.get(lane as usize).copied()).filter(positive));
+                }
+                Step::Rejoined { lanes } if lanes & 1 == 1 => {
+                    merges.push(number);
+                    if state.heaps.as_ref().is_some_and(|heaps| distance_of(heaps.root(0)) != state.max_distance) {
+                        changes.push(number);
+                    }
+                }
                 Step::Bucket { .. } => merges.push(number),
                 Step::Gathered { keys } => distances.extend(keys.iter().map(|&key| distance_of(key)).filter(positive)),
                 Step::MaxDistance { before, max_distance, .. } => {
@@ -350,7 +372,7 @@ impl Recording {
         }
         let span = Span::of(distances);
         let overview = Overview::of(&problem, query);
-        Self { parameters, problem, query, steps, keyframes, hits, merges, changes, span, overview, beside: Beside::Theory }
+        Self { parameters, problem, query, steps, keyframes, hits, merges, changes, span, overview, beside: Beside::Theory, meter: OnceLock::new() }
     }
 
     /// The sizes of the search.
@@ -399,9 +421,18 @@ impl Recording {
         if let Beside::Tree(index) = &self.beside { Some(index) } else { None }
     }
 
+    /// What the query costs in this and in other ways; `None` for searches of an index, and selections. The others are recorded at the first call.
+    pub fn meter(&self) -> Option<&Arc<Meter>> {
+        self.meter.get_or_init(|| Meter::of(self).map(Arc::new)).as_ref()
+    }
+
     /// What a round of the search is called, one and many.
     pub fn round(&self) -> [&'static str; 2] {
-        if let Beside::Digits(_) = self.beside { ["pass", "passes"] } else { ["merge", "merges"] }
+        match self.beside {
+            Beside::Digits(_) => ["pass", "passes"],
+            Beside::Heaps => ["insertion", "insertions"],
+            Beside::Theory | Beside::Tree(_) | Beside::Queues(_) => ["merge", "merges"],
+        }
     }
 
     /// The algorithm that was recorded, as pseudocode.
@@ -411,6 +442,7 @@ impl Recording {
             Beside::Tree(_) => &TRAVERSAL,
             Beside::Queues(_) => &QUEUES,
             Beside::Digits(_) => &SELECTION,
+            Beside::Heaps => &HEAPS,
         }
     }
 
@@ -422,7 +454,19 @@ impl Recording {
     /// The coarsest level of detail at which the player stops after a step.
     pub fn level(&self, at: usize) -> Level {
         match &self.steps[at] {
-            Step::Batch { .. } | Step::OwnLeaf { .. } | Step::Queues { .. } | Step::Digits { .. } | Step::Finished => Level::Search,
+            Step::Batch { .. } | Step::OwnLeaf { .. } | Step::Queues { .. } | Step::Digits { .. } | Step::Heaps { .. } | Step::Finished => {
+                Level::Search
+            }
+            // What lane 0 inserts may move its k-th, as a merge does; a point of which only others insert is a stage.
+            Step::Rejoined { lanes } => {
+                if lanes & 1 == 1 {
+                    Level::Merge
+                } else {
+                    Level::Stage
+                }
+            }
+            Step::Branched { lanes: 1.. } | Step::Sank { .. } | Step::Extracted { .. } => Level::Layer,
+            Step::OwnDistances { .. } | Step::Branched { .. } => Level::Lane,
             Step::MaxDistance { .. } | Step::Bucket { .. } => Level::Merge,
             Step::BufferFull | Step::Padded { .. } | Step::Swap | Step::Minimum { .. } | Step::Appended { .. } => Level::Stage,
             // The last layer completes a sort.
@@ -490,14 +534,18 @@ impl Recording {
     pub fn bytes(&self) -> usize {
         let of_step = |step: &Step| match step {
             Step::Group { distances, .. } => size_of_val(&**distances),
-            Step::Positions { slots } => size_of_val(&**slots),
+            Step::OwnDistances { distances, .. } => size_of_val(&**distances),
+            Step::Heaps { others } => size_of_val(&**others),
+            Step::Positions { slots } | Step::Sank { moved: slots, .. } => size_of_val(&**slots),
             Step::Boxes { keys } | Step::Leaf { keys, .. } | Step::Gathered { keys } => size_of_val(&**keys),
             Step::Appended { placed } | Step::Inserted { placed } => size_of_val(&**placed),
             Step::Layer { swapped: elements, .. } | Step::Minimum { taken: elements } | Step::Exchanged { taken: elements } => elements.bytes(),
             Step::Counted { counts: numbers } | Step::Summed { sums: numbers } => size_of_val(&**numbers),
             _ => 0,
         };
-        let of_state = size_of::<Keyframe>() + 2 * 8 * self.shape().capacity() as usize;
+        let shape = self.shape();
+        let of_heaps = if let Beside::Heaps = self.beside { 8 * (shape.width * shape.k) as usize } else { 0 };
+        let of_state = size_of::<Keyframe>() + 2 * 8 * shape.capacity() as usize + of_heaps;
         size_of_val(&*self.steps) + self.steps.iter().map(of_step).sum::<usize>() + self.keyframes.len() * of_state
     }
 }

@@ -4,8 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::buckets::Buckets;
 use super::descent::Descent;
+use super::heaps::Heaps;
 use super::queues::Queues;
 use super::step::{Pass, Step};
+use super::work::{self, Work};
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 
 /// The sizes of a recorded search.
@@ -78,9 +80,9 @@ pub struct Counts {
     pub groups: u32,
     /// Groups with a candidate in their first ballot.
     pub groups_hit: u32,
-    /// Candidates appended to the buffer; of warp select, taken into a lane's queue.
+    /// Candidates appended to the buffer; of warp select, taken into a lane's queue; of threads with a query each, keys inserted by all lanes.
     pub candidates: u32,
-    /// Merges that were completed; of a selection by digits, passes.
+    /// Merges that were completed; of a selection by digits, passes; of threads with a query each, keys that lane 0 inserted.
     pub merges: u32,
     /// Comparators in all layers.
     pub compare_exchanges: u64,
@@ -126,6 +128,10 @@ pub struct State {
     pub queues: Option<Queues>,
     /// What a selection by digits has found; `None` in other searches.
     pub buckets: Option<Buckets>,
+    /// The heaps of threads with a query each; the first k `registers` are lane 0's keys, ascending. `None` in other searches.
+    pub heaps: Option<Heaps>,
+    /// What the warp executed, where it is counted ([`work`]).
+    pub work: Work,
 }
 
 impl State {
@@ -147,6 +153,8 @@ impl State {
             descent: None,
             queues: None,
             buckets: None,
+            heaps: None,
+            work: Work::default(),
         }
     }
 
@@ -155,6 +163,7 @@ impl State {
     /// # Panics
     /// If the step names lanes, slots or elements that do not exist.
     pub fn apply(&mut self, step: &Step) {
+        self.work += work::of(step, self);
         match step {
             Step::Batch { first, end } => {
                 self.batch = Some((*first, *end));
@@ -272,6 +281,22 @@ impl State {
                 self.max_distance = distance_of(self.last());
                 self.stage = Stage::Merge;
             }
+            Step::Heaps { others } => self.heaps = Some(Heaps::new(self.shape, others.clone())),
+            Step::OwnDistances { point, .. } => {
+                self.counts.points_seen = point + 1;
+                self.counts.groups += 1;
+                self.stage = Stage::Filter;
+            }
+            Step::Branched { lanes } => {
+                self.counts.groups_hit += u32::from(*lanes != 0);
+                self.counts.candidates += lanes.count_ones();
+                self.stage = if *lanes == 0 { Stage::Filter } else { Stage::Insert };
+            }
+            Step::Sank { .. } | Step::Extracted { .. } => self.stage = Stage::Insert,
+            Step::Rejoined { lanes } => {
+                self.counts.merges += lanes & 1;
+                self.stage = Stage::Filter;
+            }
         }
         if let Some(descent) = &mut self.descent {
             descent.apply(step);
@@ -281,6 +306,15 @@ impl State {
         }
         if let Some(buckets) = &mut self.buckets {
             buckets.apply(step);
+        }
+        if let Some(heaps) = &mut self.heaps {
+            heaps.apply(step);
+            if matches!(step, Step::Rejoined { lanes } if lanes & 1 == 1) {
+                let keys = &mut self.registers[..self.shape.k as usize];
+                keys.copy_from_slice(heaps.of(0));
+                keys.sort_unstable();
+                self.max_distance = distance_of(heaps.root(0));
+            }
         }
     }
 
@@ -314,6 +348,11 @@ pub fn work(step: &Step, shape: Shape) -> u64 {
         Step::Gathered { keys } => keys.len() as u64,
         Step::Counted { counts } => counts.len() as u64,
         Step::Summed { sums } => sums.len() as u64,
+        Step::Heaps { .. } => u64::from(shape.width * shape.k),
+        Step::Sank { moved, .. } => moved.len() as u64,
+        Step::OwnDistances { .. } | Step::Branched { .. } | Step::Extracted { .. } => u64::from(shape.width),
+        // Lane 0's keys are copied, and sorted.
+        Step::Rejoined { lanes } if lanes & 1 == 1 => 4 * u64::from(shape.k),
         _ => 1,
     }
 }

@@ -194,6 +194,45 @@ pub enum Step {
     },
     /// Of a selection by digits: the neighbours were sorted, by layers.
     Sorted,
+    /// Of threads with a query each: every lane has a heap of k keys, the largest at its root, entry 0; entries 2e + 1 and 2e + 2 are the children
+    /// of entry e. There is nothing in them yet.
+    Heaps {
+        /// The queries of lanes 1 to W−1: these points. Lane 0's is the one that is asked for.
+        others: Vec<u32>,
+    },
+    /// Of threads with a query each: every lane has computed the squared distance of the same point to its own query.
+    OwnDistances {
+        /// The point.
+        point: u32,
+        /// One per lane.
+        #[serde(with = "distances")]
+        distances: Vec<f32>,
+    },
+    /// Of threads with a query each: the lanes compared their distance with their own root. Where it is smaller it took the root's place; the other
+    /// lanes wait until these have inserted, if there are any.
+    Branched {
+        /// Mask of the lanes that insert.
+        lanes: u32,
+    },
+    /// Of threads with a query each: a round of sinking. A lane's key changed places with the larger of its entry's children, if that is larger
+    /// than the key.
+    Sank {
+        /// Mask of the lanes that took part: their keys were not in their place yet, and had children.
+        lanes: u32,
+        /// The entries that keys sank to, lanes ascending. The keys of the other lanes that took part are in their place.
+        moved: Vec<Slot>,
+    },
+    /// Of threads with a query each: the lanes that inserted read their root again, and all lanes go on together.
+    Rejoined {
+        /// Mask of the lanes that inserted.
+        lanes: u32,
+    },
+    /// Of threads with a query each: all points are seen, and the heaps are sorted. Each lane's root, its largest key, changed places with the last
+    /// of its first `end` entries, whose key sinks among those before it.
+    Extracted {
+        /// Entries that were a heap until then.
+        end: u32,
+    },
 }
 
 /// The sort that a layer belongs to.

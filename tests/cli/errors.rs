@@ -198,8 +198,8 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ("lesson --generate uniform:n=0 --out a", "generator `uniform:n=0`: n=0 is outside 1 to 2147483648"),
         ("gui --frames 2 --generate uniform:n=0", "generator `uniform:n=0`: n=0 is outside 1 to 2147483648"),
         (
-            "gui --lesson 13 --png a.png",
-            "lesson 13: there are lessons 1 to 12: problem, buffer, wait, sort, wide, merge, search, order, yours, not-looking, warp-select, radix-select",
+            "gui --lesson 14 --png a.png",
+            "lesson 14: there are lessons 1 to 13: problem, heap, buffer, wait, sort, wide, merge, search, order, yours, not-looking, warp-select, radix-select",
         ),
     ];
     for (args, expected) in cases {

@@ -52,12 +52,12 @@ fn ones_own_data_are_a_lesson() {
 
     let cases = [
         (
-            "lesson --lesson 13 --out x",
-            "lesson 13: there are lessons 1 to 12: problem, buffer, wait, sort, wide, merge, search, order, yours, not-looking, warp-select, radix-select",
+            "lesson --lesson 14 --out x",
+            "lesson 14: there are lessons 1 to 13: problem, heap, buffer, wait, sort, wide, merge, search, order, yours, not-looking, warp-select, radix-select",
         ),
         (
             "lesson --lesson seek --out x",
-            "lesson seek: there are lessons 1 to 12: problem, buffer, wait, sort, wide, merge, search, order, yours, not-looking, warp-select, radix-select",
+            "lesson seek: there are lessons 1 to 13: problem, heap, buffer, wait, sort, wide, merge, search, order, yours, not-looking, warp-select, radix-select",
         ),
         ("lesson --lesson not-looking --width 8 --out x", "width = 8: a node of the tree has 32 children, a lane each (--width 32)"),
         ("lesson --lesson sort --k 257 --out x", "k = 257: a warp of 8 lanes holds up to 256 neighbours, 32 a lane"),
@@ -66,8 +66,9 @@ fn ones_own_data_are_a_lesson() {
         ("lesson --lesson warp-select --engine cuda --out x", "width = 8: a GPU's warp has 32 lanes (--width 32)"),
         ("lesson --lesson radix-select --engine cuda --out x", "width = 16: a GPU's warp has 32 lanes (--width 32)"),
         ("lesson --lesson sort --engine cuda --out x", "width = 8: a GPU's warp has 32 lanes (--width 32)"),
+        ("lesson --lesson heap --engine cuda --out x", "width = 8: a GPU's warp has 32 lanes (--width 32)"),
         ("lesson --engine cuda --width 16 --out x", "width = 16: a GPU's warp has 32 lanes (--width 32)"),
-        ("lesson --lesson wide --input cloud.csv --out x", "--input, --generate: lesson 2 has data of its own; use --lesson yours"),
+        ("lesson --lesson wide --input cloud.csv --out x", "--input, --generate: lesson wide has data of its own; use --lesson yours"),
         ("lesson --query 3 --out x", "--query, --metric, --order: they say how a cloud is searched; name it with --input or --generate"),
     ];
     for (args, message) in cases {

@@ -23,8 +23,9 @@ impl Heap {
         self.entries[0]
     }
 
-    /// Lets a key sink from the root of the first `end` entries; returns by how many levels.
-    fn sift(&mut self, key: Key, end: usize) -> u32 {
+    /// Lets a key sink from the root of the first `end` entries; returns by how many levels. `sank` is told each entry that it sinks to.
+    #[inline(always)]
+    fn sift(&mut self, key: Key, end: usize, mut sank: impl FnMut(u32)) -> u32 {
         let entries = &mut self.entries;
         let (mut hole, mut child, mut levels) = (0, 1, 0);
         while child < end {
@@ -38,6 +39,7 @@ impl Heap {
             hole = child;
             child = 2 * hole + 1;
             levels += 1;
+            sank(hole as u32);
         }
         entries[hole] = key;
         levels
@@ -45,16 +47,32 @@ impl Heap {
 
     /// Takes a point that is nearer than the farthest, in its place; returns the levels that it sank by.
     pub fn replace(&mut self, key: Key) -> u32 {
-        self.sift(key, self.entries.len())
+        self.sift(key, self.entries.len(), |_| {})
+    }
+
+    /// The same; `sank` is told each entry that the key sinks to. No namesake: a lesson records it.
+    pub fn replace_watched(&mut self, key: Key, sank: impl FnMut(u32)) {
+        self.sift(key, self.entries.len(), sank);
     }
 
     /// Heapsort's second half: the entries become ascending.
     pub fn sort(&mut self) {
         for end in (2..=self.entries.len()).rev() {
-            let last = self.entries[end - 1];
-            self.entries[end - 1] = self.entries[0];
-            self.sift(last, end - 1);
+            self.extract(end, |_| {});
         }
+    }
+
+    /// A round of it: the root goes to the last of the first `end` entries, whose key sinks among those before it. No namesake: `sort` does that
+    /// itself there.
+    pub fn extract(&mut self, end: usize, sank: impl FnMut(u32)) {
+        let last = self.entries[end - 1];
+        self.entries[end - 1] = self.entries[0];
+        self.sift(last, end - 1, sank);
+    }
+
+    /// The entries: after [`Self::sort`], ascending. No namesake: a lesson's.
+    pub fn entries(&self) -> &[Key] {
+        &self.entries
     }
 
     /// Positions and squared distances, after [`Self::sort`]. No namesake: entries are written one by one there.

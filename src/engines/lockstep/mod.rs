@@ -279,9 +279,14 @@ pub fn watch<const W: usize, O: Observer<W>>(problem: &Problem, query: usize, ba
 
 /// The squared distances of a range of points to a query, by the rule of every engine.
 pub fn distances_to(problem: &Problem, query: usize, points: Range<usize>) -> Vec<f32> {
+    distances_from(problem, problem.query(query), points)
+}
+
+/// The same to any place, by its coordinates.
+pub fn distances_from(problem: &Problem, place: &[f32], points: Range<usize>) -> Vec<f32> {
     let dims = problem.dims();
     let grouped = GroupedPoints::<WARP>::new(&problem.points()[points.start * dims..points.end * dims], dims);
-    let groups = (0..grouped.groups()).map(|group| distance::squared_distances(grouped.range(group..group + 1), [problem.query(query)]));
+    let groups = (0..grouped.groups()).map(|group| distance::squared_distances(grouped.range(group..group + 1), [place]));
     groups.flat_map(|[distances]| distances).take(points.len()).collect()
 }
 

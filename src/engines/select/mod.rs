@@ -57,7 +57,7 @@ pub use engine::{
     BITS, BITS_FUSED, BITS_GLOBAL, BLOCK_SELECT, DISTANCES_ALONE, Kind, MERGE_PATH, MERGE_QUEUE, PARTIAL_BITONIC, RADIX_SELECT, SAMPLE_SELECT, SORT,
     THREAD_HEAP, WARP_SELECT,
 };
-pub use observer::{Observer, PassObserver};
+pub use observer::{HeapObserver, Observer, PassObserver};
 pub use sample::{MOST_MINIMA, Sample};
 
 use super::lockstep::Key;

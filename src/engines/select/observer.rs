@@ -63,3 +63,21 @@ pub trait PassObserver {
 }
 
 impl PassObserver for () {}
+
+/// Is told of a warp whose threads have a query each, and a heap.
+pub trait HeapObserver {
+    /// Every lane has its distance to a point, the same for all.
+    fn read(&mut self, point: u32, distances: &[f32]);
+
+    /// The lanes whose distance is below their own root put it there, for what was the root; the others wait until these have inserted.
+    fn branched(&mut self, lanes: u32);
+
+    /// A round of sinking of the lanes that are still at it: where the keys went that sank, by lane. The others' found their place.
+    fn sank(&mut self, lanes: u32, to: &[(u32, u32)]);
+
+    /// All lanes go on together; these have inserted.
+    fn rejoined(&mut self, lanes: u32);
+
+    /// Heaps are sorted: each lane's root went to the last of its first `end` entries, whose key sinks from the root.
+    fn extracted(&mut self, end: u32);
+}

@@ -3,7 +3,7 @@
 //!
 //! Twin of `cuda/select/thread_heap.cuh`. The heap is that of the k-d tree's threads.
 
-use super::{Counts, DISTANCES, Selector, TIMED, shared};
+use super::{Counts, DISTANCES, HeapObserver, Selector, TIMED, shared};
 use crate::engines::kdtree_threads::heap::Heap;
 use crate::engines::lockstep::{Key, PADDING, distance_of, key_of};
 use crate::knn::{Measure, Parameter, Parameters, Shape, Values};
@@ -94,6 +94,56 @@ fn stream_tiles(heap: &mut Heap, counts: &mut Counts, row: &[f32]) {
             counts[1] += heap.replace(key_of(distance, position as u32));
             bound = distance_of(heap.root());
         }
+    }
+}
+
+/// A warp's queries, a row of distances each and all of one length, in lock step; returns each lane's keys, ascending. There are up to 32 lanes.
+/// No namesake: `thread_heap` there, where the hardware masks lanes that wait.
+pub fn watch(rows: &[Vec<f32>], k: usize, observer: &mut impl HeapObserver) -> Vec<Vec<Key>> {
+    let mut heaps: Vec<Heap> = rows.iter().map(|_| Heap::new(k)).collect();
+    for point in 0..rows.first().map_or(0, Vec::len) {
+        let distances: Vec<f32> = rows.iter().map(|row| row[point]).collect();
+        observer.read(point as u32, &distances);
+        let below = |(lane, heap): (usize, &Heap)| u32::from(distances[lane] < distance_of(heap.root())) << lane;
+        let lanes = heaps.iter().enumerate().map(below).sum();
+        observer.branched(lanes);
+        if lanes == 0 {
+            continue;
+        }
+        let mut ways = vec![Vec::new(); heaps.len()];
+        for lane in (0..heaps.len()).filter(|lane| lanes >> lane & 1 == 1) {
+            heaps[lane].replace_watched(key_of(distances[lane], point as u32), |entry| ways[lane].push(entry));
+        }
+        in_step(lanes, &ways, k as u32, observer);
+        observer.rejoined(lanes);
+    }
+    for end in (2..=k).rev() {
+        observer.extracted(end as u32);
+        let mut ways = vec![Vec::new(); heaps.len()];
+        for (heap, way) in heaps.iter_mut().zip(&mut ways) {
+            heap.extract(end, |entry| way.push(entry));
+        }
+        in_step(u32::MAX >> (32 - heaps.len()), &ways, end as u32 - 1, observer);
+    }
+    heaps.iter().map(|heap| heap.entries().to_vec()).collect()
+}
+
+/// What lanes do one by one, as a warp does it: in round r the lanes whose key has sunk by r levels and has children among the first `end`
+/// entries. No namesake: the hardware does that.
+fn in_step(lanes: u32, ways: &[Vec<u32>], end: u32, observer: &mut impl HeapObserver) {
+    for round in 0.. {
+        let (mut looping, mut to) = (0, Vec::new());
+        for (lane, way) in (0..).zip(ways).filter(|(lane, _)| lanes >> lane & 1 == 1) {
+            let hole = if round == 0 { Some(0) } else { way.get(round - 1).copied() };
+            if hole.is_some_and(|hole| 2 * hole + 1 < end) {
+                looping |= 1 << lane;
+                to.extend(way.get(round).map(|&entry| (lane, entry)));
+            }
+        }
+        if looping == 0 {
+            return;
+        }
+        observer.sank(looping, &to);
     }
 }
 

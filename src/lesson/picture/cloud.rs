@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use super::View;
 use super::boxes;
 use super::moment::{Vote, nearest, vote, waiting};
+use super::own_queries;
 use super::pen::{ROW, area, faint, line, sans, width};
 use super::queues::moves_kth;
 use super::scene::{Area, Font, Ink, Point, Scene, Target};
@@ -105,6 +106,9 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     plane.bound(&mut scene, problem, &parameters.query, state.max_distance, text);
     if let Some((index, descent)) = cursor.recording().index().zip(state.descent.as_ref()) {
         boxes::over(&mut scene, &plane, view, &index.tree, descent);
+    }
+    if let Some(heaps) = &state.heaps {
+        own_queries::over(&mut scene, &plane, view, problem, heaps);
     }
     plane.query(&mut scene, &parameters.query, text);
     if let Some(point) = pointed_at(view).filter(|&point| (point as usize) < problem.n()) {
@@ -222,7 +226,7 @@ fn words(view: &View<'_>, problem: &Problem) -> String {
     if let Some(point) = pointed_at(view).filter(|&point| (point as usize) < problem.n()) {
         let base = point - point % state.shape.width;
         let distance = recording.distances(base)[(point - base) as usize];
-        let lane = if state.descent.is_some() { String::new() } else { format!(", lane {} of its group", point - base) };
+        let lane = if state.descent.is_some() || state.heaps.is_some() { String::new() } else { format!(", lane {} of its group", point - base) };
         return format!(
             "Point {} (row {}): squared distance {}{lane}",
             thousands(point.into()),
@@ -240,6 +244,10 @@ fn words(view: &View<'_>, problem: &Problem) -> String {
             let is_known = state.buckets.as_ref().is_some_and(|buckets| buckets.is_gathered);
             if is_known { "All points are neighbours: there are no k of them" } else { "No point is decided yet" }.to_owned()
         }
+        (Beside::Heaps, _) if state.max_distance.is_infinite() => "Lane 0's heap is not full yet".to_owned(),
+        (Beside::Heaps, 1) => format!("Bar: as far as lane 0's k-th on both sides, squared distance {bound}"),
+        (Beside::Heaps, 2) => format!("Circle: through lane 0's k-th, squared distance {bound}"),
+        (Beside::Heaps, dims) => format!("Lane 0's k-th: squared distance {bound}; no circle, as distances are in all {dims} dimensions"),
         (Beside::Queues(_), _) if state.max_distance.is_infinite() => "Fewer than k neighbours are known".to_owned(),
         (Beside::Queues(_) | Beside::Digits(_), dims) => {
             let kth = format!("squared distance {bound}{}", if moves_kth(view.cursor.step().as_deref()) { " before this merge" } else { "" });
@@ -304,7 +312,7 @@ impl Plane {
         [self.area.x + (coordinates[0] - self.low[0]) * self.scale, self.area.y + (self.low[1] - y) * self.scale]
     }
 
-    fn position(&self, problem: &Problem, point: u32) -> Point {
+    pub(super) fn position(&self, problem: &Problem, point: u32) -> Point {
         let first = point as usize * self.dims;
         self.at(&problem.points()[first..first + self.dims])
     }
@@ -373,6 +381,12 @@ fn kinds(view: &View<'_>) -> Vec<Kind> {
     match view.cursor.recording().held_against() {
         Beside::Queues(_) => return of_queues(view, kinds),
         Beside::Digits(_) => return of_digits(view, kinds),
+        Beside::Heaps => {
+            kinds.remove(0);
+            kinds[0].1 = format!("{} of {} in lane 0's heap", thousands(nearest(view.cursor).len() as u64), thousands(state.shape.k.into()));
+            kinds.extend(own_queries::KINDS.map(|(ink, words, filled)| (ink, words.to_owned(), filled)));
+            return kinds;
+        }
         Beside::Theory | Beside::Tree(_) => {}
     }
     if is_merging(view) {

@@ -6,6 +6,7 @@
 //! | [`cloud`], [`warp`], [`network`], [`ballot`], [`code`], [`account`], [`sentence`] | one panel each |
 //! | [`lanes`] | the panel of the lanes of a tree's search; its boxes are drawn by `boxes` in the cloud, its account by `looked` |
 //! | [`queues`], [`buckets`] | the panels of warp select and of a selection by digits; their accounts are `beside_queues` and `beside_buckets` |
+//! | [`heaps`], [`meter`] | the panel of threads with a query each, whose queries `own_queries` draws in the cloud; one query's costs in three ways |
 //! | [`page`](mod@page) | the panels of a lesson on one page; recordings side by side |
 //! | `moment`, `cells`, `tally`, `pen` | data about a moment and drawing helpers that several panels share |
 //! | [`fonts`], [`embedded`], [`svg`], [`raster`] | text metrics; fonts inside files; scenes as files and pixels |
@@ -24,10 +25,13 @@ pub mod embedded;
 pub mod film;
 pub mod fonts;
 pub mod gif;
+pub mod heaps;
 pub mod lanes;
 mod looked;
+pub mod meter;
 mod moment;
 pub mod network;
+mod own_queries;
 pub mod page;
 pub mod pen;
 pub mod queues;
@@ -62,6 +66,10 @@ pub enum Panel {
     Queues,
     /// Of a selection by digits: the buckets of a pass, and how the passes close in on the k-th.
     Buckets,
+    /// Of threads with a query each: who works, one lane's heap, and the lanes' idle slots.
+    Heaps,
+    /// What one query costs: by one thread, by a thread of a warp, and by a warp.
+    Meter,
     /// The algorithm in a few lines of pseudocode.
     Code,
     /// The work so far beside the theory, and the convergence curve; of other searches, beside what else finds the same.
@@ -72,8 +80,20 @@ pub enum Panel {
 
 impl Panel {
     /// All panels, in reading order.
-    pub const ALL: [Self; 10] =
-        [Self::Cloud, Self::Warp, Self::Network, Self::Ballot, Self::Lanes, Self::Queues, Self::Buckets, Self::Code, Self::Account, Self::Sentence];
+    pub const ALL: [Self; 12] = [
+        Self::Cloud,
+        Self::Warp,
+        Self::Network,
+        Self::Ballot,
+        Self::Lanes,
+        Self::Queues,
+        Self::Buckets,
+        Self::Heaps,
+        Self::Meter,
+        Self::Code,
+        Self::Account,
+        Self::Sentence,
+    ];
 }
 
 /// The moment to show, and how.
@@ -99,12 +119,15 @@ pub fn draw(panel: Panel, view: &View<'_>, size: [f32; 2]) -> Scene {
         Panel::Lanes => lanes::draw(view, size),
         Panel::Queues => queues::draw(view, size),
         Panel::Buckets => buckets::draw(view, size),
+        Panel::Heaps => heaps::draw(view, size),
+        Panel::Meter => meter::draw(view, size),
         Panel::Code => code::draw(view, size),
         Panel::Account => match view.cursor.recording().held_against() {
             Beside::Theory => account::draw(view, size),
             Beside::Tree(index) => looked::draw(view, index, size),
             Beside::Queues(counts) => beside_queues::draw(view, counts, size),
             Beside::Digits(counts) => beside_buckets::draw(view, counts, size),
+            Beside::Heaps => meter::draw(view, size),
         },
         Panel::Sentence => sentence::draw(view, size),
     }

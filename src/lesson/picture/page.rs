@@ -45,6 +45,7 @@ fn panels(shows: Shows, view: &View<'_>, room: Area, gap: f32) -> Vec<(Panel, Ar
         Beside::Tree(_) => return of_search(Panel::Lanes, columns(&[0.44, 0.56]), gap, large),
         Beside::Queues(_) => return of_search(Panel::Queues, columns(&[0.36, 0.64]), gap, large),
         Beside::Digits(_) => return of_search(Panel::Buckets, columns(&[0.36, 0.64]), gap, large),
+        Beside::Heaps => return of_heaps(&columns(&[0.34, 0.66]), gap),
     }
     match shows {
         // To a class one panel is shown large, and beside it what it acts on; code and whatever else can be spared are left out.
@@ -101,6 +102,13 @@ fn of_search(main: Panel, columns: Vec<Area>, gap: f32, large: bool) -> Vec<(Pan
     let rows = split(right, &[share, 1.0 - share], gap, true);
     let below = split(rows[1], &[0.48, 0.52], gap, false);
     vec![(Panel::Cloud, left), (main, rows[0]), (Panel::Account, below[0]), (Panel::Code, below[1])]
+}
+
+/// The panels of threads with a query each: the meter is as wide as the lanes, as its bars have three columns.
+fn of_heaps(columns: &[Area], gap: f32) -> Vec<(Panel, Area)> {
+    let [left, right] = columns[..] else { return Vec::new() };
+    let (left, right) = (split(left, &[0.56, 0.44], gap, true), split(right, &[0.58, 0.42], gap, true));
+    vec![(Panel::Cloud, left[0]), (Panel::Heaps, right[0]), (Panel::Meter, right[1]), (Panel::Code, left[1])]
 }
 
 /// Whether a merge is in progress or has just completed.

@@ -93,7 +93,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
 }
 
 /// Every lane can be pointed at, whatever is shown.
-fn lanes_alone(scene: &mut Scene, view: &View<'_>, room: Area) {
+pub(super) fn lanes_alone(scene: &mut Scene, view: &View<'_>, room: Area) {
     let width = view.cursor.state().shape.width;
     let grid = Grid { area: area(0.0, room.y, room.width, (view.text * 1.5).min(room.height)), columns: width, rows: 1, gutter: 0.0 };
     let size = (view.text * 0.85).min(grid.wide() * 0.6);
@@ -162,7 +162,7 @@ pub(super) fn moves_kth(step: Option<&Step>) -> bool {
 }
 
 /// A colour mark and what it means.
-fn chip(scene: &mut Scene, mut room: Area, ink: Ink, says: &str, text: f32) {
+pub(super) fn chip(scene: &mut Scene, mut room: Area, ink: Ink, says: &str, text: f32) {
     let size = (text * 0.7).min(room.height * 0.6);
     let mark = room.take_left(size * 1.5);
     scene.rect(area(mark.x, mark.center()[1] - size / 2.0, size, size), 2.0, Some(ink.into()), None);

@@ -68,6 +68,34 @@ fn worked_out(question: &Question, take: &Take) -> Reply {
             Reply::Lanes((0..shape.width).filter(|&lane| distances[lane as usize] < distance_of(queues.first(lane))).map(|lane| 1 << lane).sum())
         }
         Ask::Breaks => Reply::YesNo((0..shape.width).any(|lane| before.queues.as_ref().unwrap().first(lane) < before.last())),
+        Ask::Inserts | Ask::Waits => {
+            let heaps = before.heaps.as_ref().unwrap();
+            let below = |lane: &u32| heaps.distances[*lane as usize] < distance_of(heaps.root(*lane));
+            let mask = (0..shape.width).filter(below).map(|lane| 1 << lane).sum();
+            if question.ask == Ask::Inserts { Reply::Lanes(mask) } else { Reply::YesNo(mask != 0) }
+        }
+        Ask::Rounds | Ask::Idle => {
+            // A round for each level that the key sinks by, and one to find that it is in its place, unless it has no children.
+            let heaps = before.heaps.as_ref().unwrap();
+            let rounds = |lane: u32| {
+                let mut keys = heaps.of(lane).to_vec();
+                let (mut entry, mut rounds) = (0, 0);
+                loop {
+                    let children = (2 * entry + 1..keys.len().min(2 * entry + 3)).max_by_key(|&child| keys[child]);
+                    let Some(child) = children else { return rounds };
+                    rounds += 1;
+                    if keys[child] <= keys[entry] {
+                        return rounds;
+                    }
+                    keys.swap(entry, child);
+                    entry = child;
+                }
+            };
+            let inserting = heaps.inserting.unwrap();
+            let needs: Vec<u32> = (0..shape.width).filter(|lane| inserting >> lane & 1 == 1).map(rounds).collect();
+            let most = *needs.iter().max().unwrap();
+            Reply::Number(if question.ask == Ask::Rounds { most } else { most * shape.width - needs.iter().sum::<u32>() })
+        }
         Ask::Bucket | Ask::Left => {
             let distances = lockstep::distances_to(recording.problem(), 0, 0..shape.n as usize);
             let mut sorted = distances.clone();
@@ -117,13 +145,13 @@ fn every_question_has_one_right_answer() {
 /// A question whose answer never changes teaches to guess.
 #[test]
 fn both_answers_come_up() {
-    for id in ["sort", "wide", "merge", "not-looking", "warp-select"] {
+    for id in ["sort", "wide", "merge", "not-looking", "warp-select", "heap"] {
         let lesson = named(id).unwrap();
         let take = &takes(lesson)[0];
         let answers: Vec<Answer> = lesson
             .questions(take)
             .iter()
-            .filter(|question| matches!(question.ask, Ask::Swaps | Ask::Visited | Ask::Breaks))
+            .filter(|question| matches!(question.ask, Ask::Swaps | Ask::Visited | Ask::Breaks | Ask::Waits))
             .map(|question| question.answer)
             .collect();
         assert!(answers.contains(&Answer::YesNo(true)) && answers.contains(&Answer::YesNo(false)), "lesson {id}: {answers:?}");
@@ -133,10 +161,10 @@ fn both_answers_come_up() {
 #[test]
 fn lessons_show_what_they_are_about() {
     assert!(LESSONS.iter().zip(1..).all(|(lesson, number)| lesson.number == number));
-    let ids = "problem, buffer, wait, sort, wide, merge, search, order, yours, not-looking, warp-select, radix-select";
+    let ids = "problem, heap, buffer, wait, sort, wide, merge, search, order, yours, not-looking, warp-select, radix-select";
     assert_eq!(LESSONS.map(|lesson| lesson.id).join(", "), ids);
-    for wrong in ["13", "0", "seek", ""] {
-        assert_eq!(named(wrong).unwrap_err().to_string(), format!("lesson {wrong}: there are lessons 1 to 12: {ids}"));
+    for wrong in ["14", "0", "seek", ""] {
+        assert_eq!(named(wrong).unwrap_err().to_string(), format!("lesson {wrong}: there are lessons 1 to 13: {ids}"));
     }
     assert!(LESSONS.iter().all(|lesson| named(lesson.id).unwrap().number == lesson.number && self::lesson(lesson.number).unwrap().id == lesson.id));
     let part = |id: &str| {
@@ -191,6 +219,8 @@ fn lessons_take_other_sizes() {
         ("warp-select", 100, 32),
         ("radix-select", 64, 4),
         ("radix-select", 100, 32),
+        ("heap", 1, 4),
+        ("heap", 100, 32),
     ] {
         let choice = Choice { k: Some(k), width: Some(width), seed: Some(4) };
         for take in named(id).unwrap().record(choice, &Silent).unwrap() {
@@ -256,7 +286,7 @@ fn handouts_hold_what_they_promise() {
         let ballots = takes
             .iter()
             .flat_map(|take| lesson.questions(take))
-            .filter(|question| matches!(question.ask, Ask::Votes | Ask::Child | Ask::Takes))
+            .filter(|question| matches!(question.ask, Ask::Votes | Ask::Child | Ask::Takes | Ask::Inserts | Ask::Waits))
             .count();
         assert_eq!(text.matches("Distances from lane 0 on: ").count(), ballots);
         let questions: usize = takes.iter().map(|take| lesson.questions(take).len()).sum();
@@ -348,6 +378,6 @@ fn the_story_has_an_order() {
         }
     }
     let route: Vec<u32> = LESSONS.iter().filter(|lesson| matches!(lesson.minutes, Minutes::Route(_))).map(|lesson| lesson.minutes.count()).collect();
-    assert_eq!(route.iter().sum::<u32>(), 17);
+    assert_eq!(route.iter().sum::<u32>(), 20);
     assert_eq!(LESSONS.last().unwrap().next().map(|lesson| lesson.id), None);
 }

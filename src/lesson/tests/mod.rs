@@ -1,7 +1,9 @@
 mod buckets;
 mod cursor;
 mod from_gpu;
+mod heaps;
 mod lessons;
+mod meter;
 mod queues;
 mod replay;
 mod tree;

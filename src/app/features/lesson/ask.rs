@@ -83,7 +83,11 @@ fn entry_ui(ui: &mut Ui, entry: &Entry, question: &Question, width: u32, size: f
     let strong = |text: String| RichText::new(text).size(size).strong().color(palette.text);
     match entry {
         Entry::Lanes { mask, at } => {
-            let [none, some] = if question.ask == Ask::Takes { ["No lane takes its key", "Taking"] } else { ["No lane votes", "Voting"] };
+            let [none, some] = match question.ask {
+                Ask::Takes => ["No lane takes its key", "Taking"],
+                Ask::Inserts => ["No lane inserts", "Inserting"],
+                _ => ["No lane votes", "Voting"],
+            };
             ui.label(strong(if *mask == 0 { none.to_owned() } else { format!("{some}: {}", lanes(*mask, width)) }));
             ui.label(weak(&format!("· click lanes, or ← → and Space (lane {at})")));
         }

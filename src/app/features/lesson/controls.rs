@@ -72,6 +72,7 @@ fn marks_of(recording: &Recording) -> Vec<(&'static str, Command, Command)> {
         Beside::Theory | Beside::Tree(_) => [Some("Ballot hit"), Some("Merge"), Some("max_distance")],
         Beside::Queues(_) => [Some("Key taken"), Some("Merge"), Some("k-th")],
         Beside::Digits(_) => [None, Some("Pass"), None],
+        Beside::Heaps => [Some("Some lane inserts"), Some("Lane 0 inserts"), Some("k-th")],
     };
     let of = |name: Option<&'static str>, back, on| name.map(|name| (name, back, on));
     let marks = [

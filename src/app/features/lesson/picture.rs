@@ -219,7 +219,7 @@ fn marks_ui(ui: &Ui, made: &Made, quiz: &Quiz, player: &Player, palette: &tokens
     };
     let (_, question) = quiz.question();
     match question.ask {
-        Ask::Slot | Ask::Partner | Ask::Visited => ring(Target::Lane(question.subject), palette.query, 2.5, 1.0),
+        Ask::Slot | Ask::Partner | Ask::Visited | Ask::Waits => ring(Target::Lane(question.subject), palette.query, 2.5, 1.0),
         Ask::Swaps => {
             ring(Target::Element(question.subject), palette.query, 2.5, 0.0);
             if let Some(Step::Layer { layer, .. }) = player.take().recording.steps().get(question.at) {
@@ -230,7 +230,18 @@ fn marks_ui(ui: &Ui, made: &Made, quiz: &Quiz, player: &Player, palette: &tokens
             ring(Target::Element(question.subject), palette.query, 2.5, 0.0);
             ring(Target::Slot(player.take().recording.shape().mirror_of(question.subject)), palette.query, 2.5, 0.0);
         }
-        Ask::Votes | Ask::Merges | Ask::Leaves | Ask::Order | Ask::Child | Ask::Takes | Ask::Breaks | Ask::Bucket | Ask::Left => {}
+        Ask::Votes
+        | Ask::Merges
+        | Ask::Leaves
+        | Ask::Order
+        | Ask::Child
+        | Ask::Takes
+        | Ask::Breaks
+        | Ask::Bucket
+        | Ask::Left
+        | Ask::Inserts
+        | Ask::Rounds
+        | Ask::Idle => {}
     }
     match quiz.phase() {
         Phase::Asking(Entry::Lanes { mask, at }) => {

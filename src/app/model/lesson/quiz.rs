@@ -93,10 +93,21 @@ impl Quiz {
         let Phase::Answered { .. } = self.phase else { return None };
         let (_, question) = self.question();
         match question.ask {
-            Ask::Slot | Ask::Partner | Ask::Visited => Some(Target::Lane(question.subject)),
+            Ask::Slot | Ask::Partner | Ask::Visited | Ask::Waits => Some(Target::Lane(question.subject)),
             Ask::Swaps => Some(Target::Comparator(question.subject)),
             Ask::Taken => Some(Target::Element(question.subject)),
-            Ask::Votes | Ask::Merges | Ask::Leaves | Ask::Order | Ask::Child | Ask::Takes | Ask::Breaks | Ask::Bucket | Ask::Left => None,
+            Ask::Votes
+            | Ask::Merges
+            | Ask::Leaves
+            | Ask::Order
+            | Ask::Child
+            | Ask::Takes
+            | Ask::Breaks
+            | Ask::Bucket
+            | Ask::Left
+            | Ask::Inserts
+            | Ask::Rounds
+            | Ask::Idle => None,
         }
     }
 

@@ -1,0 +1,245 @@
+//! What one query costs in three ways: a scalar thread with a heap, a warp whose threads have a query each, and the kernel's warp.
+//!
+//! All three are recorded executions of the twins, over the same points; nothing is computed by a formula. What a step executes is in [`work`].
+//! A warp of threads with a query each answers W queries at once, so that a query has a W-th of what it executes.
+
+use std::sync::Arc;
+
+use super::heap_recorder::record_lanes;
+use super::recorder::record;
+use super::recording::{Beside, Recording};
+use super::state::State;
+use super::step::Step;
+use super::work::{Kind, Work};
+use crate::text::{significant, thousands};
+
+/// Maximum number of entries of a [`Track`].
+const MOST: u32 = 4096;
+
+/// A way to answer a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// One thread, with a heap.
+    Thread,
+    /// A thread of a warp whose other threads answer other queries, each with a heap.
+    ThreadAQuery,
+    /// A warp, with a buffer and merges.
+    Warp,
+}
+
+impl Way {
+    /// All ways, in the order of columns.
+    pub const ALL: [Self; 3] = [Self::Thread, Self::ThreadAQuery, Self::Warp];
+
+    /// Its name at the head of a column.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Thread => "one thread",
+            Self::ThreadAQuery => "a thread a query",
+            Self::Warp => "the warp",
+        }
+    }
+}
+
+/// What was executed by the time that a number of points were seen.
+#[derive(Clone, Debug)]
+struct Track {
+    /// Points, and the work before the next one was begun; ascending.
+    so_far: Vec<(u32, Work)>,
+    /// The work of the whole search.
+    all: Work,
+}
+
+impl Track {
+    /// Replays a recording.
+    fn of(recording: &Recording) -> Self {
+        let n = recording.shape().n;
+        let apart = n.div_ceil(MOST);
+        let mut so_far: Vec<(u32, Work)> = Vec::new();
+        let mut state = State::new(recording.shape());
+        for step in recording.steps() {
+            if let Step::Group { base: point, .. } | Step::OwnDistances { point, .. } = step
+                && so_far.last().is_none_or(|(last, _)| point - last >= apart)
+            {
+                so_far.push((*point, state.work));
+            }
+            state.apply(step);
+        }
+        Self { so_far, all: state.work }
+    }
+
+    /// The work for the first `points` of `n`.
+    fn at(&self, points: u32, n: u32) -> Work {
+        if points >= n {
+            return self.all;
+        }
+        let after = self.so_far.partition_point(|&(seen, _)| seen <= points);
+        after.checked_sub(1).map_or_else(Work::default, |at| self.so_far[at].1)
+    }
+}
+
+/// A query's costs in all ways.
+#[derive(Clone, Debug)]
+pub struct Meter {
+    /// Dimensions, d.
+    pub dims: u32,
+    /// Lanes of a warp, W.
+    pub width: u32,
+    n: u32,
+    tracks: [Track; 3],
+    own: Way,
+}
+
+impl Meter {
+    /// Records the other ways to answer a recording's query; `None` for searches of an index, and selections.
+    pub fn of(recording: &Recording) -> Option<Self> {
+        let (problem, query, shape, data) = (recording.problem(), recording.query(), recording.shape(), &recording.parameters.data);
+        let heaps = |width: u32| Track::of(&record_lanes(Arc::clone(problem), query, width, data));
+        let (own, [threads, warp]) = match recording.held_against() {
+            Beside::Theory => (Way::Warp, [heaps(shape.width), Track::of(recording)]),
+            Beside::Heaps => {
+                let kernel = record(Arc::clone(problem), query, shape.width, None, data).ok()?;
+                (Way::ThreadAQuery, [Track::of(recording), Track::of(&kernel)])
+            }
+            Beside::Tree(_) | Beside::Queues(_) | Beside::Digits(_) => return None,
+        };
+        Some(Self { dims: recording.parameters.dims, width: shape.width, n: shape.n, tracks: [heaps(1), threads, warp], own })
+    }
+
+    /// The work in a way at a moment of the recording: exactly what its own steps executed, and what the others have executed for as many points.
+    pub fn so_far(&self, way: Way, state: &State) -> Work {
+        if way == self.own { state.work } else { self.tracks[way as usize].at(state.counts.points_seen, self.n) }
+    }
+
+    /// The work in a way for the whole search.
+    pub fn all(&self, way: Way) -> Work {
+        self.tracks[way as usize].all
+    }
+
+    /// A row's number in a way; `None` where there is nothing to count.
+    pub fn number(&self, row: &Row, way: Way, work: &Work) -> Option<f64> {
+        (row.number)(&Cost { work, way, dims: self.dims, width: if way == Way::Thread { 1 } else { self.width } })
+    }
+}
+
+/// What a row counts in.
+struct Cost<'a> {
+    work: &'a Work,
+    way: Way,
+    dims: u32,
+    /// Lanes that execute it.
+    width: u32,
+}
+
+impl Cost<'_> {
+    /// A query's share.
+    fn share(&self, number: u64) -> f64 {
+        let queries = if self.way == Way::ThreadAQuery { self.width } else { 1 };
+        number as f64 / f64::from(queries)
+    }
+
+    /// Executions by lanes.
+    fn lanes(&self, kind: Kind) -> u64 {
+        self.work.of(kind).lanes
+    }
+
+    /// Instructions issued; one thread needs no barrier.
+    fn slots(&self) -> u64 {
+        let barriers = if self.way == Way::Thread { self.work.of(Kind::Barrier).times } else { 0 };
+        self.work.slots(self.dims) - barriers
+    }
+
+    /// What a thread alone has not.
+    fn of_warp(&self, number: u64) -> Option<f64> {
+        (self.way != Way::Thread).then(|| self.share(number))
+    }
+}
+
+/// A count of the meter.
+pub struct Row {
+    /// A few words.
+    pub name: &'static str,
+    /// What it is counted in, one and many.
+    pub unit: [&'static str; 2],
+    /// What it is.
+    pub help: &'static str,
+    number: fn(&Cost<'_>) -> Option<f64>,
+}
+
+/// The rows of the meter.
+pub static ROWS: [Row; 10] = [
+    Row {
+        name: "distances",
+        unit: ["distance", "distances"],
+        help: "Squared distances to points, computed in lanes.",
+        number: |cost| Some(cost.share(cost.lanes(Kind::Distance))),
+    },
+    Row {
+        name: "comparisons",
+        unit: ["comparison", "comparisons"],
+        help: "Comparisons of distances and of keys, in lanes. In a layer between lanes both lanes of a pair compare.",
+        number: |cost| Some(cost.share(cost.lanes(Kind::Comparison))),
+    },
+    Row {
+        name: "reads",
+        unit: ["read", "reads"],
+        help: "Values that lanes read from shared memory: coordinates of points, and keys of a heap or of the buffer.",
+        number: |cost| Some(cost.share(cost.lanes(Kind::Read) + u64::from(cost.dims) * cost.lanes(Kind::Distance))),
+    },
+    Row {
+        name: "writes",
+        unit: ["write", "writes"],
+        help: "Keys that lanes wrote to shared memory: to a heap or to the buffer.",
+        number: |cost| Some(cost.share(cost.lanes(Kind::Write))),
+    },
+    Row {
+        name: "shuffles",
+        unit: ["shuffle", "shuffles"],
+        help: "Shuffles of one key a lane, issued for the warp: in layers between lanes, and one a merge for the k-th.",
+        number: |cost| cost.of_warp(cost.work.of(Kind::Shuffle).times),
+    },
+    Row {
+        name: "votes",
+        unit: ["vote", "votes"],
+        help: "Ballots, and counts of their bits, issued for the warp.",
+        number: |cost| cost.of_warp(cost.work.of(Kind::Vote).times),
+    },
+    Row {
+        name: "barriers",
+        unit: ["barrier", "barriers"],
+        help: "Barriers of the warp, and waits for a batch of points.",
+        number: |cost| cost.of_warp(cost.work.of(Kind::Barrier).times),
+    },
+    Row {
+        name: "issue slots",
+        unit: ["slot", "slots"],
+        help: "Instructions that are issued, of all kinds above: a distance is three for each dimension. A warp of threads issues them for W queries, and a query has a W-th.",
+        number: |cost| Some(cost.share(cost.slots())),
+    },
+    Row {
+        name: "until answered",
+        unit: ["slot", "slots"],
+        help: "Instructions that are issued until the query is answered. With a thread a query it is answered when all W are.",
+        number: |cost| Some(cost.slots() as f64),
+    },
+    Row {
+        name: "idle lanes",
+        unit: ["%", "%"],
+        help: "Share of the lanes' slots in which a lane was masked out or had no point, in percent.",
+        number: |cost| {
+            let slots = cost.work.slots(cost.dims) * u64::from(cost.width);
+            (cost.way != Way::Thread && slots > 0).then(|| 100.0 * (1.0 - cost.work.lane_slots(cost.dims) as f64 / slots as f64))
+        },
+    },
+];
+
+/// A row's number in words: whole ones in full, shares with three digits.
+pub fn words(number: f64) -> String {
+    if number == number.trunc() {
+        thousands(number as u64)
+    } else if number >= 1000.0 {
+        thousands(number.round() as u64)
+    } else {
+        significant(number)
+    }
+}

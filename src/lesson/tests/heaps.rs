@@ -1,0 +1,234 @@
+//! Recorded threads with a query each are their twin, and every step is what it says.
+
+use std::collections::BTreeSet;
+
+use super::super::describe::describe;
+use super::super::heaps::{Heaps, lanes_in};
+use super::super::jsonl;
+use super::super::pseudocode::HEAPS;
+use super::*;
+use crate::engines::lockstep::{self, Key, distance_of, key_of};
+use crate::engines::select::Selector;
+use crate::engines::select::thread_heap::ThreadHeap;
+use crate::knn::Parameters;
+
+/// Few and many points, heaps of all shapes, equal distances, the worst order and the best.
+const CASES: [(&str, usize, usize, u32); 9] = [
+    ("uniform:n=300,d=2", 150, 15, 8),
+    ("uniform:n=200,d=3", 17, 8, 16),
+    ("uniform:n=150,d=1", 7, 1, 4),
+    ("uniform:n=5,d=2", 3, 16, 8),
+    ("uniform:n=1,d=2", 0, 2, 32),
+    ("duplicates:n=200,d=2,distinct=4", 5, 20, 8),
+    ("duplicates:n=90,d=2,distinct=1", 89, 12, 32),
+    ("descending:n=200,d=2", 199, 8, 8),
+    ("uniform:n=300,d=2", 9, 100, 32),
+];
+
+fn recorded_heaps((spec, row, k, width): (&str, usize, usize, u32)) -> Recording {
+    record_heaps(problem(spec, 1, row, k), 0, width, spec).unwrap()
+}
+
+/// The distances of all points to each lane's query.
+fn rows_of(recording: &Recording) -> Vec<Vec<f32>> {
+    let (problem, n, dims) = (recording.problem(), recording.shape().n as usize, recording.problem().dims());
+    let Step::Heaps { others } = &recording.steps()[0] else { panic!("it begins with heaps") };
+    let place = |&query: &u32| &problem.points()[query as usize * dims..][..dims];
+    std::iter::once(problem.query(0)).chain(others.iter().map(place)).map(|place| lockstep::distances_from(problem, place, 0..n)).collect()
+}
+
+fn is_heap(keys: &[Key]) -> bool {
+    (1..keys.len()).all(|entry| keys[(entry - 1) / 2] >= keys[entry])
+}
+
+#[test]
+fn a_replay_ends_with_the_twins_answer_in_every_lane() {
+    for case in CASES {
+        let recording = recorded_heaps(case);
+        let end = fresh(&recording, recording.len());
+        let heaps = end.heaps.as_ref().unwrap();
+        let twin = ThreadHeap::new(&recording.problem().shape(), &Parameters::default());
+        let (mut found, mut inserts, mut levels) = (Vec::new(), 0, 0);
+        for (lane, row) in (0..).zip(rows_of(&recording)) {
+            let counts = twin.select(&row, &mut found);
+            assert_eq!(heaps.of(lane), found, "{case:?}, lane {lane}");
+            (inserts, levels) = (inserts + counts[0], levels + counts[1]);
+            if lane == 0 {
+                assert_eq!(end.registers[..case.2], found);
+                assert_eq!(distance_of(end.last()), end.max_distance);
+            }
+        }
+        let inserting = recording.steps().iter().take_while(|step| !matches!(step, Step::Extracted { .. }));
+        let sunk: usize = inserting.map(|step| if let Step::Sank { moved, .. } = step { moved.len() } else { 0 }).sum();
+        assert_eq!((end.counts.candidates, sunk as u32), (inserts, levels), "{case:?}");
+        assert_eq!(end.counts.points_seen, recording.shape().n);
+        assert_eq!((end.counts.merges as usize, end.counts.groups_hit), (recording.merges(), heaps.stops));
+    }
+}
+
+/// The k smallest of some points, in a lane.
+fn smallest(row: &[f32], points: usize, k: usize) -> Vec<Key> {
+    let mut keys: Vec<Key> = row[..points].iter().zip(0..).map(|(&distance, point)| key_of(distance, point)).collect();
+    keys.sort_unstable();
+    keys.resize(keys.len().max(k), lockstep::PADDING);
+    keys.truncate(k);
+    keys
+}
+
+#[test]
+fn every_step_is_what_it_says() {
+    for case in CASES {
+        let recording = recorded_heaps(case);
+        let (shape, rows) = (recording.shape(), rows_of(&recording));
+        let mut state = State::new(shape);
+        for (at, step) in recording.steps().iter().enumerate() {
+            let before = state.clone();
+            state.apply(step);
+            let (was, is): (&Heaps, &Heaps) = (before.heaps.as_ref().unwrap_or(state.heaps.as_ref().unwrap()), state.heaps.as_ref().unwrap());
+            let what = format!("{case:?}, step {at}: {step:?}");
+            match step {
+                Step::OwnDistances { point, distances } => {
+                    assert!(distances.iter().zip(&rows).all(|(&told, row)| told == row[*point as usize]), "{what}");
+                    assert_eq!(*point, before.counts.points_seen, "{what}");
+                }
+                Step::Branched { lanes } => {
+                    let below = |lane: &u32| was.distances[*lane as usize] < distance_of(was.root(*lane));
+                    assert_eq!(*lanes, (0..shape.width).filter(below).map(|lane| 1 << lane).sum::<u32>(), "{what}");
+                    // A round follows, if there are children, or else the warp goes on.
+                    let next = &recording.steps()[at + 1];
+                    match (lanes, shape.k) {
+                        (0, _) => assert!(matches!(next, Step::OwnDistances { .. } | Step::Extracted { .. } | Step::Finished), "{what}"),
+                        (_, 1) => assert_eq!(*next, Step::Rejoined { lanes: *lanes }),
+                        (_, _) => assert!(matches!(next, Step::Sank { lanes: there, .. } if there == lanes), "{what}"),
+                    }
+                }
+                Step::Sank { lanes, moved } => {
+                    for lane in 0..shape.width {
+                        let sunk = moved.iter().find(|slot| slot.lane == lane).map(|slot| slot.slot);
+                        assert!(lanes >> lane & 1 == 1 || sunk.is_none(), "{what}");
+                        if lanes >> lane & 1 == 0 {
+                            assert_eq!(was.of(lane), is.of(lane));
+                            continue;
+                        }
+                        let (hole, keys) = (was.holes[lane as usize] as usize, was.of(lane));
+                        let children = 2 * hole + 1..(2 * hole + 3).min(was.end as usize);
+                        let larger = children.clone().map(|child| keys[child]).max();
+                        assert_eq!(sunk.is_some(), larger.unwrap() > keys[hole], "{what}, lane {lane}");
+                        if let Some(sunk) = sunk {
+                            assert!(children.contains(&(sunk as usize)) && is.of(lane)[hole] == larger.unwrap(), "{what}");
+                            assert_eq!(is.of(lane)[sunk as usize], keys[hole]);
+                        }
+                    }
+                }
+                Step::Rejoined { lanes } => {
+                    assert_eq!(Some(*lanes), was.inserting);
+                    for lane in 0..shape.width {
+                        let mut keys = is.of(lane).to_vec();
+                        assert!(is_heap(&keys), "{what}, lane {lane}");
+                        keys.sort_unstable();
+                        assert_eq!(keys, smallest(&rows[lane as usize], state.counts.points_seen as usize, case.2), "{what}, lane {lane}");
+                    }
+                }
+                Step::Extracted { end } => {
+                    let largest = |lane: u32| was.of(lane)[..*end as usize].iter().max() == Some(&is.of(lane)[*end as usize - 1]);
+                    assert!((0..shape.width).all(largest), "{what}");
+                }
+                _ => {}
+            }
+        }
+        assert!(matches!(recording.steps().last(), Some(Step::Finished)));
+    }
+}
+
+/// A point of which some lane inserts is a stage; lane 0's own are a merge's level.
+#[test]
+fn levels_stop_where_keys_were_inserted() {
+    for case in [CASES[0], CASES[5]] {
+        let recording = Arc::new(recorded_heaps(case));
+        let stops = |level: Level| {
+            let mut cursor = Cursor::new(recording.clone());
+            let mut stops = 0;
+            while cursor.position() < recording.len() {
+                cursor.seek(cursor.next(level));
+                stops += 1;
+            }
+            stops
+        };
+        let end = fresh(&recording, recording.len());
+        let (stages, own) = (end.heaps.as_ref().unwrap().stops, end.counts.merges);
+        // The first step and the last are a search's.
+        assert_eq!([stops(Level::Search), stops(Level::Merge), stops(Level::Stage)], [2, own + 2, stages + 2], "{case:?}");
+        assert!(stops(Level::Layer) > stages + 2 && stops(Level::Lane) as usize == recording.len());
+    }
+}
+
+#[test]
+fn a_seek_is_a_fresh_replay() {
+    for case in [CASES[0], CASES[8]] {
+        let recording = Arc::new(recorded_heaps(case));
+        let mut cursor = Cursor::new(recording.clone());
+        for position in [0, recording.len(), 3, recording.len() / 2, recording.len() / 2 - 1, 17, recording.len() - 1] {
+            cursor.seek(position);
+            assert_eq!(*cursor.state(), fresh(&recording, position));
+        }
+        while cursor.position() > 0 {
+            cursor.seek(cursor.previous(Level::Stage));
+            assert_eq!(*cursor.state(), fresh(&recording, cursor.position()));
+        }
+    }
+}
+
+#[test]
+fn sentences_and_lines_tell_each_step() {
+    let mut lines = BTreeSet::new();
+    for case in CASES {
+        let recording = recorded_heaps(case);
+        let mut state = State::new(recording.shape());
+        for at in 0..recording.len() {
+            state.apply(&recording.steps()[at]);
+            let step = recording.step(at);
+            let sentence = describe(&step, &state);
+            assert!(sentence.ends_with('.') && sentence.starts_with(|first: char| first.is_uppercase() || first.is_ascii_digit()), "{sentence}");
+            assert!(
+                !sentence.contains("NaN") && !sentence.contains("inf ") && !sentence.contains("  ") && sentence.len() < 280,
+                "{case:?}: {sentence}"
+            );
+            if let Step::Branched { lanes } = &*step {
+                let waits = state.shape.width - lanes.count_ones();
+                assert_eq!(sentence.contains(&format!("other {waits} lanes")), *lanes != 0 && waits > 1, "{sentence}");
+            }
+            lines.insert(HEAPS.line_of(&step).unwrap());
+        }
+    }
+    let named: BTreeSet<usize> = (0..HEAPS.lines.len()).filter(|&line| HEAPS.lines[line].source.is_some()).collect();
+    assert_eq!(lines, named);
+    assert_eq!(HEAPS.lines[HEAPS.second - 1].text, "");
+}
+
+#[test]
+fn steps_are_read_back_as_they_were_written() {
+    for case in CASES {
+        let recording = recorded_heaps(case);
+        let mut file = Vec::new();
+        jsonl::write(&recording, 0..recording.len(), &mut file).unwrap();
+        let (parameters, steps) = jsonl::read(&file[..]).unwrap();
+        assert_eq!(parameters, recording.parameters);
+        assert!(steps.iter().enumerate().all(|(at, (_, step))| *step == *recording.step(at)), "{case:?}");
+    }
+}
+
+/// No lane has the query of another, unless there are fewer points than lanes.
+#[test]
+fn lanes_have_queries_of_their_own() {
+    let recording = recorded_heaps(("uniform:n=256,d=2", 128, 15, 8));
+    let Step::Heaps { others } = &recording.steps()[0] else { panic!("it begins with heaps") };
+    assert_eq!(others, &[16, 48, 80, 112, 144, 176, 208], "and lane 0 has 128");
+    assert_eq!(lanes_in(0b1010_0001).collect::<Vec<_>>(), [0, 5, 7]);
+}
+
+#[test]
+fn a_warp_of_another_width_is_refused() {
+    let refused = |k, width| record_heaps(problem("uniform:n=300,d=2", 0, 0, k), 0, width, "").unwrap_err().to_string();
+    assert_eq!(refused(8, 5), "width = 5: a warp of a lesson has 4, 8, 16 or 32 lanes");
+    assert_eq!(refused(257, 8), "k = 257: a warp of 8 lanes holds up to 256 neighbours, 32 a lane");
+}

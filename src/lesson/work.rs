@@ -1,0 +1,290 @@
+//! What a step of the kernel, or of threads with a query each, makes a warp execute.
+//!
+//! [`TABLE`] has a row for each kind of instruction in a step, with its place in `cuda/`. Counted are distances, comparisons of distances and keys,
+//! shuffles, votes (ballots and population counts), accesses to shared memory, and barriers. Not counted is what any loop has: addresses,
+//! counters, jumps, and choosing a value after a comparison; what brings points into shared memory, which all of them need alike; and the
+//! answer's way to device memory.
+//!
+//! An instruction is issued once for the whole warp, and the lanes that a branch masks out, or that have no point, are idle in it.
+
+use std::ops::AddAssign;
+
+use super::state::State;
+use super::step::Step;
+
+/// A kind of instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A squared distance. In d dimensions it takes d reads of shared memory, d subtractions and d fused multiply-adds.
+    Distance,
+    /// A comparison of two distances or two keys.
+    Comparison,
+    /// A shuffle of one key a lane.
+    Shuffle,
+    /// A ballot, or the count of its bits.
+    Vote,
+    /// A read of one key a lane from shared memory.
+    Read,
+    /// A write of one key a lane to shared memory.
+    Write,
+    /// A barrier of the warp.
+    Barrier,
+}
+
+impl Kind {
+    /// Number of kinds.
+    pub const COUNT: usize = 7;
+
+    /// All kinds, in the order of [`Work`].
+    pub const ALL: [Self; Self::COUNT] = [Self::Distance, Self::Comparison, Self::Shuffle, Self::Vote, Self::Read, Self::Write, Self::Barrier];
+
+    /// Instructions that one of its kind takes in d dimensions.
+    pub fn instructions(self, dims: u32) -> u64 {
+        if self == Self::Distance { 3 * u64::from(dims) } else { 1 }
+    }
+}
+
+/// How often instructions of a kind were issued, and in how many lanes they did something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Issued {
+    /// Issued for the whole warp.
+    pub times: u64,
+    /// Executions by lanes: at most W for each.
+    pub lanes: u64,
+}
+
+/// What was issued of each kind, in the order of [`Kind::ALL`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work([Issued; Kind::COUNT]);
+
+impl Work {
+    /// What was issued of a kind.
+    pub fn of(&self, kind: Kind) -> Issued {
+        self.0[kind as usize]
+    }
+
+    /// Instructions that the warp issued, in d dimensions.
+    pub fn slots(&self, dims: u32) -> u64 {
+        Kind::ALL.iter().map(|&kind| kind.instructions(dims) * self.of(kind).times).sum()
+    }
+
+    /// The same, counted in the lanes in which they did something: at most W times [`Work::slots`].
+    pub fn lane_slots(&self, dims: u32) -> u64 {
+        Kind::ALL.iter().map(|&kind| kind.instructions(dims) * self.of(kind).lanes).sum()
+    }
+}
+
+impl AddAssign for Work {
+    fn add_assign(&mut self, more: Self) {
+        for (sum, more) in self.0.iter_mut().zip(more.0) {
+            sum.times += more.times;
+            sum.lanes += more.lanes;
+        }
+    }
+}
+
+/// An instruction of a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Instruction {
+    /// Its kind.
+    pub kind: Kind,
+    /// A file by its path below `cuda/`, and a text in it, on the line that has the instruction.
+    pub source: (&'static str, &'static str),
+    /// How often, and in which lanes, from the step and the state before it.
+    issued: fn(&Step, &State) -> Issued,
+}
+
+const fn row(kind: Kind, file: &'static str, search: &'static str, issued: fn(&Step, &State) -> Issued) -> Instruction {
+    Instruction { kind, source: (file, search), issued }
+}
+
+/// What a step executes: an instruction's rows are in the order in which they are issued.
+pub fn of(step: &Step, before: &State) -> Work {
+    let mut work = Work::default();
+    for instruction in rows(step) {
+        let Issued { times, lanes } = (instruction.issued)(step, before);
+        let sum = &mut work.0[instruction.kind as usize];
+        sum.times += times;
+        sum.lanes += lanes;
+    }
+    work
+}
+
+/// Issued so many times, in all lanes.
+fn full(times: u32, before: &State) -> Issued {
+    Issued { times: times.into(), lanes: u64::from(times) * u64::from(before.shape.width) }
+}
+
+/// Issued once in these lanes; not at all if there are none.
+fn once(lanes: u32) -> Issued {
+    Issued { times: u64::from(lanes > 0), lanes: lanes.into() }
+}
+
+/// Lanes of the current group that have a point.
+fn with_point(base: Option<u32>, before: &State) -> Issued {
+    let shape = before.shape;
+    Issued { times: 1, lanes: shape.n.saturating_sub(base.unwrap_or(0)).min(shape.width).into() }
+}
+
+const WARP: &str = "warp/candidate_buffer.cuh";
+const NETWORK: &str = "warp/bitonic.cuh";
+const HEAP: &str = "kdtree/heap.cuh";
+const THREADS: &str = "select/thread_heap.cuh";
+
+const BATCH: &[Instruction] = &[row(Kind::Barrier, "direct/warp_knn.cuh", "const float* rows = batches.enter(batch)", |_, state| full(1, state))];
+
+const GROUP: &[Instruction] =
+    &[row(Kind::Distance, "direct/warp_knn.cuh", "distances[g] = squared_distance<D>(points[g], queries[i]);", |step, state| {
+        let Step::Group { base, .. } = step else { return Issued::default() };
+        with_point(Some(*base), state)
+    })];
+
+const BALLOT: &[Instruction] = &[
+    row(Kind::Comparison, WARP, "unsigned candidates = __ballot_sync(ALL_LANES, distance < max_distance);", |_, state| {
+        with_point(state.group, state)
+    }),
+    row(Kind::Vote, WARP, "unsigned candidates = __ballot_sync(ALL_LANES, distance < max_distance);", |_, state| full(1, state)),
+];
+
+const POSITIONS: &[Instruction] =
+    &[row(Kind::Vote, WARP, "unsigned slot = buffered + __popc(candidates & lanes_below(lane));", |_, state| full(1, state))];
+
+/// The ballot of lanes without a slot is held even if there are none.
+const APPENDED: &[Instruction] = &[
+    row(Kind::Write, WARP, "buffer[slot] = key_of(distance, base + lane);", |step, _| {
+        if let Step::Appended { placed } = step { once(placed.len() as u32) } else { Issued::default() }
+    }),
+    row(Kind::Vote, WARP, "unsigned appended = min(static_cast<unsigned>(__popc(candidates)), CAPACITY - buffered);", |_, state| full(1, state)),
+    row(Kind::Vote, WARP, "candidates = __ballot_sync(ALL_LANES, candidate && !appends", |_, state| full(1, state)),
+];
+
+const FULL: &[Instruction] =
+    &[row(Kind::Vote, WARP, "unsigned last = WARP - 1 - __clz(__ballot_sync(ALL_LANES, appends));", |_, state| full(1, state))];
+
+const AGAIN: &[Instruction] = &[row(Kind::Comparison, WARP, "candidate && !appends && distance < max_distance", |step, _| {
+    if let Step::FilteredAgain { rest, .. } = step { once(rest.count_ones()) } else { Issued::default() }
+})];
+
+const PADDED: &[Instruction] = &[row(Kind::Write, WARP, "buffer[slot] = PADDING;", |step, state| {
+    let Step::Padded { first } = step else { return Issued::default() };
+    let slots = state.shape.capacity() - first;
+    Issued { times: slots.div_ceil(state.shape.width).into(), lanes: slots.into() }
+})];
+
+const SWAP: &[Instruction] = &[
+    row(Kind::Barrier, WARP, "// Slots were written by other lanes than those that read them.", |_, state| full(1, state)),
+    row(Kind::Read, WARP, "Key candidate = buffer[r * WARP + lane];", |_, state| full(state.shape.registers, state)),
+    row(Kind::Write, WARP, "buffer[r * WARP + lane] = keys[r];", |_, state| full(state.shape.registers, state)),
+];
+
+/// Between lanes both of a pair compare; within a lane it is done once.
+const LAYER: &[Instruction] = &[
+    row(Kind::Shuffle, NETWORK, "Key other = __shfl_xor_sync(ALL_LANES, keys[r], stride);", |step, state| match step {
+        Step::Layer { shuffle: Some(_), .. } => full(state.shape.registers, state),
+        _ => Issued::default(),
+    }),
+    row(Kind::Comparison, NETWORK, "choose((other < keys[r]) == keeps_smaller, other, keys[r]);", |step, state| match step {
+        Step::Layer { shuffle: Some(_), .. } => full(state.shape.registers, state),
+        _ => Issued::default(),
+    }),
+    row(Kind::Comparison, NETWORK, "bool swap = (low > high) == ascending;", |step, state| match step {
+        Step::Layer { shuffle: None, .. } => full(state.shape.registers / 2, state),
+        _ => Issued::default(),
+    }),
+];
+
+const MINIMUM: &[Instruction] = &[
+    row(Kind::Barrier, WARP, "// shuffles of the sort do not order shared memory, so that takes a barrier.", |_, state| full(1, state)),
+    row(Kind::Read, WARP, "Key other = buffer[(R - 1 - r) * WARP + (WARP - 1 - lane)];", |_, state| full(state.shape.registers, state)),
+    row(Kind::Comparison, WARP, "keys[r] = choose(other < keys[r], other, keys[r]);", |_, state| full(state.shape.registers, state)),
+    row(Kind::Barrier, WARP, "// What is appended next must not overtake these reads.", |_, state| full(1, state)),
+];
+
+const MAX_DISTANCE: &[Instruction] = &[row(Kind::Shuffle, WARP, "return __shfl_sync(ALL_LANES, mine, i / R);", |_, state| full(1, state))];
+
+/// Threads with a query each compute their distances as the kernel does; the engine `thread-heap` reads them from a matrix.
+const OWN_DISTANCES: &[Instruction] = &[row(Kind::Distance, THREADS, "float distance = tile[lane][point];", |_, state| full(1, state))];
+
+const BRANCHED: &[Instruction] = &[
+    row(Kind::Comparison, THREADS, "if (distance < bound) {", |_, state| full(1, state)),
+    // After those that insert, if there are any.
+    row(Kind::Barrier, THREADS, "            __syncwarp();", |_, state| full(1, state)),
+];
+
+/// The lanes of a round of sinking, those of them whose entry has a second child, and those whose key moved.
+fn sinking(step: &Step, before: &State) -> [u32; 3] {
+    let (Step::Sank { lanes, moved }, Some(heaps)) = (step, &before.heaps) else { return [0; 3] };
+    let two = super::heaps::lanes_in(*lanes).filter(|&lane| heaps.has_second_child(heaps.holes[lane as usize])).count();
+    [lanes.count_ones(), two as u32, moved.len() as u32]
+}
+
+const SANK: &[Instruction] = &[
+    row(Kind::Read, HEAP, "Key larger = at(child);", |step, state| once(sinking(step, state)[0])),
+    row(Kind::Read, HEAP, "if (child + 1 < end && at(child + 1) > larger) {", |step, state| once(sinking(step, state)[1])),
+    row(Kind::Comparison, HEAP, "if (child + 1 < end && at(child + 1) > larger) {", |step, state| once(sinking(step, state)[1])),
+    row(Kind::Comparison, HEAP, "if (larger <= key) {", |step, state| once(sinking(step, state)[0])),
+    row(Kind::Write, HEAP, "at(hole) = larger;", |step, state| once(sinking(step, state)[2])),
+];
+
+const REJOINED: &[Instruction] = &[
+    row(
+        Kind::Write,
+        HEAP,
+        "at(hole) = key;",
+        |step, _| if let Step::Rejoined { lanes } = step { once(lanes.count_ones()) } else { Issued::default() },
+    ),
+    row(Kind::Read, HEAP, "root = at(0);", |step, _| if let Step::Rejoined { lanes } = step { once(lanes.count_ones()) } else { Issued::default() }),
+];
+
+const EXTRACTED: &[Instruction] = &[
+    row(Kind::Read, HEAP, "Key last = at(end - 1);", |_, state| full(1, state)),
+    row(Kind::Read, HEAP, "at(end - 1) = at(0);", |_, state| full(1, state)),
+    row(Kind::Write, HEAP, "at(end - 1) = at(0);", |_, state| full(1, state)),
+    // Where the key that sinks from there ends.
+    row(Kind::Write, HEAP, "at(hole) = key;", |_, state| full(1, state)),
+];
+
+/// Every step that executes something, by its name in files, with its instructions.
+pub const TABLE: [(&str, &[Instruction]); 17] = [
+    ("batch", BATCH),
+    ("group", GROUP),
+    ("ballot", BALLOT),
+    ("positions", POSITIONS),
+    ("appended", APPENDED),
+    ("buffer_full", FULL),
+    ("filtered_again", AGAIN),
+    ("padded", PADDED),
+    ("swap", SWAP),
+    ("layer", LAYER),
+    ("minimum", MINIMUM),
+    ("max_distance", MAX_DISTANCE),
+    ("own_distances", OWN_DISTANCES),
+    ("branched", BRANCHED),
+    ("sank", SANK),
+    ("rejoined", REJOINED),
+    ("extracted", EXTRACTED),
+];
+
+/// The instructions of a step.
+pub fn rows(step: &Step) -> &'static [Instruction] {
+    match step {
+        Step::Batch { .. } => BATCH,
+        Step::Group { .. } => GROUP,
+        Step::Ballot { .. } => BALLOT,
+        Step::Positions { .. } => POSITIONS,
+        Step::Appended { .. } => APPENDED,
+        Step::BufferFull => FULL,
+        Step::FilteredAgain { .. } => AGAIN,
+        Step::Padded { .. } => PADDED,
+        Step::Swap => SWAP,
+        Step::Layer { .. } => LAYER,
+        Step::Minimum { .. } => MINIMUM,
+        Step::MaxDistance { .. } => MAX_DISTANCE,
+        Step::OwnDistances { .. } => OWN_DISTANCES,
+        Step::Branched { .. } => BRANCHED,
+        Step::Sank { .. } => SANK,
+        Step::Rejoined { .. } => REJOINED,
+        Step::Extracted { .. } => EXTRACTED,
+        _ => &[],
+    }
+}

@@ -21,8 +21,9 @@
 //! | [`lessons`] | the lessons |
 //! | [`moments`] | selects the moments shown in a film or handout |
 //! | [`questions`] | questions about moments, the correct answers, and what mistakes lead to; `questions_select` for those of selections |
+//! | [`feedback`] | what a question is about in the picture, and why its answer is right |
 //! | [`picture`] | a moment as shapes; the window paints them, or they become SVG, pixels, a GIF |
-//! | [`jsonl`], [`handout`] | a recording as a file of steps, a lesson as an HTML file; written by [`crate::export::lesson`] |
+//! | [`jsonl`], [`handout`], [`player`] | a recording as a file of steps, a lesson as an HTML file to print, and as one that plays; written by [`crate::export::lesson`] |
 
 pub mod account;
 mod bucket_recorder;
@@ -33,6 +34,7 @@ pub mod describe;
 mod describe_buckets;
 mod describe_queues;
 mod describe_tree;
+pub mod feedback;
 mod from_gpu;
 pub mod handout;
 pub mod jsonl;
@@ -40,6 +42,7 @@ pub mod lessons;
 pub mod moments;
 pub mod overview;
 pub mod picture;
+pub mod player;
 pub mod pseudocode;
 pub mod questions;
 mod questions_select;

@@ -1,0 +1,1 @@
+//! Pages read back as a browser reads them.

@@ -13,7 +13,7 @@ use super::pack::{Lists, Table};
 use crate::lesson::cursor::{Cursor, Level};
 use crate::lesson::feedback::{subjects, why};
 use crate::lesson::lessons::Take;
-use crate::lesson::picture::page::{about, areas, inside, progress as place};
+use crate::lesson::picture::page::{about, areas, inside, position_at, progress as place};
 use crate::lesson::picture::scene::{Area, Scene};
 use crate::lesson::picture::sentence::sentence;
 use crate::lesson::picture::{Film, Panel, View, draw};
@@ -53,9 +53,9 @@ pub struct Data {
     pub questions: Vec<QuestionData>,
     #[serde(skip)]
     known: Table<Item>,
-    /// What each panel showed last.
+    /// What each panel showed last in each place.
     #[serde(skip)]
-    last: HashMap<usize, Drawn>,
+    last: HashMap<(usize, Panel), Drawn>,
     #[serde(skip)]
     weight: usize,
 }
@@ -187,7 +187,7 @@ struct Moment {
     check: Check,
 }
 
-/// The moments of a film's takes that a level stops at. With one take, they are of a range. `None` if they are more than a page can hold.
+/// The moments of a film's takes that a level stops at, in a range of the leading one. `None` if they are more than a page can hold.
 ///
 /// # Errors
 /// [`io::ErrorKind::Interrupted`] if `progress` is cancelled.
@@ -203,8 +203,8 @@ pub fn pack(film: &Film, range: &RangeInclusive<usize>, level: Level, finest: Le
         finest: finest as usize,
         ..Data::default()
     };
-    for (number, take) in film.takes.iter().enumerate() {
-        let range = if film.takes.len() == 1 { range.clone() } else { take.range.start..=take.range.end };
+    let ranges = ranges(film, range);
+    for (number, (take, range)) in film.takes.iter().zip(ranges).enumerate() {
         let mut questions = film.lesson.questions(take);
         questions.retain(|question| range.contains(&question.at) && range.contains(&after(question)));
         let positions = stops(take, &range, finest, &questions);
@@ -219,6 +219,26 @@ pub fn pack(film: &Film, range: &RangeInclusive<usize>, level: Level, finest: Le
         data.takes.push(packed);
     }
     Ok(Some(data))
+}
+
+/// The range of each take, where the leading one has a given range: the others meet the same points.
+fn ranges(film: &Film, lead: &RangeInclusive<usize>) -> Vec<RangeInclusive<usize>> {
+    let mut cursor = Cursor::new(film.lead().recording.clone());
+    let mut seen = |position: usize| {
+        cursor.seek(position);
+        cursor.state().counts.points_seen
+    };
+    let (first, last) = (seen(*lead.start()), seen(*lead.end()));
+    let whole = &film.lead().range;
+    let of = |(number, take): (usize, &Take)| {
+        if number == film.leading() {
+            return lead.clone();
+        }
+        let start = if *lead.start() == whole.start { take.range.start } else { position_at(&take.recording, first) };
+        let end = if *lead.end() == whole.end { take.range.end } else { position_at(&take.recording, last) };
+        start..=end.max(start)
+    };
+    film.takes.iter().enumerate().map(of).collect()
 }
 
 /// The position that shows a question's answer.
@@ -303,19 +323,19 @@ impl Data {
         for (at, &(panel, area)) in areas.iter().enumerate() {
             let room = inside(area, film.text);
             let scene = draw(panel, &view, [room.width, room.height]);
-            let drawn = match self.last.remove(&at) {
+            let drawn = match self.last.remove(&(at, panel)) {
                 // Most steps change few panels.
                 Some(last) if last.scene == scene => last,
                 _ => {
                     let items = items(&scene);
                     let check = of_panel(&items);
                     let ids = items.into_iter().map(|item| self.item(item)).collect();
-                    Drawn { list: self.lists.0.number(at, ids), check, scene }
+                    Drawn { list: self.lists.0.number((at, panel), ids), check, scene }
                 }
             };
             check.add(&format!("{}\n", drawn.check));
             scenes.push(drawn.list);
-            self.last.insert(at, drawn);
+            self.last.insert((at, panel), drawn);
         }
         let layout = self.layouts.number(layout(&areas, film.text));
         Moment { layout, scenes, place: self.says.number(place(&view)), check }

@@ -9,13 +9,15 @@
 //! | [`pack`] | tables of what repeats, and lists as changes of earlier ones |
 //! | [`data`] | the moments of a lesson and its questions, with these tables |
 //! | [`check`] | a hash of what a moment draws, for tests of pages |
-//! | `player.js`, `player.css`, `page.html` | the page around the data |
+//! | `page.html`, `player.css` | the page around the data, and its style |
+//! | `draw.js`, `player.js`, `questions.js`, `start.js` | its script: panels; playing; questions; keys, touch and the beginning |
 
 pub mod check;
 pub mod data;
 pub mod items;
 pub mod pack;
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use base64::Engine as _;
@@ -32,14 +34,13 @@ use super::picture::{Film, css};
 use crate::palette::{DARK, LIGHT};
 use crate::progress::Progress;
 use data::{Data, pack};
-use items::Kind;
 
 /// Bytes of a page at most. Where a lesson takes more, its finest levels are left out.
 pub const MOST_BYTES: usize = 3_000_000;
 
 const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("player.css");
-const SCRIPT: &str = include_str!("player.js");
+const SCRIPT: &str = concat!(include_str!("draw.js"), include_str!("player.js"), include_str!("questions.js"), include_str!("start.js"));
 
 /// What of a lesson is in a page that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,40 +51,40 @@ pub struct Written {
     pub moments: usize,
 }
 
-/// Writes the page of a film: of one take from the first to the last of `moments`, of several all that the lesson is about; it begins at the
-/// level of `moments`, and follows the reader's light or dark setting.
+/// Writes the page of a film, from the first to the last of `moments`; of several takes, one can be chosen on it. It begins at the level of
+/// `moments`, and follows the reader's light or dark setting.
 ///
 /// # Errors
 /// I/O errors of the writer, and [`io::ErrorKind::Interrupted`] if `progress` is cancelled.
 pub fn write(film: &Film, moments: &Moments, progress: &dyn Progress, out: &mut (impl Write + ?Sized)) -> io::Result<Written> {
+    let (page, written) = within(MOST_BYTES, film, moments, progress)?;
+    out.write_all(page.as_bytes())?;
+    Ok(written)
+}
+
+/// The page with the finest levels that it can have in so many bytes; with the coarsest alone, as large as it is.
+fn within(most: usize, film: &Film, moments: &Moments, progress: &dyn Progress) -> io::Result<(String, Written)> {
     let range = moments.all.first().copied().unwrap_or(0)..=moments.all.last().copied().unwrap_or(0);
     for finest in Level::ALL.into_iter().rev() {
-        let is_last = finest == Level::ALL[0];
-        let Some(data) = pack(film, &range, moments.level, finest, progress)? else {
-            if is_last {
-                return Err(io::Error::other("the search has more steps than a page can hold; choose fewer with --from and --to"));
+        if let Some(data) = pack(film, &range, moments.level, finest, progress)? {
+            let page = page(&data)?;
+            if page.len() <= most || finest == Level::Search {
+                return Ok((page, Written { finest, moments: data.takes.iter().map(|take| take.at.len()).sum() }));
             }
-            continue;
-        };
-        let page = page(&data)?;
-        if page.len() <= MOST_BYTES || is_last {
-            out.write_all(page.as_bytes())?;
-            return Ok(Written { finest, moments: data.takes.iter().map(|take| take.at.len()).sum() });
         }
     }
-    unreachable!("the last level returns")
+    Err(io::Error::other("the search has more steps than a page can hold; choose fewer with --from and --to"))
 }
 
 /// The page with its data.
 fn page(data: &Data) -> io::Result<String> {
-    let mut said = Said::default();
-    // The page's own words, in any font that it uses.
-    let mut note = |text: &str| [Font::Sans, Font::Mono].into_iter().for_each(|font| said.note(text, font));
-    note(&(' '..='~').collect::<String>());
-    data.items.iter().filter(|(_, item)| item.kind == Kind::Text).for_each(|(_, item)| note(&item.text));
-    data.says.values.iter().for_each(|text| note(text));
+    let json = serde_json::to_string(data)?;
     let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
-    serde_json::to_writer(&mut packed, data)?;
+    packed.write_all(json.as_bytes())?;
+    // A font of the page has what it says, and nothing else.
+    let letters: BTreeSet<char> = [&json, TEMPLATE, SCRIPT].into_iter().flat_map(str::chars).chain(' '..='~').collect();
+    let (letters, mut said) = (String::from_iter(letters), Said::default());
+    [Font::Sans, Font::Mono].into_iter().for_each(|font| said.note(&letters, font));
     let colors = format!(
         ":root{{{}}}\n@media(prefers-color-scheme:dark){{:root:not([data-look=light]){{{dark}}}}}\n:root[data-look=dark]{{{dark}}}",
         css::variables(&LIGHT),
@@ -101,7 +102,7 @@ fn page(data: &Data) -> io::Result<String> {
     Ok(filled(TEMPLATE, &parts))
 }
 
-/// A template with its parts in their places, which come once and in this order or again later.
+/// A template with its parts in their places.
 fn filled(template: &str, parts: &[(&str, &str)]) -> String {
     let mut page = String::with_capacity(template.len() + parts.iter().map(|(_, part)| part.len()).sum::<usize>());
     let mut rest = template;

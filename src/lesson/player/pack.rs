@@ -7,6 +7,8 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use crate::lesson::picture::Panel;
+
 /// A list is at most so many changes away from one that is written in full: what a page has to do to show any moment.
 const LONGEST_CHAIN: u32 = 64;
 
@@ -45,13 +47,13 @@ pub struct Lists {
     /// How many numbers that are.
     pub weight: usize,
     numbers: HashMap<Vec<u32>, u32>,
-    /// The last list of each panel, its number, and how many changes away from a full one it is.
-    last: HashMap<usize, (Vec<u32>, u32, u32)>,
+    /// The last list of each panel in each place, its number, and how many changes away from a full one it is.
+    last: HashMap<(usize, Panel), (Vec<u32>, u32, u32)>,
 }
 
 impl Lists {
-    /// The number of a list. Lists of one panel are alike: it is written as changes of that panel's last one, where that is shorter.
-    pub fn number(&mut self, panel: usize, ids: Vec<u32>) -> u32 {
+    /// The number of a list. Lists of one panel in one place are alike: it is written as changes of the last one there, where that is shorter.
+    pub fn number(&mut self, panel: (usize, Panel), ids: Vec<u32>) -> u32 {
         if let Some(&number) = self.numbers.get(&ids) {
             return number;
         }
@@ -147,7 +149,7 @@ pub mod tests {
             if round % 50 == 49 {
                 list.clear();
             }
-            written.push((lists.number(0, list.clone()), list.clone()));
+            written.push((lists.number((0, Panel::Warp), list.clone()), list.clone()));
         }
         for (number, list) in written {
             assert_eq!(read(&lists.rows, number as usize), list, "list {number}");
@@ -161,7 +163,7 @@ pub mod tests {
         let mut other = list.clone();
         other[7] = 900;
         other.drain(100..160);
-        assert_eq!((lists.number(0, list.clone()), lists.number(0, other), lists.number(0, list)), (0, 1, 0));
+        assert_eq!((lists.number((0, Panel::Warp), list.clone()), lists.number((0, Panel::Warp), other), lists.number((0, Panel::Warp), list)), (0, 1, 0));
         assert_eq!(lists.rows[1], [0, 7, 1, 1, 900, 92, 60, 0]);
         assert_eq!(lists.weight, 501 + 8);
     }

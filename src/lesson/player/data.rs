@@ -82,11 +82,15 @@ fn values<T: Serialize, S: Serializer>(table: &Table<T>, serializer: S) -> Resul
     table.values.serialize(serializer)
 }
 
-/// An item as kind, number of its style, lengths, and what it says or stands for.
+/// An item as kind, number of its style, lengths, and what it says or stands for. Lengths are written as differences from those of the last item of
+/// that kind and style, since many are in rows and columns.
 fn written<S: Serializer>(items: &[(u32, Item)], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut last: HashMap<(Kind, u32), &[i32]> = HashMap::new();
     serializer.collect_seq(items.iter().map(|(style, item)| {
+        let before = last.insert((item.kind, *style), &item.numbers).unwrap_or_default();
         let mut row: Vec<serde_json::Value> = [item.kind as i64, i64::from(*style)].map(Into::into).to_vec();
-        row.extend(item.numbers.iter().map(|&number| number.into()));
+        let from = before.iter().copied().chain(std::iter::repeat(0));
+        row.extend(item.numbers.iter().zip(from).map(|(number, from)| (number - from).into()));
         if matches!(item.kind, Kind::Text | Kind::Spot) {
             row.push(item.text.as_str().into());
         }

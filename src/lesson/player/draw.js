@@ -14,7 +14,18 @@ async function unpacked() {
   return JSON.parse(await new Response(stream).text());
 }
 
-// ---- Lists of items: written in full, or as changes of an earlier list.
+// Lengths are written as differences from those of the last item of the same kind and style.
+function readItems(items) {
+  const last = new Map();
+  for (const item of items) {
+    const key = `${item[0]},${item[1]}`;
+    const before = last.get(key) ?? [];
+    for (let at = 2; at < item.length; at++) if (typeof item[at] === "number") item[at] += typeof before[at] === "number" ? before[at] : 0;
+    last.set(key, item);
+  }
+}
+
+// ---- Lists of items: written in full, or as changes of an earlier list; ids by how far each is past the one after the last.
 
 const lists = new Map();
 
@@ -22,17 +33,22 @@ function list(number) {
   if (lists.has(number)) return lists.get(number);
   const row = data.lists[number];
   const made = [];
-  if (row[0] < 0) {
-    for (let at = 1; at < row.length; at++) made.push(row[at]);
+  let follows = 0;
+  const come = (from, to) => {
+    for (let at = from; at < to; at++) {
+      made.push(follows + row[at]);
+      follows += row[at] + 1;
+    }
+  };
+  if (row[0] === 0) {
+    come(1, row.length);
   } else {
-    const before = list(row[0]);
+    const before = list(number - row[0]);
     let old = 0;
-    for (let at = 1; at < row.length; ) {
-      const [kept, out, come] = [row[at], row[at + 1], row[at + 2]];
-      for (const end = old + kept; old < end; old++) made.push(before[old]);
-      for (let more = 0; more < come; more++) made.push(row[at + 3 + more]);
-      old += out;
-      at += 3 + come;
+    for (let at = 1; at < row.length; at += 3 + row[at + 2]) {
+      for (const end = old + row[at]; old < end; old++) made.push(before[old]);
+      old += row[at + 1];
+      come(at + 3, at + 3 + row[at + 2]);
     }
     for (; old < before.length; old++) made.push(before[old]);
   }
@@ -159,7 +175,7 @@ function draw(layoutNumber, scenes, fade) {
   const layout = data.layouts[layoutNumber];
   if (draw.layout !== layoutNumber) {
     draw.layout = layoutNumber;
-    $("stage").style.setProperty("--ratio", layout.size[0] / layout.size[1]);
+    document.body.style.setProperty("--ratio", layout.size[0] / layout.size[1]);
     while (panels.length < layout.panels.length) {
       panels.push(new Panel(panels.length));
       $("stage").append(panels[panels.length - 1].box);

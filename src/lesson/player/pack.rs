@@ -1,8 +1,9 @@
 //! Tables of what repeats: each item once, each list of items once, lists as changes of an earlier one.
 //!
-//! A list is a row of whole numbers. Its first is −1, and the ids of its items follow; or it is the number of an earlier list, and edits
-//! follow: keep so many items, leave out so many, then how many come in and their ids. What is left of the earlier list after the last edit
-//! is kept.
+//! A list is a row of whole numbers. Its first is 0, and ids of items follow; or it says how many lists back a similar one is, and edits
+//! follow: keep so many items of it, leave out so many, then how many come in and their ids. What is left of the earlier list after the last
+//! edit is kept. An id is written as how far it is past the one that follows the id before it in the row, so that a row of new items is a row of
+//! zeros, which deflates well.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -58,9 +59,9 @@ impl Lists {
             return number;
         }
         let number = self.rows.len() as u32;
-        let full = || std::iter::once(-1).chain(ids.iter().map(|&id| i64::from(id))).collect::<Vec<i64>>();
+        let full = || std::iter::once(0).chain(past(&ids, &mut 0)).collect::<Vec<i64>>();
         let changes = self.last.get(&panel).filter(|(_, _, chain)| *chain < LONGEST_CHAIN).map(|(before, base, chain)| {
-            let edits = std::iter::once(i64::from(*base)).chain(edits(before, &ids));
+            let edits = std::iter::once(i64::from(number - base)).chain(edits(before, &ids));
             (edits.collect::<Vec<i64>>(), chain + 1)
         });
         let (row, chain) = changes.filter(|(row, _)| row.len() <= ids.len()).unwrap_or_else(|| (full(), 0));
@@ -70,6 +71,15 @@ impl Lists {
         self.numbers.insert(ids, number);
         number
     }
+}
+
+/// Ids as they are written: how far each is past the one that `follows` the id before it.
+fn past<'a>(ids: &'a [u32], follows: &'a mut i64) -> impl Iterator<Item = i64> + 'a {
+    ids.iter().map(|&id| {
+        let past = i64::from(id) - *follows;
+        *follows = i64::from(id) + 1;
+        past
+    })
 }
 
 /// What makes one list of another.
@@ -85,7 +95,7 @@ fn edits(before: &[u32], after: &[u32]) -> Vec<i64> {
         ahead.min_by_key(|(from, to)| from - old + to - new)
     };
     let mut edits = Vec::new();
-    let (mut old, mut new, mut kept) = (head, head, head);
+    let (mut old, mut new, mut kept, mut follows) = (head, head, head, 0);
     while old < old_end || new < new_end {
         if old < old_end && new < new_end && before[old] == after[new] {
             (old, new, kept) = (old + 1, new + 1, kept + 1);
@@ -97,7 +107,7 @@ fn edits(before: &[u32], after: &[u32]) -> Vec<i64> {
             to => (old, to),
         });
         edits.extend([kept, from - old, to - new].map(|number| number as i64));
-        edits.extend(after[new..to].iter().map(|&id| i64::from(id)));
+        edits.extend(past(&after[new..to], &mut follows));
         (old, new, kept) = (from, to, 0);
     }
     edits
@@ -109,16 +119,23 @@ pub mod tests {
 
     /// The list of a number, read as a page reads it.
     pub fn read(rows: &[Vec<i64>], number: usize) -> Vec<u32> {
-        let row = &rows[number];
-        if row[0] < 0 {
-            return row[1..].iter().map(|&id| id as u32).collect();
+        let (row, mut follows) = (&rows[number], 0);
+        let mut ids = |past: &[i64]| {
+            let next = |past: &i64| {
+                follows += past + 1;
+                (follows - 1) as u32
+            };
+            past.iter().map(next).collect::<Vec<u32>>()
+        };
+        if row[0] == 0 {
+            return ids(&row[1..]);
         }
-        let before = read(rows, row[0] as usize);
+        let before = read(rows, number - row[0] as usize);
         let (mut list, mut old, mut at) = (Vec::new(), 0, 1);
         while at < row.len() {
             let [kept, out, come] = [row[at], row[at + 1], row[at + 2]].map(|number| number as usize);
             list.extend_from_slice(&before[old..old + kept]);
-            list.extend(row[at + 3..at + 3 + come].iter().map(|&id| id as u32));
+            list.append(&mut ids(&row[at + 3..at + 3 + come]));
             (old, at) = (old + kept + out, at + 3 + come);
         }
         list.extend_from_slice(&before[old..]);
@@ -164,7 +181,8 @@ pub mod tests {
         other[7] = 900;
         other.drain(100..160);
         assert_eq!((lists.number((0, Panel::Warp), list.clone()), lists.number((0, Panel::Warp), other), lists.number((0, Panel::Warp), list)), (0, 1, 0));
-        assert_eq!(lists.rows[1], [0, 7, 1, 1, 900, 92, 60, 0]);
+        assert_eq!(lists.rows[1], [1, 7, 1, 1, 900, 92, 60, 0]);
+        assert_eq!(lists.rows[0][..4], [0; 4]);
         assert_eq!(lists.weight, 501 + 8);
     }
 }

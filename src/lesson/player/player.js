@@ -20,8 +20,8 @@ function show(fade) {
   $("place").textContent = data.says[asking ? moment.place : now.place[at]];
   $("scrubber").value = at;
   $("scrubber").setAttribute("aria-valuetext", `step ${now.at[at]} of ${now.steps}`);
-  $("dock").inert = $("finer").inert = asking;
   document.body.classList.toggle("asking", asking);
+  document.body.classList.toggle("quizzed", quiz !== null);
   clearTimeout(show.later);
   show.later = setTimeout(() => history.replaceState(null, "", address()), 250);
 }

@@ -32,7 +32,7 @@ function words(asked, said) {
   if (said.yesno !== undefined) return said.yesno ? "yes" : "no";
   if (said.number) return String(said.number[0]);
   const lanes = Array.from({ length: take().width }, (_, lane) => lane).filter((lane) => (said.lanes >>> lane) & 1);
-  return lanes.length ? `lanes ${lanes.join(", ")}` : "no lane";
+  return lanes.length ? `${lanes.length > 1 ? "lanes" : "lane"} ${lanes.join(", ")}` : "no lane";
 }
 
 // A click in the picture answers, too.
@@ -112,7 +112,7 @@ function question() {
       form.append(line(right ? "large right" : "large wrong", right ? `Right: ${asked.right}.` : `Not quite: you said ${words(asked, quiz.reply)}. The answer is ${asked.right}.`));
       const slip = asked.slips.find(([wrong]) => same(wrong, quiz.reply));
       if (slip) form.append(line("", slip[1]));
-      if (asked.at === asked.then) form.append(line("", asked.why));
+      form.append(line("", asked.why));
       row.append(main("Next question", nextQuestion), stop);
     }
   }

@@ -29,22 +29,30 @@ function leave() {
 function keyed(event) {
   if (event.ctrlKey || event.altKey || event.metaKey) return;
   const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  const { quiz } = state;
-  const asking = quiz !== null && !quiz.done && quiz.reply === null;
   const onButton = event.target.closest("button, summary, select");
-  const typing = event.target.matches("#ask input");
-  let act = ALWAYS[name] ?? (asking ? { y: () => quiz && say(true), n: () => say(false) }[kindOf(data.questions[quiz.at]) === "yesno" ? name : ""] : KEYS[(event.shiftKey ? "Shift+" : "") + name]);
-  if (quiz !== null && name === "Enter" && !onButton) act = quiz.done ? null : asking ? answer : nextQuestion;
-  if (event.target.matches("select") || (onButton && name === " ") || (typing && name.length === 1 && name !== "p")) act = null;
+  // Who types, chooses or presses a button by its key does that.
+  if (event.target.matches("select") || (onButton && (name === " " || name === "Enter"))) return;
+  if (event.target.matches("#ask input") && name.length === 1 && name !== "p") return;
+  const act = ALWAYS[name] ?? (state.quiz ? quizKey(name) : KEYS[(event.shiftKey ? "Shift+" : "") + name]);
   if (!act) return;
   event.preventDefault();
   act();
 }
 
+// What a key does while questions are asked.
+function quizKey(name) {
+  const { quiz } = state;
+  if (quiz.done) return null;
+  if (quiz.reply !== null) return name === "Enter" ? nextQuestion : null;
+  const yes = { y: true, n: false }[name];
+  if (yes !== undefined && kindOf(data.questions[quiz.at]) === "yesno") return () => say(yes);
+  return name === "Enter" ? answer : null;
+}
+
 let touched = null;
 
 function swiped(event) {
-  if (!touched || event.changedTouches.length !== 1 || state.quiz?.reply === null) return;
+  if (!touched || event.changedTouches.length !== 1 || state.quiz) return;
   const [dx, dy] = [event.changedTouches[0].clientX - touched.x, event.changedTouches[0].clientY - touched.y];
   if (Math.abs(dx) < 40 || Math.abs(dx) < 2 * Math.abs(dy)) return;
   // What can still be scrolled that way is scrolled.
@@ -82,6 +90,7 @@ async function begin() {
     return;
   }
   data = await unpacked();
+  readItems(data.items);
   state.level = data.level;
   $("paragraph").textContent = data.paragraph;
   $("quiz").hidden = data.questions.length === 0;

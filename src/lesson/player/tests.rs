@@ -1,5 +1,6 @@
 //! Pages read back as a browser reads them, and held against what the window draws.
 
+use std::collections::HashMap;
 use std::io::Read as _;
 
 use base64::Engine as _;
@@ -48,7 +49,14 @@ impl Read {
         ZlibDecoder::new(&*BASE64_STANDARD.decode(packed).expect("base64")).read_to_string(&mut json).expect("deflated");
         let data: Value = serde_json::from_str(&json).expect("JSON");
         let rows = serde_json::from_value(data["lists"].clone()).expect("rows of numbers");
-        let items = data["items"].as_array().expect("items").iter().map(|row| item(row.as_array().expect("a row"), &data["styles"])).collect();
+        let mut items: Vec<Item> = Vec::new();
+        let mut last: HashMap<[i64; 2], Vec<i32>> = HashMap::new();
+        for row in data["items"].as_array().expect("items") {
+            let before = last.entry([0, 1].map(|at| row[at].as_i64().expect("a number"))).or_default();
+            let item = item(row.as_array().expect("a row"), &data["styles"], before);
+            before.clone_from(&item.numbers);
+            items.push(item);
+        }
         Self { data, items, rows }
     }
 
@@ -61,14 +69,14 @@ impl Read {
     }
 }
 
-fn item(row: &[Value], styles: &Value) -> Item {
+fn item(row: &[Value], styles: &Value, before: &[i32]) -> Item {
     let number = |value: &Value| value.as_i64().expect("a whole number") as i32;
     let kinds = [Kind::Rect, Kind::Dot, Kind::Ring, Kind::Line, Kind::Polygon, Kind::Text, Kind::Clip, Kind::Spot];
     let text = row.last().and_then(Value::as_str).unwrap_or_default();
     Item {
         kind: kinds[number(&row[0]) as usize],
         style: styles[number(&row[1]) as usize].as_str().expect("CSS").into(),
-        numbers: row[2..].iter().filter(|value| value.is_number()).map(number).collect(),
+        numbers: row[2..].iter().filter(|value| value.is_number()).enumerate().map(|(at, value)| number(value) + before.get(at).unwrap_or(&0)).collect(),
         text: text.to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! `warpscope lesson`: a lesson's steps, pictures, films and handout, written without a window.
+//! `warpscope lesson`: a lesson's steps, pictures, films, handout and page, written without a window.
 
 use std::path::PathBuf;
 use std::sync::Arc;

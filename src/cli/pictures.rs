@@ -15,18 +15,19 @@ use crate::lesson::handout::Theme;
 use crate::lesson::lessons::{Lesson, Take};
 use crate::lesson::moments::{self, MOST_FRAMES, MOST_ON_PAPER, Moments, Selection};
 use crate::lesson::picture::film::{Film, SIZE, SIZE_ON_PAPER};
+use crate::lesson::player::MOST_BYTES;
 use crate::palette::{DARK, HIGH_CONTRAST, LIGHT, Palette};
 
 /// What the lesson's flags say about files.
 #[derive(Debug, clap::Args)]
 #[command(
-    group(clap::ArgGroup::new("output").args(["out", "png", "svg", "gif", "frames"]).required(true).multiple(true)),
+    group(clap::ArgGroup::new("output").args(["out", "png", "svg", "gif", "frames", "html"]).required(true).multiple(true)),
     group(clap::ArgGroup::new("still").args(["png", "svg"]).multiple(true))
 )]
 pub struct PictureArgs {
     /// Writes the steps (steps.jsonl, all of the search) and a handout (handout.html) into a folder; files of the other
     /// flags go there, too, where they are given no name
-    #[arg(long, value_name = "DIR", value_parser = folder(&[("png", "--png"), ("svg", "--svg"), ("gif", "--gif")]), help_heading = "Files")]
+    #[arg(long, value_name = "DIR", value_parser = folder(&[("png", "--png"), ("svg", "--svg"), ("gif", "--gif"), ("html", "--html")]), help_heading = "Files")]
     out: Option<PathBuf>,
     /// Writes the picture of one moment
     #[arg(long, value_name = "FILE", value_parser = ending_in("png"), help_heading = "Files")]
@@ -40,6 +41,9 @@ pub struct PictureArgs {
     /// Writes a range as numbered PNG files
     #[arg(long, value_name = "DIR", help_heading = "Files")]
     frames: Option<Option<PathBuf>>,
+    /// Writes a page that plays a range in a browser, in one file
+    #[arg(long, value_name = "FILE", value_parser = ending_in("html"), help_heading = "Files")]
+    html: Option<Option<PathBuf>>,
     /// The moment of --png and --svg: after so many steps [default: where the lesson's part ends]
     #[arg(long, value_name = "STEP", requires = "still", help_heading = "What is shown")]
     at: Option<usize>,
@@ -58,7 +62,7 @@ pub struct PictureArgs {
     /// At most so many, spread evenly [default: 120, and 16 in the handout]
     #[arg(long, value_name = "NUMBER", help_heading = "What is shown")]
     most: Option<usize>,
-    /// Of a lesson with several orders of the points, this one alone; else they stand side by side
+    /// Of a lesson with several orders of the points, this one alone; else they stand side by side, and the page of --html lets choose
     #[arg(long, value_name = "ORDER", help_heading = "What is shown")]
     take: Option<String>,
     /// The colours of pictures [default: light; in the handout as the reader has it]
@@ -99,6 +103,7 @@ pub struct Plan {
     svg: Option<PathBuf>,
     gif: Option<PathBuf>,
     frames: Option<PathBuf>,
+    page: Option<PathBuf>,
     /// Gone again, where nothing is written into them.
     made: Vec<MadeFolder>,
 }
@@ -128,6 +133,7 @@ impl PictureArgs {
             svg: name("svg", &self.svg, "lesson.svg")?,
             gif: name("gif", &self.gif, "lesson.gif")?,
             frames: name("frames", &self.frames, "frames")?,
+            page: name("html", &self.html, "lesson.html")?,
             made: Vec::new(),
         };
         plan.is_one_of_each()?;
@@ -182,6 +188,18 @@ impl PictureArgs {
         if plan.gif.is_some() || plan.frames.is_some() {
             tell("pictures", &frames);
         }
+        if let Some(path) = &plan.page {
+            let all = self.moments(usize::MAX, &film)?;
+            let page = export::lesson::page(&film, &all, path, &Bar::new("drawing the page"))?;
+            wrote(path);
+            if page.finest < Level::Lane {
+                output::note(&format!(
+                    "the page stops at level {} and coarser: with more steps it would be larger than {} MB",
+                    page.finest.name(),
+                    MOST_BYTES / 1_000_000
+                ));
+            }
+        }
         // Last: where it is, the others are.
         if let Some(path) = &plan.handout {
             let theme = if self.look.is_some() { Theme::Film } else { Theme::Readers };
@@ -209,7 +227,7 @@ impl PictureArgs {
 impl Plan {
     /// All files but the frames.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
-        self.steps.iter().chain(&self.handout).chain(&self.png).chain(&self.svg).chain(&self.gif).map(PathBuf::as_path)
+        self.steps.iter().chain(&self.handout).chain(&self.png).chain(&self.svg).chain(&self.gif).chain(&self.page).map(PathBuf::as_path)
     }
 
     /// Refuses to write one file over another.

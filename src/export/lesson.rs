@@ -1,4 +1,4 @@
-//! Writes a lesson's files: its steps, pictures of its moments, films of a range, a handout.
+//! Writes a lesson's files: its steps, pictures of its moments, films of a range, a handout, a page that plays.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -16,6 +16,7 @@ use crate::lesson::moments::Moments;
 use crate::lesson::picture::Film;
 use crate::lesson::picture::gif::{Animation, Colors};
 use crate::lesson::picture::svg::svg;
+use crate::lesson::player::{self, Written};
 use crate::lesson::{Recording, jsonl};
 use crate::progress::Progress;
 
@@ -123,10 +124,29 @@ pub fn gif(film: &Film, moments: &Moments, pace: f32, path: &Path, progress: &dy
 /// # Errors
 /// [`ExportError::Io`] if the file cannot be written, and [`ExportError::Cancelled`].
 pub fn handout(film: &Film, moments: &Moments, theme: Theme, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
-    write(path, |out| handout::write(film, moments, theme, progress, out)).map_err(|error| match error {
+    write(path, |out| handout::write(film, moments, theme, progress, out)).map_err(cancelled)
+}
+
+/// Writes the page that plays the moments in a browser, and says what of them it has.
+///
+/// # Errors
+/// [`ExportError::Io`] if the file cannot be written, and [`ExportError::Cancelled`].
+pub fn page(film: &Film, moments: &Moments, path: &Path, progress: &dyn Progress) -> Result<Written, ExportError> {
+    let mut written = None;
+    write(path, |out| {
+        written = Some(player::write(film, moments, progress, out)?);
+        Ok(())
+    })
+    .map_err(cancelled)?;
+    written.ok_or(ExportError::Cancelled)
+}
+
+/// What is interrupted was cancelled.
+fn cancelled(error: ExportError) -> ExportError {
+    match error {
         ExportError::Io { why, .. } if why.kind() == io::ErrorKind::Interrupted => ExportError::Cancelled,
         other => other,
-    })
+    }
 }
 
 /// Draws pictures on all cores, a few at a time, and passes them on in order.
@@ -294,6 +314,7 @@ mod tests {
         assert!(matches!(frames(&film, &moments, &folder.path().join("not/there"), &Watch::new(3)).unwrap_err(), ExportError::Cancelled));
         let path = folder.path().join("a.html");
         assert!(matches!(handout(&film, &moments, Theme::Readers, &path, &AtomicBool::new(true)).unwrap_err(), ExportError::Cancelled));
+        assert!(matches!(page(&film, &moments, &path, &AtomicBool::new(true)).unwrap_err(), ExportError::Cancelled));
         assert_eq!(names(folder.path()), [""; 0]);
     }
 
@@ -307,6 +328,7 @@ mod tests {
             drawing(&film, 3, &nowhere).unwrap_err(),
             gif(&film, &moments, 1.0, &nowhere, &Silent).unwrap_err(),
             handout(&film, &moments, Theme::Film, &nowhere, &Silent).unwrap_err(),
+            page(&film, &moments, &nowhere, &Silent).unwrap_err(),
         ] {
             let message = error.to_string();
             assert!(message.starts_with("cannot write: No such file") && message.ends_with("none/a.png"), "{message}");

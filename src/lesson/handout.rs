@@ -1,6 +1,5 @@
 //! A lesson for print: one self-contained HTML file without scripts, laid out for A4.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::account::account;
@@ -10,8 +9,8 @@ use super::lessons::Take;
 use super::meter::{self, Way};
 use super::moments::Moments;
 use super::picture::Film;
-use super::picture::scene::Ink;
-use super::picture::svg::{self, escaped, hex};
+use super::picture::css;
+use super::picture::svg::{self, escaped};
 use super::questions::{Ask, Question};
 use super::questions_select::largest;
 use super::recording::{Beside, Chosen, Index, Queued};
@@ -33,28 +32,6 @@ pub enum Theme {
     /// The palette of the film.
     Film,
 }
-
-/// Inks whose colours depend on the palette, and their CSS variables.
-const INKS: [(Ink, &str); 18] = [
-    (Ink::Panel, "panel"),
-    (Ink::Canvas, "canvas"),
-    (Ink::Field, "field"),
-    (Ink::Text, "text"),
-    (Ink::TextWeak, "text-weak"),
-    (Ink::Line, "line"),
-    (Ink::Grid, "grid"),
-    (Ink::Accent, "accent"),
-    (Ink::OnAccent, "on-accent"),
-    (Ink::Error, "error"),
-    (Ink::Point, "point"),
-    (Ink::Query, "query"),
-    (Ink::Neighbor, "neighbor"),
-    (Ink::Candidate, "candidate"),
-    (Ink::Rejected, "rejected"),
-    (Ink::Intermediate, "intermediate"),
-    (Ink::Buffer, "buffer"),
-    (Ink::Theory, "theory"),
-];
 
 const STYLE: &str = "body{margin:0;background:var(--canvas);color:var(--text);font:16px/1.5 Ubuntu,'Segoe UI',system-ui,sans-serif}\
 main{max-width:60rem;margin:0 auto;padding:1.5rem}\
@@ -109,22 +86,11 @@ pub fn write(film: &Film, moments: &Moments, theme: Theme, progress: &dyn Progre
 
 /// The variables of the style sheet.
 fn colors(film: &Film, theme: Theme) -> String {
-    let variables = |palette: &Palette| {
-        let mut text = format!(":root{{color-scheme:{}", if palette.dark { "dark" } else { "light" });
-        for (ink, name) in INKS {
-            let _ = write!(text, ";--{name}:{}", hex(ink.color(palette)));
-        }
-        text + "}"
-    };
+    let root = |palette: &Palette| format!(":root{{{}}}", css::variables(palette));
     match theme {
-        Theme::Film => variables(&film.palette),
-        Theme::Readers => format!("{}\n@media screen and (prefers-color-scheme:dark){{{}}}", variables(&LIGHT), variables(&DARK)),
+        Theme::Film => root(&film.palette),
+        Theme::Readers => format!("{}\n@media screen and (prefers-color-scheme:dark){{{}}}", root(&LIGHT), root(&DARK)),
     }
-}
-
-/// The CSS colour of an ink: a variable, except for magnitudes, which are the same in all palettes.
-fn variable(ink: Ink) -> String {
-    INKS.iter().find(|(named, _)| *named == ink).map_or_else(|| hex(ink.color(&LIGHT)), |(_, name)| format!("var(--{name})"))
 }
 
 fn named(film: &Film, take: &Take) -> String {
@@ -170,7 +136,7 @@ fn steps(film: &Film, moments: &Moments, progress: &dyn Progress, out: &mut (imp
         let step = format!("<b class=\"step\">Step {}</b>", thousands(at as u64));
         if let Ok(number) = pictured {
             let text = escaped(&film.sentence(at));
-            let picture = svg::element(&film.scene(at), &format!("step{at}-"), &variable);
+            let picture = svg::element(&film.scene(at), &format!("step{at}-"), &css::variable);
             writeln!(
                 out,
                 "<figure id=\"step-{at}\">\n<div role=\"img\" aria-label=\"Picture after step {at}\">\n{picture}</div>\n<figcaption>{step}{text}</figcaption>\n</figure>"

@@ -23,8 +23,9 @@
 //! | [`lessons`], [`story`] | what a lesson is; the lessons in the order of the story |
 //! | [`moments`] | selects the moments shown in a film or handout |
 //! | [`questions`] | questions about moments, the correct answers, and what mistakes lead to; `questions_select` and `questions_heaps` for those of selections and of heaps |
+//! | [`feedback`] | what a question is about in the picture, and why its answer is right |
 //! | [`picture`] | a moment as shapes; the window paints them, or they become SVG, pixels, a GIF |
-//! | [`jsonl`], [`handout`] | a recording as a file of steps, a lesson as an HTML file; written by [`crate::export::lesson`] |
+//! | [`jsonl`], [`handout`], [`player`] | a recording as a file of steps, a lesson as an HTML file to print, and as one that plays; written by [`crate::export::lesson`] |
 
 pub mod account;
 mod bucket_recorder;
@@ -36,6 +37,7 @@ mod describe_buckets;
 mod describe_heaps;
 mod describe_queues;
 mod describe_tree;
+pub mod feedback;
 mod from_gpu;
 pub mod handout;
 mod heap_recorder;
@@ -46,6 +48,7 @@ pub mod meter;
 pub mod moments;
 pub mod overview;
 pub mod picture;
+pub mod player;
 pub mod pseudocode;
 pub mod questions;
 mod questions_heaps;

@@ -435,6 +435,16 @@ impl Recording {
         }
     }
 
+    /// What marks are called in it: a hit, the end of a round, and a change of the bound; `None` for those that it does not have.
+    pub fn mark_names(&self) -> [Option<&'static str>; 3] {
+        match self.beside {
+            Beside::Theory | Beside::Tree(_) => [Some("Ballot hit"), Some("Merge"), Some("max_distance")],
+            Beside::Queues(_) => [Some("Key taken"), Some("Merge"), Some("k-th")],
+            Beside::Digits(_) => [None, Some("Pass"), None],
+            Beside::Heaps => [Some("Some lane inserts"), Some("Lane 0 inserts"), Some("k-th")],
+        }
+    }
+
     /// The algorithm that was recorded, as pseudocode.
     pub fn code(&self) -> &'static Code {
         match self.beside {

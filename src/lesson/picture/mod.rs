@@ -9,7 +9,7 @@
 //! | [`heaps`], [`meter`] | the panel of threads with a query each, whose queries `own_queries` draws in the cloud; one query's costs in three ways |
 //! | [`page`](mod@page) | the panels of a lesson on one page; recordings side by side |
 //! | `moment`, `cells`, `tally`, `pen` | data about a moment and drawing helpers that several panels share |
-//! | [`fonts`], [`embedded`], [`svg`], [`raster`] | text metrics; fonts inside files; scenes as files and pixels |
+//! | [`fonts`], [`embedded`], [`svg`], [`css`], [`raster`] | text metrics; fonts inside files; scenes as files, their colours in web pages, and pixels |
 //! | [`film`], [`gif`] | several moments as pictures |
 
 pub mod account;
@@ -21,6 +21,7 @@ pub mod buckets;
 mod cells;
 pub mod cloud;
 pub mod code;
+pub mod css;
 pub mod embedded;
 pub mod film;
 pub mod fonts;

@@ -17,18 +17,31 @@ const HEADER: f32 = 3.2;
 const SENTENCE: f32 = 4.2;
 
 /// The page of a lesson: number and title, the panels it needs, and the sentence; at least 960 × 540.
-pub fn page(lesson: &Lesson, take: &Take, view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
-    let mut page = Page::new(wide, high, view.text);
-    let mut room = page.room();
-    let recording = &take.recording;
-    page.header(room.take_top(view.text * HEADER), &title(lesson), &progress(view), &about(recording), "");
-    let sentence = room.take_bottom(view.text * SENTENCE);
-    page.panel(Panel::Sentence, view, sentence);
-    room.take_bottom(page.gap);
-    for (panel, rect) in panels(lesson.shows, view, room, page.gap) {
+pub fn page(lesson: &Lesson, take: &Take, view: &View<'_>, size: [f32; 2]) -> Scene {
+    let mut page = Page::new(size[0], size[1], view.text);
+    let header = page.room().take_top(view.text * HEADER);
+    page.header(header, &title(lesson), &progress(view), &about(&take.recording), "");
+    for (panel, rect) in areas(lesson, view, size) {
         page.panel(panel, view, rect);
     }
     page.scene
+}
+
+/// The panels of a lesson's [`page`](page()) with the areas of their backgrounds, in points; each is drawn [`inside`] its area.
+pub fn areas(lesson: &Lesson, view: &View<'_>, [wide, high]: [f32; 2]) -> Vec<(Panel, Area)> {
+    let page = Page::new(wide, high, view.text);
+    let mut room = page.room();
+    room.take_top(view.text * HEADER);
+    let sentence = room.take_bottom(view.text * SENTENCE);
+    room.take_bottom(page.gap);
+    let mut areas = vec![(Panel::Sentence, sentence)];
+    areas.append(&mut panels(lesson.shows, view, room, page.gap));
+    areas
+}
+
+/// The part of a panel's background that it is drawn in, for running text of a size.
+pub fn inside(area: Area, text: f32) -> Area {
+    area.inner(text * 0.55)
 }
 
 /// Page width, relative to the text size, below which type counts as large: readable from a classroom's last row.
@@ -175,7 +188,7 @@ fn title(lesson: &Lesson) -> String {
 }
 
 /// The position in the recording, in words.
-fn progress(view: &View<'_>) -> String {
+pub fn progress(view: &View<'_>) -> String {
     let (recording, state) = (view.cursor.recording(), view.cursor.state());
     let (done, all) = (state.counts.merges, recording.merges() as u64);
     if view.asking {
@@ -191,7 +204,7 @@ fn progress(view: &View<'_>) -> String {
 }
 
 /// The problem and the device, in words.
-fn about(recording: &Recording) -> String {
+pub fn about(recording: &Recording) -> String {
     let parameters = &recording.parameters;
     let shape = parameters.shape;
     let queue = if let Beside::Queues(queued) = recording.held_against() { format!(", Q = {}", queued.length) } else { String::new() };
@@ -242,7 +255,7 @@ impl Page {
 
     fn ground(&mut self, rect: Area, draw: impl FnOnce([f32; 2]) -> Scene) {
         self.scene.rect(rect.inner(0.5), self.text * 0.4, Some(Ink::Panel.into()), Some(line(faint(Ink::Line, 0.6), 1.0)));
-        let inside = rect.inner(self.text * 0.55);
+        let inside = inside(rect, self.text);
         if inside.width > 1.0 && inside.height > 1.0 {
             self.scene.put(draw([inside.width, inside.height]), [inside.x, inside.y]);
         }

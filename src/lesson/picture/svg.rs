@@ -84,8 +84,7 @@ impl Writer<'_> {
                 for &[x, y] in centers {
                     let _ = write!(path, "M{} {}h0", short(x), short(y));
                 }
-                let [color, opacity] = [(self.color)(fill.ink), opacity("stroke", *fill)];
-                let style = format!("fill:none;stroke:{color}{opacity};stroke-width:{};stroke-linecap:round", short(radius * 2.0));
+                let style = dot_style(*fill, *radius, self.color);
                 let _ = writeln!(self.out, "<path d=\"{path}\" style=\"{style}\"/>");
             }
             Shape::Dots { centers, radius, fill, line } => {
@@ -121,36 +120,62 @@ impl Writer<'_> {
     }
 
     fn text(&mut self, at: Point, anchor: [f32; 2], size: f32, font: Font, paint: Paint, text: &str) {
-        let width = fonts::width(text, font, size);
-        if width <= 0.0 {
-            return;
-        }
-        let line = fonts::line(font);
-        let (left, feet) = (at[0] - anchor[0] * width, at[1] + (line.ascent - anchor[1] * line.height) * size);
-        let font = format!("font-family:{};font-weight:{}", embedded::family(font), embedded::weight(font));
-        let [x, y, size, width] = [left, feet, size, width].map(short);
-        let style = self.style(Some(paint), None);
+        let Some(Baseline { start: [x, y], width }) = baseline(at, anchor, size, font, text) else { return };
+        let [x, y, width] = [x, y, width].map(short);
         let _ = writeln!(
             self.out,
-            "<text x=\"{x}\" y=\"{y}\" textLength=\"{width}\" lengthAdjust=\"spacingAndGlyphs\" style=\"{font};font-size:{size}px;{style}\">{}</text>",
+            "<text x=\"{x}\" y=\"{y}\" textLength=\"{width}\" lengthAdjust=\"spacingAndGlyphs\" style=\"{}\">{}</text>",
+            text_style(font, size, paint, self.color),
             escaped(text)
         );
     }
 
     fn style(&self, fill: Option<Paint>, line: Option<Line>) -> String {
-        let mut style = match fill {
-            None => "fill:none".to_owned(),
-            Some(paint) => format!("fill:{}{}", (self.color)(paint.ink), opacity("fill", paint)),
-        };
-        if let Some(Line { paint, width, dash }) = line {
-            let _ =
-                write!(style, ";stroke:{}{};stroke-width:{};stroke-linejoin:round", (self.color)(paint.ink), opacity("stroke", paint), short(width));
-            if let Some(dash) = dash {
-                let _ = write!(style, ";stroke-dasharray:{}", short(dash));
-            }
-        }
-        style
+        style(fill, line, self.color)
     }
+}
+
+/// Where a line of text stands.
+pub struct Baseline {
+    /// Its left end on the baseline.
+    pub start: Point,
+    /// Its length, in points.
+    pub width: f32,
+}
+
+/// The baseline of a text that is anchored at a point (see [`Shape::Text`]); `None` where nothing is to be seen.
+pub fn baseline(at: Point, anchor: [f32; 2], size: f32, font: Font, text: &str) -> Option<Baseline> {
+    let width = fonts::width(text, font, size);
+    let line = fonts::line(font);
+    let start = [at[0] - anchor[0] * width, at[1] + (line.ascent - anchor[1] * line.height) * size];
+    (width > 0.0).then_some(Baseline { start, width })
+}
+
+/// The CSS of letters.
+pub fn text_style(font: Font, size: f32, paint: Paint, color: &dyn Fn(Ink) -> String) -> String {
+    let fill = style(Some(paint), None, color);
+    format!("font-family:{};font-weight:{};font-size:{}px;{fill}", embedded::family(font), embedded::weight(font), short(size))
+}
+
+/// The CSS of dots without outlines, which are segments of no length with round caps.
+pub fn dot_style(fill: Paint, radius: f32, color: &dyn Fn(Ink) -> String) -> String {
+    let [color, opacity] = [color(fill.ink), opacity("stroke", fill)];
+    format!("fill:none;stroke:{color}{opacity};stroke-width:{};stroke-linecap:round", short(radius * 2.0))
+}
+
+/// The CSS of a shape with a fill, an outline, or both.
+pub fn style(fill: Option<Paint>, line: Option<Line>, color: &dyn Fn(Ink) -> String) -> String {
+    let mut style = match fill {
+        None => "fill:none".to_owned(),
+        Some(paint) => format!("fill:{}{}", color(paint.ink), opacity("fill", paint)),
+    };
+    if let Some(Line { paint, width, dash }) = line {
+        let _ = write!(style, ";stroke:{}{};stroke-width:{};stroke-linejoin:round", color(paint.ink), opacity("stroke", paint), short(width));
+        if let Some(dash) = dash {
+            let _ = write!(style, ";stroke-dasharray:{}", short(dash));
+        }
+    }
+    style
 }
 
 fn opacity(what: &str, paint: Paint) -> String {

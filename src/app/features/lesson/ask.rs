@@ -5,12 +5,10 @@ use egui::{Key, Modifiers, RichText, Ui};
 use crate::app::look::tokens::Palette;
 use crate::app::model::lesson::quiz::{Entry, Phase};
 use crate::app::model::{Actions, Command, LessonAction, Player, Quiz, QuizAction, Score};
-use crate::lesson::account::account;
 use crate::lesson::describe::lanes;
-use crate::lesson::picture::sentence::sentence;
+use crate::lesson::feedback::why;
 use crate::lesson::questions::{Ask, Question, Reply};
-use crate::lesson::recording::Beside;
-use crate::text::{count, significant, thousands};
+use crate::text::thousands;
 
 /// The question, or what is right.
 pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, size: f32, palette: &Palette, actions: &mut Actions) {
@@ -46,7 +44,7 @@ pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, size: f32, palette: &Pa
             if let Some(says) = question.slip(*reply) {
                 ui.label(RichText::new(says).size(size).color(palette.text));
             }
-            ui.label(RichText::new(why(question, player)).size(size).color(palette.text));
+            ui.label(RichText::new(why(question, player.cursor())).size(size).color(palette.text));
             ui.horizontal_wrapped(|ui| {
                 let next = egui::Button::new(RichText::new("Next question").size(size).strong().color(palette.on_accent)).fill(palette.accent);
                 if ui.add(next).on_hover_text("Enter").clicked() {
@@ -124,37 +122,6 @@ fn words(reply: Reply, width: u32) -> String {
         Reply::Number(number) => thousands(number.into()),
         Reply::YesNo(yes) => if yes { "yes" } else { "no" }.to_owned(),
     }
-}
-
-/// Why the answer is what it is: what the step did, or what is said of the whole search.
-fn why(question: &Question, player: &Player) -> String {
-    match question.ask {
-        Ask::Merges => {
-            if let Beside::Queues(queued) = player.take().recording.held_against() {
-                return format!(
-                    "A merge of the lanes' queues brings {} keys on average, since one lane is enough to cause it. A buffer of {} needs {} for the same points, and brings {} in each.",
-                    significant(f64::from(queued.came) / f64::from(queued.merges)),
-                    thousands(player.take().recording.shape().capacity().into()),
-                    count(queued.buffer.merges.into(), "merge", "merges"),
-                    significant(f64::from(queued.buffer.came) / f64::from(queued.buffer.merges))
-                );
-            }
-        }
-        Ask::Leaves => {
-            return "The leaves that are visited lie where the circle around the k-th neighbour is; all others were left out by their boxes."
-                .to_owned();
-        }
-        Ask::Order => {
-            return "What is found late bounds the search late: more boxes look as if they mattered before the neighbours are known.".to_owned();
-        }
-        _ => return sentence(player.cursor()),
-    }
-    let account = account(player.cursor().state());
-    format!(
-        "In random order, at most {} are expected on average; were every point a candidate, there would be {}.",
-        significant(account.expected_in_the_end.merges),
-        account.worst_merges
-    )
 }
 
 /// Takes the keys that answer. Before shortcuts, which have some of them otherwise.

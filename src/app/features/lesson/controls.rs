@@ -5,7 +5,7 @@ use egui::{Color32, Rect, RichText, Sense, Stroke, Ui, pos2, vec2};
 use crate::app::look::{Palette, keys_text, menu_entry_ui, menu_ui};
 use crate::app::model::{Action, Actions, Command, ExportKind, LessonAction, LessonFile, LessonView, Player, SPEEDS};
 use crate::lesson::Level;
-use crate::lesson::recording::{Beside, Recording};
+use crate::lesson::recording::Recording;
 use crate::text;
 
 /// Whether and how it is shown.
@@ -68,12 +68,7 @@ fn marks_ui(ui: &mut Ui, player: &Player, palette: &Palette, actions: &mut Actio
 
 /// The marks that a recording has, by the names that things have in it, and the commands that go to the one before and to the next.
 fn marks_of(recording: &Recording) -> Vec<(&'static str, Command, Command)> {
-    let [hit, merge, bound] = match recording.held_against() {
-        Beside::Theory | Beside::Tree(_) => [Some("Ballot hit"), Some("Merge"), Some("max_distance")],
-        Beside::Queues(_) => [Some("Key taken"), Some("Merge"), Some("k-th")],
-        Beside::Digits(_) => [None, Some("Pass"), None],
-        Beside::Heaps => [Some("Some lane inserts"), Some("Lane 0 inserts"), Some("k-th")],
-    };
+    let [hit, merge, bound] = recording.mark_names();
     let of = |name: Option<&'static str>, back, on| name.map(|name| (name, back, on));
     let marks = [
         of(hit, Command::PreviousHit, Command::NextHit),

@@ -1,10 +1,11 @@
-//! What of the lesson becomes a file: the picture, films of a range, steps, the handout.
+//! What of the lesson becomes a file: the picture, films of a range, steps, the handout, the page.
 
 use std::path::Path;
 
 use crate::app::model::{FieldError, LessonFile, Player, RangeDraft};
 use crate::export::{ExportError, lesson as files};
-use crate::lesson::Cursor;
+use crate::lesson::player::MOST_BYTES;
+use crate::lesson::{Cursor, Level};
 use crate::lesson::handout::Theme;
 use crate::lesson::lessons::Take;
 use crate::lesson::moments::Selection;
@@ -65,6 +66,12 @@ impl Job {
             LessonFile::Picture => files::picture(&self.film, self.at, path).map_err(said)?,
             LessonFile::Drawing => files::drawing(&self.film, self.at, path).map_err(said)?,
             LessonFile::Steps => files::steps(&self.take.recording, path).map_err(said)?,
+            LessonFile::Page => {
+                let page = files::page(&self.film, &moments()?, path, progress).map_err(said)?;
+                if page.finest < Level::Lane {
+                    note = format!("; it stops at level {} and coarser, to be no larger than {} MB", page.finest.name(), MOST_BYTES / 1_000_000);
+                }
+            }
             LessonFile::Gif | LessonFile::Frames | LessonFile::Handout => {
                 let moments = moments()?;
                 match self.file {
@@ -86,7 +93,6 @@ mod tests {
     use super::*;
     use crate::app::model::draft::Field;
     use crate::app::model::lesson::player::tests::player;
-    use crate::lesson::Level;
     use crate::lesson::picture::svg::svg;
     use crate::lesson::picture::{View, comparison};
     use crate::palette::LIGHT;

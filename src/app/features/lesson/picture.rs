@@ -10,6 +10,7 @@ use crate::app::look::tokens;
 use crate::app::model::lesson::quiz::{Entry, Phase};
 use crate::app::model::{Actions, LessonAction, LessonSession, Player, Quiz, QuizAction};
 use crate::lesson::Recording;
+use crate::lesson::feedback::subjects;
 use crate::lesson::lessons::Take;
 use crate::lesson::picture::page::{columns, comparison, page};
 use crate::lesson::picture::sentence::sentence;
@@ -17,7 +18,6 @@ use crate::lesson::picture::{Scene, Target, View};
 use crate::lesson::questions::Ask;
 use crate::lesson::queues::across;
 use crate::lesson::state::State;
-use crate::lesson::step::Step;
 use crate::palette::Palette;
 
 /// The least that a page is made for; where there is less, it is shown smaller.
@@ -218,30 +218,8 @@ fn marks_ui(ui: &Ui, made: &Made, quiz: &Quiz, player: &Player, palette: &tokens
         }
     };
     let (_, question) = quiz.question();
-    match question.ask {
-        Ask::Slot | Ask::Partner | Ask::Visited | Ask::Waits => ring(Target::Lane(question.subject), palette.query, 2.5, 1.0),
-        Ask::Swaps => {
-            ring(Target::Element(question.subject), palette.query, 2.5, 0.0);
-            if let Some(Step::Layer { layer, .. }) = player.take().recording.steps().get(question.at) {
-                ring(Target::Element(question.subject ^ layer.stride), palette.query, 2.5, 0.0);
-            }
-        }
-        Ask::Taken => {
-            ring(Target::Element(question.subject), palette.query, 2.5, 0.0);
-            ring(Target::Slot(player.take().recording.shape().mirror_of(question.subject)), palette.query, 2.5, 0.0);
-        }
-        Ask::Votes
-        | Ask::Merges
-        | Ask::Leaves
-        | Ask::Order
-        | Ask::Child
-        | Ask::Takes
-        | Ask::Breaks
-        | Ask::Bucket
-        | Ask::Left
-        | Ask::Inserts
-        | Ask::Rounds
-        | Ask::Idle => {}
+    for target in subjects(question, &player.take().recording) {
+        ring(target, palette.query, 2.5, if matches!(target, Target::Lane(_)) { 1.0 } else { 0.0 });
     }
     match quiz.phase() {
         Phase::Asking(Entry::Lanes { mask, at }) => {

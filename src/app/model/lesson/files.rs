@@ -20,11 +20,13 @@ pub enum LessonFile {
     Steps,
     /// To print, or to read without this program.
     Handout,
+    /// To play in a browser, without this program.
+    Page,
 }
 
 impl LessonFile {
     /// All, as the menu lists them.
-    pub const ALL: [Self; 6] = [Self::Picture, Self::Drawing, Self::Gif, Self::Frames, Self::Handout, Self::Steps];
+    pub const ALL: [Self; 7] = [Self::Picture, Self::Drawing, Self::Gif, Self::Frames, Self::Handout, Self::Page, Self::Steps];
 
     /// As the menu says it, and what the file's name ends in before anybody chose one.
     fn words(self) -> (&'static str, &'static str) {
@@ -35,6 +37,7 @@ impl LessonFile {
             Self::Frames => ("Film as PNG files…", "-frames"),
             Self::Steps => ("Steps as JSON Lines…", "-steps.jsonl"),
             Self::Handout => ("Handout as HTML…", ".html"),
+            Self::Page => ("Page that plays (HTML)…", "-page.html"),
         }
     }
 
@@ -48,12 +51,16 @@ impl LessonFile {
 
     /// Whether it shows a range of steps.
     pub fn has_range(self) -> bool {
-        matches!(self, Self::Gif | Self::Frames | Self::Handout)
+        matches!(self, Self::Gif | Self::Frames | Self::Handout | Self::Page)
     }
 
-    /// Pictures at most; where a range has more moments, they are spread evenly.
+    /// Pictures at most; where a range has more moments, they are spread evenly. A page has all of them.
     pub fn most(self) -> usize {
-        if self == Self::Handout { MOST_ON_PAPER } else { MOST_FRAMES }
+        match self {
+            Self::Page => usize::MAX,
+            Self::Handout => MOST_ON_PAPER,
+            _ => MOST_FRAMES,
+        }
     }
 }
 

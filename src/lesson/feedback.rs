@@ -1,0 +1,127 @@
+//! What is said and shown with a question beside the answer itself: what it is about in the picture, and why the answer is right.
+
+use std::sync::Arc;
+
+use super::account::account;
+use super::cursor::Cursor;
+use super::picture::Target;
+use super::picture::sentence::sentence;
+use super::questions::{Ask, Question};
+use super::recording::{Beside, Recording};
+use super::step::Step;
+use crate::engines::lockstep::{Key, PADDING, distance_of, index_of, lanes_below};
+use crate::text::{count, significant, significant_to, thousands};
+
+/// What a question is about: the picture rings it while the question is open.
+pub fn subjects(question: &Question, recording: &Recording) -> Vec<Target> {
+    let subject = question.subject;
+    match question.ask {
+        Ask::Slot | Ask::Partner | Ask::Visited | Ask::Waits => vec![Target::Lane(subject)],
+        Ask::Swaps => {
+            let partner = match recording.steps().get(question.at) {
+                Some(Step::Layer { layer, .. }) => Some(Target::Element(subject ^ layer.stride)),
+                _ => None,
+            };
+            std::iter::once(Target::Element(subject)).chain(partner).collect()
+        }
+        Ask::Taken => vec![Target::Element(subject), Target::Slot(recording.shape().mirror_of(subject))],
+        Ask::Votes
+        | Ask::Merges
+        | Ask::Leaves
+        | Ask::Order
+        | Ask::Child
+        | Ask::Takes
+        | Ask::Breaks
+        | Ask::Bucket
+        | Ask::Left
+        | Ask::Inserts
+        | Ask::Rounds
+        | Ask::Idle => Vec::new(),
+    }
+}
+
+/// Why the answer is what it is: what the step before the cursor did, or what is said of the whole search.
+pub fn why(question: &Question, cursor: &Cursor) -> String {
+    let recording = cursor.recording();
+    match question.ask {
+        Ask::Merges => {
+            if let Beside::Queues(queued) = recording.held_against() {
+                return format!(
+                    "A merge of the lanes' queues brings {} keys on average, since one lane is enough to cause it. A buffer of {} needs {} for the same points, and brings {} in each.",
+                    significant(f64::from(queued.came) / f64::from(queued.merges)),
+                    thousands(recording.shape().capacity().into()),
+                    count(queued.buffer.merges.into(), "merge", "merges"),
+                    significant(f64::from(queued.buffer.came) / f64::from(queued.buffer.merges))
+                );
+            }
+        }
+        Ask::Leaves => {
+            return "The leaves that are visited lie where the circle around the k-th neighbour is; all others were left out by their boxes."
+                .to_owned();
+        }
+        Ask::Order => {
+            return "What is found late bounds the search late: more boxes look as if they mattered before the neighbours are known.".to_owned();
+        }
+        Ask::Slot | Ask::Partner | Ask::Swaps | Ask::Taken => return case(question, recording).unwrap_or_else(|| sentence(cursor)),
+        _ => return sentence(cursor),
+    }
+    let account = account(cursor.state());
+    format!(
+        "In random order, at most {} are expected on average; were every point a candidate, there would be {}.",
+        significant(account.expected_in_the_end.merges),
+        account.worst_merges
+    )
+}
+
+/// The answer worked out with the numbers of the case that was asked about.
+fn case(question: &Question, recording: &Arc<Recording>) -> Option<String> {
+    let (shape, subject) = (recording.shape(), question.subject);
+    let mut before = Cursor::new(Arc::clone(recording));
+    before.seek(question.at);
+    let state = before.state();
+    match (question.ask, recording.steps().get(question.at)?) {
+        (Ask::Partner, Step::Layer { layer, shuffle: Some(lanes), .. }) => {
+            let stride = match shape.registers {
+                1 => format!("the stride {lanes}"),
+                registers => format!("{} / {registers} = {lanes} lanes", layer.stride),
+            };
+            Some(format!("{stride} is the one bit in which the two numbers differ: {subject} ^ {lanes} = {}.", subject ^ lanes))
+        }
+        (Ask::Slot, Step::Positions { slots }) => {
+            let slot = slots.iter().find(|slot| slot.lane == subject)?.slot;
+            let below = (state.ballot & lanes_below(subject)).count_ones();
+            let lanes = count(below.into(), "lower lane votes", "lower lanes vote");
+            Some(format!("The buffer holds {}, and {lanes}: slot {} + {below} = {slot}.", state.buffered, state.buffered))
+        }
+        (Ask::Swaps, Step::Layer { layer, swapped, .. }) => {
+            let (low, high) = (state.registers[subject as usize], state.registers[(subject ^ layer.stride) as usize]);
+            let [a, b] = told_apart(low, high);
+            let bit = subject & layer.size;
+            let upwards = bit == 0;
+            let verdict = if swapped.contains(subject) { "they swap" } else { "they stay" };
+            let order = if low == high { "=" } else if low > high { ">" } else { "<" };
+            Some(format!(
+                "{subject} & {} = {bit}, so this pair sorts {}: the smaller key goes to element {}. {a} {order} {b}, so {verdict}.",
+                layer.size,
+                if upwards { "upwards" } else { "downwards" },
+                if upwards { subject } else { subject ^ layer.stride },
+            ))
+        }
+        (Ask::Taken, Step::Minimum { taken }) => {
+            let [own, other] = told_apart(state.registers[subject as usize], state.buffer[shape.mirror_of(subject) as usize]);
+            let from = if taken.contains(subject) { "the intermediate result's comes" } else { "the buffer's stays" };
+            Some(format!("The smaller of {own} and {other} is kept: {from}."))
+        }
+        _ => None,
+    }
+}
+
+/// Two keys with as many digits as tell them apart; of equal distances the positions decide.
+fn told_apart(a: Key, b: Key) -> [String; 2] {
+    let read = |key: Key, to: usize| if key == PADDING { "\u{221e}".to_owned() } else { significant_to(distance_of(key).into(), to) };
+    if a != b && a != PADDING && b != PADDING && distance_of(a) == distance_of(b) {
+        return [a, b].map(|key| format!("{} (point {})", read(key, 3), thousands(index_of(key).into())));
+    }
+    let to = (3..=9).find(|&to| a == b || read(a, to) != read(b, to)).unwrap_or(9);
+    [read(a, to), read(b, to)]
+}

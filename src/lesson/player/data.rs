@@ -1,0 +1,438 @@
+//! A lesson as the page has it: the moments of its takes, what is drawn at each, and the questions. `docs/lesson-page.md` describes the format.
+
+use std::collections::HashMap;
+use std::io;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+
+use super::check::{Check, of_panel};
+use super::items::{Item, Kind, code, hundredths, items};
+use super::pack::{Lists, Table};
+use crate::lesson::cursor::{Cursor, Level};
+use crate::lesson::feedback::{subjects, why};
+use crate::lesson::lessons::Take;
+use crate::lesson::picture::page::{about, areas, inside, position_at, progress as place};
+use crate::lesson::picture::scene::{Area, Scene};
+use crate::lesson::picture::sentence::sentence;
+use crate::lesson::picture::{Film, Panel, View, draw};
+use crate::lesson::questions::{Answer, Ask, Question, Reply};
+use crate::lesson::recording::Beside;
+use crate::progress::Progress;
+
+/// Version of the format; see `docs/lesson-page.md`.
+pub const SCHEMA: u32 = 1;
+
+/// Numbers of items and lists in a page at most: far more than can become a page that is small enough.
+const HEAVIEST: usize = 20_000_000;
+
+/// All that a page knows.
+#[derive(Debug, Default, Serialize)]
+pub struct Data {
+    schema: u32,
+    number: u32,
+    id: &'static str,
+    title: &'static str,
+    paragraph: &'static str,
+    /// The level at which it begins, by its number.
+    level: usize,
+    /// The finest level that it has.
+    pub finest: usize,
+    #[serde(serialize_with = "values")]
+    styles: Table<Arc<str>>,
+    #[serde(serialize_with = "written")]
+    pub items: Vec<(u32, Item)>,
+    pub lists: Rows,
+    #[serde(serialize_with = "values")]
+    pub layouts: Table<Layout>,
+    /// Sentences and places.
+    #[serde(serialize_with = "values")]
+    pub says: Table<String>,
+    pub takes: Vec<TakeData>,
+    pub questions: Vec<QuestionData>,
+    #[serde(skip)]
+    known: Table<Item>,
+    /// What each panel showed last in each place.
+    #[serde(skip)]
+    last: HashMap<(usize, Panel), Drawn>,
+    #[serde(skip)]
+    weight: usize,
+}
+
+/// A panel's scene, its list of items, and their hash.
+#[derive(Debug)]
+struct Drawn {
+    scene: Scene,
+    list: u32,
+    check: u32,
+}
+
+/// Lists of items ([`Lists`]), which are written as their rows.
+#[derive(Debug, Default)]
+pub struct Rows(pub Lists);
+
+impl Serialize for Rows {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.rows.serialize(serializer)
+    }
+}
+
+fn values<T: Serialize, S: Serializer>(table: &Table<T>, serializer: S) -> Result<S::Ok, S::Error> {
+    table.values.serialize(serializer)
+}
+
+/// An item as kind, number of its style, lengths, and what it says or stands for. Lengths are written as differences from those of the last item of
+/// that kind and style, since many are in rows and columns.
+fn written<S: Serializer>(items: &[(u32, Item)], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut last: HashMap<(Kind, u32), &[i32]> = HashMap::new();
+    serializer.collect_seq(items.iter().map(|(style, item)| {
+        let before = last.insert((item.kind, *style), &item.numbers).unwrap_or_default();
+        let mut row: Vec<serde_json::Value> = [item.kind as i64, i64::from(*style)].map(Into::into).to_vec();
+        let from = before.iter().copied().chain(std::iter::repeat(0));
+        row.extend(item.numbers.iter().zip(from).map(|(number, from)| (number - from).into()));
+        if matches!(item.kind, Kind::Text | Kind::Spot) {
+            row.push(item.text.as_str().into());
+        }
+        row
+    }))
+}
+
+/// Where panels are, in hundredths of a point.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Layout {
+    /// Width and height of all.
+    pub size: [i32; 2],
+    /// From a panel's edge to what is drawn in it.
+    pub pad: i32,
+    pub panels: Vec<Place>,
+}
+
+/// A panel's place in a [`Layout`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Place {
+    /// What it is called.
+    pub name: &'static str,
+    /// x, y, width, height.
+    pub at: [i32; 4],
+}
+
+/// A take. All lists but the marks have an entry for each moment.
+#[derive(Debug, Serialize)]
+pub struct TakeData {
+    name: String,
+    about: String,
+    /// Steps of the whole search.
+    steps: usize,
+    /// What hits, the ends of rounds and changes of the bound are called.
+    marks: [Option<&'static str>; 3],
+    /// What rounds are called, one and many.
+    round: [&'static str; 2],
+    width: u32,
+    registers: u32,
+    /// Whether elements lie across the warp, as in warp select.
+    across: bool,
+    /// Positions: steps that are done.
+    pub at: Vec<usize>,
+    /// The coarsest level that stops there, by its number.
+    levels: Vec<usize>,
+    pub layout: Vec<u32>,
+    /// The list of each panel.
+    pub scenes: Vec<Vec<u32>>,
+    pub says: Vec<u32>,
+    place: Vec<u32>,
+    pub check: Vec<u32>,
+    /// Points that were seen: by these, takes are compared.
+    seen: Vec<u32>,
+    /// Numbers of moments.
+    hits: Vec<usize>,
+    merges: Vec<usize>,
+    changes: Vec<usize>,
+}
+
+/// A question, and the moment at which it is asked as it looks then: without what gives the answer away.
+#[derive(Debug, Serialize)]
+pub struct QuestionData {
+    pub take: usize,
+    /// The number of its moment, and of the one that shows the answer.
+    pub at: usize,
+    then: usize,
+    pub layout: u32,
+    pub scenes: Vec<u32>,
+    place: u32,
+    pub check: u32,
+    text: String,
+    /// What is asked for: `Lane`, `Slot`, `Bucket` or a `Number`; of several lanes what they do; empty for yes or no.
+    noun: &'static str,
+    answer: AnswerData,
+    /// The answer in words, and why.
+    right: String,
+    why: String,
+    slips: Vec<(AnswerData, String)>,
+    /// What it is about.
+    about: Vec<String>,
+}
+
+/// What is right, or what was said.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum AnswerData {
+    Lanes(u32),
+    /// A number, and how far off counts.
+    Number(u32, u32),
+    YesNo(bool),
+}
+
+/// What is drawn at a moment.
+struct Moment {
+    layout: u32,
+    scenes: Vec<u32>,
+    place: u32,
+    check: Check,
+}
+
+/// The moments of a film's takes that a level stops at, in a range of the leading one. `None` if they are more than a page can hold.
+///
+/// # Errors
+/// [`io::ErrorKind::Interrupted`] if `progress` is cancelled.
+pub fn pack(film: &Film, range: &RangeInclusive<usize>, level: Level, finest: Level, progress: &dyn Progress) -> io::Result<Option<Data>> {
+    let lesson = &film.lesson;
+    let mut data = Data {
+        schema: SCHEMA,
+        number: lesson.number,
+        id: lesson.id,
+        title: lesson.title,
+        paragraph: lesson.paragraph,
+        level: level.min(finest) as usize,
+        finest: finest as usize,
+        ..Data::default()
+    };
+    let ranges = ranges(film, range);
+    for (number, (take, range)) in film.takes.iter().zip(ranges).enumerate() {
+        let mut questions = film.lesson.questions(take);
+        questions.retain(|question| range.contains(&question.at) && range.contains(&after(question)));
+        let positions = stops(take, &range, finest, &questions);
+        let Some(packed) = data.take(film, take, positions, progress)? else { return Ok(None) };
+        // What is about all of it comes first: then nothing that was seen gives it away.
+        questions.sort_by_key(|question| (!question.ask.is_about_all(), question.at));
+        let mut cursor = Cursor::new(take.recording.clone());
+        for question in &questions {
+            let asked = data.question(film, question, number, &packed.at, &mut cursor);
+            data.questions.push(asked);
+        }
+        data.takes.push(packed);
+    }
+    Ok(Some(data))
+}
+
+/// The range of each take, where the leading one has a given range: the others meet the same points.
+fn ranges(film: &Film, lead: &RangeInclusive<usize>) -> Vec<RangeInclusive<usize>> {
+    let mut cursor = Cursor::new(film.lead().recording.clone());
+    let mut seen = |position: usize| {
+        cursor.seek(position);
+        cursor.state().counts.points_seen
+    };
+    let (first, last) = (seen(*lead.start()), seen(*lead.end()));
+    let whole = &film.lead().range;
+    let of = |(number, take): (usize, &Take)| {
+        if number == film.leading() {
+            return lead.clone();
+        }
+        let start = if *lead.start() == whole.start { take.range.start } else { position_at(&take.recording, first) };
+        let end = if *lead.end() == whole.end { take.range.end } else { position_at(&take.recording, last) };
+        start..=end.max(start)
+    };
+    film.takes.iter().enumerate().map(of).collect()
+}
+
+/// The position that shows a question's answer.
+fn after(question: &Question) -> usize {
+    if question.ask.is_about_all() { question.at } else { question.at + 1 }
+}
+
+/// The positions of a level in a range, its ends, and those of questions.
+fn stops(take: &Take, range: &RangeInclusive<usize>, level: Level, questions: &[Question]) -> Vec<usize> {
+    let (start, end) = (*range.start(), *range.end());
+    let mut stops: Vec<usize> = (start + 1..=end).filter(|&at| take.recording.level(at - 1) <= level).collect();
+    stops.extend([start, end]);
+    stops.extend(questions.iter().flat_map(|question| [question.at, after(question)]));
+    stops.sort_unstable();
+    stops.dedup();
+    stops
+}
+
+impl Data {
+    /// The number and title of the lesson.
+    pub fn heading(&self) -> String {
+        format!("Lesson {}: {}", self.number, self.title)
+    }
+
+    fn take(&mut self, film: &Film, take: &Take, positions: Vec<usize>, progress: &dyn Progress) -> io::Result<Option<TakeData>> {
+        let recording = &take.recording;
+        let (shape, total) = (recording.shape(), positions.len());
+        let marked = |steps: &[u32]| steps.iter().filter_map(|&step| positions.binary_search(&(step as usize + 1)).ok()).collect();
+        let mut packed = TakeData {
+            name: take.arrangement.name().replace('-', " "),
+            about: about(recording),
+            steps: recording.len(),
+            marks: recording.mark_names(),
+            round: recording.round(),
+            width: shape.width,
+            registers: shape.registers,
+            across: matches!(recording.held_against(), Beside::Queues(_)),
+            hits: marked(&recording.hits),
+            merges: marked(&recording.merges),
+            changes: marked(&recording.changes),
+            levels: positions.iter().map(|&at| if at == positions[0] { 0 } else { recording.level(at - 1) as usize }).collect(),
+            layout: Vec::with_capacity(total),
+            scenes: Vec::with_capacity(total),
+            says: Vec::with_capacity(total),
+            place: Vec::with_capacity(total),
+            check: Vec::with_capacity(total),
+            seen: Vec::new(),
+            at: Vec::new(),
+        };
+        let mut cursor = Cursor::new(recording.clone());
+        for (number, &position) in positions.iter().enumerate() {
+            if progress.cancelled() {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            cursor.seek(position);
+            let mut moment = self.moment(film, &cursor, false);
+            let says = sentence(&cursor);
+            moment.check.add(&says);
+            packed.layout.push(moment.layout);
+            packed.scenes.push(moment.scenes);
+            packed.place.push(moment.place);
+            packed.check.push(moment.check.number());
+            packed.says.push(self.says.number(says));
+            if film.takes.len() > 1 {
+                packed.seen.push(cursor.state().counts.points_seen);
+            }
+            if self.weight + self.lists.0.weight > HEAVIEST {
+                return Ok(None);
+            }
+            progress.update(number as u64 + 1, total as u64);
+        }
+        packed.at = positions;
+        Ok(Some(packed))
+    }
+
+    /// Draws what is to be seen at a cursor, and notes what is new of it.
+    fn moment(&mut self, film: &Film, cursor: &Cursor, asking: bool) -> Moment {
+        let view = View { cursor, hover: None, asking, text: film.text };
+        let areas = panels(film, &view);
+        let mut check = Check::default();
+        let mut scenes = Vec::with_capacity(areas.len());
+        for (at, &(panel, area)) in areas.iter().enumerate() {
+            let room = inside(area, film.text);
+            let scene = draw(panel, &view, [room.width, room.height]);
+            let drawn = match self.last.remove(&(at, panel)) {
+                // Most steps change few panels.
+                Some(last) if last.scene == scene => last,
+                _ => {
+                    let items = items(&scene);
+                    let check = of_panel(&items);
+                    let ids = items.into_iter().map(|item| self.item(item)).collect();
+                    Drawn { list: self.lists.0.number((at, panel), ids), check, scene }
+                }
+            };
+            check.add(&format!("{}\n", drawn.check));
+            scenes.push(drawn.list);
+            self.last.insert((at, panel), drawn);
+        }
+        let layout = self.layouts.number(layout(&areas, film.text));
+        Moment { layout, scenes, place: self.says.number(place(&view)), check }
+    }
+
+    fn item(&mut self, item: Item) -> u32 {
+        let style = self.styles.number(item.style.clone());
+        let id = self.known.number(item);
+        if let Some(new) = self.known.values.get(self.items.len()) {
+            self.weight += new.numbers.len() + 2;
+            self.items.push((style, new.clone()));
+        }
+        id
+    }
+
+    fn question(&mut self, film: &Film, question: &Question, take: usize, moments: &[usize], cursor: &mut Cursor) -> QuestionData {
+        let recording = cursor.recording().clone();
+        let number = |position: usize| moments.partition_point(|&at| at < position);
+        cursor.seek(question.at);
+        let moment = self.moment(film, cursor, true);
+        cursor.seek(after(question));
+        QuestionData {
+            take,
+            at: number(question.at),
+            then: number(after(question)),
+            layout: moment.layout,
+            scenes: moment.scenes,
+            place: moment.place,
+            check: moment.check.number(),
+            text: question.text.clone(),
+            noun: noun(question),
+            answer: match question.answer {
+                Answer::Lanes(mask) => AnswerData::Lanes(mask),
+                Answer::Number { right, within } => AnswerData::Number(right, within),
+                Answer::YesNo(right) => AnswerData::YesNo(right),
+            },
+            right: question.right(recording.shape().width),
+            why: why(question, cursor),
+            slips: question.slips.iter().map(|slip| (said(slip.reply), slip.says.clone())).collect(),
+            about: subjects(question, &recording).into_iter().map(code).collect(),
+        }
+    }
+}
+
+fn said(reply: Reply) -> AnswerData {
+    match reply {
+        Reply::Lanes(mask) => AnswerData::Lanes(mask),
+        Reply::Number(number) => AnswerData::Number(number, 0),
+        Reply::YesNo(yes) => AnswerData::YesNo(yes),
+    }
+}
+
+fn noun(question: &Question) -> &'static str {
+    match (question.ask, question.answer) {
+        (Ask::Takes, _) => "Taking",
+        (_, Answer::Lanes(_)) => "Voting",
+        (_, Answer::YesNo(_)) => "",
+        (Ask::Slot, _) => "Slot",
+        (Ask::Partner | Ask::Child, _) => "Lane",
+        (Ask::Bucket, _) => "Bucket",
+        _ => "Number",
+    }
+}
+
+/// The panels of a moment and their areas; the sentence is the page's own.
+pub fn panels(film: &Film, view: &View<'_>) -> Vec<(Panel, Area)> {
+    let mut areas = areas(&film.lesson, view, film.size);
+    areas.retain(|(panel, _)| *panel != Panel::Sentence);
+    areas
+}
+
+fn layout(areas: &[(Panel, Area)], text: f32) -> Layout {
+    let least = |of: fn(&Area) -> f32| areas.iter().map(|(_, area)| of(area)).fold(f32::INFINITY, f32::min);
+    let most = |of: fn(&Area) -> f32| areas.iter().map(|(_, area)| of(area)).fold(0.0, f32::max);
+    let (left, top) = (least(|area| area.x), least(|area| area.y));
+    let size = [most(|area| area.x + area.width) - left, most(|area| area.y + area.height) - top].map(hundredths);
+    let place = |&(panel, area): &(Panel, Area)| Place { name: name(panel), at: [area.x - left, area.y - top, area.width, area.height].map(hundredths) };
+    let unit = Area { x: 0.0, y: 0.0, width: 100.0, height: 100.0 };
+    Layout { size, pad: hundredths(inside(unit, text).x), panels: areas.iter().map(place).collect() }
+}
+
+/// What a panel is called where it is read out.
+fn name(panel: Panel) -> &'static str {
+    match panel {
+        Panel::Cloud => "Points",
+        Panel::Warp => "Registers and buffer",
+        Panel::Network => "Network",
+        Panel::Ballot => "Ballot",
+        Panel::Lanes => "Lanes",
+        Panel::Queues => "Queues",
+        Panel::Buckets => "Buckets",
+        Panel::Code => "Code",
+        Panel::Account => "Account",
+        Panel::Sentence => "Sentence",
+    }
+}

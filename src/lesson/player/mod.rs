@@ -1,0 +1,119 @@
+//! A lesson as a page that plays in a browser: one HTML file with its data, script, style and fonts, which needs no network and no program.
+//!
+//! The page draws what the window draws: the shapes of each moment are those of [`draw`](super::picture::draw), written once each.
+//! `docs/lesson-page.md` describes the file.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`items`] | scenes as flat lists of items |
+//! | [`pack`] | tables of what repeats, and lists as changes of earlier ones |
+//! | [`data`] | the moments of a lesson and its questions, with these tables |
+//! | [`check`] | a hash of what a moment draws, for tests of pages |
+//! | `page.html`, `player.css` | the page around the data, and its style |
+//! | `draw.js`, `player.js`, `questions.js`, `start.js` | its script: panels; playing; questions; keys, touch and the beginning |
+
+pub mod check;
+pub mod data;
+pub mod items;
+pub mod pack;
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+
+use super::cursor::Level;
+use super::moments::Moments;
+use super::picture::embedded::Said;
+use super::picture::scene::Font;
+use super::picture::svg::escaped;
+use super::picture::{Film, css};
+use crate::palette::{DARK, LIGHT};
+use crate::progress::Progress;
+use data::{Data, pack};
+
+/// Bytes of a page at most. Where a lesson takes more, its finest levels are left out.
+pub const MOST_BYTES: usize = 3_000_000;
+
+const TEMPLATE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("player.css");
+const SCRIPT: &str = concat!(include_str!("draw.js"), include_str!("player.js"), include_str!("questions.js"), include_str!("start.js"));
+
+/// What of a lesson is in a page that was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The finest level that the page can stop at.
+    pub finest: Level,
+    /// Moments that it can show.
+    pub moments: usize,
+}
+
+/// Writes the page of a film, from the first to the last of `moments`; of several takes, one can be chosen on it. It begins at the level of
+/// `moments`, and follows the reader's light or dark setting.
+///
+/// # Errors
+/// I/O errors of the writer, and [`io::ErrorKind::Interrupted`] if `progress` is cancelled.
+pub fn write(film: &Film, moments: &Moments, progress: &dyn Progress, out: &mut (impl Write + ?Sized)) -> io::Result<Written> {
+    let (page, written) = within(MOST_BYTES, film, moments, progress)?;
+    out.write_all(page.as_bytes())?;
+    Ok(written)
+}
+
+/// The page with the finest levels that it can have in so many bytes; with the coarsest alone, as large as it is.
+fn within(most: usize, film: &Film, moments: &Moments, progress: &dyn Progress) -> io::Result<(String, Written)> {
+    let range = moments.all.first().copied().unwrap_or(0)..=moments.all.last().copied().unwrap_or(0);
+    for finest in Level::ALL.into_iter().rev() {
+        if let Some(data) = pack(film, &range, moments.level, finest, progress)? {
+            let page = page(&data)?;
+            if page.len() <= most || finest == Level::Search {
+                return Ok((page, Written { finest, moments: data.takes.iter().map(|take| take.at.len()).sum() }));
+            }
+        }
+    }
+    Err(io::Error::other("the search has more steps than a page can hold; choose fewer with --from and --to"))
+}
+
+/// The page with its data.
+fn page(data: &Data) -> io::Result<String> {
+    let json = serde_json::to_string(data)?;
+    let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(json.as_bytes())?;
+    // A font of the page has what it says, and nothing else.
+    let letters: BTreeSet<char> = [&json, TEMPLATE, SCRIPT].into_iter().flat_map(str::chars).chain(' '..='~').collect();
+    let (letters, mut said) = (String::from_iter(letters), Said::default());
+    [Font::Sans, Font::Mono].into_iter().for_each(|font| said.note(&letters, font));
+    let colors = format!(
+        ":root{{{}}}\n@media(prefers-color-scheme:dark){{:root:not([data-look=light]){{{dark}}}}}\n:root[data-look=dark]{{{dark}}}",
+        css::variables(&LIGHT),
+        dark = css::variables(&DARK)
+    );
+    let title = escaped(&data.heading());
+    let parts = [
+        ("{title}", title.as_str()),
+        ("{fonts}", &said.style()),
+        ("{colors}", &colors),
+        ("{style}", STYLE),
+        ("{data}", &BASE64_STANDARD.encode(packed.finish()?)),
+        ("{script}", SCRIPT),
+    ];
+    Ok(filled(TEMPLATE, &parts))
+}
+
+/// A template with its parts in their places.
+fn filled(template: &str, parts: &[(&str, &str)]) -> String {
+    let mut page = String::with_capacity(template.len() + parts.iter().map(|(_, part)| part.len()).sum::<usize>());
+    let mut rest = template;
+    // From the front: what is put in is not looked through.
+    while let Some((at, name, part)) = parts.iter().filter_map(|(name, part)| Some((rest.find(name)?, name, part))).min() {
+        page.push_str(&rest[..at]);
+        page.push_str(part);
+        rest = &rest[at + name.len()..];
+    }
+    page + rest
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+// Questions: what is asked, what is being answered, and the score.
+
+function ask(on = state.quiz === null) {
+  pause();
+  state.quiz = on && data.questions.length ? { at: 0, reply: null, right: 0, asked: 0, done: false } : null;
+  $("quiz").setAttribute("aria-pressed", state.quiz !== null);
+  question();
+}
+
+function leaveQuiz() {
+  if (state.quiz) ask(false);
+}
+
+const kindOf = (asked) => Object.keys(asked.answer)[0];
+const same = (reply, answer) => JSON.stringify(reply) === JSON.stringify(answer);
+
+function accepts({ answer }, reply) {
+  return answer.number ? Math.abs(answer.number[0] - reply.number[0]) <= answer.number[1] : same(answer, reply);
+}
+
+// What is said so far, as an answer; null before anything is.
+function reply() {
+  const form = $("ask");
+  const asked = data.questions[state.quiz.at];
+  if (kindOf(asked) === "lanes") return { lanes: state.chosen.reduce((mask, code) => (mask | (1 << code.slice(1))) >>> 0, 0) };
+  if (kindOf(asked) === "yesno") return state.quiz.said === undefined ? null : { yesno: state.quiz.said };
+  const number = form.querySelector("input").value;
+  return /^\d+$/.test(number) ? { number: [Number(number), 0] } : null;
+}
+
+function words(asked, said) {
+  if (said.yesno !== undefined) return said.yesno ? "yes" : "no";
+  if (said.number) return String(said.number[0]);
+  const lanes = Array.from({ length: take().width }, (_, lane) => lane).filter((lane) => (said.lanes >>> lane) & 1);
+  return lanes.length ? `${lanes.length > 1 ? "lanes" : "lane"} ${lanes.join(", ")}` : "no lane";
+}
+
+// A click in the picture answers, too.
+function choose(letter, number) {
+  const { noun } = data.questions[state.quiz.at];
+  const now = take();
+  const lane = { L: number, E: now.across ? number % now.width : Math.floor(number / now.registers), Q: number % now.width }[letter];
+  const input = $("ask").querySelector("input");
+  if (noun === "Slot" && letter === "S") input.value = number;
+  else if ((noun === "Lane" || noun === "Bucket") && lane !== undefined) input.value = lane;
+  else if ((noun === "Voting" || noun === "Taking") && lane !== undefined) toggle(lane);
+  if (input) state.chosen = input.value === "" || noun === "Number" ? [] : [`${noun === "Slot" ? "S" : "L"}${input.value}`];
+  mark();
+}
+
+function toggle(lane) {
+  const code = `L${lane}`;
+  state.chosen = state.chosen.includes(code) ? state.chosen.filter((other) => other !== code) : [...state.chosen, code];
+  $("ask").querySelectorAll(".lanes button")[lane].setAttribute("aria-pressed", state.chosen.includes(code));
+  mark();
+}
+
+function say(yes) {
+  state.quiz.said = yes;
+  $("ask").querySelectorAll(".yesno button").forEach((made, at) => made.setAttribute("aria-pressed", (at === 0) === yes));
+}
+
+function answer() {
+  const quiz = state.quiz;
+  const said = reply();
+  if (said === null) return;
+  const asked = data.questions[quiz.at];
+  Object.assign(quiz, { reply: said, asked: quiz.asked + 1, right: quiz.right + Number(accepts(asked, said)) });
+  state.at = asked.then;
+  question();
+}
+
+function nextQuestion() {
+  const quiz = state.quiz;
+  if (quiz.at + 1 < data.questions.length) Object.assign(quiz, { at: quiz.at + 1, reply: null, said: undefined });
+  else quiz.done = true;
+  question();
+}
+
+function line(kind, text) {
+  return Object.assign(document.createElement("p"), { className: kind, textContent: text });
+}
+
+// Shows the question that is open, or what is right.
+function question() {
+  const [form, quiz] = [$("ask"), state.quiz];
+  state.chosen = [];
+  form.hidden = quiz === null;
+  form.replaceChildren();
+  if (quiz === null) return show(false);
+  const asked = data.questions[quiz.at];
+  const score = `${quiz.right} of ${quiz.asked} right`;
+  const row = Object.assign(document.createElement("div"), { className: "row" });
+  const stop = button("Stop asking", () => ask(false), { title: "P" });
+  const main = (text, press) => Object.assign(button(text, press, { title: "Enter" }), { className: "main" });
+  if (quiz.done) {
+    form.append(line("large", `All ${data.questions.length} questions asked: ${score}.`));
+    row.append(button("Again", () => ask(true)), stop);
+  } else {
+    if (asked.take !== state.take) {
+      state.take = asked.take;
+      controls();
+    }
+    form.append(line("weak", `Question ${quiz.at + 1} of ${data.questions.length} · ${score}`));
+    if (quiz.reply === null) {
+      state.at = asked.at;
+      form.append(line("large", asked.text));
+      entry(form, asked);
+      row.append(main("Answer", answer), button("Skip", nextQuestion), stop);
+    } else {
+      const right = accepts(asked, quiz.reply);
+      form.append(line(right ? "large right" : "large wrong", right ? `Right: ${asked.right}.` : `Not quite: you said ${words(asked, quiz.reply)}. The answer is ${asked.right}.`));
+      const slip = asked.slips.find(([wrong]) => same(wrong, quiz.reply));
+      if (slip) form.append(line("", slip[1]));
+      form.append(line("", asked.why));
+      row.append(main("Next question", nextQuestion), stop);
+    }
+  }
+  form.append(row);
+  (form.querySelector("input") ?? form.querySelector(".main"))?.focus({ preventScroll: true });
+  show(false);
+}
+
+function entry(form, asked) {
+  const box = document.createElement("div");
+  if (kindOf(asked) === "lanes") {
+    box.className = "lanes";
+    box.append(...Array.from({ length: take().width }, (_, lane) => button(lane, () => toggle(lane), { pressed: false, label: `Lane ${lane}` })));
+  } else if (kindOf(asked) === "yesno") {
+    box.className = "yesno";
+    box.append(button("Yes", () => say(true), { pressed: false, title: "Y" }), button("No", () => say(false), { pressed: false, title: "N" }));
+  } else {
+    const label = Object.assign(document.createElement("label"), { textContent: `${asked.noun} ` });
+    const input = Object.assign(document.createElement("input"), { inputMode: "numeric", autocomplete: "off", size: 8 });
+    input.oninput = () => choose("", 0);
+    label.append(input);
+    box.append(label);
+  }
+  form.append(box);
+}
+

@@ -1,0 +1,129 @@
+// Keys, touch, what tests read, and the beginning.
+
+const KEYS = {
+  " ": DO.play,
+  ArrowLeft: DO.back,
+  PageUp: DO.back,
+  ArrowRight: DO.on,
+  PageDown: DO.on,
+  "Shift+ArrowLeft": () => jump(take().merges, false),
+  "Shift+ArrowRight": () => jump(take().merges, true),
+  ArrowUp: () => setSpeed(1),
+  ArrowDown: () => setSpeed(-1),
+  Home: DO.start,
+  End: DO.end,
+};
+for (const [letter, moments] of [["b", () => take().hits], ["s", stages], ["m", () => take().changes]]) {
+  KEYS[letter] = () => jump(moments(), true);
+  KEYS[`Shift+${letter}`] = () => jump(moments(), false);
+}
+LEVELS.forEach((_, level) => (KEYS[level + 1] = () => setLevel(level)));
+const ALWAYS = { p: () => ask(), F5: () => present(), Escape: leave };
+
+function leave() {
+  if (document.querySelector(".zoomed")) zoom(document.querySelector(".zoomed"));
+  else if (document.body.classList.contains("presenting")) present(false);
+  else leaveQuiz();
+}
+
+function keyed(event) {
+  if (event.ctrlKey || event.altKey || event.metaKey) return;
+  const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  const onButton = event.target.closest("button, summary, select");
+  // Who types, chooses or presses a button by its key does that.
+  if (event.target.matches("select") || (onButton && (name === " " || name === "Enter"))) return;
+  if (event.target.matches("#ask input") && name.length === 1 && name !== "p") return;
+  const act = ALWAYS[name] ?? (state.quiz ? quizKey(name) : KEYS[(event.shiftKey ? "Shift+" : "") + name]);
+  if (!act) return;
+  event.preventDefault();
+  act();
+}
+
+// What a key does while questions are asked.
+function quizKey(name) {
+  const { quiz } = state;
+  if (quiz.done) return null;
+  if (quiz.reply !== null) return name === "Enter" ? nextQuestion : null;
+  const yes = { y: true, n: false }[name];
+  if (yes !== undefined && kindOf(data.questions[quiz.at]) === "yesno") return () => say(yes);
+  return name === "Enter" ? answer : null;
+}
+
+let touched = null;
+
+function swiped(event) {
+  if (!touched || event.changedTouches.length !== 1 || state.quiz) return;
+  const [dx, dy] = [event.changedTouches[0].clientX - touched.x, event.changedTouches[0].clientY - touched.y];
+  if (Math.abs(dx) < 40 || Math.abs(dx) < 2 * Math.abs(dy)) return;
+  // What can still be scrolled that way is scrolled.
+  const { box, left } = touched;
+  if (box && (dx < 0 ? left + box.clientWidth < box.scrollWidth - 1 : left > 0)) return;
+  DO[dx < 0 ? "on" : "back"]();
+}
+
+// ---- For tests (scripts/check-lesson-page).
+
+window.lessonState = () => {
+  const shown = panels.filter((panel) => !panel.box.hidden);
+  const drawn = shown.map(({ svg: { children } }) => [...children].slice(1).map(readBack));
+  const hashes = drawn.map((rows) => hash(rows.join("")));
+  const sentence = $("sentence").textContent;
+  const check = hash(hashes.map((number) => `${number}\n`).join("") + sentence);
+  return { take: state.take, moment: state.at, step: take().at[state.at], level: LEVELS[state.level], sentence, shapes: drawn.map((rows) => rows.length), check };
+};
+window.lessonGo = (number, at) => {
+  leaveQuiz();
+  if (number !== state.take) setTake(number);
+  go(at, false);
+};
+window.lessonAsk = (at) => {
+  ask(true);
+  state.quiz.at = at;
+  question();
+};
+
+// ---- Begin.
+
+async function begin() {
+  if (typeof DecompressionStream === "undefined") {
+    $("sentence").textContent = "This browser is too old to unpack the lesson: Chrome 80, Firefox 113, Safari 16.4 or a later one can.";
+    return;
+  }
+  data = await unpacked();
+  readItems(data.items);
+  state.level = data.level;
+  $("paragraph").textContent = data.paragraph;
+  $("quiz").hidden = data.questions.length === 0;
+  $("speed").append(...SPEEDS.map((speed) => new Option(`${speed} /s`, speed)));
+  $("speed").value = state.speed;
+  $("speed").onchange = (event) => (state.speed = Number(event.target.value));
+  document.querySelectorAll("[data-do]").forEach((made) => (made.onclick = DO[made.dataset.do]));
+  $("scrubber").oninput = (event) => (pause(), go(Number(event.target.value), false));
+  $("quiz").onclick = () => ask();
+  $("present").onclick = () => present();
+  $("look").onclick = look;
+  document.addEventListener("keydown", keyed);
+  document.addEventListener("fullscreenchange", () => document.fullscreenElement || present(false));
+  $("stage").addEventListener("pointermove", point);
+  $("stage").addEventListener("pointerleave", () => point());
+  $("stage").addEventListener("click", press);
+  for (const id of ["stage", "sentence"]) {
+    $(id).addEventListener("touchstart", (event) => {
+      const box = event.target.closest("figure");
+      touched = { x: event.touches[0].clientX, y: event.touches[0].clientY, box, left: box?.scrollLeft ?? 0 };
+    }, { passive: true });
+    $(id).addEventListener("touchend", swiped);
+  }
+  addEventListener("hashchange", () => {
+    leaveQuiz();
+    fromAddress();
+    controls();
+    show(false);
+  });
+  fromAddress();
+  controls();
+  show(false);
+  document.documentElement.dataset.ready = Math.round(performance.now());
+}
+
+begin();

@@ -1,0 +1,183 @@
+//! Pages read back as a browser reads them, and held against what the window draws.
+
+use std::collections::HashMap;
+use std::io::Read as _;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use flate2::read::ZlibDecoder;
+use serde_json::Value;
+
+use super::items::{Item, Kind, items};
+use super::pack::tests::read;
+use super::*;
+use crate::lesson::cursor::Cursor;
+use crate::lesson::lessons::{Choice, lesson};
+use crate::lesson::moments::Selection;
+use crate::lesson::picture::film::SIZE;
+use crate::lesson::picture::page::inside;
+use crate::lesson::picture::sentence::sentence;
+use crate::lesson::picture::{View, draw};
+use crate::progress::Silent;
+
+/// A lesson's film, and all of its moments.
+fn film(number: u32, choice: Choice) -> (Film, Moments) {
+    let lesson = lesson(number).unwrap();
+    let film = Film::new(lesson, lesson.record(choice, &Silent).unwrap(), SIZE, 1.0, LIGHT);
+    let moments = Selection::of_lesson(usize::MAX).moments(lesson, film.lead()).unwrap();
+    (film, moments)
+}
+
+fn page_of(number: u32, choice: Choice) -> (Film, String, Written) {
+    let (film, moments) = film(number, choice);
+    let mut page = Vec::new();
+    let written = write(&film, &moments, &Silent, &mut page).unwrap();
+    (film, String::from_utf8(page).unwrap(), written)
+}
+
+/// The data of a page, from its text alone.
+struct Read {
+    data: Value,
+    items: Vec<Item>,
+    rows: Vec<Vec<i64>>,
+}
+
+impl Read {
+    fn new(page: &str) -> Self {
+        let packed = page.split("type=\"application/octet-stream\">").nth(1).and_then(|rest| rest.split('<').next()).expect("data");
+        let mut json = String::new();
+        ZlibDecoder::new(&*BASE64_STANDARD.decode(packed).expect("base64")).read_to_string(&mut json).expect("deflated");
+        let data: Value = serde_json::from_str(&json).expect("JSON");
+        let rows = serde_json::from_value(data["lists"].clone()).expect("rows of numbers");
+        let mut items: Vec<Item> = Vec::new();
+        let mut last: HashMap<[i64; 2], Vec<i32>> = HashMap::new();
+        for row in data["items"].as_array().expect("items") {
+            let before = last.entry([0, 1].map(|at| row[at].as_i64().expect("a number"))).or_default();
+            let item = item(row.as_array().expect("a row"), &data["styles"], before);
+            before.clone_from(&item.numbers);
+            items.push(item);
+        }
+        Self { data, items, rows }
+    }
+
+    fn scene(&self, list: &Value) -> Vec<&Item> {
+        read(&self.rows, list.as_u64().expect("a number") as usize).into_iter().map(|id| &self.items[id as usize]).collect()
+    }
+
+    fn says(&self, number: &Value) -> &str {
+        self.data["says"][number.as_u64().expect("a number") as usize].as_str().expect("text")
+    }
+}
+
+fn item(row: &[Value], styles: &Value, before: &[i32]) -> Item {
+    let number = |value: &Value| value.as_i64().expect("a whole number") as i32;
+    let kinds = [Kind::Rect, Kind::Dot, Kind::Ring, Kind::Line, Kind::Polygon, Kind::Text, Kind::Clip, Kind::Spot];
+    let text = row.last().and_then(Value::as_str).unwrap_or_default();
+    Item {
+        kind: kinds[number(&row[0]) as usize],
+        style: styles[number(&row[1]) as usize].as_str().expect("CSS").into(),
+        numbers: row[2..].iter().filter(|value| value.is_number()).enumerate().map(|(at, value)| number(value) + before.get(at).unwrap_or(&0)).collect(),
+        text: text.to_owned(),
+    }
+}
+
+/// Draws what the window draws at a position, and holds it against the lists of a moment.
+fn hold(film: &Film, cursor: &Cursor, asking: bool, read: &Read, scenes: &Value) {
+    let view = View { cursor, hover: None, asking, text: film.text };
+    let areas = data::panels(film, &view);
+    assert_eq!(scenes.as_array().map(Vec::len), Some(areas.len()));
+    for ((panel, area), list) in areas.into_iter().zip(scenes.as_array().expect("lists")) {
+        let room = inside(area, film.text);
+        let drawn = items(&draw(panel, &view, [room.width, room.height]));
+        assert!(drawn.iter().eq(read.scene(list)), "{panel:?} at {}, asking: {asking}", cursor.position());
+    }
+}
+
+#[test]
+fn a_page_has_the_shapes_and_sentences_of_the_window_at_every_position() {
+    for number in [3, 4, 8] {
+        let (film, page, written) = page_of(number, Choice::default());
+        let read = Read::new(&page);
+        let (take, packed) = (film.lead(), &read.data["takes"][0]);
+        let positions: Vec<usize> = serde_json::from_value(packed["at"].clone()).unwrap();
+        assert_eq!(positions, (take.range.start..=take.range.end).collect::<Vec<_>>(), "lesson {number} has all of its part");
+        assert_eq!((written.finest, written.moments), (Level::Lane, positions.len()));
+        let mut cursor = Cursor::new(take.recording.clone());
+        for (moment, &position) in positions.iter().enumerate() {
+            cursor.seek(position);
+            hold(&film, &cursor, false, &read, &packed["scenes"][moment]);
+            assert_eq!(read.says(&packed["says"][moment]), sentence(&cursor));
+        }
+        let asked = read.data["questions"].as_array().unwrap();
+        assert_eq!(asked.len(), film.lesson.questions(take).len());
+        for question in asked {
+            cursor.seek(positions[question["at"].as_u64().unwrap() as usize]);
+            hold(&film, &cursor, true, &read, &question["scenes"]);
+        }
+    }
+}
+
+#[test]
+fn a_page_needs_nothing_else_and_is_no_larger_than_it_may_be() {
+    // Lessons 5 to 7 are made smaller: they take long to draw.
+    let small = Choice { k: Some(8), width: Some(4), seed: None };
+    for number in 1..=10 {
+        let (_, page, _) = page_of(number, if (5..=7).contains(&number) { small } else { Choice::default() });
+        assert!(page.len() <= MOST_BYTES, "lesson {number}: {} bytes", page.len());
+        assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
+        assert!(!page.contains("http:") && !page.contains("https:") && !page.contains("{script}") && !page.contains("src=\""));
+        assert_eq!(page.matches("</script>").count(), 2, "nothing in it ends its script early");
+        assert!(!Read::new(&page).data.to_string().contains("http"));
+    }
+}
+
+#[test]
+fn levels_stop_where_the_players_do_and_marks_are_those_of_the_recording() {
+    let (film, page, _) = page_of(4, Choice::default());
+    let (take, read) = (film.lead(), Read::new(&page));
+    let packed = &read.data["takes"][0];
+    let list = |name: &str| -> Vec<usize> { serde_json::from_value(packed[name].clone()).unwrap() };
+    let (at, levels) = (list("at"), list("levels"));
+    let mut cursor = Cursor::new(take.recording.clone());
+    for level in Level::ALL {
+        cursor.seek(take.range.start);
+        for moment in (1..at.len()).filter(|&moment| levels[moment] <= level as usize) {
+            cursor.seek(cursor.next(level));
+            assert_eq!(cursor.position(), at[moment], "{level:?}");
+        }
+    }
+    let mut merges = list("merges").into_iter().map(|moment| at[moment]);
+    assert!(merges.clone().count() > 0 && merges.all(|position| take.recording.merges.contains(&(position as u32 - 1))));
+}
+
+#[test]
+fn what_is_too_large_loses_its_finest_levels_and_keeps_its_questions() {
+    let (film, moments) = film(4, Choice::default());
+    let (whole, all) = within(MOST_BYTES, &film, &moments, &Silent).unwrap();
+    let (page, less) = within(whole.len() - 1, &film, &moments, &Silent).unwrap();
+    assert!(page.len() < whole.len() && less.finest < all.finest && less.moments < all.moments);
+    let read = Read::new(&page);
+    assert_eq!(read.data["finest"], less.finest as u64);
+    assert_eq!(read.data["questions"].as_array().unwrap().len(), film.lesson.questions(film.lead()).len());
+    let (_, least) = within(0, &film, &moments, &Silent).unwrap();
+    assert_eq!(least.finest, Level::Search, "something is always written");
+}
+
+#[test]
+fn takes_that_are_compared_are_all_there() {
+    let (film, page, _) = page_of(6, Choice { k: Some(8), width: Some(4), seed: None });
+    let read = Read::new(&page);
+    let names: Vec<&str> = read.data["takes"].as_array().unwrap().iter().map(|take| take["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["shuffled", "nearest first", "farthest first"]);
+    for (take, packed) in film.takes.iter().zip(read.data["takes"].as_array().unwrap()) {
+        let mut cursor = Cursor::new(take.recording.clone());
+        cursor.seek(take.range.end);
+        hold(&film, &cursor, false, &read, packed["scenes"].as_array().and_then(|scenes| scenes.last()).unwrap());
+        assert_eq!(packed["seen"].as_array().and_then(|seen| seen.last()), Some(&cursor.state().counts.points_seen.into()));
+    }
+}
+
+#[test]
+fn what_is_put_into_a_template_is_not_looked_through() {
+    assert_eq!(filled("a{x}b{y}c", &[("{x}", "{y}"), ("{y}", "2")]), "a{y}b2c");
+}

@@ -17,6 +17,8 @@
 //! | [`cursor`] | a position in the list; levels of detail |
 //! | [`describe`] | one sentence per step; `describe_tree`, `describe_queues` and `describe_buckets` for those of a tree and of selections |
 //! | [`account`] | the work so far, beside the theory |
+//! | [`touched`] | what was changed by hand: the query's place, points, typed keys |
+//! | [`story`], [`turned`] | the same moment in another recording, and the comparators that decide otherwise there |
 //! | [`pseudocode`] | the kernel, the tree's traversal or a selection in a few lines, and the matching lines of `cuda/` |
 //! | [`lessons`] | the lessons |
 //! | [`moments`] | selects the moments shown in a film or handout |
@@ -49,7 +51,10 @@ mod recorder;
 pub mod recording;
 pub mod state;
 pub mod step;
+pub mod story;
+pub mod touched;
 mod tree_recorder;
+pub mod turned;
 
 pub use bucket_recorder::record_digits;
 pub use cursor::{Cursor, Level, Mark};

@@ -192,7 +192,7 @@ fn lessons_take_other_sizes() {
         (10, 64, 4),
         (10, 100, 32),
     ] {
-        let choice = Choice { k: Some(k), width: Some(width), seed: Some(4) };
+        let choice = Choice { k: Some(k), width: Some(width), seed: Some(4), ..Choice::default() };
         for take in lesson(number).unwrap().record(choice, &Silent).unwrap() {
             assert_eq!((take.recording.shape().k as usize, take.recording.shape().width), (k, width));
             assert!(take.range.end <= take.recording.len() && !take.range.is_empty());

@@ -130,7 +130,10 @@ impl LessonArgs {
         let query = match self.query_at.as_deref().map(query_point::parse) {
             None => None,
             Some(Ok(at)) if at.len() == 2 => Some([at[0] as f32, at[1] as f32]),
-            _ => anyhow::bail!(Usage(format!("--query-at {}: a place in the plane has two coordinates, such as 0.3,0.7", self.query_at.as_deref().unwrap_or_default()))),
+            _ => anyhow::bail!(Usage(format!(
+                "--query-at {}: a place in the plane has two coordinates, such as 0.3,0.7",
+                self.query_at.as_deref().unwrap_or_default()
+            ))),
         };
         Ok(Choice { k: self.k, width: self.width, seed: self.seed, touched: Touched { query, keys, ..Touched::default() } })
     }

@@ -84,7 +84,9 @@ pub enum LessonError {
         width: u32,
     },
     /// The lesson has no place for typed keys.
-    #[error("lesson {lesson}: with k = {k} and {width} lanes its keys cannot be typed; that is for at most {most} keys, in lessons sort, wide and merge")]
+    #[error(
+        "lesson {lesson}: with k = {k} and {width} lanes its keys cannot be typed; that is for at most {most} keys, in lessons sort, wide and merge"
+    )]
     NoKeys {
         /// The lesson's id.
         lesson: &'static str,

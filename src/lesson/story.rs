@@ -48,7 +48,7 @@ fn places(recording: &Recording) -> impl Iterator<Item = Place<'_>> {
         }
         let place = Place { step, round, seen, late };
         if matches!(step, Step::MaxDistance { .. } | Step::Bucket { .. }) {
-            (round, late) = (round + 1, 0);
+            round += 1;
         }
         place
     })

@@ -163,6 +163,10 @@ fn typed_words(keys: &[f32]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cloud;
+    use crate::lesson::Cursor;
+    use crate::lesson::lessons::{Choice, LESSONS, Take, named};
+    use crate::progress::Silent;
 
     #[test]
     fn typed_keys_are_the_distances_exactly() {
@@ -198,5 +202,67 @@ mod tests {
         assert_eq!(touched.describe(&source), "uniform:n=8 (seed 3); query moved to (0.314, 0.718); 2 points moved");
         let typed = Touched { keys: Some((0..9_u8).map(f32::from).collect()), ..Touched::default() };
         assert!(typed.describe(&source).starts_with("9 keys typed: 0 1.00 2.00") && typed.describe(&source).ends_with(" \u{2026}"));
+    }
+
+    fn recorded(name: &str, touched: Touched) -> Result<Take, LessonError> {
+        named(name).unwrap().record(Choice { touched, ..Choice::default() }, &Silent).map(|mut takes| takes.remove(0))
+    }
+
+    #[test]
+    fn a_search_finds_what_is_near_where_the_query_was_moved() {
+        let own = recorded("search", Touched::default()).unwrap().recording;
+        let at = [0.2, 0.8];
+        for row in [0, own.parameters.query_row] {
+            let touched = Touched { query: Some(at), points: BTreeMap::from([(row, at)]), keys: None };
+            let moved = recorded("search", touched).unwrap().recording;
+            let mut cursor = Cursor::new(moved.clone());
+            cursor.seek(moved.len());
+            assert_eq!(cursor.state().neighbours().next(), Some((row, 0.0)));
+            let same = own.problem().points().iter().zip(moved.problem().points()).filter(|(a, b)| a == b).count();
+            assert_eq!(same, own.problem().points().len() - 2, "all other points stay");
+            let (map, its) = (own.overview(), moved.overview());
+            assert_eq!((map.low, map.high), (its.low, its.high), "nor does the map move");
+        }
+        // A query stays where it was when its row is moved away.
+        let row = own.parameters.query_row;
+        let away = recorded("search", Touched { points: BTreeMap::from([(row, at)]), ..Touched::default() }).unwrap().recording;
+        assert_eq!(away.parameters.query, own.parameters.query);
+    }
+
+    #[test]
+    fn every_lesson_can_be_moved_in_and_says_so() {
+        for lesson in &LESSONS {
+            let take = recorded(lesson.id, Touched { query: Some([0.4, 0.6]), ..Touched::default() }).unwrap();
+            let parameters = &take.recording.parameters;
+            assert_eq!(parameters.query, [0.4, 0.6]);
+            assert!(parameters.data.ends_with("; query moved to (0.400, 0.600)"), "{}", parameters.data);
+            assert!(!take.range.is_empty());
+        }
+    }
+
+    #[test]
+    fn typed_keys_are_sorted_and_merged() {
+        let keys: Vec<f32> = (0..32_u8).map(|at| f32::from(at * 7 % 32)).collect();
+        let take = recorded("merge", Touched { keys: Some(keys.clone()), ..Touched::default() }).unwrap();
+        let recording = &take.recording;
+        assert_eq!(recording.distances(0)[..8], keys[..8]);
+        assert_eq!(recording.merges(), 2, "the second half is merged with the first");
+        let mut cursor = Cursor::new(recording.clone());
+        cursor.seek(recording.len());
+        assert_eq!(cursor.state().neighbours().map(|(_, distance)| distance).collect::<Vec<_>>(), (0..16_u8).map(f32::from).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_does_not_fit_the_data_is_said() {
+        let said = |name: &str, touched: Touched| recorded(name, touched).unwrap_err().to_string();
+        let keys = |count: usize| Touched { keys: Some(vec![1.0; count]), ..Touched::default() };
+        assert_eq!(said("sort", keys(7)), "7 keys: lesson sort needs 8 with k = 8 and 8 lanes");
+        assert!(said("search", keys(8)).starts_with("lesson search: with k = 32 and 32 lanes its keys cannot be typed"));
+        let moved = |row, x| Touched { points: BTreeMap::from([(row, [x, 0.5])]), ..Touched::default() };
+        assert_eq!(said("sort", moved(8, 0.5)), "row 8: no such point can be moved; rows go from 0 to 7");
+        assert_eq!(said("sort", moved(1, f32::NAN)), "place (NaN, 0.5): both coordinates must be finite numbers");
+        let solid = Arc::new(cloud::load(&Source::Generate { spec: "uniform:n=64,d=3".to_owned(), seed: 1 }, false, &Silent).unwrap());
+        let error = moved(1, 0.5).apply(&solid, &Queries::Rows(vec![0]), 0, Metric::L2).unwrap_err().to_string();
+        assert!(error.ends_with("and here they have 3 and it is l2"), "{error}");
     }
 }

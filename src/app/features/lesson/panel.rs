@@ -3,9 +3,7 @@
 use egui::{ComboBox, RichText, ScrollArea, Ui};
 
 use crate::app::look::{Palette, command_ui, fact_ui, field_ui, heading_ui, keys_text, row_ui};
-use crate::app::model::{
-    Actions, Command, Field, FieldError, LessonAction, LessonDraft, LessonSession, Session, State, lesson_of, sentence,
-};
+use crate::app::model::{Actions, Command, Field, FieldError, LessonAction, LessonDraft, LessonSession, Session, State, lesson_of, sentence};
 use crate::cloud::Source;
 use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA, Search, Shows};
 use crate::lesson::recording::Beside;
@@ -139,7 +137,8 @@ fn keys_ui(ui: &mut Ui, lesson: &Lesson, draft: &mut LessonDraft, errors: &[Fiel
     }
     let hint = count.map_or(String::new(), |count| format!("{count} of your own: 5 3 8 1 \u{2026}"));
     let response = field_ui(ui, "Keys", &mut draft.keys, &hint, Field::Keys, errors, palette);
-    let halves = if lesson.shows == Shows::SecondMinimum { " The first half becomes the sorted list that the other half is merged with." } else { "" };
+    let halves =
+        if lesson.shows == Shows::SecondMinimum { " The first half becomes the sorted list that the other half is merged with." } else { "" };
     let about = format!("Squared distances, instead of the lesson's points: points around the query, at exactly these distances.{halves}");
     response.on_hover_text(about).lost_focus()
 }

@@ -151,7 +151,8 @@ pub fn picture_ui(ui: &mut Ui, picture: &mut Picture, session: &LessonSession, p
     if let Some(first) = maps.first().filter(|_| look.hints) {
         hint_ui(ui, first.place.rect(first.map.area), look.tokens);
     }
-    let pointed = response.hover_pos().filter(|_| held.is_none()).and_then(|pointer| Some((pointer, made.scene.target_at(made.place.place(pointer))?)));
+    let pointed =
+        response.hover_pos().filter(|_| held.is_none()).and_then(|pointer| Some((pointer, made.scene.target_at(made.place.place(pointer))?)));
     let column = |pointer: Pos2| made.columns.iter().position(|column| column.contains(pointer));
     if response.clicked()
         && let Some(pointer) = response.interact_pointer_pos()

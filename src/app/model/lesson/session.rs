@@ -265,7 +265,12 @@ mod tests {
         let cloud = cloud(50, 2, 1);
         let own = LessonDraft::of(lesson_of(OWN_DATA));
         let fields = |draft: LessonDraft| {
-            draft.read(lesson_of(OWN_DATA), Some(&cloud)).expect_err("a wrong field").into_iter().map(|error| (error.field, error.sentence)).collect::<Vec<_>>()
+            draft
+                .read(lesson_of(OWN_DATA), Some(&cloud))
+                .expect_err("a wrong field")
+                .into_iter()
+                .map(|error| (error.field, error.sentence))
+                .collect::<Vec<_>>()
         };
         let said = fields(LessonDraft { k: "129".to_owned(), width: 4, ..own.clone() });
         assert_eq!(said, [(Field::K, "129 is outside 1 to 128. A warp of 4 lanes holds up to 128, 32 a lane.".to_owned())]);

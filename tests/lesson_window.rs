@@ -591,6 +591,8 @@ fn drawn(size: [f32; 2], look: Look, scale: f32) -> Window {
     Harness::builder().with_size(size).wgpu().build_eframe(move |cc| {
         let mut state = State { look, scale, ..State::default() };
         state.lesson.presenter_look = look;
+        // No hint in pictures.
+        state.lesson.has_dragged = true;
         small(&mut state);
         App::with_state(cc, state).expect("a thread for the worker")
     })

@@ -42,9 +42,10 @@ pub mod commands {
 
 pub mod lesson {
     //! The lesson: its player, its input fields, its quiz.
+    pub use super::features::lesson::touch::NAME as MAP;
     pub use super::model::lesson::{player, quiz, session};
-    pub use super::model::{LessonAction, Presenting, QuizAction};
-    pub use super::shell::app::target_position;
+    pub use super::model::{LessonAction, Presenting, QuizAction, TouchAction};
+    pub use super::shell::app::{place_in_map, target_position};
 }
 
 pub mod live {

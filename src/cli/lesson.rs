@@ -9,7 +9,7 @@ use super::bar::Bar;
 use super::pictures::{PictureArgs, Plan};
 use super::usage::Usage;
 use super::{input, output};
-use crate::cloud::{self, ColumnChoice, Order, Source};
+use crate::cloud::{self, ColumnChoice, Order, Source, query_point};
 use crate::engines::cuda::Cuda;
 use crate::engines::registry;
 use crate::export::text;
@@ -17,6 +17,7 @@ use crate::knn::{Descriptor, DeviceKind, EngineId, Metric, Setup};
 use crate::lesson::Shape;
 use crate::lesson::lessons::{self, Arrangement, Choice, LESSONS, Lesson, Take};
 use crate::lesson::moments::MomentError;
+use crate::lesson::touched::{Touched, read_keys};
 use crate::run::usual;
 
 #[derive(Debug, clap::Args)]
@@ -37,6 +38,12 @@ pub struct LessonArgs {
     /// Seeds generated clouds and shuffled order [default: the lesson's, or 0 with a cloud]
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
+    /// Sorts or merges these squared distances, in lessons sort, wide and merge: 5,3,8,1,…
+    #[arg(long, value_name = "NUMBERS", conflicts_with_all = ["input", "generate", "seed"])]
+    keys: Option<String>,
+    /// Moves the query of a lesson's own data
+    #[arg(long, value_name = "X,Y", conflicts_with_all = ["input", "generate"], allow_hyphen_values = true)]
+    query_at: Option<String>,
     /// Reads the cloud of lesson yours from a file
     #[arg(long, value_name = "FILE", conflicts_with = "generate", help_heading = "Your own data (lesson yours)")]
     input: Option<PathBuf>,
@@ -89,7 +96,7 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     let lesson = lessons::named(args.lesson.as_deref().unwrap_or(if own.is_some() { "yours" } else { "search" }))?;
     Shape::check(args.width.unwrap_or(lesson.width), args.k.unwrap_or(lesson.k))?;
     let mut gpu = args.gpu(lesson)?;
-    let choice = Choice { k: args.k, width: args.width, seed: args.seed };
+    let choice = args.choice()?;
     let names: Vec<&str> = match own {
         Some(_) => vec![args.arrangement().name()],
         None => lesson.arrangements.iter().map(|arrangement| arrangement.name()).collect(),
@@ -119,6 +126,20 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
 }
 
 impl LessonArgs {
+    /// What differs from the lesson's own data.
+    fn choice(&self) -> anyhow::Result<Choice> {
+        let keys = self.keys.as_deref().map(read_keys).transpose()?;
+        let query = match self.query_at.as_deref().map(query_point::parse) {
+            None => None,
+            Some(Ok(at)) if at.len() == 2 => Some([at[0] as f32, at[1] as f32]),
+            _ => anyhow::bail!(Usage(format!(
+                "--query-at {}: a place in the plane has two coordinates, such as 0.3,0.7",
+                self.query_at.as_deref().unwrap_or_default()
+            ))),
+        };
+        Ok(Choice { k: self.k, width: self.width, seed: self.seed, touched: Touched { query, keys, ..Touched::default() } })
+    }
+
     fn source(&self) -> Option<Source> {
         match (&self.input, &self.generate) {
             (Some(path), _) => Some(Source::File { path: path.clone(), columns: self.columns.clone().unwrap_or_default() }),

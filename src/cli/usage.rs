@@ -52,7 +52,11 @@ fn of_lesson(why: &LessonError) -> bool {
         | LessonError::K { .. }
         | LessonError::Name { .. }
         | LessonError::GpuWidth { .. }
-        | LessonError::TreeWidth { .. } => true,
+        | LessonError::TreeWidth { .. }
+        | LessonError::Key { .. }
+        | LessonError::KeyCount { .. }
+        | LessonError::NoKeys { .. }
+        | LessonError::Place { .. } => true,
         LessonError::Cloud(why) => of_cloud(why),
         LessonError::Problem(why) => of_problem(why),
         _ => false,

@@ -13,6 +13,7 @@ use super::recorder::record;
 use super::recording::{LessonError, Recording};
 use super::state::Shape;
 use super::step::{Pass, Step};
+use super::touched::{MOST_KEYS, Touched, data_of_keys};
 use super::tree_recorder::record_tree;
 use crate::cloud::{self, Order, PointCloud, Source};
 use crate::engines::cuda::Cuda;
@@ -152,7 +153,7 @@ pub enum Shows {
 }
 
 /// Overrides of a lesson's parameters.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Choice {
     /// Number of neighbours, k.
     pub k: Option<usize>,
@@ -160,6 +161,8 @@ pub struct Choice {
     pub width: Option<u32>,
     /// Seed of the generator.
     pub seed: Option<u64>,
+    /// What was changed by hand.
+    pub touched: Touched,
 }
 
 /// One of a lesson's recordings, with the range that the lesson shows.
@@ -176,6 +179,13 @@ pub struct Take {
 impl Take {
     fn new(arrangement: Arrangement, recording: Recording, shows: Shows) -> Self {
         Self { arrangement, range: shows.range(&recording), recording: Arc::new(recording) }
+    }
+
+    /// Marks the comparators that decide otherwise than in an earlier recording; `None` removes the marks.
+    pub fn mark_turned(&mut self, before: Option<&Recording>) {
+        if before.is_some() || self.recording.turned().is_some() {
+            Arc::make_mut(&mut self.recording).mark_turned(before);
+        }
     }
 }
 
@@ -247,12 +257,45 @@ impl Lesson {
             Shape::check_tree(width)?;
         }
         let capacity = width as usize * lockstep::registers_for(k, width as usize);
-        let n = self.points_per_element as usize * capacity;
         let seed = choice.seed.unwrap_or(self.seed);
-        let source = Source::Generate { spec: format!("{},n={n}", self.generator), seed };
-        let cloud = Arc::new(cloud::load(&source, false, progress)?);
+        let (cloud, queries, query) = match &choice.touched.keys {
+            Some(keys) => {
+                self.check_keys(keys.len(), k, width)?;
+                data_of_keys(keys)?
+            }
+            None => {
+                let n = self.points_per_element as usize * capacity;
+                let source = Source::Generate { spec: format!("{},n={n}", self.generator), seed };
+                (Arc::new(cloud::load(&source, false, progress)?), Queries::Rows(vec![n as u32 / 2]), 0)
+            }
+        };
         let setup = Setup { k, metric: Metric::L2, order: Order::File, seed, exclude_self: false, drop_zero_rows: false };
-        self.arrangements.iter().map(|&arrangement| self.record_cloud(&cloud, n / 2, setup, width, arrangement)).collect()
+        let record = |&arrangement| self.record_touched(&cloud, &queries, query, setup, width, arrangement, &choice.touched);
+        self.arrangements.iter().map(record).collect()
+    }
+
+    /// How many keys can be typed instead of the points; `None` where the search is about more than the sort or merge of a few.
+    pub fn keys(&self, k: usize, width: u32) -> Option<usize> {
+        let capacity = width as usize * lockstep::registers_for(k, width as usize);
+        let keys = match self.shows {
+            Shows::FirstSort => capacity,
+            // The first half is sorted and merged before the second comes.
+            Shows::SecondMinimum => 2 * capacity,
+            Shows::Whole | Shows::Circle | Shows::Overflow | Shows::SecondMerge => return None,
+        };
+        (keys <= MOST_KEYS).then_some(keys)
+    }
+
+    /// Checks whether so many keys can be typed.
+    ///
+    /// # Errors
+    /// [`LessonError::NoKeys`], [`LessonError::KeyCount`].
+    pub fn check_keys(&self, given: usize, k: usize, width: u32) -> Result<(), LessonError> {
+        match self.keys(k, width) {
+            None => Err(LessonError::NoKeys { lesson: self.id, k, width, most: MOST_KEYS }),
+            Some(needed) if needed != given => Err(LessonError::KeyCount { given, lesson: self.id, needed, k, width }),
+            Some(_) => Ok(()),
+        }
     }
 
     /// Records the search for a row of a cloud.
@@ -275,10 +318,33 @@ impl Lesson {
         cloud: &Arc<PointCloud>,
         queries: &Queries,
         query: usize,
-        mut setup: Setup,
+        setup: Setup,
         width: u32,
         arrangement: Arrangement,
     ) -> Result<Take, LessonError> {
+        self.record_touched(cloud, queries, query, setup, width, arrangement, &Touched::default())
+    }
+
+    /// Records the search for one of several queries, with what was changed by hand.
+    ///
+    /// # Errors
+    /// The same as those of [`Lesson::record_cloud`], and [`LessonError`] if what was changed does not apply to the cloud.
+    ///
+    /// # Panics
+    /// If the query number is out of range.
+    #[allow(clippy::too_many_arguments, reason = "the data, what is asked of them, and what was changed")]
+    pub fn record_touched(
+        &self,
+        own: &Arc<PointCloud>,
+        own_queries: &Queries,
+        own_query: usize,
+        mut setup: Setup,
+        width: u32,
+        arrangement: Arrangement,
+        touched: &Touched,
+    ) -> Result<Take, LessonError> {
+        let (cloud, queries, query) = &touched.apply(own, own_queries, own_query, setup.metric)?;
+        let query = *query;
         if arrangement == Arrangement::Shuffled {
             setup.order = Order::Shuffled;
         }
@@ -288,13 +354,18 @@ impl Lesson {
             Arrangement::NearestFirst => by_distance(&problem, query, |bits| bits),
             Arrangement::FarthestFirst => by_distance(&problem, query, std::cmp::Reverse),
         };
-        let (problem, data) = (Arc::new(problem), cloud.source().to_string());
+        let (problem, data) = (Arc::new(problem), touched.describe(cloud.source()));
         let recording = match self.search {
             Search::Kernel => record(problem, query, width, self.batch, &data)?,
             Search::Tree => record_tree(problem, query, width, &data)?,
             Search::Queues => record_queues(problem, query, width, &data)?,
             Search::Digits => record_digits(problem, query, width, &data)?,
             Search::Heaps => record_heaps(problem, query, width, &data)?,
+        };
+        let recording = match own_queries {
+            _ if !touched.is_moved() => recording,
+            Queries::Rows(_) => recording.on_map_of(own.points()),
+            Queries::Cloud(queries) => recording.on_map_of(own.points()).on_map_of(queries.point(own_query)),
         };
         Ok(Take::new(arrangement, recording, self.shows))
     }

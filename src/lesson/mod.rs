@@ -19,6 +19,8 @@
 //! | [`cursor`] | a position in the list; levels of detail |
 //! | [`describe`] | one sentence per step; `describe_tree`, `describe_queues`, `describe_buckets` and `describe_heaps` for those of a tree, of selections and of heaps |
 //! | [`account`] | the work so far, beside the theory |
+//! | [`touched`] | what was changed by hand: the query's place, points, typed keys |
+//! | [`same_moment`], [`turned`] | the same moment in another recording, and the comparators that decide otherwise there |
 //! | [`pseudocode`] | the kernel, the tree's traversal or a selection in a few lines, and the matching lines of `cuda/` |
 //! | [`lessons`], [`story`] | what a lesson is; the lessons in the order of the story |
 //! | [`moments`] | selects the moments shown in a film or handout |
@@ -57,10 +59,13 @@ mod queue_recorder;
 pub mod queues;
 mod recorder;
 pub mod recording;
+pub mod same_moment;
 pub mod state;
 pub mod step;
 pub mod story;
+pub mod touched;
 mod tree_recorder;
+pub mod turned;
 pub mod work;
 
 pub use bucket_recorder::record_digits;

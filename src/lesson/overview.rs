@@ -23,15 +23,20 @@ impl Overview {
     /// Computes the extent and the sample for a problem and one query.
     pub fn of(problem: &Problem, query: usize) -> Self {
         let (dims, query) = (problem.dims(), problem.query(query));
-        let mut low = [query[0], query.get(1).copied().unwrap_or(0.0)];
-        let mut high = low;
-        for point in problem.points().chunks_exact(dims) {
+        let low = [query[0], query.get(1).copied().unwrap_or(0.0)];
+        let mut overview = Self { low, high: low, points: sample(problem.n()) };
+        overview.widen(problem.points(), dims);
+        overview
+    }
+
+    /// Extends it to further points, row-major.
+    pub fn widen(&mut self, points: &[f32], dims: usize) {
+        for point in points.chunks_exact(dims) {
             for axis in 0..dims.min(2) {
-                low[axis] = low[axis].min(point[axis]);
-                high[axis] = high[axis].max(point[axis]);
+                self.low[axis] = self.low[axis].min(point[axis]);
+                self.high[axis] = self.high[axis].max(point[axis]);
             }
         }
-        Self { low, high, points: sample(problem.n()) }
     }
 }
 

@@ -13,6 +13,7 @@ use super::overview::Overview;
 use super::pseudocode::{Code, HEAPS, KERNEL, QUEUES, SELECTION, TRAVERSAL};
 use super::state::{Shape, State, work};
 use super::step::Step;
+use super::turned::Turned;
 use crate::engines::index::{BVH, Tree, Visits};
 use crate::engines::lockstep::LOCKSTEP;
 use crate::engines::lockstep::{self, distance_of};
@@ -67,6 +68,62 @@ pub enum LessonError {
     /// What is recorded has no build for a GPU that writes down its steps.
     #[error("this lesson is recorded by the twin alone: no kernel writes down a heap in each thread (--engine lockstep)")]
     TwinAlone,
+    /// A typed key is no squared distance.
+    #[error("key {text}: a key is a squared distance, which is 0 or a number from 1e-12 to 1e12")]
+    Key {
+        /// The key as typed.
+        text: String,
+    },
+    /// There are too few or too many keys.
+    #[error("{given} keys: lesson {lesson} needs {needed} with k = {k} and {width} lanes")]
+    KeyCount {
+        /// The number of keys that were typed.
+        given: usize,
+        /// The lesson's id.
+        lesson: &'static str,
+        /// The number of keys that it needs.
+        needed: usize,
+        /// Neighbours asked for.
+        k: usize,
+        /// Number of lanes.
+        width: u32,
+    },
+    /// The lesson has no place for typed keys.
+    #[error(
+        "lesson {lesson}: with k = {k} and {width} lanes its keys cannot be typed; that is for at most {most} keys, in lessons sort, wide and merge"
+    )]
+    NoKeys {
+        /// The lesson's id.
+        lesson: &'static str,
+        /// Neighbours asked for.
+        k: usize,
+        /// Number of lanes.
+        width: u32,
+        /// Most keys that can be typed.
+        most: usize,
+    },
+    /// A point that was moved does not exist.
+    #[error("row {row}: no such point can be moved; rows go from 0 to {}", .rows - 1)]
+    MovedRow {
+        /// The row that was named.
+        row: u32,
+        /// Number of rows.
+        rows: usize,
+    },
+    /// A place is not finite.
+    #[error("place ({at}): both coordinates must be finite numbers")]
+    Place {
+        /// The coordinates.
+        at: String,
+    },
+    /// Query and points do not lie in a plane.
+    #[error("query and points can be moved where the data have two columns and the metric is l2, and here they have {dims} and it is {metric}")]
+    Unmovable {
+        /// Number of columns.
+        dims: usize,
+        /// The metric.
+        metric: crate::knn::Metric,
+    },
     /// The GPU engine failed.
     #[error(transparent)]
     Engine(#[from] crate::knn::EngineError),
@@ -300,6 +357,7 @@ pub struct Recording {
     beside: Beside,
     /// Made when it is asked for first.
     meter: OnceLock<Option<Arc<Meter>>>,
+    turned: Option<Turned>,
 }
 
 impl Recording {
@@ -314,6 +372,22 @@ impl Recording {
     /// The same recording, held against something else than theory.
     pub fn beside(self, beside: Beside) -> Self {
         Self { beside, ..self }
+    }
+
+    /// The same recording, drawn on a map that also shows other points, row-major: a map that does not move when a point does.
+    pub fn on_map_of(mut self, points: &[f32]) -> Self {
+        self.overview.widen(points, self.problem.dims());
+        self
+    }
+
+    /// Marks the comparators that decide otherwise than in an earlier recording; `None` removes the marks.
+    pub fn mark_turned(&mut self, before: Option<&Self>) {
+        self.turned = before.map(|before| Turned::between(before, self));
+    }
+
+    /// The comparators that decide otherwise than in the recording that this one was compared with.
+    pub fn turned(&self) -> Option<&Turned> {
+        self.turned.as_ref()
     }
 
     /// What the search is held against.
@@ -372,7 +446,7 @@ impl Recording {
         }
         let span = Span::of(distances);
         let overview = Overview::of(&problem, query);
-        Self { parameters, problem, query, steps, keyframes, hits, merges, changes, span, overview, beside: Beside::Theory, meter: OnceLock::new() }
+        Self { parameters, problem, query, steps, keyframes, hits, merges, changes, span, overview, beside: Beside::Theory, meter: OnceLock::new(), turned: None }
     }
 
     /// The sizes of the search.

@@ -187,3 +187,26 @@ fn a_lesson_is_drawn_without_a_window() {
     let done = place.ok("lesson --lesson order --k 8 --width 4 --gif six.gif --take shuffled --level lane --most 5 --size 960x540");
     assert!(done.stderr.starts_with("note: pictures show 5 of ") && done.stderr.contains("at level lane; --most "), "{}", done.stderr);
 }
+
+#[test]
+fn keys_are_typed_and_the_query_is_moved() {
+    let place = Place::new();
+    place.ok("lesson --lesson sort --keys 5,3,8,1,7,2,6,4 --out typed");
+    let steps = fs::read_to_string(place.path("typed/steps.jsonl")).unwrap();
+    let lines: Vec<Value> = steps.lines().map(json).collect();
+    assert_eq!(lines[0]["data"], "8 keys typed: 5.00 3.00 8.00 1.00 7.00 2.00 6.00 4.00");
+    let group = lines.iter().find(|line| line["step"] == "group").unwrap();
+    assert_eq!(group["distances"], json("[5.0,3.0,8.0,1.0,7.0,2.0,6.0,4.0]"));
+    place.ok("lesson --lesson 5 --query-at 0.25,0.75 --out moved");
+    let steps = fs::read_to_string(place.path("moved/steps.jsonl")).unwrap();
+    let head = json(steps.lines().next().unwrap());
+    assert_eq!(head["query"], json("[0.25,0.75]"));
+    assert!(head["data"].as_str().unwrap().ends_with("; query moved to (0.250, 0.750)"), "{head}");
+    for (command, said) in [
+        ("lesson --lesson sort --keys 5,3 --out x", "2 keys: lesson sort needs 8 with k = 8 and 8 lanes"),
+        ("lesson --lesson sort --keys 5,x --out x", "key x: a key is a squared distance, which is 0 or a number from 1e-12 to 1e12"),
+        ("lesson --lesson 5 --query-at 1 --out x", "--query-at 1: a place in the plane has two coordinates, such as 0.3,0.7"),
+    ] {
+        assert!(place.fails(2, command).contains(said), "{command}");
+    }
+}

@@ -120,6 +120,8 @@ pub enum Field {
     Repeats,
     From,
     To,
+    /// Typed keys of a lesson.
+    Keys,
 }
 
 /// What is wrong with a field, as a sentence.

@@ -234,3 +234,10 @@ pub fn target_position(app: &crate::app::shell::app::App, target: Target) -> Opt
     let spot = scene.spots.iter().rev().find(|spot| spot.target == target && scene.target_at(spot.area.center()) == Some(target))?;
     Some(place.pos(spot.area.center()))
 }
+
+/// Where coordinates of the data lie in the lesson's first map on the screen, and where the query is in it, for tests.
+pub fn place_in_map(app: &crate::app::shell::app::App, at: Option<[f32; 2]>) -> Option<Pos2> {
+    let (scene, place) = app.handles.picture_of_lesson.shown()?;
+    let map = scene.maps.first()?;
+    Some(place.pos(map.point(at.unwrap_or(map.query))))
+}

@@ -75,6 +75,8 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
         if let Some(alone) = &alone {
             (state.tree, state.plane.names, state.space.names) = (single_layout(alone.pane), alone.names, alone.names);
         }
+        // In a picture nothing can be dragged.
+        state.lesson.has_dragged = true;
         state.lesson.presenter_look = if look == Look::System { state.lesson.presenter_look } else { look };
         if let Some(path) = file {
             state.draft.data = crate::app::model::draft::DataKind::File;

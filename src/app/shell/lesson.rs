@@ -55,7 +55,9 @@ impl App {
             Some(player) => {
                 // Beside the question, the picture has less room; the question itself is large.
                 let text = if asks && presenting != Presenting::No { (text * 0.8).max(TEXT) } else { text };
-                let look = Look { together: self.state.lesson.side_by_side, text, palette: Palette::base(look, ui.visuals()), tokens: palette };
+                let together = self.state.lesson.side_by_side;
+                let hints = !self.state.lesson.has_dragged;
+                let look = Look { together, text, palette: Palette::base(look, ui.visuals()), tokens: palette, hints };
                 picture_ui(ui, &mut self.handles.picture_of_lesson, session, player, look, actions);
             }
             None => waiting_ui(ui, session.error.as_deref(), lesson_of(self.state.lesson.number).title, palette, actions),

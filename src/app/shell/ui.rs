@@ -153,7 +153,8 @@ impl App {
                 }
             });
             menu_ui(ui, "Edit", |ui| {
-                step_ui(ui, Command::Undo, history.undo_name(), actions);
+                let moved = session.lesson.touch.can_undo().then_some("the last move");
+                step_ui(ui, Command::Undo, if session.lesson.open { moved } else { history.undo_name() }, actions);
                 step_ui(ui, Command::Redo, history.redo_name(), actions);
                 ui.separator();
                 menu_items_ui(ui, &Command::EDIT, actions);

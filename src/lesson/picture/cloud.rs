@@ -8,9 +8,9 @@ use super::moment::{Vote, nearest, vote, waiting};
 use super::own_queries;
 use super::pen::{ROW, area, faint, line, sans, width};
 use super::queues::moves_kth;
-use super::scene::{Area, Font, Ink, Point, Scene, Target};
+use super::scene::{Area, Font, Ink, Map, Point, Scene, Target};
 use crate::engines::lockstep::{Key, index_of};
-use crate::knn::Problem;
+use crate::knn::{Metric, Problem};
 use crate::lesson::overview::Overview;
 use crate::lesson::recording::Beside;
 use crate::lesson::state::Stage;
@@ -115,6 +115,9 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         scene.dots(vec![plane.position(problem, point)], large * 1.9, None, Some(line(Ink::Text, 2.0)));
     }
     scene.shapes.push(super::scene::Shape::Clip(None));
+    if problem.dims() == 2 && problem.metric() == Metric::L2 {
+        scene.maps.push(plane.map(overview, &parameters.query));
+    }
 
     draw_legend(&mut scene, legend, &kinds, text);
     scene.label(note, 0.0, sans(text * 0.85, Ink::TextWeak), &words(view, problem));
@@ -310,6 +313,12 @@ impl Plane {
     pub(super) fn at(&self, coordinates: &[f32]) -> Point {
         let y = if self.dims == 1 { 0.0 } else { coordinates[1] };
         [self.area.x + (coordinates[0] - self.low[0]) * self.scale, self.area.y + (self.low[1] - y) * self.scale]
+    }
+
+    /// The same mapping, for what is dragged.
+    fn map(&self, &Overview { low, high, .. }: &Overview, query: &[f32]) -> Map {
+        let bounds = [0, 1].map(|axis| [low[axis], high[axis]]);
+        Map { area: self.area, corner: self.low, scale: self.scale, bounds, query: [query[0], query[1]] }
     }
 
     pub(super) fn position(&self, problem: &Problem, point: u32) -> Point {

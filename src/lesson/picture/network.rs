@@ -151,6 +151,9 @@ impl Picture<'_> {
             for comparator in layer.comparators(keys) {
                 let x = columns.x_of(at, *layer, comparator.low);
                 self.comparator(scene, x, [y(comparator.low), y(comparator.high)], comparator, *layer, when, swapped, row);
+                if self.has_turned(at, comparator) {
+                    turned_mark(scene, x, [y(comparator.low), y(comparator.high)], row, text);
+                }
             }
         }
         self.names(scene, names, row);
@@ -181,6 +184,13 @@ impl Picture<'_> {
             Some(Target::Element(element)) => element == comparator.low || element == comparator.high,
             _ => false,
         }
+    }
+
+    /// Whether a comparator of a completed layer decided otherwise than before something was changed by hand.
+    fn has_turned(&self, layer: usize, comparator: Comparator) -> bool {
+        let run = self.run.filter(|run| layer < run.done());
+        let elements = run.and_then(|run| self.view.cursor.recording().turned()?.at(run.start + layer));
+        elements.is_some_and(|elements| elements.contains(comparator.low))
     }
 
     fn wire(&self, scene: &mut Scene, from: [f32; 2], to: [f32; 2], key: Key, row: f32) {
@@ -411,6 +421,9 @@ impl Picture<'_> {
             let x = Self::compact_x(wires, index, shown, layer);
             let ends = [y_of(comparator.low), y_of(comparator.high)];
             self.comparator(scene, x, ends, *comparator, layer, When::Running, Some(swapped), row);
+            if self.has_turned(done - 1, *comparator) {
+                turned_mark(scene, x, ends, row, text);
+            }
             let spot = area(x - text * 0.5, ends[0] - row / 2.0, text, ends[1] - ends[0] + row);
             scene.spot(spot, Target::Comparator(comparator.low));
             if asked == Some(comparator.low) {
@@ -489,6 +502,13 @@ impl Picture<'_> {
             }
         }
     }
+}
+
+/// Outlines a comparator that has turned.
+fn turned_mark(scene: &mut Scene, x: f32, [top, bottom]: [f32; 2], row: f32, text: f32) {
+    let half = (row * 0.35).clamp(2.5, text * 0.45);
+    let outline = area(x - half, top - half, 2.0 * half, bottom - top + 2.0 * half);
+    scene.rect(outline, half, None, Some(line(Ink::Accent, (text * 0.13).max(1.5))));
 }
 
 struct Columns {

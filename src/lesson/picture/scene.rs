@@ -29,6 +29,41 @@ pub struct Scene {
     pub shapes: Vec<Shape>,
     /// Hit areas from back to front: the last one under the pointer wins.
     pub spots: Vec<Spot>,
+    /// The maps in the picture on which query and points can be moved.
+    pub maps: Vec<Map>,
+}
+
+/// A map in the picture, of points in a plane.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Map {
+    /// Its place in the picture.
+    pub area: Area,
+    /// The coordinates of the data at its top left corner; the second axis points up.
+    pub corner: [f32; 2],
+    /// Points of the picture for one unit of the data.
+    pub scale: f32,
+    /// Smallest and largest coordinates of the data, for each axis.
+    pub bounds: [[f32; 2]; 2],
+    /// The query's coordinates.
+    pub query: [f32; 2],
+}
+
+impl Map {
+    /// From coordinates of the data to the picture.
+    pub fn point(&self, [x, y]: [f32; 2]) -> Point {
+        [self.area.x + (x - self.corner[0]) * self.scale, self.area.y + (self.corner[1] - y) * self.scale]
+    }
+
+    /// From the picture to coordinates of the data, within their bounds: moved so far, nothing is lost and the map stays as it is.
+    pub fn coordinates(&self, [x, y]: Point) -> [f32; 2] {
+        let at = [self.corner[0] + (x - self.area.x) / self.scale, self.corner[1] - (y - self.area.y) / self.scale];
+        self.within(at)
+    }
+
+    /// The nearest coordinates within the bounds of the data.
+    pub fn within(&self, at: [f32; 2]) -> [f32; 2] {
+        [0, 1].map(|axis| at[axis].clamp(self.bounds[axis][0], self.bounds[axis][1]))
+    }
 }
 
 /// A drawing primitive, in points.
@@ -254,6 +289,7 @@ impl Scene {
         }
         self.shapes.append(&mut scene.shapes);
         self.spots.extend(scene.spots.into_iter().map(|spot| Spot { area: spot.area.shifted(at), ..spot }));
+        self.maps.extend(scene.maps.into_iter().map(|map| Map { area: map.area.shifted(at), ..map }));
     }
 }
 

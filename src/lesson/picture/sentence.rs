@@ -1,11 +1,13 @@
 //! The panel of one sentence about the last step.
 
 use super::View;
+use super::moment::running;
 use super::pen::{ROW, Words, area, sans};
 use super::scene::{Font, Ink, Scene};
 use crate::lesson::cursor::Cursor;
 use crate::lesson::describe::describe;
 use crate::lesson::recording::Beside;
+use crate::lesson::step::Elements;
 use crate::text::{count, thousands};
 
 /// Minimum scale of the sentence before it is truncated.
@@ -15,7 +17,7 @@ const SMALLEST: f32 = 0.6;
 pub fn sentence(cursor: &Cursor) -> String {
     let state = cursor.state();
     match cursor.step() {
-        Some(step) => describe(&step, state),
+        Some(step) => describe(&step, state) + &turned_words(cursor),
         None => format!(
             "Before the first step: the {} of {} are asked for, {}.",
             count(state.shape.k.into(), "nearest", "nearest"),
@@ -27,6 +29,16 @@ pub fn sentence(cursor: &Cursor) -> String {
                 Beside::Digits(_) => "and no distance is computed yet",
             }
         ),
+    }
+}
+
+/// After a change by hand: how many comparators of the sort that is running decided otherwise than before it.
+fn turned_words(cursor: &Cursor) -> String {
+    let Some((turned, run)) = cursor.recording().turned().zip(running(cursor)) else { return String::new() };
+    match (0..run.done()).filter_map(|layer| turned.at(run.start + layer)).map(Elements::count).sum::<u32>() {
+        0 => String::new(),
+        1 => " 1 comparator decided otherwise than before the change.".to_owned(),
+        some => format!(" {} comparators decided otherwise than before the change.", thousands(u64::from(some))),
     }
 }
 

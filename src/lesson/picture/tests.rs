@@ -111,7 +111,7 @@ fn what_is_outside_is_found() {
         text: text.to_owned(),
     };
     let fails = |shapes: Vec<Shape>| {
-        let scene = Scene { size: [100.0, 20.0], shapes, spots: Vec::new() };
+        let scene = Scene { size: [100.0, 20.0], shapes, ..Scene::default() };
         std::panic::catch_unwind(|| check(&scene, "")).is_err()
     };
     assert!(!fails(vec![rect(0.0), rect(90.0), text("short")]));

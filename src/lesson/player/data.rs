@@ -34,7 +34,9 @@ pub struct Data {
     number: u32,
     id: &'static str,
     title: &'static str,
-    paragraph: &'static str,
+    goal: String,
+    paragraph: String,
+    summary: String,
     /// The level at which it begins, by its number.
     level: usize,
     /// The finest level that it has.
@@ -197,12 +199,15 @@ struct Moment {
 /// [`io::ErrorKind::Interrupted`] if `progress` is cancelled.
 pub fn pack(film: &Film, range: &RangeInclusive<usize>, level: Level, finest: Level, progress: &dyn Progress) -> io::Result<Option<Data>> {
     let lesson = &film.lesson;
+    let says = |text| lesson.says(text, film.lead().recording.shape());
     let mut data = Data {
         schema: SCHEMA,
         number: lesson.number,
         id: lesson.id,
         title: lesson.title,
-        paragraph: lesson.paragraph,
+        goal: says(lesson.goal),
+        paragraph: says(lesson.paragraph),
+        summary: says(lesson.summary),
         level: level.min(finest) as usize,
         finest: finest as usize,
         ..Data::default()
@@ -431,6 +436,8 @@ fn name(panel: Panel) -> &'static str {
         Panel::Lanes => "Lanes",
         Panel::Queues => "Queues",
         Panel::Buckets => "Buckets",
+        Panel::Heaps => "Heaps",
+        Panel::Meter => "Meter",
         Panel::Code => "Code",
         Panel::Account => "Account",
         Panel::Sentence => "Sentence",

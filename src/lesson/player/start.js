@@ -92,7 +92,7 @@ async function begin() {
   data = await unpacked();
   readItems(data.items);
   state.level = data.level;
-  $("paragraph").textContent = data.paragraph;
+  for (const text of ["goal", "paragraph", "summary"]) $(text).textContent = data[text];
   $("quiz").hidden = data.questions.length === 0;
   $("speed").append(...SPEEDS.map((speed) => new Option(`${speed} /s`, speed)));
   $("speed").value = state.speed;

@@ -12,7 +12,7 @@ use super::items::{Item, Kind, items};
 use super::pack::tests::read;
 use super::*;
 use crate::lesson::cursor::Cursor;
-use crate::lesson::lessons::{Choice, lesson};
+use crate::lesson::lessons::{Choice, named};
 use crate::lesson::moments::Selection;
 use crate::lesson::picture::film::SIZE;
 use crate::lesson::picture::page::inside;
@@ -21,15 +21,15 @@ use crate::lesson::picture::{View, draw};
 use crate::progress::Silent;
 
 /// A lesson's film, and all of its moments.
-fn film(number: u32, choice: Choice) -> (Film, Moments) {
-    let lesson = lesson(number).unwrap();
+fn film(id: &str, choice: Choice) -> (Film, Moments) {
+    let lesson = named(id).unwrap();
     let film = Film::new(lesson, lesson.record(choice, &Silent).unwrap(), SIZE, 1.0, LIGHT);
     let moments = Selection::of_lesson(usize::MAX).moments(lesson, film.lead()).unwrap();
     (film, moments)
 }
 
-fn page_of(number: u32, choice: Choice) -> (Film, String, Written) {
-    let (film, moments) = film(number, choice);
+fn page_of(id: &str, choice: Choice) -> (Film, String, Written) {
+    let (film, moments) = film(id, choice);
     let mut page = Vec::new();
     let written = write(&film, &moments, &Silent, &mut page).unwrap();
     (film, String::from_utf8(page).unwrap(), written)
@@ -133,7 +133,7 @@ fn a_page_needs_nothing_else_and_is_no_larger_than_it_may_be() {
 
 #[test]
 fn levels_stop_where_the_players_do_and_marks_are_those_of_the_recording() {
-    let (film, page, _) = page_of(4, Choice::default());
+    let (film, page, _) = page_of("buffer", Choice::default());
     let (take, read) = (film.lead(), Read::new(&page));
     let packed = &read.data["takes"][0];
     let list = |name: &str| -> Vec<usize> { serde_json::from_value(packed[name].clone()).unwrap() };
@@ -152,7 +152,7 @@ fn levels_stop_where_the_players_do_and_marks_are_those_of_the_recording() {
 
 #[test]
 fn what_is_too_large_loses_its_finest_levels_and_keeps_its_questions() {
-    let (film, moments) = film(4, Choice::default());
+    let (film, moments) = film("buffer", Choice::default());
     let (whole, all) = within(MOST_BYTES, &film, &moments, &Silent).unwrap();
     let (page, less) = within(whole.len() - 1, &film, &moments, &Silent).unwrap();
     assert!(page.len() < whole.len() && less.finest < all.finest && less.moments < all.moments);
@@ -165,7 +165,7 @@ fn what_is_too_large_loses_its_finest_levels_and_keeps_its_questions() {
 
 #[test]
 fn takes_that_are_compared_are_all_there() {
-    let (film, page, _) = page_of(6, Choice { k: Some(8), width: Some(4), seed: None });
+    let (film, page, _) = page_of("order", Choice { k: Some(8), width: Some(4), seed: None });
     let read = Read::new(&page);
     let names: Vec<&str> = read.data["takes"].as_array().unwrap().iter().map(|take| take["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["shuffled", "nearest first", "farthest first"]);

@@ -222,7 +222,7 @@ fn lessons_take_other_sizes() {
         ("heap", 1, 4),
         ("heap", 100, 32),
     ] {
-        let choice = Choice { k: Some(k), width: Some(width), seed: Some(4) };
+        let choice = Choice { k: Some(k), width: Some(width), seed: Some(4), ..Choice::default() };
         for take in named(id).unwrap().record(choice, &Silent).unwrap() {
             assert_eq!((take.recording.shape().k as usize, take.recording.shape().width), (k, width));
             assert!(take.range.end <= take.recording.len() && !take.range.is_empty());

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `record` | records it, on the CPU twin or on a GPU |
 //! | `panel`, `controls`, `ask`, `source` | draw, read, and send actions |
+//! | `touch` | dragging the query and points in a map |
 //! | `export` | writes it as pictures, animations and handouts |
 //! | `picture`, `paint`, `words` | the picture: hit testing, painting of shapes, tooltips |
 
@@ -15,4 +16,5 @@ pub mod panel;
 pub mod picture;
 pub mod record;
 pub mod source;
+pub mod touch;
 pub mod words;

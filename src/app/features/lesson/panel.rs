@@ -3,9 +3,9 @@
 use egui::{ComboBox, RichText, ScrollArea, Ui};
 
 use crate::app::look::{Palette, command_ui, fact_ui, field_ui, heading_ui, keys_text, row_ui};
-use crate::app::model::{Actions, Command, Field, LessonAction, LessonDraft, LessonSession, Session, State, lesson_of};
+use crate::app::model::{Actions, Command, Field, FieldError, LessonAction, LessonDraft, LessonSession, Session, State, lesson_of, sentence};
 use crate::cloud::Source;
-use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA, Search, named};
+use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA, Search, Shows, named};
 use crate::lesson::recording::Beside;
 use crate::text;
 
@@ -77,7 +77,7 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
     let mut draft = session.lesson.draft(lesson);
     let before = draft.clone();
     let cloud = session.cloud.as_ref().filter(|_| lesson.number == OWN_DATA);
-    let errors = draft.read(cloud.map(|cloud| &**cloud)).err().unwrap_or_default();
+    let errors = draft.read(lesson, cloud.map(|cloud| &**cloud)).err().unwrap_or_default();
     // Whether a field was left, or Enter pressed in it.
     let mut entered = false;
     match cloud {
@@ -108,6 +108,7 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
                 ui.label(RichText::new(next).color(palette.text_weak).small());
             }
             entered |= field_ui(ui, "Seed", &mut draft.seed, "0", Field::Seed, &errors, palette).lost_focus();
+            entered |= keys_ui(ui, lesson, &mut draft, &errors, palette);
         }
     }
     entered |= field_ui(ui, "k", &mut draft.k, "neighbours", Field::K, &errors, palette).lost_focus();
@@ -123,9 +124,12 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
             response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Lanes, W"));
         });
     }
+    if let Some(moved) = draft.touched.words() {
+        ui.add(egui::Label::new(RichText::new(sentence(&moved)).color(palette.text)).wrap());
+    }
     let changed = draft != before;
     // A number that is being typed is recorded when it is done; what is chosen, at once.
-    let record = (entered || draft.width != before.width) && draft.read(cloud.map(|cloud| &**cloud)).is_ok();
+    let record = (entered || draft.width != before.width) && draft.read(lesson, cloud.map(|cloud| &**cloud)).is_ok();
     let own = LessonDraft::of(lesson);
     let differs = draft != own || (lesson.number == OWN_DATA && session.lesson.asked.is_some());
     if changed {
@@ -155,6 +159,20 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
             actions.send(LessonAction::SetGpu(gpu));
         }
     }
+}
+
+/// Keys that are typed, where there are few; whether the field was left.
+fn keys_ui(ui: &mut Ui, lesson: &Lesson, draft: &mut LessonDraft, errors: &[FieldError], palette: &Palette) -> bool {
+    let count = draft.k.parse().ok().filter(|k| (1..=draft.width as usize * 32).contains(k)).and_then(|k| lesson.keys(k, draft.width));
+    if count.is_none() && draft.keys.is_empty() {
+        return false;
+    }
+    let hint = count.map_or(String::new(), |count| format!("{count} of your own: 5 3 8 1 \u{2026}"));
+    let response = field_ui(ui, "Keys", &mut draft.keys, &hint, Field::Keys, errors, palette);
+    let halves =
+        if lesson.shows == Shows::SecondMinimum { " The first half becomes the sorted list that the other half is merged with." } else { "" };
+    let about = format!("Squared distances, instead of the lesson's points: points around the query, at exactly these distances.{halves}");
+    response.on_hover_text(about).lost_focus()
 }
 
 fn score_ui(ui: &mut Ui, lesson: &Lesson, session: &LessonSession, palette: &Palette, actions: &mut Actions) {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Weak};
 use egui::{Color32, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, vec2};
 
 use crate::app::features::lesson::paint::{Place, Prepared, fit};
+use crate::app::features::lesson::touch::{Held, Shown, hint_ui, maps_ui};
 use crate::app::features::lesson::words;
 use crate::app::look::tokens;
 use crate::app::model::lesson::quiz::{Entry, Phase};
@@ -29,6 +30,8 @@ pub struct Picture {
     made: Option<Made>,
     /// What the pointer is on: the picture shows it.
     hover: Option<Target>,
+    /// What the pointer holds.
+    held: Option<Held>,
 }
 
 struct Made {
@@ -115,6 +118,8 @@ pub struct Look {
     pub palette: &'static Palette,
     /// The same for what lies around it.
     pub tokens: &'static tokens::Palette,
+    /// Whether to say that the query and points can be dragged.
+    pub hints: bool,
 }
 
 pub fn picture_ui(ui: &mut Ui, picture: &mut Picture, session: &LessonSession, player: &Player, look: Look, actions: &mut Actions) {
@@ -131,12 +136,23 @@ pub fn picture_ui(ui: &mut Ui, picture: &mut Picture, session: &LessonSession, p
         return;
     }
     let asking = session.quiz.as_ref().filter(|quiz| quiz.is_asking());
+    let mut held = picture.held;
     let made = picture.update(player, session.quiz.as_ref(), look, rect);
     made.prepared.paint(&ui.painter().with_clip_rect(rect.intersect(ui.clip_rect())));
     if let Some(quiz) = asking {
         marks_ui(ui, made, quiz, player, look.tokens);
     }
-    let pointed = response.hover_pos().and_then(|pointer| Some((pointer, made.scene.target_at(made.place.place(pointer))?)));
+    // A question is about the data as they are.
+    let maps = if session.quiz.is_none() { shown_maps(made, player) } else { Vec::new() };
+    let response = match maps_ui(ui, &maps, &mut held, actions) {
+        Some(on_maps) => response | on_maps,
+        None => response,
+    };
+    if let Some(first) = maps.first().filter(|_| look.hints) {
+        hint_ui(ui, first.place.rect(first.map.area), look.tokens);
+    }
+    let pointed =
+        response.hover_pos().filter(|_| held.is_none()).and_then(|pointer| Some((pointer, made.scene.target_at(made.place.place(pointer))?)));
     let column = |pointer: Pos2| made.columns.iter().position(|column| column.contains(pointer));
     if response.clicked()
         && let Some(pointer) = response.interact_pointer_pos()
@@ -155,10 +171,17 @@ pub fn picture_ui(ui: &mut Ui, picture: &mut Picture, session: &LessonSession, p
         }
     }
     let hover = pointed.map(|(_, target)| target).filter(|_| asking.is_none());
+    picture.held = held;
     if hover != picture.hover {
         picture.hover = hover;
         ui.ctx().request_repaint();
     }
+}
+
+/// The maps of a picture, with what each shows.
+fn shown_maps<'a>(made: &'a Made, player: &'a Player) -> Vec<Shown<'a>> {
+    let take = |number: usize| if made.key.together { &player.takes[number] } else { player.take() };
+    (made.scene.maps.iter().enumerate()).map(|(number, map)| Shown { map, place: made.place, recording: &take(number).recording }).collect()
 }
 
 fn click(target: Target, column: Option<usize>, asking: bool, player: &Player, actions: &mut Actions) {

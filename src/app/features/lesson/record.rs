@@ -1,8 +1,9 @@
 //! A lesson is recorded: by the twin, and by a GPU where one is asked for.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::app::model::lesson::session::{Asked, Own};
+use crate::app::model::lesson::session::{Asked, LessonDraft, Own};
 use crate::engines::cuda::Cuda;
 use crate::knn::{Queries, Setup};
 use crate::lesson::LessonError;
@@ -15,6 +16,10 @@ pub struct Recorded {
     pub takes: Vec<Take>,
     /// Why the GPU that was asked for did not record it.
     pub instead: Option<String>,
+    /// What was recorded, as it was typed and moved.
+    pub draft: LessonDraft,
+    /// How long the twin took.
+    pub took: Duration,
 }
 
 /// Records what was chosen of a lesson, or its own data.
@@ -26,7 +31,8 @@ pub fn record(lesson: &Lesson, choice: Choice, own: Option<Own>, setup: Setup, p
         None => lesson.record(choice, progress),
         Some(own) => {
             let width = choice.width.unwrap_or(lesson.width);
-            lesson.record_query(&own.cloud, &own.queries, own.query, setup, width, own.arrangement()).map(|take| vec![take])
+            let take = lesson.record_touched(&own.cloud, &own.queries, own.query, setup, width, own.arrangement(), &choice.touched)?;
+            Ok(vec![take])
         }
     }
 }
@@ -40,14 +46,12 @@ pub fn own(cloud: Arc<crate::cloud::PointCloud>, row: usize, question: Asked) ->
     }
 }
 
-/// The GPU's takes, or else the twin's, which are there already: a GPU that cannot record is no reason to show nothing. One
+/// The GPU's takes, or else the twin's and why, which are there already: a GPU that cannot record is no reason to show nothing. One
 /// that does something else than its twin is an error.
-pub fn or_twin(by_gpu: Result<Vec<Take>, LessonError>, by_twin: Vec<Take>) -> Result<Recorded, LessonError> {
+pub fn or_twin(by_gpu: Result<Vec<Take>, LessonError>, by_twin: Vec<Take>) -> Result<(Vec<Take>, Option<String>), LessonError> {
     match by_gpu {
-        Ok(takes) => Ok(Recorded { takes, instead: None }),
-        Err(LessonError::Engine(why)) => {
-            Ok(Recorded { takes: by_twin, instead: Some(format!("the GPU cannot record the lesson, its twin did: {why}")) })
-        }
+        Ok(takes) => Ok((takes, None)),
+        Err(LessonError::Engine(why)) => Ok((by_twin, Some(format!("the GPU cannot record the lesson, its twin did: {why}")))),
         Err(error) => Err(error),
     }
 }
@@ -68,9 +72,9 @@ mod tests {
     fn a_gpu_that_cannot_record_leaves_what_its_twin_recorded() {
         let takes = player(1).takes;
         let why = EngineError::Unavailable { engine: EngineId::new("cuda"), why: "NVRTC is missing".to_owned() };
-        let recorded = or_twin(Err(why.into()), takes.clone()).expect("the twin's takes");
-        assert!(Arc::ptr_eq(&recorded.takes[0].recording, &takes[0].recording));
-        assert!(recorded.instead.is_some_and(|why| why.ends_with("NVRTC is missing")));
+        let (by_twin, instead) = or_twin(Err(why.into()), takes.clone()).expect("the twin's takes");
+        assert!(Arc::ptr_eq(&by_twin[0].recording, &takes[0].recording));
+        assert!(instead.is_some_and(|why| why.ends_with("NVRTC is missing")));
         let error = or_twin(Err(LessonError::Answers { rank: 3 }), takes).err().expect("another answer is no matter of what is there");
         assert!(matches!(error, LessonError::Answers { rank: 3 }));
     }

@@ -243,10 +243,10 @@ impl Command {
                 entry(Explorer, Some((PLAIN, Key::Z)), "Zoom to the query", "Show the picked query and its neighbours large in Plane and Space.")
             }
             Self::Undo => entry(
-                Explorer,
+                Both,
                 Some((COMMAND, Key::Z)),
                 "Undo",
-                "Undo the last change of the selection, the query, a view, the colours or the projection.",
+                "Undo the last change of the selection, the query, a view, the colours or the projection; in a lesson, the last move of the query or a point.",
             ),
             Self::Redo => entry(Explorer, Some((COMMAND_SHIFT, Key::Z)), "Redo", "Redo what was undone; also Ctrl+Y."),
             Self::MoveTool => {

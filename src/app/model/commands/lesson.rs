@@ -24,6 +24,22 @@ pub enum LessonAction {
     /// The source of a line of the pseudocode (inside `None`: of what is running); `None` closes it.
     Source(Option<Option<usize>>),
     Quiz(QuizAction),
+    Touch(TouchAction),
+}
+
+/// What is done to the query and the points of a map. Places are coordinates on both axes, relative to their origins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TouchAction {
+    /// Something is taken hold of: a change begins.
+    Hold,
+    /// The query is moved.
+    Query([f32; 2]),
+    /// A point is moved, by its row.
+    Point(u32, [f32; 2]),
+    /// It is let go of.
+    Release,
+    /// It is put back where it was taken from.
+    Back,
 }
 
 /// What is said about a question.

@@ -4,3 +4,4 @@ pub mod files;
 pub mod player;
 pub mod quiz;
 pub mod session;
+pub mod touch;

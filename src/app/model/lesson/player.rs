@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::lesson::lessons::{Lesson, Take};
 use crate::lesson::picture::page::position_at;
+use crate::lesson::same_moment::same_moment;
 use crate::lesson::{Cursor, Level, Mark};
 
 /// Steps a second that can be chosen.
@@ -74,6 +75,30 @@ impl Player {
     pub fn set_whole(&mut self, whole: bool) {
         self.whole = whole;
         self.seek(self.cursor().position());
+    }
+
+    /// Goes to the moment that another player of the same lesson shows, of the same take.
+    pub fn follow(&mut self, other: &Self) {
+        self.choose(other.active);
+        let from = (&*other.take().recording, other.range());
+        let to = (&*self.take().recording, self.range());
+        let position = same_moment(from, other.cursor().position(), to);
+        self.seek(position);
+    }
+
+    /// Whether comparators are marked that decide otherwise than before something was moved.
+    pub fn has_marks(&self) -> bool {
+        self.takes.iter().any(|take| take.recording.turned().is_some())
+    }
+
+    /// Removes these marks.
+    pub fn remove_marks(&mut self) {
+        for (take, cursor) in self.takes.iter_mut().zip(&mut self.cursors) {
+            let position = cursor.position();
+            take.mark_turned(None);
+            *cursor = Cursor::new(take.recording.clone());
+            cursor.seek(position);
+        }
     }
 
     /// Goes to a position, or as near as one can; the other takes go to where as many points were seen.

@@ -8,11 +8,13 @@ use serde::{Deserialize, Serialize};
 use crate::app::model::draft::{Draft, Field, FieldError, number};
 use crate::app::model::lesson::player::Player;
 use crate::app::model::lesson::quiz::{Quiz, Score};
+use crate::app::model::lesson::touch::Touch;
 use crate::app::model::log::Entry;
 use crate::app::model::look::Look;
 use crate::cloud::{Order, PointCloud};
 use crate::knn::{Metric, Queries};
 use crate::lesson::lessons::{Arrangement, Choice, LESSONS, Lesson};
+use crate::lesson::touched::{Touched, read_keys};
 use crate::run::RunSpec;
 
 /// The lesson's settings that persist between launches.
@@ -28,11 +30,13 @@ pub struct LessonView {
     /// Whether a GPU records where one can.
     pub gpu: bool,
     pub presenter_look: Look,
+    /// Whether something was dragged in a map: nobody has to be told any more that it can be.
+    pub has_dragged: bool,
 }
 
 impl Default for LessonView {
     fn default() -> Self {
-        Self { number: 1, speed: 2.0, side_by_side: true, gpu: false, presenter_look: Look::HighContrast }
+        Self { number: 1, speed: 2.0, side_by_side: true, gpu: false, presenter_look: Look::HighContrast, has_dragged: false }
     }
 }
 
@@ -49,7 +53,7 @@ pub enum Presenting {
 }
 
 /// What may be chosen in a lesson, as it is typed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LessonDraft {
     /// Neighbours to find: from 1 to 32 times `width`.
     pub k: String,
@@ -58,19 +62,35 @@ pub struct LessonDraft {
     pub seed: String,
     /// The query's row in the open cloud.
     pub row: String,
+    /// Squared distances instead of the lesson's points; empty for these.
+    pub keys: String,
+    /// What was moved in the map.
+    pub touched: Touched,
 }
 
 impl LessonDraft {
     /// As the lesson has it.
     pub fn of(lesson: &Lesson) -> Self {
-        Self { k: lesson.k.to_string(), width: lesson.width, seed: lesson.seed.to_string(), row: String::new() }
+        Self {
+            k: lesson.k.to_string(),
+            width: lesson.width,
+            seed: lesson.seed.to_string(),
+            row: String::new(),
+            keys: String::new(),
+            touched: Touched::default(),
+        }
+    }
+
+    /// Whether another draft searches the same data in the same way, apart from typed keys and what was moved.
+    pub fn is_alike(&self, other: &Self) -> bool {
+        (&self.k, self.width, &self.seed, &self.row) == (&other.k, other.width, &other.seed, &other.row)
     }
 
     /// What it says, where it makes sense; `cloud` is what the row is one of, where one is open.
     ///
     /// # Errors
     /// Everything that is wrong, field by field.
-    pub fn read(&self, cloud: Option<&PointCloud>) -> Result<(Choice, Option<usize>), Vec<FieldError>> {
+    pub fn read(&self, lesson: &Lesson, cloud: Option<&PointCloud>) -> Result<(Choice, Option<usize>), Vec<FieldError>> {
         let mut errors = Vec::new();
         let most = u64::from(self.width) * 32;
         let k = number(Field::K, &self.k, 1, most).map_err(|error| {
@@ -89,11 +109,31 @@ impl LessonDraft {
             Some(cloud) => Ok(Some(cloud.len() / 2)),
             None => Ok(None),
         };
-        match (k, seed, row) {
-            (Ok(k), Ok(seed), Ok(row)) => Ok((Choice { k: Some(k as usize), width: Some(self.width), seed: Some(seed) }, row)),
+        // Without a k, nobody knows how many keys it takes.
+        let keys = k.and_then(|k| self.read_keys(lesson, k as usize).map_err(|error| errors.push(error)));
+        match (k, seed, row, keys) {
+            (Ok(k), Ok(seed), Ok(row), Ok(keys)) => {
+                let touched = Touched { keys, ..self.touched.clone() };
+                Ok((Choice { k: Some(k as usize), width: Some(self.width), seed: Some(seed), touched }, row))
+            }
             _ => Err(errors),
         }
     }
+
+    /// The typed keys; `None` where there are none.
+    fn read_keys(&self, lesson: &Lesson, k: usize) -> Result<Option<Vec<f32>>, FieldError> {
+        if self.keys.trim().is_empty() {
+            return Ok(None);
+        }
+        let read = read_keys(&self.keys).and_then(|keys| lesson.check_keys(keys.len(), k, self.width).map(|()| keys));
+        read.map(Some).map_err(|error| FieldError { field: Field::Keys, sentence: sentence(&error.to_string()) })
+    }
+}
+
+/// Words as a sentence.
+pub fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
 }
 
 /// A query of a file of queries.
@@ -162,7 +202,7 @@ pub struct LessonSession {
     /// How much of the window the picture has.
     pub presenting: Presenting,
     /// What was typed in each lesson.
-    drafts: BTreeMap<u32, LessonDraft>,
+    pub drafts: BTreeMap<u32, LessonDraft>,
     /// What the explorer asked of the query that lesson 7 has from it; `None` where lesson 7 asks as the explorer's fields say.
     pub asked: Option<Asked>,
     /// The lesson, once it is recorded.
@@ -171,6 +211,8 @@ pub struct LessonSession {
     pub error: Option<String>,
     /// `None` unless questions are being asked.
     pub quiz: Option<Quiz>,
+    /// What is moved by hand.
+    pub touch: Touch,
     /// How many answers were right, by lesson.
     pub scores: BTreeMap<u32, Score>,
     /// The line of the pseudocode whose source is shown; `None` inside follows what is running.
@@ -213,7 +255,7 @@ mod tests {
     #[test]
     fn every_lesson_makes_sense_as_it_is() {
         for lesson in &LESSONS {
-            let (choice, row) = LessonDraft::of(lesson).read(None).expect("the lesson's own");
+            let (choice, row) = LessonDraft::of(lesson).read(lesson, None).expect("the lesson's own");
             assert_eq!((choice.k, choice.width, choice.seed, row), (Some(lesson.k), Some(lesson.width), Some(lesson.seed), None));
         }
     }
@@ -223,12 +265,30 @@ mod tests {
         let cloud = cloud(50, 2, 1);
         let own = LessonDraft::of(lesson_of(OWN_DATA));
         let fields = |draft: LessonDraft| {
-            draft.read(Some(&cloud)).expect_err("a wrong field").into_iter().map(|error| (error.field, error.sentence)).collect::<Vec<_>>()
+            draft
+                .read(lesson_of(OWN_DATA), Some(&cloud))
+                .expect_err("a wrong field")
+                .into_iter()
+                .map(|error| (error.field, error.sentence))
+                .collect::<Vec<_>>()
         };
         let said = fields(LessonDraft { k: "129".to_owned(), width: 4, ..own.clone() });
         assert_eq!(said, [(Field::K, "129 is outside 1 to 128. A warp of 4 lanes holds up to 128, 32 a lane.".to_owned())]);
         assert_eq!(fields(LessonDraft { k: String::new(), seed: "x".to_owned(), row: "50".to_owned(), ..own.clone() }).len(), 3);
-        assert_eq!(own.read(Some(&cloud)).map(|(_, row)| row), Ok(Some(25)), "the one in the middle");
-        assert_eq!(LessonDraft { row: "7".to_owned(), ..own }.read(Some(&cloud)).map(|(_, row)| row), Ok(Some(7)));
+        assert_eq!(own.read(lesson_of(OWN_DATA), Some(&cloud)).map(|(_, row)| row), Ok(Some(25)), "the one in the middle");
+        assert_eq!(LessonDraft { row: "7".to_owned(), ..own }.read(lesson_of(OWN_DATA), Some(&cloud)).map(|(_, row)| row), Ok(Some(7)));
+    }
+
+    #[test]
+    fn typed_keys_are_read_and_wrong_ones_say_why() {
+        let lesson = lesson_of(1);
+        let typed = |keys: &str| LessonDraft { keys: keys.to_owned(), ..LessonDraft::of(lesson) };
+        let (choice, _) = typed("5 3 8 1, 7 2 6 4").read(lesson, None).expect("eight keys");
+        assert_eq!(choice.touched.keys, Some(vec![5.0, 3.0, 8.0, 1.0, 7.0, 2.0, 6.0, 4.0]));
+        let said = |keys: &str| typed(keys).read(lesson, None).expect_err("no keys")[0].clone();
+        assert_eq!(said("5 3"), FieldError { field: Field::Keys, sentence: "2 keys: lesson sort needs 8 with k = 8 and 8 lanes.".to_owned() });
+        assert!(said("5 3 8 1 7 2 6 -4").sentence.starts_with("Key -4: a key is a squared distance"));
+        let many = LessonDraft { k: "128".to_owned(), ..typed("1") }.read(lesson, None).expect_err("too many to type");
+        assert!(many[0].sentence.contains("at most 64 keys"), "{many:?}");
     }
 }

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::app::features::lesson::export::Job;
 use crate::app::features::lesson::record::{Recorded, on_gpu, or_twin, own, record};
 use crate::app::jobs::task::Outcome;
 use crate::app::look::tokens::Palette;
+use crate::app::model::lesson::touch::Touch;
 use crate::app::model::{
     About, Asked, Command, FileQuery, LessonAction, LessonDraft, LessonFile, Look, Picked, Player, Presenting, Quiz, QuizAction, RangeDraft, SPEEDS,
     lesson_of,
@@ -15,6 +17,7 @@ use crate::app::shell::app::App;
 use crate::app::shell::tasks::{EXPORT, Exporting, RECORD, Written};
 use crate::knn::Setup;
 use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA};
+use crate::lesson::touched::Touched;
 use crate::lesson::{LessonError, Level, Mark};
 use crate::progress::Progress;
 
@@ -88,10 +91,14 @@ impl App {
                 }
                 self.session.lesson.set_draft(lesson, draft);
             }
-            LessonAction::Record => self.record_lesson(lesson),
+            LessonAction::Record => {
+                self.change_data(lesson);
+                self.record_lesson(lesson);
+            }
             LessonAction::Reset => {
                 self.session.lesson.asked = None;
                 self.session.lesson.set_draft(lesson, LessonDraft::of(lesson));
+                self.change_data(lesson);
                 self.record_lesson(lesson);
             }
             LessonAction::Seek(position) if !held => {
@@ -119,7 +126,21 @@ impl App {
             }
             LessonAction::Source(source) => self.session.lesson.source = source,
             LessonAction::Quiz(action) => self.quiz_action(action),
+            LessonAction::Touch(action) => self.touch(action),
         }
+    }
+
+    /// Before other data are recorded: what was moved in those before means nothing in them.
+    fn change_data(&mut self, lesson: &'static Lesson) {
+        let session = &mut self.session.lesson;
+        let mut draft = session.draft(lesson);
+        let Some(recorded) = session.touch.recorded.as_ref().filter(|recorded| **recorded != draft) else { return };
+        if !recorded.is_alike(&draft) || recorded.keys != draft.keys {
+            draft.touched = Touched::default();
+            session.set_draft(lesson, draft);
+        }
+        session.touch.forget_changes();
+        session.touch.before = session.player.clone();
     }
 
     /// Shows a lesson, and records it unless it is there already.
@@ -132,6 +153,7 @@ impl App {
             return;
         }
         self.session.lesson.player = None;
+        self.session.lesson.touch = Touch::default();
         self.record_lesson(lesson);
     }
 
@@ -155,7 +177,7 @@ impl App {
     fn lesson_of_query(&mut self) {
         let Some(cloud) = &self.session.cloud else { return self.session.log.error(About::Lesson, "no cloud is open: open one, and click a point") };
         let lesson = lesson_of(OWN_DATA);
-        let mut draft = LessonDraft { width: lesson.width, ..self.session.lesson.draft(lesson) };
+        let mut draft = LessonDraft { width: lesson.width, touched: Touched::default(), ..self.session.lesson.draft(lesson) };
         let answered = self.session.answered.as_ref();
         let mut question = answered.map(|answered| Asked::of(&answered.record.spec));
         draft.k = answered.map_or(self.state.draft.k.clone(), |answered| answered.record.spec.k.to_string());
@@ -173,24 +195,38 @@ impl App {
         self.show_lesson();
         self.state.lesson.number = OWN_DATA;
         self.session.lesson.player = None;
+        self.session.lesson.touch = Touch::default();
         self.record_lesson(lesson);
     }
 
     /// Starts to record a lesson as it is typed; what was recorded before stays until that is there.
-    fn record_lesson(&mut self, lesson: &'static Lesson) {
+    pub(in crate::app::shell) fn record_lesson(&mut self, lesson: &'static Lesson) {
         // What was being recorded is not asked for any more, also where this cannot be.
         self.jobs.stop(&RECORD);
-        let cloud = self.session.cloud.clone().filter(|_| lesson.number == OWN_DATA);
         let session = &mut self.session.lesson;
-        (session.quiz, session.error) = (None, None);
-        let (choice, row) = match session.draft(lesson).read(cloud.as_deref()) {
-            Ok(read) => read,
+        (session.quiz, session.error, session.touch.behind) = (None, None, false);
+        let draft = session.draft(lesson);
+        match self.work_of_lesson(lesson, draft, self.state.lesson.gpu) {
+            Ok(work) => self.jobs.start(&RECORD, lesson, work),
             // It stands at the field; where none is to be seen, in the middle.
-            Err(errors) => {
-                session.error = errors.into_iter().next().map(|error| error.sentence);
-                return;
-            }
-        };
+            Err(error) => self.session.lesson.error = error,
+        }
+    }
+
+    /// What records a lesson as it is typed and moved.
+    ///
+    /// # Errors
+    /// What is wrong with the first field.
+    pub(in crate::app::shell) fn work_of_lesson(
+        &self,
+        lesson: &'static Lesson,
+        draft: LessonDraft,
+        gpu: bool,
+    ) -> Result<impl FnOnce(&dyn Progress) -> Result<Recorded, LessonError> + Send + use<>, Option<String>> {
+        let cloud = self.session.cloud.clone().filter(|_| lesson.number == OWN_DATA);
+        let session = &self.session.lesson;
+        let read = draft.read(lesson, cloud.as_deref());
+        let (choice, row) = read.map_err(|errors| errors.into_iter().next().map(|error| error.sentence))?;
         let question = session.asked.clone().unwrap_or_else(|| Asked::typed(&self.state.draft));
         let setup = Setup {
             k: choice.k.unwrap_or(lesson.k),
@@ -202,23 +238,25 @@ impl App {
             drop_zero_rows: question.drop_nonfinite,
         };
         let own = cloud.zip(row).map(|(cloud, row)| own(cloud, row, question));
-        let gpu = self.state.lesson.gpu && self.session.can_record_on_gpu(choice.width.unwrap_or(lesson.width));
-        let work = move |progress: &dyn Progress| {
+        let gpu = gpu && self.session.can_record_on_gpu(choice.width.unwrap_or(lesson.width));
+        Ok(move |progress: &dyn Progress| {
+            let began = Instant::now();
             let takes = record(lesson, choice, own, setup, progress)?;
-            if gpu { or_twin(on_gpu(lesson, &takes), takes) } else { Ok(Recorded { takes, instead: None }) }
-        };
-        self.jobs.start(&RECORD, lesson, work);
+            let took = began.elapsed();
+            let (takes, instead) = if gpu { or_twin(on_gpu(lesson, &takes), takes)? } else { (takes, None) };
+            Ok(Recorded { takes, instead, draft, took })
+        })
     }
 
     /// Another cloud is open: what lesson 7 has of the one before goes.
     pub(in crate::app::shell) fn lesson_cloud_changed(&mut self) {
         let lesson = lesson_of(OWN_DATA);
         let session = &mut self.session.lesson;
-        let draft = LessonDraft { row: String::new(), ..session.draft(lesson) };
+        let draft = LessonDraft { row: String::new(), touched: Touched::default(), ..session.draft(lesson) };
         session.asked = None;
         session.set_draft(lesson, draft);
         if session.player.as_ref().is_some_and(|player| player.lesson.number == OWN_DATA) {
-            (session.player, session.quiz) = (None, None);
+            (session.player, session.quiz, session.touch) = (None, None, Touch::default());
         }
         if self.jobs.about(&RECORD).is_some_and(|recorded| recorded.number == OWN_DATA) {
             self.jobs.stop(&RECORD);
@@ -234,17 +272,27 @@ impl App {
         match outcome {
             // Another lesson is open by now.
             _ if lesson.number != self.state.lesson.number => {}
-            Ok(Ok(Recorded { takes, instead })) if !takes.is_empty() => {
+            Ok(Ok(Recorded { mut takes, instead, draft, took })) if !takes.is_empty() => {
                 if let Some(why) = instead {
                     self.session.log.warn(About::Lesson, why);
                 }
+                let alike = session.touch.recorded.as_ref().is_some_and(|recorded| recorded.is_alike(&draft));
+                if let Some(before) = session.touch.before.as_ref().filter(|before| alike && before.takes.len() == takes.len()) {
+                    takes.iter_mut().zip(&before.takes).for_each(|(take, before)| take.mark_turned(Some(&before.recording)));
+                }
                 let mut player = Player::new(lesson, takes);
-                // Who changes k goes on with the level and the take that were chosen.
+                // Who changes k goes on with the level and the take that were chosen; who moves something stays in the story.
                 if let Some(before) = session.player.as_ref().filter(|before| before.lesson.number == lesson.number) {
                     (player.level, player.whole) = (before.level, before.whole);
                     player.choose(before.active());
-                    player.seek(0);
+                    if alike {
+                        // While it is held, from where it was taken: what goes back there shows the same step again.
+                        player.follow(session.touch.before.as_ref().filter(|_| session.touch.held).unwrap_or(before));
+                    } else {
+                        player.seek(0);
+                    }
                 }
+                (session.touch.recorded, session.touch.took) = (Some(draft), Some(took));
                 // Questions are about the steps that they were made from.
                 (session.player, session.quiz, session.error) = (Some(player), None, None);
                 self.session.log.settle(About::Lesson);
@@ -256,6 +304,9 @@ impl App {
         }
         if let Some(error) = self.session.lesson.error.clone() {
             self.session.log.error(About::Lesson, error);
+        }
+        if self.session.lesson.touch.behind {
+            self.record_touched(lesson);
         }
     }
 
@@ -309,6 +360,11 @@ impl App {
         // What it still finds is not heard.
         if self.jobs.stop(&RECORD) {
             self.session.lesson.error = Some("Cancelled.".to_owned());
+            return true;
+        }
+        if let Some(player) = self.session.lesson.player.as_mut().filter(|player| player.has_marks()) {
+            player.remove_marks();
+            self.session.lesson.touch.before = None;
             return true;
         }
         if self.jobs.has(&EXPORT) {

@@ -26,6 +26,7 @@ mod runs;
 pub mod save;
 pub mod selection;
 pub mod snap;
+pub mod touch;
 pub mod unusable;
 pub mod walk;
 pub mod why;
@@ -152,6 +153,7 @@ impl App {
                 }
             }
             Command::FocusQuery => self.focus_query(),
+            Command::Undo if self.session.lesson.open => self.undo_touch(),
             Command::Undo => self.undo(),
             Command::Redo => self.redo(),
             Command::MoveTool => self.session.tool = Tool::Move,

@@ -1,0 +1,156 @@
+//! Dragging in the lesson's maps: the query and points, with the pointer; the query also with the arrow keys.
+
+use egui::{CursorIcon, Id, Key, Pos2, Rect, Response, Sense, Ui, Vec2, vec2};
+
+use crate::app::features::lesson::paint::Place;
+use crate::app::look::focus::arrows;
+use crate::app::look::tokens::Palette;
+use crate::app::model::{Actions, LessonAction, TouchAction};
+use crate::lesson::Recording;
+use crate::lesson::picture::scene::Map;
+
+/// How far from the query, and from a point, the pointer still takes hold of it, in points of the screen.
+const REACH: [f32; 2] = [11.0, 8.0];
+
+/// The name of a map for screen readers.
+pub const NAME: &str = "Map of the lesson: the arrow keys move the query";
+
+/// What an arrow key moves the query by, in parts of the map, and with Shift.
+const STEPS: [f32; 2] = [0.01, 0.05];
+
+/// What the pointer holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Held {
+    /// Which of the maps it is in.
+    map: usize,
+    what: What,
+    /// From the pointer to the middle of it.
+    grip: Vec2,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum What {
+    Query,
+    /// A point, by its row.
+    Row(u32),
+}
+
+impl What {
+    fn moved(self, to: [f32; 2]) -> LessonAction {
+        LessonAction::Touch(match self {
+            Self::Query => TouchAction::Query(to),
+            Self::Row(row) => TouchAction::Point(row, to),
+        })
+    }
+}
+
+/// A map, its place on the screen, and the recording that it shows.
+pub struct Shown<'a> {
+    pub map: &'a Map,
+    pub place: Place,
+    pub recording: &'a Recording,
+}
+
+impl Shown<'_> {
+    fn rect(&self) -> Rect {
+        self.place.rect(self.map.area)
+    }
+
+    fn screen(&self, at: [f32; 2]) -> Pos2 {
+        self.place.pos(self.map.point(at))
+    }
+
+    fn coordinates(&self, at: Pos2) -> [f32; 2] {
+        self.map.coordinates(self.place.place(at))
+    }
+
+    /// What the pointer would take hold of, and where that is: the query, or else the nearest point.
+    fn under(&self, pointer: Pos2) -> Option<(What, Pos2)> {
+        let query = self.screen(self.map.query);
+        if query.distance(pointer) <= REACH[0] {
+            return Some((What::Query, query));
+        }
+        let problem = self.recording.problem();
+        let screen = |point: u32| {
+            let first = point as usize * 2;
+            self.screen([problem.points()[first], problem.points()[first + 1]])
+        };
+        let near = self.recording.overview().points.iter().map(|&point| (point, screen(point)));
+        let nearest = near.min_by(|(_, a), (_, b)| a.distance_sq(pointer).total_cmp(&b.distance_sq(pointer)));
+        nearest.filter(|(_, at)| at.distance(pointer) <= REACH[1]).map(|(point, at)| (What::Row(problem.row(point)), at))
+    }
+}
+
+/// Takes in what is dragged in the maps, and gives their response to the pointer.
+pub fn maps_ui(ui: &Ui, maps: &[Shown<'_>], held: &mut Option<Held>, actions: &mut Actions) -> Option<Response> {
+    let mut all: Option<Response> = None;
+    for (number, shown) in maps.iter().enumerate() {
+        let rect = shown.rect().intersect(ui.clip_rect());
+        let response = ui.interact(rect, Id::unique("map of the lesson").with(number), Sense::click_and_drag());
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, NAME));
+        drag_ui(ui, &response, number, shown, held, actions);
+        let ways = arrows(ui, &response);
+        if ways != Vec2::ZERO {
+            let [[left, right], [low, high]] = shown.map.bounds;
+            let step = STEPS[usize::from(ui.input(|input| input.modifiers.shift))];
+            let by = vec2(right - left, low - high) * ways * step;
+            let [x, y] = shown.map.query;
+            actions.send(LessonAction::Touch(TouchAction::Hold));
+            actions.send(What::Query.moved(shown.map.within([x + by.x, y + by.y])));
+            actions.send(LessonAction::Touch(TouchAction::Release));
+        }
+        all = Some(match all {
+            Some(others) => others | response,
+            None => response,
+        });
+    }
+    // The maps are gone, as when another lesson is opened.
+    if held.is_some_and(|held| held.map >= maps.len()) {
+        *held = None;
+        actions.send(LessonAction::Touch(TouchAction::Release));
+    }
+    all
+}
+
+fn drag_ui(ui: &Ui, response: &Response, number: usize, shown: &Shown<'_>, held: &mut Option<Held>, actions: &mut Actions) {
+    if response.drag_started()
+        && let Some(press) = ui.input(|input| input.pointer.press_origin())
+        && let Some((what, at)) = shown.under(press)
+    {
+        *held = Some(Held { map: number, what, grip: at - press });
+        actions.send(LessonAction::Touch(TouchAction::Hold));
+    }
+    let Some(Held { what, grip, .. }) = held.filter(|held| held.map == number) else {
+        if response.hover_pos().is_some_and(|pointer| shown.under(pointer).is_some()) {
+            ui.ctx().set_cursor_icon(CursorIcon::Grab);
+        }
+        return;
+    };
+    ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
+    if response.dragged()
+        && (response.drag_started() || response.drag_delta() != Vec2::ZERO)
+        && let Some(pointer) = response.interact_pointer_pos()
+    {
+        actions.send(what.moved(shown.coordinates(pointer + grip)));
+    }
+    if !response.dragged() {
+        // To egui, Escape ends a drag too: that is no letting go.
+        let back = ui.input(|input| input.key_down(Key::Escape) && !input.pointer.any_released());
+        actions.send(LessonAction::Touch(if back { TouchAction::Back } else { TouchAction::Release }));
+        *held = None;
+    }
+}
+
+/// What can be done here, until it was done once.
+pub fn hint_ui(ui: &Ui, map: Rect, palette: &Palette) {
+    /// Smaller maps have no room for it.
+    const LEAST: f32 = 150.0;
+    if map.width() < LEAST || map.height() < LEAST {
+        return;
+    }
+    let galley = ui.painter().layout_no_wrap("Drag the query or a point".to_owned(), egui::FontId::proportional(12.0), palette.text_weak);
+    let at = map.left_bottom() + vec2(8.0, -8.0 - galley.size().y);
+    // A ground of its own, as points lie under it.
+    ui.painter().rect_filled(Rect::from_min_size(at, galley.size()).expand(3.0), 2.0, palette.canvas.gamma_multiply(0.85));
+    ui.painter().galley(at, galley, palette.text_weak);
+}

@@ -1,0 +1,243 @@
+//! Query and points of a lesson that are dragged, and keys that are typed, as a lecturer would.
+
+#![cfg(feature = "gui")]
+
+#[path = "common/window.rs"]
+mod driven;
+
+use driven::{Window, fill, press, small, until, window};
+use egui::{Event, Key, Modifiers, PointerButton, Pos2, Vec2, vec2};
+use egui_kittest::kittest::Queryable as _;
+use warpscope::app::commands::Command;
+use warpscope::app::lesson::player::Player;
+use warpscope::app::lesson::{LessonAction, MAP, Presenting, place_in_map};
+use warpscope::lesson::Step;
+use warpscope::lesson::lessons::named;
+use warpscope::lesson::picture::sentence::sentence;
+
+fn player(window: &Window) -> &Player {
+    window.state().session().lesson.player.as_ref().expect("a lesson that is recorded")
+}
+
+fn query(window: &Window) -> Vec<f32> {
+    player(window).take().recording.parameters.query.clone()
+}
+
+fn step(window: &Window) -> Step {
+    player(window).cursor().step().expect("a step").into_owned()
+}
+
+/// A window on a lesson.
+fn on_lesson(id: &str) -> Window {
+    let number = named(id).expect("a lesson").number;
+    let mut window = window(small);
+    window.state_mut().send(LessonAction::Open(number));
+    settle(&mut window);
+    window
+}
+
+/// Waits until what was asked for is recorded.
+#[track_caller]
+fn settle(window: &mut Window) {
+    until(window, "the recording", |app| {
+        let lesson = &app.session().lesson;
+        !app.is_busy() && !lesson.touch.behind && lesson.player.is_some()
+    });
+}
+
+fn key(window: &mut Window, key: Key) {
+    window.key_press(key);
+    window.run_steps(3);
+}
+
+fn button(window: &mut Window, pos: Pos2, pressed: bool) {
+    window.event(Event::PointerButton { pos, button: PointerButton::Primary, pressed, modifiers: Modifiers::NONE });
+    window.run_steps(2);
+}
+
+/// Takes hold of what is at a place and moves the pointer on; it is not let go of.
+fn drag(window: &mut Window, from: Pos2, by: Vec2) -> Pos2 {
+    window.hover_at(from);
+    window.run_steps(2);
+    button(window, from, true);
+    for part in 1..=4 {
+        window.hover_at(from + by * (part as f32 / 4.0));
+        window.run_steps(2);
+    }
+    settle(window);
+    from + by
+}
+
+/// Where the query, or a place of the data, is on the screen.
+fn on_map(window: &Window, at: Option<[f32; 2]>) -> Pos2 {
+    place_in_map(window.state(), at).expect("a map")
+}
+
+#[test]
+fn the_query_is_dragged_and_the_step_stays() {
+    for id in ["merge", "search", "warp-select"] {
+        let mut window = on_lesson(id);
+        for _ in 0..3 {
+            key(&mut window, Key::ArrowRight);
+        }
+        let (before, own, position) = (step(&window), query(&window), player(&window).cursor().position());
+        let from = on_map(&window, None);
+        let to = drag(&mut window, from, vec2(-40.0, 25.0));
+        assert_ne!(query(&window), own, "lesson {id}: it follows while it is held");
+        assert!((on_map(&window, None) - to).length() < 1.5, "lesson {id}: the query is at the pointer, and the map has not moved");
+        assert_eq!(std::mem::discriminant(&step(&window)), std::mem::discriminant(&before), "lesson {id}");
+        if let (Step::Layer { layer, .. }, Step::Layer { layer: now, .. }) = (&before, &step(&window)) {
+            assert_eq!(layer, now);
+        }
+        button(&mut window, to, false);
+        window.get_by_label_contains("Query moved to (");
+        assert!(player(&window).take().recording.parameters.data.contains("query moved to ("), "files say so");
+        assert!(window.state().state().lesson.has_dragged);
+        // Ctrl+Z, and the same step as before.
+        window.remove_cursor();
+        window.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+        window.run_steps(3);
+        settle(&mut window);
+        assert_eq!(query(&window), own);
+        assert_eq!(player(&window).cursor().position(), position, "lesson {id}");
+        assert!(window.query_by_label_contains("Query moved to (").is_none());
+    }
+}
+
+#[test]
+fn a_point_is_dragged_alone_and_the_lessons_own_data_come_back() {
+    let mut window = on_lesson("sort");
+    let own = player(&window).take().recording.problem().points().to_vec();
+    let at = |row: usize| [own[row * 2], own[row * 2 + 1]];
+    // Farthest from the query, so that the pointer does not take hold of that.
+    let from = (0..8).map(|row| on_map(&window, Some(at(row)))).max_by(|a, b| {
+        let query = on_map(&window, None);
+        a.distance(query).total_cmp(&b.distance(query))
+    });
+    let from = from.expect("eight points");
+    let to = drag(&mut window, from, (on_map(&window, None) - from) * 0.5);
+    button(&mut window, to, false);
+    let now = player(&window).take().recording.problem().points().to_vec();
+    let moved = (0..8).filter(|row| now[row * 2..][..2] != own[row * 2..][..2]).count();
+    assert_eq!(moved, 1);
+    window.get_by_label_contains("1 point moved.");
+    press(&mut window, "Back to the lesson's own");
+    settle(&mut window);
+    assert_eq!(player(&window).take().recording.problem().points(), own);
+    assert!(window.query_by_label_contains("1 point moved.").is_none());
+}
+
+#[test]
+fn comparators_that_turn_are_marked_until_escape() {
+    let mut window = on_lesson("sort");
+    key(&mut window, Key::End);
+    let position = player(&window).cursor().position();
+    let own = sentence(player(&window).cursor());
+    let from = on_map(&window, None);
+    let to = drag(&mut window, from, vec2(-90.0, 70.0));
+    button(&mut window, to, false);
+    assert_eq!(player(&window).cursor().position(), position);
+    assert!(player(&window).has_marks());
+    let said = sentence(player(&window).cursor());
+    assert!(said.contains("decided otherwise than before the change."), "{said}");
+    window.remove_cursor();
+    key(&mut window, Key::Escape);
+    assert!(!player(&window).has_marks());
+    assert_eq!(player(&window).cursor().position(), position);
+    assert!(!sentence(player(&window).cursor()).contains("otherwise"), "{own}");
+    assert!(window.query_by_label_contains("Query moved to (").is_some(), "it stays moved");
+}
+
+#[test]
+fn escape_puts_back_what_is_held() {
+    let mut window = on_lesson("wide");
+    let own = query(&window);
+    let from = on_map(&window, None);
+    drag(&mut window, from, vec2(-60.0, 30.0));
+    assert_ne!(query(&window), own);
+    window.key_down(Key::Escape);
+    window.run_steps(3);
+    settle(&mut window);
+    assert_eq!(query(&window), own);
+    let touch = &window.state().session().lesson.touch;
+    assert!(!touch.held && !touch.can_undo());
+}
+
+#[test]
+fn the_arrow_keys_move_the_query_of_a_map_that_has_the_focus() {
+    let mut window = on_lesson("search");
+    let (own, position) = (query(&window), player(&window).cursor().position());
+    window.get_by_label(MAP).focus();
+    window.run_steps(2);
+    key(&mut window, Key::ArrowRight);
+    settle(&mut window);
+    let small = query(&window)[0] - own[0];
+    assert!((0.005..0.02).contains(&small), "{small}");
+    window.key_press_modifiers(Modifiers::SHIFT, Key::ArrowDown);
+    window.run_steps(3);
+    settle(&mut window);
+    let large = own[1] - query(&window)[1];
+    assert!((0.03..0.07).contains(&large), "{large}");
+    assert_eq!(player(&window).cursor().position(), position, "they step no more");
+    window.state_mut().send(Command::Undo);
+    window.run_steps(3);
+    settle(&mut window);
+    assert_eq!(query(&window)[1], own[1]);
+}
+
+#[test]
+fn nothing_is_dragged_while_there_are_questions() {
+    let mut window = on_lesson("sort");
+    key(&mut window, Key::P);
+    let own = query(&window);
+    let from = on_map(&window, None);
+    let to = drag(&mut window, from, vec2(-60.0, 30.0));
+    button(&mut window, to, false);
+    assert_eq!(query(&window), own);
+    assert!(window.state().session().lesson.quiz.is_some());
+    assert!(window.query_by_label(MAP).is_none());
+}
+
+#[test]
+fn the_presenter_drags_too() {
+    let mut window = on_lesson("search");
+    key(&mut window, Key::F5);
+    assert_eq!(window.state().session().lesson.presenting, Presenting::Presenter);
+    let own = query(&window);
+    let from = on_map(&window, None);
+    let to = drag(&mut window, from, vec2(-60.0, 30.0));
+    button(&mut window, to, false);
+    assert_ne!(query(&window), own);
+}
+
+#[test]
+fn three_orders_follow_one_query() {
+    let mut window = on_lesson("order");
+    let from = on_map(&window, None);
+    let to = drag(&mut window, from, vec2(-30.0, 20.0));
+    button(&mut window, to, false);
+    let queries: Vec<_> = player(&window).takes.iter().map(|take| take.recording.parameters.query.clone()).collect();
+    assert!(queries.len() == 3 && queries.iter().all(|query| *query == queries[0]));
+    assert!(player(&window).takes[0].recording.parameters.data.contains("query moved"));
+}
+
+#[test]
+fn typed_keys_are_sorted_and_wrong_ones_say_why() {
+    let mut window = on_lesson("sort");
+    fill(&mut window, "Keys", "5 3 8 1 7 2 6");
+    window.get_by_label("7 keys: lesson sort needs 8 with k = 8 and 8 lanes.");
+    key(&mut window, Key::Enter);
+    assert!(!window.state().is_busy());
+    fill(&mut window, "Keys", "5 3 8 1 7 2 6 -4");
+    window.get_by_label_contains("Key -4: a key is a squared distance");
+    fill(&mut window, "Keys", "5 3 8 1 7 2 6 4");
+    key(&mut window, Key::Enter);
+    until(&mut window, "the typed keys", |app| {
+        app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.parameters.data.starts_with("8 keys typed: 5.00 3.00"))
+    });
+    for _ in 0..20 {
+        key(&mut window, Key::End);
+    }
+    let found: Vec<f32> = player(&window).cursor().state().registers.iter().map(|&key| f32::from_bits((key >> 32) as u32)).collect();
+    assert_eq!(found, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
+}

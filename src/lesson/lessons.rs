@@ -360,7 +360,8 @@ pub const LESSONS: [Lesson; 11] = [
             a query and a heap. All of them look at the same point, but a warp has one instruction at a time: if in a single lane the point is below \
             the root, all the others wait, masked out, until its key has sunk. A lane seldom has anything to insert, but some lane of the warp often \
             does, so that the warp stops again and again, and most lanes do nothing meanwhile. A warp that works on one query never parts: its lanes vote, \
-            write side by side and merge together, and lanes are idle only where there are few candidates. The meter counts both, and one thread alone.",
+            write side by side and merge together, and lanes are idle only where there are few candidates. The meter counts all three: for a query the two warps issue about as much, \
+            but one answers it alone, and the other together with those of all its threads.",
         generator: "uniform:d=2",
         points_per_element: 16,
         seed: 37,

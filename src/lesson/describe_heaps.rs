@@ -59,13 +59,12 @@ fn branched(mask: u32, width: u32) -> String {
 
 fn sank(mask: u32, sinking: u32, heaps: &Heaps) -> String {
     let width = heaps.width;
-    let moved = match sinking.count_ones() {
+    let moved = match sinking {
         0 => String::new(),
-        1 => format!("in {} the larger child rises, and the key sinks by a level", lanes(sinking, width)),
         _ => format!("in {} the larger child rises, and the key sinks by a level", lanes(sinking, width)),
     };
     let settled = mask & !sinking;
-    let settled = match settled.count_ones() {
+    let settled = match settled {
         0 => String::new(),
         _ => format!("in {} no child is larger than the key: it is in its place", lanes(settled, width)),
     };
@@ -89,7 +88,7 @@ fn rejoined(mask: u32, after: &State, heaps: &Heaps) -> String {
     let own = match (mask & 1 == 1, after.max_distance.is_infinite()) {
         (true, true) => " Lane 0's heap is not full yet.".to_owned(),
         (true, false) => format!(" Lane 0's k-th is at {} now.", key(heaps.root(0))),
-        (false, _) => " Lane 0 did nothing.".to_owned(),
+        (false, _) => " Lane 0 only waited.".to_owned(),
     };
     format!("All lanes go on together: {} inserted in {rounds} of sinking, {waited}.{own}", count(inserted.into(), "lane", "lanes"))
 }

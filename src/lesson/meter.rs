@@ -68,10 +68,14 @@ impl Track {
         Self { so_far, all: state.work }
     }
 
-    /// The work for the first `points` of `n`.
+    /// The work for the first `points` of `n`, or for as many of them as whole groups hold.
     fn at(&self, points: u32, n: u32) -> Work {
         if points >= n {
             return self.all;
+        }
+        // A batch may be waited for before the first point.
+        if points == 0 {
+            return Work::default();
         }
         let after = self.so_far.partition_point(|&(seen, _)| seen <= points);
         after.checked_sub(1).map_or_else(Work::default, |at| self.so_far[at].1)

@@ -49,7 +49,7 @@ fn heading(heaps: &Heaps) -> String {
     let width = heaps.width;
     let Some(point) = heaps.point else {
         return if heaps.end < heaps.k {
-            format!("Lanes: the {width} heaps are sorted")
+            format!("Lanes: no point is left, and the {width} heaps are being sorted")
         } else {
             format!("Lanes: {width} queries, and no point yet")
         };

@@ -26,6 +26,9 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     scene.label(titles.name, 0.0, sans(size, Ink::Text), "Cost of a query");
     for (way, rect) in Way::ALL.iter().zip(titles.ways) {
         let name = if *way == Way::ThreadAQuery { format!("{}, {share}", way.name()) } else { way.name().to_owned() };
+        // Above the bars.
+        let mut rect = rect;
+        rect.take_left(number_width(rect, size));
         scene.label(rect, 0.0, sans(size * 0.9, Ink::Text), &name);
     }
     scene.path(vec![[room.x, room.y + 1.0], [room.right(), room.y + 1.0]], line(Ink::Line, 1.0));
@@ -40,8 +43,11 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
             cell(&mut scene, view, meter, one, way, rect, ink, most);
         }
     }
-    let says = "Bars: log scale, but for idle lanes; paler: in the end. Counted so far, for as many points.";
-    scene.label(note, 0.0, sans(size * 0.8, Ink::TextWeak), says);
+    let says = format!(
+        "Bars: log scale, but for idle lanes; paler: in the end. Until answered is not divided: the {} queries are answered together.",
+        meter.width
+    );
+    scene.label(note, 0.0, sans(size * 0.8, Ink::TextWeak), &says);
     scene
 }
 
@@ -51,7 +57,7 @@ struct Columns {
 }
 
 fn columns(mut room: Area, size: f32) -> Columns {
-    let name = room.take_left((width(Font::Sans, size * 0.95, "until answered") + size * 0.6).min(room.width * 0.25));
+    let name = room.take_left((width(Font::Sans, size, "Cost of a query") + size * 0.6).min(room.width * 0.25));
     let wide = room.width / 3.0;
     let ways = Way::ALL.map(|_| {
         let mut column = room.take_left(wide);
@@ -59,6 +65,11 @@ fn columns(mut room: Area, size: f32) -> Columns {
         column
     });
     Columns { name, ways }
+}
+
+/// Width of a number and the gap before its bar.
+fn number_width(room: Area, size: f32) -> f32 {
+    width(Font::Sans, size, "000,000").min(room.width * 0.5) + size * 0.5
 }
 
 /// Whether a row is a share in percent.
@@ -70,8 +81,8 @@ fn is_share(row: &Row) -> bool {
 #[expect(clippy::too_many_arguments, reason = "a cell is where a row and a column meet")]
 fn cell(scene: &mut Scene, view: &View<'_>, meter: &Meter, row: &Row, way: Way, mut room: Area, ink: Ink, most: f64) {
     let size = room.height / ROW;
-    let number = room.take_left((width(Font::Sans, size, "000,000")).min(room.width * 0.5));
-    room.take_left(size * 0.5);
+    let mut number = room.take_left(number_width(room, size));
+    number.take_right(size * 0.5);
     let now = meter.number(row, way, &meter.so_far(way, view.cursor.state()));
     let says = match now {
         None => "\u{2013}".to_owned(),

@@ -136,3 +136,5 @@ pub fn draw(panel: Panel, view: &View<'_>, size: [f32; 2]) -> Scene {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_heaps;

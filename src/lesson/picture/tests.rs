@@ -14,7 +14,7 @@ use crate::lesson::picture::page::{columns, position_at};
 use crate::lesson::questions::{Answer, Ask};
 use crate::lesson::recording::Beside;
 use crate::lesson::step::Pass;
-use crate::lesson::{Recording, Step, record, record_digits, record_queues, record_tree};
+use crate::lesson::{Recording, Step, record, record_digits, record_heaps, record_queues, record_tree};
 use crate::progress::Silent;
 
 /// Wide, small, narrow, large; with the size of text.
@@ -33,16 +33,16 @@ fn recorded(spec: &str, row: usize, k: usize, width: u32) -> Arc<Recording> {
     Arc::new(record(Arc::new(problem), 0, width, None, spec).unwrap())
 }
 
-fn texts(scene: &Scene) -> Vec<&str> {
+pub(super) fn texts(scene: &Scene) -> Vec<&str> {
     scene.shapes.iter().filter_map(|shape| if let Shape::Text { text, .. } = shape { Some(text.as_str()) } else { None }).collect()
 }
 
-fn targets(scene: &Scene) -> BTreeSet<String> {
+pub(super) fn targets(scene: &Scene) -> BTreeSet<String> {
     scene.spots.iter().map(|spot| format!("{:?}", spot.target)).collect()
 }
 
 /// Every coordinate is finite, every character can be drawn, and nothing is outside, but for what is cut off.
-fn check(scene: &Scene, what: &str) {
+pub(super) fn check(scene: &Scene, what: &str) {
     let [wide, high] = scene.size;
     // A pixel for strokes along the edge, and what letters hang over.
     let slack = 1.5;
@@ -227,8 +227,12 @@ fn all_selections_can_be_drawn() {
         let cloud = Arc::new(cloud::load(&source, false, &Silent).unwrap());
         let setup = Setup { k, metric: Metric::L2, order: Order::File, seed: 1, exclude_self: false, drop_zero_rows: false };
         let problem = Arc::new(Problem::new(&cloud, &Queries::Rows(vec![row]), setup).unwrap());
-        let both = [record_queues(Arc::clone(&problem), 0, width, spec).unwrap(), record_digits(problem, 0, width, spec).unwrap()];
-        for recording in both.map(Arc::new) {
+        let all = [
+            record_queues(Arc::clone(&problem), 0, width, spec).unwrap(),
+            record_heaps(Arc::clone(&problem), 0, width, spec).unwrap(),
+            record_digits(problem, 0, width, spec).unwrap(),
+        ];
+        for recording in all.map(Arc::new) {
             let mut cursor = Cursor::new(recording.clone());
             let hovers = [
                 None,
@@ -273,6 +277,7 @@ fn spots_name_what_is_there() {
             let queued = cursor.state().queues.as_ref().map_or(0, |queues| queues.keys.len() as u32);
             let keys = &set(&mut (0..queued).map(Target::Queued)) | &elements;
             assert_eq!(targets(&draw(Panel::Queues, &view, size)), if queued == 0 { lanes } else { &lanes | &keys });
+            assert!(targets(&draw(Panel::Meter, &view, size)).is_empty());
             // The accounts of other searches have no curve.
             let curve = if matches!(recording.held_against(), Beside::Theory) { recording.merges() } else { 0 };
             let merges = (0..curve).map(|merge| Target::Position(recording.position_of_merge(merge).unwrap()));

@@ -95,8 +95,8 @@ fn hold(film: &Film, cursor: &Cursor, asking: bool, read: &Read, scenes: &Value)
 
 #[test]
 fn a_page_has_the_shapes_and_sentences_of_the_window_at_every_position() {
-    for number in [3, 4, 8] {
-        let (film, page, written) = page_of(number, Choice::default());
+    for id in ["merge", "buffer", "not-looking", "heap"] {
+        let (film, page, written) = page_of(id, Choice::default());
         let read = Read::new(&page);
         let (take, packed) = (film.lead(), &read.data["takes"][0]);
         let positions: Vec<usize> = serde_json::from_value(packed["at"].clone()).unwrap();

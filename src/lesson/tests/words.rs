@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::super::describe::{describe, hex, key, lanes};
-use super::super::pseudocode::{KERNEL, QUEUES, SELECTION, TRAVERSAL};
+use super::super::pseudocode::{HEAPS, KERNEL, QUEUES, SELECTION, TRAVERSAL};
 use super::super::step::Slot;
 use super::*;
 use crate::engines::lockstep::{PADDING, key_of};
@@ -110,7 +110,7 @@ fn sentences_name_true_numbers() {
 
 #[test]
 fn every_line_stands_once_in_the_kernel() {
-    for line in KERNEL.lines.iter().chain(TRAVERSAL.lines).chain(QUEUES.lines).chain(SELECTION.lines) {
+    for line in KERNEL.lines.iter().chain(TRAVERSAL.lines).chain(QUEUES.lines).chain(SELECTION.lines).chain(HEAPS.lines) {
         let Some((file, search)) = line.source else { continue };
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("cuda").join(file);
         let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{error}: {}", path.display()));

@@ -25,6 +25,13 @@ fn a_lesson_is_written_without_a_window() {
     // The same again, to the byte.
     place.ok("lesson --lesson 3 --k 64 --out again");
     assert_eq!(fs::read_to_string(place.path("again/steps.jsonl")).unwrap(), steps);
+    // A page alone, and one beside the others.
+    place.ok("lesson --lesson 1 --html one.html");
+    let page = fs::read_to_string(place.path("one.html")).unwrap();
+    assert!(page.starts_with("<!doctype html>") && page.contains("<title>Lesson 1: ") && page.ends_with("</html>\n"));
+    place.ok("lesson --lesson 1 --out two --html");
+    assert_eq!(fs::read_to_string(place.path("two/lesson.html")).unwrap(), page);
+    assert!(place.fails(2, "lesson --lesson 1 --html").contains("--html: it needs a name, or --out DIR, where it is called lesson.html"));
     place.ok("lesson --lesson 6 --k 8 --width 4 --out six");
     let mut files: Vec<String> = fs::read_dir(place.path("six")).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
     files.sort();

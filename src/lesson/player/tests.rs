@@ -76,7 +76,12 @@ fn item(row: &[Value], styles: &Value, before: &[i32]) -> Item {
     Item {
         kind: kinds[number(&row[0]) as usize],
         style: styles[number(&row[1]) as usize].as_str().expect("CSS").into(),
-        numbers: row[2..].iter().filter(|value| value.is_number()).enumerate().map(|(at, value)| number(value) + before.get(at).unwrap_or(&0)).collect(),
+        numbers: row[2..]
+            .iter()
+            .filter(|value| value.is_number())
+            .enumerate()
+            .map(|(at, value)| number(value) + before.get(at).unwrap_or(&0))
+            .collect(),
         text: text.to_owned(),
     }
 }

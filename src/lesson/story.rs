@@ -59,7 +59,8 @@ pub const LESSONS: [Lesson; 13] = numbered([
             a query and a heap of its own. All of them look at the same point, but a warp executes one instruction at a time: if the point is below \
             the root of a single lane, all other lanes are masked out and wait until its key has sunk. A lane seldom has anything to insert, but some lane \
             often does, so the warp stops again and again while most of its lanes do nothing. A warp that works on one query never diverges like that: its lanes vote, \
-            write side by side and merge together. The meter counts both, and one thread alone.",
+            write side by side and merge together. The meter counts all three: for a query the two warps issue about as much, but one answers it at once, and \
+            the other only together with those of all its threads.",
         summary: "Give the whole warp one query: lanes that vote and write together do not wait for each other.",
         minutes: Minutes::Route(3),
         points_per_element: 16,

@@ -21,10 +21,17 @@ fn a_lesson_is_written_without_a_window() {
     let minimum = lines.iter().find(|line| line["step"] == "minimum").unwrap();
     assert!(minimum["taken"].is_array() && minimum["level"] == "stage");
     let handout = fs::read_to_string(place.path("three/handout.html")).unwrap();
-    assert!(handout.contains("<h1>Lesson 6: Merging two sorted lists</h1>") && handout.contains("63 \u{2212} i"), "{handout}");
+    assert!(handout.contains("<h1>Lesson 7: Merging two sorted lists</h1>") && handout.contains("63 \u{2212} i"), "{handout}");
     // The same again, to the byte.
     place.ok("lesson --lesson merge --k 64 --out again");
     assert_eq!(fs::read_to_string(place.path("again/steps.jsonl")).unwrap(), steps);
+    // A page alone, and one beside the others.
+    place.ok("lesson --lesson sort --html one.html");
+    let page = fs::read_to_string(place.path("one.html")).unwrap();
+    assert!(page.starts_with("<!doctype html>") && page.contains("<title>Lesson 5: ") && page.ends_with("</html>\n"));
+    place.ok("lesson --lesson sort --out two --html");
+    assert_eq!(fs::read_to_string(place.path("two/lesson.html")).unwrap(), page);
+    assert!(place.fails(2, "lesson --lesson sort --html").contains("--html: it needs a name, or --out DIR, where it is called lesson.html"));
     place.ok("lesson --lesson order --k 8 --width 4 --out six");
     let mut files: Vec<String> = fs::read_dir(place.path("six")).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
     files.sort();
@@ -48,7 +55,7 @@ fn ones_own_data_are_a_lesson() {
         assert_eq!(merge["points_seen"].to_string(), row[2]);
         assert_eq!(merge["max_distance"].as_f64().unwrap() as f32, row[3].parse::<f32>().unwrap());
     }
-    assert!(fs::read_to_string(place.path("own/handout.html")).unwrap().contains("<h1>Lesson 9"));
+    assert!(fs::read_to_string(place.path("own/handout.html")).unwrap().contains("<h1>Lesson 10"));
 
     let cases = [
         (
@@ -197,7 +204,7 @@ fn keys_are_typed_and_the_query_is_moved() {
     assert_eq!(lines[0]["data"], "8 keys typed: 5.00 3.00 8.00 1.00 7.00 2.00 6.00 4.00");
     let group = lines.iter().find(|line| line["step"] == "group").unwrap();
     assert_eq!(group["distances"], json("[5.0,3.0,8.0,1.0,7.0,2.0,6.0,4.0]"));
-    place.ok("lesson --lesson 5 --query-at 0.25,0.75 --out moved");
+    place.ok("lesson --lesson search --query-at 0.25,0.75 --out moved");
     let steps = fs::read_to_string(place.path("moved/steps.jsonl")).unwrap();
     let head = json(steps.lines().next().unwrap());
     assert_eq!(head["query"], json("[0.25,0.75]"));
@@ -205,7 +212,7 @@ fn keys_are_typed_and_the_query_is_moved() {
     for (command, said) in [
         ("lesson --lesson sort --keys 5,3 --out x", "2 keys: lesson sort needs 8 with k = 8 and 8 lanes"),
         ("lesson --lesson sort --keys 5,x --out x", "key x: a key is a squared distance, which is 0 or a number from 1e-12 to 1e12"),
-        ("lesson --lesson 5 --query-at 1 --out x", "--query-at 1: a place in the plane has two coordinates, such as 0.3,0.7"),
+        ("lesson --lesson search --query-at 1 --out x", "--query-at 1: a place in the plane has two coordinates, such as 0.3,0.7"),
     ] {
         assert!(place.fails(2, command).contains(said), "{command}");
     }

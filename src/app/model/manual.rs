@@ -12,7 +12,7 @@ pub struct Document {
     pub text: String,
 }
 
-const SOURCES: [(&str, &str); 16] = [
+const SOURCES: [(&str, &str); 17] = [
     ("docs/tour.md", include_str!("../../../docs/tour.md")),
     ("README.md", include_str!("../../../README.md")),
     ("docs/selecting.md", include_str!("../../../docs/selecting.md")),
@@ -22,6 +22,7 @@ const SOURCES: [(&str, &str); 16] = [
     ("docs/recording.md", include_str!("../../../docs/recording.md")),
     ("docs/lesson.md", include_str!("../../../docs/lesson.md")),
     ("docs/lesson-steps.md", include_str!("../../../docs/lesson-steps.md")),
+    ("docs/lesson-page.md", include_str!("../../../docs/lesson-page.md")),
     ("docs/index.md", include_str!("../../../docs/index.md")),
     ("docs/step.md", include_str!("../../../docs/step.md")),
     ("docs/selection.md", include_str!("../../../docs/selection.md")),

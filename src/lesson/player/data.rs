@@ -421,7 +421,8 @@ fn layout(areas: &[(Panel, Area)], text: f32) -> Layout {
     let most = |of: fn(&Area) -> f32| areas.iter().map(|(_, area)| of(area)).fold(0.0, f32::max);
     let (left, top) = (least(|area| area.x), least(|area| area.y));
     let size = [most(|area| area.x + area.width) - left, most(|area| area.y + area.height) - top].map(hundredths);
-    let place = |&(panel, area): &(Panel, Area)| Place { name: name(panel), at: [area.x - left, area.y - top, area.width, area.height].map(hundredths) };
+    let place =
+        |&(panel, area): &(Panel, Area)| Place { name: name(panel), at: [area.x - left, area.y - top, area.width, area.height].map(hundredths) };
     let unit = Area { x: 0.0, y: 0.0, width: 100.0, height: 100.0 };
     Layout { size, pad: hundredths(inside(unit, text).x), panels: areas.iter().map(place).collect() }
 }

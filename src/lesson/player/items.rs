@@ -72,7 +72,8 @@ pub fn code(target: Target) -> String {
 
 fn add(shape: &Shape, items: &mut Vec<Item>) {
     let css_of = |fill: Option<Paint>, line: Option<Line>| -> Arc<str> { style(fill, line, &css::variable).into() };
-    let mut put = |kind, style: &Arc<str>, numbers: Vec<i32>, text: &str| items.push(Item { kind, style: style.clone(), numbers, text: text.to_owned() });
+    let mut put =
+        |kind, style: &Arc<str>, numbers: Vec<i32>, text: &str| items.push(Item { kind, style: style.clone(), numbers, text: text.to_owned() });
     match shape {
         Shape::Rect { area, round, fill, line } => {
             let numbers = corners(*area).into_iter().chain([hundredths(*round)]).collect();

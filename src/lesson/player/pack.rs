@@ -180,7 +180,10 @@ pub mod tests {
         let mut other = list.clone();
         other[7] = 900;
         other.drain(100..160);
-        assert_eq!((lists.number((0, Panel::Warp), list.clone()), lists.number((0, Panel::Warp), other), lists.number((0, Panel::Warp), list)), (0, 1, 0));
+        assert_eq!(
+            (lists.number((0, Panel::Warp), list.clone()), lists.number((0, Panel::Warp), other), lists.number((0, Panel::Warp), list)),
+            (0, 1, 0)
+        );
         assert_eq!(lists.rows[1], [1, 7, 1, 1, 900, 92, 60, 0]);
         assert_eq!(lists.rows[0][..4], [0; 4]);
         assert_eq!(lists.weight, 501 + 8);

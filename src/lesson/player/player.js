@@ -156,6 +156,7 @@ function controls() {
     ...now.merges.map((at) => Object.assign(document.createElement("i"), { style: `left:${(100 * at) / Math.max(1, last())}%` })),
   );
   $("about").textContent = `${now.about}.`;
+  $("one-of").hidden = data.takes.length === 1;
   $("left-out").hidden = data.finest === LEVELS.length - 1;
   $("left-out").textContent = `This page has the steps of level ${LEVELS[data.finest]} and coarser: with more it would be larger than 3 MB.`;
 }
@@ -214,7 +215,7 @@ function point(event) {
   if (tip.hidden) return;
   const name = code[0] === "L" && take().round[0] === "pass" ? "Bucket" : NAMES[code[0]];
   const spots = [...document.querySelectorAll(`.spot[data-t="${code}"]`)];
-  const values = code[0] === "G" || code[0] === "P" ? [] : [...new Set(spots.flatMap(written))].slice(0, 4);
+  const values = code[0] === "G" || code[0] === "P" ? [] : [...new Set(spots.flatMap(written))].filter((value) => value !== code.slice(1)).slice(0, 4);
   tip.textContent = [`${name} ${code.slice(1)}`, ...values].join(" · ");
   const [x, y] = [event.clientX + 12, event.clientY + 16];
   tip.style.left = `${Math.max(4, Math.min(x, innerWidth - tip.offsetWidth - 8))}px`;

@@ -12,7 +12,7 @@ use super::items::{Item, Kind, items};
 use super::pack::tests::read;
 use super::*;
 use crate::lesson::cursor::Cursor;
-use crate::lesson::lessons::{Choice, named};
+use crate::lesson::lessons::{Choice, LESSONS, named};
 use crate::lesson::moments::Selection;
 use crate::lesson::picture::film::SIZE;
 use crate::lesson::picture::page::inside;
@@ -76,7 +76,12 @@ fn item(row: &[Value], styles: &Value, before: &[i32]) -> Item {
     Item {
         kind: kinds[number(&row[0]) as usize],
         style: styles[number(&row[1]) as usize].as_str().expect("CSS").into(),
-        numbers: row[2..].iter().filter(|value| value.is_number()).enumerate().map(|(at, value)| number(value) + before.get(at).unwrap_or(&0)).collect(),
+        numbers: row[2..]
+            .iter()
+            .filter(|value| value.is_number())
+            .enumerate()
+            .map(|(at, value)| number(value) + before.get(at).unwrap_or(&0))
+            .collect(),
         text: text.to_owned(),
     }
 }
@@ -100,7 +105,7 @@ fn a_page_has_the_shapes_and_sentences_of_the_window_at_every_position() {
         let read = Read::new(&page);
         let (take, packed) = (film.lead(), &read.data["takes"][0]);
         let positions: Vec<usize> = serde_json::from_value(packed["at"].clone()).unwrap();
-        assert_eq!(positions, (take.range.start..=take.range.end).collect::<Vec<_>>(), "lesson {number} has all of its part");
+        assert_eq!(positions, (take.range.start..=take.range.end).collect::<Vec<_>>(), "lesson {id} has all of its part");
         assert_eq!((written.finest, written.moments), (Level::Lane, positions.len()));
         let mut cursor = Cursor::new(take.recording.clone());
         for (moment, &position) in positions.iter().enumerate() {
@@ -121,9 +126,9 @@ fn a_page_has_the_shapes_and_sentences_of_the_window_at_every_position() {
 fn a_page_needs_nothing_else_and_is_no_larger_than_it_may_be() {
     // Lessons 5 to 7 are made smaller: they take long to draw.
     let small = Choice { k: Some(8), width: Some(4), seed: None };
-    for number in 1..=10 {
-        let (_, page, _) = page_of(number, if (5..=7).contains(&number) { small } else { Choice::default() });
-        assert!(page.len() <= MOST_BYTES, "lesson {number}: {} bytes", page.len());
+    for lesson in &LESSONS {
+        let (_, page, _) = page_of(lesson.id, if matches!(lesson.id, "search" | "order" | "yours") { small } else { Choice::default() });
+        assert!(page.len() <= MOST_BYTES, "lesson {}: {} bytes", lesson.id, page.len());
         assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
         assert!(!page.contains("http:") && !page.contains("https:") && !page.contains("{script}") && !page.contains("src=\""));
         assert_eq!(page.matches("</script>").count(), 2, "nothing in it ends its script early");

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use crate::app::model::{FieldError, LessonFile, Player, RangeDraft};
 use crate::export::{ExportError, lesson as files};
-use crate::lesson::player::MOST_BYTES;
-use crate::lesson::{Cursor, Level};
 use crate::lesson::handout::Theme;
 use crate::lesson::lessons::Take;
 use crate::lesson::moments::Selection;
 use crate::lesson::picture::film::{Film, SIZE, SIZE_ON_PAPER};
+use crate::lesson::player::MOST_BYTES;
+use crate::lesson::{Cursor, Level};
 use crate::palette::Palette;
 use crate::progress::Progress;
 

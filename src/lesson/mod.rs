@@ -12,6 +12,8 @@
 //! | [`descent`] | the part of the state that a tree's search has besides: nodes, leaves, what was left out |
 //! | [`queues`], [`buckets`] | the parts that warp select and a selection by digits have |
 //! | [`recording`] | the list, with keyframes; `recorder`, `tree_recorder`, `queue_recorder` and `bucket_recorder` make it |
+//! | [`invariants`] | what holds after each step of the kernel's search and why the next step works; the first place where it does not |
+//! | [`fault`] | the kernel's search with a mistake made on purpose, what that breaks, and what comes of it |
 //! | `from_gpu` | the same recording made by a GPU and compared with the twin's: [`record_on_gpu`] |
 //! | [`overview`] | the extent of the points, and which of very many are drawn |
 //! | [`cursor`] | a position in the list; levels of detail |
@@ -33,8 +35,10 @@ pub mod describe;
 mod describe_buckets;
 mod describe_queues;
 mod describe_tree;
+pub mod fault;
 mod from_gpu;
 pub mod handout;
+pub mod invariants;
 pub mod jsonl;
 pub mod lessons;
 pub mod moments;
@@ -55,7 +59,7 @@ pub use bucket_recorder::record_digits;
 pub use cursor::{Cursor, Level, Mark};
 pub use from_gpu::record_on_gpu;
 pub use queue_recorder::record_queues;
-pub use recorder::record;
+pub use recorder::{record, record_faulty};
 pub use recording::{Index, LessonError, Parameters, Recording};
 pub use state::{Shape, State};
 pub use step::{Elements, Pass, Placed, Slot, Step};

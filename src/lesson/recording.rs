@@ -7,13 +7,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::cursor::Level;
+use super::fault::Consequences;
 use super::overview::Overview;
 use super::pseudocode::{Code, KERNEL, QUEUES, SELECTION, TRAVERSAL};
 use super::state::{Shape, State, work};
 use super::step::Step;
 use crate::engines::index::{BVH, Tree, Visits};
 use crate::engines::lockstep::LOCKSTEP;
-use crate::engines::lockstep::{self, distance_of};
+use crate::engines::lockstep::{self, Fault, distance_of};
 use crate::engines::select::{RADIX_SELECT, WARP_SELECT};
 use crate::knn::{Counters, Problem};
 
@@ -61,6 +62,22 @@ pub enum LessonError {
     GpuWidth {
         /// The width that was requested.
         width: u32,
+    },
+    /// There is no mistake of that name.
+    #[error("{name} is no mistake that can be made on purpose: there are {ids}")]
+    Fault {
+        /// The name that was requested.
+        name: String,
+        /// The names of all mistakes.
+        ids: String,
+    },
+    /// Only the kernel's search has mistakes to make.
+    #[error("lesson {lesson} cannot be broken: mistakes are made in the kernel's search, in lessons 1 to {last}")]
+    Unbreakable {
+        /// The lesson's number.
+        lesson: u32,
+        /// The last lesson of the kernel.
+        last: u32,
     },
     /// The GPU engine failed.
     #[error(transparent)]
@@ -128,6 +145,9 @@ pub struct Parameters {
     pub data: String,
     /// What recorded it: the lockstep twin, that of the index or of a selection, or a GPU by its name.
     pub recorded_on: String,
+    /// The mistake that was made on purpose; `None` in a search as it should be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Fault>,
 }
 
 impl Parameters {
@@ -141,12 +161,14 @@ impl Parameters {
             query_row: problem.query_row(query),
             data: data.to_owned(),
             recorded_on: LOCKSTEP.id.to_string(),
+            fault: None,
         }
     }
 
     /// The device in words; for a GPU, with a note that its steps were verified.
     pub fn what_ran(&self) -> String {
         match self.recorded_on.as_str() {
+            what if what == LOCKSTEP.id.as_str() && self.fault.is_some() => "the lockstep twin, broken on purpose".to_owned(),
             what if what == LOCKSTEP.id.as_str() => "the lockstep twin".to_owned(),
             what if what == BVH.id.as_str() => "the index's twin".to_owned(),
             what if what == WARP_SELECT.id.as_str() => "warp select's twin".to_owned(),
@@ -289,6 +311,7 @@ pub struct Recording {
     span: Span,
     overview: Overview,
     beside: Beside,
+    consequences: Option<Arc<Consequences>>,
 }
 
 impl Recording {
@@ -305,6 +328,21 @@ impl Recording {
         Self { beside, ..self }
     }
 
+    /// The same recording, with what its mistake led to.
+    pub(super) fn with_consequences(self, consequences: Consequences) -> Self {
+        Self { consequences: Some(Arc::new(consequences)), ..self }
+    }
+
+    /// What the mistake led to, if one was made on purpose.
+    pub fn consequences(&self) -> Option<&Consequences> {
+        self.consequences.as_deref()
+    }
+
+    /// The state before the first step.
+    pub fn start(&self) -> State {
+        State { fault: self.parameters.fault, ..State::new(self.shape()) }
+    }
+
     /// What the search is held against.
     pub fn held_against(&self) -> &Beside {
         &self.beside
@@ -316,7 +354,7 @@ impl Recording {
     /// If a step names lanes, slots or elements that a warp of this shape does not have.
     pub fn new(parameters: Parameters, problem: Arc<Problem>, query: usize, steps: Vec<Step>) -> Self {
         let (mut hits, mut merges, mut changes) = (Vec::new(), Vec::new(), Vec::new());
-        let mut state = State::new(parameters.shape);
+        let mut state = State { fault: parameters.fault, ..State::new(parameters.shape) };
         let mut keyframes = vec![Keyframe { position: 0, state: state.clone() }];
         let (mut distances, mut since) = (Vec::new(), 0);
         let positive = |distance: &f32| *distance > 0.0 && distance.is_finite();
@@ -350,7 +388,7 @@ impl Recording {
         }
         let span = Span::of(distances);
         let overview = Overview::of(&problem, query);
-        Self { parameters, problem, query, steps, keyframes, hits, merges, changes, span, overview, beside: Beside::Theory }
+        Self { parameters, problem, query, steps, keyframes, hits, merges, changes, span, overview, beside: Beside::Theory, consequences: None }
     }
 
     /// The sizes of the search.

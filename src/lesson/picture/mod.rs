@@ -26,7 +26,7 @@ pub mod fonts;
 pub mod gif;
 pub mod lanes;
 mod looked;
-mod moment;
+pub(super) mod moment;
 pub mod network;
 pub mod page;
 pub mod pen;

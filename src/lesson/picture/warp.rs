@@ -115,7 +115,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         Some(Step::Layer { layer, shuffle, swapped, .. }) => {
             exchanges(&mut scene, strip, &registers, shape, *layer, *shuffle, swapped, text);
         }
-        Some(Step::Minimum { taken }) => minimum(&mut scene, &registers, &buffer, shape, taken),
+        Some(Step::Minimum { taken }) => minimum(&mut scene, &registers, &buffer, state, taken),
         Some(Step::Swap) => swap(&mut scene, &registers, &buffer, text),
         Some(Step::Appended { placed }) => {
             for candidate in placed {
@@ -319,10 +319,12 @@ fn exchanges(scene: &mut Scene, strip: Area, grid: &Grid, shape: Shape, layer: L
 }
 
 /// Draws arrows from the buffer to the registers: lane L's keys come from the mirrored column.
-fn minimum(scene: &mut Scene, registers: &Grid, buffer: &Grid, shape: Shape, taken: &Elements) {
+fn minimum(scene: &mut Scene, registers: &Grid, buffer: &Grid, state: &State, taken: &Elements) {
+    let shape = state.shape;
     let lanes: std::collections::BTreeSet<u32> = taken.iter().map(|element| shape.lane_and_register(element).0).collect();
     for lane in lanes {
-        let start = [buffer.full(shape.width - 1 - lane, 0).center()[0], buffer.area.y - 1.0];
+        let column = state.meets(lane * shape.registers) % shape.width;
+        let start = [buffer.full(column, 0).center()[0], buffer.area.y - 1.0];
         let end = [registers.full(lane, 0).center()[0], registers.area.bottom() + 1.0];
         scene.path(vec![start, end], line(faint(Ink::Intermediate, 0.85), 1.6));
         let head = (registers.wide() * 0.3).min(9.0).min((start[1] - end[1]) * 0.5);
@@ -330,7 +332,7 @@ fn minimum(scene: &mut Scene, registers: &Grid, buffer: &Grid, shape: Shape, tak
     }
     for element in taken.iter() {
         let (lane, register) = shape.lane_and_register(element);
-        let slot = shape.mirror_of(element);
+        let slot = state.meets(element);
         registers.mark(scene, lane, register, Ink::Intermediate);
         buffer.mark(scene, slot % shape.width, slot / shape.width, Ink::Intermediate);
     }

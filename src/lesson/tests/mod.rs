@@ -1,6 +1,8 @@
 mod buckets;
 mod cursor;
+mod faults;
 mod from_gpu;
+mod invariants;
 mod lessons;
 mod queues;
 mod replay;

@@ -139,6 +139,11 @@ impl Take {
     fn new(arrangement: Arrangement, recording: Recording, shows: Shows) -> Self {
         Self { arrangement, range: shows.range(&recording), recording: Arc::new(recording) }
     }
+
+    /// The position after the step that breaks an invariant, if a mistake was made on purpose and one does.
+    pub fn broken_at(&self) -> Option<usize> {
+        self.recording.consequences()?.broken.as_ref().map(|broken| broken.position)
+    }
 }
 
 /// All lessons, in order of their numbers.

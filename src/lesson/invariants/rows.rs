@@ -151,6 +151,14 @@ fn says_padded(moment: &Moment<'_>) -> Option<String> {
 
 fn breaks_padded(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
     let Step::Padded { first } = moment.step else { return None };
+    if *first != moment.after.buffered {
+        let sentence = format!(
+            "{} hold candidates, but the slots from {} on were filled.",
+            count(moment.after.buffered.into(), "slot", "slots"),
+            number(*first)
+        );
+        return Some(Break { sentence, targets: vec![Target::Slot((*first).min(moment.after.buffered))] });
+    }
     let wrong = (*first..).zip(&moment.after.buffer[*first as usize..]).find(|(_, held)| **held != PADDING);
     wrong
         .map(|(slot, &held)| Break { sentence: format!("Slot {} still holds {}.", number(slot), key(held)), targets: vec![Target::Slot(slot)] })

@@ -6,12 +6,14 @@
 //! | [`cloud`], [`warp`], [`network`], [`ballot`], [`code`], [`account`], [`sentence`] | one panel each |
 //! | [`lanes`] | the panel of the lanes of a tree's search; its boxes are drawn by `boxes` in the cloud, its account by `looked` |
 //! | [`queues`], [`buckets`] | the panels of warp select and of a selection by digits; their accounts are `beside_queues` and `beside_buckets` |
+//! | [`badge`] | below the sentence: the invariant that holds, or the first that is broken; what that is about, outlined |
 //! | [`page`](mod@page) | the panels of a lesson on one page; recordings side by side |
 //! | `moment`, `cells`, `tally`, `pen` | data about a moment and drawing helpers that several panels share |
 //! | [`fonts`], [`embedded`], [`svg`], [`raster`] | text metrics; fonts inside files; scenes as files and pixels |
 //! | [`film`], [`gif`] | several moments as pictures |
 
 pub mod account;
+pub mod badge;
 pub mod ballot;
 mod beside_buckets;
 mod beside_queues;
@@ -91,7 +93,7 @@ pub struct View<'a> {
 
 /// Draws a panel in a given width and height.
 pub fn draw(panel: Panel, view: &View<'_>, size: [f32; 2]) -> Scene {
-    match panel {
+    let mut scene = match panel {
         Panel::Cloud => cloud::draw(view, size),
         Panel::Warp => warp::draw(view, size),
         Panel::Network => network::draw(view, size),
@@ -107,7 +109,9 @@ pub fn draw(panel: Panel, view: &View<'_>, size: [f32; 2]) -> Scene {
             Beside::Digits(counts) => beside_buckets::draw(view, counts, size),
         },
         Panel::Sentence => sentence::draw(view, size),
-    }
+    };
+    badge::outline(&mut scene, view);
+    scene
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ pub fn page(lesson: &Lesson, take: &Take, view: &View<'_>, [wide, high]: [f32; 2
     let mut room = page.room();
     let recording = &take.recording;
     page.header(room.take_top(view.text * HEADER), &title(lesson), &progress(view), &about(recording), "");
-    let sentence = room.take_bottom(view.text * SENTENCE);
+    let sentence = room.take_bottom(view.text * SENTENCE + super::badge::height(view, wide));
     page.panel(Panel::Sentence, view, sentence);
     room.take_bottom(page.gap);
     for (panel, rect) in panels(lesson.shows, view, room, page.gap) {

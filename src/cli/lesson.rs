@@ -15,6 +15,7 @@ use crate::engines::registry;
 use crate::export::text;
 use crate::knn::{Descriptor, DeviceKind, EngineId, Metric, Setup};
 use crate::lesson::Shape;
+use crate::lesson::fault::{self, FAULTS, Row};
 use crate::lesson::lessons::{self, Arrangement, Choice, LESSONS, Lesson, Take};
 use crate::lesson::moments::MomentError;
 use crate::lesson::touched::{Touched, read_keys};
@@ -32,6 +33,9 @@ pub struct LessonArgs {
     /// Lanes of the warp: 4, 8, 16 or 32 [default: the lesson's]
     #[arg(long, value_name = "NUMBER")]
     width: Option<u32>,
+    /// Makes a mistake on purpose (listed below), shows the step that breaks an invariant, and says which neighbours are wrong
+    #[arg(long = "break", value_name = "MISTAKE")]
+    mistake: Option<String>,
     /// What records: the kernel's twin on the CPU, or the kernel on an NVIDIA GPU, held against the twin step by step
     #[arg(long, default_value_t = recorder(), value_parser = PossibleValuesParser::new(recorders()).map(|name| EngineId::new(&name)))]
     engine: EngineId,
@@ -86,14 +90,23 @@ fn list() -> String {
         let mark = if lesson.minutes.is_route() { '*' } else { ' ' };
         format!("{mark} {:>2}  {:<12}  {:>2} min  {}\n", lesson.number, lesson.id, lesson.minutes.count(), lesson.title)
     });
-    std::iter::once("Lessons (* the story in 20 minutes):\n".to_owned()).chain(titles).collect()
+    let mistakes = FAULTS.iter().map(|row| format!("  {:<13} {}\n", row.id, row.title));
+    let heading = |heading: &str| std::iter::once(heading.to_owned());
+    heading("Lessons (* the story in 20 minutes):\n").chain(titles).chain(heading("\nMistakes for --break:\n")).chain(mistakes).collect()
 }
 
 /// # Errors
 /// Whatever keeps it from being done, in one line.
 pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     let own = args.source();
-    let lesson = lessons::named(args.lesson.as_deref().unwrap_or(if own.is_some() { "yours" } else { "search" }))?;
+    let mistake = args.mistake.as_deref().map(fault::named).transpose().map_err(|why| Usage(why.to_string()))?;
+    let usual = match mistake {
+        _ if own.is_some() => "yours",
+        Some(row) => row.lesson,
+        None => "search",
+    };
+    let lesson = lessons::named(args.lesson.as_deref().unwrap_or(usual))?;
+    let with_data = mistake.map_or(*lesson, |row| lesson.with_data_for(row.fault));
     Shape::check(args.width.unwrap_or(lesson.width), args.k.unwrap_or(lesson.k))?;
     let mut gpu = args.gpu(lesson)?;
     let choice = args.choice()?;
@@ -116,13 +129,20 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     args.spare_input(&plan)?;
     let mut takes = match own {
         Some(source) => vec![args.record(lesson, &source)?],
-        None => lesson.record(choice, &Bar::new("generating"))?,
+        None => with_data.record(choice, &Bar::new("generating"))?,
     };
     if let Some(cuda) = &mut gpu {
         takes = takes.iter().map(|take| lesson.on_gpu(take, cuda)).collect::<Result<_, _>>()?;
     }
+    if let Some(row) = mistake {
+        if gpu.is_some() {
+            anyhow::bail!(Usage("--break: the GPU's kernel makes no mistakes; leave --engine out".to_owned()))
+        }
+        takes = takes.iter().map(|take| lesson.broken(take, row.fault)).collect::<Result<_, _>>()?;
+    }
     let written = args.pictures.write(&plan, lesson, &takes).map_err(|why| args.of_own_steps(why))?;
-    output::print(&summary(lesson, &takes, &written))
+    let broken = mistake.map_or_else(Vec::new, |row| takes.iter().flat_map(|take| consequences(row, take)).collect());
+    output::print(&summary(lesson, &takes, broken, &written))
 }
 
 impl LessonArgs {
@@ -211,7 +231,7 @@ impl LessonArgs {
     }
 }
 
-fn summary(lesson: &Lesson, takes: &[Take], written: &[String]) -> String {
+fn summary(lesson: &Lesson, takes: &[Take], broken: Vec<Vec<String>>, written: &[String]) -> String {
     let mut rows = vec![vec!["lesson".to_owned(), format!("{}, {}", lesson.number, lesson.title)]];
     if let Some(take) = takes.first() {
         rows.push(vec!["recorded on".to_owned(), take.recording.parameters.what_ran()]);
@@ -225,6 +245,35 @@ fn summary(lesson: &Lesson, takes: &[Take], written: &[String]) -> String {
             format!("{steps}, {merges} of {}", text::count(recording.shape().n.into(), "point", "points")),
         ]);
     }
+    rows.extend(broken);
     rows.extend(written.iter().map(|path| vec!["wrote".to_owned(), path.clone()]));
     text::table(&rows, &[])
+}
+
+/// Most wrong neighbours that are listed.
+const MOST_WRONG: usize = 8;
+
+/// What a mistake broke and led to, row by row.
+fn consequences(mistake: &Row, take: &Take) -> Vec<Vec<String>> {
+    let Some(consequences) = take.recording.consequences() else { return Vec::new() };
+    let row = |name: &str, text: String| vec![name.to_owned(), text];
+    let mut rows = vec![row("mistake", format!("{}: {}", mistake.title, mistake.about))];
+    match &consequences.broken {
+        Some(broken) => {
+            rows.push(row("should hold", broken.should.clone()));
+            rows.push(row("breaks first", format!("step {}: {}", text::thousands(broken.position as u64), broken.sentence)));
+            rows.push(row("look for", mistake.look_for.to_owned()));
+        }
+        None => rows.push(row("breaks", "no invariant with these data".to_owned())),
+    }
+    rows.push(row("in the end", consequences.verdict()));
+    for wrong in consequences.wrong.iter().take(MOST_WRONG) {
+        let rank = format!("neighbour {}", text::thousands(u64::from(wrong.rank) + 1));
+        rows.push(vec![rank, format!("{}, not {}", fault::words(wrong.right), fault::words(wrong.found))]);
+    }
+    let more = consequences.wrong.len().saturating_sub(MOST_WRONG);
+    if more > 0 {
+        rows.push(row("", format!("and {} more", text::thousands(more as u64))));
+    }
+    rows
 }

@@ -44,7 +44,7 @@ pub struct PictureArgs {
     /// Writes a page that plays a range in a browser, in one file
     #[arg(long, value_name = "FILE", value_parser = ending_in("html"), help_heading = "Files")]
     html: Option<Option<PathBuf>>,
-    /// The moment of --png and --svg: after so many steps [default: where the lesson's part ends]
+    /// The moment of --png and --svg: after so many steps [default: where the lesson's part ends, or with --break where it breaks]
     #[arg(long, value_name = "STEP", requires = "still", help_heading = "What is shown")]
     at: Option<usize>,
     /// The first moment of a range [default: where the lesson's part begins]
@@ -161,7 +161,8 @@ impl PictureArgs {
         };
         let (film, paper) = (film(SIZE, self.scale), film(SIZE_ON_PAPER, 1.0));
         // All that may be wrong, before anything is written.
-        let at = moments::check(&film.lead().recording, self.at.unwrap_or(film.lead().range.end))?;
+        let lead = film.lead();
+        let at = moments::check(&lead.recording, self.at.unwrap_or(lead.broken_at().unwrap_or(lead.range.end)))?;
         let (frames, figures) = (self.moments(MOST_FRAMES, &film)?, self.moments(MOST_ON_PAPER, &film)?);
         let mut written = Vec::new();
         let mut wrote = |path: &Path| written.push(path.display().to_string());

@@ -66,7 +66,7 @@ pub struct Cursor {
 impl Cursor {
     /// Starts before the first step.
     pub fn new(recording: Arc<Recording>) -> Self {
-        let state = State::new(recording.shape());
+        let state = recording.start();
         Self { recording, position: 0, state, replayed: 0 }
     }
 

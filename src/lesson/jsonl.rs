@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use super::describe::describe;
 use super::recording::{LessonError, Parameters, Recording};
-use super::state::State;
 use super::step::Step;
 
 /// Version of the schema; see `docs/lesson-steps.md`.
@@ -44,7 +43,7 @@ struct ReadLine {
 pub fn write(recording: &Recording, range: Range<usize>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     serde_json::to_writer(&mut *out, &Head { schema: SCHEMA, parameters: recording.parameters.clone() })?;
     writeln!(out)?;
-    let mut state = State::new(recording.shape());
+    let mut state = recording.start();
     for at in 0..range.end {
         state.apply(&recording.steps()[at]);
         if at >= range.start {

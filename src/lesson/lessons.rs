@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use super::bucket_recorder::record_digits;
 use super::cursor::Level;
+use super::fault;
 use super::from_gpu::record_on_gpu;
 use super::heap_recorder::record_heaps;
 use super::questions::{Ask, Question, questions};
 use super::queue_recorder::record_queues;
-use super::recorder::record;
+use super::recorder::{record, record_faulty};
 use super::recording::{LessonError, Recording};
 use super::state::Shape;
 use super::step::{Pass, Step};
@@ -17,7 +18,7 @@ use super::touched::{MOST_KEYS, Touched, data_of_keys};
 use super::tree_recorder::record_tree;
 use crate::cloud::{self, Order, PointCloud, Source};
 use crate::engines::cuda::Cuda;
-use crate::engines::lockstep;
+use crate::engines::lockstep::{self, Fault};
 use crate::knn::{Metric, Problem, Queries, Setup, network};
 use crate::progress::Progress;
 use crate::text::thousands;
@@ -179,6 +180,11 @@ pub struct Take {
 impl Take {
     fn new(arrangement: Arrangement, recording: Recording, shows: Shows) -> Self {
         Self { arrangement, range: shows.range(&recording), recording: Arc::new(recording) }
+    }
+
+    /// The position after the step that breaks an invariant, if a mistake was made on purpose and one does.
+    pub fn broken_at(&self) -> Option<usize> {
+        self.recording.consequences()?.broken.as_ref().map(|broken| broken.position)
     }
 
     /// Marks the comparators that decide otherwise than in an earlier recording; `None` removes the marks.
@@ -378,8 +384,30 @@ impl Lesson {
         Ok(Take::new(take.arrangement, record_on_gpu(&take.recording, cuda)?, self.shows))
     }
 
-    /// The questions about a take, in order of their positions.
+    /// Repeats a take with a mistake made on purpose; the whole search is shown.
+    ///
+    /// # Errors
+    /// [`LessonError::Unbreakable`] unless the lesson shows the kernel's search.
+    pub fn broken(&self, take: &Take, fault: Fault) -> Result<Take, LessonError> {
+        if self.search != Search::Kernel {
+            return Err(LessonError::Unbreakable { lesson: self.id });
+        }
+        let recording = &take.recording;
+        let width = recording.shape().width;
+        let faulty = record_faulty(fault, recording.problem().clone(), recording.query(), width, self.batch, &recording.parameters.data)?;
+        Ok(Take::new(take.arrangement, faulty, Shows::Whole))
+    }
+
+    /// The same lesson on data in which a mistake matters.
+    pub fn with_data_for(&self, fault: Fault) -> Self {
+        Self { generator: fault::row(fault).generator.unwrap_or(self.generator), ..*self }
+    }
+
+    /// The questions about a take, in order of their positions. None are asked about a search with a mistake.
     pub fn questions(&self, take: &Take) -> Vec<Question> {
+        if take.recording.parameters.fault.is_some() {
+            return Vec::new();
+        }
         let mut questions = questions(&take.recording, take.range.clone(), self.asks, QUESTIONS_EACH);
         if self.arrangements.len() > 1 {
             let order = take.arrangement.name().replace('-', " ");

@@ -14,6 +14,8 @@
 //! | [`heaps`] | the part that threads with a query each have |
 //! | [`work`], [`meter`] | the instructions that a step executes; one query's costs by one thread, by a thread of a warp, and by a warp |
 //! | [`recording`] | the list, with keyframes; `recorder`, `tree_recorder`, `queue_recorder`, `bucket_recorder` and `heap_recorder` make it |
+//! | [`invariants`] | what holds after each step of the kernel's search and why the next step works; the first place where it does not |
+//! | [`fault`] | the kernel's search with a mistake made on purpose, what that breaks, and what comes of it |
 //! | `from_gpu` | the same recording made by a GPU and compared with the twin's: [`record_on_gpu`] |
 //! | [`overview`] | the extent of the points, and which of very many are drawn |
 //! | [`cursor`] | a position in the list; levels of detail |
@@ -39,11 +41,13 @@ mod describe_buckets;
 mod describe_heaps;
 mod describe_queues;
 mod describe_tree;
+pub mod fault;
 pub mod feedback;
 mod from_gpu;
 pub mod handout;
 mod heap_recorder;
 pub mod heaps;
+pub mod invariants;
 pub mod jsonl;
 pub mod lessons;
 pub mod meter;
@@ -73,7 +77,7 @@ pub use cursor::{Cursor, Level, Mark};
 pub use from_gpu::record_on_gpu;
 pub use heap_recorder::record_heaps;
 pub use queue_recorder::record_queues;
-pub use recorder::record;
+pub use recorder::{record, record_faulty};
 pub use recording::{Index, LessonError, Parameters, Recording};
 pub use state::{Shape, State};
 pub use step::{Elements, Pass, Placed, Slot, Step};

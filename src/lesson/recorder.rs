@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use super::fault::Consequences;
 use super::recording::{LessonError, Parameters, Recording};
 use super::state::Shape;
 use super::step::{Elements, Pass, Placed, Slot, Step};
-use crate::engines::lockstep::{self, Key, Lanes, Observer, PADDING, Watched};
+use crate::engines::lockstep::{self, Fault, Key, Lanes, Observer, PADDING, Watched};
 use crate::knn::Problem;
 use crate::knn::network::Layer;
 
@@ -15,24 +16,56 @@ use crate::knn::network::Layer;
 /// # Errors
 /// [`LessonError`] for widths other than 4, 8, 16 and 32, and if k is too large.
 pub fn record(problem: Arc<Problem>, query: usize, width: u32, batch: Option<usize>, data: &str) -> Result<Recording, LessonError> {
-    Shape::check(width, problem.k())?;
-    match width {
-        4 => record_width::<4>(problem, query, batch, data),
-        8 => record_width::<8>(problem, query, batch, data),
-        16 => record_width::<16>(problem, query, batch, data),
-        _ => record_width::<32>(problem, query, batch, data),
-    }
+    record_any(None, problem, query, width, batch, data)
 }
 
-fn record_width<const W: usize>(problem: Arc<Problem>, query: usize, batch: Option<usize>, data: &str) -> Result<Recording, LessonError> {
+/// Records the twin while it makes a mistake on purpose, and what that leads to.
+///
+/// # Errors
+/// The same as those of [`record`].
+pub fn record_faulty(
+    fault: Fault,
+    problem: Arc<Problem>,
+    query: usize,
+    width: u32,
+    batch: Option<usize>,
+    data: &str,
+) -> Result<Recording, LessonError> {
+    let sound = record(problem.clone(), query, width, batch, data)?;
+    let faulty = record_any(Some(fault), problem, query, width, batch, data)?;
+    let consequences = Consequences::of(&faulty, &sound);
+    Ok(faulty.with_consequences(consequences))
+}
+
+fn record_any(
+    fault: Option<Fault>,
+    problem: Arc<Problem>,
+    query: usize,
+    width: u32,
+    batch: Option<usize>,
+    data: &str,
+) -> Result<Recording, LessonError> {
+    Shape::check(width, problem.k())?;
+    Ok(match width {
+        4 => record_width::<4>(fault, problem, query, batch, data),
+        8 => record_width::<8>(fault, problem, query, batch, data),
+        16 => record_width::<16>(fault, problem, query, batch, data),
+        _ => record_width::<32>(fault, problem, query, batch, data),
+    })
+}
+
+fn record_width<const W: usize>(fault: Option<Fault>, problem: Arc<Problem>, query: usize, batch: Option<usize>, data: &str) -> Recording {
     let registers = lockstep::registers_for(problem.k(), W);
     let shape = Shape { width: W as u32, registers: registers as u32, k: problem.k() as u32, n: problem.n() as u32 };
-    let watched = lockstep::watch::<W, _>(&problem, query, batch, Recorder::<W>::new(registers));
+    let watched = lockstep::watch::<W, _>(&problem, query, batch, Recorder::<W>::new(registers, fault));
     let Watched { observer, .. } = watched;
-    Ok(Recording::new(Parameters::new(shape, &problem, query, data), problem, query, observer.steps))
+    let parameters = Parameters { fault, ..Parameters::new(shape, &problem, query, data) };
+    Recording::new(parameters, problem, query, observer.steps)
 }
 
 struct Recorder<const W: usize> {
+    /// The mistake that the warp is asked to make.
+    fault: Option<Fault>,
     steps: Vec<Step>,
     /// End of the current batch.
     end: u32,
@@ -48,10 +81,11 @@ struct Recorder<const W: usize> {
 }
 
 impl<const W: usize> Recorder<W> {
-    fn new(registers: usize) -> Self {
+    fn new(registers: usize, fault: Option<Fault>) -> Self {
         let keys = vec![PADDING; W * registers];
         let now = keys.clone();
-        Self { steps: Vec::new(), end: 0, registers, keys, now, pass: Pass::Sort, max_distance: f32::INFINITY, slots: Vec::new(), placed: Vec::new() }
+        let (steps, slots, placed) = (Vec::new(), Vec::new(), Vec::new());
+        Self { fault, steps, end: 0, registers, keys, now, pass: Pass::Sort, max_distance: f32::INFINITY, slots, placed }
     }
 
     /// Stores the observed registers by element.
@@ -76,6 +110,10 @@ impl<const W: usize> Recorder<W> {
 }
 
 impl<const W: usize> Observer<W> for Recorder<W> {
+    fn fault(&self) -> Option<Fault> {
+        self.fault
+    }
+
     fn batch(&mut self, first: u32, end: u32) {
         self.end = end;
         self.steps.push(Step::Batch { first, end });

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 
 use super::cursor::Level;
+use super::fault::Consequences;
 use super::heaps::lanes_in;
 use super::meter::Meter;
 use super::overview::Overview;
@@ -16,7 +17,7 @@ use super::step::Step;
 use super::turned::Turned;
 use crate::engines::index::{BVH, Tree, Visits};
 use crate::engines::lockstep::LOCKSTEP;
-use crate::engines::lockstep::{self, distance_of};
+use crate::engines::lockstep::{self, Fault, distance_of};
 use crate::engines::select::{RADIX_SELECT, THREAD_HEAP, WARP_SELECT};
 use crate::knn::{Counters, Problem};
 
@@ -124,6 +125,20 @@ pub enum LessonError {
         /// The metric.
         metric: crate::knn::Metric,
     },
+    /// There is no mistake of that name.
+    #[error("{name} is no mistake that can be made on purpose: there are {ids}")]
+    Fault {
+        /// The name that was requested.
+        name: String,
+        /// The names of all mistakes.
+        ids: String,
+    },
+    /// Only the kernel's search has mistakes to make.
+    #[error("lesson {lesson} cannot be broken: mistakes are made in the kernel's search, as in lesson search")]
+    Unbreakable {
+        /// The lesson's id.
+        lesson: &'static str,
+    },
     /// The GPU engine failed.
     #[error(transparent)]
     Engine(#[from] crate::knn::EngineError),
@@ -190,6 +205,9 @@ pub struct Parameters {
     pub data: String,
     /// What recorded it: the lockstep twin, that of the index or of a selection, or a GPU by its name.
     pub recorded_on: String,
+    /// The mistake that was made on purpose; `None` in a search as it should be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Fault>,
 }
 
 impl Parameters {
@@ -203,12 +221,14 @@ impl Parameters {
             query_row: problem.query_row(query),
             data: data.to_owned(),
             recorded_on: LOCKSTEP.id.to_string(),
+            fault: None,
         }
     }
 
     /// The device in words; for a GPU, with a note that its steps were verified.
     pub fn what_ran(&self) -> String {
         match self.recorded_on.as_str() {
+            what if what == LOCKSTEP.id.as_str() && self.fault.is_some() => "the CPU, by the lockstep twin, broken on purpose".to_owned(),
             what if what == LOCKSTEP.id.as_str() => "the CPU, by the lockstep twin".to_owned(),
             what if what == BVH.id.as_str() => "the CPU, by the index's twin".to_owned(),
             what if what == WARP_SELECT.id.as_str() => "the CPU, by warp select's twin".to_owned(),
@@ -358,6 +378,7 @@ pub struct Recording {
     /// Made when it is asked for first.
     meter: OnceLock<Option<Arc<Meter>>>,
     turned: Option<Turned>,
+    consequences: Option<Arc<Consequences>>,
 }
 
 impl Recording {
@@ -390,6 +411,21 @@ impl Recording {
         self.turned.as_ref()
     }
 
+    /// The same recording, with what its mistake led to.
+    pub(super) fn with_consequences(self, consequences: Consequences) -> Self {
+        Self { consequences: Some(Arc::new(consequences)), ..self }
+    }
+
+    /// What the mistake led to, if one was made on purpose.
+    pub fn consequences(&self) -> Option<&Consequences> {
+        self.consequences.as_deref()
+    }
+
+    /// The state before the first step.
+    pub fn start(&self) -> State {
+        State { fault: self.parameters.fault, ..State::new(self.shape()) }
+    }
+
     /// What the search is held against.
     pub fn held_against(&self) -> &Beside {
         &self.beside
@@ -401,7 +437,7 @@ impl Recording {
     /// If a step names lanes, slots or elements that a warp of this shape does not have.
     pub fn new(parameters: Parameters, problem: Arc<Problem>, query: usize, steps: Vec<Step>) -> Self {
         let (mut hits, mut merges, mut changes) = (Vec::new(), Vec::new(), Vec::new());
-        let mut state = State::new(parameters.shape);
+        let mut state = State { fault: parameters.fault, ..State::new(parameters.shape) };
         let mut keyframes = vec![Keyframe { position: 0, state: state.clone() }];
         let (mut distances, mut since) = (Vec::new(), 0);
         let positive = |distance: &f32| *distance > 0.0 && distance.is_finite();
@@ -446,7 +482,7 @@ impl Recording {
         }
         let span = Span::of(distances);
         let overview = Overview::of(&problem, query);
-        Self { parameters, problem, query, steps, keyframes, hits, merges, changes, span, overview, beside: Beside::Theory, meter: OnceLock::new(), turned: None }
+        Self { parameters, problem, query, steps, keyframes, hits, merges, changes, span, overview, beside: Beside::Theory, meter: OnceLock::new(), turned: None, consequences: None }
     }
 
     /// The sizes of the search.

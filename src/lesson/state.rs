@@ -8,7 +8,7 @@ use super::heaps::Heaps;
 use super::queues::Queues;
 use super::step::{Pass, Step};
 use super::work::{self, Work};
-use crate::engines::lockstep::{Key, PADDING, distance_of};
+use crate::engines::lockstep::{Fault, Key, PADDING, distance_of};
 
 /// The sizes of a recorded search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,6 +101,8 @@ pub struct Counts {
 pub struct State {
     /// The sizes of the search.
     pub shape: Shape,
+    /// The mistake that the search makes on purpose; it decides which keys a minimum compares.
+    pub fault: Option<Fault>,
     /// K keys by element: the intermediate result, except between a swap and the end of its merge.
     pub registers: Vec<Key>,
     /// K keys by slot. Those from `buffered` on are leftovers to be overwritten; from a swap to the end of its merge the
@@ -140,6 +142,7 @@ impl State {
         let padding = vec![PADDING; shape.capacity() as usize];
         Self {
             shape,
+            fault: None,
             registers: padding.clone(),
             buffer: padding,
             buffered: 0,
@@ -216,7 +219,7 @@ impl State {
             }
             Step::Minimum { taken } => {
                 for element in taken.iter() {
-                    self.registers[element as usize] = self.buffer[self.shape.mirror_of(element) as usize];
+                    self.registers[element as usize] = self.buffer[self.meets(element) as usize];
                 }
                 self.stage = Stage::Merge;
             }
@@ -316,6 +319,11 @@ impl State {
                 self.max_distance = distance_of(heaps.root(0));
             }
         }
+    }
+
+    /// The slot whose key the minimum compares with an element.
+    pub fn meets(&self, element: u32) -> u32 {
+        if self.fault == Some(Fault::NoMirror) { self.shape.slot_of(element) } else { self.shape.mirror_of(element) }
     }
 
     /// The key of the k-th element. Only points and boxes below it can still matter, unless a merge is in progress.

@@ -104,7 +104,7 @@ pub use finder::Finder;
 pub use lesson::files::{LessonFile, RangeDraft};
 pub use lesson::player::{Player, SPEEDS};
 pub use lesson::quiz::{Quiz, Score};
-pub use lesson::session::{Asked, FileQuery, LessonDraft, LessonSession, LessonView, Presenting, lesson_of, sentence};
+pub use lesson::session::{Asked, Breaking, FileQuery, LessonDraft, LessonSession, LessonView, Presenting, lesson_of, sentence};
 pub use live::{Live, NOTICED, Target};
 pub use log::{About, Level, Log};
 pub use look::Look;

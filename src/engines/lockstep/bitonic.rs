@@ -4,6 +4,7 @@
 //! exchange two registers of the same lane; strides from R on exchange the same register of two lanes, by shuffle.
 //! Batcher's network: for each size 2, 4, … K, merge runs of that size, ascending where `i & size == 0`.
 
+use super::fault::{Fault, by_distance, direction_bit, is_farther};
 use super::key::Key;
 use super::lanes::{Lanes, shuffle_xor};
 use super::observer::Observer;
@@ -25,16 +26,17 @@ pub fn sort<const W: usize, const R: usize>(keys: &mut Registers<W, R>, observer
 /// Sorts each bitonic run of `size` lanes, ascending where `lane & size == 0`. `size = W` sorts everything.
 #[inline(always)]
 pub fn merge<const W: usize, const R: usize>(keys: &mut Registers<W, R>, size: usize, observer: &mut impl Observer<W>) {
+    let (direction, fault) = (direction_bit(size, observer.fault()), observer.fault());
     let mut stride = size / 2;
     while stride > 0 {
-        exchange_between_lanes(keys, size, stride);
+        exchange_between_lanes(keys, direction, stride, fault);
         observer.layer(size * R, stride * R, keys);
         stride /= 2;
     }
     let mut stride = R / 2;
     while stride > 0 {
         for low in (0..R).filter(|register| register & stride == 0) {
-            exchange_in_lane(keys, low, low + stride, |lane| lane & size == 0);
+            exchange_in_lane(keys, low, low + stride, fault, |lane| lane & direction == 0);
         }
         observer.layer(size * R, stride, keys);
         stride /= 2;
@@ -44,13 +46,18 @@ pub fn merge<const W: usize, const R: usize>(keys: &mut Registers<W, R>, size: u
 /// Sizes up to R: each lane sorts its own registers, even lanes ascending and odd lanes descending.
 #[inline(always)]
 fn sort_in_lane<const W: usize, const R: usize>(keys: &mut Registers<W, R>, observer: &mut impl Observer<W>) {
+    let fault = observer.fault();
     let mut size = 2;
     while size <= R {
         let mut stride = size / 2;
         while stride > 0 {
             for low in (0..R).filter(|register| register & stride == 0) {
                 // At size R the network's `i & size` is the lane's lowest bit.
-                exchange_in_lane(keys, low, low + stride, |lane| if size < R { low & size == 0 } else { lane & 1 == 0 });
+                exchange_in_lane(keys, low, low + stride, fault, |lane| match fault {
+                    Some(Fault::Direction) => (lane * R + low) & direction_bit(size, fault) == 0,
+                    _ if size < R => low & size == 0,
+                    _ => lane & 1 == 0,
+                });
             }
             observer.layer(size, stride, keys);
             stride /= 2;
@@ -62,37 +69,53 @@ fn sort_in_lane<const W: usize, const R: usize>(keys: &mut Registers<W, R>, obse
 /// One comparator per lane, between two of its registers.
 #[expect(clippy::needless_range_loop, reason = "the lane indexes two registers at once")]
 #[inline(always)]
-fn exchange_in_lane<const W: usize, const R: usize>(keys: &mut Registers<W, R>, low: usize, high: usize, ascending: impl Fn(usize) -> bool) {
+fn exchange_in_lane<const W: usize, const R: usize>(
+    keys: &mut Registers<W, R>,
+    low: usize,
+    high: usize,
+    fault: Option<Fault>,
+    ascending: impl Fn(usize) -> bool,
+) {
     for lane in 0..W {
         let (a, b) = (keys[low][lane], keys[high][lane]);
-        let swap = (a > b) == ascending(lane);
+        let mut swap = (a > b) == ascending(lane);
+        if fault == Some(Fault::DistanceOnly) {
+            swap = is_farther(a, b) == ascending(lane);
+        }
         keys[low][lane] = if swap { b } else { a };
         keys[high][lane] = if swap { a } else { b };
     }
 }
 
-/// A layer of comparators between lanes: each lane keeps the smaller or the larger of its own key and its partner's.
+/// A layer of comparators between lanes: each lane keeps the smaller or the larger of its own key and its partner's. `direction` is
+/// the bit of a lane's number that decides whether its run ascends.
 #[inline(always)]
-fn exchange_between_lanes<const W: usize, const R: usize>(keys: &mut Registers<W, R>, size: usize, stride: usize) {
+fn exchange_between_lanes<const W: usize, const R: usize>(keys: &mut Registers<W, R>, direction: usize, stride: usize, fault: Option<Fault>) {
     match stride {
-        1 => exchange_at_stride::<W, R, 1>(keys, size),
-        2 => exchange_at_stride::<W, R, 2>(keys, size),
-        4 => exchange_at_stride::<W, R, 4>(keys, size),
-        8 => exchange_at_stride::<W, R, 8>(keys, size),
-        _ => exchange_at_stride::<W, R, 16>(keys, size),
+        1 => exchange_at_stride::<W, R, 1>(keys, direction, fault),
+        2 => exchange_at_stride::<W, R, 2>(keys, direction, fault),
+        4 => exchange_at_stride::<W, R, 4>(keys, direction, fault),
+        8 => exchange_at_stride::<W, R, 8>(keys, direction, fault),
+        _ => exchange_at_stride::<W, R, 16>(keys, direction, fault),
     }
 }
 
 /// The same with a constant stride, which makes a permutation of vector registers of the shuffle. No namesake: an instruction
 /// shuffles at any stride there.
 #[inline(always)]
-fn exchange_at_stride<const W: usize, const R: usize, const STRIDE: usize>(keys: &mut Registers<W, R>, size: usize) {
+fn exchange_at_stride<const W: usize, const R: usize, const STRIDE: usize>(keys: &mut Registers<W, R>, direction: usize, fault: Option<Fault>) {
     for register in keys.iter_mut() {
         let partner = shuffle_xor::<_, W, STRIDE>(register);
         for lane in 0..W {
-            let keeps_smaller = (lane & STRIDE == 0) == (lane & size == 0);
+            let keeps_smaller = (lane & STRIDE == 0) == (lane & direction == 0);
             let (own, other) = (register[lane], partner[lane]);
-            register[lane] = if (other < own) == keeps_smaller { other } else { own };
+            register[lane] = if fault == Some(Fault::DistanceOnly) {
+                by_distance(own, other, keeps_smaller)
+            } else if (other < own) == keeps_smaller {
+                other
+            } else {
+                own
+            };
         }
     }
 }

@@ -6,6 +6,7 @@ use multiversion::multiversion;
 
 use super::bitonic::{self, Registers};
 use super::counters::Tally;
+use super::fault::{Fault, by_distance};
 use super::key::{Key, PADDING, distance_of, index_of, key_of};
 use super::lanes::{Lanes, ballot, lanes_below};
 use super::observer::Observer;
@@ -88,12 +89,18 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
         self.tally.groups_hit(1);
         while candidates != 0 {
             let (mut rest, mut last) = (0u32, 0);
+            let fault = self.observer.fault();
+            // What fills the buffer is read next.
+            let late = fault.filter(|_| self.buffered + candidates.count_ones() >= self.capacity());
             let mut unplaced = candidates;
             while unplaced != 0 {
                 let lane = unplaced.trailing_zeros();
                 unplaced &= unplaced - 1;
                 let slot = self.buffered + (candidates & lanes_below(lane)).count_ones();
-                if slot < self.capacity() {
+                if slot < self.capacity() && late.is_some_and(|fault| fault.is_late(lane, W)) {
+                    self.observer.slot(lane, slot, None);
+                    last = lane;
+                } else if slot < self.capacity() {
                     let key = key_of(distances[lane as usize], base + lane);
                     self.buffer[slot as usize / W][slot as usize % W] = key;
                     self.observer.slot(lane, slot, Some(key));
@@ -111,7 +118,11 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
                 self.observer.full();
                 self.merge_buffer(base + last + 1);
             }
-            candidates = rest & ballot::<W>(|lane| distances[lane] < self.max_distance);
+            candidates = match fault {
+                Some(Fault::NoRevote) => rest,
+                Some(Fault::Dropped) => 0,
+                _ => rest & ballot::<W>(|lane| distances[lane] < self.max_distance),
+            };
             if rest != 0 {
                 self.observer.filtered_again(rest, candidates);
             }
@@ -138,7 +149,9 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
         // 2. to 4. Sort it, merge it with the intermediate result, re-sort.
         sort_and_merge(&mut self.registers, &self.buffer, &mut self.observer);
         self.buffered = 0;
-        self.max_distance = distance_of(self.element(self.k - 1));
+        if self.observer.fault() != Some(Fault::Stale) {
+            self.max_distance = distance_of(self.element(self.k - 1));
+        }
         self.tally.merged(points_seen, self.max_distance);
         self.observer.merged(points_seen, self.max_distance);
     }
@@ -181,13 +194,18 @@ fn sort_and_merge_registers<const W: usize, const R: usize>(
     intermediate: &[Lanes<Key, W>],
     observer: &mut impl Observer<W>,
 ) {
+    let fault = observer.fault();
     let keys: &mut Registers<W, R> = registers.try_into().expect("R registers");
     // 2. Sort the buffer.
     bitonic::sort(keys, observer);
     // 3. min(i, K−1−i) with the intermediate result: element K−1−i lies in the mirrored lane and register.
     for (register, own) in keys.iter_mut().enumerate() {
         for (lane, key) in own.iter_mut().enumerate() {
-            *key = (*key).min(intermediate[R - 1 - register][W - 1 - lane]);
+            *key = match fault {
+                Some(Fault::NoMirror) => (*key).min(intermediate[register][lane]),
+                Some(Fault::DistanceOnly) => by_distance(*key, intermediate[R - 1 - register][W - 1 - lane], true),
+                _ => (*key).min(intermediate[R - 1 - register][W - 1 - lane]),
+            };
         }
     }
     observer.minimum(keys);

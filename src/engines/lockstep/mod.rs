@@ -11,7 +11,7 @@
 //! | `observer.rs` | `cuda/observer.cuh` |
 //! | `warp_knn.rs` | `cuda/direct/warp_knn.cuh` |
 //!
-//! `cost.rs`, the cost model for the planner, has no twin.
+//! `cost.rs`, the cost model for the planner, and `fault.rs`, mistakes for a lesson to make on purpose, have no twin.
 //!
 //! An [`Observer`] is notified of each step of a warp; [`watch`] is a search with an observer.
 //!
@@ -25,6 +25,7 @@ pub(in crate::engines) mod candidate_buffer;
 mod cost;
 mod counters;
 pub(in crate::engines) mod distance;
+mod fault;
 mod key;
 mod lanes;
 mod observer;
@@ -36,6 +37,7 @@ use std::time::Instant;
 
 use candidate_buffer::Warp;
 use distance::GroupedPoints;
+pub use fault::Fault;
 pub use key::{Key, PADDING, distance_of, index_of, key_of};
 pub use lanes::{Lanes, lanes_below};
 pub use observer::Observer;

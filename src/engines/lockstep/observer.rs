@@ -3,6 +3,7 @@
 //! Every method does nothing by default. Runs use `()`, for which all of them are empty, so that only the search itself
 //! remains after inlining.
 
+use super::fault::Fault;
 use super::key::Key;
 use super::lanes::Lanes;
 
@@ -12,6 +13,12 @@ use super::lanes::Lanes;
 pub trait Observer<const W: usize> {
     /// Whether the observer records anything. If not, the warp skips windows of groups without candidates.
     const WATCHES: bool = true;
+
+    /// The mistake that the warp makes on purpose. No namesake: the kernel makes none.
+    #[inline(always)]
+    fn fault(&self) -> Option<Fault> {
+        None
+    }
 
     /// The block staged points `first` to `end` − 1.
     #[inline(always)]

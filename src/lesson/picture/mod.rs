@@ -7,12 +7,14 @@
 //! | [`lanes`] | the panel of the lanes of a tree's search; its boxes are drawn by `boxes` in the cloud, its account by `looked` |
 //! | [`queues`], [`buckets`] | the panels of warp select and of a selection by digits; their accounts are `beside_queues` and `beside_buckets` |
 //! | [`heaps`], [`meter`] | the panel of threads with a query each, whose queries `own_queries` draws in the cloud; one query's costs in three ways |
+//! | [`badge`] | below the sentence: the invariant that holds, or the first that is broken; what that is about, outlined |
 //! | [`page`](mod@page) | the panels of a lesson on one page; recordings side by side |
 //! | `moment`, `cells`, `tally`, `pen` | data about a moment and drawing helpers that several panels share |
 //! | [`fonts`], [`embedded`], [`svg`], [`css`], [`raster`] | text metrics; fonts inside files; scenes as files, their colours in web pages, and pixels |
 //! | [`film`], [`gif`] | several moments as pictures |
 
 pub mod account;
+pub mod badge;
 pub mod ballot;
 mod beside_buckets;
 mod beside_queues;
@@ -30,7 +32,7 @@ pub mod heaps;
 pub mod lanes;
 mod looked;
 pub mod meter;
-mod moment;
+pub(super) mod moment;
 pub mod network;
 mod own_queries;
 pub mod page;
@@ -112,7 +114,7 @@ pub struct View<'a> {
 
 /// Draws a panel in a given width and height.
 pub fn draw(panel: Panel, view: &View<'_>, size: [f32; 2]) -> Scene {
-    match panel {
+    let mut scene = match panel {
         Panel::Cloud => cloud::draw(view, size),
         Panel::Warp => warp::draw(view, size),
         Panel::Network => network::draw(view, size),
@@ -131,7 +133,9 @@ pub fn draw(panel: Panel, view: &View<'_>, size: [f32; 2]) -> Scene {
             Beside::Heaps => meter::draw(view, size),
         },
         Panel::Sentence => sentence::draw(view, size),
-    }
+    };
+    badge::outline(&mut scene, view);
+    scene
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ pub fn areas(lesson: &Lesson, view: &View<'_>, [wide, high]: [f32; 2]) -> Vec<(P
     let page = Page::new(wide, high, view.text);
     let mut room = page.room();
     room.take_top(view.text * HEADER);
-    let sentence = room.take_bottom(view.text * SENTENCE);
+    let sentence = room.take_bottom(view.text * SENTENCE + super::badge::height(view, wide));
     room.take_bottom(page.gap);
     let mut areas = vec![(Panel::Sentence, sentence)];
     areas.append(&mut panels(lesson.shows, view, room, page.gap));

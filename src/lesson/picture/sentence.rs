@@ -1,13 +1,13 @@
-//! The panel of one sentence about the last step.
+//! The panel of one sentence about the last step, above its badge.
 
-use super::View;
 use super::moment::running;
 use super::pen::{ROW, Words, area, sans};
 use super::scene::{Font, Ink, Scene};
+use super::{View, badge};
 use crate::lesson::cursor::Cursor;
 use crate::lesson::describe::describe;
 use crate::lesson::recording::Beside;
-use crate::lesson::step::Elements;
+use crate::lesson::step::{Elements, Step};
 use crate::text::{count, thousands};
 
 /// Minimum scale of the sentence before it is truncated.
@@ -17,6 +17,9 @@ const SMALLEST: f32 = 0.6;
 pub fn sentence(cursor: &Cursor) -> String {
     let state = cursor.state();
     match cursor.step() {
+        Some(step) if let (Step::Finished, Some(consequences)) = (&*step, cursor.recording().consequences()) => {
+            format!("The search is done. {}", consequences.verdict())
+        }
         Some(step) => describe(&step, state) + &turned_words(cursor),
         None => format!(
             "Before the first step: the {} of {} are asked for, {}.",
@@ -45,6 +48,9 @@ fn turned_words(cursor: &Cursor) -> String {
 /// Draws the panel, with the text as large as fits, up to slightly above running text.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let mut scene = Scene::new(wide, high);
+    let mut room = area(0.0, 0.0, wide, high);
+    badge::draw(&mut scene, room.take_bottom(badge::height(view, wide)), view);
+    let high = room.height;
     let sentence = sentence(view.cursor);
     let words = Words::new(&sentence, Font::Sans);
     let full = view.text * 1.2;
@@ -60,7 +66,6 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
             last.push('\u{2026}');
         }
     }
-    let mut room = area(0.0, 0.0, wide, high);
     room.take_top(((high - lines.len() as f32 * size * ROW) / 2.0).max(0.0));
     for line in lines {
         let rect = room.take_top(size * ROW);

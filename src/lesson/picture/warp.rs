@@ -4,6 +4,7 @@
 //! moves keys vertically, and the minimum meets the cell mirrored at the middle.
 
 use super::View;
+use super::badge::broken;
 use super::cells::{Cell, Grid, Look};
 use super::moment::{are_runs_sorted, first_break, is_bitonic};
 use super::pen::{ROW, Scale, arc, area, dashed, digits, faint, line, sans, width};
@@ -96,7 +97,8 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
 
     let held = invariant(state, step);
     let (concept, says) = registers_hold(state);
-    headline(&mut scene, registers_heading, concept, &says, Some(&held), text);
+    let is_broken = broken(view.cursor).is_some();
+    headline(&mut scene, registers_heading, concept, &says, Some((&held, is_broken)), text);
     for (element, &key) in (0u32..).zip(&state.registers) {
         let (lane, register) = shape.lane_and_register(element);
         registers.draw(&mut scene, lane, register, Cell::Taken(key), look, &scale);
@@ -120,7 +122,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         Some(Step::Layer { layer, shuffle, swapped, .. }) => {
             exchanges(&mut scene, strip, &registers, shape, *layer, *shuffle, swapped, text);
         }
-        Some(Step::Minimum { taken }) => minimum(&mut scene, &registers, &buffer, shape, taken),
+        Some(Step::Minimum { taken }) => minimum(&mut scene, &registers, &buffer, state, taken),
         Some(Step::Swap) => swap(&mut scene, &registers, &buffer, text),
         Some(Step::Appended { placed }) => {
             for candidate in placed {
@@ -134,7 +136,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         _ => {}
     }
     if let Some(at) = held.breaks_at {
-        break_mark(&mut scene, &registers, shape, at as u32);
+        break_mark(&mut scene, &registers, shape, at as u32, is_broken);
     }
     if let Some(hover) = view.hover {
         hovered(&mut scene, hover, step, &registers, &buffer, shape);
@@ -186,23 +188,24 @@ fn lane_numbers(scene: &mut Scene, room: Area, grid: &Grid, view: &View<'_>, ste
     scene.label(left, 1.0, sans(text * 0.7, Ink::TextWeak), "lane");
 }
 
-/// Draws a colour mark, its meaning, and on the right whether the keys are sorted.
-fn headline(scene: &mut Scene, mut room: Area, concept: Ink, says: &str, held: Option<&Invariant>, text: f32) {
+/// Draws a colour mark, its meaning, and on the right whether the keys are sorted: that they are not yet is wrong only where the
+/// search `is_broken`, which stands beside it.
+fn headline(scene: &mut Scene, mut room: Area, concept: Ink, says: &str, held: Option<(&Invariant, bool)>, text: f32) {
     let size = (text * 0.7).min(room.height * 0.6);
     let chip = room.take_left(size * 1.5);
     scene.rect(area(chip.x, chip.center()[1] - size / 2.0, size, size), 2.0, Some(concept.into()), None);
     let style = sans(text * 0.9, Ink::Text);
-    if let Some(held) = held {
+    if let Some((held, is_broken)) = held {
         let full = width(style.font, style.size, &held.says) + text * 1.3;
         let mut verdict = room.take_right(full.min(room.width * 0.5));
         let square = text * 0.85;
         let tick = verdict.take_left(text * 1.2);
-        let ink = match held {
-            Invariant { open: true, .. } => Ink::TextWeak,
-            Invariant { holds: true, .. } => Ink::Text,
-            _ => Ink::Error,
+        let ink = match (held.holds, is_broken) {
+            (true, _) => Ink::Text,
+            (false, true) => Ink::Error,
+            (false, false) => Ink::TextWeak,
         };
-        if !held.open {
+        if held.holds || is_broken {
             scene.verdict([tick.x, tick.center()[1] - square / 2.0], square, held.holds);
         }
         scene.label(verdict, 0.0, Style { paint: ink.into(), ..style }, &held.says);
@@ -331,10 +334,12 @@ fn exchanges(scene: &mut Scene, strip: Area, grid: &Grid, shape: Shape, layer: L
 }
 
 /// Draws arrows from the buffer to the registers: lane L's keys come from the mirrored column.
-fn minimum(scene: &mut Scene, registers: &Grid, buffer: &Grid, shape: Shape, taken: &Elements) {
+fn minimum(scene: &mut Scene, registers: &Grid, buffer: &Grid, state: &State, taken: &Elements) {
+    let shape = state.shape;
     let lanes: std::collections::BTreeSet<u32> = taken.iter().map(|element| shape.lane_and_register(element).0).collect();
     for lane in lanes {
-        let start = [buffer.full(shape.width - 1 - lane, 0).center()[0], buffer.area.y - 1.0];
+        let column = state.meets(lane * shape.registers) % shape.width;
+        let start = [buffer.full(column, 0).center()[0], buffer.area.y - 1.0];
         let end = [registers.full(lane, 0).center()[0], registers.area.bottom() + 1.0];
         scene.path(vec![start, end], line(faint(Ink::Intermediate, 0.85), 1.6));
         let head = (registers.wide() * 0.3).min(9.0).min((start[1] - end[1]) * 0.5);
@@ -342,7 +347,7 @@ fn minimum(scene: &mut Scene, registers: &Grid, buffer: &Grid, shape: Shape, tak
     }
     for element in taken.iter() {
         let (lane, register) = shape.lane_and_register(element);
-        let slot = shape.mirror_of(element);
+        let slot = state.meets(element);
         registers.mark(scene, lane, register, Ink::Intermediate);
         buffer.mark(scene, slot % shape.width, slot / shape.width, Ink::Intermediate);
     }
@@ -363,13 +368,13 @@ fn swap(scene: &mut Scene, registers: &Grid, buffer: &Grid, text: f32) {
 }
 
 /// Marks the first element that is out of order.
-fn break_mark(scene: &mut Scene, grid: &Grid, shape: Shape, element: u32) {
+fn break_mark(scene: &mut Scene, grid: &Grid, shape: Shape, element: u32, is_broken: bool) {
     let ((lane, register), (next, _)) = (shape.lane_and_register(element), shape.lane_and_register(element + 1));
     let cell = grid.cell(lane, register);
     let width = (grid.high() * 0.12).clamp(1.5, 3.0);
     let points =
         if lane == next { [[cell.x, cell.bottom()], [cell.right(), cell.bottom()]] } else { [[cell.right(), cell.y], [cell.right(), cell.bottom()]] };
-    scene.path(points.to_vec(), line(Ink::Error, width));
+    scene.path(points.to_vec(), line(if is_broken { Ink::Error } else { Ink::TextWeak }, width));
 }
 
 fn hovered(scene: &mut Scene, hover: Target, step: Option<&Step>, registers: &Grid, buffer: &Grid, shape: Shape) {

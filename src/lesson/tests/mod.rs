@@ -1,7 +1,9 @@
 mod buckets;
 mod cursor;
+mod faults;
 mod from_gpu;
 mod heaps;
+mod invariants;
 mod lessons;
 mod meter;
 mod queues;

@@ -3,12 +3,14 @@
 //! | part | does |
 //! |---|---|
 //! | `record` | records it, on the CPU twin or on a GPU |
+//! | `broken` | a mistake that is made on purpose, and the exercise of finding one |
 //! | `panel`, `controls`, `ask`, `source` | draw, read, and send actions |
 //! | `touch` | dragging the query and points in a map |
 //! | `export` | writes it as pictures, animations and handouts |
 //! | `picture`, `paint`, `words` | the picture: hit testing, painting of shapes, tooltips |
 
 pub mod ask;
+pub mod broken;
 pub mod controls;
 pub mod export;
 pub mod paint;

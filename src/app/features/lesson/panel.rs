@@ -2,6 +2,7 @@
 
 use egui::{ComboBox, RichText, ScrollArea, Ui};
 
+use crate::app::features::lesson::broken::broken_ui;
 use crate::app::look::{Palette, command_ui, fact_ui, field_ui, heading_ui, keys_text, row_ui};
 use crate::app::model::{Actions, Command, Field, FieldError, LessonAction, LessonDraft, LessonSession, Session, State, lesson_of, sentence};
 use crate::cloud::Source;
@@ -20,6 +21,7 @@ pub fn panel_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette
         text_ui(ui, lesson, session, palette, actions);
         ui.add_space(2.0);
         choice_ui(ui, lesson, state, session, palette, actions);
+        broken_ui(ui, lesson, session.lesson.breaking, session.lesson.player.as_ref(), palette, actions);
         heading_ui(ui, "Questions");
         score_ui(ui, lesson, &session.lesson, palette, actions);
         heading_ui(ui, "For a class");

@@ -1,6 +1,7 @@
 //! What the lesson's parts ask for.
 
-use crate::app::model::lesson::session::LessonDraft;
+use crate::app::model::lesson::session::{Breaking, LessonDraft};
+use crate::lesson::fault::Fault;
 
 /// What the lesson's parts ask for, beside commands.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,6 +13,10 @@ pub enum LessonAction {
     Record,
     /// The lesson is to be as it was.
     Reset,
+    /// The lesson is to be recorded with a mistake, or without.
+    Break(Breaking),
+    /// Which mistake is taken for the one that is made.
+    Guess(Fault),
     Seek(usize),
     /// Another take is stepped through.
     Choose(usize),

@@ -13,6 +13,7 @@ use crate::app::model::log::Entry;
 use crate::app::model::look::Look;
 use crate::cloud::{Order, PointCloud};
 use crate::knn::{Metric, Queries};
+use crate::lesson::fault::Fault;
 use crate::lesson::lessons::{Arrangement, Choice, LESSONS, Lesson};
 use crate::lesson::touched::{Touched, read_keys};
 use crate::run::RunSpec;
@@ -193,6 +194,23 @@ impl Own {
     }
 }
 
+/// Which mistake the lesson's search makes on purpose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Breaking {
+    /// None.
+    #[default]
+    No,
+    /// One that was chosen.
+    Chosen(Fault),
+    /// One that is to be found.
+    Hunt {
+        /// A random number that decides which one it is.
+        draw: u64,
+        /// What was guessed.
+        guess: Option<Fault>,
+    },
+}
+
 #[derive(Clone, Default)]
 pub struct LessonSession {
     /// Whether the lesson is shown instead of the explorer.
@@ -205,6 +223,8 @@ pub struct LessonSession {
     pub drafts: BTreeMap<u32, LessonDraft>,
     /// What the explorer asked of the query that lesson 7 has from it; `None` where lesson 7 asks as the explorer's fields say.
     pub asked: Option<Asked>,
+    /// The mistake that the open lesson's search makes.
+    pub breaking: Breaking,
     /// The lesson, once it is recorded.
     pub player: Option<Player>,
     /// Why it is not.

@@ -4,14 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::app::features::lesson::broken::broken;
 use crate::app::features::lesson::export::Job;
 use crate::app::features::lesson::record::{Recorded, on_gpu, or_twin, own, record};
 use crate::app::jobs::task::Outcome;
 use crate::app::look::tokens::Palette;
 use crate::app::model::lesson::touch::Touch;
 use crate::app::model::{
-    About, Asked, Command, FileQuery, LessonAction, LessonDraft, LessonFile, Look, Picked, Player, Presenting, Quiz, QuizAction, RangeDraft, SPEEDS,
-    lesson_of,
+    About, Asked, Breaking, Command, FileQuery, LessonAction, LessonDraft, LessonFile, Look, Picked, Player, Presenting, Quiz, QuizAction,
+    RangeDraft, SPEEDS, lesson_of,
 };
 use crate::app::shell::app::App;
 use crate::app::shell::tasks::{EXPORT, Exporting, RECORD, Written};
@@ -101,6 +102,15 @@ impl App {
                 self.change_data(lesson);
                 self.record_lesson(lesson);
             }
+            LessonAction::Break(breaking) => {
+                self.session.lesson.breaking = breaking;
+                self.record_lesson(lesson);
+            }
+            LessonAction::Guess(fault) => {
+                if let Breaking::Hunt { guess, .. } = &mut self.session.lesson.breaking {
+                    *guess = Some(fault);
+                }
+            }
             LessonAction::Seek(position) if !held => {
                 if let Some(player) = &mut self.session.lesson.player {
                     player.pause();
@@ -152,7 +162,7 @@ impl App {
         if there || self.jobs.about(&RECORD).is_some_and(|recorded| recorded.number == lesson.number) {
             return;
         }
-        self.session.lesson.player = None;
+        (self.session.lesson.player, self.session.lesson.breaking) = (None, Breaking::No);
         self.session.lesson.touch = Touch::default();
         self.record_lesson(lesson);
     }
@@ -194,7 +204,7 @@ impl App {
         self.session.lesson.asked = question;
         self.show_lesson();
         self.state.lesson.number = OWN_DATA;
-        self.session.lesson.player = None;
+        (self.session.lesson.player, self.session.lesson.breaking) = (None, Breaking::No);
         self.session.lesson.touch = Touch::default();
         self.record_lesson(lesson);
     }
@@ -238,10 +248,14 @@ impl App {
             drop_zero_rows: question.drop_nonfinite,
         };
         let own = cloud.zip(row).map(|(cloud, row)| own(cloud, row, question));
-        let gpu = gpu && self.session.can_record_on_gpu(choice.width.unwrap_or(lesson.width));
+        let breaking = self.session.lesson.breaking;
+        // What a mistake needs may differ from what the lesson has.
+        let with_data = if let Breaking::Chosen(fault) = breaking { lesson.with_data_for(fault) } else { *lesson };
+        // A GPU makes no mistakes on purpose.
+        let gpu = breaking == Breaking::No && gpu && self.session.can_record_on_gpu(choice.width.unwrap_or(lesson.width));
         Ok(move |progress: &dyn Progress| {
             let began = Instant::now();
-            let takes = record(lesson, choice, own, setup, progress)?;
+            let takes = broken(lesson, record(&with_data, choice, own, setup, progress)?, breaking)?;
             let took = began.elapsed();
             let (takes, instead) = if gpu { or_twin(on_gpu(lesson, &takes), takes)? } else { (takes, None) };
             Ok(Recorded { takes, instead, draft, took })

@@ -1,0 +1,173 @@
+//! What holds after each step of the kernel's search, and why the next step works because of it.
+//!
+//! [`badge`] says it at a position. [`first_broken`] checks all of it from the first step on, which only a search with a mistake
+//! ([`super::fault`]) fails. The rows of the table are in `rows`, what a walk remembers to check them in [`Witness`].
+
+mod rows;
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use super::picture::Target;
+use super::recording::{Beside, Recording};
+use super::state::State;
+use super::step::Step;
+use crate::engines::lockstep::{self, Key, PADDING, key_of};
+pub use rows::INVARIANTS;
+
+/// A property of the search.
+#[derive(Debug)]
+pub struct Invariant {
+    /// A short name.
+    pub id: &'static str,
+    /// The property with its numbers, if it is about this step.
+    says: fn(&Moment<'_>) -> Option<String>,
+    /// What breaks it; asked only where it says something.
+    breaks: fn(&Moment<'_>, &Witness) -> Option<Break>,
+}
+
+/// A step and the state after it.
+#[derive(Clone, Copy)]
+pub struct Moment<'a> {
+    recording: &'a Recording,
+    step: &'a Step,
+    after: &'a State,
+}
+
+/// What a walk from the first step remembers.
+#[derive(Clone, Debug)]
+pub struct Witness {
+    /// The keys of all points, by position.
+    keys: Vec<Key>,
+    /// The k nearest of the points seen.
+    nearest: BTreeSet<Key>,
+    /// The registers before the last step, if that was a minimum.
+    before: Vec<Key>,
+}
+
+/// How an invariant is broken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Break {
+    /// What is wrong, with its numbers.
+    pub sentence: String,
+    /// The lanes, slots and elements concerned.
+    pub targets: Vec<Target>,
+}
+
+/// The first broken invariant of a search.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Broken {
+    /// Number of completed steps, including the one after which it is broken.
+    pub position: usize,
+    /// The invariant's short name.
+    pub invariant: &'static str,
+    /// What should hold.
+    pub should: String,
+    /// What is wrong, with its numbers.
+    pub sentence: String,
+    /// The lanes, slots and elements concerned.
+    pub targets: Vec<Target>,
+}
+
+/// What is said of the invariants at a position.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Badge {
+    /// Whether all of them have held so far.
+    pub holds: bool,
+    /// The one that explains why the next step works, or what was broken first.
+    pub text: String,
+}
+
+/// The invariant that holds after a number of steps, or the broken one from the first step on after which one is; `state` is the
+/// state there. `None` where nothing is to be said, and in other searches than the kernel's.
+pub fn badge(recording: &Recording, position: usize, state: &State) -> Option<Badge> {
+    if let Some(broken) = recording.consequences().and_then(|consequences| consequences.broken.as_ref())
+        && position >= broken.position
+    {
+        let since =
+            if position == broken.position { String::new() } else { format!("Since step {}: ", crate::text::thousands(broken.position as u64)) };
+        return Some(Badge { holds: false, text: since + &broken.sentence });
+    }
+    if !is_kernel(recording) {
+        return None;
+    }
+    let moment = Moment { recording, step: recording.steps().get(position.checked_sub(1)?)?, after: state };
+    INVARIANTS.iter().find_map(|invariant| (invariant.says)(&moment)).map(|text| Badge { holds: true, text })
+}
+
+/// The first invariant that does not hold, if any; those of a step in the table's order.
+pub fn first_broken(recording: &Recording) -> Option<Broken> {
+    let mut found = None;
+    walk(recording, |position, moment, witness| {
+        found = INVARIANTS.iter().find_map(|invariant| {
+            let should = (invariant.says)(moment)?;
+            let Break { sentence, targets } = (invariant.breaks)(moment, witness)?;
+            Some(Broken { position, invariant: invariant.id, should, sentence, targets })
+        });
+        if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    found
+}
+
+fn is_kernel(recording: &Recording) -> bool {
+    matches!(recording.held_against(), Beside::Theory)
+}
+
+/// Visits each step of the kernel's search with its position, the number of completed steps.
+fn walk(recording: &Recording, mut visit: impl FnMut(usize, &Moment<'_>, &Witness) -> ControlFlow<()>) {
+    if !is_kernel(recording) {
+        return;
+    }
+    let mut state = recording.start();
+    let mut witness = Witness::new(recording);
+    for (at, step) in recording.steps().iter().enumerate() {
+        witness.see(step, &state);
+        state.apply(step);
+        if visit(at + 1, &Moment { recording, step, after: &state }, &witness).is_break() {
+            return;
+        }
+    }
+}
+
+impl Witness {
+    fn new(recording: &Recording) -> Self {
+        Self { keys: keys(recording), nearest: BTreeSet::new(), before: Vec::new() }
+    }
+
+    /// Remembers what is lost by applying a step to a state.
+    fn see(&mut self, step: &Step, before: &State) {
+        match step {
+            Step::Group { base, .. } => {
+                let group = self.keys.iter().skip(*base as usize).take(before.shape.width as usize);
+                self.nearest.extend(group);
+                while self.nearest.len() > before.shape.k as usize {
+                    self.nearest.pop_last();
+                }
+            }
+            Step::Minimum { .. } => self.before.clone_from(&before.registers),
+            _ => {}
+        }
+    }
+}
+
+/// The keys of all points of a recording, by position.
+pub(super) fn keys(recording: &Recording) -> Vec<Key> {
+    let problem = recording.problem();
+    let distances = lockstep::distances_to(problem, recording.query(), 0..problem.n());
+    distances.into_iter().zip(0..).map(|(distance, position)| key_of(distance, position)).collect()
+}
+
+impl Moment<'_> {
+    /// The keys of the current group by lane, [`PADDING`] past the last point.
+    fn group(&self) -> Vec<Key> {
+        let Some(base) = self.after.group else { return Vec::new() };
+        let key = |(distance, lane): (f32, u32)| if base + lane < self.after.shape.n { key_of(distance, base + lane) } else { PADDING };
+        self.recording.distances(base).into_iter().zip(0..).map(key).collect()
+    }
+
+    /// The intermediate result by element while the buffer holds it.
+    fn intermediate(&self) -> Vec<Key> {
+        let shape = self.after.shape;
+        (0..shape.capacity()).map(|element| self.after.buffer[shape.slot_of(element) as usize]).collect()
+    }
+}

@@ -120,7 +120,7 @@ fn what_cannot_be_broken_is_refused() {
         fault::named("gravity").unwrap_err().to_string(),
         "gravity is no mistake that can be made on purpose: there are no-barrier, direction, no-mirror, no-revote, dropped, stale, distance-only"
     );
-    let lesson = lessons::lesson(9).unwrap();
+    let lesson = lessons::named("warp-select").unwrap();
     let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
     assert_eq!(
         lesson.broken(&take, Fault::Stale).unwrap_err().to_string(),

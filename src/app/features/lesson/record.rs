@@ -37,7 +37,7 @@ pub fn record(lesson: &Lesson, choice: Choice, own: Option<Own>, setup: Setup, p
     }
 }
 
-/// What lesson 7 searches for in the open cloud: a query of a file, or else a row of the cloud.
+/// What the lesson of own data searches for in the open cloud: a query of a file, or else a row of the cloud.
 pub fn own(cloud: Arc<crate::cloud::PointCloud>, row: usize, question: Asked) -> Own {
     let order = question.order;
     match question.query {

@@ -176,7 +176,7 @@ impl Asked {
     }
 }
 
-/// A query of the cloud that is open, as lesson 7 searches for its neighbours.
+/// A query of the cloud that is open, as the lesson of own data searches for its neighbours.
 #[derive(Clone, Debug)]
 pub struct Own {
     pub cloud: Arc<PointCloud>,
@@ -221,7 +221,7 @@ pub struct LessonSession {
     pub presenting: Presenting,
     /// What was typed in each lesson.
     pub drafts: BTreeMap<u32, LessonDraft>,
-    /// What the explorer asked of the query that lesson 7 has from it; `None` where lesson 7 asks as the explorer's fields say.
+    /// What the explorer asked of the query that the lesson of own data has from it; `None` where it asks as the explorer's fields say.
     pub asked: Option<Asked>,
     /// The mistake that the open lesson's search makes.
     pub breaking: Breaking,

@@ -183,7 +183,7 @@ impl App {
         }
     }
 
-    /// Lesson 7 of what is picked in the explorer.
+    /// The lesson of own data, of what is picked in the explorer.
     fn lesson_of_query(&mut self) {
         let Some(cloud) = &self.session.cloud else { return self.session.log.error(About::Lesson, "no cloud is open: open one, and click a point") };
         let lesson = lesson_of(OWN_DATA);
@@ -262,7 +262,7 @@ impl App {
         })
     }
 
-    /// Another cloud is open: what lesson 7 has of the one before goes.
+    /// Another cloud is open: what its lesson has of the one before goes.
     pub(in crate::app::shell) fn lesson_cloud_changed(&mut self) {
         let lesson = lesson_of(OWN_DATA);
         let session = &mut self.session.lesson;

@@ -50,14 +50,14 @@ pub fn of_heaps(recording: &Recording, ask: Ask, at: usize, before: &State, numb
         }
         (Ask::Rounds, Step::Sank { lanes: mask, .. }) => {
             let own = rounds_of_lanes(recording, at, width);
-            let needs: Vec<String> = lanes_in(*mask).map(|lane| format!("lane {lane} {}", own[lane as usize])).collect();
+            let needs: Vec<String> = lanes_in(*mask).map(|lane| format!("lane {lane}: {}", own[lane as usize])).collect();
             let (right, sum) = (*own.iter().max()?, own.iter().sum::<u32>());
             let mean = (f64::from(sum) / f64::from(mask.count_ones())).round() as u32;
             let one_by_one = format!(
                 "That is the sum, as if lanes took turns. They sink in the same rounds: the warp needs as many as the slowest lane, {right}."
             );
             let on_average = format!("That is what a lane needs on average. The warp goes on when the slowest lane is done, after {right}.");
-            let text = format!("Rounds of sinking that each lane's key needs: {}. How many does the warp spend?", needs.join(", "));
+            let text = format!("Rounds of sinking that keys need: {}. How many does the warp spend?", needs.join(", "));
             let slips = slips(Reply::Number(right), [(Reply::Number(sum), one_by_one), (Reply::Number(mean), on_average)]);
             (0, text, Answer::Number { right, within: 0 }, slips)
         }
@@ -71,9 +71,9 @@ pub fn of_heaps(recording: &Recording, ask: Ask, at: usize, before: &State, numb
                 "That counts the {} that do not insert. Lanes whose key is in its place before the last round are idle from then on, too.",
                 count(u64::from(width - inserting), "lane", "lanes")
             );
-            let needs: Vec<String> = lanes_in(*mask).map(|lane| format!("lane {lane} {}", own[lane as usize])).collect();
+            let needs: Vec<String> = lanes_in(*mask).map(|lane| format!("lane {lane}: {}", own[lane as usize])).collect();
             let text = format!(
-                "The warp of {width} lanes spends {} of sinking, {} lane-slots; of these keys need {}. How many lane-slots are idle?",
+                "The warp of {width} lanes spends {} of sinking: {} lane-slots. Of these keys need {}. How many lane-slots are idle?",
                 count(rounds.into(), "round", "rounds"),
                 rounds * width,
                 needs.join(", ")

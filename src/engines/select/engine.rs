@@ -201,6 +201,7 @@ pub static THREAD_HEAP: Descriptor = Descriptor {
     about: "Thread heap: a thread a query with a binary heap, the baseline that shows what divergence costs a selection.",
     source: "Hanák 2023, §3.6.1",
     code: code!["cuda/select/thread_heap.cuh", "src/engines/select/thread_heap.rs"],
+    lesson: Some("heap"),
     keeps: &[
         Keeps::new(Place::Registers, "root of the heap", "a thread", |_| 1),
         Keeps::new(Place::Shared, "tile of distances, turned", "a warp", |_| 32 * 32),

@@ -258,9 +258,10 @@ fn the_lesson_shows_what_it_says() {
     let idle = |way| meter.number(ROWS.iter().find(|row| row.name == "idle lanes").unwrap(), way, &meter.all(way));
     assert_eq!(idle(Way::Thread), None);
     assert!(idle(Way::ThreadAQuery).unwrap() > 2.0 * idle(Way::Warp).unwrap(), "{:?}, {:?}", idle(Way::ThreadAQuery), idle(Way::Warp));
+    let slots = |way| meter.number(ROWS.iter().find(|row| row.name == "issue slots").unwrap(), way, &meter.all(way)).unwrap();
+    let share = slots(Way::ThreadAQuery) / slots(Way::Warp);
+    assert!((0.8..1.25).contains(&share), "for a query both warps issue about as much: {share}");
     for row in &ROWS {
-        let numbers = Way::ALL.map(|way| meter.number(row, way, &meter.all(way)).map(super::super::meter::words));
-        println!("{:<16}{numbers:?}", row.name);
         assert!(row.help.ends_with('.') && !row.name.is_empty());
     }
 }

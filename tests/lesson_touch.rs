@@ -81,13 +81,16 @@ fn the_query_is_dragged_and_the_step_stays() {
         }
         let (before, own, position) = (step(&window), query(&window), player(&window).cursor().position());
         let from = on_map(&window, None);
-        let to = drag(&mut window, from, vec2(-40.0, 25.0));
+        let map = player(&window).take().recording.overview().clone();
+        let middle = on_map(&window, Some([0, 1].map(|axis| (map.low[axis] + map.high[axis]) / 2.0)));
+        let to = drag(&mut window, from, (middle - from) * 0.5 + vec2(9.0, 5.0));
         assert_ne!(query(&window), own, "lesson {number}: it follows while it is held");
         assert!((on_map(&window, None) - to).length() < 1.5, "lesson {number}: the query is at the pointer, and the map has not moved");
         assert_eq!(std::mem::discriminant(&step(&window)), std::mem::discriminant(&before), "lesson {number}");
         if let (Step::Layer { layer, .. }, Step::Layer { layer: now, .. }) = (&before, &step(&window)) {
             assert_eq!(layer, now);
         }
+        assert!(!player(&window).has_marks(), "lesson {number}: all distances are others");
         button(&mut window, to, false);
         window.get_by_label_contains("Query moved to (");
         assert!(player(&window).take().recording.parameters.data.contains("query moved to ("), "files say so");

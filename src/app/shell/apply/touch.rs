@@ -54,7 +54,8 @@ impl App {
         let session = &mut self.session.lesson;
         let Some(player) = session.player.as_ref().filter(|_| session.quiz.is_none()) else { return };
         if let Some(before) = session.touch.take_back() {
-            session.touch.before = Some(player.clone());
+            let draft = session.drafts.get(&lesson.number);
+            session.touch.before = draft.map(|draft| (player.clone(), draft.touched.clone()));
             self.retouch(lesson, before);
         }
     }

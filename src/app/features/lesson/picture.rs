@@ -138,7 +138,7 @@ pub fn picture_ui(ui: &mut Ui, picture: &mut Picture, session: &LessonSession, p
         return;
     }
     let asking = session.quiz.as_ref().filter(|quiz| quiz.is_asking());
-    let mut held = picture.held;
+    let mut held = picture.held.filter(|_| movable);
     let made = picture.update(player, session.quiz.as_ref(), look, rect);
     made.prepared.paint(&ui.painter().with_clip_rect(rect.intersect(ui.clip_rect())));
     if let Some(quiz) = asking {

@@ -415,6 +415,7 @@ impl App {
             return;
         }
         let Some(player) = &mut session.player else { return };
+        session.touch.held = false;
         player.pause();
         let (take, position) = (player.active(), player.cursor().position());
         let questions =

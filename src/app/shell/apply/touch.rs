@@ -21,6 +21,8 @@ impl App {
                 session.touch.begin(touched, player);
                 session.touch.held = true;
             }
+            // The drag began in another lesson, or before the questions.
+            TouchAction::Query(_) | TouchAction::Point(..) if !session.touch.held => {}
             TouchAction::Query(at) => {
                 touched.query = Some(at);
                 self.state.lesson.has_dragged = true;

@@ -10,9 +10,10 @@ use egui::{Event, Key, Modifiers, PointerButton, Pos2, Vec2, vec2};
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::Command;
 use warpscope::app::lesson::player::Player;
-use warpscope::app::lesson::{LessonAction, MAP, Presenting, place_in_map};
+use warpscope::app::lesson::{LessonAction, MAP, Presenting, place_in_map, target_position};
 use warpscope::lesson::Step;
 use warpscope::lesson::lessons::named;
+use warpscope::lesson::picture::Target;
 use warpscope::lesson::picture::sentence::sentence;
 
 fn player(window: &Window) -> &Player {
@@ -75,20 +76,23 @@ fn on_map(window: &Window, at: Option<[f32; 2]>) -> Pos2 {
 
 #[test]
 fn the_query_is_dragged_and_the_step_stays() {
-    for id in ["merge", "search", "warp-select"] {
+    for id in ["search", "yours", "warp-select"] {
         let mut window = on_lesson(id);
         for _ in 0..3 {
             key(&mut window, Key::ArrowRight);
         }
         let (before, own, position) = (step(&window), query(&window), player(&window).cursor().position());
         let from = on_map(&window, None);
-        let to = drag(&mut window, from, vec2(-40.0, 25.0));
+        let map = player(&window).take().recording.overview().clone();
+        let middle = on_map(&window, Some([0, 1].map(|axis| (map.low[axis] + map.high[axis]) / 2.0)));
+        let to = drag(&mut window, from, (middle - from) * 0.5 + vec2(9.0, 5.0));
         assert_ne!(query(&window), own, "lesson {id}: it follows while it is held");
         assert!((on_map(&window, None) - to).length() < 1.5, "lesson {id}: the query is at the pointer, and the map has not moved");
         assert_eq!(std::mem::discriminant(&step(&window)), std::mem::discriminant(&before), "lesson {id}");
         if let (Step::Layer { layer, .. }, Step::Layer { layer: now, .. }) = (&before, &step(&window)) {
             assert_eq!(layer, now);
         }
+        assert!(!player(&window).has_marks(), "lesson {id}: all distances are others");
         button(&mut window, to, false);
         window.get_by_label_contains("Query moved to (");
         assert!(player(&window).take().recording.parameters.data.contains("query moved to ("), "files say so");
@@ -106,20 +110,15 @@ fn the_query_is_dragged_and_the_step_stays() {
 
 #[test]
 fn a_point_is_dragged_alone_and_the_lessons_own_data_come_back() {
-    let mut window = on_lesson("sort");
+    let mut window = on_lesson("buffer");
     let own = player(&window).take().recording.problem().points().to_vec();
-    let at = |row: usize| [own[row * 2], own[row * 2 + 1]];
-    // Farthest from the query, so that the pointer does not take hold of that.
-    let from = (0..8).map(|row| on_map(&window, Some(at(row)))).max_by(|a, b| {
-        let query = on_map(&window, None);
-        a.distance(query).total_cmp(&b.distance(query))
-    });
-    let from = from.expect("eight points");
-    let to = drag(&mut window, from, (on_map(&window, None) - from) * 0.5);
+    // Far from the query, so that the pointer does not take hold of that.
+    let from = on_map(&window, Some([own[0], own[1]]));
+    let by = (on_map(&window, None) - from) * 0.5;
+    let to = drag(&mut window, from, by);
     button(&mut window, to, false);
     let now = player(&window).take().recording.problem().points().to_vec();
-    let moved = (0..8).filter(|row| now[row * 2..][..2] != own[row * 2..][..2]).count();
-    assert_eq!(moved, 1);
+    assert_eq!((0..own.len() / 2).filter(|row| now[row * 2..][..2] != own[row * 2..][..2]).count(), 1);
     window.get_by_label_contains("1 point moved.");
     press(&mut window, "Back to the lesson's own");
     settle(&mut window);
@@ -127,16 +126,20 @@ fn a_point_is_dragged_alone_and_the_lessons_own_data_come_back() {
     assert!(window.query_by_label_contains("1 point moved.").is_none());
 }
 
+/// The largest key of lesson `sort` becomes the smallest: what is beside it in the network is compared otherwise.
 #[test]
-fn comparators_that_turn_are_marked_until_escape() {
+fn a_key_is_dragged_and_comparators_that_turn_are_marked_until_escape() {
     let mut window = on_lesson("sort");
     key(&mut window, Key::End);
     let position = player(&window).cursor().position();
-    let own = sentence(player(&window).cursor());
-    let from = on_map(&window, None);
-    let to = drag(&mut window, from, vec2(-90.0, 70.0));
+    let own = player(&window).cursor().state().registers.clone();
+    let from = target_position(window.state(), Target::Element(7)).expect("a key");
+    let to = drag(&mut window, from, vec2(0.0, 300.0));
     button(&mut window, to, false);
     assert_eq!(player(&window).cursor().position(), position);
+    let now = &player(&window).cursor().state().registers;
+    let smallest = own.iter().map(|&key| key as u32).collect::<Vec<_>>()[7];
+    assert!(now.iter().take(2).any(|&key| key as u32 == smallest && key >> 32 == 0), "at the query: {now:?}");
     assert!(player(&window).has_marks());
     let said = sentence(player(&window).cursor());
     assert!(said.contains("decided otherwise than before the change."), "{said}");
@@ -144,13 +147,13 @@ fn comparators_that_turn_are_marked_until_escape() {
     key(&mut window, Key::Escape);
     assert!(!player(&window).has_marks());
     assert_eq!(player(&window).cursor().position(), position);
-    assert!(!sentence(player(&window).cursor()).contains("otherwise"), "{own}");
-    assert!(window.query_by_label_contains("Query moved to (").is_some(), "it stays moved");
+    assert!(!sentence(player(&window).cursor()).contains("otherwise"));
+    window.get_by_label_contains("1 point moved.");
 }
 
 #[test]
 fn escape_puts_back_what_is_held() {
-    let mut window = on_lesson("wide");
+    let mut window = on_lesson("buffer");
     let own = query(&window);
     let from = on_map(&window, None);
     drag(&mut window, from, vec2(-60.0, 30.0));
@@ -187,7 +190,7 @@ fn the_arrow_keys_move_the_query_of_a_map_that_has_the_focus() {
 
 #[test]
 fn nothing_is_dragged_while_there_are_questions() {
-    let mut window = on_lesson("sort");
+    let mut window = on_lesson("buffer");
     key(&mut window, Key::P);
     let own = query(&window);
     let from = on_map(&window, None);

@@ -162,6 +162,12 @@ impl Picture<'_> {
         }
         self.headings(scene, &columns, sizes, strides);
         self.layer_spots(scene, &columns, area(room.x, sizes.y, room.width, room.bottom() - sizes.y));
+        if numbers.is_some() && self.run.is_some() {
+            let x = if done == 0 { columns.before(0) } else { columns.after(done - 1) };
+            for element in 0..keys {
+                scene.spot(area(x, y(element) - row / 2.0, columns.number, row), Target::Element(element));
+            }
+        }
         if let (Some(run), true) = (self.run, done > 0) {
             let layer = run.layers[done - 1];
             for comparator in layer.comparators(keys) {

@@ -103,7 +103,10 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
         None => {
             if let Some(player) = session.lesson.player.as_ref().filter(|player| player.lesson.number == lesson.number) {
                 let parameters = &player.take().recording.parameters;
-                ui.add(egui::Label::new(RichText::new(&parameters.data).color(palette.text_weak)).wrap());
+                // What was moved is said below.
+                let moved = draft.touched.words().map(|words| format!("; {words}")).unwrap_or_default();
+                let data = parameters.data.strip_suffix(&moved).unwrap_or(&parameters.data);
+                ui.add(egui::Label::new(RichText::new(data).color(palette.text_weak)).wrap());
             }
             if lesson.number == OWN_DATA {
                 let next = "No cloud is open, so this is a generated one. Open yours in the explorer, or drop a file here.";
@@ -111,6 +114,9 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
             }
             entered |= field_ui(ui, "Seed", &mut draft.seed, "0", Field::Seed, &errors, palette).lost_focus();
             entered |= keys_ui(ui, lesson, &mut draft, &errors, palette);
+            if !state.lesson.has_dragged && matches!(lesson.shows, Shows::FirstSort | Shows::SecondMinimum) {
+                ui.label(RichText::new("Drag a key in the picture up or down.").color(palette.text_weak).small());
+            }
         }
     }
     entered |= field_ui(ui, "k", &mut draft.k, "neighbours", Field::K, &errors, palette).lost_focus();

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use egui::{Color32, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, vec2};
 
 use crate::app::features::lesson::paint::{Place, Prepared, fit};
-use crate::app::features::lesson::touch::{Held, Shown, hint_ui, maps_ui};
+use crate::app::features::lesson::touch::{Held, Shown, hint_ui, keys_ui, maps_ui};
 use crate::app::features::lesson::words;
 use crate::app::look::tokens;
 use crate::app::model::lesson::quiz::{Entry, Phase};
@@ -124,7 +124,9 @@ pub struct Look {
 
 pub fn picture_ui(ui: &mut Ui, picture: &mut Picture, session: &LessonSession, player: &Player, look: Look, actions: &mut Actions) {
     let rect = ui.available_rect_before_wrap();
-    let response = ui.allocate_rect(rect, Sense::click());
+    // A question is about the data as they are.
+    let movable = session.quiz.is_none();
+    let response = ui.allocate_rect(rect, if movable { Sense::click_and_drag() } else { Sense::click() });
     let sentence = sentence(player.cursor());
     response.widget_info(|| {
         let mut info = egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Picture of the lesson");
@@ -136,14 +138,15 @@ pub fn picture_ui(ui: &mut Ui, picture: &mut Picture, session: &LessonSession, p
         return;
     }
     let asking = session.quiz.as_ref().filter(|quiz| quiz.is_asking());
-    let mut held = picture.held;
+    let mut held = picture.held.filter(|_| movable);
     let made = picture.update(player, session.quiz.as_ref(), look, rect);
     made.prepared.paint(&ui.painter().with_clip_rect(rect.intersect(ui.clip_rect())));
     if let Some(quiz) = asking {
         marks_ui(ui, made, quiz, player, look.tokens);
     }
-    // A question is about the data as they are.
-    let maps = if session.quiz.is_none() { shown_maps(made, player) } else { Vec::new() };
+    let target_at = |pointer: Pos2| made.scene.target_at(made.place.place(pointer));
+    let on_key = movable && keys_ui(ui, &response, target_at, player.cursor(), &mut held, actions);
+    let maps = if movable { shown_maps(made, player) } else { Vec::new() };
     let response = match maps_ui(ui, &maps, &mut held, actions) {
         Some(on_maps) => response | on_maps,
         None => response,
@@ -166,7 +169,10 @@ pub fn picture_ui(ui: &mut Ui, picture: &mut Picture, session: &LessonSession, p
         if leads {
             ui.ctx().set_cursor_icon(egui::CursorIcon::PointingHand);
         }
-        if let Some(words) = player.cursors().get(at).and_then(|cursor| words::about(target, cursor)) {
+        if let Some(mut words) = player.cursors().get(at).and_then(|cursor| words::about(target, cursor)) {
+            if on_key {
+                words += "\nDrag it up or down to change it";
+            }
             response.on_hover_text_at_pointer(words);
         }
     }

@@ -1,4 +1,4 @@
-//! Dragging in the lesson's maps: the query and points, with the pointer; the query also with the arrow keys.
+//! Dragging in the lesson's picture: query and points in its maps, keys in registers up and down. The arrow keys move the query, too.
 
 use egui::{CursorIcon, Id, Key, Pos2, Rect, Response, Sense, Ui, Vec2, vec2};
 
@@ -6,8 +6,11 @@ use crate::app::features::lesson::paint::Place;
 use crate::app::look::focus::arrows;
 use crate::app::look::tokens::Palette;
 use crate::app::model::{Actions, LessonAction, TouchAction};
-use crate::lesson::Recording;
+use crate::engines::lockstep::{PADDING, distance_of, index_of};
+use crate::knn::Metric;
+use crate::lesson::picture::Target;
 use crate::lesson::picture::scene::Map;
+use crate::lesson::{Cursor, Recording};
 
 /// How far from the query, and from a point, the pointer still takes hold of it, in points of the screen.
 const REACH: [f32; 2] = [11.0, 8.0];
@@ -18,18 +21,24 @@ pub const NAME: &str = "Map of the lesson: the arrow keys move the query";
 /// What an arrow key moves the query by, in parts of the map, and with Shift.
 const STEPS: [f32; 2] = [0.01, 0.05];
 
+/// Points of the screen that a key is dragged up or down by, from 0 to the largest of the lesson.
+const KEY_RANGE: f32 = 160.0;
+
 /// What the pointer holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Held {
-    /// Which of the maps it is in.
-    map: usize,
-    what: What,
-    /// From the pointer to the middle of it.
-    grip: Vec2,
+pub enum Held {
+    /// The query or a point in one of the maps; `grip` leads from the pointer to the middle of it.
+    Place {
+        map: usize,
+        what: What,
+        grip: Vec2,
+    },
+    Key(HeldKey),
 }
 
+/// What is dragged in a map.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum What {
+pub enum What {
     Query,
     /// A point, by its row.
     Row(u32),
@@ -41,6 +50,44 @@ impl What {
             Self::Query => TouchAction::Query(to),
             Self::Row(row) => TouchAction::Point(row, to),
         })
+    }
+}
+
+/// A key that is dragged up or down: its point moves away from the query, or towards it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HeldKey {
+    row: u32,
+    query: [f32; 2],
+    /// From the query to the point, of length 1.
+    direction: [f32; 2],
+    squared: f32,
+    /// The largest squared distance of the lesson.
+    largest: f32,
+    /// Where the pointer took hold of it, from the top of the screen.
+    from: f32,
+}
+
+impl HeldKey {
+    /// The key of an element; `None` for padding, and where points cannot be moved.
+    fn of(target: Target, cursor: &Cursor, from: f32) -> Option<Self> {
+        let Target::Element(element) = target else { return None };
+        let (recording, key) = (cursor.recording(), *cursor.state().registers.get(element as usize)?);
+        let problem = recording.problem();
+        if key == PADDING || problem.dims() != 2 || problem.metric() != Metric::L2 {
+            return None;
+        }
+        let (query, first) = (&recording.parameters.query, index_of(key) as usize * 2);
+        let way = [0, 1].map(|axis| problem.points()[first + axis] - query[axis]);
+        let length = way[0].hypot(way[1]);
+        let direction = if length > 0.0 { way.map(|part| part / length) } else { [1.0, 0.0] };
+        let largest = Some(recording.span().high).filter(|high| *high > 0.0).unwrap_or(1.0);
+        Some(Self { row: problem.row(index_of(key)), query: [query[0], query[1]], direction, squared: distance_of(key), largest, from })
+    }
+
+    /// Where its point is when the pointer is at this height.
+    fn place(&self, height: f32) -> [f32; 2] {
+        let squared = (self.squared + (self.from - height) / KEY_RANGE * self.largest).clamp(0.0, 2.0 * self.largest);
+        [0, 1].map(|axis| self.query[axis] + self.direction[axis] * squared.sqrt())
     }
 }
 
@@ -105,7 +152,7 @@ pub fn maps_ui(ui: &Ui, maps: &[Shown<'_>], held: &mut Option<Held>, actions: &m
         });
     }
     // The maps are gone, as when another lesson is opened.
-    if held.is_some_and(|held| held.map >= maps.len()) {
+    if matches!(held, Some(Held::Place { map, .. }) if *map >= maps.len()) {
         *held = None;
         actions.send(LessonAction::Touch(TouchAction::Release));
     }
@@ -117,10 +164,13 @@ fn drag_ui(ui: &Ui, response: &Response, number: usize, shown: &Shown<'_>, held:
         && let Some(press) = ui.input(|input| input.pointer.press_origin())
         && let Some((what, at)) = shown.under(press)
     {
-        *held = Some(Held { map: number, what, grip: at - press });
+        *held = Some(Held::Place { map: number, what, grip: at - press });
         actions.send(LessonAction::Touch(TouchAction::Hold));
     }
-    let Some(Held { what, grip, .. }) = held.filter(|held| held.map == number) else {
+    let Some((what, grip)) = held.and_then(|held| match held {
+        Held::Place { map, what, grip } if map == number => Some((what, grip)),
+        _ => None,
+    }) else {
         if response.hover_pos().is_some_and(|pointer| shown.under(pointer).is_some()) {
             ui.ctx().set_cursor_icon(CursorIcon::Grab);
         }
@@ -133,6 +183,11 @@ fn drag_ui(ui: &Ui, response: &Response, number: usize, shown: &Shown<'_>, held:
     {
         actions.send(what.moved(shown.coordinates(pointer + grip)));
     }
+    end_ui(ui, response, held, actions);
+}
+
+/// Lets go of what is held, where the drag has ended.
+fn end_ui(ui: &Ui, response: &Response, held: &mut Option<Held>, actions: &mut Actions) {
     if !response.dragged() {
         // To egui, Escape ends a drag too: that is no letting go.
         let back = ui.input(|input| input.key_down(Key::Escape) && !input.pointer.any_released());
@@ -141,10 +196,44 @@ fn drag_ui(ui: &Ui, response: &Response, number: usize, shown: &Shown<'_>, held:
     }
 }
 
+/// Takes in keys that are dragged up or down in the picture; says whether the pointer is on one that can be.
+pub fn keys_ui(
+    ui: &Ui,
+    response: &Response,
+    under: impl Fn(Pos2) -> Option<Target>,
+    cursor: &Cursor,
+    held: &mut Option<Held>,
+    actions: &mut Actions,
+) -> bool {
+    let key = |at: Pos2| under(at).and_then(|target| HeldKey::of(target, cursor, at.y));
+    if response.drag_started()
+        && let Some(key) = ui.input(|input| input.pointer.press_origin()).and_then(key)
+    {
+        *held = Some(Held::Key(key));
+        actions.send(LessonAction::Touch(TouchAction::Hold));
+    }
+    let Some(Held::Key(key)) = *held else {
+        let on_key = response.hover_pos().and_then(key).is_some();
+        if on_key {
+            ui.ctx().set_cursor_icon(CursorIcon::ResizeVertical);
+        }
+        return on_key;
+    };
+    ui.ctx().set_cursor_icon(CursorIcon::ResizeVertical);
+    if response.dragged()
+        && (response.drag_started() || response.drag_delta() != Vec2::ZERO)
+        && let Some(pointer) = response.interact_pointer_pos()
+    {
+        actions.send(What::Row(key.row).moved(key.place(pointer.y)));
+    }
+    end_ui(ui, response, held, actions);
+    true
+}
+
 /// What can be done here, until it was done once.
 pub fn hint_ui(ui: &Ui, map: Rect, palette: &Palette) {
     /// Smaller maps have no room for it.
-    const LEAST: f32 = 150.0;
+    const LEAST: f32 = 100.0;
     if map.width() < LEAST || map.height() < LEAST {
         return;
     }

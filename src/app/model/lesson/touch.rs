@@ -19,8 +19,9 @@ pub struct Touch {
     pub recorded: Option<LessonDraft>,
     /// How long that took to record.
     pub took: Option<Duration>,
-    /// The player when the last change began: where it was is kept, and comparators that have turned since are marked.
-    pub before: Option<Player>,
+    /// The player when the last change began, and what had been moved by then: where it was is kept, and comparators that have
+    /// turned since are marked.
+    pub before: Option<(Player, Touched)>,
     /// Whether the pointer holds the query or a point.
     pub held: bool,
     /// Whether something was moved while a recording was under way: it is made again when that is done.
@@ -32,7 +33,7 @@ pub struct Touch {
 impl Touch {
     /// A change begins, of what was moved so far.
     pub fn begin(&mut self, touched: Touched, player: &Player) {
-        self.before = Some(player.clone());
+        self.before = Some((player.clone(), touched.clone()));
         if self.done.len() == MOST {
             self.done.remove(0);
         }
@@ -50,6 +51,12 @@ impl Touch {
         if self.done.last() == Some(touched) {
             self.done.pop();
         }
+    }
+
+    /// What comparators are held against once something else was moved. Another query changes all distances, and what turns
+    /// then tells nothing.
+    pub fn compared(&self, touched: &Touched) -> Option<&Player> {
+        self.before.as_ref().filter(|(_, before)| before.query == touched.query).map(|(player, _)| player)
     }
 
     /// Whether there is a change to take back.

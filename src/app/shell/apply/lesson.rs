@@ -145,12 +145,13 @@ impl App {
         let session = &mut self.session.lesson;
         let mut draft = session.draft(lesson);
         let Some(recorded) = session.touch.recorded.as_ref().filter(|recorded| **recorded != draft) else { return };
+        let touched = recorded.touched.clone();
         if !recorded.is_alike(&draft) || recorded.keys != draft.keys {
             draft.touched = Touched::default();
             session.set_draft(lesson, draft);
         }
         session.touch.forget_changes();
-        session.touch.before = session.player.clone();
+        session.touch.before = session.player.clone().map(|player| (player, touched));
     }
 
     /// Shows a lesson, and records it unless it is there already.
@@ -291,7 +292,7 @@ impl App {
                     self.session.log.warn(About::Lesson, why);
                 }
                 let alike = session.touch.recorded.as_ref().is_some_and(|recorded| recorded.is_alike(&draft));
-                if let Some(before) = session.touch.before.as_ref().filter(|before| alike && before.takes.len() == takes.len()) {
+                if let Some(before) = session.touch.compared(&draft.touched).filter(|before| alike && before.takes.len() == takes.len()) {
                     takes.iter_mut().zip(&before.takes).for_each(|(take, before)| take.mark_turned(Some(&before.recording)));
                 }
                 let mut player = Player::new(lesson, takes);
@@ -301,7 +302,8 @@ impl App {
                     player.choose(before.active());
                     if alike {
                         // While it is held, from where it was taken: what goes back there shows the same step again.
-                        player.follow(session.touch.before.as_ref().filter(|_| session.touch.held).unwrap_or(before));
+                        let held = session.touch.before.as_ref().filter(|_| session.touch.held);
+                        player.follow(held.map_or(before, |(taken, _)| taken));
                     } else {
                         player.seek(0);
                     }
@@ -427,6 +429,7 @@ impl App {
             return;
         }
         let Some(player) = &mut session.player else { return };
+        session.touch.held = false;
         player.pause();
         let (take, position) = (player.active(), player.cursor().position());
         let questions =

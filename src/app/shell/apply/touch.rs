@@ -21,6 +21,8 @@ impl App {
                 session.touch.begin(touched, player);
                 session.touch.held = true;
             }
+            // The drag began in another lesson, or before the questions.
+            TouchAction::Query(_) | TouchAction::Point(..) if !session.touch.held => {}
             TouchAction::Query(at) => {
                 touched.query = Some(at);
                 self.state.lesson.has_dragged = true;
@@ -54,7 +56,8 @@ impl App {
         let session = &mut self.session.lesson;
         let Some(player) = session.player.as_ref().filter(|_| session.quiz.is_none()) else { return };
         if let Some(before) = session.touch.take_back() {
-            session.touch.before = Some(player.clone());
+            let draft = session.drafts.get(&lesson.number);
+            session.touch.before = draft.map(|draft| (player.clone(), draft.touched.clone()));
             self.retouch(lesson, before);
         }
     }

@@ -1,6 +1,7 @@
 //! One sentence per step: what just happened, with its numbers.
 
 use super::describe_buckets::describe_buckets;
+use super::describe_faults::describe_fault;
 use super::describe_queues::describe_queues;
 use super::describe_tree::describe_tree;
 use super::state::State;
@@ -18,7 +19,8 @@ pub fn describe(step: &Step, after: &State) -> String {
     let of_its_own = None
         .or_else(|| describe_tree(step, after, after.descent.as_ref()?))
         .or_else(|| describe_queues(step, after, after.queues.as_ref()?))
-        .or_else(|| describe_buckets(step, after, after.buckets.as_ref()?));
+        .or_else(|| describe_buckets(step, after, after.buckets.as_ref()?))
+        .or_else(|| describe_fault(step, after, after.fault?));
     if let Some(sentence) = of_its_own {
         return sentence;
     }

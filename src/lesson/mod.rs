@@ -17,7 +17,7 @@
 //! | `from_gpu` | the same recording made by a GPU and compared with the twin's: [`record_on_gpu`] |
 //! | [`overview`] | the extent of the points, and which of very many are drawn |
 //! | [`cursor`] | a position in the list; levels of detail |
-//! | [`describe`] | one sentence per step; `describe_tree`, `describe_queues` and `describe_buckets` for those of a tree and of selections |
+//! | [`describe`] | one sentence per step; `describe_tree`, `describe_queues` and `describe_buckets` for those of a tree and of selections, `describe_faults` for what a mistake changes |
 //! | [`account`] | the work so far, beside the theory |
 //! | [`pseudocode`] | the kernel, the tree's traversal or a selection in a few lines, and the matching lines of `cuda/` |
 //! | [`lessons`] | the lessons |
@@ -33,6 +33,7 @@ pub mod cursor;
 pub mod descent;
 pub mod describe;
 mod describe_buckets;
+mod describe_faults;
 mod describe_queues;
 mod describe_tree;
 pub mod fault;

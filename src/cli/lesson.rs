@@ -108,6 +108,12 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     let lesson = lessons::named(args.lesson.as_deref().unwrap_or(usual))?;
     let with_data = mistake.map_or(*lesson, |row| lesson.with_data_for(row.fault));
     Shape::check(args.width.unwrap_or(lesson.width), args.k.unwrap_or(lesson.k))?;
+    if mistake.is_some() {
+        lesson.check_breakable().map_err(|why| Usage(why.to_string()))?;
+        if args.engine != recorder() {
+            anyhow::bail!(Usage(format!("--break: {} makes no mistakes on purpose; leave --engine out", args.engine)))
+        }
+    }
     let mut gpu = args.gpu(lesson)?;
     let choice = args.choice()?;
     let names: Vec<&str> = match own {
@@ -135,9 +141,6 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
         takes = takes.iter().map(|take| lesson.on_gpu(take, cuda)).collect::<Result<_, _>>()?;
     }
     if let Some(row) = mistake {
-        if gpu.is_some() {
-            anyhow::bail!(Usage("--break: the GPU's kernel makes no mistakes; leave --engine out".to_owned()))
-        }
         takes = takes.iter().map(|take| lesson.broken(take, row.fault)).collect::<Result<_, _>>()?;
     }
     let written = args.pictures.write(&plan, lesson, &takes).map_err(|why| args.of_own_steps(why))?;

@@ -1,6 +1,7 @@
 //! One sentence per step: what just happened, with its numbers.
 
 use super::describe_buckets::describe_buckets;
+use super::describe_faults::describe_fault;
 use super::describe_heaps::describe_heaps;
 use super::describe_queues::describe_queues;
 use super::describe_tree::describe_tree;
@@ -20,7 +21,8 @@ pub fn describe(step: &Step, after: &State) -> String {
         .or_else(|| describe_tree(step, after, after.descent.as_ref()?))
         .or_else(|| describe_queues(step, after, after.queues.as_ref()?))
         .or_else(|| describe_buckets(step, after, after.buckets.as_ref()?))
-        .or_else(|| describe_heaps(step, after, after.heaps.as_ref()?));
+        .or_else(|| describe_heaps(step, after, after.heaps.as_ref()?))
+        .or_else(|| describe_fault(step, after, after.fault?));
     if let Some(sentence) = of_its_own {
         return sentence;
     }

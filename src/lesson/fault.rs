@@ -163,29 +163,39 @@ impl Consequences {
         Self { broken: first_broken(faulty), wrong, neighbours: nearest.len() as u32, counts: [end.counts, right.counts] }
     }
 
+    /// The neighbours that were not found, nearest first.
+    pub fn missing(&self) -> Vec<Key> {
+        // Where nothing is wrong, what is found is what is right.
+        let found: Vec<Key> = self.wrong.iter().map(|wrong| wrong.found).collect();
+        self.wrong.iter().map(|wrong| wrong.right).filter(|right| !found.contains(right)).collect()
+    }
+
     /// What came of it, in a sentence.
     pub fn verdict(&self) -> String {
         let [counts, right] = self.counts;
         if let Some(first) = self.wrong.first() {
-            let verb = if self.wrong.len() == 1 { "is" } else { "are" };
+            let instead = format!("neighbour {} is {}", thousands(u64::from(first.rank) + 1), words(first.found));
+            let missing = self.missing();
+            let Some(&nearest) = missing.first() else {
+                return format!("All neighbours are found, but in the wrong order: {instead}, not {}.", words(first.right));
+            };
             return format!(
-                "{} of {} {verb} wrong: neighbour {} is {}, and should be {}.",
-                thousands(self.wrong.len() as u64),
+                "{} of {} {} missing, the nearest of them {}; so {instead}.",
+                thousands(missing.len() as u64),
                 count(self.neighbours.into(), "neighbour", "neighbours"),
-                thousands(u64::from(first.rank) + 1),
-                words(first.found),
-                words(first.right)
+                if missing.len() == 1 { "is" } else { "are" },
+                words(nearest),
             );
         }
         if (counts.merges, counts.candidates) == (right.merges, right.candidates) {
             return "Nothing comes of it with these data: the neighbours are right, and so are the counts.".to_owned();
         }
         format!(
-            "The neighbours are right, but that took {} of {}, not {} of {}.",
-            count(counts.merges.into(), "merge", "merges"),
+            "The neighbours are right, but that took {} in {}, not {} in {}.",
             count(counts.candidates.into(), "candidate", "candidates"),
-            thousands(right.merges.into()),
-            thousands(right.candidates.into())
+            count(counts.merges.into(), "merge", "merges"),
+            thousands(right.candidates.into()),
+            thousands(right.merges.into())
         )
     }
 }

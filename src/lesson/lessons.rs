@@ -384,14 +384,20 @@ impl Lesson {
         Ok(Take::new(take.arrangement, record_on_gpu(&take.recording, cuda)?, self.shows))
     }
 
+    /// Checks that the lesson's search can make a mistake on purpose.
+    ///
+    /// # Errors
+    /// [`LessonError::Unbreakable`] unless it is the kernel's.
+    pub fn check_breakable(&self) -> Result<(), LessonError> {
+        if self.search == Search::Kernel { Ok(()) } else { Err(LessonError::Unbreakable { lesson: self.number, last: OWN_DATA }) }
+    }
+
     /// Repeats a take with a mistake made on purpose; the whole search is shown.
     ///
     /// # Errors
     /// [`LessonError::Unbreakable`] unless the lesson shows the kernel's search.
     pub fn broken(&self, take: &Take, fault: Fault) -> Result<Take, LessonError> {
-        if self.search != Search::Kernel {
-            return Err(LessonError::Unbreakable { lesson: self.id });
-        }
+        self.check_breakable()?;
         let recording = &take.recording;
         let width = recording.shape().width;
         let faulty = record_faulty(fault, recording.problem().clone(), recording.query(), width, self.batch, &recording.parameters.data)?;

@@ -19,7 +19,7 @@
 //! | `from_gpu` | the same recording made by a GPU and compared with the twin's: [`record_on_gpu`] |
 //! | [`overview`] | the extent of the points, and which of very many are drawn |
 //! | [`cursor`] | a position in the list; levels of detail |
-//! | [`describe`] | one sentence per step; `describe_tree`, `describe_queues`, `describe_buckets` and `describe_heaps` for those of a tree, of selections and of heaps |
+//! | [`describe`] | one sentence per step; `describe_tree`, `describe_queues`, `describe_buckets` and `describe_heaps` for those of a tree, of selections and of heaps, `describe_faults` for what a mistake changes |
 //! | [`account`] | the work so far, beside the theory |
 //! | [`touched`] | what was changed by hand: the query's place, points, typed keys |
 //! | [`same_moment`], [`turned`] | the same moment in another recording, and the comparators that decide otherwise there |
@@ -38,6 +38,7 @@ pub mod cursor;
 pub mod descent;
 pub mod describe;
 mod describe_buckets;
+mod describe_faults;
 mod describe_heaps;
 mod describe_queues;
 mod describe_tree;

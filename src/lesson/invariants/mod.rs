@@ -1,9 +1,12 @@
 //! What holds after each step of the kernel's search, and why the next step works because of it.
 //!
 //! [`badge`] says it at a position. [`first_broken`] checks all of it from the first step on, which only a search with a mistake
-//! ([`super::fault`]) fails. The rows of the table are in `rows`, what a walk remembers to check them in [`Witness`].
+//! ([`super::fault`]) fails. What [`INVARIANTS`] say and check is in `filter` and
+//! `merge`; what a walk remembers to check them, in [`Witness`].
 
-mod rows;
+mod filter;
+mod merge;
+mod words;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -13,7 +16,6 @@ use super::recording::{Beside, Recording};
 use super::state::State;
 use super::step::Step;
 use crate::engines::lockstep::{self, Key, PADDING, key_of};
-pub use rows::INVARIANTS;
 
 /// A property of the search.
 #[derive(Debug)]
@@ -25,6 +27,24 @@ pub struct Invariant {
     /// What breaks it; asked only where it says something.
     breaks: fn(&Moment<'_>, &Witness) -> Option<Break>,
 }
+
+/// All invariants of the kernel's search. Of those of a step, the first explains why the next step works.
+pub const INVARIANTS: [Invariant; 14] = [
+    Invariant { id: "votes", says: filter::says_votes, breaks: filter::breaks_votes },
+    Invariant { id: "slots", says: filter::says_slots, breaks: filter::breaks_slots },
+    Invariant { id: "buffered", says: filter::says_buffered, breaks: |moment, _| filter::breaks_held(moment) },
+    Invariant { id: "full", says: filter::says_full, breaks: filter::breaks_full },
+    Invariant { id: "padded", says: filter::says_padded, breaks: filter::breaks_padded },
+    Invariant { id: "once", says: merge::says_once, breaks: merge::breaks_once },
+    Invariant { id: "runs", says: merge::says_runs, breaks: merge::breaks_runs },
+    Invariant { id: "halves", says: merge::says_halves, breaks: merge::breaks_halves },
+    Invariant { id: "ascending", says: merge::says_ascending, breaks: |moment, _| merge::breaks_ascending(&moment.after.registers) },
+    Invariant { id: "bitonic", says: merge::says_bitonic, breaks: merge::breaks_bitonic },
+    Invariant { id: "smallest", says: merge::says_smallest, breaks: merge::breaks_smallest },
+    Invariant { id: "bound", says: merge::says_bound, breaks: merge::breaks_bound },
+    Invariant { id: "kept", says: merge::says_kept, breaks: merge::breaks_kept },
+    Invariant { id: "answer", says: filter::says_answer, breaks: filter::breaks_answer },
+];
 
 /// A step and the state after it.
 #[derive(Clone, Copy)]

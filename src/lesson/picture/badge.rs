@@ -3,7 +3,7 @@
 
 use super::View;
 use super::pen::{Style, area, faint, line, sans, width};
-use super::scene::{Area, Font, Ink, Scene};
+use super::scene::{Area, Font, Ink, Scene, Target};
 use crate::lesson::cursor::Cursor;
 use crate::lesson::invariants::{Broken, badge};
 use crate::lesson::recording::Beside;
@@ -44,12 +44,20 @@ pub fn draw(scene: &mut Scene, mut room: Area, view: &View<'_>) {
     scene.label(words, 0.0, Style { size: text, ..sans(text, if badge.holds { Ink::Text } else { Ink::Error }) }, &badge.text);
 }
 
+/// The smallest area around all that stands for a target: of a lane, its whole column.
+fn extent(scene: &Scene, target: Target) -> Option<Area> {
+    let areas = scene.spots.iter().filter(|spot| spot.target == target).map(|spot| spot.area);
+    areas.reduce(|a, b| {
+        let (x, y) = (a.x.min(b.x), a.y.min(b.y));
+        area(x, y, a.right().max(b.right()) - x, a.bottom().max(b.bottom()) - y)
+    })
+}
+
 /// Outlines the lanes, slots and elements of a panel that the first broken invariant is about, at the step that breaks it.
 pub fn outline(scene: &mut Scene, view: &View<'_>) {
     let Some(broken) = broken(view.cursor).filter(|broken| broken.position == view.cursor.position()) else { return };
-    let concerned: Vec<Area> = scene.spots.iter().filter(|spot| broken.targets.contains(&spot.target)).map(|spot| spot.area).collect();
-    for cell in concerned {
-        let stroke = (cell.width.min(cell.height) * 0.12).clamp(0.8, 3.0);
+    for cell in broken.targets.iter().filter_map(|target| extent(scene, *target)).collect::<Vec<_>>() {
+        let stroke = (cell.width.min(cell.height) * 0.1).clamp(0.8, 2.5);
         scene.rect(cell.inner(stroke / 2.0), 2.5, None, Some(line(Ink::Error, stroke)));
     }
 }
@@ -59,7 +67,7 @@ mod tests {
     use super::*;
     use crate::lesson::fault::FAULTS;
     use crate::lesson::lessons::{self, Choice, Take};
-    use crate::lesson::picture::scene::{Scene, Shape};
+    use crate::lesson::picture::scene::Shape;
     use crate::lesson::picture::{Panel, page};
     use crate::progress::Silent;
 

@@ -121,7 +121,7 @@ fn every_invariant_notices() {
     // 300 points that are all candidates leave 12 for the last merge.
     let descending = "descending:n=300,d=2";
     let cases: [(&str, &str, usize, Spoil); 9] = [
-        ("votes", uniform, 0, Box::new(|step| matches!(step, Step::Ballot { mask } if std::mem::take(mask) != 0))),
+        ("votes", uniform, 0, Box::new(|step| if let Step::Ballot { mask } = step { std::mem::take(mask) != 0 } else { false })),
         (
             "slots",
             uniform,
@@ -149,7 +149,12 @@ fn every_invariant_notices() {
             }),
         ),
         // The second eight fill the buffer, but for one.
-        ("full", uniform, 1, Box::new(|step| matches!(step, Step::Appended { placed } if placed[0].slot > 0 && placed.pop().is_some()))),
+        (
+            "full",
+            uniform,
+            1,
+            Box::new(|step| if let Step::Appended { placed } = step { placed[0].slot > 0 && placed.pop().is_some() } else { false }),
+        ),
         (
             "padded",
             descending,

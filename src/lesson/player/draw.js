@@ -71,6 +71,7 @@ class Panel {
     this.grow.onclick = () => zoom(this.box);
     this.box.append(this.svg, this.grow);
     this.nodes = new Map();
+    this.shown = null;
   }
 
   place({ name, at: [x, y, wide, high] }, [allWide, allHigh], pad) {
@@ -83,7 +84,11 @@ class Panel {
     this.grow.setAttribute("aria-label", `Enlarge: ${name}`);
   }
 
-  draw(ids, fade) {
+  draw(number, fade) {
+    // Most steps change few panels.
+    if (number === this.shown) return;
+    this.shown = number;
+    const ids = number === null ? [] : list(number);
     const nodes = new Map();
     let next = this.clips.nextSibling;
     const fresh = [];
@@ -184,7 +189,7 @@ function draw(layoutNumber, scenes, fade) {
   }
   panels.forEach((panel, at) => {
     panel.box.hidden = at >= scenes.length;
-    panel.draw(at < scenes.length ? list(scenes[at]) : [], fade);
+    panel.draw(at < scenes.length ? scenes[at] : null, fade);
   });
   mark();
 }

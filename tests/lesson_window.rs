@@ -128,7 +128,7 @@ fn the_keys_go_forward_and_back_exactly() {
     key(&mut window, Key::ArrowLeft);
     assert_eq!(player(&window).cursor().state(), &before);
 
-    open(&mut window, 5);
+    open(&mut window, "search");
     key(&mut window, Key::Num4);
     assert_eq!(player(&window).level, Level::Layer);
     shifted(&mut window, Key::ArrowRight);
@@ -176,7 +176,7 @@ fn a_click_on_curve_layer_and_scrubber_goes_there() {
     click(&mut window, Target::Position(merge));
     assert_eq!(position(&window), merge, "from {end}");
 
-    open(&mut window, 2);
+    open(&mut window, "wide");
     key(&mut window, Key::End);
     let layer = player(&window).range().start + 3;
     click(&mut window, Target::Position(layer));
@@ -365,7 +365,7 @@ fn questions_go_with_the_recording_that_they_are_about() {
 fn a_lesson_that_cannot_be_recorded_says_so_whatever_was_being_recorded() {
     let mut window = on_lesson("wide");
     window.state_mut().send(LessonAction::Edit(LessonDraft { k: "many".to_owned(), ..LessonDraft::of(named("wide").expect("a lesson")) }));
-    open(&mut window, 1);
+    open(&mut window, "sort");
     let app = window.state_mut();
     app.send(LessonAction::Record);
     app.send(LessonAction::Open(number("wide")));

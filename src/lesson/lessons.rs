@@ -389,7 +389,7 @@ impl Lesson {
     /// # Errors
     /// [`LessonError::Unbreakable`] unless it is the kernel's.
     pub fn check_breakable(&self) -> Result<(), LessonError> {
-        if self.search == Search::Kernel { Ok(()) } else { Err(LessonError::Unbreakable { lesson: self.number, last: OWN_DATA }) }
+        if self.search == Search::Kernel { Ok(()) } else { Err(LessonError::Unbreakable { lesson: self.id }) }
     }
 
     /// Repeats a take with a mistake made on purpose; the whole search is shown.

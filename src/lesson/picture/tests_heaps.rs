@@ -74,7 +74,7 @@ fn idle_slots_are_those_of_the_meter() {
 #[test]
 fn the_meter_shows_its_numbers() {
     let (_, take) = take();
-    let kernel = named("search").unwrap().record(Choice { k: Some(8), width: Some(8), seed: None }, &Silent).unwrap().remove(0);
+    let kernel = named("search").unwrap().record(Choice { k: Some(8), width: Some(8), ..Choice::default() }, &Silent).unwrap().remove(0);
     for recording in [take.recording, kernel.recording] {
         let meter = recording.meter().unwrap().clone();
         let mut cursor = Cursor::new(recording.clone());

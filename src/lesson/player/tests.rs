@@ -125,9 +125,9 @@ fn a_page_has_the_shapes_and_sentences_of_the_window_at_every_position() {
 #[test]
 fn a_page_needs_nothing_else_and_is_no_larger_than_it_may_be() {
     // Lessons 5 to 7 are made smaller: they take long to draw.
-    let small = Choice { k: Some(8), width: Some(4), seed: None };
+    let small = Choice { k: Some(8), width: Some(4), ..Choice::default() };
     for lesson in &LESSONS {
-        let (_, page, _) = page_of(lesson.id, if matches!(lesson.id, "search" | "order" | "yours") { small } else { Choice::default() });
+        let (_, page, _) = page_of(lesson.id, if matches!(lesson.id, "search" | "order" | "yours") { small.clone() } else { Choice::default() });
         assert!(page.len() <= MOST_BYTES, "lesson {}: {} bytes", lesson.id, page.len());
         assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
         assert!(!page.contains("http:") && !page.contains("https:") && !page.contains("{script}") && !page.contains("src=\""));
@@ -170,7 +170,7 @@ fn what_is_too_large_loses_its_finest_levels_and_keeps_its_questions() {
 
 #[test]
 fn takes_that_are_compared_are_all_there() {
-    let (film, page, _) = page_of("order", Choice { k: Some(8), width: Some(4), seed: None });
+    let (film, page, _) = page_of("order", Choice { k: Some(8), width: Some(4), ..Choice::default() });
     let read = Read::new(&page);
     let names: Vec<&str> = read.data["takes"].as_array().unwrap().iter().map(|take| take["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["shuffled", "nearest first", "farthest first"]);

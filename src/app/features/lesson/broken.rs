@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn what_is_chosen_is_made() {
-        let player = player(4);
+        let player = player("buffer");
         let made = |breaking| {
             let takes = broken(player.lesson, player.takes.clone(), breaking).expect("a lesson of the kernel");
             takes[0].recording.parameters.fault

@@ -219,30 +219,30 @@ mod tests {
     /// What can be jumped to is what the recording has, by its own name.
     #[test]
     fn marks_are_those_of_the_recording() {
-        let named = |number: u32| marks_of(&player(number).take().recording).into_iter().map(|(name, ..)| name).collect::<Vec<_>>();
-        assert_eq!(named(5), ["Ballot hit", "Stage", "Merge", "max_distance"]);
-        assert_eq!(named(9), ["Key taken", "Stage", "Merge", "k-th"]);
-        assert_eq!(named(10), ["Stage", "Pass"]);
-        for number in [5, 8, 9, 10] {
-            let player = player(number);
+        let named = |id: &str| marks_of(&player(id).take().recording).into_iter().map(|(name, ..)| name).collect::<Vec<_>>();
+        assert_eq!(named("search"), ["Ballot hit", "Stage", "Merge", "max_distance"]);
+        assert_eq!(named("warp-select"), ["Key taken", "Stage", "Merge", "k-th"]);
+        assert_eq!(named("radix-select"), ["Stage", "Pass"]);
+        for id in ["search", "not-looking", "warp-select", "radix-select"] {
+            let player = player(id);
             let has = |mark: Mark| crate::lesson::Cursor::new(player.take().recording.clone()).next_mark(mark).is_some();
             let marks = [Mark::BallotHit, Mark::Stage, Mark::Merge, Mark::MaxDistance].map(has);
-            assert_eq!(named(number).len(), marks.into_iter().filter(|has| *has).count(), "lesson {number}");
+            assert_eq!(named(id).len(), marks.into_iter().filter(|has| *has).count(), "lesson {id}");
         }
     }
 
     /// The scrubber is as long as what is written beside it at its longest leaves it.
     #[test]
     fn no_place_is_longer_than_the_longest() {
-        for number in [4, 5, 9, 10] {
-            let mut player = player(number);
+        for id in ["buffer", "search", "warp-select", "radix-select"] {
+            let mut player = player(id);
             player.whole = true;
             let recording = player.take().recording.clone();
             let longest = place(&recording, recording.len(), recording.shape().n, (recording.merges() as u32).max(2)).chars().count();
             for at in 0..=recording.len() {
                 player.seek(at);
                 let counts = player.cursor().state().counts;
-                assert!(place(&recording, at, counts.points_seen, counts.merges).chars().count() <= longest, "lesson {number}, step {at}");
+                assert!(place(&recording, at, counts.points_seen, counts.merges).chars().count() <= longest, "lesson {id}, step {at}");
             }
         }
     }

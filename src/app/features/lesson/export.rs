@@ -101,15 +101,15 @@ mod tests {
     #[test]
     fn every_kind_is_written() {
         let folder = tempfile::tempdir().expect("a folder");
-        for (number, together) in [(1, false), (6, true)] {
-            let mut player = player(number);
+        for (id, together) in [("sort", false), ("order", true)] {
+            let mut player = player(id);
             player.choose(player.takes.len() - 1);
             for file in LessonFile::ALL {
                 let mut range = RangeDraft::new(&player);
                 let start = player.range().start;
                 (range.from, range.to) = ((start + 1).to_string(), (start + 3).to_string());
                 let job = Job::new(file, &player, together, LIGHT, file.has_range().then_some(&range)).expect("a range");
-                let path = folder.path().join(file.default_name(number));
+                let path = folder.path().join(file.default_name(player.lesson.number));
                 let said = job.write(&path, &Silent).expect("it can be written");
                 assert!(said.starts_with("written: ") && path.exists(), "{said}");
             }
@@ -120,7 +120,7 @@ mod tests {
     fn a_picture_of_several_takes_is_the_one_that_is_shown() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("lesson.svg");
-        let mut player = player(6);
+        let mut player = player("order");
         // The leader is in the middle of a group, where points seen do not say how far the others are.
         player.choose(0);
         player.level = Level::Lane;

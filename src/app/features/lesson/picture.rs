@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn a_new_recording_is_another_one_wherever_it_lies() {
-        let take = crate::app::model::lesson::player::tests::player(1).take().clone();
+        let take = crate::app::model::lesson::player::tests::player("sort").take().clone();
         let before = Same(Arc::downgrade(&take.recording));
         assert_eq!(before, Same(Arc::downgrade(&take.recording)));
         let copy = Recording::clone(&take.recording);

@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_gpu_that_cannot_record_leaves_what_its_twin_recorded() {
-        let takes = player(1).takes;
+        let takes = player("sort").takes;
         let why = EngineError::Unavailable { engine: EngineId::new("cuda"), why: "NVRTC is missing".to_owned() };
         let (by_twin, instead) = or_twin(Err(why.into()), takes.clone()).expect("the twin's takes");
         assert!(Arc::ptr_eq(&by_twin[0].recording, &takes[0].recording));

@@ -153,8 +153,8 @@ mod tests {
 
     #[test]
     fn everything_that_can_be_pointed_at_has_words_at_every_step() {
-        for number in [2, 4, 6, 8, 9, 10] {
-            let mut player = player(number);
+        for id in ["wide", "buffer", "order", "not-looking", "warp-select", "radix-select"] {
+            let mut player = player(id);
             (player.whole, player.level) = (true, Level::Lane);
             player.seek(0);
             let shape = player.cursor().state().shape;
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn words_have_the_recorded_values() {
-        let mut player = player(5);
+        let mut player = player("search");
         player.level = Level::Lane;
         player.next_mark(Mark::Merge);
         let cursor = player.cursor();

@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_change_is_taken_back_and_one_that_ends_where_it_began_is_none() {
-        let (mut touch, player) = (Touch::default(), player(1));
+        let (mut touch, player) = (Touch::default(), player("sort"));
         let moved = |x| Touched { query: Some([x, 0.5]), ..Touched::default() };
         touch.begin(Touched::default(), &player);
         touch.end(&moved(0.1));

@@ -5,10 +5,10 @@
 #[path = "common/window.rs"]
 mod driven;
 
-use driven::{Window, fill, press, small, until, window};
+use driven::{Window, fill, press, small, until, until_answered, window};
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, Vec2, vec2};
 use egui_kittest::kittest::Queryable as _;
-use warpscope::app::commands::Command;
+use warpscope::app::commands::{Action, Command};
 use warpscope::app::lesson::player::Player;
 use warpscope::app::lesson::{LessonAction, MAP, Presenting, place_in_map, target_position};
 use warpscope::lesson::Step;
@@ -222,6 +222,29 @@ fn three_orders_follow_one_query() {
     let queries: Vec<_> = player(&window).takes.iter().map(|take| take.recording.parameters.query.clone()).collect();
     assert!(queries.len() == 3 && queries.iter().all(|query| *query == queries[0]));
     assert!(player(&window).takes[0].recording.parameters.data.contains("query moved"));
+}
+
+#[test]
+fn in_ones_own_plane_the_query_is_dragged_too() {
+    let mut window = window(small);
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    window.state_mut().send(Action::PickRow(123));
+    until_answered(&mut window);
+    press(&mut window, "Lesson from this query");
+    settle(&mut window);
+    let (own, own_row) = (query(&window), player(&window).take().recording.parameters.query_row);
+    assert_eq!((own_row, player(&window).take().recording.shape().n), (123, 500));
+    let from = on_map(&window, None);
+    let middle = on_map(&window, Some([0.5, 0.5]));
+    let to = drag(&mut window, from, (middle - from) * 0.5 + vec2(9.0, 5.0));
+    button(&mut window, to, false);
+    assert_ne!(query(&window), own);
+    assert_eq!(player(&window).take().recording.shape().n, 500);
+    window.state_mut().send(Command::Undo);
+    window.run_steps(3);
+    settle(&mut window);
+    assert_eq!((query(&window), player(&window).take().recording.parameters.query_row), (own, 123));
 }
 
 #[test]

@@ -32,9 +32,8 @@ impl Overview {
     /// Extends it to further points, row-major.
     pub fn widen(&mut self, points: &[f32], dims: usize) {
         for point in points.chunks_exact(dims) {
-            for axis in 0..dims.min(2) {
-                self.low[axis] = self.low[axis].min(point[axis]);
-                self.high[axis] = self.high[axis].max(point[axis]);
+            for ((low, high), &value) in self.low.iter_mut().zip(&mut self.high).zip(point) {
+                (*low, *high) = (low.min(value), high.max(value));
             }
         }
     }

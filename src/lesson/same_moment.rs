@@ -68,12 +68,18 @@ impl Place<'_> {
 
     /// Whether the step belongs to a merge, or to a pass of a selection by digits.
     fn is_of_merge(&self) -> bool {
-        match self.step {
-            Step::BufferFull | Step::Padded { .. } | Step::Swap | Step::Layer { .. } | Step::Minimum { .. } | Step::MaxDistance { .. } => true,
-            Step::Merged | Step::Drained | Step::QueuesSorted | Step::Exchanged { .. } | Step::WarpQueueSorted | Step::QueuesDescend => true,
-            Step::Counted { .. } | Step::Summed { .. } | Step::Bucket { .. } | Step::Narrowed | Step::Gathered { .. } | Step::Sorted => true,
-            _ => false,
-        }
+        // Of the kernel and the index, of warp select, and of digits.
+        let of_buffer = matches!(
+            self.step,
+            Step::BufferFull | Step::Padded { .. } | Step::Swap | Step::Layer { .. } | Step::Minimum { .. } | Step::Merged | Step::MaxDistance { .. }
+        );
+        let of_queues =
+            matches!(self.step, Step::Drained | Step::QueuesSorted | Step::Exchanged { .. } | Step::WarpQueueSorted | Step::QueuesDescend);
+        let of_digits = matches!(
+            self.step,
+            Step::Counted { .. } | Step::Summed { .. } | Step::Bucket { .. } | Step::Narrowed | Step::Gathered { .. } | Step::Sorted
+        );
+        of_buffer || of_queues || of_digits
     }
 }
 

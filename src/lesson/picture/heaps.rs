@@ -111,6 +111,11 @@ fn tree(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area, lane:
     let more = if levels > LEVELS { format!("; the first {LEVELS} levels of {levels}") } else { String::new() };
     let says = format!("Lane {lane}'s heap: {} of {}; {kth}{more}", thousands(there), thousands(heaps.k.into()));
     chip(scene, room.take_top((text * 1.5).min(room.height * 0.2)), Ink::Neighbor, &says, text);
+    // Room for frames around nodes at the edge.
+    let edge = (text * 0.18).clamp(1.5, 3.5) / 2.0 + 2.0;
+    room.take_left(edge);
+    room.take_right(edge);
+    room.take_bottom(edge);
     let shown = levels.min(LEVELS);
     let row = (room.height / shown as f32).max(1.0);
     let high = (row * 0.62).min(text * 1.7);

@@ -116,7 +116,7 @@ fn the_meters_end_is_hidden_from_those_who_are_asked() {
 fn the_planes_words_are_of_heaps() {
     let (lesson, take) = take();
     let mut cursor = Cursor::new(take.recording.clone());
-    for position in (0..=take.recording.len()).step_by(5) {
+    for position in (0..=take.recording.len()).step_by(11) {
         cursor.seek(position);
         let scene = draw(Panel::Cloud, &view(&cursor, None), [500.0, 400.0]);
         let said = texts(&scene).join(" | ");

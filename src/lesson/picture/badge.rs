@@ -28,7 +28,10 @@ pub fn broken(cursor: &Cursor) -> Option<&Broken> {
 
 /// Draws the badge at the left of an area, as wide as its text. Nothing while a question is open: it may be about that.
 pub fn draw(scene: &mut Scene, mut room: Area, view: &View<'_>) {
-    let Some(badge) = badge(view.cursor.recording(), view.cursor.position(), view.cursor.state()).filter(|_| !view.asking) else { return };
+    let Some(badge) = badge(view.cursor.recording(), view.cursor.position(), view.cursor.state()) else { return };
+    if view.asking || room.height < view.text {
+        return;
+    }
     room.take_top(view.text * 0.25);
     let text = (view.text * 0.95).min(room.height * 0.62);
     let (mark, ink) = (text * 0.9, if badge.holds { Ink::Intermediate } else { Ink::Error });
@@ -68,15 +71,17 @@ mod tests {
     use crate::lesson::fault::FAULTS;
     use crate::lesson::lessons::{self, Choice, Take};
     use crate::lesson::picture::scene::Shape;
-    use crate::lesson::picture::{Panel, page};
+    use crate::lesson::picture::{Panel, draw};
     use crate::progress::Silent;
 
-    const SIZE: [f32; 2] = [1280.0, 720.0];
-
-    fn scene(take: &Take, lesson: &str, position: usize, asking: bool) -> Scene {
+    /// The warp and the sentence: a ballot has red slots where none are left.
+    fn scene(take: &Take, position: usize, asking: bool) -> Scene {
         let mut cursor = Cursor::new(take.recording.clone());
         cursor.seek(position);
-        page(lessons::named(lesson).unwrap(), take, &View { cursor: &cursor, hover: None, asking, text: 16.0 }, SIZE)
+        let view = View { cursor: &cursor, hover: None, asking, text: 16.0 };
+        let mut scene = draw(Panel::Warp, &view, [800.0, 400.0]);
+        scene.put(draw(Panel::Sentence, &view, [1200.0, 100.0]), [0.0, 400.0]);
+        scene
     }
 
     fn says(scene: &Scene, words: &str) -> bool {
@@ -96,7 +101,7 @@ mod tests {
         for lesson in ["sort", "merge", "buffer"] {
             let take = lessons::named(lesson).unwrap().record(Choice::default(), &Silent).unwrap().remove(0);
             for position in take.range.clone() {
-                assert!(!is_red(&scene(&take, lesson, position, false)), "{lesson}, step {position}");
+                assert!(!is_red(&scene(&take, position, false)), "{lesson}, step {position}");
             }
         }
     }
@@ -108,15 +113,15 @@ mod tests {
             let sound = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
             let take = lesson.broken(&sound, row.fault).unwrap();
             let broken = take.recording.consequences().unwrap().broken.clone().unwrap();
-            let there = scene(&take, row.lesson, broken.position, false);
+            let there = scene(&take, broken.position, false);
             // What is long is cut off.
             let start: String = broken.sentence.chars().take(40).collect();
             assert!(is_red(&there) && says(&there, &start), "{}", row.id);
-            assert!(!is_red(&scene(&take, row.lesson, broken.position - 1, false)), "{}: not before", row.id);
+            assert!(!is_red(&scene(&take, broken.position - 1, false)), "{}: not before", row.id);
             let since = format!("Since step {}: ", broken.position);
-            assert!(says(&scene(&take, row.lesson, broken.position + 1, false), &since), "{}", row.id);
-            assert!(!says(&scene(&take, row.lesson, broken.position, true), &start), "{}: who is asked is told nothing", row.id);
-            let end = scene(&take, row.lesson, take.recording.len(), false);
+            assert!(says(&scene(&take, broken.position + 1, false), &since), "{}", row.id);
+            assert!(!says(&scene(&take, broken.position, true), &start), "{}: who is asked is told nothing", row.id);
+            let end = scene(&take, take.recording.len(), false);
             let verdict: String = take.recording.consequences().unwrap().verdict().chars().take(20).collect();
             assert!(says(&end, &verdict), "{}", row.id);
         }

@@ -365,7 +365,8 @@ fn the_sentence_is_what_describe_says() {
         let mut cursor = Cursor::new(take.recording.clone());
         for position in take.range.start.max(1)..=take.range.end {
             cursor.seek(position);
-            let scene = draw(Panel::Sentence, &View { cursor: &cursor, hover: None, asking: false, text: 16.0 }, [900.0, 60.0]);
+            // While a question is open, there is no badge below it.
+            let scene = draw(Panel::Sentence, &View { cursor: &cursor, hover: None, asking: true, text: 16.0 }, [900.0, 92.0]);
             let said = crate::lesson::describe::describe(&cursor.step().unwrap(), cursor.state());
             assert_eq!(texts(&scene).join(" "), said);
         }

@@ -102,7 +102,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     for (element, &key) in (0u32..).zip(&state.registers) {
         let (lane, register) = shape.lane_and_register(element);
         registers.draw(&mut scene, lane, register, Cell::Taken(key), look, &scale);
-        scene.spot(registers.cell(lane, register), Target::Element(element));
+        scene.spot(registers.full(lane, register), Target::Element(element));
     }
     row_labels(&mut scene, &registers, "r", |row| row.to_string(), text);
 
@@ -113,7 +113,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         // The keys compared by the minimum are still in use.
         let holds = if matches!(step, Some(Step::Minimum { .. })) { Cell::Taken(key) } else { slot_holds(state, slot, key) };
         buffer.draw(&mut scene, column, row, holds, look, &scale);
-        scene.spot(buffer.cell(column, row), Target::Slot(slot));
+        scene.spot(buffer.full(column, row), Target::Slot(slot));
     }
     row_labels(&mut scene, &buffer, "", |row| (row * shape.width).to_string(), text);
 

@@ -52,13 +52,13 @@ pub const LESSONS: [Lesson; 13] = numbered([
     Lesson {
         id: "heap",
         title: "One thread, one heap",
-        goal: "See why a thread per query leaves most of a warp idle, and what a warp does instead.",
+        goal: "See how threads with a query each wait for one another, and what a warp does instead.",
         needs: &["problem"],
         paragraph: "One thread finds the {k} nearest with a heap: a tree of {k} keys with the largest, the k-th so far, at its root. A point that is \
             not below the root is done after one comparison. One that is takes the root's place and sinks to where it belongs. Now give every thread of a warp \
             a query and a heap of its own. All of them look at the same point, but a warp executes one instruction at a time: if the point is below \
             the root of a single lane, all other lanes are masked out and wait until its key has sunk. A lane seldom has anything to insert, but some lane \
-            often does, so the warp stops again and again while most of its lanes do nothing. A warp that works on one query never diverges like that: its lanes vote, \
+            often does, so the warp stops again and again, and the lanes that insert nothing wait. A warp that works on one query never diverges like that: its lanes vote, \
             write side by side and merge together. The meter counts all three: for a query the two warps issue about as much, but one answers it at once, and \
             the other only together with those of all its threads.",
         summary: "Give the whole warp one query: lanes that vote and write together do not wait for each other.",

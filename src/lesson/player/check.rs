@@ -29,6 +29,13 @@ impl Check {
     }
 }
 
+/// The check of a moment's panels and its sentence, from that of its panels alone.
+pub fn and_sentence(panels: u32, sentence: &str) -> u32 {
+    let mut check = Check(panels);
+    check.add(sentence);
+    check.number()
+}
+
 /// The hash of a panel: a line for each element with the area that it is clipped to, its kind, lengths, CSS and text. Clipping itself is no element.
 pub fn of_panel(items: &[Item]) -> u32 {
     let (mut check, mut clip, mut line) = (Check::default(), String::new(), String::new());

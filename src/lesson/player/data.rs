@@ -7,17 +7,18 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
-use super::check::{Check, of_panel};
-use super::items::{Item, Kind, code, hundredths, items};
+use super::asked::{QuestionData, after, asked};
+use super::check::{self, Check, of_panel};
+use super::items::{Item, Kind, items};
+use super::layout::{Layout, layout, panels};
 use super::pack::{Lists, Table};
 use crate::lesson::cursor::{Cursor, Level};
-use crate::lesson::feedback::{subjects, why};
 use crate::lesson::lessons::Take;
-use crate::lesson::picture::page::{about, areas, inside, position_at, progress as place};
-use crate::lesson::picture::scene::{Area, Scene};
+use crate::lesson::picture::page::{about, inside, position_at, progress as place};
+use crate::lesson::picture::scene::Scene;
 use crate::lesson::picture::sentence::sentence;
 use crate::lesson::picture::{Film, Panel, View, draw};
-use crate::lesson::questions::{Answer, Ask, Question, Reply};
+use crate::lesson::questions::Question;
 use crate::lesson::recording::Beside;
 use crate::progress::Progress;
 
@@ -100,25 +101,6 @@ fn written<S: Serializer>(items: &[(u32, Item)], serializer: S) -> Result<S::Ok,
     }))
 }
 
-/// Where panels are, in hundredths of a point.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub struct Layout {
-    /// Width and height of all.
-    pub size: [i32; 2],
-    /// From a panel's edge to what is drawn in it.
-    pub pad: i32,
-    pub panels: Vec<Place>,
-}
-
-/// A panel's place in a [`Layout`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub struct Place {
-    /// What it is called.
-    pub name: &'static str,
-    /// x, y, width, height.
-    pub at: [i32; 4],
-}
-
 /// A take. All lists but the marks have an entry for each moment.
 #[derive(Debug, Serialize)]
 pub struct TakeData {
@@ -152,45 +134,14 @@ pub struct TakeData {
     changes: Vec<usize>,
 }
 
-/// A question, and the moment at which it is asked as it looks then: without what gives the answer away.
-#[derive(Debug, Serialize)]
-pub struct QuestionData {
-    pub take: usize,
-    /// The number of its moment, and of the one that shows the answer.
-    pub at: usize,
-    then: usize,
-    pub layout: u32,
-    pub scenes: Vec<u32>,
-    place: u32,
-    pub check: u32,
-    text: String,
-    /// What is asked for: `Lane`, `Slot`, `Bucket` or a `Number`; of several lanes what they do; empty for yes or no.
-    noun: &'static str,
-    answer: AnswerData,
-    /// The answer in words, and why.
-    right: String,
-    why: String,
-    slips: Vec<(AnswerData, String)>,
-    /// What it is about.
-    about: Vec<String>,
-}
-
-/// What is right, or what was said.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum AnswerData {
-    Lanes(u32),
-    /// A number, and how far off counts.
-    Number(u32, u32),
-    YesNo(bool),
-}
-
 /// What is drawn at a moment.
-struct Moment {
+#[derive(Debug, Serialize)]
+pub struct Moment {
     layout: u32,
     scenes: Vec<u32>,
     place: u32,
-    check: Check,
+    /// The hash of what is drawn.
+    check: u32,
 }
 
 /// The moments of a film's takes that a level stops at, in a range of the leading one. `None` if they are more than a page can hold.
@@ -222,8 +173,10 @@ pub fn pack(film: &Film, range: &RangeInclusive<usize>, level: Level, finest: Le
         questions.sort_by_key(|question| (!question.ask.is_about_all(), question.at));
         let mut cursor = Cursor::new(take.recording.clone());
         for question in &questions {
-            let asked = data.question(film, question, number, &packed.at, &mut cursor);
-            data.questions.push(asked);
+            cursor.seek(question.at);
+            let drawn = data.moment(film, &cursor, true);
+            cursor.seek(after(question));
+            data.questions.push(asked(question, number, &packed.at, drawn, &cursor));
         }
         data.takes.push(packed);
     }
@@ -248,11 +201,6 @@ fn ranges(film: &Film, lead: &RangeInclusive<usize>) -> Vec<RangeInclusive<usize
         start..=end.max(start)
     };
     film.takes.iter().enumerate().map(of).collect()
-}
-
-/// The position that shows a question's answer.
-fn after(question: &Question) -> usize {
-    if question.ask.is_about_all() { question.at } else { question.at + 1 }
 }
 
 /// The positions of a level in a range, its ends, and those of questions.
@@ -303,13 +251,12 @@ impl Data {
                 return Err(io::ErrorKind::Interrupted.into());
             }
             cursor.seek(position);
-            let mut moment = self.moment(film, &cursor, false);
             let says = sentence(&cursor);
-            moment.check.add(&says);
-            packed.layout.push(moment.layout);
-            packed.scenes.push(moment.scenes);
-            packed.place.push(moment.place);
-            packed.check.push(moment.check.number());
+            let Moment { layout, scenes, place, check } = self.moment(film, &cursor, false);
+            packed.layout.push(layout);
+            packed.scenes.push(scenes);
+            packed.place.push(place);
+            packed.check.push(check::and_sentence(check, &says));
             packed.says.push(self.says.number(says));
             if film.takes.len() > 1 {
                 packed.seen.push(cursor.state().counts.points_seen);
@@ -327,8 +274,7 @@ impl Data {
     fn moment(&mut self, film: &Film, cursor: &Cursor, asking: bool) -> Moment {
         let view = View { cursor, hover: None, asking, text: film.text };
         let areas = panels(film, &view);
-        let mut check = Check::default();
-        let mut scenes = Vec::with_capacity(areas.len());
+        let (mut check, mut scenes) = (Check::default(), Vec::with_capacity(areas.len()));
         for (at, &(panel, area)) in areas.iter().enumerate() {
             let room = inside(area, film.text);
             let scene = draw(panel, &view, [room.width, room.height]);
@@ -347,7 +293,7 @@ impl Data {
             self.last.insert((at, panel), drawn);
         }
         let layout = self.layouts.number(layout(&areas, film.text));
-        Moment { layout, scenes, place: self.says.number(place(&view)), check }
+        Moment { layout, scenes, place: self.says.number(place(&view)), check: check.number() }
     }
 
     fn item(&mut self, item: Item) -> u32 {
@@ -358,89 +304,5 @@ impl Data {
             self.items.push((style, new.clone()));
         }
         id
-    }
-
-    fn question(&mut self, film: &Film, question: &Question, take: usize, moments: &[usize], cursor: &mut Cursor) -> QuestionData {
-        let recording = cursor.recording().clone();
-        let number = |position: usize| moments.partition_point(|&at| at < position);
-        cursor.seek(question.at);
-        let moment = self.moment(film, cursor, true);
-        cursor.seek(after(question));
-        QuestionData {
-            take,
-            at: number(question.at),
-            then: number(after(question)),
-            layout: moment.layout,
-            scenes: moment.scenes,
-            place: moment.place,
-            check: moment.check.number(),
-            text: question.text.clone(),
-            noun: noun(question),
-            answer: match question.answer {
-                Answer::Lanes(mask) => AnswerData::Lanes(mask),
-                Answer::Number { right, within } => AnswerData::Number(right, within),
-                Answer::YesNo(right) => AnswerData::YesNo(right),
-            },
-            right: question.right(recording.shape().width),
-            why: why(question, cursor),
-            slips: question.slips.iter().map(|slip| (said(slip.reply), slip.says.clone())).collect(),
-            about: subjects(question, &recording).into_iter().map(code).collect(),
-        }
-    }
-}
-
-fn said(reply: Reply) -> AnswerData {
-    match reply {
-        Reply::Lanes(mask) => AnswerData::Lanes(mask),
-        Reply::Number(number) => AnswerData::Number(number, 0),
-        Reply::YesNo(yes) => AnswerData::YesNo(yes),
-    }
-}
-
-fn noun(question: &Question) -> &'static str {
-    match (question.ask, question.answer) {
-        (Ask::Takes, _) => "Taking",
-        (_, Answer::Lanes(_)) => "Voting",
-        (_, Answer::YesNo(_)) => "",
-        (Ask::Slot, _) => "Slot",
-        (Ask::Partner | Ask::Child, _) => "Lane",
-        (Ask::Bucket, _) => "Bucket",
-        _ => "Number",
-    }
-}
-
-/// The panels of a moment and their areas; the sentence is the page's own.
-pub fn panels(film: &Film, view: &View<'_>) -> Vec<(Panel, Area)> {
-    let mut areas = areas(&film.lesson, view, film.size);
-    areas.retain(|(panel, _)| *panel != Panel::Sentence);
-    areas
-}
-
-fn layout(areas: &[(Panel, Area)], text: f32) -> Layout {
-    let least = |of: fn(&Area) -> f32| areas.iter().map(|(_, area)| of(area)).fold(f32::INFINITY, f32::min);
-    let most = |of: fn(&Area) -> f32| areas.iter().map(|(_, area)| of(area)).fold(0.0, f32::max);
-    let (left, top) = (least(|area| area.x), least(|area| area.y));
-    let size = [most(|area| area.x + area.width) - left, most(|area| area.y + area.height) - top].map(hundredths);
-    let place =
-        |&(panel, area): &(Panel, Area)| Place { name: name(panel), at: [area.x - left, area.y - top, area.width, area.height].map(hundredths) };
-    let unit = Area { x: 0.0, y: 0.0, width: 100.0, height: 100.0 };
-    Layout { size, pad: hundredths(inside(unit, text).x), panels: areas.iter().map(place).collect() }
-}
-
-/// What a panel is called where it is read out.
-fn name(panel: Panel) -> &'static str {
-    match panel {
-        Panel::Cloud => "Points",
-        Panel::Warp => "Registers and buffer",
-        Panel::Network => "Network",
-        Panel::Ballot => "Ballot",
-        Panel::Lanes => "Lanes",
-        Panel::Queues => "Queues",
-        Panel::Buckets => "Buckets",
-        Panel::Heaps => "Heaps",
-        Panel::Meter => "Meter",
-        Panel::Code => "Code",
-        Panel::Account => "Account",
-        Panel::Sentence => "Sentence",
     }
 }

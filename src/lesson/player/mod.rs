@@ -7,14 +7,17 @@
 //! |---|---|
 //! | [`items`] | scenes as flat lists of items |
 //! | [`pack`] | tables of what repeats, and lists as changes of earlier ones |
-//! | [`data`] | the moments of a lesson and its questions, with these tables |
+//! | [`data`] | the moments of a lesson, with these tables |
+//! | [`asked`], [`layout`] | its questions; where panels are |
 //! | [`check`] | a hash of what a moment draws, for tests of pages |
 //! | `page.html`, `player.css` | the page around the data, and its style |
 //! | `draw.js`, `player.js`, `questions.js`, `start.js` | its script: panels; playing; questions; keys, touch and the beginning |
 
+pub mod asked;
 pub mod check;
 pub mod data;
 pub mod items;
+pub mod layout;
 pub mod pack;
 
 use std::collections::BTreeSet;

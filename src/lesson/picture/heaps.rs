@@ -10,7 +10,7 @@ use super::scene::{Area, Font, Ink, Point, Scene, Target};
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
 use crate::lesson::heaps::Heaps;
 use crate::lesson::step::Step;
-use crate::text::{count, thousands};
+use crate::text::thousands;
 
 /// Levels of a heap that are drawn; more would be too small to be seen.
 const LEVELS: u32 = 6;
@@ -188,7 +188,12 @@ fn history(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area) {
     let steps = &view.cursor.recording().steps()[..view.cursor.position()];
     let mut masks: Vec<u32> = steps.iter().rev().map(|step| heaps.active_in(step)).filter(|&lanes| lanes != 0).take(columns).collect();
     masks.reverse();
-    scene.label(heading, 0.0, sans(text * 0.9, Ink::Text), &format!("Lanes at work, last {}", count(masks.len() as u64, "step", "steps")));
+    scene.label(
+        heading,
+        0.0,
+        sans(text * 0.9, Ink::Text),
+        &format!("Lanes at work, last {}{}", masks.len(), if masks.len() == 1 { " step" } else { " steps" }),
+    );
     let high = (room.height / heaps.width as f32).min(text * 1.1);
     for (at, mask) in masks.iter().enumerate() {
         for lane in 0..heaps.width {

@@ -66,7 +66,7 @@ fn text_ui(ui: &mut Ui, lesson: &Lesson, session: &Session, palette: &Palette, a
     let links = lesson.needs.iter().map(|id| ("Builds on", *id)).chain(lesson.next().map(|next| ("Next", next.id)));
     for (what, other) in links.filter_map(|(what, id)| Some((what, named(id).ok()?))) {
         let text = format!("{what}: {}  {}", other.number, other.title);
-        if ui.add(egui::Label::new(RichText::new(text).color(palette.accent)).wrap().sense(egui::Sense::click())).clicked() {
+        if ui.link(text).clicked() {
             actions.send(LessonAction::Open(other.number));
         }
     }

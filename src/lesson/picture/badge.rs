@@ -26,6 +26,11 @@ pub fn broken(cursor: &Cursor) -> Option<&Broken> {
     (cursor.position() >= broken.position).then_some(broken)
 }
 
+/// What the first broken invariant is about, at the position where it breaks.
+pub fn broken_here(cursor: &Cursor) -> &[Target] {
+    broken(cursor).filter(|broken| broken.position == cursor.position()).map_or(&[], |broken| &broken.targets)
+}
+
 /// Draws the badge at the left of an area, as wide as its text. Nothing while a question is open: it may be about that.
 pub fn draw(scene: &mut Scene, mut room: Area, view: &View<'_>) {
     let Some(badge) = badge(view.cursor.recording(), view.cursor.position(), view.cursor.state()) else { return };
@@ -56,10 +61,9 @@ fn extent(scene: &Scene, target: Target) -> Option<Area> {
     })
 }
 
-/// Outlines the lanes, slots and elements of a panel that the first broken invariant is about, at the step that breaks it.
-pub fn outline(scene: &mut Scene, view: &View<'_>) {
-    let Some(broken) = broken(view.cursor).filter(|broken| broken.position == view.cursor.position()) else { return };
-    for cell in broken.targets.iter().filter_map(|target| extent(scene, *target)).collect::<Vec<_>>() {
+/// Outlines the targets of a panel that the first broken invariant is about, at the step that breaks it, if they concern the panel.
+pub fn outline(scene: &mut Scene, view: &View<'_>, concerns: impl Fn(Target) -> bool) {
+    for cell in broken_here(view.cursor).iter().filter(|target| concerns(**target)).filter_map(|target| extent(scene, *target)).collect::<Vec<_>>() {
         let stroke = (cell.width.min(cell.height) * 0.1).clamp(0.8, 2.5);
         scene.rect(cell.inner(stroke / 2.0), 2.5, None, Some(line(Ink::Error, stroke)));
     }

@@ -134,7 +134,8 @@ pub fn draw(panel: Panel, view: &View<'_>, size: [f32; 2]) -> Scene {
         },
         Panel::Sentence => sentence::draw(view, size),
     };
-    badge::outline(&mut scene, view);
+    // The warp marks its cells itself: they have gaps for arcs between them.
+    badge::outline(&mut scene, view, |target| panel != Panel::Warp || matches!(target, Target::Lane(_)));
     scene
 }
 

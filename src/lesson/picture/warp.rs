@@ -4,7 +4,7 @@
 //! moves keys vertically, and the minimum meets the cell mirrored at the middle.
 
 use super::View;
-use super::badge::broken;
+use super::badge::{broken, broken_here};
 use super::cells::{Cell, Grid, Look};
 use super::moment::{are_runs_sorted, first_break, is_bitonic};
 use super::pen::{ROW, Scale, arc, area, dashed, digits, faint, line, sans, width};
@@ -102,7 +102,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     for (element, &key) in (0u32..).zip(&state.registers) {
         let (lane, register) = shape.lane_and_register(element);
         registers.draw(&mut scene, lane, register, Cell::Taken(key), look, &scale);
-        scene.spot(registers.full(lane, register), Target::Element(element));
+        scene.spot(registers.cell(lane, register), Target::Element(element));
     }
     row_labels(&mut scene, &registers, "r", |row| row.to_string(), text);
 
@@ -113,7 +113,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         // The keys compared by the minimum are still in use.
         let holds = if matches!(step, Some(Step::Minimum { .. })) { Cell::Taken(key) } else { slot_holds(state, slot, key) };
         buffer.draw(&mut scene, column, row, holds, look, &scale);
-        scene.spot(buffer.full(column, row), Target::Slot(slot));
+        scene.spot(buffer.cell(column, row), Target::Slot(slot));
     }
     row_labels(&mut scene, &buffer, "", |row| (row * shape.width).to_string(), text);
 
@@ -137,6 +137,16 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     }
     if let Some(at) = held.breaks_at {
         break_mark(&mut scene, &registers, shape, at as u32, is_broken);
+    }
+    for target in broken_here(view.cursor) {
+        match *target {
+            Target::Element(element) => {
+                let (lane, register) = shape.lane_and_register(element);
+                registers.mark(&mut scene, lane, register, Ink::Error);
+            }
+            Target::Slot(slot) => buffer.mark(&mut scene, slot % shape.width, slot / shape.width, Ink::Error),
+            _ => {}
+        }
     }
     if let Some(hover) = view.hover {
         hovered(&mut scene, hover, step, &registers, &buffer, shape);

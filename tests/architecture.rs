@@ -161,9 +161,9 @@ const NAMES_ALLOWED: [(&str, &str, &str); 15] = [
     ("cli/lesson.rs", "\"step\"", "a step of a lesson"),
     ("lesson/step.rs", "\"step\"", "as above, in files"),
     ("knn/warp.rs", "\"sort\"", "a phase of a search"),
-    ("lesson/lessons.rs", "\"sort\"", "a lesson"),
-    ("lesson/lessons.rs", "\"warp-select\"", "a lesson, of that engine"),
-    ("lesson/lessons.rs", "\"radix-select\"", "as above"),
+    ("lesson/story.rs", "\"sort\"", "a lesson"),
+    ("lesson/story.rs", "\"warp-select\"", "a lesson, of that engine"),
+    ("lesson/story.rs", "\"radix-select\"", "as above"),
     ("engines/lockstep/mod.rs", "\"cuda\"", "a twin declares whose algorithm it runs"),
     ("lesson/recording.rs", "lockstep::LOCKSTEP", "lessons are recorded by the twin, and say so in their files"),
 ];

@@ -89,7 +89,7 @@ fn a_page_says_what_an_engine_keeps_where() {
 fn a_page_leads_to_the_lesson_of_its_engine() {
     let mut window = ready();
     press(&mut window, "warp-select");
-    press(&mut window, "Step through it: lesson 9");
+    press(&mut window, "Step through it: lesson 12");
     until(&mut window, "the lesson", |app| app.session().lesson.player.is_some());
     assert!(window.state().session().lesson.open);
 }

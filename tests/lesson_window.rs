@@ -662,7 +662,15 @@ fn presenter_questions_and_looks_are_as_they_were() {
 fn a_lesson_is_drawn_without_a_display() {
     let folder = tempfile::tempdir().expect("a folder");
     let png = folder.path().join("lesson.png");
-    let show = Headless { lesson: Some(number("merge")), at: Some(100), presenter: true, size: [1280, 720], look: Look::Dark, scale: 1.0, ..Headless::default() };
+    let show = Headless {
+        lesson: Some(number("merge")),
+        at: Some(100),
+        presenter: true,
+        size: [1280, 720],
+        look: Look::Dark,
+        scale: 1.0,
+        ..Headless::default()
+    };
     render_headless(&show, std::slice::from_ref(&png)).unwrap_or_else(|error| panic!("{error:#}"));
     let picture = image::open(&png).expect("a PNG").into_rgb8();
     assert_eq!(picture.dimensions(), (1280, 720));

@@ -151,10 +151,7 @@ fn new_bound(points_seen: u32, before: f32, now: f32, after: &State) -> String {
     let upto = if points_seen == after.shape.n { "seen" } else { "seen up to its last candidate" };
     let seen = format!("{} {upto}", count(points_seen.into(), "point was", "points were"));
     if now.is_infinite() {
-        return format!(
-            "Merge {merge} is done. Fewer than {} neighbours are known, so max_distance stays infinite; {seen}.",
-            thousands(k.into())
-        );
+        return format!("Merge {merge} is done. Fewer than {} neighbours are known, so max_distance stays infinite; {seen}.", thousands(k.into()));
     }
     let change = if before == now {
         format!("stays at {}", significant(now.into()))

@@ -99,7 +99,13 @@ fn case(question: &Question, recording: &Arc<Recording>) -> Option<String> {
             let bit = subject & layer.size;
             let upwards = bit == 0;
             let verdict = if swapped.contains(subject) { "they swap" } else { "they stay" };
-            let order = if low == high { "=" } else if low > high { ">" } else { "<" };
+            let order = if low == high {
+                "="
+            } else if low > high {
+                ">"
+            } else {
+                "<"
+            };
             Some(format!(
                 "{subject} & {} = {bit}, so this pair sorts {}: the smaller key goes to element {}. {a} {order} {b}, so {verdict}.",
                 layer.size,

@@ -482,7 +482,22 @@ impl Recording {
         }
         let span = Span::of(distances);
         let overview = Overview::of(&problem, query);
-        Self { parameters, problem, query, steps, keyframes, hits, merges, changes, span, overview, beside: Beside::Theory, meter: OnceLock::new(), turned: None, consequences: None }
+        Self {
+            parameters,
+            problem,
+            query,
+            steps,
+            keyframes,
+            hits,
+            merges,
+            changes,
+            span,
+            overview,
+            beside: Beside::Theory,
+            meter: OnceLock::new(),
+            turned: None,
+            consequences: None,
+        }
     }
 
     /// The sizes of the search.

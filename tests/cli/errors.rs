@@ -50,7 +50,9 @@ fn a_picture_that_makes_no_sense_is_refused_before_the_work() {
     };
     let past = format!("lesson --lesson sort --png a.png --at {}", steps + 1);
     let past_all = format!("step {}: the search has {steps} steps, and so positions 0 to {steps}", steps + 1);
-    for args in [past, format!("lesson --lesson sort --out b/c --png --at {}", steps + 1), format!("gui --lesson sort --png a.png --at {}", steps + 1)] {
+    for args in
+        [past, format!("lesson --lesson sort --out b/c --png --at {}", steps + 1), format!("gui --lesson sort --png a.png --at {}", steps + 1)]
+    {
         assert_eq!(place.fails(2, &args), past_all, "{args}");
     }
     place.write("points.csv", "x,y\n1,2\n3,4\n5,7\n");

@@ -6,7 +6,7 @@ use super::*;
 fn a_lesson_is_written_without_a_window() {
     let place = Place::new();
     let done = place.ok("lesson --lesson merge --k 64 --out three");
-    assert!(done.stdout.contains("recorded on  the lockstep twin"), "{}", done.stdout);
+    assert!(done.stdout.contains("recorded on  the CPU, by the lockstep twin"), "{}", done.stdout);
     assert!(done.stdout.contains("Merging two sorted lists") && done.stdout.contains("handout.html"), "{}", done.stdout);
     assert_eq!(done.stderr, "");
     let steps = fs::read_to_string(place.path("three/steps.jsonl")).unwrap();
@@ -94,7 +94,7 @@ fn ones_own_data_are_a_lesson() {
 fn a_search_of_the_index_is_a_lesson() {
     let place = Place::new();
     let done = place.ok("lesson --lesson not-looking --out tree --png --gif --most 3 --size 960x540");
-    assert!(done.stdout.contains("recorded on  the index's twin"), "{}", done.stdout);
+    assert!(done.stdout.contains("recorded on  the CPU, by the index's twin"), "{}", done.stdout);
     place.ok("lesson --lesson not-looking --out eight");
     let steps = fs::read_to_string(place.path("tree/steps.jsonl")).unwrap();
     assert_eq!(fs::read_to_string(place.path("eight/steps.jsonl")).unwrap(), steps);
@@ -116,7 +116,7 @@ fn a_search_of_the_index_is_a_lesson() {
 fn selections_are_lessons() {
     let place = Place::new();
     let done = place.ok("lesson --lesson warp-select --out queues --png --gif --most 3 --size 960x540");
-    assert!(done.stdout.contains("recorded on  warp select's twin"), "{}", done.stdout);
+    assert!(done.stdout.contains("recorded on  the CPU, by warp select's twin"), "{}", done.stdout);
     let lines: Vec<Value> = fs::read_to_string(place.path("queues/steps.jsonl")).unwrap().lines().map(json).collect();
     assert_eq!((&lines[0]["recorded_on"], &lines[0]["width"]), (&json("\"warp-select\""), &json("8")));
     assert_eq!((&lines[1]["step"], &lines.last().unwrap()["step"]), (&json("\"queues\""), &json("\"finished\"")));
@@ -131,7 +131,11 @@ fn selections_are_lessons() {
     assert!(fs::read(place.path("queues/lesson.gif")).unwrap().starts_with(b"GIF89a"));
 
     let done = place.ok("lesson --lesson radix-select --out digits --svg");
-    assert!(done.stdout.contains("recorded on  radix select's twin") && done.stdout.contains(" passes of 4,096 points"), "{}", done.stdout);
+    assert!(
+        done.stdout.contains("recorded on  the CPU, by radix select's twin") && done.stdout.contains(" passes of 4,096 points"),
+        "{}",
+        done.stdout
+    );
     let lines: Vec<Value> = fs::read_to_string(place.path("digits/steps.jsonl")).unwrap().lines().map(json).collect();
     let counted = lines.iter().find(|line| line["step"] == "counted").unwrap();
     assert_eq!(counted["counts"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum::<u64>(), 4096);

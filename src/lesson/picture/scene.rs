@@ -233,7 +233,7 @@ impl Ink {
 /// The colour of a magnitude: on a dark ground without the darkest part of the scale, which could not be told from it.
 fn on_scale(magnitude: f32, palette: &Palette) -> Rgb {
     /// Where the scale has a contrast of 3 to the ground.
-    const DARKEST: f32 = 0.3;
+    const DARKEST: f32 = 0.35;
     let from = if palette.dark { DARKEST } else { 0.0 };
     on_ramp(&VIRIDIS, from + (1.0 - from) * magnitude.clamp(0.0, 1.0))
 }

@@ -273,7 +273,15 @@ fn handouts_hold_what_they_promise() {
         let mut text = Vec::new();
         handout::write(&film, &moments, Theme::Readers, &Silent, &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
-        assert!(text.contains(lesson.title) && [lesson.goal, lesson.paragraph, lesson.summary].iter().all(|says| text.contains(&escaped(&lesson.says(says, film.lead().recording.shape())))) && !text.contains("NaN"), "lesson {}", lesson.number);
+        assert!(
+            text.contains(lesson.title)
+                && [lesson.goal, lesson.paragraph, lesson.summary]
+                    .iter()
+                    .all(|says| text.contains(&escaped(&lesson.says(says, film.lead().recording.shape()))))
+                && !text.contains("NaN"),
+            "lesson {}",
+            lesson.number
+        );
         assert_eq!(text.matches("<figure ").count(), moments.positions.len().min(3));
         assert_eq!(text.matches("<svg ").count(), text.matches("</svg>").count());
         for &at in &moments.positions {

@@ -30,7 +30,7 @@ fn a_ballot_is_told_as_a_teacher_would() {
     let none = Step::Ballot { mask: 0 };
     assert_eq!(describe(&none, &state), "No lane's point is closer than max_distance 0.0123: ballot 0x00000000, and the group is done.");
     let again = Step::FilteredAgain { rest: 0x20000, mask: 0 };
-    let expected = "Lane 17 had no slot and votes again, against max_distance 0.0123: none is closer any more, ballot 0x00000000.";
+    let expected = "Lane 17 had no slot and votes again, against max_distance 0.0123: none is closer any longer, ballot 0x00000000.";
     assert_eq!(describe(&again, &state), expected);
 }
 

@@ -75,7 +75,7 @@ mod tests {
         let (by_twin, instead) = or_twin(Err(why.into()), takes.clone()).expect("the twin's takes");
         assert!(Arc::ptr_eq(&by_twin[0].recording, &takes[0].recording));
         assert!(instead.is_some_and(|why| why.ends_with("NVRTC is missing")));
-        let error = or_twin(Err(LessonError::Answers { rank: 3 }), takes).err().expect("another answer is no matter of what is there");
+        let error = or_twin(Err(LessonError::Answers { rank: 3 }), takes).expect_err("another answer is no matter of what is there");
         assert!(matches!(error, LessonError::Answers { rank: 3 }));
     }
 }

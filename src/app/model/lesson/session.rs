@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn typed_keys_are_read_and_wrong_ones_say_why() {
-        let lesson = lesson_of(1);
+        let lesson = crate::lesson::lessons::named("sort").expect("a lesson");
         let typed = |keys: &str| LessonDraft { keys: keys.to_owned(), ..LessonDraft::of(lesson) };
         let (choice, _) = typed("5 3 8 1, 7 2 6 4").read(lesson, None).expect("eight keys");
         assert_eq!(choice.touched.keys, Some(vec![5.0, 3.0, 8.0, 1.0, 7.0, 2.0, 6.0, 4.0]));

@@ -5,7 +5,7 @@
 #[path = "common/window.rs"]
 mod driven;
 
-use driven::{Window, fill, press, small, until, until_answered, window};
+use driven::{Window, fill, press, press_below, small, until, until_answered, window};
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, Vec2, vec2};
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::{Action, Command};
@@ -120,7 +120,7 @@ fn a_point_is_dragged_alone_and_the_lessons_own_data_come_back() {
     let now = player(&window).take().recording.problem().points().to_vec();
     assert_eq!((0..own.len() / 2).filter(|row| now[row * 2..][..2] != own[row * 2..][..2]).count(), 1);
     window.get_by_label_contains("1 point moved.");
-    press(&mut window, "Back to the lesson's own");
+    press_below(&mut window, "Back to the lesson's own");
     settle(&mut window);
     assert_eq!(player(&window).take().recording.problem().points(), own);
     assert!(window.query_by_label_contains("1 point moved.").is_none());

@@ -5,7 +5,7 @@
 #[path = "common/window.rs"]
 mod driven;
 
-use driven::{Window, fill, press, small, until, until_answered, window};
+use driven::{Window, fill, press, press_below, small, until, until_answered, window};
 use egui::accesskit::Role;
 use egui::{Key, Modifiers};
 use egui_kittest::Harness;
@@ -208,7 +208,7 @@ fn a_wrong_field_says_why_and_the_lesson_stays() {
         app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.shape().k == 64)
     });
     assert_eq!(player(&window).take().recording.shape().registers, 8);
-    press(&mut window, "Back to the lesson's own");
+    press_below(&mut window, "Back to the lesson's own");
     until(&mut window, "the lesson's own k", |app| {
         app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.shape().k == 32)
     });
@@ -299,7 +299,8 @@ fn a_wrong_answer_is_told_what_is_right_and_why() {
     window.get_by_label_contains(&format!("The answer is {right}."));
     let score = window.state().session().lesson.score(number("sort"));
     assert_eq!((score.right, score.asked), (0, 1));
-    let said = warpscope::lesson::describe::describe(&player(&window).cursor().step().expect("a step"), player(&window).cursor().state());
+    let said = warpscope::lesson::feedback::why(&quiz(&window).question().1, player(&window).cursor());
+    assert!(said.ends_with(&format!("= {right}.")), "the case is worked out: {said}");
     assert!(window.query_all_by_label(&said).count() > 0, "{said}");
 }
 
@@ -326,7 +327,7 @@ fn a_known_mistake_is_named() {
 #[test]
 fn what_a_question_to_come_asks_for_is_not_to_be_seen_before() {
     let mut window = on_lesson("order");
-    press(&mut window, "Predict");
+    press_below(&mut window, "Predict");
     let takes = player(&window).takes.len();
     for at in 0..takes {
         answer(&mut window, false);

@@ -76,6 +76,13 @@ pub fn press(window: &mut Window, button: &str) {
     window.run_steps(3);
 }
 
+/// Presses a button that may have to be scrolled to.
+#[track_caller]
+pub fn press_below(window: &mut Window, button: &str) {
+    window.get_by_role_and_label(Role::Button, button).click_accesskit();
+    window.run_steps(3);
+}
+
 /// Replaces a field's text.
 pub fn fill(window: &mut Window, field: &str, text: &str) {
     window.get_by_role_and_label(Role::TextInput, field).focus();

@@ -1,6 +1,6 @@
 //! What one query costs in three ways: a scalar thread with a heap, a warp whose threads have a query each, and the kernel's warp.
 //!
-//! All three are recorded executions of the twins, over the same points; nothing is computed by a formula. What a step executes is in [`work`].
+//! All three are recorded executions of the twins, over the same points; nothing is computed by a formula. What a step executes is in [`super::work`].
 //! A warp of threads with a query each answers W queries at once, so that a query has a W-th of what it executes.
 
 use std::sync::Arc;

@@ -132,7 +132,7 @@ pub struct State {
     pub buckets: Option<Buckets>,
     /// The heaps of threads with a query each; the first k `registers` are lane 0's keys, ascending. `None` in other searches.
     pub heaps: Option<Heaps>,
-    /// What the warp executed, where it is counted ([`work`]).
+    /// What the warp executed, where it is counted ([`mod@work`]).
     pub work: Work,
 }
 
@@ -161,7 +161,7 @@ impl State {
         }
     }
 
-    /// Applies a step. Its cost is [`work`].
+    /// Applies a step. Its cost is [`work()`].
     ///
     /// # Panics
     /// If the step names lanes, slots or elements that do not exist.

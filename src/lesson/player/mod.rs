@@ -6,7 +6,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`items`] | scenes as flat lists of items |
-//! | [`pack`] | tables of what repeats, and lists as changes of earlier ones |
+//! | [`mod@pack`] | tables of what repeats, and lists as changes of earlier ones |
 //! | [`data`] | the moments of a lesson, with these tables |
 //! | [`asked`], [`layout`] | its questions; where panels are |
 //! | [`check`] | a hash of what a moment draws, for tests of pages |

@@ -82,10 +82,10 @@ fn case(question: &Question, recording: &Arc<Recording>) -> Option<String> {
     match (question.ask, recording.steps().get(question.at)?) {
         (Ask::Partner, Step::Layer { layer, shuffle: Some(lanes), .. }) => {
             let stride = match shape.registers {
-                1 => format!("the stride {lanes}"),
-                registers => format!("{} / {registers} = {lanes} lanes", layer.stride),
+                1 => format!("The stride is {lanes}"),
+                registers => format!("A stride of {} keys is {} / {registers} = {lanes} in lanes", layer.stride, layer.stride),
             };
-            Some(format!("{stride} is the one bit in which the two numbers differ: {subject} ^ {lanes} = {}.", subject ^ lanes))
+            Some(format!("{stride}, the one bit in which the two lanes' numbers differ: {subject} ^ {lanes} = {}.", subject ^ lanes))
         }
         (Ask::Slot, Step::Positions { slots }) => {
             let slot = slots.iter().find(|slot| slot.lane == subject)?.slot;

@@ -91,7 +91,7 @@ impl Player {
         self.takes.iter().any(|take| take.recording.turned().is_some())
     }
 
-    /// Removes these marks.
+    /// Shows all comparators alike again: of takes and cursors, which each have the recording.
     pub fn remove_marks(&mut self) {
         for (take, cursor) in self.takes.iter_mut().zip(&mut self.cursors) {
             let position = cursor.position();

@@ -197,7 +197,7 @@ impl Own {
 /// Which mistake the lesson's search makes on purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Breaking {
-    /// None.
+    /// The search is as it should be.
     #[default]
     No,
     /// One that was chosen.
@@ -206,7 +206,7 @@ pub enum Breaking {
     Hunt {
         /// A random number that decides which one it is.
         draw: u64,
-        /// What was guessed.
+        /// The mistake that the reader named; `None` until then.
         guess: Option<Fault>,
     },
 }

@@ -22,7 +22,7 @@ use warpscope::app::{App, Headless, QueryKind, check_adapter, render_headless};
 use warpscope::knn::Metric;
 use warpscope::lesson::Level;
 use warpscope::lesson::lessons::{LESSONS, named};
-use warpscope::lesson::picture::Target;
+use warpscope::lesson::picture::{Panel, Target};
 use warpscope::lesson::questions::{Answer, Ask, Reply};
 
 fn player(window: &Window) -> &Player {
@@ -401,6 +401,57 @@ fn the_presenter_leaves_everything_else_out() {
     key(&mut window, Key::Escape);
     assert_eq!(window.state().session().lesson.presenting, Presenting::No);
     window.get_by_role_and_label(Role::Button, "File");
+}
+
+/// Where the picture is on the screen.
+fn picture(window: &Window) -> egui::Rect {
+    window.get_by_role_and_label(Role::Canvas, "Picture of the lesson").rect()
+}
+
+#[test]
+fn presented_the_picture_stays_where_it_is_when_questions_are_asked() {
+    for id in ["buffer", "sort", "search"] {
+        let mut window = on_lesson(id);
+        key(&mut window, Key::F5);
+        let before = picture(&window);
+        key(&mut window, Key::P);
+        while quiz(&window).is_asking() {
+            assert_eq!(picture(&window), before, "lesson {id}, while {:?} is asked", quiz(&window).question().1.ask);
+            answer(&mut window, false);
+            assert_eq!(picture(&window), before, "lesson {id}, once it is answered");
+            key(&mut window, Key::Enter);
+        }
+        key(&mut window, Key::P);
+        assert_eq!(picture(&window), before);
+    }
+}
+
+#[test]
+fn one_key_zooms_a_panel_and_brings_the_others_back() {
+    let mut window = on_lesson("sort");
+    let zoom = |window: &Window| window.state().session().lesson.zoom;
+    key(&mut window, Key::Z);
+    assert_eq!(zoom(&window), Some(Panel::Network), "the largest");
+    key(&mut window, Key::Escape);
+    assert_eq!(zoom(&window), None);
+    let register = target_position(window.state(), Target::Element(3)).expect("a register");
+    window.hover_at(target_position(window.state(), Target::Lane(3)).unwrap_or(register));
+    window.run_steps(3);
+    key(&mut window, Key::Z);
+    assert_eq!(zoom(&window), Some(Panel::Warp), "the one under the pointer");
+    key(&mut window, Key::Z);
+    assert_eq!(zoom(&window), None);
+    let mut seen = Vec::new();
+    while !zoom(&window).is_some_and(|panel| seen.contains(&panel)) {
+        seen.extend(zoom(&window));
+        shifted(&mut window, Key::Z);
+    }
+    assert!(seen.contains(&Panel::Code) && seen.len() >= 3, "all of the lesson: {seen:?}");
+    let before = position(&window);
+    key(&mut window, Key::ArrowRight);
+    assert_eq!(position(&window), before + 1, "the keys still work");
+    open(&mut window, "buffer");
+    assert_eq!(zoom(&window), None, "another lesson begins with all panels");
 }
 
 #[test]

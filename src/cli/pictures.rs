@@ -14,7 +14,9 @@ use crate::lesson::Level;
 use crate::lesson::handout::Theme;
 use crate::lesson::lessons::{Lesson, Take};
 use crate::lesson::moments::{self, MOST_FRAMES, MOST_ON_PAPER, Moments, Selection};
+use crate::lesson::picture::Panel;
 use crate::lesson::picture::film::{Film, SIZE, SIZE_ON_PAPER};
+use crate::lesson::picture::page::panels_ever;
 use crate::lesson::player::MOST_BYTES;
 use crate::palette::{DARK, HIGH_CONTRAST, LIGHT, Palette};
 
@@ -65,6 +67,9 @@ pub struct PictureArgs {
     /// Of a lesson with several orders of the points, this one alone; else they stand side by side, and the page of --html lets choose
     #[arg(long, value_name = "ORDER", help_heading = "What is shown")]
     take: Option<String>,
+    /// One panel alone, beside title and sentence; the page of --html has all
+    #[arg(long, value_parser = PossibleValuesParser::new(Panel::NAMED.map(|(name, _)| name)), help_heading = "What is shown")]
+    panel: Option<String>,
     /// The colours of pictures [default: light; in the handout as the reader has it]
     #[arg(long, value_parser = PossibleValuesParser::new(["light", "dark", "high-contrast"]), help_heading = "How it looks")]
     look: Option<String>,
@@ -155,9 +160,10 @@ impl PictureArgs {
             Some(name) => takes.iter().filter(|take| take.arrangement.name() == name).cloned().collect(),
             None => takes.to_vec(),
         };
+        let zoom = self.zoom(lesson, &shown)?;
         let film = |size: [f32; 2], scale: f32| {
             let film = Film::new(lesson, shown.clone(), self.size.unwrap_or(size), scale, self.palette());
-            Film { text: self.text.map_or(film.text, f32::from), ..film }
+            Film { text: self.text.map_or(film.text, f32::from), zoom, ..film }
         };
         let (film, paper) = (film(SIZE, self.scale), film(SIZE_ON_PAPER, 1.0));
         // All that may be wrong, before anything is written.
@@ -209,6 +215,21 @@ impl PictureArgs {
             tell("the handout's pictures", &figures);
         }
         Ok(written)
+    }
+
+    /// The panel that is shown alone.
+    fn zoom(&self, lesson: &Lesson, takes: &[Take]) -> anyhow::Result<Option<Panel>> {
+        let Some(name) = self.panel.as_deref() else { return Ok(None) };
+        let [take] = takes else { bail!(Usage(format!("--panel {name}: of one order at a time; choose it with --take"))) };
+        let ever = panels_ever(lesson, take);
+        let named = |panel: &Panel| Panel::NAMED.iter().find(|(_, named)| named == panel).map(|(name, _)| *name);
+        match ever.iter().find(|panel| named(panel) == Some(name)) {
+            Some(panel) => Ok(Some(*panel)),
+            None => {
+                let names: Vec<&str> = ever.iter().filter_map(named).collect();
+                bail!(Usage(format!("--panel {name}: lesson {} has no such panel; it has {}", lesson.id, names.join(", "))))
+            }
+        }
     }
 
     fn palette(&self) -> Palette {

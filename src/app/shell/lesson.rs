@@ -1,6 +1,6 @@
 //! The lesson's part of the window: lessons left, the picture in the middle, question and player below.
 
-use egui::{CentralPanel, Frame, Margin, Panel, RichText, Ui, vec2};
+use egui::{CentralPanel, Frame, Margin, Panel, RichText, ScrollArea, Ui, vec2};
 
 use crate::app::features::lesson::ask;
 use crate::app::features::lesson::controls::{Controls, controls_ui};
@@ -17,6 +17,14 @@ const LOW: f32 = 520.0;
 /// The size of the picture's text, beside panels.
 const TEXT: f32 = 13.0;
 
+/// Of the presenter: lines and columns of text that fill the window. On a projector of 1280 × 720 nothing is smaller than 18.
+const LINES: f32 = 36.0;
+const COLUMNS: f32 = 64.0;
+
+/// Height, in lines of text, of what is below the picture when it is presented: the player, or a question in its place, so that the picture
+/// stays where it is when one opens.
+const BELOW: f32 = 5.0;
+
 impl App {
     /// Everything between the menus and the status line.
     pub(in crate::app::shell) fn lesson_ui(&mut self, ui: &mut Ui, palette: &'static Palette) {
@@ -30,34 +38,41 @@ impl App {
                 panel_ui(ui, &self.state, &self.session, palette, &mut self.actions);
             });
         }
-        let text = if presenting == Presenting::No { TEXT } else { (window.y / 40.0).min(window.x / 70.0).clamp(TEXT, 40.0) };
+        let presented = presenting != Presenting::No;
+        let text = if presented { (window.y / LINES).min(window.x / COLUMNS).clamp(TEXT, 44.0) } else { TEXT };
         let (session, actions) = (&self.session.lesson, &mut self.actions);
         let player = session.player.as_ref().filter(|player| player.lesson.number == self.state.lesson.number);
-        // While there are questions, the presenter has no room for the player, which would be locked most of the time.
-        let asks = session.quiz.is_some();
-        let hidden = presenting == Presenting::Bare || (presenting == Presenting::Presenter && asks);
-        if let Some(player) = player.filter(|_| !hidden) {
+        let quiz = session.quiz.as_ref();
+        if let Some(player) = player.filter(|_| presenting != Presenting::Bare && !(presented && quiz.is_some())) {
             let frame = panel.inner_margin(Margin::symmetric(10, 5));
-            Panel::bottom("player").frame(frame).show(ui, |ui| {
-                let asking = session.is_held();
-                let controls = Controls { view: &self.state.lesson, asking, brief: presenting != Presenting::No || window.y < LOW, palette };
+            below("player", text, presented).frame(frame).show(ui, |ui| {
+                let (asking, brief) = (session.is_held(), presented || window.y < LOW);
+                let controls = Controls {
+                    view: &self.state.lesson,
+                    asking,
+                    brief,
+                    zoomed: session.zoom.is_some(),
+                    text: presented.then_some(text * 0.9),
+                    palette,
+                };
                 controls_ui(ui, player, controls, actions);
             });
         }
         // The question also where there is only the picture: without it, nobody knows what is asked.
-        if let Some((player, quiz)) = player.zip(session.quiz.as_ref()) {
+        if let Some((player, quiz)) = player.zip(quiz) {
             let frame = Frame::NONE.fill(palette.field).inner_margin(Margin::symmetric(12, 8));
-            Panel::bottom("question").frame(frame).show(ui, |ui| {
-                ask::ask_ui(ui, quiz, player, text.max(14.0), palette, actions);
+            below("question", text, presented).frame(frame).show(ui, |ui| {
+                ScrollArea::vertical().auto_shrink([false, !presented]).show(ui, |ui| {
+                    ask::ask_ui(ui, quiz, player, text.max(14.0), palette, actions);
+                });
             });
         }
         CentralPanel::default().frame(Frame::NONE.fill(palette.canvas).inner_margin(Margin::same(4))).show(ui, |ui| match player {
             Some(player) => {
-                // Beside the question, the picture has less room; the question itself is large.
-                let text = if asks && presenting != Presenting::No { (text * 0.8).max(TEXT) } else { text };
                 let together = self.state.lesson.side_by_side;
                 let hints = !self.state.lesson.has_dragged;
-                let look = Look { together, text, palette: Palette::base(look, ui.visuals()), tokens: palette, hints };
+                let zoom = session.zoom;
+                let look = Look { together, text, zoom, palette: Palette::base(look, ui.visuals()), tokens: palette, hints };
                 picture_ui(ui, &mut self.handles.picture_of_lesson, session, player, look, actions);
             }
             None => waiting_ui(ui, session.error.as_deref(), lesson_of(self.state.lesson.number).title, palette, actions),
@@ -66,6 +81,12 @@ impl App {
             source_ui(ui, shown, player, palette, actions);
         }
     }
+}
+
+/// A panel below the picture.
+fn below(name: &'static str, text: f32, presented: bool) -> Panel {
+    let panel = Panel::bottom(name);
+    if presented { panel.exact_size(text * BELOW) } else { panel }
 }
 
 /// While there is nothing to show: what is going on, or why nothing is.

@@ -13,12 +13,15 @@ pub fn draw(view: &View<'_>, size: [f32; 2]) -> Scene {
 
 /// Draws the panel with a fixed range of finite `max_distance` for the curve, so that several recordings share their axes.
 pub fn draw_on(view: &View<'_>, [wide, high]: [f32; 2], shared: Option<[f32; 2]>) -> Scene {
-    let mut scene = Scene::new(wide, high);
+    let mut scene = view.scene([wide, high]);
     let text = view.text;
     let mut room = area(0.0, 0.0, wide, high);
-    // The curve takes at least half of the height; the table's rows are compressed if necessary.
+    // The curve takes at least half of the height; the table's rows are compressed if necessary, or there is no table.
     let row = (text * ROW).min(high * 0.5 / 7.0);
-    table(&mut scene, room.take_top(row * 6.4), view, row);
+    if row >= view.least * ROW * 0.8 {
+        let row = row.max(view.least * ROW);
+        table(&mut scene, room.take_top(row * 6.4), view, row);
+    }
     curve(&mut scene, room, view, shared);
     scene
 }
@@ -42,27 +45,45 @@ fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
         ("compare-exchanges", thousands(counts.compare_exchanges), so_far(about(now.compare_exchanges)), in_the_end(about(end.compare_exchanges))),
         ("shuffles", thousands(counts.shuffles), so_far(about(now.shuffles)), in_the_end(about(end.shuffles))),
     ];
-    let size = row / ROW;
-    let shares = [0.33, 0.19, 0.25, 0.23];
-    // A gap between long words and long numbers.
+    let size = (row / ROW).max(view.least);
+    let heads = ["counted".to_owned(), "random order \u{2264}".to_owned(), in_the_end("in the end \u{2264}".to_owned())];
+    let small = view.least.max(size * 0.85);
+    // Each column in proportion to its longest words, with a gap between long words and long numbers.
     let apart = |rect: Area, by: f32| area(rect.x + size * by, rect.y, rect.width - size * by, rect.height);
+    let longest = |words: &mut dyn Iterator<Item = &str>, head: &str| {
+        words.map(|words| width(Font::Sans, size, words)).fold(width(Font::Sans, small, head), f32::max) + size * 0.7
+    };
+    let widths = |rows: &[(&str, String, String, String)]| {
+        [
+            longest(&mut rows.iter().map(|(name, ..)| *name), "Account"),
+            longest(&mut rows.iter().map(|(_, counted, ..)| counted.as_str()), &heads[0]),
+            longest(&mut rows.iter().map(|(_, _, expected, _)| expected.as_str()), &heads[1]),
+            longest(&mut rows.iter().map(|(.., finally)| finally.as_str()), &heads[2]),
+        ]
+    };
+    let mut wide = widths(&rows);
+    // Where not all fits, the work of merges is left out: it follows from their number.
+    let shown = if view.least > 0.0 && wide.iter().sum::<f32>() > room.width { &rows[..3] } else { &rows[..] };
+    if shown.len() < rows.len() {
+        wide = widths(shown);
+    }
+    let shares = wide.map(|one| one / wide.iter().sum::<f32>());
     let columns = |mut rect: Area| {
         let wide = rect.width;
         shares.map(|share| rect.take_left(wide * share))
     };
-    let heads = columns(room.take_top(row));
-    scene.label(heads[0], 0.0, sans(size, Ink::Text), "Account");
-    let words = ["counted".to_owned(), "random order \u{2264}".to_owned(), in_the_end("in the end \u{2264}".to_owned())];
-    for (rect, words) in heads[1..].iter().zip(words) {
-        scene.label(apart(*rect, 0.6), 1.0, sans(size * 0.85, Ink::TextWeak), &words);
+    let titles = columns(room.take_top(row));
+    scene.label(titles[0], 0.0, sans(size, Ink::Text), "Account");
+    for (rect, words) in titles[1..].iter().zip(&heads) {
+        scene.label(apart(*rect, 0.3), 1.0, sans(size * 0.85, Ink::TextWeak), words);
     }
     scene.path(vec![[room.x, room.y + 1.0], [room.right(), room.y + 1.0]], line(Ink::Line, 1.0));
     room.take_top(row * 0.15);
-    for (name, counted, expected, finally) in rows {
+    for (name, counted, expected, finally) in shown {
         let rects = columns(room.take_top(row));
         scene.label(rects[0], 0.0, sans(size * 0.95, Ink::Text), name);
         for (rect, words, ink) in [(rects[1], counted, Ink::Text), (rects[2], expected, Ink::TextWeak), (rects[3], finally, Ink::TextWeak)] {
-            scene.label(apart(rect, 0.3), 1.0, sans(size, ink), &words);
+            scene.label(apart(rect, 0.3), 1.0, sans(size, ink), words);
         }
     }
 }
@@ -99,7 +120,7 @@ impl Axis {
 /// Draws `max_distance` over points seen: opaque up to the current position, faint beyond.
 fn curve(scene: &mut Scene, mut room: Area, view: &View<'_>, shared: Option<[f32; 2]>) {
     let (recording, text) = (view.cursor.recording(), view.text);
-    let small = sans(text * 0.75, Ink::TextWeak);
+    let small = sans(view.type_of(0.75), Ink::TextWeak);
     // Merges must not be countable while the question of their number is open.
     let shown = if view.asking { view.cursor.state().counts.merges as usize } else { usize::MAX };
     let curve: Vec<(u32, f32)> = recording.convergence().take(shown).collect();

@@ -82,7 +82,7 @@ mod tests {
     fn scene(take: &Take, position: usize, asking: bool) -> Scene {
         let mut cursor = Cursor::new(take.recording.clone());
         cursor.seek(position);
-        let view = View { cursor: &cursor, hover: None, asking, text: 16.0 };
+        let view = View { asking, ..View::of(&cursor, 16.0) };
         let mut scene = draw(Panel::Warp, &view, [800.0, 400.0]);
         scene.put(draw(Panel::Sentence, &view, [1200.0, 100.0]), [0.0, 400.0]);
         scene
@@ -138,7 +138,7 @@ mod tests {
         let mut cursor = Cursor::new(take.recording.clone());
         for (position, badges) in [(0, 0.0), (2, 0.0), (3, 1.0)] {
             cursor.seek(position);
-            let view = View { cursor: &cursor, hover: None, asking: false, text: 16.0 };
+            let view = View::of(&cursor, 16.0);
             assert_eq!(height(&view, 1000.0), HIGH * 16.0);
             let drawn = crate::lesson::picture::draw(Panel::Sentence, &view, [1000.0, 90.0]);
             let tags = drawn.shapes.iter().filter(|shape| matches!(shape, Shape::Rect { .. })).count();

@@ -17,7 +17,7 @@ use crate::text::thousands;
 
 /// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
-    let mut scene = Scene::new(wide, high);
+    let mut scene = view.scene([wide, high]);
     let (state, text) = (view.cursor.state(), view.text);
     let shape = state.shape;
     let vote = vote(view.cursor);
@@ -31,11 +31,11 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let row = (text * ROW).min(high * 0.09);
     let words = 3.0 * row;
     let rest = room.height - words - text * 1.4;
-    let names = width(Font::Sans, text * 0.8, "lower lanes") + text * 0.5;
+    let names = width(Font::Sans, view.type_of(0.8), "lower lanes") + text * 0.5;
     let mut columns = room;
     columns.take_left(names);
     let margin = columns.take_right(text * 0.6).width;
-    let numbers = Numbers::fit(vote.as_ref(), columns.width / shape.width as f32, margin, rest, text);
+    let numbers = Numbers::fit(vote.as_ref(), columns.width / shape.width as f32, margin, rest, view);
     let (of_one, more) = (numbers.share_of_row(), numbers.height());
     let one = ((rest - more) / (5.0 + of_one + 1.2 * buffer_rows)).max((rest * 0.55 - more) / (5.0 + of_one)).clamp(1.0, text * 2.2);
     let grid = Grid { area: area(columns.x, room.y, columns.width, one), columns: shape.width, rows: 1, gutter: 0.0 };
@@ -135,7 +135,8 @@ pub(super) struct Numbers {
 impl Numbers {
     /// The fewest lines on which numbers are readable, given the cell width and the room to the right; otherwise the number
     /// of lines that gives the largest font. `high` is the height of all rows of the panel.
-    pub(super) fn fit(vote: Option<&Vote>, cell: f32, margin: f32, high: f32, text: f32) -> Self {
+    pub(super) fn fit(vote: Option<&Vote>, cell: f32, margin: f32, high: f32, view: &View<'_>) -> Self {
+        let text = view.text;
         const LINES: [u32; 4] = [1, 2, 3, 4];
         let Some(vote) = vote else { return Self { lines: 1, size: 0.0 } };
         let there = vote.distances.iter().filter(|distance| distance.is_finite());
@@ -148,7 +149,7 @@ impl Numbers {
             let line = if lines == 1 { high / 6.0 / ROW } else { high * 0.4 / lines as f32 / LINE };
             Self { lines, size: (wide / widest).min(line).min(text * 0.9) }
         };
-        let first = LINES.into_iter().map(on).find(|numbers| numbers.size >= text * READABLE);
+        let first = LINES.into_iter().map(on).find(|numbers| numbers.size >= (text * READABLE).max(view.least));
         first.unwrap_or_else(|| LINES.into_iter().map(on).max_by(|a, b| a.size.total_cmp(&b.size)).expect("there are some"))
     }
 
@@ -200,8 +201,8 @@ impl Table<'_, '_> {
     /// Labels the lanes, and frames the explained lane through all rows.
     pub(super) fn lanes(&mut self, vote: Option<&Vote>, lane: Option<u32>) {
         self.name("lane");
-        let size = (self.view.text * 0.85).min(self.one / ROW);
-        let widest = width(Font::Sans, size, "00") + 2.0;
+        let size = (self.view.text * 0.85).min(self.one / ROW).max(self.view.least);
+        let widest = width(Font::Sans, size, "00") + size * 0.3;
         let every = [1, 2, 4, 8].into_iter().find(|&every| self.grid.wide() * every as f32 >= widest).unwrap_or(16);
         let mask = vote.and_then(|vote| vote.mask).unwrap_or(0);
         for number in 0..self.grid.columns {

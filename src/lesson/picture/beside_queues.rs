@@ -10,7 +10,7 @@ use crate::text::{significant, thousands};
 
 /// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, queued: &Queued, [wide, high]: [f32; 2]) -> Scene {
-    let mut scene = Scene::new(wide, high);
+    let mut scene = view.scene([wide, high]);
     let (state, text) = (view.cursor.state(), view.text);
     let mut room = area(0.0, 0.0, wide, high);
     let row = (text * ROW).min(high * 0.6 / 6.0);

@@ -16,7 +16,7 @@ const INTERVALS: usize = 4;
 
 /// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
-    let mut scene = Scene::new(wide, high);
+    let mut scene = view.scene([wide, high]);
     let (state, text) = (view.cursor.state(), view.text);
     let mut room = area(0.0, 0.0, wide, high);
     let title = room.take_top(text * 1.6);

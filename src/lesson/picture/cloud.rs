@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use super::View;
 use super::boxes;
+use super::lens::Lens;
 use super::moment::{Vote, nearest, vote, waiting};
 use super::own_queries;
 use super::pen::{ROW, area, faint, line, sans, width};
@@ -22,29 +23,54 @@ const EARLIER: usize = 512;
 
 /// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
-    let mut scene = Scene::new(wide, high);
+    let mut scene = view.scene([wide, high]);
     let text = view.text;
-    let (cursor, state) = (view.cursor, view.cursor.state());
-    let problem = cursor.recording().problem();
-    let parameters = &cursor.recording().parameters;
+    let recording = view.cursor.recording();
+    let (problem, overview) = (recording.problem(), recording.overview());
     let mut room = area(0.0, 0.0, wide, high);
     let title = room.take_top(text * 1.6);
     let note = room.take_bottom(text * ROW);
     let kinds = kinds(view);
-    let legend = room.take_bottom(text * ROW * 0.9 * legend_rows(&kinds, text, wide) as f32);
-    let overview = cursor.recording().overview();
+    let size = view.type_of(LEGEND);
+    // A plane is about as wide as high: the legend is beside it where there is more room.
+    let legend = if room.width > 1.5 * room.height {
+        let widest = kinds.iter().map(|(_, words, _)| entry(words, size)).fold(0.0, f32::max);
+        let legend = room.take_right(widest.min(room.width * 0.4));
+        room.take_right(text * 0.5);
+        legend
+    } else {
+        room.take_bottom(size * LINE * legend_rows(&kinds, size, wide) as f32)
+    };
     let plane = Plane::new(overview, problem.dims(), room);
-    let shown = &overview.points;
-    scene.label(title, 0.0, sans(text, Ink::Text), &heading(problem, shown.len()));
+    scene.label(title, 0.0, sans(text, Ink::Text), &heading(problem, overview.points.len()));
+    let radius = (plane.spacing(overview.points.len()) * 0.3).clamp(0.6, text * 0.2);
+    draw_in(&mut scene, &plane, view, &overview.points, radius);
+    let lens = Lens::of(&plane, view);
+    if let Some(lens) = &lens {
+        lens.draw(&mut scene, &plane, view);
+    }
+    if problem.dims() == 2 && problem.metric() == Metric::L2 {
+        scene.maps.push(Map { lens: lens.map(|lens| lens.area()), ..plane.map(overview, &recording.parameters.query) });
+    }
+
+    draw_legend(&mut scene, legend, &kinds, size);
+    scene.label(note, 0.0, sans(text * 0.85, Ink::TextWeak), &words(view, problem));
+    scene
+}
+
+/// Draws what lies in a plane: `shown` are the points of the cloud, of a radius in points.
+pub(super) fn draw_in(scene: &mut Scene, plane: &Plane, view: &View<'_>, shown: &[u32], radius: f32) {
+    let (cursor, state, text) = (view.cursor, view.cursor.state(), view.text);
+    let problem = cursor.recording().problem();
+    let parameters = &cursor.recording().parameters;
     scene.rect(plane.area, 0.0, Some(Ink::Canvas.into()), Some(line(Ink::Line, 1.0)));
     scene.shapes.push(super::scene::Shape::Clip(Some(plane.area)));
 
     if let Some((index, descent)) = cursor.recording().index().zip(state.descent.as_ref()) {
-        boxes::under(&mut scene, &plane, view, &index.tree, descent);
+        boxes::under(scene, plane, view, &index.tree, descent);
     }
 
     // All points; those not yet seen are fainter, and those left out are faintest.
-    let radius = (plane.spacing(shown.len()) * 0.3).clamp(0.6, text * 0.2);
     let large = (radius * 1.8).max(text * 0.2);
     let seen = seen(view);
     for (how, opacity) in OPACITIES {
@@ -52,7 +78,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         scene.dots(centers, radius, Some(faint(Ink::Point, opacity)), None);
     }
     for &point in shown {
-        plane.spot(&mut scene, problem, point, radius.max(3.0));
+        plane.spot(scene, problem, point, radius.max(3.0));
     }
 
     // Earlier candidates fade with age.
@@ -68,17 +94,17 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let merging = is_merging(view);
     // Those of the buffer are in the registers during a merge; the lanes' queues keep theirs.
     if !merging || state.queues.is_some() {
-        plane.marked(&mut scene, problem, &waiting, large, Ink::Buffer);
+        plane.marked(scene, problem, &waiting, large, Ink::Buffer);
     }
     if let Some(closing) = Closing::of(view) {
-        plane.marked(&mut scene, problem, &closing.left, large * 0.8, Ink::Candidate);
-        plane.marked(&mut scene, problem, &closing.nearer, large, Ink::Neighbor);
+        plane.marked(scene, problem, &closing.left, large * 0.8, Ink::Candidate);
+        plane.marked(scene, problem, &closing.nearer, large, Ink::Neighbor);
         for bound in closing.rings {
-            plane.bound(&mut scene, problem, &parameters.query, bound, text);
+            plane.bound(scene, problem, &parameters.query, bound, text);
         }
     }
     let best: Vec<u32> = nearest(cursor).into_iter().map(index_of).collect();
-    plane.marked(&mut scene, problem, &best, large, Ink::Neighbor);
+    plane.marked(scene, problem, &best, large, Ink::Neighbor);
 
     // The group being filtered.
     if let Some(vote) = vote(view.cursor).filter(|_| !merging) {
@@ -99,29 +125,22 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         scene.dots(ring(&rejected), large * 1.2, Some(Ink::Canvas.into()), Some(line(Ink::Rejected, text * 0.13)));
         scene.dots(ring(&accepted), large * 1.3, Some(Ink::Candidate.into()), Some(line(Ink::Canvas, 1.0)));
         for &point in undecided.iter().chain(&rejected).chain(&accepted) {
-            plane.spot(&mut scene, problem, point, large * 1.3);
+            plane.spot(scene, problem, point, large * 1.3);
         }
     }
 
-    plane.bound(&mut scene, problem, &parameters.query, state.max_distance, text);
+    plane.bound(scene, problem, &parameters.query, state.max_distance, text);
     if let Some((index, descent)) = cursor.recording().index().zip(state.descent.as_ref()) {
-        boxes::over(&mut scene, &plane, view, &index.tree, descent);
+        boxes::over(scene, plane, view, &index.tree, descent);
     }
     if let Some(heaps) = &state.heaps {
-        own_queries::over(&mut scene, &plane, view, problem, heaps);
+        own_queries::over(scene, plane, view, problem, heaps);
     }
-    plane.query(&mut scene, &parameters.query, text);
+    plane.query(scene, &parameters.query, text);
     if let Some(point) = pointed_at(view).filter(|&point| (point as usize) < problem.n()) {
         scene.dots(vec![plane.position(problem, point)], large * 1.9, None, Some(line(Ink::Text, 2.0)));
     }
     scene.shapes.push(super::scene::Shape::Clip(None));
-    if problem.dims() == 2 && problem.metric() == Metric::L2 {
-        scene.maps.push(plane.map(overview, &parameters.query));
-    }
-
-    draw_legend(&mut scene, legend, &kinds, text);
-    scene.label(note, 0.0, sans(text * 0.85, Ink::TextWeak), &words(view, problem));
-    scene
 }
 
 /// Where a selection by digits has closed in: what shares the digits found so far lies between two rings around the query.
@@ -282,7 +301,7 @@ pub(super) struct Plane {
     pub(super) area: Area,
     low: [f32; 2],
     /// Picture points per data unit, for both axes.
-    scale: f32,
+    pub(super) scale: f32,
     /// Width and height of the data in the picture.
     extent: [f32; 2],
     dims: usize,
@@ -303,6 +322,12 @@ impl Plane {
         Self { area: rect, low: low.map(|value| value as f32), scale: scale as f32, extent: extent.map(|size| (size * scale) as f32), dims }
     }
 
+    /// A part of the plane around a place, in another area of the picture, at another scale.
+    pub(super) fn around(&self, center: [f32; 2], scale: f32, area: Area) -> Self {
+        let half = [area.width / scale / 2.0, area.height / scale / 2.0];
+        Self { area, low: [center[0] - half[0], center[1] + half[1]], scale, extent: [area.width, area.height], dims: self.dims }
+    }
+
     /// The distance between neighbours if the points were on a regular lattice.
     fn spacing(&self, points: usize) -> f32 {
         let [wide, high] = self.extent;
@@ -318,7 +343,7 @@ impl Plane {
     /// The same mapping, for what is dragged.
     fn map(&self, &Overview { low, high, .. }: &Overview, query: &[f32]) -> Map {
         let bounds = [0, 1].map(|axis| [low[axis], high[axis]]);
-        Map { area: self.area, corner: self.low, scale: self.scale, bounds, query: [query[0], query[1]] }
+        Map { area: self.area, corner: self.low, scale: self.scale, bounds, query: [query[0], query[1]], lens: None }
     }
 
     pub(super) fn position(&self, problem: &Problem, point: u32) -> Point {
@@ -455,16 +480,19 @@ fn of_digits(view: &View<'_>, mut kinds: Vec<Kind>) -> Vec<Kind> {
 /// Font size of the legend relative to running text.
 const LEGEND: f32 = 0.78;
 
+/// Height of a line of the legend relative to its type.
+const LINE: f32 = 1.5;
+
 /// Width of a legend entry.
 fn entry(words: &str, size: f32) -> f32 {
     width(Font::Sans, size, words) + size * 2.0
 }
 
 /// Row and horizontal offset of each legend entry.
-fn entries(kinds: &[Kind], text: f32, room: f32) -> Vec<(usize, f32)> {
+fn entries(kinds: &[Kind], size: f32, room: f32) -> Vec<(usize, f32)> {
     let (mut row, mut x) = (0, 0.0);
     let offset = |(_, words, _): &Kind| {
-        let wide = entry(words, text * LEGEND);
+        let wide = entry(words, size);
         if x > 0.0 && x + wide > room {
             (row, x) = (row + 1, 0.0);
         }
@@ -475,14 +503,14 @@ fn entries(kinds: &[Kind], text: f32, room: f32) -> Vec<(usize, f32)> {
     kinds.iter().map(offset).collect()
 }
 
-fn legend_rows(kinds: &[Kind], text: f32, room: f32) -> usize {
+fn legend_rows(kinds: &[Kind], size: f32, room: f32) -> usize {
     // As many rows as may be needed later, so that the plane does not move.
-    entries(kinds, text, room).last().map_or(1, |(row, _)| row + 1).max(2)
+    entries(kinds, size, room).last().map_or(1, |(row, _)| row + 1).max(2)
 }
 
-fn draw_legend(scene: &mut Scene, room: Area, kinds: &[Kind], text: f32) {
-    let (size, row) = (text * LEGEND, text * ROW * 0.9);
-    for ((ink, words, filled), (at, x)) in kinds.iter().zip(entries(kinds, text, room.width)) {
+fn draw_legend(scene: &mut Scene, room: Area, kinds: &[Kind], size: f32) {
+    let row = size * LINE;
+    for ((ink, words, filled), (at, x)) in kinds.iter().zip(entries(kinds, size, room.width)) {
         let mut rect = area(room.x + x, room.y + at as f32 * row, (room.width - x).min(entry(words, size)), row);
         if rect.bottom() > room.bottom() + 0.5 {
             return;

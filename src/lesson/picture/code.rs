@@ -49,7 +49,7 @@ impl Layout {
 
 /// Draws the panel: all lines if they are readable, else the half (search or merge) that is running.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
-    let mut scene = Scene::new(wide, high);
+    let mut scene = view.scene([wide, high]);
     let text = view.text;
     let code = view.cursor.recording().code();
     let running = view.cursor.step().and_then(|step| code.line_of(&step));

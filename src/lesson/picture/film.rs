@@ -4,7 +4,7 @@ use image::RgbaImage;
 
 use super::raster::{SizeError, pixels, raster};
 use super::sentence::sentence;
-use super::{Scene, View, comparison, page};
+use super::{Panel, Scene, View, comparison, page};
 use crate::lesson::cursor::Cursor;
 use crate::lesson::lessons::{Lesson, Take};
 use crate::lesson::picture::page::position_at;
@@ -42,12 +42,14 @@ pub struct Film {
     /// The positions at which the user left the takes: used when the leading take is at its own. If empty, takes are always
     /// aligned by points seen.
     pub standing: Vec<usize>,
+    /// The panel that has the page to itself; of a film of one take.
+    pub zoom: Option<Panel>,
 }
 
 impl Film {
     /// Pictures of a given size, with proportional text.
     pub fn new(lesson: &Lesson, takes: Vec<Take>, size: [f32; 2], scale: f32, palette: Palette) -> Self {
-        Self { lesson: *lesson, takes, size, text: (size[1] / LINES).max(SMALLEST), scale, palette, standing: Vec::new() }
+        Self { lesson: *lesson, takes, size, text: (size[1] / LINES).max(SMALLEST), scale, palette, standing: Vec::new(), zoom: None }
     }
 
     /// The take whose positions are the time axis: the one with the most steps.
@@ -96,7 +98,7 @@ impl Film {
     }
 
     fn view<'a>(&self, cursor: &'a Cursor) -> View<'a> {
-        View { cursor, hover: None, asking: false, text: self.text }
+        View { zoom: self.zoom, ..View::of(cursor, self.text) }
     }
 
     /// The scene at a position, as pixels.

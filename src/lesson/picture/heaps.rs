@@ -17,7 +17,7 @@ const LEVELS: u32 = 6;
 
 /// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
-    let mut scene = Scene::new(wide, high);
+    let mut scene = view.scene([wide, high]);
     let (state, text) = (view.cursor.state(), view.text);
     let mut room = area(0.0, 0.0, wide, high);
     let title = room.take_top(text * 1.6);
@@ -70,7 +70,7 @@ fn lanes(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, room: Area, lane: u3
         |y: f32, high: f32| Grid { area: area(names, y, (room.width - names - margin).max(1.0), high), columns: heaps.width, rows: 1, gutter: 0.0 };
     let distances = if heaps.point.is_some() { heaps.distances.clone() } else { Vec::new() };
     let vote = Vote { points: Vec::new(), distances, asked: heaps.all(), mask: heaps.inserting, taken: 0, appended: 0 };
-    let numbers = Numbers::fit(Some(&vote), columns(0.0, 1.0).wide(), margin, room.height, text);
+    let numbers = Numbers::fit(Some(&vote), columns(0.0, 1.0).wide(), margin, room.height, view);
     let (of_one, more) = (numbers.share_of_row(), numbers.height());
     let one = ((room.height - more) / (4.0 + of_one)).clamp(1.0, text * 2.2);
     let all = (4.0 + of_one) * one + more;

@@ -14,7 +14,7 @@ use crate::text::thousands;
 
 /// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
-    let mut scene = Scene::new(wide, high);
+    let mut scene = view.scene([wide, high]);
     let (state, text) = (view.cursor.state(), view.text);
     let shape = state.shape;
     let mut room = area(0.0, 0.0, wide, high);
@@ -37,7 +37,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let boxes = node.filter(|node| !node.keys.is_empty()).map(as_vote);
     let shown = vote.as_ref().or(boxes.as_ref());
     let grids = 2.0 * (shape.registers as f32).min(8.0) * 0.6;
-    let numbers = Numbers::fit(shown, columns(room, 1.0).area.width / shape.width as f32, margin, rest, text);
+    let numbers = Numbers::fit(shown, columns(room, 1.0).area.width / shape.width as f32, margin, rest, view);
     let (of_one, more) = (numbers.share_of_row(), numbers.height());
     let one = ((rest - more) / (3.0 + of_one + grids)).clamp(1.0, text * 2.2);
     let all = (3.0 + of_one) * one + more;

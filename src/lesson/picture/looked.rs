@@ -9,7 +9,7 @@ use crate::text::thousands;
 
 /// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, index: &Index, [wide, high]: [f32; 2]) -> Scene {
-    let mut scene = Scene::new(wide, high);
+    let mut scene = view.scene([wide, high]);
     let text = view.text;
     let mut room = area(0.0, 0.0, wide, high);
     let row = (text * ROW).min(high * 0.6 / 8.0);

@@ -10,7 +10,7 @@ const INKS: [Ink; 3] = [Ink::TextWeak, Ink::Buffer, Ink::Intermediate];
 
 /// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
-    let mut scene = Scene::new(wide, high);
+    let mut scene = view.scene([wide, high]);
     let text = view.text;
     let mut room = area(0.0, 0.0, wide, high);
     let row = (text * ROW).min(high / (ROWS.len() as f32 + 2.4));

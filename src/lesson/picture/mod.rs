@@ -7,6 +7,7 @@
 //! | [`lanes`] | the panel of the lanes of a tree's search; its boxes are drawn by `boxes` in the cloud, its account by `looked` |
 //! | [`queues`], [`buckets`] | the panels of warp select and of a selection by digits; their accounts are `beside_queues` and `beside_buckets` |
 //! | [`heaps`], [`meter`] | the panel of threads with a query each, whose queries `own_queries` draws in the cloud; one query's costs in three ways |
+//! | `lens` | in the cloud: what a small circle holds, magnified |
 //! | [`badge`] | below the sentence: the invariant that holds, or the first that is broken; what that is about, outlined |
 //! | [`page`](mod@page) | the panels of a lesson on one page; recordings side by side |
 //! | `moment`, `cells`, `tally`, `pen` | data about a moment and drawing helpers that several panels share |
@@ -30,6 +31,7 @@ pub mod fonts;
 pub mod gif;
 pub mod heaps;
 pub mod lanes;
+mod lens;
 mod looked;
 pub mod meter;
 pub(super) mod moment;
@@ -82,6 +84,21 @@ pub enum Panel {
 }
 
 impl Panel {
+    /// Those that can be shown alone, with their names in commands.
+    pub const NAMED: [(&'static str, Self); 11] = [
+        ("map", Self::Cloud),
+        ("warp", Self::Warp),
+        ("network", Self::Network),
+        ("ballot", Self::Ballot),
+        ("lanes", Self::Lanes),
+        ("queues", Self::Queues),
+        ("buckets", Self::Buckets),
+        ("heaps", Self::Heaps),
+        ("meter", Self::Meter),
+        ("code", Self::Code),
+        ("account", Self::Account),
+    ];
+
     /// All panels, in reading order.
     pub const ALL: [Self; 12] = [
         Self::Cloud,
@@ -110,6 +127,27 @@ pub struct View<'a> {
     pub asking: bool,
     /// Size of running text in points; everything else scales with it.
     pub text: f32,
+    /// The smallest type in points: what would be smaller is drawn as large as this, or, where it does not fit, left out.
+    pub least: f32,
+    /// The panel that has the page to itself; `None` for all panels of the lesson.
+    pub zoom: Option<Panel>,
+}
+
+impl<'a> View<'a> {
+    /// A moment with running text of a size in points, and nothing pointed at or asked.
+    pub fn of(cursor: &'a Cursor, text: f32) -> Self {
+        Self { cursor, hover: None, asking: false, text, least: 0.0, zoom: None }
+    }
+
+    /// A type size relative to running text, at least as large as the smallest type.
+    pub(crate) fn type_of(&self, factor: f32) -> f32 {
+        (self.text * factor).max(self.least)
+    }
+
+    /// An empty picture of a size in points, for type of this view.
+    pub(crate) fn scene(&self, [wide, high]: [f32; 2]) -> Scene {
+        Scene { least: self.least, ..Scene::new(wide, high) }
+    }
 }
 
 /// Draws a panel in a given width and height.
@@ -143,3 +181,5 @@ pub fn draw(panel: Panel, view: &View<'_>, size: [f32; 2]) -> Scene {
 mod tests;
 #[cfg(test)]
 mod tests_heaps;
+#[cfg(test)]
+mod tests_presented;

@@ -24,7 +24,7 @@ const MOST_DIGITS: usize = 7;
 
 /// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
-    let mut scene = Scene::new(wide, high);
+    let mut scene = view.scene([wide, high]);
     let (shape, text) = (view.cursor.state().shape, view.text);
     let run = running(view.cursor);
     let (pass, layers) = match &run {

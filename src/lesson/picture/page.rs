@@ -4,11 +4,15 @@ use super::pen::{ROW, area, faint, line, sans, width};
 use super::scene::{Area, Font, Ink, Scene};
 use super::{Panel, View, draw};
 use crate::lesson::account::account;
+use crate::lesson::cursor::Cursor;
 use crate::lesson::lessons::{Lesson, Shows, Take};
 use crate::lesson::recording::{Beside, Recording};
 use crate::lesson::state::Stage;
 use crate::lesson::step::Step;
 use crate::text::{count, thousands};
+
+/// Width of the gaps between panels relative to the text size.
+const GAP: f32 = 0.5;
 
 /// Height of the title block relative to the text size.
 const HEADER: f32 = 3.2;
@@ -16,27 +20,76 @@ const HEADER: f32 = 3.2;
 /// Height of the sentence relative to the text size: two lines and padding.
 const SENTENCE: f32 = 4.2;
 
-/// The page of a lesson: number and title, the panels it needs, and the sentence; at least 960 × 540.
+/// The page of a lesson: number and title, the panels it needs, and the sentence; at least 960 × 540. With large type, the
+/// goal stands where the data are named otherwise.
 pub fn page(lesson: &Lesson, take: &Take, view: &View<'_>, size: [f32; 2]) -> Scene {
-    let mut page = Page::new(size[0], size[1], view.text);
+    let view = &legible(view, size);
+    let mut page = Page::new(view, size);
     let header = page.room().take_top(view.text * HEADER);
-    page.header(header, &title(lesson), &progress(view), &about(&take.recording), "");
+    let below = if is_large(view.text, size) { lesson.says(lesson.goal, take.recording.shape()) } else { about(&take.recording) };
+    page.header(header, &title(lesson), &progress(view), &below, "");
     for (panel, rect) in areas(lesson, view, size) {
         page.panel(panel, view, rect);
     }
     page.scene
 }
 
+/// A view whose type is nowhere too small for a classroom's last row, where running text is large enough for that.
+fn legible<'a>(view: &View<'a>, size: [f32; 2]) -> View<'a> {
+    /// Smallest type relative to running text.
+    const LEAST: f32 = 0.9;
+    let least = if is_large(view.text, size) { view.text * LEAST } else { 0.0 };
+    View { least: view.least.max(least), ..*view }
+}
+
+/// Whether type is so large, relative to the page, that it is read from a classroom's last row.
+fn is_large(text: f32, [wide, _]: [f32; 2]) -> bool {
+    wide < LARGE * text
+}
+
 /// The panels of a lesson's [`page`](page()) with the areas of their backgrounds, in points; each is drawn [`inside`] its area.
 pub fn areas(lesson: &Lesson, view: &View<'_>, [wide, high]: [f32; 2]) -> Vec<(Panel, Area)> {
-    let page = Page::new(wide, high, view.text);
+    let page = Page::new(view, [wide, high]);
     let mut room = page.room();
     room.take_top(view.text * HEADER);
     let sentence = room.take_bottom(view.text * SENTENCE + super::badge::height(view, wide));
     room.take_bottom(page.gap);
     let mut areas = vec![(Panel::Sentence, sentence)];
-    areas.append(&mut panels(lesson.shows, view, room, page.gap));
+    let mut others = panels(lesson.shows, view, room, page.gap, is_large(view.text, [wide, high]));
+    match view.zoom.and_then(|panel| zoomed(panel, lesson, view)) {
+        Some(panel) => areas.push((panel, room)),
+        None => areas.append(&mut others),
+    }
     areas
+}
+
+/// The panels that a lesson has at a moment, code included, the largest first.
+pub fn panels_of(lesson: &Lesson, view: &View<'_>) -> Vec<Panel> {
+    let mut panels = panels(lesson.shows, view, area(0.0, 0.0, 1600.0, 900.0), 0.0, false);
+    panels.sort_by(|(_, a), (_, b)| (b.width * b.height).total_cmp(&(a.width * a.height)));
+    panels.into_iter().map(|(panel, _)| panel).collect()
+}
+
+/// All panels that a take of a lesson has at one moment or another.
+pub fn panels_ever(lesson: &Lesson, take: &Take) -> Vec<Panel> {
+    let mut cursor = Cursor::new(take.recording.clone());
+    let mut panels = Vec::new();
+    for position in take.range.start..=take.range.end {
+        cursor.seek(position);
+        for panel in panels_of(lesson, &View::of(&cursor, 14.0)) {
+            if !panels.contains(&panel) {
+                panels.push(panel);
+            }
+        }
+    }
+    panels
+}
+
+/// What is shown instead of all panels: the panel that was asked for or, where the moment has none of these, what took its
+/// place: the ballot, the network and whatever else the search is busy with alternate.
+fn zoomed(panel: Panel, lesson: &Lesson, view: &View<'_>) -> Option<Panel> {
+    let panels = panels_of(lesson, view);
+    panels.iter().copied().find(|&other| other == panel).or_else(|| panels.first().copied())
 }
 
 /// The part of a panel's background that it is drawn in, for running text of a size.
@@ -44,38 +97,39 @@ pub fn inside(area: Area, text: f32) -> Area {
     area.inner(text * 0.55)
 }
 
-/// Page width, relative to the text size, below which type counts as large: readable from a classroom's last row.
+/// Page width, relative to the text size, below which type counts as large.
 const LARGE: f32 = 80.0;
 
 /// The panels of a lesson and their areas. With large type, few lines of code are shown, and wide warps get the width.
-fn panels(shows: Shows, view: &View<'_>, room: Area, gap: f32) -> Vec<(Panel, Area)> {
+fn panels(shows: Shows, view: &View<'_>, room: Area, gap: f32, large: bool) -> Vec<(Panel, Area)> {
     let columns = |shares: &[f32]| split(room, shares, gap, false);
     // Merge and filter alternate.
     let running = if merge_runs(view) { Panel::Network } else { Panel::Ballot };
-    let large = room.width < LARGE * view.text;
+    // To a class one panel is shown large, and beside it what it acts on or, in the end, what it comes to; code and whatever else
+    // can be spared are left out.
+    let is_done = view.cursor.position() == view.cursor.recording().len();
+    let pair = |main: Panel, beside: Panel, account: Panel, shares: [f32; 2]| {
+        let beside = if is_done { account } else { beside };
+        [main, beside].into_iter().zip(columns(&shares)).collect()
+    };
     match view.cursor.recording().held_against() {
         Beside::Theory => {}
-        Beside::Tree(_) => return of_search(Panel::Lanes, columns(&[0.44, 0.56]), gap, large),
-        Beside::Queues(_) => return of_search(Panel::Queues, columns(&[0.36, 0.64]), gap, large),
-        Beside::Digits(_) => return of_search(Panel::Buckets, columns(&[0.36, 0.64]), gap, large),
+        Beside::Tree(_) if large => return pair(Panel::Cloud, Panel::Lanes, Panel::Account, [0.6, 0.4]),
+        Beside::Queues(_) if large => return pair(Panel::Queues, Panel::Cloud, Panel::Account, [0.62, 0.38]),
+        Beside::Digits(_) if large => return pair(Panel::Buckets, Panel::Cloud, Panel::Account, [0.62, 0.38]),
+        Beside::Heaps if large && is_done => return pair(Panel::Meter, Panel::Cloud, Panel::Cloud, [0.62, 0.38]),
+        Beside::Heaps if large => return pair(Panel::Heaps, Panel::Cloud, Panel::Cloud, [0.62, 0.38]),
+        Beside::Tree(_) => return of_search(Panel::Lanes, columns(&[0.44, 0.56]), gap),
+        Beside::Queues(_) => return of_search(Panel::Queues, columns(&[0.36, 0.64]), gap),
+        Beside::Digits(_) => return of_search(Panel::Buckets, columns(&[0.36, 0.64]), gap),
         Beside::Heaps => return of_heaps(&columns(&[0.34, 0.66]), gap),
     }
     match shows {
-        // To a class one panel is shown large, and beside it what it acts on; code and whatever else can be spared are left out.
-        Shows::Overflow if large => {
-            let [top, bottom] = split(room, &[0.62, 0.38], gap, true)[..] else { return Vec::new() };
-            let bottom = split(bottom, &[0.6, 0.4], gap, false);
-            vec![(Panel::Ballot, top), (Panel::Warp, bottom[0]), (Panel::Cloud, bottom[1])]
-        }
-        Shows::Whole if large => {
-            let [left, right] = columns(&[0.36, 0.64])[..] else { return Vec::new() };
-            let left = split(left, &[0.55, 0.45], gap, true);
-            vec![(Panel::Cloud, left[0]), (Panel::Account, left[1]), (running, right)]
-        }
-        Shows::FirstSort | Shows::SecondMinimum if large => {
-            let [network, warp] = columns(&[0.62, 0.38])[..] else { return Vec::new() };
-            vec![(Panel::Network, network), (Panel::Warp, warp)]
-        }
+        Shows::Overflow if large => pair(running, Panel::Cloud, Panel::Cloud, [0.68, 0.32]),
+        Shows::Whole if large => pair(running, Panel::Cloud, Panel::Account, [0.66, 0.34]),
+        Shows::FirstSort | Shows::SecondMinimum if large => pair(Panel::Network, Panel::Warp, Panel::Warp, [0.62, 0.38]),
+        Shows::SecondMerge if large => pair(Panel::Network, Panel::Account, Panel::Account, [0.6, 0.4]),
+        Shows::Circle if large => pair(Panel::Cloud, Panel::Account, Panel::Account, [0.62, 0.38]),
         Shows::Circle => {
             let [left, right] = columns(&[0.62, 0.38])[..] else { return Vec::new() };
             vec![(Panel::Cloud, left), (Panel::Account, right)]
@@ -104,14 +158,9 @@ fn panels(shows: Shows, view: &View<'_>, room: Area, gap: f32) -> Vec<(Panel, Ar
 }
 
 /// The panels of a search that is not the kernel's, in two columns: where it looks, and what `main` shows of it.
-fn of_search(main: Panel, columns: Vec<Area>, gap: f32, large: bool) -> Vec<(Panel, Area)> {
+fn of_search(main: Panel, columns: Vec<Area>, gap: f32) -> Vec<(Panel, Area)> {
     let [left, right] = columns[..] else { return Vec::new() };
-    let share = match main {
-        Panel::Lanes if large => 0.6,
-        Panel::Lanes => 0.47,
-        _ if large => 0.7,
-        _ => 0.6,
-    };
+    let share = if main == Panel::Lanes { 0.47 } else { 0.6 };
     let rows = split(right, &[share, 1.0 - share], gap, true);
     let below = split(rows[1], &[0.48, 0.52], gap, false);
     vec![(Panel::Cloud, left), (main, rows[0]), (Panel::Account, below[0]), (Panel::Code, below[1])]
@@ -133,8 +182,8 @@ fn merge_runs(view: &View<'_>) -> bool {
 /// refers to the take in whose column (see [`columns`]) it lies.
 pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f32; 2]) -> Scene {
     let Some((first, view)) = takes.first() else { return Scene::new(wide, high) };
-    let text = view.text;
-    let mut page = Page::new(wide, high, text);
+    let (text, large) = (view.text, is_large(view.text, [wide, high]));
+    let mut page = Page::new(&legible(view, [wide, high]), [wide, high]);
     let shape = first.recording.shape();
     let seen = takes.iter().map(|(_, view)| view.cursor.state().counts.points_seen).max().unwrap_or(0);
     let account = account(view.cursor.state());
@@ -145,10 +194,12 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
     );
     let header = page.room().take_top(text * HEADER);
     let place = format!("{} of {} points seen", thousands(seen.into()), thousands(shape.n.into()));
-    page.header(header, &title(lesson), &place, &about(&first.recording), if view.asking { "" } else { &theory });
+    let below = if large { lesson.says(lesson.goal, shape) } else { about(&first.recording) };
+    page.header(header, &title(lesson), &place, &below, if view.asking || large { "" } else { &theory });
     // Shared axes make the curves comparable.
     let bounds = super::account::bounds(takes.iter().flat_map(|(take, _)| take.recording.convergence().map(|(_, bound)| bound)));
     for ((take, view), column) in takes.iter().zip(columns(takes.len(), text, [wide, high])) {
+        let view = &legible(view, [wide, high]);
         let mut room = column;
         let mut heading = room.take_top(text * 1.9);
         page.scene.rect(heading, text * 0.3, Some(Ink::Field.into()), None);
@@ -158,22 +209,25 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
         page.scene.label(right, 1.0, sans(text * 1.1, Ink::Accent), &merges);
         page.scene.label(heading, 0.0, sans(text * 1.1, Ink::Text), &take.arrangement.name().replace('-', " "));
         room.take_top(page.gap);
-        let sentence = room.take_bottom(text * (SENTENCE + 1.6));
-        room.take_bottom(page.gap);
+        // To a class, the numbers above say it all.
+        if !large {
+            let sentence = room.take_bottom(text * (SENTENCE + 1.6));
+            room.take_bottom(page.gap);
+            page.panel(Panel::Sentence, view, sentence);
+        }
         let rows = split(room, &[0.5, 0.5], page.gap, true);
         page.panel(Panel::Cloud, view, rows[0]);
         page.ground(rows[1], |size| super::account::draw_on(view, size, Some(bounds)));
-        page.panel(Panel::Sentence, view, sentence);
     }
     page.scene
 }
 
 /// The columns of a [`comparison`] of a number of takes.
 pub fn columns(takes: usize, text: f32, [wide, high]: [f32; 2]) -> Vec<Area> {
-    let page = Page::new(wide, high, text);
-    let mut room = page.room();
+    let gap = text * GAP;
+    let mut room = area(0.0, 0.0, wide, high).inner(gap);
     room.take_top(text * HEADER);
-    split(room, &vec![1.0 / takes.max(1) as f32; takes], page.gap, false)
+    split(room, &vec![1.0 / takes.max(1) as f32; takes], gap, false)
 }
 
 /// The last position with at most `points_seen` points seen, at which takes are compared.
@@ -226,8 +280,8 @@ struct Page {
 }
 
 impl Page {
-    fn new(wide: f32, high: f32, text: f32) -> Self {
-        Self { scene: Scene::new(wide, high), text, gap: text * 0.5 }
+    fn new(view: &View<'_>, size: [f32; 2]) -> Self {
+        Self { scene: view.scene(size), text: view.text, gap: view.text * GAP }
     }
 
     fn room(&self) -> Area {
@@ -237,7 +291,8 @@ impl Page {
     /// Draws a large line and a small one, each with text on the right.
     fn header(&mut self, mut room: Area, title: &str, place: &str, about: &str, more: &str) {
         let text = self.text;
-        let sides = [(title, place, text * 1.4, text * 1.05, Ink::Text), (about, more, text * 0.85, text * 0.85, Ink::TextWeak)];
+        let small = (text * 0.85).max(self.scene.least);
+        let sides = [(title, place, text * 1.4, text * 1.05, Ink::Text), (about, more, small, small, Ink::TextWeak)];
         for (left, right, large, small, ink) in sides {
             let mut row = room.take_top(large * ROW);
             let there = width(Font::Sans, small, right).min(row.width * 0.55);

@@ -14,6 +14,9 @@ pub const ROW: f32 = 1.3;
 /// Minimum scale to which text shrinks before it is truncated.
 const SHRINK: f32 = 0.72;
 
+/// Type that is smaller than the least by no more than this is drawn as large as the least: there is as much air around it.
+const STRETCH: f32 = 0.85;
+
 /// Maximum number of cached text widths.
 const REMEMBERED: usize = 1 << 12;
 
@@ -128,13 +131,13 @@ impl Area {
     }
 }
 
-/// The font size at which a text fits a width, within limits, and the text, truncated if necessary.
-pub fn fit(text: &str, style: Style, room: f32) -> (f32, String) {
+/// The font size at which a text fits a width, within limits and at least so large, and the text, truncated if necessary.
+pub fn fit(text: &str, style: Style, least: f32, room: f32) -> (f32, String) {
     let full = width(style.font, style.size, text);
     if full <= room {
         return (style.size, text.to_owned());
     }
-    let size = style.size * (room / full).max(SHRINK);
+    let size = (style.size * (room / full).max(SHRINK)).max(least).min(style.size);
     if width(style.font, size, text) <= room * 1.001 {
         return (size, text.to_owned());
     }
@@ -181,19 +184,20 @@ impl<'a> Words<'a> {
 
 /// Drawing primitives shared by the panels.
 impl Scene {
-    /// Adds a text unless it is empty.
+    /// Adds a text unless it is empty, or was made so much smaller than the least type that it would not fit in that.
     pub fn text(&mut self, at: Point, anchor: [f32; 2], style: Style, text: impl Into<String>) {
         let text = text.into();
-        if !text.is_empty() {
-            self.shapes.push(Shape::Text { at, anchor, size: style.size, font: style.font, paint: style.paint, text });
+        if !text.is_empty() && style.size >= self.least * STRETCH {
+            let size = style.size.max(self.least);
+            self.shapes.push(Shape::Text { at, anchor, size, font: style.font, paint: style.paint, text });
         }
     }
 
     /// Adds text, vertically centred in an area and aligned left (0), centre (0.5) or right (1), shrunk or truncated to
     /// fit. Returns its width.
     pub(super) fn label(&mut self, room: Area, side: f32, style: Style, text: &str) -> f32 {
-        let style = Style { size: style.size.min(room.height / ROW), ..style };
-        let (size, text) = fit(text, style, room.width);
+        let style = Style { size: style.size.min(room.height / ROW).max(self.least), ..style };
+        let (size, text) = fit(text, style, self.least, room.width);
         let wide = width(style.font, size, &text);
         self.text([room.x + room.width * side, room.y + room.height / 2.0], [side, 0.5], Style { size, ..style }, text);
         wide

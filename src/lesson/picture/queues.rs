@@ -16,7 +16,7 @@ use crate::text::thousands;
 
 /// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
-    let mut scene = Scene::new(wide, high);
+    let mut scene = view.scene([wide, high]);
     let (state, text) = (view.cursor.state(), view.text);
     let shape = state.shape;
     let mut room = area(0.0, 0.0, wide, high);
@@ -45,7 +45,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let between = text * 0.8;
     let rest = (room.height - 2.0 * heading_high - between).max(1.0);
     let vote = vote(view.cursor).filter(|_| !queues.is_list && !is_last_merge(view));
-    let numbers = Numbers::fit(vote.as_ref(), columns(room, 1.0, 1).area.width / shape.width as f32, margin, rest, text);
+    let numbers = Numbers::fit(vote.as_ref(), columns(room, 1.0, 1).area.width / shape.width as f32, margin, rest, view);
     let (of_one, more) = (numbers.share_of_row(), numbers.height());
     // Long queues have flat rows.
     let share = |rows: u32| 1.1 * (rows as f32).min(4.0 + rows as f32 * 0.1);

@@ -25,6 +25,8 @@ pub struct Area {
 pub struct Scene {
     /// Width and height of the picture, in points.
     pub size: [f32; 2],
+    /// The smallest type that is drawn, in points.
+    pub least: f32,
     /// Shapes from back to front.
     pub shapes: Vec<Shape>,
     /// Hit areas from back to front: the last one under the pointer wins.
@@ -46,6 +48,8 @@ pub struct Map {
     pub bounds: [[f32; 2]; 2],
     /// The query's coordinates.
     pub query: [f32; 2],
+    /// The part that a lens covers: nothing of the map is taken hold of there.
+    pub lens: Option<Area>,
 }
 
 impl Map {
@@ -289,7 +293,7 @@ impl Scene {
         }
         self.shapes.append(&mut scene.shapes);
         self.spots.extend(scene.spots.into_iter().map(|spot| Spot { area: spot.area.shifted(at), ..spot }));
-        self.maps.extend(scene.maps.into_iter().map(|map| Map { area: map.area.shifted(at), ..map }));
+        self.maps.extend(scene.maps.into_iter().map(|map| Map { area: map.area.shifted(at), lens: map.lens.map(|lens| lens.shifted(at)), ..map }));
     }
 }
 

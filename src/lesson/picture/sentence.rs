@@ -47,7 +47,7 @@ fn turned_words(cursor: &Cursor) -> String {
 
 /// Draws the panel, with the text as large as fits, up to slightly above running text.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
-    let mut scene = Scene::new(wide, high);
+    let mut scene = view.scene([wide, high]);
     let mut room = area(0.0, 0.0, wide, high);
     badge::draw(&mut scene, room.take_bottom(badge::height(view, wide)), view);
     let high = room.height;

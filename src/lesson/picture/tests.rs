@@ -129,7 +129,7 @@ fn every_part_of_every_step_stays_in_its_size() {
             for (at, panel) in Panel::ALL.into_iter().enumerate() {
                 // All sizes come up for all parts.
                 let (size, text) = SIZES[(position + at) % SIZES.len()];
-                let scene = draw(panel, &View { cursor: &cursor, hover: None, asking: false, text }, size);
+                let scene = draw(panel, &View::of(&cursor, text), size);
                 assert_eq!(scene.size, size);
                 check(&scene, &format!("lesson {}, {}, position {position}, {panel:?}", lesson.number, take.arrangement.name()));
             }
@@ -174,10 +174,7 @@ fn all_shapes_of_warps_and_clouds_can_be_drawn() {
             for (at, panel) in Panel::ALL.into_iter().enumerate() {
                 let (size, text) = SIZES[(position / every + at) % SIZES.len()];
                 let hover = everything[(position / every * 7 + at) % everything.len()];
-                check(
-                    &draw(panel, &View { cursor: &cursor, hover, asking: false, text }, size),
-                    &format!("{spec}, k = {k}, {position}, {panel:?}, {hover:?}"),
-                );
+                check(&draw(panel, &View { hover, ..View::of(&cursor, text) }, size), &format!("{spec}, k = {k}, {position}, {panel:?}, {hover:?}"));
             }
         }
     }
@@ -207,7 +204,7 @@ fn all_trees_can_be_drawn() {
             for (at, panel) in Panel::ALL.into_iter().enumerate() {
                 let (size, text) = SIZES[(position + at) % SIZES.len()];
                 let (hover, asking) = (hovers[(position * 7 + at) % hovers.len()], position % 3 == 0);
-                check(&draw(panel, &View { cursor: &cursor, hover, asking, text }, size), &format!("{spec}, {position}, {panel:?}, {hover:?}"));
+                check(&draw(panel, &View { hover, asking, ..View::of(&cursor, text) }, size), &format!("{spec}, {position}, {panel:?}, {hover:?}"));
             }
         }
     }
@@ -248,7 +245,10 @@ fn all_selections_can_be_drawn() {
                 for (at, panel) in Panel::ALL.into_iter().enumerate() {
                     let (size, text) = SIZES[(position + at) % SIZES.len()];
                     let (hover, asking) = (hovers[(position * 7 + at) % hovers.len()], position % 3 == 0);
-                    check(&draw(panel, &View { cursor: &cursor, hover, asking, text }, size), &format!("{spec}, {position}, {panel:?}, {hover:?}"));
+                    check(
+                        &draw(panel, &View { hover, asking, ..View::of(&cursor, text) }, size),
+                        &format!("{spec}, {position}, {panel:?}, {hover:?}"),
+                    );
                 }
             }
         }
@@ -264,14 +264,20 @@ fn spots_name_what_is_there() {
         let mut cursor = Cursor::new(recording.clone());
         for position in take.range.clone().step_by(7) {
             cursor.seek(position);
-            let view = View { cursor: &cursor, hover: None, asking: false, text: 14.0 };
+            let view = View::of(&cursor, 14.0);
             let size = [640.0, 400.0];
             let lanes = set(&mut (0..shape.width).map(Target::Lane));
             let slots = set(&mut (0..shape.capacity()).map(Target::Slot));
             let elements = set(&mut (0..shape.capacity()).map(Target::Element));
             assert_eq!(targets(&draw(Panel::Warp, &view, size)), &(&lanes | &slots) | &elements);
             assert_eq!(targets(&draw(Panel::Ballot, &view, size)), &lanes | &slots);
-            assert_eq!(targets(&draw(Panel::Cloud, &view, size)), set(&mut (0..shape.n).map(Target::Point)));
+            let cloud = draw(Panel::Cloud, &view, size);
+            let points = set(&mut (0..shape.n).map(Target::Point));
+            match cloud.maps.first().and_then(|map| map.lens) {
+                None => assert_eq!(targets(&cloud), points),
+                // What it covers is not there.
+                Some(_) => assert!(targets(&cloud).is_subset(&points) && targets(&cloud).len() * 2 > points.len()),
+            }
             assert_eq!(targets(&draw(Panel::Lanes, &view, size)), &(&lanes | &slots) | &elements);
             assert_eq!(targets(&draw(Panel::Buckets, &view, size)), lanes);
             let queued = cursor.state().queues.as_ref().map_or(0, |queues| queues.keys.len() as u32);
@@ -298,7 +304,7 @@ fn what_is_pointed_at_is_what_is_drawn_there() {
     let recording = recorded("uniform:n=200,d=2", 5, 16, 8);
     let mut cursor = Cursor::new(recording.clone());
     cursor.seek(recording.position_of_merge(0).unwrap());
-    let view = View { cursor: &cursor, hover: None, asking: false, text: 14.0 };
+    let view = View::of(&cursor, 14.0);
     let scene = draw(Panel::Warp, &view, [800.0, 500.0]);
     let center = |wanted: Target| scene.spots.iter().find(|spot| spot.target == wanted).unwrap().area.center();
     // Element i of register r is in lane i / 2; the slot that changes places with it is right below it.
@@ -330,7 +336,7 @@ fn the_running_layer_is_lit() {
         let mut layers = 0;
         for position in 0..=recording.position_of_merge(1).unwrap() {
             cursor.seek(position);
-            let view = View { cursor: &cursor, hover: None, asking: false, text: 14.0 };
+            let view = View::of(&cursor, 14.0);
             let scene = draw(Panel::Network, &view, [700.0, 500.0]);
             let shown: BTreeSet<u32> =
                 scene.spots.iter().filter_map(|spot| if let Target::Comparator(low) = spot.target { Some(low) } else { None }).collect();
@@ -366,7 +372,7 @@ fn the_sentence_is_what_describe_says() {
         for position in take.range.start.max(1)..=take.range.end {
             cursor.seek(position);
             // While a question is open, there is no badge below it.
-            let scene = draw(Panel::Sentence, &View { cursor: &cursor, hover: None, asking: true, text: 16.0 }, [900.0, 92.0]);
+            let scene = draw(Panel::Sentence, &View { asking: true, ..View::of(&cursor, 16.0) }, [900.0, 92.0]);
             let said = crate::lesson::describe::describe(&cursor.step().unwrap(), cursor.state());
             assert_eq!(texts(&scene).join(" "), said);
         }
@@ -490,7 +496,7 @@ fn what_is_pointed_at_is_marked_in_the_cloud() {
         (Target::Element(3), index_of(state.registers[3])),
     ];
     for (target, point) in cases {
-        let scene = draw(Panel::Cloud, &View { cursor: &cursor, hover: Some(target), asking: false, text: 14.0 }, [500.0, 400.0]);
+        let scene = draw(Panel::Cloud, &View { hover: Some(target), ..View::of(&cursor, 14.0) }, [500.0, 400.0]);
         let spot = scene.spots.iter().find(|spot| spot.target == Target::Point(point)).unwrap().area.center();
         let marked = scene.shapes.iter().find_map(|shape| match shape {
             Shape::Dots { centers, fill: None, line: Some(line), .. } if line.paint == Ink::Text.into() => Some(centers[0]),
@@ -528,7 +534,7 @@ fn the_circle_is_there_where_the_plane_is_the_space() {
         let recording = recorded(spec, 9, 8, 8);
         let mut cursor = Cursor::new(recording.clone());
         cursor.seek(recording.len());
-        let view = View { cursor: &cursor, hover: None, asking: false, text: 14.0 };
+        let view = View::of(&cursor, 14.0);
         let scene = draw(Panel::Cloud, &view, [700.0, 500.0]);
         assert_eq!(circle(&scene).is_some(), circles, "{spec}");
         assert!(texts(&scene).iter().any(|text| text.contains(says)), "{spec}: {:?}", texts(&scene));
@@ -542,7 +548,7 @@ fn the_circle_is_there_where_the_plane_is_the_space() {
     }
     let recording = recorded("uniform:n=300,d=5", 9, 8, 8);
     let cursor = Cursor::new(recording);
-    let scene = draw(Panel::Cloud, &View { cursor: &cursor, hover: None, asking: false, text: 14.0 }, [700.0, 500.0]);
+    let scene = draw(Panel::Cloud, &View::of(&cursor, 14.0), [700.0, 500.0]);
     assert!(texts(&scene).contains(&"300 points, axes 1 and 2 of 5"));
     assert_eq!(dots_of_points(&scene), 300);
 }
@@ -552,7 +558,7 @@ fn too_many_points_are_drawn_in_part_and_that_is_said() {
     let recording = recorded("uniform:n=60000,d=2", 9, 8, 32);
     let mut cursor = Cursor::new(recording.clone());
     cursor.seek(recording.len());
-    let view = View { cursor: &cursor, hover: None, asking: false, text: 14.0 };
+    let view = View::of(&cursor, 14.0);
     let scene = draw(Panel::Cloud, &view, [700.0, 500.0]);
     assert!(texts(&scene).iter().any(|text| text.starts_with("20,000 of 60,000 points")));
     assert_eq!(dots_of_points(&scene), 20_000);
@@ -569,7 +575,7 @@ fn padding_is_seen_to_be_empty() {
     cursor.seek(recording.len());
     let padding = cursor.state().registers.iter().filter(|&&key| key == PADDING).count();
     assert_eq!(padding, 12);
-    let scene = draw(Panel::Warp, &View { cursor: &cursor, hover: None, asking: false, text: 14.0 }, [1200.0, 500.0]);
+    let scene = draw(Panel::Warp, &View::of(&cursor, 14.0), [1200.0, 500.0]);
     assert_eq!(texts(&scene).iter().filter(|text| **text == "\u{221e}").count(), padding);
 }
 
@@ -579,7 +585,7 @@ fn the_account_is_the_states() {
     let mut cursor = Cursor::new(recording.clone());
     cursor.seek(recording.len() * 2 / 3);
     let counts = cursor.state().counts;
-    let scene = draw(Panel::Account, &View { cursor: &cursor, hover: None, asking: false, text: 14.0 }, [500.0, 400.0]);
+    let scene = draw(Panel::Account, &View::of(&cursor, 14.0), [500.0, 400.0]);
     let words = texts(&scene);
     for (name, value) in [
         ("points seen", u64::from(counts.points_seen)),
@@ -609,7 +615,7 @@ fn pages_hold_their_parts() {
             let step = (take.range.len() / 9).max(1);
             for position in take.range.clone().skip(at).step_by(step) {
                 cursor.seek(position);
-                let view = View { cursor: &cursor, hover: Some(Target::Lane(3)), asking: false, text };
+                let view = View { hover: Some(Target::Lane(3)), ..View::of(&cursor, text) };
                 let scene = page(lesson, &take, &view, [wide, high]);
                 check(&scene, &format!("lesson {}, {wide} × {high}", lesson.number));
                 let words = texts(&scene);
@@ -645,8 +651,7 @@ fn recordings_are_compared_where_as_many_points_were_seen() {
                 cursor
             })
             .collect();
-        let views: Vec<_> =
-            takes.iter().zip(&cursors).map(|(take, cursor)| (take, View { cursor, hover: None, asking: false, text: 14.0 })).collect();
+        let views: Vec<_> = takes.iter().zip(&cursors).map(|(take, cursor)| (take, View::of(cursor, 14.0))).collect();
         let size = [1280.0, 720.0];
         let scene = comparison(lesson, &views, size);
         check(&scene, &format!("{seen} points"));
@@ -668,7 +673,7 @@ fn recordings_are_compared_where_as_many_points_were_seen() {
 fn distances_on(lesson: &crate::lesson::lessons::Lesson, take: &Take, position: usize, text: f32) -> Vec<(String, f32)> {
     let mut cursor = Cursor::new(take.recording.clone());
     cursor.seek(position);
-    let scene = page(lesson, take, &View { cursor: &cursor, hover: None, asking: true, text }, [1280.0, 720.0]);
+    let scene = page(lesson, take, &View { asking: true, ..View::of(&cursor, text) }, [1280.0, 720.0]);
     let is_number = |text: &str| text.contains('.') && text.parse::<f32>().is_ok();
     // Nothing else on such a page is a number in the fixed font: the warp's 32 keys are bars.
     let mut numbers: Vec<([f32; 4], String, f32)> = Vec::new();
@@ -720,7 +725,7 @@ fn the_end_is_hidden_from_those_who_are_asked() {
     let cursor = Cursor::new(takes[0].recording.clone());
     let expected = crate::lesson::account::account(cursor.state()).expected_in_the_end;
     let tells = |asking: bool| {
-        let view = View { cursor: &cursor, hover: None, asking, text: 16.0 };
+        let view = View { asking, ..View::of(&cursor, 16.0) };
         let scene = comparison(lesson, &[(&takes[0], view)], [1280.0, 720.0]);
         let said = texts(&scene).join(" | ");
         [format!("{:.1}", expected.merges), crate::text::thousands(expected.shuffles.round() as u64), "in the end".to_owned()]
@@ -737,7 +742,7 @@ fn merges_of_queues_are_hidden_from_those_who_are_asked() {
     let cursor = Cursor::new(take.recording.clone());
     let Beside::Queues(queued) = take.recording.held_against() else { panic!("it is held against a buffer") };
     let tells = |asking: bool| {
-        let scene = page(lesson, &take, &View { cursor: &cursor, hover: None, asking, text: 16.0 }, [1280.0, 720.0]);
+        let scene = page(lesson, &take, &View { asking, ..View::of(&cursor, 16.0) }, [1280.0, 720.0]);
         let words: BTreeSet<String> = texts(&scene).into_iter().map(str::to_owned).collect();
         // Numbers that no lane has.
         [queued.inserts, queued.buffer.candidates].map(|number| words.contains(&number.to_string()))
@@ -752,7 +757,7 @@ fn queues_and_buckets_are_the_recorded_ones() {
         let mut cursor = Cursor::new(take.recording.clone());
         for position in 1..=take.recording.len() {
             cursor.seek(position);
-            let view = View { cursor: &cursor, hover: None, asking: false, text: 14.0 };
+            let view = View::of(&cursor, 14.0);
             let state = cursor.state();
             if let Some(queues) = &state.queues {
                 let scene = draw(Panel::Queues, &view, [900.0, 520.0]);
@@ -777,7 +782,7 @@ fn what_a_tree_will_visit_is_hidden_from_those_who_are_asked() {
     let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
     let (cursor, index) = (Cursor::new(take.recording.clone()), take.recording.index().unwrap());
     let tells = |asking: bool| {
-        let scene = page(lesson, &take, &View { cursor: &cursor, hover: None, asking, text: 16.0 }, [1280.0, 720.0]);
+        let scene = page(lesson, &take, &View { asking, ..View::of(&cursor, 16.0) }, [1280.0, 720.0]);
         let words: BTreeSet<String> = texts(&scene).into_iter().map(str::to_owned).collect();
         // Numbers that no lane has.
         [index.visits.accessed, index.visits.left_out, index.as_they_lie.accessed].map(|number| words.contains(&number.to_string()))
@@ -796,7 +801,7 @@ fn headings_of_queues_are_true_at_every_step() {
             cursor.seek(position);
             let (state, step) = (cursor.state(), cursor.step());
             let Some(queues) = &state.queues else { continue };
-            let scene = draw(Panel::Queues, &View { cursor: &cursor, hover: None, asking: false, text: 14.0 }, [1200.0, 520.0]);
+            let scene = draw(Panel::Queues, &View::of(&cursor, 14.0), [1200.0, 520.0]);
             let starting = |start: &str| texts(&scene).into_iter().find(|text| text.starts_with(start)).unwrap().to_owned();
             let (lanes, warp) = (starting("The lanes' queues"), starting("The warp's queue"));
             let goes = |words: &str, keys: &[Key]| {
@@ -862,7 +867,7 @@ fn the_average_of_merges_is_of_those_that_are_done() {
             Some(Step::MaxDistance { .. }) => (merges, came) = (merges + 1, came + coming),
             _ => {}
         }
-        let scene = draw(Panel::Account, &View { cursor: &cursor, hover: None, asking: false, text: 14.0 }, [500.0, 400.0]);
+        let scene = draw(Panel::Account, &View::of(&cursor, 14.0), [500.0, 400.0]);
         let words = texts(&scene);
         let after = |name: &str| words[words.iter().position(|text| *text == name).unwrap() + 1].to_owned();
         let average = if merges == 0 { "\u{2013}".to_owned() } else { crate::text::significant(f64::from(came) / f64::from(merges)) };
@@ -878,7 +883,7 @@ fn legends_are_of_the_search_that_is_shown() {
         let mut cursor = Cursor::new(take.recording.clone());
         for position in 0..=take.recording.len() {
             cursor.seek(position);
-            let scene = draw(Panel::Cloud, &View { cursor: &cursor, hover: None, asking: false, text: 14.0 }, [700.0, 500.0]);
+            let scene = draw(Panel::Cloud, &View::of(&cursor, 14.0), [700.0, 500.0]);
             let words = texts(&scene).join(" | ");
             for foreign in ["buffer", "candidate", "max_distance", "ballot"] {
                 assert!(!words.contains(foreign), "lesson {}, position {position}: {words}", lesson.number);

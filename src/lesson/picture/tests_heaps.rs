@@ -17,7 +17,7 @@ fn take() -> (&'static Lesson, Take) {
 }
 
 fn view(cursor: &Cursor, hover: Option<Target>) -> View<'_> {
-    View { cursor, hover, asking: false, text: 14.0 }
+    View { hover, ..View::of(cursor, 14.0) }
 }
 
 /// Frames of an ink around what is not filled.

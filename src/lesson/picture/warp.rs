@@ -55,7 +55,7 @@ pub fn invariant(state: &State, step: Option<&Step>) -> Invariant {
 
 /// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
-    let mut scene = Scene::new(wide, high);
+    let mut scene = view.scene([wide, high]);
     let (state, text) = (view.cursor.state(), view.text);
     let shape = state.shape;
     let step = view.cursor.step();

@@ -272,7 +272,7 @@ impl Data {
 
     /// Draws what is to be seen at a cursor, and notes what is new of it.
     fn moment(&mut self, film: &Film, cursor: &Cursor, asking: bool) -> Moment {
-        let view = View { cursor, hover: None, asking, text: film.text };
+        let view = View { asking, ..View::of(cursor, film.text) };
         let areas = panels(film, &view);
         let (mut check, mut scenes) = (Check::default(), Vec::with_capacity(areas.len()));
         for (at, &(panel, area)) in areas.iter().enumerate() {

@@ -88,7 +88,7 @@ fn item(row: &[Value], styles: &Value, before: &[i32]) -> Item {
 
 /// Draws what the window draws at a position, and holds it against the lists of a moment.
 fn hold(film: &Film, cursor: &Cursor, asking: bool, read: &Read, scenes: &Value) {
-    let view = View { cursor, hover: None, asking, text: film.text };
+    let view = View { asking, ..View::of(cursor, film.text) };
     let areas = layout::panels(film, &view);
     assert_eq!(scenes.as_array().map(Vec::len), Some(areas.len()));
     for ((panel, area), list) in areas.into_iter().zip(scenes.as_array().expect("lists")) {

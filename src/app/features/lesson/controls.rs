@@ -17,13 +17,21 @@ pub struct Controls<'a> {
     pub asking: bool,
     /// Whether only what a presenter needs is shown.
     pub brief: bool,
+    /// Whether one panel has all the room.
+    pub zoomed: bool,
+    /// The size of type in points; `None` for the window's own.
+    pub text: Option<f32>,
     pub palette: &'static Palette,
 }
 
 pub fn controls_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions: &mut Actions) {
     let palette = controls.palette;
+    if let Some(size) = controls.text {
+        ui.style_mut().text_styles.values_mut().for_each(|font| font.size = size);
+    }
     if !controls.asking {
-        scrubber_ui(ui, player, palette, actions);
+        // A presented picture says itself where it is.
+        scrubber_ui(ui, player, controls.text.is_none(), palette, actions);
     }
     ui.horizontal_wrapped(|ui| {
         ui.add_enabled_ui(!controls.asking, |ui| {
@@ -36,6 +44,8 @@ pub fn controls_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions
         speed_ui(ui, controls.view.speed, actions);
         ui.separator();
         level_ui(ui, player, controls, actions);
+        ui.separator();
+        zoom_ui(ui, controls.zoomed, actions);
     });
     if controls.brief {
         return;
@@ -123,6 +133,14 @@ fn level_ui(ui: &mut Ui, player: &Player, Controls { asking, brief, palette, .. 
     ui.spacing_mut().item_spacing.x = 8.0;
 }
 
+/// One panel after another in all the room, and back.
+fn zoom_ui(ui: &mut Ui, zoomed: bool, actions: &mut Actions) {
+    icon_ui(ui, if zoomed { "All panels" } else { "Zoom" }, Command::Zoom, actions);
+    if zoomed {
+        icon_ui(ui, "Next panel", Command::ZoomNext, actions);
+    }
+}
+
 /// The orders that are compared.
 fn takes_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions: &mut Actions) {
     if player.takes.len() < 2 {
@@ -162,7 +180,7 @@ fn place(recording: &Recording, position: usize, points_seen: u32, merges: u32) 
 }
 
 /// All positions as a line, with a mark for each merge.
-fn scrubber_ui(ui: &mut Ui, player: &Player, palette: &Palette, actions: &mut Actions) {
+fn scrubber_ui(ui: &mut Ui, player: &Player, is_labelled: bool, palette: &Palette, actions: &mut Actions) {
     const HEIGHT: f32 = 20.0;
     const MARGIN: f32 = 7.0;
     let (range, position) = (player.range(), player.cursor().position());
@@ -173,8 +191,9 @@ fn scrubber_ui(ui: &mut Ui, player: &Player, palette: &Palette, actions: &mut Ac
     ui.horizontal(|ui| {
         // Digits come and go; the line must not move for it.
         let longest = place(recording, recording.len(), recording.shape().n, (recording.merges() as u32).max(2));
-        let reserved = ui.painter().layout_no_wrap(longest, egui::FontId::monospace(11.0), palette.text_weak).size().x + 8.0;
-        let (rect, response) = ui.allocate_exact_size(vec2((ui.available_width() - reserved - 8.0).max(60.0), HEIGHT), Sense::click_and_drag());
+        let wide = ui.painter().layout_no_wrap(longest, egui::FontId::monospace(11.0), palette.text_weak).size().x + 16.0;
+        let reserved = if is_labelled { wide } else { 0.0 };
+        let (rect, response) = ui.allocate_exact_size(vec2((ui.available_width() - reserved).max(60.0), HEIGHT), Sense::click_and_drag());
         let track = Rect::from_min_max(pos2(rect.left() + MARGIN, rect.top()), pos2(rect.right() - MARGIN, rect.bottom()));
         let x_of = |at: usize| track.left() + track.width() * (at - range.start) as f32 / range.len().max(1) as f32;
         let at_of = |x: f32| {
@@ -206,7 +225,9 @@ fn scrubber_ui(ui: &mut Ui, player: &Player, palette: &Palette, actions: &mut Ac
         if let Some(pointer) = response.hover_pos() {
             response.on_hover_text_at_pointer(format!("step {}; marks are {rounds}", text::thousands(at_of(pointer.x) as u64)));
         }
-        ui.label(RichText::new(label).font(egui::FontId::monospace(11.0)).color(palette.text_weak));
+        if is_labelled {
+            ui.label(RichText::new(label).font(egui::FontId::monospace(11.0)).color(palette.text_weak));
+        }
     });
 }
 

@@ -131,7 +131,7 @@ mod tests {
             Job::new(LessonFile::Drawing, &player, true, LIGHT, None).expect("no range").write(&path, &Silent).expect("it can be written");
             let film = Film::new(player.lesson, player.takes.clone(), SIZE, 1.0, LIGHT);
             let lead = film.leading();
-            let view = |cursor| View { cursor, hover: None, asking: false, text: film.text };
+            let view = |cursor| View::of(cursor, film.text);
             let views: Vec<_> = player.takes.iter().zip(player.cursors()).map(|(take, cursor)| (take, view(cursor))).collect();
             let shown = svg(&comparison(player.lesson, &views, SIZE), &LIGHT);
             assert_eq!(std::fs::read_to_string(&path).expect("a file"), shown);

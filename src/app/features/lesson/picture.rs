@@ -13,9 +13,9 @@ use crate::app::model::{Actions, LessonAction, LessonSession, Player, Quiz, Quiz
 use crate::lesson::Recording;
 use crate::lesson::feedback::subjects;
 use crate::lesson::lessons::Take;
-use crate::lesson::picture::page::{columns, comparison, page};
+use crate::lesson::picture::page::{areas, columns, comparison, page};
 use crate::lesson::picture::sentence::sentence;
-use crate::lesson::picture::{Scene, Target, View};
+use crate::lesson::picture::{Panel, Scene, Target, View};
 use crate::lesson::questions::Ask;
 use crate::lesson::queues::across;
 use crate::lesson::state::State;
@@ -30,6 +30,8 @@ pub struct Picture {
     made: Option<Made>,
     /// What the pointer is on: the picture shows it.
     hover: Option<Target>,
+    /// The panel that the pointer is over.
+    over: Option<Panel>,
     /// What the pointer holds.
     held: Option<Held>,
 }
@@ -38,6 +40,7 @@ struct Made {
     key: MadeOf,
     scene: Scene,
     columns: Vec<Rect>,
+    panels: Vec<(Panel, Rect)>,
     place: Place,
     prepared: Prepared,
 }
@@ -51,6 +54,7 @@ struct MadeOf {
     together: bool,
     hover: Option<Target>,
     asking: Vec<bool>,
+    zoom: Option<Panel>,
     rect: Rect,
     text: f32,
     palette: usize,
@@ -72,9 +76,14 @@ impl Picture {
         self.made.as_ref().map(|made| (&made.scene, made.place))
     }
 
+    /// The panel that the pointer is over, where it is over one.
+    pub fn panel_under_pointer(&self) -> Option<Panel> {
+        self.over
+    }
+
     fn update(&mut self, player: &Player, quiz: Option<&Quiz>, look: Look, rect: Rect) -> &Made {
-        let Look { text, palette, .. } = look;
-        let together = look.together && player.takes.len() > 1;
+        let Look { text, zoom, palette, .. } = look;
+        let together = look.together && player.takes.len() > 1 && zoom.is_none();
         let asking = quiz.is_some_and(Quiz::is_asking);
         let key = MadeOf {
             recordings: player.takes.iter().map(|take| Same(Arc::downgrade(&take.recording))).collect(),
@@ -84,6 +93,7 @@ impl Picture {
             // While a question is open, the picture spells out nothing about what is pointed at.
             hover: self.hover.filter(|_| !asking).or_else(|| quiz.and_then(Quiz::answered_about)),
             asking: (0..player.takes.len()).map(|take| asking || quiz.is_some_and(|quiz| quiz.keeps(take))).collect(),
+            zoom,
             rect,
             text,
             palette: std::ptr::from_ref(palette) as usize,
@@ -92,16 +102,18 @@ impl Picture {
             // The shape of the room, and at least as large as a page must be.
             let grow = (LEAST.x / rect.width()).max(LEAST.y / rect.height()).max(1.0);
             let size = [rect.width() * grow, rect.height() * grow];
-            let view = |at: usize| View { cursor: &player.cursors()[at], hover: key.hover, asking: key.asking[at], text };
-            let (scene, areas) = if together {
+            let view = |at: usize| View { hover: key.hover, asking: key.asking[at], zoom, ..View::of(&player.cursors()[at], text) };
+            let (scene, panels, areas) = if together {
                 let views: Vec<(&Take, View<'_>)> = player.takes.iter().enumerate().map(|(at, take)| (take, view(at))).collect();
-                (comparison(player.lesson, &views, size), columns(views.len(), text, size))
+                (comparison(player.lesson, &views, size), Vec::new(), columns(views.len(), text, size))
             } else {
-                (page(player.lesson, player.take(), &view(player.active()), size), Vec::new())
+                let view = view(player.active());
+                (page(player.lesson, player.take(), &view, size), areas(player.lesson, &view, size), Vec::new())
             };
             let place = fit(size, rect);
             let columns = areas.into_iter().map(|area| place.rect(area)).collect();
-            Made { prepared: Prepared::new(&scene, palette, place), key, scene, columns, place }
+            let panels = panels.into_iter().map(|(panel, area)| (panel, place.rect(area))).collect();
+            Made { prepared: Prepared::new(&scene, palette, place), key, scene, columns, panels, place }
         });
         self.made.insert(made)
     }
@@ -114,6 +126,8 @@ pub struct Look {
     pub together: bool,
     /// The size of running text.
     pub text: f32,
+    /// The panel that has all the room.
+    pub zoom: Option<Panel>,
     /// Colours inside the picture.
     pub palette: &'static Palette,
     /// The same for what lies around it.
@@ -156,6 +170,12 @@ pub fn picture_ui(ui: &mut Ui, picture: &mut Picture, session: &LessonSession, p
     }
     let pointed =
         response.hover_pos().filter(|_| held.is_none()).and_then(|pointer| Some((pointer, made.scene.target_at(made.place.place(pointer))?)));
+    let over = response.hover_pos().and_then(|pointer| made.panels.iter().find(|(_, rect)| rect.contains(pointer))).map(|(panel, _)| *panel);
+    // The sentence is always there.
+    let over = over.filter(|&panel| panel != Panel::Sentence);
+    if response.double_clicked() && pointed.is_none() && (over.is_some() || look.zoom.is_some()) {
+        actions.send(LessonAction::Zoom(over.filter(|_| look.zoom.is_none())));
+    }
     let column = |pointer: Pos2| made.columns.iter().position(|column| column.contains(pointer));
     if response.clicked()
         && let Some(pointer) = response.interact_pointer_pos()
@@ -178,6 +198,7 @@ pub fn picture_ui(ui: &mut Ui, picture: &mut Picture, session: &LessonSession, p
     }
     let hover = pointed.map(|(_, target)| target).filter(|_| asking.is_none());
     picture.held = held;
+    picture.over = over;
     if hover != picture.hover {
         picture.hover = hover;
         ui.ctx().request_repaint();

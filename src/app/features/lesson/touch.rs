@@ -113,6 +113,9 @@ impl Shown<'_> {
 
     /// What the pointer would take hold of, and where that is: the query, or else the nearest point.
     fn under(&self, pointer: Pos2) -> Option<(What, Pos2)> {
+        if self.map.lens.is_some_and(|lens| lens.contains(self.place.place(pointer))) {
+            return None;
+        }
         let query = self.screen(self.map.query);
         if query.distance(pointer) <= REACH[0] {
             return Some((What::Query, query));

@@ -86,6 +86,8 @@ pub enum Command {
     LevelLane,
     Predict,
     KernelLine,
+    Zoom,
+    ZoomNext,
     Presenter,
     Bare,
     Find,
@@ -168,7 +170,8 @@ impl Command {
     /// Of the Help menu.
     pub const HELP: [Self; 4] = [Self::Contents, Self::Find, Self::Shortcuts, Self::About];
     /// Of the Lesson menu, before the lessons.
-    pub const LESSON: [Self; 6] = [Self::Lesson, Self::LessonOfQuery, Self::Predict, Self::KernelLine, Self::Presenter, Self::Bare];
+    pub const LESSON: [Self; 8] =
+        [Self::Lesson, Self::LessonOfQuery, Self::Predict, Self::KernelLine, Self::Zoom, Self::ZoomNext, Self::Presenter, Self::Bare];
     /// Of the Lesson menu: where to go.
     pub const GO: [Self; 15] = [
         Self::PlayPause,
@@ -387,6 +390,15 @@ impl Command {
                 entry(Lesson, Some((PLAIN, Key::P)), "Predict", "Questions: what happens next? The next state is hidden until you have answered.")
             }
             Self::KernelLine => entry(Lesson, Some((PLAIN, Key::K)), "Line of the kernel", "The lines of CUDA source behind what is shown."),
+            Self::Zoom => entry(
+                Lesson,
+                Some((PLAIN, Key::Z)),
+                "Zoom a panel, or show all",
+                "Give the panel under the pointer, or else the largest, all the room; again or Escape shows all of them. A double click does the same.",
+            ),
+            Self::ZoomNext => {
+                entry(Lesson, Some((SHIFT, Key::Z)), "Zoom the next panel", "Give the next panel of the lesson all the room, the code included.")
+            }
             Self::Presenter => entry(Lesson, Some((PLAIN, Key::F5)), "Presenter", "Full screen, large type, high contrast, with the player."),
             Self::Bare => entry(Lesson, Some((PLAIN, Key::F6)), "Only the picture", "Full screen, nothing but the picture."),
             Self::PresenterScale => entry(

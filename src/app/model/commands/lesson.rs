@@ -2,6 +2,7 @@
 
 use crate::app::model::lesson::session::{Breaking, LessonDraft};
 use crate::lesson::fault::Fault;
+use crate::lesson::picture::Panel;
 
 /// What the lesson's parts ask for, beside commands.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +31,8 @@ pub enum LessonAction {
     Source(Option<Option<usize>>),
     Quiz(QuizAction),
     Touch(TouchAction),
+    /// A panel has all the room; `None` shows all panels.
+    Zoom(Option<Panel>),
 }
 
 /// What is done to the query and the points of a map. Places are coordinates on both axes, relative to their origins.

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use crate::lesson::lessons::{Lesson, Take};
-use crate::lesson::picture::page::position_at;
+use crate::lesson::picture::page::{panels_of, position_at};
+use crate::lesson::picture::{Panel, View};
 use crate::lesson::same_moment::same_moment;
 use crate::lesson::{Cursor, Level, Mark};
 
@@ -51,6 +52,11 @@ impl Player {
     /// The cursor of the active take.
     pub fn cursor(&self) -> &Cursor {
         &self.cursors[self.active]
+    }
+
+    /// The panels of the lesson at the present moment, the largest first.
+    pub fn panels(&self) -> Vec<Panel> {
+        panels_of(self.lesson, &View::of(self.cursor(), 14.0))
     }
 
     /// Where each take is.

@@ -15,6 +15,7 @@ use crate::cloud::{Order, PointCloud};
 use crate::knn::{Metric, Queries};
 use crate::lesson::fault::Fault;
 use crate::lesson::lessons::{Arrangement, Choice, LESSONS, Lesson};
+use crate::lesson::picture::Panel;
 use crate::lesson::touched::{Touched, read_keys};
 use crate::run::RunSpec;
 
@@ -219,6 +220,8 @@ pub struct LessonSession {
     pub before: Option<Entry>,
     /// How much of the window the picture has.
     pub presenting: Presenting,
+    /// The panel that has all of the picture; `None` where all panels are shown.
+    pub zoom: Option<Panel>,
     /// What was typed in each lesson.
     pub drafts: BTreeMap<u32, LessonDraft>,
     /// What the explorer asked of the query that the lesson of own data has from it; `None` where it asks as the explorer's fields say.

@@ -39,6 +39,8 @@ impl App {
                 let source = &mut self.session.lesson.source;
                 *source = if source.is_some() { None } else { Some(None) };
             }
+            Command::Zoom => self.zoom(),
+            Command::ZoomNext => self.zoom_next(),
             Command::Presenter => self.present(Presenting::Presenter),
             Command::Bare => self.present(Presenting::Bare),
             // While a question is open, what comes next is not to be seen.
@@ -137,6 +139,7 @@ impl App {
             LessonAction::Source(source) => self.session.lesson.source = source,
             LessonAction::Quiz(action) => self.quiz_action(action),
             LessonAction::Touch(action) => self.touch(action),
+            LessonAction::Zoom(panel) => self.session.lesson.zoom = panel,
         }
     }
 
@@ -163,7 +166,7 @@ impl App {
         if there || self.jobs.about(&RECORD).is_some_and(|recorded| recorded.number == lesson.number) {
             return;
         }
-        (self.session.lesson.player, self.session.lesson.breaking) = (None, Breaking::No);
+        (self.session.lesson.player, self.session.lesson.breaking, self.session.lesson.zoom) = (None, Breaking::No, None);
         self.session.lesson.touch = Touch::default();
         self.record_lesson(lesson);
     }
@@ -383,6 +386,9 @@ impl App {
             self.session.lesson.touch.before = None;
             return true;
         }
+        if self.session.lesson.zoom.take().is_some() {
+            return true;
+        }
         if self.jobs.has(&EXPORT) {
             return false;
         }
@@ -393,6 +399,24 @@ impl App {
         };
         self.present(less);
         true
+    }
+
+    /// Gives the panel under the pointer all of the picture, or shows all panels again.
+    fn zoom(&mut self) {
+        let pointed = self.handles.picture_of_lesson.panel_under_pointer();
+        let lesson = &mut self.session.lesson;
+        lesson.zoom = match lesson.zoom {
+            Some(_) => None,
+            None => pointed.or_else(|| lesson.player.as_ref().and_then(|player| player.panels().first().copied())),
+        };
+    }
+
+    /// Goes through the panels, each with all of the picture.
+    fn zoom_next(&mut self) {
+        let lesson = &mut self.session.lesson;
+        let Some(panels) = lesson.player.as_ref().map(Player::panels).filter(|panels| !panels.is_empty()) else { return };
+        let next = lesson.zoom.and_then(|zoom| panels.iter().position(|&panel| panel == zoom)).map_or(0, |at| (at + 1) % panels.len());
+        lesson.zoom = Some(panels[next]);
     }
 
     /// Gives the picture more of the window, or, asked twice, less.

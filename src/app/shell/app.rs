@@ -122,6 +122,7 @@ impl App {
         let jobs = Jobs::new(move || wake.request_repaint());
         tokens::install_fonts(ctx);
         state.look.apply(ctx);
+        tokens::reduce_motion(ctx, state.reduce_motion);
         ctx.set_zoom_factor(state.scale);
         // Ctrl + and Ctrl - are commands of our own, with limits of our own.
         ctx.options_mut(|options| options.zoom_with_keyboard = false);

@@ -148,7 +148,7 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
     page.header(header, &title(lesson), &place, &about(&first.recording), if view.asking { "" } else { &theory });
     // Shared axes make the curves comparable.
     let bounds = super::account::bounds(takes.iter().flat_map(|(take, _)| take.recording.convergence().map(|(_, bound)| bound)));
-    for ((take, view), column) in takes.iter().zip(columns(takes.len(), text, [wide, high])) {
+    for (number, ((take, view), column)) in takes.iter().zip(columns(takes.len(), text, [wide, high])).enumerate() {
         let mut room = column;
         let mut heading = room.take_top(text * 1.9);
         page.scene.rect(heading, text * 0.3, Some(Ink::Field.into()), None);
@@ -161,9 +161,11 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
         let sentence = room.take_bottom(text * (SENTENCE + 1.6));
         room.take_bottom(page.gap);
         let rows = split(room, &[0.5, 0.5], page.gap, true);
+        let first = page.scene.things.len();
         page.panel(Panel::Cloud, view, rows[0]);
         page.ground(rows[1], |size| super::account::draw_on(view, size, Some(bounds)));
         page.panel(Panel::Sentence, view, sentence);
+        page.scene.things[first..].iter_mut().filter_map(|thing| thing.frame.as_mut()).for_each(|frame| frame.column = number);
     }
     page.scene
 }

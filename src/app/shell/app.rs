@@ -236,6 +236,11 @@ pub fn target_position(app: &crate::app::shell::app::App, target: Target) -> Opt
     Some(place.pos(spot.area.center()))
 }
 
+/// Whether something of the lesson's picture is on its way to its place.
+pub fn is_moving(app: &crate::app::shell::app::App) -> bool {
+    app.handles.picture_of_lesson.is_moving()
+}
+
 /// Where coordinates of the data lie in the lesson's first map on the screen, and where the query is in it, for tests.
 pub fn place_in_map(app: &crate::app::shell::app::App, at: Option<[f32; 2]>) -> Option<Pos2> {
     let (scene, place) = app.handles.picture_of_lesson.shown()?;

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::Panel;
-use super::scene::{Area, Point, Scene, Shape};
+use super::scene::{Area, Point, Scene, Shape, Target};
 use super::thing::{Frame, Thing, Way};
 
 /// How long a motion takes, in seconds.
@@ -45,7 +45,7 @@ pub enum Origin {
     Shapes(Vec<Shape>),
 }
 
-/// What moves on the way from one scene to the next: all that is in both, and not in the same place.
+/// What moves on the way from one scene to the next: all that is in both, and not in the same place, such as a slot or a register.
 pub fn motions(before: &Scene, after: &Scene) -> Vec<Motion> {
     let mut were: HashMap<_, Vec<&Thing>> = HashMap::new();
     for thing in &before.things {
@@ -57,7 +57,7 @@ pub fn motions(before: &Scene, after: &Scene) -> Vec<Motion> {
         let Some(last) = were.last().filter(|last| is_same_frame(last.frame, thing.frame)) else { continue };
         let from = match thing.way {
             Way::Becomes => becomes(&before.shapes[last.shapes.clone()], &after.shapes[thing.shapes.clone()]),
-            _ if were.iter().any(|were| is_near(were.area.center(), thing.area.center())) => None,
+            _ if were.iter().any(|were| is_same_place((before, were), (after, thing))) => None,
             _ => Some(comes(last.area.center(), thing)),
         };
         if let Some(from) = from {
@@ -79,6 +79,14 @@ fn is_same_frame(a: Option<Frame>, b: Option<Frame>) -> bool {
     }
 }
 
+/// Whether a thing stayed where it was, though the panel may draw that place elsewhere, as it needs room for something else.
+fn is_same_place((before, was): (&Scene, &Thing), (after, is): (&Scene, &Thing)) -> bool {
+    let [a, b] = [was.area.center(), is.area.center()];
+    // A point is what is there, and no place.
+    let place = |scene: &Scene, at: Point| scene.target_at(at).filter(|target| !matches!(target, Target::Point(_)));
+    is_near(a, b) || is.way == Way::Past && place(before, a).is_some_and(|was| place(after, b) == Some(was))
+}
+
 fn is_near(a: Point, b: Point) -> bool {
     (a[0] - b[0]).abs() < SAME && (a[1] - b[1]).abs() < SAME
 }
@@ -91,9 +99,10 @@ fn comes(from: Point, thing: &Thing) -> Origin {
     match &thing.way {
         Way::Along(through) => Origin::Places { offsets: std::iter::once(&from).chain(through).map(|&point| by(point)).collect(), bow: 0.0 },
         _ => {
-            // As far as it reaches across the way.
-            let across = (dx.abs() * thing.area.height + dy.abs() * thing.area.width) / dx.hypot(dy);
-            Origin::Places { offsets: vec![[dx, dy]], bow: across * CLEAR }
+            let far = dx.hypot(dy);
+            // As far as it reaches across the way; less on a short way, where that would lead astray.
+            let across = (dx.abs() * thing.area.height + dy.abs() * thing.area.width) / far;
+            Origin::Places { offsets: vec![[dx, dy]], bow: (across * CLEAR).min(far / 2.0) }
         }
     }
 }

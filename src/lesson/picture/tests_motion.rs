@@ -1,7 +1,7 @@
 //! What moves between two scenes, and that the recorded steps move just that.
 
 use super::motion::{MOST, Motion, Moving, Origin, eased, motions, offset};
-use super::scene::{Area, Ink, Line, Point, Scene, Shape};
+use super::scene::{Area, Ink, Line, Point, Scene, Shape, Spot};
 use super::tests::check;
 use super::thing::{Id, Way, What};
 use super::*;
@@ -52,6 +52,17 @@ fn a_key_comes_from_where_it_was_drawn_last_and_a_copy_leaves_the_other_where_it
     let motions = motions(&before, &keys(&[(1, 0.0, 0.0), (1, 3.0, 5.0), (7, 3.0, 0.0)]));
     let [Motion { shapes, from: Origin::Places { offsets, .. } }] = &motions[..] else { panic!("{motions:?}") };
     assert_eq!((shapes.clone(), offsets.as_slice()), (3..4, &[[0.0, -50.0]][..]));
+}
+
+#[test]
+fn a_slot_that_is_drawn_elsewhere_is_no_motion() {
+    let slot = |number: u32, row: f32| {
+        let mut scene = keys(&[(1, 0.0, row)]);
+        scene.spots.push(Spot { area: cell(0.0, row), target: Target::Slot(number) });
+        scene
+    };
+    assert!(motions(&slot(4, 0.0), &slot(4, 1.5)).is_empty());
+    assert_eq!(motions(&slot(4, 0.0), &slot(5, 1.5)).len(), 1);
 }
 
 #[test]

@@ -45,7 +45,7 @@ pub mod lesson {
     pub use super::features::lesson::touch::NAME as MAP;
     pub use super::model::lesson::{player, quiz, session};
     pub use super::model::{LessonAction, Presenting, QuizAction, TouchAction};
-    pub use super::shell::app::{place_in_map, target_position};
+    pub use super::shell::app::{is_moving, place_in_map, target_position};
 }
 
 pub mod live {

@@ -85,6 +85,9 @@ pub struct PictureArgs {
     /// How long a picture of the GIF stays, in seconds; the last one stays longer
     #[arg(long, value_name = "SECONDS", default_value_t = 1.2, help_heading = "How it looks")]
     pace: f32,
+    /// Leaves out of the GIF the pictures in which things are on their way to the next moment
+    #[arg(long, requires = "gif", help_heading = "How it looks")]
+    no_motion: bool,
 }
 
 fn level(name: &str) -> Level {
@@ -163,7 +166,7 @@ impl PictureArgs {
         let zoom = self.zoom(lesson, &shown)?;
         let film = |size: [f32; 2], scale: f32| {
             let film = Film::new(lesson, shown.clone(), self.size.unwrap_or(size), scale, self.palette());
-            Film { text: self.text.map_or(film.text, f32::from), zoom, ..film }
+            Film { text: self.text.map_or(film.text, f32::from), motion: !self.no_motion, zoom, ..film }
         };
         let (film, paper) = (film(SIZE, self.scale), film(SIZE_ON_PAPER, 1.0));
         // All that may be wrong, before anything is written.

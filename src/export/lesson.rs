@@ -15,6 +15,7 @@ use crate::lesson::handout::{self, Theme};
 use crate::lesson::moments::Moments;
 use crate::lesson::picture::Film;
 use crate::lesson::picture::gif::{Animation, Colors};
+use crate::lesson::picture::raster::SizeError;
 use crate::lesson::picture::svg::svg;
 use crate::lesson::player::{self, Written};
 use crate::lesson::{Recording, jsonl};
@@ -25,6 +26,15 @@ const SAMPLES: usize = 8;
 
 /// Factor by which the last frame of a GIF is shown longer.
 const LAST_STAYS: u16 = 3;
+
+/// When things that move are shown on their way to the next moment, from 0, where they were, to 1, where they are.
+const BETWEEN: [f32; 2] = [1.0 / 3.0, 2.0 / 3.0];
+
+/// Hundredths of a second that each of these pictures is shown.
+const BETWEEN_STAYS: u16 = 8;
+
+/// Shorter frames of a GIF, in hundredths of a second, leave no time for motion.
+const SHORTEST_WITH_MOTION: u16 = 50;
 
 /// Minimum and maximum duration of a GIF frame, in seconds: browsers show shorter ones much longer.
 pub const PACES: (f32, f32) = (0.02, 100.0);
@@ -80,7 +90,8 @@ pub fn frames(film: &Film, moments: &Moments, dir: &Path, progress: &dyn Progres
     Ok(files)
 }
 
-/// Writes the moments as a GIF, each shown for `pace` seconds, clamped to [`PACES`].
+/// Writes the moments as a GIF, each shown for `pace` seconds, clamped to [`PACES`]. If the film has motion, the first part of that time
+/// shows what moves from one moment to the next, where both are shown.
 ///
 /// # Errors
 /// [`ExportError::Picture`] for an invalid size, [`ExportError::Io`], and [`ExportError::Cancelled`].
@@ -102,9 +113,20 @@ pub fn gif(film: &Film, moments: &Moments, pace: f32, path: &Path, progress: &dy
     let result = write(path, |out| {
         let mut animation = Animation::new(out, [width, height], colors)?;
         let last = positions.len().saturating_sub(1);
-        let done = images(film, positions, &mut |number, image| {
+        let draw = |number: usize| {
+            let next = number.checked_sub(1).and_then(|before| moments.next_after(positions[before]));
+            let moves = film.motion && hundredths >= SHORTEST_WITH_MOTION && next == Some(positions[number]);
+            let mut images = if moves { film.images_between(positions[number - 1], positions[number], &BETWEEN)? } else { Vec::new() };
+            images.push(film.image(positions[number])?);
+            Ok(images)
+        };
+        let done = drawn(positions.len(), &draw, &mut |number, images| {
             let stays = if number == last { hundredths.saturating_mul(LAST_STAYS) } else { hundredths };
-            animation.add(image, stays).map_err(ExportError::io(path))?;
+            let between = images.len() as u16 - 1;
+            for (at, image) in (0..).zip(images) {
+                let stays = if at < between { BETWEEN_STAYS } else { stays - between * BETWEEN_STAYS };
+                animation.add(image, stays).map_err(ExportError::io(path))?;
+            }
             progress.update((samples.len() + number + 1) as u64, total);
             if progress.cancelled() { Err(ExportError::Cancelled) } else { Ok(()) }
         });
@@ -151,11 +173,20 @@ fn cancelled(error: ExportError) -> ExportError {
 
 /// Draws pictures on all cores, a few at a time, and passes them on in order.
 fn images(film: &Film, positions: &[usize], take: &mut dyn FnMut(usize, RgbaImage) -> Result<(), ExportError>) -> Result<(), ExportError> {
+    drawn(positions.len(), &|number| film.image(positions[number]), take)
+}
+
+/// Draws so many things on all cores, a few at a time, and passes them on in order.
+fn drawn<T: Send>(
+    count: usize,
+    draw: &(dyn Fn(usize) -> Result<T, SizeError> + Sync),
+    take: &mut dyn FnMut(usize, T) -> Result<(), ExportError>,
+) -> Result<(), ExportError> {
     let at_a_time = rayon::current_num_threads().max(1);
-    for (chunk, positions) in positions.chunks(at_a_time).enumerate() {
-        let drawn: Vec<_> = positions.par_iter().map(|&position| film.image(position)).collect();
-        for (number, image) in drawn.into_iter().enumerate() {
-            take(chunk * at_a_time + number, image?)?;
+    for first in (0..count).step_by(at_a_time) {
+        let some: Vec<_> = (first..count.min(first + at_a_time)).into_par_iter().map(draw).collect();
+        for (number, one) in (first..).zip(some) {
+            take(number, one?)?;
         }
     }
     Ok(())
@@ -249,6 +280,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lesson.gif");
         let (film, moments) = film("merge");
+        let film = Film { motion: false, ..film };
         let watch = Watch::new(u64::MAX);
         gif(&film, &moments, 0.5, &path, &watch).unwrap();
         let file = std::io::BufReader::new(std::fs::File::open(&path).unwrap());
@@ -265,6 +297,28 @@ mod tests {
         let told = watch.told.into_inner().unwrap();
         assert!(told.is_sorted() && told.last().is_some_and(|(done, total)| done == total), "{told:?}");
         assert!(std::fs::metadata(&path).unwrap().len() < 500_000);
+    }
+
+    #[test]
+    fn a_gif_shows_what_moves_in_the_same_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lesson.gif");
+        let (film, _) = film("merge");
+        let moments = Selection::of_lesson(usize::MAX).moments(&film.lesson, film.lead()).unwrap();
+        gif(&film, &moments, 0.6, &path, &Silent).unwrap();
+        let frames = GifDecoder::new(std::io::BufReader::new(std::fs::File::open(&path).unwrap())).unwrap().into_frames().collect_frames().unwrap();
+        let delays: Vec<u32> = frames.iter().map(|frame| frame.delay().numer_denom_ms().0).collect();
+        let moves = delays.iter().filter(|&&delay| delay == 80).count();
+        assert_eq!(delays.iter().sum::<u32>() as usize, (moments.positions.len() + 2) * 600, "{delays:?}");
+        assert_eq!(frames.len(), moments.positions.len() + moves);
+        // The minimum and four layers move keys.
+        assert!(moves >= 2 * 5, "{delays:?}");
+        let at = delays.iter().position(|&delay| delay == 80).unwrap();
+        assert!(frames[at - 1..=at + 2].windows(2).all(|pair| pair[0].buffer() != pair[1].buffer()), "each is another picture");
+        // At a pace at which nobody could see it, nothing moves.
+        gif(&film, &moments, 0.3, &path, &Silent).unwrap();
+        let frames = GifDecoder::new(std::io::BufReader::new(std::fs::File::open(&path).unwrap())).unwrap().into_frames().count();
+        assert_eq!(frames, moments.positions.len());
     }
 
     #[test]

@@ -36,6 +36,13 @@ pub struct Moments {
     pub level: Level,
 }
 
+impl Moments {
+    /// The next candidate after a position.
+    pub fn next_after(&self, position: usize) -> Option<usize> {
+        self.all.get(self.all.partition_point(|&at| at <= position)).copied()
+    }
+}
+
 /// Why a selection is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MomentError {

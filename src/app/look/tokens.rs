@@ -37,6 +37,12 @@ impl Look {
     }
 }
 
+/// Lets menus, folds and the like open at once, or as egui has them move.
+pub fn reduce_motion(ctx: &egui::Context, reduce: bool) {
+    let seconds = if reduce { 0.0 } else { egui::Style::default().animation_time };
+    ctx.all_styles_mut(|style| style.animation_time = seconds);
+}
+
 /// Lets sentences have what only the font of code has: arrows, ⌈ and ⌉. Pictures in files are written likewise.
 pub fn install_fonts(ctx: &egui::Context) {
     let mut fonts = egui::FontDefinitions::default();

@@ -48,6 +48,8 @@ pub struct State {
     pub look: Look,
     /// Factor on the size of everything, within [`SCALES`].
     pub scale: f32,
+    /// Whether nothing is to move on the screen that the pointer does not move.
+    pub reduce_motion: bool,
     /// The lesson's player and presenter.
     pub lesson: LessonView,
     /// Files that were opened, the latest first.
@@ -89,6 +91,7 @@ impl Default for State {
             maximised: false,
             look: Look::default(),
             scale: 1.0,
+            reduce_motion: false,
             lesson: LessonView::default(),
             recent: Vec::new(),
             file_roles: Vec::new(),

@@ -122,6 +122,7 @@ impl App {
         let jobs = Jobs::new(move || wake.request_repaint());
         tokens::install_fonts(ctx);
         state.look.apply(ctx);
+        tokens::reduce_motion(ctx, state.reduce_motion);
         ctx.set_zoom_factor(state.scale);
         // Ctrl + and Ctrl - are commands of our own, with limits of our own.
         ctx.options_mut(|options| options.zoom_with_keyboard = false);
@@ -233,6 +234,11 @@ pub fn target_position(app: &crate::app::shell::app::App, target: Target) -> Opt
     let (scene, place) = app.handles.picture_of_lesson.shown()?;
     let spot = scene.spots.iter().rev().find(|spot| spot.target == target && scene.target_at(spot.area.center()) == Some(target))?;
     Some(place.pos(spot.area.center()))
+}
+
+/// Whether something of the lesson's picture is on its way to its place.
+pub fn is_moving(app: &crate::app::shell::app::App) -> bool {
+    app.handles.picture_of_lesson.is_moving()
 }
 
 /// Where coordinates of the data lie in the lesson's first map on the screen, and where the query is in it, for tests.

@@ -4,6 +4,7 @@ use egui::{CentralPanel, Frame, Margin, Panel, RichText, ScrollArea, Ui, vec2};
 
 use crate::app::features::lesson::ask;
 use crate::app::features::lesson::controls::{Controls, controls_ui};
+use crate::app::features::lesson::motion;
 use crate::app::features::lesson::panel::panel_ui;
 use crate::app::features::lesson::picture::{Look, picture_ui};
 use crate::app::features::lesson::source::source_ui;
@@ -71,8 +72,9 @@ impl App {
             Some(player) => {
                 let together = self.state.lesson.side_by_side;
                 let hints = !self.state.lesson.has_dragged;
+                let motion = motion::length(self.state.reduce_motion, player.is_playing().then_some(self.state.lesson.speed));
                 let zoom = session.zoom;
-                let look = Look { together, text, zoom, palette: Palette::base(look, ui.visuals()), tokens: palette, hints };
+                let look = Look { together, text, zoom, palette: Palette::base(look, ui.visuals()), tokens: palette, hints, motion };
                 picture_ui(ui, &mut self.handles.picture_of_lesson, session, player, look, actions);
             }
             None => waiting_ui(ui, session.error.as_deref(), lesson_of(self.state.lesson.number).title, palette, actions),

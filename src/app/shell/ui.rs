@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use egui::{CentralPanel, Frame, Margin, Panel, RadioButton, Rect, Ui, vec2};
+use egui::{CentralPanel, Checkbox, Frame, Margin, Panel, RadioButton, Rect, Ui, vec2};
 
 use crate::app::features::lesson::controls;
 use crate::app::look::{Palette, keys_text, menu_entry_ui, menu_items_ui, menu_ui};
@@ -178,6 +178,11 @@ impl App {
                     let radio = RadioButton::new(state.scale == scale, format!("{:.0} %", scale * 100.0));
                     menu_entry_ui(ui, radio, Action::SetScale(scale), actions);
                 }
+                ui.separator();
+                let mut reduce = state.reduce_motion;
+                let about = "Changes are shown at once: in a lesson, keys do not move to their new places.";
+                menu_entry_ui(ui, Checkbox::new(&mut reduce, "Reduce motion"), Action::ReduceMotion(!state.reduce_motion), actions)
+                    .on_hover_text(about);
             });
             menu_ui(ui, "Lesson", |ui| {
                 menu_items_ui(ui, &Command::LESSON, actions);

@@ -7,8 +7,9 @@ use super::cells::{Cell, Grid, Look};
 use super::moment::{Vote, vote};
 use super::pen::{ROW, Scale, Style, area, dashed, digits, faint, line, mono, sans, width};
 use super::scene::{Area, Font, Ink, Scene, Target};
+use super::thing::{Id, Way, What};
 use super::warp::slot_holds;
-use crate::engines::lockstep::{PADDING, lanes_below};
+use crate::engines::lockstep::{PADDING, key_of, lanes_below};
 use crate::lesson::descent::Descent;
 use crate::lesson::describe::hex;
 use crate::lesson::state::{Stage, State};
@@ -242,7 +243,15 @@ impl Table<'_, '_> {
             }
             let magnitude = scale.magnitude(distance);
             let is_asked = vote.is_some_and(|vote| vote.asked >> lane & 1 == 1);
-            self.scene.rect(body, 1.5, Some(faint(Ink::Scale(magnitude), if is_asked { 1.0 } else { 0.25 })), None);
+            let fill = Some(faint(Ink::Scale(magnitude), if is_asked { 1.0 } else { 0.25 }));
+            match vote.and_then(|vote| vote.points.get(lane as usize)) {
+                // From here, candidates go to their slots.
+                Some(&point) if point != u32::MAX => {
+                    let id = Id::of(What::Key(key_of(distance, point)));
+                    self.scene.thing(id, body, Way::Past, |scene| scene.rect(body, 1.5, fill, None));
+                }
+                _ => self.scene.rect(body, 1.5, fill, None),
+            }
             let words = digits(distance, 3);
             let [x, y] = body.center();
             if numbers.lines == 1 {

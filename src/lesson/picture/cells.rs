@@ -2,6 +2,7 @@
 
 use super::pen::{self, Scale, dashed, digits, faint, line, mono, width};
 use super::scene::{Area, Font, Ink, Scene};
+use super::thing::{Id, Way, What};
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 
 /// The geometry of a grid of W × R cells.
@@ -27,6 +28,8 @@ pub enum Cell {
     Free,
     /// A key that is no longer needed.
     Leftover(Key),
+    /// A key that was in use until now.
+    Used(Key),
     /// A key in use.
     Taken(Key),
 }
@@ -93,8 +96,18 @@ impl Grid {
         if self.high() >= text * 1.4 && self.high() > self.wide() * 0.8 { Look::Bars } else { Look::Colors }
     }
 
-    /// Draws the content of one cell.
+    /// Draws the content of one cell. A key in use is followed to the next scene.
     pub fn draw(&self, scene: &mut Scene, column: u32, row: u32, holds: Cell, look: Look, scale: &Scale) {
+        match holds {
+            Cell::Taken(key) if key != PADDING => {
+                let area = self.body(column, row);
+                scene.thing(Id::of(What::Key(key)), area, Way::Past, |scene| self.content(scene, column, row, holds, look, scale));
+            }
+            _ => self.content(scene, column, row, holds, look, scale),
+        }
+    }
+
+    fn content(&self, scene: &mut Scene, column: u32, row: u32, holds: Cell, look: Look, scale: &Scale) {
         let body = self.body(column, row);
         let round = (body.width.min(body.height) * 0.12).min(3.0);
         let (key, opacity) = match holds {
@@ -105,7 +118,7 @@ impl Grid {
                 return;
             }
             Cell::Leftover(key) => (key, 0.3),
-            Cell::Taken(key) => (key, 1.0),
+            Cell::Used(key) | Cell::Taken(key) => (key, 1.0),
         };
         if key == PADDING {
             let small = body.width.min(body.height) < 6.0;

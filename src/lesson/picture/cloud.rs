@@ -10,6 +10,7 @@ use super::own_queries;
 use super::pen::{ROW, area, faint, line, sans, width};
 use super::queues::moves_kth;
 use super::scene::{Area, Font, Ink, Map, Point, Scene, Target};
+use super::thing::{Id, Way, What};
 use crate::engines::lockstep::{Key, index_of};
 use crate::knn::{Metric, Problem};
 use crate::lesson::overview::Overview;
@@ -99,8 +100,8 @@ pub(super) fn draw_in(scene: &mut Scene, plane: &Plane, view: &View<'_>, shown: 
     if let Some(closing) = Closing::of(view) {
         plane.marked(scene, problem, &closing.left, large * 0.8, Ink::Candidate);
         plane.marked(scene, problem, &closing.nearer, large, Ink::Neighbor);
-        for bound in closing.rings {
-            plane.bound(scene, problem, &parameters.query, bound, text);
+        for (number, bound) in (1..).zip(closing.rings) {
+            plane.bound(scene, problem, &parameters.query, (number, bound), text);
         }
     }
     let best: Vec<u32> = nearest(cursor).into_iter().map(index_of).collect();
@@ -129,7 +130,7 @@ pub(super) fn draw_in(scene: &mut Scene, plane: &Plane, view: &View<'_>, shown: 
         }
     }
 
-    plane.bound(scene, problem, &parameters.query, state.max_distance, text);
+    plane.bound(scene, problem, &parameters.query, (0, state.max_distance), text);
     if let Some((index, descent)) = cursor.recording().index().zip(state.descent.as_ref()) {
         boxes::over(scene, plane, view, &index.tree, descent);
     }
@@ -364,8 +365,8 @@ impl Plane {
         }
     }
 
-    /// A circle in two dimensions, an interval in one.
-    fn bound(&self, scene: &mut Scene, problem: &Problem, query: &[f32], max_distance: f32, text: f32) {
+    /// A circle in two dimensions, an interval in one; of several by number, each of which can shrink or grow.
+    fn bound(&self, scene: &mut Scene, problem: &Problem, query: &[f32], (number, max_distance): (usize, f32), text: f32) {
         if max_distance.is_infinite() {
             return;
         }
@@ -373,7 +374,7 @@ impl Plane {
         let stroke = line(Ink::Intermediate, (text * 0.15).max(1.5));
         // A larger circle would be entirely outside the picture.
         let most = 4.0 * (self.area.width + self.area.height);
-        match problem.dims() {
+        scene.thing(Id::of(What::Bound(number)), self.area, Way::Becomes, |scene| match problem.dims() {
             1 => {
                 let high = text * 1.2;
                 let ends = [center[0] - radius, center[0] + radius].map(|x| x.clamp(self.area.x, self.area.right()));
@@ -384,7 +385,7 @@ impl Plane {
             }
             2 if radius > 0.0 && radius < most => scene.dots(vec![center], radius, Some(faint(Ink::Intermediate, 0.1)), Some(stroke)),
             _ => {}
-        }
+        });
     }
 
     fn query(&self, scene: &mut Scene, query: &[f32], text: f32) {

@@ -2,6 +2,7 @@
 
 use image::RgbaImage;
 
+use super::motion::Moving;
 use super::raster::{SizeError, pixels, raster};
 use super::sentence::sentence;
 use super::{Panel, Scene, View, comparison, page};
@@ -39,6 +40,8 @@ pub struct Film {
     pub scale: f32,
     /// The colours of the pictures.
     pub palette: Palette,
+    /// Whether an animation also shows things on their way from one moment to the next.
+    pub motion: bool,
     /// The positions at which the user left the takes: used when the leading take is at its own. If empty, takes are always
     /// aligned by points seen.
     pub standing: Vec<usize>,
@@ -49,7 +52,7 @@ pub struct Film {
 impl Film {
     /// Pictures of a given size, with proportional text.
     pub fn new(lesson: &Lesson, takes: Vec<Take>, size: [f32; 2], scale: f32, palette: Palette) -> Self {
-        Self { lesson: *lesson, takes, size, text: (size[1] / LINES).max(SMALLEST), scale, palette, standing: Vec::new(), zoom: None }
+        Self { lesson: *lesson, takes, size, text: (size[1] / LINES).max(SMALLEST), scale, palette, motion: true, standing: Vec::new(), zoom: None }
     }
 
     /// The take whose positions are the time axis: the one with the most steps.
@@ -107,6 +110,15 @@ impl Film {
     /// [`SizeError`] if the picture is empty or too large.
     pub fn image(&self, position: usize) -> Result<RgbaImage, SizeError> {
         raster(&self.scene(position), &self.palette, self.scale)
+    }
+
+    /// What moves from one position to the next, at times between 0 and 1, as pixels; nothing if nothing moves.
+    ///
+    /// # Errors
+    /// [`SizeError`] if the picture is empty or too large.
+    pub fn images_between(&self, from: usize, to: usize, times: &[f32]) -> Result<Vec<RgbaImage>, SizeError> {
+        let Some(moving) = Moving::between(&self.scene(from), &self.scene(to)) else { return Ok(Vec::new()) };
+        times.iter().map(|&time| raster(&moving.at(time), &self.palette, self.scale)).collect()
     }
 
     /// Width and height of the images in pixels.

@@ -7,6 +7,7 @@ use super::moment::Vote;
 use super::pen::{Scale, area, digits, faint, line, mono, sans, width};
 use super::queues::{chip, lanes_alone};
 use super::scene::{Area, Font, Ink, Point, Scene, Target};
+use super::thing::{Id, Way, What};
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
 use crate::lesson::heaps::Heaps;
 use crate::lesson::step::Step;
@@ -147,13 +148,21 @@ fn tree(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area, lane:
         let round = (high * 0.3).min(wide * 0.3);
         let magnitude = scale.magnitude(distance_of(key));
         let is_empty = key == PADDING;
-        // What lies behind the node must not be seen through it.
-        scene.rect(node, round, Some(Ink::Panel.into()), None);
-        let fill = if is_empty { faint(Ink::Field, 0.6) } else { faint(Ink::Scale(magnitude), 1.0) };
-        scene.rect(node, round, Some(fill), is_empty.then(|| line(faint(Ink::Line, 0.9), 0.8)));
-        if size >= text * 0.5 {
-            let ink = if is_empty { Ink::TextWeak } else { Ink::OnScale(magnitude) };
-            scene.text([x, y], [0.5, 0.5], mono(size, ink), digits(distance_of(key), 3));
+        let draw = |scene: &mut Scene| {
+            // What lies behind the node must not be seen through it.
+            scene.rect(node, round, Some(Ink::Panel.into()), None);
+            let fill = if is_empty { faint(Ink::Field, 0.6) } else { faint(Ink::Scale(magnitude), 1.0) };
+            scene.rect(node, round, Some(fill), is_empty.then(|| line(faint(Ink::Line, 0.9), 0.8)));
+            if size >= text * 0.5 {
+                let ink = if is_empty { Ink::TextWeak } else { Ink::OnScale(magnitude) };
+                scene.text([x, y], [0.5, 0.5], mono(size, ink), digits(distance_of(key), 3));
+            }
+        };
+        if is_empty {
+            draw(scene);
+        } else {
+            // Followed within the lane's own heap: another lane may have the same key.
+            scene.thing(Id { what: What::Key(key), part: 1 + lane as usize }, node, Way::Past, draw);
         }
         let frame = if entry == heaps.holes[lane as usize] && sinks(heaps, lane, view) {
             Some(Ink::Candidate)

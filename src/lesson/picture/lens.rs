@@ -53,7 +53,10 @@ impl Lens {
         let points: Vec<u32> = (0..problem.n() as u32).filter(|&point| room.contains(self.plane.position(problem, point))).collect();
         // Nothing beneath it is pointed at.
         scene.spots.retain(|spot| !room.contains(spot.area.center()));
+        let things = scene.things.len();
         draw_in(scene, &self.plane, view, &points, text * 0.2);
+        // What moves is in the plane itself, and only once.
+        scene.things.truncate(things);
         scene.rect(room, 0.0, None, Some(line(Ink::TextWeak, 1.2)));
         let note = area(room.x + text * 0.4, room.y + text * 0.1, room.width - text * 0.8, text * 1.4);
         scene.label(note, 0.0, sans(text * 0.8, Ink::TextWeak), &format!("\u{d7} {}", magnification(self.times)));

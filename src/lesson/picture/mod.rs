@@ -35,6 +35,7 @@ mod lens;
 mod looked;
 pub mod meter;
 pub(super) mod moment;
+pub mod motion;
 pub mod network;
 mod own_queries;
 pub mod page;
@@ -45,6 +46,7 @@ pub mod scene;
 pub mod sentence;
 pub mod svg;
 mod tally;
+pub mod thing;
 pub mod warp;
 
 pub use film::Film;
@@ -55,7 +57,7 @@ use super::cursor::Cursor;
 use super::recording::Beside;
 
 /// A panel of the picture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Panel {
     /// The points, the query and the circle of `max_distance`.
     Cloud,
@@ -174,6 +176,7 @@ pub fn draw(panel: Panel, view: &View<'_>, size: [f32; 2]) -> Scene {
     };
     // The warp marks its cells itself: they have gaps for arcs between them.
     badge::outline(&mut scene, view, |target| panel != Panel::Warp || matches!(target, Target::Lane(_)));
+    scene.framed(panel);
     scene
 }
 
@@ -181,5 +184,7 @@ pub fn draw(panel: Panel, view: &View<'_>, size: [f32; 2]) -> Scene {
 mod tests;
 #[cfg(test)]
 mod tests_heaps;
+#[cfg(test)]
+mod tests_motion;
 #[cfg(test)]
 mod tests_presented;

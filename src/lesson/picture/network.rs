@@ -7,6 +7,7 @@ use super::View;
 use super::moment::{Running, layers, running};
 use super::pen::{ROW, Scale, Style, area, dashed, digits, faint, line, mono, sans, width};
 use super::scene::{Area, Font, Ink, Scene, Target};
+use super::thing::{Id, Way, What};
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 use crate::knn::network::{Comparator, Layer};
 use crate::lesson::state::Shape;
@@ -287,8 +288,18 @@ impl Picture<'_> {
                 }
                 let magnitude = self.scale.magnitude(distance_of(key));
                 let frame = moved.then(|| line(Ink::Accent, (size * 0.14).max(1.2)));
-                scene.rect(room.inner(0.3), 2.0, Some(Ink::Scale(magnitude).into()), frame);
-                scene.text(room.center(), [0.5, 0.5], mono(size * 0.92, Ink::OnScale(magnitude)), digits(distance_of(key), columns.digits));
+                // Along its wire, and with the comparator to the other one. A key of another sort is another thing.
+                let way = if moved && at == done {
+                    let x = columns.middle_of(last, element);
+                    vec![[x, y(element ^ run.layers[last].stride)], [x, y(element)]]
+                } else {
+                    Vec::new()
+                };
+                let id = Id { what: What::Key(key), part: run.start };
+                scene.thing(id, room, Way::Along(way), |scene| {
+                    scene.rect(room.inner(0.3), 2.0, Some(Ink::Scale(magnitude).into()), frame);
+                    scene.text(room.center(), [0.5, 0.5], mono(size * 0.92, Ink::OnScale(magnitude)), digits(distance_of(key), columns.digits));
+                });
             }
         }
     }

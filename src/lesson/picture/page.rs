@@ -198,7 +198,7 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
     page.header(header, &title(lesson), &place, &below, if view.asking || large { "" } else { &theory });
     // Shared axes make the curves comparable.
     let bounds = super::account::bounds(takes.iter().flat_map(|(take, _)| take.recording.convergence().map(|(_, bound)| bound)));
-    for ((take, view), column) in takes.iter().zip(columns(takes.len(), text, [wide, high])) {
+    for (number, ((take, view), column)) in takes.iter().zip(columns(takes.len(), text, [wide, high])).enumerate() {
         let view = &legible(view, [wide, high]);
         let mut room = column;
         let mut heading = room.take_top(text * 1.9);
@@ -209,6 +209,7 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
         page.scene.label(right, 1.0, sans(text * 1.1, Ink::Accent), &merges);
         page.scene.label(heading, 0.0, sans(text * 1.1, Ink::Text), &take.arrangement.name().replace('-', " "));
         room.take_top(page.gap);
+        let first = page.scene.things.len();
         // To a class, the numbers above say it all.
         if !large {
             let sentence = room.take_bottom(text * (SENTENCE + 1.6));
@@ -218,6 +219,7 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
         let rows = split(room, &[0.5, 0.5], page.gap, true);
         page.panel(Panel::Cloud, view, rows[0]);
         page.ground(rows[1], |size| super::account::draw_on(view, size, Some(bounds)));
+        page.scene.things[first..].iter_mut().filter_map(|thing| thing.frame.as_mut()).for_each(|frame| frame.column = number);
     }
     page.scene
 }

@@ -2,6 +2,7 @@
 //!
 //! Lengths are in points, y points down, later shapes are drawn on top.
 
+use super::thing::Thing;
 use crate::palette::{Palette, Rgb, VIRIDIS, on_ramp};
 
 /// A point of the picture: x to the right, y downwards.
@@ -33,6 +34,8 @@ pub struct Scene {
     pub spots: Vec<Spot>,
     /// The maps in the picture on which query and points can be moved.
     pub maps: Vec<Map>,
+    /// What can be followed from one scene to the next.
+    pub things: Vec<Thing>,
 }
 
 /// A map in the picture, of points in a plane.
@@ -291,6 +294,8 @@ impl Scene {
         for shape in &mut scene.shapes {
             shape.shift(at);
         }
+        let first = self.shapes.len() + 1;
+        self.things.extend(scene.things.into_iter().map(|thing| thing.put(first, at)));
         self.shapes.append(&mut scene.shapes);
         self.spots.extend(scene.spots.into_iter().map(|spot| Spot { area: spot.area.shifted(at), ..spot }));
         self.maps.extend(scene.maps.into_iter().map(|map| Map { area: map.area.shifted(at), lens: map.lens.map(|lens| lens.shifted(at)), ..map }));
@@ -298,7 +303,8 @@ impl Scene {
 }
 
 impl Shape {
-    fn shift(&mut self, [x, y]: Point) {
+    /// Moves the shape by an offset.
+    pub fn shift(&mut self, [x, y]: Point) {
         let shift = |point: &mut Point| *point = [point[0] + x, point[1] + y];
         match self {
             Self::Rect { area, .. } => *area = area.shifted([x, y]),
@@ -331,6 +337,7 @@ impl Area {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lesson::picture::thing::{Id, Way, What};
     use crate::palette::{DARK, HIGH_CONTRAST, LIGHT};
 
     #[test]
@@ -341,7 +348,11 @@ mod tests {
         scene.spots.push(Spot { area, target: Target::Lane(3) });
         let mut page = Scene::new(100.0, 100.0);
         page.spots.push(Spot { area: Area { x: 0.0, y: 0.0, width: 100.0, height: 100.0 }, target: Target::Point(9) });
+        scene.thing(Id::of(What::Bound(0)), area, Way::Past, |scene| scene.shapes.push(Shape::Clip(None)));
+        page.shapes.push(Shape::Clip(None));
         page.put(scene, [20.0, 30.0]);
+        page.shapes.remove(0);
+        assert_eq!((page.things[0].shapes.clone(), page.things[0].area.x), (3..4, 21.0));
         let moved = Area { x: 21.0, y: 32.0, width: 3.0, height: 1.0 };
         assert_eq!(page.shapes[0], Shape::Clip(Some(Area { x: 20.0, y: 30.0, width: 10.0, height: 5.0 })));
         assert!(matches!(page.shapes[1], Shape::Rect { area, .. } if area == moved));

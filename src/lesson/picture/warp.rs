@@ -110,8 +110,8 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     headline(&mut scene, buffer_heading, concept, &says, None, text);
     for (slot, &key) in (0u32..).zip(&state.buffer) {
         let (row, column) = (slot / shape.width, slot % shape.width);
-        // The keys compared by the minimum are still in use.
-        let holds = if matches!(step, Some(Step::Minimum { .. })) { Cell::Taken(key) } else { slot_holds(state, slot, key) };
+        // The keys compared by the minimum are still shown.
+        let holds = if matches!(step, Some(Step::Minimum { .. })) { Cell::Used(key) } else { slot_holds(state, slot, key) };
         buffer.draw(&mut scene, column, row, holds, look, &scale);
         scene.spot(buffer.cell(column, row), Target::Slot(slot));
     }
@@ -434,7 +434,7 @@ fn about(state: &State, hover: Target) -> Option<String> {
             let holds = match slot_holds(state, slot, state.buffer[slot as usize]) {
                 Cell::Free => "free".to_owned(),
                 Cell::Leftover(held) => format!("left over: {}", key(held)),
-                Cell::Taken(held) => key(held),
+                Cell::Used(held) | Cell::Taken(held) => key(held),
             };
             Some(format!("Slot {slot}: {holds}"))
         }

@@ -11,6 +11,7 @@ use super::asked::{QuestionData, after, asked};
 use super::check::{self, Check, of_panel};
 use super::items::{Item, Kind, items};
 use super::layout::{Layout, layout, panels};
+use super::moves::moves;
 use super::pack::{Lists, Table};
 use crate::lesson::cursor::{Cursor, Level};
 use crate::lesson::lessons::Take;
@@ -52,6 +53,9 @@ pub struct Data {
     /// Sentences and places.
     #[serde(serialize_with = "values")]
     pub says: Table<String>,
+    /// What moves in a panel; the first row is empty.
+    #[serde(serialize_with = "values")]
+    moves: Table<Vec<i32>>,
     pub takes: Vec<TakeData>,
     pub questions: Vec<QuestionData>,
     #[serde(skip)]
@@ -66,7 +70,7 @@ pub struct Data {
 /// A panel's scene, its list of items, and their hash.
 #[derive(Debug)]
 struct Drawn {
-    scene: Scene,
+    scene: Arc<Scene>,
     list: u32,
     check: u32,
 }
@@ -126,6 +130,8 @@ pub struct TakeData {
     pub says: Vec<u32>,
     place: Vec<u32>,
     pub check: Vec<u32>,
+    /// From which moments before a level steps to this one: how many before, and what moves in each panel, as numbers of rows.
+    moves: Vec<Vec<(usize, Vec<u32>)>>,
     /// Points that were seen: by these, takes are compared.
     seen: Vec<u32>,
     /// Numbers of moments.
@@ -134,9 +140,14 @@ pub struct TakeData {
     changes: Vec<usize>,
 }
 
+/// The scenes of a moment's panels.
+type Scenes = Vec<(Panel, Arc<Scene>)>;
+
 /// What is drawn at a moment.
 #[derive(Debug, Serialize)]
 pub struct Moment {
+    #[serde(skip)]
+    drawn: Scenes,
     layout: u32,
     scenes: Vec<u32>,
     place: u32,
@@ -163,6 +174,7 @@ pub fn pack(film: &Film, range: &RangeInclusive<usize>, level: Level, finest: Le
         finest: finest as usize,
         ..Data::default()
     };
+    data.moves.number(Vec::new());
     let ranges = ranges(film, range);
     for (number, (take, range)) in film.takes.iter().zip(ranges).enumerate() {
         let mut questions = film.lesson.questions(take);
@@ -242,17 +254,23 @@ impl Data {
             says: Vec::with_capacity(total),
             place: Vec::with_capacity(total),
             check: Vec::with_capacity(total),
+            moves: Vec::with_capacity(total),
             seen: Vec::new(),
             at: Vec::new(),
         };
         let mut cursor = Cursor::new(recording.clone());
+        // The last moment that each level stopped at.
+        let mut stopped: [Option<(usize, Scenes)>; Level::ALL.len()] = Default::default();
         for (number, &position) in positions.iter().enumerate() {
             if progress.cancelled() {
                 return Err(io::ErrorKind::Interrupted.into());
             }
             cursor.seek(position);
             let says = sentence(&cursor);
-            let Moment { layout, scenes, place, check } = self.moment(film, &cursor, false);
+            let Moment { drawn, layout, scenes, place, check } = self.moment(film, &cursor, false);
+            let stops = if number + 1 == total { 0 } else { packed.levels[number] };
+            packed.moves.push(self.moves_to(number, &drawn, &stopped[stops..]));
+            stopped[stops..].fill(Some((number, drawn)));
             packed.layout.push(layout);
             packed.scenes.push(scenes);
             packed.place.push(place);
@@ -274,10 +292,10 @@ impl Data {
     fn moment(&mut self, film: &Film, cursor: &Cursor, asking: bool) -> Moment {
         let view = View { asking, ..View::of(cursor, film.text) };
         let areas = panels(film, &view);
-        let (mut check, mut scenes) = (Check::default(), Vec::with_capacity(areas.len()));
+        let (mut check, mut scenes, mut shown) = (Check::default(), Vec::with_capacity(areas.len()), Vec::with_capacity(areas.len()));
         for (at, &(panel, area)) in areas.iter().enumerate() {
             let room = inside(area, film.text);
-            let scene = draw(panel, &view, [room.width, room.height]);
+            let scene = Arc::new(draw(panel, &view, [room.width, room.height]));
             let drawn = match self.last.remove(&(at, panel)) {
                 // Most steps change few panels.
                 Some(last) if last.scene == scene => last,
@@ -290,10 +308,34 @@ impl Data {
             };
             check.add(&format!("{}\n", drawn.check));
             scenes.push(drawn.list);
+            shown.push((panel, drawn.scene.clone()));
             self.last.insert((at, panel), drawn);
         }
         let layout = self.layouts.number(layout(&areas, film.text));
-        Moment { layout, scenes, place: self.says.number(place(&view)), check: check.number() }
+        Moment { drawn: shown, layout, scenes, place: self.says.number(place(&view)), check: check.number() }
+    }
+
+    /// What moves on the way to a moment from those that levels stopped at before.
+    fn moves_to(&mut self, number: usize, drawn: &Scenes, stopped: &[Option<(usize, Scenes)>]) -> Vec<(usize, Vec<u32>)> {
+        let mut all: Vec<(usize, Vec<u32>)> = Vec::new();
+        let mut last = None;
+        for (from, before) in stopped.iter().flatten() {
+            if last == Some(*from) {
+                continue;
+            }
+            last = Some(*from);
+            let row = |(at, (panel, scene)): (usize, &(Panel, Arc<Scene>))| match before.get(at) {
+                Some((was, before)) if was == panel && !Arc::ptr_eq(before, scene) => moves(before, scene),
+                _ => Vec::new(),
+            };
+            let rows: Vec<Vec<i32>> = drawn.iter().enumerate().map(row).collect();
+            if rows.iter().all(Vec::is_empty) {
+                continue;
+            }
+            self.weight += rows.iter().map(Vec::len).sum::<usize>();
+            all.push((number - from, rows.into_iter().map(|row| self.moves.number(row)).collect()));
+        }
+        all
     }
 
     fn item(&mut self, item: Item) -> u32 {

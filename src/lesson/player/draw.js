@@ -5,6 +5,7 @@ const $ = (id) => document.getElementById(id);
 // The namespace of an element of the page, so that no address is written here.
 const SVG = $("nothing").namespaceURI;
 const [RECT, DOT, RING, LINE, POLYGON, TEXT, CLIP, SPOT] = [0, 1, 2, 3, 4, 5, 6, 7];
+const TAGS = { [RECT]: "rect", [DOT]: "path", [RING]: "circle", [LINE]: "polyline", [POLYGON]: "polygon", [TEXT]: "text", [SPOT]: "rect" };
 
 let data;
 
@@ -71,6 +72,7 @@ class Panel {
     this.grow.onclick = () => zoom(this.box);
     this.box.append(this.svg, this.grow);
     this.nodes = new Map();
+    this.order = [];
     this.shown = null;
   }
 
@@ -92,11 +94,11 @@ class Panel {
     const nodes = new Map();
     let next = this.clips.nextSibling;
     const fresh = [];
-    const wanted = pieces(ids).map((piece) => {
+    this.order = pieces(ids).map((piece) => {
       const before = this.nodes.get(piece.key);
       const node = before && before.length ? before.shift() : this.make(piece, fresh);
       nodes.has(piece.key) ? nodes.get(piece.key).push(node) : nodes.set(piece.key, [node]);
-      return node;
+      return { piece, node };
     });
     for (const left of this.nodes.values()) {
       for (const node of left) {
@@ -104,7 +106,7 @@ class Panel {
         node.remove();
       }
     }
-    for (const node of wanted) {
+    for (const { node } of this.order) {
       if (node === next) next = next.nextSibling;
       else this.svg.insertBefore(node, next);
     }
@@ -112,22 +114,26 @@ class Panel {
     this.nodes = nodes;
   }
 
-  make({ ids, clip }, fresh) {
-    const [kind, style, ...rest] = data.items[ids[0]];
-    const [x, y, wide, high] = rest.map((length) => length / 100);
-    const points = () => rest.map((length) => length / 100).join(" ");
-    const dot = (id) => `M${data.items[id][2] / 100} ${data.items[id][3] / 100}h0`;
-    const node = {
-      [RECT]: () => svg("rect", { x, y, width: wide, height: high, rx: rest[4] / 100 }),
-      [DOT]: () => svg("path", { d: ids.map(dot).join("") }),
-      [RING]: () => svg("circle", { cx: x, cy: y, r: wide }),
-      [LINE]: () => svg("polyline", { points: points() }),
-      [POLYGON]: () => svg("polygon", { points: points() }),
-      [TEXT]: () => svg("text", { x, y }),
-      [SPOT]: () => svg("rect", { x, y, width: wide, height: high, class: "spot", "data-t": rest[4] }),
-    }[kind]();
-    if (kind === TEXT) node.textContent = rest[2];
-    if (kind !== SPOT) {
+  // Puts the elements in their order again, those that are not where they belong.
+  sort() {
+    let next = null;
+    for (const { node } of [...this.order].reverse()) {
+      if (node.nextSibling !== next) this.svg.insertBefore(node, next);
+      next = node;
+    }
+  }
+
+  make(piece, fresh) {
+    const { ids, clip } = piece;
+    const [kind, style] = data.items[ids[0]];
+    const node = svg(TAGS[kind], {});
+    shape(node, piece, ids.map(lengths));
+    const says = data.items[ids[0]][data.items[ids[0]].length - 1];
+    if (kind === TEXT) node.textContent = says;
+    if (kind === SPOT) {
+      node.setAttribute("class", "spot");
+      node.dataset.t = says;
+    } else {
       node.setAttribute("style", data.styles[style]);
       fresh.push(node);
       if (clip !== "") node.setAttribute("clip-path", `url(#${this.clip(clip)})`);
@@ -147,6 +153,29 @@ class Panel {
   }
 }
 
+// The lengths of an item.
+function lengths(id) {
+  const item = data.items[id];
+  return item.slice(2, item[0] === TEXT || item[0] === SPOT ? -1 : undefined);
+}
+
+// Gives an element the lengths of its items.
+function shape(node, { ids }, all) {
+  const kind = data.items[ids[0]][0];
+  const [x, y, wide, high, round] = all[0].map((length) => length / 100);
+  const points = () => all[0].map((length) => length / 100).join(" ");
+  const attributes = {
+    [RECT]: () => ({ x, y, width: wide, height: high, rx: round }),
+    [DOT]: () => ({ d: all.map(([x, y]) => `M${x / 100} ${y / 100}h0`).join("") }),
+    [RING]: () => ({ cx: x, cy: y, r: wide }),
+    [LINE]: () => ({ points: points() }),
+    [POLYGON]: () => ({ points: points() }),
+    [TEXT]: () => ({ x, y }),
+    [SPOT]: () => ({ x, y, width: wide, height: high }),
+  }[kind]();
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+}
+
 function svg(tag, attributes) {
   const node = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
@@ -158,7 +187,7 @@ function pieces(ids) {
   const pieces = [];
   let clip = "";
   let run = null;
-  for (const id of ids) {
+  for (const [at, id] of ids.entries()) {
     const [kind, style] = data.items[id];
     if (kind === CLIP) {
       clip = data.items[id].length > 2 ? id : "";
@@ -166,7 +195,7 @@ function pieces(ids) {
     } else if (kind === DOT && run && run.style === style) {
       run.ids.push(id);
     } else {
-      pieces.push({ ids: [id], style, clip });
+      pieces.push({ at, ids: [id], style, clip });
       run = kind === DOT ? pieces[pieces.length - 1] : null;
     }
   }
@@ -176,7 +205,8 @@ function pieces(ids) {
 
 const panels = [];
 
-function draw(layoutNumber, scenes, fade) {
+function draw(layoutNumber, scenes, fade, moves) {
+  settle();
   const layout = data.layouts[layoutNumber];
   if (draw.layout !== layoutNumber) {
     draw.layout = layoutNumber;
@@ -191,6 +221,8 @@ function draw(layoutNumber, scenes, fade) {
     panel.box.hidden = at >= scenes.length;
     panel.draw(at < scenes.length ? scenes[at] : null, fade);
   });
+  const seconds = moves ? motionSeconds() : 0;
+  if (seconds > 0) move(moves, seconds);
   mark();
 }
 

@@ -42,10 +42,8 @@ pub struct Item {
 
 /// All shapes of a scene, and then its spots.
 pub fn items(scene: &Scene) -> Vec<Item> {
-    let mut items = Vec::with_capacity(scene.shapes.len() + scene.spots.len());
-    for shape in &scene.shapes {
-        add(shape, &mut items);
-    }
+    let mut items = of_shapes(&scene.shapes).0;
+    items.reserve(scene.spots.len());
     let none: Arc<str> = "".into();
     items.extend(scene.spots.iter().map(|Spot { area, target }| Item {
         kind: Kind::Spot,
@@ -54,6 +52,16 @@ pub fn items(scene: &Scene) -> Vec<Item> {
         text: code(*target),
     }));
     items
+}
+
+/// The items of shapes, and where those of each shape begin.
+pub fn of_shapes(shapes: &[Shape]) -> (Vec<Item>, Vec<usize>) {
+    let (mut items, mut starts) = (Vec::with_capacity(shapes.len()), Vec::with_capacity(shapes.len()));
+    for shape in shapes {
+        starts.push(items.len());
+        add(shape, &mut items);
+    }
+    (items, starts)
 }
 
 /// A target's name in the file: a letter and a number.

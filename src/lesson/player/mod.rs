@@ -7,17 +7,19 @@
 //! |---|---|
 //! | [`items`] | scenes as flat lists of items |
 //! | [`mod@pack`] | tables of what repeats, and lists as changes of earlier ones |
+//! | [`moves`] | motions as rows of numbers |
 //! | [`data`] | the moments of a lesson, with these tables |
 //! | [`asked`], [`layout`] | its questions; where panels are |
 //! | [`check`] | a hash of what a moment draws, for tests of pages |
 //! | `page.html`, `player.css` | the page around the data, and its style |
-//! | `draw.js`, `player.js`, `questions.js`, `start.js` | its script: panels; playing; questions; keys, touch and the beginning |
+//! | `draw.js`, `move.js`, `player.js`, `questions.js`, `start.js` | its script: panels; what moves; playing; questions; keys, touch and the beginning |
 
 pub mod asked;
 pub mod check;
 pub mod data;
 pub mod items;
 pub mod layout;
+pub mod moves;
 pub mod pack;
 
 use std::collections::BTreeSet;
@@ -43,7 +45,8 @@ pub const MOST_BYTES: usize = 3_000_000;
 
 const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("player.css");
-const SCRIPT: &str = concat!(include_str!("draw.js"), include_str!("player.js"), include_str!("questions.js"), include_str!("start.js"));
+const SCRIPT: &str =
+    concat!(include_str!("draw.js"), include_str!("move.js"), include_str!("player.js"), include_str!("questions.js"), include_str!("start.js"));
 
 /// What of a lesson is in a page that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,3 +123,5 @@ fn filled(template: &str, parts: &[(&str, &str)]) -> String {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_moves;

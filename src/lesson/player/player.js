@@ -9,13 +9,14 @@ const take = () => data.takes[state.take];
 const last = () => take().at.length - 1;
 const clamp = (at) => Math.max(0, Math.min(at, last()));
 
-function show(fade) {
+// With the moment that a step forward came from, what it moved comes from there.
+function show(fade, from) {
   const { quiz, at } = state;
   const asking = quiz !== null && quiz.reply === null && !quiz.done;
   const moment = asking ? data.questions[quiz.at] : null;
   const now = take();
   if (asking) draw(moment.layout, moment.scenes, false);
-  else draw(now.layout[at], now.scenes[at], fade);
+  else draw(now.layout[at], now.scenes[at], fade, now.moves[at].find(([back]) => back === at - from)?.[1]);
   $("sentence").textContent = asking ? "" : data.says[now.says[at]];
   $("place").textContent = data.says[asking ? moment.place : now.place[at]];
   $("scrubber").value = at;
@@ -42,16 +43,16 @@ function fromAddress() {
   state.at = Number.isNaN(step) ? 0 : at < 0 ? last() : at;
 }
 
-function go(at, fade) {
+function go(at, fade, from) {
   state.at = clamp(at);
-  show(fade);
+  show(fade, from);
 }
 
 function step(forward) {
   const { levels } = take();
   let at = state.at + (forward ? 1 : -1);
   while (at > 0 && at < last() && levels[at] > state.level) at += forward ? 1 : -1;
-  go(at, state.speed <= 4 || !state.timer);
+  go(at, state.speed <= 4 || !state.timer, forward ? state.at : undefined);
 }
 
 // To the next moment of a list, or the one before.
@@ -177,6 +178,13 @@ function present(on = !document.body.classList.contains("presenting")) {
 function look() {
   const dark = document.documentElement.dataset.look ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   document.documentElement.dataset.look = dark === "dark" ? "light" : "dark";
+}
+
+function reduceMotion() {
+  moving.reduced = !moving.reduced;
+  $("motion").setAttribute("aria-pressed", moving.reduced);
+  document.body.classList.toggle("reduced", moving.reduced);
+  settle();
 }
 
 // ---- What is pointed at, in all panels.

@@ -76,6 +76,21 @@ window.lessonGo = (number, at) => {
   if (number !== state.take) setTake(number);
   go(at, false);
 };
+// What a step moves, as it is drawn at a time from 0 to 1: the panel, the place in its list, and the element.
+window.lessonMove = (number, from, at, times) => {
+  lessonGo(number, from);
+  go(at, false, from);
+  const rows = take().moves[at].find(([back]) => back === at - from)[1];
+  move(rows, SECONDS);
+  cancelAnimationFrame(moving.frame);
+  const read = (time) => {
+    place(time);
+    return moving.parts.map(({ panel, piece, node }) => [panel, piece.at, readBack(node)]);
+  };
+  const said = times.map(read);
+  settle();
+  return said;
+};
 window.lessonAsk = (at) => {
   ask(true);
   state.quiz.at = at;
@@ -102,6 +117,7 @@ async function begin() {
   $("quiz").onclick = () => ask();
   $("present").onclick = () => present();
   $("look").onclick = look;
+  $("motion").onclick = reduceMotion;
   document.addEventListener("keydown", keyed);
   document.addEventListener("fullscreenchange", () => document.fullscreenElement || present(false));
   $("stage").addEventListener("pointermove", point);

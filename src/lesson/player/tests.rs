@@ -28,7 +28,7 @@ fn film(id: &str, choice: Choice) -> (Film, Moments) {
     (film, moments)
 }
 
-fn page_of(id: &str, choice: Choice) -> (Film, String, Written) {
+pub(super) fn page_of(id: &str, choice: Choice) -> (Film, String, Written) {
     let (film, moments) = film(id, choice);
     let mut page = Vec::new();
     let written = write(&film, &moments, &Silent, &mut page).unwrap();
@@ -36,14 +36,14 @@ fn page_of(id: &str, choice: Choice) -> (Film, String, Written) {
 }
 
 /// The data of a page, from its text alone.
-struct Read {
-    data: Value,
+pub(super) struct Read {
+    pub(super) data: Value,
     items: Vec<Item>,
     rows: Vec<Vec<i64>>,
 }
 
 impl Read {
-    fn new(page: &str) -> Self {
+    pub(super) fn new(page: &str) -> Self {
         let packed = page.split("type=\"application/octet-stream\">").nth(1).and_then(|rest| rest.split('<').next()).expect("data");
         let mut json = String::new();
         ZlibDecoder::new(&*BASE64_STANDARD.decode(packed).expect("base64")).read_to_string(&mut json).expect("deflated");

@@ -7,12 +7,13 @@
 //! | `panel`, `controls`, `ask`, `source` | draw, read, and send actions |
 //! | `touch` | dragging the query and points in a map |
 //! | `export` | writes it as pictures, animations and handouts |
-//! | `picture`, `paint`, `words` | the picture: hit testing, painting of shapes, tooltips |
+//! | `picture`, `paint`, `motion`, `words` | the picture: hit testing, painting of shapes, what moves after a step, tooltips |
 
 pub mod ask;
 pub mod broken;
 pub mod controls;
 pub mod export;
+pub mod motion;
 pub mod paint;
 pub mod panel;
 pub mod picture;

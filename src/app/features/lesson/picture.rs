@@ -4,6 +4,7 @@ use std::sync::{Arc, Weak};
 
 use egui::{Color32, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, vec2};
 
+use crate::app::features::lesson::motion::Running;
 use crate::app::features::lesson::paint::{Place, Prepared, fit};
 use crate::app::features::lesson::touch::{Held, Shown, hint_ui, keys_ui, maps_ui};
 use crate::app::features::lesson::words;
@@ -28,6 +29,8 @@ const LEAST: egui::Vec2 = vec2(960.0, 540.0);
 #[derive(Default)]
 pub struct Picture {
     made: Option<Made>,
+    /// What moves after a step forward.
+    motion: Option<Running>,
     /// What the pointer is on: the picture shows it.
     hover: Option<Target>,
     /// The panel that the pointer is over.
@@ -60,6 +63,23 @@ struct MadeOf {
     palette: usize,
 }
 
+impl MadeOf {
+    /// Whether `self` is shown after one step forward from `before`, in the same place.
+    fn is_next(&self, before: &Self, stepped_from: Option<usize>) -> bool {
+        let asks = |asking: &[bool]| asking.iter().any(|asking| *asking);
+        let is_step = stepped_from == Some(before.positions[before.active]) && self.positions != before.positions;
+        is_step
+            && !asks(&self.asking)
+            && !asks(&before.asking)
+            && *self == Self { positions: self.positions.clone(), hover: self.hover, ..before.clone() }
+    }
+
+    /// Whether the same is shown, but for what the pointer is on.
+    fn is_same_moment(&self, other: &Self) -> bool {
+        *self == Self { hover: self.hover, ..other.clone() }
+    }
+}
+
 /// Which recording it was, without keeping it. A weak pointer keeps the address from being another's.
 #[derive(Clone, Debug)]
 struct Same(Weak<Recording>);
@@ -81,7 +101,12 @@ impl Picture {
         self.over
     }
 
-    fn update(&mut self, player: &Player, quiz: Option<&Quiz>, look: Look, rect: Rect) -> &Made {
+    /// Whether something is on its way.
+    pub fn is_moving(&self) -> bool {
+        self.motion.is_some()
+    }
+
+    fn update(&mut self, player: &Player, quiz: Option<&Quiz>, look: Look, rect: Rect, now: f64) {
         let Look { text, zoom, palette, .. } = look;
         let together = look.together && player.takes.len() > 1 && zoom.is_none();
         let asking = quiz.is_some_and(Quiz::is_asking);
@@ -98,24 +123,47 @@ impl Picture {
             text,
             palette: std::ptr::from_ref(palette) as usize,
         };
-        let made = self.made.take().filter(|made| made.key == key).unwrap_or_else(|| {
-            // The shape of the room, and at least as large as a page must be.
-            let grow = (LEAST.x / rect.width()).max(LEAST.y / rect.height()).max(1.0);
-            let size = [rect.width() * grow, rect.height() * grow];
-            let view = |at: usize| View { hover: key.hover, asking: key.asking[at], zoom, ..View::of(&player.cursors()[at], text) };
-            let (scene, panels, areas) = if together {
-                let views: Vec<(&Take, View<'_>)> = player.takes.iter().enumerate().map(|(at, take)| (take, view(at))).collect();
-                (comparison(player.lesson, &views, size), Vec::new(), columns(views.len(), text, size))
-            } else {
-                let view = view(player.active());
-                (page(player.lesson, player.take(), &view, size), areas(player.lesson, &view, size), Vec::new())
-            };
-            let place = fit(size, rect);
-            let columns = areas.into_iter().map(|area| place.rect(area)).collect();
-            let panels = panels.into_iter().map(|(panel, area)| (panel, place.rect(area))).collect();
-            Made { prepared: Prepared::new(&scene, palette, place), key, scene, columns, panels, place }
-        });
-        self.made.insert(made)
+        self.motion.take_if(|motion| motion.is_over(now));
+        if self.made.as_ref().is_some_and(|made| made.key == key) {
+            return;
+        }
+        let before = self.made.take();
+        // The shape of the room, and at least as large as a page must be.
+        let grow = (LEAST.x / rect.width()).max(LEAST.y / rect.height()).max(1.0);
+        let size = [rect.width() * grow, rect.height() * grow];
+        let view = |at: usize| View { hover: key.hover, asking: key.asking[at], zoom, ..View::of(&player.cursors()[at], text) };
+        let (scene, panels, areas) = if together {
+            let views: Vec<(&Take, View<'_>)> = player.takes.iter().enumerate().map(|(at, take)| (take, view(at))).collect();
+            (comparison(player.lesson, &views, size), Vec::new(), columns(views.len(), text, size))
+        } else {
+            let view = view(player.active());
+            (page(player.lesson, player.take(), &view, size), areas(player.lesson, &view, size), Vec::new())
+        };
+        let place = fit(size, rect);
+        let columns = areas.into_iter().map(|area| place.rect(area)).collect();
+        let panels = panels.into_iter().map(|(panel, area)| (panel, place.rect(area))).collect();
+        // What was still under way is where it belongs: motions do not wait for each other.
+        self.motion = match (before, look.motion, self.motion.take()) {
+            (Some(made), _, Some(motion)) if key.is_same_moment(&made.key) => motion.anew(&scene, palette, place),
+            (Some(made), Some(seconds), _) if key.is_next(&made.key, player.stepped_from()) => {
+                Running::new(made.scene, &scene, palette, place, now, seconds)
+            }
+            _ => None,
+        };
+        self.made = Some(Made { prepared: Prepared::new(&scene, palette, place), key, scene, columns, panels, place });
+    }
+
+    /// Paints what is shown, and asks for the next frame while something is on its way.
+    fn paint(&self, ui: &Ui, palette: &Palette, rect: Rect, now: f64) {
+        let Some(made) = &self.made else { return };
+        let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
+        match &self.motion {
+            Some(motion) => {
+                motion.paint(&painter, palette, made.place, now);
+                ui.ctx().request_repaint();
+            }
+            None => made.prepared.paint(&painter),
+        }
     }
 }
 
@@ -134,6 +182,8 @@ pub struct Look {
     pub tokens: &'static tokens::Palette,
     /// Whether to say that the query and points can be dragged.
     pub hints: bool,
+    /// How long what a step moves is on its way, in seconds; `None` for not at all.
+    pub motion: Option<f64>,
 }
 
 pub fn picture_ui(ui: &mut Ui, picture: &mut Picture, session: &LessonSession, player: &Player, look: Look, actions: &mut Actions) {
@@ -153,8 +203,10 @@ pub fn picture_ui(ui: &mut Ui, picture: &mut Picture, session: &LessonSession, p
     }
     let asking = session.quiz.as_ref().filter(|quiz| quiz.is_asking());
     let mut held = picture.held.filter(|_| movable);
-    let made = picture.update(player, session.quiz.as_ref(), look, rect);
-    made.prepared.paint(&ui.painter().with_clip_rect(rect.intersect(ui.clip_rect())));
+    let now = ui.input(|input| input.time);
+    picture.update(player, session.quiz.as_ref(), look, rect, now);
+    picture.paint(ui, look.palette, rect, now);
+    let Some(made) = &picture.made else { return };
     if let Some(quiz) = asking {
         marks_ui(ui, made, quiz, player, look.tokens);
     }

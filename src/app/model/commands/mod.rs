@@ -94,6 +94,8 @@ pub enum Action {
     SetLook(Look),
     /// Factor on the size of everything, 0.75 to 3.
     SetScale(f32),
+    /// Show changes at once, or let things move to where they are next.
+    ReduceMotion(bool),
     /// Open the dialog for an export.
     StartExport(ExportKind),
     /// Replace the export dialog's fields; `None` closes it.

@@ -25,6 +25,8 @@ pub struct Player {
     pub level: Level,
     /// Whether all of the search is shown, not only what the lesson is about.
     pub whole: bool,
+    /// The position that the last move came from, if that was a step forward.
+    stepped_from: Option<usize>,
     /// When the next step of its own accord is due, in seconds of the window's clock; `None` while it pauses.
     due: Option<f64>,
 }
@@ -34,7 +36,7 @@ impl Player {
     pub fn new(lesson: &'static Lesson, takes: Vec<Take>) -> Self {
         let cursors = takes.iter().map(|take| Cursor::new(take.recording.clone())).collect();
         let levels = takes.iter().map(|take| [take.range.clone(), 0..take.recording.len()].map(|range| levels(take, range))).collect();
-        let mut player = Self { lesson, takes, cursors, levels, active: 0, level: lesson.level, whole: false, due: None };
+        let mut player = Self { lesson, takes, cursors, levels, active: 0, level: lesson.level, whole: false, stepped_from: None, due: None };
         player.seek(0);
         player
     }
@@ -111,6 +113,7 @@ impl Player {
     pub fn seek(&mut self, position: usize) {
         let range = self.range();
         let position = position.clamp(range.start, range.end);
+        self.stepped_from = None;
         self.cursors[self.active].seek(position);
         if self.takes.len() < 2 {
             return;
@@ -134,7 +137,13 @@ impl Player {
     pub fn forward(&mut self) -> bool {
         let (before, next) = (self.cursor().position(), self.cursor().next(self.level));
         self.seek(next);
+        self.stepped_from = Some(before);
         self.cursor().position() > before
+    }
+
+    /// The position before the last step forward; `None` after any other move.
+    pub fn stepped_from(&self) -> Option<usize> {
+        self.stepped_from
     }
 
     /// One step back at the level of detail.

@@ -37,6 +37,7 @@ use std::sync::Arc;
 use crate::app::jobs::loader::LoadJob;
 use crate::app::jobs::table::Cancel;
 use crate::app::jobs::task::Outcome;
+use crate::app::look::tokens;
 use crate::app::model::{
     About, Action, AnalysisAction, AnalysisKind, Answered, AskedBy, Choice, Command, ContestAction, Draft, ExportKind, Finder, How, Look, Manual,
     PaneKind, Picked, PlaneWindow, QueryKind, Room, Running, SelectAction, SpaceView, Then, TimeAxis, Tool, WalkAction, absolute,
@@ -103,6 +104,10 @@ impl App {
             Action::Columns(action) => self.columns_action(action),
             Action::Unusable(action) => self.unusable_action(action),
             Action::SetScale(scale) => self.set_scale(scale),
+            Action::ReduceMotion(reduce) => {
+                self.state.reduce_motion = reduce;
+                tokens::reduce_motion(&self.handles.ctx, reduce);
+            }
             Action::StartExport(kind) => self.start_export(kind),
             Action::SetExport(dialog) => self.session.export = dialog,
             Action::BrowseExport => self.browse_export(),

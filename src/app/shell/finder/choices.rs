@@ -17,10 +17,14 @@ use crate::text;
 /// The sizes of text and controls that are offered.
 pub const SCALES: [f32; 7] = [0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0];
 
-/// Looks, scales, files that were opened lately, samples and lessons.
+/// Looks, scales, motion, files that were opened lately, samples and lessons.
 pub fn everywhere(state: &State) -> impl Iterator<Item = Found> {
     let look = |look: Look| Found::new(format!("Look: {}", look.text().to_lowercase()), "The colours of the window.", Action::SetLook(look));
     let scale = |scale: f32| Found::new(format!("Scale {:.0} %", scale * 100.0), "The size of all text and controls.", Action::SetScale(scale));
+    let motion = match state.reduce_motion {
+        true => Found::new("Motion: as usual", "In a lesson, keys move to their new places.", Action::ReduceMotion(false)),
+        false => Found::new("Reduce motion", "Changes are shown at once.", Action::ReduceMotion(true)),
+    };
     let opened = |path: &PathBuf| Found::new(format!("Open {}", file_name(path)), path.display().to_string(), Action::OpenPath(path.clone()));
     let sample = |sample: &'static Sample| Found::new(format!("Open the sample {}", sample.title), sample.about, Action::OpenSample(sample));
     let lesson = |lesson: &Lesson| {
@@ -32,6 +36,7 @@ pub fn everywhere(state: &State) -> impl Iterator<Item = Found> {
         .into_iter()
         .map(look)
         .chain(SCALES.into_iter().map(scale))
+        .chain([motion])
         .chain(recent)
         .chain(SAMPLES.iter().map(sample))
         .chain(LESSONS.iter().map(lesson))

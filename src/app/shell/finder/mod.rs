@@ -124,8 +124,12 @@ mod tests {
     fn only_what_can_be_done_here_is_found() {
         let all = |mode| texts("", mode).len();
         let of_mode = |mode: Mode| Command::all().iter().filter(|command| command.mode().is_in(mode)).count();
-        let everywhere = Look::ALL.len() + 1 + LESSONS.len() + SAMPLES.len() + choices::SCALES.len();
-        assert_eq!(all(Mode::Lesson), of_mode(Mode::Lesson) - 1 + everywhere, "all but the finder itself, looks, the file, lessons, samples, scales");
+        let everywhere = Look::ALL.len() + 2 + LESSONS.len() + SAMPLES.len() + choices::SCALES.len();
+        assert_eq!(
+            all(Mode::Lesson),
+            of_mode(Mode::Lesson) - 1 + everywhere,
+            "all but the finder itself, looks, motion, the file, lessons, samples, scales"
+        );
         let of_search = 3 + registry::ENGINES.len() + ColorBy::all().len() - 2;
         assert_eq!(
             all(Mode::Explorer),

@@ -1,0 +1,272 @@
+//! How one scene becomes the next: what is in both of them moves from where it was to where it is.
+//!
+//! Panels only say which of their shapes are one [`Thing`]. What moves between two scenes follows from both: nothing can be shown to come from
+//! where it was not.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::Panel;
+use super::scene::{Area, Point, Scene, Shape, Target};
+use super::thing::{Frame, Thing, Way};
+
+/// How long a motion takes, in seconds.
+pub const SECONDS: f32 = 0.25;
+
+/// If more things of a panel move, they are at once where they are: nobody could follow them.
+pub(super) const MOST: usize = 256;
+
+/// Places that are nearer to each other are the same, in points.
+const SAME: f32 = 0.25;
+
+/// How far two things that change places keep out of each other's way, relative to their size.
+const CLEAR: f32 = 0.55;
+
+/// The motion of some shapes of a scene.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Motion {
+    /// Which shapes of the scene that is reached.
+    pub shapes: Range<usize>,
+    /// Where they come from.
+    pub from: Origin,
+}
+
+/// Where shapes come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Origin {
+    /// From elsewhere: they begin at the first offset, pass the others, and end at none; on the way they bow to their left by so many points.
+    Places {
+        /// At least one.
+        offsets: Vec<Point>,
+        /// Largest deviation, half-way.
+        bow: f32,
+    },
+    /// They were these shapes, of the same kinds.
+    Shapes(Vec<Shape>),
+}
+
+/// What moves on the way from one scene to the next: all that is in both, and not in the same place, such as a slot or a register.
+pub fn motions(before: &Scene, after: &Scene) -> Vec<Motion> {
+    let mut were: HashMap<_, Vec<&Thing>> = HashMap::new();
+    for thing in &before.things {
+        were.entry(thing.place()).or_default().push(thing);
+    }
+    let mut moving: HashMap<Option<(Panel, usize)>, Vec<Motion>> = HashMap::new();
+    for thing in &after.things {
+        let Some(were) = were.get(&thing.place()) else { continue };
+        let Some(last) = were.last().filter(|last| is_same_frame(last.frame, thing.frame)) else { continue };
+        let from = match thing.way {
+            Way::Becomes => becomes(&before.shapes[last.shapes.clone()], &after.shapes[thing.shapes.clone()]),
+            _ if were.iter().any(|were| is_same_place((before, were), (after, thing))) => None,
+            _ => Some(comes(last.area.center(), thing)),
+        };
+        if let Some(from) = from {
+            moving.entry(thing.place().1).or_default().push(Motion { shapes: thing.shapes.clone(), from });
+        }
+    }
+    let mut all: Vec<Motion> = moving.into_values().filter(|moving| moving.len() <= MOST).flatten().collect();
+    all.sort_unstable_by_key(|motion| motion.shapes.start);
+    all
+}
+
+fn is_same_frame(a: Option<Frame>, b: Option<Frame>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => {
+            let far = [a.area.x - b.area.x, a.area.y - b.area.y, a.area.width - b.area.width, a.area.height - b.area.height];
+            far.iter().all(|far| far.abs() < SAME)
+        }
+        (a, b) => a.is_none() && b.is_none(),
+    }
+}
+
+/// Whether a thing stayed where it was, though the panel may draw that place elsewhere, as it needs room for something else.
+fn is_same_place((before, was): (&Scene, &Thing), (after, is): (&Scene, &Thing)) -> bool {
+    let [a, b] = [was.area.center(), is.area.center()];
+    // A point is what is there, and no place.
+    let place = |scene: &Scene, at: Point| scene.target_at(at).filter(|target| !matches!(target, Target::Point(_)));
+    is_near(a, b) || is.way == Way::Past && place(before, a).is_some_and(|was| place(after, b) == Some(was))
+}
+
+fn is_near(a: Point, b: Point) -> bool {
+    (a[0] - b[0]).abs() < SAME && (a[1] - b[1]).abs() < SAME
+}
+
+/// The motion of a thing whose centre was elsewhere.
+fn comes(from: Point, thing: &Thing) -> Origin {
+    let to = thing.area.center();
+    let by = |[x, y]: Point| [x - to[0], y - to[1]];
+    let [dx, dy] = by(from);
+    match &thing.way {
+        Way::Along(through) => Origin::Places { offsets: std::iter::once(&from).chain(through).map(|&point| by(point)).collect(), bow: 0.0 },
+        _ => {
+            let far = dx.hypot(dy);
+            // As far as it reaches across the way; less on a short way, where that would lead astray.
+            let across = (dx.abs() * thing.area.height + dy.abs() * thing.area.width) / far;
+            Origin::Places { offsets: vec![[dx, dy]], bow: (across * CLEAR).min(far / 2.0) }
+        }
+    }
+}
+
+/// The motion of shapes whose lengths were others; `None` if they are as they were, or cannot have been those.
+fn becomes(before: &[Shape], after: &[Shape]) -> Option<Origin> {
+    let alike = before.len() == after.len() && before.iter().zip(after).all(|(before, after)| is_alike(before, after));
+    let moved = |(before, after): (&Shape, &Shape)| between(after, before, 0.0) != *after;
+    (alike && before.iter().zip(after).any(moved)).then(|| Origin::Shapes(before.to_vec()))
+}
+
+/// Whether a shape can become another one.
+fn is_alike(a: &Shape, b: &Shape) -> bool {
+    match (a, b) {
+        (Shape::Rect { .. }, Shape::Rect { .. }) | (Shape::Text { .. }, Shape::Text { .. }) => true,
+        (Shape::Dots { centers: a, .. }, Shape::Dots { centers: b, .. })
+        | (Shape::Path { points: a, .. }, Shape::Path { points: b, .. })
+        | (Shape::Polygon { corners: a, .. }, Shape::Polygon { corners: b, .. }) => a.len() == b.len(),
+        _ => false,
+    }
+}
+
+/// A shape on the way from another one, with its own colours. `part` is 1 at the end: exactly this shape.
+fn between(shape: &Shape, from: &Shape, part: f32) -> Shape {
+    let rest = 1.0 - part;
+    let number = |to: f32, from: f32| to + (from - to) * rest;
+    let mut shape = shape.clone();
+    match (&mut shape, from) {
+        (Shape::Rect { area, round, .. }, Shape::Rect { area: was, round: was_round, .. }) => {
+            *area = Area {
+                x: number(area.x, was.x),
+                y: number(area.y, was.y),
+                width: number(area.width, was.width),
+                height: number(area.height, was.height),
+            };
+            *round = number(*round, *was_round);
+        }
+        (Shape::Dots { centers: points, radius, .. }, Shape::Dots { centers: were, radius: was, .. }) => {
+            *radius = number(*radius, *was);
+            points.iter_mut().zip(were).for_each(|(point, was)| *point = [0, 1].map(|axis| number(point[axis], was[axis])));
+        }
+        (Shape::Path { points, .. }, Shape::Path { points: were, .. })
+        | (Shape::Polygon { corners: points, .. }, Shape::Polygon { corners: were, .. }) => {
+            points.iter_mut().zip(were).for_each(|(point, was)| *point = [0, 1].map(|axis| number(point[axis], was[axis])));
+        }
+        (Shape::Text { at, .. }, Shape::Text { at: was, .. }) => *at = [0, 1].map(|axis| number(at[axis], was[axis])),
+        _ => {}
+    }
+    shape
+}
+
+impl Origin {
+    /// Shapes at a part of the way, from 0 to 1.
+    pub fn shapes(&self, shapes: &[Shape], part: f32) -> Vec<Shape> {
+        match self {
+            Self::Shapes(were) => shapes.iter().zip(were).map(|(shape, was)| between(shape, was, part)).collect(),
+            Self::Places { offsets, bow } => {
+                let by = offset(offsets, *bow, part);
+                let moved = |shape: &Shape| {
+                    let mut shape = shape.clone();
+                    shape.shift(by);
+                    shape
+                };
+                shapes.iter().map(moved).collect()
+            }
+        }
+    }
+}
+
+/// The offset at a part of a way with corners, at equal speed along it.
+pub fn offset(offsets: &[Point], bow: f32, part: f32) -> Point {
+    let end = [0.0, 0.0];
+    let corners: Vec<Point> = offsets.iter().copied().chain([end]).collect();
+    let length = |pair: &[Point]| (pair[1][0] - pair[0][0]).hypot(pair[1][1] - pair[0][1]);
+    let mut left = corners.windows(2).map(length).sum::<f32>() * (1.0 - part);
+    let mut at = end;
+    // From the end, so that it is reached exactly.
+    for pair in corners.windows(2).rev() {
+        let long = length(pair);
+        let share = if long > 0.0 { (left / long).min(1.0) } else { 0.0 };
+        at = [0, 1].map(|axis| pair[1][axis] + (pair[0][axis] - pair[1][axis]) * share);
+        left -= long;
+        if left <= 0.0 {
+            break;
+        }
+    }
+    // To the left of where it goes, with y downwards.
+    let [x, y] = corners[0];
+    let deviation = 4.0 * part * (1.0 - part) * bow / x.hypot(y).max(1e-6);
+    [at[0] - y * deviation, at[1] + x * deviation]
+}
+
+/// How far it is at a time, both from 0 to 1: it starts and arrives gently.
+pub fn eased(time: f32) -> f32 {
+    let time = time.clamp(0.0, 1.0);
+    time * time * (3.0 - 2.0 * time)
+}
+
+/// A scene to which things are on their way.
+#[derive(Clone, Debug)]
+pub struct Moving {
+    still: Scene,
+    parts: Vec<Part>,
+}
+
+/// Shapes that move, what they are clipped to, and where they come from.
+#[derive(Clone, Debug)]
+struct Part {
+    clip: Option<Area>,
+    shapes: Vec<Shape>,
+    from: Origin,
+}
+
+impl Moving {
+    /// On the way from one scene to the next; `None` if nothing moves.
+    pub fn between(before: &Scene, after: &Scene) -> Option<Self> {
+        let motions = motions(before, after);
+        if motions.is_empty() {
+            return None;
+        }
+        let (mut shapes, mut parts) = (Vec::with_capacity(after.shapes.len()), Vec::with_capacity(motions.len()));
+        let (mut clip, mut at) = (None, 0);
+        let mut stay = |from: usize, to: usize, clip: &mut Option<Area>| {
+            for shape in &after.shapes[from..to] {
+                if let Shape::Clip(area) = shape {
+                    *clip = *area;
+                }
+                shapes.push(shape.clone());
+            }
+        };
+        for Motion { shapes: range, from } in motions {
+            stay(at, range.start, &mut clip);
+            parts.push(Part { clip, shapes: after.shapes[range.clone()].to_vec(), from });
+            at = range.end;
+        }
+        stay(at, after.shapes.len(), &mut clip);
+        Some(Self { still: Scene { shapes, size: after.size, ..Scene::default() }, parts })
+    }
+
+    /// What does not move.
+    pub fn still(&self) -> &Scene {
+        &self.still
+    }
+
+    /// What moves, at a time from 0, where it was, to 1, where it is. It is drawn on top of what is still.
+    pub fn parts(&self, time: f32) -> Scene {
+        let part_of_way = eased(time);
+        let mut scene = Scene { size: self.still.size, ..Scene::default() };
+        let mut clipped = None;
+        for Part { clip, shapes, from } in &self.parts {
+            if clipped != *clip {
+                scene.shapes.push(Shape::Clip(*clip));
+                clipped = *clip;
+            }
+            scene.shapes.extend(from.shapes(shapes, part_of_way));
+        }
+        scene.shapes.push(Shape::Clip(None));
+        scene
+    }
+
+    /// All shapes at a time.
+    pub fn at(&self, time: f32) -> Scene {
+        let mut scene = self.still.clone();
+        scene.shapes.append(&mut self.parts(time).shapes);
+        scene
+    }
+}

@@ -1,0 +1,160 @@
+//! What moves in the lesson's picture after a step, on a clock of the test's own.
+
+#![cfg(feature = "gui")]
+
+#[path = "common/window.rs"]
+mod driven;
+
+use driven::{Window, small, until};
+use egui::Key;
+use egui_kittest::Harness;
+use warpscope::app::App;
+use warpscope::app::commands::{Action, Command};
+use warpscope::app::lesson::{LessonAction, is_moving};
+use warpscope::app::state::State;
+use warpscope::lesson::lessons::named;
+
+/// Seconds between two frames.
+const FRAME: f32 = 0.02;
+
+/// Frames of a motion of a quarter of a second, and two more.
+const ALL: usize = 15;
+
+/// A window on a lesson, at the beginning of its part.
+fn on_lesson(id: &str, reduce_motion: bool) -> Window {
+    let mut window = Harness::builder().with_size([1280.0, 800.0]).with_step_dt(FRAME).build_eframe(move |cc| {
+        let mut state = State { reduce_motion, ..State::default() };
+        small(&mut state);
+        App::with_state(cc, state).expect("a thread for the worker")
+    });
+    let number = named(id).expect("a lesson").number;
+    window.state_mut().send(LessonAction::Open(number));
+    until(&mut window, "the lesson", |app| {
+        !app.is_busy() && app.session().lesson.player.as_ref().is_some_and(|player| player.lesson.number == number)
+    });
+    window
+}
+
+fn position(window: &Window) -> usize {
+    window.state().session().lesson.player.as_ref().expect("a lesson that is recorded").cursor().position()
+}
+
+/// One key, and a few frames.
+fn key(window: &mut Window, key: Key, frames: usize) {
+    window.key_press(key);
+    window.run_steps(frames);
+}
+
+#[test]
+fn a_step_forward_moves_keys_for_a_quarter_of_a_second() {
+    let mut window = on_lesson("merge", false);
+    assert!(!is_moving(window.state()));
+    let start = position(&window);
+    key(&mut window, Key::ArrowRight, 3);
+    assert!(is_moving(window.state()) && position(&window) == start + 1);
+    window.run_steps(5);
+    assert!(is_moving(window.state()));
+    window.run_steps(ALL);
+    assert!(!is_moving(window.state()));
+    // Then the window rests.
+    assert!(window.try_run().is_ok(), "it asks for frames without end");
+}
+
+#[test]
+fn another_step_begins_its_own_motion_and_whatever_else_happens_ends_it() {
+    let mut window = on_lesson("merge", false);
+    let start = position(&window);
+    for steps in 1..=2 {
+        key(&mut window, Key::ArrowRight, 10);
+        assert!(is_moving(window.state()) && position(&window) == start + steps, "the second does not wait for the first");
+    }
+    // If they queued, the second would still be under way.
+    window.run_steps(ALL - 5);
+    assert!(!is_moving(window.state()));
+    let ends: [fn(&mut Window); 6] = [
+        |window| key(window, Key::ArrowLeft, 2),
+        |window| key(window, Key::End, 2),
+        |window| key(window, Key::P, 2),
+        |window| {
+            window.state_mut().send(LessonAction::Seek(0));
+            window.run_steps(2);
+        },
+        |window| {
+            window.set_size([1100.0, 700.0].into());
+            window.run_steps(2);
+        },
+        |window| {
+            window.state_mut().send(Command::Bare);
+            window.run_steps(2);
+        },
+    ];
+    for (number, end) in ends.into_iter().enumerate() {
+        let mut window = on_lesson("merge", false);
+        key(&mut window, Key::ArrowRight, 3);
+        assert!(is_moving(window.state()), "{number}");
+        end(&mut window);
+        assert!(!is_moving(window.state()), "{number}");
+    }
+}
+
+#[test]
+fn the_pointer_on_the_picture_does_not_end_a_motion() {
+    let mut window = on_lesson("merge", false);
+    key(&mut window, Key::ArrowRight, 3);
+    for x in [300.0, 640.0, 900.0] {
+        window.hover_at(egui::pos2(x, 320.0));
+        window.run_steps(2);
+        assert!(is_moving(window.state()));
+    }
+    window.run_steps(ALL);
+    assert!(!is_moving(window.state()));
+}
+
+#[test]
+fn who_wants_no_motion_has_none() {
+    let mut window = on_lesson("merge", true);
+    key(&mut window, Key::ArrowRight, 2);
+    assert!(!is_moving(window.state()));
+    window.state_mut().send(Action::ReduceMotion(false));
+    key(&mut window, Key::ArrowRight, 2);
+    assert!(is_moving(window.state()), "until it is wanted");
+    window.run_steps(ALL);
+    window.state_mut().send(Action::ReduceMotion(true));
+    key(&mut window, Key::ArrowRight, 2);
+    assert!(!is_moving(window.state()));
+    assert!(window.state().state().reduce_motion);
+    assert_eq!(window.ctx.global_style().animation_time, 0.0, "nor do menus");
+}
+
+#[test]
+fn whoever_goes_to_and_fro_never_leaves_anything_under_way() {
+    let mut window = on_lesson("buffer", false);
+    let mut random = 7u32;
+    let mut next = |below: u32| {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (random >> 16) % below
+    };
+    let mut moved = 0;
+    for _ in 0..60 {
+        let command = [
+            Command::StepForward,
+            Command::StepForward,
+            Command::StepForward,
+            Command::StepBack,
+            Command::NextMerge,
+            Command::PreviousHit,
+            Command::ToStart,
+            Command::NextStage,
+            Command::PreviousStage,
+        ][next(9) as usize];
+        window.state_mut().send(command);
+        window.run_steps(2);
+        assert!(command == Command::StepForward || !is_moving(window.state()), "{command:?}");
+        moved += usize::from(is_moving(window.state()));
+        if next(2) == 0 {
+            window.run_steps(ALL);
+            assert!(!is_moving(window.state()), "{command:?}");
+        }
+    }
+    assert!(moved >= 3, "{moved}");
+}

@@ -1,5 +1,5 @@
 //! Numbers to hold what a page draws against: a hash of each panel's shapes, which a page can also make of its own elements. The check of a
-//! moment is the hash of those of its panels, a number a line, and its sentence.
+//! moment is the hash of those of its panels, a number a line, its sentence, and the badge below it.
 
 use std::fmt::Write as _;
 
@@ -29,10 +29,11 @@ impl Check {
     }
 }
 
-/// The check of a moment's panels and its sentence, from that of its panels alone.
-pub fn and_sentence(panels: u32, sentence: &str) -> u32 {
+/// The check of a moment's panels, its sentence and its badge, from that of its panels alone.
+pub fn and_words(panels: u32, sentence: &str, badge: Option<&str>) -> u32 {
     let mut check = Check(panels);
     check.add(sentence);
+    check.add(badge.unwrap_or_default());
     check.number()
 }
 

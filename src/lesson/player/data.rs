@@ -9,11 +9,13 @@ use serde::{Serialize, Serializer};
 
 use super::asked::{QuestionData, after, asked};
 use super::check::{self, Check, of_panel};
-use super::items::{Item, Kind, items};
+use super::columns::Columns;
+use super::items::{Item, items};
 use super::layout::{Layout, layout, panels};
 use super::moves::moves;
 use super::pack::{Lists, Table};
 use crate::lesson::cursor::{Cursor, Level};
+use crate::lesson::invariants::badge;
 use crate::lesson::lessons::Take;
 use crate::lesson::picture::page::{about, inside, position_at, progress as place};
 use crate::lesson::picture::scene::Scene;
@@ -24,7 +26,7 @@ use crate::lesson::recording::Beside;
 use crate::progress::Progress;
 
 /// Version of the format; see `docs/lesson-page.md`.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// Numbers of items and lists in a page at most: far more than can become a page that is small enough.
 const HEAVIEST: usize = 20_000_000;
@@ -45,7 +47,7 @@ pub struct Data {
     pub finest: usize,
     #[serde(serialize_with = "values")]
     styles: Table<Arc<str>>,
-    #[serde(serialize_with = "written")]
+    #[serde(serialize_with = "columns")]
     pub items: Vec<(u32, Item)>,
     pub lists: Rows,
     #[serde(serialize_with = "values")]
@@ -89,20 +91,8 @@ fn values<T: Serialize, S: Serializer>(table: &Table<T>, serializer: S) -> Resul
     table.values.serialize(serializer)
 }
 
-/// An item as kind, number of its style, lengths, and what it says or stands for. Lengths are written as differences from those of the last item of
-/// that kind and style, since many are in rows and columns.
-fn written<S: Serializer>(items: &[(u32, Item)], serializer: S) -> Result<S::Ok, S::Error> {
-    let mut last: HashMap<(Kind, u32), &[i32]> = HashMap::new();
-    serializer.collect_seq(items.iter().map(|(style, item)| {
-        let before = last.insert((item.kind, *style), &item.numbers).unwrap_or_default();
-        let mut row: Vec<serde_json::Value> = [item.kind as i64, i64::from(*style)].map(Into::into).to_vec();
-        let from = before.iter().copied().chain(std::iter::repeat(0));
-        row.extend(item.numbers.iter().zip(from).map(|(number, from)| (number - from).into()));
-        if matches!(item.kind, Kind::Text | Kind::Spot) {
-            row.push(item.text.as_str().into());
-        }
-        row
-    }))
+fn columns<S: Serializer>(items: &[(u32, Item)], serializer: S) -> Result<S::Ok, S::Error> {
+    Columns::of(items).serialize(serializer)
 }
 
 /// A take. All lists but the marks have an entry for each moment.
@@ -128,6 +118,8 @@ pub struct TakeData {
     /// The list of each panel.
     pub scenes: Vec<Vec<u32>>,
     pub says: Vec<u32>,
+    /// The invariant below the sentence, among what is said, and whether it holds.
+    pub badges: Vec<Option<(u32, bool)>>,
     place: Vec<u32>,
     pub check: Vec<u32>,
     /// From which moments before a level steps to this one: how many before, and what moves in each panel, as numbers of rows.
@@ -252,6 +244,7 @@ impl Data {
             layout: Vec::with_capacity(total),
             scenes: Vec::with_capacity(total),
             says: Vec::with_capacity(total),
+            badges: Vec::with_capacity(total),
             place: Vec::with_capacity(total),
             check: Vec::with_capacity(total),
             moves: Vec::with_capacity(total),
@@ -274,8 +267,10 @@ impl Data {
             packed.layout.push(layout);
             packed.scenes.push(scenes);
             packed.place.push(place);
-            packed.check.push(check::and_sentence(check, &says));
+            let badge = badge(recording, position, cursor.state());
+            packed.check.push(check::and_words(check, &says, badge.as_ref().map(|badge| badge.text.as_str())));
             packed.says.push(self.says.number(says));
+            packed.badges.push(badge.map(|badge| (self.says.number(badge.text), badge.holds)));
             if film.takes.len() > 1 {
                 packed.seen.push(cursor.state().counts.points_seen);
             }

@@ -15,15 +15,22 @@ async function unpacked() {
   return JSON.parse(await new Response(stream).text());
 }
 
-// Lengths are written as differences from those of the last item of the same kind and style.
-function readItems(items) {
+// Items as rows: kind, style, lengths and text. They are written by columns, a kind's each, and lengths as differences from those of the last item
+// of the same kind and style.
+function readItems({ kinds, of }) {
   const last = new Map();
-  for (const item of items) {
-    const key = `${item[0]},${item[1]}`;
+  const read = of.map(({ lengths }) => ({ items: 0, lengths: lengths.map(() => 0) }));
+  return kinds.map((kind) => {
+    const { styles, counts, lengths, texts } = of[kind];
+    const at = read[kind].items++;
+    const row = [kind, styles[at]];
+    const key = `${kind},${styles[at]}`;
     const before = last.get(key) ?? [];
-    for (let at = 2; at < item.length; at++) if (typeof item[at] === "number") item[at] += typeof before[at] === "number" ? before[at] : 0;
-    last.set(key, item);
-  }
+    for (let length = 0; length < counts[at]; length++) row.push(lengths[length][read[kind].lengths[length]++] + (before[length] ?? 0));
+    last.set(key, row.slice(2));
+    if (texts.length > 0) row.push(texts[at]);
+    return row;
+  });
 }
 
 // ---- Lists of items: written in full, or as changes of an earlier list; ids by how far each is past the one after the last.

@@ -27,6 +27,16 @@ pub enum Kind {
     Spot = 7,
 }
 
+impl Kind {
+    /// How many there are.
+    pub const COUNT: usize = 8;
+
+    /// Whether items of the kind say something, or stand for something.
+    pub fn has_text(self) -> bool {
+        matches!(self, Self::Text | Self::Spot)
+    }
+}
+
 /// A shape or a spot. Lengths are in hundredths of a point, as finely as SVGs have them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Item {

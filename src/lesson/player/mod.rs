@@ -6,7 +6,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`items`] | scenes as flat lists of items |
-//! | [`mod@pack`] | tables of what repeats, and lists as changes of earlier ones |
+//! | [`mod@pack`], [`columns`] | tables of what repeats, and lists as changes of earlier ones; items by columns |
 //! | [`moves`] | motions as rows of numbers |
 //! | [`data`] | the moments of a lesson, with these tables |
 //! | [`asked`], [`layout`] | its questions; where panels are |
@@ -16,6 +16,7 @@
 
 pub mod asked;
 pub mod check;
+pub mod columns;
 pub mod data;
 pub mod items;
 pub mod layout;

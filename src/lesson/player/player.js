@@ -18,6 +18,7 @@ function show(fade, from) {
   if (asking) draw(moment.layout, moment.scenes, false);
   else draw(now.layout[at], now.scenes[at], fade, now.moves[at].find(([back]) => back === at - from)?.[1]);
   $("sentence").textContent = asking ? "" : data.says[now.says[at]];
+  showBadge(asking ? null : now.badges[at]);
   $("place").textContent = data.says[asking ? moment.place : now.place[at]];
   $("scrubber").value = at;
   $("scrubber").setAttribute("aria-valuetext", `step ${now.at[at]} of ${now.steps}`);
@@ -25,6 +26,13 @@ function show(fade, from) {
   document.body.classList.toggle("quizzed", quiz !== null);
   clearTimeout(show.later);
   show.later = setTimeout(() => history.replaceState(null, "", address()), 250);
+}
+
+// The invariant that holds, or the one that is broken.
+function showBadge(badge) {
+  const [says, holds] = badge ?? [null, true];
+  $("badge").textContent = says === null ? "" : data.says[says];
+  $("badge").className = holds ? "" : "broken";
 }
 
 function address() {
@@ -156,6 +164,7 @@ function controls() {
   $("ticks").replaceChildren(
     ...now.merges.map((at) => Object.assign(document.createElement("i"), { style: `left:${(100 * at) / Math.max(1, last())}%` })),
   );
+  $("badge").hidden = now.badges.every((badge) => badge === null);
   $("about").textContent = `${now.about}.`;
   $("one-of").hidden = data.takes.length === 1;
   $("left-out").hidden = data.finest === LEVELS.length - 1;

@@ -12,6 +12,7 @@ const KEYS = {
   ArrowDown: () => setSpeed(-1),
   Home: DO.start,
   End: DO.end,
+  z: () => zoom(document.querySelector(".zoomed") ?? document.querySelector("figure:hover") ?? panels[0].box),
 };
 for (const [letter, moments] of [["b", () => take().hits], ["s", stages], ["m", () => take().changes]]) {
   KEYS[letter] = () => jump(moments(), true);
@@ -67,9 +68,9 @@ window.lessonState = () => {
   const shown = panels.filter((panel) => !panel.box.hidden);
   const drawn = shown.map(({ svg: { children } }) => [...children].slice(1).map(readBack));
   const hashes = drawn.map((rows) => hash(rows.join("")));
-  const sentence = $("sentence").textContent;
-  const check = hash(hashes.map((number) => `${number}\n`).join("") + sentence);
-  return { take: state.take, moment: state.at, step: take().at[state.at], level: LEVELS[state.level], sentence, shapes: drawn.map((rows) => rows.length), check };
+  const [sentence, badge] = [$("sentence").textContent, $("badge").textContent];
+  const check = hash(hashes.map((number) => `${number}\n`).join("") + sentence + badge);
+  return { take: state.take, moment: state.at, step: take().at[state.at], level: LEVELS[state.level], sentence, badge, shapes: drawn.map((rows) => rows.length), check };
 };
 window.lessonGo = (number, at) => {
   leaveQuiz();
@@ -105,7 +106,7 @@ async function begin() {
     return;
   }
   data = await unpacked();
-  readItems(data.items);
+  data.items = readItems(data.items);
   state.level = data.level;
   for (const text of ["goal", "paragraph", "summary"]) $(text).textContent = data[text];
   $("quiz").hidden = data.questions.length === 0;

@@ -12,6 +12,7 @@ use super::items::{Item, Kind, items};
 use super::pack::tests::read;
 use super::*;
 use crate::lesson::cursor::Cursor;
+use crate::lesson::invariants::badge;
 use crate::lesson::lessons::{Choice, LESSONS, named};
 use crate::lesson::moments::Selection;
 use crate::lesson::picture::film::SIZE;
@@ -49,14 +50,9 @@ impl Read {
         ZlibDecoder::new(&*BASE64_STANDARD.decode(packed).expect("base64")).read_to_string(&mut json).expect("deflated");
         let data: Value = serde_json::from_str(&json).expect("JSON");
         let rows = serde_json::from_value(data["lists"].clone()).expect("rows of numbers");
-        let mut items: Vec<Item> = Vec::new();
-        let mut last: HashMap<[i64; 2], Vec<i32>> = HashMap::new();
-        for row in data["items"].as_array().expect("items") {
-            let before = last.entry([0, 1].map(|at| row[at].as_i64().expect("a number"))).or_default();
-            let item = item(row.as_array().expect("a row"), &data["styles"], before);
-            before.clone_from(&item.numbers);
-            items.push(item);
-        }
+        let mut columns: Vec<Columns> = data["items"]["of"].as_array().expect("columns").iter().map(Columns::new).collect();
+        let kinds = data["items"]["kinds"].as_array().expect("kinds");
+        let items = kinds.iter().map(|kind| columns[kind.as_u64().expect("a kind") as usize].next(kind, &data["styles"])).collect();
         Self { data, items, rows }
     }
 
@@ -69,20 +65,51 @@ impl Read {
     }
 }
 
-fn item(row: &[Value], styles: &Value, before: &[i32]) -> Item {
-    let number = |value: &Value| value.as_i64().expect("a whole number") as i32;
-    let kinds = [Kind::Rect, Kind::Dot, Kind::Ring, Kind::Line, Kind::Polygon, Kind::Text, Kind::Clip, Kind::Spot];
-    let text = row.last().and_then(Value::as_str).unwrap_or_default();
-    Item {
-        kind: kinds[number(&row[0]) as usize],
-        style: styles[number(&row[1]) as usize].as_str().expect("CSS").into(),
-        numbers: row[2..]
-            .iter()
-            .filter(|value| value.is_number())
-            .enumerate()
-            .map(|(at, value)| number(value) + before.get(at).unwrap_or(&0))
-            .collect(),
-        text: text.to_owned(),
+/// The columns of a kind, read from the front.
+struct Columns {
+    styles: Column,
+    counts: Column,
+    lengths: Vec<Column>,
+    texts: std::vec::IntoIter<Value>,
+    last: HashMap<usize, Vec<i32>>,
+}
+
+/// Whole numbers, read from the front.
+struct Column(std::vec::IntoIter<Value>);
+
+impl Column {
+    fn of(values: &Value) -> Self {
+        Self(values.as_array().expect("a column").clone().into_iter())
+    }
+
+    fn next(&mut self) -> i32 {
+        self.0.next().and_then(|value| value.as_i64()).expect("a whole number") as i32
+    }
+}
+
+impl Columns {
+    fn new(of: &Value) -> Self {
+        Self {
+            styles: Column::of(&of["styles"]),
+            counts: Column::of(&of["counts"]),
+            lengths: of["lengths"].as_array().expect("lengths").iter().map(Column::of).collect(),
+            texts: of["texts"].as_array().expect("texts").clone().into_iter(),
+            last: HashMap::new(),
+        }
+    }
+
+    fn next(&mut self, kind: &Value, styles: &Value) -> Item {
+        let kinds = [Kind::Rect, Kind::Dot, Kind::Ring, Kind::Line, Kind::Polygon, Kind::Text, Kind::Clip, Kind::Spot];
+        let kind = kinds[kind.as_u64().expect("a kind") as usize];
+        let style = self.styles.next() as usize;
+        let before = self.last.entry(style).or_default();
+        let count = self.counts.next() as usize;
+        let numbers: Vec<i32> =
+            self.lengths[..count].iter_mut().enumerate().map(|(at, column)| column.next() + before.get(at).unwrap_or(&0)).collect();
+        before.clone_from(&numbers);
+        let text = if matches!(kind, Kind::Text | Kind::Spot) { self.texts.next() } else { None };
+        let text = text.map(|text| text.as_str().expect("a text").to_owned()).unwrap_or_default();
+        Item { kind, style: styles[style].as_str().expect("CSS").into(), numbers, text }
     }
 }
 
@@ -112,6 +139,12 @@ fn a_page_has_the_shapes_and_sentences_of_the_window_at_every_position() {
             cursor.seek(position);
             hold(&film, &cursor, false, &read, &packed["scenes"][moment]);
             assert_eq!(read.says(&packed["says"][moment]), sentence(&cursor));
+            let badge = badge(cursor.recording(), cursor.position(), cursor.state());
+            let read_badge = &packed["badges"][moment];
+            assert_eq!(read_badge.is_null(), badge.is_none());
+            if let Some(badge) = badge {
+                assert_eq!((read.says(&read_badge[0]), read_badge[1].as_bool()), (badge.text.as_str(), Some(badge.holds)));
+            }
         }
         let asked = read.data["questions"].as_array().unwrap();
         assert_eq!(asked.len(), film.lesson.questions(take).len());

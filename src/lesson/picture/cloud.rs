@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use super::View;
 use super::boxes;
+use super::keyed;
 use super::moment::{Vote, nearest, vote, waiting};
 use super::own_queries;
 use super::pen::{ROW, area, faint, line, sans, width};
@@ -30,10 +31,12 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let mut room = area(0.0, 0.0, wide, high);
     let title = room.take_top(text * 1.6);
     let note = room.take_bottom(text * ROW);
-    let kinds = kinds(view);
+    let around = keyed::room(view, [wide, high]);
+    let keyed = around.filter(|_| keyed::are_shown(view));
+    let kinds = keyed.map_or_else(|| kinds(view), |radius| keyed::kinds(view, radius));
     let legend = room.take_bottom(text * ROW * 0.9 * legend_rows(&kinds, text, wide) as f32);
     let overview = cursor.recording().overview();
-    let plane = Plane::new(overview, problem.dims(), room);
+    let plane = Plane::new(overview, problem.dims(), room, around.unwrap_or(0.0));
     let shown = &overview.points;
     scene.label(title, 0.0, sans(text, Ink::Text), &heading(problem, shown.len()));
     scene.rect(plane.area, 0.0, Some(Ink::Canvas.into()), Some(line(Ink::Line, 1.0)));
@@ -46,6 +49,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     // All points; those not yet seen are fainter, and those left out are faintest.
     let radius = (plane.spacing(shown.len()) * 0.3).clamp(0.6, text * 0.2);
     let large = (radius * 1.8).max(text * 0.2);
+    let pointed = keyed.unwrap_or(large * 1.6) * 1.2;
     let seen = seen(view);
     for (how, opacity) in OPACITIES {
         let centers = shown.iter().filter(|&&point| seen(point) == how).map(|&point| plane.position(problem, point)).collect();
@@ -110,9 +114,12 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     if let Some(heaps) = &state.heaps {
         own_queries::over(&mut scene, &plane, view, problem, heaps);
     }
+    if let Some(radius) = keyed {
+        keyed::over(&mut scene, &plane, view, problem, radius);
+    }
     plane.query(&mut scene, &parameters.query, text);
     if let Some(point) = pointed_at(view).filter(|&point| (point as usize) < problem.n()) {
-        scene.dots(vec![plane.position(problem, point)], large * 1.9, None, Some(line(Ink::Text, 2.0)));
+        scene.dots(vec![plane.position(problem, point)], pointed, None, Some(line(Ink::Text, 2.0)));
     }
     scene.shapes.push(super::scene::Shape::Clip(None));
     if problem.dims() == 2 && problem.metric() == Metric::L2 {
@@ -289,11 +296,13 @@ pub(super) struct Plane {
 }
 
 impl Plane {
-    fn new(&Overview { low, high, .. }: &Overview, dims: usize, room: Area) -> Self {
+    /// Shows all of the data in a room, with a margin of some points around it.
+    fn new(&Overview { low, high, .. }: &Overview, dims: usize, room: Area, margin: f32) -> Self {
         let extent = [f64::from(high[0]) - f64::from(low[0]), f64::from(high[1]) - f64::from(low[1])];
         let rect = room.inner((room.width.min(room.height) * 0.02).min(6.0));
         // The same scale for both axes, so that a circle stays a circle.
-        let fits = |size: f32, extent: f64| if extent > 0.0 { f64::from(size) * 0.96 / extent } else { f64::INFINITY };
+        let fits =
+            |size: f32, extent: f64| if extent > 0.0 { f64::from((size * 0.96).min(size - 2.0 * margin).max(1.0)) / extent } else { f64::INFINITY };
         let mut scale = fits(rect.width, extent[0]).min(fits(rect.height, extent[1]));
         if !scale.is_finite() {
             scale = 1.0;

@@ -75,7 +75,7 @@ fn ones_own_data_are_a_lesson() {
         ("lesson --lesson sort --engine cuda --out x", "width = 8: a GPU's warp has 32 lanes (--width 32)"),
         ("lesson --lesson heap --engine cuda --out x", "width = 8: a GPU's warp has 32 lanes (--width 32)"),
         ("lesson --engine cuda --width 16 --out x", "width = 16: a GPU's warp has 32 lanes (--width 32)"),
-        ("lesson --lesson wide --input cloud.csv --out x", "--input, --generate: lesson wide has data of its own; use --lesson yours"),
+        ("lesson --lesson wide --input cloud.csv --out x", "--input, --generate: lesson wide has data of its own; use --lesson yours or order"),
         ("lesson --query 3 --out x", "--query, --metric, --order: they say how a cloud is searched; name it with --input or --generate"),
     ];
     for (args, message) in cases {

@@ -1,7 +1,6 @@
 //! What the curves of a merge show, in words.
 
 use super::meeting::{Dot, Meeting, Phase, Side};
-use super::moment::is_bitonic;
 use super::pen::digits;
 use crate::engines::lockstep::distance_of;
 use crate::lesson::state::Shape;
@@ -14,7 +13,8 @@ pub fn title(meeting: &Meeting, shape: Shape) -> String {
         Phase::Apart { sorted: None } => format!("The result, {keys} keys, before the next merge"),
         Phase::Apart { .. } => format!("Two lists of {keys} keys"),
         Phase::Facing => format!("Element i of the buffer meets element {} \u{2212} i of the result", thousands((shape.capacity() - 1).into())),
-        Phase::Kept => "The minimum: what is left is a tent".to_owned(),
+        Phase::Kept if is_tent(meeting) => "The minimum: what is left is a tent".to_owned(),
+        Phase::Kept => "The minimum: what is left".to_owned(),
         Phase::Resorting { done, all, layer, .. } => format!("Re-sort: layer {done} of {all}, stride {}", thousands(layer.stride.into())),
         Phase::Merged => "The merge is done: one rising list".to_owned(),
     }
@@ -34,17 +34,12 @@ pub fn says(meeting: &Meeting) -> String {
             [at] => format!("One rises, the other falls: they cross once, between elements {} and {at}.", at - 1),
             _ => format!("They cross {} times: not one list that rises and one that falls.", meeting.crossings.len()),
         },
-        Phase::Kept => {
-            let keys: Vec<_> = meeting.kept.iter().map(|dot| dot.key).collect();
-            match (is_bitonic(&keys), &meeting.crossings[..]) {
-                (true, [at]) => format!("It rises up to element {}, then falls: it is bitonic. Pale: the larger keys, which are out.", at - 1),
-                (true, _) if keeps(meeting) == Side::Buffer => {
-                    "All keys of the buffer stay: they rise. Pale: the result's, which are out.".to_owned()
-                }
-                (true, _) => "All keys of the result stay: mirrored, they fall. Pale: the buffer's, which are out.".to_owned(),
-                (false, _) => "It is not bitonic: it rises and falls more than once.".to_owned(),
-            }
-        }
+        Phase::Kept => match (is_tent(meeting), &meeting.crossings[..]) {
+            (true, [at]) => format!("It rises up to element {}, then falls: it is bitonic. Pale: the larger keys, which are out.", at - 1),
+            (true, _) if keeps(meeting) == Side::Buffer => "All keys of the buffer stay: they rise. Pale: the result's, which are out.".to_owned(),
+            (true, _) => "All keys of the result stay: mirrored, they fall. Pale: the buffer's, which are out.".to_owned(),
+            (false, _) => "It is no tent: it does not rise up to one crossing and fall after it.".to_owned(),
+        },
         Phase::Resorting { layer, .. } if !meeting.blocks_are_in_order(layer.stride as usize) => {
             format!("Blocks of {} are not bitonic, or not in order.", thousands(layer.stride.into()))
         }
@@ -53,6 +48,12 @@ pub fn says(meeting: &Meeting) -> String {
             format!("Every block of {} is bitonic, and no key in it is larger than any in the next.", thousands(layer.stride.into()))
         }
     }
+}
+
+/// Whether what is kept rises as far as it comes from the buffer, and falls as far as it comes from the result.
+fn is_tent(meeting: &Meeting) -> bool {
+    let (left, right): (Vec<&Dot>, Vec<&Dot>) = meeting.kept.iter().partition(|dot| dot.side == Side::Buffer);
+    meeting.crossings.len() <= 1 && left.is_sorted_by_key(|dot| dot.key) && right.is_sorted_by(|a, b| a.key >= b.key)
 }
 
 /// The list that the first element keeps.

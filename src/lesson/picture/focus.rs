@@ -68,6 +68,8 @@ fn asked(view: &View<'_>) -> Option<u32> {
 /// Draws the rows in focus beside a bar of all elements. Returns what is drawn, in words.
 pub fn draw(scene: &mut Scene, mut room: Area, view: &View<'_>, run: &Running, registers: u32) -> String {
     let text = view.text;
+    // Wires are strokes.
+    room.take_right(2.0);
     let scale = Scale::of(view.cursor.recording());
     let keys = run.keys[0].len() as u32;
     // As many rows as can be read; a power of two, so that blocks of pairs do not overlap.

@@ -11,7 +11,6 @@ use super::pen::{ROW, Scale, area, faint, line, mono, sans, width};
 use super::scene::{Area, Font, Ink, Scene, Target};
 use super::staircase::Stairs;
 use super::wires::{Drawn, When, turned_mark, value, wire};
-use crate::engines::lockstep::distance_of;
 use crate::knn::network::{Comparator, Layer};
 use crate::lesson::state::Shape;
 use crate::lesson::step::Pass;

@@ -178,8 +178,9 @@ impl Plot {
         self.bars(scene, &meeting.kept);
         match &meeting.phase {
             Phase::Resorting { layer, swapped, .. } => {
-                // Where the keys that swapped come from.
-                for dot in meeting.kept.iter().filter(|dot| swapped.contains(dot.element & !layer.stride)) {
+                // Where the keys that swapped come from; of many the lines would hide everything.
+                let moved = |dot: &&Dot| self.step >= MOVES && swapped.contains(dot.element & !layer.stride);
+                for dot in meeting.kept.iter().filter(moved) {
                     let [x, y] = self.point(dot);
                     scene.path(vec![[self.x(dot.element ^ layer.stride), y], [x, y]], line(faint(Ink::Accent, 0.55), (self.text * 0.08).max(1.0)));
                 }
@@ -283,6 +284,9 @@ impl Plot {
         pointed
     }
 }
+
+/// Width of an element from which it is shown where keys come from, in points.
+const MOVES: f32 = 6.0;
 
 /// Size of numbers at the axes, relative to running text.
 const TICK: f32 = 0.75;

@@ -75,6 +75,7 @@ fn beside_a_lesson_the_status_line_says_nothing_of_the_explorer() {
 #[test]
 fn the_order_of_the_open_cloud_is_compared_with_others() {
     let mut window = window(small);
+    press(&mut window, "Run");
     until_answered(&mut window);
     open(&mut window, "order");
     let takes = |window: &Window| player(window).takes.iter().map(|take| take.arrangement.name()).collect::<Vec<_>>();

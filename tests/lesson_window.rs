@@ -71,6 +71,30 @@ fn beside_a_lesson_the_status_line_says_nothing_of_the_explorer() {
     assert!(is_said(&window), "{note}");
 }
 
+/// The lesson of orders has points of its own, or those of the open cloud with the order of their rows beside the others.
+#[test]
+fn the_order_of_the_open_cloud_is_compared_with_others() {
+    let mut window = window(small);
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    open(&mut window, "order");
+    let takes = |window: &Window| player(window).takes.iter().map(|take| take.arrangement.name()).collect::<Vec<_>>();
+    assert_eq!(takes(&window), ["shuffled", "nearest-first", "farthest-first"]);
+    let own = player(&window).take().recording.shape().n;
+    let tick = |window: &mut Window| {
+        window.get_by_role_and_label(Role::CheckBox, "Points of the open cloud").click_accesskit();
+        window.run_steps(3);
+    };
+    tick(&mut window);
+    until(&mut window, "four takes", |app| !app.is_busy() && app.session().lesson.player.as_ref().is_some_and(|player| player.takes.len() == 4));
+    assert_eq!(takes(&window)[0], "as-drawn", "a generated cloud has no file");
+    let cloud = window.state().session().cloud.clone().expect("a cloud");
+    assert_eq!((player(&window).take().recording.shape().n as usize, cloud.len()), (500, 500));
+    tick(&mut window);
+    until(&mut window, "three takes", |app| !app.is_busy() && app.session().lesson.player.as_ref().is_some_and(|player| player.takes.len() == 3));
+    assert_eq!(player(&window).take().recording.shape().n, own);
+}
+
 /// Runs what is asked on the left, picks a query, and opens its lesson.
 #[track_caller]
 fn lesson_of_run(window: &mut Window, pick: Action) {

@@ -13,11 +13,12 @@ use crate::cloud::{self, ColumnChoice, Order, Source, query_point};
 use crate::engines::cuda::Cuda;
 use crate::engines::registry;
 use crate::export::text;
-use crate::knn::{Descriptor, DeviceKind, EngineId, Metric, Setup};
+use crate::knn::{Descriptor, DeviceKind, EngineId, Metric, Queries, Setup};
 use crate::lesson::Shape;
 use crate::lesson::fault::{self, FAULTS, Row};
 use crate::lesson::lessons::{self, Arrangement, Choice, LESSONS, Lesson, Take};
 use crate::lesson::moments::MomentError;
+use crate::lesson::own_data::Own;
 use crate::lesson::touched::{Touched, read_keys};
 use crate::run::usual;
 
@@ -48,26 +49,26 @@ pub struct LessonArgs {
     /// Moves the query of a lesson's own data
     #[arg(long, value_name = "X,Y", conflicts_with_all = ["input", "generate"], allow_hyphen_values = true)]
     query_at: Option<String>,
-    /// Reads the cloud of lesson yours from a file
-    #[arg(long, value_name = "FILE", conflicts_with = "generate", help_heading = "Your own data (lesson yours)")]
+    /// Reads the cloud of lesson yours, or order, from a file
+    #[arg(long, value_name = "FILE", conflicts_with = "generate", help_heading = "Your own data (lessons yours and order)")]
     input: Option<PathBuf>,
-    /// Generates the cloud of lesson yours: name:key=value,… such as uniform:n=100000,d=2
-    #[arg(long, value_name = "SPEC", help_heading = "Your own data (lesson yours)")]
+    /// Generates the cloud of lesson yours, or order: name:key=value,… such as uniform:n=100000,d=2
+    #[arg(long, value_name = "SPEC", help_heading = "Your own data (lessons yours and order)")]
     generate: Option<String>,
     /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
-    #[arg(long, value_name = "NAMES", requires = "input", help_heading = "Your own data (lesson yours)")]
+    #[arg(long, value_name = "NAMES", requires = "input", help_heading = "Your own data (lessons yours and order)")]
     columns: Option<ColumnChoice>,
     /// Leaves rows with NaN or infinite values out (and, with the angular metric, zero rows) instead of refusing them
-    #[arg(long, requires = "input", help_heading = "Your own data (lesson yours)")]
+    #[arg(long, requires = "input", help_heading = "Your own data (lessons yours and order)")]
     drop_nonfinite: bool,
     /// The row whose neighbours are searched [default: the one in the middle]
-    #[arg(long, value_name = "ROW", help_heading = "Your own data (lesson yours)")]
+    #[arg(long, value_name = "ROW", help_heading = "Your own data (lessons yours and order)")]
     query: Option<u64>,
     /// How distance is measured
-    #[arg(long, default_value = "l2", value_parser = input::metrics(), help_heading = "Your own data (lesson yours)")]
+    #[arg(long, default_value = "l2", value_parser = input::metrics(), help_heading = "Your own data (lessons yours and order)")]
     metric: Metric,
-    /// In what order points are met
-    #[arg(long, default_value = "file", value_parser = PossibleValuesParser::new(["file", "shuffled"]).map(|name| input::order(&name)), help_heading = "Your own data (lesson yours)")]
+    /// In what order points are met; lesson order compares the file's own with others
+    #[arg(long, default_value = "file", value_parser = PossibleValuesParser::new(["file", "shuffled"]).map(|name| input::order(&name)), help_heading = "Your own data (lessons yours and order)")]
     order: Order,
     #[command(flatten)]
     pictures: PictureArgs,
@@ -116,13 +117,17 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     }
     let mut gpu = args.gpu(lesson)?;
     let choice = args.choice()?;
-    let names: Vec<&str> = match own {
-        Some(_) => vec![args.arrangement().name()],
-        None => lesson.arrangements.iter().map(|arrangement| arrangement.name()).collect(),
+    let orders = match &own {
+        Some(source) => lesson.orders_of_own(source, args.arrangement()),
+        None => lesson.arrangements.to_vec(),
     };
+    let names: Vec<&str> = orders.iter().map(|arrangement| arrangement.name()).collect();
     match own {
         Some(_) if !lesson.own_data => {
-            anyhow::bail!(Usage(format!("--input, --generate: lesson {} has data of its own; use --lesson yours", lesson.id)))
+            anyhow::bail!(Usage(format!("--input, --generate: lesson {} has data of its own; use --lesson yours or order", lesson.id)))
+        }
+        Some(_) if lesson.compares_orders() && args.order != Order::File => {
+            anyhow::bail!(Usage(format!("--order: lesson {} shows all orders; choose one with --take", lesson.id)))
         }
         None if args.asks_for_own() => {
             let why = "--query, --metric, --order: they say how a cloud is searched; name it with --input or --generate";
@@ -134,7 +139,7 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     let plan = args.pictures.plan(&names)?;
     args.spare_input(&plan)?;
     let mut takes = match own {
-        Some(source) => vec![args.record(lesson, &source)?],
+        Some(source) => args.record(lesson, &source)?,
         None => with_data.record(choice, &Bar::new("generating"))?,
     };
     if let Some(cuda) = &mut gpu {
@@ -207,7 +212,7 @@ impl LessonArgs {
         }
     }
 
-    fn record(&self, lesson: &Lesson, source: &Source) -> anyhow::Result<Take> {
+    fn record(&self, lesson: &Lesson, source: &Source) -> anyhow::Result<Vec<Take>> {
         let cloud = Arc::new(cloud::load(source, self.drop_nonfinite, &Bar::new("reading the cloud"))?);
         let row = match self.query {
             None => cloud.len() / 2,
@@ -230,7 +235,9 @@ impl LessonArgs {
         if self.metric == Metric::Haversine {
             input::note_assumed(cloud.axes());
         }
-        Ok(lesson.record_cloud(&cloud, row, setup, self.width.unwrap_or(lesson.width), self.arrangement())?)
+        let queries = Queries::Rows(vec![row as u32]);
+        let own = Own { cloud: &cloud, queries: &queries, query: 0, arrangement: self.arrangement() };
+        Ok(lesson.record_own(own, setup, self.width.unwrap_or(lesson.width), &Touched::default())?)
     }
 }
 

@@ -47,7 +47,7 @@ pub struct Lesson {
     pub summary: &'static str,
     /// How long it takes, and whether it is part of the short route through the story.
     pub minutes: Minutes,
-    /// Whether its points are those of the cloud that is open, if one is.
+    /// Whether its points can be those of a cloud of one's own.
     pub own_data: bool,
     /// The generator of the points, without n.
     pub generator: &'static str,
@@ -100,6 +100,8 @@ impl Minutes {
 pub enum Arrangement {
     /// In the order of the generator or file.
     AsDrawn,
+    /// In the order of the file, beside other orders of the same points.
+    FileOrder,
     /// In random order, as the theory assumes.
     Shuffled,
     /// By distance to the query, ascending: the best case.
@@ -113,6 +115,7 @@ impl Arrangement {
     pub fn name(self) -> &'static str {
         match self {
             Self::AsDrawn => "as-drawn",
+            Self::FileOrder => "file-order",
             Self::Shuffled => "shuffled",
             Self::NearestFirst => "nearest-first",
             Self::FarthestFirst => "farthest-first",
@@ -304,37 +307,10 @@ impl Lesson {
         }
     }
 
-    /// Records the search for a row of a cloud.
-    ///
-    /// # Errors
-    /// [`LessonError`] if k, the width or the row is invalid, or the setup does not apply to the cloud.
-    pub fn record_cloud(&self, cloud: &Arc<PointCloud>, row: usize, setup: Setup, width: u32, arrangement: Arrangement) -> Result<Take, LessonError> {
-        self.record_query(cloud, &Queries::Rows(vec![row as u32]), 0, setup, width, arrangement)
-    }
-
-    /// Records the search for one of several queries.
-    ///
-    /// # Errors
-    /// The same as those of [`Lesson::record_cloud`].
-    ///
-    /// # Panics
-    /// If the query number is out of range.
-    pub fn record_query(
-        &self,
-        cloud: &Arc<PointCloud>,
-        queries: &Queries,
-        query: usize,
-        setup: Setup,
-        width: u32,
-        arrangement: Arrangement,
-    ) -> Result<Take, LessonError> {
-        self.record_touched(cloud, queries, query, setup, width, arrangement, &Touched::default())
-    }
-
     /// Records the search for one of several queries, with what was changed by hand.
     ///
     /// # Errors
-    /// The same as those of [`Lesson::record_cloud`], and [`LessonError`] if what was changed does not apply to the cloud.
+    /// [`LessonError`] if k, the width or the row is invalid, or the setup or what was changed does not apply to the cloud.
     ///
     /// # Panics
     /// If the query number is out of range.
@@ -344,10 +320,26 @@ impl Lesson {
         own: &Arc<PointCloud>,
         own_queries: &Queries,
         own_query: usize,
+        setup: Setup,
+        width: u32,
+        arrangement: Arrangement,
+        touched: &Touched,
+    ) -> Result<Take, LessonError> {
+        self.record_noted(own, own_queries, own_query, setup, width, arrangement, touched, None)
+    }
+
+    /// The same, with what is to be known of the data: their recording names it.
+    #[allow(clippy::too_many_arguments, reason = "the data, what is asked of them, and what was changed")]
+    pub(super) fn record_noted(
+        &self,
+        own: &Arc<PointCloud>,
+        own_queries: &Queries,
+        own_query: usize,
         mut setup: Setup,
         width: u32,
         arrangement: Arrangement,
         touched: &Touched,
+        note: Option<&str>,
     ) -> Result<Take, LessonError> {
         let (cloud, queries, query) = &touched.apply(own, own_queries, own_query, setup.metric)?;
         let query = *query;
@@ -356,11 +348,11 @@ impl Lesson {
         }
         let problem = Problem::new(cloud, queries, setup)?;
         let problem = match arrangement {
-            Arrangement::AsDrawn | Arrangement::Shuffled => problem,
+            Arrangement::AsDrawn | Arrangement::FileOrder | Arrangement::Shuffled => problem,
             Arrangement::NearestFirst => by_distance(&problem, query, |bits| bits),
             Arrangement::FarthestFirst => by_distance(&problem, query, std::cmp::Reverse),
         };
-        let (problem, data) = (Arc::new(problem), touched.describe(cloud.source()));
+        let (problem, data) = (Arc::new(problem), touched.describe(cloud.source(), note));
         let recording = match self.search {
             Search::Kernel => record(problem, query, width, self.batch, &data)?,
             Search::Tree => record_tree(problem, query, width, &data)?,

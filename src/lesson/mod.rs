@@ -54,6 +54,7 @@ pub mod lessons;
 pub mod meter;
 pub mod moments;
 pub mod overview;
+pub mod own_data;
 pub mod picture;
 pub mod player;
 pub mod pseudocode;

@@ -191,13 +191,15 @@ pub const LESSONS: [Lesson; 13] = numbered([
     Lesson {
         id: "order",
         title: "Why order matters",
-        goal: "Compare the cost of the same points met in three orders.",
+        goal: "Compare the cost of the same points met in different orders.",
         needs: &["search"],
-        paragraph: "The same points, met in three orders, give the same neighbours at very different costs. In random order the i-th point is a candidate \
+        paragraph: "The same points, met in different orders, give the same neighbours at very different costs. In random order the i-th point is a candidate \
             with a probability of at most (k + K) / i, so there are at most about 3 + 2 ln(n / 2k) merges where k = K, on \
             average. Nearest first, the first merge finds all neighbours, and nothing passes after it. Farthest first, every point is closer than all before \
-            it: each one goes into the buffer, and there are n / K merges. Real files lie in between, where rows that are close in space are often close in the file.",
+            it: each one goes into the buffer, and there are n / K merges. A file lies in between: its rows often follow space, place by place or street by street. Where a \
+            stretch of it leads towards the query, its points are candidates one after the other. File order is that of the rows of your own data: open them here and compare.",
         summary: "Where the order of a file follows space, shuffle it: the kernel is at its best in random order.",
+        own_data: true,
         seed: 17,
         arrangements: &[Arrangement::Shuffled, Arrangement::NearestFirst, Arrangement::FarthestFirst],
         asks: &[Ask::Merges],
@@ -280,10 +282,10 @@ pub const LESSONS: [Lesson; 13] = numbered([
     },
 ]);
 
-/// Number of the lesson that uses the points of the cloud that is open.
+/// Number of the lesson about the cloud that is open, in one order: others only can have its points.
 pub const OWN_DATA: u32 = {
     let mut at = 0;
-    while !LESSONS[at].own_data {
+    while !LESSONS[at].own_data || LESSONS[at].arrangements.len() > 1 {
         at += 1;
     }
     LESSONS[at].number

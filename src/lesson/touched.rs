@@ -44,13 +44,13 @@ impl Touched {
         (query.is_some() || points.is_some()).then(|| query.into_iter().chain(points).collect::<Vec<_>>().join("; "))
     }
 
-    /// The source of the points as a recording names it, with what was changed.
-    pub(super) fn describe(&self, source: &Source) -> String {
+    /// The source of the points as a recording names it, with what is to be known of them and what was changed.
+    pub(super) fn describe(&self, source: &Source, note: Option<&str>) -> String {
         let source = match &self.keys {
             Some(keys) => typed_words(keys),
             None => source.to_string(),
         };
-        std::iter::once(source).chain(self.words()).collect::<Vec<_>>().join("; ")
+        std::iter::once(source).chain(note.map(str::to_owned)).chain(self.words()).collect::<Vec<_>>().join("; ")
     }
 
     /// The data with what was moved. A query whose row is moved stays where it was.
@@ -199,9 +199,10 @@ mod tests {
         assert_eq!(touched.words().as_deref(), Some("query moved to (0.314, 0.718)"));
         touched.points = BTreeMap::from([(3, [0.0, 0.0]), (5, [0.0, 1.0])]);
         let source = Source::Generate { spec: "uniform:n=8".to_owned(), seed: 3 };
-        assert_eq!(touched.describe(&source), "uniform:n=8 (seed 3); query moved to (0.314, 0.718); 2 points moved");
+        assert_eq!(touched.describe(&source, None), "uniform:n=8 (seed 3); query moved to (0.314, 0.718); 2 points moved");
+        assert_eq!(Touched::default().describe(&source, Some("4 rows")), "uniform:n=8 (seed 3); 4 rows");
         let typed = Touched { keys: Some((0..9_u8).map(f32::from).collect()), ..Touched::default() };
-        assert!(typed.describe(&source).starts_with("9 keys typed: 0 1.00 2.00") && typed.describe(&source).ends_with(" \u{2026}"));
+        assert!(typed.describe(&source, None).starts_with("9 keys typed: 0 1.00 2.00") && typed.describe(&source, None).ends_with(" \u{2026}"));
     }
 
     fn recorded(name: &str, touched: Touched) -> Result<Take, LessonError> {

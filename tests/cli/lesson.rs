@@ -75,7 +75,7 @@ fn ones_own_data_are_a_lesson() {
         ("lesson --lesson sort --engine cuda --out x", "width = 8: a GPU's warp has 32 lanes (--width 32)"),
         ("lesson --lesson heap --engine cuda --out x", "width = 8: a GPU's warp has 32 lanes (--width 32)"),
         ("lesson --engine cuda --width 16 --out x", "width = 16: a GPU's warp has 32 lanes (--width 32)"),
-        ("lesson --lesson wide --input cloud.csv --out x", "--input, --generate: lesson wide has data of its own; use --lesson yours"),
+        ("lesson --lesson wide --input cloud.csv --out x", "--input, --generate: lesson wide has data of its own; use --lesson yours or order"),
         ("lesson --query 3 --out x", "--query, --metric, --order: they say how a cloud is searched; name it with --input or --generate"),
     ];
     for (args, message) in cases {
@@ -87,6 +87,27 @@ fn ones_own_data_are_a_lesson() {
     place.write("mine/steps.jsonl", "[0,1]\n[2,3]\n[4,5]\n");
     let message = place.fails(2, "lesson --input mine/steps.jsonl --k 2 --out mine");
     assert!(message.starts_with("cannot write: the cloud that is searched would be lost"), "{message}");
+}
+
+/// The order of a file's rows is compared with the lesson's own orders: rows that come closer one by one are slow.
+#[test]
+fn the_order_of_a_file_is_compared_with_others() {
+    let place = Place::new();
+    let rows: String = (0..2000).map(|row| format!("{row},0.5\n")).collect();
+    place.write("line.csv", &format!("x,y\n{rows}"));
+    let done = place.ok("lesson --lesson order --input line.csv --query 1900 --out orders");
+    let merges = |order: &str| -> u32 {
+        let line = done.stdout.lines().find(|line| line.starts_with(order)).unwrap_or_else(|| panic!("{order}: {}", done.stdout));
+        line.split(", ").nth(1).and_then(|rest| rest.split(' ').next()).and_then(|number| number.parse().ok()).unwrap()
+    };
+    assert!(merges("file-order") > 4 * merges("shuffled"), "{}", done.stdout);
+    assert_eq!((merges("nearest-first"), merges("farthest-first")), (1, 63));
+    let mut files: Vec<String> = fs::read_dir(place.path("orders")).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    files.sort();
+    let steps = ["farthest-first", "file-order", "nearest-first", "shuffled"].map(|order| format!("steps-{order}.jsonl"));
+    assert_eq!(files, [&["handout.html".to_owned()][..], &steps].concat());
+    let message = place.fails(2, "lesson --lesson order --input line.csv --order shuffled --out x");
+    assert_eq!(message, "--order: lesson order shows all orders; choose one with --take");
 }
 
 /// An id is as good as a number, and the index's search is written like the kernel's.

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use super::View;
 use super::boxes;
+use super::keyed;
 use super::lens::Lens;
 use super::moment::{Vote, nearest, vote, waiting};
 use super::own_queries;
@@ -31,7 +32,9 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let mut room = area(0.0, 0.0, wide, high);
     let title = room.take_top(text * 1.6);
     let note = room.take_bottom(text * ROW);
-    let kinds = kinds(view);
+    let around = keyed::room(view, [wide, high]);
+    let keyed = around.filter(|_| keyed::are_shown(view));
+    let kinds = keyed.map_or_else(|| kinds(view), |radius| keyed::kinds(view, radius));
     let size = view.type_of(LEGEND);
     // A plane is about as wide as high: the legend is beside it where there is more room.
     let legend = if room.width > 1.5 * room.height {
@@ -42,10 +45,10 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     } else {
         room.take_bottom(size * LINE * legend_rows(&kinds, size, wide) as f32)
     };
-    let plane = Plane::new(overview, problem.dims(), room);
+    let plane = Plane::new(overview, problem.dims(), room, around.unwrap_or(0.0));
     scene.label(title, 0.0, sans(text, Ink::Text), &heading(problem, overview.points.len()));
     let radius = (plane.spacing(overview.points.len()) * 0.3).clamp(0.6, text * 0.2);
-    draw_in(&mut scene, &plane, view, &overview.points, radius);
+    draw_in(&mut scene, &plane, view, &overview.points, radius, keyed);
     let lens = Lens::of(&plane, view);
     if let Some(lens) = &lens {
         lens.draw(&mut scene, &plane, view);
@@ -59,8 +62,9 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     scene
 }
 
-/// Draws what lies in a plane: `shown` are the points of the cloud, of a radius in points.
-pub(super) fn draw_in(scene: &mut Scene, plane: &Plane, view: &View<'_>, shown: &[u32], radius: f32) {
+/// Draws what lies in a plane: `shown` are the points of the cloud, of a radius in points; `keyed` is that of points in the colours of their keys,
+/// where they are.
+pub(super) fn draw_in(scene: &mut Scene, plane: &Plane, view: &View<'_>, shown: &[u32], radius: f32, keyed: Option<f32>) {
     let (cursor, state, text) = (view.cursor, view.cursor.state(), view.text);
     let problem = cursor.recording().problem();
     let parameters = &cursor.recording().parameters;
@@ -73,6 +77,7 @@ pub(super) fn draw_in(scene: &mut Scene, plane: &Plane, view: &View<'_>, shown: 
 
     // All points; those not yet seen are fainter, and those left out are faintest.
     let large = (radius * 1.8).max(text * 0.2);
+    let pointed = keyed.unwrap_or(large * 1.6) * 1.2;
     let seen = seen(view);
     for (how, opacity) in OPACITIES {
         let centers = shown.iter().filter(|&&point| seen(point) == how).map(|&point| plane.position(problem, point)).collect();
@@ -137,9 +142,12 @@ pub(super) fn draw_in(scene: &mut Scene, plane: &Plane, view: &View<'_>, shown: 
     if let Some(heaps) = &state.heaps {
         own_queries::over(scene, plane, view, problem, heaps);
     }
+    if let Some(radius) = keyed {
+        keyed::over(scene, plane, view, problem, radius);
+    }
     plane.query(scene, &parameters.query, text);
     if let Some(point) = pointed_at(view).filter(|&point| (point as usize) < problem.n()) {
-        scene.dots(vec![plane.position(problem, point)], large * 1.9, None, Some(line(Ink::Text, 2.0)));
+        scene.dots(vec![plane.position(problem, point)], pointed, None, Some(line(Ink::Text, 2.0)));
     }
     scene.shapes.push(super::scene::Shape::Clip(None));
 }
@@ -309,11 +317,13 @@ pub(super) struct Plane {
 }
 
 impl Plane {
-    fn new(&Overview { low, high, .. }: &Overview, dims: usize, room: Area) -> Self {
+    /// Shows all of the data in a room, with a margin of some points around it.
+    fn new(&Overview { low, high, .. }: &Overview, dims: usize, room: Area, margin: f32) -> Self {
         let extent = [f64::from(high[0]) - f64::from(low[0]), f64::from(high[1]) - f64::from(low[1])];
         let rect = room.inner((room.width.min(room.height) * 0.02).min(6.0));
         // The same scale for both axes, so that a circle stays a circle.
-        let fits = |size: f32, extent: f64| if extent > 0.0 { f64::from(size) * 0.96 / extent } else { f64::INFINITY };
+        let fits =
+            |size: f32, extent: f64| if extent > 0.0 { f64::from((size * 0.96).min(size - 2.0 * margin).max(1.0)) / extent } else { f64::INFINITY };
         let mut scale = fits(rect.width, extent[0]).min(fits(rect.height, extent[1]));
         if !scale.is_finite() {
             scale = 1.0;

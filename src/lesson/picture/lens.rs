@@ -54,7 +54,7 @@ impl Lens {
         // Nothing beneath it is pointed at.
         scene.spots.retain(|spot| !room.contains(spot.area.center()));
         let things = scene.things.len();
-        draw_in(scene, &self.plane, view, &points, text * 0.2);
+        draw_in(scene, &self.plane, view, &points, text * 0.2, None);
         // What moves is in the plane itself, and only once.
         scene.things.truncate(things);
         scene.rect(room, 0.0, None, Some(line(Ink::TextWeak, 1.2)));
@@ -88,11 +88,13 @@ mod tests {
 
     use super::*;
     use crate::cloud::{Column, Order, PointCloud, Source, Table};
-    use crate::knn::Setup;
+    use crate::knn::{Queries, Setup};
     use crate::lesson::cursor::Cursor;
     use crate::lesson::lessons::{self, Arrangement};
+    use crate::lesson::own_data::Own;
     use crate::lesson::picture::scene::Shape;
     use crate::lesson::picture::{Panel, draw};
+    use crate::lesson::touched::Touched;
 
     #[test]
     fn the_lens_covers_neither_the_circle_nor_the_query() {
@@ -119,7 +121,8 @@ mod tests {
         let cloud = Arc::new(PointCloud::from_table(table, Source::Coordinates(String::new()), None, false).unwrap());
         let lesson = lessons::named("yours").unwrap();
         let setup = Setup { k: lesson.k, metric: Metric::L2, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false };
-        let take = lesson.record_cloud(&cloud, 700, setup, lesson.width, Arrangement::Shuffled).unwrap();
+        let own = Own { cloud: &cloud, queries: &Queries::Rows(vec![700]), query: 0, arrangement: Arrangement::Shuffled };
+        let take = lesson.record_own(own, setup, lesson.width, &Touched::default()).unwrap().remove(0);
         let mut cursor = Cursor::new(take.recording.clone());
         let circles = |cursor: &Cursor| -> Vec<f32> {
             let scene = draw(Panel::Cloud, &View::of(cursor, 14.0), [500.0, 400.0]);

@@ -4,6 +4,11 @@
 //! |---|---|
 //! | [`scene`] | a picture as data: shapes, inks, and hit targets |
 //! | [`cloud`], [`warp`], [`network`], [`ballot`], [`code`], [`account`], [`sentence`] | one panel each |
+//! | `columns`, `wires` | of the network: where its layers are; what wires, comparators and keys are drawn with |
+//! | `staircase`, `focus` | of a large network its layers as stairs, and some of its rows |
+//! | [`curves`] | the panel of the two lists of a merge as curves, whose keys `meeting` collects; `curves_words` says what they show |
+//! | `heatmap`, `moves` | of the warp its cells as a map of colours, where a lane has many registers; strokes for what the last step moved |
+//! | `keyed` | the points of the cloud whose keys a merge has in the registers |
 //! | [`lanes`] | the panel of the lanes of a tree's search; its boxes are drawn by `boxes` in the cloud, its account by `looked` |
 //! | [`queues`], [`buckets`] | the panels of warp select and of a selection by digits; their accounts are `beside_queues` and `beside_buckets` |
 //! | [`heaps`], [`meter`] | the panel of threads with a query each, whose queries `own_queries` draws in the cloud; one query's costs in three ways |
@@ -24,18 +29,26 @@ pub mod buckets;
 mod cells;
 pub mod cloud;
 pub mod code;
+mod columns;
 pub mod css;
+pub mod curves;
+mod curves_words;
 pub mod embedded;
 pub mod film;
+mod focus;
 pub mod fonts;
 pub mod gif;
 pub mod heaps;
+mod heatmap;
+mod keyed;
 pub mod lanes;
 mod lens;
 mod looked;
+mod meeting;
 pub mod meter;
 pub(super) mod moment;
 pub mod motion;
+mod moves;
 pub mod network;
 mod own_queries;
 pub mod page;
@@ -44,10 +57,12 @@ pub mod queues;
 pub mod raster;
 pub mod scene;
 pub mod sentence;
+mod staircase;
 pub mod svg;
 mod tally;
 pub mod thing;
 pub mod warp;
+mod wires;
 
 pub use film::Film;
 pub use page::{comparison, page};
@@ -65,6 +80,8 @@ pub enum Panel {
     Warp,
     /// The wires and comparators of the current sort or merge.
     Network,
+    /// The two lists of a merge as curves, and what its minimum keeps.
+    Curves,
     /// The ballot, and how a lane computes its slot.
     Ballot,
     /// Of a tree: the boxes or points that the lanes have, the result and the buffer.
@@ -87,10 +104,11 @@ pub enum Panel {
 
 impl Panel {
     /// Those that can be shown alone, with their names in commands.
-    pub const NAMED: [(&'static str, Self); 11] = [
+    pub const NAMED: [(&'static str, Self); 12] = [
         ("map", Self::Cloud),
         ("warp", Self::Warp),
         ("network", Self::Network),
+        ("curves", Self::Curves),
         ("ballot", Self::Ballot),
         ("lanes", Self::Lanes),
         ("queues", Self::Queues),
@@ -102,10 +120,11 @@ impl Panel {
     ];
 
     /// All panels, in reading order.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Cloud,
         Self::Warp,
         Self::Network,
+        Self::Curves,
         Self::Ballot,
         Self::Lanes,
         Self::Queues,
@@ -158,6 +177,7 @@ pub fn draw(panel: Panel, view: &View<'_>, size: [f32; 2]) -> Scene {
         Panel::Cloud => cloud::draw(view, size),
         Panel::Warp => warp::draw(view, size),
         Panel::Network => network::draw(view, size),
+        Panel::Curves => curves::draw(view, size),
         Panel::Ballot => ballot::draw(view, size),
         Panel::Lanes => lanes::draw(view, size),
         Panel::Queues => queues::draw(view, size),
@@ -182,9 +202,3 @@ pub fn draw(panel: Panel, view: &View<'_>, size: [f32; 2]) -> Scene {
 
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod tests_heaps;
-#[cfg(test)]
-mod tests_motion;
-#[cfg(test)]
-mod tests_presented;

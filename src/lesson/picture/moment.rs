@@ -1,6 +1,7 @@
 //! Data about a moment that several panels need.
 
 use super::pen;
+use super::{Target, View};
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of, lanes_below};
 use crate::knn::network::{self, Layer};
 use crate::lesson::cursor::Cursor;
@@ -91,10 +92,15 @@ impl Running {
 
     /// Whether keys that the last layer compared, and that differ, read differently with so many digits.
     pub fn tells_apart(&self, digits: usize) -> bool {
+        self.tells_apart_among(&(0..self.keys[0].len() as u32).collect::<Vec<_>>(), digits)
+    }
+
+    /// The same for the comparators whose lower element is one of some.
+    pub fn tells_apart_among(&self, elements: &[u32], digits: usize) -> bool {
         let Some(at) = self.done().checked_sub(1) else { return true };
-        let keys = &self.keys[at];
+        let (keys, layer) = (&self.keys[at], self.layers[at]);
         let read = |key: Key| pen::digits(distance_of(key), digits);
-        self.layers[at].comparators(keys.len() as u32).all(|pair| {
+        elements.iter().filter(|&&element| element & layer.stride == 0).map(|&low| layer.comparator_of(low)).all(|pair| {
             let (low, high) = (keys[pair.low as usize], keys[pair.high as usize]);
             low == PADDING || high == PADDING || distance_of(low) == distance_of(high) || read(low) != read(high)
         })
@@ -132,6 +138,18 @@ pub fn running(cursor: &Cursor) -> Option<Running> {
     keys.reverse();
     exchanged.reverse();
     Some(Running { pass, layers: layers(pass, state.shape.capacity()), start: at, keys, swapped: exchanged })
+}
+
+/// The element that is pointed at, or that holds the point that is; `None` where that is in no register.
+pub fn element_under(view: &View<'_>) -> Option<u32> {
+    match view.hover? {
+        Target::Element(element) => Some(element),
+        Target::Point(point) => {
+            let is_it = |&key: &Key| key != PADDING && index_of(key) == point;
+            view.cursor.state().registers.iter().position(is_it).map(|element| element as u32)
+        }
+        _ => None,
+    }
 }
 
 /// All layers of a sort of K keys.

@@ -1,27 +1,31 @@
 //! The panel of the wires and comparators of a sort or merge.
 //!
 //! A wire is an element; time runs to the right. Completed layers have the colours of the keys on the wires, the rest is
-//! faint. Above 64 wires only the current layer is drawn, with only as many comparators as can be distinguished.
+//! faint. Where wires would be too close to be read, the layers are drawn as stairs, and sixteen wires are in focus.
 
 use super::View;
-use super::moment::{Running, layers, running};
-use super::pen::{ROW, Scale, Style, area, dashed, digits, faint, line, mono, sans, width};
+use super::columns::Columns;
+use super::focus;
+use super::moment::{Running, element_under, layers, running};
+use super::pen::{ROW, Scale, area, faint, line, mono, sans, width};
 use super::scene::{Area, Font, Ink, Scene, Target};
+use super::staircase::Stairs;
 use super::thing::{Id, Way, What};
-use crate::engines::lockstep::{Key, PADDING, distance_of};
+use super::wires::{Drawn, When, turned_mark, value, wire};
+use crate::engines::lockstep::PADDING;
 use crate::knn::network::{Comparator, Layer};
 use crate::lesson::state::Shape;
-use crate::lesson::step::{Elements, Pass};
+use crate::lesson::step::Pass;
 use crate::text::{count, thousands};
 
-/// Maximum number of wires of a network that is drawn completely.
-const WIRES: u32 = 64;
+/// Number of wires up to which a network is drawn completely in any room, and up to which it is where they can be read.
+const WIRES: [u32; 2] = [32, 64];
 
-/// Maximum number of comparators in a layer that is drawn alone.
-const PAIRS: u32 = 16;
+/// Height of a row that can be read, relative to running text.
+const LEGIBLE: f32 = 0.7;
 
-/// Maximum number of digits of a key on a wire.
-const MOST_DIGITS: usize = 7;
+/// Height of sizes and strides above the wires, and the gap below them, relative to running text.
+const HEADS: f32 = 2.6;
 
 /// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
@@ -37,8 +41,8 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let heading = room.take_top(text * 1.6);
     scene.label(heading, 0.0, sans(text, Ink::Text), &picture.title(pass));
     let notes = room.take_bottom(text * ROW);
-    let left_out = if shape.capacity() <= WIRES { picture.whole(&mut scene, room) } else { picture.compact(&mut scene, room) };
-    scene.label(notes, 0.0, sans(text * 0.85, Ink::TextWeak), &picture.note(left_out));
+    let in_focus = if picture.is_legible(room) { picture.whole(&mut scene, room) } else { Some(picture.stairs(&mut scene, room)) };
+    scene.label(notes, 0.0, sans(text * 0.85, Ink::TextWeak), &picture.note(in_focus));
     scene
 }
 
@@ -48,14 +52,6 @@ struct Picture<'a> {
     layers: &'a [Layer],
     run: Option<&'a Running>,
     scale: Scale,
-}
-
-/// The progress of a layer.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum When {
-    Past,
-    Running,
-    ToCome,
 }
 
 impl Picture<'_> {
@@ -77,14 +73,14 @@ impl Picture<'_> {
         format!("size {}, stride {}", thousands(layer.size.into()), thousands(layer.stride.into()))
     }
 
-    fn note(&self, left_out: Option<String>) -> String {
+    fn note(&self, in_focus: Option<String>) -> String {
         let strokes = if self.shape.registers == 1 {
             "Each arrow points to where the larger key goes."
         } else {
             "Each arrow points to where the larger key goes; solid: by shuffle, dashed: inside a lane."
         };
-        if let Some(left_out) = left_out {
-            return if self.run.is_some_and(|run| run.done() > 0) { format!("{left_out} {strokes}") } else { left_out };
+        if let Some(in_focus) = in_focus {
+            return in_focus;
         }
         match self.run.and_then(|run| run.swapped.last()) {
             Some(swapped) => format!("Bright: the {} that swapped. {strokes}", count(swapped.count().into(), "pair", "pairs")),
@@ -100,12 +96,32 @@ impl Picture<'_> {
         }
     }
 
+    /// Whether all wires can be drawn in a room.
+    fn is_legible(&self, room: Area) -> bool {
+        let keys = self.shape.capacity();
+        let row = (room.height - self.view.text * HEADS) / keys as f32;
+        keys <= WIRES[0] || (keys <= WIRES[1] && row >= self.view.text * LEGIBLE)
+    }
+
+    /// Draws the layers as stairs, and below these some rows of the current one. Returns what is in focus, in words.
+    fn stairs(&self, scene: &mut Scene, mut room: Area) -> String {
+        let text = self.view.text;
+        let share = if self.run.is_some() { 0.4 } else { 0.9 };
+        let top = room.take_top((room.height * share).min(text * 16.0));
+        Stairs { layers: self.layers, registers: self.shape.registers, run: self.run, text }.draw(scene, top);
+        room.take_top(text * 0.5);
+        match self.run {
+            Some(run) => focus::draw(scene, room, self.view, run, self.shape.registers),
+            None => "A column for each layer, as high as its stride.".to_owned(),
+        }
+    }
+
     /// Draws the complete network.
     fn whole(&self, scene: &mut Scene, mut room: Area) -> Option<String> {
         let (keys, text) = (self.shape.capacity(), self.view.text);
         let sizes = room.take_top(text * 1.15);
         let strides = room.take_top(text * 1.15);
-        room.take_top(text * 0.3);
+        room.take_top(text * (HEADS - 2.3));
         let row = room.height / keys as f32;
         // Numbers on the wires, if they are readable.
         let small = (row / 1.12).min(text * 0.95);
@@ -116,7 +132,7 @@ impl Picture<'_> {
         let y = |element: u32| room.y + (element as f32 + 0.5) * row;
         self.lane_bands(scene, room, names, row);
 
-        let columns = self.columns(room, numbers);
+        let columns = Columns::new(room, self.layers, self.run, self.view.text, numbers);
         if let Some([left, right]) = self.run.and_then(|run| run.done().checked_sub(1)).map(|at| columns.edges[at]) {
             scene.fill(area(left, strides.y, right - left, room.bottom() - strides.y), faint(Ink::Accent, 0.13));
         }
@@ -135,7 +151,7 @@ impl Picture<'_> {
                     continue;
                 }
                 let to = if after > done { columns.frontier(done) } else { columns.middle_of(after - 1, element) };
-                self.wire(scene, [from, at], [to, at], key, row);
+                wire(scene, &self.scale, [from, at], [to, at], key, row);
                 from = to;
                 if let Some(next) = next {
                     key = next;
@@ -151,7 +167,8 @@ impl Picture<'_> {
             let swapped = self.run.and_then(|run| run.swapped.get(at));
             for comparator in layer.comparators(keys) {
                 let x = columns.x_of(at, *layer, comparator.low);
-                self.comparator(scene, x, [y(comparator.low), y(comparator.high)], comparator, *layer, when, swapped, row);
+                let swaps = swapped.is_some_and(|swapped| swapped.contains(comparator.low));
+                Drawn::new(comparator, *layer, self.shape.registers, when, swaps, row).draw(scene, x, [y(comparator.low), y(comparator.high)]);
                 if self.has_turned(at, comparator) {
                     turned_mark(scene, x, [y(comparator.low), y(comparator.high)], row, text);
                 }
@@ -188,8 +205,7 @@ impl Picture<'_> {
     fn asked_for(&self, comparator: Comparator) -> bool {
         match self.view.hover {
             Some(Target::Comparator(low)) => low == comparator.low,
-            Some(Target::Element(element)) => element == comparator.low || element == comparator.high,
-            _ => false,
+            _ => element_under(self.view).is_some_and(|element| element == comparator.low || element == comparator.high),
         }
     }
 
@@ -198,49 +214,6 @@ impl Picture<'_> {
         let run = self.run.filter(|run| layer < run.done());
         let elements = run.and_then(|run| self.view.cursor.recording().turned()?.at(run.start + layer));
         elements.is_some_and(|elements| elements.contains(comparator.low))
-    }
-
-    fn wire(&self, scene: &mut Scene, from: [f32; 2], to: [f32; 2], key: Key, row: f32) {
-        if to[0] <= from[0] {
-            return;
-        }
-        let thick = (row * 0.22).clamp(1.2, 4.0);
-        if key == PADDING {
-            scene.path(vec![from, to], dashed(Ink::TextWeak, 1.0, 3.0));
-        } else {
-            scene.path(vec![from, to], line(Ink::Scale(self.scale.magnitude(distance_of(key))), thick));
-        }
-    }
-
-    #[allow(clippy::too_many_arguments, reason = "where, what, and when")]
-    fn comparator(
-        &self,
-        scene: &mut Scene,
-        x: f32,
-        [top, bottom]: [f32; 2],
-        comparator: Comparator,
-        layer: Layer,
-        when: When,
-        swapped: Option<&Elements>,
-        row: f32,
-    ) {
-        let swaps = swapped.is_some_and(|swapped| swapped.contains(comparator.low));
-        let (paint, stroke) = match (when, swaps) {
-            (When::Running, true) => (Ink::Accent.into(), (row * 0.28).clamp(1.8, 4.0)),
-            (When::Running, false) => (Ink::Text.into(), (row * 0.12).clamp(0.9, 2.0)),
-            (When::Past, true) => (faint(Ink::Accent, 0.75), 1.2),
-            (When::Past, false) => (faint(Ink::TextWeak, 0.45), 0.8),
-            (When::ToCome, _) => (faint(Ink::TextWeak, 0.55), 0.8),
-        };
-        let in_lane = layer.lane_stride(self.shape.registers).is_none();
-        let stroke = if in_lane { dashed(paint, stroke, 2.5) } else { line(paint, stroke) };
-        scene.path(vec![[x, top], [x, bottom]], stroke);
-        let dot = (row * 0.16).clamp(0.8, 3.2) * if when == When::Running { 1.25 } else { 0.8 };
-        // A dot where the smaller key goes, an arrowhead where the larger goes.
-        let (small, large, direction) = if comparator.ascending { (top, bottom, 1.0) } else { (bottom, top, -1.0) };
-        scene.dots(vec![[x, small]], dot, Some(paint), None);
-        let head = (row * 0.6).clamp(2.0, 10.0) * if when == When::Running { 1.0 } else { 0.7 };
-        scene.head([x, large + direction * dot * 0.5], [0.0, direction], head, paint);
     }
 
     /// Shades the wires of every second lane.
@@ -281,13 +254,6 @@ impl Picture<'_> {
             for (element, &key) in (0u32..).zip(&run.keys[at]) {
                 let moved = done > 0 && run.swapped[last].contains(element & !run.layers[last].stride);
                 let room = area(x, y(element) - size * 0.56, columns.number, size * 1.12);
-                if key == PADDING {
-                    scene.rect(room, 2.0, Some(Ink::Canvas.into()), Some(dashed(Ink::TextWeak, 0.8, 2.0)));
-                    scene.text(room.center(), [0.5, 0.5], mono(size, Ink::TextWeak), "\u{221e}");
-                    continue;
-                }
-                let magnitude = self.scale.magnitude(distance_of(key));
-                let frame = moved.then(|| line(Ink::Accent, (size * 0.14).max(1.2)));
                 // Along its wire, and with the comparator to the other one. A key of another sort is another thing.
                 let way = if moved && at == done {
                     let x = columns.middle_of(last, element);
@@ -295,11 +261,12 @@ impl Picture<'_> {
                 } else {
                     Vec::new()
                 };
-                let id = Id { what: What::Key(key), part: run.start };
-                scene.thing(id, room, Way::Along(way), |scene| {
-                    scene.rect(room.inner(0.3), 2.0, Some(Ink::Scale(magnitude).into()), frame);
-                    scene.text(room.center(), [0.5, 0.5], mono(size * 0.92, Ink::OnScale(magnitude)), digits(distance_of(key), columns.digits));
-                });
+                let draw = |scene: &mut Scene| value(scene, &self.scale, room, key, (size, columns.digits), moved);
+                if key == PADDING {
+                    draw(scene);
+                } else {
+                    scene.thing(Id { what: What::Key(key), part: run.start }, room, Way::Along(way), draw);
+                }
             }
         }
     }
@@ -339,236 +306,6 @@ impl Picture<'_> {
         let Some(run) = self.run else { return };
         for (at, [left, right]) in columns.edges.iter().enumerate() {
             scene.spot(area(*left, room.y, right - left, room.height), Target::Position(run.start + at + 1));
-        }
-    }
-
-    /// The columns of the layers: overlapping comparators are side by side, the current layer is between its keys.
-    fn columns(&self, room: Area, numbers: Option<f32>) -> Columns {
-        const GAP: f32 = 1.6;
-        let done = self.run.map_or(0, Running::done);
-        let (mut digits, mut number) = (3, 0.0);
-        if let (Some(size), Some(run)) = (numbers, self.run) {
-            let longest =
-                |count: usize| run.keys[0].iter().map(|&key| super::pen::digits(distance_of(key), count).chars().count()).max().unwrap_or(1);
-            digits = if longest(3) > 5 && room.width < size * 60.0 { 2 } else { 3 };
-            // Keys that differ must not look equal where they meet.
-            digits = (digits..=MOST_DIGITS).find(|&digits| run.tells_apart(digits)).unwrap_or(MOST_DIGITS);
-            number = width(Font::Mono, size * 0.92, &"0".repeat(longest(digits))) + size * 0.5;
-        }
-        let padding = number + if number > 0.0 { self.view.text * 0.25 } else { 0.0 };
-        let extra = if done == 0 { padding } else { 2.0 * padding };
-        let width_of = |layer: &Layer, step: f32| step * (layer.stride as f32 + GAP);
-        let units: f32 = self.layers.iter().map(|layer| width_of(layer, 1.0)).sum();
-        let room_for_all = (room.width - extra).max(1.0);
-        // The current layer may take more than its share, so that its comparators can be distinguished.
-        let lit = done.checked_sub(1).map(|at| &self.layers[at]);
-        let (step, lit_step) = match lit {
-            Some(layer) => {
-                let alone = (self.view.text * 0.9).min(room_for_all * 0.35 / width_of(layer, 1.0)).max(room_for_all / units);
-                let others = units - width_of(layer, 1.0);
-                if others > 0.0 { (((room_for_all - width_of(layer, alone)) / others).max(0.1), alone) } else { (alone, room_for_all / units) }
-            }
-            None => (room_for_all / units, room_for_all / units),
-        };
-        let (mut x, mut edges, mut firsts, mut steps) = (room.x, Vec::new(), Vec::new(), Vec::new());
-        for (at, layer) in self.layers.iter().enumerate() {
-            let left = x;
-            let lit = done == at + 1;
-            let step = if lit { lit_step } else { step };
-            let before = if lit || (done == 0 && at == 0) { padding } else { 0.0 };
-            firsts.push(x + before + step * (GAP + 1.0) / 2.0);
-            steps.push(step);
-            x += before + width_of(layer, step) + if lit { padding } else { 0.0 };
-            edges.push([left, x]);
-        }
-        Columns { edges, firsts, strides: self.layers.iter().map(|layer| layer.stride).collect(), steps, number, padding, digits }
-    }
-
-    /// Draws all layers as a strip, and some comparators of the current one.
-    fn compact(&self, scene: &mut Scene, mut room: Area) -> Option<String> {
-        let (keys, text) = (self.shape.capacity(), self.view.text);
-        let done = self.run.map_or(0, Running::done);
-        let most = if done == 0 { room.height * 0.9 } else { room.height * 0.45 };
-        self.schedule(scene, room.take_top(most.min(text * if done == 0 { 18.0 } else { 12.0 })));
-        room.take_top(text * 0.6);
-        let Some(run) = self.run.filter(|_| done > 0) else {
-            return Some(format!("{} wires are too many to draw: each square is a layer; ^ 4 is a shuffle with lane ^ 4.", thousands(keys.into())));
-        };
-        let (layer, swapped) = (run.layers[done - 1], &run.swapped[done - 1]);
-        // As many pairs as can be distinguished, around the one under the pointer.
-        let pairs = ((room.height / (text * 1.1) / 2.0) as u32).clamp(2, PAIRS).min(keys / 2);
-        let all: Vec<Comparator> = layer.comparators(keys).collect();
-        let asked = match self.view.hover {
-            Some(Target::Comparator(low)) => Some(low),
-            Some(Target::Element(element)) => Some(layer.comparator_of(element).low),
-            _ => None,
-        };
-        let at = asked.and_then(|low| all.iter().position(|comparator| comparator.low == low)).unwrap_or(0);
-        let first = (at - at % pairs as usize).min(all.len() - pairs as usize);
-        let shown = &all[first..first + pairs as usize];
-        // One row per element: the lower ones, then their partners, unless they interleave.
-        let mut elements: Vec<u32> = shown.iter().flat_map(|pair| [pair.low, pair.high]).collect();
-        elements.sort_unstable();
-        let row = room.height / elements.len() as f32;
-        let y_of = |element: u32| elements.binary_search(&element).map_or(0.0, |at| room.y + (at as f32 + 0.5) * row);
-        let size = (row / 1.15).min(text * 0.9);
-        let name = width(Font::Mono, size, &keys.to_string()) + text * 0.6;
-        let number = width(Font::Mono, size, "0.00000") + text * 0.4;
-        let wires = area(room.x + name + number, room.y, (room.width - 2.0 * (name + number)).max(text), room.height);
-        for (at, element) in elements.iter().enumerate() {
-            let y = y_of(*element);
-            // A gap where elements are left out between two rows.
-            if at > 0 && elements[at - 1] + 1 != *element {
-                scene.path(vec![[room.x, y - row / 2.0], [room.right(), y - row / 2.0]], dashed(faint(Ink::TextWeak, 0.8), 0.8, 4.0));
-            }
-            scene.text([room.x + name - text * 0.4, y], [1.0, 0.5], mono(size, Ink::TextWeak), element.to_string());
-            for (moment, x) in [(done - 1, room.x + name), (done, wires.right())] {
-                let key = run.keys[moment][*element as usize];
-                let moved = swapped.contains(element & !layer.stride);
-                self.value(scene, area(x, y - row * 0.46, number, row * 0.92), key, size, moved);
-            }
-            let (before, after) = (run.keys[done - 1][*element as usize], run.keys[done][*element as usize]);
-            let pair = layer.comparator_of(*element);
-            let index = shown.iter().position(|one| *one == pair).unwrap_or(0);
-            let x = Self::compact_x(wires, index, shown, layer);
-            self.wire(scene, [wires.x, y], [x, y], before, row);
-            self.wire(scene, [x, y], [wires.right(), y], after, row);
-        }
-        for (index, comparator) in shown.iter().enumerate() {
-            let x = Self::compact_x(wires, index, shown, layer);
-            let ends = [y_of(comparator.low), y_of(comparator.high)];
-            self.comparator(scene, x, ends, *comparator, layer, When::Running, Some(swapped), row);
-            if self.has_turned(done - 1, *comparator) {
-                turned_mark(scene, x, ends, row, text);
-            }
-            let spot = area(x - text * 0.5, ends[0] - row / 2.0, text, ends[1] - ends[0] + row);
-            scene.spot(spot, Target::Comparator(comparator.low));
-            if asked == Some(comparator.low) {
-                scene.rect(spot, 3.0, None, Some(line(Ink::Text, 1.5)));
-            }
-        }
-        Some(format!(
-            "{} of {} comparators are drawn, from element {} on; {} swapped in all.",
-            shown.len(),
-            thousands(all.len() as u64),
-            thousands(shown[0].low.into()),
-            thousands(swapped.count().into())
-        ))
-    }
-
-    /// The horizontal position of a comparator; overlapping ones are side by side.
-    fn compact_x(wires: Area, index: usize, shown: &[Comparator], layer: Layer) -> f32 {
-        let beside = (layer.stride as usize).min(shown.len());
-        wires.x + wires.width * (0.12 + 0.76 * ((index % beside) as f32 + 0.5) / beside as f32)
-    }
-
-    fn value(&self, scene: &mut Scene, room: Area, key: Key, size: f32, moved: bool) {
-        if key == PADDING {
-            scene.text(room.center(), [0.5, 0.5], mono(size, Ink::TextWeak), "\u{221e}");
-            return;
-        }
-        let magnitude = self.scale.magnitude(distance_of(key));
-        let frame = moved.then(|| line(Ink::Accent, (size * 0.14).max(1.2)));
-        scene.rect(room.inner(0.5), 2.0, Some(Ink::Scale(magnitude).into()), frame);
-        let style = Style { paint: Ink::OnScale(magnitude).into(), ..mono(size * 0.95, Ink::Text) };
-        scene.label(room.inner(0.8), 0.5, style, &digits(distance_of(key), 3));
-    }
-
-    /// Draws one square per layer: a column per size, strides decreasing downwards.
-    fn schedule(&self, scene: &mut Scene, mut room: Area) {
-        let text = self.view.text;
-        let head = room.take_top(text * 1.1);
-        let widest: Vec<u32> = self.layers.iter().map(|layer| layer.size).collect();
-        let mut sizes = widest;
-        sizes.dedup();
-        let rows = self.layers.iter().map(|layer| layer.stride.ilog2() + 1).max().unwrap_or(1);
-        let names = width(Font::Sans, text * 0.7, "stride 1,024") + text * 0.4;
-        let left = room.take_left(names.min(room.width * 0.3));
-        let (wide, high) = ((room.width / sizes.len() as f32).min(text * 5.0), room.height / rows as f32);
-        for (column, size) in sizes.iter().enumerate() {
-            let rect = area(room.x + column as f32 * wide, head.y, wide, head.height);
-            let long = format!("size {}", thousands((*size).into()));
-            let words = if width(Font::Sans, text * 0.75, &long) <= wide { long } else { size.to_string() };
-            scene.label(rect.inner(1.0), 0.5, sans(text * 0.75, Ink::TextWeak), &words);
-        }
-        for row in 0..rows {
-            let rect = area(left.x, room.y + row as f32 * high, left.width - text * 0.4, high);
-            let stride = 1u32 << (rows - 1 - row);
-            scene.label(rect, 1.0, sans(text * 0.7, Ink::TextWeak), &format!("stride {stride}"));
-        }
-        for (at, layer) in self.layers.iter().enumerate() {
-            let column = sizes.iter().position(|size| *size == layer.size).unwrap_or(0);
-            let row = rows - 1 - layer.stride.ilog2();
-            let cell = area(room.x + column as f32 * wide, room.y + row as f32 * high, wide, high);
-            let body = cell.inner((wide.min(high) * 0.08).min(1.5));
-            let shuffles = layer.lane_stride(self.shape.registers).is_some();
-            let (fill, frame) = match self.when(at) {
-                When::Running => (Some(Ink::Accent.into()), Some(line(Ink::Accent, 2.0))),
-                When::Past => (Some(faint(Ink::Accent, 0.35)), None),
-                When::ToCome => (Some(faint(Ink::Field, 1.0)), None),
-            };
-            scene.rect(body, 2.0, fill, frame);
-            let ink = if self.when(at) == When::Running { Ink::OnAccent } else { Ink::TextWeak };
-            let words = if shuffles { format!("^ {}", layer.stride / self.shape.registers) } else { "in lane".to_owned() };
-            let style = sans((text * 0.7).min(body.height / ROW), ink);
-            if style.size >= text * 0.45 && width(style.font, style.size, &words) <= body.width {
-                scene.label(body, 0.5, style, &words);
-            }
-            if let Some(run) = self.run {
-                scene.spot(cell, Target::Position(run.start + at + 1));
-            }
-        }
-    }
-}
-
-/// Outlines a comparator that has turned.
-fn turned_mark(scene: &mut Scene, x: f32, [top, bottom]: [f32; 2], row: f32, text: f32) {
-    let half = (row * 0.35).clamp(2.5, text * 0.45);
-    let outline = area(x - half, top - half, 2.0 * half, bottom - top + 2.0 * half);
-    scene.rect(outline, half, None, Some(line(Ink::Accent, (text * 0.13).max(1.5))));
-}
-
-struct Columns {
-    /// Left and right edge of each layer.
-    edges: Vec<[f32; 2]>,
-    /// Position of the first comparator in each layer.
-    firsts: Vec<f32>,
-    strides: Vec<u32>,
-    /// Distance between adjacent comparators in each layer.
-    steps: Vec<f32>,
-    /// Width of a key; 0 if keys are not shown.
-    number: f32,
-    /// Width of a key including the gap beside it.
-    padding: f32,
-    /// Number of digits of a key.
-    digits: usize,
-}
-
-impl Columns {
-    /// Horizontal position: the comparators of a block of 2 × stride overlap, and are side by side.
-    fn x_of(&self, at: usize, layer: Layer, low: u32) -> f32 {
-        self.firsts[at] + (low % layer.stride) as f32 * self.steps[at]
-    }
-
-    fn middle_of(&self, at: usize, element: u32) -> f32 {
-        self.firsts[at] + (element % self.strides[at]) as f32 * self.steps[at]
-    }
-
-    /// Position of the keys before a layer.
-    fn before(&self, at: usize) -> f32 {
-        self.edges[at][0]
-    }
-
-    /// Position of the keys after a layer.
-    fn after(&self, at: usize) -> f32 {
-        self.edges[at][1] - self.number
-    }
-
-    /// How far the keys have advanced.
-    fn frontier(&self, done: usize) -> f32 {
-        match done {
-            0 => self.edges[0][0] + self.padding,
-            done => self.edges[done - 1][1],
         }
     }
 }

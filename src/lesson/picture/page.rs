@@ -127,7 +127,12 @@ fn panels(shows: Shows, view: &View<'_>, room: Area, gap: f32, large: bool) -> V
     match shows {
         Shows::Overflow if large => pair(running, Panel::Cloud, Panel::Cloud, [0.68, 0.32]),
         Shows::Whole if large => pair(running, Panel::Cloud, Panel::Account, [0.66, 0.34]),
-        Shows::FirstSort | Shows::SecondMinimum if large => pair(Panel::Network, Panel::Warp, Panel::Warp, [0.62, 0.38]),
+        Shows::FirstSort | Shows::SecondMinimum if large => {
+            let [hero, right] = columns(&[0.62, 0.38])[..] else { return Vec::new() };
+            let rows = split(right, &[0.5, 0.5], gap, true);
+            let shown = if shows == Shows::SecondMinimum && lists_meet(view) { Panel::Curves } else { Panel::Network };
+            vec![(shown, hero), (Panel::Warp, rows[0]), (Panel::Cloud, rows[1])]
+        }
         Shows::SecondMerge if large => pair(Panel::Network, Panel::Account, Panel::Account, [0.6, 0.4]),
         Shows::Circle if large => pair(Panel::Cloud, Panel::Account, Panel::Account, [0.62, 0.38]),
         Shows::Circle => {
@@ -139,10 +144,17 @@ fn panels(shows: Shows, view: &View<'_>, room: Area, gap: f32, large: bool) -> V
             let right = split(right, &[0.5, 0.5], gap, true);
             vec![(Panel::Network, left), (Panel::Warp, right[0]), (Panel::Account, right[1])]
         }
-        Shows::FirstSort | Shows::SecondMinimum => {
+        Shows::FirstSort => {
             let [network, right] = columns(&[0.5, 0.5])[..] else { return Vec::new() };
-            let rows = split(right, &[0.6, 0.4], gap, true);
-            vec![(Panel::Network, network), (Panel::Warp, rows[0]), (Panel::Code, rows[1])]
+            let rows = split(right, &[0.56, 0.44], gap, true);
+            let below = split(rows[1], &[0.46, 0.54], gap, false);
+            vec![(Panel::Network, network), (Panel::Warp, rows[0]), (Panel::Cloud, below[0]), (Panel::Code, below[1])]
+        }
+        Shows::SecondMinimum => {
+            let [left, right] = columns(&[0.42, 0.58])[..] else { return Vec::new() };
+            let (left, right) = (split(left, &[0.64, 0.36], gap, true), split(right, &[0.54, 0.46], gap, true));
+            let below = split(right[1], &[0.6, 0.4], gap, false);
+            vec![(Panel::Curves, right[0]), (Panel::Network, left[0]), (Panel::Warp, below[0]), (Panel::Cloud, below[1]), (Panel::Code, left[1])]
         }
         Shows::Overflow => {
             let [left, right] = columns(&[0.62, 0.38])[..] else { return Vec::new() };
@@ -176,6 +188,13 @@ fn of_heaps(columns: &[Area], gap: f32) -> Vec<(Panel, Area)> {
 /// Whether a merge is in progress or has just completed.
 fn merge_runs(view: &View<'_>) -> bool {
     matches!(view.cursor.state().stage, Stage::Sort | Stage::Merge) || matches!(view.cursor.step().as_deref(), Some(Step::MaxDistance { .. }))
+}
+
+/// Whether the two lists of a merge are shown as they meet: at its swap, when both are in order, and at the minimum.
+fn lists_meet(view: &View<'_>) -> bool {
+    let (steps, position) = (view.cursor.recording().steps(), view.cursor.position());
+    let is_sorted = matches!(steps.get(position), Some(Step::Minimum { .. }));
+    is_sorted || matches!(view.cursor.step().as_deref(), Some(Step::BufferFull | Step::Padded { .. } | Step::Swap | Step::Minimum { .. }))
 }
 
 /// Several recordings of a lesson side by side, each at its own moment (see [`position_at`]). A [`super::Target::Position`]

@@ -6,13 +6,15 @@
 use super::View;
 use super::badge::{broken, broken_here};
 use super::cells::{Cell, Grid, Look};
+use super::heatmap;
 use super::moment::{are_runs_sorted, first_break, is_bitonic};
-use super::pen::{ROW, Scale, arc, area, dashed, digits, faint, line, sans, width};
+use super::moves::Moves;
+use super::pen::{ROW, Scale, Style, area, digits, faint, line, sans, width};
 use super::scene::{Area, Ink, Scene, Target};
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
 use crate::knn::network::Layer;
 use crate::lesson::state::{Shape, Stage, State};
-use crate::lesson::step::{Elements, Pass, Step};
+use crate::lesson::step::{Pass, Step};
 use crate::text::{count, thousands};
 
 /// A property that a list of keys should have at a step.
@@ -67,6 +69,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     // Row labels on the left, and equal space on the right, so that the lanes are centred.
     let margin = text * 1.6;
     room.take_left(margin);
+    let beside = heatmap::applies(shape).then(|| heatmap::Beside::cut(&mut room, shape.registers.max(shape.width), text));
     room.take_right(margin * 0.5);
 
     let lanes = room.take_top(text * ROW);
@@ -93,39 +96,52 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let buffer_heading = room.take_top(heading);
 
     lane_numbers(&mut scene, lanes, &registers, view, step);
-    let look = registers.look(state.registers.iter().chain(&state.buffer).copied().filter(|&key| key != PADDING), text);
+    let keys = state.registers.iter().chain(&state.buffer).copied().filter(|&key| key != PADDING);
+    let look = beside.is_none().then(|| registers.look(keys, text));
 
     let held = invariant(state, step);
     let (concept, says) = registers_hold(state);
     let is_broken = broken(view.cursor).is_some();
-    headline(&mut scene, registers_heading, concept, &says, Some((&held, is_broken)), text);
-    for (element, &key) in (0u32..).zip(&state.registers) {
+    // In a narrow map the badge alone says it.
+    let told = (beside.is_none() || registers_heading.width > text * 26.0).then_some((&held, is_broken));
+    headline(&mut scene, registers_heading, concept, &says, told, text);
+    let in_registers = |lane, register| Cell::Taken(state.registers[(lane * shape.registers + register) as usize]);
+    cells(&mut scene, &registers, &scale, look, in_registers);
+    for element in 0..shape.capacity() {
         let (lane, register) = shape.lane_and_register(element);
-        registers.draw(&mut scene, lane, register, Cell::Taken(key), look, &scale);
         scene.spot(registers.cell(lane, register), Target::Element(element));
     }
-    row_labels(&mut scene, &registers, "r", |row| row.to_string(), text);
+    if beside.is_some() {
+        heatmap::row_names(&mut scene, &registers, ["r0".to_owned(), format!("r{}", shape.registers - 1)], text);
+        heatmap::row_names(&mut scene, &buffer, [0, (shape.registers - 1) * shape.width].map(|slot| slot.to_string()), text);
+    } else {
+        row_labels(&mut scene, &registers, "r", |row| row.to_string(), text);
+        row_labels(&mut scene, &buffer, "", |row| (row * shape.width).to_string(), text);
+    }
 
     let (concept, says) = buffer_holds(state, step);
     headline(&mut scene, buffer_heading, concept, &says, None, text);
-    for (slot, &key) in (0u32..).zip(&state.buffer) {
-        let (row, column) = (slot / shape.width, slot % shape.width);
+    let in_buffer = |column, row| {
+        let slot = row * shape.width + column;
+        let key = state.buffer[slot as usize];
         // The keys compared by the minimum are still shown.
-        let holds = if matches!(step, Some(Step::Minimum { .. })) { Cell::Used(key) } else { slot_holds(state, slot, key) };
-        buffer.draw(&mut scene, column, row, holds, look, &scale);
-        scene.spot(buffer.cell(column, row), Target::Slot(slot));
+        if matches!(step, Some(Step::Minimum { .. })) { Cell::Used(key) } else { slot_holds(state, slot, key) }
+    };
+    cells(&mut scene, &buffer, &scale, look, in_buffer);
+    for slot in 0..shape.capacity() {
+        scene.spot(buffer.cell(slot % shape.width, slot / shape.width), Target::Slot(slot));
     }
-    row_labels(&mut scene, &buffer, "", |row| (row * shape.width).to_string(), text);
 
     // Overlays for the last step.
+    let moves = Moves { registers: &registers, buffer: &buffer, shape, text, marks: beside.is_none() };
     match step {
         Some(Step::Layer { layer, shuffle, swapped, .. }) => {
-            exchanges(&mut scene, strip, &registers, shape, *layer, *shuffle, swapped, text);
+            moves.exchanges(&mut scene, strip, *layer, *shuffle, swapped);
         }
-        Some(Step::Minimum { taken }) => minimum(&mut scene, &registers, &buffer, state, taken),
-        Some(Step::Swap) => swap(&mut scene, &registers, &buffer, text),
+        Some(Step::Minimum { taken }) => moves.minimum(&mut scene, state, taken),
+        Some(Step::Swap) => moves.swap(&mut scene),
         Some(Step::Appended { placed }) => {
-            for candidate in placed {
+            for candidate in placed.iter().filter(|_| moves.marks) {
                 buffer.mark(&mut scene, candidate.slot % shape.width, candidate.slot / shape.width, Ink::Candidate);
             }
         }
@@ -148,12 +164,26 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
             _ => {}
         }
     }
-    if let Some(hover) = view.hover {
+    if let Some(beside) = beside {
+        let focus = heatmap::Focus::of(view);
+        heatmap::frame(&mut scene, &registers, &buffer, focus);
+        beside.draw(&mut scene, view, focus, |cell| has_moved(step, shape, cell));
+    } else if let Some(hover) = view.hover {
         hovered(&mut scene, hover, step, &registers, &buffer, shape);
     }
     let note = view.hover.and_then(|hover| about(state, hover)).unwrap_or_else(|| legend_of(step, look));
     scene.label(notes, 0.0, sans(text * 0.85, Ink::TextWeak), &note);
     scene
+}
+
+/// Draws the cells of a grid: as a map of colours, where there are many in a lane.
+fn cells(scene: &mut Scene, grid: &Grid, scale: &Scale, look: Option<Look>, holds: impl Fn(u32, u32) -> Cell) {
+    let Some(look) = look else { return heatmap::cells(scene, grid, scale, holds) };
+    for row in 0..grid.rows {
+        for column in 0..grid.columns {
+            grid.draw(scene, column, row, holds(column, row), look, scale);
+        }
+    }
 }
 
 fn title(scene: &mut Scene, mut room: Area, shape: Shape, scale: &Scale, text: f32) {
@@ -194,7 +224,7 @@ fn lane_numbers(scene: &mut Scene, room: Area, grid: &Grid, view: &View<'_>, ste
     }
     let mut left = room;
     left.x = 0.0;
-    left.width = grid.area.x - 2.0;
+    left.width = grid.area.x - text * 0.35;
     scene.label(left, 1.0, sans(text * 0.7, Ink::TextWeak), "lane");
 }
 
@@ -223,8 +253,6 @@ fn headline(scene: &mut Scene, mut room: Area, concept: Ink, says: &str, held: O
     }
     scene.label(room, 0.0, style, says);
 }
-
-use super::pen::Style;
 
 /// The content of the registers, and its colour.
 fn registers_hold(state: &State) -> (Ink, String) {
@@ -271,109 +299,6 @@ fn row_labels(scene: &mut Scene, grid: &Grid, prefix: &str, name: impl Fn(u32) -
         rect.y = (middle - rect.height / 2.0).clamp(0.0, (scene.size[1] - rect.height).max(0.0));
         (rect.x, rect.width) = (0.0, grid.area.x - 3.0);
         scene.label(rect, 1.0, sans(size, Ink::TextWeak), &format!("{prefix}{}", name(row)));
-    }
-}
-
-/// Draws arrows between lanes, or within each lane.
-#[allow(clippy::too_many_arguments, reason = "where, of what, and what happened")]
-fn exchanges(scene: &mut Scene, strip: Area, grid: &Grid, shape: Shape, layer: Layer, shuffle: Option<u32>, swapped: &Elements, text: f32) {
-    match shuffle {
-        Some(stride) => {
-            // Arcs between more distant lanes are higher.
-            let levels = (shape.width as f32).log2();
-            let share = 0.35 + 0.65 * ((stride as f32).log2() + 1.0) / levels;
-            let rise = (strip.height - 5.0).max(2.0) * share.min(1.0);
-            let bottom = strip.bottom() - 1.0;
-            let mut pairs: Vec<(u32, u32)> = (0..shape.width).filter(|lane| lane & stride == 0).map(|lane| (lane, 0)).collect();
-            for low in swapped.iter() {
-                let lane = shape.lane_and_register(low).0;
-                if let Some(pair) = pairs.iter_mut().find(|pair| pair.0 == lane) {
-                    pair.1 += 1;
-                }
-            }
-            // Exchanged pairs are drawn on top.
-            pairs.sort_by_key(|pair| pair.1);
-            for (lane, swaps) in pairs {
-                let (from, to) = (grid.cell(lane, 0).center()[0], grid.cell(lane ^ stride, 0).center()[0]);
-                let curve = arc([from, bottom], [to, bottom], rise);
-                let (ink, width) = if swaps > 0 { (Ink::Accent, (text * 0.16).max(1.6)) } else { (Ink::TextWeak, 1.0) };
-                let head = (text * 0.5).min(grid.wide() * 0.5).min(rise * 0.6);
-                let (start, end) = ([curve[0][0] - curve[1][0], curve[0][1] - curve[1][1]], [to - curve[15][0], bottom - curve[15][1]]);
-                let opacity = if swaps > 0 { 1.0 } else { 0.55 };
-                scene.path(curve, line(faint(ink, opacity), width));
-                scene.head([from, bottom], start, head, faint(ink, opacity));
-                scene.head([to, bottom], end, head, faint(ink, opacity));
-            }
-            let words = format!("lane ^ {stride}");
-            let style = sans(text * 0.85, Ink::Accent);
-            let wide = width(style.font, style.size, &words);
-            if strip.height > text * 1.2 {
-                // In the corner, where arcs are low.
-                scene.text([strip.right() - wide, strip.y], [0.0, 0.0], style, words);
-            }
-        }
-        None => {
-            for comparator in layer.comparators(shape.capacity()) {
-                let swaps = swapped.contains(comparator.low);
-                let ((lane, low), (_, high)) = (shape.lane_and_register(comparator.low), shape.lane_and_register(comparator.high));
-                let (from, to) = (grid.full(lane, low), grid.full(lane, high));
-                // Side by side, so that they do not hide each other.
-                let beside = ((low % layer.stride) as f32 + 0.5) / layer.stride as f32;
-                let stroke = if swaps { (grid.gutter * 0.3).clamp(0.8, 2.6) } else { (grid.gutter * 0.15).clamp(0.4, 1.0) };
-                let x = from.right() + grid.gutter * (0.1 + 0.8 * beside);
-                let paint = if swaps { Ink::Accent.into() } else { faint(Ink::TextWeak, 0.7) };
-                let ends = [[x, from.center()[1]], [x, to.center()[1]]];
-                scene.path(ends.to_vec(), dashed(paint, stroke, 3.0));
-                if grid.high() > 9.0 {
-                    for end in ends {
-                        scene.path(vec![[from.right() - 1.0, end[1]], end], line(paint, stroke));
-                    }
-                }
-            }
-            if strip.height > text * 1.2 {
-                scene.text([strip.right(), strip.y], [1.0, 0.0], sans(text * 0.85, Ink::Accent), "inside each lane, no shuffle");
-            }
-        }
-    }
-    for low in swapped.iter() {
-        for element in [low, low ^ layer.stride] {
-            let (lane, register) = shape.lane_and_register(element);
-            grid.mark(scene, lane, register, Ink::Accent);
-        }
-    }
-}
-
-/// Draws arrows from the buffer to the registers: lane L's keys come from the mirrored column.
-fn minimum(scene: &mut Scene, registers: &Grid, buffer: &Grid, state: &State, taken: &Elements) {
-    let shape = state.shape;
-    let lanes: std::collections::BTreeSet<u32> = taken.iter().map(|element| shape.lane_and_register(element).0).collect();
-    for lane in lanes {
-        let column = state.meets(lane * shape.registers) % shape.width;
-        let start = [buffer.full(column, 0).center()[0], buffer.area.y - 1.0];
-        let end = [registers.full(lane, 0).center()[0], registers.area.bottom() + 1.0];
-        scene.path(vec![start, end], line(faint(Ink::Intermediate, 0.85), 1.6));
-        let head = (registers.wide() * 0.3).min(9.0).min((start[1] - end[1]) * 0.5);
-        scene.head(end, [end[0] - start[0], end[1] - start[1]], head, Ink::Intermediate);
-    }
-    for element in taken.iter() {
-        let (lane, register) = shape.lane_and_register(element);
-        let slot = state.meets(element);
-        registers.mark(scene, lane, register, Ink::Intermediate);
-        buffer.mark(scene, slot % shape.width, slot / shape.width, Ink::Intermediate);
-    }
-}
-
-fn swap(scene: &mut Scene, registers: &Grid, buffer: &Grid, text: f32) {
-    let (top, bottom) = (registers.area.bottom() + 1.0, buffer.area.y - 1.0);
-    for lane in 0..registers.columns {
-        let cell = registers.cell(lane, 0);
-        let apart = cell.width * 0.16;
-        let head = (text * 0.45).min(cell.width * 0.3).min((bottom - top) * 0.4);
-        let [left, right] = [cell.center()[0] - apart, cell.center()[0] + apart];
-        scene.path(vec![[left, bottom], [left, top]], line(faint(Ink::Buffer, 0.8), 1.3));
-        scene.head([left, top], [0.0, -1.0], head, Ink::Buffer);
-        scene.path(vec![[right, top], [right, bottom]], line(faint(Ink::Intermediate, 0.8), 1.3));
-        scene.head([right, bottom], [0.0, 1.0], head, Ink::Intermediate);
     }
 }
 
@@ -448,16 +373,31 @@ fn about(state: &State, hover: Target) -> Option<String> {
     }
 }
 
-/// The meaning of the arrows.
-fn legend_of(step: Option<&Step>, look: Look) -> String {
+/// Whether the last step moved a key to an element or a slot.
+fn has_moved(step: Option<&Step>, shape: Shape, target: Target) -> bool {
+    match (step, target) {
+        (Some(Step::Layer { layer, swapped, .. }), Target::Element(element)) => swapped.contains(element & !layer.stride),
+        (Some(Step::Minimum { taken }), Target::Element(element)) => taken.contains(element),
+        (Some(Step::Appended { placed }), Target::Slot(slot)) => placed.iter().any(|candidate| candidate.slot == slot),
+        (Some(Step::MaxDistance { .. }), Target::Element(element)) => element == shape.k - 1,
+        _ => false,
+    }
+}
+
+/// The meaning of the arrows and cells.
+fn legend_of(step: Option<&Step>, look: Option<Look>) -> String {
     let cells = match look {
-        Look::Numbers { .. } => "Numbers: squared distances.",
-        Look::Bars => "Bars: the higher, the farther.",
-        Look::Colors => "Colours: squared distances.",
+        Some(Look::Numbers { .. }) => "Numbers: squared distances.",
+        Some(Look::Bars) => "Bars: the higher, the farther.",
+        Some(Look::Colors) => "Colours: squared distances.",
+        None => "Colours: squared distances; hatched: \u{221e}.",
     };
     match step {
         Some(Step::Layer { shuffle: Some(_), swapped, .. }) => {
             format!("Arcs: shuffles. Bright: the {} that swapped. {cells}", count(swapped.count().into(), "pair", "pairs"))
+        }
+        Some(Step::Layer { swapped, .. }) if look.is_none() => {
+            format!("Inside each lane: {} swapped. {cells}", count(swapped.count().into(), "pair", "pairs"))
         }
         Some(Step::Layer { swapped, .. }) => {
             format!("Dashes: exchanges inside a lane. Bright: the {} that swapped. {cells}", count(swapped.count().into(), "pair", "pairs"))

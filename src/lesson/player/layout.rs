@@ -51,6 +51,7 @@ fn name(panel: Panel) -> &'static str {
         Panel::Cloud => "Points",
         Panel::Warp => "Registers and buffer",
         Panel::Network => "Network",
+        Panel::Curves => "The two lists as curves",
         Panel::Ballot => "Ballot",
         Panel::Lanes => "Lanes",
         Panel::Queues => "Queues",

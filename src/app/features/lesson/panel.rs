@@ -8,6 +8,7 @@ use crate::app::model::{Actions, Command, Field, FieldError, LessonAction, Lesso
 use crate::cloud::Source;
 use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA, Search, Shows, named};
 use crate::lesson::recording::Beside;
+use crate::lesson::touched::Touched;
 use crate::text;
 
 pub fn panel_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
@@ -78,7 +79,10 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
     heading_ui(ui, "Data");
     let mut draft = session.lesson.draft(lesson);
     let before = draft.clone();
-    let cloud = session.cloud.as_ref().filter(|_| lesson.number == OWN_DATA);
+    if lesson.own_data && lesson.number != OWN_DATA {
+        open_cloud_ui(ui, session.cloud.is_some(), &mut draft);
+    }
+    let cloud = session.cloud.as_ref().filter(|_| draft.takes_open_cloud(lesson));
     let errors = draft.read(lesson, cloud.map(|cloud| &**cloud)).err().unwrap_or_default();
     // Whether a field was left, or Enter pressed in it.
     let mut entered = false;
@@ -86,7 +90,7 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
         Some(cloud) => {
             let source = cloud.source().to_string();
             ui.add(egui::Label::new(RichText::new(&source).color(palette.text_weak)).truncate()).on_hover_text(&source);
-            let question = session.lesson.asked.as_ref();
+            let question = session.lesson.asked.as_ref().filter(|_| lesson.number == OWN_DATA);
             match question.and_then(|question| question.query.as_ref()) {
                 Some(query) if matches!(query.queries.source(), Source::Coordinates(_)) => fact_ui(ui, "Query", "a place", palette),
                 Some(query) => fact_ui(ui, "Query", format!("{} of the file", text::thousands(query.number as u64 + 1)), palette),
@@ -137,7 +141,8 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
     }
     let changed = draft != before;
     // A number that is being typed is recorded when it is done; what is chosen, at once.
-    let record = (entered || draft.width != before.width) && draft.read(lesson, cloud.map(|cloud| &**cloud)).is_ok();
+    let chosen = (draft.width, draft.open_cloud) != (before.width, before.open_cloud);
+    let record = (entered || chosen) && draft.read(lesson, cloud.map(|cloud| &**cloud)).is_ok();
     let own = LessonDraft::of(lesson);
     let differs = draft != own || (lesson.number == OWN_DATA && session.lesson.asked.is_some());
     if changed {
@@ -166,6 +171,16 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
         if response.on_hover_text(about).on_disabled_hover_text(about).changed() {
             actions.send(LessonAction::SetGpu(gpu));
         }
+    }
+}
+
+/// Whether the points are those of the cloud that is open.
+fn open_cloud_ui(ui: &mut Ui, is_open: bool, draft: &mut LessonDraft) {
+    let about = "Compares the order of its rows with the others. Open a cloud in the explorer, or drop a file here.";
+    let response = ui.add_enabled(is_open || draft.open_cloud, egui::Checkbox::new(&mut draft.open_cloud, "Points of the open cloud"));
+    if response.on_hover_text(about).on_disabled_hover_text(about).changed() {
+        // Rows and places are of other points.
+        (draft.row, draft.touched) = (String::new(), Touched::default());
     }
 }
 

@@ -8,6 +8,7 @@ use crate::engines::cuda::Cuda;
 use crate::knn::{Queries, Setup};
 use crate::lesson::LessonError;
 use crate::lesson::lessons::{Choice, Lesson, Take};
+use crate::lesson::own_data::Own as OwnData;
 use crate::progress::Progress;
 
 /// What came of it.
@@ -31,8 +32,8 @@ pub fn record(lesson: &Lesson, choice: Choice, own: Option<Own>, setup: Setup, p
         None => lesson.record(choice, progress),
         Some(own) => {
             let width = choice.width.unwrap_or(lesson.width);
-            let take = lesson.record_touched(&own.cloud, &own.queries, own.query, setup, width, own.arrangement(), &choice.touched)?;
-            Ok(vec![take])
+            let asked = OwnData { cloud: &own.cloud, queries: &own.queries, query: own.query, arrangement: own.arrangement() };
+            lesson.record_own(asked, setup, width, &choice.touched)
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::app::model::look::Look;
 use crate::cloud::{Order, PointCloud};
 use crate::knn::{Metric, Queries};
 use crate::lesson::fault::Fault;
-use crate::lesson::lessons::{Arrangement, Choice, LESSONS, Lesson};
+use crate::lesson::lessons::{Arrangement, Choice, LESSONS, Lesson, OWN_DATA};
 use crate::lesson::picture::Panel;
 use crate::lesson::touched::{Touched, read_keys};
 use crate::run::RunSpec;
@@ -62,6 +62,8 @@ pub struct LessonDraft {
     /// Lanes of the warp: 4, 8, 16 or 32.
     pub width: u32,
     pub seed: String,
+    /// Whether the points are those of the open cloud, in a lesson that has points of its own too.
+    pub open_cloud: bool,
     /// The query's row in the open cloud.
     pub row: String,
     /// Squared distances instead of the lesson's points; empty for these.
@@ -77,15 +79,21 @@ impl LessonDraft {
             k: lesson.k.to_string(),
             width: lesson.width,
             seed: lesson.seed.to_string(),
+            open_cloud: false,
             row: String::new(),
             keys: String::new(),
             touched: Touched::default(),
         }
     }
 
+    /// Whether a lesson's points are those of the cloud that is open, if one is.
+    pub fn takes_open_cloud(&self, lesson: &Lesson) -> bool {
+        lesson.number == OWN_DATA || (lesson.own_data && self.open_cloud)
+    }
+
     /// Whether another draft searches the same data in the same way, apart from typed keys and what was moved.
     pub fn is_alike(&self, other: &Self) -> bool {
-        (&self.k, self.width, &self.seed, &self.row) == (&other.k, other.width, &other.seed, &other.row)
+        (&self.k, self.width, &self.seed, self.open_cloud, &self.row) == (&other.k, other.width, &other.seed, other.open_cloud, &other.row)
     }
 
     /// What it says, where it makes sense; `cloud` is what the row is one of, where one is open.
@@ -273,7 +281,6 @@ pub fn lesson_of(number: u32) -> &'static Lesson {
 mod tests {
     use super::*;
     use crate::app::testing::cloud;
-    use crate::lesson::lessons::OWN_DATA;
 
     #[test]
     fn every_lesson_makes_sense_as_it_is() {
@@ -281,6 +288,16 @@ mod tests {
             let (choice, row) = LessonDraft::of(lesson).read(lesson, None).expect("the lesson's own");
             assert_eq!((choice.k, choice.width, choice.seed, row), (Some(lesson.k), Some(lesson.width), Some(lesson.seed), None));
         }
+    }
+
+    #[test]
+    fn the_lesson_of_orders_takes_the_open_cloud_when_it_is_told_to() {
+        let takes = |id: &str, open_cloud: bool| {
+            let lesson = crate::lesson::lessons::named(id).expect("a lesson");
+            LessonDraft { open_cloud, ..LessonDraft::of(lesson) }.takes_open_cloud(lesson)
+        };
+        assert_eq!([takes("order", false), takes("order", true)], [false, true]);
+        assert_eq!([takes("yours", false), takes("search", true)], [true, false]);
     }
 
     #[test]

@@ -237,11 +237,13 @@ impl App {
         draft: LessonDraft,
         gpu: bool,
     ) -> Result<impl FnOnce(&dyn Progress) -> Result<Recorded, LessonError> + Send + use<>, Option<String>> {
-        let cloud = self.session.cloud.clone().filter(|_| lesson.number == OWN_DATA);
+        let cloud = self.session.cloud.clone().filter(|_| draft.takes_open_cloud(lesson));
         let session = &self.session.lesson;
         let read = draft.read(lesson, cloud.as_deref());
         let (choice, row) = read.map_err(|errors| errors.into_iter().next().map(|error| error.sentence))?;
-        let question = session.asked.clone().unwrap_or_else(|| Asked::typed(&self.state.draft));
+        // What the explorer asked is about the lesson of own data alone.
+        let asked = session.asked.clone().filter(|_| lesson.number == OWN_DATA);
+        let question = asked.unwrap_or_else(|| Asked::typed(&self.state.draft));
         let setup = Setup {
             k: choice.k.unwrap_or(lesson.k),
             metric: question.metric,
@@ -266,21 +268,25 @@ impl App {
         })
     }
 
-    /// Another cloud is open: what its lesson has of the one before goes.
+    /// Another cloud is open: what lessons have of the one before goes.
     pub(in crate::app::shell) fn lesson_cloud_changed(&mut self) {
-        let lesson = lesson_of(OWN_DATA);
-        let session = &mut self.session.lesson;
-        let draft = LessonDraft { row: String::new(), touched: Touched::default(), ..session.draft(lesson) };
-        session.asked = None;
-        session.set_draft(lesson, draft);
-        if session.player.as_ref().is_some_and(|player| player.lesson.number == OWN_DATA) {
-            (session.player, session.quiz, session.touch) = (None, None, Touch::default());
-        }
-        if self.jobs.about(&RECORD).is_some_and(|recorded| recorded.number == OWN_DATA) {
-            self.jobs.stop(&RECORD);
-        }
-        if self.session.lesson.open && self.state.lesson.number == OWN_DATA {
-            self.record_lesson(lesson);
+        self.session.lesson.asked = None;
+        for lesson in LESSONS.iter().filter(|lesson| lesson.own_data) {
+            let session = &mut self.session.lesson;
+            let draft = LessonDraft { row: String::new(), touched: Touched::default(), ..session.draft(lesson) };
+            if !draft.takes_open_cloud(lesson) {
+                continue;
+            }
+            session.set_draft(lesson, draft);
+            if session.player.as_ref().is_some_and(|player| player.lesson.number == lesson.number) {
+                (session.player, session.quiz, session.touch) = (None, None, Touch::default());
+            }
+            if self.jobs.about(&RECORD).is_some_and(|recorded| recorded.number == lesson.number) {
+                self.jobs.stop(&RECORD);
+            }
+            if self.session.lesson.open && self.state.lesson.number == lesson.number {
+                self.record_lesson(lesson);
+            }
         }
     }
 

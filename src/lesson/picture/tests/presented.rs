@@ -1,9 +1,9 @@
 //! Pages with type for a classroom's last row: nothing is small, nothing lies over other text, one panel is large, and any can be.
 
-use super::page::{areas, panels_ever, panels_of};
-use super::pen::width;
-use super::scene::{Font, Shape};
-use super::*;
+use super::super::page::{areas, panels_ever, panels_of};
+use super::super::pen::width;
+use super::super::scene::{Font, Shape};
+use super::super::*;
 use crate::lesson::lessons::{Choice, LESSONS, Lesson, Take};
 use crate::progress::Silent;
 
@@ -85,7 +85,7 @@ fn any_panel_can_have_all_the_room() {
             assert!(areas[1].1.width > SIZE[0] * 0.97 && areas[1].1.bottom() < areas[0].1.y);
         }
         let absent = Panel::ALL.into_iter().find(|panel| !ever.contains(panel)).expect("no lesson has all panels");
-        let shown = super::page::areas(lesson, &View { zoom: Some(absent), ..view }, SIZE)[1].0;
+        let shown = super::super::page::areas(lesson, &View { zoom: Some(absent), ..view }, SIZE)[1].0;
         assert_eq!(shown, panels_of(lesson, &view)[0], "what took its place, or else the largest");
     });
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::scene::{Ink, Shape};
-use super::tests::{check, targets, texts};
-use super::*;
+use super::super::scene::{Ink, Shape};
+use super::super::*;
+use super::{check, targets, texts};
 use crate::engines::lockstep::{PADDING, distance_of, index_of};
 use crate::lesson::lessons::{Choice, Lesson, Take, named};
 use crate::lesson::meter::{ROWS, Way, words};

@@ -1,10 +1,10 @@
 //! What moves between two scenes, and that the recorded steps move just that.
 
-use super::motion::{MOST, Motion, Moving, Origin, eased, motions, offset};
-use super::scene::{Area, Ink, Line, Point, Scene, Shape, Spot};
-use super::tests::check;
-use super::thing::{Id, Way, What};
-use super::*;
+use super::super::motion::{MOST, Motion, Moving, Origin, eased, motions, offset};
+use super::super::scene::{Area, Ink, Line, Point, Scene, Shape, Spot};
+use super::super::thing::{Id, Way, What};
+use super::super::*;
+use super::check;
 use crate::engines::lockstep::{PADDING, key_of};
 use crate::lesson::lessons::{Choice, LESSONS, Take, named};
 use crate::lesson::step::Step;

@@ -1,0 +1,78 @@
+//! What the curves of a merge show, in words.
+
+use super::meeting::{Dot, Meeting, Phase, Side};
+use super::pen::digits;
+use crate::engines::lockstep::distance_of;
+use crate::lesson::state::Shape;
+use crate::text::thousands;
+
+/// What a moment of a merge shows, as a heading.
+pub fn title(meeting: &Meeting, shape: Shape) -> String {
+    let keys = thousands(shape.capacity().into());
+    match &meeting.phase {
+        Phase::Apart { sorted: None } => format!("The result, {keys} keys, before the next merge"),
+        Phase::Apart { .. } => format!("Two lists of {keys} keys"),
+        Phase::Facing => format!("Element i of the buffer meets element {} \u{2212} i of the result", thousands((shape.capacity() - 1).into())),
+        Phase::Kept if is_tent(meeting) => "The minimum: what is left is a tent".to_owned(),
+        Phase::Kept => "The minimum: what is left".to_owned(),
+        Phase::Resorting { done, all, layer, .. } => format!("Re-sort: layer {done} of {all}, stride {}", thousands(layer.stride.into())),
+        Phase::Merged => "The merge is done: one rising list".to_owned(),
+    }
+}
+
+/// What is seen, in one sentence: it is true of what is drawn, also where a mistake was made on purpose.
+pub fn says(meeting: &Meeting) -> String {
+    let both = |of: &[Dot]| !of.is_empty() && of.iter().all(Dot::is_padding);
+    match &meeting.phase {
+        Phase::Apart { .. } if both(&meeting.result) => "There is no result yet: its keys are all \u{221e}.".to_owned(),
+        Phase::Apart { sorted: None } | Phase::Merged => "The result rises: its smallest key is on the left.".to_owned(),
+        Phase::Apart { sorted: Some(false) } => "The result rises; the buffer's keys are not in order yet.".to_owned(),
+        Phase::Apart { sorted: Some(true) } => "Both lists rise.".to_owned(),
+        Phase::Facing => match meeting.crossings[..] {
+            [] if keeps(meeting) == Side::Buffer => "They do not cross: no key of the result is smaller than the buffer's.".to_owned(),
+            [] => "They do not cross: all keys of the result are smaller.".to_owned(),
+            [at] => format!("One rises, the other falls: they cross once, between elements {} and {at}.", at - 1),
+            _ => format!("They cross {} times: not one list that rises and one that falls.", meeting.crossings.len()),
+        },
+        Phase::Kept => match (is_tent(meeting), &meeting.crossings[..]) {
+            (true, [at]) => format!("It rises up to element {}, then falls: it is bitonic. Pale: the larger keys, which are out.", at - 1),
+            (true, _) if keeps(meeting) == Side::Buffer => "All keys of the buffer stay: they rise. Pale: the result's, which are out.".to_owned(),
+            (true, _) => "All keys of the result stay: mirrored, they fall. Pale: the buffer's, which are out.".to_owned(),
+            (false, _) => "It is no tent: it does not rise up to one crossing and fall after it.".to_owned(),
+        },
+        Phase::Resorting { layer, .. } if !meeting.blocks_are_in_order(layer.stride as usize) => {
+            format!("Blocks of {} are not bitonic, or not in order.", thousands(layer.stride.into()))
+        }
+        Phase::Resorting { layer, .. } if layer.stride == 1 => "Every key is in its place: one rising line.".to_owned(),
+        Phase::Resorting { layer, .. } => {
+            format!("Every block of {} is bitonic, and no key in it is larger than any in the next.", thousands(layer.stride.into()))
+        }
+    }
+}
+
+/// Whether what is kept rises as far as it comes from the buffer, and falls as far as it comes from the result.
+fn is_tent(meeting: &Meeting) -> bool {
+    let (left, right): (Vec<&Dot>, Vec<&Dot>) = meeting.kept.iter().partition(|dot| dot.side == Side::Buffer);
+    meeting.crossings.len() <= 1 && left.is_sorted_by_key(|dot| dot.key) && right.is_sorted_by(|a, b| a.key >= b.key)
+}
+
+/// The list that the first element keeps.
+fn keeps(meeting: &Meeting) -> Side {
+    match (&meeting.kept[..], &meeting.buffer[..], &meeting.result[..]) {
+        ([kept, ..], ..) => kept.side,
+        (_, [own, ..], [other, ..]) if other.key < own.key => Side::Result,
+        _ => Side::Buffer,
+    }
+}
+
+/// The keys at an element, in words.
+pub fn about(meeting: &Meeting, element: u32) -> String {
+    let at = |dots: &[Dot]| dots.iter().find(|dot| dot.element == element).map(|dot| (digits(distance_of(dot.key), 3), dot.side));
+    let name = |side| if side == Side::Buffer { "buffer" } else { "result" };
+    match (at(&meeting.kept), at(&meeting.lost), at(&meeting.buffer), at(&meeting.result)) {
+        (Some((kept, side)), Some((lost, _)), ..) => format!("Element {element}: {kept}, of the {}, is kept; {lost} is out.", name(side)),
+        (Some((kept, side)), ..) => format!("Element {element}: {kept}, which comes from the {}.", name(side)),
+        (_, _, Some((own, _)), Some((other, _))) => format!("Element {element}: buffer {own}, result {other}."),
+        (_, _, own, other) => own.or(other).map_or_else(String::new, |(key, side)| format!("Element {element} of the {}: {key}.", name(side))),
+    }
+}

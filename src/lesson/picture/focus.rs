@@ -1,0 +1,181 @@
+//! Rows of a large network in focus: sixteen elements with the comparators of the current layer that are between them, and where
+//! these elements lie among all.
+
+use super::View;
+use super::moment::{Running, element_under};
+use super::pen::{self, Scale, area, dashed, faint, line, mono, width};
+use super::scene::{Area, Font, Ink, Scene, Target};
+use super::wires::{Drawn, When, turned_mark, value, wire};
+use crate::engines::lockstep::{Key, PADDING, distance_of};
+use crate::knn::network::{Comparator, Layer};
+use crate::text::{count, thousands};
+
+/// Pairs of elements in focus at most: sixteen rows.
+const PAIRS: usize = 8;
+
+/// Stripes of the bar of all elements at most.
+const STRIPES: usize = 64;
+
+/// The elements in focus, ascending, and their comparators in the last layer; before the first layer there are none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Focus {
+    pub elements: Vec<u32>,
+    pub pairs: Vec<Comparator>,
+}
+
+impl Focus {
+    /// As many pairs as find room around the element or comparator that is pointed at, else around one that has turned, else
+    /// the first. Both ends of each are in focus.
+    pub fn of(view: &View<'_>, run: &Running, most: usize) -> Self {
+        let (keys, asked) = (run.keys[0].len() as u32, asked(view));
+        let Some(at) = run.done().checked_sub(1) else {
+            let rows = 2 * most as u32;
+            let first = asked.filter(|&element| element < keys).map_or(0, |element| element - element % rows);
+            return Self { elements: (first..first + rows).collect(), pairs: Vec::new() };
+        };
+        let layer = run.layers[at];
+        let turned = view.cursor.recording().turned().and_then(|turned| turned.at(run.start + at)?.iter().next());
+        let low = layer.comparator_of(asked.filter(|&element| element < keys).or(turned).unwrap_or(0)).low;
+        let all: Vec<Comparator> = layer.comparators(keys).collect();
+        let number = all.partition_point(|comparator| comparator.low < low);
+        let first = number - number % most;
+        let pairs = all[first..first + most].to_vec();
+        let mut elements: Vec<u32> = pairs.iter().flat_map(|pair| [pair.low, pair.high]).collect();
+        elements.sort_unstable();
+        Self { elements, pairs }
+    }
+
+    /// The focus as runs of consecutive elements: first and last of each.
+    pub fn runs(&self) -> Vec<[u32; 2]> {
+        self.elements.chunk_by(|a, b| a + 1 == *b).map(|run| [run[0], run[run.len() - 1]]).collect()
+    }
+
+    fn words(&self) -> String {
+        let runs = self.runs().into_iter().map(|[first, last]| if first == last { first.to_string() } else { format!("{first} to {last}") });
+        let runs: Vec<String> = runs.collect();
+        // Small strides leave few runs; a name for each of many would say nothing.
+        if runs.len() > 2 { format!("{} to {}", self.elements[0], self.elements[self.elements.len() - 1]) } else { runs.join(" and ") }
+    }
+}
+
+fn asked(view: &View<'_>) -> Option<u32> {
+    match view.hover {
+        Some(Target::Comparator(low)) => Some(low),
+        _ => element_under(view),
+    }
+}
+
+/// Draws the rows in focus beside a bar of all elements. Returns what is drawn, in words.
+pub fn draw(scene: &mut Scene, mut room: Area, view: &View<'_>, run: &Running, registers: u32) -> String {
+    let text = view.text;
+    // Wires are strokes.
+    room.take_right(2.0);
+    let scale = Scale::of(view.cursor.recording());
+    let keys = run.keys[0].len() as u32;
+    // As many rows as can be read; a power of two, so that blocks of pairs do not overlap.
+    let most = [PAIRS, 4, 2, 1].into_iter().find(|pairs| room.height / (2 * pairs) as f32 >= text * 0.72).unwrap_or(1).min(keys as usize / 2);
+    let focus = Focus::of(view, run, most);
+    let row = room.height / focus.elements.len() as f32;
+    let bar = room.take_left(text * 1.2);
+    let lens = room.take_left(text * 1.6);
+    let y_of = |element: u32| focus.elements.binary_search(&element).map_or(0.0, |at| room.y + (at as f32 + 0.5) * row);
+    bar_of_all(scene, bar, &run.keys[run.done()], &scale);
+    for [first, last] in focus.runs() {
+        let on_bar = [first, last + 1].map(|element| bar.y + bar.height * element as f32 / keys as f32);
+        let in_rows = [y_of(first) - row / 2.0, y_of(last) + row / 2.0];
+        for (from, to) in on_bar.into_iter().zip(in_rows) {
+            scene.path(vec![[bar.right(), from], [lens.right(), to]], line(faint(Ink::TextWeak, 0.6), 0.8));
+        }
+        let mark = area(bar.x, on_bar[0] - 0.5, bar.width, (on_bar[1] - on_bar[0]).max(1.5) + 1.0);
+        scene.rect(mark, 0.0, None, Some(line(Ink::Text, 1.4)));
+    }
+
+    let size = (row / 1.18).min(text * 0.9);
+    let name = width(Font::Mono, size, &keys.to_string()) + text * 0.5;
+    // Keys that differ must not look equal where they meet.
+    let digits = (3..=6).find(|&digits| run.tells_apart_among(&focus.elements, digits)).unwrap_or(6);
+    let done = run.done();
+    let moments = [done.saturating_sub(1), done].map(|moment| &run.keys[moment]);
+    let written = |&element: &u32| moments.map(|keys| pen::digits(distance_of(keys[element as usize]), digits).chars().count());
+    let longest = focus.elements.iter().flat_map(written).max().unwrap_or(1);
+    let number = width(Font::Mono, size * 0.92, &"0".repeat(longest)) + text * 0.4;
+    let names = area(room.x, room.y, name, room.height);
+    let wires = area(room.x + name + number, room.y, (room.width - name - 2.0 * number).max(text), room.height);
+    let last: Option<(Layer, _)> = done.checked_sub(1).map(|at| (run.layers[at], &run.swapped[at]));
+    let x_of = |index: usize, layer: Layer| {
+        let beside = (layer.stride as usize).min(focus.pairs.len());
+        wires.x + wires.width * (0.1 + 0.8 * ((index % beside) as f32 + 0.5) / beside as f32)
+    };
+    for (at, &element) in focus.elements.iter().enumerate() {
+        let y = y_of(element);
+        // A gap where elements are left out between two rows.
+        if at > 0 && focus.elements[at - 1] + 1 != element {
+            scene.path(vec![[names.x, y - row / 2.0], [room.right(), y - row / 2.0]], dashed(faint(Ink::TextWeak, 0.8), 0.8, 4.0));
+        }
+        scene.text([names.right() - text * 0.35, y], [1.0, 0.5], mono(size, Ink::TextWeak), element.to_string());
+        let key = |done: usize| run.keys[done][element as usize];
+        let Some((layer, swapped)) = last else {
+            value(scene, &scale, area(names.right(), y - row * 0.46, number, row * 0.92), key(0), (size, digits), false);
+            wire(scene, &scale, [wires.x, y], [room.right(), y], key(0), row);
+            scene.spot(area(lens.x, y - row / 2.0, room.right() - lens.x, row), Target::Element(element));
+            continue;
+        };
+        let moved = swapped.contains(element & !layer.stride);
+        for (moment, x) in [(done - 1, names.right()), (done, wires.right())] {
+            value(scene, &scale, area(x, y - row * 0.46, number, row * 0.92), key(moment), (size, digits), moved);
+        }
+        let index = focus.pairs.iter().position(|pair| pair.low == element & !layer.stride).unwrap_or(0);
+        wire(scene, &scale, [wires.x, y], [x_of(index, layer), y], key(done - 1), row);
+        wire(scene, &scale, [x_of(index, layer), y], [wires.right(), y], key(done), row);
+        // Without a gap to the bar, so that the focus stays where the pointer leads it.
+        scene.spot(area(lens.x, y - row / 2.0, room.right() - lens.x, row), Target::Element(element));
+    }
+    bar_spots(scene, bar, keys, focus.elements.len() as u32);
+    let Some((layer, swapped)) = last else { return format!("The keys of elements {}, of {}.", focus.words(), thousands(keys.into())) };
+    let asked = asked(view).map(|element| layer.comparator_of(element).low);
+    let turned = view.cursor.recording().turned().and_then(|turned| turned.at(run.start + done - 1));
+    for (index, pair) in focus.pairs.iter().enumerate() {
+        let (x, ends) = (x_of(index, layer), [y_of(pair.low), y_of(pair.high)]);
+        Drawn::new(*pair, layer, registers, When::Running, swapped.contains(pair.low), row).draw(scene, x, ends);
+        if turned.is_some_and(|turned| turned.contains(pair.low)) {
+            turned_mark(scene, x, ends, row, text);
+        }
+        let spot = area(x - text * 0.5, ends[0] - row / 2.0, text, ends[1] - ends[0] + row);
+        scene.spot(spot, Target::Comparator(pair.low));
+        if asked == Some(pair.low) {
+            scene.rect(spot, 3.0, None, Some(line(Ink::Text, 1.5)));
+        }
+    }
+    format!(
+        "In focus: {} of {}, elements {}; {} swapped in all.",
+        focus.pairs.len(),
+        count(u64::from(keys) / 2, "comparator", "comparators"),
+        focus.words(),
+        thousands(swapped.count().into())
+    )
+}
+
+/// Draws all keys as stripes: each of the mean colour of its elements.
+fn bar_of_all(scene: &mut Scene, bar: Area, keys: &[Key], scale: &Scale) {
+    let long = keys.len().div_ceil(STRIPES);
+    let high = bar.height / keys.len() as f32 * long as f32;
+    for (at, stripe) in keys.chunks(long).enumerate() {
+        let rect = area(bar.x, bar.y + at as f32 * high, bar.width, high);
+        let magnitudes: Vec<f32> = stripe.iter().filter(|&&key| key != PADDING).map(|&key| scale.magnitude(distance_of(key))).collect();
+        if magnitudes.is_empty() {
+            scene.path(vec![rect.center(), [rect.right(), rect.center()[1]]], dashed(faint(Ink::TextWeak, 0.7), 0.8, 2.0));
+            continue;
+        }
+        let mean = magnitudes.iter().sum::<f32>() / magnitudes.len() as f32;
+        scene.fill(area(rect.x, rect.y, rect.width, (high + 0.4).min(bar.bottom() - rect.y)), Ink::Scale(mean));
+    }
+    scene.rect(bar, 0.0, None, Some(line(Ink::Line, 1.0)));
+}
+
+/// Whoever points at the bar has the elements there in focus.
+fn bar_spots(scene: &mut Scene, bar: Area, keys: u32, rows: u32) {
+    let high = bar.height * rows as f32 / keys as f32;
+    for (at, first) in (0..keys).step_by(rows as usize).enumerate() {
+        scene.spot(area(bar.x, bar.y + at as f32 * high, bar.width, high), Target::Element(first));
+    }
+}

@@ -69,7 +69,7 @@ impl Stairs<'_> {
             let y = room.bottom() - (row + 1) as f32 * high;
             scene.path(vec![[room.x, y], [room.right(), y]], line(faint(Ink::Grid, 0.6), 0.7));
             // From the top, which is named with the word.
-            if (rows - 1 - row) % every == 0 {
+            if (rows - 1 - row).is_multiple_of(every) {
                 let stride = thousands(1u64 << row);
                 let words = if row + 1 == rows { format!("stride {stride}") } else { stride };
                 let style = sans(size.max(self.text * 0.5), Ink::TextWeak);

@@ -12,6 +12,7 @@
 //! | `moment`, `cells`, `tally`, `pen` | data about a moment and drawing helpers that several panels share |
 //! | [`fonts`], [`embedded`], [`svg`], [`css`], [`raster`] | text metrics; fonts inside files; scenes as files, their colours in web pages, and pixels |
 //! | [`film`], [`gif`] | several moments as pictures |
+//! | [`figure()`] | the panels without heading and sentence, which stand in the text around them |
 
 pub mod account;
 pub mod badge;
@@ -25,6 +26,7 @@ pub mod cloud;
 pub mod code;
 pub mod css;
 pub mod embedded;
+mod figure;
 pub mod film;
 pub mod fonts;
 pub mod gif;
@@ -45,6 +47,7 @@ pub mod svg;
 mod tally;
 pub mod warp;
 
+pub use figure::figure;
 pub use film::Film;
 pub use page::{comparison, page};
 pub use scene::{Scene, Target};

@@ -52,7 +52,9 @@ fn a_worksheet_has_a_key() {
     assert_eq!((read("both/worksheet.html"), read("both/key.html")), (sheet.clone(), key), "3 is the lesson's seed");
     place.ok("lesson --lesson sort --worksheet other.html --sheet 4");
     assert_ne!(read("other.html"), sheet);
-    assert!(place.fails(2, "lesson --lesson sort --worksheet").contains("--worksheet: it needs a name, or --out DIR, where it is called worksheet.html"));
+    assert!(
+        place.fails(2, "lesson --lesson sort --worksheet").contains("--worksheet: it needs a name, or --out DIR, where it is called worksheet.html")
+    );
 }
 
 /// The neighbours of a lesson about one's own data are those of a run.

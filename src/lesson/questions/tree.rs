@@ -13,6 +13,10 @@ use crate::text::thousands;
 /// A question about a step, or about the whole search; `None` if it would have no clear answer.
 pub fn of_tree(recording: &Recording, ask: Ask, at: usize, before: &State, pick: &mut Pick<'_>) -> Option<Question> {
     let shape = recording.shape();
+    // The picture still has the node that was left, not the one in which the search goes on.
+    if matches!(ask, Ask::Child | Ask::Visited) && before.descent.as_ref()?.done.is_some() {
+        return None;
+    }
     let (subject, text, answer) = match (ask, &recording.steps()[at]) {
         (Ask::Leaves, _) => {
             let (leaves, right) = (leaves(before), recording.index()?.visits.leaves);

@@ -11,7 +11,7 @@ use super::super::moments::Selection;
 use super::super::paper::{Theme, handout};
 use super::super::picture::Film;
 use super::super::picture::svg::escaped;
-use super::super::questions::{Answer, Ask, Question, Reply};
+use super::super::questions::{Ask, Question, Reply};
 use super::super::recording::Beside;
 use super::*;
 use crate::engines::lockstep::{self, distance_of};

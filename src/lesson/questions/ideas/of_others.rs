@@ -6,8 +6,8 @@ use super::{Idea, transfer, what_if, why};
 pub const HEAP: [Idea; 4] = [
     why(
         "Why does the heap have its largest key at the root?",
-        "A new point is compared with it, and takes its place",
-        "The largest of the {k} keys is the bound. It is needed for every point, and it is the one to go.",
+        "New points are compared with it",
+        "The largest of the {k} keys is the bound. It is needed for every point, and a nearer point takes its place.",
         &[
             ("The farthest neighbour is given out first", "The answer is given out once, in the end. The root is read for every point."),
             ("So the heap is sorted at any time", "A heap is not sorted: a key is not below those under it, and that is all."),
@@ -16,7 +16,7 @@ pub const HEAP: [Idea; 4] = [
     ),
     why(
         "Why can a lane that inserts nothing not go on to the next point?",
-        "The lanes of a warp have one instruction at a time",
+        "A warp has one instruction at a time",
         "While some lanes insert, the others are masked out. They go on together when the last one is done.",
         &[
             ("It needs the key that another lane inserts", "Each lane has a query and a heap of its own."),
@@ -36,8 +36,8 @@ pub const HEAP: [Idea; 4] = [
     ),
     transfer(
         "The heaps hold strings, compared letter by letter. What is new?",
-        "Lanes also wait in every comparison, for the one that compares longest",
-        "A comparison becomes a loop, and lanes leave it after different numbers of letters.",
+        "Lanes also wait in every comparison",
+        "A comparison becomes a loop, lanes leave it after different numbers of letters, and all wait for the last.",
         &[
             (
                 "Nothing: a comparison is a comparison",
@@ -56,7 +56,7 @@ pub const HEAP: [Idea; 4] = [
 pub const NOT_LOOKING: [Idea; 4] = [
     why(
         "Why may a box be left out without a look at its points?",
-        "No place in it is nearer than the k-th neighbour so far",
+        "No place in it is nearer than the k-th so far",
         "The query clamped to the box is the nearest place in it. All of its points are there or farther away.",
         &[
             ("Its centre is farther away than the k-th neighbour", "An edge or a corner may be much nearer than the centre."),
@@ -66,7 +66,7 @@ pub const NOT_LOOKING: [Idea; 4] = [
     ),
     why(
         "Why is the nearest box visited first?",
-        "What is found early makes the bound small, and more boxes can be left out",
+        "A small bound early leaves out more boxes",
         "Any order finds the same neighbours. But a box is left out only if the bound is small enough when its turn comes.",
         &[
             ("The nearest box has the nearest neighbour", "Often, but not always: its nearest corner may have no point."),
@@ -76,8 +76,8 @@ pub const NOT_LOOKING: [Idea; 4] = [
     ),
     what_if(
         "What if the points were not sorted along the curve, and leaves took them as they come?",
-        "The same neighbours, but hardly any box could be left out",
-        "A box around points from everywhere is nearly as large as the space, and the query is inside most of them.",
+        "Hardly any box could be left out",
+        "The neighbours would be the same. But a box around points from everywhere is nearly as large as the space, and the query is inside most of them.",
         &[
             ("Neighbours would be lost", "A box is always around its points, wherever they lie, and the bound holds."),
             ("The search would be faster, as nothing has to be sorted", "Sorting is done once. Without it, every query visits nearly every leaf."),
@@ -100,8 +100,8 @@ pub const NOT_LOOKING: [Idea; 4] = [
 pub const WARP_SELECT: [Idea; 3] = [
     why(
         "Why is one lane enough to cause a merge?",
-        "The next key that it takes would drop one that may be a neighbour",
-        "All keys in its queue are below the k-th. What falls out of a full queue is lost.",
+        "Its next key might drop a neighbour",
+        "All keys in its queue are below the k-th, so each may be a neighbour. What falls out of a full queue is lost.",
         &[
             (
                 "Its queue is full, and the others are empty",
@@ -127,11 +127,11 @@ pub const WARP_SELECT: [Idea; 3] = [
     },
     transfer(
         "Only the nearest point is asked for, k = 1. What can become of the lanes' queues?",
-        "One key in each lane, its smallest so far, and one comparison of all in the end",
-        "The smallest of all keys is the smallest of one lane, and what a lane drops can never be the nearest.",
+        "One key in each lane, and a comparison in the end",
+        "Each lane keeps its smallest key so far: the smallest of all is one of these, and what a lane drops can never be the nearest.",
         &[
             (
-                "Nothing: merges have to come as often as before",
+                "Nothing: merges have to come as often as for many neighbours",
                 "A lane that keeps its smallest key loses nothing that could be the answer, so nothing has to be merged on the way.",
             ),
             ("One queue in one lane", "Then {W - 1} lanes would have nowhere to put their keys without asking it."),
@@ -144,7 +144,7 @@ pub const WARP_SELECT: [Idea; 3] = [
 pub const RADIX_SELECT: [Idea; 3] = [
     why(
         "Why may the bits of a distance be read as a whole number?",
-        "Of numbers that are not negative, both readings have the same order",
+        "None is negative: both orders are the same",
         "The exponent stands before the fraction, so a larger number has larger bits. Negative numbers would be in reverse order.",
         &[
             ("Distances are rounded to whole numbers before", "Nothing is rounded: the same bits are read in another way."),

@@ -7,7 +7,7 @@ use crate::lesson::state::Shape;
 pub const PROBLEM: [Idea; 3] = [
     why(
         "Why is a point outside the circle done after one comparison?",
-        "{k} points that are no farther away are known already",
+        "{k} points at least as near are known",
         "The circle goes through the farthest of the {k} nearest so far. A point outside it is farther than all of them.",
         &[
             (
@@ -53,17 +53,17 @@ pub const PROBLEM: [Idea; 3] = [
 pub const BUFFER: [Idea; 5] = [
     why(
         "Why does no candidate need a lock to take its slot?",
-        "All of them count in the same ballot, and each gets another number",
+        "Each counts a slot of its own in the same ballot",
         "The number of voting lanes below a lane is another for each voting lane. So no two of them write the same slot.",
         &[
             ("One lane at a time writes", "All candidates write in the same instruction, each into its own slot."),
-            ("Shared memory puts writes to one slot in order", "Two writes to one slot would leave one of the two. Here there are none."),
+            ("Shared memory puts two writes to one slot in order", "Two writes to one slot would leave one of the two. Here there are none."),
             ("Two lanes seldom vote at the same time", "At first all {W} lanes do."),
         ],
     ),
     why(
         "Why does a candidate that found no slot vote again after the merge?",
-        "max_distance has fallen, and the candidate may be too far now",
+        "It may be too far for the new max_distance",
         "It was compared with the old bound. Without a second vote the neighbours would be the same, but candidates that no longer matter would take slots.",
         &[
             ("Its distance was lost in the merge", "The lane still has it in a register."),
@@ -76,11 +76,11 @@ pub const BUFFER: [Idea; 5] = [
     ),
     what_if(
         "What if max_distance were read only once for each batch of points?",
-        "The same neighbours, from more candidates",
+        "The same neighbours, more candidates",
         "An older bound is larger or equal, so it turns away nobody who belongs in. But it lets in more that do not.",
         &[
             ("Some neighbours would be lost", "An older bound is never smaller than the new one. What belongs in is below both."),
-            ("The same neighbours, and fewer merges", "A larger bound lets in more candidates, and these fill the buffer sooner."),
+            ("The same neighbours, and fewer merges to find them", "A larger bound lets in more candidates, and these fill the buffer sooner."),
             (
                 "Nothing would change",
                 "max_distance can fall within a batch: until the next one, points between the two bounds would become candidates.",
@@ -99,7 +99,7 @@ pub const BUFFER: [Idea; 5] = [
     ),
     transfer(
         "A wavefront has 64 lanes. How does a lane find its slot?",
-        "It counts the bits below its own in a ballot of 64 bits",
+        "It counts lower bits in a ballot of 64",
         "Nothing but the number of bits changes: a lane of the upper half counts the whole lower half, too.",
         &[
             ("Each half counts in its own ballot of 32 bits", "Then both halves would begin at the same slot, and overwrite each other."),
@@ -113,12 +113,12 @@ pub const BUFFER: [Idea; 5] = [
 pub const WAIT: [Idea; 4] = [
     why(
         "Why does the kernel wait with a merge until the buffer is full?",
-        "A merge takes as many steps for one candidate as for {K}",
+        "A merge costs as much for 1 candidate as for {K}",
         "The network sorts all {K} places, whatever is in them. With a full buffer each candidate pays a small share.",
         &[
             ("max_distance must not change before", "It may change at any time: a smaller bound is right as soon as it is known."),
             ("A full buffer is sorted already", "Candidates lie in the order in which they came. The merge has to sort them."),
-            ("Lanes cannot be told when a candidate is there", "The ballot tells all lanes at once."),
+            ("Lanes cannot be told when there is a candidate to merge", "The ballot tells all lanes at once."),
         ],
     ),
     what_if(
@@ -146,10 +146,10 @@ pub const WAIT: [Idea; 4] = [
     ),
     transfer(
         "Which of these waits for the same reason?",
-        "A program that collects lines and writes them to the disk in blocks",
+        "A program that writes lines to the disk in blocks",
         "A write costs about the same for one line as for a block: the fixed cost is shared. That is why candidates wait.",
         &[
-            ("A thread that waits until another gives a lock back", "It waits for a turn. Waiting does not make anything cheaper."),
+            ("A thread that waits until another one gives a lock back", "It waits for a turn. Waiting does not make anything cheaper."),
             ("A barrier between writing and reading", "It waits until something is complete. Without it the result would be wrong, not dear."),
             ("A program that waits for a key to be pressed", "There is nothing to do until then. Here there is, and it is put off."),
         ],
@@ -176,17 +176,17 @@ pub const SEARCH: [Idea; 5] = [
     ),
     why(
         "Why are points copied into shared memory at all?",
-        "All warps of the block read the same points, each for its own query",
-        "Global memory is read once for the whole block, and each warp then reads from the fast memory beside it.",
+        "All warps of the block read the same points",
+        "Each of them has a query of its own. Global memory is read once for the whole block, and each warp then reads from fast memory.",
         &[
             ("Lanes cannot read global memory", "They can. But each warp would have to fetch the same points again."),
             ("The buffer needs them there", "The buffer holds distances and numbers of points, not coordinates."),
-            ("They are sorted there", "Points are never sorted. Only candidates are."),
+            ("They are sorted by their distance there before lanes read them", "Points are never sorted. Only candidates are."),
         ],
     ),
     what_if(
         "What if two points are equally far from the query, and there is room for one: which one is kept?",
-        "The one that comes first in the order of the points",
+        "The one that comes first",
         "A point is a candidate only if it is nearer than the bound, and keys with equal distances are compared by their positions.",
         &[
             (
@@ -226,10 +226,10 @@ pub const SEARCH: [Idea; 5] = [
 pub const ORDER: [Idea; 4] = [
     why(
         "In random order, why are candidates rare after many points?",
-        "Each point is as likely as any other to be among the nearest",
-        "Of i points in random order each has the same chance, so the i-th is among the k nearest of them with probability k / i.",
+        "Each is as likely as any other to be near",
+        "Of i points in random order each has the same chance, so the i-th is among the k nearest of these with probability k / i.",
         &[
-            ("Points that come later lie farther away", "In random order they do not: near and far come alike from beginning to end."),
+            ("Points that come later in the file lie farther away", "In random order they do not: near and far come alike from beginning to end."),
             ("The buffer is full by then", "A full buffer is merged at once, and is empty after it."),
             ("max_distance is 0 by then", "It is the distance of the k-th neighbour, and no smaller."),
         ],
@@ -276,12 +276,12 @@ pub const ORDER: [Idea; 4] = [
 pub const YOURS: [Idea; 3] = [
     why(
         "Why does the order of a file change the time of a search, but not its answer?",
-        "Every point is compared once, and order only decides how soon the bound is small",
+        "Order only decides how soon the bound is small",
         "Whenever a neighbour comes, it is nearer than the bound of that moment. What changes is how many others are, too.",
         &[
             ("The kernel sorts the file first", "Points are never sorted. Only candidates are."),
             ("Points that come late are left out", "No point is left out. Late ones are compared with a smaller bound."),
-            ("Lanes find near points in any order at once", "A lane sees only its own point, and the bound."),
+            ("Lanes find the nearest points of a batch in any order", "A lane sees only its own point, and the bound."),
         ],
     ),
     Idea {

@@ -6,17 +6,17 @@ use super::{Idea, transfer, what_if, why};
 pub const SORT: [Idea; 4] = [
     why(
         "Why are two neighbouring runs sorted in opposite directions?",
-        "Together they rise and then fall, and the next size sorts such lists",
-        "A list that rises and then falls is bitonic. One size's layers put a bitonic list in order, but not any list.",
+        "So that together they rise and then fall",
+        "A list that rises and then falls is bitonic. The layers of the next size put such a list in order, but not any list.",
         &[
             ("Each lane then swaps as often as another", "How often keys swap depends on the keys."),
             ("Equal keys then stay where they are", "What is done with equal keys has nothing to do with the direction."),
-            ("Small keys then have a shorter way to go", "The network has the same layers for all keys, whichever way they have to go."),
+            ("So that small keys have a shorter way to go", "The network has the same layers for all keys, whichever way they have to go."),
         ],
     ),
     why(
         "Why does no lane wait for another while keys are sorted?",
-        "Partner and direction follow from the lane's number, not from keys",
+        "The lane's number decides partner and direction",
         "So all lanes execute the same instruction in each layer: a shuffle, then the minimum or the maximum.",
         &[
             ("Each lane sorts its own key", "One key is always sorted. Keys have to move from lane to lane."),
@@ -109,10 +109,10 @@ pub const WIDE: [Idea; 4] = [
 pub const MERGE: [Idea; 4] = [
     why(
         "Why may element i of the buffer meet element {K - 1} \u{2212} i of the result, and one of the two be dropped?",
-        "{K} other keys are no larger than the one that is dropped",
+        "{K} other keys are no larger than that one",
         "Up to the pair, the buffer has i + 1 keys and the result {K} \u{2212} i, and none is larger than the larger of the two. Without it, these are {K}.",
         &[
-            ("The larger key of a pair comes from the result", "It may come from either list. The smaller one stays."),
+            ("The larger key of a pair comes from the sorted result", "It may come from either list. The smaller one stays."),
             ("Both lists have been searched before", "Each list is sorted, but nobody knows yet which of its keys are among the {K} smallest."),
             ("It is merged again later", "It is dropped for good, and rightly so: it is not among the {K} smallest."),
         ],
@@ -142,8 +142,8 @@ pub const MERGE: [Idea; 4] = [
     ),
     transfer(
         "8 GPUs have searched an eighth of the points each, and hold their {k} nearest, sorted. How are the {k} nearest of all found?",
-        "Lists are merged in pairs, and {k} keys kept each time: 3 rounds",
-        "What is not among the {k} nearest of its own GPU cannot be among those of all. 8 lists become 4, then 2, then 1.",
+        "Lists are merged in pairs, in 3 rounds",
+        "The {k} smallest keys of each pair are kept: 8 lists become 4, then 2, then 1. What is not among the {k} nearest of its own GPU is not among those of all.",
         &[
             ("From each list, the first eighth is taken", "All {k} neighbours may lie on one GPU."),
             ("All points are searched again on one GPU", "The {8 k} keys of the lists are enough: no other point can be a neighbour."),

@@ -38,7 +38,7 @@ figcaption{margin-top:.4rem;font-size:.95em}b.step{color:var(--text-weak);font-w
 ul.steps{list-style:none;margin:.6rem 0;padding:0}ul.steps li{margin:.2rem 0}\
 table{border-collapse:collapse;margin:.6rem 0}th,td{text-align:left;padding:.15rem 1.2rem .15rem 0;vertical-align:top}\
 th{color:var(--text-weak);font-weight:normal}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}\
-pre{background:var(--panel);padding:.8rem;white-space:pre-wrap;font:13px/1.45 Hack,monospace}\
+pre{background:var(--panel);padding:.8rem;white-space:pre-wrap;font:13px/1.45 Hack,Ubuntu,monospace}\
 ol.asked>li{margin:1.1rem 0;break-inside:avoid}ol.asked p{margin:.2rem 0}\
 ul.options{list-style:none;margin:.3rem 0;padding:0}ul.options li{margin:.2rem 0}\
 .box{display:inline-block;width:.85em;height:.85em;border:1.5px solid var(--text);border-radius:2px;margin-right:.5em;vertical-align:-.08em}\
@@ -48,15 +48,17 @@ ul.options{list-style:none;margin:.3rem 0;padding:0}ul.options li{margin:.2rem 0
 .names{display:flex;gap:2rem;margin:1rem 0}.names span{flex:1;border-bottom:1px solid var(--text)}\
 .right{font-weight:bold}.weak{color:var(--text-weak)}.apart{break-before:page}\
 @page{margin:15mm}@media print{body{font-size:10.5pt}main{max-width:none;padding:0}\
-h2{break-after:avoid}tr{break-inside:avoid}li,p{orphans:2;widows:2}\
+h2,h3{break-after:avoid}table,pre{break-inside:avoid}li,p{orphans:2;widows:2}\
 *{-webkit-print-color-adjust:exact;print-color-adjust:exact}}";
 
 /// Writes a file around its body.
 fn document(film: &Film, theme: Theme, title: &str, body: &str, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let title = escaped(title);
-    // A font has the letters that are used, in text and pictures.
+    // A font has the letters that are used in text and pictures, and those by which the browser numbers a list.
     let mut said = Said::default();
-    [Font::Sans, Font::Mono].into_iter().for_each(|font| [title.as_str(), body].into_iter().for_each(|text| said.note(text, font)));
+    for font in [Font::Sans, Font::Mono] {
+        [title.as_str(), body, "0123456789."].into_iter().for_each(|text| said.note(text, font));
+    }
     write!(
         out,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\

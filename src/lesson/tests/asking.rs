@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::super::feedback::subjects;
 use super::super::lessons::{Choice, LESSONS, Lesson, Take, named};
+use super::super::picture::page::{areas, inside, progress};
 use super::super::picture::scene::Shape as Drawn;
-use super::super::picture::{Scene, Target, View, comparison, page};
+use super::super::picture::{Panel, Scene, Target, View, comparison, draw, page};
 use super::super::questions::pool::{Asked, EACH_IN_ROUND};
 use super::super::questions::{About, Answer, Ask, Pointed, Question, Reply};
 use super::super::recording::{Beside, Chosen, Index, Queued};
@@ -106,8 +107,24 @@ fn drawn(lesson: &Lesson, take: &Take, position: usize, text: f32) -> Scene {
     page(lesson, take, &View { cursor: &cursor, hover: None, asking: true, text }, [1280.0, 720.0])
 }
 
-/// Shapes but for the shade of keys: their scale is that of all distances of a recording, so that it stays the same from step to step.
-fn without_scale(scene: &Scene) -> Vec<String> {
+/// All that is drawn of a take while a question is asked, but for scales, which are those of the whole recording so that they stay the same from step
+/// to step: the shade of keys, and the length of the meter's bars.
+fn without_scales(lesson: &Lesson, take: &Take, position: usize, text: f32) -> Vec<String> {
+    let mut cursor = Cursor::new(take.recording.clone());
+    cursor.seek(position);
+    let view = View { cursor: &cursor, hover: None, asking: true, text };
+    let mut drawn = vec![progress(&view)];
+    for (panel, place) in areas(lesson, &view, [1280.0, 720.0]) {
+        let room = inside(place, text);
+        let mut scene = draw(panel, &view, [room.width, room.height]);
+        scene.shapes.retain(|shape| panel != Panel::Meter || matches!(shape, Drawn::Text { .. }));
+        drawn.push(format!("{panel:?} {place:?}"));
+        drawn.extend(without_shade(&scene));
+    }
+    drawn
+}
+
+fn without_shade(scene: &Scene) -> Vec<String> {
     let shade = |text: String| {
         let mut parts = text.split("Scale(");
         let first = parts.next().unwrap_or_default().to_owned();
@@ -132,7 +149,7 @@ fn what_is_drawn_while_a_question_is_open_does_not_depend_on_what_comes() {
         for (number, at) in places {
             let other = without_end(&takes[number], at);
             for text in [16.0, 22.0] {
-                let [scene, instead] = [&takes[number], &other].map(|take| without_scale(&drawn(lesson, take, at, text)));
+                let [scene, instead] = [&takes[number], &other].map(|take| without_scales(lesson, take, at, text));
                 let differs = scene.iter().zip(&instead).find(|(a, b)| a != b);
                 assert!(scene == instead, "lesson {}, step {at}, text {text}: {differs:?}", lesson.id);
                 compared += 1;
@@ -146,7 +163,7 @@ fn what_is_drawn_while_a_question_is_open_does_not_depend_on_what_comes() {
     let beside = |takes: &[Take]| {
         let cursors: Vec<Cursor> = takes.iter().map(|take| Cursor::new(take.recording.clone())).collect();
         let views: Vec<_> = takes.iter().zip(&cursors).map(|(take, cursor)| (take, View { cursor, hover: None, asking: true, text: 16.0 })).collect();
-        without_scale(&comparison(lesson, &views, [1280.0, 720.0]))
+        without_shade(&comparison(lesson, &views, [1280.0, 720.0]))
     };
     assert!(beside(&takes) == beside(&takes.iter().map(|take| without_end(take, 0)).collect::<Vec<_>>()));
 }

@@ -71,7 +71,7 @@ fn yes_and_no_come_up_alike() {
 fn without_end(take: &Take, position: usize) -> Take {
     let recording = &take.recording;
     let (parameters, problem, steps) = (recording.parameters.clone(), recording.problem().clone(), recording.steps()[..position].to_vec());
-    let short = Recording::new(parameters, problem, recording.query(), steps);
+    let short = Recording::new(parameters, problem, recording.query(), steps).on_scale_of(recording);
     let beside = match recording.held_against() {
         Beside::Theory => return Take { recording: Arc::new(short), ..take.clone() },
         Beside::Heaps => Beside::Heaps,
@@ -107,9 +107,9 @@ fn drawn(lesson: &Lesson, take: &Take, position: usize, text: f32) -> Scene {
     page(lesson, take, &View { cursor: &cursor, hover: None, asking: true, text }, [1280.0, 720.0])
 }
 
-/// All that is drawn of a take while a question is asked, but for scales, which are those of the whole recording so that they stay the same from step
-/// to step: the shade of keys, and the length of the meter's bars.
-fn without_scales(lesson: &Lesson, take: &Take, position: usize, text: f32) -> Vec<String> {
+/// All that is drawn of a take while a question is asked, panel by panel. Scales are those of a whole recording, so that they stay the same from step to
+/// step: the colours' is the same in both, and the lengths of the meter's bars are left out.
+fn in_full(lesson: &Lesson, take: &Take, position: usize, text: f32) -> Vec<String> {
     let mut cursor = Cursor::new(take.recording.clone());
     cursor.seek(position);
     let view = View { cursor: &cursor, hover: None, asking: true, text };
@@ -119,18 +119,9 @@ fn without_scales(lesson: &Lesson, take: &Take, position: usize, text: f32) -> V
         let mut scene = draw(panel, &view, [room.width, room.height]);
         scene.shapes.retain(|shape| panel != Panel::Meter || matches!(shape, Drawn::Text { .. }));
         drawn.push(format!("{panel:?} {place:?}"));
-        drawn.extend(without_shade(&scene));
+        drawn.extend(scene.shapes.iter().map(|shape| format!("{shape:?}")));
     }
     drawn
-}
-
-fn without_shade(scene: &Scene) -> Vec<String> {
-    let shade = |text: String| {
-        let mut parts = text.split("Scale(");
-        let first = parts.next().unwrap_or_default().to_owned();
-        parts.fold(first, |text, part| text + part.trim_start_matches(|letter: char| letter.is_ascii_digit() || ".e-".contains(letter)))
-    };
-    scene.shapes.iter().map(|shape| shade(format!("{shape:?}"))).collect()
 }
 
 fn texts(scene: &Scene) -> impl Iterator<Item = &str> {
@@ -149,7 +140,7 @@ fn what_is_drawn_while_a_question_is_open_does_not_depend_on_what_comes() {
         for (number, at) in places {
             let other = without_end(&takes[number], at);
             for text in [16.0, 22.0] {
-                let [scene, instead] = [&takes[number], &other].map(|take| without_scales(lesson, take, at, text));
+                let [scene, instead] = [&takes[number], &other].map(|take| in_full(lesson, take, at, text));
                 let differs = scene.iter().zip(&instead).find(|(a, b)| a != b);
                 assert!(scene == instead, "lesson {}, step {at}, text {text}: {differs:?}", lesson.id);
                 compared += 1;
@@ -163,7 +154,7 @@ fn what_is_drawn_while_a_question_is_open_does_not_depend_on_what_comes() {
     let beside = |takes: &[Take]| {
         let cursors: Vec<Cursor> = takes.iter().map(|take| Cursor::new(take.recording.clone())).collect();
         let views: Vec<_> = takes.iter().zip(&cursors).map(|(take, cursor)| (take, View { cursor, hover: None, asking: true, text: 16.0 })).collect();
-        without_shade(&comparison(lesson, &views, [1280.0, 720.0]))
+        comparison(lesson, &views, [1280.0, 720.0]).shapes
     };
     assert!(beside(&takes) == beside(&takes.iter().map(|take| without_end(take, 0)).collect::<Vec<_>>()));
 }

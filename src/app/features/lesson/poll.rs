@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use egui::{Align2, Color32, DragValue, FontId, Galley, Key, Modifiers, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align2, Color32, DragValue, FontId, Galley, Key, Modifiers, Rect, RichText, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 
 use crate::app::features::lesson::ask::{LETTERS, stop_ui};
 use crate::app::look::tokens::Palette;
@@ -21,8 +21,7 @@ pub fn poll_ui(ui: &mut Ui, poll: &Poll, question: &Question, size: f32, palette
     for (option, offer) in poll.offers().iter().enumerate() {
         let is_right = poll.is_revealed() && option == poll.right();
         let color = if is_right { palette.intermediate } else { palette.text };
-        let mark = if is_right { "\u{2714} " } else { "" };
-        let words = layout(ui, format!("{}  {mark}{}", letter(option), offer.text), size, color, text - size * 0.5);
+        let words = layout(ui, format!("{}  {}", letter(option), offer.text), size, color, text - size * 0.5);
         let high = row.max(words.size().y + size * 0.2);
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = size * 0.25;
@@ -30,6 +29,11 @@ pub fn poll_ui(ui: &mut Ui, poll: &Poll, question: &Question, size: f32, palette
             let said = if is_right { format!("{} is right: {}", letter(option), offer.text) } else { format!("{}: {}", letter(option), offer.text) };
             response.widget_info(|| WidgetInfo::labeled(Role::Label, true, said.clone()));
             ui.painter().galley(pos2(rect.left(), rect.center().y - words.size().y / 2.0), words, color);
+            if is_right {
+                // Not by colour alone.
+                let frame = rect.shrink2(vec2(size * 0.15, 1.0)).translate(vec2(-size * 0.3, 0.0));
+                ui.painter().rect_stroke(frame, 3.0, Stroke::new(2.0, palette.intermediate), StrokeKind::Inside);
+            }
             votes_ui(ui, poll, option, size, &mut send);
             let (bars, response) = ui.allocate_exact_size(vec2(ui.available_width().max(size * 4.0), high), Sense::hover());
             if poll.is_revealed() {
@@ -56,10 +60,13 @@ pub fn poll_ui(ui: &mut Ui, poll: &Poll, question: &Question, size: f32, palette
             actions.send(LessonAction::Quiz(QuizAction::Poll(PollAction::LetGo)));
         }
         stop_ui(ui, size, actions);
-        if !poll.is_revealed() {
-            let of = if poll.rounds() == 2 { "Second vote. " } else { "" };
-            ui.label(RichText::new(format!("{of}A to D or 1 to 4 count a vote, Backspace takes it back")).size(size * 0.85).color(palette.text_weak));
-        }
+        let twice = poll.rounds() == 2;
+        let says = match (poll.is_revealed(), twice) {
+            (false, _) => format!("{}A to D or 1 to 4 count a vote, Backspace takes it back", if twice { "Second vote: " } else { "" }),
+            (true, true) => "Left the first vote, right the second".to_owned(),
+            (true, false) => return,
+        };
+        ui.label(RichText::new(says).size(size * 0.85).color(palette.text_weak));
     });
 }
 

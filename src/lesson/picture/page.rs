@@ -146,8 +146,9 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
     let header = page.room().take_top(text * HEADER);
     let place = format!("{} of {} points seen", thousands(seen.into()), thousands(shape.n.into()));
     page.header(header, &title(lesson), &place, &about(&first.recording), if view.asking { "" } else { &theory });
-    // Shared axes make the curves comparable.
-    let bounds = super::account::bounds(takes.iter().flat_map(|(take, _)| take.recording.convergence().map(|(_, bound)| bound)));
+    // Shared axes make the curves comparable. While a question is open, they know no bound that is still to come.
+    let known = |view: &View<'_>| if view.asking { view.cursor.state().counts.merges as usize } else { usize::MAX };
+    let bounds = super::account::bounds(takes.iter().flat_map(|(take, view)| take.recording.convergence().take(known(view)).map(|(_, bound)| bound)));
     for ((take, view), column) in takes.iter().zip(columns(takes.len(), text, [wide, high])) {
         let mut room = column;
         let mut heading = room.take_top(text * 1.9);

@@ -23,7 +23,7 @@ use warpscope::knn::Metric;
 use warpscope::lesson::Level;
 use warpscope::lesson::lessons::{LESSONS, named};
 use warpscope::lesson::picture::{Panel, Target};
-use warpscope::lesson::questions::{Answer, Ask, Reply};
+use warpscope::lesson::questions::{Answer, Ask, Form, Pointed, Question, Reply, letter};
 
 fn player(window: &Window) -> &Player {
     window.state().session().lesson.player.as_ref().expect("a lesson that is recorded")
@@ -250,6 +250,24 @@ fn letters_and_digits_belong_to_a_field_that_is_typed_into() {
     assert!(window.state().session().lesson.quiz.is_none());
 }
 
+fn pointed(question: &Question) -> Option<Pointed> {
+    if let Form::Number { pointed, .. } = question.ask.kind().form { pointed } else { None }
+}
+
+/// Skips questions until one is asked that is wanted.
+#[track_caller]
+fn skip_until(window: &mut Window, wanted: impl Fn(&Question) -> bool) -> Question {
+    let (_, questions) = quiz(window).place();
+    for _ in 0..questions {
+        let question = quiz(window).question().1.clone();
+        if wanted(&question) {
+            return question;
+        }
+        press(window, "Skip");
+    }
+    panic!("no such question is asked")
+}
+
 /// Answers the question as it is right, by mouse where that is asked for.
 fn answer(window: &mut Window, by_mouse: bool) {
     let question = quiz(window).question().1.clone();
@@ -267,9 +285,8 @@ fn answer(window: &mut Window, by_mouse: bool) {
                 }
             }
         }
-        Answer::Number { right, .. } if by_mouse && question.ask == Ask::Slot => click(window, Target::Slot(right)),
-        Answer::Number { right, .. } if by_mouse && matches!(question.ask, Ask::Partner | Ask::Child | Ask::Bucket) => {
-            click(window, Target::Lane(right))
+        Answer::Number { right, .. } if by_mouse && pointed(&question).is_some() => {
+            click(window, if pointed(&question) == Some(Pointed::Slot) { Target::Slot(right) } else { Target::Lane(right) });
         }
         Answer::Number { right, .. } => {
             for digit in right.to_string().chars() {
@@ -278,6 +295,10 @@ fn answer(window: &mut Window, by_mouse: bool) {
         }
         Answer::YesNo(yes) if by_mouse => press(window, if yes { "Yes" } else { "No" }),
         Answer::YesNo(yes) => key(window, if yes { Key::Y } else { Key::N }),
+        Answer::Choice(option) if by_mouse => {
+            press(window, &format!("{}  {}", letter(option as usize), question.options[option as usize]));
+        }
+        Answer::Choice(option) => key(window, Key::from_name(&letter(option as usize).to_string()).expect("a letter")),
     }
     if by_mouse { press(window, "Answer") } else { key(window, Key::Enter) }
 }
@@ -298,7 +319,7 @@ fn every_question_can_be_answered_by_mouse_and_by_keyboard() {
                 assert!(window.query_by_role_and_label(Role::Slider, "Position").is_none(), "its marks would tell");
                 answer(&mut window, by_mouse);
                 assert!(matches!(quiz(&window).phase(), Phase::Answered { right: true, .. }), "{question:?}: {:?}", quiz(&window).phase());
-                assert_eq!(position(&window), question.at + usize::from(!question.ask.is_about_all()), "the next state is shown");
+                assert_eq!(position(&window), question.shown_at(), "the next state is shown, unless the answer is an idea");
                 let score = window.state().session().lesson.score(number(id));
                 assert_eq!((score.right, score.asked), (at as u32 + 1, at as u32 + 1));
                 if by_mouse { press(&mut window, "Next question") } else { key(&mut window, Key::Enter) }
@@ -314,7 +335,7 @@ fn every_question_can_be_answered_by_mouse_and_by_keyboard() {
 fn a_wrong_answer_is_told_what_is_right_and_why() {
     let mut window = on_lesson("sort");
     key(&mut window, Key::P);
-    let right = quiz(&window).question().1.answer.text(8);
+    let right = skip_until(&mut window, |question| question.ask == Ask::Partner).right(8);
     key(&mut window, Key::Enter);
     assert!(quiz(&window).is_asking(), "nothing was said");
     // There is no such lane.
@@ -333,10 +354,7 @@ fn a_known_mistake_is_named() {
     let mut window = on_lesson("radix-select");
     key(&mut window, Key::P);
     // In the first pass there is nothing to mistake.
-    while quiz(&window).question().1.slips.is_empty() {
-        press(&mut window, "Skip");
-    }
-    let question = quiz(&window).question().1.clone();
+    let question = skip_until(&mut window, |question| !question.slips.is_empty() && matches!(question.answer, Answer::Number { .. }));
     let Some((slip, Reply::Number(wrong))) = question.slips.first().map(|slip| (slip, slip.reply)) else {
         panic!("{question:?} has no known mistake")
     };
@@ -367,11 +385,110 @@ fn what_a_question_to_come_asks_for_is_not_to_be_seen_before() {
     // Asked again, without forgetting the lesson's score.
     key(&mut window, Key::P);
     key(&mut window, Key::P);
-    for _ in 0..takes {
+    let (_, questions) = quiz(&window).place();
+    for _ in 0..questions {
         press(&mut window, "Skip");
     }
-    window.get_by_label("All 3 questions asked: 0 of 0 right.");
+    window.get_by_label(&format!("All {questions} questions asked: 0 of 0 right."));
     assert_eq!(window.state().session().lesson.score(number("order")).asked, 3);
+}
+
+/// What was asked, in its order.
+fn asked(window: &mut Window) -> Vec<(usize, String)> {
+    let (_, questions) = quiz(window).place();
+    let mut asked = Vec::new();
+    for _ in 0..questions {
+        asked.push((quiz(window).question().1.at, quiz(window).question().1.text.clone()));
+        press(window, "Skip");
+    }
+    asked
+}
+
+#[test]
+fn other_questions_are_asked_each_time_unless_a_seed_is_given() {
+    let mut window = on_lesson("merge");
+    key(&mut window, Key::P);
+    let mut rounds = vec![asked(&mut window)];
+    for _ in 0..2 {
+        press(&mut window, "Again");
+        rounds.push(asked(&mut window));
+    }
+    assert!(rounds[0] != rounds[1] || rounds[1] != rounds[2], "{rounds:?}");
+    let with_seed = || {
+        let mut window = seeded(5);
+        open(&mut window, "merge");
+        key(&mut window, Key::P);
+        asked(&mut window)
+    };
+    assert_eq!(with_seed(), with_seed());
+}
+
+/// A window whose questions a seed draws.
+fn seeded(seed: u64) -> Window {
+    window(move |state| {
+        small(state);
+        state.lesson.questions_seed = Some(seed);
+    })
+}
+
+#[test]
+fn a_wrong_option_says_which_mistake_it_is() {
+    let mut window = on_lesson("sort");
+    key(&mut window, Key::P);
+    let question = skip_until(&mut window, |question| question.ask == Ask::Why);
+    let slip = question.slips[0].clone();
+    let Reply::Choice(wrong) = slip.reply else { panic!("{slip:?}") };
+    let before = position(&window);
+    key(&mut window, Key::from_name(&(wrong + 1).to_string()).expect("a digit"));
+    key(&mut window, Key::Enter);
+    window.get_by_label(&slip.says);
+    window.get_by_label(question.why.as_deref().expect("a reason"));
+    assert_eq!(position(&window), before, "no step answers it");
+}
+
+#[test]
+fn a_class_votes_by_keys_and_buttons_and_nothing_moves_at_the_reveal() {
+    let mut window = on_lesson("buffer");
+    window.state_mut().send(Command::Presenter);
+    key(&mut window, Key::P);
+    for wanted in [Ask::Votes, Ask::Slot, Ask::WhatIf] {
+        let question = skip_until(&mut window, |question| question.ask == wanted);
+        press(&mut window, "Let the class vote");
+        let poll = |window: &Window| if let Phase::Held(poll) = quiz(window).phase() { poll.clone() } else { panic!("nobody votes") };
+        let right = poll(&window).right();
+        assert!(poll(&window).offers().len() >= 3 && question.answer.accepts(poll(&window).offers()[right].reply));
+        for pressed in [Key::A, Key::B, Key::Num2, Key::C, Key::C, Key::Backspace] {
+            key(&mut window, pressed);
+        }
+        press(&mut window, "One vote more for A");
+        press(&mut window, "One vote less for B");
+        assert_eq!([0, 1, 2].map(|option| poll(&window).counted(option)), [2, 1, 1]);
+        // While it is open, nothing says what is right, and the picture stays.
+        let why = poll(&window).why().to_owned();
+        let hidden = |window: &Window| window.query_all_by_label_contains(&why).count() + window.query_all_by_label_contains(" is right: ").count();
+        assert_eq!((hidden(&window), position(&window)), (0, question.at));
+        let places = |window: &Window| {
+            ["One vote more for A", "One vote less for C", "Stop asking", "Ask again after discussing"]
+                .map(|name| window.get_by_role_and_label(Role::Button, name).rect())
+        };
+        let picture = |window: &Window| window.get_by_label("Picture of the lesson").rect();
+        let before = (places(&window).map(|rect| rect.top()), picture(&window));
+        press(&mut window, "Ask again after discussing");
+        assert_eq!((places(&window).map(|rect| rect.top()), picture(&window)), before);
+        key(&mut window, Key::B);
+        key(&mut window, Key::Enter);
+        assert_eq!((places(&window).map(|rect| rect.top()), picture(&window)), before, "nothing moves");
+        assert_eq!(position(&window), question.shown_at());
+        assert!(hidden(&window) >= 2);
+        window.get_by_label("Votes for A: 2 (50 %), then 0 (0 %)");
+        window.get_by_label("Votes for B: 1 (25 %), then 1 (100 %)");
+        assert_eq!(window.state().session().lesson.score(number("buffer")).asked, 0, "nobody's score");
+        key(&mut window, Key::Enter);
+        assert!(!matches!(quiz(&window).phase(), Phase::Held(_)));
+        // From the beginning, for the next kind.
+        key(&mut window, Key::P);
+        key(&mut window, Key::P);
+    }
 }
 
 #[test]
@@ -669,6 +786,8 @@ fn drawn(size: [f32; 2], look: Look, scale: f32) -> Window {
         state.lesson.presenter_look = look;
         // No hint in pictures.
         state.lesson.has_dragged = true;
+        // The same questions each time.
+        state.lesson.questions_seed = Some(1);
         small(&mut state);
         App::with_state(cc, state).expect("a thread for the worker")
     })

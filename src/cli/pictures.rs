@@ -11,9 +11,9 @@ use super::paths::{ending_in, folder};
 use super::usage::Usage;
 use crate::export::{self, MadeFolder, text};
 use crate::lesson::Level;
-use crate::lesson::handout::Theme;
 use crate::lesson::lessons::{Lesson, Take};
 use crate::lesson::moments::{self, MOST_FRAMES, MOST_ON_PAPER, Moments, Selection};
+use crate::lesson::paper::Theme;
 use crate::lesson::picture::Panel;
 use crate::lesson::picture::film::{Film, SIZE, SIZE_ON_PAPER};
 use crate::lesson::picture::page::panels_ever;
@@ -23,13 +23,13 @@ use crate::palette::{DARK, HIGH_CONTRAST, LIGHT, Palette};
 /// What the lesson's flags say about files.
 #[derive(Debug, clap::Args)]
 #[command(
-    group(clap::ArgGroup::new("output").args(["out", "png", "svg", "gif", "frames", "html"]).required(true).multiple(true)),
+    group(clap::ArgGroup::new("output").args(["out", "png", "svg", "gif", "frames", "html", "worksheet", "key"]).required(true).multiple(true)),
     group(clap::ArgGroup::new("still").args(["png", "svg"]).multiple(true))
 )]
 pub struct PictureArgs {
     /// Writes the steps (steps.jsonl, all of the search) and a handout (handout.html) into a folder; files of the other
     /// flags go there, too, where they are given no name
-    #[arg(long, value_name = "DIR", value_parser = folder(&[("png", "--png"), ("svg", "--svg"), ("gif", "--gif"), ("html", "--html")]), help_heading = "Files")]
+    #[arg(long, value_name = "DIR", value_parser = folder(&[("png", "--png"), ("svg", "--svg"), ("gif", "--gif"), ("html", "--html"), ("worksheet", "--worksheet"), ("key", "--key")]), help_heading = "Files")]
     out: Option<PathBuf>,
     /// Writes the picture of one moment
     #[arg(long, value_name = "FILE", value_parser = ending_in("png"), help_heading = "Files")]
@@ -46,6 +46,15 @@ pub struct PictureArgs {
     /// Writes a page that plays a range in a browser, in one file
     #[arg(long, value_name = "FILE", value_parser = ending_in("html"), help_heading = "Files")]
     html: Option<Option<PathBuf>>,
+    /// Writes a worksheet: questions with their pictures and room to write
+    #[arg(long, value_name = "FILE", value_parser = ending_in("html"), help_heading = "Files")]
+    worksheet: Option<Option<PathBuf>>,
+    /// Writes its key: the same questions with answers, reasons, and what each wrong answer means
+    #[arg(long, value_name = "FILE", value_parser = ending_in("html"), help_heading = "Files")]
+    key: Option<Option<PathBuf>>,
+    /// Draws the questions of handout, worksheet and key; another number draws others [default: the lesson's seed]
+    #[arg(long, value_name = "NUMBER", help_heading = "What is shown")]
+    sheet: Option<u64>,
     /// The moment of --png and --svg: after so many steps [default: where the lesson's part ends, or with --break where it breaks]
     #[arg(long, value_name = "STEP", requires = "still", help_heading = "What is shown")]
     at: Option<usize>,
@@ -112,6 +121,8 @@ pub struct Plan {
     gif: Option<PathBuf>,
     frames: Option<PathBuf>,
     page: Option<PathBuf>,
+    worksheet: Option<PathBuf>,
+    key: Option<PathBuf>,
     /// Gone again, where nothing is written into them.
     made: Vec<MadeFolder>,
 }
@@ -142,6 +153,8 @@ impl PictureArgs {
             gif: name("gif", &self.gif, "lesson.gif")?,
             frames: name("frames", &self.frames, "frames")?,
             page: name("html", &self.html, "lesson.html")?,
+            worksheet: name("worksheet", &self.worksheet, "worksheet.html")?,
+            key: name("key", &self.key, "key.html")?,
             made: Vec::new(),
         };
         plan.is_one_of_each()?;
@@ -166,7 +179,7 @@ impl PictureArgs {
         let zoom = self.zoom(lesson, &shown)?;
         let film = |size: [f32; 2], scale: f32| {
             let film = Film::new(lesson, shown.clone(), self.size.unwrap_or(size), scale, self.palette());
-            Film { text: self.text.map_or(film.text, f32::from), motion: !self.no_motion, zoom, ..film }
+            Film { text: self.text.map_or(film.text, f32::from), motion: !self.no_motion, zoom, seed: self.sheet.unwrap_or(film.seed), ..film }
         };
         let (film, paper) = (film(SIZE, self.scale), film(SIZE_ON_PAPER, 1.0));
         // All that may be wrong, before anything is written.
@@ -210,9 +223,17 @@ impl PictureArgs {
                 ));
             }
         }
+        let theme = if self.look.is_some() { Theme::Film } else { Theme::Readers };
+        if let Some(path) = &plan.worksheet {
+            export::lesson::worksheet(&paper, theme, path, &Bar::new("drawing the worksheet"))?;
+            wrote(path);
+        }
+        if let Some(path) = &plan.key {
+            export::lesson::key(&paper, theme, path)?;
+            wrote(path);
+        }
         // Last: where it is, the others are.
         if let Some(path) = &plan.handout {
-            let theme = if self.look.is_some() { Theme::Film } else { Theme::Readers };
             export::lesson::handout(&paper, &figures, theme, path, &Bar::new("drawing the handout"))?;
             wrote(path);
             tell("the handout's pictures", &figures);
@@ -252,7 +273,8 @@ impl PictureArgs {
 impl Plan {
     /// All files but the frames.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
-        self.steps.iter().chain(&self.handout).chain(&self.png).chain(&self.svg).chain(&self.gif).chain(&self.page).map(PathBuf::as_path)
+        let pictures = self.png.iter().chain(&self.svg).chain(&self.gif);
+        self.steps.iter().chain(&self.handout).chain(pictures).chain(&self.page).chain(&self.worksheet).chain(&self.key).map(PathBuf::as_path)
     }
 
     /// Refuses to write one file over another.

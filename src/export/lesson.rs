@@ -1,4 +1,4 @@
-//! Writes a lesson's files: its steps, pictures of its moments, films of a range, a handout, a page that plays.
+//! Writes a lesson's files: its steps, pictures of its moments, films of a range, a handout, a worksheet and its key, a page that plays.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -11,8 +11,8 @@ use rayon::prelude::*;
 use super::folder::MadeFolder;
 use super::{ExportError, write};
 use crate::files::Batch;
-use crate::lesson::handout::{self, Theme};
 use crate::lesson::moments::Moments;
+use crate::lesson::paper::{Theme, handout, sheet};
 use crate::lesson::picture::Film;
 use crate::lesson::picture::gif::{Animation, Colors};
 use crate::lesson::picture::raster::SizeError;
@@ -147,6 +147,22 @@ pub fn gif(film: &Film, moments: &Moments, pace: f32, path: &Path, progress: &dy
 /// [`ExportError::Io`] if the file cannot be written, and [`ExportError::Cancelled`].
 pub fn handout(film: &Film, moments: &Moments, theme: Theme, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
     write(path, |out| handout::write(film, moments, theme, progress, out)).map_err(cancelled)
+}
+
+/// Writes the worksheet: questions, and the pictures that they are about.
+///
+/// # Errors
+/// [`ExportError::Io`] if the file cannot be written, and [`ExportError::Cancelled`].
+pub fn worksheet(film: &Film, theme: Theme, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
+    write(path, |out| sheet::worksheet(film, theme, progress, out)).map_err(cancelled)
+}
+
+/// Writes the key of the worksheet.
+///
+/// # Errors
+/// [`ExportError::Io`] if the file cannot be written.
+pub fn key(film: &Film, theme: Theme, path: &Path) -> Result<(), ExportError> {
+    write(path, |out| sheet::key(film, theme, out))
 }
 
 /// Writes the page that plays the moments in a browser, and says what of them it has.
@@ -368,6 +384,7 @@ mod tests {
         assert!(matches!(frames(&film, &moments, &folder.path().join("not/there"), &Watch::new(3)).unwrap_err(), ExportError::Cancelled));
         let path = folder.path().join("a.html");
         assert!(matches!(handout(&film, &moments, Theme::Readers, &path, &AtomicBool::new(true)).unwrap_err(), ExportError::Cancelled));
+        assert!(matches!(worksheet(&film, Theme::Readers, &path, &AtomicBool::new(true)).unwrap_err(), ExportError::Cancelled));
         assert!(matches!(page(&film, &moments, &path, &AtomicBool::new(true)).unwrap_err(), ExportError::Cancelled));
         assert_eq!(names(folder.path()), [""; 0]);
     }
@@ -382,6 +399,8 @@ mod tests {
             drawing(&film, 3, &nowhere).unwrap_err(),
             gif(&film, &moments, 1.0, &nowhere, &Silent).unwrap_err(),
             handout(&film, &moments, Theme::Film, &nowhere, &Silent).unwrap_err(),
+            worksheet(&film, Theme::Film, &nowhere, &Silent).unwrap_err(),
+            key(&film, Theme::Film, &nowhere).unwrap_err(),
             page(&film, &moments, &nowhere, &Silent).unwrap_err(),
         ] {
             let message = error.to_string();

@@ -6,7 +6,7 @@ use super::account::account;
 use super::cursor::Cursor;
 use super::picture::Target;
 use super::picture::sentence::sentence;
-use super::questions::{Ask, Question};
+use super::questions::{About, Ask, Question};
 use super::recording::{Beside, Recording};
 use super::step::Step;
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of, lanes_below};
@@ -15,34 +15,36 @@ use crate::text::{count, significant, significant_to, thousands};
 /// What a question is about: the picture rings it while the question is open.
 pub fn subjects(question: &Question, recording: &Recording) -> Vec<Target> {
     let subject = question.subject;
-    match question.ask {
-        Ask::Slot | Ask::Partner | Ask::Visited | Ask::Waits => vec![Target::Lane(subject)],
-        Ask::Swaps => {
+    match question.ask.kind().about {
+        About::All => Vec::new(),
+        About::Lane => vec![Target::Lane(subject)],
+        About::Comparator => {
             let partner = match recording.steps().get(question.at) {
                 Some(Step::Layer { layer, .. }) => Some(Target::Element(subject ^ layer.stride)),
                 _ => None,
             };
             std::iter::once(Target::Element(subject)).chain(partner).collect()
         }
-        Ask::Taken => vec![Target::Element(subject), Target::Slot(recording.shape().mirror_of(subject))],
-        Ask::Votes
-        | Ask::Merges
-        | Ask::Leaves
-        | Ask::Order
-        | Ask::Child
-        | Ask::Takes
-        | Ask::Breaks
-        | Ask::Bucket
-        | Ask::Left
-        | Ask::Inserts
-        | Ask::Rounds
-        | Ask::Idle => Vec::new(),
+        About::Element => vec![Target::Element(subject), Target::Slot(recording.shape().mirror_of(subject))],
+    }
+}
+
+/// What an answered question was about: the picture spells that out.
+pub fn spelled_out(question: &Question) -> Option<Target> {
+    match question.ask.kind().about {
+        About::All => None,
+        About::Lane => Some(Target::Lane(question.subject)),
+        About::Comparator => Some(Target::Comparator(question.subject)),
+        About::Element => Some(Target::Element(question.subject)),
     }
 }
 
 /// Why the answer is what it is: what the step before the cursor did, or what is said of the whole search.
 pub fn why(question: &Question, cursor: &Cursor) -> String {
     let recording = cursor.recording();
+    if let Some(why) = &question.why {
+        return why.clone();
+    }
     match question.ask {
         Ask::Merges => {
             if let Beside::Queues(queued) = recording.held_against() {

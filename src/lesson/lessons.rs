@@ -8,10 +8,14 @@ use super::cursor::Level;
 use super::fault;
 use super::from_gpu::record_on_gpu;
 use super::heap_recorder::record_heaps;
-use super::questions::{Ask, Question, questions};
+use super::questions::ideas::Idea;
+use super::questions::pool::{Asked, pool, round};
+use super::questions::random::Random;
+use super::questions::{Ask, Question};
 use super::queue_recorder::record_queues;
 use super::recorder::{record, record_faulty};
 use super::recording::{LessonError, Recording};
+use super::sizes;
 use super::state::Shape;
 use super::step::{Pass, Step};
 use super::touched::{MOST_KEYS, Touched, data_of_keys};
@@ -19,14 +23,10 @@ use super::tree_recorder::record_tree;
 use crate::cloud::{self, Order, PointCloud, Source};
 use crate::engines::cuda::Cuda;
 use crate::engines::lockstep::{self, Fault};
-use crate::knn::{Metric, Problem, Queries, Setup, network};
+use crate::knn::{Metric, Problem, Queries, Setup};
 use crate::progress::Progress;
-use crate::text::thousands;
 
 pub use super::story::{LESSONS, OWN_DATA};
-
-/// Maximum number of questions of one kind in a lesson.
-const QUESTIONS_EACH: usize = 3;
 
 /// A lesson's data, range and questions.
 #[derive(Clone, Copy, Debug)]
@@ -69,8 +69,10 @@ pub struct Lesson {
     pub shows: Shows,
     /// The initial level of detail.
     pub level: Level,
-    /// The kinds of questions, in order.
+    /// The kinds of questions about its steps.
     pub asks: &'static [Ask],
+    /// The questions about its ideas.
+    pub ideas: &'static [Idea],
 }
 
 /// How long a lesson takes.
@@ -222,26 +224,7 @@ pub fn named(name: &str) -> Result<&'static Lesson, LessonError> {
 impl Lesson {
     /// A text of this lesson, such as [`Lesson::paragraph`], with the sizes of a search filled in.
     pub fn says(&self, text: &str, shape: Shape) -> String {
-        let (n, k, capacity) = (shape.n, shape.k, shape.capacity());
-        let layers = network::sort(capacity).count() as u32;
-        let inside = network::sort(capacity).filter(|layer| layer.lane_stride(shape.registers).is_none()).count() as u32;
-        let last = capacity.ilog2();
-        let sizes = [
-            ("{n}", n),
-            ("{n - k}", n.saturating_sub(k)),
-            ("{k}", k),
-            ("{W}", shape.width),
-            ("{R}", shape.registers),
-            ("{K}", capacity),
-            ("{K - 1}", capacity - 1),
-            ("{K / 2}", capacity / 2),
-            ("{2 K}", 2 * capacity),
-            ("{layers}", layers),
-            ("{inside}", inside),
-            ("{last}", last),
-            ("{merge}", layers + 1 + last),
-        ];
-        sizes.iter().fold(text.to_owned(), |text, (name, size)| text.replace(name, &thousands((*size).into())))
+        sizes::filled(text, shape)
     }
 
     /// The sizes of a search of the lesson's own data.
@@ -401,17 +384,19 @@ impl Lesson {
         Self { generator: fault::row(fault).generator.unwrap_or(self.generator), ..*self }
     }
 
-    /// The questions about a take, in order of their positions. None are asked about a search with a mistake.
+    /// The questions about a take that the lesson's seed draws; none about a search with a mistake.
     pub fn questions(&self, take: &Take) -> Vec<Question> {
-        if take.recording.parameters.fault.is_some() {
-            return Vec::new();
-        }
-        let mut questions = questions(&take.recording, take.range.clone(), self.asks, QUESTIONS_EACH);
-        if self.arrangements.len() > 1 {
-            let order = take.arrangement.name().replace('-', " ");
-            questions.iter_mut().for_each(|question| question.text = format!("Points {order}: {}", question.text));
-        }
-        questions
+        self.pool(std::slice::from_ref(take), self.seed).into_iter().map(|(_, question)| question).collect()
+    }
+
+    /// All questions about takes that are ready to be asked, as a seed draws them.
+    pub fn pool(&self, takes: &[Take], seed: u64) -> Vec<Asked> {
+        pool(self, takes, seed)
+    }
+
+    /// A few questions about takes in the order in which they are asked, as a seed draws them.
+    pub fn round(&self, takes: &[Take], seed: u64) -> Vec<Asked> {
+        round(&self.pool(takes, seed), &mut Random::new(seed))
     }
 }
 

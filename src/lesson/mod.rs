@@ -26,10 +26,11 @@
 //! | [`pseudocode`] | the kernel, the tree's traversal or a selection in a few lines, and the matching lines of `cuda/` |
 //! | [`lessons`], [`story`] | what a lesson is; the lessons in the order of the story |
 //! | [`moments`] | selects the moments shown in a film or handout |
-//! | [`questions`] | questions about moments, the correct answers, and what mistakes lead to; `questions_select` and `questions_heaps` for those of selections and of heaps |
+//! | [`questions`] | questions about moments and ideas, the correct answers, and what mistakes lead to; the rounds in which they are asked |
+//! | `sizes` | the sizes of a search, by the names that texts have for them |
 //! | [`feedback`] | what a question is about in the picture, and why its answer is right |
 //! | [`picture`] | a moment as shapes; the window paints them, or they become SVG, pixels, a GIF |
-//! | [`jsonl`], [`handout`], [`player`] | a recording as a file of steps, a lesson as an HTML file to print, and as one that plays; written by [`crate::export::lesson`] |
+//! | [`jsonl`], [`paper`], [`player`] | a recording as a file of steps, a lesson as HTML files to print, and as one that plays; written by [`crate::export::lesson`] |
 
 pub mod account;
 mod bucket_recorder;
@@ -45,7 +46,6 @@ mod describe_tree;
 pub mod fault;
 pub mod feedback;
 mod from_gpu;
-pub mod handout;
 mod heap_recorder;
 pub mod heaps;
 pub mod invariants;
@@ -55,17 +55,17 @@ pub mod meter;
 pub mod moments;
 pub mod overview;
 pub mod own_data;
+pub mod paper;
 pub mod picture;
 pub mod player;
 pub mod pseudocode;
 pub mod questions;
-mod questions_heaps;
-mod questions_select;
 mod queue_recorder;
 pub mod queues;
 mod recorder;
 pub mod recording;
 pub mod same_moment;
+mod sizes;
 pub mod state;
 pub mod step;
 pub mod story;

@@ -653,6 +653,13 @@ impl Recording {
         self.span
     }
 
+    /// The same with the colour scale of another recording, so that both can be compared shape by shape.
+    #[cfg(test)]
+    pub fn on_scale_of(mut self, other: &Self) -> Self {
+        self.span = other.span;
+        self
+    }
+
     /// The extent and the sample of points for drawing.
     pub fn overview(&self) -> &Overview {
         &self.overview

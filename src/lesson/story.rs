@@ -4,7 +4,7 @@
 
 use super::cursor::Level;
 use super::lessons::{Arrangement, Lesson, Minutes, Search, Shows};
-use super::questions::Ask;
+use super::questions::{Ask, ideas};
 
 /// What lessons of the kernel have in common.
 const KERNEL: Lesson = Lesson {
@@ -28,6 +28,7 @@ const KERNEL: Lesson = Lesson {
     shows: Shows::Whole,
     level: Level::Merge,
     asks: &[],
+    ideas: &[],
 };
 
 /// All lessons, in order of their numbers.
@@ -47,6 +48,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         seed: 31,
         shows: Shows::Circle,
         asks: &[Ask::Merges],
+        ideas: &ideas::PROBLEM,
         ..KERNEL
     },
     Lesson {
@@ -70,6 +72,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         search: Search::Heaps,
         level: Level::Stage,
         asks: &[Ask::Inserts, Ask::Waits, Ask::Rounds, Ask::Idle],
+        ideas: &ideas::HEAP,
         ..KERNEL
     },
     Lesson {
@@ -89,6 +92,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         shows: Shows::Overflow,
         level: Level::Layer,
         asks: &[Ask::Votes, Ask::Slot],
+        ideas: &ideas::BUFFER,
         ..KERNEL
     },
     Lesson {
@@ -108,6 +112,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         shows: Shows::SecondMerge,
         level: Level::Stage,
         asks: &[Ask::Merges, Ask::Taken],
+        ideas: &ideas::WAIT,
         ..KERNEL
     },
     Lesson {
@@ -130,6 +135,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         shows: Shows::FirstSort,
         level: Level::Layer,
         asks: &[Ask::Partner, Ask::Swaps],
+        ideas: &ideas::SORT,
         ..KERNEL
     },
     Lesson {
@@ -148,6 +154,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         shows: Shows::FirstSort,
         level: Level::Layer,
         asks: &[Ask::Partner, Ask::Swaps],
+        ideas: &ideas::WIDE,
         ..KERNEL
     },
     Lesson {
@@ -169,6 +176,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         shows: Shows::SecondMinimum,
         level: Level::Layer,
         asks: &[Ask::Taken, Ask::Partner, Ask::Swaps],
+        ideas: &ideas::MERGE,
         ..KERNEL
     },
     Lesson {
@@ -186,6 +194,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         seed: 13,
         batch: Some(8),
         asks: &[Ask::Votes, Ask::Slot, Ask::Merges],
+        ideas: &ideas::SEARCH,
         ..KERNEL
     },
     Lesson {
@@ -203,6 +212,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         seed: 17,
         arrangements: &[Arrangement::Shuffled, Arrangement::NearestFirst, Arrangement::FarthestFirst],
         asks: &[Ask::Merges],
+        ideas: &ideas::ORDER,
         ..KERNEL
     },
     Lesson {
@@ -219,6 +229,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         points_per_element: 160,
         seed: 19,
         asks: &[Ask::Votes, Ask::Slot, Ask::Merges],
+        ideas: &ideas::YOURS,
         ..KERNEL
     },
     Lesson {
@@ -237,6 +248,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         search: Search::Tree,
         level: Level::Stage,
         asks: &[Ask::Leaves, Ask::Order, Ask::Child, Ask::Visited, Ask::Votes],
+        ideas: &ideas::NOT_LOOKING,
         ..KERNEL
     },
     Lesson {
@@ -257,6 +269,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         search: Search::Queues,
         level: Level::Stage,
         asks: &[Ask::Merges, Ask::Takes, Ask::Breaks],
+        ideas: &ideas::WARP_SELECT,
         ..KERNEL
     },
     Lesson {
@@ -278,6 +291,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         search: Search::Digits,
         level: Level::Layer,
         asks: &[Ask::Bucket, Ask::Left],
+        ideas: &ideas::RADIX_SELECT,
         ..KERNEL
     },
 ]);

@@ -38,6 +38,25 @@ fn a_lesson_is_written_without_a_window() {
     assert_eq!(files, ["handout.html", "steps-farthest-first.jsonl", "steps-nearest-first.jsonl", "steps-shuffled.jsonl"]);
 }
 
+/// A worksheet and its key have the same questions, and another number draws others.
+#[test]
+fn a_worksheet_has_a_key() {
+    let place = Place::new();
+    place.ok("lesson --lesson sort --worksheet sheet.html --key key.html");
+    let read = |name: &str| fs::read_to_string(place.path(name)).unwrap();
+    let (sheet, key) = (read("sheet.html"), read("key.html"));
+    assert!(sheet.contains("<h1>Lesson 5: Sorting in a warp: one key per lane: worksheet</h1>") && key.contains(": key</h1>"), "{sheet}");
+    assert!(sheet.contains("<svg ") && sheet.contains("class=\"box\"") && !sheet.contains("class=\"right\"") && key.contains("class=\"right\""));
+    // Written into a folder they have names, and the same number gives the same sheet.
+    place.ok("lesson --lesson sort --out both --worksheet --key --sheet 3");
+    assert_eq!((read("both/worksheet.html"), read("both/key.html")), (sheet.clone(), key), "3 is the lesson's seed");
+    place.ok("lesson --lesson sort --worksheet other.html --sheet 4");
+    assert_ne!(read("other.html"), sheet);
+    assert!(
+        place.fails(2, "lesson --lesson sort --worksheet").contains("--worksheet: it needs a name, or --out DIR, where it is called worksheet.html")
+    );
+}
+
 /// The neighbours of a lesson about one's own data are those of a run.
 #[test]
 fn ones_own_data_are_a_lesson() {

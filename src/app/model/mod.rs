@@ -89,7 +89,7 @@ pub use commands::analysis::AnalysisAction;
 pub use commands::color::ColorAction;
 pub use commands::command::{Command, Mode};
 pub use commands::contest::ContestAction;
-pub use commands::lesson::{LessonAction, QuizAction, TouchAction};
+pub use commands::lesson::{LessonAction, PollAction, QuizAction, TouchAction};
 pub use commands::live::LiveAction;
 pub use commands::picking::{PickAction, Purpose};
 pub use commands::runs::RunsAction;

@@ -5,7 +5,7 @@ use image::RgbaImage;
 use super::motion::Moving;
 use super::raster::{SizeError, pixels, raster};
 use super::sentence::sentence;
-use super::{Panel, Scene, View, comparison, page};
+use super::{Panel, Scene, View, comparison, figure, page};
 use crate::lesson::cursor::Cursor;
 use crate::lesson::lessons::{Lesson, Take};
 use crate::lesson::picture::page::position_at;
@@ -47,12 +47,25 @@ pub struct Film {
     pub standing: Vec<usize>,
     /// The panel that has the page to itself; of a film of one take.
     pub zoom: Option<Panel>,
+    /// Draws the questions that go with the pictures.
+    pub seed: u64,
 }
 
 impl Film {
     /// Pictures of a given size, with proportional text.
     pub fn new(lesson: &Lesson, takes: Vec<Take>, size: [f32; 2], scale: f32, palette: Palette) -> Self {
-        Self { lesson: *lesson, takes, size, text: (size[1] / LINES).max(SMALLEST), scale, palette, motion: true, standing: Vec::new(), zoom: None }
+        Self {
+            lesson: *lesson,
+            takes,
+            size,
+            text: (size[1] / LINES).max(SMALLEST),
+            scale,
+            palette,
+            motion: true,
+            standing: Vec::new(),
+            zoom: None,
+            seed: lesson.seed,
+        }
     }
 
     /// The take whose positions are the time axis: the one with the most steps.
@@ -98,6 +111,21 @@ impl Film {
             [(take, view)] => page(&self.lesson, take, view, self.size),
             views => comparison(&self.lesson, views, self.size),
         }
+    }
+
+    /// The scene at a position of the leading take, without the words that stand below it on paper.
+    pub fn figure(&self, position: usize) -> Scene {
+        match self.cursors(position).as_slice() {
+            [(_, cursor)] => figure(&self.lesson, &self.view(cursor), self.size),
+            _ => self.scene(position),
+        }
+    }
+
+    /// The same of one take while a question is open: without what gives the answer away.
+    pub fn asked(&self, take: usize, position: usize) -> Scene {
+        let mut cursor = Cursor::new(self.takes[take].recording.clone());
+        cursor.seek(position);
+        figure(&self.lesson, &View { asking: true, ..self.view(&cursor) }, self.size)
     }
 
     fn view<'a>(&self, cursor: &'a Cursor) -> View<'a> {

@@ -216,7 +216,8 @@ mod tests {
                 for question in lesson.questions(&take) {
                     said += &question.text;
                     question.slips.iter().for_each(|slip| said += &slip.says);
-                    said += &question.answer.text(take.recording.shape().width);
+                    said += &question.right(take.recording.shape().width);
+                    question.options.iter().chain(&question.why).for_each(|text| said += text);
                 }
             }
         }

@@ -229,8 +229,9 @@ fn slots(scene: &mut Scene, view: &View<'_>, mut room: Area) {
     );
     scene.label(room.take_top(room.height * 0.55), 0.0, sans(text * 0.9, Ink::Text), &says);
     let bar = room.inner((room.height * 0.1).min(2.0));
-    // The strip is full when the search is done.
-    let end = recording.meter().map_or(all, |meter| meter.all(crate::lesson::meter::Way::ThreadAQuery).slots(dims) * width).max(1);
+    // The strip is full when the search is done. While a question is open, nothing says when that will be.
+    let end =
+        recording.meter().filter(|_| !view.asking).map_or(all, |meter| meter.all(crate::lesson::meter::Way::ThreadAQuery).slots(dims) * width).max(1);
     let long = |slots: u64| bar.width * slots as f32 / end as f32;
     scene.rect(bar, 2.0, Some(faint(Ink::Field, 0.6)), Some(line(faint(Ink::Line, 0.8), 0.8)));
     scene.fill(area(bar.x, bar.y, long(used), bar.height), Ink::Intermediate);

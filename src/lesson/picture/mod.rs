@@ -18,6 +18,7 @@
 //! | `moment`, `cells`, `tally`, `pen` | data about a moment and drawing helpers that several panels share |
 //! | [`fonts`], [`embedded`], [`svg`], [`css`], [`raster`] | text metrics; fonts inside files; scenes as files, their colours in web pages, and pixels |
 //! | [`film`], [`gif`] | several moments as pictures |
+//! | [`figure()`] | the panels without heading and sentence, which stand in the text around them |
 
 pub mod account;
 pub mod badge;
@@ -34,6 +35,7 @@ pub mod css;
 pub mod curves;
 mod curves_words;
 pub mod embedded;
+mod figure;
 pub mod film;
 mod focus;
 pub mod fonts;
@@ -64,6 +66,7 @@ pub mod thing;
 pub mod warp;
 mod wires;
 
+pub use figure::figure;
 pub use film::Film;
 pub use page::{comparison, page};
 pub use scene::{Scene, Target};

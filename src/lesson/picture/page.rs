@@ -215,8 +215,9 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
     let place = format!("{} of {} points seen", thousands(seen.into()), thousands(shape.n.into()));
     let below = if large { lesson.says(lesson.goal, shape) } else { about(&first.recording) };
     page.header(header, &title(lesson), &place, &below, if view.asking || large { "" } else { &theory });
-    // Shared axes make the curves comparable.
-    let bounds = super::account::bounds(takes.iter().flat_map(|(take, _)| take.recording.convergence().map(|(_, bound)| bound)));
+    // Shared axes make the curves comparable. While a question is open, they know no bound that is still to come.
+    let known = |view: &View<'_>| if view.asking { view.cursor.state().counts.merges as usize } else { usize::MAX };
+    let bounds = super::account::bounds(takes.iter().flat_map(|(take, view)| take.recording.convergence().take(known(view)).map(|(_, bound)| bound)));
     for (number, ((take, view), column)) in takes.iter().zip(columns(takes.len(), text, [wide, high])).enumerate() {
         let view = &legible(view, [wide, high]);
         let mut room = column;

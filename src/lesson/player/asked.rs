@@ -6,7 +6,7 @@ use super::data::Moment;
 use super::items::code;
 use crate::lesson::cursor::Cursor;
 use crate::lesson::feedback::{subjects, why};
-use crate::lesson::questions::{Answer, Ask, Question, Reply};
+use crate::lesson::questions::{Answer, Form, Question, Reply};
 
 /// A question, and the moment at which it is asked as it looks then: without what gives the answer away.
 #[derive(Debug, Serialize)]
@@ -17,8 +17,18 @@ pub struct QuestionData {
     then: usize,
     #[serde(flatten)]
     drawn: Moment,
+    /// The kind, by its number.
+    kind: u32,
+    /// Whether it is about the whole search, or about an idea.
+    all: bool,
+    idea: bool,
+    /// The position of the step that its text tells of, and whether two questions can be about one such step.
+    tells: usize,
+    shared: bool,
     text: String,
-    /// What is asked for: `Lane`, `Slot`, `Bucket` or a `Number`; of several lanes what they do; empty for yes or no.
+    /// What can be chosen.
+    options: Vec<String>,
+    /// What is asked for: `Lane`, `Slot`, `Bucket` or a `Number`; of several lanes what they do; else empty.
     noun: &'static str,
     answer: AnswerData,
     /// The answer in words, and why.
@@ -37,11 +47,8 @@ enum AnswerData {
     /// A number, and how far off counts.
     Number(u32, u32),
     YesNo(bool),
-}
-
-/// The position that shows a question's answer.
-pub fn after(question: &Question) -> usize {
-    if question.ask.is_about_all() { question.at } else { question.at + 1 }
+    /// The number of an option.
+    Choice(u32),
 }
 
 /// A question about a take with these positions, as it looks when it is asked. The cursor is where the answer is shown.
@@ -51,14 +58,25 @@ pub fn asked(question: &Question, take: usize, positions: &[usize], drawn: Momen
     QuestionData {
         take,
         at: moment(question.at),
-        then: moment(after(question)),
+        then: moment(question.shown_at()),
         drawn,
+        kind: question.ask as u32,
+        all: question.ask.is_about_all(),
+        idea: question.ask.is_idea(),
+        tells: question.tells(),
+        shared: question.ask.shares_steps(),
         text: question.text.clone(),
-        noun: noun(question),
+        options: question.options.clone(),
+        noun: match question.ask.kind().form {
+            Form::Lanes { doing, .. } => doing,
+            Form::Number { noun, .. } => noun,
+            Form::YesNo | Form::Choice => "",
+        },
         answer: match question.answer {
             Answer::Lanes(mask) => AnswerData::Lanes(mask),
             Answer::Number { right, within } => AnswerData::Number(right, within),
             Answer::YesNo(right) => AnswerData::YesNo(right),
+            Answer::Choice(option) => AnswerData::Choice(option),
         },
         right: question.right(recording.shape().width),
         why: why(question, cursor),
@@ -72,17 +90,6 @@ fn said(reply: Reply) -> AnswerData {
         Reply::Lanes(mask) => AnswerData::Lanes(mask),
         Reply::Number(number) => AnswerData::Number(number, 0),
         Reply::YesNo(yes) => AnswerData::YesNo(yes),
-    }
-}
-
-fn noun(question: &Question) -> &'static str {
-    match (question.ask, question.answer) {
-        (Ask::Takes, _) => "Taking",
-        (_, Answer::Lanes(_)) => "Voting",
-        (_, Answer::YesNo(_)) => "",
-        (Ask::Slot, _) => "Slot",
-        (Ask::Partner | Ask::Child, _) => "Lane",
-        (Ask::Bucket, _) => "Bucket",
-        _ => "Number",
+        Reply::Choice(option) => AnswerData::Choice(option),
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
-use super::asked::{QuestionData, after, asked};
+use super::asked::{QuestionData, asked};
 use super::check::{self, Check, of_panel};
 use super::columns::Columns;
 use super::items::{Item, items};
@@ -168,18 +168,17 @@ pub fn pack(film: &Film, range: &RangeInclusive<usize>, level: Level, finest: Le
     };
     data.moves.number(Vec::new());
     let ranges = ranges(film, range);
+    let pool = lesson.pool(&film.takes, lesson.seed);
     for (number, (take, range)) in film.takes.iter().zip(ranges).enumerate() {
-        let mut questions = film.lesson.questions(take);
-        questions.retain(|question| range.contains(&question.at) && range.contains(&after(question)));
+        let of_take = pool.iter().filter(|(of, _)| *of == number).map(|(_, question)| question);
+        let questions: Vec<&Question> = of_take.filter(|question| range.contains(&question.at) && range.contains(&question.shown_at())).collect();
         let positions = stops(take, &range, finest, &questions);
         let Some(packed) = data.take(film, take, positions, progress)? else { return Ok(None) };
-        // What is about all of it comes first: then nothing that was seen gives it away.
-        questions.sort_by_key(|question| (!question.ask.is_about_all(), question.at));
         let mut cursor = Cursor::new(take.recording.clone());
-        for question in &questions {
+        for question in questions {
             cursor.seek(question.at);
             let drawn = data.moment(film, &cursor, true);
-            cursor.seek(after(question));
+            cursor.seek(question.shown_at());
             data.questions.push(asked(question, number, &packed.at, drawn, &cursor));
         }
         data.takes.push(packed);
@@ -208,11 +207,11 @@ fn ranges(film: &Film, lead: &RangeInclusive<usize>) -> Vec<RangeInclusive<usize
 }
 
 /// The positions of a level in a range, its ends, and those of questions.
-fn stops(take: &Take, range: &RangeInclusive<usize>, level: Level, questions: &[Question]) -> Vec<usize> {
+fn stops(take: &Take, range: &RangeInclusive<usize>, level: Level, questions: &[&Question]) -> Vec<usize> {
     let (start, end) = (*range.start(), *range.end());
     let mut stops: Vec<usize> = (start + 1..=end).filter(|&at| take.recording.level(at - 1) <= level).collect();
     stops.extend([start, end]);
-    stops.extend(questions.iter().flat_map(|question| [question.at, after(question)]));
+    stops.extend(questions.iter().flat_map(|question| [question.at, question.shown_at()]));
     stops.sort_unstable();
     stops.dedup();
     stops

@@ -13,7 +13,7 @@ const clamp = (at) => Math.max(0, Math.min(at, last()));
 function show(fade, from) {
   const { quiz, at } = state;
   const asking = quiz !== null && quiz.reply === null && !quiz.done;
-  const moment = asking ? data.questions[quiz.at] : null;
+  const moment = asking ? open() : null;
   const now = take();
   if (asking) draw(moment.layout, moment.scenes, false);
   else draw(now.layout[at], now.scenes[at], fade, now.moves[at].find(([back]) => back === at - from)?.[1]);
@@ -200,7 +200,7 @@ function reduceMotion() {
 
 function mark() {
   const quiz = state.quiz;
-  const about = quiz && !quiz.done ? data.questions[quiz.at].about : [];
+  const about = quiz && !quiz.done ? open().about : [];
   for (const spot of document.querySelectorAll(".lit,.about,.chosen")) spot.classList.remove("lit", "about", "chosen");
   for (const [name, codes] of [["lit", [state.pointed]], ["about", about], ["chosen", state.chosen]]) {
     for (const code of codes.filter(Boolean)) {

@@ -1,8 +1,47 @@
 // Questions: what is asked, what is being answered, and the score.
 
+// Questions of a kind about a take in a round; of ideas, one of each kind.
+const EACH = 2;
+
+function shuffled(things) {
+  const order = [...things];
+  for (let end = order.length; end > 1; end -= 1) {
+    const chosen = Math.floor(Math.random() * end);
+    [order[end - 1], order[chosen]] = [order[chosen], order[end - 1]];
+  }
+  return order;
+}
+
+// A few questions, drawn anew each time: what is about the whole search first, none that tells what another one asks, yes and no alike. Their options
+// come in a new order.
+function round() {
+  const left = shuffled(data.questions);
+  const nameOf = ({ take, kind }) => `${take} ${kind}`;
+  const kinds = [...new Map(left.map((asked) => [nameOf(asked), asked])).values()];
+  const apart = (one, other) => one.take !== other.take || one.tells !== other.tells || one.all || other.all || one.idea || other.idea;
+  const alike = (one, other) => nameOf(one) === nameOf(other);
+  // One step decides about many elements.
+  const together = (one, other) => apart(one, other) || (alike(one, other) && one.shared && one.text !== other.text);
+  const chosen = [];
+  for (let turn = 0; turn < EACH; turn += 1) {
+    for (const kind of kinds.filter(({ all, idea }) => turn === 0 || !(all || idea))) {
+      const before = chosen.find((asked) => alike(asked, kind));
+      const fits = left.filter((asked) => alike(asked, kind) && !chosen.includes(asked) && chosen.every((other) => together(asked, other)));
+      const found = fits.find(({ answer }) => before?.answer.yesno !== undefined && answer.yesno !== before.answer.yesno) ?? fits[0];
+      if (found) chosen.push(found);
+    }
+  }
+  const order = shuffled(chosen);
+  return [...order.filter(({ all }) => all), ...order.filter(({ all }) => !all)].map(reordered);
+}
+
+function reordered(asked) {
+  return { ...asked, order: shuffled(asked.options.map((_, option) => option)) };
+}
+
 function ask(on = state.quiz === null) {
   pause();
-  state.quiz = on && data.questions.length ? { at: 0, reply: null, right: 0, asked: 0, done: false } : null;
+  state.quiz = on && data.questions.length ? { round: round(), at: 0, reply: null, right: 0, asked: 0, done: false } : null;
   $("quiz").setAttribute("aria-pressed", state.quiz !== null);
   question();
 }
@@ -11,6 +50,8 @@ function leaveQuiz() {
   if (state.quiz) ask(false);
 }
 
+const open = () => state.quiz.round[state.quiz.at];
+const letter = (place) => "ABCDEF"[place];
 const kindOf = (asked) => Object.keys(asked.answer)[0];
 const same = (reply, answer) => JSON.stringify(reply) === JSON.stringify(answer);
 
@@ -21,15 +62,17 @@ function accepts({ answer }, reply) {
 // What is said so far, as an answer; null before anything is.
 function reply() {
   const form = $("ask");
-  const asked = data.questions[state.quiz.at];
+  const asked = open();
   if (kindOf(asked) === "lanes") return { lanes: state.chosen.reduce((mask, code) => (mask | (1 << code.slice(1))) >>> 0, 0) };
   if (kindOf(asked) === "yesno") return state.quiz.said === undefined ? null : { yesno: state.quiz.said };
+  if (kindOf(asked) === "choice") return state.quiz.said === undefined ? null : { choice: state.quiz.said };
   const number = form.querySelector("input").value;
   return /^\d+$/.test(number) ? { number: [Number(number), 0] } : null;
 }
 
 function words(asked, said) {
   if (said.yesno !== undefined) return said.yesno ? "yes" : "no";
+  if (said.choice !== undefined) return asked.options[said.choice];
   if (said.number) return String(said.number[0]);
   const lanes = Array.from({ length: take().width }, (_, lane) => lane).filter((lane) => (said.lanes >>> lane) & 1);
   return lanes.length ? `${lanes.length > 1 ? "lanes" : "lane"} ${lanes.join(", ")}` : "no lane";
@@ -37,13 +80,14 @@ function words(asked, said) {
 
 // A click in the picture answers, too.
 function choose(letter, number) {
-  const { noun } = data.questions[state.quiz.at];
+  const asked = open();
+  const { noun } = asked;
   const now = take();
   const lane = { L: number, E: now.across ? number % now.width : Math.floor(number / now.registers), Q: number % now.width }[letter];
   const input = $("ask").querySelector("input");
   if (noun === "Slot" && letter === "S") input.value = number;
   else if ((noun === "Lane" || noun === "Bucket") && lane !== undefined) input.value = lane;
-  else if ((noun === "Voting" || noun === "Taking") && lane !== undefined) toggle(lane);
+  else if (kindOf(asked) === "lanes" && lane !== undefined) toggle(lane);
   if (input) state.chosen = input.value === "" || noun === "Number" ? [] : [`${noun === "Slot" ? "S" : "L"}${input.value}`];
   mark();
 }
@@ -60,11 +104,19 @@ function say(yes) {
   $("ask").querySelectorAll(".yesno button").forEach((made, at) => made.setAttribute("aria-pressed", (at === 0) === yes));
 }
 
+// An option by its place, from 0.
+function pick(place) {
+  const { order } = open();
+  if (place >= order.length) return;
+  state.quiz.said = order[place];
+  $("ask").querySelectorAll(".options button").forEach((made, at) => made.setAttribute("aria-pressed", at === place));
+}
+
 function answer() {
   const quiz = state.quiz;
   const said = reply();
   if (said === null) return;
-  const asked = data.questions[quiz.at];
+  const asked = open();
   Object.assign(quiz, { reply: said, asked: quiz.asked + 1, right: quiz.right + Number(accepts(asked, said)) });
   state.at = asked.then;
   question();
@@ -72,7 +124,7 @@ function answer() {
 
 function nextQuestion() {
   const quiz = state.quiz;
-  if (quiz.at + 1 < data.questions.length) Object.assign(quiz, { at: quiz.at + 1, reply: null, said: undefined });
+  if (quiz.at + 1 < quiz.round.length) Object.assign(quiz, { at: quiz.at + 1, reply: null, said: undefined });
   else quiz.done = true;
   question();
 }
@@ -88,20 +140,20 @@ function question() {
   form.hidden = quiz === null;
   form.replaceChildren();
   if (quiz === null) return show(false);
-  const asked = data.questions[quiz.at];
+  const asked = open();
   const score = `${quiz.right} of ${quiz.asked} right`;
   const row = Object.assign(document.createElement("div"), { className: "row" });
   const stop = button("Stop asking", () => ask(false), { title: "P" });
   const main = (text, press) => Object.assign(button(text, press, { title: "Enter" }), { className: "main" });
   if (quiz.done) {
-    form.append(line("large", `All ${data.questions.length} questions asked: ${score}.`));
+    form.append(line("large", `All ${quiz.round.length} questions asked: ${score}.`));
     row.append(button("Again", () => ask(true)), stop);
   } else {
     if (asked.take !== state.take) {
       state.take = asked.take;
       controls();
     }
-    form.append(line("weak", `Question ${quiz.at + 1} of ${data.questions.length} · ${score}`));
+    form.append(line("weak", `Question ${quiz.at + 1} of ${quiz.round.length} · ${score}`));
     if (quiz.reply === null) {
       state.at = asked.at;
       form.append(line("large", asked.text));
@@ -129,6 +181,9 @@ function entry(form, asked) {
   } else if (kindOf(asked) === "yesno") {
     box.className = "yesno";
     box.append(button("Yes", () => say(true), { pressed: false, title: "Y" }), button("No", () => say(false), { pressed: false, title: "N" }));
+  } else if (kindOf(asked) === "choice") {
+    box.className = "options";
+    box.append(...asked.order.map((option, place) => button(`${letter(place)}  ${asked.options[option]}`, () => pick(place), { pressed: false, title: letter(place) })));
   } else {
     const label = Object.assign(document.createElement("label"), { textContent: `${asked.noun} ` });
     const input = Object.assign(document.createElement("input"), { inputMode: "numeric", autocomplete: "off", size: 8 });

@@ -46,7 +46,9 @@ function quizKey(name) {
   if (quiz.done) return null;
   if (quiz.reply !== null) return name === "Enter" ? nextQuestion : null;
   const yes = { y: true, n: false }[name];
-  if (yes !== undefined && kindOf(data.questions[quiz.at]) === "yesno") return () => say(yes);
+  if (yes !== undefined && kindOf(open()) === "yesno") return () => say(yes);
+  const place = "abcd".includes(name) ? "abcd".indexOf(name) : "1234".indexOf(name);
+  if (place >= 0 && kindOf(open()) === "choice") return () => pick(place);
   return name === "Enter" ? answer : null;
 }
 
@@ -94,9 +96,22 @@ window.lessonMove = (number, from, at, times) => {
 };
 window.lessonAsk = (at) => {
   ask(true);
-  state.quiz.at = at;
+  Object.assign(state.quiz, { round: data.questions.map(reordered), at });
   question();
 };
+// What is said after the right answer, or after a known mistake, by its number.
+window.lessonAnswer = (at, mistake) => {
+  lessonAsk(at);
+  const asked = open();
+  const said = mistake === undefined ? asked.answer : asked.slips[mistake][0];
+  if (said.lanes !== undefined) state.chosen = Array.from({ length: 32 }, (_, lane) => `L${lane}`).filter((_, lane) => (said.lanes >>> lane) & 1);
+  else if (said.number) $("ask").querySelector("input").value = said.number[0];
+  else if (said.choice !== undefined) pick(asked.order.indexOf(said.choice));
+  else say(said.yesno);
+  answer();
+  return { right: state.quiz.right, said: [...$("ask").querySelectorAll("p")].map((line) => line.textContent), moment: state.at };
+};
+window.lessonRound = () => (ask(true), state.quiz.round.map((asked) => data.questions.findIndex(({ text, at, take }) => text === asked.text && at === asked.at && take === asked.take)));
 
 // ---- Begin.
 

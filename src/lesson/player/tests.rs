@@ -190,7 +190,7 @@ fn levels_stop_where_the_players_do_and_marks_are_those_of_the_recording() {
 
 #[test]
 fn what_is_too_large_loses_its_finest_levels_and_keeps_its_questions() {
-    let (film, moments) = film("buffer", Choice::default());
+    let (film, moments) = film("wait", Choice::default());
     let (whole, all) = within(MOST_BYTES, &film, &moments, &Silent).unwrap();
     let (page, less) = within(whole.len() - 1, &film, &moments, &Silent).unwrap();
     assert!(page.len() < whole.len() && less.finest < all.finest && less.moments < all.moments);

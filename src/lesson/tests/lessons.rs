@@ -5,13 +5,13 @@ use std::sync::atomic::AtomicBool;
 
 use super::super::account::account;
 use super::super::descent::lanes_of;
-use super::super::handout::{self, Theme};
 use super::super::jsonl;
 use super::super::lessons::{Choice, LESSONS, Lesson, Minutes, Take, lesson, named};
 use super::super::moments::Selection;
+use super::super::paper::{Theme, handout};
 use super::super::picture::Film;
 use super::super::picture::svg::escaped;
-use super::super::questions::{Answer, Ask, Question, Reply};
+use super::super::questions::{Ask, Question, Reply};
 use super::super::recording::Beside;
 use super::*;
 use crate::engines::lockstep::{self, distance_of};
@@ -96,6 +96,8 @@ fn worked_out(question: &Question, take: &Take) -> Reply {
             let most = *needs.iter().max().unwrap();
             Reply::Number(if question.ask == Ask::Rounds { most } else { most * shape.width - needs.iter().sum::<u32>() })
         }
+        // Tests of their own work these out.
+        Ask::Why | Ask::WhatIf | Ask::Transfer => question.answer.reply(),
         Ask::Bucket | Ask::Left => {
             let distances = lockstep::distances_to(recording.problem(), 0, 0..shape.n as usize);
             let mut sorted = distances.clone();
@@ -118,8 +120,8 @@ fn every_question_has_one_right_answer() {
         for take in takes(lesson) {
             let questions = lesson.questions(&take);
             let asked: BTreeSet<Ask> = questions.iter().map(|question| question.ask).collect();
-            assert_eq!(asked, lesson.asks.iter().copied().collect(), "lesson {}", lesson.number);
-            assert!(questions.is_sorted_by_key(|question| question.at));
+            let ideas = lesson.ideas.iter().map(|idea| idea.ask);
+            assert_eq!(asked, lesson.asks.iter().copied().chain(ideas).collect(), "lesson {}", lesson.number);
             for question in questions {
                 let right = worked_out(&question, &take);
                 assert!(question.answer.accepts(right), "lesson {}: {question:?}, not {right:?}", lesson.number);
@@ -130,6 +132,7 @@ fn every_question_has_one_right_answer() {
                     // Half as many again is off by more than any guess may be.
                     Reply::Number(number) => Reply::Number(number + number / 2 + 1),
                     Reply::YesNo(yes) => Reply::YesNo(!yes),
+                    Reply::Choice(option) => Reply::Choice(option + 1),
                 };
                 assert!(!question.answer.accepts(wrong), "{question:?}");
                 for slip in &question.slips {
@@ -139,22 +142,6 @@ fn every_question_has_one_right_answer() {
                 assert_eq!(question.slip(right), None);
             }
         }
-    }
-}
-
-/// A question whose answer never changes teaches to guess.
-#[test]
-fn both_answers_come_up() {
-    for id in ["sort", "wide", "merge", "not-looking", "warp-select", "heap"] {
-        let lesson = named(id).unwrap();
-        let take = &takes(lesson)[0];
-        let answers: Vec<Answer> = lesson
-            .questions(take)
-            .iter()
-            .filter(|question| matches!(question.ask, Ask::Swaps | Ask::Visited | Ask::Breaks | Ask::Waits))
-            .map(|question| question.answer)
-            .collect();
-        assert!(answers.contains(&Answer::YesNo(true)) && answers.contains(&Answer::YesNo(false)), "lesson {id}: {answers:?}");
     }
 }
 
@@ -285,20 +272,27 @@ fn handouts_hold_what_they_promise() {
         assert_eq!(text.matches("<figure ").count(), moments.positions.len().min(3));
         assert_eq!(text.matches("<svg ").count(), text.matches("</svg>").count());
         for &at in &moments.positions {
-            assert!(text.contains(&format!("<figure id=\"step-{at}\">")) && text.contains(&escaped(&film.sentence(at))));
+            // A caption says what its picture leaves to it.
+            let sentence = escaped(&film.sentence(at));
+            assert!(text.contains(&format!("<figure id=\"step-{at}\">")) && text.contains(&format!("</b>{sentence}</figcaption>")));
+            assert!(!text.contains(&format!("<li><b class=\"step\">Step {}</b>{sentence}</li>", crate::text::thousands(at as u64))));
         }
         // Of one take, what happened in between is told, too.
         let sentences = if takes.len() == 1 { moments.all.len().min(400) } else { moments.positions.len() };
         assert!(text.matches("<b class=\"step\">").count() >= sentences);
         // A ballot can be worked out on paper.
-        let ballots = takes
-            .iter()
-            .flat_map(|take| lesson.questions(take))
-            .filter(|question| matches!(question.ask, Ask::Votes | Ask::Child | Ask::Takes | Ask::Inserts | Ask::Waits))
-            .count();
+        let questions = lesson.round(&takes, lesson.seed);
+        let ballots =
+            questions.iter().filter(|(_, question)| matches!(question.ask, Ask::Votes | Ask::Child | Ask::Takes | Ask::Inserts | Ask::Waits)).count();
         assert_eq!(text.matches("Distances from lane 0 on: ").count(), ballots);
-        let questions: usize = takes.iter().map(|take| lesson.questions(take).len()).sum();
-        assert_eq!(text.matches("<details><summary>Answer</summary>").count(), questions);
+        // Answers are on a page of their own, and only there.
+        let (before, answers) = text.split_once("<section class=\"apart\">").expect("a page of answers");
+        assert_eq!(answers.matches("class=\"right\"").count(), questions.len());
+        assert!(!before.contains("class=\"right\"") && before.matches("class=\"ruled\"").count() == questions.len());
+        for (_, question) in questions.iter().filter(|(_, question)| question.ask.is_idea()) {
+            let why = escaped(question.why.as_deref().unwrap());
+            assert!(answers.contains(&why) && !before.contains(&why));
+        }
         stands_alone(&text);
     }
 }
@@ -306,6 +300,10 @@ fn handouts_hold_what_they_promise() {
 /// No script, no file, no font and no style from elsewhere; a namespace is a name only.
 fn stands_alone(html: &str) {
     let without = html.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
+    // Fonts are inside.
+    let faces = without.matches("@font-face{").count();
+    assert_eq!((faces, without.matches("src:url(data:font/ttf;base64,").count()), (2, 2));
+    let without: String = without.lines().filter(|line| !line.starts_with("@font-face{")).collect();
     for outside in ["<script", "<link", "<img", "<iframe", "src=", "href=", "@import", "http:", "https:", "//"] {
         assert!(!without.contains(outside), "{outside}");
     }

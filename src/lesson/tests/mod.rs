@@ -1,3 +1,4 @@
+mod asking;
 mod buckets;
 mod cursor;
 mod faults;

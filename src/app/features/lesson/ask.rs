@@ -2,13 +2,13 @@
 
 use egui::{Key, Modifiers, RichText, Ui};
 
+use crate::app::features::lesson::poll::poll_ui;
 use crate::app::look::tokens::Palette;
 use crate::app::model::lesson::quiz::{Entry, Phase};
-use crate::app::model::{Actions, Command, LessonAction, Player, Quiz, QuizAction, Score};
+use crate::app::model::{Actions, Command, LessonAction, Player, PollAction, Quiz, QuizAction, Score};
 use crate::lesson::describe::lanes;
 use crate::lesson::feedback::why;
-use crate::lesson::questions::{Ask, Question, Reply};
-use crate::text::thousands;
+use crate::lesson::questions::{Form, Pointed, Question, letter};
 
 /// The question, or what is right.
 pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, size: f32, palette: &Palette, actions: &mut Actions) {
@@ -21,6 +21,9 @@ pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, size: f32, palette: &Pa
         Phase::Asking(entry) => {
             ui.label(small(format!("Question {at} of {of} · {}", said(quiz.score()))));
             ui.label(large(&question.text).color(palette.text));
+            if let Entry::Choice(chosen) = entry {
+                options_ui(ui, question, *chosen, size, actions);
+            }
             ui.horizontal_wrapped(|ui| {
                 entry_ui(ui, entry, question, width, size, palette, actions);
                 let answer = egui::Button::new(RichText::new("Answer").size(size).strong().color(palette.on_accent)).fill(palette.accent);
@@ -30,15 +33,24 @@ pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, size: f32, palette: &Pa
                 if ui.button(RichText::new("Skip").size(size)).clicked() {
                     actions.send(LessonAction::Quiz(QuizAction::Skip));
                 }
+                let hold = ui.button(RichText::new("Let the class vote").size(size));
+                if hold.on_hover_text("Options to vote for. The answer stays hidden until you reveal it, and the score as it is.").clicked() {
+                    actions.send(LessonAction::Quiz(QuizAction::Poll(PollAction::Hold)));
+                }
                 stop_ui(ui, size, actions);
             });
+        }
+        Phase::Held(poll) => {
+            ui.label(small(format!("Question {at} of {of}")));
+            ui.label(large(&question.text).color(palette.text));
+            poll_ui(ui, poll, question, size, palette, actions);
         }
         Phase::Answered { reply, right } => {
             ui.label(small(format!("Question {at} of {of} · {}", said(quiz.score()))));
             let verdict = if *right {
                 format!("Right: {}.", question.right(width))
             } else {
-                format!("Not quite: you said {}. The answer is {}.", words(*reply, width), question.right(width))
+                format!("Not quite: you said {}. The answer is {}.", question.words(*reply, width), question.right(width))
             };
             ui.label(large(&verdict).color(if *right { palette.intermediate } else { palette.error }));
             if let Some(says) = question.slip(*reply) {
@@ -56,7 +68,7 @@ pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, size: f32, palette: &Pa
         Phase::Done => {
             ui.label(large(&format!("All {of} questions asked: {}.", said(quiz.score()))).color(palette.text));
             ui.horizontal_wrapped(|ui| {
-                if ui.button(RichText::new("Again").size(size)).on_hover_text("All questions again, with a fresh score.").clicked() {
+                if ui.button(RichText::new("Again").size(size)).on_hover_text("Other questions, with a fresh score.").clicked() {
                     actions.send(LessonAction::Quiz(QuizAction::Again));
                 }
                 stop_ui(ui, size, actions);
@@ -65,7 +77,7 @@ pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, size: f32, palette: &Pa
     }
 }
 
-fn stop_ui(ui: &mut Ui, size: f32, actions: &mut Actions) {
+pub(super) fn stop_ui(ui: &mut Ui, size: f32, actions: &mut Actions) {
     if ui.button(RichText::new("Stop asking").size(size)).clicked() {
         actions.send(Command::Predict);
     }
@@ -81,31 +93,21 @@ fn entry_ui(ui: &mut Ui, entry: &Entry, question: &Question, width: u32, size: f
     let strong = |text: String| RichText::new(text).size(size).strong().color(palette.text);
     match entry {
         Entry::Lanes { mask, at } => {
-            let [none, some] = match question.ask {
-                Ask::Takes => ["No lane takes its key", "Taking"],
-                Ask::Inserts => ["No lane inserts", "Inserting"],
-                _ => ["No lane votes", "Voting"],
-            };
-            ui.label(strong(if *mask == 0 { none.to_owned() } else { format!("{some}: {}", lanes(*mask, width)) }));
+            let Form::Lanes { doing, none, .. } = question.ask.kind().form else { return };
+            ui.label(strong(if *mask == 0 { none.to_owned() } else { format!("{doing}: {}", lanes(*mask, width)) }));
             ui.label(weak(&format!("· click lanes, or ← → and Space (lane {at})")));
         }
         Entry::Number(text) => {
             let shown = if text.is_empty() { "…".to_owned() } else { text.clone() };
-            let what = match question.ask {
-                Ask::Slot => "Slot",
-                Ask::Partner | Ask::Child => "Lane",
-                Ask::Bucket => "Bucket",
-                _ => "Number",
-            };
+            let Form::Number { noun: what, pointed } = question.ask.kind().form else { return };
             let response = ui.label(strong(format!("{what}: {shown}")));
             response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, format!("{what}: {shown}")));
-            ui.label(weak(match question.ask {
-                Ask::Slot => "· click a slot, or type its number",
-                Ask::Partner | Ask::Child => "· click a lane, or type its number",
-                Ask::Bucket => "· click a bucket, or type its number",
-                _ => "· type a number; ← → count",
+            ui.label(weak(&match pointed {
+                Some(Pointed::Slot | Pointed::Lane) => format!("· click a {}, or type its number", what.to_lowercase()),
+                None => "· type a number; ← → count".to_owned(),
             }));
         }
+        Entry::Choice(_) => {}
         Entry::YesNo(said) => {
             for (yes, text) in [(true, "Yes"), (false, "No")] {
                 if ui.add(egui::Button::selectable(*said == Some(yes), RichText::new(text).size(size))).on_hover_text(&text[..1]).clicked() {
@@ -116,13 +118,19 @@ fn entry_ui(ui: &mut Ui, entry: &Entry, question: &Question, width: u32, size: f
     }
 }
 
-fn words(reply: Reply, width: u32) -> String {
-    match reply {
-        Reply::Lanes(mask) => lanes(mask, width),
-        Reply::Number(number) => thousands(number.into()),
-        Reply::YesNo(yes) => if yes { "yes" } else { "no" }.to_owned(),
+/// The options, one below the other.
+fn options_ui(ui: &mut Ui, question: &Question, chosen: Option<u32>, size: f32, actions: &mut Actions) {
+    for (option, text) in (0..).zip(&question.options) {
+        let text = format!("{}  {text}", letter(option as usize));
+        let button = egui::Button::selectable(chosen == Some(option), RichText::new(text).size(size)).wrap();
+        if ui.add(button).on_hover_text(letter(option as usize).to_string()).clicked() {
+            actions.send(LessonAction::Quiz(QuizAction::Choose(option)));
+        }
     }
 }
+
+/// The letters of options.
+pub(super) const LETTERS: [Key; 4] = [Key::A, Key::B, Key::C, Key::D];
 
 /// Takes the keys that answer. Before shortcuts, which have some of them otherwise.
 pub fn keys(ctx: &egui::Context, quiz: &Quiz, actions: &mut Actions) {
@@ -130,12 +138,22 @@ pub fn keys(ctx: &egui::Context, quiz: &Quiz, actions: &mut Actions) {
     if ctx.egui_wants_keyboard_input() {
         return;
     }
+    if let Phase::Held(poll) = quiz.phase() {
+        return crate::app::features::lesson::poll::keys(ctx, poll, actions);
+    }
     let asking = quiz.is_asking();
     let lanes = quiz.lanes();
     let mut send = |action| actions.send(LessonAction::Quiz(action));
     ctx.input_mut(|input| {
         if input.consume_key(Modifiers::NONE, Key::Enter) {
             send(QuizAction::Enter);
+        }
+        if matches!(quiz.phase(), Phase::Asking(Entry::Choice(_))) {
+            for (option, key) in (0..).zip(LETTERS) {
+                if input.consume_key(Modifiers::NONE, key) {
+                    send(QuizAction::Choose(option));
+                }
+            }
         }
         if !asking {
             return;

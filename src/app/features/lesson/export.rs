@@ -1,12 +1,12 @@
-//! What of the lesson becomes a file: the picture, films of a range, steps, the handout, the page.
+//! What of the lesson becomes a file: the picture, films of a range, steps, the handout, a worksheet and its key, the page.
 
 use std::path::Path;
 
 use crate::app::model::{FieldError, LessonFile, Player, RangeDraft};
 use crate::export::{ExportError, lesson as files};
-use crate::lesson::handout::Theme;
 use crate::lesson::lessons::Take;
 use crate::lesson::moments::Selection;
+use crate::lesson::paper::Theme;
 use crate::lesson::picture::film::{Film, SIZE, SIZE_ON_PAPER};
 use crate::lesson::player::MOST_BYTES;
 use crate::lesson::{Cursor, Level};
@@ -29,7 +29,7 @@ impl Job {
     /// What is wrong with the range.
     pub fn new(file: LessonFile, player: &Player, together: bool, palette: Palette, range: Option<&RangeDraft>) -> Result<Self, FieldError> {
         let takes = if together { player.takes.clone() } else { vec![player.take().clone()] };
-        let size = if file == LessonFile::Handout { SIZE_ON_PAPER } else { SIZE };
+        let size = if matches!(file, LessonFile::Handout | LessonFile::Worksheet | LessonFile::Key) { SIZE_ON_PAPER } else { SIZE };
         let mut film = Film::new(player.lesson, takes, size, 1.0, palette);
         // Pictures of several takes are counted in steps of the one that leads.
         let lead = if together { film.leading() } else { player.active() };
@@ -65,6 +65,8 @@ impl Job {
         match self.file {
             LessonFile::Picture => files::picture(&self.film, self.at, path).map_err(said)?,
             LessonFile::Drawing => files::drawing(&self.film, self.at, path).map_err(said)?,
+            LessonFile::Worksheet => files::worksheet(&self.film, Theme::Readers, path, progress).map_err(said)?,
+            LessonFile::Key => files::key(&self.film, Theme::Readers, path).map_err(said)?,
             LessonFile::Steps => files::steps(&self.take.recording, path).map_err(said)?,
             LessonFile::Page => {
                 let page = files::page(&self.film, &moments()?, path, progress).map_err(said)?;

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `record` | records it, on the CPU twin or on a GPU |
 //! | `broken` | a mistake that is made on purpose, and the exercise of finding one |
-//! | `panel`, `controls`, `ask`, `source` | draw, read, and send actions |
+//! | `panel`, `controls`, `ask`, `poll`, `source` | draw, read, and send actions |
 //! | `touch` | dragging the query and points in a map |
 //! | `export` | writes it as pictures, animations and handouts |
 //! | `picture`, `paint`, `motion`, `words` | the picture: hit testing, painting of shapes, what moves after a step, tooltips |
@@ -17,6 +17,7 @@ pub mod motion;
 pub mod paint;
 pub mod panel;
 pub mod picture;
+pub mod poll;
 pub mod record;
 pub mod source;
 pub mod touch;

@@ -17,7 +17,7 @@ use crate::lesson::lessons::Take;
 use crate::lesson::picture::page::{areas, columns, comparison, page};
 use crate::lesson::picture::sentence::sentence;
 use crate::lesson::picture::{Panel, Scene, Target, View};
-use crate::lesson::questions::Ask;
+use crate::lesson::questions::Pointed;
 use crate::lesson::queues::across;
 use crate::lesson::state::State;
 use crate::palette::Palette;
@@ -241,7 +241,9 @@ pub fn picture_ui(ui: &mut Ui, picture: &mut Picture, session: &LessonSession, p
         if leads {
             ui.ctx().set_cursor_icon(egui::CursorIcon::PointingHand);
         }
-        if let Some(mut words) = player.cursors().get(at).and_then(|cursor| words::about(target, cursor)) {
+        // How many steps there will be may be what is asked.
+        let tells = asking.is_none() || !matches!(target, Target::Position(_));
+        if let Some(mut words) = player.cursors().get(at).filter(|_| tells).and_then(|cursor| words::about(target, cursor)) {
             if on_key {
                 words += "\nDrag it up or down to change it";
             }
@@ -330,14 +332,14 @@ fn marks_ui(ui: &Ui, made: &Made, quiz: &Quiz, player: &Player, palette: &tokens
             }
             ring(Target::Lane(*at), palette.text, 1.0, 4.0);
         }
-        Phase::Asking(Entry::Number(text)) if question.ask == Ask::Slot => {
-            if let Ok(slot) = text.parse() {
-                ring(Target::Slot(slot), palette.accent, 3.0, 1.0);
-            }
-        }
-        Phase::Asking(Entry::Number(text)) if matches!(question.ask, Ask::Partner | Ask::Child | Ask::Bucket) => {
-            if let Ok(lane) = text.parse() {
-                ring(Target::Lane(lane), palette.accent, 3.0, 1.0);
+        Phase::Asking(Entry::Number(text)) => {
+            let target = match quiz.pointed() {
+                Some(Pointed::Slot) => text.parse().map(Target::Slot).ok(),
+                Some(Pointed::Lane) => text.parse().map(Target::Lane).ok(),
+                None => None,
+            };
+            if let Some(target) = target {
+                ring(target, palette.accent, 3.0, 1.0);
             }
         }
         _ => {}

@@ -386,9 +386,12 @@ impl Command {
             Self::LevelLane => {
                 entry(Lesson, Some((PLAIN, Key::Num5)), "Level 5, lane", "A step is anything that lanes do, distances and slots included.")
             }
-            Self::Predict => {
-                entry(Lesson, Some((PLAIN, Key::P)), "Predict", "Questions: what happens next? The next state is hidden until you have answered.")
-            }
+            Self::Predict => entry(
+                Lesson,
+                Some((PLAIN, Key::P)),
+                "Predict",
+                "Questions, other ones each time: what happens next, and why? The next state is hidden until you have answered.",
+            ),
             Self::KernelLine => entry(Lesson, Some((PLAIN, Key::K)), "Line of the kernel", "The lines of CUDA source behind what is shown."),
             Self::Zoom => entry(
                 Lesson,

@@ -58,11 +58,33 @@ pub enum QuizAction {
     Digit(char),
     Erase,
     Say(bool),
+    /// An option, from 0.
+    Choose(u32),
     Arrow(bool),
     /// The answer is given; after it, the next question.
     Enter,
     /// The next question, without an answer.
     Skip,
-    /// All questions again, and the score from nothing.
+    /// Other questions, and the score from nothing.
     Again,
+    Poll(PollAction),
+}
+
+/// What is done while a class votes. Options count from 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PollAction {
+    /// The question is left to the class.
+    Hold,
+    /// It is asked as before.
+    LetGo,
+    /// One vote more.
+    Vote(usize),
+    /// So many votes for an option.
+    Set(usize, u32),
+    /// The last vote is taken back.
+    TakeBack,
+    /// The votes and the answer are shown.
+    Reveal,
+    /// The class votes again, after a discussion.
+    AskAgain,
 }

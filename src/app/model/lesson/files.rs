@@ -20,13 +20,18 @@ pub enum LessonFile {
     Steps,
     /// To print, or to read without this program.
     Handout,
+    /// Questions to print.
+    Worksheet,
+    /// Their answers.
+    Key,
     /// To play in a browser, without this program.
     Page,
 }
 
 impl LessonFile {
     /// All, as the menu lists them.
-    pub const ALL: [Self; 7] = [Self::Picture, Self::Drawing, Self::Gif, Self::Frames, Self::Handout, Self::Page, Self::Steps];
+    pub const ALL: [Self; 9] =
+        [Self::Picture, Self::Drawing, Self::Gif, Self::Frames, Self::Handout, Self::Worksheet, Self::Key, Self::Page, Self::Steps];
 
     /// As the menu says it, and what the file's name ends in before anybody chose one.
     fn words(self) -> (&'static str, &'static str) {
@@ -37,6 +42,8 @@ impl LessonFile {
             Self::Frames => ("Film as PNG files…", "-frames"),
             Self::Steps => ("Steps as JSON Lines…", "-steps.jsonl"),
             Self::Handout => ("Handout as HTML…", ".html"),
+            Self::Worksheet => ("Worksheet as HTML…", "-worksheet.html"),
+            Self::Key => ("Key of the worksheet as HTML…", "-key.html"),
             Self::Page => ("Page that plays (HTML)…", "-page.html"),
         }
     }

@@ -34,6 +34,8 @@ pub fn shortcuts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut
                             ("Enter", "Question: answer, then go to the next one"),
                             ("0 to 9, arrows", "Question: a number, or the lane that Space chooses"),
                             ("Y, N", "Question: yes or no"),
+                            ("A to D", "Question: an option; while a class votes, a vote for it"),
+                            ("Backspace", "Question: take back the last digit, or the last vote"),
                         ]
                     } else {
                         &[

@@ -1,12 +1,12 @@
 //! Questions about selections: their texts and answers, and what known mistakes lead to.
 
-use super::describe::key;
-use super::questions::{Answer, Ask, Question, Reply, slips};
-use super::queues::Queues;
-use super::recording::{Queued, Recording};
-use super::state::State;
-use super::step::Step;
+use super::{Answer, Ask, Question, Reply, slips};
 use crate::engines::lockstep::{Key, PADDING, distance_of};
+use crate::lesson::describe::key;
+use crate::lesson::queues::Queues;
+use crate::lesson::recording::{Queued, Recording};
+use crate::lesson::state::State;
+use crate::lesson::step::Step;
 use crate::text::{count, significant, thousands};
 
 /// A question about a step of warp select, or about all of it; `None` if it would have no clear answer.
@@ -59,7 +59,7 @@ pub fn of_queues(recording: &Recording, queued: &Queued, ask: Ask, at: usize, be
         }
         _ => return None,
     };
-    Some(Question { ask, at, subject: 0, text, answer, slips })
+    Some(Question { slips, ..Question::new(ask, at, 0, text, answer) })
 }
 
 /// A question about a pass of a selection by digits.
@@ -97,7 +97,7 @@ pub fn of_buckets(recording: &Recording, ask: Ask, at: usize, before: &State) ->
         }
         _ => return None,
     };
-    Some(Question { ask, at, subject: 0, text, answer, slips })
+    Some(Question { slips, ..Question::new(ask, at, 0, text, answer) })
 }
 
 /// The largest keys of the lanes' queues.

@@ -1,16 +1,16 @@
 //! Questions about threads with a query each: their texts and answers, and what known mistakes lead to.
 
-use super::describe::{key, lanes};
-use super::heaps::{Heaps, lanes_in};
-use super::questions::{Answer, Ask, Question, Reply, slips};
-use super::recording::Recording;
-use super::state::State;
-use super::step::Step;
+use super::{Answer, Ask, Pick, Question, Reply, slips};
 use crate::engines::lockstep::{PADDING, distance_of};
+use crate::lesson::describe::{key, lanes};
+use crate::lesson::heaps::{Heaps, lanes_in};
+use crate::lesson::recording::Recording;
+use crate::lesson::state::State;
+use crate::lesson::step::Step;
 use crate::text::{count, significant};
 
-/// A question about a step; `None` if it would have no clear answer. `number` is how many of its kind come before it.
-pub fn of_heaps(recording: &Recording, ask: Ask, at: usize, before: &State, number: usize) -> Option<Question> {
+/// A question about a step; `None` if it would have no clear answer.
+pub fn of_heaps(recording: &Recording, ask: Ask, at: usize, before: &State, pick: &mut Pick<'_>) -> Option<Question> {
     let heaps = before.heaps.as_ref()?;
     let (width, step) = (heaps.width, &recording.steps()[at]);
     let (subject, text, answer, slips) = match (ask, step) {
@@ -30,9 +30,9 @@ pub fn of_heaps(recording: &Recording, ask: Ask, at: usize, before: &State, numb
         }
         (Ask::Waits, Step::Branched { lanes: mask }) => {
             clear(heaps)?;
-            // Lanes that do not insert themselves, one after the other.
+            // One that does not insert itself.
             let others: Vec<u32> = lanes_in(heaps.all() & !mask).collect();
-            let lane = *others.get(number % others.len().max(1))?;
+            let lane = *pick.random.one(&others)?;
             let (mine, root) = (significant(heaps.distances[lane as usize].into()), key(heaps.root(lane)));
             let text = format!(
                 "Lane {lane} does not insert: its distance, {mine}, is not below its root, {root}. Does it have to wait before the next point?"
@@ -83,7 +83,7 @@ pub fn of_heaps(recording: &Recording, ask: Ask, at: usize, before: &State, numb
         }
         _ => return None,
     };
-    Some(Question { ask, at, subject, text, answer, slips })
+    Some(Question { slips, ..Question::new(ask, at, subject, text, answer) })
 }
 
 /// Rounds of sinking in which each lane takes part, from the first at a position on.

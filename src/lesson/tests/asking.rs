@@ -1,0 +1,190 @@
+//! What is asked is drawn anew each time, and nothing that is shown while it is asked gives the answer away.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::super::feedback::subjects;
+use super::super::lessons::{Choice, LESSONS, Lesson, Take, named};
+use super::super::picture::page::{areas, inside, progress};
+use super::super::picture::scene::Shape as Drawn;
+use super::super::picture::{Panel, Scene, Target, View, comparison, draw, page};
+use super::super::questions::pool::{Asked, EACH_IN_ROUND};
+use super::super::questions::{About, Answer, Ask, Pointed, Question, Reply};
+use super::super::recording::{Beside, Chosen, Index, Queued};
+use super::*;
+
+fn takes(lesson: &Lesson) -> Vec<Take> {
+    lesson.record(Choice::default(), &Silent).unwrap()
+}
+
+#[test]
+fn a_round_is_another_one_each_time_and_asks_nothing_twice() {
+    for lesson in &LESSONS {
+        let takes = takes(lesson);
+        let rounds: Vec<Vec<Asked>> = (0..6).map(|seed| lesson.round(&takes, seed)).collect();
+        assert_eq!(rounds[3], lesson.round(&takes, 3), "a seed gives the same round each time");
+        for (seed, round) in rounds.iter().enumerate() {
+            let what: BTreeSet<_> = round.iter().map(|(take, question)| (take, question.ask, question.at, question.subject)).collect();
+            assert_eq!(what.len(), round.len(), "lesson {}, seed {seed}: nothing is asked twice", lesson.id);
+            // Every kind comes up, and one idea of each.
+            let asked: BTreeSet<Ask> = round.iter().map(|(_, question)| question.ask).collect();
+            let ideas: BTreeSet<Ask> = lesson.ideas.iter().map(|idea| idea.ask).collect();
+            assert_eq!(asked, lesson.asks.iter().copied().chain(ideas).collect(), "lesson {}, seed {seed}", lesson.id);
+            assert!(round.len() <= 3 + takes.len() * lesson.asks.len() * EACH_IN_ROUND);
+            let steps: Vec<bool> = round.iter().map(|(_, question)| question.ask.is_about_all()).collect();
+            assert!(steps.is_sorted_by(|a, b| a >= b), "what is about all of it comes first");
+            // No text tells what another question asks: a slot's has the ballot.
+            for (at, (take, one)) in round.iter().enumerate() {
+                let of_step = |question: &Question| !question.ask.is_idea() && !question.ask.is_about_all() && !question.ask.shares_steps();
+                let rest = round[at + 1..].iter().filter(|(other, _)| other == take).map(|(_, other)| other);
+                for other in rest.filter(|other| of_step(one) && of_step(other)) {
+                    assert!(one.tells() != other.tells(), "lesson {}: {one:?}, {other:?}", lesson.id);
+                }
+            }
+        }
+        let texts =
+            |round: &[Asked]| round.iter().map(|(_, question)| (question.at, question.text.clone(), question.options.clone())).collect::<Vec<_>>();
+        let different: BTreeSet<_> = rounds.iter().map(|round| texts(round)).collect();
+        assert!(different.len() > 4, "lesson {}", lesson.id);
+    }
+}
+
+#[test]
+fn yes_and_no_come_up_alike() {
+    let mut said: BTreeMap<Ask, [u32; 2]> = BTreeMap::new();
+    for id in ["sort", "wide", "merge", "not-looking", "warp-select", "heap", "wait"] {
+        let lesson = named(id).unwrap();
+        let takes = takes(lesson);
+        for seed in 0..12 {
+            for (_, question) in lesson.round(&takes, seed) {
+                if let Answer::YesNo(yes) = question.answer {
+                    said.entry(question.ask).or_default()[usize::from(yes)] += 1;
+                }
+            }
+        }
+    }
+    assert_eq!(said.len(), 5);
+    assert!(said.values().all(|[no, yes]| no.abs_diff(*yes) * 10 <= no + yes), "{said:?}");
+}
+
+/// A take whose search went on otherwise: nothing after a position, and other ends of the searches beside it.
+fn without_end(take: &Take, position: usize) -> Take {
+    let recording = &take.recording;
+    let (parameters, problem, steps) = (recording.parameters.clone(), recording.problem().clone(), recording.steps()[..position].to_vec());
+    let short = Recording::new(parameters, problem, recording.query(), steps).on_scale_of(recording);
+    let beside = match recording.held_against() {
+        Beside::Theory => return Take { recording: Arc::new(short), ..take.clone() },
+        Beside::Heaps => Beside::Heaps,
+        Beside::Tree(index) => {
+            let mut index = Index::clone(index);
+            for visits in [&mut index.visits, &mut index.as_they_lie] {
+                visits.leaves += 7;
+                visits.accessed += 200;
+                visits.left_out += 9;
+                visits.candidates += 11;
+                visits.merges += 3;
+            }
+            Beside::Tree(Arc::new(index))
+        }
+        Beside::Queues(queued) => {
+            let mut queued = Queued { merges: queued.merges + 9, inserts: queued.inserts + 70, came: queued.came + 30, ..**queued };
+            (queued.buffer.merges, queued.buffer.candidates) = (queued.buffer.merges + 2, queued.buffer.candidates + 40);
+            Beside::Queues(Arc::new(queued))
+        }
+        Beside::Digits(chosen) => {
+            let mut chosen = Chosen { reads: chosen.reads + 900, passes: chosen.passes + 1, ..Chosen::clone(chosen) };
+            chosen.buffer.merges += 2;
+            Beside::Digits(Arc::new(chosen))
+        }
+    };
+    Take { recording: Arc::new(short.beside(beside)), ..take.clone() }
+}
+
+/// What is drawn of a take while a question is asked.
+fn drawn(lesson: &Lesson, take: &Take, position: usize, text: f32) -> Scene {
+    let mut cursor = Cursor::new(take.recording.clone());
+    cursor.seek(position);
+    page(lesson, take, &View { asking: true, ..View::of(&cursor, text) }, [1280.0, 720.0])
+}
+
+/// All that is drawn of a take while a question is asked, panel by panel. Scales are those of a whole recording, so that they stay the same from step to
+/// step: the colours' is the same in both, and the lengths of the meter's bars are left out.
+fn in_full(lesson: &Lesson, take: &Take, position: usize, text: f32) -> Vec<String> {
+    let mut cursor = Cursor::new(take.recording.clone());
+    cursor.seek(position);
+    let view = View { asking: true, ..View::of(&cursor, text) };
+    let mut drawn = vec![progress(&view)];
+    for (panel, place) in areas(lesson, &view, [1280.0, 720.0]) {
+        let room = inside(place, text);
+        let mut scene = draw(panel, &view, [room.width, room.height]);
+        scene.shapes.retain(|shape| panel != Panel::Meter || matches!(shape, Drawn::Text { .. }));
+        drawn.push(format!("{panel:?} {place:?}"));
+        drawn.extend(scene.shapes.iter().map(|shape| format!("{shape:?}")));
+    }
+    drawn
+}
+
+fn texts(scene: &Scene) -> impl Iterator<Item = &str> {
+    scene.shapes.iter().filter_map(|shape| if let Drawn::Text { text, .. } = shape { Some(text.as_str()) } else { None })
+}
+
+/// The strongest that can be said: what is drawn while a question is open is the same whatever comes next, and however the search ends. A search that
+/// stops there, whose steps are not known and whose counts are others, is drawn the same to the last shape.
+#[test]
+fn what_is_drawn_while_a_question_is_open_does_not_depend_on_what_comes() {
+    let mut compared = 0;
+    for lesson in &LESSONS {
+        let takes = takes(lesson);
+        let places: BTreeSet<(usize, usize)> =
+            (0..2).flat_map(|seed| lesson.pool(&takes, seed)).map(|(take, question)| (take, question.at)).collect();
+        for (number, at) in places {
+            let other = without_end(&takes[number], at);
+            for text in [16.0, 22.0] {
+                let [scene, instead] = [&takes[number], &other].map(|take| in_full(lesson, take, at, text));
+                let differs = scene.iter().zip(&instead).find(|(a, b)| a != b);
+                assert!(scene == instead, "lesson {}, step {at}, text {text}: {differs:?}", lesson.id);
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 300, "{compared}");
+    // Side by side, too.
+    let lesson = named("order").unwrap();
+    let takes = takes(lesson);
+    let beside = |takes: &[Take]| {
+        let cursors: Vec<Cursor> = takes.iter().map(|take| Cursor::new(take.recording.clone())).collect();
+        let views: Vec<_> = takes.iter().zip(&cursors).map(|(take, cursor)| (take, View { asking: true, ..View::of(cursor, 16.0) })).collect();
+        comparison(lesson, &views, [1280.0, 720.0]).shapes
+    };
+    assert!(beside(&takes) == beside(&takes.iter().map(|take| without_end(take, 0)).collect::<Vec<_>>()));
+}
+
+/// What can be worked out from what is drawn is not written there, and nothing rings it.
+#[test]
+fn no_answer_is_written_or_ringed_while_it_is_asked_for() {
+    for lesson in &LESSONS {
+        let takes = takes(lesson);
+        for (number, question) in lesson.pool(&takes, 1) {
+            let take = &takes[number];
+            let width = take.recording.shape().width;
+            let scene = drawn(lesson, take, question.at, 16.0);
+            let right = question.right(width);
+            // Of an idea the option, of several lanes their names; numbers and single lanes are cells of the picture.
+            if question.ask.is_idea() && right.len() > 4 || matches!(question.answer, Answer::Lanes(mask) if mask.count_ones() > 1) {
+                assert!(texts(&scene).all(|text| !text.contains(&right)), "lesson {}: {question:?}", lesson.id);
+            }
+            if let (Answer::Lanes(mask), true) = (question.answer, question.ask == Ask::Votes) {
+                let ballot = super::super::describe::hex(mask, width);
+                assert!(texts(&scene).all(|text| !text.contains(&ballot)), "lesson {}: {ballot}", lesson.id);
+            }
+            let answer = match (question.answer.reply(), question.ask.kind().form) {
+                (Reply::Number(lane), super::super::questions::Form::Number { pointed: Some(Pointed::Lane), .. }) => Some(Target::Lane(lane)),
+                (Reply::Number(slot), super::super::questions::Form::Number { pointed: Some(Pointed::Slot), .. }) => Some(Target::Slot(slot)),
+                _ => None,
+            };
+            let ringed = subjects(&question, &take.recording);
+            assert!(answer.is_none_or(|answer| !ringed.contains(&answer)), "lesson {}: {question:?}", lesson.id);
+            assert_eq!(ringed.is_empty(), question.ask.kind().about == About::All);
+        }
+    }
+}

@@ -138,7 +138,7 @@ impl Numbers {
     /// of lines that gives the largest font. `high` is the height of all rows of the panel.
     pub(super) fn fit(vote: Option<&Vote>, cell: f32, margin: f32, high: f32, view: &View<'_>) -> Self {
         let text = view.text;
-        const LINES: [u32; 4] = [1, 2, 3, 4];
+        const LINES: [u32; 6] = [1, 2, 3, 4, 5, 6];
         let Some(vote) = vote else { return Self { lines: 1, size: 0.0 } };
         let there = vote.distances.iter().filter(|distance| distance.is_finite());
         let widest = there.map(|&distance| width(Font::Mono, 1.0, &digits(distance, 3))).fold(0.1, f32::max);
@@ -315,13 +315,13 @@ impl Table<'_, '_> {
             let body = self.grid.body(column, 0);
             let Some(slot) = vote.and_then(|vote| vote.slot(column)).filter(|_| known || lane == Some(column)) else { continue };
             let there = slot < capacity;
-            let frame = if there { line(Ink::Buffer, 1.2) } else { dashed(Ink::Error, 1.2, 2.5) };
+            let frame = if there { line(Ink::Buffer, 1.2) } else { dashed(Ink::Candidate, 1.2, 2.5) };
             self.scene.rect(body, 2.0, there.then(|| faint(Ink::Buffer, 0.22)), Some(frame));
             let words = slot.to_string();
             let fits = body.width / width(Font::Sans, 1.0, &"0".repeat(words.len()));
             let size = (self.one * 0.66).min(fits * 0.95).min(self.view.text * 0.9);
             if size >= 4.5 {
-                self.scene.text(body.center(), [0.5, 0.5], sans(size, if there { Ink::Text } else { Ink::Error }), words);
+                self.scene.text(body.center(), [0.5, 0.5], sans(size, if there { Ink::Text } else { Ink::Candidate }), words);
             }
         }
         self.spots();

@@ -14,7 +14,7 @@ use crate::text::count;
 
 /// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
-    let mut scene = Scene::new(wide, high);
+    let mut scene = view.scene([wide, high]);
     let (text, shape) = (view.text, view.cursor.state().shape);
     let mut room = area(0.0, 0.0, wide, high);
     let heading = room.take_top(text * 1.6);

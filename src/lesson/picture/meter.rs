@@ -25,11 +25,14 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let titles = columns(heads, size);
     scene.label(titles.name, 0.0, sans(size, Ink::Text), "Cost of a query");
     for (way, rect) in Way::ALL.iter().zip(titles.ways) {
-        let name = if *way == Way::ThreadAQuery { format!("{}, {share}", way.name()) } else { way.name().to_owned() };
-        // Above the bars.
-        let mut rect = rect;
-        rect.take_left(number_width(rect, size));
-        scene.label(rect, 0.0, sans(size * 0.9, Ink::Text), &name);
+        let mut bars = rect;
+        bars.take_left(number_width(rect, size));
+        let style = sans((size * 0.9).max(view.least), Ink::Text);
+        let fits = |words: &str, room: Area| width(style.font, style.size, words) <= room.width;
+        let long = format!("{}, {share}", way.name());
+        let name = if *way == Way::ThreadAQuery && fits(&long, rect) { &long } else { way.name() };
+        // Above the bars; above the numbers, too, where it is long.
+        scene.label(if fits(name, bars) { bars } else { rect }, 0.0, style, name);
     }
     scene.path(vec![[room.x, room.y + 1.0], [room.right(), room.y + 1.0]], line(Ink::Line, 1.0));
     room.take_top(row * 0.15);

@@ -8,7 +8,7 @@ use crate::lesson::cursor::Cursor;
 use crate::lesson::lessons::{Lesson, Shows, Take};
 use crate::lesson::recording::{Beside, Recording};
 use crate::lesson::state::Stage;
-use crate::lesson::step::Step;
+use crate::lesson::step::{Pass, Step};
 use crate::text::{count, thousands};
 
 /// Width of the gaps between panels relative to the text size.
@@ -107,14 +107,18 @@ fn panels(shows: Shows, view: &View<'_>, room: Area, gap: f32, large: bool) -> V
     let running = if merge_runs(view) { Panel::Network } else { Panel::Ballot };
     // To a class one panel is shown large, and beside it what it acts on or, in the end, what it comes to; code and whatever else
     // can be spared are left out.
-    let is_done = view.cursor.position() == view.cursor.recording().len();
+    // Where the search ends may be what is asked.
+    let is_done = view.cursor.position() == view.cursor.recording().len() && !view.asking;
     let pair = |main: Panel, beside: Panel, account: Panel, shares: [f32; 2]| {
         let beside = if is_done { account } else { beside };
         [main, beside].into_iter().zip(columns(&shares)).collect()
     };
     match view.cursor.recording().held_against() {
         Beside::Theory => {}
-        Beside::Tree(_) if large => return pair(Panel::Cloud, Panel::Lanes, Panel::Account, [0.6, 0.4]),
+        Beside::Tree(_) if large && (is_done || matches!(view.cursor.step().as_deref(), Some(Step::LeftOut { .. }))) => {
+            return pair(Panel::Cloud, Panel::Lanes, Panel::Account, [0.6, 0.4]);
+        }
+        Beside::Tree(_) if large => return pair(Panel::Lanes, Panel::Cloud, Panel::Cloud, [0.66, 0.34]),
         Beside::Queues(_) if large => return pair(Panel::Queues, Panel::Cloud, Panel::Account, [0.62, 0.38]),
         Beside::Digits(_) if large => return pair(Panel::Buckets, Panel::Cloud, Panel::Account, [0.62, 0.38]),
         Beside::Heaps if large && is_done => return pair(Panel::Meter, Panel::Cloud, Panel::Cloud, [0.62, 0.38]),
@@ -128,10 +132,8 @@ fn panels(shows: Shows, view: &View<'_>, room: Area, gap: f32, large: bool) -> V
         Shows::Overflow if large => pair(running, Panel::Cloud, Panel::Cloud, [0.68, 0.32]),
         Shows::Whole if large => pair(running, Panel::Cloud, Panel::Account, [0.66, 0.34]),
         Shows::FirstSort | Shows::SecondMinimum if large => {
-            let [hero, right] = columns(&[0.62, 0.38])[..] else { return Vec::new() };
-            let rows = split(right, &[0.5, 0.5], gap, true);
             let shown = if shows == Shows::SecondMinimum && lists_meet(view) { Panel::Curves } else { Panel::Network };
-            vec![(shown, hero), (Panel::Warp, rows[0]), (Panel::Cloud, rows[1])]
+            pair(shown, Panel::Warp, Panel::Warp, [0.62, 0.38])
         }
         Shows::SecondMerge if large => pair(Panel::Network, Panel::Account, Panel::Account, [0.6, 0.4]),
         Shows::Circle if large => pair(Panel::Cloud, Panel::Account, Panel::Account, [0.62, 0.38]),
@@ -192,9 +194,12 @@ fn merge_runs(view: &View<'_>) -> bool {
 
 /// Whether the two lists of a merge are shown as they meet: at its swap, when both are in order, and at the minimum.
 fn lists_meet(view: &View<'_>) -> bool {
-    let (steps, position) = (view.cursor.recording().steps(), view.cursor.position());
-    let is_sorted = matches!(steps.get(position), Some(Step::Minimum { .. }));
-    is_sorted || matches!(view.cursor.step().as_deref(), Some(Step::BufferFull | Step::Padded { .. } | Step::Swap | Step::Minimum { .. }))
+    let capacity = view.cursor.state().shape.capacity();
+    match view.cursor.step().as_deref() {
+        Some(Step::BufferFull | Step::Padded { .. } | Step::Swap | Step::Minimum { .. }) => true,
+        Some(Step::Layer { pass: Pass::Sort, layer, .. }) => layer.size == capacity && layer.stride == 1,
+        _ => false,
+    }
 }
 
 /// Several recordings of a lesson side by side, each at its own moment (see [`position_at`]). A [`super::Target::Position`]

@@ -8,6 +8,7 @@ use super::curves_words::{about, says, title};
 use super::meeting::{Dot, Meeting, Phase, Place, Side};
 use super::pen::{ROW, Scale, area, dashed, digits, faint, line, mono, plain, sans, width};
 use super::scene::{Area, Font, Ink, Point, Scene, Target};
+use super::thing::{Id, Way, What};
 use crate::engines::lockstep::distance_of;
 use crate::lesson::state::Shape as Sizes;
 use crate::text::count;
@@ -173,7 +174,11 @@ impl Plot {
             self.curve(scene, &lost, ink(side), PALE);
         }
         let keeps_order = !matches!(meeting.phase, Phase::Apart { sorted: Some(false) });
-        self.curve(scene, &meeting.result.iter().collect::<Vec<_>>(), Ink::Intermediate, 1.0);
+        // From its smallest key on, mirrored or not: then it is turned as its keys are.
+        let mut result: Vec<&Dot> = meeting.result.iter().collect();
+        result.sort_by_key(|dot| dot.key);
+        scene.thing(Id::of(What::Curve(0)), self.area, Way::Becomes, |scene| self.line(scene, &result, Ink::Intermediate, 1.0));
+        self.dots(scene, &result, 1.0);
         self.curve(scene, &meeting.buffer.iter().collect::<Vec<_>>(), Ink::Buffer, if keeps_order { 1.0 } else { 0.5 });
         self.bars(scene, &meeting.kept);
         match &meeting.phase {
@@ -185,7 +190,7 @@ impl Plot {
                     scene.path(vec![[self.x(dot.element ^ layer.stride), y], [x, y]], line(faint(Ink::Accent, 0.55), (self.text * 0.08).max(1.0)));
                 }
                 let kept: Vec<&Dot> = meeting.kept.iter().collect();
-                kept.chunks(layer.stride as usize).for_each(|block| self.curve(scene, block, Ink::Text, 0.6));
+                kept.chunks(layer.stride as usize).for_each(|block| self.line(scene, block, Ink::Text, 0.6));
                 self.dots(scene, &kept, 1.0);
             }
             _ => {
@@ -198,6 +203,11 @@ impl Plot {
 
     /// A line through dots, dashed where it leads to ∞, and the dots.
     fn curve(&self, scene: &mut Scene, dots: &[&Dot], ink: Ink, opacity: f32) {
+        self.line(scene, dots, ink, opacity);
+        self.dots(scene, dots, opacity);
+    }
+
+    fn line(&self, scene: &mut Scene, dots: &[&Dot], ink: Ink, opacity: f32) {
         let thick = (self.text * 0.16).max(1.4) * if opacity < 1.0 { 0.7 } else { 1.0 };
         for run in dots.chunk_by(|a, b| a.is_padding() == b.is_padding()) {
             let points: Vec<Point> = run.iter().map(|dot| self.point(dot)).collect();
@@ -213,7 +223,6 @@ impl Plot {
         for pair in dots.windows(2).filter(|pair| pair[0].is_padding() != pair[1].is_padding()) {
             scene.path(vec![self.point(pair[0]), self.point(pair[1])], dashed(faint(ink, opacity * 0.6), thick * 0.7, 4.0));
         }
-        self.dots(scene, dots, opacity);
     }
 
     fn dots(&self, scene: &mut Scene, dots: &[&Dot], opacity: f32) {
@@ -221,9 +230,16 @@ impl Plot {
         if self.step < 2.5 {
             return;
         }
+        let (radius, rim) = (self.radius(), line(faint(Ink::Panel, 0.9), 0.8));
         for side in [Side::Result, Side::Buffer] {
-            let centers = dots.iter().filter(|dot| dot.side == side && !dot.is_padding()).map(|dot| self.point(dot)).collect();
-            scene.dots(centers, self.radius(), Some(faint(ink(side), opacity)), Some(line(faint(Ink::Panel, 0.9), 0.8)));
+            for dot in dots.iter().filter(|dot| dot.side == side && !dot.is_padding()) {
+                let [x, y] = self.point(dot);
+                let place = area(x - radius, y - radius, 2.0 * radius, 2.0 * radius);
+                // Keys keep their height: they move straight across.
+                scene.thing(Id::of(What::Key(dot.key)), place, Way::Along(Vec::new()), |scene| {
+                    scene.dots(vec![[x, y]], radius, Some(faint(ink(side), opacity)), Some(rim));
+                });
+            }
         }
         let padding = dots.iter().filter(|dot| dot.is_padding()).map(|dot| self.point(dot)).collect();
         scene.dots(padding, self.radius() * 0.8, Some(Ink::Panel.into()), Some(line(faint(Ink::TextWeak, opacity), 1.0)));
@@ -234,7 +250,9 @@ impl Plot {
         let wide = if self.step < 6.0 { self.step } else { self.step * 0.72 };
         for dot in kept.iter().filter(|dot| !dot.is_padding()) {
             let [x, y] = self.point(dot);
-            scene.fill(area(x - wide / 2.0, y, wide, self.area.bottom() - y), faint(ink(dot.side), 0.3));
+            let bar = area(x - wide / 2.0, y, wide, self.area.bottom() - y);
+            let id = Id { what: What::Key(dot.key), part: BAR };
+            scene.thing(id, bar, Way::Along(Vec::new()), |scene| scene.fill(bar, faint(ink(dot.side), 0.3)));
         }
     }
 
@@ -284,6 +302,9 @@ impl Plot {
         pointed
     }
 }
+
+/// The bar of a key, which is followed separately from its dot.
+const BAR: usize = 1;
 
 /// Width of an element from which it is shown where keys come from, in points.
 const MOVES: f32 = 6.0;

@@ -8,7 +8,7 @@ use super::describe_tree::describe_tree;
 use super::state::State;
 use super::step::{Pass, Step};
 use crate::engines::lockstep::{PADDING, distance_of, lanes_below};
-use crate::text::{count, significant, thousands};
+use crate::text::{count, ordinal, significant, thousands};
 
 /// Describes a step in words. `step` has all its values (as from [`super::Recording::step`]), and `after` is
 /// the state after it.
@@ -136,10 +136,10 @@ fn positions(slots: Vec<(u32, u32)>, after: &State) -> String {
     let waiting = slots.len() - fitting.len();
     let late = match slots.get(fitting.len()) {
         Some((lane, slot)) if waiting == 1 => {
-            format!(" Lane {lane} would write to slot {}, which is not there: it waits.", thousands((*slot).into()))
+            format!(" Lane {lane} would write to slot {}, which does not exist: it waits.", thousands((*slot).into()))
         }
         Some((lane, slot)) => {
-            format!(" Lane {lane} would write to slot {}, which is not there: it and {} more wait.", thousands((*slot).into()), waiting - 1)
+            format!(" Lane {lane} would write to slot {}, which does not exist: it and {} more wait.", thousands((*slot).into()), waiting - 1)
         }
         None => String::new(),
     };
@@ -148,8 +148,11 @@ fn positions(slots: Vec<(u32, u32)>, after: &State) -> String {
 
 fn new_bound(points_seen: u32, before: f32, now: f32, after: &State) -> String {
     let (k, merge) = (after.shape.k, after.counts.merges);
-    let upto = if points_seen == after.shape.n { "seen" } else { "seen up to its last candidate" };
-    let seen = format!("{} {upto}", count(points_seen.into(), "point was", "points were"));
+    let seen = if points_seen == after.shape.n {
+        format!("all {} were seen", count(points_seen.into(), "point", "points"))
+    } else {
+        format!("its last candidate was the {} point", ordinal(points_seen.into()))
+    };
     if now.is_infinite() {
         return format!("Merge {merge} is done. Fewer than {} neighbours are known, so max_distance stays infinite; {seen}.", thousands(k.into()));
     }

@@ -3,6 +3,7 @@
 //! The lockstep twin itself makes the mistake ([`super::record_faulty`]), so that its steps are shown like any others.
 
 use super::invariants::{Broken, first_broken, keys};
+use super::lessons::{self, Lesson};
 use super::recording::{LessonError, Recording};
 use super::state::{Counts, State};
 pub use crate::engines::lockstep::Fault;
@@ -28,6 +29,8 @@ pub struct Row {
     pub is_wrong: bool,
     /// The id of a lesson in whose data it matters.
     pub lesson: &'static str,
+    /// The id of the lesson from which on it can be understood.
+    pub taught: &'static str,
     /// The generator of points, without n, in place of the lesson's where that matters.
     pub generator: Option<&'static str>,
 }
@@ -43,6 +46,7 @@ pub const FAULTS: [Row; 7] = [
         look_for: "Slots that were counted but not written: the swap takes what they held before, and what comes late is overwritten.",
         is_wrong: true,
         lesson: "buffer",
+        taught: "buffer",
         generator: None,
     },
     Row {
@@ -54,6 +58,7 @@ pub const FAULTS: [Row; 7] = [
         look_for: "Neighbouring runs that go the same way: two of them are not bitonic, and the next size cannot merge them.",
         is_wrong: true,
         lesson: "merge",
+        taught: "sort",
         generator: None,
     },
     Row {
@@ -65,6 +70,7 @@ pub const FAULTS: [Row; 7] = [
         look_for: "Small keys that meet small ones: of each pair one is lost, while two large ones leave one behind.",
         is_wrong: true,
         lesson: "merge",
+        taught: "merge",
         generator: None,
     },
     Row {
@@ -76,6 +82,7 @@ pub const FAULTS: [Row; 7] = [
         look_for: "Candidates that are no closer than max_distance: they fill slots, and the merges drop them.",
         is_wrong: false,
         lesson: "buffer",
+        taught: "buffer",
         generator: None,
     },
     Row {
@@ -87,6 +94,7 @@ pub const FAULTS: [Row; 7] = [
         look_for: "Lanes that voted, had no slot, and are not asked again although they are closer than max_distance.",
         is_wrong: true,
         lesson: "buffer",
+        taught: "buffer",
         generator: None,
     },
     Row {
@@ -98,6 +106,7 @@ pub const FAULTS: [Row; 7] = [
         look_for: "Every point goes on being a candidate: the merges sort all of them, and find the right ones.",
         is_wrong: false,
         lesson: "search",
+        taught: "buffer",
         generator: None,
     },
     Row {
@@ -109,6 +118,7 @@ pub const FAULTS: [Row; 7] = [
         look_for: "Equal distances in the wrong order: which of them is among the k nearest differs from engine to engine.",
         is_wrong: true,
         lesson: "merge",
+        taught: "sort",
         generator: Some("duplicates:d=2,distinct=9"),
     },
 ];
@@ -174,17 +184,17 @@ impl Consequences {
     pub fn verdict(&self) -> String {
         let [counts, right] = self.counts;
         if let Some(first) = self.wrong.first() {
-            let instead = format!("neighbour {} is {}", thousands(u64::from(first.rank) + 1), words(first.found));
+            let rank = thousands(u64::from(first.rank) + 1);
+            let instead = format!("neighbour {rank} should be {}, and is {}.", words(first.right), words(first.found));
             let missing = self.missing();
-            let Some(&nearest) = missing.first() else {
-                return format!("All neighbours are found, but in the wrong order: {instead}, not {}.", words(first.right));
-            };
+            if missing.is_empty() {
+                return format!("All neighbours are found, but in the wrong order: {instead}");
+            }
             return format!(
-                "{} of {} {} missing, the nearest of them {}; so {instead}.",
+                "{} of {} {} missing: {instead}",
                 thousands(missing.len() as u64),
                 count(self.neighbours.into(), "neighbour", "neighbours"),
                 if missing.len() == 1 { "is" } else { "are" },
-                words(nearest),
             );
         }
         if (counts.merges, counts.candidates) == (right.merges, right.candidates) {
@@ -198,6 +208,13 @@ impl Consequences {
             thousands(right.merges.into())
         )
     }
+}
+
+/// The mistakes that can be told by whoever has come as far as a lesson; all where these are too few to choose from.
+pub fn known_by(lesson: &Lesson) -> Vec<&'static Row> {
+    let number = |row: &Row| lessons::named(row.taught).map_or(0, |lesson| lesson.number);
+    let known: Vec<&Row> = FAULTS.iter().filter(|row| number(row) <= lesson.number).collect();
+    if known.len() > 2 { known } else { FAULTS.iter().collect() }
 }
 
 /// A neighbour in words.

@@ -6,7 +6,7 @@ use super::account::account;
 use super::cursor::Cursor;
 use super::picture::Target;
 use super::picture::sentence::sentence;
-use super::questions::{About, Ask, Question};
+use super::questions::{About, Ask, Question, rounds_of_lanes};
 use super::recording::{Beside, Recording};
 use super::step::Step;
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of, lanes_below};
@@ -64,7 +64,9 @@ pub fn why(question: &Question, cursor: &Cursor) -> String {
         Ask::Order => {
             return "What is found late bounds the search late: more boxes look as if they mattered before the neighbours are known.".to_owned();
         }
-        Ask::Slot | Ask::Partner | Ask::Swaps | Ask::Taken => return case(question, recording).unwrap_or_else(|| sentence(cursor)),
+        Ask::Votes | Ask::Rounds | Ask::Slot | Ask::Partner | Ask::Swaps | Ask::Taken => {
+            return case(question, recording).unwrap_or_else(|| sentence(cursor));
+        }
         _ => return sentence(cursor),
     }
     let account = account(cursor.state());
@@ -88,6 +90,21 @@ fn case(question: &Question, recording: &Arc<Recording>) -> Option<String> {
                 registers => format!("A stride of {} keys is {} / {registers} = {lanes} in lanes", layer.stride, layer.stride),
             };
             Some(format!("{stride}, the one bit in which the two lanes' numbers differ: {subject} ^ {lanes} = {}.", subject ^ lanes))
+        }
+        (Ask::Votes, Step::Ballot { mask }) => {
+            let bound = significant(state.max_distance.into());
+            let distances: Vec<f32> = match state.descent.as_ref().and_then(|descent| descent.leaf.as_ref()) {
+                Some(leaf) => leaf.keys.iter().map(|&key| distance_of(key)).collect(),
+                None => recording.distances(state.group?),
+            };
+            let others = (0u32..).zip(&distances).filter(|(lane, distance)| mask >> lane & 1 == 0 && distance.is_finite());
+            let (lane, nearest) = others.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+            Some(format!("Their distances are below {bound}. The nearest of the others, lane {lane}, has {}.", significant((*nearest).into())))
+        }
+        (Ask::Rounds, Step::Sank { .. }) => {
+            let own = rounds_of_lanes(recording, question.at, shape.width);
+            let needs: Vec<String> = own.iter().filter(|&&rounds| rounds > 0).map(u32::to_string).collect();
+            Some(format!("The slowest lane decides: max({}) = {}.", needs.join(", "), own.iter().max()?))
         }
         (Ask::Slot, Step::Positions { slots }) => {
             let slot = slots.iter().find(|slot| slot.lane == subject)?.slot;
@@ -117,7 +134,7 @@ fn case(question: &Question, recording: &Arc<Recording>) -> Option<String> {
         }
         (Ask::Taken, Step::Minimum { taken }) => {
             let [own, other] = told_apart(state.registers[subject as usize], state.buffer[shape.mirror_of(subject) as usize]);
-            let from = if taken.contains(subject) { "the intermediate result's comes" } else { "the buffer's stays" };
+            let from = if taken.contains(subject) { "it comes from the intermediate result" } else { "the buffer's stays" };
             Some(format!("The smaller of {own} and {other} is kept: {from}."))
         }
         _ => None,

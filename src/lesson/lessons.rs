@@ -153,9 +153,11 @@ pub enum Shows {
     SecondMerge,
     /// The second merge from its minimum on.
     SecondMinimum,
-    /// How the last buffer that overflowed within a group was filled: from the preceding merge to the ballot
-    /// of the waiting candidates.
+    /// How the last buffer that overflowed within a group was filled: from the first ballot after the preceding merge all of whose
+    /// candidates have slots, to the ballot of those that had to wait.
     Overflow,
+    /// Of threads with a query each: from the first point that some lanes insert while others wait.
+    Waiting,
 }
 
 /// Overrides of a lesson's parameters.
@@ -233,9 +235,11 @@ impl Lesson {
         Shape { width: self.width, registers, k: self.k as u32, n: self.points_per_element * self.width * registers }
     }
 
-    /// The lesson that follows.
+    /// The lesson that follows; of one on the short route, the next one on it.
     pub fn next(&self) -> Option<&'static Self> {
-        LESSONS.get(self.number as usize)
+        let mut later = LESSONS[self.number as usize..].iter();
+        let on_route = later.clone().find(|lesson| self.minutes.is_route() && lesson.minutes.is_route());
+        on_route.or_else(|| later.next())
     }
 
     /// Records the lesson's own data: one take per arrangement. The query is the middle row.
@@ -273,7 +277,7 @@ impl Lesson {
             Shows::FirstSort => capacity,
             // The first half is sorted and merged before the second comes.
             Shows::SecondMinimum => 2 * capacity,
-            Shows::Whole | Shows::Circle | Shows::Overflow | Shows::SecondMerge => return None,
+            Shows::Whole | Shows::Circle | Shows::Overflow | Shows::Waiting | Shows::SecondMerge => return None,
         };
         (keys <= MOST_KEYS).then_some(keys)
     }
@@ -435,7 +439,19 @@ impl Shows {
             Self::Overflow => {
                 let again = steps.iter().rposition(|step| matches!(step, Step::FilteredAgain { .. }))?;
                 let before = recording.merges.partition_point(|&at| (at as usize) < again).checked_sub(2)?;
-                Some(recording.position_of_merge(before)?..again + 1)
+                let start = recording.position_of_merge(before)?;
+                let group = |at: usize| (start..at).rev().find(|&at| matches!(steps[at], Step::Group { .. }));
+                // Once its distances are known.
+                let has_slots = |at: usize| {
+                    matches!(steps[at], Step::Appended { .. }) && !matches!(steps.get(at + 1), Some(Step::BufferFull | Step::FilteredAgain { .. }))
+                };
+                let simple = (start..again).filter(|&at| has_slots(at)).find_map(group);
+                Some(simple.map_or(start, |at| at + 1)..again + 1)
+            }
+            Self::Waiting => {
+                let all = u32::MAX >> (32 - recording.shape().width);
+                let waits = |step: &Step| matches!(step, Step::Branched { lanes } if *lanes != 0 && *lanes != all);
+                Some(steps.iter().position(waits)?..steps.len())
             }
         }
     }

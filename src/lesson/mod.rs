@@ -22,6 +22,7 @@
 //! | [`describe`] | one sentence per step; `describe_tree`, `describe_queues`, `describe_buckets` and `describe_heaps` for those of a tree, of selections and of heaps, `describe_faults` for what a mistake changes |
 //! | [`account`] | the work so far, beside the theory |
 //! | [`touched`] | what was changed by hand: the query's place, points, typed keys |
+//! | [`own_data`] | lessons about a cloud of the reader's own, in the order of its rows and in others |
 //! | [`same_moment`], [`turned`] | the same moment in another recording, and the comparators that decide otherwise there |
 //! | [`pseudocode`] | the kernel, the tree's traversal or a selection in a few lines, and the matching lines of `cuda/` |
 //! | [`lessons`], [`story`] | what a lesson is; the lessons in the order of the story |

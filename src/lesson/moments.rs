@@ -85,7 +85,8 @@ impl Selection {
         Self { from: None, to: None, level: None, every: 1, most }
     }
 
-    /// Resolves the selection for a take: the position before the first step, and those after each step of the level.
+    /// Resolves the selection for a take: the position before the first step, those after each step of the level,
+    /// and the last one.
     ///
     /// # Errors
     /// [`MomentError`] if the selection is invalid for this recording.
@@ -105,7 +106,7 @@ impl Selection {
             _ => (from, to),
         };
         let level = self.level.unwrap_or(lesson.level);
-        let stops = (from + 1..=to).filter(|&position| recording.level(position - 1) <= level);
+        let stops = (from + 1..=to).filter(|&position| position == to || recording.level(position - 1) <= level);
         let all: Vec<usize> = std::iter::once(from).chain(stops).collect();
         let chosen: Vec<usize> = all.iter().step_by(self.every).copied().collect();
         Ok(Moments { positions: spread(&chosen, self.most), all, level })

@@ -61,8 +61,8 @@ pub const LESSONS: [Lesson; 13] = numbered([
             a query and a heap of its own. All of them look at the same point, but a warp executes one instruction at a time: if the point is below \
             the root of a single lane, all other lanes are masked out and wait until its key has sunk. A lane seldom has anything to insert, but some lane \
             often does, so the warp stops again and again, and the lanes that insert nothing wait. A warp that works on one query never diverges like that: its lanes vote, \
-            write side by side and merge together. The meter counts all three: for a query the two warps issue about as much, but one answers it at once, and \
-            the other only together with those of all its threads.",
+            write side by side and merge together. In the end, the meter counts the instructions of one query in all three ways: a warp of threads issues \
+            about as many for each query as a warp that works on one, but answers its first query only when it has answered all of them.",
         summary: "Give the whole warp one query: lanes that vote and write together do not wait for each other.",
         minutes: Minutes::Route(3),
         points_per_element: 16,
@@ -70,6 +70,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         k: 15,
         width: 8,
         search: Search::Heaps,
+        shows: Shows::Waiting,
         level: Level::Stage,
         asks: &[Ask::Inserts, Ask::Waits, Ask::Rounds, Ask::Idle],
         ideas: &ideas::HEAP,
@@ -90,7 +91,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         points_per_element: 32,
         seed: 11,
         shows: Shows::Overflow,
-        level: Level::Layer,
+        level: Level::Stage,
         asks: &[Ask::Votes, Ask::Slot],
         ideas: &ideas::BUFFER,
         ..KERNEL
@@ -98,7 +99,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
     Lesson {
         id: "wait",
         title: "What a merge costs, and why to wait",
-        goal: "Count the steps of one merge, and see why the buffer is filled first.",
+        goal: "See what one merge costs, and why the buffer is filled first.",
         needs: &["buffer"],
         paragraph: "Bringing the buffer into the result takes {layers} layers of comparisons to sort its {K} keys, one comparison of every key with its \
             counterpart in the result, and {last} layers to restore the order: {merge} steps, in which all lanes take part. It takes as many for a \
@@ -111,7 +112,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         seed: 37,
         shows: Shows::SecondMerge,
         level: Level::Stage,
-        asks: &[Ask::Merges, Ask::Taken],
+        asks: &[],
         ideas: &ideas::WAIT,
         ..KERNEL
     },
@@ -123,7 +124,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         paragraph: "Before a merge the candidates have to be sorted. Every lane holds one key, a squared distance, in a register, its own fast memory. In each \
             layer, lane L reads the key of lane L ^ stride by a shuffle, straight from the other lane's register. The two numbers \
             differ in one bit, so each of the two lanes is the other's partner. One keeps the smaller key and the other the larger. Which one is \
-            decided by the lane's number alone, never by the data, so no lane waits for another. First pairs are sorted, then runs of four, \
+            decided by the lane's number alone, never by the data: upwards where L & size is 0, downwards elsewhere. So no lane waits for another. First pairs are sorted, then runs of four, \
             then all. Neighbouring runs are sorted in opposite directions: together they rise and then fall, which is called bitonic, \
             and the layers of the next size sort exactly such lists.",
         summary: "Partners and directions are fixed in advance: a bitonic network sorts without a branch.",
@@ -172,7 +173,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         points_per_element: 8,
         seed: 7,
         k: 16,
-        width: 8,
+        width: 16,
         shows: Shows::SecondMinimum,
         level: Level::Layer,
         asks: &[Ask::Taken, Ask::Partner, Ask::Swaps],

@@ -65,11 +65,11 @@ pub(super) fn says_halves(moment: &Moment<'_>) -> Option<String> {
         return None;
     }
     Some(if 2 * layer.stride == capacity {
-        format!("Left half \u{2264} right half, both bitonic: each {half} can be sorted alone.")
+        format!("First half \u{2264} second half, both bitonic: each {half} can be sorted alone.")
     } else if layer.size == capacity {
-        format!("In every {all} keys left half \u{2264} right half, both bitonic: each {half} can be sorted alone.")
+        format!("In every {all} keys first half \u{2264} second half, both bitonic: each {half} can be sorted alone.")
     } else {
-        format!("In every {all} keys left half \u{2264} right half, or \u{2265} in runs that descend, both bitonic: each {half} can be sorted alone.")
+        format!("In every {all} keys first half \u{2264} second half (\u{2265} in runs that descend), both bitonic: each {half} can be sorted alone.")
     })
 }
 
@@ -174,7 +174,7 @@ pub(super) fn says_bound(moment: &Moment<'_>) -> Option<String> {
     Some(if moment.after.last() == PADDING {
         format!("Fewer than {} neighbours are known, so every point may still be one: max_distance is infinite.", number(k))
     } else {
-        format!("max_distance is the distance of the {} smallest key: what is no closer cannot be a neighbour any more.", ordinal(k))
+        format!("max_distance is the squared distance of the {} nearest so far: a point that is no closer cannot be a neighbour.", ordinal(k))
     })
 }
 

@@ -21,13 +21,16 @@ pub fn draw_on(view: &View<'_>, [wide, high]: [f32; 2], shared: Option<[f32; 2]>
     if row >= view.least * ROW * 0.8 {
         let row = row.max(view.least * ROW);
         table(&mut scene, room.take_top(row * 6.4), view, row);
+        let note = room.take_top(row * 0.9);
+        scene.label(note, 0.0, sans(view.type_of(0.75), Ink::TextWeak), "\u{2264}: bounds of the mean for points in random order");
+        room.take_top(row * 0.2);
     }
     curve(&mut scene, room, view, shared);
     scene
 }
 
-/// The columns are the counters, the bounds so far, and those for all points. Bounds are of means in random order, and say so: they do not
-/// hold in others.
+/// The columns are the counters, the bounds so far, and those for all points. Bounds are of means in random order, as stands below: they do
+/// not hold in others.
 fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
     let state = view.cursor.state();
     let account = account(state);
@@ -46,7 +49,7 @@ fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
         ("shuffles", thousands(counts.shuffles), so_far(about(now.shuffles)), in_the_end(about(end.shuffles))),
     ];
     let size = (row / ROW).max(view.least);
-    let heads = ["counted".to_owned(), "random order \u{2264}".to_owned(), in_the_end("in the end \u{2264}".to_owned())];
+    let heads = ["counted".to_owned(), "mean \u{2264}".to_owned(), in_the_end("in the end \u{2264}".to_owned())];
     let small = view.least.max(size * 0.85);
     // Each column in proportion to its longest words, with a gap between long words and long numbers.
     let apart = |rect: Area, by: f32| area(rect.x + size * by, rect.y, rect.width - size * by, rect.height);

@@ -118,7 +118,7 @@ fn spell(state: &State, vote: Option<&Vote>, lane: Option<u32>) -> [String; 2] {
         None => format!("lane {lane} does not vote: it writes nothing"),
         Some(slot) => {
             let sum = format!("slot = buffered + count = {} + {below} = {slot}", vote.taken);
-            if slot < state.shape.capacity() { sum } else { format!("{sum}: not there, it waits") }
+            if slot < state.shape.capacity() { sum } else { format!("{sum}: no such slot, it waits") }
         }
     };
     [first, second]
@@ -380,7 +380,7 @@ pub(super) fn buffer(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Are
     let every = [1, 2, 4, 8, 16, 32].into_iter().find(|&every| grid.high() * every as f32 >= text * 0.8).unwrap_or(32);
     for row in (0..shape.registers).step_by(every as usize) {
         let rect = area(names.x, grid.cell(0, row).y, names.width, grid.high().max(size * ROW).min(names.bottom() - grid.cell(0, row).y));
-        let slots = if shape.registers == 1 { "slot".to_owned() } else { format!("{} on", row * shape.width) };
+        let slots = if shape.registers == 1 { "buffer".to_owned() } else { format!("{} on", row * shape.width) };
         scene.label(rect, 1.0, sans(size, Ink::TextWeak), &slots);
     }
 }

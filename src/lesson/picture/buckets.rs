@@ -20,7 +20,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let (state, text) = (view.cursor.state(), view.text);
     let mut room = area(0.0, 0.0, wide, high);
     let title = room.take_top(text * 1.6);
-    let names = width(Font::Sans, text * 0.8, "bucket") + text * 0.5;
+    let names = width(Font::Sans, view.type_of(0.8), "bucket") + text * 0.5;
     let columns = |room: Area, high: f32| Grid {
         area: area(names, room.y, (wide - names - text * 0.6).max(1.0), high),
         columns: state.shape.width,

@@ -121,6 +121,8 @@ pub(super) fn draw_in(scene: &mut Scene, plane: &Plane, view: &View<'_>, shown: 
             }
             match vote.mask {
                 None => undecided.push(point),
+                // What a merge has brought among the nearest is shown as that.
+                Some(mask) if mask >> lane & 1 == 1 && best.contains(&point) => {}
                 Some(mask) if mask >> lane & 1 == 1 => accepted.push(point),
                 Some(_) if vote.asked >> lane & 1 == 1 => rejected.push(point),
                 Some(_) => {}

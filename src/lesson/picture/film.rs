@@ -125,7 +125,8 @@ impl Film {
     pub fn asked(&self, take: usize, position: usize) -> Scene {
         let mut cursor = Cursor::new(self.takes[take].recording.clone());
         cursor.seek(position);
-        figure(&self.lesson, &View { asking: true, ..self.view(&cursor) }, self.size)
+        // All panels: a question may be about any of them.
+        figure(&self.lesson, &View { asking: true, zoom: None, ..self.view(&cursor) }, self.size)
     }
 
     fn view<'a>(&self, cursor: &'a Cursor) -> View<'a> {

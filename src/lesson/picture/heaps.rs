@@ -65,7 +65,7 @@ fn heading(heaps: &Heaps) -> String {
 /// A column for each lane: its distance, the root of its heap, whether it inserts, and whether it takes part in this step.
 fn lanes(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, room: Area, lane: u32) {
     let text = view.text;
-    let names = width(Font::Sans, text * 0.8, "works now") + text * 0.5;
+    let names = width(Font::Sans, view.type_of(0.8), "works now") + text * 0.5;
     let margin = text * 0.6;
     let columns =
         |y: f32, high: f32| Grid { area: area(names, y, (room.width - names - margin).max(1.0), high), columns: heaps.width, rows: 1, gutter: 0.0 };

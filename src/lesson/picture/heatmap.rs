@@ -158,7 +158,7 @@ const LINE: f32 = 1.25;
 /// Names the first and the last row of a grid, as there is no room for more.
 pub fn row_names(scene: &mut Scene, grid: &Grid, names: [String; 2], text: f32) {
     let size = (text * 0.7).min(grid.area.height * 0.5);
-    for (name, y, side) in names.into_iter().zip([grid.area.y, grid.area.bottom()]).zip([0.0, 1.0]).map(|((name, y), side)| (name, y, side)) {
+    for ((name, y), side) in names.into_iter().zip([grid.area.y, grid.area.bottom()]).zip([0.0, 1.0]) {
         scene.text([grid.area.x - text * 0.3, y], [1.0, side], sans(size, Ink::TextWeak), name);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::View;
 use super::cloud::{Plane, draw_in};
-use super::pen::{area, line, sans};
+use super::pen::{area, dashed, faint, line, sans, width};
 use super::scene::{Area, Ink, Scene};
 use crate::knn::Metric;
 
@@ -49,7 +49,7 @@ impl Lens {
         let (problem, [x, y]) = (recording.problem(), plane.at(&recording.parameters.query));
         let room = self.area();
         let edge = [x.clamp(room.x, room.right()), y.clamp(room.y, room.bottom())];
-        scene.path(vec![[x, y], edge], line(Ink::TextWeak, 1.0));
+        scene.path(vec![[x, y], edge], dashed(Ink::TextWeak, 1.0, 3.0));
         let points: Vec<u32> = (0..problem.n() as u32).filter(|&point| room.contains(self.plane.position(problem, point))).collect();
         // Nothing beneath it is pointed at.
         scene.spots.retain(|spot| !room.contains(spot.area.center()));
@@ -58,8 +58,11 @@ impl Lens {
         // What moves is in the plane itself, and only once.
         scene.things.truncate(things);
         scene.rect(room, 0.0, None, Some(line(Ink::TextWeak, 1.2)));
-        let note = area(room.x + text * 0.4, room.y + text * 0.1, room.width - text * 0.8, text * 1.4);
-        scene.label(note, 0.0, sans(text * 0.8, Ink::TextWeak), &format!("\u{d7} {}", magnification(self.times)));
+        let style = sans(view.type_of(0.8), Ink::Text);
+        let words = format!("\u{d7} {}", magnification(self.times));
+        let note = area(room.x, room.y, width(style.font, style.size, &words) + text * 0.8, style.size * 1.4);
+        scene.fill(note, faint(Ink::Canvas, 0.9));
+        scene.label(note, 0.5, style, &words);
     }
 }
 

@@ -13,14 +13,14 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let mut scene = view.scene([wide, high]);
     let text = view.text;
     let mut room = area(0.0, 0.0, wide, high);
-    let row = (text * ROW).min(high / (ROWS.len() as f32 + 2.4));
+    let row = (text * ROW).min(high / (ROWS.len() as f32 + 3.4));
     let size = row / ROW;
     let heads = room.take_top(row * 1.1);
     let Some(meter) = view.cursor.recording().meter() else {
         scene.label(heads, 0.0, sans(size, Ink::Text), "Meter: of the kernel, and of threads with a query each");
         return scene;
     };
-    let note = room.take_bottom(row);
+    let notes = [room.take_bottom(row), room.take_bottom(row)];
     let share = format!("divided by {}", meter.width);
     let titles = columns(heads, size);
     scene.label(titles.name, 0.0, sans(size, Ink::Text), "Cost of a query");
@@ -46,11 +46,13 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
             cell(&mut scene, view, meter, one, way, rect, ink, most);
         }
     }
-    let says = format!(
-        "Bars: log scale, but for idle lanes; paler: in the end. Until answered is not divided: the {} queries are answered together.",
-        meter.width
-    );
-    scene.label(note, 0.0, sans(size * 0.8, Ink::TextWeak), &says);
+    let says = [
+        format!("Until answered is not divided: the {} queries are answered together.", meter.width),
+        "Issue slots are instructions that are issued. Bars: log scale, but for idle lanes; paler: in the end.".to_owned(),
+    ];
+    for (note, says) in notes.into_iter().zip(says) {
+        scene.label(note, 0.0, sans(size * 0.8, Ink::TextWeak), &says);
+    }
     scene
 }
 

@@ -12,7 +12,10 @@
 //! | [`lanes`] | the panel of the lanes of a tree's search; its boxes are drawn by `boxes` in the cloud, its account by `looked` |
 //! | [`queues`], [`buckets`] | the panels of warp select and of a selection by digits; their accounts are `beside_queues` and `beside_buckets` |
 //! | [`heaps`], [`meter`] | the panel of threads with a query each, whose queries `own_queries` draws in the cloud; one query's costs in three ways |
+//! | `cost` | the panel of what a merge costs |
+//! | `batches` | the panel of the batches and the barriers between them |
 //! | `lens` | in the cloud: what a small circle holds, magnified |
+//! | [`thing`], [`motion`] | what is the same thing in two scenes, and how it gets from where it was to where it is |
 //! | [`badge`] | below the sentence: the invariant that holds, or the first that is broken; what that is about, outlined |
 //! | [`page`](mod@page) | the panels of a lesson on one page; recordings side by side |
 //! | `moment`, `cells`, `tally`, `pen` | data about a moment and drawing helpers that several panels share |
@@ -23,6 +26,7 @@
 pub mod account;
 pub mod badge;
 pub mod ballot;
+mod batches;
 mod beside_buckets;
 mod beside_queues;
 mod boxes;
@@ -31,6 +35,7 @@ mod cells;
 pub mod cloud;
 pub mod code;
 mod columns;
+mod cost;
 pub mod css;
 pub mod curves;
 mod curves_words;
@@ -87,6 +92,8 @@ pub enum Panel {
     Curves,
     /// The ballot, and how a lane computes its slot.
     Ballot,
+    /// The batches of points, which of them is in shared memory, and the barriers between.
+    Batches,
     /// Of a tree: the boxes or points that the lanes have, the result and the buffer.
     Lanes,
     /// Of warp select: the lanes' distances and queues, and the warp's queue.
@@ -97,6 +104,8 @@ pub enum Panel {
     Heaps,
     /// What one query costs: by one thread, by a thread of a warp, and by a warp.
     Meter,
+    /// What a merge costs, and each candidate's share of it.
+    Cost,
     /// The algorithm in a few lines of pseudocode.
     Code,
     /// The work so far beside the theory, and the convergence curve; of other searches, beside what else finds the same.
@@ -107,33 +116,37 @@ pub enum Panel {
 
 impl Panel {
     /// Those that can be shown alone, with their names in commands.
-    pub const NAMED: [(&'static str, Self); 12] = [
+    pub const NAMED: [(&'static str, Self); 14] = [
         ("map", Self::Cloud),
         ("warp", Self::Warp),
         ("network", Self::Network),
         ("curves", Self::Curves),
         ("ballot", Self::Ballot),
+        ("batches", Self::Batches),
         ("lanes", Self::Lanes),
         ("queues", Self::Queues),
         ("buckets", Self::Buckets),
         ("heaps", Self::Heaps),
         ("meter", Self::Meter),
+        ("cost", Self::Cost),
         ("code", Self::Code),
         ("account", Self::Account),
     ];
 
     /// All panels, in reading order.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Cloud,
         Self::Warp,
         Self::Network,
         Self::Curves,
         Self::Ballot,
+        Self::Batches,
         Self::Lanes,
         Self::Queues,
         Self::Buckets,
         Self::Heaps,
         Self::Meter,
+        Self::Cost,
         Self::Code,
         Self::Account,
         Self::Sentence,
@@ -182,11 +195,13 @@ pub fn draw(panel: Panel, view: &View<'_>, size: [f32; 2]) -> Scene {
         Panel::Network => network::draw(view, size),
         Panel::Curves => curves::draw(view, size),
         Panel::Ballot => ballot::draw(view, size),
+        Panel::Batches => batches::draw(view, size),
         Panel::Lanes => lanes::draw(view, size),
         Panel::Queues => queues::draw(view, size),
         Panel::Buckets => buckets::draw(view, size),
         Panel::Heaps => heaps::draw(view, size),
         Panel::Meter => meter::draw(view, size),
+        Panel::Cost => cost::draw(view, size),
         Panel::Code => code::draw(view, size),
         Panel::Account => match view.cursor.recording().held_against() {
             Beside::Theory => account::draw(view, size),

@@ -88,14 +88,6 @@ impl Picture<'_> {
         }
     }
 
-    fn when(&self, layer: usize) -> When {
-        match self.run.map_or(0, Running::done) {
-            done if layer + 1 == done => When::Running,
-            done if layer < done => When::Past,
-            _ => When::ToCome,
-        }
-    }
-
     /// Whether all wires can be drawn in a room.
     fn is_legible(&self, room: Area) -> bool {
         let keys = self.shape.capacity();
@@ -159,7 +151,7 @@ impl Picture<'_> {
             }
         }
         for (at, layer) in self.layers.iter().enumerate() {
-            let when = self.when(at);
+            let when = When::of(self.run, at);
             // Which elements meet next may be what is asked.
             if self.view.asking && when == When::ToCome {
                 continue;
@@ -278,7 +270,7 @@ impl Picture<'_> {
             let size = self.layers[at].size;
             let last = self.layers.iter().rposition(|layer| layer.size == size).unwrap_or(at);
             let (left, right) = (columns.edges[at][0], columns.edges[last][1]);
-            let lit = (at..=last).any(|at| self.when(at) == When::Running);
+            let lit = (at..=last).any(|at| When::of(self.run, at) == When::Running);
             let rect = area(left, sizes.y, right - left, sizes.height);
             let style = sans(text * 0.8, if lit { Ink::Accent } else { Ink::TextWeak });
             let long = format!("size {size}");
@@ -291,7 +283,7 @@ impl Picture<'_> {
         }
         for (at, layer) in self.layers.iter().enumerate() {
             let [left, right] = columns.edges[at];
-            let lit = self.when(at) == When::Running;
+            let lit = When::of(self.run, at) == When::Running;
             let rect = area(left, strides.y, right - left, strides.height);
             let words = if lit && rect.width > text * 4.5 { format!("stride {}", layer.stride) } else { layer.stride.to_string() };
             let style = sans(text * 0.75, if lit { Ink::Accent } else { Ink::TextWeak });

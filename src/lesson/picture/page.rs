@@ -98,13 +98,18 @@ pub fn inside(area: Area, text: f32) -> Area {
 }
 
 /// Page width, relative to the text size, below which type counts as large.
-const LARGE: f32 = 80.0;
+const LARGE: f32 = 70.0;
 
 /// The panels of a lesson and their areas. With large type, few lines of code are shown, and wide warps get the width.
 fn panels(shows: Shows, view: &View<'_>, room: Area, gap: f32, large: bool) -> Vec<(Panel, Area)> {
     let columns = |shares: &[f32]| split(room, shares, gap, false);
-    // Merge and filter alternate.
-    let running = if merge_runs(view) { Panel::Network } else { Panel::Ballot };
+    // Merge and filter alternate; where a batch arrives, neither has begun.
+    let arrives = matches!(view.cursor.step().as_deref(), None | Some(Step::Batch { .. })) && shows == Shows::Whole;
+    let running = match () {
+        () if arrives && super::batches::number(view.cursor.recording()) > 1 => Panel::Batches,
+        () if merge_runs(view) => Panel::Network,
+        () => Panel::Ballot,
+    };
     // To a class one panel is shown large, and beside it what it acts on or, in the end, what it comes to; code and whatever else
     // can be spared are left out.
     // Where the search ends may be what is asked.
@@ -130,12 +135,16 @@ fn panels(shows: Shows, view: &View<'_>, room: Area, gap: f32, large: bool) -> V
     }
     match shows {
         Shows::Overflow if large => pair(running, Panel::Cloud, Panel::Cloud, [0.68, 0.32]),
-        Shows::Whole if large => pair(running, Panel::Cloud, Panel::Account, [0.66, 0.34]),
+        // Of a whole search: what arrives, is filtered or merged, and then what a merge has led to.
+        Shows::Whole | Shows::Waiting if large && (is_done || matches!(view.cursor.step().as_deref(), Some(Step::MaxDistance { .. }))) => {
+            pair(Panel::Cloud, Panel::Account, Panel::Account, [0.62, 0.38])
+        }
+        Shows::Whole | Shows::Waiting if large => pair(running, Panel::Cloud, Panel::Account, [0.66, 0.34]),
         Shows::FirstSort | Shows::SecondMinimum if large => {
             let shown = if shows == Shows::SecondMinimum && lists_meet(view) { Panel::Curves } else { Panel::Network };
             pair(shown, Panel::Warp, Panel::Warp, [0.62, 0.38])
         }
-        Shows::SecondMerge if large => pair(Panel::Network, Panel::Account, Panel::Account, [0.6, 0.4]),
+        Shows::SecondMerge if large => pair(Panel::Network, Panel::Cost, Panel::Cost, [0.6, 0.4]),
         Shows::Circle if large => pair(Panel::Cloud, Panel::Account, Panel::Account, [0.62, 0.38]),
         Shows::Circle => {
             let [left, right] = columns(&[0.62, 0.38])[..] else { return Vec::new() };
@@ -144,7 +153,7 @@ fn panels(shows: Shows, view: &View<'_>, room: Area, gap: f32, large: bool) -> V
         Shows::SecondMerge => {
             let [left, right] = columns(&[0.55, 0.45])[..] else { return Vec::new() };
             let right = split(right, &[0.5, 0.5], gap, true);
-            vec![(Panel::Network, left), (Panel::Warp, right[0]), (Panel::Account, right[1])]
+            vec![(Panel::Network, left), (Panel::Warp, right[0]), (Panel::Cost, right[1])]
         }
         Shows::FirstSort => {
             let [network, right] = columns(&[0.5, 0.5])[..] else { return Vec::new() };
@@ -163,7 +172,7 @@ fn panels(shows: Shows, view: &View<'_>, room: Area, gap: f32, large: bool) -> V
             let (left, right) = (split(left, &[0.52, 0.48], gap, true), split(right, &[0.5, 0.5], gap, true));
             vec![(Panel::Ballot, left[0]), (Panel::Warp, left[1]), (Panel::Cloud, right[0]), (Panel::Code, right[1])]
         }
-        Shows::Whole => {
+        Shows::Whole | Shows::Waiting => {
             let [left, middle, right] = columns(&[0.28, 0.45, 0.27])[..] else { return Vec::new() };
             let (left, middle) = (split(left, &[0.52, 0.48], gap, true), split(middle, &[0.5, 0.5], gap, true));
             vec![(Panel::Cloud, left[0]), (Panel::Account, left[1]), (Panel::Warp, middle[0]), (running, middle[1]), (Panel::Code, right)]

@@ -30,7 +30,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let step = step.as_deref();
     scene.label(title, 0.0, sans(text, Ink::Text), &heading(view));
 
-    let names = width(Font::Sans, text * 0.8, "distance") + text * 0.5;
+    let names = width(Font::Sans, view.type_of(0.8), "distance") + text * 0.5;
     let margin = text * 0.6;
     let columns = |room: Area, high: f32, rows: u32| Grid {
         area: area(names, room.y, (wide - names - margin).max(1.0), high),

@@ -26,7 +26,7 @@ pub fn sentence(cursor: &Cursor) -> String {
             count(state.shape.k.into(), "nearest", "nearest"),
             thousands(state.shape.n.into()),
             match cursor.recording().held_against() {
-                Beside::Theory | Beside::Tree(_) => "registers and buffer are empty, and max_distance is infinite",
+                Beside::Theory | Beside::Tree(_) => "none is known yet, and max_distance is infinite",
                 Beside::Queues(_) => "and all queues are empty",
                 Beside::Heaps => "of each of the lanes' queries, and all heaps are empty",
                 Beside::Digits(_) => "and no distance is computed yet",

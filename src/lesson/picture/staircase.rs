@@ -33,14 +33,14 @@ impl Stairs<'_> {
         let wide = room.width / (self.layers.len() + groups - 1) as f32;
         let (mut x, mut at) = (room.x, 0);
         for flight in self.layers.chunk_by(|a, b| a.size == b.size) {
-            let lit = (at..at + flight.len()).any(|at| self.when(at) == When::Running);
+            let lit = (at..at + flight.len()).any(|at| When::of(self.run, at) == When::Running);
             let below = area(x, sizes.y, wide * flight.len() as f32, sizes.height);
             self.size(scene, below, area(room.x, sizes.y, room.width, sizes.height), flight[0].size, lit, wide);
             for layer in flight {
                 let steps = (layer.stride.ilog2() + 1) as f32;
                 let column = area(x, room.bottom() - steps * high, wide, steps * high);
-                self.step(scene, column, *layer, self.when(at));
-                if self.when(at) == When::Running {
+                self.step(scene, column, *layer, When::of(self.run, at));
+                if When::of(self.run, at) == When::Running {
                     self.name(scene, current, column, *layer);
                 }
                 if let Some(run) = self.run {
@@ -49,14 +49,6 @@ impl Stairs<'_> {
                 (x, at) = (x + wide, at + 1);
             }
             x += wide;
-        }
-    }
-
-    fn when(&self, layer: usize) -> When {
-        match self.run.map_or(0, Running::done) {
-            done if layer + 1 == done => When::Running,
-            done if layer < done => When::Past,
-            _ => When::ToCome,
         }
     }
 

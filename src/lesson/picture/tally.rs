@@ -45,7 +45,8 @@ pub struct Bar<'a> {
 pub fn bars(scene: &mut Scene, mut room: Area, text: f32, title: &str, bars: &[Bar<'_>]) {
     let row = (text * ROW * 1.1).min(room.height / (bars.len() + 1) as f32);
     scene.label(room.take_top(row), 0.0, sans(text * 0.9, Ink::Text), title);
-    let widest = bars.iter().map(|bar| width(Font::Sans, text * 0.8, bar.name)).fold(0.0, f32::max) + text * 0.6;
+    let size = (text * 0.8).max(scene.least);
+    let widest = bars.iter().map(|bar| width(Font::Sans, size, bar.name)).fold(0.0, f32::max) + text * 0.6;
     for Bar { name, done, all, ink } in bars {
         let mut line_of = room.take_top(row);
         scene.label(line_of.take_left(widest), 0.0, sans(text * 0.8, Ink::TextWeak), name);

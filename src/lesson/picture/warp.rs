@@ -49,7 +49,7 @@ pub fn invariant(state: &State, step: Option<&Step>) -> Invariant {
             Invariant { says, holds, open: false, breaks_at: None }
         }
         Some(Step::Swap | Step::Layer { .. } | Step::Gathered { .. }) => {
-            Invariant { says: format!("ascending up to element {at}"), holds: false, open: true, breaks_at: None }
+            Invariant { says: "not sorted yet".to_owned(), holds: false, open: true, breaks_at: None }
         }
         _ => Invariant { says: format!("sorted only up to element {at}"), holds: false, open: false, breaks_at },
     }

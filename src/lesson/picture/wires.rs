@@ -1,5 +1,6 @@
 //! Wires, comparators and keys of a network, as the whole network and its rows in focus draw them.
 
+use super::moment::Running;
 use super::pen::{Scale, area, dashed, digits, faint, line, mono};
 use super::scene::{Area, Ink, Scene};
 use crate::engines::lockstep::{Key, PADDING, distance_of};
@@ -11,6 +12,17 @@ pub enum When {
     Past,
     Running,
     ToCome,
+}
+
+impl When {
+    /// How far the sort that is running has come with a layer.
+    pub fn of(run: Option<&Running>, layer: usize) -> Self {
+        match run.map_or(0, Running::done) {
+            done if layer + 1 == done => Self::Running,
+            done if layer < done => Self::Past,
+            _ => Self::ToCome,
+        }
+    }
 }
 
 /// Part of a wire with the key that it carries; `row` is the height of its row.

@@ -10,6 +10,7 @@
 //! | [`random`] | the random numbers that decide what is asked |
 
 mod heaps;
+pub(super) use heaps::rounds_of_lanes;
 pub mod ideas;
 mod kernel;
 pub mod kinds;

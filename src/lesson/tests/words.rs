@@ -25,7 +25,7 @@ fn a_ballot_is_told_as_a_teacher_would() {
     assert_eq!(describe(&positions, &state), "Lane 17 writes to slot 5 + 1 = 6, because one lower lane also votes.");
     state.buffered = 31;
     let positions = Step::Positions { slots: vec![Slot { lane: 3, slot: 31 }, Slot { lane: 17, slot: 32 }] };
-    let expected = "Lane 3 writes to slot 31 + 0 = 31, because no lower lane votes. Lane 17 would write to slot 32, which is not there: it waits.";
+    let expected = "Lane 3 writes to slot 31 + 0 = 31, because no lower lane votes. Lane 17 would write to slot 32, which does not exist: it waits.";
     assert_eq!(describe(&positions, &state), expected);
     let none = Step::Ballot { mask: 0 };
     assert_eq!(describe(&none, &state), "No lane's point is closer than max_distance 0.0123: ballot 0x00000000, and the group is done.");

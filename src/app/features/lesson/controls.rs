@@ -46,6 +46,7 @@ pub fn controls_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions
         level_ui(ui, player, controls, actions);
         ui.separator();
         zoom_ui(ui, controls.zoomed, actions);
+        next_ui(ui, player, palette, actions);
     });
     if controls.brief {
         return;
@@ -119,10 +120,10 @@ fn level_ui(ui: &mut Ui, player: &Player, Controls { asking, brief, palette, .. 
         ui.label(RichText::new("One step is a").color(palette.text_weak));
     }
     ui.spacing_mut().item_spacing.x = 3.0;
-    for (at, level) in Level::ALL.into_iter().enumerate() {
+    for level in Level::ALL {
         let command = Command::level(level);
         let has = player.has_level(level);
-        let button = egui::Button::selectable(player.level == level, format!("{} {}", at + 1, level.name()));
+        let button = egui::Button::selectable(player.level == level, level.name());
         let response = ui.add_enabled(has && !asking, button);
         response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, has && !asking, player.level == level, command.text()));
         let response = response.on_hover_text(command.tooltip()).on_disabled_hover_text("No step shown is of this kind.");
@@ -138,6 +139,17 @@ fn zoom_ui(ui: &mut Ui, zoomed: bool, actions: &mut Actions) {
     icon_ui(ui, if zoomed { "All panels" } else { "Zoom" }, Command::Zoom, actions);
     if zoomed {
         icon_ui(ui, "Next panel", Command::ZoomNext, actions);
+    }
+}
+
+/// Where a lesson ends, the way to the next one.
+fn next_ui(ui: &mut Ui, player: &Player, palette: &Palette, actions: &mut Actions) {
+    let Some(next) = player.lesson.next().filter(|_| player.cursor().position() >= player.range().end) else { return };
+    ui.separator();
+    let words = RichText::new(format!("Next: {}  {}", next.number, next.title)).color(palette.on_accent);
+    let response = ui.add(egui::Button::new(words).fill(palette.accent));
+    if response.on_hover_text(next.says(next.goal, next.shape())).clicked() {
+        actions.send(LessonAction::Open(next.number));
     }
 }
 

@@ -25,13 +25,13 @@ pub fn panel_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette
         broken_ui(ui, lesson, session.lesson.breaking, session.lesson.player.as_ref(), palette, actions);
         heading_ui(ui, "Questions");
         score_ui(ui, lesson, &session.lesson, palette, actions);
+        ui.add_space(4.0);
+        command_ui(ui, Command::KernelLine, actions);
         heading_ui(ui, "For a class");
         ui.horizontal_wrapped(|ui| {
             command_ui(ui, Command::Presenter, actions);
             command_ui(ui, Command::Bare, actions);
         });
-        ui.add_space(4.0);
-        command_ui(ui, Command::KernelLine, actions);
     });
 }
 

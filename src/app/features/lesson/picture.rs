@@ -101,6 +101,12 @@ impl Picture {
         self.over
     }
 
+    /// The largest panel that is shown, but for the sentence.
+    pub fn largest_panel(&self) -> Option<Panel> {
+        let shown = self.made.iter().flat_map(|made| &made.panels).filter(|(panel, _)| *panel != Panel::Sentence);
+        shown.max_by(|(_, a), (_, b)| a.area().total_cmp(&b.area())).map(|(panel, _)| *panel)
+    }
+
     /// Whether something is on its way.
     pub fn is_moving(&self) -> bool {
         self.motion.is_some()

@@ -56,6 +56,9 @@ fn lane_words(lane: u32, recording: &Recording, state: &State) -> String {
             _ => "\nno box, or that of the leaf that was visited first".to_owned(),
         };
     }
+    if state.heaps.is_some() {
+        return words + "\na thread with a query and a heap of its own";
+    }
     let (first, registers) = (lane * state.shape.registers, state.shape.registers);
     words += &match registers {
         1 => format!("\nholds element {first}"),
@@ -117,8 +120,10 @@ fn comparator_words(low: u32, cursor: &Cursor) -> Option<String> {
         Some(lanes) => format!("lanes {} and {}, by shuffle with lane ^ {lanes}", shape.lane_and_register(low).0, shape.lane_and_register(high).0),
         None => format!("both in lane {}", shape.lane_and_register(low).0),
     };
+    let bit = low & layer.size;
+    let way = if bit == 0 { "upwards: the smaller key goes to the lower element" } else { "downwards: the larger key goes to the lower element" };
     let done = if swapped.contains(low) { "swapped" } else { "stayed" };
-    Some(format!("Elements {low} and {high}: {how}\n{done}; now {} and {}", value(low), value(high)))
+    Some(format!("Elements {low} and {high}: {how}\n{low} & {} = {bit}, so {way}\n{done}; now {} and {}", layer.size, value(low), value(high)))
 }
 
 fn key_words(key: Key, recording: &Recording) -> String {

@@ -322,6 +322,10 @@ impl App {
                         player.seek(0);
                     }
                 }
+                // Where it breaks is to be found.
+                if matches!(session.breaking, Breaking::Hunt { guess: None, .. }) {
+                    player.seek(0);
+                }
                 (session.touch.recorded, session.touch.took) = (Some(draft), Some(took));
                 // Questions are about the steps that they were made from.
                 (session.player, session.quiz, session.error) = (Some(player), None, None);
@@ -414,12 +418,10 @@ impl App {
 
     /// Gives the panel under the pointer all of the picture, or shows all panels again.
     fn zoom(&mut self) {
-        let pointed = self.handles.picture_of_lesson.panel_under_pointer();
-        let lesson = &mut self.session.lesson;
-        lesson.zoom = match lesson.zoom {
-            Some(_) => None,
-            None => pointed.or_else(|| lesson.player.as_ref().and_then(|player| player.panels().first().copied())),
-        };
+        let picture = &self.handles.picture_of_lesson;
+        let panel = picture.panel_under_pointer().or_else(|| picture.largest_panel());
+        let zoom = &mut self.session.lesson.zoom;
+        *zoom = if zoom.is_some() { None } else { panel };
     }
 
     /// Goes through the panels, each with all of the picture.

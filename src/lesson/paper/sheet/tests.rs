@@ -1,7 +1,9 @@
 use super::*;
+use crate::engines::lockstep::PADDING;
+use crate::lesson::cursor::Cursor;
 use crate::lesson::lessons::{Choice, LESSONS, named};
 use crate::lesson::picture::film::SIZE_ON_PAPER;
-use crate::lesson::questions::{Answer, Form};
+use crate::lesson::questions::{Answer, Ask, Form, largest};
 use crate::palette::LIGHT;
 use crate::progress::Silent;
 
@@ -53,7 +55,9 @@ fn a_sheet_has_the_questions_of_its_key_without_their_answers() {
             .sum();
         assert_eq!((sheet.matches("class=\"box\"").count(), key.matches("class=\"box\"").count()), (boxes, 0), "lesson {}", lesson.id);
         assert!(sheet.matches("class=\"ruled\"").count() >= questions.len() && !sheet.contains("class=\"right\""));
-        assert!(!key.contains("<svg") && sheet.contains("<title>Lesson ") && [&sheet, &key].iter().all(|file| file.contains("Sheet 4<")));
+        // With another k or other data the same number has other questions.
+        let name = format!("<p class=\"weak\">Sheet 4 \u{b7} {}</p>", escaped(&about(&film.lead().recording)));
+        assert!(!key.contains("<svg") && sheet.contains("<title>Lesson ") && [&sheet, &key].iter().all(|file| file.contains(&name)));
     }
 }
 
@@ -77,4 +81,23 @@ fn pictures_of_a_sheet_are_those_that_hide_the_answer() {
     }
     // Who votes is not decided yet, but a slot would be spelled out.
     assert!(hides > 0);
+}
+
+/// A place of a queue that is still empty holds infinity, which is a key; a lane without a point has no distance at all.
+#[test]
+fn an_empty_place_is_infinite_and_a_lane_without_a_point_has_none() {
+    let lesson = named("warp-select").unwrap();
+    // With one register a lane the queues have more places than the warp's, and some stay empty after a merge.
+    let takes = lesson.record(Choice { k: Some(8), width: Some(8), ..Choice::default() }, &Silent).unwrap();
+    let (mut infinite, mut finite) = (0, 0);
+    for (_, question) in (0..6).flat_map(|seed| lesson.pool(&takes, seed)).filter(|(_, question)| question.ask == Ask::Takes) {
+        let written = item(&takes[0], &question, false);
+        let keys = written.split_once("Largest keys of the queues from lane 0 on: ").unwrap().1.split_once(".</p>").unwrap().0;
+        let mut cursor = Cursor::new(takes[0].recording.clone());
+        cursor.seek(question.at);
+        let empty = largest(cursor.state().queues.as_ref().unwrap()).iter().filter(|&&key| key == PADDING).count();
+        assert_eq!((keys.matches('\u{221e}').count(), keys.contains("none")), (empty, false), "{written}");
+        (infinite, finite) = (infinite + usize::from(empty > 0), finite + usize::from(empty == 0));
+    }
+    assert!(infinite > 0 && finite > 0, "{infinite}, {finite}");
 }

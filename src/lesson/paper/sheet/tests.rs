@@ -1,9 +1,12 @@
+use std::sync::Arc;
+
 use super::*;
-use crate::engines::lockstep::PADDING;
-use crate::lesson::cursor::Cursor;
-use crate::lesson::lessons::{Choice, LESSONS, named};
+use crate::cloud::{self, Order, Source};
+use crate::knn::{Metric, Queries, Setup};
+use crate::lesson::lessons::{Arrangement, Choice, LESSONS, named};
 use crate::lesson::picture::film::SIZE_ON_PAPER;
-use crate::lesson::questions::{Answer, Ask, Form, largest};
+use crate::lesson::questions::{Answer, Ask, Form};
+use crate::lesson::touched::Touched;
 use crate::palette::LIGHT;
 use crate::progress::Silent;
 
@@ -87,17 +90,16 @@ fn pictures_of_a_sheet_are_those_that_hide_the_answer() {
 #[test]
 fn an_empty_place_is_infinite_and_a_lane_without_a_point_has_none() {
     let lesson = named("warp-select").unwrap();
-    // With one register a lane the queues have more places than the warp's, and some stay empty after a merge.
-    let takes = lesson.record(Choice { k: Some(8), width: Some(8), ..Choice::default() }, &Silent).unwrap();
-    let (mut infinite, mut finite) = (0, 0);
-    for (_, question) in (0..6).flat_map(|seed| lesson.pool(&takes, seed)).filter(|(_, question)| question.ask == Ask::Takes) {
-        let written = item(&takes[0], &question, false);
-        let keys = written.split_once("Largest keys of the queues from lane 0 on: ").unwrap().1.split_once(".</p>").unwrap().0;
-        let mut cursor = Cursor::new(takes[0].recording.clone());
-        cursor.seek(question.at);
-        let empty = largest(cursor.state().queues.as_ref().unwrap()).iter().filter(|&&key| key == PADDING).count();
-        assert_eq!((keys.matches('\u{221e}').count(), keys.contains("none")), (empty, false), "{written}");
-        (infinite, finite) = (infinite + usize::from(empty > 0), finite + usize::from(empty == 0));
-    }
-    assert!(infinite > 0 && finite > 0, "{infinite}, {finite}");
+    // Two groups fill the queues and are merged; the last point then comes alone.
+    let source = Source::Generate { spec: "uniform:d=2,n=17".to_owned(), seed: 5 };
+    let cloud = Arc::new(cloud::load(&source, false, &Silent).unwrap());
+    let setup = Setup { k: 8, metric: Metric::L2, order: Order::File, seed: 5, exclude_self: false, drop_zero_rows: false };
+    let none = Touched::default();
+    let take = lesson.record_touched(&cloud, &Queries::Rows(vec![0]), 0, setup, 8, Arrangement::AsDrawn, &none).unwrap();
+    let pool = lesson.pool(std::slice::from_ref(&take), 1);
+    let mut alone = pool.iter().filter(|(_, question)| question.ask == Ask::Takes).map(|(_, question)| item(&take, question, false));
+    let alone = alone.find(|item| item.contains("none")).unwrap();
+    let (distances, keys) = alone.split_once(" Largest keys of the queues from lane 0 on: ").unwrap();
+    assert_eq!((distances.matches("none").count(), distances.contains('\u{221e}')), (7, false), "{alone}");
+    assert!(keys.starts_with(&format!("{}.", ["\u{221e}"; 8].join(", "))), "{alone}");
 }

@@ -14,6 +14,11 @@ use crate::knn::Problem;
 /// Number of lanes of a GPU's warp.
 const GPU_WARP: usize = 32;
 
+/// Keys of a lane's queue: as many as a GPU's lane has beside as many registers of the warp's queue.
+pub fn queue_of(registers: u32) -> u32 {
+    warp_select::default_queue(registers as usize * GPU_WARP) as u32
+}
+
 /// Runs warp select's twin on one query with a warp of `width` lanes and records its steps; the kernel's twin, whose candidates wait in a buffer,
 /// is run, too, and counted. A lane's queue is as long as a GPU's with as many keys of the warp's queue a lane. `data` describes the source of the
 /// points.
@@ -34,7 +39,7 @@ pub fn record_queues(problem: Arc<Problem>, query: usize, width: u32, data: &str
 fn record_width<const W: usize>(problem: Arc<Problem>, query: usize, data: &str, buffer: Buffered) -> Recording {
     let registers = registers_for(problem.k(), W);
     let shape = Shape { width: W as u32, registers: registers as u32, k: problem.k() as u32, n: problem.n() as u32 };
-    let queue = warp_select::default_queue(registers * GPU_WARP);
+    let queue = queue_of(registers as u32) as usize;
     let row = lockstep::distances_to(&problem, query, 0..problem.n());
     let (recorder, [merges, inserts, ..]) = warp_select::watch::<W, _>(&row, problem.k(), queue, Recorder::<W>::new(shape, queue));
     let came = recorder.steps.iter().map(|step| if let Step::Exchanged { taken } = step { taken.count() } else { 0 }).sum();

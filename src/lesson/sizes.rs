@@ -1,6 +1,8 @@
 //! Sizes of a search, by the names that texts have for them in braces: `{K / 2}`.
 
 use super::account::expected;
+use super::buckets::most_passes;
+use super::queue_recorder::queue_of;
 use super::state::Shape;
 use crate::engines::lockstep::registers_for;
 use crate::knn::{network, theory};
@@ -21,6 +23,8 @@ fn sizes(shape: Shape) -> Vec<(&'static str, String)> {
     let (once, twice) = (Sort::of(capacity, registers), Sort::of(2 * capacity, 2 * registers));
     let worst = |n: u32, slots: u32| theory::worst_case_merges(n as usize, slots as usize) as u32;
     let growth = expected(shape, n.saturating_mul(2)).merges - expected(shape, n).merges;
+    // What a lane's queue of warp select holds, and a digit of a selection by digits.
+    let (queue, bits) = (queue_of(registers), width.ilog2());
     let numbers = [
         ("{n}", n),
         ("{n - k}", n.saturating_sub(k)),
@@ -28,7 +32,6 @@ fn sizes(shape: Shape) -> Vec<(&'static str, String)> {
         ("{2 n / K}", worst(n, (capacity / 2).max(1))),
         ("{k}", k),
         ("{2 k}", 2 * k),
-        ("{k / 8}", k / 8),
         ("{8 k}", 8 * k),
         ("{2 k + 1}", 2 * k + 1),
         ("{depth of k}", k.ilog2()),
@@ -37,7 +40,6 @@ fn sizes(shape: Shape) -> Vec<(&'static str, String)> {
         ("{W}", width),
         ("{W - 1}", width - 1),
         ("{W / 2}", width / 2),
-        ("{2 W}", 2 * width),
         ("{R}", registers),
         ("{2 R}", 2 * registers),
         ("{K}", capacity),
@@ -52,7 +54,6 @@ fn sizes(shape: Shape) -> Vec<(&'static str, String)> {
         ("{layers + 1}", once.layers + 1),
         ("{inside}", once.inside),
         ("{shuffled}", once.layers - once.inside),
-        ("{shuffled / 2}", (once.layers - once.inside) / 2),
         ("{shuffled at W / 2}", once.layers - Sort::of(capacity, 2 * registers).inside),
         ("{last}", once.last),
         ("{2 last}", 2 * once.last),
@@ -61,9 +62,25 @@ fn sizes(shape: Shape) -> Vec<(&'static str, String)> {
         ("{layers of 2 K}", twice.layers),
         ("{last of 2 K}", twice.last),
         ("{merge of 2 K}", twice.steps()),
+        ("{Q}", queue),
+        ("{W Q}", width * queue),
+        ("{bits}", bits),
+        ("{2 bits}", 2 * bits),
+        ("{buckets}", 1 << bits),
+        ("{buckets of 2 bits}", 1 << (2 * bits)),
+        ("{2 buckets}", 2 << bits),
+        ("{passes}", most_passes(bits)),
+        ("{2 passes}", 2 * most_passes(bits)),
+        ("{passes of 2 bits}", most_passes(2 * bits)),
     ];
     let words = numbers.into_iter().map(|(name, size)| (name, thousands(size.into())));
     words.chain([("{growth}", significant((growth * 10.0).round() / 10.0))]).collect()
+}
+
+/// All names.
+#[cfg(test)]
+pub fn names() -> impl Iterator<Item = &'static str> {
+    sizes(Shape { width: 32, registers: 1, k: 32, n: 1024 }).into_iter().map(|(name, _)| name)
 }
 
 /// The layers of a sort of some keys.

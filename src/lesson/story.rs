@@ -279,10 +279,10 @@ pub const LESSONS: [Lesson; 13] = numbered([
         goal: "Find the k-th distance digit by digit, for any k.",
         needs: &["problem"],
         paragraph: "To find the k smallest of many distances, the k-th alone has to be found. The bits of a distance, read as a whole number, have the same order, \
-            since distances are not negative. So a first digit, here of 4 bits, puts every point into one of 16 buckets. They are counted, the counts are added \
+            since distances are not negative. So a first digit, here of {bits} bits, puts every point into one of {buckets} buckets. They are counted, the counts are added \
             up, and where the sum reaches k, there is the k-th: what lies before that bucket is a neighbour for sure, what lies behind it is none, and \
-            the next digit is read of the bucket's own points alone. A digit is quickly read, but where distances begin with the same bits, a pass tells nothing \
-            apart, like the first one here. Sample selection sorts a few distances and takes them as the borders of buckets: these hold about as many \
+            the next digit is read of the bucket's own points alone. A digit is quickly read, but where all distances begin with the same bits, the first pass tells \
+            nothing apart. Sample selection sorts a few distances and takes them as the borders of buckets: these hold about as many \
             points each wherever the distances lie, but every point has to look for its bucket among the borders. Both read the distances several times, and \
             a buffer reads them once; but neither cares how large k is.",
         summary: "Count instead of sorting: each pass keeps one bucket, and the k-th is in it.",

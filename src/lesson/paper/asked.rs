@@ -2,6 +2,7 @@
 
 use crate::engines::lockstep::{Key, distance_of};
 use crate::lesson::cursor::Cursor;
+use crate::lesson::describe::key;
 use crate::lesson::feedback::why;
 use crate::lesson::lessons::Take;
 use crate::lesson::picture::svg::escaped;
@@ -62,23 +63,23 @@ fn given(take: &Take, question: &Question) -> String {
     };
     let numbers = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     match (question.ask, question.at.checked_sub(1).map(|at| take.recording.step(at)).as_deref()) {
-        (Ask::Votes, Some(Step::Group { distances, .. })) => from_lane_0("Distances", distances),
-        (Ask::Votes, Some(Step::Leaf { keys, .. })) => from_lane_0("Distances", &distances_of(keys)),
+        (Ask::Votes, Some(Step::Group { distances, .. })) => distances_from_lane_0(distances),
+        (Ask::Votes, Some(Step::Leaf { keys, .. })) => distances_from_lane_0(&distances_of(keys)),
         (Ask::Child, _) => {
             let state = before();
             let Some(node) = state.descent.as_ref().and_then(|descent| descent.way.last()) else { return String::new() };
             let left = |(lane, &key): (u32, _)| if node.waiting >> lane & 1 == 1 { distance_of(key) } else { f32::INFINITY };
-            from_lane_0("Distances", &(0..).zip(&node.keys).map(left).collect::<Vec<_>>())
+            distances_from_lane_0(&(0..).zip(&node.keys).map(left).collect::<Vec<_>>())
         }
         (Ask::Takes, Some(Step::Group { distances, .. })) => {
             let keys = before().queues.as_ref().map(largest).unwrap_or_default();
-            from_lane_0("Distances", distances) + &from_lane_0("Largest keys of the queues", &distances_of(&keys))
+            distances_from_lane_0(distances) + &keys_from_lane_0("Largest keys of the queues", &keys)
         }
         (Ask::Inserts | Ask::Waits, Some(Step::OwnDistances { distances, .. })) => {
             let roots = before().heaps.map_or_else(Vec::new, |heaps| (0..heaps.width).map(|lane| heaps.root(lane)).collect());
-            from_lane_0("Distances", distances) + &from_lane_0("Roots of the heaps", &distances_of(&roots))
+            distances_from_lane_0(distances) + &keys_from_lane_0("Roots of the heaps", &roots)
         }
-        (Ask::Breaks, _) => from_lane_0("Largest keys of the queues", &distances_of(&before().queues.as_ref().map(largest).unwrap_or_default())),
+        (Ask::Breaks, _) => keys_from_lane_0("Largest keys of the queues", &before().queues.as_ref().map(largest).unwrap_or_default()),
         (Ask::Bucket | Ask::Left, _) => {
             before().buckets.map_or_else(String::new, |buckets| format!(" Counts from bucket 0 on: {}.", numbers(&buckets.counts)))
         }
@@ -90,7 +91,16 @@ fn distances_of(keys: &[Key]) -> Vec<f32> {
     keys.iter().map(|&key| distance_of(key)).collect()
 }
 
-fn from_lane_0(what: &str, distances: &[f32]) -> String {
-    let words = |&distance: &f32| if distance.is_finite() { significant(distance.into()) } else { "none".to_owned() };
-    format!(" {what} from lane 0 on: {}.", distances.iter().map(words).collect::<Vec<_>>().join(", "))
+/// A lane without a point has none.
+fn distances_from_lane_0(distances: &[f32]) -> String {
+    from_lane_0("Distances", distances.iter().map(|&distance| if distance.is_finite() { significant(distance.into()) } else { "none".to_owned() }))
+}
+
+/// A key of a place that is still empty is infinite.
+fn keys_from_lane_0(what: &str, keys: &[Key]) -> String {
+    from_lane_0(what, keys.iter().map(|&held| key(held)))
+}
+
+fn from_lane_0(what: &str, words: impl Iterator<Item = String>) -> String {
+    format!(" {what} from lane 0 on: {}.", words.collect::<Vec<_>>().join(", "))
 }

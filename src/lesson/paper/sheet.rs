@@ -6,6 +6,7 @@ use std::io::{self, Write};
 
 use super::asked::{answer, item, mistakes};
 use super::{Theme, document, heading};
+use crate::lesson::picture::page::about;
 use crate::lesson::picture::svg::{self, escaped};
 use crate::lesson::picture::{Film, css};
 use crate::lesson::questions::pool::Asked;
@@ -18,9 +19,9 @@ fn questions(film: &Film) -> Vec<Asked> {
     questions
 }
 
-/// What tells one sheet from another.
-fn number(film: &Film) -> String {
-    format!("Sheet {}", film.seed)
+/// What tells one sheet from another: its number, and the search that it asks about, since of another one the same number has other questions.
+fn name(film: &Film) -> String {
+    escaped(&format!("Sheet {} \u{b7} {}", film.seed, about(&film.lead().recording)))
 }
 
 /// Writes the worksheet.
@@ -48,7 +49,7 @@ pub fn worksheet(film: &Film, theme: Theme, progress: &dyn Progress, out: &mut (
         let _ = writeln!(body, "<li>{picture}{}{}</li>", item(&film.takes[*take], question, false), "<div class=\"ruled\"></div>".repeat(lines));
         progress.update(number as u64 + 1, questions.len() as u64);
     }
-    let _ = writeln!(body, "</ol>\n<p class=\"weak\">{}</p>", number(film));
+    let _ = writeln!(body, "</ol>\n<p class=\"weak\">{}</p>", name(film));
     document(film, theme, &format!("{}: worksheet", heading(film)), &body, out)
 }
 
@@ -57,7 +58,7 @@ pub fn worksheet(film: &Film, theme: Theme, progress: &dyn Progress, out: &mut (
 /// # Errors
 /// I/O errors of the writer.
 pub fn key(film: &Film, theme: Theme, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    let mut body = format!("<p class=\"weak\">{}</p>\n<ol class=\"asked\">\n", number(film));
+    let mut body = format!("<p class=\"weak\">{}</p>\n<ol class=\"asked\">\n", name(film));
     for (take, question) in questions(film) {
         let take = &film.takes[take];
         let _ = writeln!(body, "<li><p>{}</p>{}{}</li>", escaped(&question.text), answer(take, &question), mistakes(take, &question));

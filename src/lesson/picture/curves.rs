@@ -5,7 +5,7 @@
 
 use super::View;
 use super::curves_words::{about, says, title};
-use super::meeting::{Dot, Meeting, Phase, Place, Side};
+use super::meeting::{Dot, Meeting, Phase, Place, Side, is_rising};
 use super::pen::{ROW, Scale, area, dashed, digits, faint, line, mono, plain, sans, width};
 use super::scene::{Area, Font, Ink, Point, Scene, Target};
 use super::thing::{Id, Way, What};
@@ -24,7 +24,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         return scene;
     };
     scene.label(heading, 0.0, sans(text, Ink::Text), &title(&meeting, shape));
-    legend(&mut scene, room.take_top(text * ROW), &meeting, text);
+    legend(&mut scene, room.take_top(text * ROW), &meeting, shape, text);
     let note = room.take_bottom(text * ROW * 1.1);
     let plot = Plot::new(room, shape, Scale::of(view.cursor.recording()), text);
     plot.axes(&mut scene, &meeting);
@@ -49,8 +49,10 @@ pub fn ink(side: Side) -> Ink {
 }
 
 /// A dot and a name for each kind of curve that is drawn.
-fn legend(scene: &mut Scene, mut room: Area, meeting: &Meeting, text: f32) {
+fn legend(scene: &mut Scene, mut room: Area, meeting: &Meeting, shape: Sizes, text: f32) {
     let rising = |side, words: &str| (ink(side), words.to_owned(), 1.0);
+    // A mistake made on purpose can leave either out of order.
+    let if_so = |is: bool, so: &'static str, otherwise| if is { so } else { otherwise };
     let entries = match &meeting.phase {
         Phase::Apart { sorted } => {
             let buffer = match sorted {
@@ -58,9 +60,16 @@ fn legend(scene: &mut Scene, mut room: Area, meeting: &Meeting, text: f32) {
                 Some(false) => Some("buffer"),
                 None => None,
             };
-            buffer.map(|words| rising(Side::Buffer, words)).into_iter().chain([rising(Side::Result, "result, sorted")]).collect()
+            buffer
+                .map(|words| rising(Side::Buffer, words))
+                .into_iter()
+                .chain([rising(Side::Result, if_so(is_rising(&meeting.result), "result, sorted", "result"))])
+                .collect()
         }
-        Phase::Facing => vec![rising(Side::Buffer, "buffer, rising"), rising(Side::Result, "result, mirrored")],
+        Phase::Facing => vec![
+            rising(Side::Buffer, if_so(is_rising(&meeting.buffer), "buffer, rising", "buffer")),
+            rising(Side::Result, if_so(meeting.is_mirrored(shape), "result, mirrored", "result")),
+        ],
         Phase::Kept => {
             vec![rising(Side::Buffer, "from the buffer"), rising(Side::Result, "from the result"), (Ink::TextWeak, "larger, out".to_owned(), PALE)]
         }
@@ -145,8 +154,7 @@ impl Plot {
             let y = self.y(f32::INFINITY);
             scene.text([room.x - text * 0.3, y], [1.0, 0.5], mono(text, Ink::TextWeak), "\u{221e}");
         }
-        let mirrored =
-            matches!(meeting.phase, Phase::Facing | Phase::Kept) && meeting.result.iter().chain(&meeting.lost).any(is_mirrored(self.sizes));
+        let mirrored = meeting.is_mirrored(self.sizes);
         let every = [1, 2, 4, 8, 16, 32, 64, 128, 256].into_iter().find(|&every| self.step * every as f32 >= text * 1.9).unwrap_or(512);
         let numbers = mono(text * TICK, if meeting.buffer.is_empty() { Ink::TextWeak } else { Ink::Buffer });
         for element in (0..self.sizes.capacity()).step_by(every) {
@@ -311,11 +319,6 @@ const MOVES: f32 = 6.0;
 
 /// Size of numbers at the axes, relative to running text.
 const TICK: f32 = 0.75;
-
-/// Whether a key of the result stands over the element that mirrors its own.
-fn is_mirrored(sizes: Sizes) -> impl Fn(&Dot) -> bool {
-    move |dot| matches!(dot.place, Place::Slot(slot) if slot == sizes.mirror_of(dot.element))
-}
 
 impl Dot {
     fn target(&self) -> Option<Target> {

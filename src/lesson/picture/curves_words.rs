@@ -1,6 +1,6 @@
 //! What the curves of a merge show, in words.
 
-use super::meeting::{Dot, Meeting, Phase, Side};
+use super::meeting::{Dot, Meeting, Phase, Side, is_falling, is_rising};
 use super::pen::digits;
 use crate::engines::lockstep::distance_of;
 use crate::lesson::state::Shape;
@@ -12,11 +12,13 @@ pub fn title(meeting: &Meeting, shape: Shape) -> String {
     match &meeting.phase {
         Phase::Apart { sorted: None } => format!("The result, {keys} keys, before the next merge"),
         Phase::Apart { .. } => format!("Two lists of {keys} keys"),
+        Phase::Facing if !meeting.is_mirrored(shape) => "Element i of the buffer meets element i of the result".to_owned(),
         Phase::Facing => format!("Element i of the buffer meets element {} \u{2212} i of the result", thousands((shape.capacity() - 1).into())),
         Phase::Kept if is_tent(meeting) => "The minimum: what is left is a tent".to_owned(),
         Phase::Kept => "The minimum: what is left".to_owned(),
         Phase::Resorting { done, all, layer, .. } => format!("Re-sort: layer {done} of {all}, stride {}", thousands(layer.stride.into())),
-        Phase::Merged => "The merge is done: one rising list".to_owned(),
+        Phase::Merged if is_rising(&meeting.result) => "The merge is done: one rising list".to_owned(),
+        Phase::Merged => "The merge is done: the result is not in order".to_owned(),
     }
 }
 
@@ -25,18 +27,32 @@ pub fn says(meeting: &Meeting) -> String {
     let both = |of: &[Dot]| !of.is_empty() && of.iter().all(Dot::is_padding);
     match &meeting.phase {
         Phase::Apart { .. } if both(&meeting.result) => "There is no result yet: its keys are all \u{221e}.".to_owned(),
-        Phase::Apart { sorted: None } | Phase::Merged => "The result rises: its smallest key is on the left.".to_owned(),
-        Phase::Apart { sorted: Some(false) } => "The result rises; the buffer's keys are not in order yet.".to_owned(),
-        Phase::Apart { sorted: Some(true) } => "Both lists rise.".to_owned(),
+        Phase::Apart { sorted } => match (is_rising(&meeting.result), sorted) {
+            (true, None) => RISES.to_owned(),
+            (true, Some(true)) => "Both lists rise.".to_owned(),
+            (true, Some(false)) => "The result rises; the buffer's keys are not in order yet.".to_owned(),
+            (false, Some(true)) => "The buffer's list rises. The result is not in order.".to_owned(),
+            (false, _) => "The result is not in order.".to_owned(),
+        },
+        Phase::Merged if is_rising(&meeting.result) => RISES.to_owned(),
+        Phase::Merged => "The result is not in order: a smaller key stands behind a larger one.".to_owned(),
         Phase::Facing => match meeting.crossings[..] {
-            [] if keeps(meeting) == Side::Buffer => "They do not cross: no key of the result is smaller than the buffer's.".to_owned(),
-            [] => "They do not cross: all keys of the result are smaller.".to_owned(),
-            [at] => format!("One rises, the other falls: they cross once, between elements {} and {at}.", at - 1),
+            [] if are_below(&meeting.buffer, &meeting.result) => {
+                "They do not cross: no key of the result is smaller than any of the buffer's.".to_owned()
+            }
+            [] if are_below(&meeting.result, &meeting.buffer) => "They do not cross: all keys of the result are smaller.".to_owned(),
+            [] => "They do not cross, though both have some of the smallest keys.".to_owned(),
+            [at] if is_rising(&meeting.buffer) && is_falling(&meeting.result) => {
+                format!("One rises, the other falls: they cross once, between elements {} and {at}.", at - 1)
+            }
+            [at] => format!("They cross between elements {} and {at}: not one list that rises and one that falls.", at - 1),
             _ => format!("They cross {} times: not one list that rises and one that falls.", meeting.crossings.len()),
         },
         Phase::Kept => match (is_tent(meeting), &meeting.crossings[..]) {
             (true, [at]) => format!("It rises up to element {}, then falls: it is bitonic. Pale: the larger keys, which are out.", at - 1),
-            (true, _) if keeps(meeting) == Side::Buffer => "All keys of the buffer stay: they rise. Pale: the result's, which are out.".to_owned(),
+            (true, _) if meeting.kept.iter().all(|dot| dot.side == Side::Buffer) => {
+                "All keys of the buffer stay: they rise. Pale: the result's, which are out.".to_owned()
+            }
             (true, _) => "All keys of the result stay: mirrored, they fall. Pale: the buffer's, which are out.".to_owned(),
             (false, _) => "It is no tent: it does not rise up to one crossing and fall after it.".to_owned(),
         },
@@ -50,19 +66,17 @@ pub fn says(meeting: &Meeting) -> String {
     }
 }
 
-/// Whether what is kept rises as far as it comes from the buffer, and falls as far as it comes from the result.
+const RISES: &str = "The result rises: its smallest key is on the left.";
+
+/// Whether what is kept rises on the left, where it comes from the buffer, and falls on the right, where it comes from the result.
 fn is_tent(meeting: &Meeting) -> bool {
-    let (left, right): (Vec<&Dot>, Vec<&Dot>) = meeting.kept.iter().partition(|dot| dot.side == Side::Buffer);
-    meeting.crossings.len() <= 1 && left.is_sorted_by_key(|dot| dot.key) && right.is_sorted_by(|a, b| a.key >= b.key)
+    let (left, right) = meeting.kept.split_at(meeting.kept.iter().take_while(|dot| dot.side == Side::Buffer).count());
+    right.iter().all(|dot| dot.side == Side::Result) && is_rising(left) && is_falling(right)
 }
 
-/// The list that the first element keeps.
-fn keeps(meeting: &Meeting) -> Side {
-    match (&meeting.kept[..], &meeting.buffer[..], &meeting.result[..]) {
-        ([kept, ..], ..) => kept.side,
-        (_, [own, ..], [other, ..]) if other.key < own.key => Side::Result,
-        _ => Side::Buffer,
-    }
+/// Whether no key of a list is larger than any of the other.
+fn are_below(list: &[Dot], other: &[Dot]) -> bool {
+    list.iter().map(|dot| dot.key).max() <= other.iter().map(|dot| dot.key).min()
 }
 
 /// The keys at an element, in words.

@@ -1,12 +1,12 @@
 //! The two lists of a merge at a moment, as curves need them: keys by element, the list that each comes from, and what the
 //! minimum kept and lost.
 
-use super::moment::{first_break, is_bitonic};
+use super::moment::is_bitonic;
 use crate::engines::lockstep::{Key, PADDING, index_of};
 use crate::knn::network::Layer;
 use crate::lesson::cursor::Cursor;
 use crate::lesson::recording::Beside;
-use crate::lesson::state::{Stage, State};
+use crate::lesson::state::{Shape, Stage, State};
 use crate::lesson::step::{Elements, Pass, Step};
 
 /// The list that a key comes from.
@@ -143,6 +143,12 @@ impl Meeting {
         self.lost.iter().chain(&self.result).chain(&self.buffer).chain(&self.kept)
     }
 
+    /// Whether the result stands in reverse, each key over the element that mirrors its own; of a minimum that is done, by what is out.
+    pub fn is_mirrored(&self, shape: Shape) -> bool {
+        let mirrors = |dot: &Dot| matches!(dot.place, Place::Slot(slot) if slot == shape.mirror_of(dot.element));
+        matches!(self.phase, Phase::Facing | Phase::Kept) && self.result.iter().chain(&self.lost).any(mirrors)
+    }
+
     /// Whether blocks of so many kept keys are bitonic, and no key is larger than those of the next block.
     pub fn blocks_are_in_order(&self, long: usize) -> bool {
         let keys: Vec<Key> = self.kept.iter().map(|dot| dot.key).collect();
@@ -170,8 +176,14 @@ fn lost(before: &State, taken: &Elements, element: u32) -> Dot {
     }
 }
 
-fn is_rising(dots: &[Dot]) -> bool {
-    first_break(&dots.iter().map(|dot| dot.key).collect::<Vec<_>>()).is_none()
+/// Whether no key is smaller than the one before.
+pub fn is_rising(dots: &[Dot]) -> bool {
+    dots.is_sorted_by_key(|dot| dot.key)
+}
+
+/// Whether no key is larger than the one before.
+pub fn is_falling(dots: &[Dot]) -> bool {
+    dots.is_sorted_by(|a, b| a.key >= b.key)
 }
 
 fn crossings(sides: impl Iterator<Item = Side>) -> Vec<u32> {

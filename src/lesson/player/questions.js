@@ -12,8 +12,8 @@ function shuffled(things) {
   return order;
 }
 
-// A few questions, drawn anew each time: what is about the whole search first, none that tells what another one asks, yes and no alike. Their options
-// come in a new order.
+// A few questions, drawn anew each time: what is about the whole search first and ideas last, none that tells what a later one asks, yes and no alike.
+// Their options come in a new order.
 function round() {
   const left = shuffled(data.questions);
   const nameOf = ({ take, kind }) => `${take} ${kind}`;
@@ -32,7 +32,8 @@ function round() {
     }
   }
   const order = shuffled(chosen);
-  return [...order.filter(({ all }) => all), ...order.filter(({ all }) => !all)].map(reordered);
+  const place = ({ all, idea }) => (all ? 0 : idea ? 2 : 1);
+  return order.sort((one, other) => place(one) - place(other)).map(reordered);
 }
 
 function reordered(asked) {

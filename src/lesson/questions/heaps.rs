@@ -13,6 +13,7 @@ use crate::text::{count, significant};
 pub fn of_heaps(recording: &Recording, ask: Ask, at: usize, before: &State, pick: &mut Pick<'_>) -> Option<Question> {
     let heaps = before.heaps.as_ref()?;
     let (width, step) = (heaps.width, &recording.steps()[at]);
+    let mut possible = 0..=u32::MAX;
     let (subject, text, answer, slips) = match (ask, step) {
         (Ask::Inserts, Step::Branched { lanes: mask }) => {
             clear(heaps)?;
@@ -41,7 +42,7 @@ pub fn of_heaps(recording: &Recording, ask: Ask, at: usize, before: &State, pick
                 "It would wait for a lane that inserts, but here none does: all lanes go on at once.".to_owned()
             } else {
                 format!(
-                    "A warp has one instruction at a time: while {} inserted, lane {lane} was masked out. It could not go on alone.",
+                    "A warp issues one instruction at a time: while {} inserted, lane {lane} was masked out until the warp came together again.",
                     lanes(*mask, width)
                 )
             };
@@ -51,6 +52,7 @@ pub fn of_heaps(recording: &Recording, ask: Ask, at: usize, before: &State, pick
         (Ask::Rounds, Step::Sank { lanes: mask, .. }) => {
             let own = rounds_of_lanes(recording, at, width);
             let needs: Vec<String> = lanes_in(*mask).map(|lane| format!("lane {lane}: {}", own[lane as usize])).collect();
+            possible = 1..=u32::MAX;
             let (right, sum) = (*own.iter().max()?, own.iter().sum::<u32>());
             let mean = (f64::from(sum) / f64::from(mask.count_ones())).round() as u32;
             let one_by_one = format!(
@@ -65,6 +67,7 @@ pub fn of_heaps(recording: &Recording, ask: Ask, at: usize, before: &State, pick
             let inserting = mask.count_ones();
             let own = rounds_of_lanes(recording, at, width);
             let rounds = *own.iter().max()?;
+            possible = 0..=rounds * width;
             let right = rounds * width - own.iter().sum::<u32>();
             let free = "Idle lanes cost as much as busy ones: an instruction is issued for the whole warp, and a lane that is masked out spends its slot on nothing.".to_owned();
             let outside = format!(
@@ -83,7 +86,7 @@ pub fn of_heaps(recording: &Recording, ask: Ask, at: usize, before: &State, pick
         }
         _ => return None,
     };
-    Some(Question { slips, ..Question::new(ask, at, subject, text, answer) })
+    Some(Question { slips, possible, ..Question::new(ask, at, subject, text, answer) })
 }
 
 /// Rounds of sinking in which each lane takes part, from the first at a position on.

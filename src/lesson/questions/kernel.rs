@@ -89,7 +89,9 @@ pub fn of_kernel(recording: &Recording, ask: Ask, at: usize, before: &State, pic
         }
         _ => return None,
     };
-    Some(Question::new(ask, at, subject, text, answer))
+    let question = Question::new(ask, at, subject, text, answer);
+    // What is in the buffer at the end is merged, too.
+    Some(if ask == Ask::Merges { question.among(1..=u32::MAX) } else { question })
 }
 
 fn per_lane(registers: u32) -> String {

@@ -23,6 +23,8 @@ mod tree;
 pub use kinds::{About, Ask, Form, KINDS, Pointed, Tells};
 pub(super) use select::largest;
 
+use std::ops::RangeInclusive;
+
 use super::describe::{hex, lanes};
 use crate::text::thousands;
 use random::Random;
@@ -98,6 +100,8 @@ pub struct Question {
     pub options: Vec<String>,
     /// Wrong answers to which a known mistake leads; of options, all that are wrong.
     pub slips: Vec<Slip>,
+    /// Numbers among which the right one is for all who read the text: of leaves no more than there are.
+    pub possible: RangeInclusive<u32>,
     /// Why an idea is right; of a step, the recording says it.
     pub why: Option<String>,
 }
@@ -114,7 +118,17 @@ pub struct Slip {
 impl Question {
     /// One without options and known mistakes.
     pub fn new(ask: Ask, at: usize, subject: u32, text: String, answer: Answer) -> Self {
-        Self { ask, at, subject, text, answer, options: Vec::new(), slips: Vec::new(), why: None }
+        Self { ask, at, subject, text, answer, options: Vec::new(), slips: Vec::new(), possible: 0..=u32::MAX, why: None }
+    }
+
+    /// The same, where a number is one of these.
+    fn among(self, possible: RangeInclusive<u32>) -> Self {
+        Self { possible, ..self }
+    }
+
+    /// Whether a reply can be right for all who read the text.
+    pub fn is_possible(&self, reply: Reply) -> bool {
+        !matches!(reply, Reply::Number(number) if !self.possible.contains(&number))
     }
 
     /// The position that shows the answer.

@@ -23,7 +23,7 @@ pub fn offers(question: &Question, shape: Shape, random: &mut Random) -> Vec<Off
     let mut replies = vec![question.answer.reply()];
     let mistakes = question.slips.iter().map(|slip| slip.reply);
     for reply in mistakes.chain(near_misses(question, shape, random)) {
-        if replies.len() < MOST && !replies.contains(&reply) && !question.answer.accepts(reply) {
+        if replies.len() < MOST && !replies.contains(&reply) && !question.answer.accepts(reply) && question.is_possible(reply) {
             replies.push(reply);
         }
     }
@@ -61,7 +61,7 @@ fn near_misses(question: &Question, shape: Shape, random: &mut Random) -> Vec<Re
             let step = if within == 0 { 1 } else { within + (within / 2).max(1) };
             // The right one is not always in the middle.
             let signs: &[i64] = random.one(&[[1, -1, 2, 3, -2].as_slice(), &[1, 2, 3, -1, -2], &[-1, -2, 1, 2, 3]]).copied().unwrap_or_default();
-            let near = signs.iter().map(|sign| i64::from(right) + sign * i64::from(step)).chain([2 * i64::from(right), 0]);
+            let near = signs.iter().map(|sign| i64::from(right) + sign * i64::from(step)).chain([2 * i64::from(right), i64::from(right / 2), 0]);
             near.filter_map(|number| u32::try_from(number).ok()).filter(|&number| number < end).map(Reply::Number).collect()
         }
     }
@@ -86,6 +86,7 @@ mod tests {
                     let offers = offers(&question, shape, &mut Random::new(seed));
                     let right: Vec<usize> = (0..offers.len()).filter(|&at| question.answer.accepts(offers[at].reply)).collect();
                     assert_eq!(right.len(), 1, "{question:?}: {offers:?}");
+                    assert!(offers.iter().all(|offer| question.is_possible(offer.reply)), "{question:?}: {offers:?}");
                     let least = if matches!(question.answer, Answer::YesNo(_)) { 2 } else { 3 };
                     assert!((least..=MOST).contains(&offers.len()), "{question:?}: {offers:?}");
                     let texts: BTreeSet<&str> = offers.iter().map(|offer| offer.text.as_str()).collect();

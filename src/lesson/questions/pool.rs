@@ -50,8 +50,8 @@ pub fn pool(lesson: &Lesson, takes: &[Take], seed: u64) -> Vec<Asked> {
     pool
 }
 
-/// A few questions of a pool in the order in which they are asked: what is about the whole search first, since any step might give it away. None
-/// tells what another one asks, and yes and no come up alike.
+/// A few questions of a pool in the order in which they are asked: what is about the whole search first, since any step might give it away, and ideas
+/// last, since a reason may give away a step. None tells what a later one asks, and yes and no come up alike.
 pub fn round(pool: &[Asked], random: &mut Random) -> Vec<Asked> {
     let mut left: Vec<&Asked> = pool.iter().collect();
     random.shuffle(&mut left);
@@ -72,7 +72,7 @@ pub fn round(pool: &[Asked], random: &mut Random) -> Vec<Asked> {
         }
     }
     random.shuffle(&mut chosen);
-    chosen.sort_by_key(|(_, question)| !question.ask.is_about_all());
+    chosen.sort_by_key(|(_, question)| (!question.ask.is_about_all(), question.ask.is_idea()));
     chosen.into_iter().cloned().collect()
 }
 

@@ -59,7 +59,8 @@ pub fn of_queues(recording: &Recording, queued: &Queued, ask: Ask, at: usize, be
         }
         _ => return None,
     };
-    Some(Question { slips, ..Question::new(ask, at, 0, text, answer) })
+    let possible = if ask == Ask::Merges { 1 } else { 0 }..=u32::MAX;
+    Some(Question { slips, possible, ..Question::new(ask, at, 0, text, answer) })
 }
 
 /// A question about a pass of a selection by digits.
@@ -67,7 +68,7 @@ pub fn of_buckets(recording: &Recording, ask: Ask, at: usize, before: &State) ->
     let buckets = before.buckets.as_ref()?;
     let Step::Bucket { digit, below, inside } = recording.steps()[at] else { return None };
     let (k, rank) = (before.shape.k, thousands(buckets.rank.into()));
-    let (text, answer, slips) = match ask {
+    let (text, answer, slips, possible) = match ask {
         Ask::Bucket => {
             let unreduced = buckets.sums.partition_point(|&sum| sum < k) as u32;
             let forgot = format!(
@@ -83,7 +84,8 @@ pub fn of_buckets(recording: &Recording, ask: Ask, at: usize, before: &State) ->
             // No sum may reach k.
             slips.retain(|slip| slip.reply != Reply::Number(buckets.sums.len() as u32));
             let text = format!("Of the {} that are left, number {rank} is looked for: which bucket is it in?", thousands(buckets.left.into()));
-            (text, Answer::Number { right: digit, within: 0 }, slips)
+            // The last digit may be shorter than the others.
+            (text, Answer::Number { right: digit, within: 0 }, slips, 0..=buckets.counts.len() as u32 - 1)
         }
         Ask::Left => {
             let upto = format!(
@@ -93,11 +95,11 @@ pub fn of_buckets(recording: &Recording, ask: Ask, at: usize, before: &State) ->
             let behind = format!("So many lie outside bucket {digit}: they are decided. Only those inside are left.");
             let slips = slips(Reply::Number(inside), [(Reply::Number(below + inside), upto), (Reply::Number(buckets.left - inside), behind)]);
             let text = format!("Number {rank} of {} is looked for: how many points are left after this pass?", thousands(buckets.left.into()));
-            (text, Answer::Number { right: inside, within: 0 }, slips)
+            (text, Answer::Number { right: inside, within: 0 }, slips, 1..=buckets.left)
         }
         _ => return None,
     };
-    Some(Question { slips, ..Question::new(ask, at, 0, text, answer) })
+    Some(Question { slips, possible, ..Question::new(ask, at, 0, text, answer) })
 }
 
 /// The largest keys of the lanes' queues.

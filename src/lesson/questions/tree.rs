@@ -17,9 +17,10 @@ pub fn of_tree(recording: &Recording, ask: Ask, at: usize, before: &State, pick:
     if matches!(ask, Ask::Child | Ask::Visited) && before.descent.as_ref()?.done.is_some() {
         return None;
     }
+    let leaves = leaves(before);
     let (subject, text, answer) = match (ask, &recording.steps()[at]) {
         (Ask::Leaves, _) => {
-            let (leaves, right) = (leaves(before), recording.index()?.visits.leaves);
+            let right = recording.index()?.visits.leaves;
             let text = format!(
                 "{} points in {leaves} leaves, k = {}: how many leaves will be visited, the nearest box first?",
                 thousands(shape.n.into()),
@@ -29,10 +30,8 @@ pub fn of_tree(recording: &Recording, ask: Ask, at: usize, before: &State, pick:
         }
         (Ask::Order, _) => {
             let right = recording.index()?.as_they_lie.leaves;
-            let text = format!(
-                "If boxes were visited as they lie on the curve, not the nearest first: how many of the {} leaves would be visited?",
-                leaves(before)
-            );
+            let text =
+                format!("If boxes were visited as they lie on the curve, not the nearest first: how many of the {leaves} leaves would be visited?");
             (0, text, Answer::Number { right, within: right / 3 })
         }
         (Ask::Child, Step::Child { lane }) => {
@@ -60,5 +59,6 @@ pub fn of_tree(recording: &Recording, ask: Ask, at: usize, before: &State, pick:
         }
         _ => return of_kernel(recording, ask, at, before, pick),
     };
-    Some(Question::new(ask, at, subject, text, answer))
+    let question = Question::new(ask, at, subject, text, answer);
+    Some(if matches!(ask, Ask::Leaves | Ask::Order) { question.among(1..=u32::try_from(leaves).unwrap_or(u32::MAX)) } else { question })
 }

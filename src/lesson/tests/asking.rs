@@ -31,8 +31,8 @@ fn a_round_is_another_one_each_time_and_asks_nothing_twice() {
             let ideas: BTreeSet<Ask> = lesson.ideas.iter().map(|idea| idea.ask).collect();
             assert_eq!(asked, lesson.asks.iter().copied().chain(ideas).collect(), "lesson {}, seed {seed}", lesson.id);
             assert!(round.len() <= 3 + takes.len() * lesson.asks.len() * EACH_IN_ROUND);
-            let steps: Vec<bool> = round.iter().map(|(_, question)| question.ask.is_about_all()).collect();
-            assert!(steps.is_sorted_by(|a, b| a >= b), "what is about all of it comes first");
+            let order: Vec<_> = round.iter().map(|(_, question)| (!question.ask.is_about_all(), question.ask.is_idea())).collect();
+            assert!(order.is_sorted(), "what is about all of it comes first, ideas last: {order:?}");
             // No text tells what another question asks: a slot's has the ballot.
             for (at, (take, one)) in round.iter().enumerate() {
                 let of_step = |question: &Question| !question.ask.is_idea() && !question.ask.is_about_all() && !question.ask.shares_steps();

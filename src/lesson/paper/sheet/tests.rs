@@ -1,7 +1,12 @@
+use std::sync::Arc;
+
 use super::*;
-use crate::lesson::lessons::{Choice, LESSONS, named};
+use crate::cloud::{self, Order, Source};
+use crate::knn::{Metric, Queries, Setup};
+use crate::lesson::lessons::{Arrangement, Choice, LESSONS, named};
 use crate::lesson::picture::film::SIZE_ON_PAPER;
-use crate::lesson::questions::{Answer, Form};
+use crate::lesson::questions::{Answer, Ask, Form};
+use crate::lesson::touched::Touched;
 use crate::palette::LIGHT;
 use crate::progress::Silent;
 
@@ -53,7 +58,9 @@ fn a_sheet_has_the_questions_of_its_key_without_their_answers() {
             .sum();
         assert_eq!((sheet.matches("class=\"box\"").count(), key.matches("class=\"box\"").count()), (boxes, 0), "lesson {}", lesson.id);
         assert!(sheet.matches("class=\"ruled\"").count() >= questions.len() && !sheet.contains("class=\"right\""));
-        assert!(!key.contains("<svg") && sheet.contains("<title>Lesson ") && [&sheet, &key].iter().all(|file| file.contains("Sheet 4<")));
+        // With another k or other data the same number has other questions.
+        let name = format!("<p class=\"weak\">Sheet 4 \u{b7} {}</p>", escaped(&about(&film.lead().recording)));
+        assert!(!key.contains("<svg") && sheet.contains("<title>Lesson ") && [&sheet, &key].iter().all(|file| file.contains(&name)));
     }
 }
 
@@ -77,4 +84,22 @@ fn pictures_of_a_sheet_are_those_that_hide_the_answer() {
     }
     // Who votes is not decided yet, but a slot would be spelled out.
     assert!(hides > 0);
+}
+
+/// A place of a queue that is still empty holds infinity, which is a key; a lane without a point has no distance at all.
+#[test]
+fn an_empty_place_is_infinite_and_a_lane_without_a_point_has_none() {
+    let lesson = named("warp-select").unwrap();
+    // Two groups fill the queues and are merged; the last point then comes alone.
+    let source = Source::Generate { spec: "uniform:d=2,n=17".to_owned(), seed: 5 };
+    let cloud = Arc::new(cloud::load(&source, false, &Silent).unwrap());
+    let setup = Setup { k: 8, metric: Metric::L2, order: Order::File, seed: 5, exclude_self: false, drop_zero_rows: false };
+    let none = Touched::default();
+    let take = lesson.record_touched(&cloud, &Queries::Rows(vec![0]), 0, setup, 8, Arrangement::AsDrawn, &none).unwrap();
+    let pool = lesson.pool(std::slice::from_ref(&take), 1);
+    let mut alone = pool.iter().filter(|(_, question)| question.ask == Ask::Takes).map(|(_, question)| item(&take, question, false));
+    let alone = alone.find(|item| item.contains("none")).unwrap();
+    let (distances, keys) = alone.split_once(" Largest keys of the queues from lane 0 on: ").unwrap();
+    assert_eq!((distances.matches("none").count(), distances.contains('\u{221e}')), (7, false), "{alone}");
+    assert!(keys.starts_with(&format!("{}.", ["\u{221e}"; 8].join(", "))), "{alone}");
 }

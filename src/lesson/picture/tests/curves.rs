@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::super::meeting::{Dot, Meeting, Phase, Side};
+use super::super::meeting::{Dot, Meeting, Phase, Place, Side};
 use super::super::moment::is_bitonic;
 use super::super::scene::{Ink, Shape};
 use super::super::*;
 use super::{check, recorded, texts};
-use crate::engines::lockstep::Key;
+use crate::engines::lockstep::{Fault, Key, PADDING, index_of};
 use crate::lesson::lessons::{Choice, named};
 use crate::lesson::touched::Touched;
 use crate::lesson::{Recording, Step};
@@ -154,6 +154,7 @@ fn padding_stands_at_the_top() {
 fn a_point_is_found_in_its_curve() {
     let recording = recorded("uniform:n=200,d=2", 9, 16, 8);
     let after = minima(&recording).nth(1).unwrap();
+    let mut found = 0;
     for position in after - 12..=after + 5 {
         let cursor = seek(&recording, position);
         let shape = recording.shape();
@@ -165,7 +166,17 @@ fn a_point_is_found_in_its_curve() {
                 .shapes
                 .iter()
                 .filter(|shape| matches!(shape, Shape::Dots { fill: None, line: Some(line), .. } if line.paint == Ink::Text.into()));
-            assert!(rings.count() <= 1, "{hover:?}");
+            let is_hit = |dot: &Dot| {
+                let of = match dot.place {
+                    Place::Element(element) => Target::Element(element),
+                    Place::Slot(slot) => Target::Slot(slot),
+                    Place::Gone(point) => Target::Point(point),
+                };
+                of == hover || (dot.key != PADDING && Target::Point(index_of(dot.key)) == hover)
+            };
+            let hit = meeting.dots().filter(|dot| is_hit(dot)).count();
+            assert_eq!((rings.count(), hit), (usize::from(hit > 0), usize::from(hit > 0)), "{position}, {hover:?}");
+            found += hit;
             if let Target::Element(element) = hover {
                 let there = meeting.dots().any(|dot| dot.element == element);
                 assert!(!there || texts(&scene).iter().any(|text| text.starts_with(&format!("Element {element}"))) || position < after - 11);
@@ -173,18 +184,30 @@ fn a_point_is_found_in_its_curve() {
             check(&scene, &format!("{position}, {hover:?}"));
         }
     }
+    assert!(found > 18 * 16, "{found}");
+}
+
+/// The recording in whose data a mistake matters, with it.
+fn broken(fault: Fault) -> Arc<Recording> {
+    let lesson = named(crate::lesson::fault::row(fault).lesson).unwrap().with_data_for(fault);
+    let sound = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
+    lesson.broken(&sound, fault).unwrap().recording
 }
 
 /// A mistake made on purpose is not called by the name of what is right.
 #[test]
 fn without_the_mirror_it_is_no_tent() {
-    let row = crate::lesson::fault::named("no-mirror").unwrap();
-    let lesson = named(row.lesson).unwrap().with_data_for(row.fault);
-    let sound = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
-    let take = lesson.broken(&sound, row.fault).unwrap();
-    let mut others = 0;
-    for after in minima(&take.recording) {
-        let cursor = seek(&take.recording, after);
+    let recording = broken(Fault::NoMirror);
+    let (mut others, mut lose) = (0, 0);
+    for after in minima(&recording) {
+        let facing = texts(&shown(&seek(&recording, after - 1), false)).join(" | ");
+        assert!(facing.contains("meets element i of the result") && !facing.contains("mirror") && !facing.contains("falls:"), "{facing}");
+        // Keys are lost where the smallest are in both lists.
+        let met = Meeting::of(&seek(&recording, after), false).unwrap();
+        let loses = met.kept.iter().map(|dot| dot.key).max() > met.lost.iter().map(|dot| dot.key).min();
+        assert!(!loses || !facing.contains("is smaller") && !facing.contains("are smaller"), "{facing}");
+        lose += usize::from(loses && facing.contains("cross"));
+        let cursor = seek(&recording, after);
         let keys = keys(&Meeting::of(&cursor, false).unwrap().kept);
         let top = (0..keys.len()).max_by_key(|&at| keys[at]).unwrap();
         let is_tent = keys[..=top].is_sorted() && keys[top..].is_sorted_by(|a, b| a >= b) && top + 1 < keys.len();
@@ -192,5 +215,37 @@ fn without_the_mirror_it_is_no_tent() {
         assert!(is_tent || !said.contains("then falls"), "{said}");
         others += usize::from(said.contains("It is no tent"));
     }
-    assert!(others > 0);
+    assert!(others > 0 && lose > 0, "{others}, {lose}");
+}
+
+/// What is said to rise or to fall does, whichever mistake was made.
+#[test]
+fn order_is_claimed_only_where_it_is() {
+    for (fault, least) in [(Fault::Direction, 1), (Fault::NoMirror, 0), (Fault::NoBarrier, 0), (Fault::DistanceOnly, 0)] {
+        let recording = broken(fault);
+        let mut disordered = 0;
+        for at in 1..=recording.len() {
+            let cursor = seek(&recording, at);
+            let Some(meeting) = Meeting::of(&cursor, false) else { continue };
+            let said = texts(&shown(&cursor, false)).join(" | ");
+            let [buffer, result] = [&meeting.buffer, &meeting.result].map(|list| keys(list).is_sorted());
+            let falls = keys(&meeting.result).is_sorted_by(|a, b| a >= b);
+            for (words, is) in [
+                ("The result rises", result),
+                ("result, sorted", result),
+                ("one rising list", result),
+                ("Both lists rise", buffer && result),
+                ("The buffer's list rises", buffer),
+                ("buffer, sorted", buffer),
+                ("buffer, rising", buffer),
+                ("One rises, the other falls", buffer && falls),
+                ("The result is not in order", !result),
+                ("the result is not in order", !result),
+            ] {
+                assert!(!said.contains(words) || is, "{fault:?}, step {at}: {said}");
+            }
+            disordered += usize::from(meeting.phase == Phase::Merged && said.contains("The merge is done: the result is not in order"));
+        }
+        assert!(disordered >= least, "{fault:?}: {disordered}");
+    }
 }

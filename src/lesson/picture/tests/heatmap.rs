@@ -17,6 +17,7 @@ fn warp<'a>(cursor: &'a Cursor, hover: Option<Target>) -> (View<'a>, Scene) {
 fn padding_is_hatched_and_what_is_in_focus_is_written_out() {
     let recording = recorded("uniform:n=1500,d=2", 9, 1024, 32);
     let mut cursor = Cursor::new(recording.clone());
+    let (mut some, mut none) = (0, 0);
     for position in (1..=recording.len()).rev().step_by(7) {
         cursor.seek(position);
         for hover in [None, Some(Target::Lane(31)), Some(Target::Element(40)), Some(Target::Slot(100))] {
@@ -34,14 +35,19 @@ fn padding_is_hatched_and_what_is_in_focus_is_written_out() {
                 let written = if key == PADDING { "\u{221e}".to_owned() } else { digits(distance_of(key), 3) };
                 assert!(words.contains(&written.as_str()), "position {position}, {focus:?}: {written}");
             }
+            // Cells come before what is written beside them.
+            let [first, last] = [0, 1023].map(|element| scene.spots.iter().find(|spot| spot.target == Target::Element(element)).unwrap().area);
+            let is_register = |[x, y]: [f32; 2]| (first.x..last.right()).contains(&x) && (first.y..last.bottom()).contains(&y);
             let hatched = scene.shapes.iter().filter(|shape| {
-                matches!(shape, Shape::Path { points, line } if points.len() == 2 && line.paint.ink == Ink::TextWeak && points[0][0] < points[1][0] && points[0][1] > points[1][1])
+                matches!(shape, Shape::Path { points, line } if points.len() == 2 && line.paint.ink == Ink::TextWeak && points[0][0] < points[1][0] && points[0][1] > points[1][1]
+                    && is_register([(points[0][0] + points[1][0]) / 2.0, (points[0][1] + points[1][1]) / 2.0]))
             });
             let padding = cursor.state().registers.iter().filter(|&&key| key == PADDING).count();
-            let hatched = hatched.count();
-            assert!(hatched >= padding && (padding > 0 || hatched <= 1024), "position {position}: {hatched} of {padding}");
+            assert_eq!(hatched.count(), padding, "position {position}, {hover:?}");
+            (some, none) = (some + usize::from(padding > 0), none + usize::from(padding == 0));
         }
     }
+    assert!(some > 0 && none > 0, "{some}, {none}");
 }
 
 /// Where the registers are in order, so are the colours: down each lane, and from lane to lane.

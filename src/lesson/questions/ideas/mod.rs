@@ -11,12 +11,10 @@ pub use of_sorting::{MERGE, SORT, WIDE};
 
 use super::random::Random;
 use super::{Answer, Ask, Question, Reply, Slip};
-use crate::lesson::buckets::most_passes;
 use crate::lesson::lessons::{Lesson, Take};
-use crate::lesson::recording::{Beside, Recording};
+use crate::lesson::recording::Recording;
 use crate::lesson::sizes;
 use crate::lesson::state::Shape;
-use crate::text::thousands;
 
 /// A question about an idea. All texts name sizes in braces, which [`sizes`] has; what follows from a size is never written out.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +61,7 @@ pub fn about(lesson: &Lesson, take: &Take, random: &mut Random) -> Vec<Question>
 }
 
 fn question(row: u32, idea: &Idea, recording: &Recording, at: usize, random: &mut Random) -> Option<Question> {
-    let says = |text: &str| filled(text, recording);
+    let says = |text: &str| sizes::filled(text, recording.shape());
     let right = says(idea.right);
     let mut options = vec![(right.clone(), None)];
     for (option, mistake) in idea.wrong {
@@ -83,24 +81,6 @@ fn question(row: u32, idea: &Idea, recording: &Recording, at: usize, random: &mu
     let options = options.into_iter().map(|(option, _)| option).collect();
     let why = Some(says(idea.why));
     Some(Question { options, slips, why, ..Question::new(idea.ask, at, row, says(idea.text), Answer::Choice(place)) })
-}
-
-/// A text with the sizes of a recording filled in: besides those of every search, what a lane's queue or a digit holds.
-fn filled(text: &str, recording: &Recording) -> String {
-    let shape = recording.shape();
-    let text = sizes::filled(text, shape);
-    let more = match recording.held_against() {
-        Beside::Queues(queued) => vec![("{Q}", queued.length), ("{W Q}", queued.length * shape.width)],
-        Beside::Digits(_) => {
-            let bits = shape.width.ilog2();
-            let wide = 2 * bits;
-            let numbers = [("{bits}", bits), ("{2 bits}", wide), ("{W W}", 1 << wide)];
-            let passes = [("{passes}", most_passes(bits)), ("{passes of 2 bits}", most_passes(wide)), ("{2 passes}", 2 * most_passes(bits))];
-            numbers.into_iter().chain(passes).collect()
-        }
-        Beside::Theory | Beside::Tree(_) | Beside::Heaps => Vec::new(),
-    };
-    more.into_iter().fold(text, |text, (name, size)| text.replace(name, &thousands(size.into())))
 }
 
 #[cfg(test)]

@@ -7,17 +7,17 @@ pub const HEAP: [Idea; 4] = [
     why(
         "Why does the heap have its largest key at the root?",
         "New points are compared with it",
-        "The largest of the {k} keys is the bound. It is needed for every point, and a nearer point takes its place.",
+        "The largest of the k keys is the bound. It is needed for every point, and a nearer point takes its place.",
         &[
-            ("The farthest neighbour is given out first", "The answer is given out once, in the end. The root is read for every point."),
-            ("So the heap is sorted at any time", "A heap is not sorted: a key is not below those under it, and that is all."),
+            ("The farthest neighbour is returned first", "The answer is returned once, at the end. The root is read for every point."),
+            ("So the heap is sorted at any time", "A heap is not sorted: no key is smaller than its children, and that is all."),
             ("Small keys sink faster", "How far a key sinks depends on the keys below it."),
         ],
     ),
     why(
         "Why can a lane that inserts nothing not go on to the next point?",
-        "A warp has one instruction at a time",
-        "While some lanes insert, the others are masked out. They go on together when the last one is done.",
+        "A warp issues one instruction at a time",
+        "While some lanes insert, the others are masked out until the warp comes together again.",
         &[
             ("It needs the key that another lane inserts", "Each lane has a query and a heap of its own."),
             ("The next point is not there yet", "It is. But there is no instruction for this lane to read it with."),
@@ -30,7 +30,7 @@ pub const HEAP: [Idea; 4] = [
         "A key sinks one level in a round, and twice as many keys add one level to the tree.",
         &[
             ("{2 depth of k}", "Twice the keys add one level, and do not double their number."),
-            ("{depth of k}", "So many levels lie below the root with {k} keys. There is one more with {2 k + 1}."),
+            ("{depth of k}", "So many levels lie below the root with k = {k}. There is one more with {2 k + 1}."),
             ("{2 k}", "In a list a key may have to pass all others. In a tree it passes one on each level."),
         ],
     ),
@@ -41,7 +41,7 @@ pub const HEAP: [Idea; 4] = [
         &[
             (
                 "Nothing: a comparison is a comparison",
-                "A number is compared in one instruction. A string takes as many as it has letters in common with the other.",
+                "A number is compared in one instruction. A string takes one for each leading letter they share, and one more.",
             ),
             (
                 "Lanes with short strings go on to the next point",
@@ -75,7 +75,7 @@ pub const NOT_LOOKING: [Idea; 4] = [
         ],
     ),
     what_if(
-        "What if the points were not sorted along the curve, and leaves took them as they come?",
+        "What if the points were not sorted along the curve, and leaves took them in random order?",
         "Hardly any box could be left out",
         "The neighbours would be the same. But a box around points from everywhere is nearly as large as the space, and the query is inside most of them.",
         &[
@@ -127,7 +127,7 @@ pub const WARP_SELECT: [Idea; 3] = [
     },
     transfer(
         "Only the nearest point is asked for, k = 1. What can become of the lanes' queues?",
-        "One key in each lane, and a comparison in the end",
+        "One key in each lane, and a reduction at the end",
         "Each lane keeps its smallest key so far: the smallest of all is one of these, and what a lane drops can never be the nearest.",
         &[
             (
@@ -154,22 +154,22 @@ pub const RADIX_SELECT: [Idea; 3] = [
     ),
     what_if(
         "What if a digit had {2 bits} bits instead of {bits}: how many buckets, and how many passes at most?",
-        "{W W} buckets, {passes of 2 bits} passes",
+        "{buckets of 2 bits} buckets, {passes of 2 bits} passes",
         "Each bit more doubles the buckets, and 31 bits are read {2 bits} at a time.",
         &[
-            ("{2 W} buckets, {passes of 2 bits} passes", "Twice the bits do not make twice the buckets: each bit doubles them."),
-            ("{W W} buckets, {passes} passes", "So many passes are needed with {bits} bits. Longer digits are fewer."),
-            ("{2 W} buckets, {2 passes} passes", "Longer digits make fewer passes, and each bit doubles the buckets."),
+            ("{2 buckets} buckets, {passes of 2 bits} passes", "Twice the bits do not make twice the buckets: each bit doubles them."),
+            ("{buckets of 2 bits} buckets, {passes} passes", "So many passes are needed with {bits} bits. Longer digits are fewer."),
+            ("{2 buckets} buckets, {2 passes} passes", "Longer digits make fewer passes, and each bit doubles the buckets."),
         ],
     ),
     transfer(
-        "The median of n numbers is looked for. What has to change?",
+        "The median of n distances is looked for. What has to change?",
         "k is half of n, and nothing else",
         "Counts and sums do not care how large k is. A buffer would need half of n slots.",
         &[
-            ("All numbers have to be sorted", "Only the k-th is looked for: each pass keeps one bucket."),
-            ("The buckets need room for half of n numbers", "Buckets are counts. No number is kept in them."),
-            ("It cannot be done: digits are those of distances", "Any numbers will do whose bits can be put in their order."),
+            ("All distances have to be sorted", "Only the k-th is looked for: each pass keeps one bucket."),
+            ("The buckets need room for half of n distances", "Buckets are counts. No distance is kept in them."),
+            ("It cannot be done: the median is not the nearest", "The k-th smallest is found for any k."),
         ],
     ),
 ];

@@ -5,56 +5,62 @@ use crate::lesson::state::Shape;
 
 /// The bound, and why most points are done after one comparison.
 pub const PROBLEM: [Idea; 3] = [
-    why(
-        "Why is a point outside the circle done after one comparison?",
-        "{k} points at least as near are known",
-        "The circle goes through the farthest of the {k} nearest so far. A point outside it is farther than all of them.",
-        &[
-            (
-                "The circle never changes, so the point stays outside",
-                "The circle shrinks. That leaves out more points, but it is not why this one is done.",
-            ),
-            ("Points that are farther away come later", "Points come as they lie in the file, near and far. Each is compared when it comes."),
-            ("A sample of the points is enough", "No point is skipped: the search is exact, and every point is compared once."),
-        ],
-    ),
+    Idea {
+        suits: |shape| shape.k > 1,
+        ..why(
+            "Why is a point outside the circle done after one comparison?",
+            "{k} points at least as near are known",
+            "The circle goes through the farthest of the {k} nearest so far. A point outside it is farther than all of them.",
+            &[
+                (
+                    "The circle never changes, so the point stays outside",
+                    "The circle shrinks. That leaves out more points, but it is not why this one is done.",
+                ),
+                ("Points that are farther away come later", "Points come as they lie in the file, near and far. Each is compared when it comes."),
+                ("A sample of the points is enough", "No point is skipped: the search is exact, and every point is compared once."),
+            ],
+        )
+    },
     Idea {
         suits: |shape| shape.n > shape.capacity(),
         ..what_if(
             "What if the points came sorted, the nearest first: how many merges?",
             "1",
-            "The first merge finds all {k} neighbours. No point after it is nearer than the farthest of them.",
+            "The first merge finds all k neighbours. No point after it is nearer than the farthest of them.",
             &[
-                ("0", "Until {k} points are known, every point is a candidate, and these have to be merged once."),
+                ("0", "Until k points are known, every point is a candidate, and these have to be merged once."),
                 ("{n / K}", "That many are needed when the farthest come first, and every point is a candidate."),
                 ("{k}", "Neighbours come out of a merge all at once, not one by one."),
             ],
         )
     },
-    transfer(
-        "Now the {k} farthest points are asked for. When is a point a candidate?",
-        "When it is farther than the nearest of the {k} farthest so far",
-        "Everything is turned round: the bound is the smallest distance of those kept, and it grows.",
-        &[
-            (
-                "When it is farther than the farthest so far",
-                "Then a point that belongs among the {k}, but not in the first place, would be turned away.",
-            ),
-            ("When it is outside the circle of the {k} nearest", "Most points are. That says nothing about the {k} farthest."),
-            (
-                "Always: only a search for the nearest can leave points out",
-                "A bound works in both directions: what is nearer than {k} known points is not among the {k} farthest.",
-            ),
-        ],
-    ),
+    Idea {
+        suits: |shape| shape.k > 1,
+        ..transfer(
+            "Now the {k} farthest points are asked for. When is a point a candidate?",
+            "When it is farther than the nearest of the {k} farthest so far",
+            "Everything is reversed: the bound is the smallest distance of those kept, and it grows.",
+            &[
+                (
+                    "When it is farther than the farthest so far",
+                    "Then a point that belongs among the {k}, but not in the first place, would be turned away.",
+                ),
+                ("When it is outside the circle of the {k} nearest", "Most points are. That says nothing about the {k} farthest."),
+                (
+                    "Always: only a search for the nearest can leave points out",
+                    "A bound works in both directions: what is nearer than {k} known points is not among the {k} farthest.",
+                ),
+            ],
+        )
+    },
 ];
 
 /// Votes, slots, and what happens to a candidate without a slot.
 pub const BUFFER: [Idea; 5] = [
     why(
         "Why does no candidate need a lock to take its slot?",
-        "Each counts a slot of its own in the same ballot",
-        "The number of voting lanes below a lane is another for each voting lane. So no two of them write the same slot.",
+        "Each computes a slot of its own from the same ballot",
+        "The number of voting lanes below differs for every voting lane, so no two write the same slot.",
         &[
             ("One lane at a time writes", "All candidates write in the same instruction, each into its own slot."),
             ("Shared memory puts two writes to one slot in order", "Two writes to one slot would leave one of the two. Here there are none."),
@@ -77,7 +83,7 @@ pub const BUFFER: [Idea; 5] = [
     what_if(
         "What if max_distance were read only once for each batch of points?",
         "The same neighbours, more candidates",
-        "An older bound is larger or equal, so it turns away nobody who belongs in. But it lets in more that do not.",
+        "An older bound is larger or equal: it turns away no neighbour, but lets in points that are none.",
         &[
             ("Some neighbours would be lost", "An older bound is never smaller than the new one. What belongs in is below both."),
             ("The same neighbours, and fewer merges to find them", "A larger bound lets in more candidates, and these fill the buffer sooner."),
@@ -135,13 +141,13 @@ pub const WAIT: [Idea; 4] = [
         ],
     ),
     what_if(
-        "What if every candidate were merged at once: what would be better?",
+        "What if every candidate were merged as soon as it is found: what would be better?",
         "max_distance would always be as small as it can be",
         "That is all: each candidate would cost {merge} steps, far more than the few candidates that a smaller bound turns away.",
         &[
             ("The search would take fewer steps", "There would be a merge for each candidate, and each merge takes {merge} steps."),
             ("The neighbours would be exact", "They are exact anyway: a bound that is too large lets in more, and loses nothing."),
-            ("No sort would be needed", "The network would still sort {K} places, all but one of them empty."),
+            ("A merge would take fewer steps", "The network has the same {layers} layers, whatever is in its places."),
         ],
     ),
     transfer(
@@ -149,8 +155,8 @@ pub const WAIT: [Idea; 4] = [
         "A program that writes lines to the disk in blocks",
         "A write costs about the same for one line as for a block: the fixed cost is shared. That is why candidates wait.",
         &[
-            ("A thread that waits until another one gives a lock back", "It waits for a turn. Waiting does not make anything cheaper."),
-            ("A barrier between writing and reading", "It waits until something is complete. Without it the result would be wrong, not dear."),
+            ("A thread that waits until another one releases a lock", "It waits for a turn. Waiting does not make anything cheaper."),
+            ("A barrier between writing and reading", "It waits until something is complete. Without it the result would be wrong, not slower."),
             ("A program that waits for a key to be pressed", "There is nothing to do until then. Here there is, and it is put off."),
         ],
     ),
@@ -170,7 +176,7 @@ pub const SEARCH: [Idea; 5] = [
             ),
             (
                 "Shared memory takes some time to keep what was written",
-                "It is not about time: without a barrier, a fast warp can be ahead of a slow one by any time.",
+                "It is not about time: without a barrier, a fast warp can be ahead of a slow one by any amount.",
             ),
         ],
     ),
@@ -180,7 +186,7 @@ pub const SEARCH: [Idea; 5] = [
         "Each of them has a query of its own. Global memory is read once for the whole block, and each warp then reads from fast memory.",
         &[
             ("Lanes cannot read global memory", "They can. But each warp would have to fetch the same points again."),
-            ("The buffer needs them there", "The buffer holds distances and numbers of points, not coordinates."),
+            ("The buffer needs them there", "The buffer holds distances and point numbers, not coordinates."),
             ("They are sorted by their distance there before lanes read them", "Points are never sorted. Only candidates are."),
         ],
     ),
@@ -194,33 +200,42 @@ pub const SEARCH: [Idea; 5] = [
                 "A point as far away as the bound is no candidate, and of equal distances the smaller position is the smaller key.",
             ),
             ("That depends on which lane is faster", "No lane is faster than another, and keys are never equal: the position is a part of them."),
-            ("Both: there is one neighbour more", "Exactly {k} are found."),
+            ("Both: there is one neighbour more", "The search finds exactly {k}."),
         ],
     ),
-    what_if(
-        "What if the last candidates in the buffer were not merged in the end?",
-        "Neighbours that came late could be missing",
-        "Up to {K - 1} candidates may wait when the points end, and each of them was nearer than the bound.",
-        &[
-            ("Nothing: the last points lie too far away", "Candidates are nearer than the bound, whenever they come."),
-            ("All {k} neighbours would be wrong", "Those that were merged before and are near enough stay."),
-            (
-                "The neighbours would be right, but not sorted",
-                "The result is sorted after each merge. What is in the buffer is not in the result at all.",
-            ),
-        ],
-    ),
+    Idea {
+        // Of fewer points, the last merge is the only one.
+        suits: |shape| shape.n > shape.capacity(),
+        ..what_if(
+            "What if the last candidates in the buffer were not merged at the end?",
+            "Neighbours that came late could be missing",
+            "Up to {K - 1} candidates may wait when the points end, and each of them was nearer than the bound.",
+            &[
+                ("Nothing: the last points lie too far away", "Candidates are nearer than the bound, whenever they come."),
+                ("Every neighbour would be wrong", "Those that were merged before and are near enough stay."),
+                (
+                    "The neighbours would be right, but not sorted",
+                    "The result is sorted after each merge. What is in the buffer is not in the result at all.",
+                ),
+            ],
+        )
+    },
     transfer(
-        "Angles between vectors are asked for, instead of distances. What has to change?",
+        "The sum of the absolute differences is asked for, instead of the squared distance. What has to change?",
         "How a lane computes the number that is compared",
         "Ballot, slots, sort and merge only compare numbers. They do not know what these stand for.",
         &[
-            ("The ballot: angles cannot be compared with a bound", "Any numbers with an order can."),
+            ("The ballot: sums cannot be compared with a bound", "Any numbers with an order can."),
             ("The network: another order needs other partners", "Partners depend on the lanes' numbers alone."),
-            ("Nothing: who is near is also in the same direction", "A point may be near and in another direction, or far away and in the same."),
+            ("Nothing: who is near by one is near by the other", "A point off in one column and a point off in several can change places."),
         ],
     ),
 ];
+
+/// Whether the bound on the mean number of merges grows with more points: until then all of them are candidates.
+fn grows(shape: Shape) -> bool {
+    shape.n >= 2 * (shape.k + shape.capacity())
+}
 
 /// What the order of the points costs.
 pub const ORDER: [Idea; 4] = [
@@ -231,31 +246,37 @@ pub const ORDER: [Idea; 4] = [
         &[
             ("Points that come later in the file lie farther away", "In random order they do not: near and far come alike from beginning to end."),
             ("The buffer is full by then", "A full buffer is merged at once, and is empty after it."),
-            ("max_distance is 0 by then", "It is the distance of the k-th neighbour, and no smaller."),
+            ("max_distance is 0 by then", "It is the squared distance of the k-th neighbour so far."),
         ],
     ),
-    what_if(
-        "What if there were twice as many points, in random order: how much does the bound on the mean number of merges grow?",
-        "by {growth}",
-        "It grows with the logarithm of n: about 2 ln 2 merges for each doubling, where k = K.",
-        &[
-            ("to twice as much", "That is so in the worst order, where every point is a candidate."),
-            ("not at all", "A few points of the second half are nearer than all but {k} of the first."),
-            ("by {K}", "The number of slots decides how many candidates a merge takes, not how many merges come with more points."),
-        ],
-    ),
-    what_if(
-        "What if the points come the nearest first, and there are twice as many: how many merges more?",
-        "none",
-        "After the first merge nothing is nearer than the bound, however many points follow.",
-        &[
-            ("1", "The points that are added are farther away than all before them: none becomes a candidate."),
-            ("twice as many", "That is so with the farthest first: then every point is a candidate."),
-            ("about {growth}", "By so much the bound grows in random order."),
-        ],
-    ),
+    Idea {
+        suits: grows,
+        ..what_if(
+            "What if there were twice as many points, in random order: by how much does the bound on the mean number of merges grow?",
+            "by {growth}",
+            "It grows with the logarithm of n: about 2 ln 2 merges for each doubling, where k = K.",
+            &[
+                ("it doubles", "That is so in the worst order, where every point is a candidate."),
+                ("not at all", "A few points of the second half are nearer than the k-th nearest of the first."),
+                ("by {K}", "The number of slots decides how many candidates a merge takes, not how many merges come with more points."),
+            ],
+        )
+    },
+    Idea {
+        suits: grows,
+        ..what_if(
+            "What if the points come the nearest first, and there are twice as many: how many more merges?",
+            "none",
+            "After the first merge nothing is nearer than the bound, however many points follow.",
+            &[
+                ("1", "The points that are added are farther away than all before them: none becomes a candidate."),
+                ("twice as many", "That is so with the farthest first: then every point is a candidate."),
+                ("about {growth}", "By so much the bound grows in random order."),
+            ],
+        )
+    },
     transfer(
-        "A file of houses is sorted by their zip codes. What should be done before many searches?",
+        "A file of houses is sorted by zip code. What should be done before many searches?",
         "Its rows are shuffled once",
         "In random order the few merges that theory promises are enough, for every query. Neighbours are the same in any order.",
         &[
@@ -267,7 +288,7 @@ pub const ORDER: [Idea; 4] = [
                 "Nothing: a sorted file is searched fastest",
                 "It is sorted by place, not by distance to the query: while it comes nearer, point after point is a candidate.",
             ),
-            ("Its rows are turned round", "What comes nearer then goes away, and the other way round. For other queries that is no better."),
+            ("Its rows are reversed", "What comes nearer then goes away, and the other way round. For other queries that is no better."),
         ],
     ),
 ];

@@ -35,9 +35,9 @@ pub const SORT: [Idea; 4] = [
         ],
     ),
     transfer(
-        "The largest key shall come first. What has to change in the network?",
+        "The largest key is to come first. Which change does that?",
         "The direction of every comparator",
-        "With all arrows turned round, every run is sorted the other way, and so is the whole.",
+        "With all arrows reversed, every run is sorted the other way, and so is the whole. To reverse those of the last size would be enough.",
         &[
             ("The order of the strides", "With small strides first, a bitonic list is not sorted at all."),
             ("The partner of every lane", "Which keys meet stays the same. What changes is which of the two goes where."),
@@ -55,7 +55,7 @@ pub const WIDE: [Idea; 4] = [
             "Both keys are in registers of the same lane",
             "A lane holds {R} consecutive keys, and two keys whose numbers differ by less, in one bit, are in the same {R}.",
             &[
-                ("These keys were compared before", "They were with other keys between them. After that they are compared again."),
+                ("These keys were compared before", "They have been, but other layers came between, so they have to be compared again."),
                 ("Keys are exchanged through shared memory instead", "A lane's registers are its own: nothing has to be exchanged."),
                 (
                     "Small strides come last, when keys are in order",
@@ -71,8 +71,8 @@ pub const WIDE: [Idea; 4] = [
             "{shuffled at W / 2}",
             "With {2 R} keys per lane, one more stride of each size is within a lane.",
             &[
-                ("{shuffled}", "So many need one with {R} keys per lane. With {2 R}, one more stride of each size is within a lane."),
-                ("{shuffled / 2}", "Half the lanes do not make half the shuffles: only the smallest stride that crossed lanes no longer does."),
+                ("{shuffled}", "So many need one with R = {R}. With {2 R} keys per lane, one more stride of each size is within a lane."),
+                ("0", "A stride of {2 R} and more still crosses lanes."),
                 ("{layers}", "That is all layers. Those with a stride below {2 R} stay within a lane."),
             ],
         )
@@ -120,10 +120,10 @@ pub const MERGE: [Idea; 4] = [
     what_if(
         "What if the mirror were left out, and element i met element i?",
         "Small keys may be lost",
-        "If the smallest keys are all in one list, they meet the smallest of the other, and some of each are kept instead.",
+        "Where both lists hold some of the {K} smallest keys, these meet each other at the same end, and one of each pair is dropped.",
         &[
             ("The same keys would be kept, in another order", "Not the same: two small keys can meet, and one of them is dropped."),
-            ("The {K} largest keys would be kept", "Still the smaller of each pair stays."),
+            ("The {K} largest keys would be kept", "The smaller of each pair still stays."),
             (
                 "Nothing: the minimum of two keys is the same either way",
                 "Which keys meet decides which are dropped. Of two small keys that meet, one has to go.",
@@ -140,14 +140,17 @@ pub const MERGE: [Idea; 4] = [
             ("{layers of 2 K}", "That is the sort of any list. What the minimum leaves is bitonic, and nearly sorted."),
         ],
     ),
-    transfer(
-        "8 GPUs have searched an eighth of the points each, and hold their {k} nearest, sorted. How are the {k} nearest of all found?",
-        "Lists are merged in pairs, in 3 rounds",
-        "The {k} smallest keys of each pair are kept: 8 lists become 4, then 2, then 1. What is not among the {k} nearest of its own GPU is not among those of all.",
-        &[
-            ("From each list, the first eighth is taken", "All {k} neighbours may lie on one GPU."),
-            ("All points are searched again on one GPU", "The {8 k} keys of the lists are enough: no other point can be a neighbour."),
-            ("The list with the nearest point is the answer", "Its other keys may be farther away than keys of other lists."),
-        ],
-    ),
+    Idea {
+        suits: |shape| shape.k > 1,
+        ..transfer(
+            "Each of 8 GPUs has the {k} nearest of its eighth of the points, sorted. How are the {k} nearest of all found with the least work?",
+            "Lists are merged in pairs, in 3 rounds",
+            "The {k} smallest keys of each pair are kept: 8 lists become 4, then 2, then 1. What is not among the {k} nearest of its own GPU is not among those of all.",
+            &[
+                ("From each list, the first eighth is taken", "All {k} neighbours may lie on one GPU."),
+                ("All points are searched again on one GPU", "The {8 k} keys of the lists are enough: no other point can be a neighbour."),
+                ("The list with the nearest point is the answer", "Its other keys may be farther away than keys of other lists."),
+            ],
+        )
+    },
 ];

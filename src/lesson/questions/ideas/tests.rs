@@ -86,15 +86,79 @@ fn ideas_make_sense_with_other_sizes_or_are_not_asked() {
                 ("radix-select", 100, 32),
                 ("buffer", 8, 4),
                 ("problem", 1, 4),
+                ("merge", 1, 4),
+                ("search", 1, 8),
+                ("wide", 1, 8),
             ])
     {
         let lesson = named(id).unwrap();
         let take = lesson.record(Choice { k: Some(k), width: Some(width), ..Choice::default() }, &Silent).unwrap().remove(0);
         for question in about(lesson, &take, &mut Random::new(5)) {
-            let options: BTreeSet<&String> = question.options.iter().collect();
-            assert!(options.len() == question.options.len() && options.len() >= LEAST, "{id}, k = {k}: {question:?}");
-            assert!(question.options.iter().all(|option| !option.contains('{')), "{question:?}");
+            makes_sense(&question);
         }
+    }
+    // Few points, as data of one's own may have: fewer than the buffer holds, as many, and as many as fill it twice.
+    let lesson = named("order").unwrap();
+    let mut asked = Vec::new();
+    for (n, k) in [(9, 8), (16, 32), (32, 32), (64, 32), (128, 32), (4096, 32), (40, 1), (300, 1)] {
+        let recording = farthest_first("order", n, k, 32);
+        let take = Take { recording, ..lesson.record(Choice::default(), &Silent).unwrap().remove(0) };
+        let questions = about(lesson, &take, &mut Random::new(5));
+        questions.iter().for_each(makes_sense);
+        asked.push(questions.len());
+        let search = about(named("search").unwrap(), &take, &mut Random::new(5));
+        search.iter().for_each(makes_sense);
+        assert_eq!(search.iter().any(|question| question.text.contains("not merged at the end")), n > 32, "n = {n}");
+    }
+    assert_eq!(asked, [2, 2, 2, 2, 4, 4, 2, 4]);
+}
+
+/// That no two options say the same, and that one of something is not many.
+fn makes_sense(question: &Question) {
+    let options: BTreeSet<&str> = question.options.iter().map(String::as_str).collect();
+    assert!(options.len() == question.options.len() && options.len() >= LEAST, "{question:?}");
+    for same in [["by 0", "not at all"], ["about 0", "none"], ["0", "none"]] {
+        assert!(!same.iter().all(|option| options.contains(option)), "{question:?}");
+    }
+    let said = question.slips.iter().map(|slip| slip.says.as_str()).chain([question.text.as_str(), question.why.as_deref().unwrap()]);
+    for text in said.chain(options) {
+        assert!(!text.contains('{'), "{text}");
+        let text = text.replace("i + 1", "i");
+        let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || ",.:?".contains(c)).collect();
+        for pair in words.windows(2).filter(|pair| pair[0] == "1") {
+            assert!(!["points", "keys", "neighbours", "lanes", "slots", "layers", "levels", "farthest", "nearest"].contains(&pair[1]), "{text}");
+        }
+    }
+}
+
+/// A name that no text has any longer would be computed for nothing.
+#[test]
+fn every_size_that_has_a_name_stands_in_a_text() {
+    let mut texts = String::new();
+    for lesson in &LESSONS {
+        texts.extend([lesson.goal, lesson.paragraph, lesson.summary]);
+        for idea in lesson.ideas {
+            texts.extend([idea.text, idea.right, idea.why]);
+            idea.wrong.iter().for_each(|(option, mistake)| texts.extend([*option, *mistake]));
+        }
+    }
+    let unused: Vec<&str> = sizes::names().filter(|name| !texts.contains(name)).collect();
+    assert!(unused.is_empty(), "{unused:?}");
+}
+
+#[test]
+fn digits_are_as_long_as_the_warp_makes_them() {
+    let lesson = named("radix-select").unwrap();
+    for (width, said) in
+        [(4, "here of 2 bits, puts every point into one of 4 buckets"), (16, "here of 4 bits, puts every point into one of 16 buckets")]
+    {
+        let take = lesson.record(Choice { width: Some(width), ..Choice::default() }, &Silent).unwrap().remove(0);
+        let shape = take.recording.shape();
+        assert!(lesson.says(lesson.paragraph, shape).contains(said));
+        // As many as are counted.
+        let mut state = take.recording.start();
+        take.recording.steps().iter().take_while(|step| !matches!(step, Step::Bucket { .. })).for_each(|step| state.apply(step));
+        assert_eq!(state.buckets.unwrap().counts.len(), width as usize);
     }
 }
 
@@ -150,17 +214,41 @@ fn half_the_lanes_need_as_many_shuffles_as_the_twin_does() {
 fn a_network_with_all_arrows_turned_sorts_the_other_way() {
     let mut random = Random::new(9);
     for keys in [8, 32] {
-        let mut list: Vec<u64> = (0..keys).map(|_| random.bits()).collect();
-        for layer in network::sort(keys as u32) {
-            for pair in layer.comparators(keys as u32) {
-                let (low, high) = (pair.low as usize, pair.high as usize);
-                if (list[low] > list[high]) != pair.ascending {
-                    list.swap(low, high);
-                }
+        assert!(sorted_with(keys, |_| false, &mut random).is_sorted());
+        assert!(sorted_with(keys, |_| true, &mut random).is_sorted_by(|a, b| a >= b));
+        // Those of the last size are enough.
+        assert!(sorted_with(keys, |size| size == keys as u32, &mut random).is_sorted_by(|a, b| a >= b));
+    }
+}
+
+/// Lists sorted by a network whose comparators are reversed where this says so.
+fn sorted_with(keys: usize, is_reversed: impl Fn(u32) -> bool, random: &mut Random) -> Vec<u64> {
+    let mut list: Vec<u64> = (0..keys).map(|_| random.bits()).collect();
+    for layer in network::sort(keys as u32) {
+        for pair in layer.comparators(keys as u32) {
+            let (low, high) = (pair.low as usize, pair.high as usize);
+            if (list[low] > list[high]) == (pair.ascending ^ is_reversed(layer.size)) {
+                list.swap(low, high);
             }
         }
-        assert!(list.is_sorted_by(|a, b| a >= b));
     }
+    list
+}
+
+/// The keys that element by element the smaller of two lists are, in order.
+fn smaller<const N: usize>(buffer: [u32; N], mut result: [u32; N], is_mirrored: bool) -> Vec<u32> {
+    if is_mirrored {
+        result.reverse();
+    }
+    let mut kept: Vec<u32> = buffer.into_iter().zip(result).map(|(own, other)| own.min(other)).collect();
+    kept.sort_unstable();
+    kept
+}
+
+#[test]
+fn without_a_mirror_small_keys_are_lost_only_where_both_lists_have_some() {
+    assert_eq!((smaller([1, 5], [2, 6], false), smaller([1, 5], [2, 6], true)), (vec![1, 5], vec![1, 2]));
+    assert_eq!((smaller([1, 2], [5, 6], false), smaller([1, 2], [5, 6], true)), (vec![1, 2], vec![1, 2]));
 }
 
 #[test]
@@ -194,14 +282,20 @@ fn the_bound_grows_with_the_logarithm() {
 fn half_a_buffer_is_full_twice_as_often() {
     let (said, takes) = right("buffer", "half as many slots");
     let shape = takes[0].recording.shape();
-    let (mut slots, mut merges) = (0, 0);
-    for _ in 0..shape.n {
-        slots += 1;
-        if slots == shape.capacity() / 2 {
-            (slots, merges) = (0, merges + 1);
-        }
-    }
-    assert_eq!(said, (merges + u32::from(slots > 0)).to_string());
+    let half = shape.capacity() / 2;
+    let recording = farthest_first("buffer", shape.n, half as usize, shape.width.min(half));
+    assert_eq!(recording.shape().capacity(), half);
+    assert_eq!(said, recording.merges().to_string());
+}
+
+/// A lesson's search of so many points of which the farthest come first, so that every point is a candidate.
+fn farthest_first(id: &str, n: u32, k: usize, width: u32) -> std::sync::Arc<Recording> {
+    let source = Source::Generate { spec: format!("uniform:d=2,n={n}"), seed: 5 };
+    let cloud = std::sync::Arc::new(cloud::load(&source, false, &Silent).unwrap());
+    let setup = Setup { k, metric: Metric::L2, order: Order::File, seed: 5, exclude_self: false, drop_zero_rows: false };
+    let none = Touched::default();
+    let take = named(id).unwrap().record_touched(&cloud, &Queries::Rows(vec![7]), 0, setup, width, Arrangement::FarthestFirst, &none);
+    take.unwrap().recording
 }
 
 /// The neighbours that a search with a mistake finds, against the right ones; and the candidates of both.
@@ -279,14 +373,14 @@ fn a_larger_heap_is_as_deep_as_is_said() {
 #[test]
 fn queues_bring_no_more_than_they_hold() {
     let (said, takes) = right("warp-select", "how many could one merge bring");
-    let Beside::Queues(queued) = takes[0].recording.held_against() else { panic!("it has queues") };
-    let most = queued.length * takes[0].recording.shape().width;
-    assert_eq!(said, most.to_string());
-    let taken = takes[0].recording.steps().iter().filter_map(|step| match step {
-        Step::Exchanged { taken } => Some(taken.count()),
-        _ => None,
-    });
-    assert!(taken.max().unwrap() <= most && most < takes[0].recording.shape().capacity());
+    let most = |recording: &Recording| {
+        let taken = |step: &Step| if let Step::Exchanged { taken } = step { taken.count() } else { 0 };
+        recording.steps().iter().map(taken).max().unwrap()
+    };
+    let (shape, recording) = (takes[0].recording.shape(), &takes[0].recording);
+    let worst = farthest_first("warp-select", shape.n, shape.k as usize, shape.width);
+    assert_eq!(said, most(&worst).to_string());
+    assert!(most(recording) <= most(&worst) && most(&worst) < shape.capacity());
 }
 
 #[test]

@@ -98,7 +98,7 @@ pub fn inside(area: Area, text: f32) -> Area {
 }
 
 /// Page width, relative to the text size, below which type counts as large.
-const LARGE: f32 = 70.0;
+const LARGE: f32 = 72.0;
 
 /// The panels of a lesson and their areas. With large type, few lines of code are shown, and wide warps get the width.
 fn panels(shows: Shows, view: &View<'_>, room: Area, gap: f32, large: bool) -> Vec<(Panel, Area)> {

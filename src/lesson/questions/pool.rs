@@ -22,6 +22,9 @@ const EACH: usize = 6;
 /// Questions of a kind about each take in a round; of ideas, one of each kind.
 pub const EACH_IN_ROUND: usize = 2;
 
+/// No second question of a kind is asked in a round that has so many.
+const MOST_IN_ROUND: usize = 6;
+
 /// Steps that are tried for each question of a pool: at some of them it would have no clear answer.
 const TRIES: usize = 6;
 
@@ -62,6 +65,9 @@ pub fn round(pool: &[Asked], random: &mut Random) -> Vec<Asked> {
     // One of each kind before a second of any.
     for turn in 0..EACH_IN_ROUND {
         for &(take, ask) in kinds.iter().filter(|(_, ask)| turn == 0 || !(ask.is_idea() || ask.is_about_all())) {
+            if turn > 0 && chosen.len() >= MOST_IN_ROUND {
+                break;
+            }
             let fits = |other: &&&Asked| (other.0, other.1.ask) == (take, ask) && chosen.iter().all(|before| go_together(before, other));
             let said = chosen.iter().find(|before| (before.0, before.1.ask) == (take, ask)).map(|before| before.1.answer);
             // The other answer, where there is one.

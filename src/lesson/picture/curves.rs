@@ -5,7 +5,7 @@
 
 use super::View;
 use super::curves_words::{about, says, title};
-use super::meeting::{Dot, Meeting, Phase, Place, Side, is_rising};
+use super::meeting::{Dot, Meeting, Phase, Place, Side, is_falling, is_rising};
 use super::pen::{ROW, Scale, area, dashed, digits, faint, line, mono, plain, sans, width};
 use super::scene::{Area, Font, Ink, Point, Scene, Target};
 use super::thing::{Id, Way, What};
@@ -182,9 +182,11 @@ impl Plot {
             self.curve(scene, &lost, ink(side), PALE);
         }
         let keeps_order = !matches!(meeting.phase, Phase::Apart { sorted: Some(false) });
-        // From its smallest key on, mirrored or not: then it is turned as its keys are.
+        // From its smallest key on, mirrored or not: then it is turned as its keys are. What is in no order goes from left to right.
         let mut result: Vec<&Dot> = meeting.result.iter().collect();
-        result.sort_by_key(|dot| dot.key);
+        if is_rising(&meeting.result) || is_falling(&meeting.result) {
+            result.sort_by_key(|dot| dot.key);
+        }
         scene.thing(Id::of(What::Curve(0)), self.area, Way::Becomes, |scene| self.line(scene, &result, Ink::Intermediate, 1.0));
         self.dots(scene, &result, 1.0);
         self.curve(scene, &meeting.buffer.iter().collect::<Vec<_>>(), Ink::Buffer, if keeps_order { 1.0 } else { 0.5 });

@@ -35,7 +35,7 @@ pub fn says(meeting: &Meeting) -> String {
             (false, _) => "The result is not in order.".to_owned(),
         },
         Phase::Merged if is_rising(&meeting.result) => RISES.to_owned(),
-        Phase::Merged => "The result is not in order: a smaller key stands behind a larger one.".to_owned(),
+        Phase::Merged => "The result is not in order: a smaller key stands right of a larger one.".to_owned(),
         Phase::Facing => match meeting.crossings[..] {
             [] if are_below(&meeting.buffer, &meeting.result) => {
                 "They do not cross: no key of the result is smaller than any of the buffer's.".to_owned()

@@ -162,7 +162,11 @@ fn takes_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions: &mut 
 /// What can be written.
 pub fn export_ui(ui: &mut Ui, player: &Player, actions: &mut Actions) {
     for file in LessonFile::ALL {
-        menu_entry_ui(ui, egui::Button::new(file.text()), Action::StartExport(ExportKind::Lesson(file, player.lesson.number)), actions);
+        let (lacks, export) = (file.lacks(player), Action::StartExport(ExportKind::Lesson(file, player.lesson.number)));
+        let entry = ui.add_enabled_ui(lacks.is_none(), |ui| menu_entry_ui(ui, egui::Button::new(file.text()), export, actions)).inner;
+        if let Some(why) = lacks {
+            entry.on_disabled_hover_text(why);
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use driven::{Window, fill, press, press_below, small, until, until_answered, win
 use egui::accesskit::Role;
 use egui::{Key, Modifiers};
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use warpscope::app::commands::{Action, Command};
 use warpscope::app::lesson::player::Player;
 use warpscope::app::lesson::quiz::{Phase, Quiz};
@@ -686,7 +686,7 @@ fn nothing_is_asked_on_paper_about_a_search_with_a_mistake() {
         lacking
     };
     assert_eq!(entries(&mut window), [false; 3]);
-    window.state_mut().send(LessonAction::Break(Breaking::Chosen(Fault::SharedDirection)));
+    window.state_mut().send(LessonAction::Break(Breaking::Chosen(Fault::Direction)));
     until(&mut window, "the mistake", |app| {
         !app.is_busy() && app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.parameters.fault.is_some())
     });

@@ -18,14 +18,14 @@ pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, room: Room, palette: &P
     let (at, of) = quiz.place();
     let of_all = |text: String| RichText::new(text).size(if room.is_tight { size } else { size * 0.85 }).color(palette.text_weak);
     let scored = || of_all(format!("Question {at} of {of} · {}", said(quiz.score())));
-    let large = |text: &str| RichText::new(text).size(size * if room.is_tight { 1.1 } else { 1.25 }).strong();
+    let large = |text: &str| RichText::new(text).size(size * 1.25).strong();
     let main = |text: &str| egui::Button::new(RichText::new(text).size(size).strong().color(palette.on_accent)).fill(palette.accent);
     let (_, question) = quiz.question();
     match quiz.phase() {
         Phase::Asking(entry) => {
             ui.label(large(&question.text).color(palette.text));
             match entry {
-                Entry::Choice(chosen) => options_ui(ui, question, *chosen, room, actions),
+                Entry::Choice(chosen) => options_ui(ui, question, *chosen, size, actions),
                 Entry::Lanes { .. } | Entry::Number(_) => drop(ui.horizontal_wrapped(|ui| entry_ui(ui, entry, question, width, size, palette))),
                 Entry::YesNo(_) => {}
             }
@@ -48,8 +48,9 @@ pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, room: Room, palette: &P
             });
         }
         Phase::Held(poll) => {
-            ui.label(large(&question.text).color(palette.text));
-            poll_ui(ui, poll, question, of_all(format!("Question {at} of {of}")), room, palette, actions);
+            let text = if room.is_tight { large(&question.text).size(size * 1.1) } else { large(&question.text) };
+            ui.label(text.color(palette.text));
+            poll_ui(ui, poll, question, of_all(format!("Question {at} of {of}")), size, palette, actions);
         }
         Phase::Answered { reply, right } => {
             ui.label(RichText::new(&question.text).size(size).color(palette.text_weak));
@@ -130,11 +131,11 @@ fn yes_no_ui(ui: &mut Ui, said: Option<bool>, size: f32, actions: &mut Actions) 
     }
 }
 
-fn options_ui(ui: &mut Ui, question: &Question, chosen: Option<u32>, room: Room, actions: &mut Actions) {
+fn options_ui(ui: &mut Ui, question: &Question, chosen: Option<u32>, size: f32, actions: &mut Actions) {
     let name = |(option, text)| format!("{}  {text}", letter(option));
     let texts: Vec<String> = question.options.iter().enumerate().map(name).collect();
-    for (option, (rect, _)) in (0..).zip(cells(ui, &texts, 0.0, room)) {
-        let button = egui::Button::selectable(chosen == Some(option), RichText::new(&texts[option as usize]).size(room.size)).wrap();
+    for (option, (rect, _)) in (0..).zip(cells(ui, &texts, 0.0, size)) {
+        let button = egui::Button::selectable(chosen == Some(option), RichText::new(&texts[option as usize]).size(size)).wrap();
         let builder = UiBuilder::new().id_salt(("option", option)).max_rect(rect).layout(Layout::top_down(Align::Min));
         let pressed = ui.scope_builder(builder, |ui| ui.add(button.min_size(rect.size()))).inner;
         if pressed.on_hover_text(letter(option as usize).to_string()).clicked() {

@@ -6,7 +6,7 @@ use egui::{Align, Align2, pos2, vec2};
 use egui::{Color32, DragValue, FontId, Galley, Key, Layout, Modifiers, Rect, RichText, Role, Sense, Stroke, StrokeKind, Ui, UiBuilder, WidgetInfo};
 
 use crate::app::features::lesson::ask::{LETTERS, stop_ui};
-use crate::app::features::lesson::cells::{Room, cells};
+use crate::app::features::lesson::cells::cells;
 use crate::app::look::tokens::Palette;
 use crate::app::model::lesson::poll::{MOST_VOTES, Poll};
 use crate::app::model::{Actions, LessonAction, PollAction, QuizAction};
@@ -16,11 +16,10 @@ use crate::lesson::questions::{Question, letter};
 const VOTES: f32 = 7.6;
 
 /// The options with their votes and bars, and why the right one is right. `small` says which question it is.
-pub fn poll_ui(ui: &mut Ui, poll: &Poll, question: &Question, small: RichText, room: Room, palette: &Palette, actions: &mut Actions) {
-    let size = room.size;
+pub fn poll_ui(ui: &mut Ui, poll: &Poll, question: &Question, small: RichText, size: f32, palette: &Palette, actions: &mut Actions) {
     let mut send = |action| actions.send(LessonAction::Quiz(QuizAction::Poll(action)));
     let texts: Vec<String> = poll.offers().iter().enumerate().map(|(option, offer)| format!("{}  {}", letter(option), offer.text)).collect();
-    for (option, (rect, words)) in cells(ui, &texts, size * VOTES, room).into_iter().enumerate() {
+    for (option, (rect, words)) in cells(ui, &texts, size * VOTES, size).into_iter().enumerate() {
         option_ui(ui, poll, option, rect, words, palette, size);
         let votes = Rect::from_min_max(pos2(rect.right() - size * VOTES, rect.top()), rect.max);
         if poll.is_open() {

@@ -31,7 +31,7 @@ const SMALLER: f32 = 0.9;
 
 /// Height, in lines of text, of what is below the picture when it is presented: the player, or a question in its place, so that the picture
 /// stays where it is when one opens.
-const BELOW: f32 = 8.5;
+const BELOW: f32 = 8.6;
 
 impl App {
     /// Everything between the menus and the status line.
@@ -71,7 +71,7 @@ impl App {
         }
         // The question also where there is only the picture: without it, nobody knows what is asked.
         if let Some((player, quiz)) = player.zip(quiz) {
-            let frame = Frame::NONE.fill(palette.field).inner_margin(Margin::symmetric(12, if presented { 5 } else { 8 }));
+            let frame = Frame::NONE.fill(palette.field).inner_margin(Margin::symmetric(12, if presented { 4 } else { 8 }));
             // Beside panels it is as high as what it holds, but seldom another height than before.
             let highest = if presented { 64.0 } else { window.y * 0.4 };
             let panel = below("question", text, presented);
@@ -80,7 +80,7 @@ impl App {
                 ScrollArea::vertical().auto_shrink([false, !presented]).min_scrolled_height(highest).show(ui, |ui| {
                     let room = if presented { Room { size: text * SMALLER, is_tight: true } } else { Room { size: 14.0, is_tight: false } };
                     if presented {
-                        (ui.spacing_mut().item_spacing.y, ui.spacing_mut().button_padding.y) = (3.0, 2.0);
+                        (ui.spacing_mut().item_spacing.y, ui.spacing_mut().button_padding.y) = (2.0, 1.0);
                     }
                     ask::ask_ui(ui, quiz, player, room, palette, actions);
                 });

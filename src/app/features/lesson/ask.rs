@@ -48,7 +48,8 @@ pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, room: Room, palette: &P
             });
         }
         Phase::Held(poll) => {
-            let text = if room.is_tight { large(&question.text).size(size * 1.1) } else { large(&question.text) };
+            // What follows takes most of a given height.
+            let text = if room.is_tight { large(&question.text).size(size) } else { large(&question.text) };
             ui.label(text.color(palette.text));
             poll_ui(ui, poll, question, of_all(format!("Question {at} of {of}")), size, palette, actions);
         }

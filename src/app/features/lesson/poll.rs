@@ -13,7 +13,7 @@ use crate::app::model::{Actions, LessonAction, PollAction, QuizAction};
 use crate::lesson::questions::{Question, letter};
 
 /// Room for an option's votes, in sizes of type.
-const VOTES: f32 = 7.6;
+const VOTES: f32 = 5.6;
 
 /// The options with their votes and bars, and why the right one is right. `small` says which question it is.
 pub fn poll_ui(ui: &mut Ui, poll: &Poll, question: &Question, small: RichText, size: f32, palette: &Palette, actions: &mut Actions) {
@@ -92,9 +92,9 @@ fn votes_ui(ui: &mut Ui, poll: &Poll, option: usize, rect: Rect, size: f32, send
     let (counted, name) = (poll.counted(option), letter(option));
     let builder = UiBuilder::new().id_salt(("votes", option)).max_rect(rect).layout(Layout::right_to_left(Align::Center));
     ui.scope_builder(builder, |ui| {
-        ui.spacing_mut().item_spacing.x = size * 0.25;
-        ui.spacing_mut().button_padding.y = 0.0;
-        let small = |text: &str| egui::Button::new(RichText::new(text).size(size)).min_size(vec2(size * 1.6, size * 1.4));
+        ui.spacing_mut().item_spacing.x = size * 0.15;
+        ui.spacing_mut().button_padding = vec2(2.0, 0.0);
+        let small = |text: &str| egui::Button::new(RichText::new(text).size(size)).min_size(vec2(size * 1.3, size * 1.3));
         ui.add_space(size * 0.1);
         let more = ui.add(small("+"));
         more.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("One vote more for {name}")));
@@ -103,7 +103,7 @@ fn votes_ui(ui: &mut Ui, poll: &Poll, option: usize, rect: Rect, size: f32, send
         }
         let mut votes = counted;
         ui.style_mut().override_font_id = Some(FontId::proportional(size));
-        let field = ui.add_sized(vec2(size * 2.8, size * 1.4), DragValue::new(&mut votes).range(0..=MOST_VOTES));
+        let field = ui.add_sized(vec2(size * 2.4, size * 1.3), DragValue::new(&mut votes).range(0..=MOST_VOTES));
         field.widget_info(|| {
             let mut info = WidgetInfo::labeled(Role::SpinButton, true, format!("Votes for {name}"));
             info.value = Some(f64::from(counted));

@@ -9,18 +9,19 @@ use driven::{Window, fill, press, press_below, small, until, until_answered, win
 use egui::accesskit::Role;
 use egui::{Key, Modifiers};
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use warpscope::app::commands::{Action, Command};
 use warpscope::app::lesson::player::Player;
 use warpscope::app::lesson::quiz::{Phase, Quiz};
-use warpscope::app::lesson::session::LessonDraft;
-use warpscope::app::lesson::{LessonAction, Presenting, target_position};
+use warpscope::app::lesson::session::{Breaking, LessonDraft};
+use warpscope::app::lesson::{LessonAction, LessonFile, Presenting, QuizAction, target_position};
 use warpscope::app::session::Picked;
 use warpscope::app::state::State;
 use warpscope::app::tokens::Look;
 use warpscope::app::{App, Headless, QueryKind, check_adapter, render_headless};
 use warpscope::knn::Metric;
 use warpscope::lesson::Level;
+use warpscope::lesson::fault::Fault;
 use warpscope::lesson::lessons::{LESSONS, named};
 use warpscope::lesson::picture::{Panel, Target};
 use warpscope::lesson::questions::{Answer, Ask, Form, Pointed, Question, Reply, letter};
@@ -425,10 +426,9 @@ fn other_questions_are_asked_each_time_unless_a_seed_is_given() {
 
 /// A window whose questions a seed draws.
 fn seeded(seed: u64) -> Window {
-    window(move |state| {
-        small(state);
-        state.lesson.questions_seed = Some(seed);
-    })
+    let mut window = window(small);
+    window.state_mut().draw_questions_by(seed);
+    window
 }
 
 #[test]
@@ -467,21 +467,34 @@ fn a_class_votes_by_keys_and_buttons_and_nothing_moves_at_the_reveal() {
         let why = poll(&window).why().to_owned();
         let hidden = |window: &Window| window.query_all_by_label_contains(&why).count() + window.query_all_by_label_contains(" is right: ").count();
         assert_eq!((hidden(&window), position(&window)), (0, question.at));
-        let places = |window: &Window| {
-            ["One vote more for A", "One vote less for C", "Stop asking", "Ask again after discussing"]
-                .map(|name| window.get_by_role_and_label(Role::Button, name).rect())
+        // One that is not right keeps its name.
+        let wrong = (0..).find(|option| *option != right).expect("a wrong option");
+        let text = format!("{}: {}", letter(wrong), poll(&window).offers()[wrong].text);
+        let tops = |window: &Window| {
+            let option = window.get_by_label(&text).rect().top();
+            let buttons = ["Stop asking", "Ask again after discussing"].map(|name| window.get_by_role_and_label(Role::Button, name).rect().top());
+            (option, buttons, picture(window))
         };
-        let picture = |window: &Window| window.get_by_label("Picture of the lesson").rect();
-        let before = (places(&window).map(|rect| rect.top()), picture(&window));
+        let before = tops(&window);
+        press(&mut window, "Show the votes");
+        window.get_by_label("Votes for A: 2 (50 %)");
+        assert_eq!((hidden(&window), position(&window), tops(&window)), (0, question.at, before));
         press(&mut window, "Ask again after discussing");
-        assert_eq!((places(&window).map(|rect| rect.top()), picture(&window)), before);
+        assert_eq!(tops(&window), before);
         key(&mut window, Key::B);
         key(&mut window, Key::Enter);
-        assert_eq!((places(&window).map(|rect| rect.top()), picture(&window)), before, "nothing moves");
+        // The votes alone: what is right is not known before all have voted again.
+        let shown = |window: &Window| {
+            window.get_by_label("Votes for A: 2 (50 %), then 0 (0 %)");
+            window.get_by_label("Votes for B: 1 (25 %), then 1 (100 %)");
+        };
+        shown(&window);
+        assert_eq!((hidden(&window), position(&window), tops(&window)), (0, question.at, before));
+        key(&mut window, Key::Enter);
+        assert_eq!(tops(&window), before, "nothing moves");
         assert_eq!(position(&window), question.shown_at());
         assert!(hidden(&window) >= 2);
-        window.get_by_label("Votes for A: 2 (50 %), then 0 (0 %)");
-        window.get_by_label("Votes for B: 1 (25 %), then 1 (100 %)");
+        shown(&window);
         assert_eq!(window.state().session().lesson.score(number("buffer")).asked, 0, "nobody's score");
         key(&mut window, Key::Enter);
         assert!(!matches!(quiz(&window).phase(), Phase::Held(_)));
@@ -565,6 +578,123 @@ fn presented_the_picture_stays_where_it_is_when_questions_are_asked() {
         key(&mut window, Key::P);
         assert_eq!(picture(&window), before);
     }
+}
+
+/// Where all of the labels, buttons and fields below the picture are, by their names.
+fn below(window: &Window) -> Vec<(String, egui::Rect)> {
+    let top = picture(window).bottom();
+    let roles = [Role::Label, Role::Button, Role::SpinButton];
+    let nodes = roles.iter().flat_map(|&role| window.query_all_by_role(role));
+    nodes
+        .map(|node| (node.accesskit_node().label().or(node.value()).unwrap_or_default(), node.rect()))
+        .filter(|(_, rect)| rect.center().y > top)
+        .collect()
+}
+
+#[test]
+fn presented_on_a_projector_all_of_a_question_and_its_poll_is_to_be_seen() {
+    for (id, seed) in ["search", "merge", "order"].into_iter().flat_map(|id| [(id, 1), (id, 2), (id, 3)]) {
+        let mut window = seeded(seed);
+        open(&mut window, id);
+        window.set_size(egui::vec2(1280.0, 720.0));
+        key(&mut window, Key::F5);
+        let at_first = picture(&window);
+        let panel = egui::Rect::from_min_max(at_first.left_bottom(), egui::pos2(1280.0, 720.0));
+        let all_is_there = |window: &Window, when: &str, names: &[&str]| {
+            let (asked, shown) = (quiz(window).question().1.text.clone(), below(window));
+            assert_eq!(picture(window), at_first, "lesson {id}, {asked}, {when}");
+            for (name, rect) in &shown {
+                assert!(panel.contains_rect(*rect), "lesson {id}, {asked}, {when}: {name} is at {rect}, the panel at {panel}");
+            }
+            for name in names.iter().copied().chain([asked.as_str(), "Stop asking"]) {
+                assert!(shown.iter().any(|(shown, _)| shown.contains(name)), "lesson {id}, {asked}, {when}: no {name} in {shown:?}");
+            }
+        };
+        key(&mut window, Key::P);
+        let (_, questions) = quiz(&window).place();
+        for _ in 0..questions {
+            let question = quiz(&window).question().1.clone();
+            let options: Vec<&str> = question.options.iter().map(String::as_str).collect();
+            all_is_there(&window, "while it is asked", &[&options[..], &["Answer", "Skip", "Let the class vote"]].concat());
+            press(&mut window, "Let the class vote");
+            [Key::A, Key::A, Key::B].into_iter().for_each(|vote| key(&mut window, vote));
+            all_is_there(&window, "while a class votes", &[&options[..], &["One vote more for A", "Votes for B", "Show the votes"]].concat());
+            press(&mut window, "Show the votes");
+            all_is_there(&window, "with its votes", &["Votes for A: 2 (67 %)", "Votes for B: 1 (33 %)", "Reveal", "Ask again after discussing"]);
+            press(&mut window, "Reveal");
+            let Phase::Held(poll) = quiz(&window).phase() else { panic!("nobody votes") };
+            let why = poll.why().to_owned();
+            all_is_there(&window, "with its answer", &[" is right: ", &why, "Next question"]);
+            press(&mut window, "Next question");
+        }
+        // Answered alone, with the longest of what is said then: a known mistake.
+        key(&mut window, Key::P);
+        key(&mut window, Key::P);
+        while quiz(&window).is_asking() {
+            let question = quiz(&window).question().1.clone();
+            match question.slips.first().map(|slip| slip.reply) {
+                Some(Reply::Choice(wrong)) => {
+                    window.state_mut().send(LessonAction::Quiz(QuizAction::Choose(wrong)));
+                    key(&mut window, Key::Enter);
+                    let chosen = format!("Not quite: you chose {}. Right is ", letter(wrong as usize));
+                    all_is_there(&window, "once it is answered", &[&chosen, &question.slips[0].says, "Next question"]);
+                }
+                _ => {
+                    answer(&mut window, false);
+                    all_is_there(&window, "once it is answered", &["Right: ", "Next question"]);
+                }
+            }
+            key(&mut window, Key::Enter);
+        }
+    }
+}
+
+#[test]
+fn a_question_is_asked_with_all_panels() {
+    let mut window = on_lesson("buffer");
+    window.state_mut().send(LessonAction::Zoom(Some(Panel::Code)));
+    window.run_steps(2);
+    key(&mut window, Key::P);
+    assert_eq!(window.state().session().lesson.zoom, None);
+    skip_until(&mut window, |question| question.ask == Ask::Votes);
+    click(&mut window, Target::Lane(1));
+    assert_eq!(quiz(&window).lanes(), Some(0b10), "it is there to be clicked");
+}
+
+#[test]
+fn down_goes_down_the_options_and_up_counts_up() {
+    let mut window = on_lesson("sort");
+    key(&mut window, Key::P);
+    skip_until(&mut window, |question| question.ask == Ask::Why);
+    let mut said = Vec::new();
+    for pressed in [Key::ArrowDown, Key::ArrowDown, Key::ArrowUp, Key::ArrowRight, Key::ArrowLeft] {
+        key(&mut window, pressed);
+        said.push(quiz(&window).reply());
+    }
+    assert_eq!(said, [0, 1, 0, 1, 0].map(|option| Some(Reply::Choice(option))));
+    key(&mut window, Key::P);
+    key(&mut window, Key::P);
+    skip_until(&mut window, |question| question.ask == Ask::Partner);
+    [Key::ArrowUp, Key::ArrowUp].into_iter().for_each(|pressed| key(&mut window, pressed));
+    assert_eq!(quiz(&window).reply(), Some(Reply::Number(1)));
+}
+
+#[test]
+fn nothing_is_asked_on_paper_about_a_search_with_a_mistake() {
+    let mut window = on_lesson("sort");
+    let entries = |window: &mut Window| {
+        press(window, "Export the lesson");
+        let lacking = [LessonFile::Worksheet, LessonFile::Key, LessonFile::Handout]
+            .map(|file| window.get_by_role_and_label(Role::Button, file.text()).accesskit_node().is_disabled());
+        key(window, Key::Escape);
+        lacking
+    };
+    assert_eq!(entries(&mut window), [false; 3]);
+    window.state_mut().send(LessonAction::Break(Breaking::Chosen(Fault::Direction)));
+    until(&mut window, "the mistake", |app| {
+        !app.is_busy() && app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.parameters.fault.is_some())
+    });
+    assert_eq!(entries(&mut window), [true, true, false]);
 }
 
 #[test]
@@ -786,10 +916,10 @@ fn drawn(size: [f32; 2], look: Look, scale: f32) -> Window {
         state.lesson.presenter_look = look;
         // No hint in pictures.
         state.lesson.has_dragged = true;
-        // The same questions each time.
-        state.lesson.questions_seed = Some(1);
         small(&mut state);
-        App::with_state(cc, state).expect("a thread for the worker")
+        let mut app = App::with_state(cc, state).expect("a thread for the worker");
+        app.draw_questions_by(1);
+        app
     })
 }
 

@@ -44,7 +44,7 @@ pub mod lesson {
     //! The lesson: its player, its input fields, its quiz.
     pub use super::features::lesson::touch::NAME as MAP;
     pub use super::model::lesson::{player, poll, quiz, session};
-    pub use super::model::{LessonAction, PollAction, Presenting, QuizAction, TouchAction};
+    pub use super::model::{LessonAction, LessonFile, PollAction, Presenting, QuizAction, TouchAction};
     pub use super::shell::app::{is_moving, place_in_map, target_position};
 }
 

@@ -111,6 +111,10 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     Shape::check(args.width.unwrap_or(lesson.width), args.k.unwrap_or(lesson.k))?;
     if mistake.is_some() {
         lesson.check_breakable().map_err(|why| Usage(why.to_string()))?;
+        if args.pictures.asks() {
+            let why = "--worksheet, --key: nothing is asked about a search with a mistake; leave --break out";
+            anyhow::bail!(Usage(why.to_owned()))
+        }
         if args.engine != recorder() {
             anyhow::bail!(Usage(format!("--break: {} makes no mistakes on purpose; leave --engine out", args.engine)))
         }

@@ -52,7 +52,7 @@ pub struct PictureArgs {
     /// Writes its key: the same questions with answers, reasons, and what each wrong answer means
     #[arg(long, value_name = "FILE", value_parser = ending_in("html"), help_heading = "Files")]
     key: Option<Option<PathBuf>>,
-    /// Draws the questions of handout, worksheet and key; another number draws others [default: the lesson's seed]
+    /// Draws the questions of handout, worksheet and key; another number draws others [default: the lesson's seed]. The page of --html draws its own, anew each time
     #[arg(long, value_name = "NUMBER", help_heading = "What is shown")]
     sheet: Option<u64>,
     /// The moment of --png and --svg: after so many steps [default: where the lesson's part ends, or with --break where it breaks]
@@ -168,6 +168,11 @@ impl PictureArgs {
             export::check(&dir.join("frame-0001.png"))?;
         }
         Ok(plan)
+    }
+
+    /// Whether questions to print are asked for.
+    pub fn asks(&self) -> bool {
+        self.worksheet.is_some() || self.key.is_some()
     }
 
     /// Writes them, and says what was written.

@@ -52,6 +52,11 @@ fn a_worksheet_has_a_key() {
     assert_eq!((read("both/worksheet.html"), read("both/key.html")), (sheet.clone(), key), "3 is the lesson's seed");
     place.ok("lesson --lesson sort --worksheet other.html --sheet 4");
     assert_ne!(read("other.html"), sheet);
+    for flag in ["--worksheet", "--key"] {
+        let said = place.fails(2, &format!("lesson --break direction {flag} none.html"));
+        assert!(said.contains("--worksheet, --key: nothing is asked about a search with a mistake; leave --break out"), "{said}");
+        assert!(!place.path("none.html").exists());
+    }
     assert!(
         place.fails(2, "lesson --lesson sort --worksheet").contains("--worksheet: it needs a name, or --out DIR, where it is called worksheet.html")
     );

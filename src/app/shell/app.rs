@@ -164,6 +164,11 @@ impl App {
         matches!(self.session.colored, crate::app::model::color::channel::Colored::Working)
     }
 
+    /// Draws the same questions in every round, as tests and pictures need it.
+    pub fn draw_questions_by(&mut self, seed: u64) {
+        self.session.lesson.questions_seed = Some(seed);
+    }
+
     /// Asks for something, as a pane would.
     pub fn send(&mut self, action: impl Into<commands::Action>) {
         self.actions.send(action);

@@ -3,6 +3,7 @@
 use egui::{CentralPanel, Frame, Margin, Panel, RichText, ScrollArea, Ui, vec2};
 
 use crate::app::features::lesson::ask;
+use crate::app::features::lesson::cells::Room;
 use crate::app::features::lesson::controls::{Controls, controls_ui};
 use crate::app::features::lesson::motion;
 use crate::app::features::lesson::panel::panel_ui;
@@ -22,9 +23,15 @@ const TEXT: f32 = 13.0;
 const LINES: f32 = 36.0;
 const COLUMNS: f32 = 64.0;
 
+/// Of a question beside panels: the least height in points, that of most questions.
+const LEAST_ASKED: f32 = 132.0;
+
+/// What is below the picture has smaller type, by this: 18 on that projector.
+const SMALLER: f32 = 0.9;
+
 /// Height, in lines of text, of what is below the picture when it is presented: the player, or a question in its place, so that the picture
 /// stays where it is when one opens.
-const BELOW: f32 = 5.0;
+const BELOW: f32 = 8.6;
 
 impl App {
     /// Everything between the menus and the status line.
@@ -53,18 +60,29 @@ impl App {
                     asking,
                     brief,
                     zoomed: session.zoom.is_some(),
-                    text: presented.then_some(text * 0.9),
+                    text: presented.then_some(text * SMALLER),
                     palette,
                 };
+                if presented {
+                    ui.add_space(((ui.available_height() - controls.height()) / 2.0).max(0.0));
+                }
                 controls_ui(ui, player, controls, actions);
             });
         }
         // The question also where there is only the picture: without it, nobody knows what is asked.
         if let Some((player, quiz)) = player.zip(quiz) {
-            let frame = Frame::NONE.fill(palette.field).inner_margin(Margin::symmetric(12, 8));
-            below("question", text, presented).frame(frame).show(ui, |ui| {
-                ScrollArea::vertical().auto_shrink([false, !presented]).show(ui, |ui| {
-                    ask::ask_ui(ui, quiz, player, text.max(14.0), palette, actions);
+            let frame = Frame::NONE.fill(palette.field).inner_margin(Margin::symmetric(12, if presented { 4 } else { 8 }));
+            // Beside panels it is as high as what it holds, but seldom another height than before.
+            let highest = if presented { 64.0 } else { window.y * 0.4 };
+            let panel = below("question", text, presented);
+            let panel = if presented { panel } else { panel.min_size(LEAST_ASKED.min(highest)) };
+            panel.frame(frame).show(ui, |ui| {
+                ScrollArea::vertical().auto_shrink([false, !presented]).min_scrolled_height(highest).show(ui, |ui| {
+                    let room = if presented { Room { size: text * SMALLER, is_tight: true } } else { Room { size: 14.0, is_tight: false } };
+                    if presented {
+                        (ui.spacing_mut().item_spacing.y, ui.spacing_mut().button_padding.y) = (2.0, 1.0);
+                    }
+                    ask::ask_ui(ui, quiz, player, room, palette, actions);
                 });
             });
         }

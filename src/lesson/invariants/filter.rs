@@ -66,7 +66,7 @@ pub(super) fn says_buffered(moment: &Moment<'_>) -> Option<String> {
     let closer = if moment.after.max_distance.is_infinite() { "" } else { " that is closer than max_distance" };
     Some(match moment.after.buffered {
         1 => format!("Slot 0 holds a candidate{closer}."),
-        slots => format!("Every slot below {} holds a candidate{closer}, each another one.", number(slots)),
+        slots => format!("Every slot below {} holds a candidate{closer}, no two the same.", number(slots)),
     })
 }
 
@@ -90,7 +90,7 @@ pub(super) fn breaks_held(moment: &Moment<'_>) -> Option<Break> {
 
 pub(super) fn says_full(moment: &Moment<'_>) -> Option<String> {
     let Step::BufferFull = moment.step else { return None };
-    Some(format!("All {} slots hold a candidate, each another one: the swap brings them all into registers.", number(moment.after.shape.capacity())))
+    Some(format!("All {} slots hold a candidate, no two the same: the swap brings them all into registers.", number(moment.after.shape.capacity())))
 }
 
 pub(super) fn breaks_full(moment: &Moment<'_>, _: &Witness) -> Option<Break> {

@@ -104,7 +104,7 @@ const LARGE: f32 = 72.0;
 fn panels(shows: Shows, view: &View<'_>, room: Area, gap: f32, large: bool) -> Vec<(Panel, Area)> {
     let columns = |shares: &[f32]| split(room, shares, gap, false);
     // Merge and filter alternate; where a batch arrives, neither has begun.
-    let arrives = matches!(view.cursor.step().as_deref(), None | Some(Step::Batch { .. })) && shows == Shows::Whole;
+    let arrives = matches!(view.cursor.step().as_deref(), None | Some(Step::Batch { .. })) && shows == Shows::Whole && !view.asking;
     let running = match () {
         () if arrives && super::batches::number(view.cursor.recording()) > 1 => Panel::Batches,
         () if merge_runs(view) => Panel::Network,

@@ -170,8 +170,8 @@ pub fn pack(film: &Film, range: &RangeInclusive<usize>, level: Level, finest: Le
     let ranges = ranges(film, range);
     let pool = lesson.pool(&film.takes, lesson.seed);
     for (number, (take, range)) in film.takes.iter().zip(ranges).enumerate() {
-        let of_take = pool.iter().filter(|(of, _)| *of == number).map(|(_, question)| question);
-        let questions: Vec<&Question> = of_take.filter(|question| range.contains(&question.at) && range.contains(&question.shown_at())).collect();
+        let of_take = pool.iter().filter(|(of, _)| *of == number).filter_map(|(_, question)| within(question, &range));
+        let questions: Vec<Question> = of_take.collect();
         let positions = stops(take, &range, finest, &questions);
         let Some(packed) = data.take(film, take, positions, progress)? else { return Ok(None) };
         let mut cursor = Cursor::new(take.recording.clone());
@@ -179,7 +179,7 @@ pub fn pack(film: &Film, range: &RangeInclusive<usize>, level: Level, finest: Le
             cursor.seek(question.at);
             let drawn = data.moment(film, &cursor, true);
             cursor.seek(question.shown_at());
-            data.questions.push(asked(question, number, &packed.at, drawn, &cursor));
+            data.questions.push(asked(&question, number, &packed.at, drawn, &cursor));
         }
         data.takes.push(packed);
     }
@@ -206,8 +206,17 @@ fn ranges(film: &Film, lead: &RangeInclusive<usize>) -> Vec<RangeInclusive<usize
     film.takes.iter().enumerate().map(of).collect()
 }
 
+/// A question as it can be asked in a range. No step answers an idea: it is asked wherever the range allows. `None` for a step outside.
+fn within(question: &Question, range: &RangeInclusive<usize>) -> Option<Question> {
+    let mut question = question.clone();
+    if question.ask.is_idea() {
+        question.at = question.at.clamp(*range.start(), *range.end());
+    }
+    (range.contains(&question.at) && range.contains(&question.shown_at())).then_some(question)
+}
+
 /// The positions of a level in a range, its ends, and those of questions.
-fn stops(take: &Take, range: &RangeInclusive<usize>, level: Level, questions: &[&Question]) -> Vec<usize> {
+fn stops(take: &Take, range: &RangeInclusive<usize>, level: Level, questions: &[Question]) -> Vec<usize> {
     let (start, end) = (*range.start(), *range.end());
     let mut stops: Vec<usize> = (start + 1..=end).filter(|&at| take.recording.level(at - 1) <= level).collect();
     stops.extend([start, end]);

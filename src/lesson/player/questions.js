@@ -76,10 +76,18 @@ function reply() {
 
 function words(asked, said) {
   if (said.yesno !== undefined) return said.yesno ? "yes" : "no";
-  if (said.choice !== undefined) return asked.options[said.choice];
   if (said.number) return String(said.number[0]);
   const lanes = Array.from({ length: take().width }, (_, lane) => lane).filter((lane) => (said.lanes >>> lane) & 1);
   return lanes.length ? `${lanes.length > 1 ? "lanes" : "lane"} ${lanes.join(", ")}` : "no lane";
+}
+
+// Whether it was right, and what is; of options their letters, too.
+function verdict(asked, said, isRight) {
+  if (said.choice !== undefined) {
+    const [chosen, right] = [said.choice, asked.answer.choice].map((option) => letter(asked.order.indexOf(option)));
+    return `${isRight ? "Right is" : `Not quite: you chose ${chosen}. Right is`} ${right}: \u201c${asked.right}\u201d.`;
+  }
+  return isRight ? `Right: ${asked.right}.` : `Not quite: you said ${words(asked, said)}. The answer is ${asked.right}.`;
 }
 
 // A click in the picture answers, too.
@@ -165,7 +173,7 @@ function question() {
       row.append(main("Answer", answer), button("Skip", nextQuestion), stop);
     } else {
       const right = accepts(asked, quiz.reply);
-      form.append(line(right ? "large right" : "large wrong", right ? `Right: ${asked.right}.` : `Not quite: you said ${words(asked, quiz.reply)}. The answer is ${asked.right}.`));
+      form.append(line("weak", asked.text), line(right ? "large right" : "large wrong", verdict(asked, quiz.reply, right)));
       const slip = asked.slips.find(([wrong]) => same(wrong, quiz.reply));
       if (slip) form.append(line("", slip[1]));
       form.append(line("", asked.why));

@@ -188,6 +188,22 @@ fn levels_stop_where_the_players_do_and_marks_are_those_of_the_recording() {
     assert!(merges.clone().count() > 0 && merges.all(|position| take.recording.merges.contains(&(position as u32 - 1))));
 }
 
+/// Ideas are asked where the lesson begins; a page that begins later asks them at its own beginning.
+#[test]
+fn a_page_of_a_later_range_still_asks_about_ideas() {
+    let (film, _) = film("sort", Choice::default());
+    let from = film.lead().range.start + 3;
+    let moments = Selection { from: Some(from), ..Selection::of_lesson(usize::MAX) }.moments(&film.lesson, film.lead()).unwrap();
+    let mut page = Vec::new();
+    write(&film, &moments, &Silent, &mut page).unwrap();
+    let read = Read::new(std::str::from_utf8(&page).unwrap());
+    let ideas: Vec<&Value> = read.data["questions"].as_array().unwrap().iter().filter(|question| question["idea"] == true).collect();
+    let whole = film.lesson.questions(film.lead());
+    assert_eq!(ideas.len(), whole.iter().filter(|question| question.ask.is_idea()).count());
+    assert!(ideas.len() >= 3 && ideas.iter().all(|idea| idea["at"] == 0 && idea["then"] == 0), "{ideas:?}");
+    assert_eq!(read.data["takes"][0]["at"][0], from as u64);
+}
+
 #[test]
 fn what_is_too_large_loses_its_finest_levels_and_keeps_its_questions() {
     let (film, moments) = film("wait", Choice::default());

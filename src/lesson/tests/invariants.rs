@@ -70,12 +70,12 @@ fn badges_say_their_numbers() {
     };
     let layer = |size: u32, stride: u32| move |step: &Step| matches!(step, Step::Layer { layer, .. } if (layer.size, layer.stride) == (size, stride));
     assert_eq!(said(&layer(4, 1)), "Runs of 4 alternate in direction, up and down, so every 8 keys are bitonic.");
-    assert_eq!(said(&layer(16, 8)), "Left half \u{2264} right half, both bitonic: each 8 can be sorted alone.");
+    assert_eq!(said(&layer(16, 8)), "First half \u{2264} second half, both bitonic: each 8 can be sorted alone.");
     assert_eq!(said(&layer(16, 4)), "In every 8 keys first half \u{2264} second half, both bitonic: each 4 can be sorted alone.");
-    assert_eq!(said(&|step| matches!(step, Step::Appended { .. })), "Every slot below 8 holds a candidate, each another one.");
+    assert_eq!(said(&|step| matches!(step, Step::Appended { .. })), "Every slot below 8 holds a candidate, no two the same.");
     assert_eq!(
         said(&|step| matches!(step, Step::MaxDistance { .. })),
-        "max_distance is the distance of the 16th smallest key: what is no closer cannot be a neighbour any more."
+        "max_distance is the squared distance of the 16th nearest so far: a point that is no closer cannot be a neighbour."
     );
     assert_eq!(said(&|step| *step == Step::Finished), "The first 16 keys are the nearest of all 64 points, nearest first: nothing was lost.");
 }

@@ -1,33 +1,39 @@
 //! The question, under the picture: the mouse and the keyboard answer it alike.
 
-use egui::{Key, Modifiers, RichText, Ui};
+use egui::{Align, Key, Layout, Modifiers, RichText, Ui, UiBuilder};
 
+use crate::app::features::lesson::cells::{Room, cells};
 use crate::app::features::lesson::poll::poll_ui;
 use crate::app::look::tokens::Palette;
 use crate::app::model::lesson::quiz::{Entry, Phase};
 use crate::app::model::{Actions, Command, LessonAction, Player, PollAction, Quiz, QuizAction, Score};
 use crate::lesson::describe::lanes;
 use crate::lesson::feedback::why;
-use crate::lesson::questions::{Form, Pointed, Question, letter};
+use crate::lesson::questions::{Answer, Form, Pointed, Question, Reply, letter};
 
 /// The question, or what is right.
-pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, size: f32, palette: &Palette, actions: &mut Actions) {
+pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, room: Room, palette: &Palette, actions: &mut Actions) {
+    let size = room.size;
     let width = player.take().recording.shape().width;
     let (at, of) = quiz.place();
-    let small = |text: String| RichText::new(text).size(size * 0.85).color(palette.text_weak);
+    let of_all = |text: String| RichText::new(text).size(if room.is_tight { size } else { size * 0.85 }).color(palette.text_weak);
+    let scored = || of_all(format!("Question {at} of {of} · {}", said(quiz.score())));
     let large = |text: &str| RichText::new(text).size(size * 1.25).strong();
+    let main = |text: &str| egui::Button::new(RichText::new(text).size(size).strong().color(palette.on_accent)).fill(palette.accent);
     let (_, question) = quiz.question();
     match quiz.phase() {
         Phase::Asking(entry) => {
-            ui.label(small(format!("Question {at} of {of} · {}", said(quiz.score()))));
             ui.label(large(&question.text).color(palette.text));
-            if let Entry::Choice(chosen) = entry {
-                options_ui(ui, question, *chosen, size, actions);
+            match entry {
+                Entry::Choice(chosen) => options_ui(ui, question, *chosen, size, actions),
+                Entry::Lanes { .. } | Entry::Number(_) => drop(ui.horizontal_wrapped(|ui| entry_ui(ui, entry, question, width, size, palette))),
+                Entry::YesNo(_) => {}
             }
             ui.horizontal_wrapped(|ui| {
-                entry_ui(ui, entry, question, width, size, palette, actions);
-                let answer = egui::Button::new(RichText::new("Answer").size(size).strong().color(palette.on_accent)).fill(palette.accent);
-                if ui.add_enabled(quiz.reply().is_some(), answer).on_hover_text("Enter").clicked() {
+                if let Entry::YesNo(said) = entry {
+                    yes_no_ui(ui, *said, size, actions);
+                }
+                if ui.add_enabled(quiz.reply().is_some(), main("Answer")).on_hover_text("Enter").clicked() {
                     actions.send(LessonAction::Quiz(QuizAction::Enter));
                 }
                 if ui.button(RichText::new("Skip").size(size)).clicked() {
@@ -38,31 +44,28 @@ pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, size: f32, palette: &Pa
                     actions.send(LessonAction::Quiz(QuizAction::Poll(PollAction::Hold)));
                 }
                 stop_ui(ui, size, actions);
+                ui.label(scored());
             });
         }
         Phase::Held(poll) => {
-            ui.label(small(format!("Question {at} of {of}")));
-            ui.label(large(&question.text).color(palette.text));
-            poll_ui(ui, poll, question, size, palette, actions);
+            // What follows takes most of a given height.
+            let text = if room.is_tight { large(&question.text).size(size) } else { large(&question.text) };
+            ui.label(text.color(palette.text));
+            poll_ui(ui, poll, question, of_all(format!("Question {at} of {of}")), size, palette, actions);
         }
         Phase::Answered { reply, right } => {
-            ui.label(small(format!("Question {at} of {of} · {}", said(quiz.score()))));
-            let verdict = if *right {
-                format!("Right: {}.", question.right(width))
-            } else {
-                format!("Not quite: you said {}. The answer is {}.", question.words(*reply, width), question.right(width))
-            };
-            ui.label(large(&verdict).color(if *right { palette.intermediate } else { palette.error }));
+            ui.label(RichText::new(&question.text).size(size).color(palette.text_weak));
+            ui.label(large(&verdict(question, *reply, *right, width)).color(if *right { palette.intermediate } else { palette.error }));
             if let Some(says) = question.slip(*reply) {
                 ui.label(RichText::new(says).size(size).color(palette.text));
             }
             ui.label(RichText::new(why(question, player.cursor())).size(size).color(palette.text));
             ui.horizontal_wrapped(|ui| {
-                let next = egui::Button::new(RichText::new("Next question").size(size).strong().color(palette.on_accent)).fill(palette.accent);
-                if ui.add(next).on_hover_text("Enter").clicked() {
+                if ui.add(main("Next question")).on_hover_text("Enter").clicked() {
                     actions.send(LessonAction::Quiz(QuizAction::Enter));
                 }
                 stop_ui(ui, size, actions);
+                ui.label(scored());
             });
         }
         Phase::Done => {
@@ -77,6 +80,19 @@ pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, size: f32, palette: &Pa
     }
 }
 
+/// Whether it was right, and what is; of options their letters, too.
+fn verdict(question: &Question, reply: Reply, is_right: bool, width: u32) -> String {
+    let right = question.right(width);
+    match (reply, question.answer) {
+        (Reply::Choice(chosen), Answer::Choice(option)) => {
+            let right = format!("{}: \u{201c}{right}\u{201d}.", letter(option as usize));
+            if is_right { format!("Right is {right}") } else { format!("Not quite: you chose {}. Right is {right}", letter(chosen as usize)) }
+        }
+        _ if is_right => format!("Right: {right}."),
+        _ => format!("Not quite: you said {}. The answer is {right}.", question.words(reply, width)),
+    }
+}
+
 pub(super) fn stop_ui(ui: &mut Ui, size: f32, actions: &mut Actions) {
     if ui.button(RichText::new("Stop asking").size(size)).clicked() {
         actions.send(Command::Predict);
@@ -87,43 +103,43 @@ fn said(score: Score) -> String {
     format!("{} of {} right", score.right, score.asked)
 }
 
-/// What is said so far, and how to say it.
-fn entry_ui(ui: &mut Ui, entry: &Entry, question: &Question, width: u32, size: f32, palette: &Palette, actions: &mut Actions) {
+/// Lanes or a number as said so far, and how to say them.
+fn entry_ui(ui: &mut Ui, entry: &Entry, question: &Question, width: u32, size: f32, palette: &Palette) {
     let weak = |text: &str| RichText::new(text.to_owned()).size(size).color(palette.text_weak);
     let strong = |text: String| RichText::new(text).size(size).strong().color(palette.text);
-    match entry {
-        Entry::Lanes { mask, at } => {
-            let Form::Lanes { doing, none, .. } = question.ask.kind().form else { return };
+    match (entry, question.ask.kind().form) {
+        (Entry::Lanes { mask, at }, Form::Lanes { doing, none, .. }) => {
             ui.label(strong(if *mask == 0 { none.to_owned() } else { format!("{doing}: {}", lanes(*mask, width)) }));
             ui.label(weak(&format!("· click lanes, or ← → and Space (lane {at})")));
         }
-        Entry::Number(text) => {
-            let shown = if text.is_empty() { "…".to_owned() } else { text.clone() };
-            let Form::Number { noun: what, pointed } = question.ask.kind().form else { return };
-            let response = ui.label(strong(format!("{what}: {shown}")));
-            response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, format!("{what}: {shown}")));
+        (Entry::Number(text), Form::Number { noun, pointed }) => {
+            let shown = if text.is_empty() { "…" } else { text };
+            ui.label(strong(format!("{noun}: {shown}")));
             ui.label(weak(&match pointed {
-                Some(Pointed::Slot | Pointed::Lane) => format!("· click a {}, or type its number", what.to_lowercase()),
+                Some(Pointed::Slot | Pointed::Lane) => format!("· click a {}, or type its number", noun.to_lowercase()),
                 None => "· type a number; ← → count".to_owned(),
             }));
         }
-        Entry::Choice(_) => {}
-        Entry::YesNo(said) => {
-            for (yes, text) in [(true, "Yes"), (false, "No")] {
-                if ui.add(egui::Button::selectable(*said == Some(yes), RichText::new(text).size(size))).on_hover_text(&text[..1]).clicked() {
-                    actions.send(LessonAction::Quiz(QuizAction::Say(yes)));
-                }
-            }
+        _ => {}
+    }
+}
+
+fn yes_no_ui(ui: &mut Ui, said: Option<bool>, size: f32, actions: &mut Actions) {
+    for (yes, text) in [(true, "Yes"), (false, "No")] {
+        if ui.add(egui::Button::selectable(said == Some(yes), RichText::new(text).size(size))).on_hover_text(&text[..1]).clicked() {
+            actions.send(LessonAction::Quiz(QuizAction::Say(yes)));
         }
     }
 }
 
-/// The options, one below the other.
 fn options_ui(ui: &mut Ui, question: &Question, chosen: Option<u32>, size: f32, actions: &mut Actions) {
-    for (option, text) in (0..).zip(&question.options) {
-        let text = format!("{}  {text}", letter(option as usize));
-        let button = egui::Button::selectable(chosen == Some(option), RichText::new(text).size(size)).wrap();
-        if ui.add(button).on_hover_text(letter(option as usize).to_string()).clicked() {
+    let name = |(option, text)| format!("{}  {text}", letter(option));
+    let texts: Vec<String> = question.options.iter().enumerate().map(name).collect();
+    for (option, (rect, _)) in (0..).zip(cells(ui, &texts, 0.0, size)) {
+        let button = egui::Button::selectable(chosen == Some(option), RichText::new(&texts[option as usize]).size(size)).wrap();
+        let builder = UiBuilder::new().id_salt(("option", option)).max_rect(rect).layout(Layout::top_down(Align::Min));
+        let pressed = ui.scope_builder(builder, |ui| ui.add(button.min_size(rect.size()))).inner;
+        if pressed.on_hover_text(letter(option as usize).to_string()).clicked() {
             actions.send(LessonAction::Quiz(QuizAction::Choose(option)));
         }
     }
@@ -158,7 +174,9 @@ pub fn keys(ctx: &egui::Context, quiz: &Quiz, actions: &mut Actions) {
         if !asking {
             return;
         }
-        for (key, forward) in [(Key::ArrowLeft, false), (Key::ArrowRight, true), (Key::ArrowUp, true), (Key::ArrowDown, false)] {
+        // Down a list of options is on; of numbers, up is more.
+        let is_list = matches!(quiz.phase(), Phase::Asking(Entry::Choice(_)));
+        for (key, forward) in [(Key::ArrowLeft, false), (Key::ArrowRight, true), (Key::ArrowUp, !is_list), (Key::ArrowDown, is_list)] {
             for _ in 0..input.count_and_consume_key(Modifiers::NONE, key) {
                 send(QuizAction::Arrow(forward));
             }

@@ -24,6 +24,16 @@ pub struct Controls<'a> {
     pub palette: &'static Palette,
 }
 
+impl Controls<'_> {
+    /// About the height of its two rows, in points.
+    pub fn height(&self) -> f32 {
+        self.text.unwrap_or(14.0) * 1.5 + 6.0 + SCRUBBER
+    }
+}
+
+/// Height of the scrubber.
+const SCRUBBER: f32 = 20.0;
+
 pub fn controls_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions: &mut Actions) {
     let palette = controls.palette;
     if let Some(size) = controls.text {
@@ -174,7 +184,11 @@ fn takes_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions: &mut 
 /// What can be written.
 pub fn export_ui(ui: &mut Ui, player: &Player, actions: &mut Actions) {
     for file in LessonFile::ALL {
-        menu_entry_ui(ui, egui::Button::new(file.text()), Action::StartExport(ExportKind::Lesson(file, player.lesson.number)), actions);
+        let (lacks, export) = (file.lacks(player), Action::StartExport(ExportKind::Lesson(file, player.lesson.number)));
+        let entry = ui.add_enabled_ui(lacks.is_none(), |ui| menu_entry_ui(ui, egui::Button::new(file.text()), export, actions)).inner;
+        if let Some(why) = lacks {
+            entry.on_disabled_hover_text(why);
+        }
     }
 }
 
@@ -193,7 +207,6 @@ fn place(recording: &Recording, position: usize, points_seen: u32, merges: u32) 
 
 /// All positions as a line, with a mark for each merge.
 fn scrubber_ui(ui: &mut Ui, player: &Player, is_labelled: bool, palette: &Palette, actions: &mut Actions) {
-    const HEIGHT: f32 = 20.0;
     const MARGIN: f32 = 7.0;
     let (range, position) = (player.range(), player.cursor().position());
     let state = player.cursor().state();
@@ -205,7 +218,7 @@ fn scrubber_ui(ui: &mut Ui, player: &Player, is_labelled: bool, palette: &Palett
         let longest = place(recording, recording.len(), recording.shape().n, (recording.merges() as u32).max(2));
         let wide = ui.painter().layout_no_wrap(longest, egui::FontId::monospace(11.0), palette.text_weak).size().x + 16.0;
         let reserved = if is_labelled { wide } else { 0.0 };
-        let (rect, response) = ui.allocate_exact_size(vec2((ui.available_width() - reserved).max(60.0), HEIGHT), Sense::click_and_drag());
+        let (rect, response) = ui.allocate_exact_size(vec2((ui.available_width() - reserved).max(60.0), SCRUBBER), Sense::click_and_drag());
         let track = Rect::from_min_max(pos2(rect.left() + MARGIN, rect.top()), pos2(rect.right() - MARGIN, rect.bottom()));
         let x_of = |at: usize| track.left() + track.width() * (at - range.start) as f32 / range.len().max(1) as f32;
         let at_of = |x: f32| {

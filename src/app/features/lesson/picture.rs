@@ -2,22 +2,20 @@
 
 use std::sync::{Arc, Weak};
 
-use egui::{Color32, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, vec2};
+use egui::{Pos2, Rect, Sense, Ui, vec2};
 
+use crate::app::features::lesson::marks::marks_ui;
 use crate::app::features::lesson::motion::Running;
 use crate::app::features::lesson::paint::{Place, Prepared, fit};
 use crate::app::features::lesson::touch::{Held, Shown, hint_ui, keys_ui, maps_ui};
 use crate::app::features::lesson::words;
 use crate::app::look::tokens;
-use crate::app::model::lesson::quiz::{Entry, Phase};
 use crate::app::model::{Actions, LessonAction, LessonSession, Player, Quiz, QuizAction};
 use crate::lesson::Recording;
-use crate::lesson::feedback::subjects;
 use crate::lesson::lessons::Take;
 use crate::lesson::picture::page::{areas, columns, comparison, page};
 use crate::lesson::picture::sentence::sentence;
 use crate::lesson::picture::{Panel, Scene, Target, View};
-use crate::lesson::questions::Pointed;
 use crate::lesson::queues::across;
 use crate::lesson::state::State;
 use crate::palette::Palette;
@@ -214,7 +212,7 @@ pub fn picture_ui(ui: &mut Ui, picture: &mut Picture, session: &LessonSession, p
     picture.paint(ui, look.palette, rect, now);
     let Some(made) = &picture.made else { return };
     if let Some(quiz) = asking {
-        marks_ui(ui, made, quiz, player, look.tokens);
+        marks_ui(ui, &made.scene, made.place, quiz, player, look.tokens);
     }
     let target_at = |pointer: Pos2| made.scene.target_at(made.place.place(pointer));
     let on_key = movable && keys_ui(ui, &response, target_at, player.cursor(), &mut held, actions);
@@ -302,60 +300,8 @@ fn lane_of(state: &State, element: u32) -> u32 {
     }
 }
 
-/// Cells that stand one under the other, as one.
-fn columns_of(cells: impl Iterator<Item = Rect>) -> Vec<Rect> {
-    /// Rows farther apart are parts of their own.
-    const GAP: f32 = 8.0;
-    let mut columns: Vec<Rect> = Vec::new();
-    for cell in cells {
-        let above = columns.iter_mut().find(|column| {
-            (column.left() - cell.left()).abs() < 1.0 && (column.right() - cell.right()).abs() < 1.0 && cell.expand(GAP).intersects(**column)
-        });
-        match above {
-            Some(column) => *column = column.union(cell),
-            None => columns.push(cell),
-        }
-    }
-    columns
-}
-
-/// What a question is about, and what was chosen, around it.
-fn marks_ui(ui: &Ui, made: &Made, quiz: &Quiz, player: &Player, palette: &tokens::Palette) {
-    let painter = ui.painter().with_clip_rect(made.key.rect.intersect(ui.clip_rect()));
-    let ring = |target: Target, color: Color32, width: f32, grow: f32| {
-        for rect in columns_of(made.scene.spots.iter().filter(|spot| spot.target == target).map(|spot| made.place.rect(spot.area))) {
-            painter.rect_stroke(rect.expand(grow), 3.0, Stroke::new(width, color), StrokeKind::Outside);
-        }
-    };
-    let (_, question) = quiz.question();
-    for target in subjects(question, &player.take().recording) {
-        ring(target, palette.query, 2.5, if matches!(target, Target::Lane(_)) { 1.0 } else { 0.0 });
-    }
-    match quiz.phase() {
-        Phase::Asking(Entry::Lanes { mask, at }) => {
-            for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
-                ring(Target::Lane(lane), palette.accent, 3.0, 1.0);
-            }
-            ring(Target::Lane(*at), palette.text, 1.0, 4.0);
-        }
-        Phase::Asking(Entry::Number(text)) => {
-            let target = match quiz.pointed() {
-                Some(Pointed::Slot) => text.parse().map(Target::Slot).ok(),
-                Some(Pointed::Lane) => text.parse().map(Target::Lane).ok(),
-                None => None,
-            };
-            if let Some(target) = target {
-                ring(target, palette.accent, 3.0, 1.0);
-            }
-        }
-        _ => {}
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use egui::pos2;
-
     use super::*;
 
     #[test]
@@ -367,12 +313,5 @@ mod tests {
         drop(take);
         assert!(before.0.upgrade().is_none(), "it is not kept");
         assert_ne!(before, Same(Arc::downgrade(&Arc::new(copy))));
-    }
-
-    #[test]
-    fn cells_of_a_lane_are_ringed_together_and_its_other_place_apart() {
-        let cell = |x: f32, y: f32| Rect::from_min_size(pos2(x, y), vec2(10.0, 8.0));
-        let rings = columns_of([cell(20.0, 0.0), cell(20.0, 9.0), cell(20.0, 18.0), cell(20.0, 80.0), cell(31.0, 9.0)].into_iter());
-        assert_eq!(rings, [Rect::from_min_max(pos2(20.0, 0.0), pos2(30.0, 26.0)), cell(20.0, 80.0), cell(31.0, 9.0)]);
     }
 }

@@ -83,6 +83,8 @@ pub enum PollAction {
     Set(usize, u32),
     /// The last vote is taken back.
     TakeBack,
+    /// The votes are shown, not yet which option is right.
+    ShowVotes,
     /// The votes and the answer are shown.
     Reveal,
     /// The class votes again, after a discussion.

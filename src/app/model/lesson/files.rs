@@ -56,6 +56,13 @@ impl LessonFile {
         format!("lesson-{number}{}", self.words().1)
     }
 
+    /// Why there is no such file of what the player shows; `None` where there is one.
+    pub fn lacks(self, player: &Player) -> Option<&'static str> {
+        let has_mistake = player.takes.iter().any(|take| take.recording.parameters.fault.is_some());
+        (has_mistake && matches!(self, Self::Worksheet | Self::Key))
+            .then_some("Nothing is asked about a search with a mistake. Under \u{201c}Break it\u{201d}, choose no mistake.")
+    }
+
     /// Whether it shows a range of steps.
     pub fn has_range(self) -> bool {
         matches!(self, Self::Gif | Self::Frames | Self::Handout | Self::Page)

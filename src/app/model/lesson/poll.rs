@@ -5,7 +5,17 @@ use crate::lesson::questions::offers::Offer;
 /// Votes for one option at most.
 pub const MOST_VOTES: u32 = 9_999;
 
-/// A question that is left to a class. After Mazur's peer instruction it can be voted on twice, with a discussion in between.
+/// What of a poll is shown, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
+enum Shown {
+    /// Votes are counted.
+    Nothing,
+    Votes,
+    /// The votes, and which option is right.
+    Answer,
+}
+
+/// A question that is left to a class. After Mazur's peer instruction it can be voted on twice, with a discussion in between, before the answer is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Poll {
     offers: Vec<Offer>,
@@ -17,13 +27,13 @@ pub struct Poll {
     votes: Vec<Vec<u32>>,
     /// The options of single votes, in the order in which they came.
     came: Vec<usize>,
-    revealed: bool,
+    shown: Shown,
 }
 
 impl Poll {
     /// With no votes yet; `right` is the option that is right, from 0.
     pub fn new(offers: Vec<Offer>, right: usize, why: String) -> Self {
-        Self { votes: vec![vec![0; offers.len()]], offers, right, why, came: Vec::new(), revealed: false }
+        Self { votes: vec![vec![0; offers.len()]], offers, right, why, came: Vec::new(), shown: Shown::Nothing }
     }
 
     pub fn offers(&self) -> &[Offer] {
@@ -38,9 +48,14 @@ impl Poll {
         &self.why
     }
 
+    /// Whether votes are counted, and hidden until all have voted.
+    pub fn is_open(&self) -> bool {
+        self.shown == Shown::Nothing
+    }
+
     /// Whether the votes and the answer are shown.
     pub fn is_revealed(&self) -> bool {
-        self.revealed
+        self.shown == Shown::Answer
     }
 
     /// How often was voted: once, or twice.
@@ -72,7 +87,7 @@ impl Poll {
 
     /// Adds a vote.
     pub fn vote(&mut self, option: usize) {
-        if option < self.offers.len() && !self.revealed && self.counted(option) < MOST_VOTES {
+        if option < self.offers.len() && self.is_open() && self.counted(option) < MOST_VOTES {
             *self.counted_mut(option) += 1;
             self.came.push(option);
         }
@@ -80,7 +95,7 @@ impl Poll {
 
     /// Takes back the vote that came last.
     pub fn take_back(&mut self) {
-        if !self.revealed
+        if self.is_open()
             && let Some(option) = self.came.pop()
         {
             let counted = self.counted_mut(option);
@@ -90,7 +105,7 @@ impl Poll {
 
     /// Says how many votes an option has.
     pub fn set(&mut self, option: usize, votes: u32) {
-        if option < self.offers.len() && !self.revealed {
+        if option < self.offers.len() && self.is_open() {
             *self.counted_mut(option) = votes.min(MOST_VOTES);
             self.came.retain(|came| *came != option);
         }
@@ -101,21 +116,28 @@ impl Poll {
         &mut self.votes[round][option]
     }
 
-    /// Shows the votes and the answer.
-    pub fn reveal(&mut self) {
-        self.revealed = true;
+    /// Shows the votes, and counts no more.
+    pub fn show_votes(&mut self) {
+        if self.is_open() {
+            self.shown = Shown::Votes;
+        }
     }
 
-    /// Whether it can be voted on once more.
+    /// Shows the votes and the answer.
+    pub fn reveal(&mut self) {
+        self.shown = Shown::Answer;
+    }
+
+    /// Whether it can be voted on once more: before the answer is known.
     pub fn can_ask_again(&self) -> bool {
-        self.rounds() == 1
+        self.rounds() == 1 && !self.is_revealed()
     }
 
     /// Votes begin again, after a discussion; the first ones are kept.
     pub fn ask_again(&mut self) {
         if self.can_ask_again() {
             self.votes.push(vec![0; self.offers.len()]);
-            (self.came, self.revealed) = (Vec::new(), false);
+            (self.came, self.shown) = (Vec::new(), Shown::Nothing);
         }
     }
 }
@@ -148,22 +170,33 @@ mod tests {
     }
 
     #[test]
-    fn a_second_vote_stands_beside_the_first() {
+    fn a_second_vote_stands_beside_the_first_and_comes_before_the_answer() {
         let mut poll = poll();
         poll.set(0, 5);
-        poll.reveal();
+        poll.show_votes();
         poll.vote(1);
         poll.set(1, 2);
         poll.take_back();
-        assert_eq!([0, 1, 2].map(|option| poll.votes(0, option)), [5, 0, 0], "what is revealed is over");
+        assert_eq!([0, 1, 2].map(|option| poll.votes(0, option)), [5, 0, 0], "what is shown is over");
+        assert!(!poll.is_open() && !poll.is_revealed(), "the votes alone");
         poll.ask_again();
-        assert!(!poll.is_revealed() && !poll.can_ask_again());
+        assert!(poll.is_open() && !poll.can_ask_again());
         poll.vote(2);
         poll.take_back();
         poll.take_back();
         poll.vote(1);
         poll.ask_again();
         poll.reveal();
+        poll.show_votes();
+        assert!(poll.is_revealed(), "nothing hides the answer again");
         assert_eq!((poll.rounds(), poll.votes(0, 0), poll.votes(1, 0), poll.votes(1, 1), poll.most_wrong()), (2, 5, 0, 1, Some(1)));
+    }
+
+    #[test]
+    fn who_knows_the_answer_does_not_vote_again() {
+        let mut poll = poll();
+        poll.reveal();
+        poll.ask_again();
+        assert_eq!((poll.can_ask_again(), poll.rounds(), poll.is_revealed()), (false, 1, true));
     }
 }

@@ -34,14 +34,11 @@ pub struct LessonView {
     pub presenter_look: Look,
     /// Whether something was dragged in a map: nobody has to be told any more that it can be.
     pub has_dragged: bool,
-    /// What draws questions; `None` draws other ones each time.
-    #[serde(skip)]
-    pub questions_seed: Option<u64>,
 }
 
 impl Default for LessonView {
     fn default() -> Self {
-        Self { number: 1, speed: 2.0, side_by_side: true, gpu: false, presenter_look: Look::HighContrast, has_dragged: false, questions_seed: None }
+        Self { number: 1, speed: 2.0, side_by_side: true, gpu: false, presenter_look: Look::HighContrast, has_dragged: false }
     }
 }
 
@@ -245,6 +242,8 @@ pub struct LessonSession {
     pub error: Option<String>,
     /// `None` unless questions are being asked.
     pub quiz: Option<Quiz>,
+    /// What draws questions; `None` draws other ones each time.
+    pub questions_seed: Option<u64>,
     /// What is moved by hand.
     pub touch: Touch,
     /// How many answers were right, by lesson.

@@ -20,6 +20,7 @@ pub mod picking;
 pub mod poll;
 pub mod projection;
 pub mod quit;
+mod quiz;
 pub mod resume;
 pub mod row_names;
 mod runs;

@@ -92,7 +92,7 @@ impl App {
                 let hints = !self.state.lesson.has_dragged;
                 let motion = motion::length(self.state.reduce_motion, player.is_playing().then_some(self.state.lesson.speed));
                 let zoom = session.zoom;
-                let look = Look { together, text, zoom, palette: Palette::base(look, ui.visuals()), tokens: palette, hints, motion };
+                let look = Look { together, text, presented, zoom, palette: Palette::base(look, ui.visuals()), tokens: palette, hints, motion };
                 picture_ui(ui, &mut self.handles.picture_of_lesson, session, player, look, actions);
             }
             None => waiting_ui(ui, session.error.as_deref(), lesson_of(self.state.lesson.number).title, palette, actions),

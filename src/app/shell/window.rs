@@ -128,7 +128,8 @@ impl eframe::App for App {
         // While the query is held, Escape puts it back.
         let busy = self.session.activity.is_busy() && !self.session.live.is_held();
         let marked = lesson.player.as_ref().is_some_and(crate::app::model::Player::has_marks);
-        let of_lesson = lesson.open && (marked || lesson.presenting != crate::app::model::lesson::session::Presenting::No);
+        let presents = lesson.presenting != crate::app::model::lesson::session::Presenting::No;
+        let of_lesson = lesson.open && (marked || presents || lesson.zoom.is_some());
         let cancels = (busy || self.state.maximised || of_lesson) && !lesson.touch.held;
         // Escape closes what is read first.
         let cancels = cancels && !self.session.help && !self.session.about && self.session.manual.is_none();

@@ -38,19 +38,23 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let margin = columns.take_right(text * 0.6).width;
     let numbers = Numbers::fit(vote.as_ref(), columns.width / shape.width as f32, margin, rest, view);
     let (of_one, more) = (numbers.share_of_row(), numbers.height());
-    let one = ((rest - more) / (5.0 + of_one + 1.2 * buffer_rows)).max((rest * 0.55 - more) / (5.0 + of_one)).clamp(1.0, text * 2.2);
+    // Large type in little room: what the masks come to is in words below.
+    let rows = if view.least > 0.0 && rest < text * TIGHT { 3.0 } else { 5.0 };
+    let one = ((rest - more) / (rows + of_one + 1.2 * buffer_rows)).max((rest * 0.55 - more) / (rows + of_one)).clamp(1.0, text * 2.2);
     let grid = Grid { area: area(columns.x, room.y, columns.width, one), columns: shape.width, rows: 1, gutter: 0.0 };
-    let all = 5.0 * one + of_one * one + more;
+    let all = rows * one + of_one * one + more;
     let mut table = Table { scene: &mut scene, view, grid, names: area(0.0, room.y, names - text * 0.5, one), one, all };
 
     table.lanes(vote.as_ref(), lane);
     table.distances(vote.as_ref(), &numbers);
     table.bits("ballot", vote.as_ref().and_then(|vote| vote.mask), Ink::Candidate, None);
     table.slots(vote.as_ref(), lane);
-    let lower = lane.map(lanes_below);
-    table.bits("lower lanes", lower, Ink::TextWeak, lane);
-    let both = lower.and_then(|lower| vote.as_ref().and_then(|vote| vote.mask).map(|mask| mask & lower));
-    table.bits("both", both, Ink::Accent, lane);
+    if rows > 3.0 {
+        let lower = lane.map(lanes_below);
+        table.bits("lower lanes", lower, Ink::TextWeak, lane);
+        let both = lower.and_then(|lower| vote.as_ref().and_then(|vote| vote.mask).map(|mask| mask & lower));
+        table.bits("both", both, Ink::Accent, lane);
+    }
     room.take_top(all);
     room.take_top(text * 0.2);
 
@@ -147,11 +151,14 @@ impl Numbers {
             let (apart, free) = (cell * lines as f32, cell * 0.5 + margin);
             let wide = if apart * 0.46 <= free { apart * 0.92 } else { ((apart + free) / 1.5 * 0.97).max(2.0 * free).min(apart * 0.92) };
             let wide = if lines == 1 { wide - 2.0 } else { wide };
-            let line = if lines == 1 { high / 6.0 / ROW } else { high * 0.4 / lines as f32 / LINE };
+            let share = if view.least > 0.0 { 0.55 } else { 0.4 };
+            let line = if lines == 1 { high / 6.0 / ROW } else { high * share / lines as f32 / LINE };
             Self { lines, size: (wide / widest).min(line).min(text * 0.9) }
         };
         let first = LINES.into_iter().map(on).find(|numbers| numbers.size >= (text * READABLE).max(view.least));
-        first.unwrap_or_else(|| LINES.into_iter().map(on).max_by(|a, b| a.size.total_cmp(&b.size)).expect("there are some"))
+        let best = first.unwrap_or_else(|| LINES.into_iter().map(on).max_by(|a, b| a.size.total_cmp(&b.size)).expect("there are some"));
+        // Numbers that would be smaller than the least type are left out.
+        if best.size < view.least * 0.97 { Self { lines: 1, size: 0.0 } } else { best }
     }
 
     /// Height of the coloured cells as a fraction of a row: less if numbers are above them.
@@ -164,6 +171,9 @@ impl Numbers {
         if self.lines == 1 { 0.0 } else { self.lines as f32 * self.size * LINE }
     }
 }
+
+/// Height, in lines of running text, below which not all rows of large type can be read.
+const TIGHT: f32 = 14.0;
 
 /// Minimum font size, relative to running text, at which a distance is easy to read.
 const READABLE: f32 = 0.62;

@@ -2,7 +2,7 @@
 
 // Questions of a kind about a take in a round; of ideas, one of each kind.
 const EACH = 2;
-// No second question of a kind in a round that has so many.
+// No second question of a kind in a round that has so many, unless its answer is yes or no.
 const MOST = 6;
 
 function shuffled(things) {
@@ -27,8 +27,8 @@ function round() {
   const chosen = [];
   for (let turn = 0; turn < EACH; turn += 1) {
     for (const kind of kinds.filter(({ all, idea }) => turn === 0 || !(all || idea))) {
-      if (turn > 0 && chosen.length >= MOST) break;
       const before = chosen.find((asked) => alike(asked, kind));
+      if (turn > 0 && chosen.length >= MOST && before?.answer.yesno === undefined) continue;
       const fits = left.filter((asked) => alike(asked, kind) && !chosen.includes(asked) && chosen.every((other) => together(asked, other)));
       const found = fits.find(({ answer }) => before?.answer.yesno !== undefined && answer.yesno !== before.answer.yesno) ?? fits[0];
       if (found) chosen.push(found);

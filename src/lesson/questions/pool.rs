@@ -22,7 +22,7 @@ const EACH: usize = 6;
 /// Questions of a kind about each take in a round; of ideas, one of each kind.
 pub const EACH_IN_ROUND: usize = 2;
 
-/// No second question of a kind is asked in a round that has so many.
+/// No second question of a kind is asked in a round that has so many, unless its answer is yes or no.
 const MOST_IN_ROUND: usize = 6;
 
 /// Steps that are tried for each question of a pool: at some of them it would have no clear answer.
@@ -65,11 +65,12 @@ pub fn round(pool: &[Asked], random: &mut Random) -> Vec<Asked> {
     // One of each kind before a second of any.
     for turn in 0..EACH_IN_ROUND {
         for &(take, ask) in kinds.iter().filter(|(_, ask)| turn == 0 || !(ask.is_idea() || ask.is_about_all())) {
-            if turn > 0 && chosen.len() >= MOST_IN_ROUND {
-                break;
+            let said = chosen.iter().find(|before| (before.0, before.1.ask) == (take, ask)).map(|before| before.1.answer);
+            // What was asked with one answer is asked with the other, too.
+            if turn > 0 && chosen.len() >= MOST_IN_ROUND && !matches!(said, Some(Answer::YesNo(_))) {
+                continue;
             }
             let fits = |other: &&&Asked| (other.0, other.1.ask) == (take, ask) && chosen.iter().all(|before| go_together(before, other));
-            let said = chosen.iter().find(|before| (before.0, before.1.ask) == (take, ask)).map(|before| before.1.answer);
             // The other answer, where there is one.
             let other = |asked: &&&Asked| matches!((said, asked.1.answer), (Some(Answer::YesNo(said)), Answer::YesNo(other)) if said != other);
             if let Some(found) = left.iter().filter(fits).find(other).or_else(|| left.iter().find(fits)) {

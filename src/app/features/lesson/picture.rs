@@ -135,6 +135,8 @@ impl Picture {
         // The shape of the room, and at least as large as a page must be.
         let grow = (LEAST.x / rect.width()).max(LEAST.y / rect.height()).max(1.0);
         let size = [rect.width() * grow, rect.height() * grow];
+        // Presented, type stays as large as it is asked for, also where the picture is shown smaller.
+        let text = if look.presented { text * grow } else { text };
         let view = |at: usize| View { hover: key.hover, asking: key.asking[at], zoom, ..View::of(&player.cursors()[at], text) };
         let (scene, panels, areas) = if together {
             let views: Vec<(&Take, View<'_>)> = player.takes.iter().enumerate().map(|(at, take)| (take, view(at))).collect();
@@ -178,6 +180,8 @@ pub struct Look {
     pub together: bool,
     /// The size of running text.
     pub text: f32,
+    /// Whether it is presented to a class.
+    pub presented: bool,
     /// The panel that has all the room.
     pub zoom: Option<Panel>,
     /// Colours inside the picture.

@@ -8,7 +8,7 @@ use crate::lesson::lessons::{Choice, LESSONS, Lesson, Take};
 use crate::progress::Silent;
 
 /// The picture of a presenter of 1280 × 720, above the player, and its running text.
-const SIZE: [f32; 2] = [1272.0, 612.0];
+const SIZE: [f32; 2] = [1272.0, 540.0];
 const TEXT: f32 = 20.0;
 
 /// No type is smaller than this, in points.

@@ -30,7 +30,9 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let buffer_rows = shape.registers as f32;
     // Text is shortened before numbers are.
     let row = (text * ROW).min(high * 0.09);
-    let words = 3.0 * row;
+    // Who is asked is told nothing, and large type needs the room.
+    let told = !(view.asking && view.least > 0.0);
+    let words = if told { 3.0 * row } else { row };
     let rest = room.height - words - text * 1.4;
     let names = width(Font::Sans, view.type_of(0.8), "lower lanes") + text * 0.5;
     let mut columns = room;
@@ -59,7 +61,8 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     room.take_top(text * 0.2);
 
     let lines = spell(state, vote.as_ref(), lane);
-    let [first, second, third] = [room.take_top(row), room.take_top(row), room.take_top(row)];
+    let [first, second] = [0, 1].map(|_| room.take_top(if told { row } else { 0.0 }));
+    let third = room.take_top(row);
     scene.label(first, 0.0, mono(text * 0.9, Ink::Text), &lines[0]);
     scene.label(second, 0.0, mono(text * 0.9, Ink::Text), &lines[1]);
 
@@ -142,7 +145,7 @@ impl Numbers {
     /// of lines that gives the largest font. `high` is the height of all rows of the panel.
     pub(super) fn fit(vote: Option<&Vote>, cell: f32, margin: f32, high: f32, view: &View<'_>) -> Self {
         let text = view.text;
-        const LINES: [u32; 6] = [1, 2, 3, 4, 5, 6];
+        const LINES: [u32; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
         let Some(vote) = vote else { return Self { lines: 1, size: 0.0 } };
         let there = vote.distances.iter().filter(|distance| distance.is_finite());
         let widest = there.map(|&distance| width(Font::Mono, 1.0, &digits(distance, 3))).fold(0.1, f32::max);

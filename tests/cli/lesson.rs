@@ -14,7 +14,7 @@ fn a_lesson_is_written_without_a_window() {
     let head = &lines[0];
     assert_eq!(
         (&head["schema"], &head["k"], &head["width"], &head["registers"], &head["capacity"]),
-        (&json("1"), &json("64"), &json("8"), &json("8"), &json("64"))
+        (&json("1"), &json("64"), &json("16"), &json("4"), &json("64"))
     );
     assert!(lines[1..].iter().zip(1..).all(|(line, position)| line["position"] == position && line["sentence"].is_string()));
     assert_eq!(lines.last().unwrap()["step"], "finished");

@@ -331,7 +331,9 @@ impl Table<'_, '_> {
             let frame = if there { line(Ink::Buffer, 1.2) } else { dashed(Ink::Candidate, 1.2, 2.5) };
             self.scene.rect(body, 2.0, there.then(|| faint(Ink::Buffer, 0.22)), Some(frame));
             let words = slot.to_string();
-            let fits = body.width / width(Font::Sans, 1.0, &"0".repeat(words.len()));
+            // All numbers, or none: where large type has no room for two digits, one digit alone would be a riddle.
+            let longest = if self.scene.least > 0.0 { (capacity - 1).to_string().len() } else { words.len() };
+            let fits = body.width / width(Font::Sans, 1.0, &"0".repeat(longest.max(words.len())));
             let size = (self.one * 0.66).min(fits * 0.95).min(self.view.text * 0.9);
             if size >= 4.5 {
                 self.scene.text(body.center(), [0.5, 0.5], sans(size, if there { Ink::Text } else { Ink::Candidate }), words);

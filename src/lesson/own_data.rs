@@ -7,7 +7,7 @@ use super::recording::LessonError;
 use super::touched::Touched;
 use crate::cloud::{Column, PointCloud, Source, Table};
 use crate::knn::{Queries, Setup};
-use crate::text::{count, thousands};
+use crate::text::{count, ordinal, thousands};
 
 /// Rows of a cloud that a lesson of several orders takes: farthest first, every one of them becomes a candidate.
 pub const MOST_ROWS: usize = 1 << 16;
@@ -54,7 +54,7 @@ impl Lesson {
             return orders.into_iter().map(record).collect();
         }
         let (cloud, queries, query) = thinned(own, step)?;
-        let note = format!("{}, every {} of {}", count(cloud.len() as u64, "row", "rows"), ordinal(step), thousands(own.cloud.len() as u64));
+        let note = format!("{}, every {} of {}", count(cloud.len() as u64, "row", "rows"), ordinal(step as u64), thousands(own.cloud.len() as u64));
         let record = |order| self.record_noted(&cloud, &queries, query, setup, width, order, touched, Some(&note));
         orders.into_iter().map(record).collect()
     }
@@ -72,18 +72,6 @@ fn thinned(own: Own<'_>, step: usize) -> Result<(Arc<PointCloud>, Queries, usize
         None => (own.queries.clone(), own.query),
     };
     Ok((Arc::new(fewer), queries, query))
-}
-
-/// 2nd, 3rd, 4th, …
-fn ordinal(number: usize) -> String {
-    let ending = match (number % 10, number % 100) {
-        (_, 11..=13) => "th",
-        (1, _) => "st",
-        (2, _) => "nd",
-        (3, _) => "rd",
-        _ => "th",
-    };
-    format!("{}{ending}", thousands(number as u64))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! A picture for a text: the panels of a page without its heading and its sentence, which the text has.
 
-use super::page::{areas, inside};
-use super::pen::{area, faint, line};
-use super::scene::{Area, Ink, Scene};
+use super::page::{areas, on_ground};
+use super::pen::area;
+use super::scene::{Area, Scene};
 use super::{Panel, View, draw};
 use crate::lesson::lessons::Lesson;
 
@@ -15,11 +15,7 @@ pub fn figure(lesson: &Lesson, view: &View<'_>, size: [f32; 2]) -> Scene {
     let mut scene = Scene::new(size[0], (bottom - top).max(1.0));
     for (panel, place) in panels {
         let place = area(place.x, place.y - top, place.width, place.height);
-        scene.rect(place.inner(0.5), view.text * 0.4, Some(Ink::Panel.into()), Some(line(faint(Ink::Line, 0.6), 1.0)));
-        let room = inside(place, view.text);
-        if room.width > 1.0 && room.height > 1.0 {
-            scene.put(draw(panel, view, [room.width, room.height]), [room.x, room.y]);
-        }
+        on_ground(&mut scene, place, view.text, |size| draw(panel, view, size));
     }
     scene
 }

@@ -77,7 +77,7 @@ pub enum PollAction {
     Hold,
     /// It is asked as before.
     LetGo,
-    /// One vote more.
+    /// One vote for an option, by its place from 0.
     Vote(usize),
     /// So many votes for an option.
     Set(usize, u32),

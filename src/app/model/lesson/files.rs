@@ -20,9 +20,9 @@ pub enum LessonFile {
     Steps,
     /// To print, or to read without this program.
     Handout,
-    /// Questions to print.
+    /// A sheet of questions for a class, without their answers.
     Worksheet,
-    /// Their answers.
+    /// The answers to the questions of the same sheet, for the teacher.
     Key,
     /// To play in a browser, without this program.
     Page,

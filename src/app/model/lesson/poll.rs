@@ -8,7 +8,7 @@ pub const MOST_VOTES: u32 = 9_999;
 /// What of a poll is shown, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 enum Shown {
-    /// Votes are counted.
+    /// While the class votes, how it votes is not to be seen.
     Nothing,
     Votes,
     /// The votes, and which option is right.
@@ -21,7 +21,7 @@ pub struct Poll {
     offers: Vec<Offer>,
     /// Which option is right, from 0.
     right: usize,
-    /// Why it is.
+    /// Why that option is right, as feedback says it.
     why: String,
     /// The votes for each option, for each time that was voted.
     votes: Vec<Vec<u32>>,
@@ -85,7 +85,7 @@ impl Poll {
         wrong.max_by_key(|&option| self.counted(option))
     }
 
-    /// Adds a vote.
+    /// One vote for an option; ignored once the answer is known, and beyond [`MOST_VOTES`].
     pub fn vote(&mut self, option: usize) {
         if option < self.offers.len() && self.is_open() && self.counted(option) < MOST_VOTES {
             *self.counted_mut(option) += 1;

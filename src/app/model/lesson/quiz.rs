@@ -36,7 +36,7 @@ pub enum Entry {
 pub enum Phase {
     /// The next state is hidden.
     Asking(Entry),
-    /// A class votes.
+    /// The question is left to a class, and is not answered by the one who asks.
     Held(Poll),
     /// It is shown, with what is right.
     Answered { reply: Reply, right: bool },

@@ -25,7 +25,7 @@ pub struct Idea {
     pub text: &'static str,
     /// The option that is right.
     pub right: &'static str,
-    /// Why it is.
+    /// Why that option is right: a sentence or two.
     pub why: &'static str,
     /// The other options, each with what is wrong in the thought that leads to it.
     pub wrong: &'static [(&'static str, &'static str)],

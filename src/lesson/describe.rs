@@ -61,7 +61,7 @@ pub fn describe(step: &Step, after: &State) -> String {
         }
         Step::Swap => {
             format!(
-                "Buffer and registers swap contents: the {all} keys of the buffer are now in the registers, and the intermediate result waits in the buffer."
+                "Buffer and registers swap contents: the {all} candidates are now in the registers, where shuffles reach them, and the intermediate result waits in the buffer."
             )
         }
         Step::Layer { pass, layer, shuffle, swapped } => {
@@ -75,7 +75,7 @@ pub fn describe(step: &Step, after: &State) -> String {
             };
             let done = layer.size == capacity && layer.stride == 1;
             let (what, end) = match pass {
-                Pass::Sort => ("Sort", " What came from the buffer is sorted."),
+                Pass::Sort => ("Sort", " The candidates are sorted."),
                 Pass::Resort => ("Re-sort", " The intermediate result is sorted again."),
             };
             format!(
@@ -86,7 +86,7 @@ pub fn describe(step: &Step, after: &State) -> String {
             )
         }
         Step::Minimum { taken } => format!(
-            "Element i becomes the smaller of buffer element i and intermediate element {} \u{2212} i: {} stay, {} come from the intermediate result. The {all} smallest are left, in bitonic order.",
+            "Element i becomes the smaller of candidate i and element {} \u{2212} i of the intermediate result: {} of the candidates stay, {} of the intermediate result. The {all} smallest are left, in bitonic order.",
             thousands((capacity - 1).into()),
             thousands((capacity - taken.count()).into()),
             thousands(taken.count().into())

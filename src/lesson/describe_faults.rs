@@ -22,7 +22,7 @@ pub(super) fn describe_fault(step: &Step, after: &State, fault: Fault) -> Option
             let stay = thousands((shape.capacity() - taken.count()).into());
             let come = thousands(taken.count().into());
             Some(format!(
-                "Element i becomes the smaller of buffer element i and intermediate element i: {stay} stay, {come} come from the intermediate result."
+                "Element i becomes the smaller of candidate i and element i of the intermediate result: {stay} of the candidates stay, {come} of the intermediate result."
             ))
         }
         (Fault::NoRevote, Step::FilteredAgain { rest, .. }) => {

@@ -89,7 +89,7 @@ pub fn describe_tree(step: &Step, after: &State, descent: &Descent) -> Option<St
         Step::Merged => {
             let all = thousands(after.shape.capacity().into());
             format!(
-                "The {all} keys of the buffer are sorted and merged with the {all} of the intermediate result, by the same network as in brute force: the {all} smallest stay."
+                "The {all} candidates in the buffer are sorted and merged with the {all} of the intermediate result, by the same network as in brute force: the {all} smallest stay."
             )
         }
         Step::MaxDistance { points_seen, before, max_distance } => {

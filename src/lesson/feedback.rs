@@ -134,7 +134,7 @@ fn case(question: &Question, recording: &Arc<Recording>) -> Option<String> {
         }
         (Ask::Taken, Step::Minimum { taken }) => {
             let [own, other] = told_apart(state.registers[subject as usize], state.buffer[shape.mirror_of(subject) as usize]);
-            let from = if taken.contains(subject) { "it comes from the intermediate result" } else { "the buffer's stays" };
+            let from = if taken.contains(subject) { "it is of the intermediate result" } else { "the candidate stays" };
             Some(format!("The smaller of {own} and {other} is kept: {from}."))
         }
         _ => None,

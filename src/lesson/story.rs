@@ -38,7 +38,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         title: "The problem: the k nearest of many",
         goal: "See what is searched for, and why nobody sorts all points for it.",
         paragraph: "Among {n} points we want the {k} nearest to the query. Sorting all of them by distance would find these, and would also put {n - k} \
-            points in order that nobody asked for. It is enough to keep the {k} nearest of the points seen so far. The distance of the farthest of these is \
+            points in order that nobody asked for. It is enough to keep the {k} nearest of the points seen so far: the intermediate result. The distance of the farthest of these is \
             the bound: its square is called max_distance, and the circle around the query shows it. A point outside the circle is done after \
             one comparison. A point inside it is a candidate: once candidates are taken in, the farthest neighbours drop out, and the circle shrinks. \
             The smaller the circle, the fewer points fall into it. Step on and watch: at first every point is a candidate, in the end hardly any is.",
@@ -84,7 +84,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         paragraph: "A warp is {W} threads, its lanes, which execute the same instruction at the same time. Each lane computes the squared distance of one point \
             and votes: is it below max_distance? The ballot gives every lane the same number, one bit per lane. From it a candidate knows \
             its slot in the shared buffer without asking anyone: the number of slots taken, plus the number of voting lanes below its own. When all \
-            {K} slots are taken, the buffer is merged with the {K} nearest so far, and max_distance falls. A candidate that found no slot was compared with \
+            {K} slots are taken, the buffer is merged with the intermediate result, the {K} nearest so far, and max_distance falls. A candidate that found no slot was compared with \
             the old bound, so it has to vote again: it may be too far for the new one.",
         summary: "A ballot and a count of bits take the place of locks: each candidate computes its own slot.",
         minutes: Minutes::Route(3),
@@ -101,8 +101,8 @@ pub const LESSONS: [Lesson; 13] = numbered([
         title: "What a merge costs, and why to wait",
         goal: "See what one merge costs, and why the buffer is filled first.",
         needs: &["buffer"],
-        paragraph: "Bringing the buffer into the result takes {layers} layers of comparisons to sort its {K} keys, one comparison of every key with its \
-            counterpart in the result, and {last} layers to restore the order: {merge} steps, in which all lanes take part. It takes as many for a \
+        paragraph: "Bringing the candidates into the intermediate result takes {layers} layers of comparisons to sort the {K} of them, one comparison of each \
+            with its counterpart in the intermediate result, and {last} layers to restore the order: {merge} steps, in which all lanes take part. It takes as many for a \
             single candidate as for {K}. So the kernel lets candidates wait until the buffer is full, and each pays a small share of one merge. \
             Waiting has a price, too: until the merge, max_distance is larger than it could be, and lets in candidates that would have been \
             turned away. For almost all data that price is small beside the merges that are saved.",
@@ -163,9 +163,9 @@ pub const LESSONS: [Lesson; 13] = numbered([
         title: "Merging two sorted lists",
         goal: "Take the {K} smallest keys of two sorted lists in one step.",
         needs: &["sort"],
-        paragraph: "Buffer and result are two rising lists of {K} keys. Read backwards, the result falls: element i of the buffer meets element {K - 1} \u{2212} i \
-            of the result, and the smaller of the two stays. One list rises while the other falls, so they cross at most once. \
-            Before the crossing the buffer's key is the smaller, after it the result's: what is left rises to the crossing and falls from there. It is \
+        paragraph: "The candidates, sorted, and the intermediate result are two rising lists of {K} keys. Read backwards, the intermediate result falls: candidate i \
+            meets element {K - 1} \u{2212} i of it, and the smaller of the two stays. One list rises while the other falls, so they cross at most once. \
+            Before the crossing the candidate is the smaller, after it the key of the intermediate result: what is left rises to the crossing and falls from there. It is \
             bitonic, and holds exactly the {K} smallest of all {2 K} keys. A bitonic list needs no full sort: {last} layers, \
             with strides from {K / 2} down to 1, put it in order.",
         summary: "Set one list against the mirror image of the other: the minimum keeps the {K} smallest, and is nearly sorted.",

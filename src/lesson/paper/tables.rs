@@ -75,7 +75,7 @@ fn queued(queued: &Queued, take: &Take, out: &mut (impl Write + ?Sized)) -> io::
     let rows = [
         ("keys taken", vec![number(queued.inserts), number(buffer.candidates), Some(significant(theory::expected_candidates(n, k, capacity)))]),
         ("merges", vec![number(queued.merges), number(buffer.merges), Some(significant(theory::expected_merges(n, k, capacity)))]),
-        ("keys that came into the result", vec![number(queued.came), number(buffer.came), None]),
+        ("keys that came into the intermediate result", vec![number(queued.came), number(buffer.came), None]),
         ("of these in a merge", vec![each(queued.came, queued.merges), each(buffer.came, buffer.merges), None]),
     ];
     compared(&["queues in lanes", &format!("a buffer of {capacity}"), "its theory, mean at most"], &rows, out)?;

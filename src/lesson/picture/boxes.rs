@@ -2,8 +2,8 @@
 //! box that is nearest to the query.
 
 use super::View;
-use super::cloud::Plane;
 use super::pen::{area, dashed, faint, line};
+use super::plane::Plane;
 use super::scene::{Area, Ink, Point, Scene};
 use crate::engines::index::{Tree, WARP};
 use crate::lesson::descent::{Descent, Node};

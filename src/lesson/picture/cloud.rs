@@ -5,18 +5,18 @@ use std::cmp::Ordering;
 use super::View;
 use super::boxes;
 use super::keyed;
+use super::kinds::{is_merging, kinds};
+use super::legend;
 use super::lens::Lens;
-use super::moment::{Vote, nearest, vote, waiting};
+use super::moment::{nearest, vote, waiting};
 use super::own_queries;
-use super::pen::{ROW, area, faint, line, sans, width};
+use super::pen::{ROW, area, faint, line, sans};
+use super::plane::Plane;
 use super::queues::moves_kth;
-use super::scene::{Area, Font, Ink, Map, Point, Scene, Target};
-use super::thing::{Id, Way, What};
+use super::scene::{Ink, Map, Point, Scene, Target};
 use crate::engines::lockstep::{Key, index_of};
 use crate::knn::{Metric, Problem};
-use crate::lesson::overview::Overview;
 use crate::lesson::recording::Beside;
-use crate::lesson::state::Stage;
 use crate::lesson::step::Step;
 use crate::text::thousands;
 
@@ -35,15 +35,15 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let around = keyed::room(view, [wide, high]);
     let keyed = around.filter(|_| keyed::are_shown(view));
     let kinds = keyed.map_or_else(|| kinds(view), |radius| keyed::kinds(view, radius));
-    let size = view.type_of(LEGEND);
+    let size = view.type_of(legend::TYPE);
     // A plane is about as wide as high: the legend is beside it where there is more room.
-    let legend = if room.width > 1.5 * room.height {
-        let widest = kinds.iter().map(|(_, words, _)| entry(words, size)).fold(0.0, f32::max);
-        let legend = room.take_right(widest.min(room.width * 0.4));
+    let beside = if room.width > 1.5 * room.height {
+        let widest = kinds.iter().map(|(_, words, _)| legend::wide(words, size)).fold(0.0, f32::max);
+        let beside = room.take_right(widest.min(room.width * 0.4));
         room.take_right(text * 0.5);
-        legend
+        beside
     } else {
-        room.take_bottom(size * LINE * legend_rows(&kinds, size, wide) as f32)
+        room.take_bottom(size * legend::LINE * legend::rows(&kinds, size, wide) as f32)
     };
     let plane = Plane::new(overview, problem.dims(), room, around.unwrap_or(0.0));
     scene.label(title, 0.0, sans(text, Ink::Text), &heading(problem, overview.points.len()));
@@ -57,7 +57,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         scene.maps.push(Map { lens: lens.map(|lens| lens.area()), ..plane.map(overview, &recording.parameters.query) });
     }
 
-    draw_legend(&mut scene, legend, &kinds, size);
+    legend::draw(&mut scene, beside, &kinds, size);
     scene.label(note, 0.0, sans(text * 0.85, Ink::TextWeak), &words(view, problem));
     scene
 }
@@ -305,233 +305,4 @@ fn earlier(view: &View<'_>) -> Vec<u32> {
         _ => None,
     });
     appended.flatten().take(EARLIER).collect()
-}
-
-/// The mapping from data to picture coordinates.
-pub(super) struct Plane {
-    pub(super) area: Area,
-    low: [f32; 2],
-    /// Picture points per data unit, for both axes.
-    pub(super) scale: f32,
-    /// Width and height of the data in the picture.
-    extent: [f32; 2],
-    dims: usize,
-}
-
-impl Plane {
-    /// Shows all of the data in a room, with a margin of some points around it.
-    fn new(&Overview { low, high, .. }: &Overview, dims: usize, room: Area, margin: f32) -> Self {
-        let extent = [f64::from(high[0]) - f64::from(low[0]), f64::from(high[1]) - f64::from(low[1])];
-        let rect = room.inner((room.width.min(room.height) * 0.02).min(6.0));
-        // The same scale for both axes, so that a circle stays a circle.
-        let fits =
-            |size: f32, extent: f64| if extent > 0.0 { f64::from((size * 0.96).min(size - 2.0 * margin).max(1.0)) / extent } else { f64::INFINITY };
-        let mut scale = fits(rect.width, extent[0]).min(fits(rect.height, extent[1]));
-        if !scale.is_finite() {
-            scale = 1.0;
-        }
-        let middle = [f64::from(low[0]) + extent[0] / 2.0, f64::from(low[1]) + extent[1] / 2.0];
-        let low = [middle[0] - f64::from(rect.width) / scale / 2.0, middle[1] + f64::from(rect.height) / scale / 2.0];
-        Self { area: rect, low: low.map(|value| value as f32), scale: scale as f32, extent: extent.map(|size| (size * scale) as f32), dims }
-    }
-
-    /// A part of the plane around a place, in another area of the picture, at another scale.
-    pub(super) fn around(&self, center: [f32; 2], scale: f32, area: Area) -> Self {
-        let half = [area.width / scale / 2.0, area.height / scale / 2.0];
-        Self { area, low: [center[0] - half[0], center[1] + half[1]], scale, extent: [area.width, area.height], dims: self.dims }
-    }
-
-    /// The distance between neighbours if the points were on a regular lattice.
-    fn spacing(&self, points: usize) -> f32 {
-        let [wide, high] = self.extent;
-        if wide == 0.0 || high == 0.0 { wide.max(high) / points as f32 } else { (wide * high / points as f32).sqrt() }
-    }
-
-    /// Maps coordinates to the picture; y points up in the data.
-    pub(super) fn at(&self, coordinates: &[f32]) -> Point {
-        let y = if self.dims == 1 { 0.0 } else { coordinates[1] };
-        [self.area.x + (coordinates[0] - self.low[0]) * self.scale, self.area.y + (self.low[1] - y) * self.scale]
-    }
-
-    /// The same mapping, for what is dragged.
-    fn map(&self, &Overview { low, high, .. }: &Overview, query: &[f32]) -> Map {
-        let bounds = [0, 1].map(|axis| [low[axis], high[axis]]);
-        Map { area: self.area, corner: self.low, scale: self.scale, bounds, query: [query[0], query[1]], lens: None }
-    }
-
-    pub(super) fn position(&self, problem: &Problem, point: u32) -> Point {
-        let first = point as usize * self.dims;
-        self.at(&problem.points()[first..first + self.dims])
-    }
-
-    fn spot(&self, scene: &mut Scene, problem: &Problem, point: u32, radius: f32) {
-        let [x, y] = self.position(problem, point);
-        scene.spot(area(x - radius, y - radius, 2.0 * radius, 2.0 * radius), Target::Point(point));
-    }
-
-    fn marked(&self, scene: &mut Scene, problem: &Problem, points: &[u32], radius: f32, ink: Ink) {
-        let centers = points.iter().map(|&point| self.position(problem, point)).collect();
-        scene.dots(centers, radius, Some(ink.into()), Some(line(faint(Ink::Canvas, 0.9), 0.8)));
-        for &point in points {
-            self.spot(scene, problem, point, radius.max(3.0));
-        }
-    }
-
-    /// A circle in two dimensions, an interval in one; of several by number, each of which can shrink or grow.
-    fn bound(&self, scene: &mut Scene, problem: &Problem, query: &[f32], (number, max_distance): (usize, f32), text: f32) {
-        if max_distance.is_infinite() {
-            return;
-        }
-        let (center, radius) = (self.at(query), max_distance.sqrt() * self.scale);
-        let stroke = line(Ink::Intermediate, (text * 0.15).max(1.5));
-        // A larger circle would be entirely outside the picture.
-        let most = 4.0 * (self.area.width + self.area.height);
-        scene.thing(Id::of(What::Bound(number)), self.area, Way::Becomes, |scene| match problem.dims() {
-            1 => {
-                let high = text * 1.2;
-                let ends = [center[0] - radius, center[0] + radius].map(|x| x.clamp(self.area.x, self.area.right()));
-                scene.fill(area(ends[0], center[1] - high, ends[1] - ends[0], 2.0 * high), faint(Ink::Intermediate, 0.15));
-                for x in ends {
-                    scene.path(vec![[x, center[1] - high], [x, center[1] + high]], stroke);
-                }
-            }
-            2 if radius > 0.0 && radius < most => scene.dots(vec![center], radius, Some(faint(Ink::Intermediate, 0.1)), Some(stroke)),
-            _ => {}
-        });
-    }
-
-    fn query(&self, scene: &mut Scene, query: &[f32], text: f32) {
-        let [x, y] = self.at(query);
-        let arm = text * 0.55;
-        for (ink, width) in [(Ink::Canvas, text * 0.36), (Ink::Text, text * 0.18)] {
-            scene.path(vec![[x - arm, y], [x + arm, y]], line(ink, width));
-            scene.path(vec![[x, y - arm], [x, y + arm]], line(ink, width));
-        }
-    }
-}
-
-/// Whether the registers hold the buffer's keys.
-fn is_merging(view: &View<'_>) -> bool {
-    matches!(view.cursor.state().stage, Stage::Sort | Stage::Merge)
-}
-
-/// Colour, meaning, and whether the dots are filled.
-type Kind = (Ink, String, bool);
-
-/// The legend's entries, with counts.
-fn kinds(view: &View<'_>) -> Vec<Kind> {
-    let state = view.cursor.state();
-    let mut kinds = vec![
-        (Ink::Text, "query".to_owned(), true),
-        (Ink::Neighbor, format!("{} of {} nearest so far", thousands(nearest(view.cursor).len() as u64), thousands(state.shape.k.into())), true),
-    ];
-    match view.cursor.recording().held_against() {
-        Beside::Queues(_) => return of_queues(view, kinds),
-        Beside::Digits(_) => return of_digits(view, kinds),
-        Beside::Heaps => {
-            kinds.remove(0);
-            kinds[0].1 = format!("{} of {} in lane 0's heap", thousands(nearest(view.cursor).len() as u64), thousands(state.shape.k.into()));
-            kinds.extend(own_queries::KINDS.map(|(ink, words, filled)| (ink, words.to_owned(), filled)));
-            return kinds;
-        }
-        Beside::Theory | Beside::Tree(_) => {}
-    }
-    if is_merging(view) {
-        kinds.push((Ink::Candidate, "earlier candidates".to_owned(), true));
-        return kinds;
-    }
-    kinds.push((Ink::Buffer, format!("{} in the buffer", thousands(waiting(state).len() as u64)), true));
-    if let Some([accepted, rejected]) = votes(view) {
-        kinds.push((Ink::Candidate, format!("{accepted} accepted"), true));
-        kinds.push((Ink::Rejected, format!("{rejected} rejected"), false));
-    }
-    if state.descent.is_some() {
-        kinds.extend(boxes::KINDS.map(|(ink, words, filled)| (ink, words.to_owned(), filled)));
-    }
-    kinds
-}
-
-/// How many lanes said yes and no in the last vote, once it was held.
-fn votes(view: &View<'_>) -> Option<[u32; 2]> {
-    let Vote { asked, mask, points, .. } = vote(view.cursor)?;
-    // The last group may have fewer points.
-    let asked = (0..).zip(&points).filter(|(_, point)| **point != u32::MAX).fold(0, |lanes, (lane, _)| lanes | 1 << lane) & asked;
-    mask.map(|mask| [mask.count_ones(), (asked & !mask).count_ones()])
-}
-
-/// Those of warp select.
-fn of_queues(view: &View<'_>, mut kinds: Vec<Kind>) -> Vec<Kind> {
-    let state = view.cursor.state();
-    kinds[1].1 = format!("{} of {} in the warp's queue", thousands(nearest(view.cursor).len() as u64), thousands(state.shape.k.into()));
-    kinds.push((Ink::Buffer, format!("{} in the lanes' queues", thousands(waiting(state).len() as u64)), true));
-    match votes(view).filter(|_| !is_merging(view)) {
-        Some([taken, left]) => {
-            kinds.push((Ink::Candidate, format!("{taken} taken; paler: fell out"), true));
-            kinds.push((Ink::Rejected, format!("{left} not taken"), false));
-        }
-        None => kinds.push((Ink::Candidate, "taken; paler: fell out".to_owned(), true)),
-    }
-    kinds
-}
-
-/// Those of a selection by digits.
-fn of_digits(view: &View<'_>, mut kinds: Vec<Kind>) -> Vec<Kind> {
-    let (below, left, is_gathered) = match &view.cursor.state().buckets {
-        Some(buckets) => (buckets.below, (!buckets.passes.is_empty()).then_some(buckets.left), buckets.is_gathered),
-        None => (0, None, false),
-    };
-    kinds[1].1 = if is_gathered {
-        format!("{} nearest", thousands(nearest(view.cursor).len() as u64))
-    } else {
-        format!("{} neighbours for sure", thousands(below.into()))
-    };
-    let left = left.filter(|_| !is_gathered).map_or_else(|| "left after a pass".to_owned(), |left| format!("{} left", thousands(left.into())));
-    kinds.push((Ink::Candidate, left, true));
-    kinds
-}
-
-/// Font size of the legend relative to running text.
-const LEGEND: f32 = 0.78;
-
-/// Height of a line of the legend relative to its type.
-const LINE: f32 = 1.5;
-
-/// Width of a legend entry.
-fn entry(words: &str, size: f32) -> f32 {
-    width(Font::Sans, size, words) + size * 2.0
-}
-
-/// Row and horizontal offset of each legend entry.
-fn entries(kinds: &[Kind], size: f32, room: f32) -> Vec<(usize, f32)> {
-    let (mut row, mut x) = (0, 0.0);
-    let offset = |(_, words, _): &Kind| {
-        let wide = entry(words, size);
-        if x > 0.0 && x + wide > room {
-            (row, x) = (row + 1, 0.0);
-        }
-        let at = (row, x);
-        x += wide;
-        at
-    };
-    kinds.iter().map(offset).collect()
-}
-
-fn legend_rows(kinds: &[Kind], size: f32, room: f32) -> usize {
-    // As many rows as may be needed later, so that the plane does not move.
-    entries(kinds, size, room).last().map_or(1, |(row, _)| row + 1).max(2)
-}
-
-fn draw_legend(scene: &mut Scene, room: Area, kinds: &[Kind], size: f32) {
-    let row = size * LINE;
-    for ((ink, words, filled), (at, x)) in kinds.iter().zip(entries(kinds, size, room.width)) {
-        let mut rect = area(room.x + x, room.y + at as f32 * row, (room.width - x).min(entry(words, size)), row);
-        if rect.bottom() > room.bottom() + 0.5 {
-            return;
-        }
-        let dot = rect.take_left(size);
-        let (fill, stroke) = if *filled { (Some((*ink).into()), None) } else { (None, Some(line(*ink, size * 0.15))) };
-        scene.dots(vec![dot.center()], size * 0.36, fill, stroke);
-        rect.take_left(size * 0.2);
-        scene.label(rect, 0.0, sans(size, Ink::TextWeak), words);
-    }
 }

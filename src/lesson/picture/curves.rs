@@ -1,6 +1,6 @@
 //! The panel of the two lists of a merge as curves: across the element, upwards its key.
 //!
-//! The buffer's list rises; the result, mirrored, falls. Where both are in order they cross at most once, and what the minimum keeps
+//! The candidates rise; the intermediate result, mirrored, falls. Where both are in order they cross at most once, and what the minimum keeps
 //! rises to the crossing and falls after it: a tent. The larger keys, which are lost, stand pale above it.
 
 use super::View;
@@ -56,29 +56,29 @@ fn legend(scene: &mut Scene, mut room: Area, meeting: &Meeting, shape: Sizes, te
     let entries = match &meeting.phase {
         Phase::Apart { sorted } => {
             let buffer = match sorted {
-                Some(true) => Some("buffer, sorted"),
-                Some(false) => Some("buffer"),
+                Some(true) => Some("candidates, sorted"),
+                Some(false) => Some("candidates"),
                 None => None,
             };
             buffer
                 .map(|words| rising(Side::Buffer, words))
                 .into_iter()
-                .chain([rising(Side::Result, if_so(is_rising(&meeting.result), "result, sorted", "result"))])
+                .chain([rising(Side::Result, if_so(is_rising(&meeting.result), "intermediate result, sorted", "intermediate result"))])
                 .collect()
         }
         Phase::Facing => vec![
-            rising(Side::Buffer, if_so(is_rising(&meeting.buffer), "buffer, rising", "buffer")),
-            rising(Side::Result, if_so(meeting.is_mirrored(shape), "result, mirrored", "result")),
+            rising(Side::Buffer, if_so(is_rising(&meeting.buffer), "candidates, rising", "candidates")),
+            rising(Side::Result, if_so(meeting.is_mirrored(shape), "intermediate result, mirrored", "intermediate result")),
         ],
         Phase::Kept => {
-            vec![rising(Side::Buffer, "from the buffer"), rising(Side::Result, "from the result"), (Ink::TextWeak, "larger, out".to_owned(), PALE)]
+            vec![rising(Side::Buffer, "candidates"), rising(Side::Result, "intermediate result"), (Ink::TextWeak, "larger, out".to_owned(), PALE)]
         }
         Phase::Resorting { swapped, .. } => vec![
-            rising(Side::Buffer, "from the buffer"),
-            rising(Side::Result, "from the result"),
+            rising(Side::Buffer, "candidates"),
+            rising(Side::Result, "intermediate result"),
             (Ink::Accent, count(swapped.count().into(), "pair swapped", "pairs swapped"), 1.0),
         ],
-        Phase::Merged => vec![rising(Side::Result, "result")],
+        Phase::Merged => vec![rising(Side::Result, "intermediate result")],
     };
     let size = text * 0.85;
     for (ink, words, opacity) in entries {
@@ -112,7 +112,7 @@ struct Plot {
 
 impl Plot {
     fn new(mut room: Area, sizes: Sizes, scale: Scale, text: f32) -> Self {
-        // Numbers of the result's elements above, of the buffer's below.
+        // Numbers of the intermediate result's elements above, of the candidates below.
         room.take_top(text * 1.1);
         room.take_bottom(text * 1.2);
         let ticks = scale.ticks().into_iter().map(|tick| width(Font::Sans, text * TICK, &plain(tick))).fold(0.0, f32::max);

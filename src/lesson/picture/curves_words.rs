@@ -10,15 +10,15 @@ use crate::text::thousands;
 pub fn title(meeting: &Meeting, shape: Shape) -> String {
     let keys = thousands(shape.capacity().into());
     match &meeting.phase {
-        Phase::Apart { sorted: None } => format!("The result, {keys} keys, before the next merge"),
-        Phase::Apart { .. } => format!("Two lists of {keys} keys"),
-        Phase::Facing if !meeting.is_mirrored(shape) => "Element i of the buffer meets element i of the result".to_owned(),
-        Phase::Facing => format!("Element i of the buffer meets element {} \u{2212} i of the result", thousands((shape.capacity() - 1).into())),
+        Phase::Apart { sorted: None } => format!("The intermediate result, {keys} keys, before the next merge"),
+        Phase::Apart { .. } => format!("Candidates and intermediate result: two lists of {keys} keys"),
+        Phase::Facing if !meeting.is_mirrored(shape) => "Candidate i meets element i of the intermediate result".to_owned(),
+        Phase::Facing => format!("Candidate i meets element {} \u{2212} i of the intermediate result", thousands((shape.capacity() - 1).into())),
         Phase::Kept if is_tent(meeting) => "The minimum: what is left is a tent".to_owned(),
         Phase::Kept => "The minimum: what is left".to_owned(),
         Phase::Resorting { done, all, layer, .. } => format!("Re-sort: layer {done} of {all}, stride {}", thousands(layer.stride.into())),
         Phase::Merged if is_rising(&meeting.result) => "The merge is done: one rising list".to_owned(),
-        Phase::Merged => "The merge is done: the result is not in order".to_owned(),
+        Phase::Merged => "The merge is done: the intermediate result is not in order".to_owned(),
     }
 }
 
@@ -26,21 +26,21 @@ pub fn title(meeting: &Meeting, shape: Shape) -> String {
 pub fn says(meeting: &Meeting) -> String {
     let both = |of: &[Dot]| !of.is_empty() && of.iter().all(Dot::is_padding);
     match &meeting.phase {
-        Phase::Apart { .. } if both(&meeting.result) => "There is no result yet: its keys are all \u{221e}.".to_owned(),
+        Phase::Apart { .. } if both(&meeting.result) => "There is no intermediate result yet: its keys are all \u{221e}.".to_owned(),
         Phase::Apart { sorted } => match (is_rising(&meeting.result), sorted) {
             (true, None) => RISES.to_owned(),
             (true, Some(true)) => "Both lists rise.".to_owned(),
-            (true, Some(false)) => "The result rises; the buffer's keys are not in order yet.".to_owned(),
-            (false, Some(true)) => "The buffer's list rises. The result is not in order.".to_owned(),
-            (false, _) => "The result is not in order.".to_owned(),
+            (true, Some(false)) => "The intermediate result rises; the candidates are not in order yet.".to_owned(),
+            (false, Some(true)) => "The candidates rise. The intermediate result is not in order.".to_owned(),
+            (false, _) => "The intermediate result is not in order.".to_owned(),
         },
         Phase::Merged if is_rising(&meeting.result) => RISES.to_owned(),
-        Phase::Merged => "The result is not in order: a smaller key stands right of a larger one.".to_owned(),
+        Phase::Merged => "The intermediate result is not in order: a smaller key stands right of a larger one.".to_owned(),
         Phase::Facing => match meeting.crossings[..] {
             [] if are_below(&meeting.buffer, &meeting.result) => {
-                "They do not cross: no key of the result is smaller than any of the buffer's.".to_owned()
+                "They do not cross: no key of the intermediate result is smaller than any candidate.".to_owned()
             }
-            [] if are_below(&meeting.result, &meeting.buffer) => "They do not cross: all keys of the result are smaller.".to_owned(),
+            [] if are_below(&meeting.result, &meeting.buffer) => "They do not cross: all keys of the intermediate result are smaller.".to_owned(),
             [] => "They do not cross, though both have some of the smallest keys.".to_owned(),
             [at] if is_rising(&meeting.buffer) && is_falling(&meeting.result) => {
                 format!("One rises, the other falls: they cross once, between elements {} and {at}.", at - 1)
@@ -51,9 +51,9 @@ pub fn says(meeting: &Meeting) -> String {
         Phase::Kept => match (is_tent(meeting), &meeting.crossings[..]) {
             (true, [at]) => format!("It rises up to element {}, then falls: it is bitonic. Pale: the larger keys, which are out.", at - 1),
             (true, _) if meeting.kept.iter().all(|dot| dot.side == Side::Buffer) => {
-                "All keys of the buffer stay: they rise. Pale: the result's, which are out.".to_owned()
+                "All candidates stay: they rise. Pale: the intermediate result, which is out.".to_owned()
             }
-            (true, _) => "All keys of the result stay: mirrored, they fall. Pale: the buffer's, which are out.".to_owned(),
+            (true, _) => "All of the intermediate result stays: mirrored, it falls. Pale: the candidates, which are out.".to_owned(),
             (false, _) => "It is no tent: it does not rise up to one crossing and fall after it.".to_owned(),
         },
         Phase::Resorting { layer, .. } if !meeting.blocks_are_in_order(layer.stride as usize) => {
@@ -66,9 +66,10 @@ pub fn says(meeting: &Meeting) -> String {
     }
 }
 
-const RISES: &str = "The result rises: its smallest key is on the left.";
+const RISES: &str = "The intermediate result rises: its smallest key is on the left.";
 
-/// Whether what is kept rises on the left, where it comes from the buffer, and falls on the right, where it comes from the result.
+/// Whether what is kept rises on the left, where candidates are, and falls on the right, where the
+/// intermediate result is.
 fn is_tent(meeting: &Meeting) -> bool {
     let (left, right) = meeting.kept.split_at(meeting.kept.iter().take_while(|dot| dot.side == Side::Buffer).count());
     right.iter().all(|dot| dot.side == Side::Result) && is_rising(left) && is_falling(right)

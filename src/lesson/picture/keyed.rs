@@ -1,9 +1,9 @@
 //! In the panel of the points: those whose keys a merge has in the registers, as coloured as the keys and named by element.
 
 use super::View;
-use super::cloud::Plane;
 use super::moment::nearest;
 use super::pen::{Scale, Style, area, line, mono};
+use super::plane::Plane;
 use super::scene::{Ink, Point, Scene, Target};
 use crate::engines::lockstep::{PADDING, distance_of, index_of};
 use crate::knn::Problem;
@@ -59,10 +59,10 @@ pub fn over(scene: &mut Scene, plane: &Plane, view: &View<'_>, problem: &Problem
 pub fn kinds(view: &View<'_>, radius: f32) -> Vec<(Ink, String, bool)> {
     let words = if radius >= view.text * NUMBERED { "key in a register; number: its element" } else { "key in a register" };
     let mut kinds = vec![(Ink::Text, "query".to_owned(), true), (Ink::Scale(0.6), words.to_owned(), true)];
-    // After the minimum the result is in the registers, too.
+    // After the minimum the intermediate result is in the registers, too.
     let waiting = if view.cursor.state().stage == Stage::Sort { nearest(view.cursor).len() } else { 0 };
     if waiting > 0 {
-        kinds.push((Ink::Neighbor, format!("{} of the result", thousands(waiting as u64)), true));
+        kinds.push((Ink::Neighbor, format!("{} of the intermediate result", thousands(waiting as u64)), true));
     }
     if view.cursor.state().counts.merges > 0 {
         kinds.push((Ink::Candidate, "earlier candidates".to_owned(), true));

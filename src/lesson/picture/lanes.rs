@@ -66,7 +66,8 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
 
     let half = ((room.height - 2.0 * heading) / 2.0).max(1.0);
     let grid_high = half.min(one * 1.2 * shape.registers as f32).max(1.0);
-    let says = format!("Result: {} of {} found; the k-th is framed", thousands(nearest(view.cursor).len() as u64), thousands(shape.k.into()));
+    let says =
+        format!("Intermediate result: {} of {} found; the k-th is framed", thousands(nearest(view.cursor).len() as u64), thousands(shape.k.into()));
     scene.label(room.take_top(heading), 0.0, sans(text * 0.9, Ink::Text), &says);
     result(&mut scene, view, &Grid { rows: shape.registers, ..columns(room, grid_high) }, label(room, grid_high));
     room.take_top(grid_high);

@@ -1,8 +1,9 @@
 //! A lens in the plane of the points: it magnifies the circle where that has become too small to see what is in it.
 
 use super::View;
-use super::cloud::{Plane, draw_in};
+use super::cloud::draw_in;
 use super::pen::{area, dashed, faint, line, sans, width};
+use super::plane::Plane;
 use super::scene::{Area, Ink, Scene};
 use crate::knn::Metric;
 

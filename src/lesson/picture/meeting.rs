@@ -44,7 +44,7 @@ pub enum Place {
 pub enum Phase {
     /// Each list is as it lies; whether the buffer's is in order, if it has any keys.
     Apart { sorted: Option<bool> },
-    /// Each element stands over the one of the result that it will be compared with.
+    /// Each candidate stands over the element of the intermediate result that it will be compared with.
     Facing,
     /// The minimum has kept the smaller of both.
     Kept,
@@ -86,7 +86,7 @@ impl Meeting {
         Some(meeting)
     }
 
-    /// The buffer fills, or is full; the registers hold the result.
+    /// The buffer fills, or is full; the registers hold the intermediate result.
     fn apart(&mut self, state: &State, step: Option<&Step>) {
         let taken = if state.stage == Stage::Full { state.shape.capacity() } else { state.buffered };
         // At the elements to which the swap will bring them.
@@ -100,7 +100,7 @@ impl Meeting {
         };
     }
 
-    /// The registers hold the buffer's keys, the buffer the result's.
+    /// The registers hold the candidates, the buffer the intermediate result.
     fn before_minimum(&mut self, state: &State, meets: bool) {
         let shape = state.shape;
         self.buffer = registers(state, |_| Side::Buffer);
@@ -143,7 +143,7 @@ impl Meeting {
         self.lost.iter().chain(&self.result).chain(&self.buffer).chain(&self.kept)
     }
 
-    /// Whether the result stands in reverse, each key over the element that mirrors its own; of a minimum that is done, by what is out.
+    /// Whether the intermediate result stands in reverse, each key over the element that mirrors its own; of a minimum that is done, by what is out.
     pub fn is_mirrored(&self, shape: Shape) -> bool {
         let mirrors = |dot: &Dot| matches!(dot.place, Place::Slot(slot) if slot == shape.mirror_of(dot.element));
         matches!(self.phase, Phase::Facing | Phase::Kept) && self.result.iter().chain(&self.lost).any(mirrors)

@@ -7,7 +7,8 @@
 //! | `columns`, `wires` | of the network: where its layers are; what wires, comparators and keys are drawn with |
 //! | `staircase`, `focus` | of a large network its layers as stairs, and some of its rows |
 //! | [`curves`] | the panel of the two lists of a merge as curves, whose keys `meeting` collects; `curves_words` says what they show |
-//! | `heatmap`, `moves` | of the warp its cells as a map of colours, where a lane has many registers; strokes for what the last step moved |
+//! | `heatmap`, `moves` | of the warp its cells as a map of colours, where a lane has many registers; strokes for what the last step moved; `warp_words` says what the panel shows |
+//! | `plane`, `kinds`, `legend` | of the cloud where its points are, what their colours mean, and the rows of that |
 //! | `keyed` | the points of the cloud whose keys a merge has in the registers |
 //! | [`lanes`] | the panel of the lanes of a tree's search; its boxes are drawn by `boxes` in the cloud, its account by `looked` |
 //! | [`queues`], [`buckets`] | the panels of warp select and of a selection by digits; their accounts are `beside_queues` and `beside_buckets` |
@@ -48,7 +49,9 @@ pub mod gif;
 pub mod heaps;
 mod heatmap;
 mod keyed;
+mod kinds;
 pub mod lanes;
+mod legend;
 mod lens;
 mod looked;
 mod meeting;
@@ -60,6 +63,7 @@ pub mod network;
 mod own_queries;
 pub mod page;
 pub mod pen;
+mod plane;
 pub mod queues;
 pub mod raster;
 pub mod scene;
@@ -69,6 +73,7 @@ pub mod svg;
 mod tally;
 pub mod thing;
 pub mod warp;
+mod warp_words;
 mod wires;
 
 pub use figure::figure;

@@ -1,8 +1,8 @@
 //! In the plane of the points: the queries of the other lanes, and the point that all of them look at.
 
 use super::View;
-use super::cloud::Plane;
 use super::pen::{faint, line, sans, width};
+use super::plane::Plane;
 use super::scene::{Font, Ink, Scene};
 use crate::knn::Problem;
 use crate::lesson::heaps::Heaps;

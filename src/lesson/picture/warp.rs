@@ -9,13 +9,13 @@ use super::cells::{Cell, Grid, Look};
 use super::heatmap;
 use super::moment::{are_runs_sorted, first_break, is_bitonic};
 use super::moves::Moves;
-use super::pen::{ROW, Scale, Style, area, digits, faint, line, sans, width};
+use super::pen::{ROW, Scale, Style, area, faint, line, sans, width};
 use super::scene::{Area, Ink, Scene, Target};
-use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
+use super::warp_words::{about, buffer_holds, legend_of, registers_hold};
+use crate::engines::lockstep::{Key, PADDING};
 use crate::knn::network::Layer;
 use crate::lesson::state::{Shape, Stage, State};
 use crate::lesson::step::{Pass, Step};
-use crate::text::{count, thousands};
 
 /// A property that a list of keys should have at a step.
 #[derive(Clone, Debug, PartialEq)]
@@ -254,26 +254,6 @@ fn headline(scene: &mut Scene, mut room: Area, concept: Ink, says: &str, held: O
     scene.label(room, 0.0, style, says);
 }
 
-/// The content of the registers, and its colour.
-fn registers_hold(state: &State) -> (Ink, String) {
-    match state.stage {
-        Stage::Sort => (Ink::Buffer, "Registers: the buffer's keys".to_owned()),
-        Stage::Merge => (Ink::Intermediate, "Registers: the smallest of both".to_owned()),
-        _ if state.counts.merges == 0 => (Ink::Intermediate, "Registers: intermediate result, still empty".to_owned()),
-        _ => (Ink::Intermediate, "Registers: intermediate result".to_owned()),
-    }
-}
-
-fn buffer_holds(state: &State, step: Option<&Step>) -> (Ink, String) {
-    let capacity = state.shape.capacity();
-    match state.stage {
-        Stage::Sort => (Ink::Intermediate, "Buffer: the intermediate result waits here".to_owned()),
-        Stage::Merge if matches!(step, Some(Step::Minimum { .. })) => (Ink::Intermediate, "Buffer: the intermediate result".to_owned()),
-        Stage::Merge => (Ink::Intermediate, "Buffer: the intermediate result before, not needed any more".to_owned()),
-        _ => (Ink::Buffer, format!("Buffer: {} of {} slots", thousands(state.buffered.into()), thousands(capacity.into()))),
-    }
-}
-
 /// Whether the key in a slot is in use.
 pub fn slot_holds(state: &State, slot: u32, key: Key) -> Cell {
     match state.stage {
@@ -340,39 +320,6 @@ fn hovered(scene: &mut Scene, hover: Target, step: Option<&Step>, registers: &Gr
     }
 }
 
-/// A description of the target under the pointer, with its values.
-fn about(state: &State, hover: Target) -> Option<String> {
-    let shape = state.shape;
-    let key = |key: Key| {
-        if key == PADDING {
-            "\u{221e}, no point".to_owned()
-        } else {
-            format!("squared distance {}, point {}", digits(distance_of(key), 3), thousands(index_of(key).into()))
-        }
-    };
-    match hover {
-        Target::Element(element) if element < shape.capacity() => {
-            let (lane, register) = shape.lane_and_register(element);
-            Some(format!("Element {element} = lane {lane}, register {register}: {}", key(state.registers[element as usize])))
-        }
-        Target::Slot(slot) if slot < shape.capacity() => {
-            let holds = match slot_holds(state, slot, state.buffer[slot as usize]) {
-                Cell::Free => "free".to_owned(),
-                Cell::Leftover(held) => format!("left over: {}", key(held)),
-                Cell::Used(held) | Cell::Taken(held) => key(held),
-            };
-            Some(format!("Slot {slot}: {holds}"))
-        }
-        Target::Lane(lane) if lane < shape.width => {
-            let first = lane * shape.registers;
-            let elements =
-                if shape.registers == 1 { format!("element {first}") } else { format!("elements {first} to {}", first + shape.registers - 1) };
-            Some(format!("Lane {lane} holds {elements}"))
-        }
-        _ => None,
-    }
-}
-
 /// Whether the last step moved a key to an element or a slot.
 fn has_moved(step: Option<&Step>, shape: Shape, target: Target) -> bool {
     match (step, target) {
@@ -381,33 +328,5 @@ fn has_moved(step: Option<&Step>, shape: Shape, target: Target) -> bool {
         (Some(Step::Appended { placed }), Target::Slot(slot)) => placed.iter().any(|candidate| candidate.slot == slot),
         (Some(Step::MaxDistance { .. }), Target::Element(element)) => element == shape.k - 1,
         _ => false,
-    }
-}
-
-/// The meaning of the arrows and cells.
-fn legend_of(step: Option<&Step>, look: Option<Look>) -> String {
-    let cells = match look {
-        Some(Look::Numbers { .. }) => "Numbers: squared distances.",
-        Some(Look::Bars) => "Bars: the higher, the farther.",
-        Some(Look::Colors) => "Colours: squared distances.",
-        None => "Colours: squared distances; hatched: \u{221e}.",
-    };
-    match step {
-        Some(Step::Layer { shuffle: Some(_), swapped, .. }) => {
-            format!("Arcs: shuffles. Bright: the {} that swapped. {cells}", count(swapped.count().into(), "pair", "pairs"))
-        }
-        Some(Step::Layer { swapped, .. }) if look.is_none() => {
-            format!("Inside each lane: {} swapped. {cells}", count(swapped.count().into(), "pair", "pairs"))
-        }
-        Some(Step::Layer { swapped, .. }) => {
-            format!("Dashes: exchanges inside a lane. Bright: the {} that swapped. {cells}", count(swapped.count().into(), "pair", "pairs"))
-        }
-        Some(Step::Minimum { .. }) => {
-            format!("Marked: keys that come from the intermediate result, element K\u{2212}1\u{2212}i to element i. {cells}")
-        }
-        Some(Step::Swap) => format!("Keys move straight up and down. {cells}"),
-        Some(Step::Appended { .. }) => format!("Marked: candidates that were just appended. {cells}"),
-        Some(Step::MaxDistance { .. }) => format!("Marked: element k\u{2212}1, whose distance is the new max_distance. {cells}"),
-        _ => cells.to_owned(),
     }
 }

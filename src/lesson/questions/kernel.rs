@@ -80,7 +80,7 @@ pub fn of_kernel(recording: &Recording, ask: Ask, at: usize, before: &State, pic
             let element = *pick.of(&elements, |element| taken.contains(*element))?;
             let (own, other) = both(element);
             let text = format!(
-                "Buffer element {element} is {}, intermediate element {} is {}: does element {element} come from the intermediate result?",
+                "Candidate {element} is {}, element {} of the intermediate result is {}: does the minimum take the intermediate result's?",
                 key(own),
                 capacity - 1 - element,
                 key(other)

@@ -120,7 +120,7 @@ fn where_an_element_comes_from_is_hidden_from_those_who_are_asked() {
     };
     assert_eq!((tells(false), tells(true)), ((true, true, true), (false, false, false)));
     assert_eq!(Meeting::of(&cursor, true).unwrap().phase, Phase::Apart { sorted: Some(true) });
-    assert!(heights(&shown(&cursor, true), Ink::Intermediate).is_sorted_by(|a, b| a >= b), "the result as it lies");
+    assert!(heights(&shown(&cursor, true), Ink::Intermediate).is_sorted_by(|a, b| a >= b), "the intermediate result as it lies");
 }
 
 #[test]
@@ -130,8 +130,8 @@ fn lists_that_do_not_cross_are_said_not_to() {
     let take = named("merge").unwrap().record(choice, &Silent).unwrap().remove(0);
     let after = minima(&take.recording).nth(1).unwrap();
     let said = |at: usize| texts(&shown(&seek(&take.recording, at), false)).join(" | ");
-    assert!(said(after - 1).contains("They do not cross: no key of the result is smaller"), "{}", said(after - 1));
-    assert!(said(after).contains("All keys of the buffer stay"), "{}", said(after));
+    assert!(said(after - 1).contains("They do not cross: no key of the intermediate result is smaller"), "{}", said(after - 1));
+    assert!(said(after).contains("All candidates stay"), "{}", said(after));
 }
 
 #[test]
@@ -201,7 +201,10 @@ fn without_the_mirror_it_is_no_tent() {
     let (mut others, mut lose) = (0, 0);
     for after in minima(&recording) {
         let facing = texts(&shown(&seek(&recording, after - 1), false)).join(" | ");
-        assert!(facing.contains("meets element i of the result") && !facing.contains("mirror") && !facing.contains("falls:"), "{facing}");
+        assert!(
+            facing.contains("meets element i of the intermediate result") && !facing.contains("mirror") && !facing.contains("falls:"),
+            "{facing}"
+        );
         // Keys are lost where the smallest are in both lists.
         let met = Meeting::of(&seek(&recording, after), false).unwrap();
         let loses = met.kept.iter().map(|dot| dot.key).max() > met.lost.iter().map(|dot| dot.key).min();
@@ -231,20 +234,20 @@ fn order_is_claimed_only_where_it_is() {
             let [buffer, result] = [&meeting.buffer, &meeting.result].map(|list| keys(list).is_sorted());
             let falls = keys(&meeting.result).is_sorted_by(|a, b| a >= b);
             for (words, is) in [
-                ("The result rises", result),
-                ("result, sorted", result),
+                ("The intermediate result rises", result),
+                ("intermediate result, sorted", result),
                 ("one rising list", result),
                 ("Both lists rise", buffer && result),
-                ("The buffer's list rises", buffer),
+                ("The candidates rise", buffer),
                 ("buffer, sorted", buffer),
                 ("buffer, rising", buffer),
                 ("One rises, the other falls", buffer && falls),
-                ("The result is not in order", !result),
-                ("the result is not in order", !result),
+                ("The intermediate result is not in order", !result),
+                ("the intermediate result is not in order", !result),
             ] {
                 assert!(!said.contains(words) || is, "{fault:?}, step {at}: {said}");
             }
-            disordered += usize::from(meeting.phase == Phase::Merged && said.contains("The merge is done: the result is not in order"));
+            disordered += usize::from(meeting.phase == Phase::Merged && said.contains("The merge is done: the intermediate result is not in order"));
         }
         assert!(disordered >= least, "{fault:?}: {disordered}");
     }

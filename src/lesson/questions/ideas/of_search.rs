@@ -215,7 +215,7 @@ pub const SEARCH: [Idea; 5] = [
                 ("Every neighbour would be wrong", "Those that were merged before and are near enough stay."),
                 (
                     "The neighbours would be right, but not sorted",
-                    "The result is sorted after each merge. What is in the buffer is not in the result at all.",
+                    "The intermediate result is sorted after each merge. What is in the buffer is not in it at all.",
                 ),
             ],
         )

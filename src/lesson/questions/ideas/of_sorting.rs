@@ -108,11 +108,11 @@ pub const WIDE: [Idea; 4] = [
 /// The mirror, and what the minimum leaves.
 pub const MERGE: [Idea; 4] = [
     why(
-        "Why may element i of the buffer meet element {K - 1} \u{2212} i of the result, and one of the two be dropped?",
+        "Why may candidate i meet element {K - 1} \u{2212} i of the intermediate result, and one of the two be dropped?",
         "{K} other keys are no larger than that one",
-        "Up to the pair, the buffer has i + 1 keys and the result {K} \u{2212} i, and none is larger than the larger of the two. Without it, these are {K}.",
+        "Up to the pair there are i + 1 candidates and {K} \u{2212} i keys of the intermediate result, and none is larger than the larger of the two. Without it, these are {K}.",
         &[
-            ("The larger key of a pair comes from the sorted result", "It may come from either list. The smaller one stays."),
+            ("The larger key of a pair is always the candidate", "It may come from either list. The smaller one stays."),
             ("Both lists have been searched before", "Each list is sorted, but nobody knows yet which of its keys are among the {K} smallest."),
             ("It is merged again later", "It is dropped for good, and rightly so: it is not among the {K} smallest."),
         ],

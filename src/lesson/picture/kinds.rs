@@ -1,0 +1,92 @@
+//! The kinds of points in the panel of the cloud: what each colour means, with counts.
+
+use super::View;
+use super::boxes;
+use super::legend::Entry;
+use super::moment::{Vote, nearest, vote, waiting};
+use super::own_queries;
+use super::scene::Ink;
+use crate::lesson::recording::Beside;
+use crate::lesson::state::Stage;
+use crate::text::thousands;
+
+/// Whether the registers hold the candidates.
+pub(super) fn is_merging(view: &View<'_>) -> bool {
+    matches!(view.cursor.state().stage, Stage::Sort | Stage::Merge)
+}
+
+/// The legend's entries, with counts.
+pub(super) fn kinds(view: &View<'_>) -> Vec<Entry> {
+    let state = view.cursor.state();
+    let mut kinds = vec![
+        (Ink::Text, "query".to_owned(), true),
+        (
+            Ink::Neighbor,
+            format!("intermediate result: {} of {}", thousands(nearest(view.cursor).len() as u64), thousands(state.shape.k.into())),
+            true,
+        ),
+    ];
+    match view.cursor.recording().held_against() {
+        Beside::Queues(_) => return of_queues(view, kinds),
+        Beside::Digits(_) => return of_digits(view, kinds),
+        Beside::Heaps => {
+            kinds.remove(0);
+            kinds[0].1 = format!("{} of {} in lane 0's heap", thousands(nearest(view.cursor).len() as u64), thousands(state.shape.k.into()));
+            kinds.extend(own_queries::KINDS.map(|(ink, words, filled)| (ink, words.to_owned(), filled)));
+            return kinds;
+        }
+        Beside::Theory | Beside::Tree(_) => {}
+    }
+    if is_merging(view) {
+        kinds.push((Ink::Candidate, "earlier candidates".to_owned(), true));
+        return kinds;
+    }
+    kinds.push((Ink::Buffer, format!("{} in the buffer", thousands(waiting(state).len() as u64)), true));
+    if let Some([accepted, rejected]) = votes(view) {
+        kinds.push((Ink::Candidate, format!("{accepted} accepted"), true));
+        kinds.push((Ink::Rejected, format!("{rejected} rejected"), false));
+    }
+    if state.descent.is_some() {
+        kinds.extend(boxes::KINDS.map(|(ink, words, filled)| (ink, words.to_owned(), filled)));
+    }
+    kinds
+}
+
+/// How many lanes said yes and no in the last vote, once it was held.
+fn votes(view: &View<'_>) -> Option<[u32; 2]> {
+    let Vote { asked, mask, points, .. } = vote(view.cursor)?;
+    // The last group may have fewer points.
+    let asked = (0..).zip(&points).filter(|(_, point)| **point != u32::MAX).fold(0, |lanes, (lane, _)| lanes | 1 << lane) & asked;
+    mask.map(|mask| [mask.count_ones(), (asked & !mask).count_ones()])
+}
+
+/// Those of warp select.
+fn of_queues(view: &View<'_>, mut kinds: Vec<Entry>) -> Vec<Entry> {
+    let state = view.cursor.state();
+    kinds[1].1 = format!("{} of {} in the warp's queue", thousands(nearest(view.cursor).len() as u64), thousands(state.shape.k.into()));
+    kinds.push((Ink::Buffer, format!("{} in the lanes' queues", thousands(waiting(state).len() as u64)), true));
+    match votes(view).filter(|_| !is_merging(view)) {
+        Some([taken, left]) => {
+            kinds.push((Ink::Candidate, format!("{taken} taken; paler: fell out"), true));
+            kinds.push((Ink::Rejected, format!("{left} not taken"), false));
+        }
+        None => kinds.push((Ink::Candidate, "taken; paler: fell out".to_owned(), true)),
+    }
+    kinds
+}
+
+/// Those of a selection by digits.
+fn of_digits(view: &View<'_>, mut kinds: Vec<Entry>) -> Vec<Entry> {
+    let (below, left, is_gathered) = match &view.cursor.state().buckets {
+        Some(buckets) => (buckets.below, (!buckets.passes.is_empty()).then_some(buckets.left), buckets.is_gathered),
+        None => (0, None, false),
+    };
+    kinds[1].1 = if is_gathered {
+        format!("{} nearest", thousands(nearest(view.cursor).len() as u64))
+    } else {
+        format!("{} neighbours for sure", thousands(below.into()))
+    };
+    let left = left.filter(|_| !is_gathered).map_or_else(|| "left after a pass".to_owned(), |left| format!("{} left", thousands(left.into())));
+    kinds.push((Ink::Candidate, left, true));
+    kinds
+}

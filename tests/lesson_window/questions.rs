@@ -1,0 +1,403 @@
+//! The questions of a lesson, answered alone and by a class.
+
+use egui::Key;
+use egui::accesskit::Role;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use warpscope::app::commands::Command;
+use warpscope::app::lesson::quiz::Phase;
+use warpscope::app::lesson::session::Breaking;
+use warpscope::app::lesson::{LessonAction, LessonFile, QuizAction};
+use warpscope::lesson::fault::Fault;
+use warpscope::lesson::picture::{Panel, Target};
+use warpscope::lesson::questions::{Answer, Ask, Form, Pointed, Question, Reply, letter};
+
+use super::driven::{Window, press, press_below, small, until, window};
+use super::{click, key, number, on_lesson, open, picture, player, position, quiz};
+
+fn pointed(question: &Question) -> Option<Pointed> {
+    if let Form::Number { pointed, .. } = question.ask.kind().form { pointed } else { None }
+}
+
+/// Skips questions until one is asked that is wanted.
+#[track_caller]
+fn skip_until(window: &mut Window, wanted: impl Fn(&Question) -> bool) -> Question {
+    let (_, questions) = quiz(window).place();
+    for _ in 0..questions {
+        let question = quiz(window).question().1.clone();
+        if wanted(&question) {
+            return question;
+        }
+        press(window, "Skip");
+    }
+    panic!("no such question is asked")
+}
+
+/// Answers the question as it is right, by mouse where that is asked for.
+fn answer(window: &mut Window, by_mouse: bool) {
+    let question = quiz(window).question().1.clone();
+    match question.answer {
+        Answer::Lanes(mask) => {
+            for lane in 0..32 {
+                if mask >> lane & 1 == 1 && by_mouse {
+                    click(window, Target::Lane(lane));
+                }
+                if !by_mouse {
+                    if mask >> lane & 1 == 1 {
+                        key(window, Key::Space);
+                    }
+                    key(window, Key::ArrowRight);
+                }
+            }
+        }
+        Answer::Number { right, .. } if by_mouse && pointed(&question).is_some() => {
+            click(window, if pointed(&question) == Some(Pointed::Slot) { Target::Slot(right) } else { Target::Lane(right) });
+        }
+        Answer::Number { right, .. } => {
+            for digit in right.to_string().chars() {
+                key(window, Key::from_name(&digit.to_string()).expect("a digit"));
+            }
+        }
+        Answer::YesNo(yes) if by_mouse => press(window, if yes { "Yes" } else { "No" }),
+        Answer::YesNo(yes) => key(window, if yes { Key::Y } else { Key::N }),
+        Answer::Choice(option) if by_mouse => {
+            press(window, &format!("{}  {}", letter(option as usize), question.options[option as usize]));
+        }
+        Answer::Choice(option) => key(window, Key::from_name(&letter(option as usize).to_string()).expect("a letter")),
+    }
+    if by_mouse { press(window, "Answer") } else { key(window, Key::Enter) }
+}
+
+#[test]
+fn every_question_can_be_answered_by_mouse_and_by_keyboard() {
+    for id in ["sort", "merge", "buffer", "order", "not-looking", "warp-select", "radix-select"] {
+        for by_mouse in [true, false] {
+            let mut window = on_lesson(id);
+            key(&mut window, Key::P);
+            let (_, questions) = quiz(&window).place();
+            assert!(questions > 1, "lesson {id}");
+            for at in 0..questions {
+                let (_, question) = quiz(&window).question().clone();
+                assert_eq!(position(&window), question.at, "nothing later is shown");
+                key(&mut window, Key::End);
+                assert_eq!(position(&window), question.at, "nor can it be gone to");
+                assert!(window.query_by_role_and_label(Role::Slider, "Position").is_none(), "its marks would tell");
+                answer(&mut window, by_mouse);
+                assert!(matches!(quiz(&window).phase(), Phase::Answered { right: true, .. }), "{question:?}: {:?}", quiz(&window).phase());
+                assert_eq!(position(&window), question.shown_at(), "the next state is shown, unless the answer is an idea");
+                let score = window.state().session().lesson.score(number(id));
+                assert_eq!((score.right, score.asked), (at as u32 + 1, at as u32 + 1));
+                if by_mouse { press(&mut window, "Next question") } else { key(&mut window, Key::Enter) }
+            }
+            assert_eq!(quiz(&window).phase(), &Phase::Done);
+            key(&mut window, Key::P);
+            assert!(window.state().session().lesson.quiz.is_none());
+        }
+    }
+}
+
+#[test]
+fn a_wrong_answer_is_told_what_is_right_and_why() {
+    let mut window = on_lesson("sort");
+    key(&mut window, Key::P);
+    let right = skip_until(&mut window, |question| question.ask == Ask::Partner).right(8);
+    key(&mut window, Key::Enter);
+    assert!(quiz(&window).is_asking(), "nothing was said");
+    // There is no such lane.
+    key(&mut window, Key::Num9);
+    key(&mut window, Key::Enter);
+    window.get_by_label_contains(&format!("The answer is {right}."));
+    let score = window.state().session().lesson.score(number("sort"));
+    assert_eq!((score.right, score.asked), (0, 1));
+    let said = warpscope::lesson::feedback::why(&quiz(&window).question().1, player(&window).cursor());
+    assert!(said.ends_with(&format!("= {right}.")), "the case is worked out: {said}");
+    assert!(window.query_all_by_label(&said).count() > 0, "{said}");
+}
+
+#[test]
+fn a_known_mistake_is_named() {
+    let mut window = on_lesson("radix-select");
+    key(&mut window, Key::P);
+    // In the first pass there is nothing to mistake.
+    let question = skip_until(&mut window, |question| !question.slips.is_empty() && matches!(question.answer, Answer::Number { .. }));
+    let Some((slip, Reply::Number(wrong))) = question.slips.first().map(|slip| (slip, slip.reply)) else {
+        panic!("{question:?} has no known mistake")
+    };
+    for digit in wrong.to_string().chars() {
+        key(&mut window, Key::from_name(&digit.to_string()).expect("a digit"));
+    }
+    key(&mut window, Key::Enter);
+    assert!(matches!(quiz(&window).phase(), Phase::Answered { right: false, .. }));
+    window.get_by_label(&slip.says);
+}
+
+#[test]
+fn what_a_question_to_come_asks_for_is_not_to_be_seen_before() {
+    let mut window = on_lesson("order");
+    press_below(&mut window, "Predict");
+    let takes = player(&window).takes.len();
+    for at in 0..takes {
+        answer(&mut window, false);
+        let before = position(&window);
+        key(&mut window, Key::End);
+        let (open, moved) = (at + 1 < takes, position(&window) > before);
+        assert_eq!(moved, !open, "the others would go there, too");
+        assert_eq!(window.query_by_role_and_label(Role::Slider, "Position").is_none(), open, "its marks can be counted");
+        key(&mut window, Key::Enter);
+    }
+    let score = quiz(&window).score();
+    assert_eq!((score.right, score.asked), (3, 3));
+    // Asked again, without forgetting the lesson's score.
+    key(&mut window, Key::P);
+    key(&mut window, Key::P);
+    let (_, questions) = quiz(&window).place();
+    for _ in 0..questions {
+        press(&mut window, "Skip");
+    }
+    window.get_by_label(&format!("All {questions} questions asked: 0 of 0 right."));
+    assert_eq!(window.state().session().lesson.score(number("order")).asked, 3);
+}
+
+/// What was asked, in its order.
+fn asked(window: &mut Window) -> Vec<(usize, String)> {
+    let (_, questions) = quiz(window).place();
+    let mut asked = Vec::new();
+    for _ in 0..questions {
+        asked.push((quiz(window).question().1.at, quiz(window).question().1.text.clone()));
+        press(window, "Skip");
+    }
+    asked
+}
+
+#[test]
+fn other_questions_are_asked_each_time_unless_a_seed_is_given() {
+    let mut window = on_lesson("merge");
+    key(&mut window, Key::P);
+    let mut rounds = vec![asked(&mut window)];
+    for _ in 0..2 {
+        press(&mut window, "Again");
+        rounds.push(asked(&mut window));
+    }
+    assert!(rounds[0] != rounds[1] || rounds[1] != rounds[2], "{rounds:?}");
+    let with_seed = || {
+        let mut window = seeded(5);
+        open(&mut window, "merge");
+        key(&mut window, Key::P);
+        asked(&mut window)
+    };
+    assert_eq!(with_seed(), with_seed());
+}
+
+/// A window whose questions a seed draws.
+fn seeded(seed: u64) -> Window {
+    let mut window = window(small);
+    window.state_mut().draw_questions_by(seed);
+    window
+}
+
+#[test]
+fn a_wrong_option_says_which_mistake_it_is() {
+    let mut window = on_lesson("sort");
+    key(&mut window, Key::P);
+    let question = skip_until(&mut window, |question| question.ask == Ask::Why);
+    let slip = question.slips[0].clone();
+    let Reply::Choice(wrong) = slip.reply else { panic!("{slip:?}") };
+    let before = position(&window);
+    key(&mut window, Key::from_name(&(wrong + 1).to_string()).expect("a digit"));
+    key(&mut window, Key::Enter);
+    window.get_by_label(&slip.says);
+    window.get_by_label(question.why.as_deref().expect("a reason"));
+    assert_eq!(position(&window), before, "no step answers it");
+}
+
+#[test]
+fn a_class_votes_by_keys_and_buttons_and_nothing_moves_at_the_reveal() {
+    let mut window = on_lesson("buffer");
+    window.state_mut().send(Command::Presenter);
+    key(&mut window, Key::P);
+    for wanted in [Ask::Votes, Ask::Slot, Ask::WhatIf] {
+        let question = skip_until(&mut window, |question| question.ask == wanted);
+        press(&mut window, "Let the class vote");
+        let poll = |window: &Window| if let Phase::Held(poll) = quiz(window).phase() { poll.clone() } else { panic!("nobody votes") };
+        let right = poll(&window).right();
+        assert!(poll(&window).offers().len() >= 3 && question.answer.accepts(poll(&window).offers()[right].reply));
+        for pressed in [Key::A, Key::B, Key::Num2, Key::C, Key::C, Key::Backspace] {
+            key(&mut window, pressed);
+        }
+        press(&mut window, "One vote more for A");
+        press(&mut window, "One vote less for B");
+        assert_eq!([0, 1, 2].map(|option| poll(&window).counted(option)), [2, 1, 1]);
+        // While it is open, nothing says what is right, and the picture stays.
+        let why = poll(&window).why().to_owned();
+        let hidden = |window: &Window| window.query_all_by_label_contains(&why).count() + window.query_all_by_label_contains(" is right: ").count();
+        assert_eq!((hidden(&window), position(&window)), (0, question.at));
+        // One that is not right keeps its name.
+        let wrong = (0..).find(|option| *option != right).expect("a wrong option");
+        let text = format!("{}: {}", letter(wrong), poll(&window).offers()[wrong].text);
+        let tops = |window: &Window| {
+            let option = window.get_by_label(&text).rect().top();
+            let buttons = ["Stop asking", "Ask again after discussing"].map(|name| window.get_by_role_and_label(Role::Button, name).rect().top());
+            (option, buttons, picture(window))
+        };
+        let before = tops(&window);
+        press(&mut window, "Show the votes");
+        window.get_by_label("Votes for A: 2 (50 %)");
+        assert_eq!((hidden(&window), position(&window), tops(&window)), (0, question.at, before));
+        press(&mut window, "Ask again after discussing");
+        assert_eq!(tops(&window), before);
+        key(&mut window, Key::B);
+        key(&mut window, Key::Enter);
+        // The votes alone: what is right is not known before all have voted again.
+        let shown = |window: &Window| {
+            window.get_by_label("Votes for A: 2 (50 %), then 0 (0 %)");
+            window.get_by_label("Votes for B: 1 (25 %), then 1 (100 %)");
+        };
+        shown(&window);
+        assert_eq!((hidden(&window), position(&window), tops(&window)), (0, question.at, before));
+        key(&mut window, Key::Enter);
+        assert_eq!(tops(&window), before, "nothing moves");
+        assert_eq!(position(&window), question.shown_at());
+        assert!(hidden(&window) >= 2);
+        shown(&window);
+        assert_eq!(window.state().session().lesson.score(number("buffer")).asked, 0, "nobody's score");
+        key(&mut window, Key::Enter);
+        assert!(!matches!(quiz(&window).phase(), Phase::Held(_)));
+        // From the beginning, for the next kind.
+        key(&mut window, Key::P);
+        key(&mut window, Key::P);
+    }
+}
+
+#[test]
+fn presented_the_picture_stays_where_it_is_when_questions_are_asked() {
+    for id in ["buffer", "sort", "search"] {
+        let mut window = on_lesson(id);
+        key(&mut window, Key::F5);
+        let before = picture(&window);
+        key(&mut window, Key::P);
+        while quiz(&window).is_asking() {
+            assert_eq!(picture(&window), before, "lesson {id}, while {:?} is asked", quiz(&window).question().1.ask);
+            answer(&mut window, false);
+            assert_eq!(picture(&window), before, "lesson {id}, once it is answered");
+            key(&mut window, Key::Enter);
+        }
+        key(&mut window, Key::P);
+        assert_eq!(picture(&window), before);
+    }
+}
+
+/// Where all of the labels, buttons and fields below the picture are, by their names.
+fn below(window: &Window) -> Vec<(String, egui::Rect)> {
+    let top = picture(window).bottom();
+    let roles = [Role::Label, Role::Button, Role::SpinButton];
+    let nodes = roles.iter().flat_map(|&role| window.query_all_by_role(role));
+    nodes
+        .map(|node| (node.accesskit_node().label().or(node.value()).unwrap_or_default(), node.rect()))
+        .filter(|(_, rect)| rect.center().y > top)
+        .collect()
+}
+
+#[test]
+fn presented_on_a_projector_all_of_a_question_and_its_poll_is_to_be_seen() {
+    for (id, seed) in ["search", "merge", "order"].into_iter().flat_map(|id| [(id, 1), (id, 2), (id, 3)]) {
+        let mut window = seeded(seed);
+        open(&mut window, id);
+        window.set_size(egui::vec2(1280.0, 720.0));
+        key(&mut window, Key::F5);
+        let at_first = picture(&window);
+        let panel = egui::Rect::from_min_max(at_first.left_bottom(), egui::pos2(1280.0, 720.0));
+        let all_is_there = |window: &Window, when: &str, names: &[&str]| {
+            let (asked, shown) = (quiz(window).question().1.text.clone(), below(window));
+            assert_eq!(picture(window), at_first, "lesson {id}, {asked}, {when}");
+            for (name, rect) in &shown {
+                assert!(panel.contains_rect(*rect), "lesson {id}, {asked}, {when}: {name} is at {rect}, the panel at {panel}");
+            }
+            for name in names.iter().copied().chain([asked.as_str(), "Stop asking"]) {
+                assert!(shown.iter().any(|(shown, _)| shown.contains(name)), "lesson {id}, {asked}, {when}: no {name} in {shown:?}");
+            }
+        };
+        key(&mut window, Key::P);
+        let (_, questions) = quiz(&window).place();
+        for _ in 0..questions {
+            let question = quiz(&window).question().1.clone();
+            let options: Vec<&str> = question.options.iter().map(String::as_str).collect();
+            all_is_there(&window, "while it is asked", &[&options[..], &["Answer", "Skip", "Let the class vote"]].concat());
+            press(&mut window, "Let the class vote");
+            [Key::A, Key::A, Key::B].into_iter().for_each(|vote| key(&mut window, vote));
+            all_is_there(&window, "while a class votes", &[&options[..], &["One vote more for A", "Votes for B", "Show the votes"]].concat());
+            press(&mut window, "Show the votes");
+            all_is_there(&window, "with its votes", &["Votes for A: 2 (67 %)", "Votes for B: 1 (33 %)", "Reveal", "Ask again after discussing"]);
+            press(&mut window, "Reveal");
+            let Phase::Held(poll) = quiz(&window).phase() else { panic!("nobody votes") };
+            let why = poll.why().to_owned();
+            all_is_there(&window, "with its answer", &[" is right: ", &why, "Next question"]);
+            press(&mut window, "Next question");
+        }
+        // Answered alone, with the longest of what is said then: a known mistake.
+        key(&mut window, Key::P);
+        key(&mut window, Key::P);
+        while quiz(&window).is_asking() {
+            let question = quiz(&window).question().1.clone();
+            match question.slips.first().map(|slip| slip.reply) {
+                Some(Reply::Choice(wrong)) => {
+                    window.state_mut().send(LessonAction::Quiz(QuizAction::Choose(wrong)));
+                    key(&mut window, Key::Enter);
+                    let chosen = format!("Not quite: you chose {}. Right is ", letter(wrong as usize));
+                    all_is_there(&window, "once it is answered", &[&chosen, &question.slips[0].says, "Next question"]);
+                }
+                _ => {
+                    answer(&mut window, false);
+                    all_is_there(&window, "once it is answered", &["Right: ", "Next question"]);
+                }
+            }
+            key(&mut window, Key::Enter);
+        }
+    }
+}
+
+#[test]
+fn a_question_is_asked_with_all_panels() {
+    let mut window = on_lesson("buffer");
+    window.state_mut().send(LessonAction::Zoom(Some(Panel::Code)));
+    window.run_steps(2);
+    key(&mut window, Key::P);
+    assert_eq!(window.state().session().lesson.zoom, None);
+    skip_until(&mut window, |question| question.ask == Ask::Votes);
+    click(&mut window, Target::Lane(1));
+    assert_eq!(quiz(&window).lanes(), Some(0b10), "it is there to be clicked");
+}
+
+#[test]
+fn down_goes_down_the_options_and_up_counts_up() {
+    let mut window = on_lesson("sort");
+    key(&mut window, Key::P);
+    skip_until(&mut window, |question| question.ask == Ask::Why);
+    let mut said = Vec::new();
+    for pressed in [Key::ArrowDown, Key::ArrowDown, Key::ArrowUp, Key::ArrowRight, Key::ArrowLeft] {
+        key(&mut window, pressed);
+        said.push(quiz(&window).reply());
+    }
+    assert_eq!(said, [0, 1, 0, 1, 0].map(|option| Some(Reply::Choice(option))));
+    key(&mut window, Key::P);
+    key(&mut window, Key::P);
+    skip_until(&mut window, |question| question.ask == Ask::Partner);
+    [Key::ArrowUp, Key::ArrowUp].into_iter().for_each(|pressed| key(&mut window, pressed));
+    assert_eq!(quiz(&window).reply(), Some(Reply::Number(1)));
+}
+
+#[test]
+fn nothing_is_asked_on_paper_about_a_search_with_a_mistake() {
+    let mut window = on_lesson("sort");
+    let entries = |window: &mut Window| {
+        press(window, "Export the lesson");
+        let lacking = [LessonFile::Worksheet, LessonFile::Key, LessonFile::Handout]
+            .map(|file| window.get_by_role_and_label(Role::Button, file.text()).accesskit_node().is_disabled());
+        key(window, Key::Escape);
+        lacking
+    };
+    assert_eq!(entries(&mut window), [false; 3]);
+    window.state_mut().send(LessonAction::Break(Breaking::Chosen(Fault::Direction)));
+    until(&mut window, "the mistake", |app| {
+        !app.is_busy() && app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.parameters.fault.is_some())
+    });
+    assert_eq!(entries(&mut window), [true, true, false]);
+}

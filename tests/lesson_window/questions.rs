@@ -155,6 +155,12 @@ fn what_a_question_to_come_asks_for_is_not_to_be_seen_before() {
     }
     window.get_by_label(&format!("All {questions} questions asked: 0 of 0 right."));
     assert_eq!(window.state().session().lesson.score(number("order")).asked, 3);
+    let next = player(&window).lesson.next().expect("a lesson after it");
+    press_below(&mut window, &format!("Next: {}  {}", next.number, next.title));
+    until(&mut window, "the next lesson", |app| {
+        !app.is_busy() && app.session().lesson.player.as_ref().is_some_and(|player| player.lesson.id == next.id)
+    });
+    assert!(window.state().session().lesson.quiz.is_none());
 }
 
 /// What was asked, in its order.

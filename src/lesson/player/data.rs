@@ -152,23 +152,9 @@ pub struct Moment {
 /// # Errors
 /// [`io::ErrorKind::Interrupted`] if `progress` is cancelled.
 pub fn pack(film: &Film, range: &RangeInclusive<usize>, level: Level, finest: Level, progress: &dyn Progress) -> io::Result<Option<Data>> {
-    let lesson = &film.lesson;
-    let says = |text| lesson.says(text, film.lead().recording.shape());
-    let mut data = Data {
-        schema: SCHEMA,
-        number: lesson.number,
-        id: lesson.id,
-        title: lesson.title,
-        goal: says(lesson.goal),
-        paragraph: says(lesson.paragraph),
-        summary: says(lesson.summary),
-        level: level.min(finest) as usize,
-        finest: finest as usize,
-        ..Data::default()
-    };
-    data.moves.number(Vec::new());
+    let mut data = Data::new(film, level, finest);
     let ranges = ranges(film, range);
-    let pool = lesson.pool(&film.takes, lesson.seed);
+    let pool = film.lesson.pool(&film.takes, film.lesson.seed);
     for (number, (take, range)) in film.takes.iter().zip(ranges).enumerate() {
         let of_take = pool.iter().filter(|(of, _)| *of == number).filter_map(|(_, question)| within(question, &range));
         let questions: Vec<Question> = of_take.collect();
@@ -184,6 +170,19 @@ pub fn pack(film: &Film, range: &RangeInclusive<usize>, level: Level, finest: Le
         data.takes.push(packed);
     }
     Ok(Some(data))
+}
+
+/// The moment that a page begins with, alone: what it has is the beginning of what [`pack`]'s has, number by number.
+///
+/// # Errors
+/// [`io::ErrorKind::Interrupted`] if `progress` is cancelled.
+pub fn beginning(film: &Film, range: &RangeInclusive<usize>, level: Level, finest: Level, progress: &dyn Progress) -> io::Result<Data> {
+    let mut data = Data::new(film, level, finest);
+    if let Some((take, range)) = film.takes.iter().zip(ranges(film, range)).next() {
+        let packed = data.take(film, take, vec![*range.start()], progress)?;
+        data.takes.extend(packed);
+    }
+    Ok(data)
 }
 
 /// The range of each take, where the leading one has a given range: the others meet the same points.
@@ -227,6 +226,26 @@ fn stops(take: &Take, range: &RangeInclusive<usize>, level: Level, questions: &[
 }
 
 impl Data {
+    /// What is said of the lesson, and nothing to draw yet.
+    fn new(film: &Film, level: Level, finest: Level) -> Self {
+        let lesson = &film.lesson;
+        let says = |text| lesson.says(text, film.lead().recording.shape());
+        let mut data = Self {
+            schema: SCHEMA,
+            number: lesson.number,
+            id: lesson.id,
+            title: lesson.title,
+            goal: says(lesson.goal),
+            paragraph: says(lesson.paragraph),
+            summary: says(lesson.summary),
+            level: level.min(finest) as usize,
+            finest: finest as usize,
+            ..Self::default()
+        };
+        data.moves.number(Vec::new());
+        data
+    }
+
     /// The number and title of the lesson.
     pub fn heading(&self) -> String {
         format!("Lesson {}: {}", self.number, self.title)

@@ -9,10 +9,11 @@ const TAGS = { [RECT]: "rect", [DOT]: "path", [RING]: "circle", [LINE]: "polylin
 
 let data;
 
-async function unpacked() {
-  const bytes = Uint8Array.from(atob($("lesson").textContent), (letter) => letter.charCodeAt(0));
+async function unpacked(id) {
+  const bytes = Uint8Array.from(atob($(id).textContent), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return JSON.parse(await new Response(stream).text());
+  const read = JSON.parse(await new Response(stream).text());
+  return { ...read, items: readItems(read.items) };
 }
 
 // Items as rows: kind, style, lengths and text. They are written by columns, a kind's each, and lengths as differences from those of the last item

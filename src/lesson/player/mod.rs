@@ -39,7 +39,7 @@ use super::picture::svg::escaped;
 use super::picture::{Film, css};
 use crate::palette::{DARK, LIGHT};
 use crate::progress::Progress;
-use data::{Data, pack};
+use data::{Data, beginning, pack};
 
 /// Bytes of a page at most. Where a lesson takes more, its finest levels are left out.
 pub const MOST_BYTES: usize = 3_000_000;
@@ -74,7 +74,7 @@ fn within(most: usize, film: &Film, moments: &Moments, progress: &dyn Progress) 
     let range = moments.all.first().copied().unwrap_or(0)..=moments.all.last().copied().unwrap_or(0);
     for finest in Level::ALL.into_iter().rev() {
         if let Some(data) = pack(film, &range, moments.level, finest, progress)? {
-            let page = page(&data)?;
+            let page = page(&beginning(film, &range, moments.level, finest, progress)?, &data)?;
             if page.len() <= most || finest == Level::Search {
                 return Ok((page, Written { finest, moments: data.takes.iter().map(|take| take.at.len()).sum() }));
             }
@@ -83,11 +83,16 @@ fn within(most: usize, film: &Film, moments: &Moments, progress: &dyn Progress) 
     Err(io::Error::other("the search has more steps than a page can hold; choose fewer with --from and --to"))
 }
 
-/// The page with its data.
-fn page(data: &Data) -> io::Result<String> {
-    let json = serde_json::to_string(data)?;
+/// JSON as the page has it.
+fn packed(json: &str) -> io::Result<String> {
     let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
     packed.write_all(json.as_bytes())?;
+    Ok(BASE64_STANDARD.encode(packed.finish()?))
+}
+
+/// The page with its data; those of its first moment alone are drawn before the others are unpacked.
+fn page(first: &Data, data: &Data) -> io::Result<String> {
+    let json = serde_json::to_string(data)?;
     // A font of the page has what it says, and nothing else.
     let letters: BTreeSet<char> = [&json, TEMPLATE, SCRIPT].into_iter().flat_map(str::chars).chain(' '..='~').collect();
     let (letters, mut said) = (String::from_iter(letters), Said::default());
@@ -103,7 +108,8 @@ fn page(data: &Data) -> io::Result<String> {
         ("{fonts}", &said.style()),
         ("{colors}", &colors),
         ("{style}", STYLE),
-        ("{data}", &BASE64_STANDARD.encode(packed.finish()?)),
+        ("{first}", &packed(&serde_json::to_string(first)?)?),
+        ("{data}", &packed(&json)?),
         ("{script}", SCRIPT),
     ];
     Ok(filled(TEMPLATE, &parts))

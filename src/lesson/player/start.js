@@ -115,13 +115,24 @@ window.lessonRound = () => (ask(true), state.quiz.round.map((asked) => data.ques
 
 // ---- Begin.
 
+// The first moment, long before all of a large lesson is unpacked. Its numbers of items and lists are those that all has.
+async function drawFirst() {
+  data = await unpacked("first");
+  show(false);
+  clearTimeout(show.later);
+  // No frame is painted where nobody looks.
+  await new Promise((painted) => (requestAnimationFrame(() => setTimeout(painted)), setTimeout(painted, 100)));
+  document.documentElement.dataset.first = Math.round(performance.now());
+}
+
 async function begin() {
   if (typeof DecompressionStream === "undefined") {
     $("sentence").textContent = "This browser is too old to unpack the lesson: Chrome 80, Firefox 113, Safari 16.4 or a later one can.";
     return;
   }
-  data = await unpacked();
-  data.items = readItems(data.items);
+  // A link to another moment waits for that.
+  if (location.hash === "") await drawFirst();
+  data = await unpacked("lesson");
   state.level = data.level;
   for (const text of ["goal", "paragraph", "summary"]) $(text).textContent = data[text];
   $("quiz").hidden = data.questions.length === 0;

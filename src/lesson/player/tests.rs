@@ -45,7 +45,13 @@ pub(super) struct Read {
 
 impl Read {
     pub(super) fn new(page: &str) -> Self {
-        let packed = page.split("type=\"application/octet-stream\">").nth(1).and_then(|rest| rest.split('<').next()).expect("data");
+        Self::of("lesson", page)
+    }
+
+    /// Of the element with an id.
+    fn of(id: &str, page: &str) -> Self {
+        let packed =
+            page.split(&format!("id=\"{id}\" type=\"application/octet-stream\">")).nth(1).and_then(|rest| rest.split('<').next()).expect("data");
         let mut json = String::new();
         ZlibDecoder::new(&*BASE64_STANDARD.decode(packed).expect("base64")).read_to_string(&mut json).expect("deflated");
         let data: Value = serde_json::from_str(&json).expect("JSON");
@@ -122,6 +128,25 @@ fn hold(film: &Film, cursor: &Cursor, asking: bool, read: &Read, scenes: &Value)
         let room = inside(area, film.text);
         let drawn = items(&draw(panel, &view, [room.width, room.height]));
         assert!(drawn.iter().eq(read.scene(list)), "{panel:?} at {}, asking: {asking}", cursor.position());
+    }
+}
+
+#[test]
+fn what_is_drawn_first_is_the_beginning_of_all() {
+    for id in ["buffer", "order", "heap"] {
+        let (_, page, _) = page_of(id, Choice::default());
+        let (first, all) = (Read::of("first", &page), Read::new(&page));
+        assert_eq!(first.items[..], all.items[..first.items.len()], "lesson {id}");
+        assert_eq!(first.rows[..], all.rows[..first.rows.len()], "lesson {id}");
+        for field in ["layouts", "styles", "says"] {
+            let [first, all] = [&first, &all].map(|read| read.data[field].as_array().expect("a list"));
+            assert_eq!(first[..], all[..first.len()], "lesson {id}, {field}");
+        }
+        let moment = |read: &Read, field: &str| read.data["takes"][0][field][0].clone();
+        for field in ["at", "layout", "scenes", "says", "badges", "place", "check", "moves"] {
+            assert_eq!(moment(&first, field), moment(&all, field), "lesson {id}, {field}");
+        }
+        assert!(!first.items.is_empty() && first.items.len() < all.items.len());
     }
 }
 

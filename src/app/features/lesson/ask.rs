@@ -3,6 +3,7 @@
 use egui::{Align, Key, Layout, Modifiers, RichText, Ui, UiBuilder};
 
 use crate::app::features::lesson::cells::{Room, cells};
+use crate::app::features::lesson::controls::next_button;
 use crate::app::features::lesson::poll::poll_ui;
 use crate::app::look::tokens::Palette;
 use crate::app::model::lesson::quiz::{Entry, Phase};
@@ -71,9 +72,10 @@ pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, room: Room, palette: &P
         Phase::Done => {
             ui.label(large(&format!("All {of} questions asked: {}.", said(quiz.score()))).color(palette.text));
             ui.horizontal_wrapped(|ui| {
-                if ui.button(RichText::new("Again").size(size)).on_hover_text("Other questions, with a fresh score.").clicked() {
+                if ui.button(RichText::new("Again").size(size)).on_hover_text("New questions, and a score of their own.").clicked() {
                     actions.send(LessonAction::Quiz(QuizAction::Again));
                 }
+                next_button(ui, player, Some(size), palette, actions);
                 stop_ui(ui, size, actions);
             });
         }

@@ -154,9 +154,17 @@ fn zoom_ui(ui: &mut Ui, zoomed: bool, actions: &mut Actions) {
 
 /// Where a lesson ends, the way to the next one.
 fn next_ui(ui: &mut Ui, player: &Player, palette: &Palette, actions: &mut Actions) {
-    let Some(next) = player.lesson.next().filter(|_| player.cursor().position() >= player.range().end) else { return };
-    ui.separator();
+    if player.cursor().position() >= player.range().end && player.lesson.next().is_some() {
+        ui.separator();
+        next_button(ui, player, None, palette, actions);
+    }
+}
+
+/// A button that opens the next lesson, where there is one; with a font size where it is not the usual one.
+pub fn next_button(ui: &mut Ui, player: &Player, size: Option<f32>, palette: &Palette, actions: &mut Actions) {
+    let Some(next) = player.lesson.next() else { return };
     let words = RichText::new(format!("Next: {}  {}", next.number, next.title)).color(palette.on_accent);
+    let words = if let Some(size) = size { words.size(size) } else { words };
     let response = ui.add(egui::Button::new(words).fill(palette.accent));
     if response.on_hover_text(next.says(next.goal, next.shape())).clicked() {
         actions.send(LessonAction::Open(next.number));

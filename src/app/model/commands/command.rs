@@ -390,7 +390,7 @@ impl Command {
                 Lesson,
                 Some((PLAIN, Key::P)),
                 "Predict",
-                "Questions, other ones each time: what happens next, and why? The next state is hidden until you have answered.",
+                "New questions each time: what happens next, and why? The next state stays hidden until you answer.",
             ),
             Self::KernelLine => entry(Lesson, Some((PLAIN, Key::K)), "Line of the kernel", "The lines of CUDA source behind what is shown."),
             Self::Zoom => entry(

@@ -242,7 +242,7 @@ pub struct LessonSession {
     pub error: Option<String>,
     /// `None` unless questions are being asked.
     pub quiz: Option<Quiz>,
-    /// What draws questions; `None` draws other ones each time.
+    /// What draws questions; `None` draws new ones each time.
     pub questions_seed: Option<u64>,
     /// What is moved by hand.
     pub touch: Touch,

@@ -235,8 +235,8 @@ pub fn keys_ui(
 
 /// What can be done here, until it was done once.
 pub fn hint_ui(ui: &Ui, map: Rect, palette: &Palette) {
-    /// Smaller maps have no room for it.
-    const LEAST: f32 = 100.0;
+    /// Narrower or lower maps have no room for it that points do not need.
+    const LEAST: f32 = 220.0;
     if map.width() < LEAST || map.height() < LEAST {
         return;
     }

@@ -17,10 +17,12 @@ pub fn status_ui(ui: &mut Ui, session: &Session, problem: bool, palette: &Palett
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             // A load and a run have their Cancel where they were begun, while that is in sight.
             let on_the_left = matches!(session.activity, Activity::Loading { .. } | Activity::Running { .. });
-            if session.activity.is_busy() && !(on_the_left && problem) {
+            // Beside a lesson, which has points of its own, the explorer's runs would only puzzle.
+            let is_elsewhere = session.lesson.open && matches!(session.activity, Activity::Running { .. });
+            if session.activity.is_busy() && !(on_the_left && problem) && !is_elsewhere {
                 command_ui(ui, Command::Cancel, actions);
             }
-            if let Some(text) = what_goes_on(&session.activity) {
+            if let Some(text) = what_goes_on(&session.activity).filter(|_| !is_elsewhere) {
                 ui.add(Label::new(RichText::new(text).color(palette.accent)).truncate());
             }
             message_ui(ui, session, palette, actions);

@@ -228,8 +228,8 @@ impl Parameters {
     /// The device in words; for a GPU, with a note that its steps were verified.
     pub fn what_ran(&self) -> String {
         match self.recorded_on.as_str() {
-            what if what == LOCKSTEP.id.as_str() && self.fault.is_some() => "the CPU, by the lockstep twin, broken on purpose".to_owned(),
-            what if what == LOCKSTEP.id.as_str() => "the CPU, by the lockstep twin".to_owned(),
+            what if what == LOCKSTEP.id.as_str() && self.fault.is_some() => "the CPU, by the kernel's twin, broken on purpose".to_owned(),
+            what if what == LOCKSTEP.id.as_str() => "the CPU, by the kernel's twin".to_owned(),
             what if what == BVH.id.as_str() => "the CPU, by the index's twin".to_owned(),
             what if what == WARP_SELECT.id.as_str() => "the CPU, by warp select's twin".to_owned(),
             what if what == RADIX_SELECT.id.as_str() => "the CPU, by radix select's twin".to_owned(),

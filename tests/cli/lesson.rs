@@ -6,7 +6,7 @@ use super::*;
 fn a_lesson_is_written_without_a_window() {
     let place = Place::new();
     let done = place.ok("lesson --lesson merge --k 64 --out three");
-    assert!(done.stdout.contains("recorded on  the CPU, by the lockstep twin"), "{}", done.stdout);
+    assert!(done.stdout.contains("recorded on  the CPU, by the kernel's twin"), "{}", done.stdout);
     assert!(done.stdout.contains("Merging two sorted lists") && done.stdout.contains("handout.html"), "{}", done.stdout);
     assert_eq!(done.stderr, "");
     let steps = fs::read_to_string(place.path("three/steps.jsonl")).unwrap();

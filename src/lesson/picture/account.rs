@@ -22,7 +22,7 @@ pub fn draw_on(view: &View<'_>, [wide, high]: [f32; 2], shared: Option<[f32; 2]>
         let row = row.max(view.least * ROW);
         table(&mut scene, room.take_top(row * 6.4), view, row);
         let note = room.take_top(row * 0.9);
-        scene.label(note, 0.0, sans(view.type_of(0.75), Ink::TextWeak), "\u{2264}: bounds of the mean for points in random order");
+        scene.label(note, 0.0, sans(view.type_of(0.75), Ink::TextWeak), "expected \u{2264}: on average over random orders of the points, at most");
         room.take_top(row * 0.2);
     }
     curve(&mut scene, room, view, shared);
@@ -49,7 +49,7 @@ fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
         ("shuffles", thousands(counts.shuffles), so_far(about(now.shuffles)), in_the_end(about(end.shuffles))),
     ];
     let size = (row / ROW).max(view.least);
-    let heads = ["counted".to_owned(), "mean \u{2264}".to_owned(), in_the_end("in the end \u{2264}".to_owned())];
+    let heads = ["counted".to_owned(), "expected \u{2264}".to_owned(), in_the_end("at the end \u{2264}".to_owned())];
     let small = view.least.max(size * 0.85);
     // Each column in proportion to its longest words, with a gap between long words and long numbers.
     let apart = |rect: Area, by: f32| area(rect.x + size * by, rect.y, rect.width - size * by, rect.height);

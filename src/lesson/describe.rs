@@ -8,7 +8,7 @@ use super::describe_tree::describe_tree;
 use super::state::State;
 use super::step::{Pass, Step};
 use crate::engines::lockstep::{PADDING, distance_of, lanes_below};
-use crate::text::{count, ordinal, significant, thousands};
+use crate::text::{count, significant, thousands};
 
 /// Describes a step in words. `step` has all its values (as from [`super::Recording::step`]), and `after` is
 /// the state after it.
@@ -148,20 +148,16 @@ fn positions(slots: Vec<(u32, u32)>, after: &State) -> String {
 
 fn new_bound(points_seen: u32, before: f32, now: f32, after: &State) -> String {
     let (k, merge) = (after.shape.k, after.counts.merges);
-    let seen = if points_seen == after.shape.n {
-        format!("all {} were seen", count(points_seen.into(), "point", "points"))
-    } else {
-        format!("its last candidate was the {} point", ordinal(points_seen.into()))
-    };
+    let seen = if points_seen == after.shape.n { format!("; all {} were seen", count(points_seen.into(), "point", "points")) } else { String::new() };
     if now.is_infinite() {
-        return format!("Merge {merge} is done. Fewer than {} neighbours are known, so max_distance stays infinite; {seen}.", thousands(k.into()));
+        return format!("Merge {merge} is done. Fewer than {} neighbours are known, so max_distance stays infinite{seen}.", thousands(k.into()));
     }
     let change = if before == now {
         format!("stays at {}", significant(now.into()))
     } else {
         format!("falls from {} to {}", if before.is_infinite() { "infinity".to_owned() } else { significant(before.into()) }, significant(now.into()))
     };
-    format!("Merge {merge} is done. max_distance {change}, the squared distance of neighbour {}; {seen}.", thousands(k.into()))
+    format!("Merge {merge} is done. max_distance {change}, the squared distance of neighbour {}{seen}.", thousands(k.into()))
 }
 
 fn finished(after: &State) -> String {

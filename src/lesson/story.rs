@@ -40,7 +40,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         paragraph: "Among {n} points we want the {k} nearest to the query. Sorting all of them by distance would find these, and would also put {n - k} \
             points in order that nobody asked for. It is enough to keep the {k} nearest of the points seen so far: the intermediate result. The distance of the farthest of these is \
             the bound: its square is called max_distance, and the circle around the query shows it. A point outside the circle is done after \
-            one comparison. A point inside it is a candidate: once candidates are taken in, the farthest neighbours drop out, and the circle shrinks. \
+            one comparison. A point inside it is a candidate, and waits in a buffer. When that is full, a merge keeps the {k} nearest of both: the farthest drop out, and the circle shrinks. \
             The smaller the circle, the fewer points fall into it. Step on and watch: at first every point is a candidate, in the end hardly any is.",
         summary: "Keep the {k} nearest so far, and compare every new point with one number: the distance of the farthest of them.",
         minutes: Minutes::Route(2),
@@ -58,7 +58,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         needs: &["problem"],
         paragraph: "One thread finds the {k} nearest with a heap: a tree of {k} keys with the largest, the k-th so far, at its root. A point that is \
             not below the root is done after one comparison. One that is takes the root's place and sinks to where it belongs. Now give every thread of a warp \
-            a query and a heap of its own. All of them look at the same point, but a warp executes one instruction at a time: if the point is below \
+            a query and a heap of its own; the lesson begins where all heaps are full. All of them look at the same point, but a warp executes one instruction at a time: if the point is below \
             the root of a single lane, all other lanes are masked out and wait until its key has sunk. A lane seldom has anything to insert, but some lane \
             often does, so the warp stops again and again, and the lanes that insert nothing wait. A warp that works on one query never diverges like that: its lanes vote, \
             write side by side and merge together. In the end, the meter counts the instructions of one query in all three ways: a warp of threads issues \

@@ -3,16 +3,17 @@
 //! Lane 0 is on the left, as in the other panels; the mask, whose lowest bit is lane 0's, is shown beside it as a number.
 
 use super::View;
-use super::cells::{Cell, Grid, Look};
+use super::cells::{Grid, Look};
 use super::moment::{Vote, vote};
 use super::pen::{ROW, Scale, Style, area, dashed, digits, faint, line, mono, sans, width};
 use super::scene::{Area, Font, Ink, Scene, Target};
 use super::thing::{Id, Way, What};
 use super::warp::slot_holds;
+use super::warp_words::buffer_holds;
 use crate::engines::lockstep::{PADDING, key_of, lanes_below};
 use crate::lesson::descent::Descent;
 use crate::lesson::describe::hex;
-use crate::lesson::state::{Stage, State};
+use crate::lesson::state::State;
 use crate::lesson::step::Step;
 use crate::text::thousands;
 
@@ -34,7 +35,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let told = !(view.asking && view.least > 0.0);
     let words = if told { 3.0 * row } else { row };
     let rest = room.height - words - text * 1.4;
-    let names = width(Font::Sans, view.type_of(0.8), "lower lanes") + text * 0.5;
+    let names = width(Font::Sans, view.type_of(0.8), "voters below") + text * 0.5;
     let mut columns = room;
     columns.take_left(names);
     let margin = columns.take_right(text * 0.6).width;
@@ -53,9 +54,9 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     table.slots(vote.as_ref(), lane);
     if rows > 3.0 {
         let lower = lane.map(lanes_below);
-        table.bits("lower lanes", lower, Ink::TextWeak, lane);
+        table.bits("lanes below", lower, Ink::TextWeak, lane);
         let both = lower.and_then(|lower| vote.as_ref().and_then(|vote| vote.mask).map(|mask| mask & lower));
-        table.bits("both", both, Ink::Accent, lane);
+        table.bits("voters below", both, Ink::Accent, lane);
     }
     room.take_top(all);
     room.take_top(text * 0.2);
@@ -66,11 +67,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     scene.label(first, 0.0, mono(text * 0.9, Ink::Text), &lines[0]);
     scene.label(second, 0.0, mono(text * 0.9, Ink::Text), &lines[1]);
 
-    let capacity = shape.capacity();
-    let says = match state.stage {
-        Stage::Sort | Stage::Merge => "Buffer: its keys are in the registers, being merged".to_owned(),
-        _ => format!("Buffer: {} of {} slots taken", thousands(state.buffered.into()), thousands(capacity.into())),
-    };
+    let (_, says) = buffer_holds(state, view.cursor.step().as_deref());
     scene.label(third, 0.0, sans(text * 0.9, Ink::Text), &says);
     room.take_top(text * 0.15);
     let slots_high = (room.height - text * 0.2).min(one * 1.1 * buffer_rows).max(1.0);
@@ -365,11 +362,7 @@ pub(super) fn buffer(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Are
     };
     for (slot, &key) in (0u32..).zip(&state.buffer) {
         let (row, column) = (slot / shape.width, slot % shape.width);
-        let holds = match state.stage {
-            Stage::Sort | Stage::Merge => Cell::Free,
-            _ => slot_holds(state, slot, key),
-        };
-        grid.draw(scene, column, row, holds, look, &scale);
+        grid.draw(scene, column, row, slot_holds(state, slot, key), look, &scale);
         scene.spot(grid.cell(column, row), Target::Slot(slot));
     }
     match view.cursor.step().as_deref() {

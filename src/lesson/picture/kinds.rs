@@ -43,7 +43,7 @@ pub(super) fn kinds(view: &View<'_>) -> Vec<Entry> {
     }
     kinds.push((Ink::Buffer, format!("{} in the buffer", thousands(waiting(state).len() as u64)), true));
     if let Some([accepted, rejected]) = votes(view) {
-        kinds.push((Ink::Candidate, format!("{accepted} accepted"), true));
+        kinds.push((Ink::Candidate, format!("{accepted} of this group accepted"), true));
         kinds.push((Ink::Rejected, format!("{rejected} rejected"), false));
     }
     if state.descent.is_some() {

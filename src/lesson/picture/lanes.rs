@@ -19,7 +19,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let shape = state.shape;
     let mut room = area(0.0, 0.0, wide, high);
     let title = room.take_top(text * 1.6);
-    let names = width(Font::Sans, view.type_of(0.8), "lower lanes") + text * 0.5;
+    let names = width(Font::Sans, view.type_of(0.8), "voters below") + text * 0.5;
     let margin = text * 0.6;
     let columns = |room: Area, high: f32| Grid {
         area: area(names, room.y, (wide - names - margin).max(1.0), high),

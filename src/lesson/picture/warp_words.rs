@@ -25,7 +25,7 @@ pub(super) fn buffer_holds(state: &State, step: Option<&Step>) -> (Ink, String) 
         Stage::Sort => (Ink::Intermediate, "Buffer: the intermediate result waits here".to_owned()),
         Stage::Merge if matches!(step, Some(Step::Minimum { .. })) => (Ink::Intermediate, "Buffer: the intermediate result".to_owned()),
         Stage::Merge => (Ink::Intermediate, "Buffer: the intermediate result of before, no longer needed".to_owned()),
-        _ => (Ink::Buffer, format!("Buffer: {} of {} slots", thousands(state.buffered.into()), thousands(capacity.into()))),
+        _ => (Ink::Buffer, format!("Buffer: {} of {} slots taken", thousands(state.buffered.into()), thousands(capacity.into()))),
     }
 }
 

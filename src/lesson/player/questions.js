@@ -85,7 +85,7 @@ function words(asked, said) {
 function verdict(asked, said, isRight) {
   if (said.choice !== undefined) {
     const [chosen, right] = [said.choice, asked.answer.choice].map((option) => letter(asked.order.indexOf(option)));
-    return `${isRight ? "Right is" : `Not quite: you chose ${chosen}. Right is`} ${right}: \u201c${asked.right}\u201d.`;
+    return `${isRight ? "Right:" : `Not quite: you chose ${chosen}. Right is`} ${right}: \u201c${asked.right}\u201d.`;
   }
   return isRight ? `Right: ${asked.right}.` : `Not quite: you said ${words(asked, said)}. The answer is ${asked.right}.`;
 }

@@ -76,7 +76,7 @@ pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, room: Room, palette: &P
                     actions.send(LessonAction::Quiz(QuizAction::Again));
                 }
                 next_button(ui, player, Some(size), palette, actions);
-                stop_ui(ui, size, actions);
+                leave_ui(ui, "Close", size, actions);
             });
         }
     }
@@ -88,7 +88,7 @@ fn verdict(question: &Question, reply: Reply, is_right: bool, width: u32) -> Str
     match (reply, question.answer) {
         (Reply::Choice(chosen), Answer::Choice(option)) => {
             let right = format!("{}: \u{201c}{right}\u{201d}.", letter(option as usize));
-            if is_right { format!("Right is {right}") } else { format!("Not quite: you chose {}. Right is {right}", letter(chosen as usize)) }
+            if is_right { format!("Right: {right}") } else { format!("Not quite: you chose {}. Right is {right}", letter(chosen as usize)) }
         }
         _ if is_right => format!("Right: {right}."),
         _ => format!("Not quite: you said {}. The answer is {right}.", question.words(reply, width)),
@@ -96,7 +96,11 @@ fn verdict(question: &Question, reply: Reply, is_right: bool, width: u32) -> Str
 }
 
 pub(super) fn stop_ui(ui: &mut Ui, size: f32, actions: &mut Actions) {
-    if ui.button(RichText::new("Stop asking").size(size)).clicked() {
+    leave_ui(ui, "Stop asking", size, actions);
+}
+
+fn leave_ui(ui: &mut Ui, text: &str, size: f32, actions: &mut Actions) {
+    if ui.button(RichText::new(text).size(size)).on_hover_text("P").clicked() {
         actions.send(Command::Predict);
     }
 }

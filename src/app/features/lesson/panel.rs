@@ -13,7 +13,8 @@ use crate::text;
 
 pub fn panel_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
     let lesson = lesson_of(state.lesson.number);
-    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+    // Each lesson begins at its top.
+    ScrollArea::vertical().id_salt(lesson.id).auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 3.0;
         heading_ui(ui, "Lessons");
         list_ui(ui, lesson, palette, actions);

@@ -53,7 +53,7 @@ pub const FAULTS: [Row; 7] = [
         fault: Fault::Direction,
         id: "direction",
         title: "Direction from the wrong bit",
-        about: "A comparator sorts upwards if the bit above that of the size is 0, not the bit of the size itself.",
+        about: "A comparator sorts in ascending order if the bit above that of the size is 0, not the bit of the size itself.",
         line: 17,
         look_for: "Neighbouring runs that go the same way: two of them are not bitonic, and the next size cannot merge them.",
         is_wrong: true,

@@ -125,10 +125,14 @@ fn case(question: &Question, recording: &Arc<Recording>) -> Option<String> {
             } else {
                 "<"
             };
+            // In the last size, and so in a re-sort, all pairs sort alike.
+            if layer.size == shape.capacity() {
+                return Some(format!("Size {} sorts all pairs in ascending order. {a} {order} {b}, so {verdict}.", layer.size));
+            }
             Some(format!(
                 "{subject} & {} = {bit}, so this pair sorts {}: the smaller key goes to element {}. {a} {order} {b}, so {verdict}.",
                 layer.size,
-                if upwards { "upwards" } else { "downwards" },
+                if upwards { "in ascending order" } else { "in descending order" },
                 if upwards { subject } else { subject ^ layer.stride },
             ))
         }

@@ -124,7 +124,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         paragraph: "Before a merge the candidates have to be sorted. Every lane holds one key, a squared distance, in a register, its own fast memory. In each \
             layer, lane L reads the key of lane L ^ stride by a shuffle, straight from the other lane's register. The two numbers \
             differ in one bit, so each of the two lanes is the other's partner. One keeps the smaller key and the other the larger. Which one is \
-            decided by the lane's number alone, never by the data: upwards where L & size is 0, downwards elsewhere. So no lane waits for another. First pairs are sorted, then runs of four, \
+            decided by the lane's number alone, never by the data: in ascending order where L & size is 0, in descending order elsewhere. So no lane waits for another. First pairs are sorted, then runs of four, \
             then all. Neighbouring runs are sorted in opposite directions: together they rise and then fall, which is called bitonic, \
             and the layers of the next size sort exactly such lists.",
         summary: "Partners and directions are fixed in advance: a bitonic network sorts without a branch.",
@@ -166,7 +166,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         paragraph: "The candidates, sorted, and the intermediate result are two rising lists of {K} keys. Read backwards, the intermediate result falls: candidate i \
             meets element {K - 1} \u{2212} i of it, and the smaller of the two stays. One list rises while the other falls, so they cross at most once. \
             Before the crossing the candidate is the smaller, after it the key of the intermediate result: what is left rises to the crossing and falls from there. It is \
-            bitonic, and holds exactly the {K} smallest of all {2 K} keys. A bitonic list needs no full sort: {last} layers, \
+            bitonic, and holds exactly the {K} smallest of all {2 K} keys: each key that is dropped is the largest of {K + 1}. A bitonic list needs no full sort: {last} layers, \
             with strides from {K / 2} down to 1, put it in order.",
         summary: "Set one list against the mirror image of the other: the minimum keeps the {K} smallest, and is nearly sorted.",
         minutes: Minutes::Route(3),

@@ -44,7 +44,7 @@ pub(super) fn breaks_votes(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
     let sentence = if mask >> lane & 1 == 1 {
         format!("{holds}, which is no closer than {}, and yet goes into the buffer.", bound(moment))
     } else {
-        format!("{holds}, which is closer than {}, and is forgotten.", bound(moment))
+        format!("{holds}, which is closer than {}, but is neither in the buffer nor in the intermediate result.", bound(moment))
     };
     Some(Break { sentence, targets: lanes.into_iter().map(Target::Lane).collect() })
 }

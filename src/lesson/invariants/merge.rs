@@ -60,16 +60,16 @@ pub(super) fn breaks_runs(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
 
 pub(super) fn says_halves(moment: &Moment<'_>) -> Option<String> {
     let Step::Layer { layer, .. } = moment.step else { return None };
-    let (capacity, half, all) = (moment.after.shape.capacity(), number(layer.stride), number(2 * layer.stride));
+    let (capacity, all) = (moment.after.shape.capacity(), number(2 * layer.stride));
     if layer.stride == 1 {
         return None;
     }
     Some(if 2 * layer.stride == capacity {
-        format!("First half \u{2264} second half, both bitonic: each {half} can be sorted alone.")
+        format!("First half \u{2264} second half, both bitonic: each half can be sorted alone.")
     } else if layer.size == capacity {
-        format!("In every {all} keys first half \u{2264} second half, both bitonic: each {half} can be sorted alone.")
+        format!("In every {all} keys first half \u{2264} second half, both bitonic: each half can be sorted alone.")
     } else {
-        format!("In every {all} keys first half \u{2264} second half (\u{2265} in runs that descend), both bitonic: each {half} can be sorted alone.")
+        format!("In every {all} keys first half \u{2264} second half (\u{2265} in runs that descend), both bitonic: each half can be sorted alone.")
     })
 }
 

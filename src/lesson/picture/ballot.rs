@@ -155,8 +155,11 @@ impl Numbers {
             let line = if lines == 1 { high / 6.0 / ROW } else { high * share / lines as f32 / LINE };
             Self { lines, size: (wide / widest).min(line).min(text * 0.9) }
         };
-        let first = LINES.into_iter().map(on).find(|numbers| numbers.size >= (text * READABLE).max(view.least));
-        let best = first.unwrap_or_else(|| LINES.into_iter().map(on).max_by(|a, b| a.size.total_cmp(&b.size)).expect("there are some"));
+        // To a class votes and slots come first: they need the room. A question about votes needs the distances.
+        let most = if view.least > 0.0 && !view.asking { 2 } else { LINES.len() };
+        let first = LINES[..most].iter().map(|&lines| on(lines)).find(|numbers| numbers.size >= (text * READABLE).max(view.least));
+        let best =
+            first.unwrap_or_else(|| LINES[..most].iter().map(|&lines| on(lines)).max_by(|a, b| a.size.total_cmp(&b.size)).expect("there are some"));
         // Numbers that would be smaller than the least type are left out.
         if best.size < view.least * 0.97 { Self { lines: 1, size: 0.0 } } else { best }
     }

@@ -290,9 +290,9 @@ fn words(view: &View<'_>, problem: &Problem) -> String {
                 _ => format!("The k-th: {kth}; no circle, as distances are in all {dims} dimensions"),
             }
         }
-        _ if state.max_distance.is_infinite() => "max_distance is still infinite: every point is a candidate".to_owned(),
+        _ if state.max_distance.is_infinite() => "max_distance = \u{221e}: every point is a candidate".to_owned(),
         (_, 1) => format!("Bar: \u{221a}max_distance on both sides; max_distance = {bound}"),
-        (_, 2) => format!("Circle: radius \u{221a}max_distance; max_distance = {bound}"),
+        (_, 2) => format!("Circle: \u{221a}max_distance = \u{221a}{bound}"),
         (_, d) => format!("max_distance = {bound}; no circle: distances are in all {d} dimensions"),
     }
 }

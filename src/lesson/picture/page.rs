@@ -201,11 +201,12 @@ fn merge_runs(view: &View<'_>) -> bool {
     matches!(view.cursor.state().stage, Stage::Sort | Stage::Merge) || matches!(view.cursor.step().as_deref(), Some(Step::MaxDistance { .. }))
 }
 
-/// Whether the two lists of a merge are shown as they meet: at its swap, when both are in order, and at the minimum.
+/// Whether the two lists of a merge are shown as they meet: at its swap, when both are in order, at the minimum and from there on.
 fn lists_meet(view: &View<'_>) -> bool {
     let capacity = view.cursor.state().shape.capacity();
     match view.cursor.step().as_deref() {
-        Some(Step::BufferFull | Step::Padded { .. } | Step::Swap | Step::Minimum { .. }) => true,
+        Some(Step::BufferFull | Step::Padded { .. } | Step::Swap | Step::Minimum { .. } | Step::MaxDistance { .. }) => true,
+        Some(Step::Layer { pass: Pass::Resort, .. }) => true,
         Some(Step::Layer { pass: Pass::Sort, layer, .. }) => layer.size == capacity && layer.stride == 1,
         _ => false,
     }

@@ -40,7 +40,7 @@ pub fn invariant(state: &State, step: Option<&Step>) -> Invariant {
     match step {
         Some(Step::Minimum { .. } | Step::Exchanged { .. }) => {
             let holds = is_bitonic(keys);
-            let says = if holds { "bitonic: one rise and one fall, going round" } else { "not bitonic" };
+            let says = if holds { "bitonic" } else { "not bitonic" };
             Invariant { says: says.to_owned(), holds, open: false, breaks_at: None }
         }
         Some(Step::Layer { pass: Pass::Sort, layer: Layer { size, stride: 1 }, .. }) => {
@@ -193,6 +193,8 @@ fn title(scene: &mut Scene, mut room: Area, shape: Shape, scale: &Scale, text: f
         format!("Warp: {} lanes \u{d7} {} registers", shape.width, shape.registers)
     };
     let mut legend = room.take_right(room.width * 0.55);
+    // How many registers there are is seen, too.
+    let words = if width(super::scene::Font::Sans, text, &words) > room.width { format!("Warp: {} lanes", shape.width) } else { words };
     scene.label(room, 0.0, sans(text, Ink::Text), &words);
     legend.take_left(text);
     legend.height -= text * 0.1;
@@ -225,7 +227,10 @@ fn lane_numbers(scene: &mut Scene, room: Area, grid: &Grid, view: &View<'_>, ste
     let mut left = room;
     left.x = 0.0;
     left.width = grid.area.x - text * 0.35;
-    scene.label(left, 1.0, sans(text * 0.7, Ink::TextWeak), "lane");
+    let size = view.type_of(0.7);
+    if width(super::scene::Font::Sans, size, "lane") <= left.width {
+        scene.label(left, 1.0, sans(size, Ink::TextWeak), "lane");
+    }
 }
 
 /// Draws a colour mark, its meaning, and on the right whether the keys are sorted: that they are not yet is wrong only where the

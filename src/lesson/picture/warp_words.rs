@@ -13,7 +13,7 @@ use crate::text::{count, thousands};
 pub(super) fn registers_hold(state: &State) -> (Ink, String) {
     match state.stage {
         Stage::Sort => (Ink::Buffer, "Registers: the candidates".to_owned()),
-        Stage::Merge => (Ink::Intermediate, "Registers: the smaller of each pair".to_owned()),
+        Stage::Merge => (Ink::Intermediate, "Registers: the smaller keys".to_owned()),
         _ if state.counts.merges == 0 => (Ink::Intermediate, "Registers: intermediate result, still empty".to_owned()),
         _ => (Ink::Intermediate, "Registers: intermediate result".to_owned()),
     }
@@ -22,9 +22,9 @@ pub(super) fn registers_hold(state: &State) -> (Ink, String) {
 pub(super) fn buffer_holds(state: &State, step: Option<&Step>) -> (Ink, String) {
     let capacity = state.shape.capacity();
     match state.stage {
-        Stage::Sort => (Ink::Intermediate, "Buffer: the intermediate result waits here".to_owned()),
+        Stage::Sort => (Ink::Intermediate, "Buffer: the intermediate result".to_owned()),
         Stage::Merge if matches!(step, Some(Step::Minimum { .. })) => (Ink::Intermediate, "Buffer: the intermediate result".to_owned()),
-        Stage::Merge => (Ink::Intermediate, "Buffer: the intermediate result of before, no longer needed".to_owned()),
+        Stage::Merge => (Ink::Intermediate, "Buffer: no longer needed".to_owned()),
         _ => (Ink::Buffer, format!("Buffer: {} of {} slots taken", thousands(state.buffered.into()), thousands(capacity.into()))),
     }
 }
@@ -81,7 +81,7 @@ pub(super) fn legend_of(step: Option<&Step>, look: Option<Look>) -> String {
             format!("Dashes: exchanges inside a lane. Bright: the {} that swapped. {cells}", count(swapped.count().into(), "pair", "pairs"))
         }
         Some(Step::Minimum { .. }) => {
-            format!("Marked: keys of the intermediate result that stay, element K\u{2212}1\u{2212}i to element i. {cells}")
+            format!("Marked: from the intermediate result. {cells}")
         }
         Some(Step::Swap) => format!("Keys move straight up and down. {cells}"),
         Some(Step::Appended { .. }) => format!("Marked: candidates that were just appended. {cells}"),

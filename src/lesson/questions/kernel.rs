@@ -80,7 +80,7 @@ pub fn of_kernel(recording: &Recording, ask: Ask, at: usize, before: &State, pic
             let element = *pick.of(&elements, |element| taken.contains(*element))?;
             let (own, other) = both(element);
             let text = format!(
-                "Candidate {element} is {}, element {} of the intermediate result is {}: does the minimum take the intermediate result's?",
+                "Candidate {element} is {}, element {} of the intermediate result is {}: is the key of the intermediate result the one that stays?",
                 key(own),
                 capacity - 1 - element,
                 key(other)

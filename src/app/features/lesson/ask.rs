@@ -145,7 +145,7 @@ fn options_ui(ui: &mut Ui, question: &Question, chosen: Option<u32>, size: f32, 
         let button = egui::Button::selectable(chosen == Some(option), RichText::new(&texts[option as usize]).size(size)).wrap();
         let builder = UiBuilder::new().id_salt(("option", option)).max_rect(rect).layout(Layout::top_down(Align::Min));
         let pressed = ui.scope_builder(builder, |ui| ui.add(button.min_size(rect.size()))).inner;
-        if pressed.on_hover_text(letter(option as usize).to_string()).clicked() {
+        if pressed.clicked() {
             actions.send(LessonAction::Quiz(QuizAction::Choose(option)));
         }
     }

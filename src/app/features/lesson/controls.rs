@@ -163,7 +163,9 @@ fn next_ui(ui: &mut Ui, player: &Player, palette: &Palette, actions: &mut Action
 /// A button that opens the next lesson, where there is one; with a font size where it is not the usual one.
 pub fn next_button(ui: &mut Ui, player: &Player, size: Option<f32>, palette: &Palette, actions: &mut Actions) {
     let Some(next) = player.lesson.next() else { return };
-    let words = RichText::new(format!("Next: {}  {}", next.number, next.title)).color(palette.on_accent);
+    // Where the short route ends, what follows is more.
+    let what = if player.lesson.minutes.is_route() && !next.minutes.is_route() { "The story ends here. More:" } else { "Next:" };
+    let words = RichText::new(format!("{what} {}  {}", next.number, next.title)).color(palette.on_accent);
     let words = if let Some(size) = size { words.size(size) } else { words };
     let response = ui.add(egui::Button::new(words).fill(palette.accent));
     if response.on_hover_text(next.says(next.goal, next.shape())).clicked() {

@@ -10,7 +10,7 @@ use crate::app::features::lesson::cells::cells;
 use crate::app::look::tokens::Palette;
 use crate::app::model::lesson::poll::{MOST_VOTES, Poll};
 use crate::app::model::{Actions, LessonAction, PollAction, QuizAction};
-use crate::lesson::questions::{Question, letter};
+use crate::lesson::questions::{Question, Reply, letter};
 
 /// Room for an option's votes, in sizes of type.
 const VOTES: f32 = 5.6;
@@ -152,14 +152,24 @@ fn reasons_ui(ui: &mut Ui, poll: &Poll, question: &Question, size: f32, palette:
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, said.clone()));
         return;
     }
-    let says = match (poll.is_open(), poll.rounds()) {
-        (true, 1) => "A to D or 1 to 4 count a vote; Backspace takes the last one back.",
-        (true, _) => "Second vote: A to D or 1 to 4 count a vote; Backspace takes the last one back.",
-        (false, 1) => "Discuss it with your neighbours, then vote again.",
-        (false, _) => "Above the first vote, below it the second.",
+    let options = poll.offers().len();
+    let keys = match (options, yes(poll).is_some()) {
+        (2, true) => "Y and N, A and B, or 1 and 2".to_owned(),
+        _ => format!("A to {} or 1 to {options}", letter(options.saturating_sub(1))),
     };
-    ui.painter().galley(rect.min, layout(ui, says.to_owned(), size, palette.text_weak, wide), palette.text_weak);
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, says));
+    let says = match (poll.is_open(), poll.rounds()) {
+        (true, 1) => format!("{keys} count a vote; Backspace takes the last one back."),
+        (true, _) => format!("Second vote: {keys} count a vote; Backspace takes the last one back."),
+        (false, 1) => "Reveal the answer, or let them discuss it and vote again.".to_owned(),
+        (false, _) => "Above the first vote, below it the second.".to_owned(),
+    };
+    ui.painter().galley(rect.min, layout(ui, says.clone(), size, palette.text_weak, wide), palette.text_weak);
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, says.as_str()));
+}
+
+/// Of yes and no, the option that is yes.
+fn yes(poll: &Poll) -> Option<usize> {
+    poll.offers().iter().position(|offer| offer.reply == Reply::YesNo(true))
 }
 
 /// Takes the keys that count votes.
@@ -170,7 +180,8 @@ pub fn keys(ctx: &egui::Context, poll: &Poll, actions: &mut Actions) {
         if input.consume_key(Modifiers::NONE, Key::Enter) {
             send(next(poll).1);
         }
-        for (option, key) in LETTERS.into_iter().enumerate().chain(DIGITS.into_iter().enumerate()) {
+        let yes_no = yes(poll).into_iter().flat_map(|yes| [(yes, Key::Y), (1 - yes.min(1), Key::N)]);
+        for (option, key) in LETTERS.into_iter().enumerate().chain(DIGITS.into_iter().enumerate()).chain(yes_no) {
             for _ in 0..input.count_and_consume_key(Modifiers::NONE, key) {
                 send(QuizAction::Poll(PollAction::Vote(option)));
             }

@@ -121,7 +121,11 @@ fn comparator_words(low: u32, cursor: &Cursor) -> Option<String> {
         None => format!("both in lane {}", shape.lane_and_register(low).0),
     };
     let bit = low & layer.size;
-    let way = if bit == 0 { "upwards: the smaller key goes to the lower element" } else { "downwards: the larger key goes to the lower element" };
+    let way = if bit == 0 {
+        "in ascending order: the smaller key goes to the lower element"
+    } else {
+        "in descending order: the larger key goes to the lower element"
+    };
     let done = if swapped.contains(low) { "swapped" } else { "stayed" };
     Some(format!("Elements {low} and {high}: {how}\n{low} & {} = {bit}, so {way}\n{done}; now {} and {}", layer.size, value(low), value(high)))
 }

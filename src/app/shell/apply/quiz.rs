@@ -3,6 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::app::model::lesson::poll::Poll;
+use crate::app::model::lesson::quiz::Phase;
 use crate::app::model::{Player, PollAction, Quiz, QuizAction};
 use crate::app::shell::app::App;
 use crate::lesson::Cursor;
@@ -60,8 +61,13 @@ impl App {
                 player.seek(question.shown_at());
             }
             QuizAction::Enter | QuizAction::Skip => {
+                // A class goes on voting.
+                let votes = matches!(quiz.phase(), Phase::Held(_));
                 quiz.next();
                 self.show_question();
+                if votes {
+                    self.quiz_action(QuizAction::Poll(PollAction::Hold));
+                }
             }
             QuizAction::Again => {
                 session.scores.remove(&player.lesson.number);

@@ -324,6 +324,10 @@ fn presented_on_a_projector_all_of_a_question_and_its_poll_is_to_be_seen() {
         key(&mut window, Key::P);
         let (_, questions) = quiz(&window).place();
         for _ in 0..questions {
+            // A class goes on voting.
+            if matches!(quiz(&window).phase(), Phase::Held(_)) {
+                press(&mut window, "Back to answering");
+            }
             let question = quiz(&window).question().1.clone();
             let options: Vec<&str> = question.options.iter().map(String::as_str).collect();
             all_is_there(&window, "while it is asked", &[&options[..], &["Answer", "Skip", "Let the class vote"]].concat());

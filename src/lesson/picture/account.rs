@@ -22,7 +22,7 @@ pub fn draw_on(view: &View<'_>, [wide, high]: [f32; 2], shared: Option<[f32; 2]>
         let row = row.max(view.least * ROW);
         table(&mut scene, room.take_top(row * 6.4), view, row);
         let note = room.take_top(row * 0.9);
-        scene.label(note, 0.0, sans(view.type_of(0.75), Ink::TextWeak), "expected \u{2264}: on average over random orders of the points, at most");
+        scene.label(note, 0.0, sans(view.type_of(0.75), Ink::TextWeak), "expected \u{2264}: at most, on average over random orders");
         room.take_top(row * 0.2);
     }
     curve(&mut scene, room, view, shared);

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::View;
 use super::boxes;
 use super::keyed;
-use super::kinds::{is_merging, kinds};
+use super::kinds::{is_merging, kinds, nearest_kept};
 use super::legend;
 use super::lens::Lens;
 use super::moment::{nearest, vote, waiting};
@@ -36,10 +36,12 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let keyed = around.filter(|_| keyed::are_shown(view));
     let kinds = keyed.map_or_else(|| kinds(view), |radius| keyed::kinds(view, radius));
     let size = view.type_of(legend::TYPE);
-    // A plane is about as wide as high: the legend is beside it where there is more room.
-    let beside = if room.width > 1.5 * room.height {
-        let widest = kinds.iter().map(|(_, words, _)| legend::wide(words, size)).fold(0.0, f32::max);
-        let beside = room.take_right(widest.min(room.width * 0.4));
+    // A plane is about as wide as high: the legend is beside it where there is more room, at all moments or at none.
+    let k = view.cursor.state().shape.k.into();
+    let least = legend::wide(&nearest_kept(k, k), size);
+    let beside = if room.width > 1.5 * room.height && least < room.width * 0.45 {
+        let widest = kinds.iter().map(|(_, words, _)| legend::wide(words, size)).fold(least, f32::max);
+        let beside = room.take_right(widest.min(room.width * 0.45));
         room.take_right(text * 0.5);
         beside
     } else {

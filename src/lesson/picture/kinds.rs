@@ -18,14 +18,8 @@ pub(super) fn is_merging(view: &View<'_>) -> bool {
 /// The legend's entries, with counts.
 pub(super) fn kinds(view: &View<'_>) -> Vec<Entry> {
     let state = view.cursor.state();
-    let mut kinds = vec![
-        (Ink::Text, "query".to_owned(), true),
-        (
-            Ink::Neighbor,
-            format!("intermediate result: {} of {}", thousands(nearest(view.cursor).len() as u64), thousands(state.shape.k.into())),
-            true,
-        ),
-    ];
+    let mut kinds =
+        vec![(Ink::Text, "query".to_owned(), true), (Ink::Neighbor, nearest_kept(nearest(view.cursor).len() as u64, state.shape.k.into()), true)];
     match view.cursor.recording().held_against() {
         Beside::Queues(_) => return of_queues(view, kinds),
         Beside::Digits(_) => return of_digits(view, kinds),
@@ -43,13 +37,18 @@ pub(super) fn kinds(view: &View<'_>) -> Vec<Entry> {
     }
     kinds.push((Ink::Buffer, format!("{} in the buffer", thousands(waiting(state).len() as u64)), true));
     if let Some([accepted, rejected]) = votes(view) {
-        kinds.push((Ink::Candidate, format!("{accepted} of this group accepted"), true));
+        kinds.push((Ink::Candidate, format!("{accepted} accepted now"), true));
         kinds.push((Ink::Rejected, format!("{rejected} rejected"), false));
     }
     if state.descent.is_some() {
         kinds.extend(boxes::KINDS.map(|(ink, words, filled)| (ink, words.to_owned(), filled)));
     }
     kinds
+}
+
+/// How many of k neighbours are known.
+pub(super) fn nearest_kept(known: u64, k: u64) -> String {
+    format!("intermediate result: {} of {}", thousands(known), thousands(k))
 }
 
 /// How many lanes said yes and no in the last vote, once it was held.

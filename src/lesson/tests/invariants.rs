@@ -70,8 +70,8 @@ fn badges_say_their_numbers() {
     };
     let layer = |size: u32, stride: u32| move |step: &Step| matches!(step, Step::Layer { layer, .. } if (layer.size, layer.stride) == (size, stride));
     assert_eq!(said(&layer(4, 1)), "Runs of 4 alternate in direction, up and down, so every 8 keys are bitonic.");
-    assert_eq!(said(&layer(16, 8)), "First half \u{2264} second half, both bitonic: each 8 can be sorted alone.");
-    assert_eq!(said(&layer(16, 4)), "In every 8 keys first half \u{2264} second half, both bitonic: each 4 can be sorted alone.");
+    assert_eq!(said(&layer(16, 8)), "First half \u{2264} second half, both bitonic: each half can be sorted alone.");
+    assert_eq!(said(&layer(16, 4)), "In every 8 keys first half \u{2264} second half, both bitonic: each half can be sorted alone.");
     assert_eq!(said(&|step| matches!(step, Step::Appended { .. })), "Every slot below 8 holds a candidate, no two the same.");
     assert_eq!(
         said(&|step| matches!(step, Step::MaxDistance { .. })),

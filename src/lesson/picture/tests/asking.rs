@@ -19,7 +19,7 @@ fn the_end_is_hidden_from_those_who_are_asked() {
         let view = View { asking, ..View::of(&cursor, 16.0) };
         let scene = comparison(lesson, &[(&takes[0], view)], [1280.0, 720.0]);
         let said = texts(&scene).join(" | ");
-        [format!("{:.1}", expected.merges), crate::text::thousands(expected.shuffles.round() as u64), "in the end".to_owned()]
+        [format!("{:.1}", expected.merges), crate::text::thousands(expected.shuffles.round() as u64), "at the end".to_owned()]
             .map(|words| said.contains(&words))
     };
     assert_eq!((tells(false), tells(true)), ([true; 3], [false; 3]));

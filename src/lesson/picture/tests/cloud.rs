@@ -74,7 +74,7 @@ fn dots_of_points(scene: &Scene) -> usize {
 fn the_circle_is_there_where_the_plane_is_the_space() {
     for (spec, circles, says) in [
         ("uniform:n=300,d=1", false, "both sides"),
-        ("uniform:n=300,d=2", true, "radius \u{221a}max_distance"),
+        ("uniform:n=300,d=2", true, "Circle: \u{221a}max_distance"),
         ("uniform:n=300,d=5", false, "all 5 dimensions"),
     ] {
         let recording = recorded(spec, 9, 8, 8);

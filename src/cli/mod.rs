@@ -5,6 +5,7 @@
 //! SIGTERM.
 
 mod analyse;
+mod announce;
 mod answer;
 mod answers;
 mod bar;
@@ -51,6 +52,9 @@ use crate::text;
 struct Cli {
     /// A cloud or a recording to open in the window
     file: Option<PathBuf>,
+    /// Prints results and errors only: no notes, no progress
+    #[arg(long, global = true)]
+    quiet: bool,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -100,6 +104,7 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return refused(&error),
     };
+    output::set_quiet(cli.quiet);
     // The window keeps the usual words of a panic: it goes on after those of its threads.
     if !matches!(cli.command, None | Some(Command::Gui(_))) && std::env::var_os("RUST_BACKTRACE").is_none() {
         panic::set_hook(Box::new(|_| ()));

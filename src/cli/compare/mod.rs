@@ -9,8 +9,7 @@ use std::path::PathBuf;
 
 use super::output;
 use super::usage::Usage;
-use crate::run::compare::{Comparison, Gate, SavedRun, compare};
-use crate::text;
+use crate::run::compare::{Comparison, Gate, SavedRun, compare, percent as shown};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -76,7 +75,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
 fn judge(comparison: &Comparison, limit: f64) -> anyhow::Result<()> {
     match comparison.gate(limit) {
         Gate::Slower(why) => anyhow::bail!("{why}"),
-        Gate::Unknown(why) => anyhow::bail!("whether the second is slower by {} % cannot be said: {why}", text::digits(limit * 100.0, 3)),
+        Gate::Unknown(why) => anyhow::bail!("whether the second is slower by {} % cannot be said: {why}", shown(limit)),
         Gate::Passed(open) => {
             open.iter().for_each(|open| output::note(open));
             Ok(())

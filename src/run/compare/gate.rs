@@ -24,22 +24,27 @@ impl Comparison {
             Verdict::NoneShown | Verdict::Faster | Verdict::Slower => {}
         }
         let most = 1.0 + limit;
-        let percent = text::digits(limit * 100.0, 3);
+        let percent = percent(limit);
         let judged = [("search", Some(&search.difference)), ("total", self.total.as_ref())];
         let of = judged.map(|(name, difference)| difference.and_then(|of: &Difference| Some((name, of.ratio?, of.interval?))));
         if let Some((name, ratio, interval)) = of.into_iter().flatten().find(|(.., interval)| interval.lower > most) {
-            let [ratio, lower, upper] = [ratio, interval.lower, interval.upper].map(|times| text::digits(times, 3));
+            let [ratio, lower, upper] = [ratio, interval.lower, interval.upper].map(text::significant);
             return Gate::Slower(format!(
                 "the second is slower by more than {percent} %: its {name} takes {ratio} times as long, {lower} to {upper} with a confidence of 95 %"
             ));
         }
         let open = of.into_iter().flatten().find(|(.., interval)| interval.upper > most);
         Gate::Passed(open.map(|(name, _, interval)| {
-            let upper = text::digits(interval.upper, 3);
+            let upper = text::significant(interval.upper);
             let more = if self.pairs.is_some() { "pairs" } else { "repeats" };
             format!("whether the second is slower by {percent} % is open: its {name} takes up to {upper} times as long; more {more} narrow that")
         }))
     }
+}
+
+/// `5` of 0.05, `2.5` of 0.025.
+pub fn percent(share: f64) -> f64 {
+    (share * 1e4).round() / 100.0
 }
 
 #[cfg(test)]
@@ -60,7 +65,7 @@ mod tests {
         let times = [10.0, 10.1, 9.9, 10.0, 10.1, 9.9, 10.0, 10.1, 9.9];
         let slower = |by: f64| compare(&saved(&times), &saved(&times.map(|ms| ms * by)));
         let Gate::Slower(why) = slower(1.3).gate(0.05) else { panic!("it is slower") };
-        assert!(why.starts_with("the second is slower by more than 5 %: its search takes 1.3 times as long, 1.2"), "{why}");
+        assert!(why.starts_with("the second is slower by more than 5 %: its search takes 1.30 times as long, 1.30 to 1.30 with"), "{why}");
         assert!(matches!(slower(1.3).gate(0.5), Gate::Passed(None)));
         let Gate::Passed(Some(open)) = slower(1.05).gate(0.05) else { panic!("it may be") };
         assert!(open.starts_with("whether the second is slower by 5 % is open: its search takes up to 1.0"), "{open}");

@@ -141,6 +141,7 @@ fn student(freedom: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Verdict;
     use super::*;
 
     /// A machine with phases in which it is busy: times of a run, noise of a percent or two around 1, and in a busy phase up to twice as long.
@@ -175,35 +176,63 @@ mod tests {
         }
     }
 
-    /// Of a hundred pairs of runs, how many are called different.
-    fn called(repeats: usize, [a_ms, b_ms]: [f64; 2], mut machine: Machine) -> usize {
-        let pair = |_: &usize| {
+    const TRIALS: usize = 300;
+
+    fn percent(found: usize) -> f64 {
+        100.0 * found as f64 / TRIALS as f64
+    }
+
+    fn is_called(ratio: f64, interval: Interval) -> bool {
+        assert!(interval.lower <= ratio && ratio <= interval.upper);
+        [Verdict::Faster, Verdict::Slower].contains(&Verdict::of(Some(ratio), Some(interval)))
+    }
+
+    /// Of a hundred comparisons of two runs, how many find a difference.
+    fn called(repeats: usize, [a_ms, b_ms]: [f64; 2], mut machine: Machine) -> f64 {
+        let trial = |_: &usize| {
             let (a, b) = (machine.run(repeats, a_ms), machine.run(repeats, b_ms));
-            let interval = Interval::of_runs([&a, &b], [0.0; 2]).expect("an interval");
-            let ratio = stats::median(&b) / stats::median(&a);
-            assert!(interval.lower <= ratio && ratio <= interval.upper);
-            (interval.lower > 1.0 || interval.upper < 1.0) && ratio.max(ratio.recip()) > 1.0 + LEAST
+            is_called(stats::median(&b) / stats::median(&a), Interval::of_runs([&a, &b], [0.0; 2]).expect("an interval"))
         };
-        (0..100).filter(pair).count()
+        percent((0..TRIALS).filter(trial).count())
+    }
+
+    /// Of a hundred comparisons of pairs of runs with three repeats, how many find a difference. A busy phase goes on from run to run.
+    fn called_of_pairs(pairs: usize, [a_ms, b_ms]: [f64; 2], mut machine: Machine) -> f64 {
+        let trial = |_: &usize| {
+            let times = machine.run(8 * pairs, 1.0);
+            let ratios = times.chunks(8).map(|pair| b_ms / a_ms * stats::median(&pair[4..7]) / stats::median(&pair[..3]));
+            let ratios: Vec<f64> = ratios.collect();
+            is_called(stats::median(&ratios), Interval::of_pairs(&ratios).expect("an interval"))
+        };
+        percent((0..TRIALS).filter(trial).count())
     }
 
     #[test]
     fn runs_of_the_same_on_a_busy_machine_are_seldom_called_different() {
-        for (repeats, phase, noise, busy) in
-            [(10, 3.0, 0.02, 1.5), (10, 5.0, 0.02, 1.5), (10, 5.0, 0.01, 2.0), (20, 5.0, 0.02, 1.5), (5, 3.0, 0.02, 1.5), (3, 3.0, 0.02, 1.5)]
-        {
-            let different = called(repeats, [1.0, 1.0], Machine::new(1, phase, noise, busy));
-            assert!(different <= 5, "{different} of 100: {repeats} repeats, busy for {phase}, {busy} times as long");
+        for (repeats, phase, busy) in [(3, 3.0, 1.5), (5, 3.0, 1.5), (10, 3.0, 1.5), (10, 4.0, 2.0), (20, 5.0, 1.5)] {
+            let different = called(repeats, [1.0, 1.0], Machine::new(1, phase, 0.02, busy));
+            assert!(different <= 5.0, "{different} of 100: {repeats} repeats, busy for {phase}, {busy} times as long");
         }
-        assert_eq!(called(10, [1.0, 1.0], Machine::new(1, 3.0, 0.01, 1.0)), 0, "nobody else is there");
+        assert_eq!(called(10, [1.0, 1.0], Machine::new(1, 3.0, 0.01, 1.0)), 0.0, "nobody else is there");
+    }
+
+    #[test]
+    fn pairs_of_the_same_are_seldom_called_different_however_long_it_is_busy() {
+        for (pairs, phase, busy) in [(5, 5.0, 2.0), (10, 5.0, 1.5), (10, 30.0, 1.5), (10, 200.0, 2.0)] {
+            let different = called_of_pairs(pairs, [1.0, 1.0], Machine::new(3, phase, 0.02, busy));
+            assert!(different <= 5.0, "{different} of 100: {pairs} pairs, busy for {phase}, {busy} times as long");
+        }
     }
 
     #[test]
     fn a_tenth_is_found_where_it_is_quiet() {
         for ms in [[1.0, 1.1], [1.1, 1.0]] {
-            let found = called(10, ms, Machine::new(2, 3.0, 0.01, 1.0));
-            assert!(found >= 98, "{found} of 100");
+            let found = [called(10, ms, Machine::new(2, 3.0, 0.01, 1.0)), called_of_pairs(10, ms, Machine::new(2, 3.0, 0.01, 1.0))];
+            assert!(found.iter().all(|found| *found >= 98.0), "{found:?} of 100");
         }
+        // And by pairs, where it is busy for long.
+        let found = called_of_pairs(10, [1.0, 1.1], Machine::new(2, 200.0, 0.01, 1.5));
+        assert!(found >= 90.0, "{found} of 100");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use serde::Serialize;
 
 pub use answers::Answers;
 pub use found::{FolderNeighbors, NEIGHBORS};
-pub use gate::Gate;
+pub use gate::{Gate, percent};
 pub use histogram::{Histogram, Quantity};
 pub use interval::Interval;
 pub use pairs::Pairs;

@@ -26,8 +26,7 @@ impl Comparison {
             Verdict::TooFew => "Too few repeats to say which is faster: three or more of each tell.".to_owned(),
             Verdict::NoneShown => {
                 let these = self.pairs.map_or_else(|| "these repeats".to_owned(), |pairs| format!("{pairs} pairs of runs"));
-                let seen =
-                    search.smallest_difference.map_or_else(String::new, |least| format!("; one of {} or more would have been seen", share(least)));
+                let seen = search.smallest_difference.map_or_else(String::new, |least| format!("; {} or more would have been seen", size(least)));
                 format!("No difference between {} and {} that {these} could show{neighbours}{seen}.", names[0], names[1])
             }
             verdict => {
@@ -65,10 +64,10 @@ fn faster_text(times: f64) -> String {
     if times < 1.095 { format!("{} % faster", text::digits((times - 1.0) * 100.0, 1)) } else { format!("{} times as fast", text::digits(times, 2)) }
 }
 
-/// `7 %`, of a share, rounded up.
-pub(super) fn share(share: f64) -> String {
-    let percent = (share * 100.0).ceil();
-    if percent < 300.0 { format!("{percent} %") } else { format!("{} times", text::significant((share + 1.0).ceil())) }
+/// `one of 7 %`, or `a factor of 5` where it is large; rounded up.
+fn size(share: f64) -> String {
+    let percent = (share * 100.0 - 1e-9).ceil();
+    if percent < 200.0 { format!("one of {percent} %") } else { format!("a factor of {}", (share + 1.0).ceil()) }
 }
 
 /// `B (kdtree)`, or `B` where both are of one engine.
@@ -118,11 +117,11 @@ mod tests {
         let (a, b) = (saved(&searches("lockstep", &[33.0, 34.0, 32.0])), saved(&searches("kdtree", &[10.0, 9.9, 10.1])));
         assert_eq!(
             compare(&a, &b).sentence().as_deref(),
-            Some("B (kdtree) searches 3.3 times as fast as A (lockstep). The factor is between 2.6 and 4.2, with a confidence of 95 %.")
+            Some("B (kdtree) searches 3.3 times as fast as A (lockstep). The factor is between 2.38 and 4.56, with a confidence of 95 %.")
         );
         assert_eq!(
             compare(&b, &a).sentence().as_deref(),
-            Some("A (kdtree) searches 3.3 times as fast as B (lockstep). The factor is between 2.6 and 4.2, with a confidence of 95 %.")
+            Some("A (kdtree) searches 3.3 times as fast as B (lockstep). The factor is between 2.38 and 4.56, with a confidence of 95 %.")
         );
     }
 
@@ -155,7 +154,7 @@ mod tests {
         let same = saved(&searches("cuda", &[1.0, 1.1, 0.9]));
         assert_eq!(
             compare(&same, &same).sentence().as_deref(),
-            Some("No difference between A and B that these repeats could show; one of 120 % or more would have been seen.")
+            Some("No difference between A and B that these repeats could show; a factor of 5 or more would have been seen.")
         );
         let none = saved("cuda,upload,0,0,0,4\n");
         assert_eq!(compare(&none, &none).sentence(), None);

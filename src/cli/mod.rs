@@ -48,7 +48,7 @@ use crate::text;
 ///
 /// Without a subcommand, the window opens, on FILE if one is named.
 #[derive(Debug, Parser)]
-#[command(name = "warpscope", version, long_version = long_version(), args_conflicts_with_subcommands = true, max_term_width = 110)]
+#[command(name = "warpscope", version, long_version = long_version(), override_usage = USAGE, max_term_width = 110)]
 struct Cli {
     /// A cloud or a recording to open in the window
     file: Option<PathBuf>,
@@ -58,6 +58,9 @@ struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
 }
+
+/// clap would have one file and one command together.
+const USAGE: &str = "warpscope [OPTIONS] [FILE]\n       warpscope [OPTIONS] <COMMAND>";
 
 /// With the commit; `-V` gives the version alone.
 fn long_version() -> &'static str {
@@ -101,6 +104,10 @@ const WRONG_USAGE: u8 = 2;
 /// Reads the command line and does what it says.
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
+        Ok(Cli { file: Some(file), command: Some(_), .. }) => {
+            output::error(&format!("a file before the command: name it behind the command, as its --help says: {}", file.display()));
+            return WRONG_USAGE.into();
+        }
         Ok(cli) => cli,
         Err(error) => return refused(&error),
     };

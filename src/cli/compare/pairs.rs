@@ -52,17 +52,16 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<Comparison> {
     Ok(comparison)
 }
 
+/// The fewest pairs that can be compared.
+pub const FEW: u32 = 3;
+
 /// Says how long the rest takes, by the first pair.
 fn announce(pairs: u32, ms: f64) {
     let left = ms * f64::from(pairs - 1);
     if left > announce::LONG_MS {
         let more = text::count(u64::from(pairs) - 1, "more pair", "more pairs");
-        output::note(&format!(
-            "the first pair took {}; {more}, about {}; --pairs {} shortens it",
-            planner::about(ms),
-            planner::about(left),
-            (pairs / 2).max(3)
-        ));
+        let shorter = if pairs > FEW { format!("; --pairs {} shortens it", (pairs / 2).max(FEW)) } else { String::new() };
+        output::note(&format!("the first pair took {}; {more}, about {}{shorter}", planner::about(ms), planner::about(left)));
     }
 }
 

@@ -47,7 +47,7 @@ fn row(name: String, of: &Difference) -> Vec<String> {
         of.b.repeats.to_string(),
         text::difference(of.delta_ms),
         of.ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{}×", text::significant(ratio))),
-        of.interval.map_or_else(String::new, |of| format!("{} to {}×", text::digits(of.lower, 3), text::digits(of.upper, 3))),
+        of.interval.map_or_else(String::new, |of| of.text()),
         of.verdict.text().to_owned(),
     ]
 }

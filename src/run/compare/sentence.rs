@@ -26,7 +26,7 @@ impl Comparison {
             Verdict::TooFew => "Too few repeats to say which is faster: three or more of each tell.".to_owned(),
             Verdict::NoneShown => {
                 let these = self.pairs.map_or_else(|| "these repeats".to_owned(), |pairs| format!("{pairs} pairs of runs"));
-                let seen = search.smallest_difference.map_or_else(String::new, |least| format!("; {} or more would have been seen", size(least)));
+                let seen = search.smallest_difference.map_or_else(String::new, |least| size(least));
                 format!("No difference between {} and {} that {these} could show{neighbours}{seen}.", names[0], names[1])
             }
             verdict => {
@@ -64,10 +64,14 @@ fn faster_text(times: f64) -> String {
     if times < 1.095 { format!("{} % faster", text::digits((times - 1.0) * 100.0, 1)) } else { format!("{} times as fast", text::digits(times, 2)) }
 }
 
-/// `one of 7 %`, or `a factor of 5` where it is large; rounded up.
+/// `one of 7 %`, or `a factor of 5` where it is large, rounded up; `no factor below 100` where it is more than anybody looks for.
 fn size(share: f64) -> String {
     let percent = (share * 100.0 - 1e-9).ceil();
-    if percent < 200.0 { format!("one of {percent} %") } else { format!("a factor of {}", (share + 1.0).ceil()) }
+    match share + 1.0 {
+        _ if percent < 200.0 => format!("; one of {percent} % or more would have been seen"),
+        factor if factor < 100.0 => format!("; a factor of {} or more would have been seen", factor.ceil()),
+        _ => "; they scatter too widely for any".to_owned(),
+    }
 }
 
 /// `B (kdtree)`, or `B` where both are of one engine.

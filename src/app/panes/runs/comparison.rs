@@ -115,7 +115,7 @@ fn phase_ui(ui: &mut Ui, phase: &ComparedPhase, palette: &Palette) {
     let verdict = phase.verdict;
     let color = verdict_color(verdict, palette);
     cell(ui, number(text::difference(phase.delta_ms)).size(12.0).color(color), RichText::new(verdict.text()).small().color(color));
-    let between = phase.interval.map_or_else(String::new, |of| format!("{} to {}×", text::digits(of.lower, 2), text::digits(of.upper, 2)));
+    let between = phase.interval.map_or_else(String::new, |of| of.text());
     let ratio = phase.ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{}×", text::digits(ratio, 3)));
     cell(ui, number(ratio).size(12.0).color(color), RichText::new(between).small().color(color));
 }

@@ -26,7 +26,7 @@ impl Comparison {
             Verdict::TooFew => "Too few repeats to say which is faster: three or more of each tell.".to_owned(),
             Verdict::NoneShown => {
                 let these = self.pairs.map_or_else(|| "these repeats".to_owned(), |pairs| format!("{pairs} pairs of runs"));
-                let seen = search.smallest_difference.map_or_else(String::new, |least| size(least));
+                let seen = search.smallest_difference.map_or_else(String::new, size);
                 format!("No difference between {} and {} that {these} could show{neighbours}{seen}.", names[0], names[1])
             }
             verdict => {

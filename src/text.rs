@@ -7,7 +7,12 @@ use crate::printable;
 
 /// The program's version, and from which commit it was built where the build was told: `0.1.0 (1c11b87)`.
 pub fn version() -> String {
-    versioned(option_env!("WARPSCOPE_COMMIT"))
+    versioned(commit())
+}
+
+/// The commit from which the program was built, where the build was told.
+pub fn commit() -> Option<&'static str> {
+    option_env!("WARPSCOPE_COMMIT").map(str::trim).filter(|commit| !commit.is_empty())
 }
 
 fn versioned(commit: Option<&str>) -> String {

@@ -18,7 +18,7 @@ fn stopped(work: &Path, args: &str, signal: &str, so_far: impl Fn() -> bool) -> 
     command.args(args.split_whitespace()).current_dir(work).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // What is measured of the machine is kept elsewhere.
     let cache = work.with_file_name("cache");
-    let mut child = command.env("XDG_CACHE_HOME", &cache).env("HOME", &cache).spawn().unwrap();
+    let mut child = command.env("XDG_CACHE_HOME", &cache).env("HOME", &cache).env("TMPDIR", work).spawn().unwrap();
     while !so_far() {
         assert_eq!(child.try_wait().unwrap(), None, "{args} ended by itself");
         std::thread::sleep(Duration::from_millis(5));
@@ -48,6 +48,15 @@ fn a_signal_ends_the_program_and_nothing_temporary_stays() {
         let (status, stderr) = stopped(&work, "generate uniform:n=4e6,d=9 cloud.csv", signal, temporary);
         assert_eq!((status, stderr.lines().count()), (Some(code), 1), "{stderr}");
         assert_eq!(files(&work), old);
+    }
+    // Programs that run in turn end with it.
+    let in_turn = "compare --method lockstep --method lockstep -- run --generate uniform:n=2e5,d=3 --queries all --warmup 0 --repeats 100000";
+    let folders = || fs::read_dir(&work).unwrap().filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_dir());
+    let runs = || folders().any(|folder| folder.join("first").exists());
+    for (signal, code, name) in [("-INT", 130, "SIGINT"), ("-TERM", 143, "SIGTERM")] {
+        let (status, stderr) = stopped(&work, in_turn, signal, runs);
+        assert_eq!((status, stderr), (Some(code), format!("error: stopped by {name}; what was not complete is removed\n")));
+        assert_eq!((files(&work), folders().count()), (old.clone(), 0));
     }
     // Neighbours are written while they are found.
     fs::write(work.join("cloud.csv"), (0..200_000).fold("x,y,z\n".to_owned(), |rows, at| rows + &format!("{},{},1\n", at * 7919 % 10_007, at % 101)))

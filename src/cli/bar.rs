@@ -1,11 +1,11 @@
-//! Progress, on stderr and only on a terminal.
+//! Progress, on stderr and only on a terminal; not with `--quiet`.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::stop;
+use super::{output, stop};
 use crate::progress::Progress;
 
 /// A progress bar. It is gone when it is dropped, so that it never mixes with what is printed after it.
@@ -23,6 +23,12 @@ impl Bar {
     /// The same for work that began some time ago, perhaps under other bars.
     pub fn since(began: Instant) -> Self {
         Self { bar: bar_of("").with_elapsed(began.elapsed()), pace: Mutex::default() }
+    }
+
+    /// The same for work that is predicted to take so many milliseconds, which is shown until its own pace is known.
+    pub fn expecting(ms: Option<f64>) -> Self {
+        let expected = ms.and_then(|ms| Duration::try_from_secs_f64(ms / 1e3).ok());
+        Self { bar: bar_of(""), pace: Mutex::new(Pace { expected, ..Pace::default() }) }
     }
 
     /// Puts a line above the bar, to stay there.
@@ -52,7 +58,8 @@ impl Bar {
 
 fn bar_of(what: &str) -> ProgressBar {
     // Draws nothing where stderr is no terminal.
-    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
+    let target = if output::is_quiet() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let bar = ProgressBar::with_draw_target(Some(0), target);
     // The prefix is the time that is left.
     let style = ProgressStyle::with_template("{msg:26} {wide_bar} {percent:>3} %  {elapsed}{prefix}");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
@@ -63,6 +70,8 @@ fn bar_of(what: &str) -> ProgressBar {
 /// How fast work goes on. What comes before its first step, such as an index that is built, does not count: nothing is known of the rest then.
 #[derive(Default)]
 struct Pace {
+    /// How long all of it was predicted to take.
+    expected: Option<Duration>,
     /// The last time at which nothing was done yet, and the fraction then: the work of other bars.
     start: Option<(Duration, f64)>,
     /// The fraction that was shown last; one below it is of other work.
@@ -78,9 +87,12 @@ impl Pace {
         let goes_on = fraction >= std::mem::replace(&mut self.last, fraction);
         let Some((since, from)) = self.start.filter(|(_, from)| goes_on && fraction > *from) else {
             self.start = Some((elapsed, fraction));
-            return None;
+            return self.expected.filter(|expected| *expected >= SHORT)?.checked_sub(elapsed);
         };
-        if elapsed < SHORT || fraction >= 1.0 {
+        if elapsed < SHORT {
+            return self.expected.filter(|expected| *expected >= SHORT)?.checked_sub(elapsed);
+        }
+        if fraction >= 1.0 {
             return None;
         }
         Duration::try_from_secs_f64(elapsed.saturating_sub(since).as_secs_f64() * (1.0 - fraction) / (fraction - from)).ok()
@@ -124,6 +136,12 @@ mod tests {
         assert_eq!(pace.left(0.25, seconds(22.0)), Some(seconds(6.0)));
         assert_eq!(pace.left(0.5, seconds(24.0)), Some(seconds(4.0)));
         assert_eq!(pace.left(1.0, seconds(28.0)), None);
+        // What was predicted is shown until then.
+        let mut expected = Pace { expected: Some(seconds(40.0)), ..Pace::default() };
+        assert_eq!((expected.left(0.0, seconds(0.0)), expected.left(0.01, seconds(1.0))), (Some(seconds(40.0)), Some(seconds(39.0))));
+        assert_eq!(expected.left(0.5, seconds(30.0)), Some(seconds(30.0)), "it is slower than predicted");
+        let mut late = Pace { expected: Some(seconds(4.0)), ..Pace::default() };
+        assert_eq!(late.left(0.0, seconds(5.0)), None);
         // Other work under the same bar, and a part of work that began under another.
         assert_eq!(pace.left(0.1, seconds(30.0)), None);
         let mut part = Pace::default();

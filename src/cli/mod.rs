@@ -5,6 +5,7 @@
 //! SIGTERM.
 
 mod analyse;
+mod announce;
 mod answer;
 mod answers;
 mod bar;
@@ -47,13 +48,19 @@ use crate::text;
 ///
 /// Without a subcommand, the window opens, on FILE if one is named.
 #[derive(Debug, Parser)]
-#[command(name = "warpscope", version, long_version = long_version(), args_conflicts_with_subcommands = true, max_term_width = 110)]
+#[command(name = "warpscope", version, long_version = long_version(), override_usage = USAGE, max_term_width = 110)]
 struct Cli {
     /// A cloud or a recording to open in the window
     file: Option<PathBuf>,
+    /// Prints results and errors only: no notes, no progress
+    #[arg(long, global = true)]
+    quiet: bool,
     #[command(subcommand)]
     command: Option<Command>,
 }
+
+/// clap would have one file and one command together.
+const USAGE: &str = "warpscope [OPTIONS] [FILE]\n       warpscope [OPTIONS] <COMMAND>";
 
 /// With the commit; `-V` gives the version alone.
 fn long_version() -> &'static str {
@@ -97,9 +104,14 @@ const WRONG_USAGE: u8 = 2;
 /// Reads the command line and does what it says.
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
+        Ok(Cli { file: Some(file), command: Some(_), .. }) => {
+            output::error(&format!("a file before the command: name it behind the command, as its --help says: {}", file.display()));
+            return WRONG_USAGE.into();
+        }
         Ok(cli) => cli,
         Err(error) => return refused(&error),
     };
+    output::set_quiet(cli.quiet);
     // The window keeps the usual words of a panic: it goes on after those of its threads.
     if !matches!(cli.command, None | Some(Command::Gui(_))) && std::env::var_os("RUST_BACKTRACE").is_none() {
         panic::set_hook(Box::new(|_| ()));

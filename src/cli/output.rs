@@ -1,6 +1,7 @@
 //! What is printed, and where.
 
 use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::cloud::Axis;
 use crate::export::table::Table;
@@ -67,9 +68,23 @@ pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     exactly(&printable::json(&(serde_json::to_string_pretty(value)? + "\n")))
 }
 
+/// Whether nobody wants to be told anything but results and errors.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// With it, notes are not written and progress is not shown (`--quiet`).
+pub fn set_quiet(quiet: bool) {
+    QUIET.store(quiet, Ordering::Relaxed);
+}
+
+pub fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
 /// Says something worth knowing on stderr, on one line.
 pub fn note(text: &str) {
-    line("note", text);
+    if !is_quiet() {
+        line("note", text);
+    }
 }
 
 /// Says why the job failed on stderr, on one line.

@@ -8,7 +8,7 @@ use super::input::{DeviceArgs, EngineParser, Loaded, ProblemArgs};
 use super::output::columns;
 use super::paths::folder;
 use super::record::RecordArgs;
-use super::{output, queries, room};
+use super::{announce, output, queries, room};
 use crate::cloud::PointCloud;
 use crate::engines::registry;
 use crate::export::{self, NeighborFormat, Size, text};
@@ -113,10 +113,8 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     }
     let plan = engines.plan_measured(&spec, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?;
     let planned = plan.sentence();
-    if let Some(sentence) = planned.as_ref().filter(|_| plan.total_ms().is_some_and(|ms| ms > WORTH_A_NOTE_MS)) {
-        output::note(sentence);
-    }
-    let record = Arc::new(engines.execute_planned(&spec, Some(&plan), &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?);
+    announce::of_run(&spec, &plan).iter().for_each(|sentence| output::note(sentence));
+    let record = Arc::new(engines.execute_planned(&spec, Some(&plan), &cloud, query_cloud.as_ref(), &mut Bar::expecting(plan.total_ms()).stage())?);
     if let Some(why) = &record.fallback {
         output::note(&format!("{why}; {} runs instead", record.engine));
     }
@@ -132,7 +130,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     if args.json { output::print_json(&record.head) } else { output::print(&summary(&record, planned.as_deref(), &written)) }.and(result)
 }
 
-/// A job predicted to be longer is announced before it begins.
+/// An answer predicted to take longer is announced before it begins.
 pub const WORTH_A_NOTE_MS: f64 = 1000.0;
 
 /// The predictions as a table, and what is taken.

@@ -10,7 +10,7 @@ pub mod kdtree;
 pub mod kdtree_threads;
 pub mod lockstep;
 pub mod peaks;
-mod processor;
+pub mod processor;
 pub mod registry;
 pub mod select;
 pub mod step;

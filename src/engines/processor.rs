@@ -6,8 +6,9 @@ pub fn details() -> Vec<(String, String)> {
     model().map(|model| ("processor".to_owned(), model)).into_iter().chain([threads]).collect()
 }
 
+/// The processor's model, if it reports one.
 #[cfg(target_arch = "x86_64")]
-fn model() -> Option<String> {
+pub fn model() -> Option<String> {
     let brand = raw_cpuid::CpuId::new().get_processor_brand_string()?;
     let plain = brand.as_str().replace("(R)", "").replace("(TM)", "").replace("(tm)", "");
     let model = plain.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -15,6 +16,6 @@ fn model() -> Option<String> {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn model() -> Option<String> {
+pub fn model() -> Option<String> {
     None
 }

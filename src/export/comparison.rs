@@ -75,14 +75,15 @@ pub fn runs<'a>(runs: impl IntoIterator<Item = (&'a str, bool, &'a RunFile)>, ou
     table.flush()
 }
 
-/// `what,name,a,b,difference,ratio,a_lower_quartile,a_upper_quartile,b_lower_quartile,b_upper_quartile,a_repeats,b_repeats,verdict`:
+/// `what,name,a,b,difference,ratio,a_lower_quartile,a_upper_quartile,b_lower_quartile,b_upper_quartile,a_repeats,b_repeats,verdict,ratio_lower,ratio_upper`:
 /// one row per phase (`phase_ms`: medians and quartiles in milliseconds), per parameter and, if both runs had the same
 /// queries, for the answers (`queries` of both, and those with `other_rows` and `other_distances`).
 ///
 /// # Errors
 /// I/O errors of the writer.
 pub fn comparison(comparison: &Comparison, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    const COLUMNS: usize = 13;
+    /// Of a row that is no phase's.
+    const VERDICT: usize = 12;
     let mut table = csv::Writer::from_writer(out);
     table.write_record([
         "what",
@@ -98,6 +99,8 @@ pub fn comparison(comparison: &Comparison, out: &mut (impl Write + ?Sized)) -> i
         "a_repeats",
         "b_repeats",
         "verdict",
+        "ratio_lower",
+        "ratio_upper",
     ])?;
     for phase in &comparison.phases {
         let exact = |value: f64| Exact(value).to_string();
@@ -114,13 +117,15 @@ pub fn comparison(comparison: &Comparison, out: &mut (impl Write + ?Sized)) -> i
             exact(phase.b.upper_quartile),
             phase.a.repeats.to_string(),
             phase.b.repeats.to_string(),
-            phase.verdict().text().to_owned(),
+            phase.verdict.text().to_owned(),
+            phase.interval.map_or_else(String::new, |of| exact(of.lower)),
+            phase.interval.map_or_else(String::new, |of| exact(of.upper)),
         ])?;
     }
     let mut short = |cells: [&str; 4], verdict: &str| {
-        let mut row = [""; COLUMNS];
+        let mut row = [""; VERDICT + 3];
         row[..4].copy_from_slice(&cells);
-        row[COLUMNS - 1] = verdict;
+        row[VERDICT] = verdict;
         table.write_record(row)
     };
     for parameter in &comparison.parameters {

@@ -18,5 +18,6 @@ pub mod testing;
 pub use batch::{Batch, Ours, place, recover};
 pub use live::{Live, made, remove_all};
 pub use mute::Mute;
+pub use part::PartFolder;
 pub use space::room;
 pub use target::{check, write};

@@ -49,13 +49,15 @@ impl PartFile {
 
 /// A temporary folder, locked while its writer lives; deleted with all that is in it when it is dropped.
 #[derive(Debug)]
-pub(super) struct PartFolder {
+pub struct PartFolder {
     path: PathBuf,
     _lock: File,
     _live: Live,
 }
 
 impl PartFolder {
+    /// # Errors
+    /// Those of creating it.
     pub fn new(parent: &Path) -> io::Result<Self> {
         remove_abandoned(parent);
         let made = names().make_in(parent, |path| {
@@ -73,7 +75,7 @@ impl PartFolder {
     }
 
     /// A new file in it that replaces `old`. Not while [`live::remove_all`] removes the folder, which would fail with something new in it.
-    pub fn create(&self, name: &str, old: &Path) -> io::Result<File> {
+    pub(super) fn create(&self, name: &str, old: &Path) -> io::Result<File> {
         live::uninterrupted(|| create_like(old, &self.path.join(name)))
     }
 }

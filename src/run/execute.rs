@@ -5,12 +5,15 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use super::chunks::Chunks;
+use super::machine::{self, Scheduled};
 use super::problem::{build_problem_over, query_cloud_of};
-use super::{MeasureMean, Phase, QuerySpec, Resident, RunFile, RunRecord, RunSpec, SCHEMA_VERSION, Sample, Summary, stats};
+use super::{Machine, MeasureMean, Phase, QuerySpec, Resident, RunFile, RunRecord, RunSpec, SCHEMA_VERSION, Sample, Summary, stats};
 use crate::cloud::{CloudError, PointCloud};
 use crate::knn::{
-    Answer, Build, Descriptor, DeviceInfo, Engine, EngineError, MAX_COUNTED_CHUNK, Method, Neighbors, Parameters, Problem, ProblemError, Search,
+    Answer, Build, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, MAX_COUNTED_CHUNK, Method, Neighbors, Parameters, Problem, ProblemError,
+    Search,
 };
+use crate::text;
 
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]
@@ -137,7 +140,9 @@ pub(super) fn search(
 ) -> Result<RunRecord, RunError> {
     let &Asked { spec, cloud, query_cloud, problem } = asked;
     go_on(stage("loading the problem", 0.0))?;
+    let mut machine = Machine::now();
     let descriptor = engine.descriptor();
+    let on_cpu = engine.device_id() == DeviceId::Cpu;
     let loading_ms = ms_since(began);
     let search = engine.load(problem, spec.engine.parameters(), spec.profile)?;
 
@@ -146,6 +151,7 @@ pub(super) fn search(
     let mut run = Running { search, began, q: problem.q(), done: 0, total: passes * problem.q() as u64, samples: Vec::new(), stage };
     run.note_setup(loading_ms);
 
+    let scheduled = Scheduled::now();
     let mut chunks = Chunks::new(run.search.as_ref(), problem);
     for warmup in 0..spec.warmup {
         run.pass(&format!("warm-up {} of {}", warmup + 1, spec.warmup), Build::Timed, None, &mut chunks, |_| Ok(true))?;
@@ -155,6 +161,10 @@ pub(super) fn search(
         let label = if spec.repeats == 1 { "searching".to_owned() } else { format!("repeat {} of {}", repeat + 1, spec.repeats) };
         run.pass(&label, Build::Timed, Some((Phase::Search, repeat)), &mut chunks, |_| Ok(true))?;
         run.download(&mut neighbors, repeat)?;
+    }
+    // More threads than cores wait for one another, which the machine is not to blame for.
+    if on_cpu && machine.cores.is_some_and(|cores| rayon::current_num_threads() <= cores as usize) {
+        machine.waited = scheduled.zip(Scheduled::now()).and_then(|(start, end)| end.waited_since(start));
     }
     let mut answer = Answer::default();
     if counted {
@@ -178,6 +188,7 @@ pub(super) fn search(
     answer.neighbors = neighbors;
     answer.profile = profiled.profile;
     how.device = engine.device();
+    how.machine = Some(Machine { load_end: machine::load(), ..machine });
     Ok(record(spec, cloud, query_cloud.cloned(), problem, how, answer, samples))
 }
 
@@ -193,6 +204,8 @@ pub(super) struct How {
     note: Option<String>,
     resident: bool,
     started_unix: u64,
+    /// How busy that was; `None` where nobody asks.
+    pub machine: Option<Machine>,
     /// On what: asked of the engine when the search has given it back.
     pub device: DeviceInfo,
 }
@@ -202,7 +215,7 @@ impl How {
     pub fn of(engine: &'static Descriptor, search: &(impl Search + ?Sized), started_unix: u64) -> Self {
         let parameters = search.parameters();
         let method = (!parameters.is_empty()).then(|| Method { engine: engine.id, parameters }.to_string());
-        Self { engine, method, note: search.note(), resident: search.resident(), started_unix, device: DeviceInfo::default() }
+        Self { engine, method, note: search.note(), resident: search.resident(), started_unix, machine: None, device: DeviceInfo::default() }
     }
 }
 
@@ -221,6 +234,7 @@ pub(super) fn record(
     let head = RunFile {
         schema_version: SCHEMA_VERSION,
         warpscope_version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: text::commit().map(str::to_owned),
         started_unix: how.started_unix,
         spec: spec.clone(),
         engine: how.engine.id,
@@ -231,6 +245,7 @@ pub(super) fn record(
         resident: how.resident,
         device: how.device,
         peaks: None,
+        machine: how.machine,
         fingerprint: cloud.fingerprint().clone(),
         query_fingerprint: query_cloud.as_ref().map(|cloud| cloud.fingerprint().clone()),
         axes: cloud.axes().to_vec(),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{EngineChoice, RunSpec, SCHEMA_VERSION, Summary};
+use super::{EngineChoice, Machine, RunSpec, SCHEMA_VERSION, Summary};
 use crate::cloud::{Axis, Fingerprint, PointCloud, Source};
 use crate::knn::{DeviceInfo, EngineId, Peaks};
 use crate::{printable, text};
@@ -14,6 +14,9 @@ pub struct RunFile {
     pub schema_version: u32,
     /// Version of the program that made the run, such as `0.1.0`.
     pub warpscope_version: String,
+    /// From which commit that was built; `None` where the build was not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
     /// When the run began, seconds since 1970 UTC.
     pub started_unix: u64,
     /// The spec as it was asked for: its engine may be `auto`.
@@ -41,6 +44,9 @@ pub struct RunFile {
     /// What that does at most, as it was measured there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peaks: Option<Peaks>,
+    /// The machine, and how busy it was; `None` in records of earlier versions, and of single queries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Machine>,
     /// The cloud's content, by name.
     pub fingerprint: Fingerprint,
     /// The content of the queries' own cloud.

@@ -2,8 +2,12 @@
 
 mod answers;
 mod found;
+mod gate;
 mod histogram;
+mod interval;
+mod pairs;
 mod parameters;
+mod phase;
 mod saved;
 mod sentence;
 
@@ -13,13 +17,16 @@ use serde::Serialize;
 
 pub use answers::Answers;
 pub use found::{FolderNeighbors, NEIGHBORS};
+pub use gate::{Gate, percent};
 pub use histogram::{Histogram, Quantity};
+pub use interval::Interval;
+pub use pairs::Pairs;
 pub use parameters::{Parameter, parameters};
+pub use phase::{ComparedPhase, Difference, Spread, Verdict};
 pub use saved::{Phases, RUN, SavedRun, TIMINGS};
 
 use super::recording::RecordingError;
-use super::{Phase, RunFileError, stats};
-use crate::knn::EngineId;
+use super::{Phase, RunFileError};
 
 /// Why two runs are not compared. The path is last.
 #[derive(Debug, thiserror::Error)]
@@ -43,94 +50,6 @@ pub enum CompareError {
     Recording(#[from] RecordingError),
 }
 
-/// Many durations in a few numbers, in milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Spread {
-    /// How many there are.
-    pub repeats: usize,
-    pub median: f64,
-    /// A quarter is below.
-    pub lower_quartile: f64,
-    /// A quarter is above.
-    pub upper_quartile: f64,
-    pub min: f64,
-    pub max: f64,
-}
-
-impl Spread {
-    /// Of at least one duration.
-    pub fn of(values: &[f64]) -> Self {
-        let quantile = |p| stats::quantile(values, p);
-        Self {
-            repeats: values.len(),
-            median: quantile(0.5),
-            lower_quartile: quantile(0.25),
-            upper_quartile: quantile(0.75),
-            min: quantile(0.0),
-            max: quantile(1.0),
-        }
-    }
-}
-
-/// One phase in both runs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ComparedPhase {
-    pub phase: Phase,
-    pub engine_a: EngineId,
-    pub engine_b: EngineId,
-    pub a: Spread,
-    pub b: Spread,
-    /// The second's median over the first's: below 1, the second is faster. Absent where the first took no time.
-    pub ratio: Option<f64>,
-    /// The second's median less the first's, in milliseconds.
-    pub delta_ms: f64,
-    /// Whether the middle halves of both have a time in common: if so, the ratio may be chance.
-    pub overlap: bool,
-    /// Whether both runs did the same work, as far as is known.
-    pub same_job: bool,
-}
-
-/// What a difference of medians is worth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The runs did other work, and so took other times.
-    OtherJob,
-    /// Fewer than three repeats have no spread to speak of.
-    TooFew,
-    /// The middle halves overlap.
-    WithinSpread,
-    /// The second run took less time, beyond the spread.
-    Faster,
-    /// The second run took more.
-    Slower,
-}
-
-impl Verdict {
-    /// In a few words.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::OtherJob => "another job",
-            Self::TooFew => "too few repeats to tell",
-            Self::WithinSpread => "within the spread",
-            Self::Faster => "faster",
-            Self::Slower => "slower",
-        }
-    }
-}
-
-impl ComparedPhase {
-    /// What the difference is worth.
-    pub fn verdict(&self) -> Verdict {
-        match self.ratio {
-            _ if !self.same_job => Verdict::OtherJob,
-            _ if self.a.repeats.min(self.b.repeats) < 3 => Verdict::TooFew,
-            _ if self.overlap => Verdict::WithinSpread,
-            Some(ratio) if ratio < 1.0 => Verdict::Faster,
-            _ => Verdict::Slower,
-        }
-    }
-}
-
 /// Two runs side by side.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
@@ -144,8 +63,16 @@ pub struct Comparison {
     pub answers: Option<Answers>,
     /// Why they cannot, as a part of a sentence.
     pub no_answers: Option<String>,
+    /// Why the times of either may be those of others' work on its machine, a sentence each.
+    pub warnings: Vec<String>,
     /// The phases that both have, in the order of a run.
     pub phases: Vec<ComparedPhase>,
+    /// How many pairs of runs these are; absent of two runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pairs: Option<usize>,
+    /// One answer from nothing, of pairs of runs: upload, index, one search, download.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<Difference>,
     /// What each did once before its searches, in milliseconds: upload and index.
     #[serde(skip)]
     setup_ms: [f64; 2],
@@ -155,6 +82,12 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// The search, where there is one of one engine each.
+    pub fn search(&self) -> Option<&ComparedPhase> {
+        let mut searches = self.phases.iter().filter(|phase| phase.phase == Phase::Search);
+        searches.next().filter(|_| searches.next().is_none())
+    }
+
     /// That no time is called faster, where the runs are different jobs.
     pub fn job_sentence(&self) -> Option<String> {
         (!self.other_job.is_empty()).then(|| format!("These are different jobs ({}), so neither is called faster.", self.other_job.join(", ")))
@@ -173,15 +106,13 @@ pub fn compare(a: &SavedRun, b: &SavedRun) -> Comparison {
     let mut phases: Vec<ComparedPhase> = Vec::new();
     let engines = |run: &SavedRun| run.phases.keys().map(|key| key.0).collect::<std::collections::BTreeSet<_>>();
     let (of_a, of_b) = (engines(a), engines(b));
+    let waited = [a, b].map(|run| run.file.as_ref().and_then(|file| file.machine.as_ref()?.waited).unwrap_or(0.0));
     // Two runs of one engine each are compared whatever the engines are.
     let any = of_a.len() == 1 && of_b.len() == 1;
     for (&(engine_a, phase), times_a) in &a.phases {
         for (&(engine_b, phase_b), times_b) in &b.phases {
             if phase == phase_b && (any || engine_a == engine_b) {
-                let (a, b) = (Spread::of(times_a), Spread::of(times_b));
-                let overlap = a.lower_quartile <= b.upper_quartile && b.lower_quartile <= a.upper_quartile;
-                let (ratio, delta_ms) = ((a.median > 0.0).then(|| b.median / a.median), b.median - a.median);
-                phases.push(ComparedPhase { phase, engine_a, engine_b, a, b, ratio, delta_ms, overlap, same_job });
+                phases.push(ComparedPhase { phase, engine_a, engine_b, difference: Difference::of_runs([times_a, times_b], waited, same_job) });
             }
         }
     }
@@ -189,8 +120,23 @@ pub fn compare(a: &SavedRun, b: &SavedRun) -> Comparison {
     let spelled = |value: &str| if value.is_empty() { "none".to_owned() } else { value.to_owned() };
     let differences = differ.map(|parameter| format!("{}: {} against {}", parameter.name, spelled(&parameter.a), spelled(&parameter.b))).collect();
     let (answers, no_answers) = Answers::of(a, b).map_or_else(|why| (None, Some(why)), |answers| (Some(answers), None));
+    let doubt = |run: &SavedRun| run.file.as_ref().and_then(|file| file.machine.as_ref()?.doubt());
+    let warnings = [("first", a), ("second", b)].into_iter();
+    let warnings = warnings.filter_map(|(which, run)| Some(format!("the {which} shared its machine: {}", doubt(run)?))).collect();
     let setup_ms = [sentence::setup_ms(a), sentence::setup_ms(b)];
-    Comparison { differences, parameters, other_job, answers, no_answers, phases, setup_ms, setup: sentence::setup_text([a, b]) }
+    Comparison {
+        differences,
+        parameters,
+        other_job,
+        answers,
+        no_answers,
+        warnings,
+        phases,
+        pairs: None,
+        total: None,
+        setup_ms,
+        setup: sentence::setup_text([a, b]),
+    }
 }
 
 #[cfg(test)]
@@ -218,8 +164,10 @@ mod tests {
         assert_eq!(compared.phases.len(), 1, "only the phases that both have: {compared:?}");
         let search = &compared.phases[0];
         assert_eq!((search.a.median, search.a.min, search.a.max, search.a.repeats), (20.0, 10.0, 30.0, 3));
-        assert_eq!((search.ratio, search.overlap), (Some(4.0), false));
-        assert!(compare(&a, &a).phases.iter().all(|phase| phase.ratio == Some(1.0) && phase.overlap));
+        assert_eq!((search.phase, search.ratio, search.verdict), (Phase::Search, Some(4.0), Verdict::TooFew));
+        assert!(
+            compare(&a, &a).phases.iter().all(|phase| phase.ratio == Some(1.0) && [Verdict::NoneShown, Verdict::TooFew].contains(&phase.verdict))
+        );
     }
 
     #[test]
@@ -247,11 +195,11 @@ mod tests {
         ] {
             assert_eq!(compared.other_job, [name]);
             assert_eq!(compared.job_sentence(), Some(format!("These are different jobs ({name}), so neither is called faster.")));
-            assert!(compared.phases.iter().all(|phase| phase.verdict() == Verdict::OtherJob));
+            assert!(compared.phases.iter().all(|phase| phase.verdict == Verdict::OtherJob));
         }
         for compared in [other(&|_| ()), other(&|spec| spec.order = Order::Shuffled), other(&|spec| spec.repeats = 9)] {
             assert_eq!((&compared.other_job, compared.job_sentence()), (&Vec::new(), None), "another way of doing the same");
-            assert!(compared.phases.iter().all(|phase| phase.verdict() != Verdict::OtherJob));
+            assert!(compared.phases.iter().all(|phase| phase.verdict != Verdict::OtherJob));
         }
     }
 

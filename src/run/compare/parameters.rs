@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::cloud::Source;
-use crate::run::{QuerySpec, RunFile};
+use crate::run::{Machine, QuerySpec, RunFile};
 use crate::text;
 
 /// Names of the parameters that make up the job ([`Parameter::is_job`]).
@@ -40,6 +40,10 @@ pub fn parameters(a: &RunFile, b: &RunFile) -> Vec<Parameter> {
         .map(|((name, a), (_, b))| Parameter { name: name.to_owned(), a, b, condition: false })
         .filter(|parameter| !(parameter.a.is_empty() && parameter.b.is_empty()))
         .collect();
+    let load = |run: &RunFile| run.machine.as_ref().and_then(Machine::load).unwrap_or_default();
+    if !(load(a).is_empty() && load(b).is_empty()) {
+        all.push(Parameter { name: "load".to_owned(), a: load(a), b: load(b), condition: true });
+    }
     let of =
         |run: &RunFile, name: &str| run.device.details.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone()).unwrap_or_default();
     let mut names: Vec<&String> = Vec::new();
@@ -52,8 +56,9 @@ pub fn parameters(a: &RunFile, b: &RunFile) -> Vec<Parameter> {
     all
 }
 
-fn asked(run: &RunFile) -> [(&'static str, String); 19] {
+fn asked(run: &RunFile) -> [(&'static str, String); 23] {
     let (spec, summary) = (&run.spec, &run.summary);
+    let machine = run.machine.clone().unwrap_or_default();
     [
         ("data", data(&spec.data)),
         ("cloud", run.fingerprint.to_string()),
@@ -74,6 +79,10 @@ fn asked(run: &RunFile) -> [(&'static str, String); 19] {
         ("profiled", if spec.profile { "yes" } else { "no" }.to_owned()),
         ("device", run.device.name.clone()),
         ("version", run.warpscope_version.clone()),
+        ("commit", run.commit.clone().unwrap_or_default()),
+        ("CPU", machine.cpu.unwrap_or_default()),
+        ("cores", machine.cores.map_or_else(String::new, |cores| cores.to_string())),
+        ("governor", machine.governor.unwrap_or_default()),
     ]
 }
 

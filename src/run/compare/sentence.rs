@@ -1,6 +1,6 @@
 //! What a comparison comes to, in one sentence.
 
-use super::{ComparedPhase, Comparison, Verdict};
+use super::{ComparedPhase, Comparison, Spread, Verdict};
 use crate::run::Phase;
 use crate::text;
 
@@ -14,18 +14,21 @@ impl Comparison {
         if let Some(job) = self.job_sentence() {
             return Some(job);
         }
-        let mut searches = self.phases.iter().filter(|phase| phase.phase == Phase::Search);
-        let search = searches.next().filter(|_| searches.next().is_none())?;
+        let search = self.search()?;
         let names = names(search);
         let neighbours = match &self.answers {
             Some(answers) if answers.identical() => ", with identical neighbours",
             Some(_) => ", with other neighbours",
             None => "",
         };
-        Some(match search.verdict() {
+        Some(match search.verdict {
             Verdict::OtherJob => return None,
             Verdict::TooFew => "Too few repeats to say which is faster: three or more of each tell.".to_owned(),
-            Verdict::WithinSpread => format!("{} and {} search equally fast, within the spread of their repeats{neighbours}.", names[0], names[1]),
+            Verdict::NoneShown => {
+                let these = self.pairs.map_or_else(|| "these repeats".to_owned(), |pairs| format!("{pairs} pairs of runs"));
+                let seen = search.smallest_difference.map_or_else(String::new, size);
+                format!("No difference between {} and {} that {these} could show{neighbours}{seen}.", names[0], names[1])
+            }
             verdict => {
                 let (faster, slower) = if verdict == Verdict::Faster { (1, 0) } else { (0, 1) };
                 let medians = [search.a.median, search.b.median];
@@ -39,11 +42,12 @@ impl Comparison {
                     )
                 });
                 let times = faster_text(medians[slower] / medians[faster].max(f64::MIN_POSITIVE));
-                {
-                    let than = if times.ends_with("faster") { "than" } else { "as" };
-                    let doubt = doubt(search).map_or_else(String::new, |doubt| format!(" {doubt}"));
-                    format!("{} searches {times} {than} {}{neighbours}{setup}.{doubt}", names[faster], names[slower])
-                }
+                let than = if times.ends_with("faster") { "than" } else { "as" };
+                let between = search.interval.map_or_else(String::new, |interval| {
+                    let (least, most) = if faster == 1 { (interval.upper.recip(), interval.lower.recip()) } else { (interval.lower, interval.upper) };
+                    format!(" The factor is between {} and {}, with a confidence of 95 %.", text::digits(least, 3), text::digits(most, 3))
+                });
+                format!("{} searches {times} {than} {}{neighbours}{setup}.{between}", names[faster], names[slower])
             }
         })
     }
@@ -55,29 +59,19 @@ impl Comparison {
     }
 }
 
-/// A warning where the repeats of either are so far apart that another run may well say something else.
-fn doubt(search: &ComparedPhase) -> Option<String> {
-    /// The interquartile range, as a share of the median, from which on a median says little.
-    const WIDE: f64 = 0.3;
-    /// As many times as fast is beyond doubt however the repeats scatter.
-    const FAR: f64 = 4.0;
-    let (a, b) = (search.a.median, search.b.median);
-    if a.max(b) > FAR * a.min(b) {
-        return None;
-    }
-    let wide = |spread: &super::Spread| spread.median > 0.0 && (spread.upper_quartile - spread.lower_quartile) / spread.median > WIDE;
-    let which = match (wide(&search.a), wide(&search.b)) {
-        (true, true) => "both runs",
-        (true, false) => "A",
-        (false, true) => "B",
-        (false, false) => return None,
-    };
-    Some(format!("The repeats of {which} scatter widely: repeat the runs, or ask for more repeats."))
-}
-
 /// `3.3 times as fast`, or `2 % faster`.
 fn faster_text(times: f64) -> String {
     if times < 1.095 { format!("{} % faster", text::digits((times - 1.0) * 100.0, 1)) } else { format!("{} times as fast", text::digits(times, 2)) }
+}
+
+/// `one of 7 %`, or `a factor of 5` where it is large, rounded up; `no factor below 100` where it is more than anybody looks for.
+fn size(share: f64) -> String {
+    let percent = (share * 100.0 - 1e-9).ceil();
+    match share + 1.0 {
+        _ if percent < 200.0 => format!("; one of {percent} % or more would have been seen"),
+        factor if factor < 100.0 => format!("; a factor of {} or more would have been seen", factor.ceil()),
+        _ => "; they scatter too widely for any".to_owned(),
+    }
 }
 
 /// `B (kdtree)`, or `B` where both are of one engine.
@@ -103,7 +97,7 @@ pub(super) fn setup_text(runs: [&super::SavedRun; 2]) -> String {
 fn setup(run: &super::SavedRun) -> impl Iterator<Item = (&'static str, f64)> {
     run.phases.iter().filter_map(|((_, phase), times)| {
         let (_, name) = SETUP.iter().find(|(of, _)| of == phase)?;
-        Some((*name, super::Spread::of(times).median))
+        Some((*name, Spread::of(times).median))
     })
 }
 
@@ -125,8 +119,14 @@ mod tests {
     #[test]
     fn the_faster_is_named_with_its_factor() {
         let (a, b) = (saved(&searches("lockstep", &[33.0, 34.0, 32.0])), saved(&searches("kdtree", &[10.0, 9.9, 10.1])));
-        assert_eq!(compare(&a, &b).sentence().as_deref(), Some("B (kdtree) searches 3.3 times as fast as A (lockstep)."));
-        assert_eq!(compare(&b, &a).sentence().as_deref(), Some("A (kdtree) searches 3.3 times as fast as B (lockstep)."));
+        assert_eq!(
+            compare(&a, &b).sentence().as_deref(),
+            Some("B (kdtree) searches 3.3 times as fast as A (lockstep). The factor is between 2.38 and 4.56, with a confidence of 95 %.")
+        );
+        assert_eq!(
+            compare(&b, &a).sentence().as_deref(),
+            Some("A (kdtree) searches 3.3 times as fast as B (lockstep). The factor is between 2.38 and 4.56, with a confidence of 95 %.")
+        );
     }
 
     #[test]
@@ -134,14 +134,17 @@ mod tests {
         let a = saved(&searches("lockstep", &[33.0, 34.0, 32.0]));
         let b = saved(&format!("kdtree,build index,0,0,0,56\n{}", searches("kdtree", &[10.0, 9.9, 10.1])));
         let said = compare(&a, &b).sentence().unwrap();
-        assert_eq!(said, "B (kdtree) searches 3.3 times as fast as A (lockstep); counting the index, slower: 2.0 times as long.");
+        assert!(
+            said.starts_with("B (kdtree) searches 3.3 times as fast as A (lockstep); counting the index, slower: 2.0 times as long. The"),
+            "{said}"
+        );
     }
 
     #[test]
-    fn repeats_that_scatter_are_said_to() {
+    fn repeats_that_scatter_show_no_difference() {
         let (a, b) = (saved(&searches("lockstep", &[33.0, 34.0, 32.0])), saved(&searches("bvh", &[14.0, 2.0, 26.0])));
         let said = compare(&a, &b).sentence().unwrap();
-        assert!(said.ends_with(". The repeats of B scatter widely: repeat the runs, or ask for more repeats."), "{said}");
+        assert_eq!(said, "No difference between A (lockstep) and B (bvh) that these repeats could show; they scatter too widely for any.");
     }
 
     #[test]
@@ -149,7 +152,10 @@ mod tests {
         let few = saved(&searches("cuda", &[1.0]));
         assert!(compare(&few, &few).sentence().unwrap().starts_with("Too few repeats"));
         let same = saved(&searches("cuda", &[1.0, 1.1, 0.9]));
-        assert_eq!(compare(&same, &same).sentence().as_deref(), Some("A and B search equally fast, within the spread of their repeats."));
+        assert_eq!(
+            compare(&same, &same).sentence().as_deref(),
+            Some("No difference between A and B that these repeats could show; a factor of 5 or more would have been seen.")
+        );
         let none = saved("cuda,upload,0,0,0,4\n");
         assert_eq!(compare(&none, &none).sentence(), None);
     }

@@ -48,6 +48,7 @@ pub fn record() -> Arc<RunRecord> {
     let head = RunFile {
         schema_version: SCHEMA_VERSION,
         warpscope_version: "0".to_owned(),
+        commit: None,
         started_unix: 0,
         spec: RunSpec { repeats: 2, ..RunSpec::new(cloud.source().clone(), QuerySpec::Rows(vec![3, 5, 8]), 4) },
         engine: EngineId::new("lockstep"),
@@ -58,6 +59,7 @@ pub fn record() -> Arc<RunRecord> {
         resident: false,
         device: DeviceInfo::default(),
         peaks: None,
+        machine: None,
         fingerprint: cloud.fingerprint().clone(),
         query_fingerprint: None,
         axes: cloud.axes().to_vec(),

@@ -85,7 +85,7 @@ fn timings_ui(ui: &mut Ui, compared: &Compared, palette: &Palette) {
     });
     ui.label(
         RichText::new(
-            "Medians, and under them the interquartile range (IQR) of the repeats. Where these overlap, a difference is within the spread.",
+            "Medians, and under them the interquartile range (IQR) of the repeats. Under the ratio, the limits between which it lies with a confidence of 95 %; a difference is called one where 1 is not between them.",
         )
         .color(palette.text_weak)
         .small(),
@@ -112,17 +112,17 @@ fn phase_ui(ui: &mut Ui, phase: &ComparedPhase, palette: &Palette) {
     cell(ui, RichText::new(phase.phase.name()).color(palette.phase(phase.phase)).strong(), small(engines));
     of_spread(ui, &phase.a);
     of_spread(ui, &phase.b);
-    let verdict = phase.verdict();
+    let verdict = phase.verdict;
     let color = verdict_color(verdict, palette);
     cell(ui, number(text::difference(phase.delta_ms)).size(12.0).color(color), RichText::new(verdict.text()).small().color(color));
-    let percent = phase.ratio.map_or_else(String::new, |ratio| format!("{:+.1} %", (ratio - 1.0) * 100.0).replace('-', "−"));
+    let between = phase.interval.map_or_else(String::new, |of| of.text());
     let ratio = phase.ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{}×", text::digits(ratio, 3)));
-    cell(ui, number(ratio).size(12.0).color(color), RichText::new(percent).small().color(color));
+    cell(ui, number(ratio).size(12.0).color(color), RichText::new(between).small().color(color));
 }
 
 fn verdict_color(verdict: Verdict, palette: &Palette) -> Color32 {
     match verdict {
-        Verdict::OtherJob | Verdict::TooFew | Verdict::WithinSpread => palette.text_weak,
+        Verdict::OtherJob | Verdict::TooFew | Verdict::NoneShown => palette.text_weak,
         Verdict::Faster => palette.intermediate,
         Verdict::Slower => palette.error,
     }

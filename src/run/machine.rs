@@ -1,0 +1,141 @@
+//! The machine of a run, and how busy it was meanwhile: what decides whether two runs' times can be compared.
+
+use std::fs;
+
+use serde::{Deserialize, Serialize};
+
+use crate::engines::processor;
+
+/// What is known of it; a system that does not tell leaves the rest out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Model of its processor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<String>,
+    /// Logical cores, those among them that this program may not use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cores: Option<u32>,
+    /// What sets the clock of the first core: `performance`, `powersave`, …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub governor: Option<String>,
+    /// Load average of the last minute when the run began: threads that ran or waited for a core.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load_start: Option<f64>,
+    /// The same when it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load_end: Option<f64>,
+    /// Of the time in which this program's threads could have gone on during the timed passes, the share for which they waited for a core, 0 to 1.
+    /// Only of searches on the CPU that have no more threads than there are cores.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited: Option<f64>,
+}
+
+impl Machine {
+    /// As it is when a run begins.
+    pub fn now() -> Self {
+        Self { cpu: processor::model(), cores: cores(), governor: governor(), load_start: load(), load_end: None, waited: None }
+    }
+
+    /// `8.3 to 8.7`; `None` where the system does not tell.
+    pub fn load(&self) -> Option<String> {
+        let (start, end) = (self.load_start?, self.load_end?);
+        Some(if start == end { start.to_string() } else { format!("{start} to {end}") })
+    }
+
+    /// Why the times of a run on it may be those of others' work: `its load was 8.7 on 2 cores, and its threads waited 74 % of their time for a core`.
+    pub fn doubt(&self) -> Option<String> {
+        /// A share that noise does not reach.
+        const MUCH: f64 = 0.05;
+        let cores = f64::from(self.cores.unwrap_or(u32::MAX));
+        let load = self.load_start.into_iter().chain(self.load_end).reduce(f64::max).filter(|load| *load > cores);
+        let load = load.map(|load| format!("the load was {load} on {}", crate::text::count(cores as u64, "core", "cores")));
+        let waited =
+            self.waited.filter(|share| *share > MUCH).map(|share| format!("its threads waited {:.0} % of their time for a core", share * 100.0));
+        let doubts: Vec<String> = load.into_iter().chain(waited).collect();
+        (!doubts.is_empty()).then(|| doubts.join(", and "))
+    }
+}
+
+/// Load average of the last minute, of the whole machine.
+pub(super) fn load() -> Option<f64> {
+    fs::read_to_string("/proc/loadavg").ok()?.split_whitespace().next()?.parse().ok()
+}
+
+fn cores() -> Option<u32> {
+    let of_stat = |text: String| {
+        text.lines().filter(|line| line.strip_prefix("cpu").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))).count()
+    };
+    let counted = fs::read_to_string("/proc/stat").map(of_stat).unwrap_or(0);
+    let own = || std::thread::available_parallelism().map_or(0, usize::from);
+    u32::try_from(if counted > 0 { counted } else { own() }).ok().filter(|cores| *cores > 0)
+}
+
+fn governor() -> Option<String> {
+    let text = fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").ok()?;
+    Some(text.trim().to_owned()).filter(|governor| !governor.is_empty())
+}
+
+/// For how long this program's threads have run and waited for a core until now, in nanoseconds. Linux tells.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Scheduled {
+    ran: u64,
+    waited: u64,
+}
+
+impl Scheduled {
+    pub fn now() -> Option<Self> {
+        let mut all = Self::default();
+        for thread in fs::read_dir("/proc/self/task").ok()?.flatten() {
+            // A thread that has ended meanwhile has no file.
+            let Ok(text) = fs::read_to_string(thread.path().join("schedstat")) else { continue };
+            let mut numbers = text.split_whitespace().map_while(|number| number.parse::<u64>().ok());
+            all.ran += numbers.next()?;
+            all.waited += numbers.next()?;
+        }
+        Some(all)
+    }
+
+    /// The share of the time since then for which threads waited; `None` where none ran.
+    pub fn waited_since(self, start: Self) -> Option<f64> {
+        let (ran, waited) = (self.ran.checked_sub(start.ran)?, self.waited.checked_sub(start.waited)?);
+        (ran + waited > 0).then(|| waited as f64 / (ran + waited) as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_machine_is_told() {
+        let machine = Machine { cores: Some(2), load_start: Some(1.5), load_end: Some(2.0), waited: Some(0.01), ..Machine::default() };
+        assert_eq!((machine.doubt(), machine.load().as_deref()), (None, Some("1.5 to 2")));
+        let busy = Machine { load_end: Some(8.7), ..machine.clone() };
+        assert_eq!(busy.doubt().as_deref(), Some("the load was 8.7 on 2 cores"));
+        let waited = Machine { waited: Some(0.744), ..busy };
+        assert_eq!(waited.doubt().as_deref(), Some("the load was 8.7 on 2 cores, and its threads waited 74 % of their time for a core"));
+        assert_eq!(Machine::default().doubt(), None, "a system that does not tell");
+    }
+
+    #[test]
+    fn the_share_is_of_what_could_have_run() {
+        let at = |ran, waited| Scheduled { ran, waited };
+        assert_eq!(at(400, 150).waited_since(at(100, 50)), Some(0.25));
+        assert_eq!(at(100, 50).waited_since(at(100, 50)), None);
+        assert_eq!(at(50, 50).waited_since(at(100, 50)), None, "a thread has ended");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn linux_tells() {
+        let machine = Machine::now();
+        assert!(machine.cores.is_some_and(|cores| cores > 0) && machine.load_start.is_some_and(|load| load >= 0.0), "{machine:?}");
+        let start = Scheduled::now().expect("schedstat");
+        let mut sum = 0u64;
+        while Scheduled::now().is_some_and(|now| now.ran < start.ran + 1_000_000) {
+            sum = std::hint::black_box(sum + 1);
+        }
+        let share = Scheduled::now().and_then(|now| now.waited_since(start)).expect("it ran");
+        assert!((0.0..1.0).contains(&share), "{share}");
+    }
+}

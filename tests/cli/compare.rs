@@ -1,0 +1,186 @@
+//! Two programs or methods in turn, and the limit that a comparison is held against.
+
+use std::fs;
+use std::path::Path;
+
+use super::{Place, json};
+
+const JOB: &str = "-- run --generate uniform:n=2000,d=2 --queries 50 --k 8";
+
+impl Place {
+    /// A place whose temporary files go where they can be counted, and a program there.
+    fn with_program(name: &str, script: &str) -> Self {
+        let place = Self::new();
+        place.program(name, script);
+        place
+    }
+
+    /// A program that calls this one and then does something to the folder `$3` of `run --out DIR`.
+    fn program(&self, name: &str, script: &str) {
+        self.write(name, &format!("#!/bin/sh\nset -e\n{}\n", script.replace("WARPSCOPE", env!("CARGO_BIN_EXE_warpscope"))));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+        }
+    }
+}
+
+fn is_empty(folder: &Path) -> bool {
+    fs::read_dir(folder).unwrap().next().is_none()
+}
+
+#[test]
+fn two_methods_run_in_turn() {
+    let place = Place::new();
+    fs::create_dir(place.path("tmp")).unwrap();
+    let args = format!("compare --method lockstep --method kdtree --pairs 3 --json {JOB} --warmup 0");
+    let done = place.command(&args).env("TMPDIR", place.path("tmp")).output().unwrap();
+    assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+    let compared = json(&String::from_utf8(done.stdout).unwrap());
+    assert_eq!((&compared["pairs"], &compared["answers"]["other_rows"]), (&3.into(), &0.into()));
+    let search = compared["phases"].as_array().unwrap().iter().find(|phase| phase["phase"] == "search").unwrap();
+    assert_eq!((&search["engine_a"], &search["engine_b"], &search["a"]["repeats"]), (&"lockstep".into(), &"kdtree".into(), &3.into()));
+    for of in [search, &compared["total"]] {
+        let [lower, ratio, upper] = [&of["interval"]["lower"], &of["ratio"], &of["interval"]["upper"]].map(|number| number.as_f64().unwrap());
+        assert!(0.0 < lower && lower <= ratio && ratio <= upper, "{of}");
+    }
+    assert!(compared["differences"].as_array().unwrap().iter().any(|difference| difference == "engine: lockstep against kdtree"), "{compared}");
+    assert!(compared["parameters"].as_array().unwrap().iter().any(|parameter| parameter["name"] == "warm-ups" && parameter["a"] == "0"));
+    assert!(is_empty(&place.path("tmp")), "the runs are removed");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_slower_program_fails_beyond_its_limit() {
+    let place = Place::with_program("usual", "exec WARPSCOPE \"$@\"");
+    // As this program, with times that are three times as long.
+    let thrice =
+        "WARPSCOPE \"$@\"\nawk -F, -v OFS=, 'NR > 1 { $6 = 3 * $6 } { print }' \"$3/timings.csv\" > \"$3/slow\"\nmv \"$3/slow\" \"$3/timings.csv\"";
+    place.program("slow", thrice);
+    // The times of the usual program are the same each time.
+    let even = "WARPSCOPE \"$@\"\nawk -F, -v OFS=, 'NR > 1 { $6 = ($4 == 0) } { print }' \"$3/timings.csv\" > \"$3/even\"\nmv \"$3/even\" \"$3/timings.csv\"";
+    place.program("even", even);
+    place.program("triple", &even.replace("($4 == 0)", "3 * ($4 == 0)"));
+    let compare = |a: &str, b: &str, limit: &str| {
+        place.call(&format!("compare --exe ./{a} --exe ./{b} --pairs 3 --fail-if-slower {limit} {JOB} --engine lockstep"))
+    };
+    let slower = compare("even", "triple", "5%");
+    assert_eq!((slower.code, slower.stdout.contains("  slower")), (1, true), "{}", slower.stdout);
+    let error = slower.stderr.lines().last().unwrap();
+    assert_eq!(error, "error: the second is slower by more than 5 %: its search takes 3.00 times as long, 3.00 to 3.00 with a confidence of 95 %");
+    assert_eq!(compare("triple", "even", "5%").code, 0, "it is faster");
+    assert_eq!(compare("even", "triple", "250%").code, 0, "it may be slower");
+    let total = slower.stdout.lines().find(|line| line.starts_with("total")).unwrap();
+    assert!(total.ends_with("slower") && total.contains("3.00×"), "{total}");
+    // Real times, of which the factor is three.
+    let thrice = compare("usual", "slow", "1%");
+    assert!(thrice.stdout.contains("The same neighbours, to the bit"), "{}{}", thrice.stdout, thrice.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_program_that_fails_is_told_with_its_last_line() {
+    let place = Place::with_program("bad", "echo note: something >&2\necho error: out of luck >&2\nexit 1");
+    let failed = place.fails(1, &format!("compare --exe {} --exe ./bad {JOB}", env!("CARGO_BIN_EXE_warpscope")));
+    assert_eq!(failed, "the second program failed (exit code 1): out of luck: ./bad");
+    let missing = place.fails(1, &format!("compare --exe ./none --exe ./bad {JOB}"));
+    assert!(missing.starts_with("cannot run ./none: "), "{missing}");
+    let usage = place.fails(2, "compare --method lockstep --method kdtree -- run --generate uniform:n=20 --k 0");
+    assert!(usage.starts_with("the first program failed (exit code 2): "), "{usage}");
+    let no_file = place.fails(1, "compare --method lockstep --method kdtree -- run --input none.csv");
+    assert!(no_file.contains("none.csv"), "{no_file}");
+}
+
+#[test]
+fn what_cannot_be_run_in_turn_is_wrong_usage() {
+    let place = Place::new();
+    for (args, part) in [
+        ("compare --method lockstep --method kdtree", "what both are to run is missing"),
+        ("compare --method lockstep --method kdtree -- sweep", "what both are to run is missing"),
+        ("compare --method lockstep -- run", "give --exe twice, or --method twice"),
+        ("compare --exe a -- run", "give --exe twice, or --method twice"),
+        ("compare --exe a --exe b --exe c -- run", "give --exe twice, or --method twice"),
+        ("compare --method lockstep --method kdtree -- run --engine bvh", "leave out --engine"),
+        ("compare --exe a --exe b -- run --out=there", "`--out` of the runs is not taken"),
+        ("compare --method lockstep --method gpu -- run", "there is no engine `gpu`"),
+        ("compare --exe a --exe b --pairs 2 -- run", "--pairs"),
+        ("compare a b -- run", "not with two saved runs"),
+        ("compare a b --exe c -- run", "cannot be used with"),
+        ("compare a b --fail-if-slower 5", "it is a percentage, such as 5%"),
+        ("compare a b --fail-if-slower=-5%", "percent"),
+    ] {
+        let refused = place.fails(2, args);
+        assert!(refused.to_lowercase().contains(part), "{args}: {refused}");
+    }
+}
+
+#[test]
+fn saved_runs_are_held_against_a_limit() {
+    let place = Place::new();
+    let timings = |name: &str, ms: f64| {
+        let rows: String = (0..10).map(|repeat| format!("cuda,search,{repeat},0,0,{}\n", ms + 0.01 * f64::from(repeat % 3))).collect();
+        place.write(name, &format!("engine,phase,repeat,chunk,start_ms,duration_ms\n{rows}"));
+    };
+    timings("a.csv", 10.0);
+    timings("b.csv", 11.0);
+    timings("c.csv", 10.05);
+    let slower = place.call("compare a.csv b.csv --fail-if-slower 5%");
+    assert_eq!(slower.code, 1);
+    assert!(
+        slower.stderr.starts_with("error: the second is slower by more than 5 %: its search takes 1.10 times as long, 1.10 to 1.10 with"),
+        "{}",
+        slower.stderr
+    );
+    assert_eq!(place.ok("compare b.csv a.csv --fail-if-slower 5%").stderr, "");
+    let close = place.ok("compare a.csv c.csv");
+    assert!(
+        close.stdout.starts_with("No difference between A and B that these repeats could show; one of 2 % or more would have been seen."),
+        "{}",
+        close.stdout
+    );
+    let compared = json(&place.ok("compare a.csv b.csv --json").stdout);
+    assert_eq!((&compared["phases"][0]["verdict"], &compared["warnings"]), (&"slower".into(), &serde_json::json!([])));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_says_on_what_machine_it_was_and_compare_that_it_was_shared() {
+    let place = Place::new();
+    place.ok("run --generate uniform:n=200,d=2 --queries 20 --k 3 --engine lockstep --repeats 3 --warmup 0 --out a");
+    let text = fs::read_to_string(place.path("a/run.json")).unwrap();
+    let run = json(&text);
+    let machine = &run["machine"];
+    assert!(
+        machine["cores"].as_u64().unwrap() >= 1 && machine["load_start"].as_f64().unwrap() >= 0.0 && machine["load_end"].is_number(),
+        "{machine}"
+    );
+    let mut busy = run.clone();
+    busy["machine"] = serde_json::json!({ "cpu": "another", "cores": 2, "load_start": 1.0, "load_end": 8.5, "waited": 0.5 });
+    fs::create_dir(place.path("b")).unwrap();
+    fs::copy(place.path("a/timings.csv"), place.path("b/timings.csv")).unwrap();
+    place.write("b/run.json", &busy.to_string());
+    let done = place.ok("compare a b");
+    assert!(
+        done.stderr
+            .contains("note: the second shared its machine: the load was 8.5 on 2 cores, and its threads waited 50 % of their time for a core\n"),
+        "{}",
+        done.stderr
+    );
+    assert!(done.stdout.contains("\n  CPU: ") && done.stdout.contains(" against another\n"), "{}", done.stdout);
+    assert!(!place.ok("compare a b --quiet").stderr.contains("note"), "nobody wants to know");
+}
+
+#[test]
+fn quiet_leaves_out_notes_and_keeps_errors() {
+    let place = Place::new();
+    place.write("points.csv", &(0..1200).fold("x,y\n".to_owned(), |rows, at| rows + &format!("{at},{}\n", at * 7 % 13)));
+    let run = "run --input points.csv --k 2 --engine kdtree --warmup 0 --repeats 1";
+    assert!(place.ok(run).stderr.starts_with("note: 1,000 of 1,200 rows"));
+    let quiet = place.ok(&format!("{run} --quiet"));
+    assert_eq!((quiet.stderr.as_str(), quiet.stdout.contains("queries")), ("", true));
+    assert_eq!(place.ok("info points.csv --quiet").stderr, "", "every command has it");
+    assert_eq!(place.ok(&format!("--quiet {run}")).stderr, "", "before the command, too");
+    assert!(place.fails(2, "points.csv info points.csv").starts_with("a file before the command: "));
+    assert!(place.fails(1, "run --input none.csv --quiet").contains("none.csv"));
+}

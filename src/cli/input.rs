@@ -10,10 +10,10 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgGroup, Args, Command};
 
 use super::bar::Bar;
-use super::output;
 use super::queries::QueryChoice;
 use super::usage::Usage;
-use crate::cloud::{self, Axis, ColumnChoice, Globe, Order, PointCloud, Source, formats};
+use super::{columns, output};
+use crate::cloud::{self, Axis, ColumnChoice, Globe, Order, PointCloud, Source, Unchosen, formats};
 use crate::engines::registry;
 use crate::knn::{DeviceId, Metric, ProblemError, Setup};
 use crate::progress::Silent;
@@ -30,7 +30,7 @@ pub struct SourceArgs {
     #[arg(long, value_name = "SPEC")]
     pub generate: Option<String>,
     /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
-    #[arg(long, value_name = "NAMES", conflicts_with = "generate")]
+    #[arg(long, value_name = "NAMES", conflicts_with = "generate", value_parser = columns::parse)]
     columns: Option<ColumnChoice>,
     /// Leaves rows with NaN or infinite values out (and, with the angular metric, zero rows) instead of refusing them
     #[arg(long)]
@@ -273,8 +273,12 @@ impl Asked<'_> {
         self.check(engines)?;
         let data = self.source.source();
         let drop_nonfinite = self.source.drop_nonfinite;
-        let cloud = Arc::new(cloud::load(&data, drop_nonfinite, &Bar::new("reading the cloud"))?);
+        let (cloud, guess) = cloud::load_unchosen(&data, Unchosen::Usual, drop_nonfinite, &Bar::new("reading the cloud"))?;
+        let cloud = Arc::new(cloud);
         note_first_line(&data);
+        if let Some(guess) = guess {
+            columns::hint(&guess);
+        }
         let (queries, note) = QueryChoice::resolve(self.queries, &cloud, &self.source.columns(), self.source.seed)?;
         let query_cloud = match &queries {
             QuerySpec::File { path, columns } => {

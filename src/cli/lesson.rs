@@ -56,7 +56,7 @@ pub struct LessonArgs {
     #[arg(long, value_name = "SPEC", help_heading = "Your own data (lessons yours and order)")]
     generate: Option<String>,
     /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
-    #[arg(long, value_name = "NAMES", requires = "input", help_heading = "Your own data (lessons yours and order)")]
+    #[arg(long, value_name = "NAMES", requires = "input", value_parser = super::columns::parse, help_heading = "Your own data (lessons yours and order)")]
     columns: Option<ColumnChoice>,
     /// Leaves rows with NaN or infinite values out (and, with the angular metric, zero rows) instead of refusing them
     #[arg(long, requires = "input", help_heading = "Your own data (lessons yours and order)")]

@@ -8,6 +8,7 @@ mod analyse;
 mod answer;
 mod answers;
 mod bar;
+mod columns;
 mod compare;
 mod devices;
 mod generate;

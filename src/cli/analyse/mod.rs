@@ -14,9 +14,9 @@ use super::input::{DeviceArgs, EngineParser, metrics, note_assumed, note_first_l
 use super::recall::table_path;
 use super::record::spare_files;
 use super::usage::Usage;
-use super::{output, paths};
+use super::{columns, output, paths};
 use crate::cloud::formats::{self, ColumnData};
-use crate::cloud::{self, ColumnChoice, PointCloud, Source};
+use crate::cloud::{self, ColumnChoice, PointCloud, Source, Unchosen};
 use crate::export::graph::GraphForm;
 use crate::export::table::TableFormat;
 use crate::export::{self, graph as files};
@@ -33,7 +33,7 @@ pub struct AnalyseArgs {
     #[arg(value_name = "IN")]
     input: PathBuf,
     /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
-    #[arg(long, value_name = "NAMES", help_heading = "Cloud")]
+    #[arg(long, value_name = "NAMES", help_heading = "Cloud", value_parser = columns::parse)]
     columns: Option<ColumnChoice>,
     /// Leaves rows with NaN or infinite values out (and, with the angular metric, zero rows) instead of refusing them
     #[arg(long, help_heading = "Cloud")]
@@ -84,7 +84,7 @@ struct Wanted {
     #[arg(long, value_name = "OTHER")]
     overlap: Option<PathBuf>,
     /// Columns of that cloud that are coordinates
-    #[arg(long, value_name = "NAMES", requires = "overlap")]
+    #[arg(long, value_name = "NAMES", requires = "overlap", value_parser = columns::parse)]
     overlap_columns: Option<ColumnChoice>,
     /// Connected components of the mutual graph: rows are joined where each is among the other's neighbours
     #[arg(long)]
@@ -209,9 +209,12 @@ fn spec(args: &AnalyseArgs, path: &Path) -> RunSpec {
 
 fn load(path: &Path, columns: Option<ColumnChoice>, args: &AnalyseArgs) -> anyhow::Result<Arc<PointCloud>> {
     let source = Source::File { path: path.to_owned(), columns: columns.unwrap_or_default() };
-    let cloud = Arc::new(cloud::load(&source, args.drop_nonfinite, &Bar::new("reading the cloud"))?);
+    let (cloud, guess) = cloud::load_unchosen(&source, Unchosen::Usual, args.drop_nonfinite, &Bar::new("reading the cloud"))?;
     note_first_line(&source);
-    Ok(cloud)
+    if let Some(guess) = &guess {
+        columns::hint(guess);
+    }
+    Ok(Arc::new(cloud))
 }
 
 fn neighbours(args: &AnalyseArgs, path: &Path, cloud: &Arc<PointCloud>, engines: &mut Engines) -> anyhow::Result<RunRecord> {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::bar::Bar;
+use super::skip::SkipArgs;
 use super::{columns, output};
 use crate::cloud::formats::{self, ColumnKind, Entry, FileInfo, FormatError};
 use crate::cloud::{self, Axis, CloudError, ColumnChoice, Duplicates, Fingerprint, PointCloud, Source, Unchosen};
@@ -24,6 +25,8 @@ pub struct InfoArgs {
     /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
     #[arg(long, value_name = "NAMES", value_parser = columns::parse)]
     columns: Option<ColumnChoice>,
+    #[command(flatten)]
+    skip: SkipArgs,
     /// Counts duplicates, before and after rounding to 32-bit floats, which may take several times as long as reading
     #[arg(long)]
     duplicates: bool,
@@ -41,7 +44,7 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<()> {
     if recording::split_run(&args.file).is_some() {
         return super::recording::info(&args.file, args.json);
     }
-    let report = Report::of(&args.file, &args.columns.clone().unwrap_or_default(), args.duplicates, &Bar::new("reading the file"))?;
+    let report = Report::of(&args.skip.of(&args.file), &args.columns.clone().unwrap_or_default(), args.duplicates, &Bar::new("reading the file"))?;
     if args.json { output::print_json(&report) } else { output::print(&report.text()) }
 }
 

@@ -11,6 +11,7 @@ use clap::{Arg, ArgGroup, Args, Command};
 
 use super::bar::Bar;
 use super::queries::QueryChoice;
+use super::skip::SkipArgs;
 use super::usage::Usage;
 use super::{columns, output};
 use crate::cloud::{self, Axis, ColumnChoice, Globe, Order, PointCloud, Source, Unchosen, formats};
@@ -32,6 +33,8 @@ pub struct SourceArgs {
     /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
     #[arg(long, value_name = "NAMES", conflicts_with = "generate", value_parser = columns::parse)]
     columns: Option<ColumnChoice>,
+    #[command(flatten)]
+    skip: SkipArgs,
     /// Leaves rows with NaN or infinite values out (and, with the angular metric, zero rows) instead of refusing them
     #[arg(long)]
     pub drop_nonfinite: bool,
@@ -44,7 +47,7 @@ impl SourceArgs {
     /// Where the cloud comes from; `None` where neither is given, which only `sweep` accepts, for a preset.
     pub fn given(&self) -> Option<Source> {
         match (&self.input, &self.generate) {
-            (Some(path), _) => Some(Source::File { path: path.clone(), columns: self.columns() }),
+            (Some(path), _) => Some(Source::File { path: self.skip.of(path), columns: self.columns() }),
             (None, spec) => spec.clone().map(|spec| Source::Generate { spec, seed: self.seed }),
         }
     }

@@ -13,6 +13,7 @@ use super::input::{DeviceArgs, EngineParser, metrics, note_assumed, note_first_l
 use super::queries::{self, QueryChoice};
 use super::record::spare_files;
 use super::room;
+use super::skip::SkipArgs;
 use super::usage::Usage;
 use super::{columns, output};
 use crate::cloud::{self, ColumnChoice, Globe, PointCloud, Source, Unchosen};
@@ -44,6 +45,8 @@ pub struct KnnArgs {
     /// also with a prefix or a unit), or else all numeric columns but labels, ids and mostly empty ones.
     #[arg(long, value_name = "NAMES", help_heading = "Cloud", value_parser = columns::parse)]
     columns: Option<ColumnChoice>,
+    #[command(flatten)]
+    skip: SkipArgs,
     /// Leaves rows with NaN or infinite values out (and, with the angular metric, zero rows) instead of refusing them
     #[arg(long, help_heading = "Cloud")]
     drop_nonfinite: bool,
@@ -195,7 +198,7 @@ fn check_radius(args: &KnnArgs, radius: &str) -> anyhow::Result<()> {
 }
 
 fn source(args: &KnnArgs) -> Source {
-    Source::File { path: args.input.clone(), columns: args.columns.clone().unwrap_or_default() }
+    Source::File { path: args.skip.of(&args.input), columns: args.columns.clone().unwrap_or_default() }
 }
 
 fn load(args: &KnnArgs) -> anyhow::Result<Loaded> {

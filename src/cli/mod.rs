@@ -25,6 +25,7 @@ mod record;
 mod recording;
 mod room;
 mod run;
+mod skip;
 mod stop;
 mod sweep;
 mod tune;

@@ -119,3 +119,40 @@ fn a_column_is_one_coordinate() {
         assert!(refused.contains(&format!("column `{twice}` is named twice; a column is one coordinate")), "{refused}");
     }
 }
+
+#[test]
+fn lines_before_a_table_are_passed_over() {
+    let place = Place::new();
+    let table = "name,lon,lat\na,0,0\nb,3,4\nc,1,x\n";
+    place.write("plain.csv", table);
+    let preface = "Measured in May, by hand; see the report\nstation 7, \"open quote\n\n";
+    let written = |name: &str, text: &str| place.write(name, text);
+    written("headed.csv", &format!("{preface}{table}"));
+    written("marked.csv", &format!("\u{feff}{preface}{table}"));
+    written("old.csv", &format!("{preface}{table}").replace('\n', "\r"));
+    let fails = |args: &str| place.fails(1, &format!("run --input {args} --columns lon,lat"));
+    assert_eq!(fails("plain.csv"), "line 4, record 2, column `lat`: `x` is not a number: plain.csv");
+    for name in ["headed.csv", "marked.csv", "old.csv"] {
+        // Lines are counted as in an editor.
+        assert_eq!(fails(&format!("{name} --skip-lines 3")), format!("line 7, record 2, column `lat`: `x` is not a number: {name}"));
+    }
+    let numbers = "1,2\n3,4\n5,9\n";
+    written("numbers.txt", &format!("{preface}{numbers}"));
+    for command in ["knn numbers.txt rows:1 -k 1 --engine kdtree --json", "analyse numbers.txt -k 1 --engine kdtree --density --json"] {
+        let report = json(&place.ok(&format!("{command} --skip-lines 3")).stdout);
+        assert_eq!(report["points"].as_u64().or(report["n"].as_u64()), Some(3), "{command}: {report}");
+    }
+    let run = json(&place.ok("run --input numbers.txt --skip-lines 3 --queries all --k 1 --engine kdtree --warmup 0 --repeats 1 --json").stdout);
+    // The record names the lines, so that it finds its points again.
+    assert_eq!((&run["n"], &run["spec"]["data"]["file"]["path"]), (&3.into(), &"numbers.txt:skip-lines=3".into()));
+    let info = place.ok("info numbers.txt:skip-lines=3").stdout;
+    assert!(info.contains("3 points × 2 dimensions") && info.contains("lines passed over before the table: 3"), "{info}");
+    for (count, lines) in [(6, 6), (7, 6), (1_000_000, 6)] {
+        let refused = place.fails(1, &format!("knn numbers.txt --skip-lines {count}"));
+        assert_eq!(refused, format!("{count} lines to pass over: the file has {lines}, and none is left: numbers.txt"));
+    }
+    place.ok("generate uniform:n=9,d=2 plane.npy");
+    let refused = place.fails(1, "knn plane.npy --skip-lines 2");
+    assert_eq!(refused, "lines to pass over: a NumPy array is not read line by line; skip-lines is for text: plane.npy");
+    assert!(place.fails(2, "knn numbers.txt --skip-lines -1").contains("--skip-lines"));
+}

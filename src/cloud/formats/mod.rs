@@ -43,7 +43,7 @@ pub use guess::{Guess, Guessed};
 use input::Input;
 pub use limits::MAX_CATEGORIES;
 pub use marks::Marks;
-pub use parts::{Entry, file_of, path_of};
+pub use parts::{Entry, file_of, path_of, path_without_lines};
 use recognise::recognise;
 use sheet::Want;
 pub use sheet::{ColumnInfo, ColumnKind, FileInfo, Sheet};
@@ -289,7 +289,7 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: "Parquet file",
             extensions: &["parquet", "pq"],
-            about: "columns of numbers and lists of numbers; uncompressed, Snappy, LZ4 or gzip",
+            about: "columns of numbers and lists of numbers; uncompressed, zstd, Snappy, LZ4 or gzip",
             magic: &[b"PAR1"],
             looks: no,
             gzip: false,

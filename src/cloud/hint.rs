@@ -2,7 +2,6 @@
 
 use super::formats::FormatError;
 use super::{CloudError, GlobeError, Unusable};
-use crate::text;
 
 /// A way out of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +38,7 @@ pub(super) fn without(unusable: &Unusable, words: fn(Hint) -> &'static str) -> S
     let left = match rows - count {
         _ if *rows == 0 => String::new(),
         0 => " (all of them)".to_owned(),
-        left => format!(" ({} of {} are left)", text::thousands(left), text::thousands(*rows)),
+        left => format!(" ({left} of {rows} are left)"),
     };
     let rows = format!("{}{left}", words(Hint::LeaveRowsOut));
     columns.into_iter().chain([rows]).collect::<Vec<_>>().join(", ")

@@ -34,6 +34,9 @@ const CLASSES: usize = 256;
 /// Of a column without a heading.
 const FEW_CLASSES: usize = 100;
 
+/// Values of fewer rows say nothing: any three whole numbers may be classes.
+const FEW_ROWS: usize = 10;
+
 /// Rows that are looked at.
 const SEEN: usize = 4096;
 
@@ -59,7 +62,7 @@ impl Columns<'_> {
             // Only what its heading or its place makes a candidate is looked at.
             let words = lower_words(self.names[column]);
             let says = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
-            let candidate = if headed { says(&LABELS) || says(&IDS) } else { outermost };
+            let candidate = if headed { says(&LABELS) || says(&IDS) } else { outermost && self.rows >= FEW_ROWS };
             let Some(values) = candidate.then(|| self.whole(column)).flatten() else { return Role::Coordinate };
             if headed {
                 match () {
@@ -98,7 +101,7 @@ impl Columns<'_> {
 
     /// Whether each row has one more than the row before it, which all rows are asked.
     fn counts_rows(&self, column: usize) -> bool {
-        self.rows > 2 && (1..self.rows).all(|row| (self.value)(row, column) == (self.value)(row - 1, column) + 1.0)
+        (1..self.rows).all(|row| (self.value)(row, column) == (self.value)(row - 1, column) + 1.0)
     }
 
     /// Whether at least half of the other columns have the same extent: then it is one of them.
@@ -162,6 +165,7 @@ mod tests {
         let table = |row: usize, column: usize| if column == 2 { 100_001.0 + row as f64 } else { (row as f64 * 0.37).sin() };
         assert_eq!(roles(&["d0", "d1", "d2"], 50, table), [Coordinate, Coordinate, Id]);
         assert_eq!(roles(&["a", "b", "t"], 50, table), [Coordinate; 3], "with headings they have to say so");
+        assert_eq!(roles(&["d0", "d1", "d2"], 9, table), [Coordinate; 3], "of few rows it is chance");
     }
 
     #[test]

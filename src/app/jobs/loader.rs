@@ -46,12 +46,12 @@ impl LoadJob {
             None => load_unchosen(&self.source, how, self.drop_nonfinite, progress),
             Some(data) => load_queries(&self.source, data, self.drop_nonfinite, progress).map(|cloud| (cloud, None)),
         };
-        let opened = loaded.and_then(|(cloud, guess)| {
+        let opened = loaded.map(|(cloud, guess)| {
             let guess = guess.filter(|guess| self.guesses && guess.differs());
             let left_out = guess.map_or_else(Vec::new, |guess| left_out(&guess));
             let first = if self.guesses { opening::first_query(&cloud) } else { 0 };
             let note = if let Source::File { path, .. } = &self.source { formats::note(path, progress) } else { None };
-            Ok(Opened { cloud: Arc::new(cloud), left_out, first, note })
+            Opened { cloud: Arc::new(cloud), left_out, first, note }
         });
         (opened, file)
     }

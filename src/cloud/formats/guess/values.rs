@@ -172,7 +172,7 @@ mod tests {
     fn headings_say_what_a_column_is() {
         let third = |row: usize, column: usize| if column < 2 { row as f64 * 0.5 } else { (row % 3) as f64 };
         let halves = |row: usize, _: usize| row as f64 * 0.5;
-        let with_holes = |row: usize, column: usize| if row % 2 == 0 { f64::NAN } else { third(row, column) };
+        let with_holes = |row: usize, column: usize| if row.is_multiple_of(2) { f64::NAN } else { third(row, column) };
         type Value<'a> = &'a dyn Fn(usize, usize) -> f64;
         for (name, value, role) in [
             ("class", &third as Value<'_>, Label),

@@ -1,18 +1,21 @@
 //! `warpscope info`: what a file is, and what cloud it makes.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use super::bar::Bar;
-use super::output;
+use super::skip::SkipArgs;
+use super::{columns, output};
 use crate::cloud::formats::{self, ColumnKind, Entry, FileInfo, FormatError};
-use crate::cloud::{Axis, ColumnChoice, Fingerprint, PointCloud, Source};
+use crate::cloud::{self, Axis, CloudError, ColumnChoice, Duplicates, Fingerprint, PointCloud, Source, Unchosen};
 use crate::export::text;
 use crate::printable;
 use crate::progress::Progress;
 use crate::run::recording;
+
+/// The version of what `--json` prints.
+const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Debug, clap::Args)]
 pub struct InfoArgs {
@@ -20,8 +23,13 @@ pub struct InfoArgs {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
-    #[arg(long, value_name = "NAMES")]
+    #[arg(long, value_name = "NAMES", value_parser = columns::parse)]
     columns: Option<ColumnChoice>,
+    #[command(flatten)]
+    skip: SkipArgs,
+    /// Counts duplicates, before and after rounding to 32-bit floats, which may take several times as long as reading
+    #[arg(long)]
+    duplicates: bool,
     /// Prints JSON
     #[arg(long)]
     json: bool,
@@ -36,18 +44,19 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<()> {
     if recording::split_run(&args.file).is_some() {
         return super::recording::info(&args.file, args.json);
     }
-    let report = Report::of(&args.file, &args.columns.clone().unwrap_or_default(), &Bar::new("reading the file"))?;
+    let report = Report::of(&args.skip.of(&args.file), &args.columns.clone().unwrap_or_default(), args.duplicates, &Bar::new("reading the file"))?;
     if args.json { output::print_json(&report) } else { output::print(&report.text()) }
 }
 
 /// A file and its cloud.
 #[derive(Debug, Serialize)]
 struct Report {
+    schema_version: u32,
     #[serde(flatten)]
     file: Described,
     /// The clouds of a file that can hold several.
     parts: Vec<Entry>,
-    /// The cloud of the chosen columns, where they make one.
+    /// The cloud of the chosen columns, or of those that look like coordinates, where they make one.
     cloud: Option<CloudInfo>,
     /// Why there is no cloud.
     no_cloud: Option<String>,
@@ -72,31 +81,30 @@ struct CloudInfo {
     axes: Vec<Axis>,
     /// Rows with NaN or ±∞, which are no points.
     nonfinite_rows: u64,
-    /// Points less distinct points, after rounding.
-    duplicates: u64,
+    /// Where they are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duplicates: Option<Duplicates>,
     fingerprint: Fingerprint,
 }
 
 impl Report {
-    fn of(path: &Path, columns: &ColumnChoice, progress: &dyn Progress) -> anyhow::Result<Self> {
+    fn of(path: &Path, columns: &ColumnChoice, duplicates: bool, progress: &dyn Progress) -> anyhow::Result<Self> {
         let parts = formats::parts(path, progress)?;
+        let new = |file, cloud, no_cloud| Self { schema_version: SCHEMA_VERSION, file, parts, cloud, no_cloud };
         let file = match formats::describe(path, progress) {
             Ok(file) => Described::Whole(file),
             Err(why @ FormatError::Ambiguous { .. }) => {
-                return Ok(Self { file: Described::Open { path: path.to_owned() }, parts, cloud: None, no_cloud: Some(why.reason()) });
+                return Ok(new(Described::Open { path: path.to_owned() }, None, Some(why.reason())));
             }
             Err(why) => return Err(why.into()),
         };
-        let table = match formats::read(path, columns, progress) {
-            Ok(table) => table,
-            // Nobody chose: the file simply has no coordinates.
-            Err(why) if *columns == ColumnChoice::Default => return Ok(Self { file, parts, cloud: None, no_cloud: Some(why.to_string()) }),
-            Err(why) => return Err(why.into()),
-        };
         let source = Source::File { path: path.to_owned(), columns: columns.clone() };
-        Ok(match PointCloud::from_table(table, source, None, true) {
-            Ok(cloud) => Self { file, parts, cloud: Some(CloudInfo::of(&cloud)), no_cloud: None },
-            Err(why) => Self { file, parts, cloud: None, no_cloud: Some(why.to_string()) },
+        Ok(match cloud::load_unchosen(&source, Unchosen::Guess, true, progress) {
+            Ok((cloud, _)) => new(file, Some(CloudInfo::of(&cloud, duplicates)), None),
+            // The file has no such columns as somebody chose.
+            Err(CloudError::Format(why)) if *columns != ColumnChoice::Default => return Err(why.into()),
+            Err(CloudError::Cancelled) => return Err(CloudError::Cancelled.into()),
+            Err(why) => new(file, None, Some(why.to_string())),
         })
     }
 
@@ -139,7 +147,10 @@ impl Report {
         let axes: Vec<_> =
             cloud.axes.iter().map(|axis| vec![format!("  {}", axis.name), format!("{} … {}", axis.min, axis.max), origin(axis)]).collect();
         out += &text::table(&axes, &[]);
-        out += &format!("  {} (points less distinct points)\n", text::count(cloud.duplicates, "duplicate", "duplicates"));
+        if let Some(Duplicates { before_rounding, after_rounding }) = cloud.duplicates {
+            let after = text::count(after_rounding, "duplicate", "duplicates");
+            out += &format!("  {after} as 32-bit floats, {} as in the file (points less distinct points)\n", text::thousands(before_rounding));
+        }
         out + &format!("  fingerprint {}\n", cloud.fingerprint)
     }
 }
@@ -149,10 +160,9 @@ fn shown(path: &Path) -> String {
     printable::line(&path.to_string_lossy()).into_owned()
 }
 
-fn columns_text(FileInfo { rows, columns, default_columns, skipped, .. }: &FileInfo) -> String {
+fn columns_text(FileInfo { rows, columns, default_columns, guessed_columns, skipped, .. }: &FileInfo) -> String {
     let mut out = String::new();
     let mut lines = Vec::new();
-    let default_columns: HashSet<usize> = default_columns.iter().copied().collect();
     for (at, column) in columns.iter().enumerate() {
         let what = match (column.kind, column.min, column.max) {
             (ColumnKind::Numeric, Some(min), Some(max)) => {
@@ -162,11 +172,11 @@ fn columns_text(FileInfo { rows, columns, default_columns, skipped, .. }: &FileI
             (ColumnKind::Numeric, ..) if *rows == 0 => "no values".to_owned(),
             (ColumnKind::Numeric, ..) => "no finite values".to_owned(),
             (ColumnKind::Text, ..) => {
-                let example = format!("text, such as {:?}", column.example.as_deref().unwrap_or_default());
+                let example = format!("such as {:?}", column.example.as_deref().unwrap_or_default());
                 // What is text from the start needs no search for where it begins.
                 column.example_record.filter(|&record| record > 0).map_or(example.clone(), |record| format!("{example} in record {record}"))
             }
-            (ColumnKind::Empty, ..) => "empty".to_owned(),
+            (ColumnKind::Empty, ..) => String::new(),
         };
         let mut odd = Vec::new();
         if column.missing > 0 && column.kind == ColumnKind::Numeric {
@@ -175,11 +185,13 @@ fn columns_text(FileInfo { rows, columns, default_columns, skipped, .. }: &FileI
         if column.infinite > 0 {
             odd.push(format!("{} infinite", text::thousands(column.infinite)));
         }
-        let default = if default_columns.contains(&at) { "*" } else { "" };
-        lines.push(vec![format!("  {at}"), default.to_owned(), column.name.clone(), what, odd.join(", ")]);
+        lines.push(vec![format!("  {at}"), column.name.clone(), column.role.name().to_owned(), what, odd.join(", ")]);
     }
-    out += "\ncolumns (* are coordinates unless --columns says otherwise)\n";
+    out += "\ncolumns, as `knn` and the window take them (--columns chooses others)\n";
     out += &text::table(&lines, &[0]);
+    if default_columns != guessed_columns {
+        out += &format!("  `run`, `verify` and `sweep` take all {} numeric columns\n", default_columns.len());
+    }
     for note in skipped {
         out += &format!("  {}\n", printable::line(note));
     }
@@ -187,13 +199,13 @@ fn columns_text(FileInfo { rows, columns, default_columns, skipped, .. }: &FileI
 }
 
 impl CloudInfo {
-    fn of(cloud: &PointCloud) -> Self {
+    fn of(cloud: &PointCloud, duplicates: bool) -> Self {
         Self {
             points: cloud.len() as u64,
             dims: cloud.dims(),
             axes: cloud.axes().to_vec(),
             nonfinite_rows: cloud.dropped(),
-            duplicates: cloud.duplicates(),
+            duplicates: duplicates.then(|| cloud.duplicates()),
             fingerprint: cloud.fingerprint().clone(),
         }
     }
@@ -208,7 +220,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         std::fs::write(&path, content).unwrap();
-        Report::of(&path, &columns.parse().unwrap(), &Silent)
+        Report::of(&path, &columns.parse().unwrap(), true, &Silent)
     }
 
     #[test]
@@ -216,33 +228,37 @@ mod tests {
         let report = report("name,x,y,w\na,1,2,0\nb,1,2,inf\nc,,3,1\nd,4918340.364,5,1\n", "").unwrap();
         let cloud = report.cloud.as_ref().unwrap();
         let Described::Whole(FileInfo { rows, .. }) = report.file else { panic!("it has one cloud") };
-        assert_eq!((rows, cloud.points, cloud.dims, cloud.nonfinite_rows, cloud.duplicates), (4, 3, 2, 1, 1));
+        assert_eq!((rows, cloud.points, cloud.dims, cloud.nonfinite_rows), (4, 3, 2, 1));
+        assert_eq!(cloud.duplicates, Some(Duplicates { before_rounding: 1, after_rounding: 1 }));
         assert_eq!((cloud.axes[0].min, cloud.axes[0].max), (1.0, 4_918_340.364));
         let text = report.text();
         for part in [
             "header; 4 rows",
-            "name  text, such as \"a\"",
+            "name  text           such as \"a\"",
+            "x     coordinate     1 … 4918340.364",
+            "w     other numbers  0 … 1",
             "1 missing",
             "1 infinite",
             "3 points × 2 dimensions",
             "1 row left out",
-            "1 duplicate (",
+            "1 duplicate as 32-bit floats, 1 as in the file",
             "fingerprint ",
         ] {
             assert!(text.contains(part), "{part} is not in:\n{text}");
         }
         let json = serde_json::to_value(&report).unwrap();
-        assert_eq!((&json["rows"], &json["cloud"]["duplicates"], &json["no_cloud"]), (&4.into(), &1.into(), &serde_json::Value::Null));
+        assert_eq!(
+            (&json["rows"], &json["cloud"]["duplicates"]["after_rounding"], &json["no_cloud"]),
+            (&4.into(), &1.into(), &serde_json::Value::Null)
+        );
+        assert_eq!((&json["schema_version"], &json["columns"][3]["role"]), (&1.into(), &"other".into()));
     }
 
     #[test]
     fn where_a_column_turns_to_text_is_shown() {
         let report = report("a,b\n1,1\n2,2\n3,3o\n", "").unwrap();
         let text = report.text();
-        assert!(
-            text.contains("text, such as \"3o\" in record 2") && text.contains("none: line 4, record 2, column `b`: `3o` is not a number"),
-            "{text}"
-        );
+        assert!(text.contains("such as \"3o\" in record 2") && text.contains("none: line 4, record 2, column `b`: `3o` is not a number"), "{text}");
     }
 
     #[test]

@@ -10,10 +10,11 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgGroup, Args, Command};
 
 use super::bar::Bar;
-use super::output;
 use super::queries::QueryChoice;
+use super::skip::SkipArgs;
 use super::usage::Usage;
-use crate::cloud::{self, Axis, ColumnChoice, Globe, Order, PointCloud, Source, formats};
+use super::{columns, output};
+use crate::cloud::{self, Axis, ColumnChoice, Globe, Order, PointCloud, Source, Unchosen, formats};
 use crate::engines::registry;
 use crate::knn::{DeviceId, Metric, ProblemError, Setup};
 use crate::progress::Silent;
@@ -30,8 +31,10 @@ pub struct SourceArgs {
     #[arg(long, value_name = "SPEC")]
     pub generate: Option<String>,
     /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
-    #[arg(long, value_name = "NAMES", conflicts_with = "generate")]
+    #[arg(long, value_name = "NAMES", conflicts_with = "generate", value_parser = columns::parse)]
     columns: Option<ColumnChoice>,
+    #[command(flatten)]
+    skip: SkipArgs,
     /// Leaves rows with NaN or infinite values out (and, with the angular metric, zero rows) instead of refusing them
     #[arg(long)]
     pub drop_nonfinite: bool,
@@ -44,7 +47,7 @@ impl SourceArgs {
     /// Where the cloud comes from; `None` where neither is given, which only `sweep` accepts, for a preset.
     pub fn given(&self) -> Option<Source> {
         match (&self.input, &self.generate) {
-            (Some(path), _) => Some(Source::File { path: path.clone(), columns: self.columns() }),
+            (Some(path), _) => Some(Source::File { path: self.skip.of(path), columns: self.columns() }),
             (None, spec) => spec.clone().map(|spec| Source::Generate { spec, seed: self.seed }),
         }
     }
@@ -273,8 +276,12 @@ impl Asked<'_> {
         self.check(engines)?;
         let data = self.source.source();
         let drop_nonfinite = self.source.drop_nonfinite;
-        let cloud = Arc::new(cloud::load(&data, drop_nonfinite, &Bar::new("reading the cloud"))?);
+        let (cloud, guess) = cloud::load_unchosen(&data, Unchosen::Usual, drop_nonfinite, &Bar::new("reading the cloud"))?;
+        let cloud = Arc::new(cloud);
         note_first_line(&data);
+        if let Some(guess) = guess {
+            columns::hint(&guess);
+        }
         let (queries, note) = QueryChoice::resolve(self.queries, &cloud, &self.source.columns(), self.source.seed)?;
         let query_cloud = match &queries {
             QuerySpec::File { path, columns } => {

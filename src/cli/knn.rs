@@ -10,12 +10,13 @@ use anyhow::{Context, anyhow, bail};
 use super::answer::{answer_in_parts, plan};
 use super::bar::Bar;
 use super::input::{DeviceArgs, EngineParser, metrics, note_assumed, note_first_line};
-use super::output;
 use super::queries::{self, QueryChoice};
 use super::record::spare_files;
 use super::room;
+use super::skip::SkipArgs;
 use super::usage::Usage;
-use crate::cloud::{self, ColumnChoice, Globe, PointCloud, Source};
+use super::{columns, output};
+use crate::cloud::{self, ColumnChoice, Globe, PointCloud, Source, Unchosen};
 use crate::engines::registry;
 use crate::export::table::{Appender, Table, TableFormat};
 use crate::export::within::{self as files, Asked};
@@ -39,8 +40,13 @@ pub struct KnnArgs {
     #[arg(value_name = "QUERIES", default_value = "all")]
     queries: QueryChoice,
     /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
-    #[arg(long, value_name = "NAMES", help_heading = "Cloud")]
+    ///
+    /// Where it is not given, those that look like coordinates: by their names (x, y, z; longitude and latitude; easting and northing;
+    /// also with a prefix or a unit), or else all numeric columns but labels, ids and mostly empty ones.
+    #[arg(long, value_name = "NAMES", help_heading = "Cloud", value_parser = columns::parse)]
     columns: Option<ColumnChoice>,
+    #[command(flatten)]
+    skip: SkipArgs,
     /// Leaves rows with NaN or infinite values out (and, with the angular metric, zero rows) instead of refusing them
     #[arg(long, help_heading = "Cloud")]
     drop_nonfinite: bool,
@@ -80,6 +86,8 @@ struct Report {
     cloud: String,
     points: usize,
     dimensions: usize,
+    /// The coordinates, in the order of the axes.
+    columns: Vec<String>,
     queries: usize,
     metric: Metric,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -190,19 +198,24 @@ fn check_radius(args: &KnnArgs, radius: &str) -> anyhow::Result<()> {
 }
 
 fn source(args: &KnnArgs) -> Source {
-    Source::File { path: args.input.clone(), columns: args.columns.clone().unwrap_or_default() }
+    Source::File { path: args.skip.of(&args.input), columns: args.columns.clone().unwrap_or_default() }
 }
 
 fn load(args: &KnnArgs) -> anyhow::Result<Loaded> {
-    let data = source(args);
-    let cloud = Arc::new(cloud::load(&data, args.drop_nonfinite, &Bar::new("reading the cloud"))?);
+    let (cloud, guess) = cloud::load_unchosen(&source(args), Unchosen::Guess, args.drop_nonfinite, &Bar::new("reading the cloud"))?;
+    let cloud = Arc::new(cloud);
+    let data = cloud.source().clone();
     note_first_line(&data);
-    let columns = args.columns.clone().unwrap_or_default();
-    let (queries, _) = QueryChoice::resolve(Some(&args.queries), &cloud, &columns, args.seed)?;
+    if let Some(guess) = &guess {
+        columns::note_taken(guess);
+    }
+    let chosen = args.columns.clone().unwrap_or_default();
+    let (queries, _) = QueryChoice::resolve(Some(&args.queries), &cloud, &chosen, args.seed)?;
     let query_cloud = match &queries {
         QuerySpec::File { path, columns } => {
             let source = Source::File { path: path.clone(), columns: columns.clone() };
-            Some(Arc::new(cloud::load_queries(&source, &cloud, args.drop_nonfinite, &Bar::new("reading the queries"))?))
+            let how = if guess.is_some() { Unchosen::Guess } else { Unchosen::Usual };
+            Some(Arc::new(cloud::load_queries_unchosen(&source, &cloud, how, args.drop_nonfinite, &Bar::new("reading the queries"))?))
         }
         _ => None,
     };
@@ -371,6 +384,7 @@ impl Report {
             cloud: args.input.display().to_string(),
             points: loaded.cloud.len(),
             dimensions: loaded.cloud.dims(),
+            columns: loaded.cloud.axes().iter().map(|axis| axis.name.clone()).collect(),
             queries,
             metric: loaded.spec.metric,
             k: None,

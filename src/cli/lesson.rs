@@ -7,6 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::bar::Bar;
 use super::pictures::{PictureArgs, Plan};
+use super::skip::SkipArgs;
 use super::usage::Usage;
 use super::{input, output};
 use crate::cloud::{self, ColumnChoice, Order, Source, query_point};
@@ -56,8 +57,10 @@ pub struct LessonArgs {
     #[arg(long, value_name = "SPEC", help_heading = "Your own data (lessons yours and order)")]
     generate: Option<String>,
     /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
-    #[arg(long, value_name = "NAMES", requires = "input", help_heading = "Your own data (lessons yours and order)")]
+    #[arg(long, value_name = "NAMES", requires = "input", value_parser = super::columns::parse, help_heading = "Your own data (lessons yours and order)")]
     columns: Option<ColumnChoice>,
+    #[command(flatten)]
+    skip: SkipArgs,
     /// Leaves rows with NaN or infinite values out (and, with the angular metric, zero rows) instead of refusing them
     #[arg(long, requires = "input", help_heading = "Your own data (lessons yours and order)")]
     drop_nonfinite: bool,
@@ -174,7 +177,7 @@ impl LessonArgs {
 
     fn source(&self) -> Option<Source> {
         match (&self.input, &self.generate) {
-            (Some(path), _) => Some(Source::File { path: path.clone(), columns: self.columns.clone().unwrap_or_default() }),
+            (Some(path), _) => Some(Source::File { path: self.skip.of(path), columns: self.columns.clone().unwrap_or_default() }),
             (None, Some(spec)) => Some(Source::Generate { spec: spec.clone(), seed: self.seed.unwrap_or(usual::SEED) }),
             (None, None) => None,
         }

@@ -99,14 +99,22 @@ fn line(kind: &str, text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{kind}: {text}");
 }
 
+/// More names are cut.
+const SHOWN: usize = 8;
+
+/// Names in a row; of many the first, and the last.
+pub fn names(names: &[impl AsRef<str>]) -> String {
+    let join = |names: &[_]| names.iter().map(AsRef::as_ref).collect::<Vec<&str>>().join(", ");
+    match names {
+        [first @ .., last] if names.len() > SHOWN => format!("{}, … {}", join(&first[..SHOWN - 1]), last.as_ref()),
+        _ => join(names),
+    }
+}
+
 /// The names of the columns, and of those whose values are searched about an origin of their own.
 pub fn columns(axes: &[Axis]) -> String {
-    const SHOWN: usize = 8;
-    let names: Vec<_> = axes.iter().map(|axis| printable::line(&axis.name)).collect();
-    let list = match names.len() {
-        0..=SHOWN => names.join(", "),
-        _ => format!("{}, … {}", names[..SHOWN - 1].join(", "), names[names.len() - 1]),
-    };
+    let shown: Vec<_> = axes.iter().map(|axis| printable::line(&axis.name)).collect();
+    let list = names(&shown);
     let moved: Vec<String> =
         axes.iter().filter(|axis| axis.origin != 0.0).map(|axis| format!("{} {}", printable::line(&axis.name), axis.origin)).collect();
     if moved.is_empty() || moved.len() > SHOWN { list } else { format!("{list} (about the origin {})", moved.join(", ")) }

@@ -1,13 +1,15 @@
 //! What would help where data cannot be read: data, which whoever tells of an error words in their own way.
 
 use super::formats::FormatError;
-use super::{CloudError, GlobeError};
+use super::{CloudError, GlobeError, Unusable};
 
 /// A way out of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hint {
     /// Rows with NaN or ±∞ can be left out.
     LeaveRowsOut,
+    /// Coordinates without NaN or ±∞ can be chosen, for which `COLUMNS` stands.
+    WholeColumns,
     /// Other columns can be chosen than those that win by default.
     OtherColumns,
     /// Columns of longitude and latitude have to be chosen.
@@ -21,11 +23,25 @@ impl Hint {
     pub fn option(self) -> &'static str {
         match self {
             Self::LeaveRowsOut => "--drop-nonfinite leaves such rows out",
+            Self::WholeColumns => "--columns COLUMNS takes coordinates without such values",
             Self::OtherColumns => "--columns chooses others",
             Self::GlobeColumns => "choose a longitude and a latitude with --columns",
             Self::AsManyColumns => "choose columns with --columns",
         }
     }
+}
+
+/// What can be done about rows with NaN or ±∞: other columns first, then a cloud without the rows, and how many are left of it.
+pub(super) fn without(unusable: &Unusable, words: fn(Hint) -> &'static str) -> String {
+    let Unusable { count, rows, whole, .. } = unusable;
+    let columns = whole.as_ref().map(|columns| words(Hint::WholeColumns).replace("COLUMNS", columns));
+    let left = match rows - count {
+        _ if *rows == 0 => String::new(),
+        0 => " (all of them)".to_owned(),
+        left => format!(" ({left} of {rows} are left)"),
+    };
+    let rows = format!("{}{left}", words(Hint::LeaveRowsOut));
+    columns.into_iter().chain([rows]).collect::<Vec<_>>().join(", ")
 }
 
 impl FormatError {
@@ -50,8 +66,8 @@ impl CloudError {
     /// The message, with what would help in the words of whoever tells of it.
     pub fn told(&self, words: fn(Hint) -> &'static str) -> String {
         match self {
-            Self::NonFinite { row, line, column, value, origin, .. } => {
-                let (line, hint) = (super::at_line(*line), words(Hint::LeaveRowsOut));
+            Self::NonFinite { row, line, column, value, unusable, origin } => {
+                let (line, hint) = (super::at_line(*line), without(unusable, words));
                 format!("{line}row {row}, column {column}: the value is {value}; {hint}: {origin}")
             }
             Self::Dimensions { queries, data, origin } => {

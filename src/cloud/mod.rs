@@ -10,6 +10,7 @@ pub mod formats;
 pub mod generate;
 pub mod globe;
 mod hint;
+mod loading;
 pub mod order;
 mod origin;
 mod point_cloud;
@@ -21,20 +22,17 @@ mod table;
 mod unusable;
 mod values;
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 pub use globe::{Globe, GlobeError};
 pub use hint::Hint;
+pub use loading::{Unchosen, load, load_queries, load_queries_unchosen, load_unchosen};
 pub use order::Order;
-pub use point_cloud::{Axis, CloudParts, Fingerprint, PointCloud};
+pub use point_cloud::{Axis, CloudParts, Duplicates, Fingerprint, PointCloud};
 use serde::{Deserialize, Serialize};
 pub use table::{Column, ColumnChoice, Coordinates, Table};
 pub use unusable::{Unusable, UnusableRow};
 pub use values::Values;
-
-use crate::progress::Progress;
-use formats::FormatError;
 
 /// Where a cloud comes from: everything needed to load it again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,7 +104,7 @@ pub enum CloudError {
         why: String,
     },
     /// A coordinate is NaN or infinite, and dropping such rows was not requested.
-    #[error("{}row {row}, column {column}: the value is {value}; {}: {origin}", at_line(*.line), Hint::LeaveRowsOut.option())]
+    #[error("{}row {row}, column {column}: the value is {value}; {}: {origin}", at_line(*.line), hint::without(unusable, Hint::option))]
     NonFinite {
         /// 0-based number of the data record in the file.
         row: u64,
@@ -189,79 +187,6 @@ impl From<formats::FormatError> for CloudError {
             why => Self::Format(why),
         }
     }
-}
-
-/// Reads or generates a cloud.
-///
-/// Rows with NaN or ±∞ are an error unless `drop_nonfinite` is set; then they are dropped and counted.
-///
-/// # Errors
-/// Any [`CloudError`] except [`CloudError::Dimensions`].
-pub fn load(source: &Source, drop_nonfinite: bool, progress: &dyn Progress) -> Result<PointCloud, CloudError> {
-    let table = table_of(source, progress)?;
-    PointCloud::from_table(table, source.clone(), None, drop_nonfinite).map_err(|why| with_line(why, source, progress))
-}
-
-/// Reads a separate query file relative to the origins of `data`. Without an explicit selection, it takes the columns
-/// with the data's names.
-///
-/// A file without those names falls back to its own default selection only if the data's columns were not selected
-/// explicitly either; otherwise the order of columns is known only for the data. [`PointCloud::axes`] of the
-/// result shows the selection.
-///
-/// # Errors
-/// As for [`load`], and [`CloudError::Dimensions`].
-pub fn load_queries(source: &Source, data: &PointCloud, drop_nonfinite: bool, progress: &dyn Progress) -> Result<PointCloud, CloudError> {
-    let table = match source {
-        Source::File { path, columns: ColumnChoice::Default } => {
-            let names: Vec<String> = data.axes().iter().map(|axis| axis.name.clone()).collect();
-            let chosen = matches!(data.source(), Source::File { columns: ColumnChoice::Named(_), .. });
-            let distinct = names.iter().collect::<HashSet<_>>().len() == names.len();
-            match formats::read(path, &ColumnChoice::Named(names), progress) {
-                Err(FormatError::NoColumn { .. }) if !chosen => table_of(source, progress)?,
-                // Duplicate column names in the data cannot identify columns.
-                Err(FormatError::Column { .. }) if !chosen && !distinct => table_of(source, progress)?,
-                Err(FormatError::NoColumn { what, why, path }) => {
-                    let why = format!("{why}; name the columns like the data's, or choose them by number in both files");
-                    return Err(FormatError::NoColumn { what, why, path }.into());
-                }
-                table => table?,
-            }
-        }
-        // Its axes are the data's.
-        Source::Coordinates(at) => return query_point::cloud(&coordinates(at)?, data),
-        Source::File { .. } | Source::Generate { .. } => table_of(source, progress)?,
-    };
-    if table.columns.len() != data.dims() {
-        return Err(CloudError::Dimensions { queries: table.columns.len(), data: data.dims(), origin: source.to_string() });
-    }
-    PointCloud::from_table(table, source.clone(), Some(data), drop_nonfinite).map_err(|why| with_line(why, source, progress))
-}
-
-/// Adds the line of a bad value, by reading a text file again.
-fn with_line(mut why: CloudError, source: &Source, progress: &dyn Progress) -> CloudError {
-    if let CloudError::NonFinite { row, line, .. } | CloudError::TooLarge { row, line, .. } = &mut why
-        && let Source::File { path, .. } = source
-    {
-        *line = formats::line_of_record(path, *row, progress);
-    }
-    why
-}
-
-fn table_of(source: &Source, progress: &dyn Progress) -> Result<Coordinates, CloudError> {
-    match source {
-        Source::File { path, columns } => Ok(formats::read(path, columns, progress)?),
-        Source::Generate { spec, seed } => generate::generate(spec, *seed, progress),
-        Source::Coordinates(at) => {
-            let values = coordinates(at)?;
-            let columns = (0..values.len()).map(|axis| Column { name: format!("c{axis}") }).collect();
-            Ok(Table { columns, values }.into())
-        }
-    }
-}
-
-fn coordinates(at: &str) -> Result<Vec<f64>, CloudError> {
-    query_point::parse(at).map_err(|part| CloudError::Coordinates { at: at.to_owned(), why: format!("`{part}` is no number") })
 }
 
 #[cfg(test)]

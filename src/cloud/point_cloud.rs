@@ -1,11 +1,13 @@
 //! The point cloud: f32 coordinates with axes, record numbers and a fingerprint.
 
 mod bulk;
+mod duplicates;
 mod parts;
 
 use std::ops::Range;
 
 use bulk::Bulk;
+pub use duplicates::Duplicates;
 pub use parts::CloudParts;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefMutIterator as _, ParallelIterator as _};
 use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
@@ -185,17 +187,6 @@ impl PointCloud {
             source: self.source.clone(),
             fingerprint: self.fingerprint.clone(),
         }
-    }
-
-    /// Number of points minus number of distinct points.
-    pub fn duplicates(&self) -> u64 {
-        let dims = self.dims();
-        // -0.0 was normalised to 0.0 and nothing is NaN, so equal bits mean equal coordinates.
-        let bits: &[u32] = bytemuck::cast_slice(&self.points);
-        let bits_of = |row: u32| &bits[row as usize * dims..][..dims];
-        let mut rows: Vec<u32> = (0..self.len() as u32).collect();
-        rows.par_sort_unstable_by(|&a, &b| bits_of(a).cmp(bits_of(b)));
-        rows.windows(2).filter(|pair| bits_of(pair[0]) == bits_of(pair[1])).count() as u64
     }
 
     /// Number of rows dropped for NaN or ±∞.

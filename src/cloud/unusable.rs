@@ -14,6 +14,8 @@ pub struct Unusable {
     pub rows: u64,
     /// The first of them, ascending.
     pub first: Vec<UnusableRow>,
+    /// Coordinates without such values to be chosen instead, as they are typed.
+    pub whole: Option<String>,
 }
 
 /// A row that can be no point, and why.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::app::model::pictures::Pictured;
+use crate::cloud::roles::{self, Role};
 use crate::cloud::{ColumnChoice, Source};
 
 /// What a column is taken for.
@@ -121,27 +122,32 @@ pub struct LeftOut {
     pub number: usize,
     /// What stands for it among all columns: its name, or its number where another one has that name.
     pub key: String,
-    /// Whether it is a label, rather than a number that names the row.
-    pub is_label: bool,
+    pub role: Role,
 }
 
-/// `d64 looks like a label`, `id looks like a row number`.
+/// `d64 looks like a label`, `id looks like a row number`; of many the first.
 pub fn sentence(left_out: &[LeftOut]) -> String {
-    let one = |column: &LeftOut| format!("{} {}", column.name, if column.is_label { "looks like a label" } else { "looks like a row number" });
-    left_out.iter().map(one).collect::<Vec<_>>().join(", ")
+    const NAMED: usize = 6;
+    let one = |column: &LeftOut| {
+        let looks = match column.role {
+            Role::Label => "looks like a label",
+            Role::Id => "looks like a row number",
+            Role::MostlyEmpty => "is mostly empty",
+            _ => "is not named as a coordinate",
+        };
+        format!("{} {looks}", column.name)
+    };
+    let mut said: Vec<String> = left_out.iter().take(NAMED).map(one).collect();
+    if left_out.len() > NAMED {
+        said.push(format!("and {} more", left_out.len() - NAMED));
+    }
+    said.join(", ")
 }
 
-/// 0-based numbers of columns as they are typed, runs of them as ranges: `0-63,65`.
+/// 0-based numbers of columns as they are typed, runs of them as ranges; `None` where one is a name.
 pub fn ranges(names: &[String]) -> Option<String> {
-    let numbers: Vec<usize> = names.iter().map(|name| name.parse().ok()).collect::<Option<_>>()?;
-    let mut text: Vec<String> = Vec::new();
-    for run in numbers.chunk_by(|a, b| a + 1 == *b) {
-        match run {
-            [first, .., last] => text.push(format!("{first}-{last}")),
-            _ => text.extend(run.iter().map(usize::to_string)),
-        }
-    }
-    Some(text.join(","))
+    let numbers: Option<Vec<usize>> = names.iter().map(|name| name.parse().ok()).collect();
+    Some(roles::ranges(&numbers?))
 }
 
 #[cfg(test)]
@@ -150,9 +156,7 @@ mod tests {
 
     #[test]
     fn runs_of_columns_are_typed_as_ranges() {
-        let text = |numbers: &[usize]| ranges(&numbers.iter().map(usize::to_string).collect::<Vec<_>>());
-        assert_eq!(text(&[0, 1, 2, 3, 5]).as_deref(), Some("0-3,5"));
-        assert_eq!(text(&[7]).as_deref(), Some("7"));
+        assert_eq!(ranges(&["0", "1", "2", "5"].map(str::to_owned)).as_deref(), Some("0-2,5"));
         assert_eq!(ranges(&["x".to_owned()]), None);
     }
 
@@ -166,7 +170,11 @@ mod tests {
 
     #[test]
     fn columns_are_told_by_what_they_are() {
-        let column = |name: &str, is_label| LeftOut { name: name.to_owned(), number: 0, key: name.to_owned(), is_label };
-        assert_eq!(sentence(&[column("d64", true), column("id", false)]), "d64 looks like a label, id looks like a row number");
+        let column = |name: &str, role| LeftOut { name: name.to_owned(), number: 0, key: name.to_owned(), role };
+        let told = [column("d64", Role::Label), column("id", Role::Id), column("dme", Role::MostlyEmpty), column("feet", Role::Other)];
+        let said = "d64 looks like a label, id looks like a row number, dme is mostly empty, feet is not named as a coordinate";
+        assert_eq!(sentence(&told), said);
+        let many: Vec<LeftOut> = (0..8).map(|at| column(&format!("f{at}"), Role::MostlyEmpty)).collect();
+        assert!(sentence(&many).ends_with("f5 is mostly empty, and 2 more"), "{}", sentence(&many));
     }
 }

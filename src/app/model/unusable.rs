@@ -80,7 +80,7 @@ mod tests {
     fn dialog(count: u64, rows: u64) -> Option<UnusableDialog> {
         let first = [(3, "x", f64::NAN), (5000, "y", f64::NEG_INFINITY)];
         let first = first.map(|(row, column, value)| UnusableRow { row, column: column.to_owned(), value }).to_vec();
-        let unusable = Box::new(Unusable { count, rows, first });
+        let unusable = Box::new(Unusable { count, rows, first, whole: None });
         let error = CloudError::NonFinite { row: 3, line: Some(5), column: "x".to_owned(), value: f64::NAN, unusable, origin: String::new() };
         let source = Source::File { path: "a.csv".into(), columns: Default::default() };
         UnusableDialog::new(&source, &error, error.to_string(), &Then::Show)

@@ -13,10 +13,11 @@ use super::bar::Bar;
 use super::input::{DeviceArgs, EngineParser, metrics, note_assumed, note_first_line};
 use super::recall::table_path;
 use super::record::spare_files;
+use super::skip::SkipArgs;
 use super::usage::Usage;
-use super::{output, paths};
+use super::{columns, output, paths};
 use crate::cloud::formats::{self, ColumnData};
-use crate::cloud::{self, ColumnChoice, PointCloud, Source};
+use crate::cloud::{self, ColumnChoice, PointCloud, Source, Unchosen};
 use crate::export::graph::GraphForm;
 use crate::export::table::TableFormat;
 use crate::export::{self, graph as files};
@@ -33,8 +34,10 @@ pub struct AnalyseArgs {
     #[arg(value_name = "IN")]
     input: PathBuf,
     /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
-    #[arg(long, value_name = "NAMES", help_heading = "Cloud")]
+    #[arg(long, value_name = "NAMES", help_heading = "Cloud", value_parser = columns::parse)]
     columns: Option<ColumnChoice>,
+    #[command(flatten)]
+    skip: SkipArgs,
     /// Leaves rows with NaN or infinite values out (and, with the angular metric, zero rows) instead of refusing them
     #[arg(long, help_heading = "Cloud")]
     drop_nonfinite: bool,
@@ -84,7 +87,7 @@ struct Wanted {
     #[arg(long, value_name = "OTHER")]
     overlap: Option<PathBuf>,
     /// Columns of that cloud that are coordinates
-    #[arg(long, value_name = "NAMES", requires = "overlap")]
+    #[arg(long, value_name = "NAMES", requires = "overlap", value_parser = columns::parse)]
     overlap_columns: Option<ColumnChoice>,
     /// Connected components of the mutual graph: rows are joined where each is among the other's neighbours
     #[arg(long)]
@@ -127,7 +130,7 @@ impl Wanted {
 pub fn run(args: &AnalyseArgs) -> anyhow::Result<()> {
     check(args)?;
     let wanted = &args.wanted;
-    let cloud = load(&args.input, args.columns.clone(), args)?;
+    let cloud = load(&args.skip.of(&args.input), args.columns.clone(), args)?;
     if args.metric == Metric::Haversine {
         note_assumed(cloud.axes());
     }
@@ -135,7 +138,7 @@ pub fn run(args: &AnalyseArgs) -> anyhow::Result<()> {
     let mut engines = Engines::default();
     let mut found = report::Found { cloud: &cloud, k: args.k, metric: args.metric, graph: None, leaks: None, written: Vec::new() };
     let leaks = wanted.leaks.as_deref().zip(wanted.eps).map(|(other, eps)| find_leaks(args, &cloud, &mut engines, other, eps)).transpose()?;
-    let record = wanted.needs_graph().then(|| neighbours(args, &args.input, &cloud, &mut engines)).transpose()?;
+    let record = wanted.needs_graph().then(|| neighbours(args, &args.skip.of(&args.input), &cloud, &mut engines)).transpose()?;
     let graph = record.as_ref().map(KnnGraph::of_run).transpose().map_err(|why| anyhow!("{why}: {}", args.input.display()))?;
     let analysis = graph.as_ref().map(|graph| analyse(args, &cloud, graph, labels, &mut engines)).transpose()?;
     if let (Some(out), Some(graph), Some(analysis)) = (&args.out, &graph, &analysis) {
@@ -196,7 +199,7 @@ fn check(args: &AnalyseArgs) -> anyhow::Result<()> {
         export::check(path)?;
     }
     args.device.check(std::slice::from_ref(&args.engine))?;
-    let setup = Setup::from(&spec(args, &args.input));
+    let setup = Setup::from(&spec(args, &args.skip.of(&args.input)));
     Ok(setup.check_within(args.engine.k_limit())?)
 }
 
@@ -209,9 +212,12 @@ fn spec(args: &AnalyseArgs, path: &Path) -> RunSpec {
 
 fn load(path: &Path, columns: Option<ColumnChoice>, args: &AnalyseArgs) -> anyhow::Result<Arc<PointCloud>> {
     let source = Source::File { path: path.to_owned(), columns: columns.unwrap_or_default() };
-    let cloud = Arc::new(cloud::load(&source, args.drop_nonfinite, &Bar::new("reading the cloud"))?);
+    let (cloud, guess) = cloud::load_unchosen(&source, Unchosen::Usual, args.drop_nonfinite, &Bar::new("reading the cloud"))?;
     note_first_line(&source);
-    Ok(cloud)
+    if let Some(guess) = &guess {
+        columns::hint(guess);
+    }
+    Ok(Arc::new(cloud))
 }
 
 fn neighbours(args: &AnalyseArgs, path: &Path, cloud: &Arc<PointCloud>, engines: &mut Engines) -> anyhow::Result<RunRecord> {
@@ -220,7 +226,7 @@ fn neighbours(args: &AnalyseArgs, path: &Path, cloud: &Arc<PointCloud>, engines:
 
 /// The column of labels, and a word where it is searched too.
 fn read_labels(args: &AnalyseArgs, cloud: &PointCloud, name: &str) -> anyhow::Result<ColumnData> {
-    let column = formats::column(&args.input, name, &Bar::new("reading the labels"))?;
+    let column = formats::column(&args.skip.of(&args.input), name, &Bar::new("reading the labels"))?;
     if let ColumnData::Numbers(numbers) = &column {
         let is_axis = |axis: usize| (0..cloud.len()).all(|row| numbers.get(cloud.record(row) as usize) == Some(&cloud.coordinate(row, axis)));
         if (0..cloud.dims()).any(is_axis) {
@@ -244,7 +250,7 @@ fn find_leaks(
     let source = Source::File { path: other.to_owned(), columns: columns.clone() };
     let queries = Arc::new(cloud::load_queries(&source, cloud, args.drop_nonfinite, &Bar::new("reading the other cloud"))?);
     let asked = QuerySpec::File { path: other.to_owned(), columns };
-    let spec = RunSpec { queries: asked, k: 1, exclude_self: false, ..spec(args, &args.input) };
+    let spec = RunSpec { queries: asked, k: 1, exclude_self: false, ..spec(args, &args.skip.of(&args.input)) };
     let record = answer(engines, &spec, cloud, Some(&queries))?;
     Ok((Leaks::of(&record.neighbors, args.metric, eps), record, queries))
 }

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use super::FormatError;
 use super::limits::{MAX_EMPTY_COLUMNS, MAX_LINE};
 use super::marks::Marks;
-use super::parts::split;
+use super::parts::{lines_before, split};
 use super::sheet::no_memory;
 use crate::memory;
 pub(super) use crate::printable::name as printable;
@@ -20,6 +20,8 @@ pub(super) struct Input<'a> {
     path: PathBuf,
     /// The cloud to read, from `FILE:NAME`.
     part: Option<String>,
+    /// Lines that are passed over, from `FILE:skip-lines=COUNT`.
+    skipped: u64,
     size: u64,
     modified: Option<SystemTime>,
     marks: Option<&'a Marks>,
@@ -37,6 +39,7 @@ impl<'a> Input<'a> {
     /// Checks a path; only regular files are accepted.
     pub fn new(path: &Path, progress: &'a dyn Progress) -> Result<Self, FormatError> {
         let (path, part) = split(path);
+        let skipped = part.as_deref().and_then(lines_before);
         let io = |why| FormatError::Io { why, path: path.clone() };
         let metadata = std::fs::metadata(&path).map_err(io)?;
         if metadata.is_dir() {
@@ -48,7 +51,8 @@ impl<'a> Input<'a> {
         let free = memory::available().unwrap_or(u64::MAX);
         Ok(Self {
             path,
-            part,
+            part: part.filter(|_| skipped.is_none()),
+            skipped: skipped.unwrap_or(0),
             size: metadata.len(),
             modified: metadata.modified().ok(),
             marks: None,
@@ -84,6 +88,11 @@ impl<'a> Input<'a> {
     /// The name of the requested cloud.
     pub fn part(&self) -> Option<&str> {
         self.part.as_deref()
+    }
+
+    /// The number of lines that come before the text.
+    pub fn skipped(&self) -> u64 {
+        self.skipped
     }
 
     /// The file's size in bytes.

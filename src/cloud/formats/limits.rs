@@ -77,6 +77,10 @@ pub const SNAPPY: u64 = 22;
 pub const LZF: u64 = 88;
 /// Bytes that one byte of LZ4 unpacks to: a byte lengthens a match by 255 at most.
 pub const LZ4: u64 = 256;
+/// Bytes that one byte of zstd unpacks to: a block of 128 KiB takes four at least.
+pub const ZSTD: u64 = 1 << 15;
+/// Bytes before the present one that zstd may repeat, which are held beside what they unpack to; streams packed at usual levels have at most as many.
+pub const MAX_ZSTD_WINDOW: u64 = 8 << 20;
 /// Bytes that the chunks of any HDF5 file may unpack to, however small it is: what fills the last chunk counts.
 pub const MAX_HDF5_CHUNK: u64 = 1 << 28;
 /// Bytes of values for each byte of an HDF5 file: chunks that were never written are not stored.
@@ -146,6 +150,8 @@ pub const TABLE: &[Limit] = &[
     Limit::new("PCD", "columns", MAX_PCD_COLUMNS as u64, "refused: a few bytes of the header can ask for any number"),
     Limit::mebibytes("NumPy, PLY, PCD", "the header", MAX_HEADER as u64, "refused: usual ones have a few hundred bytes"),
     Limit::new("Parquet", "bytes that one byte of Snappy unpacks to", SNAPPY, "refused as damaged: Snappy cannot pack more densely"),
+    Limit::new("Parquet", "bytes that one byte of zstd unpacks to", ZSTD, "refused as damaged: zstd cannot pack more densely"),
+    Limit::mebibytes("Parquet", "the window of zstd", MAX_ZSTD_WINDOW, "refused: it is held beside the page; levels up to 19 have no more"),
     Limit::new("PCD, HDF5", "bytes that one byte of LZF unpacks to", LZF, "refused as damaged: LZF cannot pack more densely"),
     Limit::new("E57", "attributes of a scan's points", MAX_E57_ATTRIBUTES as u64, "refused: values of each are buffered"),
     Limit::new("E57", "values of an attribute before those of others", MAX_E57_AHEAD, "refused: they are held until the others follow"),

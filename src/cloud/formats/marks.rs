@@ -10,8 +10,8 @@ use super::input::Input;
 /// Number of records between marks.
 const EVERY: u64 = 1 << 14;
 
-/// Identity of a file: path, size and modification time.
-type File = (PathBuf, u64, Option<SystemTime>);
+/// Identity of a text: its file's path, size and modification time, and the lines before it.
+type File = (PathBuf, u64, Option<SystemTime>, u64);
 
 /// The marks of the most recently read text file.
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ impl Marks {
     /// The marks of a file; empty if another file was read last.
     pub(super) fn of(&self, input: &Input<'_>) -> MutexGuard<'_, Known> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = Some((input.path().to_owned(), input.size(), input.modified()));
+        let file = Some((input.path().to_owned(), input.size(), input.modified(), input.skipped()));
         if known.file != file {
             *known = Known { file, marks: Vec::new() };
         }

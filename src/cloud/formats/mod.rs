@@ -11,6 +11,7 @@ mod columns;
 mod contain;
 mod delimited;
 mod e57;
+mod guess;
 mod hdf5;
 mod idx;
 mod input;
@@ -38,15 +39,16 @@ use std::path::{Path, PathBuf};
 pub use arrow::Moment;
 pub use columns::{Cell, ColumnData, Records, column, records, records_by_marks};
 pub(crate) use contain::contained;
+pub use guess::{Guess, Guessed};
 use input::Input;
 pub use limits::MAX_CATEGORIES;
 pub use marks::Marks;
-pub use parts::{Entry, file_of, path_of};
+pub use parts::{Entry, file_of, path_of, path_without_lines};
 use recognise::recognise;
 use sheet::Want;
 pub use sheet::{ColumnInfo, ColumnKind, FileInfo, Sheet};
 
-use super::{ColumnChoice, Coordinates, Hint};
+use super::{ColumnChoice, Coordinates, Hint, Unchosen};
 use crate::progress::Progress;
 
 /// Why a file cannot be read. The path is always last.
@@ -181,6 +183,8 @@ pub struct Format {
     looks: fn(&[u8]) -> bool,
     /// Whether the file may be gzipped.
     gzip: bool,
+    /// Whether rows are vectors and nothing else, so that no column is a label or an id.
+    bare: bool,
     read: fn(&Input<'_>, &Want<'_>) -> Result<Sheet, FormatError>,
     /// Lists the clouds of a file, for formats that can have several; `read` then reads the one of [`parts::choose`].
     parts: Option<ListParts>,
@@ -211,6 +215,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[],
             looks: no,
             gzip: true,
+            bare: false,
             read: delimited::read,
             parts: None,
             line_of: Some(delimited::line_of_record),
@@ -223,6 +228,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[],
             looks: words::looks,
             gzip: true,
+            bare: true,
             read: words::read,
             parts: None,
             line_of: Some(words::line_of_record),
@@ -235,6 +241,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[],
             looks: json::looks,
             gzip: true,
+            bare: false,
             read: json::read,
             parts: Some(json::parts),
             line_of: None,
@@ -247,6 +254,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[],
             looks: molecule::looks,
             gzip: true,
+            bare: false,
             read: molecule::read,
             parts: Some(molecule::parts),
             line_of: None,
@@ -259,6 +267,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"\x93NUMPY"],
             looks: no,
             gzip: false,
+            bare: false,
             read: npy::read,
             parts: None,
             line_of: None,
@@ -271,6 +280,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"PK\x03\x04", b"PK\x05\x06"],
             looks: no,
             gzip: false,
+            bare: false,
             read: npz::read,
             parts: Some(npz::parts),
             line_of: None,
@@ -279,10 +289,11 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: "Parquet file",
             extensions: &["parquet", "pq"],
-            about: "columns of numbers and lists of numbers; uncompressed, Snappy, LZ4 or gzip",
+            about: "columns of numbers and lists of numbers; uncompressed, zstd, Snappy, LZ4 or gzip",
             magic: &[b"PAR1"],
             looks: no,
             gzip: false,
+            bare: false,
             read: arrow::read_parquet,
             parts: None,
             line_of: None,
@@ -295,6 +306,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"ARROW1"],
             looks: arrow::looks_streamed,
             gzip: false,
+            bare: false,
             read: arrow::read_ipc,
             parts: None,
             line_of: None,
@@ -307,6 +319,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"\x89HDF\r\n\x1a\n"],
             looks: no,
             gzip: false,
+            bare: false,
             read: hdf5::read,
             parts: Some(hdf5::parts),
             line_of: None,
@@ -319,6 +332,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[],
             looks: no,
             gzip: false,
+            bare: true,
             read: vectors::read_texmex,
             parts: None,
             line_of: None,
@@ -331,6 +345,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[],
             looks: no,
             gzip: false,
+            bare: true,
             read: vectors::read_big_ann,
             parts: None,
             line_of: None,
@@ -343,6 +358,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[],
             looks: idx::looks,
             gzip: true,
+            bare: false,
             read: idx::read,
             parts: None,
             line_of: None,
@@ -355,6 +371,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"ply\n", b"ply\r"],
             looks: no,
             gzip: false,
+            bare: false,
             read: ply::read,
             parts: None,
             line_of: None,
@@ -367,6 +384,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"# .PCD"],
             looks: pcd::looks,
             gzip: false,
+            bare: false,
             read: pcd::read,
             parts: None,
             line_of: None,
@@ -379,6 +397,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"ASTM-E57"],
             looks: no,
             gzip: false,
+            bare: false,
             read: e57::read,
             parts: Some(e57::parts),
             line_of: None,
@@ -391,6 +410,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"LASF"],
             looks: no,
             gzip: false,
+            bare: false,
             read: las::read,
             parts: None,
             line_of: None,
@@ -433,12 +453,28 @@ pub fn read(path: &Path, columns: &ColumnChoice, progress: &dyn Progress) -> Res
     scan(path, &Want::Chosen(columns), progress)?.into_table(columns, &line)
 }
 
+/// As [`read`], where nobody chose: the columns by the rule, or those of the guess, which is there in either case.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_unchosen(path: &Path, how: Unchosen, progress: &dyn Progress) -> Result<(Coordinates, Guess), FormatError> {
+    let line = |record| line_of_record(path, record, progress);
+    let input = Input::new(path, progress)?;
+    let format = recognise(&input)?;
+    let sheet = (format.read)(&input, &Want::Chosen(&ColumnChoice::Default))?;
+    let guess = sheet.guess(format.bare);
+    let columns = if how == Unchosen::Guess { &guess.taken } else { &guess.usual };
+    Ok((sheet.into_columns(columns, false, &line)?, guess))
+}
+
 /// Describes a file: its format, rows, and columns with their ranges.
 ///
 /// # Errors
 /// [`FormatError`] if the file cannot be read.
 pub fn describe(path: &Path, progress: &dyn Progress) -> Result<FileInfo, FormatError> {
-    Ok(scan(path, &Want::Everything, progress)?.info())
+    let input = Input::new(path, progress)?;
+    let format = recognise(&input)?;
+    Ok((format.read)(&input, &Want::Everything)?.info(format.bare))
 }
 
 /// Lists the clouds of a file in file order; empty for formats with one cloud per file. Each is read as `FILE:NAME`

@@ -1,6 +1,6 @@
 //! Files with several clouds: how they are named, and which one is read.
 //!
-//! `FILE:NAME` selects one, in every format that can have several. A path under which there is a file is never split, so
+//! `FILE:NAME` selects one, in every format that can have several, and `FILE:skip-lines=COUNT` a text without its first lines. A path under which there is a file is never split, so
 //! that names with colons open as they are.
 
 use std::path::{Path, PathBuf};
@@ -99,6 +99,19 @@ pub(super) fn choose_whole(kind: &str, parts: &[Entry], damaged: &[bool], input:
         return Err(input.malformed(format!("{kind} `{}`", printable(name)), format!("{}{others}", unread.as_deref().unwrap_or_default())));
     }
     chosen.map_or_else(|| choose(parts, input), Ok)
+}
+
+/// What stands for a name where the first lines of a text are passed over, before their number.
+const WITHOUT_LINES: &str = "skip-lines=";
+
+/// Builds `FILE:skip-lines=COUNT`, by which a text is read without its first lines.
+pub fn path_without_lines(path: &Path, count: u64) -> PathBuf {
+    path_of(path, &format!("{WITHOUT_LINES}{count}"))
+}
+
+/// The number of lines that a name says to pass over.
+pub(super) fn lines_before(name: &str) -> Option<u64> {
+    name.strip_prefix(WITHOUT_LINES)?.parse().ok()
 }
 
 /// Splits `FILE:NAME` into the file and the name.

@@ -38,6 +38,17 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format, FormatError> {
     let by_extension = registry().iter().find(|format| format.extensions.contains(&extension.as_str()));
     let by_looks = |head: &[u8]| registry().iter().find(|format| (format.looks)(head));
     let open = by_extension.is_none() || ANY_TEXT.contains(&extension.as_str());
+    let by_magic = registry().iter().find(|format| format.begins(&head));
+    if input.skipped() > 0 {
+        // What the first lines look like says nothing of the others.
+        let text = &registry()[0];
+        return match by_magic.or(by_extension).filter(|format| format.name != text.name) {
+            Some(format) => {
+                Err(input.unsupported("lines to pass over", format!("{} is not read line by line; skip-lines is for text", article(format.name))))
+            }
+            None => Ok(text),
+        };
+    }
     if gzip {
         if let Some(format) = by_extension.filter(|format| !format.gzip) {
             return Err(input.unsupported(format!("gzip around {}", article(format.name)), "unpack it first, with gunzip"));
@@ -48,7 +59,6 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format, FormatError> {
     if extension == "warpscope" || head.starts_with(b"PK") && npz::has(input, "recording.json") {
         return Err(input.unsupported("a recording of runs", "open it with `warpscope FILE`, or give the data that it was made of"));
     }
-    let by_magic = registry().iter().find(|format| format.begins(&head));
     if by_magic.is_none()
         && let Some(Foreign(what, _, _, way_out)) = FOREIGN.iter().find(|Foreign(_, names, magic, _)| {
             !magic.is_empty() && head.starts_with(magic) || by_extension.is_none() && names.contains(&extension.as_str())

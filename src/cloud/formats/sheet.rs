@@ -10,6 +10,7 @@ use super::arrow::Moment;
 use super::columns::Texts;
 use super::input::{Input, printable};
 use super::limits::MAX_NAME;
+use crate::cloud::roles::Role;
 use crate::cloud::values::Real;
 use crate::cloud::{Column, ColumnChoice, Coordinates, Hint, Values};
 use crate::memory;
@@ -40,6 +41,8 @@ pub struct FileInfo {
     pub columns: Vec<ColumnInfo>,
     /// Indices of the columns that are coordinates by default.
     pub default_columns: Vec<usize>,
+    /// Indices of the columns that look like coordinates, in the order of the axes.
+    pub guessed_columns: Vec<usize>,
     /// Content that was not read, one sentence each.
     pub skipped: Vec<String>,
 }
@@ -54,6 +57,8 @@ pub struct ColumnInfo {
     pub made_up: bool,
     /// The type of its content.
     pub kind: ColumnKind,
+    /// What it is taken for where nobody chose.
+    pub role: Role,
     /// The smallest finite value of a numeric column.
     pub min: Option<f64>,
     /// The largest finite value of a numeric column.
@@ -109,6 +114,11 @@ impl Default for Range {
 }
 
 impl Range {
+    /// Rows without a finite number.
+    pub fn holes(&self) -> u64 {
+        self.missing + self.infinite
+    }
+
     /// Extends the range by a number.
     pub fn take_in(&mut self, value: f64) {
         if value.is_finite() {
@@ -192,7 +202,7 @@ impl Want<'_> {
         Ok(match self {
             Self::Chosen(ColumnChoice::Named(names)) => named(names, columns).map_err(|why| why.into_error(input.path().to_owned()))?,
             Self::Chosen(ColumnChoice::Default) => {
-                coordinates(columns).unwrap_or_else(|| (0..columns.len()).filter(|&at| !columns[at].beside).collect())
+                conventional(columns).unwrap_or_else(|| (0..columns.len()).filter(|&at| !columns[at].beside).collect())
             }
             Self::Column(name) => named(std::slice::from_ref(*name), columns).map_err(|why| why.into_error(input.path().to_owned()))?,
             Self::Everything => (0..columns.len()).collect(),
@@ -213,13 +223,16 @@ impl Sheet {
         Self { path: input.path().to_owned(), format, columns, selected, rows, values: values.into(), skipped: Vec::new() }
     }
 
-    /// The types and ranges of all columns.
-    pub fn info(&self) -> FileInfo {
+    /// The types and ranges of all columns. `bare` is as for [`Self::guess`].
+    pub(super) fn info(&self, bare: bool) -> FileInfo {
+        let guess = self.guess(bare);
         let mut columns: Vec<ColumnInfo> = self
             .columns
             .iter()
-            .map(|column| ColumnInfo {
+            .zip(&guess.columns)
+            .map(|(column, guessed)| ColumnInfo {
                 made_up: column.made_up,
+                role: guessed.role,
                 name: column.name.clone(),
                 kind: column.kind,
                 min: None,
@@ -247,7 +260,8 @@ impl Sheet {
             format: self.format.clone(),
             rows: self.rows,
             columns,
-            default_columns: self.default_columns(),
+            default_columns: guess.usual,
+            guessed_columns: guess.taken,
             skipped: self.skipped.clone(),
         }
     }
@@ -260,9 +274,9 @@ impl Sheet {
 
     /// Columns that are coordinates by name, whatever they contain; otherwise all columns that are numeric or begin with
     /// numbers: one bad value must not change the number of dimensions.
-    fn default_columns(&self) -> Vec<usize> {
+    pub(super) fn default_columns(&self) -> Vec<usize> {
         let meant = |column: &SheetColumn| !column.beside && (column.kind == ColumnKind::Numeric || column.mixed);
-        coordinates(&self.columns).unwrap_or_else(|| (0..self.columns.len()).filter(|&at| meant(&self.columns[at])).collect())
+        conventional(&self.columns).unwrap_or_else(|| (0..self.columns.len()).filter(|&at| meant(&self.columns[at])).collect())
     }
 
     /// Extracts the selected columns in the order of the selection. `line` finds the line of a record, in text.
@@ -270,32 +284,45 @@ impl Sheet {
     /// # Errors
     /// [`FormatError::Column`] if a column does not exist, was not read or is not numeric, or if none is numeric.
     pub fn into_table(self, choice: &ColumnChoice, line: &dyn Fn(u64) -> Option<u64>) -> Result<Coordinates, FormatError> {
+        match choice {
+            ColumnChoice::Default => {
+                let chosen = self.default_columns();
+                self.into_columns(&chosen, false, line)
+            }
+            ColumnChoice::Named(names) => {
+                let chosen = named(names, &self.columns).map_err(|why| why.into_error(self.path.clone()))?;
+                self.into_columns(&chosen, true, line)
+            }
+        }
+    }
+
+    /// Extracts columns by their numbers, in this order. `asked` is whether somebody chose them.
+    ///
+    /// # Errors
+    /// As [`Self::into_table`].
+    pub(super) fn into_columns(self, chosen: &[usize], asked: bool, line: &dyn Fn(u64) -> Option<u64>) -> Result<Coordinates, FormatError> {
         let path = self.path.clone();
         let fail = |what: String, why: String, hint: Option<Hint>| FormatError::Column { what, why, hint, path: path.clone() };
-        let chosen = match choice {
-            ColumnChoice::Default => self.default_columns(),
-            ColumnChoice::Named(names) => named(names, &self.columns).map_err(|why| why.into_error(self.path.clone()))?,
-        };
         if chosen.is_empty() {
             let first = self.columns.iter().find_map(|column| Some((&column.name, column.example.as_ref()?)));
             let example =
                 first.map(|(name, (record, text))| format!("; column `{name}` has `{text}` in record {record}{}", hint(text))).unwrap_or_default();
             return Err(fail("no coordinates".into(), format!("no column holds only numbers{example}"), None));
         }
-        let way_out = (*choice == ColumnChoice::Default).then_some(Hint::OtherColumns);
+        let way_out = (!asked).then_some(Hint::OtherColumns);
         let mut position_of = vec![None; self.columns.len()];
         for (position, &at) in self.selected.iter().enumerate() {
             position_of[at].get_or_insert(position);
         }
         let mut positions = Vec::with_capacity(chosen.len());
-        for &at in &chosen {
+        for &at in chosen {
             let column = &self.columns[at];
             if let Some((record, text)) = &column.example {
                 let why = format!("`{text}` is not a number{}", hint(text));
                 let line = line(*record).map(|line| format!("line {line}, ")).unwrap_or_default();
                 return Err(fail(format!("{line}record {record}, column `{}`", column.name), why, way_out));
             }
-            if *choice == ColumnChoice::Default && column.kind == ColumnKind::Empty {
+            if !asked && column.kind == ColumnKind::Empty {
                 return Err(fail(format!("column `{}`", column.name), "it is empty".into(), way_out));
             }
             positions.push(position_of[at].ok_or_else(|| fail(format!("column `{}`", column.name), "it holds no numbers".into(), None))?);
@@ -339,8 +366,8 @@ pub(super) fn no_memory(values: u64, size: usize, path: PathBuf) -> FormatError 
     FormatError::Unsupported { what: "too large".to_owned(), why, path }
 }
 
-/// The columns that are coordinates by name: x, y, z, or x, y, or longitude and latitude.
-fn coordinates(columns: &[SheetColumn]) -> Option<Vec<usize>> {
+/// The columns that are coordinates by name, whatever else there is: x, y, z, or x, y, or longitude and latitude.
+pub(super) fn conventional(columns: &[SheetColumn]) -> Option<Vec<usize>> {
     const SETS: &[&[&[&str]]] = &[&[&["x"], &["y"], &["z"]], &[&["x"], &["y"]], &[&["lon", "longitude", "lng", "long"], &["lat", "latitude"]]];
     let find = |names: &[&str]| columns.iter().position(|column| !column.made_up && names.iter().any(|name| column.name.eq_ignore_ascii_case(name)));
     SETS.iter().find_map(|set| set.iter().map(|names| find(names)).collect())

@@ -6,6 +6,7 @@ use crate::app::model::{
     About, Action, ColorBy, DataKind, FileColumn, LeftOut, Material, PaneKind, Picked, ProjectionKind, ProjectionView, Roles, Sample, Told, roles,
 };
 use crate::app::shell::app::App;
+use crate::cloud::roles::Role;
 use crate::cloud::{ColumnChoice, Globe, PointCloud, Source};
 use crate::files;
 use crate::knn::Metric;
@@ -121,7 +122,7 @@ impl App {
         let (false, Some(typed)) = (left_out.is_empty(), roles::ranges(names)) else { return };
         self.state.draft.columns = typed;
         self.session.log.info(format!("left out of the coordinates: {}", roles::sentence(&left_out)));
-        if let Some(label) = left_out.iter().find(|column| column.is_label) {
+        if let Some(label) = left_out.iter().find(|column| column.role == Role::Label) {
             self.session.roles.label = Told::By(FileColumn { name: label.name.clone(), key: label.key.clone() });
         }
         self.color_at_first();

@@ -217,6 +217,7 @@ mod tests {
         let cloud = crate::cloud::load(&source, false, &crate::progress::Silent).expect("a cloud");
         let column = |name: &str, kind| ColumnInfo {
             made_up: false,
+            role: crate::cloud::roles::Role::Coordinate,
             name: name.to_owned(),
             kind,
             min: None,

@@ -171,7 +171,7 @@ fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldErr
     }
     if draft.source().is_ok_and(|source| session.cloud.as_ref().is_some_and(|cloud| *cloud.source() == source)) && !session.left_out.is_empty() {
         ui.horizontal_wrapped(|ui| {
-            ui.label(RichText::new(format!("{}, so it is not a coordinate.", roles::sentence(&session.left_out))).color(palette.text_weak).small());
+            ui.label(RichText::new(format!("Left out of the coordinates: {}.", roles::sentence(&session.left_out))).color(palette.text_weak).small());
             let all = "Use every numeric column as a coordinate, these included.";
             if ui.small_button("Use as coordinates").on_hover_text(all).clicked() {
                 draft.columns = with_columns(&draft.columns, &session.left_out);

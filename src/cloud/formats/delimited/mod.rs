@@ -19,9 +19,13 @@ use super::cell::{self, Cell};
 use super::columns::{self, Records, Texts, no_record, too_many_texts};
 use super::input::Input;
 use super::sheet::{ColumnKind, Sheet, SheetColumn, Want, gather, no_memory};
+use crate::cloud::ColumnChoice;
 
 /// Number of records after which columns that turned out to be text no longer take memory.
 const SETTLED: u64 = 1024;
+
+/// Records in which columns that are not read are told to be text, where nobody chose.
+const TOLD: u64 = 100;
 
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     let mut text = Text::open(input)?;
@@ -30,7 +34,13 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     text.columns = columns.clone();
     let mut filled = vec![false; columns.len()];
     let mut values: Vec<f64> = Vec::new();
+    let mut unread = vec![matches!(want, Want::Chosen(ColumnChoice::Default)); columns.len()];
+    selected.iter().for_each(|&at| unread[at] = false);
     while text.advance(input)? {
+        if text.rows <= TOLD {
+            let texts = (0..columns.len()).filter(|&at| unread[at] && text.cell(at) == Cell::Text);
+            texts.for_each(|at| columns[at].kind = ColumnKind::Text);
+        }
         if values.capacity() - values.len() < selected.len() {
             input.reserve(&mut values, selected.len())?;
         }

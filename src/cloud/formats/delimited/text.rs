@@ -49,7 +49,7 @@ impl<'a> Text<Stream<'a>> {
     /// Detects the dialect and stops before the first data record.
     pub fn open(input: &Input<'a>) -> Result<Self, FormatError> {
         let io = |why| input.io(why);
-        let (mut stream, gzip) = unpacked::text(input)?;
+        let (mut stream, gzip, before) = unpacked::text_after(input)?;
         let mut sample = Vec::new();
         stream.by_ref().take(SAMPLE).read_to_end(&mut sample).map_err(io)?;
         check_encoding(&sample, input)?;
@@ -74,6 +74,9 @@ impl<'a> Text<Stream<'a>> {
         let mut records = Records::new(Cursor::new(sample).chain(stream), &dialect);
 
         let mut skipped = Vec::new();
+        if input.skipped() > 0 {
+            skipped.push(format!("lines passed over before the table: {}", input.skipped()));
+        }
         let mut found = records.advance(input)?;
         let mut promised = None;
         if found && dialect.counted {
@@ -121,7 +124,7 @@ impl<'a> Text<Stream<'a>> {
         let columns = named(if header { Some(names()) } else { dialect.commented_names(width).or_else(usual) }, width);
         let header_name = if header { "header" } else { "no header" };
         let format = format!("delimited text, {}, {header_name}{}", dialect.name(), if gzip { ", gzip" } else { "" });
-        let text_start = if gzip { None } else { Some(starts_with_mark(input)?) };
+        let text_start = (!gzip).then_some(before);
         Ok(Self {
             records,
             dialect,
@@ -222,12 +225,6 @@ impl<R: BufRead> Text<R> {
     }
 }
 
-/// Byte offset of the text in a file: after the UTF-8 byte order mark, if any.
-fn starts_with_mark(input: &Input<'_>) -> Result<u64, FormatError> {
-    let mut file = input.open()?;
-    Ok(if file.fill_buf().map_err(|why| input.io(why))?.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 })
-}
-
 /// The error for a number of rows that differs from the first line's.
 fn miscounted(promised: u64, rows: u64, input: &Input<'_>) -> FormatError {
     let way_out = if rows < promised { "if the file is not cut short" } else { "if they all belong there" };
@@ -288,7 +285,7 @@ fn usual_names(extension: &str, width: usize) -> Option<Vec<String>> {
 fn line_of(start: u64, line_end: u8, input: &Input<'_>) -> Result<u64, FormatError> {
     let (mut stream, _) = unpacked::text(input)?;
     let mut before = 0;
-    let mut line = 0;
+    let mut line = input.skipped();
     let mut text = Vec::new();
     loop {
         text.clear();

@@ -3,7 +3,7 @@
 use super::*;
 
 impl Sample {
-    fn column(&self, name: &str) -> Result<ColumnData, String> {
+    pub(super) fn column(&self, name: &str) -> Result<ColumnData, String> {
         column(&self.path, name, &Silent).map_err(|why| why.to_string())
     }
 

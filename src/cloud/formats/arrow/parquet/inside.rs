@@ -1,28 +1,24 @@
 //! Checks what is in the pages of a column, where the decoder allocates what numbers there promise: how many texts there are,
 //! if their lengths are packed as differences, and how many values a row has.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use parquet::basic::Encoding;
-use parquet::column::page::{Page, PageReader as _};
+use parquet::column::page::Page;
 use parquet::file::metadata::ColumnChunkMetaData;
-use parquet::file::serialized_reader::SerializedPageReader;
 
 use super::super::super::FormatError;
 use super::super::super::input::Input;
 use super::thrift::Rest;
-use super::{Source, failed};
+use super::{Source, failed, zstd};
 
-/// Unpacks all pages of a column, and returns the most values that a row has. The memory of a page is the caller's to claim.
-pub(super) fn check(source: &Source, chunk: &ColumnChunkMetaData, input: &Input<'_>) -> Result<u64, FormatError> {
+/// Unpacks all pages of a column, of at most `largest` bytes each, and returns the most values that a row has. The memory of a page is the caller's to claim.
+pub(super) fn check(source: &Source, chunk: &ColumnChunkMetaData, largest: u64, input: &Input<'_>) -> Result<u64, FormatError> {
     let bad = |why: String| input.malformed(format!("column `{}`", chunk.column_path().string()), why);
     let failed = |why| failed(input, "data", why);
     let column = chunk.column_descr();
     let (repeats, defines) = (column.max_rep_level(), column.max_def_level());
     let mut rows = Rows::default();
-    // The number of rows is used with an index of pages only.
-    let mut pages = SerializedPageReader::new(Arc::new(source.clone()), chunk, 0, None).map_err(failed)?;
+    let mut pages = zstd::pages(source, chunk, largest).map_err(failed)?;
     while let Some(page) = pages.get_next_page().map_err(failed)? {
         input.check()?;
         if let Some(page) = Parts::of(&page, repeats, defines).map_err(bad)? {

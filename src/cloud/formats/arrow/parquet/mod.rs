@@ -4,6 +4,7 @@ mod footer;
 mod inside;
 mod pages;
 mod thrift;
+mod zstd;
 
 use std::fs;
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -11,17 +12,18 @@ use std::sync::Arc;
 
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 use bytes::Bytes;
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder, RowSelector};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, RowGroups, RowSelector};
+use parquet::arrow::{ProjectionMask, parquet_to_arrow_field_levels};
 use parquet::basic::Compression;
+use parquet::column::page::{PageIterator, PageReader};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::ParquetMetaDataReader;
+use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
 use parquet::file::reader::{ChunkReader, Length};
 
 use self::footer::Refusal;
 use super::super::FormatError;
 use super::super::input::Input;
-use super::super::limits::{BATCH_TEXTS, BATCH_VALUES};
+use super::super::limits::{BATCH_TEXTS, BATCH_VALUES, MAX_ZSTD_WINDOW};
 use super::{BATCH, Batches, Each, error, limits};
 
 /// The footer's length and the magic at the end.
@@ -82,7 +84,6 @@ fn failed(input: &Input<'_>, what: &str, why: ParquetError) -> FormatError {
 /// The name of an unsupported compression codec.
 fn unread(compression: Compression) -> Option<&'static str> {
     match compression {
-        Compression::ZSTD(_) => Some("zstd"),
         Compression::BROTLI(_) => Some("brotli"),
         Compression::LZO => Some("LZO"),
         _ => None,
@@ -139,7 +140,8 @@ impl File<'_, '_> {
         let about = self.metadata.metadata().row_group(group);
         let rows = u64::try_from(about.num_rows()).unwrap_or(0);
         let schema = self.metadata.parquet_schema();
-        let (mut bytes, mut batch, mut texts) = (0u64, BATCH as u64, 0u64);
+        let (mut bytes, mut batch, mut texts, mut window) = (0u64, BATCH as u64, 0u64, 0u64);
+        let mut largest = vec![0; about.num_columns()];
         let mut hold = |most: u64, each: u64| batch = batch.min((most / each.max(1)).max(1));
         for (leaf, chunk) in about.columns().iter().enumerate() {
             if leaf >= schema.num_columns() || columns.binary_search(&schema.get_column_root_idx(leaf)).is_err() {
@@ -149,6 +151,9 @@ impl File<'_, '_> {
             let size = pages::check(&self.source, chunk, single, self.input)?;
             bytes = bytes.saturating_add(size.bytes).saturating_add(size.row.saturating_mul(VALUE));
             texts = texts.saturating_add(size.text);
+            largest[leaf] = size.page;
+            // One page is unpacked at a time.
+            window = window.max(if zstd::packs(chunk) { MAX_ZSTD_WINDOW } else { 0 });
             hold(BATCH_TEXTS, size.text);
             hold(BATCH_VALUES, size.row);
         }
@@ -158,19 +163,19 @@ impl File<'_, '_> {
                 hold(BATCH_VALUES, u64::try_from(*length).unwrap_or(0));
             }
         }
+        let bytes = bytes.saturating_add(window);
         self.input.claim(bytes, "pages")?;
         while batch > 1 && !self.input.has(batch.saturating_mul(texts).saturating_mul(SHARE)) {
             batch /= 2;
         }
         let mask = ProjectionMask::roots(schema, columns.iter().copied());
-        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(self.source.clone(), self.metadata.clone());
-        let mut builder = builder.with_projection(mask).with_batch_size(batch as usize).with_row_groups(vec![group]);
-        if from > start {
-            let skipped = from - start;
-            builder = builder.with_row_selection(vec![RowSelector::skip(skipped as usize), RowSelector::select((rows - skipped) as usize)].into());
-        }
+        let skipped = from - start;
+        let selection = (skipped > 0).then(|| vec![RowSelector::skip(skipped as usize), RowSelector::select((rows - skipped) as usize)].into());
+        let group = Group { source: self.source.clone(), metadata: Arc::clone(self.metadata.metadata()), group, largest };
+        let reader = parquet_to_arrow_field_levels(schema, mask, Some(self.metadata.schema().fields()))
+            .and_then(|levels| ParquetRecordBatchReader::try_new_with_row_groups(&levels, &group, batch as usize, selection));
         let mut at = from;
-        for batch in builder.build().map_err(|why| failed(self.input, "columns", why))? {
+        for batch in reader.map_err(|why| failed(self.input, "columns", why))? {
             let batch = batch.map_err(|why: ArrowError| error(self.input, "data", why))?;
             if !each(at, &batch)? {
                 self.input.release(bytes);
@@ -185,6 +190,47 @@ impl File<'_, '_> {
         Ok(true)
     }
 }
+
+/// A row group, whose pages are unpacked here where `parquet` does not.
+struct Group {
+    source: Source,
+    metadata: Arc<ParquetMetaData>,
+    group: usize,
+    /// Bytes of the largest page of each column, unpacked.
+    largest: Vec<u64>,
+}
+
+impl RowGroups for Group {
+    fn num_rows(&self) -> usize {
+        usize::try_from(self.metadata.row_group(self.group).num_rows()).unwrap_or(0)
+    }
+
+    fn column_chunks(&self, column: usize) -> Result<Box<dyn PageIterator>, ParquetError> {
+        let chunk = self.metadata.row_group(self.group).column(column);
+        Ok(Box::new(OnePart(Some(zstd::pages(&self.source, chunk, self.largest[column])))))
+    }
+
+    fn row_groups(&self) -> Box<dyn Iterator<Item = &RowGroupMetaData> + '_> {
+        Box::new(std::iter::once(self.metadata.row_group(self.group)))
+    }
+
+    fn metadata(&self) -> &ParquetMetaData {
+        &self.metadata
+    }
+}
+
+/// The pages of a column in the one group that is read.
+struct OnePart(Option<Result<Box<dyn PageReader>, ParquetError>>);
+
+impl Iterator for OnePart {
+    type Item = Result<Box<dyn PageReader>, ParquetError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.take()
+    }
+}
+
+impl PageIterator for OnePart {}
 
 /// The file, with every read checked against its length.
 #[derive(Clone)]

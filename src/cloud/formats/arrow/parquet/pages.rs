@@ -7,10 +7,10 @@ use parquet::file::reader::ChunkReader as _;
 
 use super::super::super::FormatError;
 use super::super::super::input::Input;
-use super::super::super::limits::{BATCH_TEXTS, BATCH_VALUES, DEFLATE, LZ4, MAX_PAGE_HEADER, SNAPPY};
+use super::super::super::limits::{BATCH_TEXTS, BATCH_VALUES, DEFLATE, LZ4, MAX_PAGE_HEADER, MAX_ZSTD_WINDOW, SNAPPY, ZSTD};
 use super::footer::{EMPTY, STATISTICS};
 use super::thrift::{Event, Kind, Shape, walk};
-use super::{Source, failed, inside};
+use super::{Source, failed, inside, zstd};
 
 /// Bytes in which the header of a page is looked for at first; one with long texts as least and largest values takes more.
 const WINDOW: u64 = 1 << 12;
@@ -34,6 +34,8 @@ pub(super) struct Size {
     pub text: u64,
     /// Values that a row has at most; 0 if all rows together have few.
     pub row: u64,
+    /// Bytes of the largest page, unpacked.
+    pub page: u64,
 }
 
 /// The header of a page.
@@ -124,6 +126,7 @@ pub(super) fn check(source: &Source, chunk: &ColumnChunkMetaData, rows: Option<i
             }
         }
         all = all.saturating_add(unpacked);
+        size.page = size.page.max(unpacked);
         largest = largest.max(held);
     }
     if values != chunk.num_values() {
@@ -131,13 +134,15 @@ pub(super) fn check(source: &Source, chunk: &ColumnChunkMetaData, rows: Option<i
     }
     size.text = if texts { size.text.max(dictionary).max(if all > BATCH_TEXTS { single } else { 0 }) } else { 0 };
     size.bytes = largest.saturating_add(dictionary.saturating_mul(DICTIONARY_COPIES));
+    let window = if zstd::packs(chunk) { MAX_ZSTD_WINDOW } else { 0 };
     // Rows of few values need no look into the pages, even if a single one has all of them.
     let long = chunk.column_descr().max_rep_level() > 0 && values.cast_unsigned() > BATCH_VALUES;
     if long || lengths {
-        input.claim(size.bytes, "pages")?;
-        let row = inside::check(source, chunk, input)?;
+        let held = size.bytes.saturating_add(window);
+        input.claim(held, "pages")?;
+        let row = inside::check(source, chunk, size.page, input)?;
         size.row = if long { row } else { 0 };
-        input.release(size.bytes);
+        input.release(held);
     }
     Ok(size)
 }
@@ -175,6 +180,7 @@ fn ratio(compression: Compression) -> u64 {
         Compression::UNCOMPRESSED => 1,
         Compression::SNAPPY => SNAPPY,
         Compression::LZ4 | Compression::LZ4_RAW => LZ4,
+        Compression::ZSTD(_) => ZSTD,
         _ => DEFLATE,
     }
 }

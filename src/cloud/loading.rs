@@ -1,0 +1,136 @@
+//! Clouds from files and generators, and queries in the frame of a cloud.
+
+use std::collections::HashSet;
+
+use super::formats::{self, FormatError, Guess};
+use super::{CloudError, Column, ColumnChoice, Coordinates, PointCloud, Source, Table, generate, query_point};
+use crate::progress::Progress;
+
+/// Which columns of a file are coordinates where nobody chose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unchosen {
+    /// Those of [`ColumnChoice::Default`].
+    #[default]
+    Usual,
+    /// Those that look like coordinates ([`formats::Guess`]).
+    Guess,
+}
+
+/// Reads or generates a cloud.
+///
+/// Rows with NaN or ±∞ are an error unless `drop_nonfinite` is set; then they are dropped and counted.
+///
+/// # Errors
+/// Any [`CloudError`] except [`CloudError::Dimensions`].
+pub fn load(source: &Source, drop_nonfinite: bool, progress: &dyn Progress) -> Result<PointCloud, CloudError> {
+    Ok(load_unchosen(source, Unchosen::Usual, drop_nonfinite, progress)?.0)
+}
+
+/// As [`load`], with what the columns of a file are taken for where nobody chose. The source of a cloud of guessed columns names
+/// them by number.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_unchosen(
+    source: &Source,
+    how: Unchosen,
+    drop_nonfinite: bool,
+    progress: &dyn Progress,
+) -> Result<(PointCloud, Option<Guess>), CloudError> {
+    let (table, source, guess) = table_unchosen(source, how, progress)?;
+    let cloud = PointCloud::from_table(table, source.clone(), None, drop_nonfinite);
+    match cloud {
+        Ok(cloud) => Ok((cloud, guess)),
+        Err(mut why) => {
+            if let (CloudError::NonFinite { unusable, .. }, Some(guess)) = (&mut why, &guess) {
+                unusable.whole = guess.whole(unusable.rows - unusable.count, unusable.rows);
+            }
+            Err(with_line(why, &source, progress))
+        }
+    }
+}
+
+/// Coordinates, the source with the columns that they are of, and what the columns of a file were taken for.
+fn table_unchosen(source: &Source, how: Unchosen, progress: &dyn Progress) -> Result<(Coordinates, Source, Option<Guess>), CloudError> {
+    let Source::File { path, columns: ColumnChoice::Default } = source else { return Ok((table_of(source, progress)?, source.clone(), None)) };
+    let (table, guess) = formats::read_unchosen(path, how, progress)?;
+    let columns = if how == Unchosen::Guess { guess.choice() } else { ColumnChoice::Default };
+    Ok((table, Source::File { path: path.clone(), columns }, Some(guess)))
+}
+
+/// Reads a separate query file relative to the origins of `data`. Without an explicit selection, it takes the columns
+/// with the data's names.
+///
+/// A file without those names falls back to its own default selection only if the data's columns were not selected
+/// explicitly either; otherwise the order of columns is known only for the data. [`PointCloud::axes`] of the
+/// result shows the selection.
+///
+/// # Errors
+/// As for [`load`], and [`CloudError::Dimensions`].
+pub fn load_queries(source: &Source, data: &PointCloud, drop_nonfinite: bool, progress: &dyn Progress) -> Result<PointCloud, CloudError> {
+    load_queries_unchosen(source, data, Unchosen::Usual, drop_nonfinite, progress)
+}
+
+/// As [`load_queries`]; where the data's columns were guessed, a file without their names falls back to its own guess.
+///
+/// # Errors
+/// As [`load_queries`].
+pub fn load_queries_unchosen(
+    source: &Source,
+    data: &PointCloud,
+    how: Unchosen,
+    drop_nonfinite: bool,
+    progress: &dyn Progress,
+) -> Result<PointCloud, CloudError> {
+    let fall_back = || table_unchosen(source, how, progress).map(|(table, source, _)| (table, source));
+    let (table, source) = match source {
+        Source::File { path, columns: ColumnChoice::Default } => {
+            let names: Vec<String> = data.axes().iter().map(|axis| axis.name.clone()).collect();
+            let chosen = how == Unchosen::Usual && matches!(data.source(), Source::File { columns: ColumnChoice::Named(_), .. });
+            let distinct = names.iter().collect::<HashSet<_>>().len() == names.len();
+            match formats::read(path, &ColumnChoice::Named(names), progress) {
+                Err(FormatError::NoColumn { .. }) if !chosen => fall_back()?,
+                // Duplicate column names in the data cannot identify columns.
+                Err(FormatError::Column { .. }) if !chosen && !distinct => fall_back()?,
+                Err(FormatError::NoColumn { what, why, path }) => {
+                    let why = format!("{why}; name the columns like the data's, or choose them by number in both files");
+                    return Err(FormatError::NoColumn { what, why, path }.into());
+                }
+                table => (table?, source.clone()),
+            }
+        }
+        // Its axes are the data's.
+        Source::Coordinates(at) => return query_point::cloud(&coordinates(at)?, data),
+        Source::File { .. } | Source::Generate { .. } => (table_of(source, progress)?, source.clone()),
+    };
+    if table.columns.len() != data.dims() {
+        return Err(CloudError::Dimensions { queries: table.columns.len(), data: data.dims(), origin: source.to_string() });
+    }
+    PointCloud::from_table(table, source.clone(), Some(data), drop_nonfinite).map_err(|why| with_line(why, &source, progress))
+}
+
+/// Adds the line of a bad value, by reading a text file again.
+fn with_line(mut why: CloudError, source: &Source, progress: &dyn Progress) -> CloudError {
+    if let CloudError::NonFinite { row, line, .. } | CloudError::TooLarge { row, line, .. } = &mut why
+        && let Source::File { path, .. } = source
+    {
+        *line = formats::line_of_record(path, *row, progress);
+    }
+    why
+}
+
+fn table_of(source: &Source, progress: &dyn Progress) -> Result<Coordinates, CloudError> {
+    match source {
+        Source::File { path, columns } => Ok(formats::read(path, columns, progress)?),
+        Source::Generate { spec, seed } => generate::generate(spec, *seed, progress),
+        Source::Coordinates(at) => {
+            let values = coordinates(at)?;
+            let columns = (0..values.len()).map(|axis| Column { name: format!("c{axis}") }).collect();
+            Ok(Table { columns, values }.into())
+        }
+    }
+}
+
+fn coordinates(at: &str) -> Result<Vec<f64>, CloudError> {
+    query_point::parse(at).map_err(|part| CloudError::Coordinates { at: at.to_owned(), why: format!("`{part}` is no number") })
+}

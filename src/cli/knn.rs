@@ -1,25 +1,32 @@
 //! `warpscope knn`: the answer, once.
 
-use std::io::BufWriter;
+mod graph;
+mod out;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, anyhow, bail};
 
+use self::out::OutArgs;
 use super::answer::{answer_in_parts, plan};
 use super::bar::Bar;
+use super::graph::GraphArgs;
 use super::input::{DeviceArgs, EngineParser, metrics, note_assumed, note_first_line};
 use super::output;
 use super::queries::{self, QueryChoice};
 use super::record::spare_files;
 use super::room;
+use super::stdin;
+use super::threads::ThreadsArgs;
 use super::usage::Usage;
+use crate::cloud::beside::Beside;
 use crate::cloud::{self, ColumnChoice, Globe, PointCloud, Source};
 use crate::engines::registry;
-use crate::export::table::{Appender, Table, TableFormat};
+use crate::export::table::TableFormat;
 use crate::export::within::{self as files, Asked};
-use crate::export::{self, NeighborFormat, Size, tables, text};
+use crate::export::{self, NeighborFormat, NeighborStream, Size, tables, text};
 use crate::knn::{Descriptor, DeviceId, Metric, Parameters, Problem, Setup};
 use crate::run::within::{self, WithinError};
 use crate::run::{EngineChoice, Engines, Parts, Phase, QuerySpec, RunRecord, RunSpec, build_problem, usual};
@@ -30,7 +37,7 @@ const SCHEMA_VERSION: u32 = 1;
 /// Neighbours of a single query that are shown where they are written to no file.
 const SHOWN: usize = 32;
 
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct KnnArgs {
     /// The cloud
     #[arg(value_name = "IN")]
@@ -65,12 +72,16 @@ pub struct KnnArgs {
     engine: EngineChoice,
     #[command(flatten)]
     device: DeviceArgs,
-    /// Writes the neighbours: .csv, .tsv, .parquet, .npz, without --radius also .ivecs with .fvecs or .ibin with .fbin; - prints CSV
-    #[arg(short, long, value_name = "FILE", help_heading = "Results")]
-    out: Option<PathBuf>,
-    /// Prints JSON
-    #[arg(long, help_heading = "Results")]
-    json: bool,
+    /// Puts a query's own row first among the neighbours at an equal distance, as umap-learn expects it; where k equals were found without it, it
+    /// takes the place of the last of them
+    #[arg(long, conflicts_with_all = ["exclude_self", "graph"], help_heading = "Search")]
+    self_first: bool,
+    #[command(flatten)]
+    pub threads: ThreadsArgs,
+    #[command(flatten)]
+    out: OutArgs,
+    #[command(flatten)]
+    graph: GraphArgs,
 }
 
 /// What was found, in numbers.
@@ -103,6 +114,8 @@ struct Report {
     seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     wrote: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    graph: Option<PathBuf>,
 }
 
 /// The cloud, what is asked of it, and how.
@@ -112,40 +125,29 @@ struct Loaded {
     query_cloud: Option<Arc<PointCloud>>,
 }
 
-impl KnnArgs {
-    /// The file to write, unless that is standard output.
-    fn file(&self) -> Option<&Path> {
-        self.out.as_deref().filter(|path| *path != Path::new("-"))
-    }
-
-    fn to_stdout(&self) -> bool {
-        self.out.is_some() && self.file().is_none()
-    }
-
-    /// Whether neighbours are printed beside the numbers.
-    fn shows(&self, queries: usize) -> bool {
-        queries == 1 && !self.json && self.out.is_none()
-    }
-}
-
 /// # Errors
 /// Whatever keeps it from being done, in one line.
 pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
     check(args)?;
-    let loaded = load(args)?;
+    let mut args = args.clone();
+    let asked = if let QueryChoice::File(path) = &mut args.queries { Some(path) } else { None };
+    let _kept = stdin::spool([&mut args.input].into_iter().chain(asked))?;
+    let args = &args;
+    let mut loaded = load(args)?;
+    loaded.spec.exclude_self |= args.graph.file().is_some();
     let radius = args.radius.as_deref().map(|radius| length(radius, loaded.spec.metric)).transpose()?;
+    let beside = args.out.beside(&args.input, &loaded.cloud)?;
     match radius {
-        None => nearest(args, &loaded),
-        Some(radius) => all_within(args, &loaded, radius),
+        None if args.graph.file().is_some() => graph::write(args, &loaded, beside.as_ref()),
+        None => nearest(args, &loaded, beside.as_ref()),
+        Some(radius) => all_within(args, &loaded, radius, beside.as_ref()),
     }
 }
 
 /// Refuses what makes no sense and what could not be written, before anything is read.
 fn check(args: &KnnArgs) -> anyhow::Result<()> {
-    if args.json && args.to_stdout() {
-        bail!(Usage("--json and --out - both print to standard output: write the neighbours to a file".to_owned()));
-    }
-    if let Some(out) = args.file() {
+    args.out.check(args.radius.is_some(), &args.queries)?;
+    if let Some(out) = args.out.file() {
         let files = match args.radius {
             Some(_) => TableFormat::of(out).map(|_| vec![out.to_owned()]),
             None => NeighborFormat::of(out).map(|format| format.files(out)),
@@ -157,18 +159,24 @@ fn check(args: &KnnArgs) -> anyhow::Result<()> {
             export::check(file)?;
         }
     }
+    graph::check(args)?;
     if let Some(radius) = &args.radius {
         check_radius(args, radius)?;
     }
-    match &args.queries {
-        QueryChoice::At(_) if args.exclude_self => bail!(Usage("--exclude-self: the query is a place, and so no row of the cloud".to_owned())),
-        QueryChoice::File(_) if args.exclude_self => {
-            bail!(Usage("--exclude-self: the queries come from a file, and so are no rows of the cloud".to_owned()))
+    if let Some(flag) =
+        [("--exclude-self", args.exclude_self), ("--self-first", args.self_first)].into_iter().find_map(|(flag, set)| set.then_some(flag))
+    {
+        match &args.queries {
+            QueryChoice::At(_) => bail!(Usage(format!("{flag}: the query is a place, and so no row of the cloud"))),
+            QueryChoice::File(_) => bail!(Usage(format!("{flag}: the queries come from a file, and so are no rows of the cloud"))),
+            _ => {}
         }
-        _ => {}
     }
     args.device.check(std::slice::from_ref(&args.engine))?;
-    let setup = Setup::from(&RunSpec { exclude_self: args.exclude_self, ..RunSpec::new(source(args), QuerySpec::All, args.k) });
+    let setup = Setup::from(&RunSpec {
+        exclude_self: args.exclude_self || args.graph.file().is_some(),
+        ..RunSpec::new(source(args), QuerySpec::All, args.k)
+    });
     Ok(setup.check_within(args.engine.k_limit())?)
 }
 
@@ -250,24 +258,34 @@ fn length(text: &str, metric: Metric) -> anyhow::Result<f64> {
 }
 
 /// The k nearest. They are written as they are found: those of all queries may be more than any memory holds.
-fn nearest(args: &KnnArgs, loaded: &Loaded) -> anyhow::Result<()> {
+fn nearest(args: &KnnArgs, loaded: &Loaded, beside: Option<&Beside>) -> anyhow::Result<()> {
     let start = Instant::now();
     let Loaded { spec, cloud, query_cloud } = loaded;
     let mut engines = Engines::default();
     let parts = Parts::new(&engines, spec, cloud, query_cloud.as_ref())?;
     let size = Size { q: parts.queries(), k: parts.k(), metric: spec.metric };
-    match args.file() {
-        Some(out) => room::of_file(out, size, cloud.len())?,
-        None if args.to_stdout() => room::of_stdout(size, cloud.len()),
+    match args.out.file() {
+        Some(out) => {
+            room::of_file(out, size, cloud.len())?;
+            queries::note_rows_left_out(&spec.queries, out);
+        }
+        None if let Some(format) = args.out.printed() => room::of_stdout(format, size, cloud.len()),
         None => room::of_nothing(size, cloud.len()),
     }
     let plan = plan(&mut engines, spec, cloud, query_cloud.as_ref())?;
     let planned = start.elapsed().as_secs_f64();
-    let mut search = |take: &mut dyn FnMut(&RunRecord, usize) -> anyhow::Result<()>| answer_in_parts(&mut engines, &parts, &plan, take);
-    if args.to_stdout() {
-        // Numbers, and names of ours: nothing that could command a terminal.
-        let mut rows = Appender::csv(BufWriter::new(std::io::stdout()));
-        search(&mut |record, number| output::written(rows.append(&tables::neighbors_from(record, 0..record.neighbors.queries(), number))))?;
+    let mut search = |take: &mut dyn FnMut(&RunRecord, usize) -> anyhow::Result<()>| {
+        answer_in_parts(&mut engines, &parts, &plan, |record, number| {
+            if args.self_first {
+                record.neighbors.put_own_first(&record.query_rows);
+            }
+            take(record, number)
+        })
+    };
+    if let Some(format) = args.out.printed() {
+        // Numbers, names of ours, and what readers have made safe: nothing that could command a terminal.
+        let mut rows = output::written(NeighborStream::new(format, size, beside, out::stdout()))?;
+        search(&mut |record, number| output::written(rows.append(record, 0..record.neighbors.queries(), number)))?;
         return output::written(rows.finish());
     }
     let (mut found, mut index, mut last) = (0, false, None);
@@ -276,9 +294,9 @@ fn nearest(args: &KnnArgs, loaded: &Loaded) -> anyhow::Result<()> {
         // Later parts find that of the first.
         index |= record.samples.iter().any(|sample| sample.phase == Phase::BuildIndex);
     };
-    match args.file() {
+    match args.out.file() {
         Some(out) => {
-            export::neighbors_in_parts(out, size, |writer| -> anyhow::Result<()> {
+            export::neighbors_in_parts(out, size, beside, |writer| -> anyhow::Result<()> {
                 last = Some(search(&mut |record, number| {
                     count(record);
                     Ok(writer.append(record, 0..record.neighbors.queries(), number)?)
@@ -302,30 +320,34 @@ fn nearest(args: &KnnArgs, loaded: &Loaded) -> anyhow::Result<()> {
         device: record.device.name.clone(),
         ..Report::new(args, loaded, parts.queries(), planned + seconds)
     };
-    let shown = args.shows(report.queries).then(|| {
+    let shown = args.out.shows(report.queries).then(|| {
         let neighbors = &mut record.neighbors;
         neighbors.k = neighbors.k.min(SHOWN);
         neighbors.indices.truncate(neighbors.k);
         neighbors.squared_distances.truncate(neighbors.k);
-        tables::neighbors_of_query(&record, 0).tsv()
+        tables::neighbors_of_query_with(&record, 0, beside).tsv()
     });
     print_report(args, loaded, &report, shown)
 }
 
 /// All within a radius.
-fn all_within(args: &KnnArgs, loaded: &Loaded, radius: f64) -> anyhow::Result<()> {
+fn all_within(args: &KnnArgs, loaded: &Loaded, radius: f64, beside: Option<&Beside>) -> anyhow::Result<()> {
     let start = Instant::now();
     let spec = RunSpec { k: 1, ..loaded.spec.clone() };
     let problem = build_problem(&spec, &loaded.cloud, loaded.query_cloud.as_ref())?;
     let engine = engine(args, &problem)?;
-    let found = within::within(&problem, engine, radius, &Bar::new("searching")).map_err(|why| anyhow!("{why}"))?;
+    let mut found = within::within(&problem, engine, radius, &Bar::new("searching")).map_err(|why| anyhow!("{why}"))?;
     let seconds = start.elapsed().as_secs_f64();
-    let rows = query_records(&spec, loaded, &problem);
-    let asked = Asked { cloud: &loaded.cloud, metric: spec.metric, rows: rows.as_deref() };
-    if args.to_stdout() {
-        return print_table(&files::table(&found, asked));
+    if args.self_first {
+        found.put_own_first(|query| problem.query_row(query));
     }
-    if let Some(out) = args.file() {
+    let rows = query_records(&spec, loaded, &problem);
+    let asked = Asked { cloud: &loaded.cloud, metric: spec.metric, rows: rows.as_deref(), beside };
+    if let Some(format) = args.out.printed() {
+        let mut printed = format.appender(out::stdout()).context("a matrix is refused before the search")?;
+        return output::written(printed.append(&files::table(&found, asked)).and_then(|()| printed.finish()));
+    }
+    if let Some(out) = args.out.file() {
         files::neighborhoods(&found, asked, out)?;
     }
     let counts = || (0..found.queries()).map(|query| found.count(query));
@@ -340,7 +362,7 @@ fn all_within(args: &KnnArgs, loaded: &Loaded, radius: f64) -> anyhow::Result<()
         device: "CPU".to_owned(),
         ..Report::new(args, loaded, found.queries(), seconds)
     };
-    let shown = args.shows(report.queries).then(|| files::table(&found.first(SHOWN), asked).tsv());
+    let shown = args.out.shows(report.queries).then(|| files::table(&found.first(SHOWN), asked).tsv());
     print_report(args, loaded, &report, shown)
 }
 
@@ -357,10 +379,6 @@ fn query_records(spec: &RunSpec, loaded: &Loaded, problem: &Problem) -> Option<V
     let cloud = loaded.query_cloud.as_ref().unwrap_or(&loaded.cloud);
     let is_place = matches!(spec.queries, QuerySpec::At(_));
     (!is_place).then(|| (0..problem.q()).map(|query| cloud.record(problem.query_row(query) as usize)).collect())
-}
-
-fn print_table(table: &Table<'_>) -> anyhow::Result<()> {
-    output::print_table(table)
 }
 
 impl Report {
@@ -382,13 +400,14 @@ impl Report {
             engine: String::new(),
             device: String::new(),
             seconds,
-            wrote: args.file().map(Path::to_owned),
+            wrote: args.out.file().map(Path::to_owned),
+            graph: args.graph.file().cloned(),
         }
     }
 }
 
 fn print_report(args: &KnnArgs, loaded: &Loaded, report: &Report, shown: Option<String>) -> anyhow::Result<()> {
-    if args.json {
+    if args.out.json {
         return output::print_json(report);
     }
     let unit = report.metric.unit().map(|unit| format!(" {unit}")).unwrap_or_default();
@@ -414,8 +433,9 @@ fn print_report(args: &KnnArgs, loaded: &Loaded, report: &Report, shown: Option<
             format!("{:.3} s{}, {} on {}", report.seconds, if report.index { " with the index" } else { "" }, report.engine, report.device),
         ],
     ];
-    if let Some(out) = &report.wrote {
-        rows.push(vec!["wrote".to_owned(), out.display().to_string()]);
+    let written: Vec<String> = report.wrote.iter().chain(&report.graph).map(|path| path.display().to_string()).collect();
+    if !written.is_empty() {
+        rows.push(vec!["wrote".to_owned(), written.join(", ")]);
     }
     let mut all = text::table(&rows, &[]);
     if let Some(shown) = shown {

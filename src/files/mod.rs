@@ -10,6 +10,7 @@ mod live;
 mod machine;
 mod mute;
 mod part;
+mod scratch;
 mod space;
 mod target;
 #[cfg(test)]
@@ -18,5 +19,6 @@ pub mod testing;
 pub use batch::{Batch, Ours, place, recover};
 pub use live::{Live, made, remove_all};
 pub use mute::Mute;
+pub use scratch::Scratch;
 pub use space::room;
 pub use target::{check, write};

@@ -95,10 +95,13 @@ fn a_written_cloud_is_searched_and_its_neighbours_are_records() {
     }
     assert_eq!(
         fs::read_to_string(place.path("found.csv")).unwrap(),
-        "query,rank,index,squared_distance\n0,0,0,0\n0,1,5,0\n0,2,3,1\n1,0,4,0\n1,1,1,25\n1,2,3,85\n"
+        "query,query_row,rank,index,squared_distance,distance\n0,0,0,0,0,0\n0,0,1,5,0,0\n0,0,2,3,1,1\n1,4,0,4,0,0\n1,4,1,1,25,5\n1,4,2,3,85,9.219544457292887\n"
     );
     place.ok("run --input points.csv --columns 1,2 --drop-nonfinite --queries rows:0 --exclude-self --k 3 --engine lockstep --neighbors own.csv");
-    assert_eq!(fs::read_to_string(place.path("own.csv")).unwrap(), "query,rank,index,squared_distance\n0,0,5,0\n0,1,3,1\n0,2,1,25\n");
+    assert_eq!(
+        fs::read_to_string(place.path("own.csv")).unwrap(),
+        "query,query_row,rank,index,squared_distance,distance\n0,0,0,5,0,0\n0,0,1,3,1,1\n0,0,2,1,25,5\n"
+    );
 }
 
 #[test]

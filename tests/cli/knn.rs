@@ -236,7 +236,7 @@ fn columns_of_the_file_stand_beside_neighbours() {
     let near = place.ok(&format!("knn shops.csv rows:2 --radius 2 {with} -o -")).stdout;
     assert_eq!(near, format!("{head}0,2,0,2,0,0,c,,9\n0,2,1,1,4,2,,10001,8\n"));
     let error = place.fails(1, "knn shops.csv --columns x --with zipcode -k 1 -o -");
-    assert_eq!(error, "column `zipcode`: there is none; there are `zip_code`, `name`, `rank`, `x`: shops.csv");
+    assert_eq!(error, "column `zipcode`: there is none; there are `zip_code`, `name`, `x`, `rank`: shops.csv");
 }
 
 #[test]

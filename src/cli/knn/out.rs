@@ -19,7 +19,7 @@ pub struct OutArgs {
     /// Writes the neighbours: .csv, .tsv, .parquet, .arrow, .npz, without --radius also .npy (row numbers alone), .ivecs with .fvecs or .ibin with .fbin; - prints them
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// With `-o -`: as what they are printed, part by part while they are found [default: csv]. A file is written as its name ends
+    /// With `-o -`: as what they are printed, part by part as they are found [default: csv]. A file is written as its name ends
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
     /// Columns of IN beside each neighbour, as they are in the file: name,zip_code. Tables only; file_ is put before a name that the table has itself

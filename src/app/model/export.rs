@@ -58,8 +58,8 @@ impl ExportKind {
             Self::Picture(_) | Self::Window => &[("png", "PNG"), ("svg", "SVG")],
             Self::Trace => &[("json", "JSON")],
             // An .npz is one of the other forms.
-            Self::Graph(GraphForm::Edges) => &[TABLES[0], TABLES[1], TABLES[2]],
-            Self::Graph(GraphForm::Csr | GraphForm::Umap) => &[TABLES[3]],
+            Self::Graph(GraphForm::Edges) => &[TABLES[0], TABLES[1], TABLES[2], TABLES[3]],
+            Self::Graph(GraphForm::Csr | GraphForm::Umap) => &[TABLES[4]],
             Self::Lesson(..) | Self::Recording(_) | Self::Session => &[],
         }
     }

@@ -7,7 +7,6 @@ use super::formats::{self, Cell, FormatError, Marks};
 use super::similar::nearest_first;
 use crate::printable;
 use crate::progress::Progress;
-use crate::text::Exact;
 
 /// Cells of the file that are in memory at a time.
 const CELLS: usize = 1 << 21;
@@ -107,13 +106,13 @@ impl BesideValues {
         if let (Self::Numbers(numbers) | Self::Whole(numbers), Cell::Text(_)) = (&*self, cell) {
             let mut texts = Texts::default();
             for &number in numbers {
-                texts.push(&if number.is_nan() { String::new() } else { Exact(number).to_string() });
+                texts.push(&if number.is_nan() { String::new() } else { number.to_string() });
             }
             *self = Self::Texts(texts);
         }
         match (self, cell) {
             (Self::Numbers(numbers) | Self::Whole(numbers), cell) => numbers.push(if let Cell::Number(number) = cell { *number } else { f64::NAN }),
-            (Self::Texts(texts), Cell::Number(number)) => texts.push(&Exact(*number).to_string()),
+            (Self::Texts(texts), Cell::Number(number)) => texts.push(&number.to_string()),
             (Self::Texts(texts), Cell::Text(text)) => texts.push(text),
             (Self::Texts(texts), Cell::Missing) => texts.push(""),
         }

@@ -143,7 +143,7 @@ fn queries_come_from_a_file_a_list_or_the_seed() {
     place.write("rows.txt", "4\n# not 1\n0\n");
     let found = |queries: &str| {
         place.ok(&format!("run --input points.csv --columns x,y --drop-nonfinite --queries {queries} --k 1 --engine lockstep --neighbors n.csv"));
-        table(&place.path("n.csv")).1.iter().map(|row| row[2].clone()).collect::<Vec<_>>()
+        table(&place.path("n.csv")).1.iter().map(|row| row[3].clone()).collect::<Vec<_>>()
     };
     assert_eq!(found("asked.csv"), ["4"], "columns are found by name, whatever their order");
     assert_eq!(found("rows:@rows.txt"), ["4", "0"]);

@@ -260,7 +260,7 @@ fn piped(place: &Place, args: &str, input: &[u8]) -> (i32, Vec<u8>, String) {
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
     // A program that refuses the arguments does not read.
-    let writer = std::thread::spawn(move || _ = std::io::Write::write_all(&mut stdin, &input));
+    let writer = std::thread::Builder::new().name("writer".to_owned()).spawn(move || _ = std::io::Write::write_all(&mut stdin, &input)).unwrap();
     let done = child.wait_with_output().unwrap();
     writer.join().unwrap();
     (done.status.code().unwrap(), done.stdout, String::from_utf8(done.stderr).unwrap())

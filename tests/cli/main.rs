@@ -217,7 +217,7 @@ fn more_neighbours_than_points_are_none_at_infinity() {
     assert_eq!(place.ok("run --generate uniform:n=2 --k 2 --engine kdtree --queries all").stderr, "");
     let (_, rows) = table(&place.path("found.csv"));
     assert_eq!(rows.len(), 2 * 4);
-    assert_eq!(rows[3][2..], ["-1", "inf"]);
+    assert_eq!(rows[3][3..], ["-1", "inf", "inf"]);
     assert_eq!(fs::read_to_string(place.path("out/merges.csv")).unwrap(), "query,row,merges,candidates,groups_hit\n");
 }
 
@@ -521,7 +521,7 @@ fn a_benchmark_in_hdf5_is_searched_and_its_answers_checked() {
 
     place.ok("run --input b.hdf5 --queries b.hdf5:test --k 3 --engine lockstep --repeats 1 --neighbors found.parquet");
     let found = place.ok("info found.parquet --json").stdout;
-    assert_eq!((&json(&found)["rows"], &json(&found)["columns"][2]["name"]), (&6.into(), &"index".into()));
+    assert_eq!((&json(&found)["rows"], &json(&found)["columns"][3]["name"]), (&6.into(), &"index".into()));
     let over = place.fails(2, "run --input found.parquet --repeats 1 --engine lockstep --neighbors found.parquet");
     assert!(over.contains("would be lost"), "{over}");
 }
@@ -537,7 +537,7 @@ fn neighbours_that_were_written_are_checked_for_every_kind_of_query() {
             if !own.is_empty() && (queries.starts_with("at") || queries.ends_with("csv")) {
                 continue;
             }
-            for ending in ["csv", "tsv", "parquet", "npz", "ivecs", "ibin"] {
+            for ending in ["csv", "tsv", "parquet", "arrow", "npz", "npy", "ivecs", "ibin"] {
                 place.ok(&format!("run {problem}{own} --queries {queries} --repeats 1 --warmup 0 --neighbors found.{ending}"));
                 let done = place.ok(&format!("verify {problem}{own} --queries {queries} --reference found.{ending}"));
                 assert!(done.stdout.contains("reference answers agree with the oracle: "), "{queries}{own} {ending}: {}", done.stdout);
@@ -566,7 +566,7 @@ fn neighbours_that_were_written_are_checked_for_every_kind_of_query() {
     let why = "of 20 queries, so that they seem to be answers to other queries than rows drawn with seed 4, or of another cloud or metric; ask as";
     assert!(others.stderr.contains(why) && !others.stderr.contains("e0"), "{}", others.stderr);
     let text = fs::read_to_string(place.path("all.csv")).unwrap();
-    place.write("wrong.csv", &text.replacen("\n1,1,", "\n1,1,6", 1).replacen("\n4,0,", "\n4,0,6", 1));
+    place.write("wrong.csv", &text.replacen("\n1,1,1,", "\n1,1,1,6", 1).replacen("\n4,5,0,", "\n4,5,0,6", 1));
     let wrong = place.call(&format!("verify {problem} --queries all --reference wrong.csv"));
     assert_eq!(wrong.code, 1);
     assert!(wrong.stdout.contains("reference answers WRONG: 2 of 7 queries; "), "{}", wrong.stdout);

@@ -628,7 +628,7 @@ fn neighbours_are_written_as_benchmarks_have_them_and_no_other_ending_is_taken_f
     for name in ["neighbours.txt", "neighbours"] {
         let path = folder.path().join(name);
         export_neighbours(&mut window, "All neighbours of the run…", &path);
-        window.get_by_label_contains("end it in .csv, .tsv, .parquet, .npz, .ivecs or .ibin.");
+        window.get_by_label_contains("end it in .csv, .tsv, .parquet, .arrow, .npz, .npy, .ivecs or .ibin.");
         assert!(!path.exists());
         press(&mut window, "Close");
     }

@@ -32,7 +32,7 @@ pub fn answer_in_parts(
     engines: &mut Engines,
     parts: &Parts,
     plan: &Plan,
-    mut take: impl FnMut(&RunRecord, usize) -> anyhow::Result<()>,
+    mut take: impl FnMut(&mut RunRecord, usize) -> anyhow::Result<()>,
 ) -> anyhow::Result<(RunRecord, f64)> {
     let (began, mut last, mut seconds) = (Instant::now(), None, 0.0);
     for range in parts.ranges() {
@@ -40,12 +40,12 @@ pub fn answer_in_parts(
         drop(last.take());
         let start = Instant::now();
         // It is gone when its part is printed.
-        let record = engines.answer_part(parts, range.clone(), Some(plan), &mut Bar::since(began).stage())?;
+        let mut record = engines.answer_part(parts, range.clone(), Some(plan), &mut Bar::since(began).stage())?;
         seconds += start.elapsed().as_secs_f64();
         if range.start == 0 {
             note_fallback(&record);
         }
-        take(&record, range.start)?;
+        take(&mut record, range.start)?;
         last = Some(record);
     }
     // A problem has a query or more.

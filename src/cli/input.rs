@@ -180,7 +180,7 @@ fn invalid(command: &Command, argument: Option<&Arg>, value: &OsStr, why: &str) 
 }
 
 /// Where it is searched.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct DeviceArgs {
     /// Where the engine runs: cpu, or a GPU by its number, 0, 1, … [default: the first that the engine runs on]
     #[arg(long, value_name = "DEVICE", help_heading = "Search")]

@@ -1,29 +1,34 @@
 //! `warpscope knn`: the answer, once.
 
-use std::io::BufWriter;
+mod graph;
+mod out;
+mod radius;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 
+use self::out::OutArgs;
 use super::answer::{answer_in_parts, plan};
 use super::bar::Bar;
+use super::graph::GraphArgs;
 use super::input::{DeviceArgs, EngineParser, metrics, note_assumed, note_first_line};
 use super::queries::{self, QueryChoice};
 use super::record::spare_files;
 use super::room;
 use super::skip::SkipArgs;
+use super::stdin;
+use super::threads::ThreadsArgs;
 use super::usage::Usage;
 use super::{columns, output};
+use crate::cloud::beside::Beside;
 use crate::cloud::{self, ColumnChoice, Globe, PointCloud, Source, Unchosen};
-use crate::engines::registry;
-use crate::export::table::{Appender, Table, TableFormat};
-use crate::export::within::{self as files, Asked};
-use crate::export::{self, NeighborFormat, Size, tables, text};
-use crate::knn::{Descriptor, DeviceId, Metric, Parameters, Problem, Setup};
-use crate::run::within::{self, WithinError};
-use crate::run::{EngineChoice, Engines, Parts, Phase, QuerySpec, RunRecord, RunSpec, build_problem, usual};
+use crate::export::table::TableFormat;
+use crate::export::{self, NeighborFormat, NeighborStream, Size, tables, text};
+use crate::knn::{Metric, Setup};
+use crate::run::{EngineChoice, Engines, Parts, Phase, QuerySpec, RunRecord, RunSpec, usual};
 
 /// The version of what `--json` prints.
 const SCHEMA_VERSION: u32 = 1;
@@ -31,7 +36,7 @@ const SCHEMA_VERSION: u32 = 1;
 /// Neighbours of a single query that are shown where they are written to no file.
 const SHOWN: usize = 32;
 
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct KnnArgs {
     /// The cloud
     #[arg(value_name = "IN")]
@@ -71,12 +76,16 @@ pub struct KnnArgs {
     engine: EngineChoice,
     #[command(flatten)]
     device: DeviceArgs,
-    /// Writes the neighbours: .csv, .tsv, .parquet, .npz, without --radius also .ivecs with .fvecs or .ibin with .fbin; - prints CSV
-    #[arg(short, long, value_name = "FILE", help_heading = "Results")]
-    out: Option<PathBuf>,
-    /// Prints JSON
-    #[arg(long, help_heading = "Results")]
-    json: bool,
+    /// Puts a query's own row first among the neighbours at an equal distance, as umap-learn expects it; where k equals were found without it, it
+    /// takes the place of the last of them
+    #[arg(long, conflicts_with_all = ["exclude_self", "graph"], help_heading = "Search")]
+    self_first: bool,
+    #[command(flatten)]
+    pub threads: ThreadsArgs,
+    #[command(flatten)]
+    out: OutArgs,
+    #[command(flatten)]
+    graph: GraphArgs,
 }
 
 /// What was found, in numbers.
@@ -111,6 +120,8 @@ struct Report {
     seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     wrote: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    graph: Option<PathBuf>,
 }
 
 /// The cloud, what is asked of it, and how.
@@ -120,40 +131,29 @@ struct Loaded {
     query_cloud: Option<Arc<PointCloud>>,
 }
 
-impl KnnArgs {
-    /// The file to write, unless that is standard output.
-    fn file(&self) -> Option<&Path> {
-        self.out.as_deref().filter(|path| *path != Path::new("-"))
-    }
-
-    fn to_stdout(&self) -> bool {
-        self.out.is_some() && self.file().is_none()
-    }
-
-    /// Whether neighbours are printed beside the numbers.
-    fn shows(&self, queries: usize) -> bool {
-        queries == 1 && !self.json && self.out.is_none()
-    }
-}
-
 /// # Errors
 /// Whatever keeps it from being done, in one line.
 pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
     check(args)?;
-    let loaded = load(args)?;
-    let radius = args.radius.as_deref().map(|radius| length(radius, loaded.spec.metric)).transpose()?;
+    let mut args = args.clone();
+    let asked = if let QueryChoice::File(path) = &mut args.queries { Some(path) } else { None };
+    let _kept = stdin::spool([&mut args.input].into_iter().chain(asked))?;
+    let args = &args;
+    let mut loaded = load(args)?;
+    loaded.spec.exclude_self |= args.graph.file().is_some();
+    let radius = args.radius.as_deref().map(|radius| radius::length(radius, loaded.spec.metric)).transpose()?;
+    let beside = args.out.beside(&args.input, &loaded.cloud)?;
     match radius {
-        None => nearest(args, &loaded),
-        Some(radius) => all_within(args, &loaded, radius),
+        None if args.graph.file().is_some() => graph::write(args, &loaded, beside.as_ref()),
+        None => nearest(args, &loaded, beside.as_ref()),
+        Some(radius) => radius::all_within(args, &loaded, radius, beside.as_ref()),
     }
 }
 
 /// Refuses what makes no sense and what could not be written, before anything is read.
 fn check(args: &KnnArgs) -> anyhow::Result<()> {
-    if args.json && args.to_stdout() {
-        bail!(Usage("--json and --out - both print to standard output: write the neighbours to a file".to_owned()));
-    }
-    if let Some(out) = args.file() {
+    args.out.check(args.radius.is_some(), &args.queries)?;
+    if let Some(out) = args.out.file() {
         let files = match args.radius {
             Some(_) => TableFormat::of(out).map(|_| vec![out.to_owned()]),
             None => NeighborFormat::of(out).map(|format| format.files(out)),
@@ -165,36 +165,25 @@ fn check(args: &KnnArgs) -> anyhow::Result<()> {
             export::check(file)?;
         }
     }
+    graph::check(args)?;
     if let Some(radius) = &args.radius {
-        check_radius(args, radius)?;
+        radius::check(args, radius)?;
     }
-    match &args.queries {
-        QueryChoice::At(_) if args.exclude_self => bail!(Usage("--exclude-self: the query is a place, and so no row of the cloud".to_owned())),
-        QueryChoice::File(_) if args.exclude_self => {
-            bail!(Usage("--exclude-self: the queries come from a file, and so are no rows of the cloud".to_owned()))
+    if let Some(flag) =
+        [("--exclude-self", args.exclude_self), ("--self-first", args.self_first)].into_iter().find_map(|(flag, set)| set.then_some(flag))
+    {
+        match &args.queries {
+            QueryChoice::At(_) => bail!(Usage(format!("{flag}: the query is a place, and so no row of the cloud"))),
+            QueryChoice::File(_) => bail!(Usage(format!("{flag}: the queries come from a file, and so are no rows of the cloud"))),
+            _ => {}
         }
-        _ => {}
     }
     args.device.check(std::slice::from_ref(&args.engine))?;
-    let setup = Setup::from(&RunSpec { exclude_self: args.exclude_self, ..RunSpec::new(source(args), QuerySpec::All, args.k) });
+    let setup = Setup::from(&RunSpec {
+        exclude_self: args.exclude_self || args.graph.file().is_some(),
+        ..RunSpec::new(source(args), QuerySpec::All, args.k)
+    });
     Ok(setup.check_within(args.engine.k_limit())?)
-}
-
-/// What holds of a radius whatever is in the files.
-fn check_radius(args: &KnnArgs, radius: &str) -> anyhow::Result<()> {
-    number_and_unit(radius)?;
-    if let Some(device @ DeviceId::Gpu(_)) = args.device.device {
-        bail!(Usage(format!("--device {device}: --radius searches on the CPU; leave --device out")));
-    }
-    if let EngineChoice::Named(method) = &args.engine {
-        if registry::find(method.engine).is_some_and(|engine| engine.within.is_none()) {
-            bail!(Usage(WithinError::Engine { engine: method.engine }.to_string()));
-        }
-        if method.parameters != Parameters::NONE {
-            bail!(Usage(format!("--engine {}: a search by radius has no parameters", args.engine)));
-        }
-    }
-    Ok(())
 }
 
 fn source(args: &KnnArgs) -> Source {
@@ -232,55 +221,35 @@ fn load(args: &KnnArgs) -> anyhow::Result<Loaded> {
     Ok(Loaded { spec, cloud, query_cloud })
 }
 
-/// The parts of a length such as `5km`: the number, also as it was typed, and the unit.
-fn number_and_unit(text: &str) -> anyhow::Result<(f64, &str, &str)> {
-    let split = text.find(|c: char| c.is_ascii_alphabetic() && c != 'e' && c != 'E').unwrap_or(text.len());
-    let (number, unit) = (text[..split].trim(), text[split..].trim());
-    match number.parse::<f64>() {
-        Ok(value) if value.is_finite() && value >= 0.0 => Ok((value, number, unit)),
-        _ => bail!(Usage(format!("--radius: `{text}` is not a distance: write a number of 0 or more"))),
-    }
-}
-
-/// A length such as `5km`, in the metric's unit.
-fn length(text: &str, metric: Metric) -> anyhow::Result<f64> {
-    let (value, number, unit) = number_and_unit(text)?;
-    let units: &[(&str, f64)] = match metric {
-        Metric::L2 => &[("", 1.0)],
-        Metric::Angular => &[("", 1.0), ("rad", 1.0), ("deg", std::f64::consts::PI / 180.0)],
-        Metric::Haversine => &[("", 1.0), ("km", 1.0), ("m", 0.001), ("mi", 1.609_344), ("nmi", 1.852)],
-    };
-    match units.iter().find(|(name, _)| *name == unit) {
-        Some((_, factor)) => Ok(value * factor),
-        None if metric == Metric::L2 => {
-            bail!(Usage(format!("--radius: with the l2 metric a distance is in the cloud's own unit: write {number}, not `{text}`")))
-        }
-        None => {
-            let known: Vec<&str> = units.iter().map(|(name, _)| *name).filter(|name| !name.is_empty()).collect();
-            bail!(Usage(format!("--radius: the {metric} metric has no unit `{unit}`: use {}", known.join(", "))))
-        }
-    }
-}
-
 /// The k nearest. They are written as they are found: those of all queries may be more than any memory holds.
-fn nearest(args: &KnnArgs, loaded: &Loaded) -> anyhow::Result<()> {
+fn nearest(args: &KnnArgs, loaded: &Loaded, beside: Option<&Beside>) -> anyhow::Result<()> {
     let start = Instant::now();
     let Loaded { spec, cloud, query_cloud } = loaded;
     let mut engines = Engines::default();
     let parts = Parts::new(&engines, spec, cloud, query_cloud.as_ref())?;
     let size = Size { q: parts.queries(), k: parts.k(), metric: spec.metric };
-    match args.file() {
-        Some(out) => room::of_file(out, size, cloud.len())?,
-        None if args.to_stdout() => room::of_stdout(size, cloud.len()),
+    match args.out.file() {
+        Some(out) => {
+            room::of_file(out, size, cloud.len())?;
+            queries::note_rows_left_out(&spec.queries, out);
+        }
+        None if let Some(format) = args.out.printed() => room::of_stdout(format, size, cloud.len()),
         None => room::of_nothing(size, cloud.len()),
     }
     let plan = plan(&mut engines, spec, cloud, query_cloud.as_ref())?;
     let planned = start.elapsed().as_secs_f64();
-    let mut search = |take: &mut dyn FnMut(&RunRecord, usize) -> anyhow::Result<()>| answer_in_parts(&mut engines, &parts, &plan, take);
-    if args.to_stdout() {
-        // Numbers, and names of ours: nothing that could command a terminal.
-        let mut rows = Appender::csv(BufWriter::new(std::io::stdout()));
-        search(&mut |record, number| output::written(rows.append(&tables::neighbors_from(record, 0..record.neighbors.queries(), number))))?;
+    let mut search = |take: &mut dyn FnMut(&RunRecord, usize) -> anyhow::Result<()>| {
+        answer_in_parts(&mut engines, &parts, &plan, |record, number| {
+            if args.self_first {
+                record.neighbors.put_own_first(&record.query_rows);
+            }
+            take(record, number)
+        })
+    };
+    if let Some(format) = args.out.printed() {
+        // Numbers, names of ours, and what readers have made safe: nothing that could command a terminal.
+        let mut rows = output::written(NeighborStream::new(format, size, beside, out::stdout()))?;
+        search(&mut |record, number| output::written(rows.append(record, 0..record.neighbors.queries(), number)))?;
         return output::written(rows.finish());
     }
     let (mut found, mut index, mut last) = (0, false, None);
@@ -289,9 +258,9 @@ fn nearest(args: &KnnArgs, loaded: &Loaded) -> anyhow::Result<()> {
         // Later parts find that of the first.
         index |= record.samples.iter().any(|sample| sample.phase == Phase::BuildIndex);
     };
-    match args.file() {
+    match args.out.file() {
         Some(out) => {
-            export::neighbors_in_parts(out, size, |writer| -> anyhow::Result<()> {
+            export::neighbors_in_parts(out, size, beside, |writer| -> anyhow::Result<()> {
                 last = Some(search(&mut |record, number| {
                     count(record);
                     Ok(writer.append(record, 0..record.neighbors.queries(), number)?)
@@ -315,65 +284,14 @@ fn nearest(args: &KnnArgs, loaded: &Loaded) -> anyhow::Result<()> {
         device: record.device.name.clone(),
         ..Report::new(args, loaded, parts.queries(), planned + seconds)
     };
-    let shown = args.shows(report.queries).then(|| {
+    let shown = args.out.shows(report.queries).then(|| {
         let neighbors = &mut record.neighbors;
         neighbors.k = neighbors.k.min(SHOWN);
         neighbors.indices.truncate(neighbors.k);
         neighbors.squared_distances.truncate(neighbors.k);
-        tables::neighbors_of_query(&record, 0).tsv()
+        tables::neighbors_of_query_with(&record, 0, beside).tsv()
     });
     print_report(args, loaded, &report, shown)
-}
-
-/// All within a radius.
-fn all_within(args: &KnnArgs, loaded: &Loaded, radius: f64) -> anyhow::Result<()> {
-    let start = Instant::now();
-    let spec = RunSpec { k: 1, ..loaded.spec.clone() };
-    let problem = build_problem(&spec, &loaded.cloud, loaded.query_cloud.as_ref())?;
-    let engine = engine(args, &problem)?;
-    let found = within::within(&problem, engine, radius, &Bar::new("searching")).map_err(|why| anyhow!("{why}"))?;
-    let seconds = start.elapsed().as_secs_f64();
-    let rows = query_records(&spec, loaded, &problem);
-    let asked = Asked { cloud: &loaded.cloud, metric: spec.metric, rows: rows.as_deref() };
-    if args.to_stdout() {
-        return print_table(&files::table(&found, asked));
-    }
-    if let Some(out) = args.file() {
-        files::neighborhoods(&found, asked, out)?;
-    }
-    let counts = || (0..found.queries()).map(|query| found.count(query));
-    let report = Report {
-        radius: Some(radius),
-        neighbors: found.rows.len() as u64,
-        without: Some(counts().filter(|&count| count == 0).count() as u64),
-        most: counts().max(),
-        // No other engines list what is within a radius.
-        index: true,
-        engine: engine.id.to_string(),
-        device: "CPU".to_owned(),
-        ..Report::new(args, loaded, found.queries(), seconds)
-    };
-    let shown = args.shows(report.queries).then(|| files::table(&found.first(SHOWN), asked).tsv());
-    print_report(args, loaded, &report, shown)
-}
-
-/// The engine that was asked for, or the usual one.
-fn engine(args: &KnnArgs, problem: &Problem) -> anyhow::Result<&'static Descriptor> {
-    match &args.engine {
-        EngineChoice::Auto => Ok(within::usual(problem)),
-        EngineChoice::Named(method) => registry::find(method.engine).ok_or_else(|| anyhow!("there is no engine {}", method.engine)),
-    }
-}
-
-/// Each query's record number in its file; `None` for a place.
-fn query_records(spec: &RunSpec, loaded: &Loaded, problem: &Problem) -> Option<Vec<u64>> {
-    let cloud = loaded.query_cloud.as_ref().unwrap_or(&loaded.cloud);
-    let is_place = matches!(spec.queries, QuerySpec::At(_));
-    (!is_place).then(|| (0..problem.q()).map(|query| cloud.record(problem.query_row(query) as usize)).collect())
-}
-
-fn print_table(table: &Table<'_>) -> anyhow::Result<()> {
-    output::print_table(table)
 }
 
 impl Report {
@@ -396,13 +314,14 @@ impl Report {
             engine: String::new(),
             device: String::new(),
             seconds,
-            wrote: args.file().map(Path::to_owned),
+            wrote: args.out.file().map(Path::to_owned),
+            graph: args.graph.file().cloned(),
         }
     }
 }
 
 fn print_report(args: &KnnArgs, loaded: &Loaded, report: &Report, shown: Option<String>) -> anyhow::Result<()> {
-    if args.json {
+    if args.out.json {
         return output::print_json(report);
     }
     let unit = report.metric.unit().map(|unit| format!(" {unit}")).unwrap_or_default();
@@ -428,8 +347,9 @@ fn print_report(args: &KnnArgs, loaded: &Loaded, report: &Report, shown: Option<
             format!("{:.3} s{}, {} on {}", report.seconds, if report.index { " with the index" } else { "" }, report.engine, report.device),
         ],
     ];
-    if let Some(out) = &report.wrote {
-        rows.push(vec!["wrote".to_owned(), out.display().to_string()]);
+    let written: Vec<String> = report.wrote.iter().chain(&report.graph).map(|path| path.display().to_string()).collect();
+    if !written.is_empty() {
+        rows.push(vec!["wrote".to_owned(), written.join(", ")]);
     }
     let mut all = text::table(&rows, &[]);
     if let Some(shown) = shown {
@@ -442,29 +362,4 @@ fn print_report(args: &KnnArgs, loaded: &Loaded, report: &Report, shown: Option<
         }
     }
     output::print(&all)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lengths_have_units() {
-        for (text, metric, want) in [
-            ("5km", Metric::Haversine, 5.0),
-            ("500 m", Metric::Haversine, 0.5),
-            ("2", Metric::Haversine, 2.0),
-            ("1e-1mi", Metric::Haversine, 0.160_934_4),
-            ("180deg", Metric::Angular, std::f64::consts::PI),
-            ("1.5e3", Metric::L2, 1500.0),
-        ] {
-            assert!((length(text, metric).unwrap() - want).abs() < 1e-12, "{text}");
-        }
-        let refused = |text: &str, metric| length(text, metric).unwrap_err().to_string();
-        assert_eq!(refused("5km", Metric::L2), "--radius: with the l2 metric a distance is in the cloud's own unit: write 5, not `5km`");
-        assert_eq!(refused("5ft", Metric::Haversine), "--radius: the haversine metric has no unit `ft`: use km, m, mi, nmi");
-        for text in ["-1", "nan", "inf", "", "km", "1,5"] {
-            assert_eq!(refused(text, Metric::Haversine), format!("--radius: `{text}` is not a distance: write a number of 0 or more"), "{text}");
-        }
-    }
 }

@@ -13,6 +13,7 @@ mod columns;
 mod compare;
 mod devices;
 mod generate;
+mod graph;
 mod info;
 mod input;
 mod knn;
@@ -27,8 +28,10 @@ mod recording;
 mod room;
 mod run;
 mod skip;
+mod stdin;
 mod stop;
 mod sweep;
+mod threads;
 mod tune;
 mod usage;
 mod verify;
@@ -119,7 +122,7 @@ pub fn main() -> ExitCode {
         panic::set_hook(Box::new(|_| ()));
     }
     // Otherwise whoever needs them first panics.
-    if let Err(why) = rayon::ThreadPoolBuilder::new().build_global() {
+    if let Err(why) = rayon::ThreadPoolBuilder::new().num_threads(threads(&cli).unwrap_or(0)).build_global() {
         output::error(&format!("cannot start threads: {why}; is the limit of processes (ulimit -u) reached?"));
         return ExitCode::FAILURE;
     }
@@ -143,6 +146,20 @@ pub fn main() -> ExitCode {
             if usage::is_usage(&error) { WRONG_USAGE.into() } else { ExitCode::FAILURE }
         }
     }
+}
+
+/// The threads that were asked for; as many as the processor has where none were.
+fn threads(cli: &Cli) -> Option<usize> {
+    match cli.command.as_ref()? {
+        Command::Run(args) => args.threads,
+        Command::Knn(args) => args.threads,
+        Command::Verify(args) => args.threads,
+        Command::Analyse(args) => args.threads,
+        Command::Recall(args) => args.threads,
+        Command::Sweep(args) => args.threads,
+        _ => return None,
+    }
+    .threads
 }
 
 /// Whether it is the window that goes on until it is closed, and not a picture of it.

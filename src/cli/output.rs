@@ -1,10 +1,12 @@
 //! What is printed, and where.
 
+use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal, Write};
+use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::cloud::Axis;
-use crate::export::table::Table;
 use crate::printable;
 
 /// Nobody reads stdout any more, as after `| head`.
@@ -12,12 +14,24 @@ use crate::printable;
 #[error("stdout was closed")]
 pub struct Closed;
 
+/// What paths of our own are called: a file in which standard input is kept.
+static CALLED: OnceLock<(String, &'static str)> = OnceLock::new();
+
+/// Calls a path otherwise in all that is said from now on; once.
+pub fn call(path: &Path, name: &'static str) {
+    let _ = CALLED.set((path.display().to_string(), name));
+}
+
+fn called(text: &str) -> Cow<'_, str> {
+    CALLED.get().map_or(Cow::Borrowed(text), |(path, name)| Cow::Owned(text.replace(path, name)))
+}
+
 /// Writes text for people to standard output, with names that cannot command their terminal.
 ///
 /// # Errors
 /// [`Closed`], or why it could not be written.
 pub fn print(text: &str) -> anyhow::Result<()> {
-    exactly(&printable::lines(text))
+    exactly(&printable::lines(&called(text)))
 }
 
 /// Writes the rows of a file: to a terminal as [`print()`], to all else as they are.
@@ -26,20 +40,6 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 /// As [`print()`].
 pub fn print_rows(rows: &str) -> anyhow::Result<()> {
     if std::io::stdout().is_terminal() { print(rows) } else { exactly(rows) }
-}
-
-/// Writes a table as CSV: to a terminal as [`print()`], to all else row by row as it is made.
-///
-/// # Errors
-/// As [`print()`].
-pub fn print_table(table: &Table<'_>) -> anyhow::Result<()> {
-    if std::io::stdout().is_terminal() {
-        let mut csv = Vec::new();
-        table.csv(&mut csv)?;
-        return print(&String::from_utf8(csv)?);
-    }
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    written(table.csv(&mut out).and_then(|()| out.flush()))
 }
 
 /// Writes to standard output, and flushes.
@@ -52,9 +52,9 @@ fn exactly(text: &str) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// As [`print()`].
-pub fn written(result: std::io::Result<()>) -> anyhow::Result<()> {
+pub fn written<T>(result: std::io::Result<T>) -> anyhow::Result<T> {
     match result {
-        Ok(()) => Ok(()),
+        Ok(value) => Ok(value),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Closed.into()),
         Err(error) => Err(anyhow::anyhow!("cannot write: {error}: stdout")),
     }
@@ -65,7 +65,7 @@ pub fn written(result: std::io::Result<()>) -> anyhow::Result<()> {
 /// # Errors
 /// As [`print`].
 pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    exactly(&printable::json(&(serde_json::to_string_pretty(value)? + "\n")))
+    exactly(&printable::json(&called(&(serde_json::to_string_pretty(value)? + "\n"))))
 }
 
 /// Whether nobody wants to be told anything but results and errors.
@@ -94,7 +94,7 @@ pub fn error(text: &str) {
 
 fn line(kind: &str, text: &str) {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let text = printable::line(&text);
+    let text = printable::line(&called(&text)).into_owned();
     // When stderr is closed, too, there is nobody left to tell.
     let _ = writeln!(std::io::stderr().lock(), "{kind}: {text}");
 }

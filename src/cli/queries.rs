@@ -5,8 +5,9 @@ use std::str::FromStr;
 
 use anyhow::{Context, bail};
 
+use super::output;
 use crate::cloud::{ColumnChoice, PointCloud, query_point};
-use crate::export::text;
+use crate::export::{NeighborFormat, text};
 use crate::run::{QuerySpec, RunSpec, usual};
 
 /// The most rows that a list may name; every one of them is kept.
@@ -124,6 +125,14 @@ pub fn about(spec: &RunSpec) -> String {
         QuerySpec::Rows(_) => "rows listed".to_owned(),
         QuerySpec::At(at) => format!("the place {}", query_point::format(at)),
         QuerySpec::File { path, .. } => format!("those of {}", path.display()),
+    }
+}
+
+/// Says that a file does not tell which rows of the cloud its queries are, where that is not plain.
+pub fn note_rows_left_out(queries: &QuerySpec, path: &Path) {
+    let chosen = matches!(queries, QuerySpec::Count(_) | QuerySpec::Rows(_));
+    if chosen && let Some(format) = NeighborFormat::of(path).ok().filter(|format| !format.has_query_rows()) {
+        output::note(&format!("the queries' rows are not in .{} files; tables and .npz have them: {}", format.extension(), path.display()));
     }
 }
 

@@ -12,6 +12,7 @@ use super::input::{Asked, DeviceArgs, EngineParser, Loaded, MethodArgs, SourceAr
 use super::output;
 use super::queries::QueryChoice;
 use super::record::spare_files;
+use super::threads::ThreadsArgs;
 use super::usage::Usage;
 use crate::cloud::{Coordinates, query_point};
 use crate::export::table::TableFormat;
@@ -49,10 +50,12 @@ pub struct RecallArgs {
     engine: EngineChoice,
     #[command(flatten)]
     device: DeviceArgs,
+    #[command(flatten)]
+    pub threads: ThreadsArgs,
     /// How many of the worst queries are listed
     #[arg(long, value_name = "NUMBER", default_value_t = 10, help_heading = "Results")]
     worst: usize,
-    /// Writes a row for each query: .csv, .tsv, .parquet or .npz
+    /// Writes a row for each query: .csv, .tsv, .parquet, .arrow or .npz
     #[arg(long, value_name = "FILE", value_parser = table_path, help_heading = "Results")]
     out: Option<PathBuf>,
     /// Prints JSON

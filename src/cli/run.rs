@@ -8,6 +8,7 @@ use super::input::{DeviceArgs, EngineParser, Loaded, ProblemArgs};
 use super::output::columns;
 use super::paths::folder;
 use super::record::RecordArgs;
+use super::threads::ThreadsArgs;
 use super::{announce, output, queries, room};
 use crate::cloud::PointCloud;
 use crate::engines::registry;
@@ -27,6 +28,8 @@ pub struct RunArgs {
     engine: EngineChoice,
     #[command(flatten)]
     device: DeviceArgs,
+    #[command(flatten)]
+    pub threads: ThreadsArgs,
     /// Untimed repeats before the timed ones
     #[arg(long, value_name = "NUMBER", default_value_t = 10, help_heading = "Measurement")]
     warmup: u32,
@@ -36,7 +39,7 @@ pub struct RunArgs {
     /// Also runs the profiled build: cycles per phase, and when each warp ran
     #[arg(long, help_heading = "Measurement")]
     profile: bool,
-    /// Writes the neighbours: .csv, .tsv, .parquet, .npz, .ivecs (with .fvecs) or .ibin (with .fbin)
+    /// Writes the neighbours: .csv, .tsv, .parquet, .arrow, .npz, .npy (row numbers alone), .ivecs (with .fvecs) or .ibin (with .fbin)
     #[arg(long, value_name = "FILE", value_parser = neighbors_path, help_heading = "Results")]
     neighbors: Option<PathBuf>,
     /// Writes run.json, neighbors.npz, timings.csv, merges.csv (counters.csv, for engines with other measures), convergence.csv and trace.json into a folder
@@ -110,6 +113,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.neighbors {
         let job = Job::of(&spec, Purpose::Measure, cloud.len(), cloud.dims(), query_cloud.as_ref().map(|queries| queries.len()));
         room::of_file(path, Size { q: job.shape.q, k: spec.k, metric: spec.metric }, cloud.len())?;
+        queries::note_rows_left_out(&spec.queries, path);
     }
     let plan = engines.plan_measured(&spec, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?;
     let planned = plan.sentence();

@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::cloud::formats;
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct SkipArgs {
     /// Passes over the first lines of a text, which are none of its table; written FILE:skip-lines=NUMBER for other files
     #[arg(long, value_name = "NUMBER", default_value_t = 0, hide_default_value = true, allow_negative_numbers = true, help_heading = "Cloud")]

@@ -11,6 +11,7 @@ use super::bar::Bar;
 use super::input::{DeviceArgs, EnginesParser, MethodArgs, SourceArgs};
 use super::queries::whole_number;
 use super::record::{self, RecordArgs};
+use super::threads::ThreadsArgs;
 use super::usage::Usage;
 use super::{output, paths};
 use crate::cloud::Source;
@@ -49,6 +50,8 @@ pub struct SweepArgs {
     engine: Vec<Vec<EngineChoice>>,
     #[command(flatten)]
     device: DeviceArgs,
+    #[command(flatten)]
+    pub threads: ThreadsArgs,
     /// Untimed repeats before the timed ones, in each run [default: 3, or the preset's]
     #[arg(long, value_name = "NUMBER", help_heading = "Measurement")]
     warmup: Option<u32>,

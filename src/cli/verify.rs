@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::answers::{self, Answers};
 use super::bar::Bar;
 use super::input::{DeviceArgs, EnginesParser, Loaded, ProblemArgs};
+use super::threads::ThreadsArgs;
 use super::{output, queries};
 use crate::cloud::query_point;
 use crate::export::text;
@@ -23,6 +24,8 @@ pub struct VerifyArgs {
     engine: Vec<Vec<EngineChoice>>,
     #[command(flatten)]
     device: DeviceArgs,
+    #[command(flatten)]
+    pub threads: ThreadsArgs,
     /// Also checks the neighbours in a file: one that `run` wrote (neighbours, a folder, a recording), or .ivecs or .hdf5 of a benchmark
     ///
     /// It holds rows of row numbers, nearest first, or a line for each neighbour with its `query`, `rank` and `index`. They are

@@ -5,6 +5,7 @@
 //! coordinates; a cloud with data to restore the file's values (see [`exact`]) holds up to twice.
 
 mod agree;
+pub mod beside;
 mod exact;
 pub mod formats;
 pub mod generate;
@@ -18,6 +19,7 @@ pub mod project;
 pub mod query_point;
 mod records;
 pub mod roles;
+mod similar;
 mod table;
 mod unusable;
 mod values;

@@ -82,7 +82,7 @@ pub fn of_run(name: &str) -> bool {
     FOLDER_FILES.contains(&name)
 }
 
-/// Maximum number of neighbours written to a folder without being requested: 200 MB.
+/// Maximum number of neighbours written to a folder without being requested: 340 MB.
 pub const MOST_NEIGHBORS: usize = 1 << 24;
 
 /// Writes [`FOLDER_FILES`] to a folder, creating it if necessary, and returns the paths of the files written. The CSVs of

@@ -14,6 +14,7 @@ use super::{ExportError, write};
 use crate::cloud::PointCloud;
 use crate::progress::Progress;
 use crate::run::graph::leaks::Leaks;
+use crate::run::graph::links::{Linked, Links};
 use crate::run::graph::{Analysis, KnnGraph};
 
 /// As what a graph is written.
@@ -41,6 +42,29 @@ impl GraphForm {
             Self::Umap => umap(graph, cloud, path, progress),
         }
     }
+}
+
+/// Writes a graph's edges as they are linked, as [`GraphForm::write`] does. [`GraphForm::Umap`] is of all neighbours only.
+///
+/// # Errors
+/// As [`GraphForm::write`].
+pub fn linked(
+    form: GraphForm,
+    (graph, links): (&KnnGraph<'_>, Links),
+    cloud: &PointCloud,
+    path: &Path,
+    progress: &dyn Progress,
+) -> Result<(), ExportError> {
+    if links == Links::Directed || form == GraphForm::Umap {
+        return form.write(graph, cloud, path, progress);
+    }
+    let linked = Linked::of(graph, links, progress).map_err(|_| ExportError::Cancelled)?;
+    if form == GraphForm::Edges {
+        return linked_edges(&linked, graph, cloud).watched(progress).write(path);
+    }
+    let (others, distances) =
+        (|point: usize| linked.edges_of(point).map(|edge| linked.to(edge)), |point: usize| linked.edges_of(point).map(|edge| linked.distance(edge)));
+    sparse((graph, others, distances), cloud, path, progress)
 }
 
 /// The points of a graph as they are written, told of and cut short where the work is to stop.
@@ -92,6 +116,16 @@ pub fn edges<'a>(graph: &'a KnnGraph<'a>, cloud: &'a PointCloud) -> Table<'a> {
         .with("distance", move |edge| graph.distance(edge / width, edge % width))
 }
 
+/// The columns of [`edges`], of those that are linked; ranks are by distance.
+fn linked_edges<'a>(linked: &'a Linked, graph: &'a KnnGraph<'a>, cloud: &'a PointCloud) -> Table<'a> {
+    let record = record_of(graph, cloud);
+    Table::new(linked.edges())
+        .with("row", move |edge| record(linked.from(edge)))
+        .with("rank", move |edge| (edge - linked.edges_of(linked.from(edge)).start) as u32)
+        .with("neighbor", move |edge| record(linked.to(edge) as usize))
+        .with("distance", move |edge| linked.distance(edge))
+}
+
 /// Writes `indices` (i32) and `distances` (f32), n × (k + 1), each point first in its own row: what umap-learn takes as `precomputed_knn` for
 /// `n_neighbors` up to k + 1. Past the last other point there are −1 and infinity.
 ///
@@ -124,6 +158,16 @@ pub fn umap(graph: &KnnGraph<'_>, cloud: &PointCloud, path: &Path, progress: &dy
 /// # Errors
 /// [`ExportError`], and [`ExportError::Cancelled`], which leaves nothing behind.
 pub fn csr(graph: &KnnGraph<'_>, cloud: &PointCloud, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
+    sparse((graph, |point| graph.of(point).0.iter().copied(), |point| graph.distances(point)), cloud, path, progress)
+}
+
+/// The same of any edges between the points of a graph, from each of which there are these others at these distances.
+fn sparse<O: ExactSizeIterator<Item = u32>, D: Iterator<Item = f64>>(
+    (graph, others, distances): (&KnnGraph<'_>, impl Fn(usize) -> O, impl Fn(usize) -> D),
+    cloud: &PointCloud,
+    path: &Path,
+    progress: &dyn Progress,
+) -> Result<(), ExportError> {
     check_width(graph, path)?;
     let n = graph.len();
     let watch = Watch::new(progress, 2);
@@ -131,26 +175,22 @@ pub fn csr(graph: &KnnGraph<'_>, cloud: &PointCloud, path: &Path, progress: &dyn
         let mut npz = Npz::new(out);
         let mut starts = vec![0_i64];
         for point in 0..n {
-            starts.push(starts[point] + graph.of(point).0.len() as i64);
+            starts.push(starts[point] + others(point).len() as i64);
         }
         let count = starts[n];
         // SciPy wants both of one type, and the narrow one where that will do.
         if i32::try_from(count).is_ok() {
-            npz.column(
-                "indices",
-                "<i4",
-                count as usize,
-                watch.points(n).flat_map(|point| graph.of(point).0.iter().map(|&other| (other as i32).to_le_bytes())),
-            )?;
+            let indices = watch.points(n).flat_map(&others).map(|other| (other as i32).to_le_bytes());
+            npz.column("indices", "<i4", count as usize, indices)?;
             npz.column("indptr", "<i4", n + 1, starts.iter().map(|&start| (start as i32).to_le_bytes()))?;
         } else {
-            let indices = watch.points(n).flat_map(|point| graph.of(point).0.iter().map(|&other| i64::from(other).to_le_bytes()));
+            let indices = watch.points(n).flat_map(&others).map(|other| i64::from(other).to_le_bytes());
             npz.column("indices", "<i8", count as usize, indices)?;
             npz.column("indptr", "<i8", n + 1, starts.iter().map(|start| start.to_le_bytes()))?;
         }
         npz.scalar("format", "|S3", *b"csr")?;
         npz.column("shape", "<i8", 2, [n as i64; 2].into_iter().map(i64::to_le_bytes))?;
-        npz.column("data", "<f8", count as usize, watch.points(n).flat_map(|point| graph.distances(point).map(f64::to_le_bytes)))?;
+        npz.column("data", "<f8", count as usize, watch.points(n).flat_map(&distances).map(f64::to_le_bytes))?;
         finish(npz, graph, cloud)
     })
 }

@@ -12,6 +12,7 @@ mod folder;
 pub mod graph;
 pub mod lesson;
 mod neighbors;
+mod npy;
 mod npz;
 mod recording;
 pub mod table;
@@ -25,7 +26,9 @@ use std::path::{Path, PathBuf};
 
 pub use comparison::{comparison, runs};
 pub use folder::{FOLDER_FILES, MOST_NEIGHBORS, MadeFolder, check_folder, folder, of_run};
-pub use neighbors::{Expected, NeighborFormat, NeighborWriter, Size, check_room, neighbors, neighbors_in_parts, neighbors_of};
+pub use neighbors::{
+    Expected, NeighborFormat, NeighborStream, NeighborWriter, Size, StreamFormat, check_room, neighbors, neighbors_in_parts, neighbors_of,
+};
 pub use recording::{compared_recording, recording, session};
 pub use trace::trace;
 
@@ -45,13 +48,13 @@ pub enum ExportError {
         path: PathBuf,
     },
     /// The extension is not that of a format for neighbours.
-    #[error("neighbours are written as .csv, .tsv, .parquet, .npz, .ivecs or .ibin: the name must end in one of these: {}", path.display())]
+    #[error("neighbours are written as .csv, .tsv, .parquet, .arrow, .npz, .npy, .ivecs or .ibin: the name must end in one of these: {}", path.display())]
     Extension {
         /// Path of the file.
         path: PathBuf,
     },
     /// The extension is not that of a table format.
-    #[error("tables are written as .csv, .tsv, .parquet or .npz: the name must end in one of these: {}", path.display())]
+    #[error("tables are written as .csv, .tsv, .parquet, .arrow or .npz: the name must end in one of these: {}", path.display())]
     TableExtension {
         /// Path of the file.
         path: PathBuf,

@@ -1,6 +1,7 @@
 //! Neighbours in common file formats.
 
 mod size;
+mod stream;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
@@ -12,23 +13,29 @@ use tempfile::{SpooledTempFile, spooled_tempfile_in};
 use super::npz::Npz;
 use super::table::Appender;
 use super::{ExportError, tables, write};
-use crate::knn::Metric;
+use crate::cloud::beside::Beside;
 use crate::run::RunRecord;
 
 use size::check_width;
 pub use size::{Expected, Size, check_room};
+pub use stream::{NeighborStream, StreamFormat};
 
 /// A format for neighbours, selected by extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NeighborFormat {
-    /// The columns `query,rank,index,squared_distance`, under haversine also `distance_km`, comma-separated.
+    /// The columns of [`tables::neighbors`], comma-separated.
     Csv,
     /// The same columns, tab-separated.
     Tsv,
-    /// The same columns, typed as u32, u32, i64 and f32, and f64.
+    /// The same columns, typed as u32, u64, u32, i64, f32 and f64.
     Parquet,
-    /// `indices` (i64), `squared_distances` (f32) and, under haversine, `distances_km` (f64), one row per query.
+    /// The same columns and types, as an Arrow IPC file.
+    Arrow,
+    /// `indices` (i64), `squared_distances` (f32) and true distances (f64, [`Metric::array`](crate::knn::Metric::array)), one row per query; where queries are rows,
+    /// `query_rows` (i64), one value per query.
     Npz,
+    /// Record numbers alone, as i64, one row per query.
+    Npy,
     /// Record numbers as i32, each row preceded by its length; squared distances in a `.fvecs` of the same name.
     Vecs,
     /// Rows and columns as u32, then record numbers as i32 (big-ann-benchmarks); squared distances in a `.fbin`.
@@ -37,7 +44,7 @@ pub enum NeighborFormat {
 
 impl NeighborFormat {
     /// All formats, in display order.
-    pub const ALL: [Self; 6] = [Self::Csv, Self::Tsv, Self::Parquet, Self::Npz, Self::Vecs, Self::Bin];
+    pub const ALL: [Self; 8] = [Self::Csv, Self::Tsv, Self::Parquet, Self::Arrow, Self::Npz, Self::Npy, Self::Vecs, Self::Bin];
 
     /// The extension, without the dot.
     pub fn extension(self) -> &'static str {
@@ -45,7 +52,9 @@ impl NeighborFormat {
             Self::Csv => "csv",
             Self::Tsv => "tsv",
             Self::Parquet => "parquet",
+            Self::Arrow => "arrow",
             Self::Npz => "npz",
+            Self::Npy => "npy",
             Self::Vecs => "ivecs",
             Self::Bin => "ibin",
         }
@@ -56,8 +65,18 @@ impl NeighborFormat {
         match self {
             Self::Vecs => Some("fvecs"),
             Self::Bin => Some("fbin"),
-            Self::Csv | Self::Tsv | Self::Parquet | Self::Npz => None,
+            Self::Csv | Self::Tsv | Self::Parquet | Self::Arrow | Self::Npz | Self::Npy => None,
         }
+    }
+
+    /// Whether its files tell which rows the queries are; the others have room for one matrix.
+    pub fn has_query_rows(self) -> bool {
+        self.is_table() || self == Self::Npz
+    }
+
+    /// Whether its files have a row for each neighbour, which has room for further columns.
+    pub fn is_table(self) -> bool {
+        matches!(self, Self::Csv | Self::Tsv | Self::Parquet | Self::Arrow)
     }
 
     /// The format for a path's extension.
@@ -94,18 +113,19 @@ pub fn neighbors(record: &RunRecord, path: &Path) -> Result<Vec<PathBuf>, Export
 /// If the range exceeds the run's queries.
 pub fn neighbors_of(record: &RunRecord, queries: Range<usize>, path: &Path) -> Result<Vec<PathBuf>, ExportError> {
     let size = Size { q: queries.len(), k: record.neighbors.k, metric: record.spec.metric };
-    neighbors_in_parts(path, size, |writer| writer.append(record, queries.clone(), queries.start))
+    neighbors_in_parts(path, size, None, |writer| writer.append(record, queries.clone(), queries.start))
 }
 
 /// Writes neighbours as they come: `fill` appends them part by part, in the order of the queries, to files that have their names once it is
-/// through; where it fails, there are none. The files are those of [`neighbors`], byte for byte, but that in Parquet a row group ends where
-/// a part does. Memory is needed for one part.
+/// through; where it fails, there are none. The files are those of [`neighbors`], byte for byte, but that in Parquet a row group, and in Arrow a
+/// batch, ends where a part does. Memory is needed for one part. Tables have columns of the cloud's file beside each neighbour.
 ///
 /// # Errors
 /// Those of `fill` and, as its kind, those of [`neighbors`].
 pub fn neighbors_in_parts<E: From<ExportError>>(
     path: &Path,
     size: Size,
+    beside: Option<&Beside>,
     fill: impl FnOnce(&mut NeighborWriter<'_>) -> Result<(), E>,
 ) -> Result<Vec<PathBuf>, E> {
     let format = NeighborFormat::of(path)?;
@@ -116,9 +136,14 @@ pub fn neighbors_in_parts<E: From<ExportError>>(
         Ok::<(), E>(writer.finish()?)
     };
     match format {
-        NeighborFormat::Csv => streamed(path, |out| fill(Form::Table(Appender::csv(out)))),
-        NeighborFormat::Tsv => streamed(path, |out| fill(Form::Table(Appender::tsv(out)))),
-        NeighborFormat::Parquet => streamed(path, |out| fill(Form::Table(Appender::parquet(out)))),
+        NeighborFormat::Csv => streamed(path, |out| fill(table(Appender::csv(out), beside))),
+        NeighborFormat::Tsv => streamed(path, |out| fill(table(Appender::tsv(out), beside))),
+        NeighborFormat::Parquet => streamed(path, |out| fill(table(Appender::parquet(out), beside))),
+        NeighborFormat::Arrow => streamed(path, |out| fill(table(Appender::arrow_file(out), beside))),
+        NeighborFormat::Npy => streamed(path, |out| {
+            let matrix = NeighborStream::new(StreamFormat::Npy, size, None, out).map_err(ExportError::io(path))?;
+            fill(Form::Streamed(matrix))
+        }),
         NeighborFormat::Npz => streamed(path, |out| {
             let arrays = Arrays::new(out, size, path, WAITING).map_err(ExportError::io(path))?;
             fill(Form::Npz(Box::new(arrays)))
@@ -162,9 +187,13 @@ pub struct NeighborWriter<'a> {
 }
 
 enum Form<'a> {
-    Table(Appender<&'a mut BufWriter<File>>),
+    Streamed(NeighborStream<'a, &'a mut BufWriter<File>>),
     Npz(Box<Arrays<'a>>),
     Pair { indices: Rows<'a>, distances: Rows<'a>, beside: &'a Path },
+}
+
+fn table<'a>(appender: Appender<&'a mut BufWriter<File>>, beside: Option<&'a Beside>) -> Form<'a> {
+    Form::Streamed(NeighborStream::of_tables(appender, beside))
 }
 
 impl NeighborWriter<'_> {
@@ -182,8 +211,11 @@ impl NeighborWriter<'_> {
         let distances = || record.neighbors.squared_distances[found.clone()].iter().map(|distance| distance.to_le_bytes());
         let io = ExportError::io;
         match &mut self.form {
-            Form::Table(table) => table.append(&tables::neighbors_from(record, queries, number)).map_err(io(self.path)),
-            Form::Npz(arrays) => arrays.append(indices().map(i64::to_le_bytes), distances()).map_err(io(self.path)),
+            Form::Streamed(table) => table.append(record, queries, number).map_err(io(self.path)),
+            Form::Npz(arrays) => {
+                arrays.of_queries(record, queries);
+                arrays.append(indices().map(i64::to_le_bytes), distances()).map_err(io(self.path))
+            }
             Form::Pair { indices: of_indices, distances: of_distances, beside } => {
                 if let Some(index) = indices().find(|&index| i32::try_from(index).is_err()) {
                     let extension = self.format.extension();
@@ -197,7 +229,7 @@ impl NeighborWriter<'_> {
 
     fn finish(self) -> Result<(), ExportError> {
         match self.form {
-            Form::Table(table) => table.finish(),
+            Form::Streamed(table) => table.finish(),
             Form::Npz(arrays) => arrays.finish(),
             // Before either file takes its place.
             Form::Pair { indices, distances, .. } => indices.out.flush().and_then(|()| distances.out.flush()),
@@ -239,11 +271,13 @@ impl<'a> Rows<'a> {
 /// Distances that wait in memory at most, in bytes.
 const WAITING: usize = 64 << 20;
 
-/// `indices` (i64), `squared_distances` (f32) and, under haversine, `distances_km` (f64), one row per query. Arrays follow one another in an
-/// archive: distances wait until all indices are written, in memory or, where they are many, in a file without a name.
+/// The arrays of [`NeighborFormat::Npz`]. They follow one another in an archive: distances wait until all indices are written, in memory or,
+/// where they are many, in a file without a name.
 struct Arrays<'a> {
     npz: Npz<&'a mut BufWriter<File>>,
     distances: SpooledTempFile,
+    /// The queries' record numbers so far; none of a place.
+    query_rows: Vec<u64>,
     size: Size,
 }
 
@@ -253,7 +287,13 @@ impl<'a> Arrays<'a> {
         let mut npz = Npz::new(out);
         npz.begin_matrix("indices", "<i8", (size.q, size.k), 8)?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        Ok(Self { npz, distances: spooled_tempfile_in(waiting, folder), size })
+        Ok(Self { npz, distances: spooled_tempfile_in(waiting, folder), query_rows: Vec::new(), size })
+    }
+
+    fn of_queries(&mut self, record: &RunRecord, queries: Range<usize>) {
+        if let Some(record_of) = tables::query_records(record) {
+            self.query_rows.extend(queries.map(record_of));
+        }
     }
 
     fn append(&mut self, indices: impl Iterator<Item = [u8; 8]>, distances: impl Iterator<Item = [u8; 4]>) -> io::Result<()> {
@@ -269,13 +309,14 @@ impl<'a> Arrays<'a> {
         let Size { q, k, metric } = self.size;
         self.npz.begin_matrix("squared_distances", "<f4", (q, k), 4)?;
         self.distances(|npz, distances| npz.values(distances.iter().copied()))?;
-        if metric == Metric::Haversine {
-            self.npz.begin_matrix("distances_km", "<f8", (q, k), 8)?;
-            let distance = |&squared: &[u8; 4]| match f32::from_le_bytes(squared) {
-                f32::INFINITY => f64::INFINITY,
-                squared => metric.distance(squared),
-            };
-            self.distances(|npz, distances| npz.values(distances.iter().map(|squared| distance(squared).to_le_bytes())))?;
+        self.npz.begin_matrix(metric.array(), "<f8", (q, k), 8)?;
+        let distance = |&squared: &[u8; 4]| match f32::from_le_bytes(squared) {
+            f32::INFINITY => f64::INFINITY,
+            squared => metric.distance(squared),
+        };
+        self.distances(|npz, distances| npz.values(distances.iter().map(|squared| distance(squared).to_le_bytes())))?;
+        if !self.query_rows.is_empty() {
+            self.npz.column("query_rows", "<i8", self.query_rows.len(), self.query_rows.iter().map(|row| row.to_le_bytes()))?;
         }
         self.npz.finish()
     }
@@ -302,6 +343,7 @@ const PIECE: usize = 1 << 16;
 pub(super) fn npz(record: &RunRecord, out: &mut BufWriter<File>) -> io::Result<()> {
     let size = Size { q: record.neighbors.queries(), k: record.neighbors.k, metric: record.spec.metric };
     let mut arrays = Arrays::new(out, size, &std::env::temp_dir().join("neighbors.npz"), WAITING)?;
+    arrays.of_queries(record, 0..size.q);
     let indices = record.neighbors.indices.iter().map(|&row| tables::index(record, row).to_le_bytes());
     arrays.append(indices, record.neighbors.squared_distances.iter().map(|distance| distance.to_le_bytes()))?;
     arrays.finish()

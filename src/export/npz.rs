@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, Seek, Write};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
+use super::npy;
 use crate::files::Mute;
 
 /// Writer of a `.npz` archive.
@@ -61,51 +62,16 @@ impl<'a> Npz<&'a mut BufWriter<File>> {
         let large = bytes > u64::from(u32::MAX) - 4096;
         let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(large);
         self.0.start_file(format!("{name}.npy"), options)?;
-        self.0.write_all(&header(dtype, shape))
+        self.0.write_all(&npy::header(dtype, shape))
     }
 
     /// Adds values to the array that was begun last.
     pub fn values<const WIDTH: usize>(&mut self, values: impl Iterator<Item = [u8; WIDTH]>) -> io::Result<()> {
-        let mut bytes = Vec::with_capacity(1 << 16);
-        for value in values {
-            bytes.extend_from_slice(&value);
-            if bytes.len() >= 1 << 16 {
-                self.0.write_all(&bytes)?;
-                bytes.clear();
-            }
-        }
-        self.0.write_all(&bytes)
+        npy::append(&mut self.0, values)
     }
 
     /// Writes the central directory of the archive.
     pub fn finish(self) -> io::Result<()> {
         self.0.finish()?.done()
-    }
-}
-
-/// The header of a `.npy`, version 1.0, padded so that the values begin at a multiple of 64 bytes.
-fn header(dtype: &str, shape: &str) -> Vec<u8> {
-    let mut text = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}");
-    let length = (10 + text.len() + 1).next_multiple_of(64) - 10;
-    text.extend(std::iter::repeat_n(' ', length - 1 - text.len()));
-    text.push('\n');
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    bytes.extend((length as u16).to_le_bytes());
-    bytes.extend(text.as_bytes());
-    bytes
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_head_is_as_numpy_writes_it() {
-        let bytes = header("<f4", "(1000, 32)");
-        assert_eq!(bytes.len() % 64, 0);
-        assert_eq!(bytes[..8], *b"\x93NUMPY\x01\x00");
-        assert_eq!(u16::from_le_bytes([bytes[8], bytes[9]]) as usize, bytes.len() - 10);
-        assert!(bytes[10..].starts_with(b"{'descr': '<f4', 'fortran_order': False, 'shape': (1000, 32), }"));
-        assert_eq!(bytes.last(), Some(&b'\n'));
     }
 }

@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use super::table::Table;
 use crate::cloud::PointCloud;
-use crate::knn::{Convergence, Metric, NONE, warp};
+use crate::cloud::beside::{Beside, BesideColumn, BesideValues};
+use crate::knn::{Convergence, NONE, warp};
 use crate::run::answers::recall::Recall;
 use crate::run::{QuerySpec, RunRecord, Timeline};
 
@@ -22,12 +23,14 @@ pub(super) fn distance(record: &RunRecord, at: usize) -> f64 {
 
 /// A query's record number in its own file; `None` for a query given by coordinates.
 pub fn query_record(record: &RunRecord, query: usize) -> Option<u64> {
-    let row = record.query_rows[query] as usize;
-    (!matches!(record.spec.queries, QuerySpec::At(_))).then(|| query_cloud(record).record(row))
+    query_records(record).map(|record_of| record_of(query))
 }
 
-fn query_cloud(record: &RunRecord) -> &PointCloud {
-    record.query_cloud.as_ref().unwrap_or(&record.cloud)
+/// Each query's record number in its own file; `None` for a query given by coordinates.
+pub(super) fn query_records(record: &RunRecord) -> Option<impl Fn(usize) -> u64 + Copy + '_> {
+    let cloud = record.query_cloud.as_ref().unwrap_or(&record.cloud);
+    let is_place = matches!(record.spec.queries, QuerySpec::At(_));
+    (!is_place).then_some(|query: usize| cloud.record(record.query_rows[query] as usize))
 }
 
 /// `row` and the cloud's axes: all points or some of them, by record number, with the coordinates of the file.
@@ -38,8 +41,8 @@ pub fn points<'a>(cloud: &'a PointCloud, rows: Option<&'a [u32]>) -> Table<'a> {
     axes.fold(table, |table, (axis, named)| table.with(named.name.as_str(), move |at| cloud.coordinate(of(at), axis)))
 }
 
-/// `query,rank,index,squared_distance`: the neighbours of a range of queries, which are numbered as in the run; under haversine
-/// also `distance_km`.
+/// `query,query_row,rank,index,squared_distance,distance` (or `angle`, in radians, or `distance_km`): the neighbours of a range of queries, which
+/// are numbered as in the run. `query_row` is the query's record number in its own file, and left out for a place.
 pub fn neighbors(record: &RunRecord, queries: Range<usize>) -> Table<'_> {
     let number = queries.start;
     neighbors_from(record, queries, number)
@@ -49,20 +52,42 @@ pub fn neighbors(record: &RunRecord, queries: Range<usize>) -> Table<'_> {
 pub fn neighbors_from(record: &RunRecord, queries: Range<usize>, number: usize) -> Table<'_> {
     let found = &record.neighbors;
     let first = queries.start * found.k;
-    let table = Table::new(queries.len() * found.k)
-        .with("query", move |row| (number + row / found.k) as u32)
+    let table = Table::new(queries.len() * found.k).with("query", move |row| (number + row / found.k) as u32);
+    let table = match query_records(record) {
+        Some(record_of) => table.with("query_row", move |row| record_of(queries.start + row / found.k)),
+        None => table,
+    };
+    table
         .with("rank", |row| (row % found.k) as u32)
         .with("index", move |row| index(record, found.indices[first + row]))
-        .with("squared_distance", move |row| found.squared_distances[first + row]);
-    match record.spec.metric {
-        Metric::L2 | Metric::Angular => table,
-        Metric::Haversine => table.with(Metric::Haversine.column(), move |row| distance(record, first + row)),
-    }
+        .with("squared_distance", move |row| found.squared_distances[first + row])
+        .with(record.spec.metric.column(), move |row| distance(record, first + row))
+}
+
+/// A table with columns of the cloud's file, each row's of the cloud's row that `row_of` gives; names that the table has already begin with `file_`.
+pub(super) fn with_beside<'a>(table: Table<'a>, beside: Option<&'a Beside>, row_of: impl Fn(usize) -> u32 + Copy + 'a) -> Table<'a> {
+    let there = move |at: usize| Some(row_of(at)).filter(|&row| row != NONE).map(|row| row as usize);
+    beside.into_iter().flat_map(|beside| &beside.columns).fold(table, |table, BesideColumn { name, values }| {
+        let taken = table.columns().iter().any(|column| column.name == *name);
+        let name = if taken { format!("file_{name}") } else { name.clone() };
+        match values {
+            BesideValues::Whole(numbers) => {
+                table.with(name, move |at| there(at).map(|row| numbers[row]).filter(|number| !number.is_nan()).map(|number| number as i64))
+            }
+            BesideValues::Numbers(numbers) => table.with(name, move |at| there(at).map(|row| numbers[row]).filter(|number| !number.is_nan())),
+            BesideValues::Texts(texts) => table.with(name, move |at| there(at).and_then(|row| texts.of(row))),
+        }
+    })
 }
 
 /// `rank,index,squared_distance,distance` (or `angle`, in radians, or `distance_km`) and the file's coordinates: the neighbours of one query.
 /// Coordinates of missing neighbours are missing.
 pub fn neighbors_of_query(record: &RunRecord, query: usize) -> Table<'_> {
+    neighbors_of_query_with(record, query, None)
+}
+
+/// The same with columns of the cloud's file beside each neighbour, before its coordinates.
+pub fn neighbors_of_query_with<'a>(record: &'a RunRecord, query: usize, beside: Option<&'a Beside>) -> Table<'a> {
     let (rows, squared_distances) = record.neighbors.of(query);
     let first = query * record.neighbors.k;
     let table = Table::new(rows.len())
@@ -70,6 +95,7 @@ pub fn neighbors_of_query(record: &RunRecord, query: usize) -> Table<'_> {
         .with("index", |rank| index(record, rows[rank]))
         .with("squared_distance", |rank| squared_distances[rank])
         .with(record.spec.metric.column(), move |rank| distance(record, first + rank));
+    let table = with_beside(table, beside, move |rank| rows[rank]);
     record.axes.iter().enumerate().fold(table, |table, (at, axis)| {
         table.with(axis.name.as_str(), move |rank| (rows[rank] != NONE).then(|| record.cloud.coordinate(rows[rank] as usize, at)))
     })

@@ -52,14 +52,15 @@ fn csv_names_records_and_reads_back_exactly() {
     let path = folder.path().join("found.csv");
     assert_eq!(neighbors(&record(), &path).unwrap(), std::slice::from_ref(&path));
     let rows = rows(&std::fs::read_to_string(&path).unwrap());
-    assert_eq!(rows[0], ["query", "rank", "index", "squared_distance"]);
+    assert_eq!(rows[0], ["query", "query_row", "rank", "index", "squared_distance", "distance"]);
     let (indices, distances) = expected();
     assert_eq!(rows.len(), 1 + indices.len());
     for (at, row) in rows[1..].iter().enumerate() {
-        assert_eq!([row[0].parse(), row[1].parse()], [Ok(at / 5), Ok(at % 5)]);
-        assert_eq!((row[2].parse(), row[3].parse()), (Ok(indices[at]), Ok(distances[at])));
+        assert_eq!([0, 1, 2].map(|column| row[column].parse()), [Ok(at / 5), Ok([4, 0][at / 5]), Ok(at % 5)]);
+        assert_eq!((row[3].parse(), row[4].parse()), (Ok(indices[at]), Ok(distances[at])));
+        assert_eq!(row[5].parse::<f64>(), Ok(f64::from(distances[at]).sqrt()));
     }
-    assert_eq!(rows[10], ["1", "4", "-1", "inf"]);
+    assert_eq!(rows[10], ["1", "0", "4", "-1", "inf", "inf"]);
 }
 
 #[test]
@@ -112,23 +113,28 @@ fn ibin_and_fbin_begin_with_rows_and_columns() {
 }
 
 #[test]
-fn npz_holds_two_matrices() {
+fn npz_holds_matrices_and_the_rows_of_the_queries() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("found.npz");
     neighbors(&record(), &path).unwrap();
     let mut archive = zip::ZipArchive::new(std::fs::File::open(&path).unwrap()).unwrap();
-    let mut array = |name: &str, dtype: &str| {
+    assert_eq!(archive.len(), 4);
+    let mut array = |name: &str, dtype: &str, shape: &str| {
         let mut bytes = Vec::new();
         archive.by_name(name).unwrap().read_to_end(&mut bytes).unwrap();
         let length = 10 + u16::from_le_bytes([bytes[8], bytes[9]]) as usize;
         let head = String::from_utf8(bytes[10..length].to_vec()).unwrap();
-        assert!(head.contains(&format!("'descr': '{dtype}'")) && head.contains("'shape': (2, 5)"), "{head}");
+        assert!(head.contains(&format!("'descr': '{dtype}'")) && head.contains(&format!("'shape': {shape}")), "{head}");
         bytes.split_off(length)
     };
     let (indices, distances) = expected();
-    let found = array("indices.npy", "<i8").as_chunks::<8>().0.iter().map(|word| i64::from_le_bytes(*word)).collect::<Vec<_>>();
+    let found = array("indices.npy", "<i8", "(2, 5)").as_chunks::<8>().0.iter().map(|word| i64::from_le_bytes(*word)).collect::<Vec<_>>();
     assert_eq!(found, indices);
-    let found = array("squared_distances.npy", "<f4").as_chunks::<4>().0.iter().map(|word| f32::from_le_bytes(*word)).collect::<Vec<_>>();
+    let rows = array("query_rows.npy", "<i8", "(2,)").as_chunks::<8>().0.iter().map(|word| i64::from_le_bytes(*word)).collect::<Vec<_>>();
+    assert_eq!(rows, [4, 0]);
+    let found = array("distances.npy", "<f8", "(2, 5)").as_chunks::<8>().0.iter().map(|word| f64::from_le_bytes(*word)).collect::<Vec<_>>();
+    assert_eq!(found, distances.iter().map(|&squared| f64::from(squared).sqrt()).collect::<Vec<_>>());
+    let found = array("squared_distances.npy", "<f4", "(2, 5)").as_chunks::<4>().0.iter().map(|word| f32::from_le_bytes(*word)).collect::<Vec<_>>();
     assert_eq!(found, distances);
 }
 
@@ -137,7 +143,7 @@ fn every_format_has_the_same_neighbours_of_all_queries_and_of_one() {
     let folder = tempfile::tempdir().unwrap();
     let record = record();
     for (queries, about) in [(0..2, "all"), (1..2, "one")] {
-        let table: Vec<[String; 4]> = rows(&text(|out| tables::neighbors(&record, queries.clone()).csv(out)))[1..]
+        let table: Vec<[String; 6]> = rows(&text(|out| tables::neighbors(&record, queries.clone()).csv(out)))[1..]
             .iter()
             .map(|row| std::array::from_fn(|at| row[at].clone()))
             .collect();
@@ -145,8 +151,8 @@ fn every_format_has_the_same_neighbours_of_all_queries_and_of_one() {
         assert_eq!(table[0][0], queries.start.to_string(), "a query keeps its number in the run");
         let (indices, distances) = expected();
         let found = queries.start * 5..queries.end * 5;
-        assert_eq!(table.iter().map(|row| row[2].parse().unwrap()).collect::<Vec<i64>>(), indices[found.clone()]);
-        assert_eq!(table.iter().map(|row| row[3].parse().unwrap()).collect::<Vec<f32>>(), distances[found]);
+        assert_eq!(table.iter().map(|row| row[3].parse().unwrap()).collect::<Vec<i64>>(), indices[found.clone()]);
+        assert_eq!(table.iter().map(|row| row[4].parse().unwrap()).collect::<Vec<f32>>(), distances[found]);
         for format in NeighborFormat::ALL {
             let path = folder.path().join(about).with_extension(format.extension());
             let written = neighbors_of(&record, queries.clone(), &path).unwrap();
@@ -155,7 +161,7 @@ fn every_format_has_the_same_neighbours_of_all_queries_and_of_one() {
             // As whoever is given the file reads it.
             let (_, given) = crate::run::answers::read(&path, &crate::progress::Silent).unwrap();
             assert_eq!((given.rows(), given.columns.len()), (queries.len(), 5), "{}", path.display());
-            assert!(given.values.iter().zip(&table).all(|(value, row)| Ok(value) == row[2].parse::<f64>()), "{}", path.display());
+            assert!(given.values.iter().zip(&table).all(|(value, row)| Ok(value) == row[3].parse::<f64>()), "{}", path.display());
         }
     }
 }
@@ -176,9 +182,9 @@ fn what_a_pane_exports_of_one_query_is_read_as_its_answer() {
 #[test]
 fn a_name_without_a_format_is_refused_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
-    for name in ["found", "found.txt", "found.npy"] {
+    for name in ["found", "found.txt", "found.xlsx"] {
         let message = neighbors(&record(), &folder.path().join(name)).unwrap_err().to_string();
-        assert!(message.contains(".csv, .tsv, .parquet, .npz, .ivecs or .ibin") && message.ends_with(name), "{message}");
+        assert!(message.contains(".csv, .tsv, .parquet, .arrow, .npz, .npy, .ivecs or .ibin") && message.ends_with(name), "{message}");
         assert!(NeighborFormat::ALL.iter().all(|format| message.contains(&format!(".{}", format.extension()))), "{message}");
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -241,9 +247,9 @@ fn on_the_globe_a_distance_in_km_stands_beside_the_squared_chord() {
     assert_eq!(of_query[0][3], "distance_km");
     assert!(of_query[2][3].starts_with(half), "{of_query:?}");
     let all = rows(&text(|out| tables::neighbors(&record, 0..record.neighbors.queries()).csv(out)));
-    assert_eq!(all[0], ["query", "rank", "index", "squared_distance", "distance_km"]);
-    assert!(all[2][4].starts_with(half), "{all:?}");
-    assert_eq!(all.last().unwrap()[2..], ["-1", "inf", "inf"]);
+    assert_eq!(all[0], ["query", "query_row", "rank", "index", "squared_distance", "distance_km"]);
+    assert!(all[2][5].starts_with(half), "{all:?}");
+    assert_eq!(all.last().unwrap()[3..], ["-1", "inf", "inf"]);
 }
 
 #[test]

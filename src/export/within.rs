@@ -6,8 +6,10 @@ use std::path::Path;
 
 use super::npz::Npz;
 use super::table::{Table, TableFormat};
+use super::tables::with_beside;
 use super::{ExportError, write};
 use crate::cloud::PointCloud;
+use crate::cloud::beside::Beside;
 use crate::knn::Metric;
 use crate::run::within::Neighborhoods;
 
@@ -18,6 +20,8 @@ pub struct Asked<'a> {
     pub metric: Metric,
     /// Each query's record number in its own file; `None` for queries given by coordinates.
     pub rows: Option<&'a [u64]>,
+    /// Columns of the cloud's file that tables have beside each neighbour.
+    pub beside: Option<&'a Beside>,
 }
 
 /// `query,query_row,rank,index,squared_distance` and the true distance: a row for each neighbour.
@@ -28,11 +32,12 @@ pub fn table<'a>(found: &'a Neighborhoods, asked: Asked<'a>) -> Table<'a> {
         Some(rows) => table.with("query_row", move |row| rows[query(row)]),
         None => table,
     };
-    table
+    let table = table
         .with("rank", move |row| (row as u64 - found.offsets[query(row)]) as u32)
         .with("index", move |row| asked.cloud.record(found.rows[row] as usize))
         .with("squared_distance", |row| found.squared_distances[row])
-        .with(asked.metric.column(), move |row| asked.metric.distance(found.squared_distances[row]))
+        .with(asked.metric.column(), move |row| asked.metric.distance(found.squared_distances[row]));
+    with_beside(table, asked.beside, |row| found.rows[row])
 }
 
 /// Writes a table in the format of the extension, or arrays: `offsets` (i64, one more than there are queries; a query's neighbours are from
@@ -43,7 +48,7 @@ pub fn table<'a>(found: &'a Neighborhoods, asked: Asked<'a>) -> Table<'a> {
 pub fn neighborhoods(found: &Neighborhoods, asked: Asked<'_>, path: &Path) -> Result<(), ExportError> {
     match TableFormat::of(path)? {
         TableFormat::Npz => write(path, |out| npz(found, asked, out)),
-        TableFormat::Csv | TableFormat::Tsv | TableFormat::Parquet => table(found, asked).write(path),
+        TableFormat::Csv | TableFormat::Tsv | TableFormat::Parquet | TableFormat::Arrow => table(found, asked).write(path),
     }
 }
 

@@ -10,6 +10,7 @@ mod live;
 mod machine;
 mod mute;
 mod part;
+mod scratch;
 mod space;
 mod target;
 #[cfg(test)]
@@ -19,5 +20,6 @@ pub use batch::{Batch, Ours, place, recover};
 pub use live::{Live, made, remove_all};
 pub use mute::Mute;
 pub use part::PartFolder;
+pub use scratch::Scratch;
 pub use space::room;
 pub use target::{check, write};

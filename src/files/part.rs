@@ -31,8 +31,18 @@ impl PartFile {
         names().make_in(folder, |path| live::create(path, Kind::File, || create_like(old, path).and_then(locked))).map(Self)
     }
 
+    /// For a file that is never renamed, and that nobody else may open.
+    pub fn private(folder: &Path) -> io::Result<Self> {
+        remove_abandoned(folder);
+        names().make_in(folder, |path| live::create(path, Kind::File, || create_private(path).and_then(locked))).map(Self)
+    }
+
     pub fn file(&self) -> &File {
         &self.0.as_file().0
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
     }
 
     /// Gives it its name, in place of what is there.
@@ -109,6 +119,18 @@ fn create_like(old: &Path, new: &Path) -> io::Result<File> {
 
 #[cfg(not(unix))]
 fn create_like(_old: &Path, new: &Path) -> io::Result<File> {
+    File::create_new(new)
+}
+
+#[cfg(unix)]
+fn create_private(new: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    File::options().write(true).create_new(true).mode(0o600).open(new)
+}
+
+/// The folder of temporary files is the user's own here.
+#[cfg(not(unix))]
+fn create_private(new: &Path) -> io::Result<File> {
     File::create_new(new)
 }
 

@@ -36,6 +36,46 @@ impl Neighbors {
         let range = query * self.k..(query + 1) * self.k;
         (&self.indices[range.clone()], &self.squared_distances[range])
     }
+
+    /// Puts each query's own row, by the same numbers as its neighbours, first among those that are as near; where as many as there is room for
+    /// are as near, and it is none of them, in place of the last.
+    pub fn put_own_first(&mut self, own_rows: &[u32]) {
+        let rows = self.indices.chunks_mut(self.k.max(1)).zip(self.squared_distances.chunks_mut(self.k.max(1)));
+        for ((indices, squared_distances), &own) in rows.zip(own_rows) {
+            own_first(indices, squared_distances, own);
+        }
+    }
+}
+
+/// [`Neighbors::put_own_first`] of one query. Its own row is at distance 0, and so the first in order, but for rows at the same place.
+pub fn own_first(indices: &mut [u32], squared_distances: &mut [f32], own: u32) {
+    let equal = squared_distances.iter().take_while(|&&squared| squared == 0.0).count();
+    let equals = &mut indices[..equal];
+    match equals.iter().position(|&row| row == own) {
+        Some(rank) => equals[..=rank].rotate_right(1),
+        None if equal > 0 && equal == squared_distances.len() => {
+            equals.rotate_right(1);
+            equals[0] = own;
+        }
+        None => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_querys_own_row_comes_first_among_equals() {
+        let ranked = |mut indices: Vec<u32>, squared: [f32; 3], own| {
+            own_first(&mut indices, &mut squared.clone(), own);
+            indices
+        };
+        assert_eq!(ranked(vec![3, 5, 8], [0.0, 0.0, 1.0], 5), [5, 3, 8]);
+        assert_eq!(ranked(vec![3, 5, 8], [0.0, 0.0, 0.0], 8), [8, 3, 5], "the others keep their order");
+        assert_eq!(ranked(vec![3, 5, 8], [0.0, 0.0, 0.0], 9), [9, 3, 5], "it was cut off");
+        assert_eq!(ranked(vec![9, 5, NONE], [0.0, 2.0, f32::INFINITY], 9), [9, 5, NONE]);
+    }
 }
 
 /// Counters of one query's search under rules 6 and 7, laid out as on the device. `cuda` and `lockstep` agree exactly.

@@ -21,7 +21,7 @@ pub mod walk;
 pub mod warp;
 pub mod within;
 
-pub use answer::{Answer, CONVERGENCE_ENTRIES, Convergence, Counters, NONE, Neighbors, Profile, WarpSpan};
+pub use answer::{Answer, CONVERGENCE_ENTRIES, Convergence, Counters, NONE, Neighbors, Profile, WarpSpan, own_first};
 pub use cache::Cache;
 pub use code::Code;
 pub(crate) use code::code;

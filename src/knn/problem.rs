@@ -76,6 +76,15 @@ impl Metric {
         }
     }
 
+    /// The array of [`Self::distance`] in archives, which have one for all neighbours.
+    pub fn array(self) -> &'static str {
+        match self {
+            Self::L2 => "distances",
+            Self::Angular => "angles",
+            Self::Haversine => "distances_km",
+        }
+    }
+
     /// [`Self::distance`] as a heading, with its unit.
     pub fn heading(self) -> &'static str {
         match self {

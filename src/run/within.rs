@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use crate::engines::registry;
 use crate::knn::cost::Stage;
 use crate::knn::within::{Within, limit};
-use crate::knn::{Descriptor, DeviceKind, EngineError, EngineId, Problem, Shape};
+use crate::knn::{Descriptor, DeviceKind, EngineError, EngineId, Problem, Shape, own_first};
 use crate::memory;
 use crate::progress::Progress;
 
@@ -56,6 +56,14 @@ impl Neighborhoods {
     pub fn of(&self, query: usize) -> (&[u32], &[f32]) {
         let range = self.offsets[query] as usize..self.offsets[query + 1] as usize;
         (&self.rows[range.clone()], &self.squared_distances[range])
+    }
+
+    /// Puts each query's own row first among the neighbours that are as near.
+    pub fn put_own_first(&mut self, own_row: impl Fn(usize) -> u32) {
+        for query in 0..self.queries() {
+            let range = self.offsets[query] as usize..self.offsets[query + 1] as usize;
+            own_first(&mut self.rows[range.clone()], &mut self.squared_distances[range], own_row(query));
+        }
     }
 
     /// The first `most` of the first query's alone.

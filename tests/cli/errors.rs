@@ -146,7 +146,7 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ("run --generate uniform --repeats 0", "'0' for '--repeats <NUMBER>'"),
         ("run --generate uniform --queries rows:9-3", "runs backwards"),
         ("run --generate uniform --queries rows:0-99999999999", "`all` takes every row"),
-        ("run --generate uniform --neighbors found.txt", ".csv, .tsv, .parquet, .npz, .ivecs or .ibin"),
+        ("run --generate uniform --neighbors found.txt", ".csv, .tsv, .parquet, .arrow, .npz, .npy, .ivecs or .ibin"),
         ("gui --png window.jpg", "it is written as .png"),
         ("gui --frames 2 --png window", "it is written as .png"),
         ("lesson --lesson sort --png moment.jpg", "it is written as .png"),

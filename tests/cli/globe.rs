@@ -37,13 +37,13 @@ fn neighbours_on_the_globe_have_kilometres() {
     assert_eq!(done.stderr, "");
     let (run_json, (head, rows)) = (json(&done.stdout), table(&place.path("found.csv")));
     assert_eq!((&run_json["spec"]["metric"], &run_json["summary"]["d"]), (&"haversine".into(), &3.into()));
-    assert_eq!(head, ["query", "rank", "index", "squared_distance", "distance_km"]);
-    let km = |row: usize| (rows[row][2].as_str(), rows[row][4].parse::<f64>().unwrap());
+    assert_eq!(head, ["query", "query_row", "rank", "index", "squared_distance", "distance_km"]);
+    let km = |row: usize| (rows[row][3].as_str(), rows[row][5].parse::<f64>().unwrap());
     assert_eq!((km(0), km(1).0, km(2).0), (("0", 0.0), "1", "2"));
     assert!((km(1).1 - 30.53).abs() < 0.01 && (km(2).1 - 36.69).abs() < 0.01, "{rows:?}");
     // In degrees it is the other way about.
     place.ok("run --input places.csv --queries rows:0 --k 3 --metric l2 --engine kdtree --warmup 0 --repeats 1 --neighbors plane.csv");
-    assert_eq!(table(&place.path("plane.csv")).1[1][2], "2");
+    assert_eq!(table(&place.path("plane.csv")).1[1][3], "2");
 
     let verified = place.ok(&format!("verify {search} --reference found.csv")).stdout;
     assert!(verified.starts_with("n = 4, q = 4, d = 3, k = 3, haversine, file order\n"), "{verified}");

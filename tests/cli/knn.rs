@@ -12,9 +12,9 @@ fn place() -> Place {
 #[test]
 fn the_nearest_are_written_in_any_format_or_printed() {
     let place = place();
-    let csv = "query,rank,index,squared_distance\n0,0,1,1\n0,1,2,1\n1,0,0,1\n1,1,3,1\n";
-    assert_eq!(place.ok("knn line.csv rows:0,1 -k 2 --exclude-self -o -").stdout, csv);
-    place.ok("knn line.csv rows:0,1 -k 2 --exclude-self -o found.csv");
+    let csv = "query,query_row,rank,index,squared_distance,distance\n0,3,0,1,1,1\n0,3,1,0,4,2\n1,1,0,0,1,1\n1,1,1,3,1,1\n";
+    assert_eq!(place.ok("knn line.csv rows:3,1 -k 2 --exclude-self -o -").stdout, csv);
+    place.ok("knn line.csv rows:3,1 -k 2 --exclude-self -o found.csv");
     assert_eq!(fs::read_to_string(place.path("found.csv")).unwrap(), csv);
     let report = json(&place.ok("knn line.csv -k 2 -o found.ivecs --json").stdout);
     assert_eq!((&report["queries"], &report["k"], &report["neighbors"]), (&6.into(), &2.into(), &12.into()));
@@ -55,8 +55,8 @@ fn large_answers_are_announced_with_their_size() {
     let place = place();
     for (args, said) in [
         ("knn line.csv -k 30000000 -o huge.ibin", "180,000,000 neighbours, 1.44 GB to huge.ibin and huge.fbin"),
-        ("knn line.csv -k 30000000 -o huge.npz", "180,000,000 neighbours, 2.16 GB to huge.npz"),
-        ("knn line.csv -k 30000000 -o -", "180,000,000 neighbours, about 4.25 GB to standard output"),
+        ("knn line.csv -k 30000000 -o huge.npz", "180,000,000 neighbours, 3.60 GB to huge.npz"),
+        ("knn line.csv -k 30000000 -o -", "180,000,000 neighbours, about 8.03 GB to standard output"),
         ("knn line.csv -k 30000000", "180,000,000 neighbours, which are counted only; --out FILE.ibin keeps them, in 1.44 GB"),
         ("run --input line.csv --queries all --k 30000000 --neighbors huge.ivecs", "180,000,000 neighbours, 1.44 GB to huge.ivecs and huge.fvecs"),
     ] {
@@ -114,6 +114,31 @@ fn wrong_usage_is_said() {
         let error = place.fails(code, &format!("knn line.csv {args}"));
         assert!(error.contains(said), "{args}: {error}");
     }
+    for (args, said) in [
+        ("at:1 --self-first", "--self-first: the query is a place, and so no row of the cloud"),
+        ("line.csv --self-first", "--self-first: the queries come from a file, and so are no rows of the cloud"),
+        ("--self-first --exclude-self", "the argument '--self-first' cannot be used with '--exclude-self'"),
+        ("--format arrow", "--format arrow: say with `-o -` that the neighbours are printed"),
+        ("--format arrow -o a.arrow", "--format is for `-o -`: a file is written as its name ends: a.arrow"),
+        ("--radius 1 -o - --format npy", "--format npy: queries do not have equally many neighbours within a radius; take arrow or parquet"),
+        ("--with x", "--with x: columns stand beside neighbours: say with --out FILE or `-o -` where these go"),
+        ("--with x -o a.npz", "--with x: only tables have room for further columns: .csv, .tsv, .parquet or .arrow"),
+        ("--with x -o - --format npy", "--with x: only tables have room for further columns: .csv, .tsv, .parquet or .arrow"),
+        ("--with x,x -o -", "--with: `x` is named twice"),
+        ("--graph g.csv --radius 1", "--graph: a graph is of the k nearest; leave --radius out"),
+        ("--graph g.csv -o g.csv", "--out and --graph are the same file; choose another name for one of them"),
+        ("rows:1 --graph g.csv", "--graph: a graph is of all rows; leave QUERIES out"),
+        ("--graph g.npz", "--graph: an .npz holds several kinds: give --graph-as umap or csr: g.npz"),
+        ("--graph g.npz --graph-as umap --mutual", "--mutual: umap needs as many neighbours of each row; take --graph-as csr, or leave --mutual out"),
+        ("--symmetrise --mutual --graph g.csv", "the argument '--symmetrise' cannot be used with '--mutual'"),
+        ("--mutual", "the following required arguments were not provided: --graph <FILE>"),
+        ("--threads 0", "invalid value '0' for '--threads <NUMBER>': `0` is no number of threads, from 1 to 1024"),
+        ("--threads 9999", "`9999` is no number of threads, from 1 to 1024"),
+    ] {
+        let error = place.fails(2, &format!("knn line.csv {args}"));
+        assert!(error.contains(said), "{args}: {error}");
+    }
+    assert!(place.fails(2, "knn - - -k 1").contains("- stands for standard input, which is read once"));
     assert!(place.fails(2, "knn line.csv --radius 1 -o found.ivecs").contains("found.ivecs"));
     // Distances are written beside: here over the cloud.
     place.ok("generate uniform:n=9,d=2 cloud.fvecs");
@@ -136,7 +161,7 @@ fn every_point_may_be_asked_for_and_more() {
     }
     let printed = place.ok("knn line.csv rows:0 -k 3000 -o -").stdout;
     let lines: Vec<&str> = printed.lines().collect();
-    assert_eq!((lines.len(), lines[1], lines[7], lines[3000]), (3001, "0,0,0,0", "0,6,-1,inf", "0,2999,-1,inf"));
+    assert_eq!((lines.len(), lines[1], lines[7], lines[3000]), (3001, "0,0,0,0,0,0", "0,0,6,-1,inf,inf", "0,0,2999,-1,inf,inf"));
 }
 
 #[cfg(target_os = "linux")]
@@ -154,5 +179,189 @@ fn answers_that_nothing_holds_are_refused_with_their_size() {
         let error = place.fails(1, &format!("{command} --input cloud.csv --queries all --k 4294967295"));
         let said = "5000 queries × 4294967295 neighbours need 327680000 MiB of memory, where ";
         assert!(error.contains(said) && error.contains("or have `warpscope knn -o FILE` write them part by part"), "{command}: {error}");
+    }
+}
+
+#[test]
+fn drawn_queries_are_known_again() {
+    let place = place();
+    for ending in ["csv", "npz"] {
+        assert_eq!(place.ok(&format!("knn line.csv 3 -k 2 --engine kdtree --exclude-self -o drawn.{ending}")).stderr, "");
+    }
+    let (head, rows) = table(&place.path("drawn.csv"));
+    assert_eq!(head, ["query", "query_row", "rank", "index", "squared_distance", "distance"]);
+    let x = [0.0, 1.0, -1.0, 2.0, -2.0, 9.0];
+    for row in &rows {
+        let [query_row, index] = [1, 3].map(|at| row[at].parse::<usize>().unwrap());
+        assert_eq!(row[5].parse::<f64>(), Ok(f64::abs(x[query_row] - x[index])), "{row:?}");
+    }
+    // The archive has the same rows, one for each query.
+    let array = json(&place.ok("info drawn.npz:query_rows --json").stdout);
+    assert_eq!(array["cloud"]["points"], 3);
+    let said = place.ok("knn line.csv rows:5,2 -k 2 --engine kdtree -o listed.ivecs").stderr;
+    assert_eq!(said, "note: the queries' rows are not in .ivecs files; tables and .npz have them: listed.ivecs\n");
+    assert_eq!(place.ok("knn line.csv -k 2 --engine kdtree -o all.ivecs").stderr, "");
+    // A place is no row.
+    assert_eq!(place.ok("knn line.csv at:8 -k 1 -o -").stdout, "query,rank,index,squared_distance,distance\n0,0,5,1,1\n");
+    // What was written is read as an answer, and so is what earlier versions wrote.
+    place.write("old.csv", "query,rank,index,squared_distance\n0,0,5,1\n0,1,3,36\n");
+    for found in ["old.csv", "new.csv", "new.npz"] {
+        if found != "old.csv" {
+            place.ok(&format!("knn line.csv at:8 -k 2 --engine kdtree -o {found}"));
+        }
+        let verified = place.ok(&format!("verify --input line.csv --queries at:8 --k 2 --engine kdtree --reference {found}")).stdout;
+        assert!(verified.contains("reference answers agree with the oracle: 1 query"), "{verified}");
+    }
+}
+
+#[test]
+fn columns_of_the_file_stand_beside_neighbours() {
+    let place = Place::new();
+    place.write("shops.csv", "x,name,zip_code,rank\n0,\"a, b\",02138,7\n1,,10001,8\n3,c,,9\n");
+    let with = "--columns x --with name,zip_code,rank";
+    let head = "query,query_row,rank,index,squared_distance,distance,name,zip_code,file_rank\n";
+    let csv = format!("{head}0,2,0,2,0,0,c,,9\n0,2,1,1,4,2,,10001,8\n0,2,2,0,9,3,\"a, b\",02138,7\n0,2,3,-1,inf,inf,,,\n");
+    assert_eq!(place.ok(&format!("knn shops.csv rows:2 -k 4 {with} -o -")).stdout, csv);
+    for ending in ["csv", "parquet", "arrow", "tsv"] {
+        place.ok(&format!("knn shops.csv rows:2 -k 4 {with} -o found.{ending}"));
+    }
+    assert_eq!(fs::read_to_string(place.path("found.csv")).unwrap(), csv);
+    for ending in ["parquet", "arrow"] {
+        let columns = json(&place.ok(&format!("info found.{ending} --json")).stdout)["columns"].to_string();
+        assert!(columns.contains("zip_code") && columns.contains("file_rank"), "{columns}");
+    }
+    // Where neighbours are shown, and all within a radius.
+    let shown = place.ok(&format!("knn shops.csv rows:2 -k 2 {with}")).stdout;
+    assert!(shown.contains("zip_code") && shown.contains("10001"), "{shown}");
+    let near = place.ok(&format!("knn shops.csv rows:2 --radius 2 {with} -o -")).stdout;
+    assert_eq!(near, format!("{head}0,2,0,2,0,0,c,,9\n0,2,1,1,4,2,,10001,8\n"));
+    let error = place.fails(1, "knn shops.csv --columns x --with zipcode -k 1 -o -");
+    assert_eq!(error, "column `zipcode`: there is none; there are `zip_code`, `name`, `x`, `rank`: shops.csv");
+}
+
+#[test]
+fn a_querys_own_row_is_first_among_equals_if_asked() {
+    let place = Place::new();
+    place.write("same.csv", "x\n5\n5\n5\n5\n6\n");
+    let indices = |args: &str| {
+        place.ok(&format!("knn same.csv {args} -o found.csv"));
+        table(&place.path("found.csv")).1.iter().map(|row| row[3].clone()).collect::<Vec<_>>().join(" ")
+    };
+    for engine in ["kdtree", "lockstep"] {
+        assert_eq!(indices(&format!("rows:2,3,4 -k 3 --engine {engine}")), "0 1 2 0 1 2 4 0 1");
+        assert_eq!(indices(&format!("rows:2,3,4 -k 3 --engine {engine} --self-first")), "2 0 1 3 0 1 4 0 1", "{engine}: row 3 was cut off");
+    }
+    assert_eq!(indices("rows:3,4 --radius 0.5 --self-first"), "3 0 1 2 4");
+}
+
+/// Runs a call with bytes on standard input.
+fn piped(place: &Place, args: &str, input: &[u8]) -> (i32, Vec<u8>, String) {
+    let mut child = place.command(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    // A program that refuses the arguments does not read.
+    let writer = std::thread::Builder::new().name("writer".to_owned()).spawn(move || _ = std::io::Write::write_all(&mut stdin, &input)).unwrap();
+    let done = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    (done.status.code().unwrap(), done.stdout, String::from_utf8(done.stderr).unwrap())
+}
+
+#[test]
+fn standard_input_is_read_in_every_format_and_called_so() {
+    let place = place();
+    let folder = tempfile::tempdir().unwrap();
+    let search = "-k 2 --engine kdtree -o -";
+    let expected = place.ok(&format!("knn line.csv {search}")).stdout.into_bytes();
+    place.ok("generate uniform:n=50,d=2 cloud.npy");
+    let of_npy = place.ok(&format!("knn cloud.npy {search}")).stdout.into_bytes();
+    let (_, arrow, _) = piped(&place, "knn line.csv -k 1 -o - --format arrow", b"");
+    fs::write(place.path("stream.arrow"), &arrow).unwrap();
+    let of_arrow = place.ok(&format!("knn stream.arrow --columns index {search}")).stdout.into_bytes();
+    place.ok("knn line.csv -k 1 -o file.arrow");
+    let read = |name: &str| fs::read(place.path(name)).unwrap();
+    for (name, more, expected) in [
+        ("line.csv", "", &expected),
+        ("cloud.npy", "", &of_npy),
+        ("stream.arrow", "--columns index", &of_arrow),
+        ("file.arrow", "--columns index", &of_arrow),
+    ] {
+        let (code, found, said) = piped(&place, &format!("knn - {more} {search}"), &read(name));
+        assert!(code == 0 && &found == expected, "{name}: {said}");
+    }
+    let (code, found, said) = piped(&place, "knn line.csv - -k 1 --engine kdtree -o -", b"x\n8\n-3\n");
+    assert_eq!((code, String::from_utf8(found).unwrap().lines().nth(2)), (0, Some("1,1,0,4,1,1")), "{said}");
+    // Neither errors nor reports have the name of the file that it is kept in, and that is gone.
+    let mut command = place.command("knn - -k 1 --json");
+    let report = command.env("TMPDIR", folder.path()).stdin(fs::File::open(place.path("line.csv")).unwrap()).output().unwrap();
+    let report = json(&String::from_utf8(report.stdout).unwrap());
+    assert_eq!(report["cloud"], "stdin");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    let text = String::from_utf8(piped(&place, "knn - -k 1", &read("line.csv")).1).unwrap();
+    assert!(text.contains("stdin, 6 points in 1 dimension"), "{text}");
+    for (input, said) in [(&b""[..], "nothing to read: the file is empty: stdin"), (b"x\n1\nnan\n", ": stdin")] {
+        let (code, _, error) = piped(&place, "knn - -k 1", input);
+        assert!(code == 1 && error.lines().count() == 1 && error.trim_end().ends_with(said), "{error}");
+    }
+}
+
+#[test]
+fn standard_output_takes_other_formats_that_are_read_back() {
+    let place = place();
+    let search = "knn line.csv -k 3 --engine kdtree";
+    place.ok(&format!("{search} -o found.csv"));
+    let (head, rows) = table(&place.path("found.csv"));
+    for format in ["tsv", "arrow", "parquet"] {
+        let (code, bytes, said) = piped(&place, &format!("{search} -o - --format {format}"), b"");
+        assert_eq!((code, said.as_str()), (0, ""), "{format}");
+        fs::write(place.path(&format!("printed.{format}")), bytes).unwrap();
+        // As an answer, with its distances.
+        let verified = place.ok(&format!("verify --input line.csv --queries all --k 3 --engine kdtree --reference printed.{format}")).stdout;
+        assert!(verified.contains("reference answers agree with the oracle: 6 queries"), "{verified}");
+        let columns = json(&place.ok(&format!("info printed.{format} --json")).stdout)["columns"].as_array().unwrap().len();
+        assert_eq!((columns, rows.len()), (head.len(), 18), "{format}");
+    }
+    let (code, npy, _) = piped(&place, &format!("{search} -o - --format npy"), b"");
+    place.ok(&format!("{search} -o found.npy"));
+    assert!(code == 0 && npy == fs::read(place.path("found.npy")).unwrap() && npy.starts_with(b"\x93NUMPY"));
+    let found: Vec<i64> = npy[128..].as_chunks().0.iter().map(|word| i64::from_le_bytes(*word)).collect();
+    assert_eq!(found, rows.iter().map(|row| row[3].parse().unwrap()).collect::<Vec<i64>>());
+    // Within a radius there are not as many of each, which a table does not mind.
+    let (code, bytes, _) = piped(&place, "knn line.csv --radius 1 -o - --format arrow", b"");
+    fs::write(place.path("within.arrow"), bytes).unwrap();
+    assert_eq!((code, json(&place.ok("info within.arrow --json").stdout)["rows"].as_u64()), (0, Some(14)));
+}
+
+#[test]
+fn a_graph_is_written_as_it_is_linked() {
+    let place = place();
+    let graph = |command: &str, more: &str| {
+        place.ok(&format!("{command} -k 1 --engine kdtree --graph g.csv {more}"));
+        fs::read_to_string(place.path("g.csv")).unwrap()
+    };
+    // 0, 1, -1, 2, -2 and 9 are on a line: equals go by their row.
+    let directed = "row,rank,neighbor,distance\n0,0,1,1\n1,0,0,1\n2,0,0,1\n3,0,1,1\n4,0,2,1\n5,0,3,7\n";
+    let either = "row,rank,neighbor,distance\n0,0,1,1\n0,1,2,1\n1,0,0,1\n1,1,3,1\n2,0,0,1\n2,1,4,1\n3,0,1,1\n3,1,5,7\n4,0,2,1\n5,0,3,7\n";
+    for command in ["knn line.csv", "analyse line.csv"] {
+        assert_eq!(graph(command, ""), directed);
+        assert_eq!(graph(command, "--symmetrise"), either);
+        assert_eq!(graph(command, "--mutual"), "row,rank,neighbor,distance\n0,0,1,1\n1,0,0,1\n");
+    }
+    // The neighbours beside it are the graph's: without the row itself.
+    let report = json(&place.ok("knn line.csv -k 1 --graph g.npz --graph-as csr --symmetrise -o n.csv --json").stdout);
+    assert_eq!((&report["wrote"], &report["graph"], &report["neighbors"]), (&"n.csv".into(), &"g.npz".into(), &6.into()));
+    assert_eq!(table(&place.path("n.csv")).1[0][3], "1");
+    let count = |name: &str| json(&place.ok(&format!("info g.npz:{name} --json")).stdout)["cloud"]["points"].as_u64();
+    assert_eq!((count("data"), count("indptr")), (Some(10), Some(7)));
+    place.ok("knn line.csv -k 2 --graph u.npz --graph-as umap");
+    assert_eq!(json(&place.ok("info u.npz:indices --json").stdout)["cloud"]["dims"], 3);
+}
+
+#[test]
+fn threads_may_be_few() {
+    let place = place();
+    let one = place.ok("knn line.csv -k 3 --threads 1 --engine kdtree -o -").stdout;
+    assert_eq!(one, place.ok("knn line.csv -k 3 --engine kdtree -o -").stdout);
+    for command in ["run --input line.csv --warmup 0 --repeats 1", "verify --input line.csv --engine kdtree", "analyse line.csv --density"] {
+        place.ok(&format!("{command} -k 2 --threads 2").replace(" -k", if command.starts_with("analyse") { " -k" } else { " --k" }));
     }
 }

@@ -97,10 +97,13 @@ fn a_written_cloud_is_searched_and_its_neighbours_are_records() {
     }
     assert_eq!(
         fs::read_to_string(place.path("found.csv")).unwrap(),
-        "query,rank,index,squared_distance\n0,0,0,0\n0,1,5,0\n0,2,3,1\n1,0,4,0\n1,1,1,25\n1,2,3,85\n"
+        "query,query_row,rank,index,squared_distance,distance\n0,0,0,0,0,0\n0,0,1,5,0,0\n0,0,2,3,1,1\n1,4,0,4,0,0\n1,4,1,1,25,5\n1,4,2,3,85,9.219544457292887\n"
     );
     place.ok("run --input points.csv --columns 1,2 --drop-nonfinite --queries rows:0 --exclude-self --k 3 --engine lockstep --neighbors own.csv");
-    assert_eq!(fs::read_to_string(place.path("own.csv")).unwrap(), "query,rank,index,squared_distance\n0,0,5,0\n0,1,3,1\n0,2,1,25\n");
+    assert_eq!(
+        fs::read_to_string(place.path("own.csv")).unwrap(),
+        "query,query_row,rank,index,squared_distance,distance\n0,0,0,5,0,0\n0,0,1,3,1,1\n0,0,2,1,25,5\n"
+    );
 }
 
 #[test]
@@ -142,7 +145,7 @@ fn queries_come_from_a_file_a_list_or_the_seed() {
     place.write("rows.txt", "4\n# not 1\n0\n");
     let found = |queries: &str| {
         place.ok(&format!("run --input points.csv --columns x,y --drop-nonfinite --queries {queries} --k 1 --engine lockstep --neighbors n.csv"));
-        table(&place.path("n.csv")).1.iter().map(|row| row[2].clone()).collect::<Vec<_>>()
+        table(&place.path("n.csv")).1.iter().map(|row| row[3].clone()).collect::<Vec<_>>()
     };
     assert_eq!(found("asked.csv"), ["4"], "columns are found by name, whatever their order");
     assert_eq!(found("rows:@rows.txt"), ["4", "0"]);
@@ -216,7 +219,7 @@ fn more_neighbours_than_points_are_none_at_infinity() {
     assert_eq!(place.ok("run --generate uniform:n=2 --k 2 --engine kdtree --queries all").stderr, "");
     let (_, rows) = table(&place.path("found.csv"));
     assert_eq!(rows.len(), 2 * 4);
-    assert_eq!(rows[3][2..], ["-1", "inf"]);
+    assert_eq!(rows[3][3..], ["-1", "inf", "inf"]);
     assert_eq!(fs::read_to_string(place.path("out/merges.csv")).unwrap(), "query,row,merges,candidates,groups_hit\n");
 }
 
@@ -520,7 +523,7 @@ fn a_benchmark_in_hdf5_is_searched_and_its_answers_checked() {
 
     place.ok("run --input b.hdf5 --queries b.hdf5:test --k 3 --engine lockstep --repeats 1 --neighbors found.parquet");
     let found = place.ok("info found.parquet --json").stdout;
-    assert_eq!((&json(&found)["rows"], &json(&found)["columns"][2]["name"]), (&6.into(), &"index".into()));
+    assert_eq!((&json(&found)["rows"], &json(&found)["columns"][3]["name"]), (&6.into(), &"index".into()));
     let over = place.fails(2, "run --input found.parquet --repeats 1 --engine lockstep --neighbors found.parquet");
     assert!(over.contains("would be lost"), "{over}");
 }
@@ -536,7 +539,7 @@ fn neighbours_that_were_written_are_checked_for_every_kind_of_query() {
             if !own.is_empty() && (queries.starts_with("at") || queries.ends_with("csv")) {
                 continue;
             }
-            for ending in ["csv", "tsv", "parquet", "npz", "ivecs", "ibin"] {
+            for ending in ["csv", "tsv", "parquet", "arrow", "npz", "npy", "ivecs", "ibin"] {
                 place.ok(&format!("run {problem}{own} --queries {queries} --repeats 1 --warmup 0 --neighbors found.{ending}"));
                 let done = place.ok(&format!("verify {problem}{own} --queries {queries} --reference found.{ending}"));
                 assert!(done.stdout.contains("reference answers agree with the oracle: "), "{queries}{own} {ending}: {}", done.stdout);
@@ -565,7 +568,7 @@ fn neighbours_that_were_written_are_checked_for_every_kind_of_query() {
     let why = "of 20 queries, so that they seem to be answers to other queries than rows drawn with seed 4, or of another cloud or metric; ask as";
     assert!(others.stderr.contains(why) && !others.stderr.contains("e0"), "{}", others.stderr);
     let text = fs::read_to_string(place.path("all.csv")).unwrap();
-    place.write("wrong.csv", &text.replacen("\n1,1,", "\n1,1,6", 1).replacen("\n4,0,", "\n4,0,6", 1));
+    place.write("wrong.csv", &text.replacen("\n1,1,1,", "\n1,1,1,6", 1).replacen("\n4,5,0,", "\n4,5,0,6", 1));
     let wrong = place.call(&format!("verify {problem} --queries all --reference wrong.csv"));
     assert_eq!(wrong.code, 1);
     assert!(wrong.stdout.contains("reference answers WRONG: 2 of 7 queries; "), "{}", wrong.stdout);

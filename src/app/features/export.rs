@@ -131,7 +131,7 @@ impl PaneData {
             selected.table(beside.as_ref()).write(path).map_err(|error| error.to_string())?;
             return Ok(Files { paths: vec![path.to_owned()], left_out });
         }
-        let vectors = NeighborFormat::of(path).is_ok_and(|format| format.beside().is_some());
+        let vectors = NeighborFormat::of(path).is_ok_and(|format| !format.has_query_rows());
         let saved = match (self, self.table()) {
             (Self::AllNeighbors(record), _) => crate::export::neighbors(record, path),
             (Self::Neighbors(of, _), _) if vectors => crate::export::neighbors_of(&of.record, of.query..of.query + 1, path),
@@ -219,9 +219,9 @@ mod tests {
     fn a_name_that_says_no_format_is_refused_with_those_that_there_are() {
         let why = |kind: ExportKind, name: &str| kind.refuses(Path::new(name));
         let neighbors = ExportKind::Data(PaneKind::Neighbors);
-        let all = "It is not written as .txt; end it in .csv, .tsv, .parquet, .npz, .ivecs or .ibin.";
+        let all = "It is not written as .txt; end it in .csv, .tsv, .parquet, .arrow, .npz, .npy, .ivecs or .ibin.";
         assert_eq!(why(neighbors, "a.txt").as_deref(), Some(all));
-        assert_eq!(why(ExportKind::Selection, "a").as_deref(), Some("The name has no ending; end it in .csv, .tsv, .parquet or .npz."));
+        assert_eq!(why(ExportKind::Selection, "a").as_deref(), Some("The name has no ending; end it in .csv, .tsv, .parquet, .arrow or .npz."));
         assert_eq!(why(ExportKind::Data(PaneKind::Log), "a.npz").as_deref(), Some("It is not written as .npz; end it in .csv."));
         assert_eq!(why(ExportKind::Window, "a.jpg").as_deref(), Some("It is not written as .jpg; end it in .png or .svg."));
         for name in ["a.csv", "a.TSV", "a.b.ivecs", "a.ibin"] {

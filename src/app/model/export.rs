@@ -11,10 +11,11 @@ use crate::export::NeighborFormat;
 use crate::export::graph::GraphForm;
 
 /// File extensions offered for tables, with their names.
-pub const TABLES: [(&str, &str); 4] = [("csv", "CSV"), ("tsv", "TSV"), ("parquet", "Parquet"), ("npz", "npz")];
+pub const TABLES: [(&str, &str); 5] = [("csv", "CSV"), ("tsv", "TSV"), ("parquet", "Parquet"), ("arrow", "Arrow"), ("npz", "npz")];
 
-/// Endings of neighbours: tables, and the formats of benchmarks.
-pub const NEIGHBORS: [(&str, &str); 6] = [TABLES[0], TABLES[1], TABLES[2], TABLES[3], ("ivecs", "ivecs"), ("ibin", "ibin")];
+/// Endings of neighbours: tables, a matrix of rows, and the formats of benchmarks.
+pub const NEIGHBORS: [(&str, &str); 8] =
+    [TABLES[0], TABLES[1], TABLES[2], TABLES[3], TABLES[4], ("npy", "npy"), ("ivecs", "ivecs"), ("ibin", "ibin")];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportKind {
@@ -57,8 +58,8 @@ impl ExportKind {
             Self::Picture(_) | Self::Window => &[("png", "PNG"), ("svg", "SVG")],
             Self::Trace => &[("json", "JSON")],
             // An .npz is one of the other forms.
-            Self::Graph(GraphForm::Edges) => &[TABLES[0], TABLES[1], TABLES[2]],
-            Self::Graph(GraphForm::Csr | GraphForm::Umap) => &[TABLES[3]],
+            Self::Graph(GraphForm::Edges) => &[TABLES[0], TABLES[1], TABLES[2], TABLES[3]],
+            Self::Graph(GraphForm::Csr | GraphForm::Umap) => &[TABLES[4]],
             Self::Lesson(..) | Self::Recording(_) | Self::Session => &[],
         }
     }

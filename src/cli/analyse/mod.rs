@@ -10,16 +10,16 @@ use anyhow::{anyhow, bail};
 
 use super::answer::answer;
 use super::bar::Bar;
+use super::graph::GraphArgs;
 use super::input::{DeviceArgs, EngineParser, metrics, note_assumed, note_first_line};
 use super::recall::table_path;
 use super::record::spare_files;
 use super::skip::SkipArgs;
+use super::threads::ThreadsArgs;
 use super::usage::Usage;
-use super::{columns, output, paths};
+use super::{columns, output};
 use crate::cloud::formats::{self, ColumnData};
 use crate::cloud::{self, ColumnChoice, PointCloud, Source, Unchosen};
-use crate::export::graph::GraphForm;
-use crate::export::table::TableFormat;
 use crate::export::{self, graph as files};
 use crate::knn::{Metric, Setup};
 use crate::run::graph::labels::{self, Classified, Labels};
@@ -53,8 +53,10 @@ pub struct AnalyseArgs {
     #[command(flatten)]
     device: DeviceArgs,
     #[command(flatten)]
+    pub threads: ThreadsArgs,
+    #[command(flatten)]
     wanted: Wanted,
-    /// Writes a row for each row of the cloud, or with --leaks for each of OTHER: .csv, .tsv, .parquet or .npz
+    /// Writes a row for each row of the cloud, or with --leaks for each of OTHER: .csv, .tsv, .parquet, .arrow or .npz
     #[arg(long, value_name = "FILE", value_parser = table_path, help_heading = "Results")]
     out: Option<PathBuf>,
     /// Prints JSON
@@ -98,19 +100,8 @@ struct Wanted {
     /// For --leaks: the distance, in the metric's unit; 0 for rows at distance 0
     #[arg(long, value_name = "EPS", value_parser = distance, allow_negative_numbers = true, requires = "leaks")]
     eps: Option<f64>,
-    /// Writes the graph of neighbours to a file
-    #[arg(long, value_name = "FILE")]
-    graph: Option<PathBuf>,
-    /// As what: umap (.npz of indices and distances, own row first, as precomputed_knn takes them), csr (.npz as SciPy's load_npz reads it) or edges (.csv, .tsv, .parquet) [default: edges]
-    #[arg(long, value_name = "KIND", requires = "graph", hide_possible_values = true)]
-    graph_as: Option<GraphKind>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum GraphKind {
-    Umap,
-    Csr,
-    Edges,
+    #[command(flatten)]
+    graph: GraphArgs,
 }
 
 fn distance(text: &str) -> Result<f64, String> {
@@ -120,7 +111,7 @@ fn distance(text: &str) -> Result<f64, String> {
 impl Wanted {
     /// Whether the neighbours of every row are needed.
     fn needs_graph(&self) -> bool {
-        let named = self.labels.is_some() || self.overlap.is_some() || self.duplicates.is_some() || self.graph.is_some();
+        let named = self.labels.is_some() || self.overlap.is_some() || self.duplicates.is_some() || self.graph.file().is_some();
         named || self.density || self.lof || self.hubness || self.lid || self.components
     }
 }
@@ -149,14 +140,8 @@ pub fn run(args: &AnalyseArgs) -> anyhow::Result<()> {
         files::leaks(leaks, other, &record.query_rows, &cloud).write(out)?;
         found.written.push(out.clone());
     }
-    if let (Some(path), Some(graph)) = (&wanted.graph, &graph) {
-        let form = match wanted.graph_as.unwrap_or(GraphKind::Edges) {
-            GraphKind::Umap => GraphForm::Umap,
-            GraphKind::Csr => GraphForm::Csr,
-            GraphKind::Edges => GraphForm::Edges,
-        };
-        form.write(graph, &cloud, path, &Bar::new("writing the graph"))?;
-        found.written.push(path.clone());
+    if let Some(graph) = &graph {
+        found.written.extend(wanted.graph.write(graph, &cloud)?.map(Path::to_owned));
     }
     if let (Some(record), Some(graph), Some(analysis)) = (&record, &graph, &analysis) {
         found.graph = Some((record, graph, analysis));
@@ -177,21 +162,9 @@ fn check(args: &AnalyseArgs) -> anyhow::Result<()> {
     if graph && wanted.leaks.is_some() && args.out.is_some() {
         bail!(Usage("--out has a row for each row of IN, and for --leaks one for each of OTHER: ask for leaks in a call of its own".to_owned()));
     }
-    if let Some(path) = &wanted.graph {
-        match wanted.graph_as {
-            Some(GraphKind::Umap | GraphKind::Csr) => paths::ending_in("npz")(&path.to_string_lossy()).map(|_| ()).map_err(|why| {
-                let why = format!("--graph: {why}: {}", path.display());
-                Usage(why)
-            })?,
-            Some(GraphKind::Edges) => TableFormat::of(path).map(|_| ())?,
-            None => match TableFormat::of(path)? {
-                TableFormat::Npz => bail!(Usage(format!("--graph: an .npz holds several kinds: give --graph-as umap or csr: {}", path.display()))),
-                TableFormat::Csv | TableFormat::Tsv | TableFormat::Parquet => {}
-            },
-        }
-    }
-    let outputs = || args.out.iter().chain(&wanted.graph);
-    if args.out.is_some() && args.out == wanted.graph {
+    wanted.graph.check()?;
+    let outputs = || args.out.iter().chain(wanted.graph.file());
+    if args.out.is_some() && args.out.as_ref() == wanted.graph.file() {
         bail!(Usage("--out and --graph are the same file; choose another name for one of them".to_owned()));
     }
     spare_files("a file that is read", [&args.input].into_iter().chain(&wanted.overlap).chain(&wanted.leaks), outputs().cloned())?;

@@ -21,16 +21,17 @@ pub struct Size {
 impl Size {
     /// The least that the files take, in bytes; `None` where that depends on how well values compress.
     pub(super) fn bytes(self, format: NeighborFormat) -> Option<u64> {
-        let Self { q, k, metric } = self;
+        let Self { q, k, .. } = self;
         // No disk has more: nothing overflows.
         let [q, k] = [q, k].map(|count| count.min(1 << 48) as u128);
-        let globe = u128::from(metric == Metric::Haversine);
         let bytes = match format {
-            // Two numbers that are known, two of one digit at least, and what separates them.
-            NeighborFormat::Csv | NeighborFormat::Tsv => k * digits(q) + q * digits(k) + q * k * (6 + 2 * globe),
+            // Two numbers that are known, three of one digit at least, four where queries are rows, and what separates them. A place is one query.
+            NeighborFormat::Csv | NeighborFormat::Tsv => k * digits(q) + q * digits(k) + q * k * if q > 1 { 10 } else { 8 },
             NeighborFormat::Parquet => return None,
+            NeighborFormat::Arrow => q * k * of_arrow(q),
+            NeighborFormat::Npy => q * k * 8,
             // Once more for distances that wait for their turn.
-            NeighborFormat::Npz => q * k * (12 + 8 * globe + 4),
+            NeighborFormat::Npz => q * k * (20 + 4) + if q > 1 { 8 * q } else { 0 },
             NeighborFormat::Vecs => 2 * q * 4 * (1 + k),
             NeighborFormat::Bin => 2 * (8 + 4 * q * k),
         };
@@ -39,11 +40,10 @@ impl Size {
 
     /// What the files will take in all once they are there, of a cloud of n points.
     pub fn expected(self, format: NeighborFormat, n: usize) -> Expected {
-        /// Characters of a distance squared in text, and of one in km: most have all digits of their type.
+        /// Characters of a squared distance in text, and of a distance: most have all digits of their type.
         const TEXT: [f64; 2] = [10.0, 18.0];
-        /// Bytes of a neighbour in Parquet: of its record number and distance, which hardly compress, and of its place in the run, which does.
-        const PARQUET: f64 = 11.0;
-        let globe = f64::from(u8::from(self.metric == Metric::Haversine));
+        /// Bytes of a neighbour in Parquet: of its record number and distances, which hardly compress, and of its place in the run, which does.
+        const PARQUET: f64 = 19.0;
         let neighbors = self.q as f64 * self.k as f64;
         let mean_digits = |end: usize| digits(end.clamp(1, 1 << 48) as u128) as f64 / end.clamp(1, 1 << 48) as f64;
         let about = |each: f64| Expected { bytes: (neighbors * each) as u64, exact: false };
@@ -51,11 +51,13 @@ impl Size {
         match format {
             NeighborFormat::Csv | NeighborFormat::Tsv => {
                 // Separators, and the line's end.
-                about([self.q, self.k, n].map(mean_digits).iter().sum::<f64>() + TEXT[0] + 4.0 + globe * (TEXT[1] + 1.0))
+                about([self.q, n, self.k, n].map(mean_digits).iter().sum::<f64>() + TEXT.iter().sum::<f64>() + 6.0)
             }
-            NeighborFormat::Parquet => about(PARQUET + 8.0 * globe),
+            NeighborFormat::Parquet => about(PARQUET),
             // Without the distances that wait; heads of an archive and its arrays are nothing beside a size that is worth a word.
-            NeighborFormat::Npz => arrays(12 + 8 * u64::from(self.metric == Metric::Haversine)),
+            NeighborFormat::Npz => arrays(20),
+            NeighborFormat::Npy => arrays(8),
+            NeighborFormat::Arrow => arrays(of_arrow(self.q as u128) as u64),
             NeighborFormat::Vecs | NeighborFormat::Bin => Expected { bytes: self.bytes(format).unwrap_or(u64::MAX), exact: true },
         }
     }
@@ -75,6 +77,11 @@ impl fmt::Display for Expected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", if self.exact { "" } else { "about " }, text::bytes(self.bytes))
     }
+}
+
+/// Bytes of a neighbour in Arrow: a place, which is one query, has no row.
+fn of_arrow(q: u128) -> u128 {
+    if q > 1 { 36 } else { 28 }
 }
 
 /// The digits of all numbers from 0 to below `end`.
@@ -111,7 +118,7 @@ pub(super) fn check_width(format: NeighborFormat, Size { q, k, .. }: Size, path:
         NeighborFormat::Vecs => i32::try_from(k).is_ok(),
         // q is less than 2³², because queries are rows of a cloud.
         NeighborFormat::Bin => u32::try_from(k).is_ok() && u32::try_from(q).is_ok(),
-        NeighborFormat::Csv | NeighborFormat::Tsv | NeighborFormat::Parquet | NeighborFormat::Npz => true,
+        _ => true,
     };
     if taken { Ok(()) } else { Err(ExportError::Width { what: format!("k = {k}"), extension: format.extension(), path: path.to_owned() }) }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::size::{digits, fits};
 use super::*;
 use crate::cloud::PointCloud;
+use crate::knn::Metric;
 use crate::progress::Silent;
 use crate::run::answers::read_with_distances;
 use crate::run::testing::{cloud, spec};
@@ -32,7 +33,7 @@ enum Failed {
 fn stream(spec: &RunSpec, cloud: &Arc<PointCloud>, part: usize, path: &Path, fails: usize) -> Result<Vec<PathBuf>, Failed> {
     let mut engines = Engines::default();
     let parts = Parts::new(&engines, spec, cloud, None)?.of_at_most(part);
-    neighbors_in_parts(path, Size { q: parts.queries(), k: parts.k(), metric: spec.metric }, |writer| {
+    neighbors_in_parts(path, Size { q: parts.queries(), k: parts.k(), metric: spec.metric }, None, |writer| {
         for range in parts.ranges() {
             let record = engines.answer_part(&parts, range.clone(), None, &mut |_, _| range.start < fails)?;
             writer.append(&record, 0..range.len(), range.start)?;
@@ -54,7 +55,7 @@ fn files_are_the_same_whatever_the_parts() {
                 let written = stream(&spec, &cloud, part, &folder.path().join("parts").with_extension(format.extension()), usize::MAX).unwrap();
                 assert_eq!(written.len(), whole.len());
                 for (written, whole) in written.iter().zip(&whole) {
-                    if format == NeighborFormat::Parquet && part < 40 {
+                    if matches!(format, NeighborFormat::Parquet | NeighborFormat::Arrow) && part < 40 {
                         let read = |path| read_with_distances(path, &Silent).map(|(_, rows, distances)| (rows, distances.unwrap())).unwrap();
                         let (written, whole) = (read(written), read(whole));
                         assert!(written.0.values.iter().eq(whole.0.values.iter()) && written.1.values.iter().eq(whole.1.values.iter()));
@@ -79,15 +80,18 @@ fn all_points_are_found_in_order_where_k_is_n_or_more() {
             let path = folder.path().join("all").with_extension(format.extension());
             stream(&asked(k, Metric::L2), &cloud, 4, &path, usize::MAX).unwrap();
             let (_, rows, distances) = read_with_distances(&path, &Silent).unwrap();
-            let (rows, distances): (Vec<f64>, Vec<f64>) = (rows.values.iter().collect(), distances.unwrap().values.iter().collect());
-            assert_eq!((rows.len(), distances.len()), (n * k, n * k), "{}", path.display());
+            let rows: Vec<f64> = rows.values.iter().collect();
+            let distances: Option<Vec<f64>> = distances.map(|distances| distances.values.iter().collect());
+            assert_eq!(rows.len(), n * k, "{}", path.display());
+            assert_eq!(distances.as_ref().map(Vec::len), (format != NeighborFormat::Npy).then_some(n * k), "{}", path.display());
             for query in 0..n {
                 let mut expected: Vec<(f32, f64)> = (0..n).map(|point| (squared(query, point), point as f64)).collect();
                 expected.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
                 expected.resize(k, (f32::INFINITY, -1.0));
                 for (rank, (squared, row)) in expected.into_iter().enumerate() {
                     let at = query * k + rank;
-                    assert_eq!((rows[at], distances[at]), (row, f64::from(squared)), "{} {query} {rank}", path.display());
+                    let distance = distances.as_ref().map_or(f64::from(squared), |distances| distances[at]);
+                    assert_eq!((rows[at], distance), (row, f64::from(squared)), "{} {query} {rank}", path.display());
                 }
             }
         }
@@ -138,9 +142,9 @@ fn what_files_take_is_known_before_they_are_written() {
     let size = |q, k| Size { q, k, metric: Metric::L2 };
     assert_eq!([digits(1), digits(10), digits(11), digits(100), digits(1001)], [1, 10, 12, 190, 2894]);
     let bytes = |q, k| NeighborFormat::ALL.map(|format| size(q, k).bytes(format));
-    // Each row of text is at least `9,9,9,9` and a line's end.
-    assert_eq!(bytes(10, 10), [Some(800), Some(800), None, Some(1600), Some(880), Some(816)]);
-    assert_eq!(Size { metric: Metric::Haversine, ..size(10, 10) }.bytes(NeighborFormat::Npz), Some(2400));
+    // Each row of text is at least `9,9,9,9,9,9` and a line's end; a place has no row of its own.
+    assert_eq!(bytes(10, 10), [Some(1200), Some(1200), None, Some(3600), Some(2480), Some(800), Some(880), Some(816)]);
+    assert_eq!([NeighborFormat::Csv, NeighborFormat::Npz].map(|format| size(1, 10).bytes(format)), [Some(100), Some(240)]);
     assert_eq!(size(usize::MAX, usize::MAX).bytes(NeighborFormat::Csv), Some(u64::MAX));
 }
 
@@ -164,13 +168,13 @@ fn the_size_that_is_said_is_that_of_the_files() {
                 // Exact but for the heads of an archive's arrays.
                 _ => assert!(off < if expected.exact { 5e-3 } else { 0.15 }, "{metric} {format:?}: {bytes} bytes, {expected:?}"),
             }
-            assert_eq!(expected.exact, matches!(format, NeighborFormat::Npz | NeighborFormat::Vecs | NeighborFormat::Bin));
+            assert_eq!(expected.exact, !matches!(format, NeighborFormat::Csv | NeighborFormat::Tsv | NeighborFormat::Parquet));
             assert!(!matches!(format, NeighborFormat::Vecs | NeighborFormat::Bin) || expected.bytes == bytes);
         }
     }
     let large = Size { q: 10_000, k: 100_000, metric: Metric::L2 };
     let said = [NeighborFormat::Bin, NeighborFormat::Csv].map(|format| large.expected(format, 1_000_000).to_string());
-    assert_eq!(said, ["8.00 GB", "about 28.7 GB"]);
+    assert_eq!(said, ["8.00 GB", "about 54.6 GB"]);
     assert_eq!(Size { q: usize::MAX, k: usize::MAX, ..large }.expected(NeighborFormat::Npz, usize::MAX).bytes, u64::MAX);
 }
 

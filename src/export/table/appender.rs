@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::Table;
+use super::arrow::Arrow;
 use super::parquet::Parquet;
 use super::text::Text;
 
@@ -12,6 +13,7 @@ pub struct Appender<W: Write + Send>(Format<W>);
 enum Format<W: Write + Send> {
     Text(Box<Text<W>>),
     Parquet(Box<Parquet<W>>),
+    Arrow(Box<Arrow<W>>),
 }
 
 impl<W: Write + Send> Appender<W> {
@@ -30,6 +32,16 @@ impl<W: Write + Send> Appender<W> {
         Self(Format::Parquet(Box::new(Parquet::new(out))))
     }
 
+    /// An Arrow IPC stream, which is read while it is written; a batch has rows of one table only.
+    pub fn arrow_stream(out: W) -> Self {
+        Self(Format::Arrow(Box::new(Arrow::stream(out))))
+    }
+
+    /// An Arrow IPC file: the same with a list of its batches at the end.
+    pub fn arrow_file(out: W) -> Self {
+        Self(Format::Arrow(Box::new(Arrow::file(out))))
+    }
+
     /// Writes the rows of a table, which has the columns of those before.
     ///
     /// # Errors
@@ -38,6 +50,7 @@ impl<W: Write + Send> Appender<W> {
         match &mut self.0 {
             Format::Text(text) => text.append(table),
             Format::Parquet(parquet) => parquet.append(table),
+            Format::Arrow(arrow) => arrow.append(table),
         }
     }
 
@@ -49,6 +62,7 @@ impl<W: Write + Send> Appender<W> {
         match self.0 {
             Format::Text(text) => text.finish(),
             Format::Parquet(parquet) => parquet.finish(),
+            Format::Arrow(arrow) => arrow.finish(),
         }
     }
 }

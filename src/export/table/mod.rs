@@ -1,9 +1,10 @@
-//! Tables, defined once and written as CSV, TSV, Parquet or `.npz`.
+//! Tables, defined once and written as CSV, TSV, Parquet, Arrow or `.npz`.
 //!
 //! Columns are typed, so that numbers are written without conversion. Infinity is `inf` in text; missing values are empty in
-//! text, null in Parquet and NaN in `.npz`.
+//! text, null in Parquet and Arrow and NaN in `.npz`.
 
 mod appender;
+mod arrow;
 mod cells;
 mod columns;
 mod parquet;
@@ -29,13 +30,15 @@ pub enum TableFormat {
     Tsv,
     /// Parquet with Snappy compression and typed columns.
     Parquet,
+    /// Arrow IPC file (Feather 2), uncompressed, with typed columns.
+    Arrow,
     /// NumPy archive with one array per column.
     Npz,
 }
 
 impl TableFormat {
     /// All formats, in display order.
-    pub const ALL: [Self; 4] = [Self::Csv, Self::Tsv, Self::Parquet, Self::Npz];
+    pub const ALL: [Self; 5] = [Self::Csv, Self::Tsv, Self::Parquet, Self::Arrow, Self::Npz];
 
     /// The extension, without the dot.
     pub fn extension(self) -> &'static str {
@@ -43,6 +46,7 @@ impl TableFormat {
             Self::Csv => "csv",
             Self::Tsv => "tsv",
             Self::Parquet => "parquet",
+            Self::Arrow => "arrow",
             Self::Npz => "npz",
         }
     }
@@ -159,13 +163,15 @@ impl<'a> Table<'a> {
         match format {
             TableFormat::Csv => self.csv(out),
             TableFormat::Tsv => self.text(b'\t', out),
-            TableFormat::Parquet => {
-                let mut appender = Appender::parquet(out);
-                appender.append(self)?;
-                appender.finish()
-            }
+            TableFormat::Parquet => self.appended(Appender::parquet(out)),
+            TableFormat::Arrow => self.appended(Appender::arrow_file(out)),
             TableFormat::Npz => columns::write(self, out),
         }
+    }
+
+    fn appended<W: Write + Send>(&self, mut to: Appender<W>) -> io::Result<()> {
+        to.append(self)?;
+        to.finish()
     }
 
     /// Column names made unique, as columnar formats require: a second `x` is `x_2`.

@@ -100,5 +100,5 @@ fn many_rows_make_several_pieces() {
 #[test]
 fn a_name_without_a_format_is_refused() {
     let message = table().write(Path::new("table.xlsx")).unwrap_err().to_string();
-    assert_eq!(message, "tables are written as .csv, .tsv, .parquet or .npz: the name must end in one of these: table.xlsx");
+    assert_eq!(message, "tables are written as .csv, .tsv, .parquet, .arrow or .npz: the name must end in one of these: table.xlsx");
 }

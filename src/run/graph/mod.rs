@@ -9,6 +9,7 @@
 //! | `labels.rs` | the labels of neighbours, and classification by them |
 //! | `duplicates.rs` | groups of points within a distance |
 //! | `components.rs` | components of the mutual graph |
+//! | `links.rs` | edges where either of two points, or each, is among the other's neighbours |
 //! | `overlap.rs` | neighbours that two clouds have in common |
 //! | `leaks.rs` | points of another cloud that are near points of this one |
 //! | `summary.rs` | all of that summed up, in a sentence each |
@@ -25,6 +26,7 @@ pub mod hubness;
 pub mod labels;
 pub mod leaks;
 pub mod lid;
+pub mod links;
 pub mod lof;
 pub mod overlap;
 pub mod summary;

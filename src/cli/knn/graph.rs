@@ -1,0 +1,60 @@
+//! `knn IN --graph FILE`: the graph of all rows, and their neighbours beside it where these are asked for.
+
+use std::time::Instant;
+
+use anyhow::{anyhow, bail};
+
+use super::{KnnArgs, Loaded, Report, out, print_report};
+use crate::cli::answer::answer;
+use crate::cli::output;
+use crate::cli::queries::QueryChoice;
+use crate::cli::usage::Usage;
+use crate::cloud::beside::Beside;
+use crate::export::{self, NeighborStream, Size};
+use crate::knn::NONE;
+use crate::run::graph::KnnGraph;
+use crate::run::{Engines, Phase};
+
+/// Refuses what is no graph, and what could not be written.
+pub fn check(args: &KnnArgs) -> anyhow::Result<()> {
+    let Some(path) = args.graph.file() else { return Ok(()) };
+    if args.radius.is_some() {
+        bail!(Usage("--graph: a graph is of the k nearest; leave --radius out".to_owned()));
+    }
+    if args.queries != QueryChoice::All {
+        bail!(Usage("--graph: a graph is of all rows; leave QUERIES out".to_owned()));
+    }
+    if args.out.file() == Some(path) {
+        bail!(Usage("--out and --graph are the same file; choose another name for one of them".to_owned()));
+    }
+    args.graph.check()?;
+    super::spare_files("a file that is read", [&args.input], [path.clone()])?;
+    Ok(export::check(path)?)
+}
+
+/// Searches and writes. A graph is of all neighbours, and so of one part.
+pub fn write(args: &KnnArgs, loaded: &Loaded, beside: Option<&Beside>) -> anyhow::Result<()> {
+    let start = Instant::now();
+    let Loaded { spec, cloud, .. } = loaded;
+    let record = answer(&mut Engines::default(), spec, cloud, None)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let graph = KnnGraph::of_run(&record).map_err(|why| anyhow!("{why}: {}", args.input.display()))?;
+    args.graph.write(&graph, cloud)?;
+    let (queries, size) = (record.neighbors.queries(), Size { q: record.neighbors.queries(), k: record.neighbors.k, metric: spec.metric });
+    if let Some(format) = args.out.printed() {
+        let mut rows = output::written(NeighborStream::new(format, size, beside, out::stdout()))?;
+        return output::written(rows.append(&record, 0..queries, 0).and_then(|()| rows.finish()));
+    }
+    if let Some(path) = args.out.file() {
+        export::neighbors_in_parts(path, size, beside, |writer| writer.append(&record, 0..queries, 0))?;
+    }
+    let report = Report {
+        k: Some(args.k),
+        neighbors: record.neighbors.indices.iter().filter(|&&row| row != NONE).count() as u64,
+        index: record.samples.iter().any(|sample| sample.phase == Phase::BuildIndex),
+        engine: record.engine.to_string(),
+        device: record.device.name.clone(),
+        ..Report::new(args, loaded, queries, seconds)
+    };
+    print_report(args, loaded, &report, None)
+}

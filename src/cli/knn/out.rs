@@ -1,0 +1,142 @@
+//! Where neighbours go: a file, standard output or nowhere, in which format, and with which columns of the cloud's file.
+
+use std::io::{BufWriter, IsTerminal, Stdout};
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+
+use crate::cli::bar::Bar;
+use crate::cli::queries::QueryChoice;
+use crate::cli::usage::Usage;
+use crate::cloud::PointCloud;
+use crate::cloud::beside::Beside;
+use crate::export::table::TableFormat;
+use crate::export::{NeighborFormat, StreamFormat};
+
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Results")]
+pub struct OutArgs {
+    /// Writes the neighbours: .csv, .tsv, .parquet, .arrow, .npz, without --radius also .npy (row numbers alone), .ivecs with .fvecs or .ibin with .fbin; - prints them
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// With `-o -`: as what they are printed, part by part as they are found [default: csv]. A file is written as its name ends
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
+    /// Columns of IN beside each neighbour, as they are in the file: name,zip_code. Tables only; file_ is put before a name that the table has itself
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    with: Vec<String>,
+    /// Prints JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    Csv,
+    Tsv,
+    /// Row numbers alone, q × k, as numpy.load reads them
+    Npy,
+    /// An Arrow IPC stream of the table, in batches
+    Arrow,
+    Parquet,
+}
+
+impl Format {
+    fn stream(self) -> StreamFormat {
+        match self {
+            Self::Csv => StreamFormat::Csv,
+            Self::Tsv => StreamFormat::Tsv,
+            Self::Npy => StreamFormat::Npy,
+            Self::Arrow => StreamFormat::Arrow,
+            Self::Parquet => StreamFormat::Parquet,
+        }
+    }
+
+    fn is_text(self) -> bool {
+        matches!(self, Self::Csv | Self::Tsv)
+    }
+}
+
+impl OutArgs {
+    /// The file to write, unless that is standard output.
+    pub fn file(&self) -> Option<&Path> {
+        self.out.as_deref().filter(|path| *path != Path::new("-"))
+    }
+
+    /// As what neighbours are printed, where they are.
+    pub fn printed(&self) -> Option<StreamFormat> {
+        let format = self.format.unwrap_or(Format::Csv);
+        (self.out.is_some() && self.file().is_none()).then(|| format.stream())
+    }
+
+    /// Whether neighbours are shown beside the numbers.
+    pub fn shows(&self, queries: usize) -> bool {
+        queries == 1 && !self.json && self.out.is_none()
+    }
+
+    /// Refuses what makes no sense whatever the files hold.
+    ///
+    /// # Errors
+    /// [`Usage`].
+    pub fn check(&self, by_radius: bool, queries: &QueryChoice) -> anyhow::Result<()> {
+        let refuse = |why: String| -> anyhow::Result<()> { bail!(Usage(why)) };
+        if self.json && self.printed().is_some() {
+            refuse("--json and --out - both print to standard output: write the neighbours to a file".to_owned())?;
+        }
+        if let Some(format) = self.format {
+            let name = clap::ValueEnum::to_possible_value(&format).map(|value| value.get_name().to_owned()).unwrap_or_default();
+            match self.file() {
+                Some(path) => refuse(format!("--format is for `-o -`: a file is written as its name ends: {}", path.display()))?,
+                None if self.out.is_none() => refuse(format!("--format {name}: say with `-o -` that the neighbours are printed"))?,
+                None => {}
+            }
+            if by_radius && format == Format::Npy {
+                refuse("--format npy: queries do not have equally many neighbours within a radius; take arrow or parquet".to_owned())?;
+            }
+            if !format.is_text() && std::io::stdout().is_terminal() {
+                refuse(format!("--format {name}: it is no text, and standard output is a terminal; send it to a file or a program"))?;
+            }
+        }
+        self.check_with(by_radius, queries)
+    }
+
+    /// Refuses columns that have nowhere to go.
+    fn check_with(&self, by_radius: bool, queries: &QueryChoice) -> anyhow::Result<()> {
+        let Some(first) = self.with.first() else { return Ok(()) };
+        if let Some(name) = self.with.iter().enumerate().find_map(|(at, name)| self.with[..at].contains(name).then_some(name)) {
+            bail!(Usage(format!("--with: `{name}` is named twice")));
+        }
+        let one = match queries {
+            QueryChoice::At(_) | QueryChoice::Count(1) => true,
+            QueryChoice::Rows(rows) => rows.len() == 1,
+            _ => false,
+        };
+        let table = match (self.printed(), self.file()) {
+            (Some(format), _) => format != StreamFormat::Npy,
+            (None, Some(path)) if by_radius => TableFormat::of(path).is_ok_and(|format| format != TableFormat::Npz),
+            (None, Some(path)) => NeighborFormat::of(path).is_ok_and(NeighborFormat::is_table),
+            (None, None) if one && !self.json => true,
+            (None, None) => bail!(Usage(format!("--with {first}: columns stand beside neighbours: say with --out FILE or `-o -` where these go"))),
+        };
+        if table {
+            return Ok(());
+        }
+        bail!(Usage(format!("--with {first}: only tables have room for further columns: .csv, .tsv, .parquet or .arrow")))
+    }
+
+    /// The columns of the cloud's file that are to stand beside neighbours.
+    ///
+    /// # Errors
+    /// That there is no such column; those of reading the file.
+    pub fn beside(&self, input: &Path, cloud: &PointCloud) -> anyhow::Result<Option<Beside>> {
+        if self.with.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Beside::read(input, &self.with, cloud, &Bar::new("reading the columns beside"))?))
+    }
+}
+
+/// Standard output with room for much at a time.
+pub fn stdout() -> BufWriter<Stdout> {
+    BufWriter::with_capacity(1 << 16, std::io::stdout())
+}

@@ -1,0 +1,139 @@
+//! `knn --radius`: all neighbours within a distance, by an engine that lists them.
+
+use std::time::Instant;
+
+use anyhow::{Context, anyhow, bail};
+
+use super::{KnnArgs, Loaded, Report, SHOWN, out, print_report};
+use crate::cli::bar::Bar;
+use crate::cli::output;
+use crate::cli::usage::Usage;
+use crate::cloud::beside::Beside;
+use crate::engines::registry;
+use crate::export::within::{self as files, Asked};
+use crate::knn::{Descriptor, DeviceId, Metric, Parameters, Problem};
+use crate::run::within::{self, WithinError};
+use crate::run::{EngineChoice, QuerySpec, RunSpec, build_problem};
+
+/// What holds of a radius whatever is in the files.
+pub fn check(args: &KnnArgs, radius: &str) -> anyhow::Result<()> {
+    number_and_unit(radius)?;
+    if let Some(device @ DeviceId::Gpu(_)) = args.device.device {
+        bail!(Usage(format!("--device {device}: --radius searches on the CPU; leave --device out")));
+    }
+    if let EngineChoice::Named(method) = &args.engine {
+        if registry::find(method.engine).is_some_and(|engine| engine.within.is_none()) {
+            bail!(Usage(WithinError::Engine { engine: method.engine }.to_string()));
+        }
+        if method.parameters != Parameters::NONE {
+            bail!(Usage(format!("--engine {}: a search by radius has no parameters", args.engine)));
+        }
+    }
+    Ok(())
+}
+
+/// The parts of a length such as `5km`: the number, also as it was typed, and the unit.
+fn number_and_unit(text: &str) -> anyhow::Result<(f64, &str, &str)> {
+    let split = text.find(|c: char| c.is_ascii_alphabetic() && c != 'e' && c != 'E').unwrap_or(text.len());
+    let (number, unit) = (text[..split].trim(), text[split..].trim());
+    match number.parse::<f64>() {
+        Ok(value) if value.is_finite() && value >= 0.0 => Ok((value, number, unit)),
+        _ => bail!(Usage(format!("--radius: `{text}` is not a distance: write a number of 0 or more"))),
+    }
+}
+
+/// A length such as `5km`, in the metric's unit.
+pub fn length(text: &str, metric: Metric) -> anyhow::Result<f64> {
+    let (value, number, unit) = number_and_unit(text)?;
+    let units: &[(&str, f64)] = match metric {
+        Metric::L2 => &[("", 1.0)],
+        Metric::Angular => &[("", 1.0), ("rad", 1.0), ("deg", std::f64::consts::PI / 180.0)],
+        Metric::Haversine => &[("", 1.0), ("km", 1.0), ("m", 0.001), ("mi", 1.609_344), ("nmi", 1.852)],
+    };
+    match units.iter().find(|(name, _)| *name == unit) {
+        Some((_, factor)) => Ok(value * factor),
+        None if metric == Metric::L2 => {
+            bail!(Usage(format!("--radius: with the l2 metric a distance is in the cloud's own unit: write {number}, not `{text}`")))
+        }
+        None => {
+            let known: Vec<&str> = units.iter().map(|(name, _)| *name).filter(|name| !name.is_empty()).collect();
+            bail!(Usage(format!("--radius: the {metric} metric has no unit `{unit}`: use {}", known.join(", "))))
+        }
+    }
+}
+
+/// All within a radius.
+pub fn all_within(args: &KnnArgs, loaded: &Loaded, radius: f64, beside: Option<&Beside>) -> anyhow::Result<()> {
+    let start = Instant::now();
+    let spec = RunSpec { k: 1, ..loaded.spec.clone() };
+    let problem = build_problem(&spec, &loaded.cloud, loaded.query_cloud.as_ref())?;
+    let engine = engine(args, &problem)?;
+    let mut found = within::within(&problem, engine, radius, &Bar::new("searching")).map_err(|why| anyhow!("{why}"))?;
+    let seconds = start.elapsed().as_secs_f64();
+    if args.self_first {
+        found.put_own_first(|query| problem.query_row(query));
+    }
+    let rows = query_records(&spec, loaded, &problem);
+    let asked = Asked { cloud: &loaded.cloud, metric: spec.metric, rows: rows.as_deref(), beside };
+    if let Some(format) = args.out.printed() {
+        let mut printed = format.appender(out::stdout()).context("a matrix is refused before the search")?;
+        return output::written(printed.append(&files::table(&found, asked)).and_then(|()| printed.finish()));
+    }
+    if let Some(out) = args.out.file() {
+        files::neighborhoods(&found, asked, out)?;
+    }
+    let counts = || (0..found.queries()).map(|query| found.count(query));
+    let report = Report {
+        radius: Some(radius),
+        neighbors: found.rows.len() as u64,
+        without: Some(counts().filter(|&count| count == 0).count() as u64),
+        most: counts().max(),
+        // No other engines list what is within a radius.
+        index: true,
+        engine: engine.id.to_string(),
+        device: "CPU".to_owned(),
+        ..Report::new(args, loaded, found.queries(), seconds)
+    };
+    let shown = args.out.shows(report.queries).then(|| files::table(&found.first(SHOWN), asked).tsv());
+    print_report(args, loaded, &report, shown)
+}
+
+/// The engine that was asked for, or the usual one.
+fn engine(args: &KnnArgs, problem: &Problem) -> anyhow::Result<&'static Descriptor> {
+    match &args.engine {
+        EngineChoice::Auto => Ok(within::usual(problem)),
+        EngineChoice::Named(method) => registry::find(method.engine).ok_or_else(|| anyhow!("there is no engine {}", method.engine)),
+    }
+}
+
+/// Each query's record number in its file; `None` for a place.
+fn query_records(spec: &RunSpec, loaded: &Loaded, problem: &Problem) -> Option<Vec<u64>> {
+    let cloud = loaded.query_cloud.as_ref().unwrap_or(&loaded.cloud);
+    let is_place = matches!(spec.queries, QuerySpec::At(_));
+    (!is_place).then(|| (0..problem.q()).map(|query| cloud.record(problem.query_row(query) as usize)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_have_units() {
+        for (text, metric, want) in [
+            ("5km", Metric::Haversine, 5.0),
+            ("500 m", Metric::Haversine, 0.5),
+            ("2", Metric::Haversine, 2.0),
+            ("1e-1mi", Metric::Haversine, 0.160_934_4),
+            ("180deg", Metric::Angular, std::f64::consts::PI),
+            ("1.5e3", Metric::L2, 1500.0),
+        ] {
+            assert!((length(text, metric).unwrap() - want).abs() < 1e-12, "{text}");
+        }
+        let refused = |text: &str, metric| length(text, metric).unwrap_err().to_string();
+        assert_eq!(refused("5km", Metric::L2), "--radius: with the l2 metric a distance is in the cloud's own unit: write 5, not `5km`");
+        assert_eq!(refused("5ft", Metric::Haversine), "--radius: the haversine metric has no unit `ft`: use km, m, mi, nmi");
+        for text in ["-1", "nan", "inf", "", "km", "1,5"] {
+            assert_eq!(refused(text, Metric::Haversine), format!("--radius: `{text}` is not a distance: write a number of 0 or more"), "{text}");
+        }
+    }
+}

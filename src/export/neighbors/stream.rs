@@ -1,0 +1,104 @@
+//! Neighbours that are written one part after the other to anything that takes bytes.
+
+use std::io::{self, Write};
+use std::ops::Range;
+
+use super::Size;
+use crate::cloud::beside::Beside;
+use crate::export::npy::Npy;
+use crate::export::table::{Appender, Table};
+use crate::export::tables;
+use crate::run::RunRecord;
+
+/// A format that is written from its first byte to its last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamFormat {
+    Csv,
+    Tsv,
+    Parquet,
+    /// An Arrow IPC stream.
+    Arrow,
+    /// Record numbers alone, q × k (i64).
+    Npy,
+}
+
+impl StreamFormat {
+    /// Writes tables in this format; `None` for a matrix.
+    pub fn appender<W: Write + Send>(self, out: W) -> Option<Appender<W>> {
+        match self {
+            Self::Csv => Some(Appender::csv(out)),
+            Self::Tsv => Some(Appender::tsv(out)),
+            Self::Parquet => Some(Appender::parquet(out)),
+            Self::Arrow => Some(Appender::arrow_stream(out)),
+            Self::Npy => None,
+        }
+    }
+}
+
+/// Neighbours that are being written.
+pub struct NeighborStream<'a, W: Write + Send> {
+    form: Form<W>,
+    beside: Option<&'a Beside>,
+}
+
+enum Form<W: Write + Send> {
+    Table(Appender<W>),
+    Npy(Npy<W>),
+}
+
+impl<'a, W: Write + Send> NeighborStream<'a, W> {
+    /// Of so many neighbours; tables have columns of the cloud's file beside them.
+    ///
+    /// # Errors
+    /// I/O errors of the writer.
+    pub fn new(format: StreamFormat, size: Size, beside: Option<&'a Beside>, out: W) -> io::Result<Self> {
+        let form = match format {
+            StreamFormat::Csv => Form::Table(Appender::csv(out)),
+            StreamFormat::Tsv => Form::Table(Appender::tsv(out)),
+            StreamFormat::Parquet => Form::Table(Appender::parquet(out)),
+            StreamFormat::Arrow => Form::Table(Appender::arrow_stream(out)),
+            StreamFormat::Npy => Form::Npy(Npy::matrix(out, "<i8", (size.q, size.k))?),
+        };
+        Ok(Self { form, beside })
+    }
+
+    /// Of tables.
+    pub(super) fn of_tables(appender: Appender<W>, beside: Option<&'a Beside>) -> Self {
+        Self { form: Form::Table(appender), beside }
+    }
+
+    /// Appends the neighbours of some of a record's queries, of which the first has this number.
+    ///
+    /// # Errors
+    /// I/O errors of the writer.
+    ///
+    /// # Panics
+    /// If the range exceeds the record's queries.
+    pub fn append(&mut self, record: &RunRecord, queries: Range<usize>, number: usize) -> io::Result<()> {
+        match &mut self.form {
+            Form::Table(appender) => appender.append(&table(record, queries, number, self.beside)),
+            Form::Npy(npy) => {
+                let found = &record.neighbors;
+                let rows = &found.indices[queries.start * found.k..queries.end * found.k];
+                npy.values(rows.iter().map(|&row| tables::index(record, row).to_le_bytes()))
+            }
+        }
+    }
+
+    /// Writes what is still to be written.
+    ///
+    /// # Errors
+    /// I/O errors of the writer.
+    pub fn finish(self) -> io::Result<()> {
+        match self.form {
+            Form::Table(appender) => appender.finish(),
+            Form::Npy(npy) => npy.finish(),
+        }
+    }
+}
+
+/// [`tables::neighbors_from`] with columns of the cloud's file beside each neighbour.
+fn table<'a>(record: &'a RunRecord, queries: Range<usize>, number: usize, beside: Option<&'a Beside>) -> Table<'a> {
+    let found = &record.neighbors.indices[queries.start * record.neighbors.k..];
+    tables::with_beside(tables::neighbors_from(record, queries, number), beside, move |row| found[row])
+}

@@ -1,0 +1,103 @@
+//! Arrow IPC: a stream or a file of typed columns, in batches; those that may have missing values are nullable.
+
+use std::io::{self, Write};
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float32Array, Float64Array, Int64Array, RecordBatch, RecordBatchOptions, StringArray, UInt32Array, UInt64Array};
+use arrow_ipc::writer::{FileWriter, StreamWriter};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+
+use super::{Cells, Column, Table};
+
+/// Rows of a batch at most: readers get the first of them while later ones are being found.
+const BATCH: usize = 1 << 16;
+
+/// Writes tables of the same columns one after the other.
+pub(super) struct Arrow<W: Write> {
+    /// Until the first table says what the columns are.
+    out: Option<W>,
+    open: Option<(SchemaRef, Open<W>)>,
+    streamed: bool,
+}
+
+enum Open<W: Write> {
+    Stream(StreamWriter<W>),
+    /// Ends with a list of its batches.
+    File(FileWriter<W>),
+}
+
+impl<W: Write> Arrow<W> {
+    pub fn stream(out: W) -> Self {
+        Self { out: Some(out), open: None, streamed: true }
+    }
+
+    pub fn file(out: W) -> Self {
+        Self { out: Some(out), open: None, streamed: false }
+    }
+
+    pub fn append(&mut self, table: &Table<'_>) -> io::Result<()> {
+        if let Some(out) = self.out.take() {
+            let schema = Arc::new(schema(table));
+            let open =
+                if self.streamed { StreamWriter::try_new(out, &schema).map(Open::Stream) } else { FileWriter::try_new(out, &schema).map(Open::File) };
+            self.open = Some((schema, open.map_err(plain)?));
+        }
+        let Some((schema, open)) = &mut self.open else { return Err(io::Error::other("it could not be started")) };
+        for start in (0..table.rows).step_by(BATCH) {
+            table.tell(start * table.columns.len())?;
+            let rows = start..(start + BATCH).min(table.rows);
+            let arrays = table.columns.iter().map(|column| array(column, rows.clone())).collect();
+            let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+            let batch = RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options).map_err(plain)?;
+            match open {
+                Open::Stream(out) => out.write(&batch),
+                Open::File(out) => out.write(&batch),
+            }
+            .map_err(plain)?;
+        }
+        Ok(())
+    }
+
+    pub fn finish(self) -> io::Result<()> {
+        match self.open {
+            Some((_, Open::Stream(mut out))) => out.finish().and_then(|()| out.flush()).map_err(plain),
+            Some((_, Open::File(mut out))) => out.finish().and_then(|()| out.flush()).map_err(plain),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The system's own error where there is one.
+fn plain(why: ArrowError) -> io::Error {
+    match why {
+        ArrowError::IoError(_, why) => why,
+        why => io::Error::other(why),
+    }
+}
+
+fn schema(table: &Table<'_>) -> Schema {
+    let field = |(column, name): (&Column<'_>, String)| {
+        let kind = match column.cells {
+            Cells::U32(_) => DataType::UInt32,
+            Cells::U64(_) => DataType::UInt64,
+            Cells::I64(_) => DataType::Int64,
+            Cells::F32(_) => DataType::Float32,
+            Cells::F64(_) => DataType::Float64,
+            Cells::Text(_) => DataType::Utf8,
+        };
+        Field::new(name, kind, column.optional)
+    };
+    Schema::new(table.columns.iter().zip(table.unique_names()).map(field).collect::<Vec<_>>())
+}
+
+fn array(column: &Column<'_>, rows: Range<usize>) -> ArrayRef {
+    match &column.cells {
+        Cells::U32(of) => Arc::new(rows.map(of).collect::<UInt32Array>()),
+        Cells::U64(of) => Arc::new(rows.map(of).collect::<UInt64Array>()),
+        Cells::I64(of) => Arc::new(rows.map(of).collect::<Int64Array>()),
+        Cells::F32(of) => Arc::new(rows.map(of).collect::<Float32Array>()),
+        Cells::F64(of) => Arc::new(rows.map(of).collect::<Float64Array>()),
+        Cells::Text(of) => Arc::new(rows.map(of).collect::<StringArray>()),
+    }
+}

@@ -9,6 +9,7 @@ mod names;
 mod presets;
 mod recall;
 mod recording;
+mod verify;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -566,7 +567,7 @@ fn neighbours_that_were_written_are_checked_for_every_kind_of_query() {
     place.write("wrong.csv", &text.replacen("\n1,1,", "\n1,1,6", 1).replacen("\n4,0,", "\n4,0,6", 1));
     let wrong = place.call(&format!("verify {problem} --queries all --reference wrong.csv"));
     assert_eq!(wrong.code, 1);
-    assert!(wrong.stdout.contains("reference answers WRONG: 2 of 7 queries; "), "{}", wrong.stdout);
+    assert!(wrong.stdout.contains(": 2 of 7 queries have a neighbour that is not among the true "), "{}", wrong.stdout);
     assert!(wrong.stderr.contains("wrong reference answers: query 1, rank 1: row 6"), "{}", wrong.stderr);
     let report = json(&place.call(&format!("verify {problem} --queries all --reference wrong.csv --json")).stdout);
     assert_eq!((&report["reference"]["queries"], &report["reference"]["wrong"], &report["agreed"]), (&7.into(), &2.into(), &false.into()));

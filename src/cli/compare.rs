@@ -6,6 +6,9 @@ use super::output;
 use crate::export::text;
 use crate::run::compare::{Comparison, SavedRun, Spread, compare};
 
+/// The version of what `--json` prints.
+const SCHEMA_VERSION: u32 = 1;
+
 #[derive(Debug, clap::Args)]
 pub struct CompareArgs {
     /// The first: a recording (or one of its runs: FILE.warpscope#NAME, #2), a folder that `run --out` wrote, or its timings.csv
@@ -26,7 +29,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
         anyhow::bail!("nothing to compare: the two have no engine and phase in common: {}", args.b.display());
     }
     if args.json {
-        return output::print_json(&comparison);
+        return output::print_json(&output::versioned(SCHEMA_VERSION, &comparison));
     }
     output::print(&table(&comparison))
 }

@@ -14,6 +14,9 @@ use crate::printable;
 use crate::progress::Progress;
 use crate::run::recording;
 
+/// The version of what `--json` prints, of files and recordings.
+pub const SCHEMA_VERSION: u32 = 1;
+
 #[derive(Debug, clap::Args)]
 pub struct InfoArgs {
     /// What to describe: a cloud, a recording, or the folder that `run --out` wrote
@@ -37,7 +40,7 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<()> {
         return super::recording::info(&args.file, args.json);
     }
     let report = Report::of(&args.file, &args.columns.clone().unwrap_or_default(), &Bar::new("reading the file"))?;
-    if args.json { output::print_json(&report) } else { output::print(&report.text()) }
+    if args.json { output::print_json(&output::versioned(SCHEMA_VERSION, &report)) } else { output::print(&report.text()) }
 }
 
 /// A file and its cloud.

@@ -9,12 +9,13 @@ use anyhow::{Context, anyhow, bail};
 
 use super::answer::{answer_in_parts, plan};
 use super::bar::Bar;
-use super::input::{DeviceArgs, EngineParser, metrics, note_assumed, note_first_line};
-use super::output;
+use super::input::{DeviceArgs, EngineParser, note_assumed, note_first_line};
+use super::metrics::MetricParser;
 use super::queries::{self, QueryChoice};
 use super::record::spare_files;
 use super::room;
 use super::usage::Usage;
+use super::{counts, output};
 use crate::cloud::{self, ColumnChoice, Globe, PointCloud, Source};
 use crate::engines::registry;
 use crate::export::table::{Appender, Table, TableFormat};
@@ -45,20 +46,20 @@ pub struct KnnArgs {
     #[arg(long, help_heading = "Cloud")]
     drop_nonfinite: bool,
     /// Neighbours per query; all of them may be more than memory holds, as --out writes them while they are found
-    #[arg(short, long, value_name = "NUMBER", default_value_t = usual::K, allow_negative_numbers = true, help_heading = "Search")]
+    #[arg(short, long, value_name = "NUMBER", default_value_t = usual::K, allow_negative_numbers = true, value_parser = counts::whole::<usize>, help_heading = "Search")]
     k: usize,
     /// All neighbours no farther than this instead of the k nearest: 5km, 500m, 3mi or 2nmi on the globe, 0.1rad or 5deg between rows as vectors,
     /// else a number in the cloud's own unit; by bvh or kdtree, on the CPU
     #[arg(long, value_name = "DISTANCE", conflicts_with = "k", allow_negative_numbers = true, help_heading = "Search")]
     radius: Option<String>,
     /// How distance is measured [default: haversine for longitude and latitude, else l2]
-    #[arg(long, value_parser = metrics(), help_heading = "Search")]
+    #[arg(long, value_parser = MetricParser, help_heading = "Search")]
     metric: Option<Metric>,
     /// Leaves a query's own row out of its neighbours
     #[arg(long, help_heading = "Search")]
     exclude_self: bool,
     /// Seeds queries that are drawn
-    #[arg(long, value_name = "NUMBER", default_value_t = usual::SEED, help_heading = "Search")]
+    #[arg(long, value_name = "NUMBER", default_value_t = usual::SEED, value_parser = counts::whole::<u64>, help_heading = "Search")]
     seed: u64,
     /// What answers, and how: an engine, or ENGINE:key=value,… with its parameters
     #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = EngineParser, help_heading = "Search")]

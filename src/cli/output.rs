@@ -67,6 +67,17 @@ pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     exactly(&printable::json(&(serde_json::to_string_pretty(value)? + "\n")))
 }
 
+/// A value with the version of its layout before it.
+pub fn versioned<T: serde::Serialize>(schema_version: u32, content: &T) -> impl serde::Serialize {
+    #[derive(serde::Serialize)]
+    struct Versioned<'a, T> {
+        schema_version: u32,
+        #[serde(flatten)]
+        content: &'a T,
+    }
+    Versioned { schema_version, content }
+}
+
 /// Says something worth knowing on stderr, on one line.
 pub fn note(text: &str) {
     line("note", text);

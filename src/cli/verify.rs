@@ -259,7 +259,11 @@ fn table(verdicts: &[EngineVerdict]) -> String {
     // Reasons are long, and must not widen the columns.
     let (short, long): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.len() > 2 || row[1] == "WRONG");
     let mut out = text::table(&short, &[2, 3]);
-    out.extend(long.iter().map(|row| format!("{}\n", row.join("  "))));
+    // Engines that lack the same thing stand together.
+    out.extend(long.chunk_by(|a, b| a[1] == b[1]).map(|rows| {
+        let names: Vec<&str> = rows.iter().map(|row| row[0].as_str()).collect();
+        format!("{}  {}\n", names.join(", "), rows[0][1])
+    }));
     out
 }
 

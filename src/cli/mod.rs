@@ -25,6 +25,7 @@ mod queries;
 mod recall;
 mod record;
 mod recording;
+mod reference;
 mod refused;
 mod room;
 mod run;
@@ -109,7 +110,7 @@ pub fn main() -> ExitCode {
         Err(code) => return code,
     };
     // The window keeps the usual words of a panic: it goes on after those of its threads.
-    if !matches!(cli.command, None | Some(Command::Gui(_))) && std::env::var_os("RUST_BACKTRACE").is_none() {
+    if !opens_window(&cli) && std::env::var_os("RUST_BACKTRACE").is_none() {
         panic::set_hook(Box::new(|_| ()));
     }
     // Otherwise whoever needs them first panics.

@@ -15,7 +15,7 @@ fn the_files_own_values_are_compared_where_that_is_asked() {
     );
     let text = place.ok(&format!("{verify} --f64")).stdout;
     assert!(
-        text.ends_with("by the file's own 64-bit values the nearest neighbours of 1 of 1 query are others, ties aside, by at most 0.000000001\n"),
+        text.ends_with("by the file's own 64-bit values the nearest neighbours of 1 of 1 query are others, ties aside, by at most 1.00e-9\n"),
         "{text}"
     );
     let report = json(&place.ok(&format!("{verify} --f64 --json")).stdout);

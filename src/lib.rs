@@ -18,7 +18,7 @@
 //! | [`cli`] | the command line, one file per subcommand |
 //! | `app` | the window (feature `gui`) |
 //!
-//! [`files`] (written completely or not at all), [`memory`] (how much there is), [`progress`] and [`text`] (numbers as people read them) are what all of them share.
+//! [`files`] (written completely or not at all), [`memory`] (how much there is), [`progress`], [`nearest`] (which of some names was meant) and [`text`] (numbers as people read them) are what all of them share.
 
 #[cfg(feature = "gui")]
 pub mod app;
@@ -30,6 +30,7 @@ pub mod files;
 pub mod knn;
 pub mod lesson;
 pub mod memory;
+pub mod nearest;
 pub mod palette;
 pub mod printable;
 pub mod progress;

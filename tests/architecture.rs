@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What each folder of `src` may use of the others. `app` and `cli` may use all.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("files", &[]),
     ("memory", &[]),
+    ("nearest", &[]),
     ("palette", &[]),
     ("printable", &[]),
     ("progress", &[]),
@@ -15,7 +16,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("knn", &["cloud", "memory", "progress"]),
     ("engines", &["files", "knn", "cloud", "memory", "progress"]),
     ("lesson", &["engines", "knn", "cloud", "palette", "progress", "text"]),
-    ("run", &["files", "engines", "knn", "cloud", "memory", "printable", "progress", "text"]),
+    ("run", &["files", "engines", "knn", "cloud", "memory", "nearest", "printable", "progress", "text"]),
     ("export", &["files", "lesson", "run", "engines", "knn", "cloud", "palette", "printable", "progress", "text"]),
 ];
 
@@ -31,7 +32,7 @@ const HOMES: [(&[&str], &[&str]); 11] = [
     (&["rustix"], &["files"]),
     (&["epaint_default_fonts", "harfrust", "skrifa", "tiny_skia"], &["lesson/picture"]),
     (&["eframe", "egui", "egui_commonmark", "egui_extras", "egui_kittest", "egui_plot", "egui_tiles", "rfd", "wgpu"], &["app", "main.rs"]),
-    (&["anyhow", "clap", "indicatif"], &["app", "cli", "main.rs"]),
+    (&["anyhow", "clap", "clap_complete", "clap_mangen", "indicatif", "toml"], &["app", "cli", "main.rs"]),
 ];
 
 /// The floors of `src/app`, and what each may use of the others. Nothing else of the app is used from inside it.

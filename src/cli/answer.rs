@@ -64,8 +64,38 @@ pub fn plan(engines: &mut Engines, spec: &RunSpec, cloud: &Arc<PointCloud>, quer
     Ok(plan)
 }
 
-fn note_fallback(record: &RunRecord) {
+/// Says in a few words why another engine runs than the rule prefers.
+pub fn note_fallback(record: &RunRecord) {
     if let Some(why) = &record.fallback {
-        output::note(&format!("{why}; {} runs instead", record.engine));
+        output::note(&fallback(why, record.engine.as_str()));
+    }
+}
+
+/// What is missing on a machine without a GPU is the same each time: what to install `devices` says.
+fn fallback(why: &str, engine: &str) -> String {
+    match why.split_once(CANNOT_RUN) {
+        Some((_, missing)) => {
+            let missing = missing.split(['(', ';']).next().unwrap_or(missing).trim_end();
+            format!("{missing}: {engine} runs instead (see `warpscope devices`)")
+        }
+        None => format!("{why}; {engine} runs instead"),
+    }
+}
+
+/// How [`EngineError::Unavailable`](crate::knn::EngineError::Unavailable) begins, behind the engine.
+const CANNOT_RUN: &str = " engine cannot run here: ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::knn::{EngineError, EngineId};
+
+    #[test]
+    fn what_a_machine_lacks_is_told_in_a_few_words() {
+        let missing = "no driver was found (libcuda.so.1); a GPU needs driver R580".to_owned();
+        let unavailable = EngineError::Unavailable { engine: EngineId::new("cuda"), why: missing };
+        assert_eq!(fallback(&unavailable.to_string(), "kdtree"), "no driver was found: kdtree runs instead (see `warpscope devices`)");
+        let memory = "too large: 9 MiB are needed (7 MiB are free)";
+        assert_eq!(fallback(memory, "kdtree"), format!("{memory}; kdtree runs instead"));
     }
 }

@@ -21,6 +21,16 @@ pub struct DevicesArgs {
     json: bool,
 }
 
+/// The version of what `--json` prints.
+const SCHEMA_VERSION: u32 = 1;
+
+#[derive(Serialize)]
+struct Report<'a> {
+    schema_version: u32,
+    /// Each engine on each device.
+    engines: &'a [Line],
+}
+
 /// An engine on a device.
 #[derive(Serialize)]
 struct Line {
@@ -53,7 +63,7 @@ pub fn run(args: &DevicesArgs) -> anyhow::Result<()> {
     let engines: Vec<&'static Descriptor> = registry::grouped().flat_map(|(_, engines)| engines).filter(|engine| named(engine)).collect();
     let lines: Vec<Line> = engines.iter().flat_map(|engine| lines_of(engine)).collect();
     if args.json {
-        return output::print_json(&lines);
+        return output::print_json(&Report { schema_version: SCHEMA_VERSION, engines: &lines });
     }
     let counted = match (&args.engine, engines.as_slice()) {
         (Some(_), [engine]) => counted(engine),
@@ -91,12 +101,16 @@ fn parameters(engines: &[&'static Descriptor]) -> String {
 
 /// As text, under the groups' titles. What was said of a device is not said again.
 fn listed(lines: &[Line]) -> String {
-    let mut said = HashSet::new();
+    let (mut said, mut reasons) = (HashSet::new(), HashSet::new());
     let (mut rows, mut groups) = (Vec::new(), Vec::new());
     for line in lines {
         let name = line.device.as_ref().map(|device| device.name.clone());
         let verb = if line.can_run { "runs on" } else { "cannot run on" };
-        let what = name.or_else(|| line.why.clone()).unwrap_or_default();
+        let why = || match &line.why {
+            Some(why) if !reasons.insert((line.device_id, why.clone())) => Some("as above".to_owned()),
+            why => why.clone(),
+        };
+        let what = name.or_else(why).unwrap_or_default();
         rows.push(vec![line.engine.to_string(), format!("{verb} {}", line.device_id), what]);
         let details = line.device.iter().flat_map(|device| &device.details);
         rows.extend(

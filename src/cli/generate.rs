@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use super::bar::Bar;
+use super::counts;
 use super::usage::Usage;
 use crate::cloud::Coordinates;
 use crate::cloud::generate::{self, catalogue};
@@ -20,7 +21,7 @@ pub struct GenerateArgs {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Seeds the generator: a spec and a seed mean the same points everywhere
-    #[arg(long, value_name = "NUMBER", default_value_t = usual::SEED)]
+    #[arg(long, value_name = "NUMBER", default_value_t = usual::SEED, value_parser = counts::whole::<u64>)]
     seed: u64,
 }
 

@@ -14,8 +14,8 @@ use crate::printable;
 use crate::progress::Progress;
 use crate::run::recording;
 
-/// The version of what `--json` prints.
-const SCHEMA_VERSION: u32 = 1;
+/// The version of what `--json` prints, of files and recordings.
+pub const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Debug, clap::Args)]
 pub struct InfoArgs {

@@ -10,10 +10,11 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgGroup, Args, Command};
 
 use super::bar::Bar;
+use super::metrics::MetricParser;
 use super::queries::QueryChoice;
 use super::skip::SkipArgs;
 use super::usage::Usage;
-use super::{columns, output};
+use super::{columns, counts, output};
 use crate::cloud::{self, Axis, ColumnChoice, Globe, Order, PointCloud, Source, Unchosen, formats};
 use crate::engines::registry;
 use crate::knn::{DeviceId, Metric, ProblemError, Setup};
@@ -39,7 +40,7 @@ pub struct SourceArgs {
     #[arg(long)]
     pub drop_nonfinite: bool,
     /// Seeds generated clouds, drawn queries and shuffled order
-    #[arg(long, value_name = "NUMBER", default_value_t = usual::SEED)]
+    #[arg(long, value_name = "NUMBER", default_value_t = usual::SEED, value_parser = counts::whole::<u64>)]
     pub seed: u64,
 }
 
@@ -67,7 +68,7 @@ impl SourceArgs {
 #[command(next_help_heading = "Search")]
 pub struct MethodArgs {
     /// How distance is measured [default: l2]
-    #[arg(long, value_parser = metrics())]
+    #[arg(long, value_parser = MetricParser)]
     metric: Option<Metric>,
     /// In what order points are met; shuffled is what the theory of merges assumes
     #[arg(long, default_value = "file", value_parser = PossibleValuesParser::new(["file", "shuffled"]).map(|name| order(&name)))]
@@ -109,17 +110,6 @@ pub fn note_assumed(axes: &[Axis]) {
     if let Some(note) = Globe::of(axes).ok().and_then(|globe| globe.note(axes)) {
         output::note(&format!("{note}; --columns chooses others"));
     }
-}
-
-/// Takes the name of a metric.
-pub fn metrics() -> impl TypedValueParser<Value = Metric> {
-    let about = |metric| match metric {
-        Metric::L2 => "The straight distance; its square is what is compared",
-        Metric::Angular => "The angle between rows as vectors",
-        Metric::Haversine => "The distance on the globe in km, of two columns in degrees: longitude and latitude, told apart to about 0.4 m",
-    };
-    let values = Metric::ALL.map(|metric| PossibleValue::new(metric.name()).help(about(metric)));
-    PossibleValuesParser::new(values).map(|name| Metric::named(&name).unwrap_or_default())
 }
 
 /// The order of a name that clap has checked.
@@ -169,11 +159,11 @@ fn engines_in_help() -> impl Iterator<Item = PossibleValue> {
     std::iter::once(auto).chain(engines)
 }
 
-fn text_of(value: &OsStr) -> Result<&str, String> {
+pub fn text_of(value: &OsStr) -> Result<&str, String> {
     value.to_str().ok_or_else(|| "it is no text".to_owned())
 }
 
-fn invalid(command: &Command, argument: Option<&Arg>, value: &OsStr, why: &str) -> clap::Error {
+pub fn invalid(command: &Command, argument: Option<&Arg>, value: &OsStr, why: &str) -> clap::Error {
     let name = argument.map_or_else(String::new, ToString::to_string);
     let what = format!("invalid value '{}' for '{name}': {why}", value.to_string_lossy());
     clap::Error::raw(ErrorKind::ValueValidation, format!("{what}\n")).with_cmd(command)
@@ -218,7 +208,7 @@ pub struct ProblemArgs {
     #[arg(long, value_name = "FILE|COUNT|all|rows:LIST|at:X,Y,…", help_heading = "Search")]
     queries: Option<QueryChoice>,
     /// Neighbours per query
-    #[arg(long, value_name = "NUMBER", default_value_t = usual::K, allow_negative_numbers = true, help_heading = "Search")]
+    #[arg(long, value_name = "NUMBER", default_value_t = usual::K, allow_negative_numbers = true, value_parser = counts::whole::<usize>, help_heading = "Search")]
     k: usize,
     #[command(flatten)]
     method: MethodArgs,

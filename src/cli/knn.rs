@@ -14,7 +14,8 @@ use self::out::OutArgs;
 use super::answer::{answer_in_parts, plan};
 use super::bar::Bar;
 use super::graph::GraphArgs;
-use super::input::{DeviceArgs, EngineParser, metrics, note_assumed, note_first_line};
+use super::input::{DeviceArgs, EngineParser, note_assumed, note_first_line};
+use super::metrics::MetricParser;
 use super::queries::{self, QueryChoice};
 use super::record::spare_files;
 use super::room;
@@ -22,7 +23,7 @@ use super::skip::SkipArgs;
 use super::stdin;
 use super::threads::ThreadsArgs;
 use super::usage::Usage;
-use super::{columns, output};
+use super::{columns, counts, output};
 use crate::cloud::beside::Beside;
 use crate::cloud::{self, ColumnChoice, Globe, PointCloud, Source, Unchosen};
 use crate::export::table::TableFormat;
@@ -56,20 +57,20 @@ pub struct KnnArgs {
     #[arg(long, help_heading = "Cloud")]
     drop_nonfinite: bool,
     /// Neighbours per query; all of them may be more than memory holds, as --out writes them while they are found
-    #[arg(short, long, value_name = "NUMBER", default_value_t = usual::K, allow_negative_numbers = true, help_heading = "Search")]
+    #[arg(short, long, value_name = "NUMBER", default_value_t = usual::K, allow_negative_numbers = true, value_parser = counts::whole::<usize>, help_heading = "Search")]
     k: usize,
     /// All neighbours no farther than this instead of the k nearest: 5km, 500m, 3mi or 2nmi on the globe, 0.1rad or 5deg between rows as vectors,
     /// else a number in the cloud's own unit; by bvh or kdtree, on the CPU
     #[arg(long, value_name = "DISTANCE", conflicts_with = "k", allow_negative_numbers = true, help_heading = "Search")]
     radius: Option<String>,
     /// How distance is measured [default: haversine for longitude and latitude, else l2]
-    #[arg(long, value_parser = metrics(), help_heading = "Search")]
+    #[arg(long, value_parser = MetricParser, help_heading = "Search")]
     metric: Option<Metric>,
     /// Leaves a query's own row out of its neighbours
     #[arg(long, help_heading = "Search")]
     exclude_self: bool,
     /// Seeds queries that are drawn
-    #[arg(long, value_name = "NUMBER", default_value_t = usual::SEED, help_heading = "Search")]
+    #[arg(long, value_name = "NUMBER", default_value_t = usual::SEED, value_parser = counts::whole::<u64>, help_heading = "Search")]
     seed: u64,
     /// What answers, and how: an engine, or ENGINE:key=value,… with its parameters
     #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = EngineParser, help_heading = "Search")]

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::bar::Bar;
+use super::metrics::MetricParser;
 use super::pictures::{PictureArgs, Plan};
 use super::skip::SkipArgs;
 use super::usage::Usage;
-use super::{input, output};
+use super::{counts, input, output};
 use crate::cloud::{self, ColumnChoice, Order, Source, query_point};
 use crate::engines::cuda::Cuda;
 use crate::engines::registry;
@@ -30,10 +31,10 @@ pub struct LessonArgs {
     #[arg(long, value_name = "LESSON")]
     lesson: Option<String>,
     /// Neighbours [default: the lesson's]
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = counts::whole::<usize>)]
     k: Option<usize>,
     /// Lanes of the warp: 4, 8, 16 or 32 [default: the lesson's]
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = counts::whole::<u32>)]
     width: Option<u32>,
     /// Makes a mistake on purpose (listed below), shows the step that breaks an invariant, and says which neighbours are wrong
     #[arg(long = "break", value_name = "MISTAKE")]
@@ -42,7 +43,7 @@ pub struct LessonArgs {
     #[arg(long, default_value_t = recorder(), value_parser = PossibleValuesParser::new(recorders()).map(|name| EngineId::new(&name)))]
     engine: EngineId,
     /// Seeds generated clouds and shuffled order [default: the lesson's, or 0 with a cloud]
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = counts::whole::<u64>)]
     seed: Option<u64>,
     /// Sorts or merges these squared distances, in lessons sort, wide and merge: 5,3,8,1,…
     #[arg(long, value_name = "NUMBERS", conflicts_with_all = ["input", "generate", "seed"])]
@@ -65,10 +66,10 @@ pub struct LessonArgs {
     #[arg(long, requires = "input", help_heading = "Your own data (lessons yours and order)")]
     drop_nonfinite: bool,
     /// The row whose neighbours are searched [default: the one in the middle]
-    #[arg(long, value_name = "ROW", help_heading = "Your own data (lessons yours and order)")]
+    #[arg(long, value_name = "ROW", value_parser = counts::whole::<u64>, help_heading = "Your own data (lessons yours and order)")]
     query: Option<u64>,
     /// How distance is measured
-    #[arg(long, default_value = "l2", value_parser = input::metrics(), help_heading = "Your own data (lessons yours and order)")]
+    #[arg(long, default_value = "l2", value_parser = MetricParser, help_heading = "Your own data (lessons yours and order)")]
     metric: Metric,
     /// In what order points are met; lesson order compares the file's own with others
     #[arg(long, default_value = "file", value_parser = PossibleValuesParser::new(["file", "shuffled"]).map(|name| input::order(&name)), help_heading = "Your own data (lessons yours and order)")]

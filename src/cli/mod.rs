@@ -2,7 +2,7 @@
 //!
 //! stdout is for results only; notes, errors (one line each) and progress go to stderr, and progress only to a
 //! terminal. Exit codes: 0 done, 1 the job failed, 2 wrong usage, which `usage` tells apart, 130 and 143 stopped by Ctrl-C and by
-//! SIGTERM.
+//! SIGTERM. Defaults of flags may come from a file (`config`).
 
 mod analyse;
 mod announce;
@@ -11,6 +11,8 @@ mod answers;
 mod bar;
 mod columns;
 mod compare;
+mod config;
+mod counts;
 mod devices;
 mod generate;
 mod graph;
@@ -18,6 +20,7 @@ mod info;
 mod input;
 mod knn;
 mod lesson;
+mod metrics;
 mod output;
 mod paths;
 mod pictures;
@@ -25,8 +28,11 @@ mod queries;
 mod recall;
 mod record;
 mod recording;
+mod reference;
+mod refused;
 mod room;
 mod run;
+mod shells;
 mod skip;
 mod stdin;
 mod stop;
@@ -43,8 +49,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::LazyLock;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::run::RunError;
 use crate::text;
@@ -101,6 +106,10 @@ enum Command {
     Info(info::InfoArgs),
     /// Lists the engines, what they run on, and why one cannot
     Devices(devices::DevicesArgs),
+    /// Prints the script by which a shell completes commands and flags
+    Completions(shells::CompletionsArgs),
+    /// Prints the manual page, or writes those of all commands into a folder
+    Man(shells::ManArgs),
 }
 
 /// The exit code of [`usage::is_usage`], and of clap.
@@ -108,17 +117,17 @@ const WRONG_USAGE: u8 = 2;
 
 /// Reads the command line and does what it says.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match parsed() {
         Ok(Cli { file: Some(file), command: Some(_), .. }) => {
             output::error(&format!("a file before the command: name it behind the command, as its --help says: {}", file.display()));
             return WRONG_USAGE.into();
         }
         Ok(cli) => cli,
-        Err(error) => return refused(&error),
+        Err(code) => return code,
     };
     output::set_quiet(cli.quiet);
     // The window keeps the usual words of a panic: it goes on after those of its threads.
-    if !matches!(cli.command, None | Some(Command::Gui(_))) && std::env::var_os("RUST_BACKTRACE").is_none() {
+    if !opens_window(&cli) && std::env::var_os("RUST_BACKTRACE").is_none() {
         panic::set_hook(Box::new(|_| ()));
     }
     // Otherwise whoever needs them first panics.
@@ -141,10 +150,7 @@ pub fn main() -> ExitCode {
             output::error(&signal.sentence());
             signal.exit_code().into()
         }
-        Err(error) => {
-            output::error(&format!("{error:#}"));
-            if usage::is_usage(&error) { WRONG_USAGE.into() } else { ExitCode::FAILURE }
-        }
+        Err(error) => failed(&error),
     }
 }
 
@@ -160,6 +166,26 @@ fn threads(cli: &Cli) -> Option<usize> {
         _ => return None,
     }
     .threads
+}
+
+/// The whole command line, for parsing, completions and manual pages.
+fn command() -> clap::Command {
+    Cli::command().args(config::flags())
+}
+
+/// What was typed, with the defaults of the user's file; the exit code where that has been answered or refused already.
+fn parsed() -> Result<Cli, ExitCode> {
+    let (arguments, from) = config::take(std::env::args_os()).map_err(|error| failed(&error.into()))?;
+    let mut command = config::with_defaults(command(), &from, &arguments).map_err(|error| failed(&error))?;
+    let matches = command.try_get_matches_from_mut(&arguments);
+    let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command)));
+    cli.map_err(|error| refused(&error, &arguments))
+}
+
+/// Says why the job failed, and with which code the program ends.
+fn failed(error: &anyhow::Error) -> ExitCode {
+    output::error(&format!("{error:#}"));
+    if usage::is_usage(error) { WRONG_USAGE.into() } else { ExitCode::FAILURE }
 }
 
 /// Whether it is the window that goes on until it is closed, and not a picture of it.
@@ -193,6 +219,8 @@ fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Generate(args)) => generate::run(args),
         Some(Command::Info(args)) => info::run(args),
         Some(Command::Devices(args)) => devices::run(args),
+        Some(Command::Completions(args)) => shells::completions(args),
+        Some(Command::Man(args)) => shells::man(args),
     }
 }
 
@@ -202,33 +230,13 @@ fn contained(job: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
 }
 
 /// Help and version go out as they are; a mistake becomes one line.
-fn refused(error: &clap::Error) -> ExitCode {
+fn refused(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     if !error.use_stderr() {
         let _ = output::print(&error.render().to_string());
         return ExitCode::SUCCESS;
     }
-    let text = error.render().to_string();
-    let what = text.split("\n\nUsage:").next().unwrap_or(&text);
-    let what = what.split("\n\nFor more information").next().unwrap_or(what);
-    // Nobody who writes a flag means a file of that name.
-    let what: String = what.lines().filter(|line| !line.starts_with("  tip: to pass '")).map(|line| format!("{line}\n")).collect();
-    // clap's parts stand in lines of their own; one line needs a sign between them.
-    let mut what = what.trim_start_matches("error: ").trim_end().replace("\n\n  tip:", "; tip:").replace("\n  [possible", " [possible");
-    if let Some(tip) = way_out(error) {
-        what += &format!("; tip: {tip}");
-    }
-    output::error(&what);
+    output::error(&refused::sentence(error, arguments));
     WRONG_USAGE.into()
-}
-
-/// What to do instead, where a flag of other commands was written.
-fn way_out(error: &clap::Error) -> Option<&'static str> {
-    match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(flag)) if error.kind() == ErrorKind::UnknownArgument && flag == "--generate" => {
-            Some("this command reads a file: `warpscope generate SPEC FILE` writes one")
-        }
-        _ => None,
-    }
 }
 
 #[cfg(test)]
@@ -246,7 +254,6 @@ mod tests {
 
     #[test]
     fn the_flags_make_sense_to_clap() {
-        use clap::CommandFactory;
-        Cli::command().debug_assert();
+        command().debug_assert();
     }
 }

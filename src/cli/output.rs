@@ -80,6 +80,17 @@ pub fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
+/// A value with the version of its layout before it.
+pub fn versioned<T: serde::Serialize>(schema_version: u32, content: &T) -> impl serde::Serialize {
+    #[derive(serde::Serialize)]
+    struct Versioned<'a, T> {
+        schema_version: u32,
+        #[serde(flatten)]
+        content: &'a T,
+    }
+    Versioned { schema_version, content }
+}
+
 /// Says something worth knowing on stderr, on one line.
 pub fn note(text: &str) {
     if !is_quiet() {

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use anyhow::{Context, bail};
 
+use super::counts::whole_number;
 use super::output;
 use crate::cloud::{ColumnChoice, PointCloud, query_point};
 use crate::export::{NeighborFormat, text};
@@ -50,15 +51,6 @@ impl FromStr for QueryChoice {
             None => Ok(Self::File(text.into())),
         }
     }
-}
-
-/// A whole number, also written as 1e6 or 1_000_000.
-pub fn whole_number(text: &str) -> Option<u64> {
-    let text = text.replace('_', "");
-    if !text.starts_with(|first: char| first.is_ascii_digit()) {
-        return None;
-    }
-    text.parse().ok().or_else(|| text.parse::<f64>().ok().filter(|value| value.fract() == 0.0 && *value < 1e15).map(|value| value as u64))
 }
 
 /// Parses `0,5,10-20`; ranges include both ends.

@@ -9,11 +9,11 @@ use super::answer::answer;
 use super::answers::{self, Answers};
 use super::bar::Bar;
 use super::input::{Asked, DeviceArgs, EngineParser, Loaded, MethodArgs, SourceArgs};
-use super::output;
 use super::queries::QueryChoice;
 use super::record::spare_files;
 use super::threads::ThreadsArgs;
 use super::usage::Usage;
+use super::{counts, output};
 use crate::cloud::{Coordinates, query_point};
 use crate::export::table::TableFormat;
 use crate::export::{self, tables, text};
@@ -53,7 +53,7 @@ pub struct RecallArgs {
     #[command(flatten)]
     pub threads: ThreadsArgs,
     /// How many of the worst queries are listed
-    #[arg(long, value_name = "NUMBER", default_value_t = 10, help_heading = "Results")]
+    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = counts::whole::<usize>, help_heading = "Results")]
     worst: usize,
     /// Writes a row for each query: .csv, .tsv, .parquet, .arrow or .npz
     #[arg(long, value_name = "FILE", value_parser = table_path, help_heading = "Results")]
@@ -64,7 +64,7 @@ pub struct RecallArgs {
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|&k| k > 0).ok_or_else(|| format!("`{text}` is no number of neighbours, 1 or more"))
+    counts::whole(text).ok().filter(|&k| k > 0).ok_or_else(|| format!("`{text}` is no number of neighbours, 1 or more"))
 }
 
 /// Knows the format before the search, not after it.

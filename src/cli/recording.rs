@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::bar::Bar;
+use super::info::SCHEMA_VERSION;
 use super::output;
 use crate::cloud::Fingerprint;
 use crate::export::text;
@@ -71,7 +72,7 @@ pub fn info(path: &Path, json: bool) -> anyhow::Result<()> {
     }
     let from = if report.points { "" } else { ", without points: opened, they are read from where they came from" };
     let head = format!("of {}, by version {}{from}", text::count(report.runs.len() as u64, "run", "runs"), report.warpscope_version);
-    if json { output::print_json(&report) } else { output::print(&report.text(&head)) }
+    if json { output::print_json(&output::versioned(SCHEMA_VERSION, &report)) } else { output::print(&report.text(&head)) }
 }
 
 /// Describes the folder of a run.
@@ -110,7 +111,7 @@ pub fn info_of_folder(dir: &Path, json: bool) -> anyhow::Result<()> {
         seen: HashMap::new(),
     };
     let head = format!("by version {}; `compare` sets it beside another run", report.warpscope_version);
-    if json { output::print_json(&report) } else { output::print(&report.text(&head)) }
+    if json { output::print_json(&output::versioned(SCHEMA_VERSION, &report)) } else { output::print(&report.text(&head)) }
 }
 
 impl Report {

@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::answer::note_fallback;
 use super::bar::Bar;
 use super::input::{DeviceArgs, EngineParser, Loaded, ProblemArgs};
 use super::output::columns;
 use super::paths::folder;
 use super::record::RecordArgs;
 use super::threads::ThreadsArgs;
-use super::{announce, output, queries, room};
+use super::{announce, counts, output, queries, room};
 use crate::cloud::PointCloud;
 use crate::engines::registry;
 use crate::export::{self, NeighborFormat, Size, text};
@@ -17,6 +18,9 @@ use crate::knn::Metric;
 use crate::run::analysis::Roofline;
 use crate::run::planner::{Job, Plan, Purpose};
 use crate::run::{EngineChoice, Engines, MeasureMean, QuerySpec, RunRecord, RunSpec, build_problem};
+
+/// The version of what `--dry-run --json` prints.
+const PLAN_VERSION: u32 = 1;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "What an engine counts, such as merges, and its parameters: `warpscope devices ENGINE`")]
@@ -31,10 +35,10 @@ pub struct RunArgs {
     #[command(flatten)]
     pub threads: ThreadsArgs,
     /// Untimed repeats before the timed ones
-    #[arg(long, value_name = "NUMBER", default_value_t = 10, help_heading = "Measurement")]
+    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = counts::whole::<u32>, help_heading = "Measurement")]
     warmup: u32,
     /// Timed repeats
-    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Measurement")]
+    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = counts::at_least_one::<u32>, help_heading = "Measurement")]
     repeats: u32,
     /// Also runs the profiled build: cycles per phase, and when each warp ran
     #[arg(long, help_heading = "Measurement")]
@@ -103,7 +107,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         build_problem(&spec, &cloud, query_cloud.as_ref())?;
         let plan = engines.plan_measured(&any, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?.on(&spec.engine);
         if args.json {
-            output::print_json(&plan)?
+            output::print_json(&output::versioned(PLAN_VERSION, &plan))?
         } else {
             output::print(&predictions(&plan, &spec))?
         }
@@ -119,9 +123,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     let planned = plan.sentence();
     announce::of_run(&spec, &plan).iter().for_each(|sentence| output::note(sentence));
     let record = Arc::new(engines.execute_planned(&spec, Some(&plan), &cloud, query_cloud.as_ref(), &mut Bar::expecting(plan.total_ms()).stage())?);
-    if let Some(why) = &record.fallback {
-        output::note(&format!("{why}; {} runs instead", record.engine));
-    }
+    note_fallback(&record);
     if let Some(note) = empty_ranks(&spec, record.summary.n) {
         output::note(&note);
     }

@@ -9,11 +9,10 @@ use anyhow::bail;
 
 use super::bar::Bar;
 use super::input::{DeviceArgs, EnginesParser, MethodArgs, SourceArgs};
-use super::queries::whole_number;
 use super::record::{self, RecordArgs};
 use super::threads::ThreadsArgs;
 use super::usage::Usage;
-use super::{output, paths};
+use super::{counts, output, paths};
 use crate::cloud::Source;
 use crate::export::figure::Figure;
 use crate::export::{self, text};
@@ -34,16 +33,16 @@ pub struct SweepArgs {
     #[command(flatten)]
     method: MethodArgs,
     /// Points, of a generated cloud: 1e4,1e5,1e6
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number, conflicts_with = "input", help_heading = "Lists")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = counts::whole::<u64>, conflicts_with = "input", help_heading = "Lists")]
     n: Vec<u64>,
     /// Queries, drawn from the cloud with the seed, or `all` [default: 1000, or all rows where there are fewer]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = queries, help_heading = "Lists")]
     q: Vec<QuerySpec>,
     /// Neighbours per query [default: 32]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number, help_heading = "Lists")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = counts::whole::<u64>, help_heading = "Lists")]
     k: Vec<u64>,
     /// Dimensions, of a generated cloud
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number, conflicts_with = "input", help_heading = "Lists")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = counts::whole::<u64>, conflicts_with = "input", help_heading = "Lists")]
     d: Vec<u64>,
     /// Engines with their parameters, whose values may have alternatives: cuda:window=8|16,kdtree is three runs [default: auto]
     #[arg(long, value_name = "LIST", value_parser = EnginesParser, help_heading = "Lists")]
@@ -53,13 +52,13 @@ pub struct SweepArgs {
     #[command(flatten)]
     pub threads: ThreadsArgs,
     /// Untimed repeats before the timed ones, in each run [default: 3, or the preset's]
-    #[arg(long, value_name = "NUMBER", help_heading = "Measurement")]
+    #[arg(long, value_name = "NUMBER", value_parser = counts::whole::<u32>, help_heading = "Measurement")]
     warmup: Option<u32>,
     /// Timed repeats of each run
-    #[arg(long, value_name = "NUMBER", default_value_t = usual::REPEATS, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Measurement")]
+    #[arg(long, value_name = "NUMBER", default_value_t = usual::REPEATS, value_parser = counts::at_least_one::<u32>, help_heading = "Measurement")]
     repeats: u32,
     /// Writes the rows to a file instead of stdout, after each run, as CSV
-    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    #[arg(long, value_name = "FILE", value_parser = csv_path, help_heading = "Results")]
     out: Option<PathBuf>,
     /// Draws what was measured, against the one size that has several values: FILE.svg
     #[arg(long, value_name = "FILE", value_parser = paths::ending_in("svg"), help_heading = "Results")]
@@ -96,12 +95,27 @@ fn listing() -> String {
     presets.chunk_by(|a, b| a.publication.title == b.publication.title).map(of_one).collect::<Vec<_>>().join("\n")
 }
 
-fn number(text: &str) -> Result<u64, String> {
-    whole_number(text).ok_or_else(|| "a whole number is needed, such as 1000 or 1e6".to_owned())
+/// What `--out` is easily mistaken for.
+const NOT_CSV: [(&str, &str); 6] = [
+    ("parquet", "the rows are written after each run, which Parquet has no room for; name it .csv"),
+    ("npz", "the rows have text in them; name it .csv"),
+    ("tsv", "the rows are separated by commas; name it .csv"),
+    ("json", "name it .csv; --record FILE.warpscope keeps the runs themselves"),
+    ("svg", "--figure writes that file"),
+    ("warpscope", "--record writes that file"),
+];
+
+fn csv_path(name: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(name);
+    let ends = |ending: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending));
+    match NOT_CSV.iter().find(|(ending, _)| ends(ending)) {
+        Some((ending, instead)) => Err(format!("it is CSV, and .{ending} is how another file's name ends: {instead}")),
+        None => Ok(path),
+    }
 }
 
 fn queries(text: &str) -> Result<QuerySpec, String> {
-    if text == "all" { Ok(QuerySpec::All) } else { number(text).map(QuerySpec::Count).map_err(|why| format!("{why}, or `all`")) }
+    if text == "all" { Ok(QuerySpec::All) } else { counts::whole(text).map(QuerySpec::Count).map_err(|why| format!("{why}, or `all`")) }
 }
 
 /// The columns before those of the measures.

@@ -1,19 +1,22 @@
 //! `warpscope verify`: is it right?
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use super::answers::{self, Answers};
+use super::answers;
 use super::bar::Bar;
 use super::input::{DeviceArgs, EnginesParser, Loaded, ProblemArgs};
+use super::output;
+use super::reference::Reference;
 use super::threads::ThreadsArgs;
-use super::{output, queries};
-use crate::cloud::query_point;
+use crate::cloud::PointCloud;
 use crate::export::text;
-use crate::knn::Method;
-use crate::run::answers::{AnswersVerdict, check};
-use crate::run::verify::{EngineVerdict, count_alike, verify};
-use crate::run::{EngineChoice, Engines, QuerySpec, build_problem};
+use crate::knn::{Method, Metric, Neighbors};
+use crate::run::verify::own_values::{OwnValues, Values};
+use crate::run::verify::{EngineVerdict, Verified, count_alike, verify};
+use crate::run::{EngineChoice, Engines, build_problem, query_cloud_of};
+
+/// The version of what `--json` prints.
+const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Debug, clap::Args)]
 pub struct VerifyArgs {
@@ -33,6 +36,9 @@ pub struct VerifyArgs {
     /// ann-benchmarks `neighbors` is taken, and its `distance` must be the metric.
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     reference: Option<PathBuf>,
+    /// Also counts the queries whose neighbours by the file's own 64-bit values are others, as searches take coordinates as f32
+    #[arg(long, help_heading = "Results")]
+    f64: bool,
     /// Prints JSON
     #[arg(long, help_heading = "Results")]
     json: bool,
@@ -51,14 +57,19 @@ impl VerifyArgs {
 
 #[derive(serde::Serialize)]
 struct Report<'a> {
+    schema_version: u32,
     n: usize,
     q: usize,
     d: usize,
     k: usize,
+    /// What was verified: answers are exact on the coordinates as they are searched.
+    exact_on: &'static str,
     agreed: bool,
     engines: &'a [EngineVerdict],
+    /// By the file's own values, with --f64.
+    file_values: Option<OwnValues>,
     /// Of the answers in a file, where one was named.
-    reference: Option<&'a AnswersVerdict>,
+    reference: Option<&'a Reference>,
 }
 
 /// # Errors
@@ -68,29 +79,27 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
     let Loaded { spec, cloud, query_cloud } = args.problem.load(&args.engine.concat())?;
     let problem = build_problem(&spec, &cloud, query_cloud.as_ref())?;
     let answers = args.reference.as_deref().map(|path| answers::read("--reference", path, Some(spec.metric), false)).transpose()?;
-    let verdicts = verify(&problem, &args.named(), args.device.device, &mut Engines::default(), &Bar::new("verifying"))?;
-    let place = match &spec.queries {
-        QuerySpec::At(at) => Some(Arc::new(query_point::cloud(at, &cloud)?)),
-        _ => None,
-    };
-    let reference = answers.map(|Answers { path, table, .. }| {
-        let queries = place.as_ref().or(query_cloud.as_ref()).unwrap_or(&cloud);
-        let verdict = check(&problem, spec.metric, &cloud, queries, &table, &Bar::new("checking the reference answers"));
-        verdict.map(|verdict| (path.display().to_string(), verdict)).map_err(|why| anyhow::anyhow!("{why}: {}", path.display()))
-    });
-    let reference = reference.transpose()?;
-    let wrong_answers = reference.as_ref().and_then(|(_, verdict)| verdict.mismatch.as_ref());
-    let mismatch = verdicts.iter().find_map(|verdict| verdict.mismatch.as_ref()).or(wrong_answers);
+    let asked = query_cloud_of(&spec, &cloud, query_cloud.as_ref())?;
+    let asked: &PointCloud = asked.as_ref().unwrap_or(&cloud);
+    // What would take too long is refused before the engines are asked.
+    let values = args.f64.then(|| Values::new(&problem, &cloud, asked)).transpose()?;
+    let Verified { verdicts, right } = verify(&problem, &args.named(), args.device.device, &mut Engines::default(), &Bar::new("verifying"))?;
+    let compare = |(values, right): (Values<'_>, &Neighbors)| values.compare(right, &Bar::new("comparing with the file's values"));
+    let file_values = values.zip(right.as_ref()).map(compare).transpose()?;
+    let reference = answers.map(|answers| Reference::of(&answers, &problem, spec.metric, [&cloud, asked], right.as_ref())).transpose()?;
     if args.json {
-        let agreed = mismatch.is_none();
+        let wrong_answers = reference.as_ref().and_then(|reference| reference.verdict.mismatch.as_ref());
         output::print_json(&Report {
+            schema_version: SCHEMA_VERSION,
             n: problem.n(),
             q: problem.q(),
             d: problem.dims(),
             k: problem.reported_k(),
-            agreed,
+            exact_on: "the coordinates in f32, as they are searched",
+            agreed: verdicts.iter().find_map(|verdict| verdict.mismatch.as_ref()).or(wrong_answers).is_none(),
             engines: &verdicts,
-            reference: reference.as_ref().map(|(_, verdict)| verdict),
+            file_values,
+            reference: reference.as_ref(),
         })?;
     } else {
         let sizes = [("n", problem.n()), ("q", problem.q()), ("d", problem.dims()), ("k", problem.reported_k())];
@@ -99,35 +108,37 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
         if let Some(queries) = &query_cloud {
             columns += &format!("; of the queries {}", output::columns(queries.axes()));
         }
-        let reference = reference.as_ref().map_or_else(String::new, |(path, verdict)| answers_text(path, verdict));
-        output::print(&format!("{sizes}, {}, {} order\n{columns}\n{}{reference}", spec.metric, spec.order.name(), table(&verdicts)))?;
+        let values = match &file_values {
+            Some(values) => own_values_text(values, spec.metric),
+            None if right.is_some() => format!("{VERIFIED_ON}; --f64 also compares with the file's own 64-bit values\n"),
+            None => String::new(),
+        };
+        let reference = reference.as_ref().map_or_else(String::new, Reference::text);
+        output::print(&format!("{sizes}, {}, {} order\n{columns}\n{}{values}{reference}", spec.metric, spec.order.name(), table(&verdicts)))?;
     }
     conclude(&verdicts)?;
-    match &reference {
-        Some((path, verdict @ AnswersVerdict { mismatch: Some(why), .. })) if verdict.seem_to_others() => {
-            let AnswersVerdict { wrong, queries, .. } = verdict;
-            let of = format!("{} of {}", text::thousands(*wrong), text::count(*queries, "query", "queries"));
-            let asked = queries::about(&spec);
-            anyhow::bail!(
-                "wrong reference answers: {of}, so that they seem to be answers to other queries than {asked}, or of another cloud or metric; \
-                 ask as they were asked, with --queries, --seed, --input and --metric (the first: {why}): {path}"
-            )
-        }
-        Some((path, AnswersVerdict { mismatch: Some(why), .. })) => anyhow::bail!("wrong reference answers: {why}: {path}"),
-        _ => Ok(()),
-    }
+    reference.map_or(Ok(()), |reference| reference.conclude(&spec))
 }
 
-fn answers_text(path: &str, verdict: &AnswersVerdict) -> String {
-    let AnswersVerdict { queries, wrong, ties, .. } = verdict;
-    let none_right = wrong == queries;
-    let ties = text::count(*ties, "other index", "other indices");
-    let queries = text::count(*queries, "query", "queries");
-    match wrong {
-        0 => format!("reference answers agree with the oracle: {queries}, {ties} at a tie: {path}\n"),
-        _ if none_right => format!("reference answers WRONG: of {queries} none is right: {path}\n"),
-        _ => format!("reference answers WRONG: {} of {queries}; in the others, {ties} at a tie: {path}\n", text::thousands(*wrong)),
+const VERIFIED_ON: &str = "exact on the coordinates in f32, as they are searched";
+
+fn own_values_text(values: &OwnValues, metric: Metric) -> String {
+    let OwnValues { queries, different, missing, largest_excess } = values;
+    let of = text::count(*queries, "query", "queries");
+    if *different == 0 {
+        return format!("{VERIFIED_ON}, and by the file's own 64-bit values: the nearest neighbours of {of} are the same, but for ties\n");
     }
+    let ordered = match different - missing {
+        0 => String::new(),
+        _ if *missing == 0 => ", all in the order alone".to_owned(),
+        ordered => format!(", {} of them in the order alone", text::thousands(ordered)),
+    };
+    let unit = metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
+    format!(
+        "{VERIFIED_ON}; by the file's own 64-bit values the nearest neighbours of {} of {of} are others, ties aside{ordered}, by at most {}{unit}\n",
+        text::thousands(*different),
+        text::significant_to(*largest_excess, 3)
+    )
 }
 
 /// The first mismatch, and that something was verified at all.
@@ -162,7 +173,11 @@ fn table(verdicts: &[EngineVerdict]) -> String {
     // Reasons are long, and must not widen the columns.
     let (short, long): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.len() > 2 || row[1] == "WRONG");
     let mut out = text::table(&short, &[2, 3]);
-    out.extend(long.iter().map(|row| format!("{}\n", row.join("  "))));
+    // Engines that lack the same thing stand together.
+    out.extend(long.chunk_by(|a, b| a[1] == b[1]).map(|rows| {
+        let names: Vec<&str> = rows.iter().map(|row| row[0].as_str()).collect();
+        format!("{}  {}\n", names.join(", "), rows[0][1])
+    }));
     out
 }
 
@@ -194,14 +209,6 @@ mod tests {
         assert!(conclude(&[good.clone(), absent.clone()]).is_ok());
         assert_eq!(conclude(&[good, bad("first"), bad("second")]).unwrap_err().to_string(), "wrong answer: first");
         assert!(conclude(&[absent]).unwrap_err().to_string().starts_with("nothing was verified"));
-    }
-
-    #[test]
-    fn answers_are_counted_with_what_is_right_among_them() {
-        let text = |wrong| answers_text("a.csv", &AnswersVerdict { queries: 20, wrong, ties: 1, mismatch: None });
-        assert_eq!(text(0), "reference answers agree with the oracle: 20 queries, 1 other index at a tie: a.csv\n");
-        assert_eq!(text(3), "reference answers WRONG: 3 of 20 queries; in the others, 1 other index at a tie: a.csv\n");
-        assert_eq!(text(20), "reference answers WRONG: of 20 queries none is right: a.csv\n");
     }
 
     #[test]

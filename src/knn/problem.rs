@@ -60,8 +60,13 @@ impl Metric {
     /// Converts a squared distance to the customary one: √D; the angle in radians, 2·asin(min(1, √D/2)); or that angle on the
     /// Earth, in km.
     pub fn distance(self, squared: f32) -> f64 {
+        self.distance_of(f64::from(squared))
+    }
+
+    /// The same of a squared distance in f64.
+    pub fn distance_of(self, squared: f64) -> f64 {
         match self {
-            Self::L2 => f64::from(squared).sqrt(),
+            Self::L2 => squared.sqrt(),
             Self::Angular => angle(squared),
             Self::Haversine => EARTH_RADIUS_KM * angle(squared),
         }
@@ -105,8 +110,8 @@ impl Metric {
 }
 
 /// The angle between unit vectors, by their squared chord.
-fn angle(squared: f32) -> f64 {
-    2.0 * (f64::from(squared).sqrt() / 2.0).min(1.0).asin()
+fn angle(squared: f64) -> f64 {
+    2.0 * (squared.sqrt() / 2.0).min(1.0).asin()
 }
 
 impl std::fmt::Display for Metric {

@@ -35,7 +35,7 @@ pub use execute::{RunError, execute};
 pub use file::{CloudFile, RunFile, RunFileError};
 pub use machine::Machine;
 pub use parts::Parts;
-pub use problem::build_problem;
+pub use problem::{build_problem, query_cloud_of};
 pub use record::{MeasureMean, Phase, Run, RunRecord, SCHEMA_VERSION, Sample, Summary};
 pub use resident::Resident;
 pub use some::SomeRun;

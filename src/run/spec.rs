@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::cloud::{ColumnChoice, Order, Source};
 use crate::engines::registry;
 use crate::knn::{Descriptor, DeviceId, EngineId, MOST_ALTERNATIVES, Method, Metric, Parameters, alternatives, split_methods};
+use crate::nearest::nearest;
 
 /// What is asked for where nobody says otherwise, in the window and on the command line.
 ///
@@ -111,7 +112,11 @@ impl std::str::FromStr for EngineChoice {
         }
         let Some(engine) = name.parse().ok().and_then(registry::find) else {
             let list = if name.contains([',', '|']) { " (one is taken here; sweep and verify take lists)" } else { "" };
-            return Err(format!("there is no engine `{name}`; there are auto, {}{list}", registry::names().join(", ")));
+            let names = registry::names();
+            return Err(match nearest(name, names.iter().copied().chain(["auto"])) {
+                Some(meant) if list.is_empty() => format!("there is no engine `{name}`: did you mean {meant}?"),
+                _ => format!("there is no engine `{name}`; there are auto, {}{list}", names.join(", ")),
+            });
         };
         let method: Method = text.parse()?;
         engine.check_parameters(&method.parameters).map_err(|error| error.to_string())?;

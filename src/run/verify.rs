@@ -1,4 +1,7 @@
-//! Engines against the float64 oracle and against one another.
+//! Engines against the float64 oracle and against one another, on the points as they are searched, in f32; and against the file's own
+//! values ([`own_values`]).
+
+pub mod own_values;
 
 use serde::Serialize;
 
@@ -57,6 +60,14 @@ impl EngineVerdict {
     }
 }
 
+/// What came of a verification.
+#[derive(Clone, Debug)]
+pub struct Verified {
+    pub verdicts: Vec<EngineVerdict>,
+    /// The answer of the first engine that is right, in positions.
+    pub right: Option<Neighbors>,
+}
+
 /// Answers a problem by the named methods or, where none is named, with each engine that can run, on `device` or where each runs
 /// when nobody says, and checks the answers: neighbours with the oracle and among engines and builds, bit for bit; measures
 /// and convergence among twins, which count the same.
@@ -70,7 +81,7 @@ pub fn verify(
     device: Option<DeviceId>,
     engines: &mut Engines,
     progress: &dyn Progress,
-) -> Result<Vec<EngineVerdict>, RunError> {
+) -> Result<Verified, RunError> {
     // In the order of the registry, and each once, whatever the order of the names.
     let mut methods: Vec<Method> = registry::ENGINES.iter().map(|engine| Method::new(engine.id)).collect();
     if !named.is_empty() {
@@ -105,7 +116,8 @@ pub fn verify(
         }
         verdicts.push(verdict);
     }
-    Ok(verdicts)
+    let right = answers.into_iter().find(|(at, _)| verdicts[*at].mismatch.is_none()).map(|(_, answer)| answer.neighbors);
+    Ok(Verified { verdicts, right })
 }
 
 /// An engine's answer, and how its builds differ, if they do.
@@ -218,6 +230,16 @@ mod tests {
     use super::super::{RunSpec, build_problem};
     use super::*;
     use crate::progress::Silent;
+
+    fn verify(
+        problem: &Problem,
+        named: &[Method],
+        device: Option<DeviceId>,
+        engines: &mut Engines,
+        progress: &Silent,
+    ) -> Result<Vec<EngineVerdict>, RunError> {
+        super::verify(problem, named, device, engines, progress).map(|verified| verified.verdicts)
+    }
 
     const CUDA: EngineId = EngineId::new("cuda");
     const LOCKSTEP: EngineId = EngineId::new("lockstep");

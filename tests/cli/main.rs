@@ -7,10 +7,12 @@ mod errors;
 mod globe;
 mod knn;
 mod lesson;
+mod manners;
 mod names;
 mod presets;
 mod recall;
 mod recording;
+mod verify;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -47,6 +49,8 @@ impl Place {
         command.current_dir(self.0.path()).args(args.split_whitespace());
         // As on a server, where graphics libraries have words of their own.
         command.env_remove("XDG_RUNTIME_DIR").env_remove("WAYLAND_DISPLAY");
+        // Without the defaults of whoever tests.
+        command.env("WARPSCOPE_CONFIG", "").env("XDG_CONFIG_HOME", self.path("no config"));
         command
     }
 
@@ -306,7 +310,7 @@ fn what_is_left_out_is_said() {
 fn auto_says_why_it_is_not_cuda() {
     let place = Place::new();
     let devices = json(&place.ok("devices --json").stdout);
-    let cuda = devices.as_array().unwrap().iter().find(|line| line["engine"] == "cuda").unwrap().clone();
+    let cuda = devices["engines"].as_array().unwrap().iter().find(|line| line["engine"] == "cuda").unwrap().clone();
     let done = place.ok("run --generate uniform:n=100 --queries all --repeats 1 --warmup 0 --json");
     let run = json(&done.stdout);
     if cuda["can_run"] == true {
@@ -315,7 +319,11 @@ fn auto_says_why_it_is_not_cuda() {
     }
     assert_eq!(run["engine"], "lockstep");
     let why = cuda["why"].as_str().unwrap();
-    assert_eq!(done.stderr, format!("note: the cuda engine cannot run here: {why}; lockstep runs instead\n"));
+    assert_eq!(done.stderr, format!("note: {}: lockstep runs instead (see `warpscope devices`)\n", why.split(['(', ';']).next().unwrap().trim()));
+    for args in ["--engine lockstep", "--device cpu"] {
+        let done = place.ok(&format!("run --generate uniform:n=100 --queries all --repeats 1 --warmup 0 {args}"));
+        assert_eq!(done.stderr, "", "{args}: whoever asked for the processor misses no GPU");
+    }
     assert_eq!(place.fails(1, "run --generate uniform:n=100 --queries all --engine cuda"), format!("the cuda engine cannot run here: {why}"));
 }
 
@@ -326,11 +334,11 @@ fn devices_lists_every_engine() {
     let lines = json(&place.ok("devices --json").stdout);
     for engine in ["cuda", "cuda-split", "lockstep", "kdtree"] {
         assert!(text.lines().any(|line| line.starts_with(engine)), "{text}");
-        let line = lines.as_array().unwrap().iter().find(|line| line["engine"] == engine).unwrap();
+        let line = lines["engines"].as_array().unwrap().iter().find(|line| line["engine"] == engine).unwrap();
         assert_eq!(line["can_run"] == true, line["device"]["name"].is_string());
         assert_eq!(line["can_run"] == true, line["why"].is_null());
     }
-    assert!(lines.as_array().unwrap().iter().filter(|line| line["can_run"] == true).count() >= 2, "the processor is always there");
+    assert!(lines["engines"].as_array().unwrap().iter().filter(|line| line["can_run"] == true).count() >= 2, "the processor is always there");
 }
 
 #[test]
@@ -571,7 +579,7 @@ fn neighbours_that_were_written_are_checked_for_every_kind_of_query() {
     place.write("wrong.csv", &text.replacen("\n1,1,1,", "\n1,1,1,6", 1).replacen("\n4,5,0,", "\n4,5,0,6", 1));
     let wrong = place.call(&format!("verify {problem} --queries all --reference wrong.csv"));
     assert_eq!(wrong.code, 1);
-    assert!(wrong.stdout.contains("reference answers WRONG: 2 of 7 queries; "), "{}", wrong.stdout);
+    assert!(wrong.stdout.contains(": 2 of 7 queries have a neighbour that is not among the true "), "{}", wrong.stdout);
     assert!(wrong.stderr.contains("wrong reference answers: query 1, rank 1: row 6"), "{}", wrong.stderr);
     let report = json(&place.call(&format!("verify {problem} --queries all --reference wrong.csv --json")).stdout);
     assert_eq!((&report["reference"]["queries"], &report["reference"]["wrong"], &report["agreed"]), (&7.into(), &2.into(), &false.into()));

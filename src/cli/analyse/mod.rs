@@ -11,13 +11,14 @@ use anyhow::{anyhow, bail};
 use super::answer::answer;
 use super::bar::Bar;
 use super::graph::GraphArgs;
-use super::input::{DeviceArgs, EngineParser, metrics, note_assumed, note_first_line};
+use super::input::{DeviceArgs, EngineParser, note_assumed, note_first_line};
+use super::metrics::MetricParser;
 use super::recall::table_path;
 use super::record::spare_files;
 use super::skip::SkipArgs;
 use super::threads::ThreadsArgs;
 use super::usage::Usage;
-use super::{columns, output};
+use super::{columns, counts, output};
 use crate::cloud::formats::{self, ColumnData};
 use crate::cloud::{self, ColumnChoice, PointCloud, Source, Unchosen};
 use crate::export::{self, graph as files};
@@ -42,10 +43,10 @@ pub struct AnalyseArgs {
     #[arg(long, help_heading = "Cloud")]
     drop_nonfinite: bool,
     /// Neighbours of each row, without the row itself
-    #[arg(short, long, value_name = "NUMBER", default_value_t = usual::K, allow_negative_numbers = true, help_heading = "Search")]
+    #[arg(short, long, value_name = "NUMBER", default_value_t = usual::K, allow_negative_numbers = true, value_parser = counts::whole::<usize>, help_heading = "Search")]
     k: usize,
     /// How distance is measured
-    #[arg(long, default_value = "l2", value_parser = metrics(), help_heading = "Search")]
+    #[arg(long, default_value = "l2", value_parser = MetricParser, help_heading = "Search")]
     metric: Metric,
     /// What answers, and how: an engine, or ENGINE:key=value,… with its parameters
     #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = EngineParser, help_heading = "Search")]

@@ -11,6 +11,9 @@ use super::output;
 use super::usage::Usage;
 use crate::run::compare::{Comparison, Gate, SavedRun, compare, percent as shown};
 
+/// The version of what `--json` prints.
+const SCHEMA_VERSION: u32 = 1;
+
 #[derive(Debug, clap::Args)]
 #[command(
     override_usage = "warpscope compare [OPTIONS] <A> <B>\n       warpscope compare [OPTIONS] --exe A --exe B -- run ARGUMENTS\n       warpscope compare [OPTIONS] --method A --method B -- run ARGUMENTS",
@@ -65,7 +68,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
     };
     comparison.warnings.iter().for_each(|warning| output::note(warning));
     if args.json {
-        output::print_json(&comparison)?
+        output::print_json(&output::versioned(SCHEMA_VERSION, &comparison))?
     } else {
         output::print(&table::of(&comparison))?
     }

@@ -34,10 +34,12 @@ pub struct AnswersVerdict {
 
 impl AnswersVerdict {
     /// Whether so many are wrong that they are hardly answers to what was asked: nine of ten, and five at least, or all of
-    /// two or more.
-    pub fn seem_to_others(&self) -> bool {
+    /// two or more. Those of an approximate index are wrong as often, but hold a good part of the true neighbours: `recall`,
+    /// where it is known.
+    pub fn seem_to_others(&self, recall: Option<f64>) -> bool {
         let all = self.wrong >= 2 && self.wrong == self.queries;
-        all || self.wrong >= 5 && self.wrong.saturating_mul(10) >= self.queries.saturating_mul(9)
+        let many = all || self.wrong >= 5 && self.wrong.saturating_mul(10) >= self.queries.saturating_mul(9);
+        many && recall.is_none_or(|recall| recall < 0.5)
     }
 }
 
@@ -229,9 +231,11 @@ mod tests {
         assert!(why(&|rows| rows[5 * 19] = 0.0).ends_with(", where the oracle has row 19, at 0"));
         assert_eq!(why(&|rows| rows[0] = 99.0), "query 0, rank 0: row 99 is named, which is none of the cloud's points");
         assert_eq!(why(&|rows| rows[5] = -1.0), "query 1, rank 0: row -1 is named, which is none of the cloud's points");
-        assert!(!check_rows(&|rows| rows[..5 * 17].fill(99.0)).seem_to_others());
-        assert!(check_rows(&|rows| rows[..5 * 18].fill(99.0)).seem_to_others(), "nine of ten");
-        let few = |wrong, queries| AnswersVerdict { queries, wrong, ties: 0, mismatch: None }.seem_to_others();
+        assert!(!check_rows(&|rows| rows[..5 * 17].fill(99.0)).seem_to_others(None));
+        let most = check_rows(&|rows| rows[..5 * 18].fill(99.0));
+        assert!(most.seem_to_others(None) && most.seem_to_others(Some(0.1)), "nine of ten");
+        assert!(!most.seem_to_others(Some(0.9)), "an approximate index may be wrong everywhere");
+        let few = |wrong, queries| AnswersVerdict { queries, wrong, ties: 0, mismatch: None }.seem_to_others(None);
         assert_eq!([(1, 1), (2, 2), (4, 4), (3, 4), (0, 0)].map(|(wrong, queries)| few(wrong, queries)), [false, true, true, false, false]);
         let two = check_rows(&|rows| (rows[35], rows[85]) = (99.0, 99.0));
         assert_eq!((two.queries, two.wrong), (20, 2), "only what is wrong counts");

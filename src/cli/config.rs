@@ -1,0 +1,263 @@
+//! A file of defaults: sections named like commands, keys like their long flags. What is on the command line wins.
+//!
+//! A value becomes the default of its flag, so that flags that need or exclude one another are held against what was typed alone; a
+//! default that what was typed excludes is left out.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::{anyhow, bail};
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, Command};
+use toml::{Table, Value};
+
+use super::refused;
+use super::usage::Usage;
+use crate::nearest::nearest;
+
+/// Names another file, where there is no flag.
+const VARIABLE: &str = "WARPSCOPE_CONFIG";
+
+const CONFIG: &str = "config";
+const NO_CONFIG: &str = "no-config";
+
+/// Which file defaults come from.
+#[derive(Debug, PartialEq)]
+pub enum From {
+    /// The variable's or the user's, if there is one.
+    Usual,
+    File(PathBuf),
+    Nowhere,
+}
+
+/// The flags, which all commands take.
+pub fn flags() -> [Arg; 2] {
+    let heading = "Defaults";
+    [
+        Arg::new(CONFIG)
+            .long(CONFIG)
+            .value_name("FILE")
+            .global(true)
+            .help_heading(heading)
+            .help("Takes defaults of flags from this file instead of the user's"),
+        Arg::new(NO_CONFIG)
+            .long(NO_CONFIG)
+            .action(ArgAction::SetTrue)
+            .global(true)
+            .help_heading(heading)
+            .help("Takes defaults of flags from no file"),
+    ]
+}
+
+/// Takes these flags out of a command line, where they may stand anywhere before `--`: the file is read before the rest is understood.
+///
+/// # Errors
+/// [`Usage`].
+pub fn take(arguments: impl IntoIterator<Item = OsString>) -> Result<(Vec<OsString>, From), Usage> {
+    let (mut rest, mut from) = (Vec::new(), From::Usual);
+    let mut arguments = arguments.into_iter();
+    while let Some(argument) = arguments.next() {
+        let text = argument.to_str().unwrap_or_default();
+        match text.strip_prefix("--") {
+            Some("") => {
+                rest.push(argument);
+                break;
+            }
+            Some(NO_CONFIG) => from = From::Nowhere,
+            Some(CONFIG) => {
+                let file = arguments.next().filter(|file| !file.is_empty());
+                from = From::File(file.ok_or_else(|| Usage("--config <FILE>: the name of a file is needed".to_owned()))?.into());
+            }
+            Some(flag) if let Some(file) = flag.strip_prefix(CONFIG).and_then(|flag| flag.strip_prefix('=')) => from = From::File(file.into()),
+            _ => rest.push(argument),
+        }
+    }
+    rest.extend(arguments);
+    Ok((rest, from))
+}
+
+/// A command with the defaults of the file for the subcommand of a command line.
+///
+/// # Errors
+/// A file that was named and is not there, and what is wrong in it.
+pub fn with_defaults(command: Command, from: &From, arguments: &[OsString]) -> anyhow::Result<Command> {
+    // A window that opens on a file has no flags; and nothing that is wrong in the file keeps it from opening.
+    let Some(name) = arguments.get(1).and_then(|name| command.find_subcommand(name)).map(|found| found.get_name().to_owned()) else {
+        return Ok(command);
+    };
+    let Some((path, text)) = read(from)? else { return Ok(command) };
+    let table: Table = text.parse().map_err(|why| malformed(&why, &text, &path))?;
+    check(&command, &table).map_err(|why| anyhow!("{why}: {}", path.display()))?;
+    let Some(Value::Table(section)) = table.get(&name) else { return Ok(command) };
+    let typed = typed(&command, arguments);
+    Ok(command.mut_subcommand(&name, |of| {
+        let of_section = section.iter().filter_map(|(key, value)| Some((flag(&of, key)?.clone(), value)));
+        let defaults: Vec<(Arg, String)> = of_section
+            .filter(|(argument, _)| !is_excluded(&of, argument, &typed))
+            .filter_map(|(argument, value)| Some((argument, text_of(value).ok().flatten()?)))
+            .collect();
+        defaults.into_iter().fold(of, |of, (argument, value)| of.mut_arg(argument.get_id(), |argument| argument.default_value(value)))
+    }))
+}
+
+/// The file and what is in it; the user's own need not be there.
+fn read(from: &From) -> anyhow::Result<Option<(PathBuf, String)>> {
+    let named = match from {
+        From::Nowhere => return Ok(None),
+        From::File(path) => Some(path.clone()),
+        From::Usual => std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from),
+    };
+    let usual = || directories::ProjectDirs::from("", "", "warpscope").map(|dirs| dirs.config_dir().join("config.toml"));
+    let Some(path) = named.clone().or_else(|| usual().filter(|path| path.is_file())) else { return Ok(None) };
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok(Some((path, text))),
+        Err(why) => bail!("cannot read: {why}: {}", path.display()),
+    }
+}
+
+fn malformed(why: &toml::de::Error, text: &str, path: &Path) -> anyhow::Error {
+    let line = why.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+    anyhow!("line {line}: {}: {}", why.message(), path.display())
+}
+
+/// Refuses sections and keys that there are not, and values that their flags do not take.
+fn check(command: &Command, table: &Table) -> anyhow::Result<()> {
+    for (name, section) in table {
+        let names = || command.get_subcommands().map(Command::get_name);
+        let Value::Table(section) = section else { bail!("`{name}` stands in no section: sections are named like commands, such as [knn]") };
+        let Some(of) = command.find_subcommand(name) else {
+            let meant =
+                nearest(name, names()).map_or_else(|| "sections are named like commands".to_owned(), |meant| format!("did you mean [{meant}]?"));
+            bail!("there is no command for the section [{name}]: {meant}");
+        };
+        for (key, value) in section {
+            check_key(of, key, value).map_err(|why| anyhow!("[{name}] {key}: {why}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn check_key(of: &Command, key: &str, value: &Value) -> anyhow::Result<()> {
+    let Some(argument) = flag(of, key) else {
+        let keys: Vec<&str> = of.get_arguments().filter_map(Arg::get_long).filter(|key| *key != CONFIG && *key != NO_CONFIG).collect();
+        match nearest(key, keys.iter().copied()) {
+            Some(meant) => bail!("the command has no flag --{key}: did you mean {meant}?"),
+            None => bail!("the command has no flag --{key}; `warpscope {} --help` lists them", of.get_name()),
+        }
+    };
+    let in_required = |group: &&clap::ArgGroup| group.is_required_set() && group.get_args().any(|id| id == argument.get_id());
+    if argument.is_required_set() || of.get_groups().any(|group| in_required(&group)) {
+        bail!("it has no default, as it says what the command works on");
+    }
+    let is_flag = matches!(argument.get_action(), ArgAction::SetTrue);
+    if is_flag != matches!(value, Value::Boolean(_)) {
+        bail!("{}", if is_flag { "it is a flag, true or false" } else { "it takes a value, and is neither true nor false" });
+    }
+    let Some(text) = text_of(value)?.filter(|_| !is_flag) else { return Ok(()) };
+    let tried = of.clone().no_binary_name(true).try_get_matches_from([format!("--{key}={text}")]);
+    // What else a command needs is not the file's.
+    match tried {
+        Err(why) if matches!(why.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation | ErrorKind::WrongNumberOfValues) => {
+            bail!("{}", refused::words(&why))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The argument of a key.
+fn flag<'a>(of: &'a Command, key: &str) -> Option<&'a Arg> {
+    of.get_arguments().find(|argument| argument.get_long() == Some(key) && key != CONFIG && key != NO_CONFIG)
+}
+
+/// A value as it is typed; nothing for a flag that is not set.
+fn text_of(value: &Value) -> anyhow::Result<Option<String>> {
+    Ok(Some(match value {
+        Value::Boolean(false) => return Ok(None),
+        Value::Boolean(true) => "true".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Integer(number) => number.to_string(),
+        Value::Float(number) => number.to_string(),
+        Value::Array(values) => {
+            let texts = values.iter().map(text_of).collect::<anyhow::Result<Option<Vec<String>>>>()?;
+            texts.unwrap_or_default().join(",")
+        }
+        Value::Datetime(_) | Value::Table(_) => bail!("a value is a text, a number, true or false, or a list of these"),
+    }))
+}
+
+/// The ids of what was typed after the subcommand.
+fn typed(command: &Command, arguments: &[OsString]) -> HashSet<String> {
+    let matches = command.clone().ignore_errors(true).try_get_matches_from(arguments).ok();
+    let Some((_, of)) = matches.as_ref().and_then(clap::ArgMatches::subcommand) else { return HashSet::new() };
+    let by_hand = |id: &&clap::Id| of.value_source(id.as_str()) == Some(ValueSource::CommandLine);
+    of.ids().filter(by_hand).map(|id| id.as_str().to_owned()).collect()
+}
+
+/// Whether something else was typed that excludes an argument, or that it excludes.
+fn is_excluded(of: &Command, argument: &Arg, typed: &HashSet<String>) -> bool {
+    let id = argument.get_id();
+    let others = || of.get_arguments().filter(|other| other.get_id() != id && typed.contains(other.get_id().as_str()));
+    let excludes = |one: &Arg, other: &Arg| of.get_arg_conflicts_with(one).iter().any(|conflict| conflict.get_id() == other.get_id());
+    let one_of = |other: &Arg| {
+        let mut groups = of.get_groups().cloned();
+        groups.any(|mut group| !group.is_multiple() && group.get_args().any(|of| of == id) && group.get_args().any(|of| of == other.get_id()))
+    };
+    others().any(|other| excludes(argument, other) || excludes(other, argument) || one_of(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<OsString> {
+        text.split_whitespace().map(OsString::from).collect()
+    }
+
+    #[test]
+    fn the_flags_are_taken_out_wherever_they_stand() {
+        let file = || From::File("a.toml".into());
+        for (line, rest, from) in [
+            ("w run --k 3", "w run --k 3", From::Usual),
+            ("w --config a.toml run", "w run", file()),
+            ("w run --config=a.toml --k 3", "w run --k 3", file()),
+            ("w --no-config run", "w run", From::Nowhere),
+            ("w compare -- run --config a.toml", "w compare -- run --config a.toml", From::Usual),
+        ] {
+            assert_eq!(take(words(line)).unwrap(), (words(rest), from), "{line}");
+        }
+        assert!(take(words("w run --config")).is_err());
+    }
+
+    fn refused(text: &str) -> String {
+        check(&super::super::command(), &text.parse().unwrap()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_is_no_default_is_refused_with_section_and_key() {
+        for (text, why) in [
+            ("k = 3", "`k` stands in no section: sections are named like commands, such as [knn]"),
+            ("[rnu]", "there is no command for the section [rnu]: did you mean [run]?"),
+            ("[search]", "there is no command for the section [search]: sections are named like commands"),
+            ("[run]\nrepeat = 3", "[run] repeat: the command has no flag --repeat: did you mean repeats?"),
+            ("[run]\nfast = 3", "[run] fast: the command has no flag --fast; `warpscope run --help` lists them"),
+            ("[run]\ninput = \"a.csv\"", "[run] input: it has no default, as it says what the command works on"),
+            ("[run]\nprofile = 1", "[run] profile: it is a flag, true or false"),
+            ("[run]\nk = true", "[run] k: it takes a value, and is neither true nor false"),
+            ("[run]\nk = 1979-05-27", "[run] k: a value is a text, a number, true or false, or a list of these"),
+            ("[run]\nk = \"many\"", "[run] k: invalid value 'many' for '--k <NUMBER>': a whole number is needed, such as 1000 or 1e6"),
+        ] {
+            assert_eq!(refused(text), why, "{text}");
+        }
+        assert!(
+            refused("[knn]\nmetric = \"euclidean\"").starts_with("[knn] metric: invalid value 'euclidean' for '--metric <METRIC>': that is l2 here")
+        );
+    }
+
+    #[test]
+    fn every_kind_of_value_is_taken() {
+        let text = "[knn]\nk = 10\nengine = \"kdtree\"\nexclude-self = true\n[sweep]\nk = [8, 16]\nengine = [\"lockstep\", \"kdtree\"]\n[lesson]\nscale = 1.5\n";
+        check(&super::super::command(), &text.parse().unwrap()).unwrap();
+    }
+}

@@ -1,0 +1,75 @@
+//! What clap refuses, as one line with the way out.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use crate::nearest::nearest;
+
+/// Why a command line is refused. `arguments` begin with the program's name.
+pub fn sentence(error: &clap::Error, arguments: &[OsString]) -> String {
+    if let Some(word) = arguments.get(1).and_then(|word| word.to_str()).filter(|_| error.kind() == ErrorKind::UnknownArgument)
+        && let Some(sentence) = no_command(word)
+    {
+        return sentence;
+    }
+    let mut what = words(error);
+    if let Some(tip) = way_out(error, arguments) {
+        what += &format!("; tip: {tip}");
+    }
+    what
+}
+
+/// The words of clap, without usage and help.
+pub fn words(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let what = text.split("\n\nUsage:").next().unwrap_or(&text);
+    let what = what.split("\n\nFor more information").next().unwrap_or(what);
+    // Nobody who writes a flag means a file of that name.
+    let what: String = what.lines().filter(|line| !line.starts_with("  tip: to pass '")).map(|line| format!("{line}\n")).collect();
+    // clap's parts stand in lines of their own; one line needs a sign between them.
+    what.trim_start_matches("error: ").trim_end().replace("\n\n  tip:", "; tip:").replace("\n  [possible", " [possible")
+}
+
+/// What is said of a first word that is neither a command nor a file, where it looks like a command.
+fn no_command(word: &str) -> Option<String> {
+    let is_word =
+        word.starts_with(|first: char| first.is_ascii_alphabetic()) && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+    let names = names();
+    if !is_word || names.iter().any(|name| name == word) || Path::new(word).exists() {
+        return None;
+    }
+    Some(match mistyped(word) {
+        Some(sentence) => sentence,
+        None => format!("no command `{word}`; there are {}", names.join(", ")),
+    })
+}
+
+/// What is said of a word that is nearly the name of a command.
+pub fn mistyped(word: &str) -> Option<String> {
+    let names = names();
+    nearest(word, names.iter().map(String::as_str)).map(|meant| format!("no command `{word}`: did you mean `{meant}`?"))
+}
+
+fn names() -> Vec<String> {
+    super::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
+}
+
+/// What to do instead, where a flag of other commands was written, or a file without its flag.
+fn way_out(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
+    let Some(ContextValue::String(written)) = error.get(ContextKind::InvalidArg).filter(|_| error.kind() == ErrorKind::UnknownArgument) else {
+        return None;
+    };
+    if written == "--generate" {
+        return Some("this command reads a file: `warpscope generate SPEC FILE` writes one".to_owned());
+    }
+    let command = super::command();
+    let command = arguments.get(1).and_then(|name| command.find_subcommand(name))?;
+    let takes = |flag: &str| command.get_arguments().any(|argument| argument.get_long() == Some(flag));
+    if written.starts_with('-') || !takes("input") {
+        return None;
+    }
+    let is_spec = takes("generate") && written.contains(':') && written.contains('=') && !Path::new(written).exists();
+    Some(if is_spec { format!("--generate {written} is such a cloud") } else { format!("--input {written} reads that file") })
+}

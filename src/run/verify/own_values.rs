@@ -1,0 +1,357 @@
+//! Answers against the file's own 64-bit values: what it costs that searches take coordinates and distances as f32.
+//!
+//! Brute force in f64 over the values as the file has them, before an origin was subtracted and before anything was rounded. It
+//! shares no code with the engines, nor with the oracle of the f32 problem ([`crate::knn::reference`]).
+
+use std::time::Instant;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::cloud::{Globe, PointCloud};
+use crate::knn::{Metric, NONE, Neighbors, Problem};
+use crate::memory;
+use crate::progress::Progress;
+use crate::text::{count, thousands};
+
+/// Points whose distances are computed together. They stand dimension by dimension, so that each loop is over points.
+const BLOCK: usize = 256;
+
+/// Queries that take a block one after another while it is in a core's cache.
+const GROUP: usize = 16;
+
+/// A comparison predicted to take longer is refused.
+const MOST_SECONDS: f64 = 600.0;
+
+/// How answers compare with the nearest neighbours by the file's own values. Points are equally far where the difference of their
+/// distances is no more than the rounding of f64.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct OwnValues {
+    pub queries: u64,
+    /// Queries that have another point than the nearest at some rank, one that is not equally far.
+    pub different: u64,
+    /// Those of them that name a point which is not among the nearest; the others have the right points in another order.
+    pub missing: u64,
+    /// By how much the distance at a rank is more than it could be, at most, in the unit of the metric.
+    pub largest_excess: f64,
+}
+
+impl std::ops::AddAssign for OwnValues {
+    fn add_assign(&mut self, other: Self) {
+        self.queries += other.queries;
+        self.different += other.different;
+        self.missing += other.missing;
+        self.largest_excess = self.largest_excess.max(other.largest_excess);
+    }
+}
+
+/// Why answers are not compared.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OwnValuesError {
+    #[error(
+        "--f64 compares {} with all {} points in 64 bits, which would take about {}; {} can be compared in ten minutes: --queries {enough}",
+        count(*.queries as u64, "query", "queries"), thousands(*.points as u64), duration(*.seconds), thousands(*.enough as u64)
+    )]
+    TooLong {
+        queries: usize,
+        points: usize,
+        /// As predicted.
+        seconds: f64,
+        /// How many queries take no longer than is accepted.
+        enough: usize,
+    },
+    #[error("--f64 needs {} MiB of memory for {} points in 64 bits, and that is not free", *.bytes >> 20, thousands(*.points as u64))]
+    Memory { bytes: u64, points: usize },
+    #[error("cancelled")]
+    Cancelled,
+}
+
+fn duration(seconds: f64) -> String {
+    match seconds {
+        seconds if seconds < 5400.0 => count((seconds / 60.0).round() as u64, "minute", "minutes"),
+        seconds if seconds < 172_800.0 => count((seconds / 3600.0).round() as u64, "hour", "hours"),
+        seconds => count((seconds / 86_400.0).round() as u64, "day", "days"),
+    }
+}
+
+/// A problem's points and queries in f64.
+pub struct Values<'a> {
+    problem: &'a Problem,
+    /// d, as it is searched.
+    dims: usize,
+    /// Blocks of d × [`BLOCK`] values; the last is filled up with NaN.
+    blocks: Vec<f64>,
+    /// q × d.
+    queries: Vec<f64>,
+}
+
+impl<'a> Values<'a> {
+    /// Takes the values of `cloud`, and of `queries`, which may be the same.
+    ///
+    /// # Errors
+    /// [`OwnValuesError::Memory`], and [`OwnValuesError::TooLong`] by the time that a few queries take.
+    pub fn new(problem: &'a Problem, cloud: &PointCloud, queries: &PointCloud) -> Result<Self, OwnValuesError> {
+        let (n, dims) = (problem.n(), problem.dims());
+        let count = n.div_ceil(BLOCK) * BLOCK * dims;
+        let refused = |count: usize| OwnValuesError::Memory { bytes: 8 * count as u64, points: n };
+        let mut blocks: Vec<f64> = memory::room(count).ok_or_else(|| refused(count))?;
+        blocks.resize(count, f64::NAN);
+        let place = Place::new(problem, cloud);
+        blocks.par_chunks_mut(BLOCK * dims).enumerate().for_each(|(block, values)| {
+            for position in block * BLOCK..n.min((block + 1) * BLOCK) {
+                let point = place.of(cloud, problem.row(position as u32) as usize);
+                point.iter().enumerate().for_each(|(dim, &value)| values[dim * BLOCK + position % BLOCK] = value);
+            }
+        });
+        let count = problem.q() * dims;
+        let mut asked: Vec<f64> = memory::room(count).ok_or_else(|| refused(count))?;
+        asked.extend((0..problem.q()).flat_map(|query| place.of(queries, problem.query_row(query) as usize)));
+        let values = Self { problem, dims, blocks, queries: asked };
+        values.check_time(MOST_SECONDS)?;
+        Ok(values)
+    }
+
+    /// Predicts the whole by a group of queries for each thread.
+    fn check_time(&self, most: f64) -> Result<(), OwnValuesError> {
+        let q = self.problem.q();
+        let sample = q.min(GROUP * rayon::current_num_threads());
+        let start = Instant::now();
+        (0..sample.div_ceil(GROUP)).into_par_iter().for_each(|group| {
+            self.nearest(group * GROUP..sample.min((group + 1) * GROUP));
+        });
+        let each = start.elapsed().as_secs_f64() / sample as f64;
+        let seconds = each * q as f64;
+        let enough = ((most / each) as usize).max(1);
+        if seconds > most { Err(OwnValuesError::TooLong { queries: q, points: self.problem.n(), seconds, enough }) } else { Ok(()) }
+    }
+
+    /// Compares an engine's answer, in positions, with the nearest by these values.
+    ///
+    /// # Errors
+    /// [`OwnValuesError::Cancelled`].
+    pub fn compare(&self, found: &Neighbors, progress: &dyn Progress) -> Result<OwnValues, OwnValuesError> {
+        let q = self.problem.q();
+        let together = GROUP * rayon::current_num_threads();
+        let mut all = OwnValues::default();
+        for start in (0..q).step_by(together) {
+            if progress.cancelled() {
+                return Err(OwnValuesError::Cancelled);
+            }
+            let groups: Vec<usize> = (start..q.min(start + together)).step_by(GROUP).collect();
+            let compared: Vec<OwnValues> = groups.into_par_iter().map(|start| self.compare_group(start..q.min(start + GROUP), found)).collect();
+            compared.into_iter().for_each(|compared| all += compared);
+            progress.update(all.queries, q as u64);
+        }
+        Ok(all)
+    }
+
+    fn compare_group(&self, queries: std::ops::Range<usize>, found: &Neighbors) -> OwnValues {
+        let mut all = OwnValues::default();
+        for (query, nearest) in queries.clone().zip(self.nearest(queries)) {
+            all += self.compare_query(query, &nearest, found.of(query).0);
+        }
+        all
+    }
+
+    /// `nearest` are squared distances, ascending; `found` positions, the query's own among them.
+    fn compare_query(&self, query: usize, nearest: &[f64], found: &[u32]) -> OwnValues {
+        let own = self.problem.own_row(query);
+        let named = found.iter().filter(|&&position| position != NONE && own != Some(self.problem.row(position)));
+        let last = nearest.last().copied().unwrap_or(0.0);
+        let (mut different, mut missing, mut excess) = (false, false, 0.0f64);
+        for (&position, &least) in named.zip(nearest) {
+            let far = self.squared_distance(query, position as usize);
+            if !self.is_as_far(far, least) {
+                different = true;
+                missing |= far > last && !self.is_as_far(far, last);
+                let [far, least] = [far, least].map(|squared| self.problem.metric().distance_of(squared));
+                excess = excess.max(far - least);
+            }
+        }
+        OwnValues { queries: 1, different: different.into(), missing: missing.into(), largest_excess: excess }
+    }
+
+    /// Whether two squared distances differ by no more than the rounding of f64: of their sum and, on a sphere, of unit vectors.
+    fn is_as_far(&self, one: f64, other: f64) -> bool {
+        let relative = (self.dims as f64 + 4.0) * f64::EPSILON;
+        let absolute = if self.problem.metric() == Metric::L2 { 0.0 } else { 8.0 * f64::EPSILON };
+        (one - other).abs() <= relative * one.max(other) || (one.sqrt() - other.sqrt()).abs() <= absolute
+    }
+
+    fn squared_distance(&self, query: usize, position: usize) -> f64 {
+        let block = &self.blocks[position / BLOCK * BLOCK * self.dims..];
+        let target = &self.queries[query * self.dims..][..self.dims];
+        target.iter().enumerate().map(|(dim, value)| (block[dim * BLOCK + position % BLOCK] - value).powi(2)).sum()
+    }
+
+    /// The squared distances of each query's nearest points, as many as are reported, ascending.
+    fn nearest(&self, queries: std::ops::Range<usize>) -> Vec<Vec<f64>> {
+        let (k, problem) = (self.problem.reported_k(), self.problem);
+        // The query's own row, which is left out, is found like any other and taken out at the end.
+        let kept = k + 1;
+        let mut lists: Vec<Nearest> = queries.clone().map(|_| Nearest::new(kept)).collect();
+        let mut distances = [0.0; BLOCK];
+        for (block, values) in self.blocks.chunks_exact(BLOCK * self.dims).enumerate() {
+            for (query, list) in queries.clone().zip(&mut lists) {
+                let target = &self.queries[query * self.dims..][..self.dims];
+                squared_distances(values, target, &mut distances);
+                list.take(block * BLOCK, &distances);
+            }
+        }
+        let of = |(query, list): (usize, Nearest)| {
+            let own = problem.own_row(query);
+            let there = list.finish().into_iter().filter(|&(_, position)| own != Some(problem.row(position)));
+            there.take(k).map(|(distance, _)| distance).collect()
+        };
+        queries.zip(lists).map(of).collect()
+    }
+}
+
+/// The squared distances of a block's points from one place.
+fn squared_distances(block: &[f64], target: &[f64], distances: &mut [f64; BLOCK]) {
+    *distances = [0.0; BLOCK];
+    for (values, target) in block.chunks_exact(BLOCK).zip(target) {
+        for (sum, value) in distances.iter_mut().zip(values) {
+            let difference = value - target;
+            *sum += difference * difference;
+        }
+    }
+}
+
+/// A query's nearest so far: more than are asked for, and cut to these whenever the list is full.
+struct Nearest {
+    kept: usize,
+    list: Vec<(f64, u32)>,
+    bound: f64,
+}
+
+impl Nearest {
+    fn new(kept: usize) -> Self {
+        Self { kept, list: Vec::with_capacity(2 * kept + BLOCK), bound: f64::INFINITY }
+    }
+
+    fn take(&mut self, first: usize, distances: &[f64; BLOCK]) {
+        // What fills up the last block is NaN, which is not below any bound.
+        if !distances.iter().any(|&distance| distance < self.bound) {
+            return;
+        }
+        let near = distances.iter().enumerate().filter(|&(_, &distance)| distance < self.bound);
+        self.list.extend(near.map(|(at, &distance)| (distance, (first + at) as u32)));
+        if self.list.len() >= 2 * self.kept {
+            self.list.select_nth_unstable_by(self.kept - 1, |a, b| a.0.total_cmp(&b.0));
+            self.list.truncate(self.kept);
+            self.bound = self.list[self.kept - 1].0;
+        }
+    }
+
+    fn finish(mut self) -> Vec<(f64, u32)> {
+        self.list.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        self.list
+    }
+}
+
+/// How a row becomes what is searched.
+struct Place {
+    metric: Metric,
+    /// With [`Metric::Haversine`].
+    globe: Option<Globe>,
+}
+
+impl Place {
+    fn new(problem: &Problem, cloud: &PointCloud) -> Self {
+        Self { metric: problem.metric(), globe: Globe::of(cloud.axes()).ok() }
+    }
+
+    fn of(&self, cloud: &PointCloud, row: usize) -> Vec<f64> {
+        let values = || (0..cloud.dims()).map(|axis| cloud.coordinate(row, axis));
+        match (self.metric, self.globe) {
+            (Metric::Haversine, Some(globe)) => globe.unit_of(cloud, row).to_vec(),
+            (Metric::Angular, _) => {
+                // Scaled first, so that no square is lost.
+                let largest = values().fold(0.0f64, |largest, value| largest.max(value.abs()));
+                let length = values().map(|value| (value / largest).powi(2)).sum::<f64>().sqrt();
+                values().map(|value| value / largest / length).collect()
+            }
+            _ => values().collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::super::testing::{cloud, spec, squares};
+    use super::super::super::{QuerySpec, RunSpec, build_problem};
+    use super::*;
+    use crate::knn::reference;
+    use crate::progress::Silent;
+
+    /// The answer of the f32 problem, by its oracle.
+    fn answer(problem: &Problem) -> Neighbors {
+        let of: Vec<_> = (0..problem.q()).map(|query| reference::neighbours(problem, query)).collect();
+        let indices = of.iter().flat_map(|(positions, _)| positions.clone()).collect();
+        Neighbors { k: problem.k(), indices, squared_distances: of.iter().flat_map(|(_, far)| far.iter().map(|&far| far as f32)).collect() }
+    }
+
+    fn compared(spec: &RunSpec, cloud: &Arc<PointCloud>, found: Option<Neighbors>) -> OwnValues {
+        let problem = build_problem(spec, cloud, None).unwrap();
+        let found = found.unwrap_or_else(|| answer(&problem));
+        Values::new(&problem, cloud, cloud).unwrap().compare(&found, &Silent).unwrap()
+    }
+
+    #[test]
+    fn what_f32_holds_exactly_is_the_same() {
+        for exclude_self in [false, true] {
+            for k in [1, 5, 9] {
+                // More than two blocks of points.
+                let spec = RunSpec { k, exclude_self, ..spec() };
+                let same = OwnValues { queries: 600, ..OwnValues::default() };
+                assert_eq!(compared(&spec, &squares(600), None), same, "k = {k}, {exclude_self}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_rounding_to_f32_swaps_is_counted() {
+        // From row 0, row 1 is farther than row 2 by less than f32 can tell, and the first of equals is taken. Row 3 sees both the same.
+        let close = cloud(1, vec![0.0, 1.0 + 1e-9, 1.0, 1e9]);
+        let of_first = |k: usize| RunSpec { k, queries: QuerySpec::Rows(vec![0]), exclude_self: true, ..spec() };
+        let one = compared(&of_first(1), &close, None);
+        assert_eq!((one.queries, one.different, one.missing), (1, 1, 1), "{one:?}");
+        assert!((one.largest_excess - 1e-9).abs() < 1e-15, "{one:?}");
+        let two = compared(&of_first(2), &close, None);
+        assert_eq!((two.different, two.missing), (1, 0), "both are there, in another order");
+        // Equal in f64, too: no difference.
+        assert_eq!(compared(&of_first(1), &cloud(1, vec![0.0, 1.0, 1.0, 1e9]), None).different, 0);
+    }
+
+    #[test]
+    fn a_wrong_answer_is_farther_in_the_unit_of_the_metric() {
+        let places = cloud(2, vec![0.0, 0.0, 1.0, 0.0, 0.0, 3.0]);
+        let spec = RunSpec { k: 1, metric: Metric::Haversine, queries: QuerySpec::Rows(vec![0]), exclude_self: true, ..spec() };
+        assert_eq!(compared(&spec, &places, None).different, 0);
+        // The second place instead of the first, two degrees farther.
+        let wrong = Neighbors { k: 2, indices: vec![0, 2], squared_distances: vec![0.0, 1.0] };
+        let found = compared(&spec, &places, Some(wrong.clone()));
+        assert!((found.largest_excess - 222.39).abs() < 0.01 && found.missing == 1, "{found:?}");
+        let plane = RunSpec { metric: Metric::L2, ..spec };
+        assert_eq!(compared(&plane, &places, Some(wrong)).largest_excess, 2.0);
+        let angles = cloud(2, vec![2.0, 0.0, 0.0, 1.0, 3.0, 0.0]);
+        let angular = RunSpec { metric: Metric::Angular, ..plane };
+        assert_eq!(compared(&angular, &angles, None).different, 0);
+        let wrong = Neighbors { k: 2, indices: vec![0, 1], squared_distances: vec![0.0, 1.0] };
+        assert!((compared(&angular, &angles, Some(wrong)).largest_excess - std::f64::consts::FRAC_PI_2).abs() < 1e-15);
+    }
+
+    #[test]
+    fn what_would_take_long_is_refused_with_what_would_not() {
+        let data = squares(300);
+        let problem = build_problem(&spec(), &data, None).unwrap();
+        let why = Values::new(&problem, &data, &data).unwrap().check_time(1e-9).unwrap_err().to_string();
+        assert!(why.starts_with("--f64 compares 300 queries with all 300 points in 64 bits, which would take about "), "{why}");
+        assert!(why.ends_with("1 can be compared in ten minutes: --queries 1"), "{why}");
+        assert_eq!([90.0, 5000.0, 7200.0, 200_000.0].map(duration), ["2 minutes", "83 minutes", "2 hours", "2 days"]);
+    }
+}

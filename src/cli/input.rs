@@ -32,7 +32,7 @@ pub struct SourceArgs {
     /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
     #[arg(long, value_name = "NAMES", conflicts_with = "generate")]
     columns: Option<ColumnChoice>,
-    /// Leaves rows with NaN or infinite values out (and, with the angular metric, zero rows) instead of refusing them
+    /// Leaves rows with NaN or infinite values out (and, with the metrics angular and cosine, zero rows) instead of refusing them
     #[arg(long)]
     pub drop_nonfinite: bool,
     /// Seeds generated clouds, drawn queries and shuffled order
@@ -113,6 +113,7 @@ pub fn metrics() -> impl TypedValueParser<Value = Metric> {
     let about = |metric| match metric {
         Metric::L2 => "The straight distance; its square is what is compared",
         Metric::Angular => "The angle between rows as vectors",
+        Metric::Cosine => "1 − cos of that angle: the same neighbours",
         Metric::Haversine => "The distance on the globe in km, of two columns in degrees: longitude and latitude, told apart to about 0.4 m",
     };
     let values = Metric::ALL.map(|metric| PossibleValue::new(metric.name()).help(about(metric)));

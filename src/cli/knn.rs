@@ -41,7 +41,7 @@ pub struct KnnArgs {
     /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
     #[arg(long, value_name = "NAMES", help_heading = "Cloud")]
     columns: Option<ColumnChoice>,
-    /// Leaves rows with NaN or infinite values out (and, with the angular metric, zero rows) instead of refusing them
+    /// Leaves rows with NaN or infinite values out (and, with the metrics angular and cosine, zero rows) instead of refusing them
     #[arg(long, help_heading = "Cloud")]
     drop_nonfinite: bool,
     /// Neighbours per query; all of them may be more than memory holds, as --out writes them while they are found
@@ -235,12 +235,16 @@ fn length(text: &str, metric: Metric) -> anyhow::Result<f64> {
     let units: &[(&str, f64)] = match metric {
         Metric::L2 => &[("", 1.0)],
         Metric::Angular => &[("", 1.0), ("rad", 1.0), ("deg", std::f64::consts::PI / 180.0)],
+        Metric::Cosine => &[("", 1.0)],
         Metric::Haversine => &[("", 1.0), ("km", 1.0), ("m", 0.001), ("mi", 1.609_344), ("nmi", 1.852)],
     };
     match units.iter().find(|(name, _)| *name == unit) {
         Some((_, factor)) => Ok(value * factor),
         None if metric == Metric::L2 => {
             bail!(Usage(format!("--radius: with the l2 metric a distance is in the cloud's own unit: write {number}, not `{text}`")))
+        }
+        None if metric == Metric::Cosine => {
+            bail!(Usage(format!("--radius: a cosine distance, 1 − cos of the angle, is from 0 to 2 and has no unit: write {number}, not `{text}`")))
         }
         None => {
             let known: Vec<&str> = units.iter().map(|(name, _)| *name).filter(|name| !name.is_empty()).collect();

@@ -58,7 +58,7 @@ pub struct LessonArgs {
     /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
     #[arg(long, value_name = "NAMES", requires = "input", help_heading = "Your own data (lessons yours and order)")]
     columns: Option<ColumnChoice>,
-    /// Leaves rows with NaN or infinite values out (and, with the angular metric, zero rows) instead of refusing them
+    /// Leaves rows with NaN or infinite values out (and, with the metrics angular and cosine, zero rows) instead of refusing them
     #[arg(long, requires = "input", help_heading = "Your own data (lessons yours and order)")]
     drop_nonfinite: bool,
     /// The row whose neighbours are searched [default: the one in the middle]

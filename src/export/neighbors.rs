@@ -12,7 +12,6 @@ use tempfile::{SpooledTempFile, spooled_tempfile_in};
 use super::npz::Npz;
 use super::table::Appender;
 use super::{ExportError, tables, write};
-use crate::knn::Metric;
 use crate::run::RunRecord;
 
 use size::check_width;
@@ -21,13 +20,13 @@ pub use size::{Expected, Size, check_room};
 /// A format for neighbours, selected by extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NeighborFormat {
-    /// The columns `query,rank,index,squared_distance`, under haversine also `distance_km`, comma-separated.
+    /// The columns `query,rank,index,squared_distance`, under cosine also `cosine_distance`, under haversine `distance_km`, comma-separated.
     Csv,
     /// The same columns, tab-separated.
     Tsv,
     /// The same columns, typed as u32, u32, i64 and f32, and f64.
     Parquet,
-    /// `indices` (i64), `squared_distances` (f32) and, under haversine, `distances_km` (f64), one row per query.
+    /// `indices` (i64), `squared_distances` (f32) and, where the metric has one, [`Metric::array`](crate::knn::Metric::array) (f64), one row per query.
     Npz,
     /// Record numbers as i32, each row preceded by its length; squared distances in a `.fvecs` of the same name.
     Vecs,
@@ -239,7 +238,7 @@ impl<'a> Rows<'a> {
 /// Distances that wait in memory at most, in bytes.
 const WAITING: usize = 64 << 20;
 
-/// `indices` (i64), `squared_distances` (f32) and, under haversine, `distances_km` (f64), one row per query. Arrays follow one another in an
+/// `indices` (i64), `squared_distances` (f32) and, where the metric has one, [`Metric::array`](crate::knn::Metric::array) (f64), one row per query. Arrays follow one another in an
 /// archive: distances wait until all indices are written, in memory or, where they are many, in a file without a name.
 struct Arrays<'a> {
     npz: Npz<&'a mut BufWriter<File>>,
@@ -269,8 +268,8 @@ impl<'a> Arrays<'a> {
         let Size { q, k, metric } = self.size;
         self.npz.begin_matrix("squared_distances", "<f4", (q, k), 4)?;
         self.distances(|npz, distances| npz.values(distances.iter().copied()))?;
-        if metric == Metric::Haversine {
-            self.npz.begin_matrix("distances_km", "<f8", (q, k), 8)?;
+        if let Some(array) = metric.array() {
+            self.npz.begin_matrix(array, "<f8", (q, k), 8)?;
             let distance = |&squared: &[u8; 4]| match f32::from_le_bytes(squared) {
                 f32::INFINITY => f64::INFINITY,
                 squared => metric.distance(squared),

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::table::Table;
 use crate::cloud::PointCloud;
-use crate::knn::{Convergence, Metric, NONE, warp};
+use crate::knn::{Convergence, NONE, warp};
 use crate::run::answers::recall::Recall;
 use crate::run::{QuerySpec, RunRecord, Timeline};
 
@@ -38,8 +38,8 @@ pub fn points<'a>(cloud: &'a PointCloud, rows: Option<&'a [u32]>) -> Table<'a> {
     axes.fold(table, |table, (axis, named)| table.with(named.name.as_str(), move |at| cloud.coordinate(of(at), axis)))
 }
 
-/// `query,rank,index,squared_distance`: the neighbours of a range of queries, which are numbered as in the run; under haversine
-/// also `distance_km`.
+/// `query,rank,index,squared_distance`: the neighbours of a range of queries, which are numbered as in the run; under cosine
+/// also `cosine_distance`, under haversine `distance_km`.
 pub fn neighbors(record: &RunRecord, queries: Range<usize>) -> Table<'_> {
     let number = queries.start;
     neighbors_from(record, queries, number)
@@ -55,12 +55,12 @@ pub fn neighbors_from(record: &RunRecord, queries: Range<usize>, number: usize) 
         .with("index", move |row| index(record, found.indices[first + row]))
         .with("squared_distance", move |row| found.squared_distances[first + row]);
     match record.spec.metric {
-        Metric::L2 | Metric::Angular => table,
-        Metric::Haversine => table.with(Metric::Haversine.column(), move |row| distance(record, first + row)),
+        metric if metric.array().is_some() => table.with(metric.column(), move |row| distance(record, first + row)),
+        _ => table,
     }
 }
 
-/// `rank,index,squared_distance,distance` (or `angle`, in radians, or `distance_km`) and the file's coordinates: the neighbours of one query.
+/// `rank,index,squared_distance,distance` (or `angle`, in radians, `cosine_distance` or `distance_km`) and the file's coordinates: the neighbours of one query.
 /// Coordinates of missing neighbours are missing.
 pub fn neighbors_of_query(record: &RunRecord, query: usize) -> Table<'_> {
     let (rows, squared_distances) = record.neighbors.of(query);

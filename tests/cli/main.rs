@@ -5,6 +5,7 @@ mod errors;
 mod globe;
 mod knn;
 mod lesson;
+mod metrics;
 mod names;
 mod presets;
 mod recall;

@@ -35,7 +35,7 @@ pub struct AnalyseArgs {
     /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
     #[arg(long, value_name = "NAMES", help_heading = "Cloud")]
     columns: Option<ColumnChoice>,
-    /// Leaves rows with NaN or infinite values out (and, with the angular metric, zero rows) instead of refusing them
+    /// Leaves rows with NaN or infinite values out (and, with the metrics angular and cosine, zero rows) instead of refusing them
     #[arg(long, help_heading = "Cloud")]
     drop_nonfinite: bool,
     /// Neighbours of each row, without the row itself
@@ -77,7 +77,7 @@ struct Wanted {
     /// Share of neighbours with the same value in a column, and leave-one-out classification by their majority
     #[arg(long, value_name = "COLUMN")]
     labels: Option<String>,
-    /// Groups of rows within a distance of one another, in the metric's unit (km with haversine, radians with angular); 0 for rows at distance 0
+    /// Groups of rows within a distance of one another, in the metric's unit (km with haversine, radians with angular, 1 − cos with cosine); 0 for rows at distance 0
     #[arg(long, value_name = "EPS", value_parser = distance, allow_negative_numbers = true)]
     duplicates: Option<f64>,
     /// Share of neighbours in common with another cloud of the same rows

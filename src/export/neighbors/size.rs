@@ -24,13 +24,13 @@ impl Size {
         let Self { q, k, metric } = self;
         // No disk has more: nothing overflows.
         let [q, k] = [q, k].map(|count| count.min(1 << 48) as u128);
-        let globe = u128::from(metric == Metric::Haversine);
+        let beside = u128::from(metric.array().is_some());
         let bytes = match format {
             // Two numbers that are known, two of one digit at least, and what separates them.
-            NeighborFormat::Csv | NeighborFormat::Tsv => k * digits(q) + q * digits(k) + q * k * (6 + 2 * globe),
+            NeighborFormat::Csv | NeighborFormat::Tsv => k * digits(q) + q * digits(k) + q * k * (6 + 2 * beside),
             NeighborFormat::Parquet => return None,
             // Once more for distances that wait for their turn.
-            NeighborFormat::Npz => q * k * (12 + 8 * globe + 4),
+            NeighborFormat::Npz => q * k * (12 + 8 * beside + 4),
             NeighborFormat::Vecs => 2 * q * 4 * (1 + k),
             NeighborFormat::Bin => 2 * (8 + 4 * q * k),
         };
@@ -39,11 +39,11 @@ impl Size {
 
     /// What the files will take in all once they are there, of a cloud of n points.
     pub fn expected(self, format: NeighborFormat, n: usize) -> Expected {
-        /// Characters of a distance squared in text, and of one in km: most have all digits of their type.
+        /// Characters of a distance squared in text, and of one beside it: most have all digits of their type.
         const TEXT: [f64; 2] = [10.0, 18.0];
         /// Bytes of a neighbour in Parquet: of its record number and distance, which hardly compress, and of its place in the run, which does.
         const PARQUET: f64 = 11.0;
-        let globe = f64::from(u8::from(self.metric == Metric::Haversine));
+        let beside = f64::from(u8::from(self.metric.array().is_some()));
         let neighbors = self.q as f64 * self.k as f64;
         let mean_digits = |end: usize| digits(end.clamp(1, 1 << 48) as u128) as f64 / end.clamp(1, 1 << 48) as f64;
         let about = |each: f64| Expected { bytes: (neighbors * each) as u64, exact: false };
@@ -51,11 +51,11 @@ impl Size {
         match format {
             NeighborFormat::Csv | NeighborFormat::Tsv => {
                 // Separators, and the line's end.
-                about([self.q, self.k, n].map(mean_digits).iter().sum::<f64>() + TEXT[0] + 4.0 + globe * (TEXT[1] + 1.0))
+                about([self.q, self.k, n].map(mean_digits).iter().sum::<f64>() + TEXT[0] + 4.0 + beside * (TEXT[1] + 1.0))
             }
-            NeighborFormat::Parquet => about(PARQUET + 8.0 * globe),
+            NeighborFormat::Parquet => about(PARQUET + 8.0 * beside),
             // Without the distances that wait; heads of an archive and its arrays are nothing beside a size that is worth a word.
-            NeighborFormat::Npz => arrays(12 + 8 * u64::from(self.metric == Metric::Haversine)),
+            NeighborFormat::Npz => arrays(12 + 8 * u64::from(self.metric.array().is_some())),
             NeighborFormat::Vecs | NeighborFormat::Bin => Expected { bytes: self.bytes(format).unwrap_or(u64::MAX), exact: true },
         }
     }

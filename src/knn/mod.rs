@@ -8,6 +8,7 @@ mod descriptor;
 pub mod distance;
 mod engine;
 mod id;
+pub mod inner_product;
 mod keeps;
 mod measure;
 mod method;

@@ -10,6 +10,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgGroup, Args, Command};
 
 use super::bar::Bar;
+use super::metric::metrics;
 use super::output;
 use super::queries::QueryChoice;
 use super::usage::Usage;
@@ -108,18 +109,6 @@ pub fn note_assumed(axes: &[Axis]) {
     }
 }
 
-/// Takes the name of a metric.
-pub fn metrics() -> impl TypedValueParser<Value = Metric> {
-    let about = |metric| match metric {
-        Metric::L2 => "The straight distance; its square is what is compared",
-        Metric::Angular => "The angle between rows as vectors",
-        Metric::Cosine => "1 − cos of that angle: the same neighbours",
-        Metric::Haversine => "The distance on the globe in km, of two columns in degrees: longitude and latitude, told apart to about 0.4 m",
-    };
-    let values = Metric::ALL.map(|metric| PossibleValue::new(metric.name()).help(about(metric)));
-    PossibleValuesParser::new(values).map(|name| Metric::named(&name).unwrap_or_default())
-}
-
 /// The order of a name that clap has checked.
 pub fn order(name: &str) -> Order {
     if name == Order::Shuffled.name() { Order::Shuffled } else { Order::File }
@@ -171,7 +160,7 @@ fn text_of(value: &OsStr) -> Result<&str, String> {
     value.to_str().ok_or_else(|| "it is no text".to_owned())
 }
 
-fn invalid(command: &Command, argument: Option<&Arg>, value: &OsStr, why: &str) -> clap::Error {
+pub fn invalid(command: &Command, argument: Option<&Arg>, value: &OsStr, why: &str) -> clap::Error {
     let name = argument.map_or_else(String::new, ToString::to_string);
     let what = format!("invalid value '{}' for '{name}': {why}", value.to_string_lossy());
     clap::Error::raw(ErrorKind::ValueValidation, format!("{what}\n")).with_cmd(command)

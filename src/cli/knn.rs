@@ -1,5 +1,7 @@
 //! `warpscope knn`: the answer, once.
 
+mod inner_product;
+
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +11,8 @@ use anyhow::{Context, anyhow, bail};
 
 use super::answer::{answer_in_parts, plan};
 use super::bar::Bar;
-use super::input::{DeviceArgs, EngineParser, metrics, note_assumed, note_first_line};
+use super::input::{DeviceArgs, EngineParser, note_assumed, note_first_line};
+use super::metric::{Ranking, rankings};
 use super::output;
 use super::queries::{self, QueryChoice};
 use super::record::spare_files;
@@ -51,9 +54,9 @@ pub struct KnnArgs {
     /// else a number in the cloud's own unit; by bvh or kdtree, on the CPU
     #[arg(long, value_name = "DISTANCE", conflicts_with = "k", allow_negative_numbers = true, help_heading = "Search")]
     radius: Option<String>,
-    /// How distance is measured [default: haversine for longitude and latitude, else l2]
-    #[arg(long, value_parser = metrics(), help_heading = "Search")]
-    metric: Option<Metric>,
+    /// By what rows are nearest [default: haversine for longitude and latitude, else l2]
+    #[arg(long, value_parser = rankings(), help_heading = "Search")]
+    metric: Option<Ranking>,
     /// Leaves a query's own row out of its neighbours
     #[arg(long, help_heading = "Search")]
     exclude_self: bool,
@@ -65,7 +68,7 @@ pub struct KnnArgs {
     engine: EngineChoice,
     #[command(flatten)]
     device: DeviceArgs,
-    /// Writes the neighbours: .csv, .tsv, .parquet, .npz, without --radius also .ivecs with .fvecs or .ibin with .fbin; - prints CSV
+    /// Writes the neighbours: .csv, .tsv, .parquet, .npz, of the k nearest also .ivecs with .fvecs or .ibin with .fbin; - prints CSV
     #[arg(short, long, value_name = "FILE", help_heading = "Results")]
     out: Option<PathBuf>,
     /// Prints JSON
@@ -81,7 +84,9 @@ struct Report {
     points: usize,
     dimensions: usize,
     queries: usize,
-    metric: Metric,
+    metric: &'static str,
+    #[serde(skip)]
+    unit: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     k: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -107,6 +112,8 @@ struct Report {
 
 /// The cloud, what is asked of it, and how.
 struct Loaded {
+    /// That of the spec, unless it is no distance.
+    ranking: Ranking,
     spec: RunSpec,
     cloud: Arc<PointCloud>,
     query_cloud: Option<Arc<PointCloud>>,
@@ -133,6 +140,9 @@ impl KnnArgs {
 pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
     check(args)?;
     let loaded = load(args)?;
+    if loaded.ranking == Ranking::InnerProduct {
+        return inner_product::run(args, &loaded);
+    }
     let radius = args.radius.as_deref().map(|radius| length(radius, loaded.spec.metric)).transpose()?;
     match radius {
         None => nearest(args, &loaded),
@@ -145,10 +155,11 @@ fn check(args: &KnnArgs) -> anyhow::Result<()> {
     if args.json && args.to_stdout() {
         bail!(Usage("--json and --out - both print to standard output: write the neighbours to a file".to_owned()));
     }
+    let of_products = args.metric == Some(Ranking::InnerProduct);
     if let Some(out) = args.file() {
         let files = match args.radius {
-            Some(_) => TableFormat::of(out).map(|_| vec![out.to_owned()]),
-            None => NeighborFormat::of(out).map(|format| format.files(out)),
+            None if !of_products => NeighborFormat::of(out).map(|format| format.files(out)),
+            _ => TableFormat::of(out).map(|_| vec![out.to_owned()]),
         };
         let files = files.map_err(|why| Usage(why.to_string()))?;
         let asked = if let QueryChoice::File(path) = &args.queries { Some(path) } else { None };
@@ -157,7 +168,7 @@ fn check(args: &KnnArgs) -> anyhow::Result<()> {
             export::check(file)?;
         }
     }
-    if let Some(radius) = &args.radius {
+    if let Some(radius) = args.radius.as_ref().filter(|_| !of_products) {
         check_radius(args, radius)?;
     }
     match &args.queries {
@@ -168,6 +179,9 @@ fn check(args: &KnnArgs) -> anyhow::Result<()> {
         _ => {}
     }
     args.device.check(std::slice::from_ref(&args.engine))?;
+    if of_products {
+        return inner_product::check(args);
+    }
     let setup = Setup::from(&RunSpec { exclude_self: args.exclude_self, ..RunSpec::new(source(args), QuerySpec::All, args.k) });
     Ok(setup.check_within(args.engine.k_limit())?)
 }
@@ -206,7 +220,9 @@ fn load(args: &KnnArgs) -> anyhow::Result<Loaded> {
         }
         _ => None,
     };
-    let metric = args.metric.unwrap_or_else(|| if Globe::recognised(cloud.axes()).is_some() { Metric::Haversine } else { Metric::L2 });
+    let usual = || if Globe::recognised(cloud.axes()).is_some() { Metric::Haversine } else { Metric::L2 };
+    let ranking = args.metric.unwrap_or_else(|| Ranking::Distance(usual()));
+    let metric = if let Ranking::Distance(metric) = ranking { metric } else { Metric::default() };
     if metric == Metric::Haversine {
         note_assumed(cloud.axes());
         if args.metric.is_none() {
@@ -216,7 +232,7 @@ fn load(args: &KnnArgs) -> anyhow::Result<Loaded> {
     let (engine, device) = (args.engine.clone(), args.device.device);
     let (exclude_self, seed, drop_nonfinite) = (args.exclude_self, args.seed, args.drop_nonfinite);
     let spec = RunSpec { metric, exclude_self, seed, drop_nonfinite, engine, device, ..RunSpec::new(data, queries, args.k) };
-    Ok(Loaded { spec, cloud, query_cloud })
+    Ok(Loaded { ranking, spec, cloud, query_cloud })
 }
 
 /// The parts of a length such as `5km`: the number, also as it was typed, and the unit.
@@ -256,7 +272,7 @@ fn length(text: &str, metric: Metric) -> anyhow::Result<f64> {
 /// The k nearest. They are written as they are found: those of all queries may be more than any memory holds.
 fn nearest(args: &KnnArgs, loaded: &Loaded) -> anyhow::Result<()> {
     let start = Instant::now();
-    let Loaded { spec, cloud, query_cloud } = loaded;
+    let Loaded { spec, cloud, query_cloud, .. } = loaded;
     let mut engines = Engines::default();
     let parts = Parts::new(&engines, spec, cloud, query_cloud.as_ref())?;
     let size = Size { q: parts.queries(), k: parts.k(), metric: spec.metric };
@@ -324,7 +340,7 @@ fn all_within(args: &KnnArgs, loaded: &Loaded, radius: f64) -> anyhow::Result<()
     let engine = engine(args, &problem)?;
     let found = within::within(&problem, engine, radius, &Bar::new("searching")).map_err(|why| anyhow!("{why}"))?;
     let seconds = start.elapsed().as_secs_f64();
-    let rows = query_records(&spec, loaded, &problem);
+    let rows = query_records(&spec, loaded, problem.q(), |query| problem.query_row(query));
     let asked = Asked { cloud: &loaded.cloud, metric: spec.metric, rows: rows.as_deref() };
     if args.to_stdout() {
         return print_table(&files::table(&found, asked));
@@ -357,10 +373,10 @@ fn engine(args: &KnnArgs, problem: &Problem) -> anyhow::Result<&'static Descript
 }
 
 /// Each query's record number in its file; `None` for a place.
-fn query_records(spec: &RunSpec, loaded: &Loaded, problem: &Problem) -> Option<Vec<u64>> {
+fn query_records(spec: &RunSpec, loaded: &Loaded, q: usize, row: impl Fn(usize) -> u32) -> Option<Vec<u64>> {
     let cloud = loaded.query_cloud.as_ref().unwrap_or(&loaded.cloud);
     let is_place = matches!(spec.queries, QuerySpec::At(_));
-    (!is_place).then(|| (0..problem.q()).map(|query| cloud.record(problem.query_row(query) as usize)).collect())
+    (!is_place).then(|| (0..q).map(|query| cloud.record(row(query) as usize)).collect())
 }
 
 fn print_table(table: &Table<'_>) -> anyhow::Result<()> {
@@ -376,7 +392,8 @@ impl Report {
             points: loaded.cloud.len(),
             dimensions: loaded.cloud.dims(),
             queries,
-            metric: loaded.spec.metric,
+            metric: loaded.ranking.name(),
+            unit: loaded.ranking.unit(),
             k: None,
             radius: None,
             neighbors: 0,
@@ -395,7 +412,7 @@ fn print_report(args: &KnnArgs, loaded: &Loaded, report: &Report, shown: Option<
     if args.json {
         return output::print_json(report);
     }
-    let unit = report.metric.unit().map(|unit| format!(" {unit}")).unwrap_or_default();
+    let unit = report.unit.map(|unit| format!(" {unit}")).unwrap_or_default();
     let asked = match (report.k, report.radius) {
         (Some(k), _) => text::count(k as u64, "nearest neighbour", "nearest neighbours"),
         (None, Some(radius)) => format!("all within {radius}{unit}"),

@@ -65,7 +65,7 @@ pub struct LessonArgs {
     #[arg(long, value_name = "ROW", help_heading = "Your own data (lessons yours and order)")]
     query: Option<u64>,
     /// How distance is measured
-    #[arg(long, default_value = "l2", value_parser = input::metrics(), help_heading = "Your own data (lessons yours and order)")]
+    #[arg(long, default_value = "l2", value_parser = super::metric::metrics(), help_heading = "Your own data (lessons yours and order)")]
     metric: Metric,
     /// In what order points are met; lesson order compares the file's own with others
     #[arg(long, default_value = "file", value_parser = PossibleValuesParser::new(["file", "shuffled"]).map(|name| input::order(&name)), help_heading = "Your own data (lessons yours and order)")]

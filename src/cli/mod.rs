@@ -15,6 +15,7 @@ mod info;
 mod input;
 mod knn;
 mod lesson;
+mod metric;
 mod output;
 mod paths;
 mod pictures;

@@ -10,7 +10,8 @@ use anyhow::{anyhow, bail};
 
 use super::answer::answer;
 use super::bar::Bar;
-use super::input::{DeviceArgs, EngineParser, metrics, note_assumed, note_first_line};
+use super::input::{DeviceArgs, EngineParser, note_assumed, note_first_line};
+use super::metric::metrics;
 use super::recall::table_path;
 use super::record::spare_files;
 use super::usage::Usage;

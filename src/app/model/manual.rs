@@ -12,12 +12,13 @@ pub struct Document {
     pub text: String,
 }
 
-const SOURCES: [(&str, &str); 17] = [
+const SOURCES: [(&str, &str); 18] = [
     ("docs/tour.md", include_str!("../../../docs/tour.md")),
     ("README.md", include_str!("../../../README.md")),
     ("docs/selecting.md", include_str!("../../../docs/selecting.md")),
     ("docs/analyse.md", include_str!("../../../docs/analyse.md")),
     ("docs/formats.md", include_str!("../../../docs/formats.md")),
+    ("docs/metrics.md", include_str!("../../../docs/metrics.md")),
     ("docs/limits.md", include_str!("../../../docs/limits.md")),
     ("docs/recording.md", include_str!("../../../docs/recording.md")),
     ("docs/lesson.md", include_str!("../../../docs/lesson.md")),

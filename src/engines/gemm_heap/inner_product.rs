@@ -360,10 +360,10 @@ mod tests {
     #[test]
     fn far_fewer_than_all_are_computed_by_the_rule() {
         let values: Vec<f32> = (0..32 * 4000u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 8) as f32 / 2f32.powi(24) - 0.5).collect();
-        let products = products(&values, 32, 5);
-        let filter = Filter::new(products.points(), 32, gamma(32));
-        let query = &products.queries()[..32];
-        let (scale, limit) = (filter.scale(query).unwrap(), filter.limit(expected(&products)[4].value));
+        let (filter, query) = (Filter::new(&values, 32, gamma(32)), &values[..32]);
+        let mut all: Vec<f64> = values.chunks_exact(32).map(|row| inner_product(row, query)).collect();
+        all.sort_by(|a, b| b.total_cmp(a));
+        let (scale, limit) = (filter.scale(query).unwrap(), filter.limit(all[4]));
         let mut of_block = Vec::new();
         let left = filter.columns.chunks_exact(filter.block * 32).enumerate().map(|(number, columns)| {
             product::multiply(columns, query, 32, &mut of_block);

@@ -36,7 +36,7 @@ pub fn read(flag: &str, path: &Path, metric: Option<Metric>, distances: bool) ->
     if let Some((metric, theirs)) = metric.zip(formats::attribute(&file, "distance", &bar)?) {
         let same = match metric {
             Metric::L2 => theirs == "euclidean",
-            Metric::Angular => ["angular", "cosine"].contains(&theirs.as_str()),
+            Metric::Angular | Metric::Cosine => ["angular", "cosine"].contains(&theirs.as_str()),
             Metric::Haversine => theirs == "haversine",
         };
         if !same {

@@ -10,7 +10,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgGroup, Args, Command};
 
 use super::bar::Bar;
-use super::metrics::MetricParser;
+use super::metric::metrics;
 use super::queries::QueryChoice;
 use super::skip::SkipArgs;
 use super::usage::Usage;
@@ -36,7 +36,7 @@ pub struct SourceArgs {
     columns: Option<ColumnChoice>,
     #[command(flatten)]
     skip: SkipArgs,
-    /// Leaves rows with NaN or infinite values out (and, with the angular metric, zero rows) instead of refusing them
+    /// Leaves rows with NaN or infinite values out (and, with the metrics angular and cosine, zero rows) instead of refusing them
     #[arg(long)]
     pub drop_nonfinite: bool,
     /// Seeds generated clouds, drawn queries and shuffled order
@@ -68,7 +68,7 @@ impl SourceArgs {
 #[command(next_help_heading = "Search")]
 pub struct MethodArgs {
     /// How distance is measured [default: l2]
-    #[arg(long, value_parser = MetricParser)]
+    #[arg(long, value_parser = metrics())]
     metric: Option<Metric>,
     /// In what order points are met; shuffled is what the theory of merges assumes
     #[arg(long, default_value = "file", value_parser = PossibleValuesParser::new(["file", "shuffled"]).map(|name| order(&name)))]

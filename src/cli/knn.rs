@@ -1,6 +1,7 @@
 //! `warpscope knn`: the answer, once.
 
 mod graph;
+mod inner_product;
 mod out;
 mod radius;
 
@@ -15,7 +16,7 @@ use super::answer::{answer_in_parts, plan};
 use super::bar::Bar;
 use super::graph::GraphArgs;
 use super::input::{DeviceArgs, EngineParser, note_assumed, note_first_line};
-use super::metrics::MetricParser;
+use super::metric::{Ranking, rankings};
 use super::queries::{self, QueryChoice};
 use super::record::spare_files;
 use super::room;
@@ -53,7 +54,7 @@ pub struct KnnArgs {
     columns: Option<ColumnChoice>,
     #[command(flatten)]
     skip: SkipArgs,
-    /// Leaves rows with NaN or infinite values out (and, with the angular metric, zero rows) instead of refusing them
+    /// Leaves rows with NaN or infinite values out (and, with the metrics angular and cosine, zero rows) instead of refusing them
     #[arg(long, help_heading = "Cloud")]
     drop_nonfinite: bool,
     /// Neighbours per query; all of them may be more than memory holds, as --out writes them while they are found
@@ -63,9 +64,9 @@ pub struct KnnArgs {
     /// else a number in the cloud's own unit; by bvh or kdtree, on the CPU
     #[arg(long, value_name = "DISTANCE", conflicts_with = "k", allow_negative_numbers = true, help_heading = "Search")]
     radius: Option<String>,
-    /// How distance is measured [default: haversine for longitude and latitude, else l2]
-    #[arg(long, value_parser = MetricParser, help_heading = "Search")]
-    metric: Option<Metric>,
+    /// By what rows are nearest [default: haversine for longitude and latitude, else l2]
+    #[arg(long, value_parser = rankings(), help_heading = "Search")]
+    metric: Option<Ranking>,
     /// Leaves a query's own row out of its neighbours
     #[arg(long, help_heading = "Search")]
     exclude_self: bool,
@@ -99,7 +100,9 @@ struct Report {
     /// The coordinates, in the order of the axes.
     columns: Vec<String>,
     queries: usize,
-    metric: Metric,
+    metric: &'static str,
+    #[serde(skip)]
+    unit: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     k: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,6 +130,8 @@ struct Report {
 
 /// The cloud, what is asked of it, and how.
 struct Loaded {
+    /// That of the spec, unless it is no distance.
+    ranking: Ranking,
     spec: RunSpec,
     cloud: Arc<PointCloud>,
     query_cloud: Option<Arc<PointCloud>>,
@@ -141,6 +146,9 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
     let _kept = stdin::spool([&mut args.input].into_iter().chain(asked))?;
     let args = &args;
     let mut loaded = load(args)?;
+    if loaded.ranking == Ranking::InnerProduct {
+        return inner_product::run(args, &loaded);
+    }
     loaded.spec.exclude_self |= args.graph.file().is_some();
     let radius = args.radius.as_deref().map(|radius| radius::length(radius, loaded.spec.metric)).transpose()?;
     let beside = args.out.beside(&args.input, &loaded.cloud)?;
@@ -153,11 +161,12 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
 
 /// Refuses what makes no sense and what could not be written, before anything is read.
 fn check(args: &KnnArgs) -> anyhow::Result<()> {
+    let of_products = args.metric == Some(Ranking::InnerProduct);
     args.out.check(args.radius.is_some(), &args.queries)?;
     if let Some(out) = args.out.file() {
         let files = match args.radius {
-            Some(_) => TableFormat::of(out).map(|_| vec![out.to_owned()]),
-            None => NeighborFormat::of(out).map(|format| format.files(out)),
+            None if !of_products => NeighborFormat::of(out).map(|format| format.files(out)),
+            _ => TableFormat::of(out).map(|_| vec![out.to_owned()]),
         };
         let files = files.map_err(|why| Usage(why.to_string()))?;
         let asked = if let QueryChoice::File(path) = &args.queries { Some(path) } else { None };
@@ -167,7 +176,7 @@ fn check(args: &KnnArgs) -> anyhow::Result<()> {
         }
     }
     graph::check(args)?;
-    if let Some(radius) = &args.radius {
+    if let Some(radius) = args.radius.as_ref().filter(|_| !of_products) {
         radius::check(args, radius)?;
     }
     if let Some(flag) =
@@ -180,6 +189,9 @@ fn check(args: &KnnArgs) -> anyhow::Result<()> {
         }
     }
     args.device.check(std::slice::from_ref(&args.engine))?;
+    if of_products {
+        return inner_product::check(args);
+    }
     let setup = Setup::from(&RunSpec {
         exclude_self: args.exclude_self || args.graph.file().is_some(),
         ..RunSpec::new(source(args), QuerySpec::All, args.k)
@@ -209,7 +221,9 @@ fn load(args: &KnnArgs) -> anyhow::Result<Loaded> {
         }
         _ => None,
     };
-    let metric = args.metric.unwrap_or_else(|| if Globe::recognised(cloud.axes()).is_some() { Metric::Haversine } else { Metric::L2 });
+    let usual = || if Globe::recognised(cloud.axes()).is_some() { Metric::Haversine } else { Metric::L2 };
+    let ranking = args.metric.unwrap_or_else(|| Ranking::Distance(usual()));
+    let metric = if let Ranking::Distance(metric) = ranking { metric } else { Metric::default() };
     if metric == Metric::Haversine {
         note_assumed(cloud.axes());
         if args.metric.is_none() {
@@ -219,13 +233,13 @@ fn load(args: &KnnArgs) -> anyhow::Result<Loaded> {
     let (engine, device) = (args.engine.clone(), args.device.device);
     let (exclude_self, seed, drop_nonfinite) = (args.exclude_self, args.seed, args.drop_nonfinite);
     let spec = RunSpec { metric, exclude_self, seed, drop_nonfinite, engine, device, ..RunSpec::new(data, queries, args.k) };
-    Ok(Loaded { spec, cloud, query_cloud })
+    Ok(Loaded { ranking, spec, cloud, query_cloud })
 }
 
 /// The k nearest. They are written as they are found: those of all queries may be more than any memory holds.
 fn nearest(args: &KnnArgs, loaded: &Loaded, beside: Option<&Beside>) -> anyhow::Result<()> {
     let start = Instant::now();
-    let Loaded { spec, cloud, query_cloud } = loaded;
+    let Loaded { spec, cloud, query_cloud, .. } = loaded;
     let mut engines = Engines::default();
     let parts = Parts::new(&engines, spec, cloud, query_cloud.as_ref())?;
     let size = Size { q: parts.queries(), k: parts.k(), metric: spec.metric };
@@ -305,7 +319,8 @@ impl Report {
             dimensions: loaded.cloud.dims(),
             columns: loaded.cloud.axes().iter().map(|axis| axis.name.clone()).collect(),
             queries,
-            metric: loaded.spec.metric,
+            metric: loaded.ranking.name(),
+            unit: loaded.ranking.unit(),
             k: None,
             radius: None,
             neighbors: 0,
@@ -325,7 +340,7 @@ fn print_report(args: &KnnArgs, loaded: &Loaded, report: &Report, shown: Option<
     if args.out.json {
         return output::print_json(report);
     }
-    let unit = report.metric.unit().map(|unit| format!(" {unit}")).unwrap_or_default();
+    let unit = report.unit.map(|unit| format!(" {unit}")).unwrap_or_default();
     let asked = match (report.k, report.radius) {
         (Some(k), _) => text::count(k as u64, "nearest neighbour", "nearest neighbours"),
         (None, Some(radius)) => format!("all within {radius}{unit}"),

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::bar::Bar;
-use super::metrics::MetricParser;
 use super::pictures::{PictureArgs, Plan};
 use super::skip::SkipArgs;
 use super::usage::Usage;
@@ -62,14 +61,14 @@ pub struct LessonArgs {
     columns: Option<ColumnChoice>,
     #[command(flatten)]
     skip: SkipArgs,
-    /// Leaves rows with NaN or infinite values out (and, with the angular metric, zero rows) instead of refusing them
+    /// Leaves rows with NaN or infinite values out (and, with the metrics angular and cosine, zero rows) instead of refusing them
     #[arg(long, requires = "input", help_heading = "Your own data (lessons yours and order)")]
     drop_nonfinite: bool,
     /// The row whose neighbours are searched [default: the one in the middle]
     #[arg(long, value_name = "ROW", value_parser = counts::whole::<u64>, help_heading = "Your own data (lessons yours and order)")]
     query: Option<u64>,
     /// How distance is measured
-    #[arg(long, default_value = "l2", value_parser = MetricParser, help_heading = "Your own data (lessons yours and order)")]
+    #[arg(long, default_value = "l2", value_parser = super::metric::metrics(), help_heading = "Your own data (lessons yours and order)")]
     metric: Metric,
     /// In what order points are met; lesson order compares the file's own with others
     #[arg(long, default_value = "file", value_parser = PossibleValuesParser::new(["file", "shuffled"]).map(|name| input::order(&name)), help_heading = "Your own data (lessons yours and order)")]

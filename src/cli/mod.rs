@@ -20,7 +20,7 @@ mod info;
 mod input;
 mod knn;
 mod lesson;
-mod metrics;
+mod metric;
 mod output;
 mod paths;
 mod pictures;

@@ -14,7 +14,6 @@ use super::{announce, counts, output, queries, room};
 use crate::cloud::PointCloud;
 use crate::engines::registry;
 use crate::export::{self, NeighborFormat, Size, text};
-use crate::knn::Metric;
 use crate::run::analysis::Roofline;
 use crate::run::planner::{Job, Plan, Purpose};
 use crate::run::{EngineChoice, Engines, MeasureMean, QuerySpec, RunRecord, RunSpec, build_problem};
@@ -232,10 +231,7 @@ fn summary(record: &RunRecord, planned: Option<&str>, written: &[PathBuf]) -> St
 
     row("cloud", about(&record.cloud));
     row("columns", columns(&record.axes));
-    let without = match spec.metric {
-        Metric::L2 | Metric::Haversine => "NaN or infinite values",
-        Metric::Angular => "NaN or infinite values, or without a direction",
-    };
+    let without = if spec.metric.is_of_directions() { "NaN or infinite values, or without a direction" } else { "NaN or infinite values" };
     if record.dropped_rows > 0 {
         row("dropped", format!("{} with {without}", text::count(record.dropped_rows, "row", "rows")));
     }

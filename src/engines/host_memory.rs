@@ -12,12 +12,20 @@ const ANSWERS: u64 = 3;
 /// # Errors
 /// [`EngineError::HostMemory`].
 pub fn check(problem: &Problem, index: u64) -> Result<(), EngineError> {
-    fits(index.saturating_add(answers(problem)), memory::available())
+    check_bytes(index.saturating_add(answers(problem)))
 }
 
 /// Bytes of all answers: an index and a distance per neighbour.
 fn answers(problem: &Problem) -> u64 {
     ANSWERS.saturating_mul(answer_bytes(problem.q(), problem.k()))
+}
+
+/// Rejects what needs more than the available memory.
+///
+/// # Errors
+/// [`EngineError::HostMemory`].
+pub fn check_bytes(needed: u64) -> Result<(), EngineError> {
+    fits(needed, memory::available())
 }
 
 fn fits(needed: u64, free: Option<u64>) -> Result<(), EngineError> {

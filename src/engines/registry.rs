@@ -99,6 +99,11 @@ pub fn able_within() -> impl Iterator<Item = &'static Descriptor> {
     ENGINES.iter().copied().filter(|engine| engine.within.is_some())
 }
 
+/// The engines that find the largest inner products.
+pub fn able_inner_products() -> impl Iterator<Item = &'static Descriptor> {
+    ENGINES.iter().copied().filter(|engine| engine.inner_products.is_some())
+}
+
 /// The measures of all engines, without duplicate names.
 pub fn measures() -> impl Iterator<Item = &'static Measure> {
     let all = || ENGINES.iter().flat_map(|engine| engine.measures);

@@ -10,6 +10,7 @@ mod comparison;
 pub mod figure;
 mod folder;
 pub mod graph;
+pub mod inner_product;
 pub mod lesson;
 mod neighbors;
 mod npy;

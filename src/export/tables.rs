@@ -80,7 +80,7 @@ pub(super) fn with_beside<'a>(table: Table<'a>, beside: Option<&'a Beside>, row_
     })
 }
 
-/// `rank,index,squared_distance,distance` (or `angle`, in radians, or `distance_km`) and the file's coordinates: the neighbours of one query.
+/// `rank,index,squared_distance,distance` (or `angle`, in radians, `cosine_distance` or `distance_km`) and the file's coordinates: the neighbours of one query.
 /// Coordinates of missing neighbours are missing.
 pub fn neighbors_of_query(record: &RunRecord, query: usize) -> Table<'_> {
     neighbors_of_query_with(record, query, None)

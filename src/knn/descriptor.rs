@@ -57,18 +57,27 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Rejects a problem that exceeds the limits. This is the only place where they are enforced.
+    /// Rejects a problem that exceeds the limits.
     ///
     /// # Errors
     /// [`EngineError::Limit`], [`EngineError::Metric`].
     pub fn check(&self, engine: EngineId, shape: &Shape, metric: Metric) -> Result<(), EngineError> {
+        self.check_sizes(engine, shape)?;
+        if !self.metrics.contains(&metric) {
+            return Err(EngineError::Metric { engine, metric });
+        }
+        Ok(())
+    }
+
+    /// The same for the sizes alone. These two are the only place where limits are enforced.
+    ///
+    /// # Errors
+    /// [`EngineError::Limit`].
+    pub fn check_sizes(&self, engine: EngineId, shape: &Shape) -> Result<(), EngineError> {
         for (what, limit, value) in [("k", self.k, shape.k), ("d", self.d, shape.d), ("n", self.n, shape.n)] {
             if value > limit {
                 return Err(EngineError::Limit { engine, what, limit: limit as u64, value: value as u64 });
             }
-        }
-        if !self.metrics.contains(&metric) {
-            return Err(EngineError::Metric { engine, metric });
         }
         Ok(())
     }
@@ -136,6 +145,8 @@ pub struct Descriptor {
     pub walk: Option<Walker>,
     /// Lists all points within a distance, on the CPU. `None` if it finds only the nearest.
     pub within: Option<super::within::Opener>,
+    /// Finds the largest inner products, on the CPU. `None` if it measures distances only.
+    pub inner_products: Option<super::inner_product::Opener>,
     /// Opens it on a device whose kind is in `runs_on`.
     pub open: fn(DeviceId) -> Result<Box<dyn Engine>, EngineError>,
 }

@@ -24,9 +24,9 @@ pub struct Arrangement {
 }
 
 impl Arrangement {
-    /// Clears what has no effect: `seed` unless the order is shuffled, `drop_zero_rows` unless the metric is angular.
+    /// Clears what has no effect: `seed` unless the order is shuffled, `drop_zero_rows` unless only directions matter.
     pub fn new(metric: Metric, order: Order, seed: u64, drop_zero_rows: bool) -> Self {
-        Self { metric, order, seed: if order == Order::Shuffled { seed } else { 0 }, drop_zero_rows: drop_zero_rows && metric == Metric::Angular }
+        Self { metric, order, seed: if order == Order::Shuffled { seed } else { 0 }, drop_zero_rows: drop_zero_rows && metric.is_of_directions() }
     }
 
     pub fn metric(&self) -> Metric {
@@ -176,7 +176,7 @@ impl Points {
         let mut rows = arrangement.order.permutation(cloud.len(), arrangement.seed);
         let coordinates = match arrangement.metric {
             Metric::L2 => Rows::gather(cloud, rows.as_deref()),
-            Metric::Angular => {
+            Metric::Angular | Metric::Cosine => {
                 let normalised = Rows::normalised(cloud, &mut rows, arrangement.drop_zero_rows);
                 normalised.map_err(|record| ProblemError::Zero { whose: "data", record })?
             }

@@ -1,6 +1,6 @@
 //! A problem as engines see it: f32 points and queries, squared L2, k.
 //!
-//! Metrics are resolved here. For angular search the rows are normalised once, on the host and in f64; squared L2 between
+//! Metrics are resolved here. For angular and cosine search the rows are normalised once, on the host and in f64; squared L2 between
 //! unit vectors (the squared chord) then ranks them, so engines implement a single distance. Longitude and latitude become
 //! unit vectors too: their problem has three dimensions, and their cloud two columns.
 //!
@@ -13,112 +13,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::points::Rows;
-use super::{Arrangement, Cache, NONE, Neighbors, Points, Shape};
-use crate::cloud::globe::EARTH_RADIUS_KM;
+use super::{Arrangement, Cache, Metric, NONE, Neighbors, Points, Shape};
 use crate::cloud::{Globe, GlobeError, Order, PointCloud, Source};
-
-/// The distance between two rows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Metric {
-    #[default]
-    L2,
-    /// The angle between rows as vectors; reported as the squared chord between unit vectors.
-    Angular,
-    /// The great-circle distance between places in degrees of longitude and latitude; reported likewise.
-    Haversine,
-}
-
-impl Metric {
-    pub const ALL: [Self; 3] = [Self::L2, Self::Angular, Self::Haversine];
-
-    /// The spelling on the command line and in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::L2 => "l2",
-            Self::Angular => "angular",
-            Self::Haversine => "haversine",
-        }
-    }
-
-    /// The metric of a name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|metric| metric.name() == name)
-    }
-
-    /// The dimensions that are searched in a cloud of so many columns.
-    pub fn dims(self, columns: usize) -> usize {
-        match self {
-            Self::L2 | Self::Angular => columns,
-            Self::Haversine => 3,
-        }
-    }
-
-    /// Converts a squared distance to the customary one: √D; the angle in radians, 2·asin(min(1, √D/2)); or that angle on the
-    /// Earth, in km.
-    pub fn distance(self, squared: f32) -> f64 {
-        self.distance_of(f64::from(squared))
-    }
-
-    /// The same of a squared distance in f64.
-    pub fn distance_of(self, squared: f64) -> f64 {
-        match self {
-            Self::L2 => squared.sqrt(),
-            Self::Angular => angle(squared),
-            Self::Haversine => EARTH_RADIUS_KM * angle(squared),
-        }
-    }
-
-    /// The column of [`Self::distance`] in tables.
-    pub fn column(self) -> &'static str {
-        match self {
-            Self::L2 => "distance",
-            Self::Angular => "angle",
-            Self::Haversine => "distance_km",
-        }
-    }
-
-    /// The array of [`Self::distance`] in archives, which have one for all neighbours.
-    pub fn array(self) -> &'static str {
-        match self {
-            Self::L2 => "distances",
-            Self::Angular => "angles",
-            Self::Haversine => "distances_km",
-        }
-    }
-
-    /// [`Self::distance`] as a heading, with its unit.
-    pub fn heading(self) -> &'static str {
-        match self {
-            Self::L2 => "distance",
-            Self::Angular => "angle (rad)",
-            Self::Haversine => "distance (km)",
-        }
-    }
-
-    /// The unit of [`Self::distance`]; L2's is that of the cloud.
-    pub fn unit(self) -> Option<&'static str> {
-        match self {
-            Self::L2 => None,
-            Self::Angular => Some("rad"),
-            Self::Haversine => Some("km"),
-        }
-    }
-}
-
-/// The angle between unit vectors, by their squared chord.
-fn angle(squared: f64) -> f64 {
-    2.0 * (squared.sqrt() / 2.0).min(1.0).asin()
-}
-
-impl std::fmt::Display for Metric {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
 
 /// Where the query points come from.
 #[derive(Clone, Debug)]
@@ -155,7 +52,7 @@ pub struct Setup {
     pub seed: u64,
     /// Whether a query that is a row of the cloud is excluded from its own neighbours.
     pub exclude_self: bool,
-    /// Under [`Metric::Angular`], whether zero rows are dropped rather than rejected.
+    /// Where only directions matter ([`Metric::is_of_directions`]), whether zero rows are dropped rather than rejected.
     pub drop_zero_rows: bool,
 }
 
@@ -335,7 +232,7 @@ impl Problem {
                 }
                 Rows::on_globe(query_cloud, globe, query_rows.as_deref())
             }
-            Metric::Angular => {
+            Metric::Angular | Metric::Cosine => {
                 let normalised = Rows::normalised(query_cloud, &mut query_rows, setup.drop_zero_rows);
                 match (normalised, query_cloud.source()) {
                     (Ok(rows), _) if !rows.as_slice().is_empty() => rows,

@@ -10,6 +10,7 @@ mod engines;
 mod execute;
 mod file;
 pub mod graph;
+pub mod inner_product;
 mod machine;
 mod parts;
 pub mod planner;

@@ -44,7 +44,11 @@ pub fn query_cloud_of(spec: &RunSpec, cloud: &PointCloud, query_cloud: Option<&A
     })
 }
 
-fn queries(spec: &RunSpec, cloud: &PointCloud, query_cloud: Option<&Arc<PointCloud>>) -> Result<Queries, RunError> {
+/// Whom a spec asks for.
+///
+/// # Errors
+/// As [`build_problem`]'s of the queries.
+pub(super) fn queries(spec: &RunSpec, cloud: &PointCloud, query_cloud: Option<&Arc<PointCloud>>) -> Result<Queries, RunError> {
     let rows = cloud.len();
     Ok(match &spec.queries {
         QuerySpec::All => Queries::Rows((0..rows as u32).collect()),

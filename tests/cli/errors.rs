@@ -142,7 +142,7 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ("run --generate uniform --engine gpu", "there is no engine `gpu`; there are auto, "),
         ("run --generate uniform --engine kdtree --device 0", "--device 0: the kdtree engine runs on the CPU"),
         ("run --generate uniform --device gpu", "`gpu` is no device"),
-        ("run --generate uniform --metric cosine", "for '--metric <METRIC>': angular finds the same neighbours in the same order"),
+        ("run --generate uniform --metric cosin", "[possible values: l2, angular, cosine, haversine]"),
         ("run --generate uniform --repeats 0", "'0' for '--repeats <NUMBER>'"),
         ("run --generate uniform --queries rows:9-3", "runs backwards"),
         ("run --generate uniform --queries rows:0-99999999999", "`all` takes every row"),

@@ -8,6 +8,7 @@ mod globe;
 mod knn;
 mod lesson;
 mod manners;
+mod metrics;
 mod names;
 mod presets;
 mod recall;

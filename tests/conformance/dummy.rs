@@ -54,6 +54,7 @@ pub static DUMMY: Descriptor = Descriptor {
     traces: false,
     walk: None,
     within: None,
+    inner_products: None,
     open: |device| Ok(Box::new(Dummy(device))),
 };
 

@@ -26,7 +26,7 @@ impl<'a> Apart<'a> {
     pub fn new(cloud: &'a PointCloud, place: &[f64], metric: Metric) -> Self {
         let from = match metric {
             Metric::L2 => Place::Local(place.iter().zip(cloud.axes()).map(|(&value, axis)| (value - axis.origin) as f32).collect()),
-            Metric::Angular => {
+            Metric::Angular | Metric::Cosine => {
                 let norm = place.iter().map(|value| value * value).sum::<f64>().sqrt();
                 if norm > 0.0 { Place::Direction(place.iter().map(|value| value / norm).collect()) } else { Place::Nowhere }
             }
@@ -38,7 +38,7 @@ impl<'a> Apart<'a> {
         Self { cloud, metric, from }
     }
 
-    /// √ of the squared distance, the angle in radians, or km on the globe. NaN for a row or a place without a direction, and where the
+    /// √ of the squared distance, the angle in radians, 1 − cos of it, or km on the globe. NaN for a row or a place without a direction, and where the
     /// columns are no longitude and latitude.
     pub fn to(&self, row: usize) -> f64 {
         let dims = self.cloud.dims();

@@ -12,7 +12,7 @@ pub struct Document {
     pub text: String,
 }
 
-const SOURCES: [(&str, &str); 19] = [
+const SOURCES: [(&str, &str); 20] = [
     ("docs/tour.md", include_str!("../../../docs/tour.md")),
     ("README.md", include_str!("../../../README.md")),
     ("docs/selecting.md", include_str!("../../../docs/selecting.md")),
@@ -20,6 +20,7 @@ const SOURCES: [(&str, &str); 19] = [
     ("docs/compare.md", include_str!("../../../docs/compare.md")),
     ("docs/formats.md", include_str!("../../../docs/formats.md")),
     ("docs/config.md", include_str!("../../../docs/config.md")),
+    ("docs/metrics.md", include_str!("../../../docs/metrics.md")),
     ("docs/limits.md", include_str!("../../../docs/limits.md")),
     ("docs/recording.md", include_str!("../../../docs/recording.md")),
     ("docs/lesson.md", include_str!("../../../docs/lesson.md")),

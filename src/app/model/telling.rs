@@ -129,7 +129,7 @@ impl Kinds {
 
 /// Where points are whose distance is 0.
 fn at_zero(metric: Metric) -> &'static str {
-    if metric == Metric::Angular { "in the very same direction" } else { "at the very same place" }
+    if metric.is_of_directions() { "in the very same direction" } else { "at the very same place" }
 }
 
 /// A distance in the metric's unit.

@@ -298,7 +298,7 @@ pub fn circle_shown<'a>(view: PlaneView, scene: &Scene, state: &State, session: 
     let at_step = paint::shown(state.walk, session).map(|(walked, at)| walked.step(at).after);
     let squared = at_step.unwrap_or_else(|| crate::app::features::color::bar::bound_shown(state, answered));
     let flat = scene.dims() == 2 && !scene.is_projected() && view.axes[0] != view.axes[1];
-    (flat && squared.is_finite() && answered.record.spec.metric != Metric::Angular).then_some((answered, squared))
+    (flat && squared.is_finite() && !answered.record.spec.metric.is_of_directions()).then_some((answered, squared))
 }
 
 /// Radii in points that are drawn: a smaller circle would only blur the query's mark.

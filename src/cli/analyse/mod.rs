@@ -12,7 +12,7 @@ use super::answer::answer;
 use super::bar::Bar;
 use super::graph::GraphArgs;
 use super::input::{DeviceArgs, EngineParser, note_assumed, note_first_line};
-use super::metrics::MetricParser;
+use super::metric::metrics;
 use super::recall::table_path;
 use super::record::spare_files;
 use super::skip::SkipArgs;
@@ -39,14 +39,14 @@ pub struct AnalyseArgs {
     columns: Option<ColumnChoice>,
     #[command(flatten)]
     skip: SkipArgs,
-    /// Leaves rows with NaN or infinite values out (and, with the angular metric, zero rows) instead of refusing them
+    /// Leaves rows with NaN or infinite values out (and, with the metrics angular and cosine, zero rows) instead of refusing them
     #[arg(long, help_heading = "Cloud")]
     drop_nonfinite: bool,
     /// Neighbours of each row, without the row itself
     #[arg(short, long, value_name = "NUMBER", default_value_t = usual::K, allow_negative_numbers = true, value_parser = counts::whole::<usize>, help_heading = "Search")]
     k: usize,
     /// How distance is measured
-    #[arg(long, default_value = "l2", value_parser = MetricParser, help_heading = "Search")]
+    #[arg(long, default_value = "l2", value_parser = metrics(), help_heading = "Search")]
     metric: Metric,
     /// What answers, and how: an engine, or ENGINE:key=value,… with its parameters
     #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = EngineParser, help_heading = "Search")]
@@ -83,7 +83,7 @@ struct Wanted {
     /// Share of neighbours with the same value in a column, and leave-one-out classification by their majority
     #[arg(long, value_name = "COLUMN")]
     labels: Option<String>,
-    /// Groups of rows within a distance of one another, in the metric's unit (km with haversine, radians with angular); 0 for rows at distance 0
+    /// Groups of rows within a distance of one another, in the metric's unit (km with haversine, radians with angular, 1 − cos with cosine); 0 for rows at distance 0
     #[arg(long, value_name = "EPS", value_parser = distance, allow_negative_numbers = true)]
     duplicates: Option<f64>,
     /// Share of neighbours in common with another cloud of the same rows

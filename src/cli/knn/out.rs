@@ -74,6 +74,11 @@ impl OutArgs {
         queries == 1 && !self.json && self.out.is_none()
     }
 
+    /// Whether columns of the cloud's file are to stand beside neighbours.
+    pub fn has_columns_beside(&self) -> bool {
+        !self.with.is_empty()
+    }
+
     /// Refuses what makes no sense whatever the files hold.
     ///
     /// # Errors

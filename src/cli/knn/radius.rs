@@ -48,12 +48,16 @@ pub fn length(text: &str, metric: Metric) -> anyhow::Result<f64> {
     let units: &[(&str, f64)] = match metric {
         Metric::L2 => &[("", 1.0)],
         Metric::Angular => &[("", 1.0), ("rad", 1.0), ("deg", std::f64::consts::PI / 180.0)],
+        Metric::Cosine => &[("", 1.0)],
         Metric::Haversine => &[("", 1.0), ("km", 1.0), ("m", 0.001), ("mi", 1.609_344), ("nmi", 1.852)],
     };
     match units.iter().find(|(name, _)| *name == unit) {
         Some((_, factor)) => Ok(value * factor),
         None if metric == Metric::L2 => {
             bail!(Usage(format!("--radius: with the l2 metric a distance is in the cloud's own unit: write {number}, not `{text}`")))
+        }
+        None if metric == Metric::Cosine => {
+            bail!(Usage(format!("--radius: a cosine distance, 1 − cos of the angle, is from 0 to 2 and has no unit: write {number}, not `{text}`")))
         }
         None => {
             let known: Vec<&str> = units.iter().map(|(name, _)| *name).filter(|name| !name.is_empty()).collect();
@@ -73,7 +77,7 @@ pub fn all_within(args: &KnnArgs, loaded: &Loaded, radius: f64, beside: Option<&
     if args.self_first {
         found.put_own_first(|query| problem.query_row(query));
     }
-    let rows = query_records(&spec, loaded, &problem);
+    let rows = query_records(&spec, loaded, problem.q(), |query| problem.query_row(query));
     let asked = Asked { cloud: &loaded.cloud, metric: spec.metric, rows: rows.as_deref(), beside };
     if let Some(format) = args.out.printed() {
         let mut printed = format.appender(out::stdout()).context("a matrix is refused before the search")?;
@@ -107,10 +111,10 @@ fn engine(args: &KnnArgs, problem: &Problem) -> anyhow::Result<&'static Descript
 }
 
 /// Each query's record number in its file; `None` for a place.
-fn query_records(spec: &RunSpec, loaded: &Loaded, problem: &Problem) -> Option<Vec<u64>> {
+pub fn query_records(spec: &RunSpec, loaded: &Loaded, q: usize, row: impl Fn(usize) -> u32) -> Option<Vec<u64>> {
     let cloud = loaded.query_cloud.as_ref().unwrap_or(&loaded.cloud);
     let is_place = matches!(spec.queries, QuerySpec::At(_));
-    (!is_place).then(|| (0..problem.q()).map(|query| cloud.record(problem.query_row(query) as usize)).collect())
+    (!is_place).then(|| (0..q).map(|query| cloud.record(row(query) as usize)).collect())
 }
 
 #[cfg(test)]

@@ -90,6 +90,7 @@ pub static DIRECT: Descriptor = Descriptor {
     traces: true,
     walk: None,
     within: None,
+    inner_products: None,
     open: |device| Ok(Box::new(Cuda::open_on(device)?)),
 };
 

@@ -144,7 +144,7 @@ fn kept(dims: usize) -> f64 {
 }
 
 /// The largest f32 that is not above a number.
-fn rounded_down(value: f64) -> f32 {
+pub(super) fn rounded_down(value: f64) -> f32 {
     let nearest = value as f32;
     if f64::from(nearest) > value { nearest.next_down() } else { nearest }
 }

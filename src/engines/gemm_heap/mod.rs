@@ -3,6 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `filter.rs` | which points the products leave, and why no neighbour is missed |
+//! | `inner_product.rs` | the k largest inner products, and why none is missed |
 //! | `product.rs` | the matrix product |
 //! | `cost.rs` | the cost model |
 //!
@@ -11,6 +12,7 @@
 
 mod cost;
 mod filter;
+mod inner_product;
 mod product;
 
 use std::ops::Range;
@@ -83,6 +85,7 @@ pub static GEMM_HEAP: Descriptor = Descriptor {
     traces: false,
     walk: None,
     within: None,
+    inner_products: Some(inner_product::open),
     open: |_| Ok(Box::new(GemmHeap)),
 };
 

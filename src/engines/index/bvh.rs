@@ -55,6 +55,7 @@ pub static BVH: Descriptor = Descriptor {
     traces: false,
     walk: Some(walk_of),
     within: Some(within_of),
+    inner_products: None,
     open: |device| match device {
         DeviceId::Cpu => Ok(Box::new(Bvh::new())),
         DeviceId::Gpu(_) => Ok(Box::new(CudaBvh::open_on(device)?)),

@@ -47,6 +47,7 @@ pub static KDTREE: Descriptor = Descriptor {
     traces: false,
     walk: None,
     within: Some(within_of),
+    inner_products: None,
     open: |_| Ok(Box::new(KdTree::new())),
 };
 

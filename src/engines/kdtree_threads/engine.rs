@@ -51,6 +51,7 @@ pub static KDTREE_THREADS: Descriptor = Descriptor {
     traces: false,
     walk: None,
     within: None,
+    inner_products: None,
     open: |device| match device {
         DeviceId::Cpu => Ok(Box::new(KdTreeThreads)),
         DeviceId::Gpu(_) => Ok(Box::new(CudaKdTree::open_on(device)?)),

@@ -75,6 +75,7 @@ pub static LOCKSTEP: Descriptor = Descriptor {
     traces: true,
     walk: None,
     within: None,
+    inner_products: None,
     open: |_| Ok(Box::new(Lockstep::new())),
 };
 

@@ -64,6 +64,7 @@ const SELECTION: Descriptor = Descriptor {
     traces: false,
     walk: None,
     within: None,
+    inner_products: None,
     open: |device| open(device, &BITS_KIND),
 };
 

@@ -53,6 +53,7 @@ pub static STEP: Descriptor = Descriptor {
     traces: false,
     walk: Some(walk_of),
     within: None,
+    inner_products: None,
     open: |device| open(device, &STEP),
 };
 
@@ -84,6 +85,7 @@ pub static STEP_EXHAUSTIVE: Descriptor = Descriptor {
     traces: false,
     walk: None,
     within: None,
+    inner_products: None,
     open: |device| open(device, &STEP_EXHAUSTIVE),
 };
 

@@ -46,7 +46,7 @@ fn stream(spec: &RunSpec, cloud: &Arc<PointCloud>, part: usize, path: &Path, fai
 fn files_are_the_same_whatever_the_parts() {
     let folder = tempfile::tempdir().unwrap();
     let cloud = points(40);
-    for metric in [Metric::L2, Metric::Haversine] {
+    for metric in [Metric::L2, Metric::Cosine, Metric::Haversine] {
         let spec = asked(9, metric);
         let record = Engines::default().answer(&spec, &cloud, None, &mut |_, _| true).unwrap();
         for format in NeighborFormat::ALL {
@@ -154,7 +154,7 @@ fn the_size_that_is_said_is_that_of_the_files() {
     let n = 400;
     // Places all over the globe, so that distances have the digits that they usually have.
     let cloud = cloud(2, (0..2 * n).map(|at| f64::from(at * 7919 % 10_007) / 10_007.0 * 170.0 - 85.0).collect());
-    for metric in [Metric::L2, Metric::Haversine] {
+    for metric in [Metric::L2, Metric::Cosine, Metric::Haversine] {
         let record = Engines::default().answer(&asked(n as usize, metric), &cloud, None, &mut |_, _| true).unwrap();
         let size = Size { q: n as usize, k: n as usize, metric };
         for format in NeighborFormat::ALL {

@@ -192,7 +192,7 @@ impl Preset {
             seed,
             warmup: self.warmup,
             // A row that is rounded to 0 has no angle.
-            drop_nonfinite: self.metric == Metric::Angular,
+            drop_nonfinite: self.metric.is_of_directions(),
             ..RunSpec::new(data, queries, self.k.first().copied().unwrap_or(1))
         };
         let engines = EngineChoice::list(self.methods).map_err(|why| PresetError::Method { name, why })?;

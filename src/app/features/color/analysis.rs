@@ -26,7 +26,11 @@ pub fn channel(analysed: &Analysed, kind: AnalysisKind) -> Option<Channel> {
         (AnalysisKind::Labels, Some(column)) => format!("share of neighbours with the same {column}"),
         (AnalysisKind::Density, _) => format!(
             "{} to the {} neighbour",
-            if metric == Metric::Angular { "angle" } else { "distance" },
+            match metric {
+                Metric::L2 | Metric::Haversine => "distance",
+                Metric::Angular => "angle",
+                Metric::Cosine => "cosine distance",
+            },
             text::ordinal(analysed.record.spec.k as u64)
         ),
         (AnalysisKind::Duplicates, _) => "size of the group of duplicates".to_owned(),

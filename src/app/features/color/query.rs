@@ -26,6 +26,7 @@ pub fn unit(metric: Metric) -> &'static str {
     match metric {
         Metric::L2 => "in the cloud's units",
         Metric::Angular => "radians",
+        Metric::Cosine => "1 − cos of the angle",
         Metric::Haversine => "km",
     }
 }
@@ -37,6 +38,7 @@ pub fn distance_channel(cloud: &PointCloud, place: &[f64], metric: Metric, middl
     let title = match metric {
         Metric::L2 | Metric::Haversine => "distance to the query",
         Metric::Angular => "angle to the query",
+        Metric::Cosine => "cosine distance to the query",
     };
     Channel::of_numbers(Whose::Data, title, unit(metric), Numbers::new(values, 0.0, middle), (missing, "have no direction"))
 }

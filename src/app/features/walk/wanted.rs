@@ -29,7 +29,7 @@ pub fn wanted(view: WalkView, session: &Session) -> Result<Option<Answered>, Str
         _ if record.spec.metric == Metric::Haversine => {
             Err(format!("{} searched on the sphere: what it met is not drawn in longitude and latitude.", engine.id))
         }
-        _ if record.spec.metric == Metric::Angular => {
+        _ if record.spec.metric.is_of_directions() => {
             Err(format!("{} searched among directions from the origin: what it met is not where the points are drawn.", engine.id))
         }
         _ if scene.is_projected() => Err("The search follows the axes of the cloud: show axes instead of a projection to see it.".to_owned()),

@@ -20,7 +20,7 @@ fn globe_note(metric: Metric) -> Option<&'static str> {
     match metric {
         Metric::Haversine => Some(ON_GLOBE),
         Metric::L2 => Some(AS_PLANE),
-        Metric::Angular => None,
+        Metric::Angular | Metric::Cosine => None,
     }
 }
 

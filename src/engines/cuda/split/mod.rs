@@ -51,6 +51,7 @@ pub static SPLIT: Descriptor = Descriptor {
     traces: false,
     walk: None,
     within: None,
+    inner_products: None,
     open: |device| Ok(Box::new(CudaSplit::open_on(device)?)),
 };
 

@@ -1,0 +1,82 @@
+//! `warpscope knn --metric inner-product`: the rows whose inner product with a query is largest.
+
+use std::time::Instant;
+
+use anyhow::{Context, anyhow, bail};
+
+use super::radius::query_records;
+use super::{KnnArgs, Loaded, Report, SHOWN, out, print_report};
+use crate::cli::bar::Bar;
+use crate::cli::output;
+use crate::cli::usage::Usage;
+use crate::engines::registry;
+use crate::export::StreamFormat;
+use crate::export::inner_product::{self as files, Found};
+use crate::knn::{Descriptor, DeviceId, NONE, Parameters};
+use crate::run::EngineChoice;
+use crate::run::inner_product::{self, InnerProductError};
+
+/// What holds whatever is in the files.
+pub fn check(args: &KnnArgs) -> anyhow::Result<()> {
+    if args.radius.is_some() {
+        bail!(Usage("--radius: an inner product is no distance; leave --radius out, or take another --metric".to_owned()));
+    }
+    for (flag, given) in [("--graph", args.graph.file().is_some()), ("--with", args.out.has_columns_beside()), ("--self-first", args.self_first)] {
+        if given {
+            bail!(Usage(format!("{flag}: it goes with distances, and not with --metric inner-product")));
+        }
+    }
+    if args.out.printed() == Some(StreamFormat::Npy) {
+        bail!(Usage("--format npy: row numbers alone are not what an inner product is asked for; take csv, arrow or parquet".to_owned()));
+    }
+    if let Some(device @ DeviceId::Gpu(_)) = args.device.device {
+        bail!(Usage(format!("--device {device}: inner products are searched on the CPU; leave --device out")));
+    }
+    if let EngineChoice::Named(method) = &args.engine {
+        if registry::find(method.engine).is_some_and(|engine| engine.inner_products.is_none()) {
+            bail!(Usage(InnerProductError::Engine { engine: method.engine }.to_string()));
+        }
+        if method.parameters != Parameters::NONE {
+            bail!(Usage(format!("--engine {}: a search by inner product has no parameters", args.engine)));
+        }
+    }
+    let most = engine(args)?.limits.k;
+    if !(1..=most).contains(&args.k) {
+        bail!(Usage(format!("k = {}: neighbours per query go from 1 to {most} by inner product", args.k)));
+    }
+    Ok(())
+}
+
+fn engine(args: &KnnArgs) -> anyhow::Result<&'static Descriptor> {
+    match &args.engine {
+        EngineChoice::Auto => Ok(inner_product::usual()),
+        EngineChoice::Named(method) => registry::find(method.engine).ok_or_else(|| anyhow!("there is no engine {}", method.engine)),
+    }
+}
+
+pub fn run(args: &KnnArgs, loaded: &Loaded) -> anyhow::Result<()> {
+    let start = Instant::now();
+    let products = inner_product::build(&loaded.spec, &loaded.cloud, loaded.query_cloud.as_ref())?;
+    let engine = engine(args)?;
+    let found = inner_product::largest(&products, engine, &Bar::new("searching"))?;
+    let seconds = start.elapsed().as_secs_f64();
+    let shape = products.shape();
+    let rows = query_records(&loaded.spec, loaded, shape.q, |query| products.query_row(query));
+    let all = Found { cloud: &loaded.cloud, products: &found, k: shape.k, rows: rows.as_deref() };
+    if let Some(format) = args.out.printed() {
+        let mut printed = format.appender(out::stdout()).context("a matrix is refused before the search")?;
+        return output::written(printed.append(&files::table(all)).and_then(|()| printed.finish()));
+    }
+    if let Some(out) = args.out.file() {
+        files::inner_products(all, out)?;
+    }
+    let report = Report {
+        k: Some(args.k),
+        neighbors: found.iter().filter(|product| product.row != NONE).count() as u64,
+        engine: engine.id.to_string(),
+        device: "CPU".to_owned(),
+        ..Report::new(args, loaded, shape.q, seconds)
+    };
+    let shown = args.out.shows(report.queries).then(|| files::table(Found { products: &found[..found.len().min(SHOWN)], ..all }).tsv());
+    print_report(args, loaded, &report, shown)
+}

@@ -1,0 +1,163 @@
+//! Takes the name of a metric, and knows what others call it.
+
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, Command};
+
+use super::input::invalid;
+use crate::knn::Metric;
+
+/// The name of the inner product, which is no [`Metric`].
+const INNER_PRODUCT: &str = "inner-product";
+
+/// By what rows are ranked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ranking {
+    Distance(Metric),
+    /// The larger, the nearer.
+    InnerProduct,
+}
+
+impl Ranking {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Distance(metric) => metric.name(),
+            Self::InnerProduct => INNER_PRODUCT,
+        }
+    }
+
+    /// The unit of what is reported, if it has one.
+    pub fn unit(self) -> Option<&'static str> {
+        match self {
+            Self::Distance(metric) => metric.unit(),
+            Self::InnerProduct => None,
+        }
+    }
+}
+
+/// What others call it, and what it is here; `None` for what is not offered.
+const OTHER_NAMES: [(&[&str], Option<&str>); 6] = [
+    (&["euclidean", "euclid", "sqeuclidean", "squared-euclidean", "l2sq", "l2-squared"], Some("l2")),
+    (&["cos", "cosine-similarity", "cosine-distance"], Some("cosine")),
+    (&["angle", "arccos", "arccosine"], Some("angular")),
+    (&["dot", "dot-product", "inner", "innerproduct", "ip", "mips", "max-inner-product"], Some(INNER_PRODUCT)),
+    (&["great-circle", "greatcircle", "geo", "geodesic", "geodetic", "globe"], Some("haversine")),
+    (
+        &[
+            "manhattan",
+            "cityblock",
+            "taxicab",
+            "l1",
+            "chebyshev",
+            "chebychev",
+            "linf",
+            "l-inf",
+            "linfinity",
+            "minkowski",
+            "lp",
+            "hamming",
+            "jaccard",
+            "dice",
+            "canberra",
+            "braycurtis",
+            "mahalanobis",
+            "correlation",
+            "pearson",
+            "levenshtein",
+            "edit",
+        ],
+        None,
+    ),
+];
+
+/// Takes the name of a metric.
+pub fn metrics() -> impl TypedValueParser<Value = Metric> {
+    Names { products: false }.try_map(|ranking| match ranking {
+        Ranking::Distance(metric) => Ok(metric),
+        Ranking::InnerProduct => Err("`knn` takes it".to_owned()),
+    })
+}
+
+/// Takes the name of a metric, or that of the inner product.
+pub fn rankings() -> impl TypedValueParser<Value = Ranking> {
+    Names { products: true }
+}
+
+#[derive(Clone, Copy)]
+struct Names {
+    /// Whether the inner product is taken.
+    products: bool,
+}
+
+impl Names {
+    fn offered(self) -> Vec<PossibleValue> {
+        let about = |metric| match metric {
+            Metric::L2 => "The straight distance; its square is what is compared",
+            Metric::Angular => "The angle between rows as vectors",
+            Metric::Cosine => "1 − cos of that angle: the same neighbours",
+            Metric::Haversine => "The distance on the globe in km, of two columns in degrees: longitude and latitude, told apart to about 0.4 m",
+        };
+        let metrics = Metric::ALL.map(|metric| PossibleValue::new(metric.name()).help(about(metric)));
+        let product = PossibleValue::new(INNER_PRODUCT).alias("ip").help("The inner product of rows, largest first; it is no distance");
+        metrics.into_iter().chain(self.products.then_some(product)).collect()
+    }
+
+    /// What a name is, or why it is not taken; `None` where nothing is known of it.
+    fn known(self, name: &str) -> Option<Result<Ranking, String>> {
+        if let Some(metric) = Metric::named(name) {
+            return Some(Ok(Ranking::Distance(metric)));
+        }
+        let plain = name.trim().to_lowercase().replace(['_', ' '], "-");
+        let of = |name: &str| OTHER_NAMES.iter().find(|(others, _)| others.contains(&name)).map(|(_, here)| *here);
+        let here = if plain == INNER_PRODUCT || Metric::named(&plain).is_some() { Some(plain.as_str()) } else { of(&plain)? };
+        Some(match here {
+            Some(INNER_PRODUCT) if self.products && ["ip", INNER_PRODUCT].contains(&name) => Ok(Ranking::InnerProduct),
+            Some(INNER_PRODUCT) if !self.products => {
+                Err("the inner product is no distance: `warpscope knn IN --metric inner-product` finds the rows where it is largest".to_owned())
+            }
+            Some(here) => Err(format!("it is called {here} here: --metric {here}")),
+            None => {
+                let names: Vec<String> = self.offered().iter().map(|value| value.get_name().to_owned()).collect();
+                Err(format!("it is not offered; there are {}", names.join(", ")))
+            }
+        })
+    }
+}
+
+impl TypedValueParser for Names {
+    type Value = Ranking;
+
+    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<Ranking, clap::Error> {
+        match value.to_str().and_then(|name| self.known(name)) {
+            Some(known) => known.map_err(|why| invalid(command, argument, value, &why)),
+            // clap's own words, with a similar name where there is one; it takes none that is not known.
+            None => PossibleValuesParser::new(self.offered()).parse_ref(command, argument, value).map(|_| Ranking::Distance(Metric::default())),
+        }
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.offered().into_iter()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_other_name_is_told() {
+        let all: Vec<&str> = OTHER_NAMES.iter().flat_map(|(names, _)| *names).copied().collect();
+        for (at, name) in all.iter().enumerate() {
+            assert!(!all[..at].contains(name) && Metric::named(name).is_none(), "{name}");
+            assert!(Names { products: false }.known(name).is_some_and(|known| known.is_err()), "{name}");
+        }
+        for (_, here) in OTHER_NAMES {
+            assert!(here.is_none_or(|here| here == INNER_PRODUCT || Metric::named(here).is_some()), "{here:?}");
+        }
+        let known = |name: &str| Names { products: true }.known(name);
+        assert_eq!((known("ip"), known("inner-product")), (Some(Ok(Ranking::InnerProduct)), Some(Ok(Ranking::InnerProduct))));
+        assert_eq!(known("L2"), Some(Err("it is called l2 here: --metric l2".to_owned())));
+        assert_eq!((known("haversin"), known("cosine")), (None, Some(Ok(Ranking::Distance(Metric::Cosine)))));
+    }
+}

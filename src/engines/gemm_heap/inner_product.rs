@@ -1,0 +1,375 @@
+//! The k largest inner products, and why none is missed.
+//!
+//! Let u = 2⁻²⁴ be the unit roundoff of f32, S the product ⟨p, q⟩ as the matrix product computes it, V as the rule does (in f64), and R the
+//! least V in the heap. A point that belongs into the heap has V ≥ R: of equal ones the smaller row comes first.
+//!
+//! - *Multiplying.* Whatever the order of the sum, with or without fused multiply-add, |S − ⟨p, q⟩| ≤ γ·Σ|pⱼ qⱼ| + d·2⁻¹⁴⁹, where
+//!   γ = d·u/(1 − d·u) (Higham, Accuracy and Stability of Numerical Algorithms, 2002, §3.1), and the last term is what products below the normal
+//!   numbers lose. By Cauchy and Schwarz, Σ|pⱼ qⱼ| ≤ |p|·|q|.
+//! - *The rule.* |V − ⟨p, q⟩| ≤ γ'·|p|·|q|, where γ' is γ for u' = 2⁻⁵³. For d up to 2²² that is less than u·|p|·|q|.
+//!
+//! Together, with Γ = (d + 9)u/(1 − (d + 9)u), of which one u is for the rule and one for |p| and |q| in f64:
+//!
+//! ```text
+//! S + Γ|p|·|q|  ≥  R − d·2⁻¹⁴⁹
+//! ```
+//!
+//! Γ|p| is a number of each point, |q| one of each query; both are rounded up to f32, and the former has 2u more, which the rounding of their
+//! product in f32 may lose, or 2⁻¹⁵⁰ where it is below the normal numbers. The right side is rounded down. Rounding is monotone, so that the left
+//! side as computed in f32 reaches what the exact one reaches. A point that does not reach it is left out; one whose product is no number is not.
+//!
+//! All of that needs sums that stay below the largest f32. Where |p|·|q| of a query and the longest point might not, or where there are so many
+//! dimensions that Γ says nothing, the limit is −∞: all products are computed by the rule.
+
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
+use multiversion::multiversion;
+use rayon::prelude::*;
+
+use super::filter::{block_points, bytes, rounded_down};
+use super::{GEMM_HEAP, product};
+use crate::engines::host_memory;
+use crate::knn::EngineError;
+use crate::knn::inner_product::{LargestProducts, Product, Products, inner_product};
+
+/// Products that are looked at together.
+const CHUNK: usize = 64;
+
+/// The unit roundoff of f32.
+const ROUNDOFF: f64 = 1.0 / (1u32 << 24) as f64;
+
+/// Makes points ready.
+///
+/// # Errors
+/// [`EngineError::Limit`], [`EngineError::HostMemory`].
+pub fn open(products: &Products) -> Result<Box<dyn LargestProducts + '_>, EngineError> {
+    let shape = products.shape();
+    GEMM_HEAP.limits.check_sizes(GEMM_HEAP.id, &shape)?;
+    host_memory::check_bytes(bytes(shape.n, shape.d) as u64)?;
+    Ok(Box::new(Largest { filter: Filter::new(products.points(), shape.d, gamma(shape.d)), products }))
+}
+
+struct Largest<'a> {
+    products: &'a Products,
+    filter: Filter,
+}
+
+/// The points in blocks, and what their products may be off by.
+struct Filter {
+    dims: usize,
+    /// Points of a block.
+    block: usize,
+    /// Block by block, in a block dimension by dimension. The last block is padded with zeros.
+    columns: Vec<f32>,
+    /// Γ|p| of each point, rounded up.
+    margins: Vec<f32>,
+    /// The largest |p|.
+    longest: f64,
+    /// Γ; ∞ where nothing can be said.
+    gamma: f64,
+}
+
+/// Γ.
+fn gamma(dims: usize) -> f64 {
+    let errors = (dims as f64 + 9.0) * ROUNDOFF;
+    if dims <= 1 << 22 { errors / (1.0 - errors) } else { f64::INFINITY }
+}
+
+fn length(row: &[f32]) -> f64 {
+    row.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt()
+}
+
+fn rounded_up(value: f64) -> f32 {
+    -rounded_down(-value)
+}
+
+impl Filter {
+    fn new(points: &[f32], dims: usize, gamma: f64) -> Self {
+        let n = points.len() / dims;
+        let block = block_points(n);
+        let (mut columns, mut margins) = (vec![0.0; n.next_multiple_of(block) * dims], vec![0.0; n]);
+        let blocks = columns.par_chunks_mut(block * dims).zip(margins.par_chunks_mut(block)).zip(points.par_chunks(block * dims));
+        let longest = blocks.map(|((columns, margins), rows)| {
+            let mut longest = 0.0f64;
+            for (at, (row, margin)) in rows.chunks_exact(dims).zip(margins).enumerate() {
+                row.iter().enumerate().for_each(|(axis, &value)| columns[axis * block + at] = value);
+                let length = length(row);
+                *margin = rounded_up(gamma * (1.0 + 2.0 * ROUNDOFF) * length);
+                longest = longest.max(length);
+            }
+            longest
+        });
+        let longest = longest.reduce(|| 0.0, f64::max);
+        Self { dims, block, columns, margins, longest, gamma }
+    }
+
+    /// |q|, rounded up; `None` where nothing can be said of the query's products.
+    fn scale(&self, query: &[f32]) -> Option<f32> {
+        let length = length(query);
+        let is_sure = self.gamma.is_finite() && length * self.longest < f64::from(f32::MAX) / 4.0;
+        is_sure.then(|| rounded_up(length)).filter(|scale| scale.is_finite())
+    }
+
+    /// What a product and its margin must reach, if it is at least `least` by the rule.
+    fn limit(&self, least: f64) -> f32 {
+        rounded_down((least - (self.dims as f64 + 1.0) * 2f64.powi(-149)).next_down())
+    }
+}
+
+/// Whether a product with its margin reaches a limit, or is no number.
+#[inline(always)]
+fn reaches(product: f32, margin: f32, scale: f32, limit: f32) -> bool {
+    let is_below = product + margin * scale < limit;
+    !is_below
+}
+
+/// Whether any of some products does.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+fn any_reaches(products: &[f32], margins: &[f32], scale: f32, limit: f32) -> bool {
+    products.iter().zip(margins).fold(false, |any, (&product, &margin)| any | reaches(product, margin, scale, limit))
+}
+
+/// A product in a heap whose root is the last of them.
+#[derive(PartialEq)]
+struct Entry(Product);
+
+impl Eq for Entry {}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.order(&other.0)
+    }
+}
+
+/// The largest of a query that were met.
+struct Heap {
+    entries: BinaryHeap<Entry>,
+    k: usize,
+}
+
+impl Heap {
+    fn new(k: usize) -> Self {
+        Self { entries: BinaryHeap::with_capacity(k), k }
+    }
+
+    /// What a product must be to belong into it: −∞ until it is full.
+    fn least(&self) -> f64 {
+        self.entries.peek().filter(|_| self.entries.len() == self.k).map_or(f64::NEG_INFINITY, |last| last.0.value)
+    }
+
+    fn take(&mut self, product: Product) {
+        if self.entries.len() < self.k {
+            self.entries.push(Entry(product));
+        } else if let Some(mut last) = self.entries.peek_mut().filter(|last| product.order(&last.0).is_lt()) {
+            *last = Entry(product);
+        }
+    }
+
+    /// The products, largest first, and [`Product::NONE`] after the last.
+    fn put(self, found: &mut [Product]) {
+        let sorted = self.entries.into_sorted_vec().into_iter().map(|entry| entry.0);
+        found.iter_mut().zip(sorted.chain(std::iter::repeat(Product::NONE))).for_each(|(to, product)| *to = product);
+    }
+}
+
+/// A query that is being answered.
+struct Asked<'a> {
+    query: &'a [f32],
+    own_row: Option<u32>,
+    /// `None` where all products are computed by the rule.
+    scale: Option<f32>,
+    limit: f32,
+    heap: Heap,
+}
+
+impl Asked<'_> {
+    /// Takes what is among the products with the points from `first` on.
+    fn meet(&mut self, filter: &Filter, points: &[f32], first: usize, products: &[f32]) {
+        let (dims, scale) = (filter.dims, self.scale.unwrap_or(0.0));
+        for (chunk, products) in products.chunks(CHUNK).enumerate() {
+            let first = first + chunk * CHUNK;
+            let margins = &filter.margins[first..first + products.len()];
+            if !any_reaches(products, margins, scale, self.limit) {
+                continue;
+            }
+            for (row, (&product, &margin)) in (first..).zip(products.iter().zip(margins)) {
+                if reaches(product, margin, scale, self.limit) && self.own_row != Some(row as u32) {
+                    let value = inner_product(&points[row * dims..][..dims], self.query);
+                    self.heap.take(Product { row: row as u32, value });
+                }
+            }
+            if self.scale.is_some() {
+                self.limit = filter.limit(self.heap.least());
+            }
+        }
+    }
+}
+
+impl LargestProducts for Largest<'_> {
+    fn search(&self, queries: Range<usize>, found: &mut [Product]) {
+        let (filter, points) = (&self.filter, self.products.points());
+        let (dims, k, n) = (filter.dims, self.products.shape().k, filter.margins.len());
+        let coordinates = &self.products.queries()[queries.start * dims..queries.end * dims];
+        let mut asked: Vec<Asked<'_>> = coordinates
+            .chunks_exact(dims)
+            .zip(queries)
+            .map(|(query, number)| Asked {
+                query,
+                own_row: self.products.own_row(number),
+                scale: filter.scale(query),
+                limit: f32::NEG_INFINITY,
+                heap: Heap::new(k),
+            })
+            .collect();
+        let mut products = Vec::new();
+        for (number, columns) in filter.columns.chunks_exact(filter.block * dims).enumerate() {
+            product::multiply(columns, coordinates, dims, &mut products);
+            let first = number * filter.block;
+            let there = filter.block.min(n - first);
+            for (asked, products) in asked.iter_mut().zip(products.chunks_exact(filter.block)) {
+                asked.meet(filter, points, first, &products[..there]);
+            }
+        }
+        for (asked, found) in asked.into_iter().zip(found.chunks_exact_mut(k)) {
+            asked.heap.put(found);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::cloud::{Column, PointCloud, Source, Table};
+    use crate::knn::Queries;
+
+    fn products(values: &[f32], dims: usize, k: usize) -> Products {
+        let columns = (0..dims).map(|axis| Column { name: format!("c{axis}") }).collect();
+        let source = Source::Generate { spec: "test".to_owned(), seed: 0 };
+        let table = Table { columns, values: values.iter().map(|&value| f64::from(value)).collect() };
+        let cloud = Arc::new(PointCloud::from_table(table, source, None, false).unwrap());
+        Products::new(&cloud, &Queries::Rows((0..cloud.len() as u32).collect()), k, false).unwrap()
+    }
+
+    /// All queries' answers, with a Γ.
+    fn found(products: &Products, gamma: f64) -> Vec<Product> {
+        let shape = products.shape();
+        let largest = Largest { filter: Filter::new(products.points(), shape.d, gamma), products };
+        let mut found = vec![Product { row: 7, value: 7.0 }; shape.q * shape.k];
+        largest.search(0..shape.q, &mut found);
+        found
+    }
+
+    /// The same by the rule alone, and a sort.
+    fn expected(products: &Products) -> Vec<Product> {
+        let shape = products.shape();
+        let mut expected = Vec::new();
+        for query in products.queries().chunks_exact(shape.d) {
+            let rows = products.points().chunks_exact(shape.d).zip(0u32..);
+            let mut all: Vec<Product> = rows.map(|(row, number)| Product { row: number, value: inner_product(row, query) }).collect();
+            all.sort_by(Product::order);
+            all.resize(all.len().max(shape.k), Product::NONE);
+            expected.extend_from_slice(&all[..shape.k]);
+        }
+        expected
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn none_is_missed(
+            values in proptest::collection::vec(-1.0f32..1.0, 300..900),
+            dims in prop_oneof![1usize..9, Just(32usize), Just(300)],
+            k in 1usize..20,
+            exponent in -75i32..63,
+            offset in prop_oneof![Just(0.0f32), -1e4f32..1e4],
+            steps in prop_oneof![Just(0.0f32), Just(2.0)],
+        ) {
+            let scale = 2f32.powi(exponent);
+            // Whole steps make ties.
+            let value = |value: f32| (if steps > 0.0 { (value * steps).round() } else { value } + offset) * scale;
+            let values: Vec<f32> = values[..values.len() / dims * dims].iter().map(|&at| value(at)).collect();
+            let products = products(&values, dims, k);
+            prop_assert_eq!(found(&products, gamma(dims)), expected(&products));
+        }
+    }
+
+    #[test]
+    fn the_rule_is_that_of_whole_numbers() {
+        let value = |at: u32| f32::from((at.wrapping_mul(2_654_435_761) >> 12) as u16) - 32_768.0;
+        let values: Vec<f32> = (0..3 * 500).map(value).collect();
+        let products = products(&values, 3, 9);
+        let found = found(&products, gamma(3));
+        for (query, found) in found.chunks_exact(9).enumerate() {
+            let of = |row: usize| (0..3).map(|axis| values[row * 3 + axis] as i128 * values[query * 3 + axis] as i128).sum::<i128>();
+            let mut rows: Vec<usize> = (0..500).collect();
+            rows.sort_by_key(|&row| (-of(row), row));
+            for (found, row) in found.iter().zip(rows) {
+                assert_eq!((found.row as usize, found.value), (row, of(row) as f64), "query {query}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_the_margin_a_product_is_missed() {
+        // In f32 the sum of 2²⁴ and ones may lose all of them, in f64 none: the row with the ones is the larger one, by far.
+        let dims = 65;
+        let mut values = vec![1.0f32; dims];
+        values[0] = 16_777_216.0;
+        // What the product is held against: 2²⁴ + 32, which is exact in f32 too.
+        let mut rival = vec![0.0f32; dims];
+        (rival[0], rival[1]) = (16_777_216.0, 32.0);
+        let query = vec![1.0f32; dims];
+        // A chunk full of rivals comes first, so that the heap is full when the row is met.
+        let all: Vec<f32> = rival.repeat(CHUNK).into_iter().chain(values).chain(query).collect();
+        let products = products(&all, dims, 1);
+        let asked = CHUNK + 1;
+        let expected = expected(&products)[asked];
+        assert_eq!((expected.row as usize, expected.value), (CHUNK, 16_777_216.0 + 64.0));
+        assert_eq!(found(&products, gamma(dims))[asked], expected);
+        // A product that the filter gets as is the worst of what it may be.
+        let filter = Filter::new(products.points(), dims, gamma(dims));
+        let (scale, limit) = (filter.scale(&all[asked * dims..]).unwrap(), filter.limit(16_777_216.0 + 32.0));
+        let worst = 16_777_216.0f32;
+        assert!(reaches(worst, filter.margins[CHUNK], scale, limit), "the margin covers it");
+        assert!(!reaches(worst, 0.0, scale, limit), "and nothing else does");
+    }
+
+    #[test]
+    fn what_f32_cannot_sum_is_computed_by_the_rule() {
+        let big = 3e38f32;
+        let values = [[big, big, -big], [big, -big, big], [-big, big, big], [1.0, 2.0, 3.0], [0.0, 0.0, 0.0], [big, big, big]].concat();
+        let all = products(&values, 3, 4);
+        assert_eq!(found(&all, gamma(3)), expected(&all));
+        let filter = Filter::new(all.points(), 3, gamma(3));
+        assert_eq!((filter.scale(&[big, 0.0, 0.0]), filter.scale(&[0.0; 3])), (None, Some(0.0)));
+        assert_eq!(Filter::new(&[1.0], 1, gamma(1 << 23)).scale(&[1.0]), None, "Γ says nothing of so many dimensions");
+        assert!(gamma(3) < 1e-6 && gamma(1 << 22) < 0.5);
+    }
+
+    #[test]
+    fn far_fewer_than_all_are_computed_by_the_rule() {
+        let values: Vec<f32> = (0..32 * 4000u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 8) as f32 / 2f32.powi(24) - 0.5).collect();
+        let (filter, query) = (Filter::new(&values, 32, gamma(32)), &values[..32]);
+        let mut all: Vec<f64> = values.chunks_exact(32).map(|row| inner_product(row, query)).collect();
+        all.sort_by(|a, b| b.total_cmp(a));
+        let (scale, limit) = (filter.scale(query).unwrap(), filter.limit(all[4]));
+        let mut of_block = Vec::new();
+        let left = filter.columns.chunks_exact(filter.block * 32).enumerate().map(|(number, columns)| {
+            product::multiply(columns, query, 32, &mut of_block);
+            let margins = &filter.margins[number * filter.block..];
+            of_block.iter().zip(margins).filter(|(product, margin)| reaches(**product, **margin, scale, limit)).count()
+        });
+        assert_eq!(left.sum::<usize>(), 5);
+    }
+}

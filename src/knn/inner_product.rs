@@ -1,0 +1,205 @@
+//! The k largest inner products with each query (maximum inner product search), by one rule for all engines.
+//!
+//! An inner product is no distance: a row is seldom its own nearest, and no origin may be subtracted. So this is a problem beside
+//! [`Problem`](super::Problem), of the file's own values rounded to f32, in the order of the file:
+//!
+//! ```text
+//! acc = 0; for j in 0..d { acc = acc + p[j] · q[j] }
+//! ```
+//!
+//! in f64, in dimension order. A product of two f32 is exact in f64 (24 + 24 bits, exponents from −298 to 256), so that each step rounds once,
+//! with or without fused multiply-add, and no sum overflows. Larger products come first, and of equal ones the smaller row.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::{EngineError, NONE, Queries, Shape};
+use crate::cloud::PointCloud;
+
+/// A row and its inner product with a query.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Product {
+    /// [`NONE`] where there are fewer rows than are asked for.
+    pub row: u32,
+    /// −∞ for none.
+    pub value: f64,
+}
+
+impl Product {
+    pub const NONE: Self = Self { row: NONE, value: f64::NEG_INFINITY };
+
+    /// The order of answers: less is before.
+    pub fn order(&self, other: &Self) -> Ordering {
+        other.value.total_cmp(&self.value).then(self.row.cmp(&other.row))
+    }
+}
+
+/// The inner product of two rows by the rule.
+pub fn inner_product(p: &[f32], q: &[f32]) -> f64 {
+    p.iter().zip(q).fold(0.0, |sum, (&p, &q)| sum + f64::from(p) * f64::from(q))
+}
+
+/// Why there are no inner products.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ProductError {
+    #[error("q = 0: there are no queries")]
+    NoQueries,
+    #[error("query row {row}: the cloud has {rows} rows")]
+    Row { row: u32, rows: usize },
+    #[error("queries have {queries} dimensions and the data {data}")]
+    Dimensions { queries: usize, data: usize },
+    /// A value that fits about an axis's origin only.
+    #[error("row {record}, column {column}: {value:e} does not fit a 32-bit float; rescale the column")]
+    Wide { record: u64, column: String, value: f64 },
+}
+
+/// n points and q queries of d dimensions, and how many of the largest are asked for.
+pub struct Products {
+    dims: usize,
+    k: usize,
+    points: Rows,
+    queries: Rows,
+    /// The row of each query in its cloud; `None` is the identity.
+    query_rows: Option<Vec<u32>>,
+    /// Whether a query's own row is left out.
+    exclude_self: bool,
+}
+
+/// Row-major values as the file has them.
+enum Rows {
+    OfCloud(Arc<PointCloud>),
+    Own(Vec<f32>),
+}
+
+impl Rows {
+    /// Some of a cloud's rows, or all: its own array where no axis has an origin.
+    fn of(cloud: &Arc<PointCloud>, rows: Option<&[u32]>) -> Result<Self, ProductError> {
+        let dims = cloud.dims();
+        let about_zero = cloud.axes().iter().all(|axis| axis.origin == 0.0);
+        if rows.is_none() && about_zero {
+            return Ok(Self::OfCloud(Arc::clone(cloud)));
+        }
+        let mut values = vec![0.0; rows.map_or(cloud.len(), <[u32]>::len) * dims];
+        values.par_chunks_mut(dims).enumerate().try_for_each(|(at, values)| {
+            let row = rows.map_or(at, |rows| rows[at] as usize);
+            if about_zero {
+                values.copy_from_slice(cloud.point(row));
+                return Ok(());
+            }
+            for (axis, value) in values.iter_mut().enumerate() {
+                let exact = cloud.coordinate(row, axis);
+                *value = exact as f32;
+                if !value.is_finite() {
+                    return Err(ProductError::Wide { record: cloud.record(row), column: cloud.axes()[axis].name.clone(), value: exact });
+                }
+            }
+            Ok(())
+        })?;
+        Ok(Self::Own(values))
+    }
+
+    fn as_slice(&self) -> &[f32] {
+        match self {
+            Self::OfCloud(cloud) => cloud.points(),
+            Self::Own(values) => values,
+        }
+    }
+}
+
+impl Products {
+    /// # Errors
+    /// [`ProductError`].
+    pub fn new(cloud: &Arc<PointCloud>, queries: &Queries, k: usize, exclude_self: bool) -> Result<Self, ProductError> {
+        let dims = cloud.dims();
+        let (coordinates, query_rows) = match queries {
+            Queries::Rows(rows) => {
+                if let Some(&row) = rows.iter().find(|&&row| row as usize >= cloud.len()) {
+                    return Err(ProductError::Row { row, rows: cloud.len() });
+                }
+                (Rows::of(cloud, Some(rows))?, Some(rows.clone()))
+            }
+            Queries::Cloud(queries) if queries.dims() != dims => return Err(ProductError::Dimensions { queries: queries.dims(), data: dims }),
+            Queries::Cloud(queries) => (Rows::of(queries, None)?, None),
+        };
+        if coordinates.as_slice().is_empty() {
+            return Err(ProductError::NoQueries);
+        }
+        let exclude_self = exclude_self && query_rows.is_some();
+        Ok(Self { dims, k, points: Rows::of(cloud, None)?, queries: coordinates, query_rows, exclude_self })
+    }
+
+    pub fn shape(&self) -> Shape {
+        Shape { n: self.points().len() / self.dims, q: self.queries().len() / self.dims, d: self.dims, k: self.k }
+    }
+
+    /// n × d, row-major.
+    pub fn points(&self) -> &[f32] {
+        self.points.as_slice()
+    }
+
+    /// q × d, row-major.
+    pub fn queries(&self) -> &[f32] {
+        self.queries.as_slice()
+    }
+
+    /// The row of a query in its cloud.
+    pub fn query_row(&self, query: usize) -> u32 {
+        self.query_rows.as_ref().map_or(query as u32, |rows| rows[query])
+    }
+
+    /// The row that is left out of a query's answers, if any.
+    pub fn own_row(&self, query: usize) -> Option<u32> {
+        self.exclude_self.then(|| self.query_row(query))
+    }
+}
+
+/// Points made ready for the search of the largest inner products.
+pub trait LargestProducts: Sync {
+    /// Finds those of a range of queries, on this thread: k of each go into `found`, largest first, [`Product::NONE`] after the last.
+    fn search(&self, queries: Range<usize>, found: &mut [Product]);
+}
+
+/// Makes the points ready, on the CPU.
+pub type Opener = for<'a> fn(&'a Products) -> Result<Box<dyn LargestProducts + 'a>, EngineError>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cloud::{Column, Source, Table};
+
+    fn cloud(names: &[&str], values: Vec<f64>) -> Arc<PointCloud> {
+        let columns = names.iter().map(|name| Column { name: (*name).to_owned() }).collect();
+        let source = Source::Generate { spec: "test".to_owned(), seed: 0 };
+        Arc::new(PointCloud::from_table(Table { columns, values }, source, None, false).unwrap())
+    }
+
+    #[test]
+    fn sums_are_in_the_order_of_dimensions() {
+        let huge = 2f32.powi(60);
+        // 2¹²⁰ + 1 is 2¹²⁰ in f64: what is added before it is taken away is lost.
+        assert_eq!(inner_product(&[huge, 1.0, -huge], &[huge, 1.0, huge]), 0.0);
+        assert_eq!(inner_product(&[huge, -huge, 1.0], &[huge, huge, 1.0]), 1.0);
+        assert_eq!(inner_product(&[f32::MAX; 2], &[f32::MAX; 2]), 2.0 * f64::from(f32::MAX).powi(2));
+        assert_eq!(inner_product(&[f32::from_bits(1)], &[f32::from_bits(1)]), 2f64.powi(-298));
+    }
+
+    #[test]
+    fn values_are_the_files_own_whatever_the_origin() {
+        // Coordinates far from 0 are kept about an origin, which an inner product must not notice.
+        let far = cloud(&["x", "y"], vec![4_000_000.3, 1.0, 4_000_001.6, 2.0, 4_000_000.8, 3.0]);
+        assert_ne!(far.axes()[0].origin, 0.0, "the case that is tested");
+        let products = Products::new(&far, &Queries::Rows(vec![1]), 1, true).unwrap();
+        assert_eq!(products.points(), [4_000_000.25, 1.0, 4_000_001.5, 2.0, 4_000_000.75, 3.0]);
+        assert_eq!((products.queries(), products.own_row(0)), (&[4_000_001.5, 2.0][..], Some(1)));
+        let shape = Shape { n: 3, q: 1, d: 2, k: 1 };
+        assert_eq!(products.shape(), shape);
+        let wrong = Products::new(&far, &Queries::Rows(vec![3]), 1, true).err().unwrap();
+        assert_eq!(wrong.to_string(), "query row 3: the cloud has 3 rows");
+        assert_eq!(Products::new(&far, &Queries::Rows(Vec::new()), 1, true).err(), Some(ProductError::NoQueries));
+        let other = Products::new(&far, &Queries::Cloud(cloud(&["x"], vec![1.0])), 1, false).err().unwrap();
+        assert_eq!(other.to_string(), "queries have 1 dimensions and the data 2");
+    }
+}

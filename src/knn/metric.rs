@@ -1,0 +1,134 @@
+//! How far rows are apart. All metrics are the squared L2 of points that are made of the rows: the rows themselves, or unit vectors.
+
+use serde::{Deserialize, Serialize};
+
+use crate::cloud::globe::EARTH_RADIUS_KM;
+
+/// The distance between two rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Metric {
+    #[default]
+    L2,
+    /// The angle between rows as vectors; reported as the squared chord between unit vectors.
+    Angular,
+    /// 1 − cos of that angle, which is half of the squared chord: the neighbours are those of [`Self::Angular`].
+    Cosine,
+    /// The great-circle distance between places in degrees of longitude and latitude; reported as the squared chord likewise.
+    Haversine,
+}
+
+/// What a metric is called, and its distances.
+struct Names {
+    /// On the command line and in files.
+    metric: &'static str,
+    /// Of distances in tables.
+    column: &'static str,
+    /// The same with the unit.
+    heading: &'static str,
+    unit: Option<&'static str>,
+    /// Of distances in archives, which have one array for all neighbours.
+    array: &'static str,
+}
+
+impl Metric {
+    pub const ALL: [Self; 4] = [Self::L2, Self::Angular, Self::Cosine, Self::Haversine];
+
+    fn names(self) -> &'static Names {
+        match self {
+            Self::L2 => &Names { metric: "l2", column: "distance", heading: "distance", unit: None, array: "distances" },
+            Self::Angular => &Names { metric: "angular", column: "angle", heading: "angle (rad)", unit: Some("rad"), array: "angles" },
+            Self::Cosine => &Names { metric: "cosine", column: "cosine_distance", heading: "cosine distance", unit: None, array: "cosine_distances" },
+            Self::Haversine => {
+                &Names { metric: "haversine", column: "distance_km", heading: "distance (km)", unit: Some("km"), array: "distances_km" }
+            }
+        }
+    }
+
+    /// The spelling on the command line and in files.
+    pub fn name(self) -> &'static str {
+        self.names().metric
+    }
+
+    /// The metric of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|metric| metric.name() == name)
+    }
+
+    /// Whether only the direction of a row from the origin matters, so that a zero row has none.
+    pub fn is_of_directions(self) -> bool {
+        matches!(self, Self::Angular | Self::Cosine)
+    }
+
+    /// The dimensions that are searched in a cloud of so many columns.
+    pub fn dims(self, columns: usize) -> usize {
+        match self {
+            Self::L2 | Self::Angular | Self::Cosine => columns,
+            Self::Haversine => 3,
+        }
+    }
+
+    /// Converts a squared distance D to the customary one: √D; the angle in radians, 2·asin(min(1, √D/2)); 1 − cos of it, D/2; or the angle on
+    /// the Earth, in km.
+    pub fn distance(self, squared: f32) -> f64 {
+        self.distance_of(f64::from(squared))
+    }
+
+    /// The same of a squared distance in f64.
+    pub fn distance_of(self, squared: f64) -> f64 {
+        match self {
+            Self::L2 => squared.sqrt(),
+            Self::Angular => angle(squared),
+            Self::Cosine => squared / 2.0,
+            Self::Haversine => EARTH_RADIUS_KM * angle(squared),
+        }
+    }
+
+    /// The column of [`Self::distance`] in tables.
+    pub fn column(self) -> &'static str {
+        self.names().column
+    }
+
+    /// The array of [`Self::distance`] in archives, which have one for all neighbours.
+    pub fn array(self) -> &'static str {
+        self.names().array
+    }
+
+    /// [`Self::distance`] as a heading, with its unit.
+    pub fn heading(self) -> &'static str {
+        self.names().heading
+    }
+
+    /// The unit of [`Self::distance`]; L2's is that of the cloud, and a cosine has none.
+    pub fn unit(self) -> Option<&'static str> {
+        self.names().unit
+    }
+}
+
+/// The angle between unit vectors, by their squared chord.
+fn angle(squared: f64) -> f64 {
+    2.0 * (squared.sqrt() / 2.0).min(1.0).asin()
+}
+
+impl std::fmt::Display for Metric {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_are_those_of_the_chord() {
+        // A right angle: the chord between unit vectors is √2.
+        let right = |metric: Metric| metric.distance(2.0);
+        assert!((right(Metric::Angular) - std::f64::consts::FRAC_PI_2).abs() < 1e-15);
+        assert_eq!((right(Metric::Cosine), Metric::Cosine.distance(4.0), Metric::Cosine.distance(0.0)), (1.0, 2.0, 0.0));
+        for metric in Metric::ALL {
+            assert_eq!(Metric::named(metric.name()), Some(metric));
+            assert_eq!(serde_json::to_value(metric).unwrap(), metric.name(), "files and the command line spell it alike");
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The largest inner products of queries with the rows of a cloud, by an engine that declares them.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::problem::queries;
+use super::{RunError, RunSpec};
+use crate::cloud::PointCloud;
+use crate::engines::registry;
+use crate::knn::inner_product::{Product, ProductError, Products};
+use crate::knn::{Descriptor, EngineError, EngineId};
+use crate::memory;
+use crate::progress::Progress;
+
+/// The most queries that a thread answers together.
+const BLOCK: usize = 64;
+
+/// Why there are no largest inner products.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InnerProductError {
+    #[error("{engine} measures distances only: {} finds the largest inner products", able())]
+    Engine { engine: EngineId },
+    #[error(transparent)]
+    Queries(#[from] RunError),
+    #[error(transparent)]
+    Products(#[from] ProductError),
+    #[error(transparent)]
+    Failed(#[from] EngineError),
+    #[error("{q} queries × {k} neighbours need {needed} MiB of memory, where {free} MiB are free: use fewer queries or a smaller k")]
+    Memory { q: usize, k: usize, needed: u64, free: u64 },
+    #[error("cancelled")]
+    Cancelled,
+}
+
+fn able() -> String {
+    registry::able_inner_products().map(|engine| engine.id.as_str()).collect::<Vec<_>>().join(" or ")
+}
+
+/// The engine that is taken where none is asked for.
+///
+/// # Panics
+/// If no engine declares inner products.
+pub fn usual() -> &'static Descriptor {
+    registry::able_inner_products().next().expect("an engine finds the largest inner products")
+}
+
+/// The problem that a spec describes, whose metric is not looked at.
+///
+/// # Errors
+/// [`InnerProductError::Queries`], [`InnerProductError::Products`].
+pub fn build(spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> Result<Products, InnerProductError> {
+    Ok(Products::new(cloud, &queries(spec, cloud, query_cloud)?, spec.k, spec.exclude_self)?)
+}
+
+/// The k largest inner products of each query, q × k, largest first and equal ones by row; [`Product::NONE`] where there are fewer.
+///
+/// # Errors
+/// [`InnerProductError`].
+pub fn largest(products: &Products, engine: &Descriptor, progress: &dyn Progress) -> Result<Vec<Product>, InnerProductError> {
+    let open = engine.inner_products.ok_or(InnerProductError::Engine { engine: engine.id })?;
+    let points = open(products)?;
+    let (q, k) = (products.shape().q, products.shape().k);
+    let Some(mut found) = q.checked_mul(k).and_then(memory::room) else {
+        let needed = (q as u64).saturating_mul(k as u64).saturating_mul(size_of::<Product>() as u64);
+        return Err(InnerProductError::Memory { q, k, needed: needed.div_ceil(1 << 20), free: memory::available().unwrap_or(0) >> 20 });
+    };
+    found.resize(q * k, Product::NONE);
+    let threads = rayon::current_num_threads();
+    // As many blocks as threads, where there are few queries.
+    let block = q.div_ceil(threads).clamp(1, BLOCK);
+    // Between two looks at whether the work is cancelled.
+    let part = block * threads;
+    for (number, found) in found.chunks_mut(part * k).enumerate() {
+        if progress.cancelled() {
+            return Err(InnerProductError::Cancelled);
+        }
+        let first = number * part;
+        progress.update(first as u64, q as u64);
+        found.par_chunks_mut(block * k).enumerate().for_each(|(at, found)| {
+            let first = first + at * block;
+            points.search(first..first + found.len() / k, found);
+        });
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+    use crate::cloud::{Column, Source, Table};
+    use crate::knn::inner_product::inner_product;
+    use crate::progress::Silent;
+    use crate::run::QuerySpec;
+
+    fn cloud(dims: usize, n: usize) -> Arc<PointCloud> {
+        let columns = (0..dims).map(|axis| Column { name: format!("c{axis}") }).collect();
+        let values = (0..dims * n).map(|at| f64::from((at as u32).wrapping_mul(2_654_435_761) % 65_521 % 40) - 17.0).collect();
+        let source = Source::Generate { spec: "test".to_owned(), seed: 0 };
+        Arc::new(PointCloud::from_table(Table { columns, values }, source, None, false).unwrap())
+    }
+
+    fn spec(cloud: &PointCloud, k: usize, exclude_self: bool) -> RunSpec {
+        RunSpec { exclude_self, ..RunSpec::new(cloud.source().clone(), QuerySpec::All, k) }
+    }
+
+    #[test]
+    fn each_engine_finds_those_of_the_rule() {
+        for (dims, n, k) in [(1, 50, 7), (3, 1500, 10), (100, 300, 1), (300, 70, 90)] {
+            let cloud = cloud(dims, n);
+            for exclude_self in [false, true] {
+                let products = build(&spec(&cloud, k, exclude_self), &cloud, None).unwrap();
+                let rows = |of: usize| &products.points()[of * dims..][..dims];
+                for engine in registry::able_inner_products() {
+                    let found = largest(&products, engine, &Silent).unwrap();
+                    for (query, found) in found.chunks_exact(k).enumerate() {
+                        let others = (0..n).filter(|&row| !exclude_self || row != query);
+                        let mut all: Vec<(u32, f64)> = others.map(|row| (row as u32, inner_product(rows(row), rows(query)))).collect();
+                        all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+                        all.resize(all.len().max(k), (u32::MAX, f64::NEG_INFINITY));
+                        let found: Vec<(u32, f64)> = found.iter().map(|product| (product.row, product.value)).collect();
+                        assert_eq!(found, all[..k], "{} {dims} {n} {k} {query}", engine.id);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_had_is_said() {
+        let cloud = cloud(2, 9);
+        let products = build(&spec(&cloud, 3000, false), &cloud, None).unwrap();
+        let of = |engine: &Descriptor| largest(&products, engine, &Silent).unwrap_err().to_string();
+        let other = registry::find(EngineId::new("lockstep")).unwrap();
+        assert_eq!(of(other), "lockstep measures distances only: gemm-heap finds the largest inner products");
+        assert_eq!(of(usual()), "the gemm-heap engine takes k up to 2048, not 3000");
+        let products = build(&spec(&cloud, 3, false), &cloud, None).unwrap();
+        assert!(matches!(largest(&products, usual(), &AtomicBool::new(true)), Err(InnerProductError::Cancelled)));
+    }
+}

@@ -36,40 +36,18 @@ impl Ranking {
     }
 }
 
-/// What others call it, and what it is here; `None` for what is not offered.
-const OTHER_NAMES: [(&[&str], Option<&str>); 6] = [
-    (&["euclidean", "euclid", "sqeuclidean", "squared-euclidean", "l2sq", "l2-squared"], Some("l2")),
-    (&["cos", "cosine-similarity", "cosine-distance"], Some("cosine")),
-    (&["angle", "arccos", "arccosine"], Some("angular")),
-    (&["dot", "dot-product", "inner", "innerproduct", "ip", "mips", "max-inner-product"], Some(INNER_PRODUCT)),
-    (&["great-circle", "greatcircle", "geo", "geodesic", "geodetic", "globe"], Some("haversine")),
-    (
-        &[
-            "manhattan",
-            "cityblock",
-            "taxicab",
-            "l1",
-            "chebyshev",
-            "chebychev",
-            "linf",
-            "l-inf",
-            "linfinity",
-            "minkowski",
-            "lp",
-            "hamming",
-            "jaccard",
-            "dice",
-            "canberra",
-            "braycurtis",
-            "mahalanobis",
-            "correlation",
-            "pearson",
-            "levenshtein",
-            "edit",
-        ],
-        None,
-    ),
+/// What others call it, and what it is here.
+const OTHER_NAMES: [(&str, &str); 5] = [
+    ("euclidean euclid sqeuclidean squared-euclidean l2sq l2-squared", "l2"),
+    ("cos cosine-similarity cosine-distance", "cosine"),
+    ("angle arccos arccosine", "angular"),
+    ("dot dot-product inner innerproduct ip mips max-inner-product", INNER_PRODUCT),
+    ("great-circle greatcircle geo geodesic geodetic globe", "haversine"),
 ];
+
+/// Distances that others have.
+const NOT_OFFERED: &str = "manhattan cityblock taxicab l1 chebyshev chebychev linf l-inf linfinity minkowski lp hamming jaccard dice canberra braycurtis \
+    mahalanobis correlation pearson levenshtein edit";
 
 /// Takes the name of a metric.
 pub fn metrics() -> impl TypedValueParser<Value = Metric> {
@@ -109,14 +87,16 @@ impl Names {
             return Some(Ok(Ranking::Distance(metric)));
         }
         let plain = name.trim().to_lowercase().replace(['_', ' '], "-");
-        let of = |name: &str| OTHER_NAMES.iter().find(|(others, _)| others.contains(&name)).map(|(_, here)| *here);
-        let here = if plain == INNER_PRODUCT || Metric::named(&plain).is_some() { Some(plain.as_str()) } else { of(&plain)? };
+        let has = |names: &str| names.split_whitespace().any(|name| name == plain);
+        let is_ours = plain == INNER_PRODUCT || Metric::named(&plain).is_some();
+        let here = if is_ours { Some(plain.as_str()) } else { OTHER_NAMES.iter().find(|(names, _)| has(names)).map(|(_, here)| *here) };
         Some(match here {
             Some(INNER_PRODUCT) if self.products && ["ip", INNER_PRODUCT].contains(&name) => Ok(Ranking::InnerProduct),
             Some(INNER_PRODUCT) if !self.products => {
                 Err("the inner product is no distance: `warpscope knn IN --metric inner-product` finds the rows where it is largest".to_owned())
             }
             Some(here) => Err(format!("it is called {here} here: --metric {here}")),
+            None if !has(NOT_OFFERED) => return None,
             None => {
                 let names: Vec<String> = self.offered().iter().map(|value| value.get_name().to_owned()).collect();
                 Err(format!("it is not offered; there are {}", names.join(", ")))
@@ -147,13 +127,14 @@ mod tests {
 
     #[test]
     fn every_other_name_is_told() {
-        let all: Vec<&str> = OTHER_NAMES.iter().flat_map(|(names, _)| *names).copied().collect();
+        let others = OTHER_NAMES.iter().map(|(names, _)| *names);
+        let all: Vec<&str> = others.chain([NOT_OFFERED]).flat_map(str::split_whitespace).collect();
         for (at, name) in all.iter().enumerate() {
             assert!(!all[..at].contains(name) && Metric::named(name).is_none(), "{name}");
             assert!(Names { products: false }.known(name).is_some_and(|known| known.is_err()), "{name}");
         }
         for (_, here) in OTHER_NAMES {
-            assert!(here.is_none_or(|here| here == INNER_PRODUCT || Metric::named(here).is_some()), "{here:?}");
+            assert!(here == INNER_PRODUCT || Metric::named(here).is_some(), "{here}");
         }
         let known = |name: &str| Names { products: true }.known(name);
         assert_eq!((known("ip"), known("inner-product")), (Some(Ok(Ranking::InnerProduct)), Some(Ok(Ranking::InnerProduct))));

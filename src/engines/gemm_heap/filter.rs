@@ -29,7 +29,7 @@ use rayon::prelude::*;
 use crate::knn::distance::reach;
 
 /// The unit roundoff of f32.
-const ROUNDOFF: f64 = 1.0 / (1u32 << 24) as f64;
+pub(super) const ROUNDOFF: f64 = 1.0 / (1u32 << 24) as f64;
 
 /// The most points of a block: their products with a block of queries stay in a core's cache.
 const MOST_POINTS: usize = 1024;

@@ -1,33 +1,10 @@
-//! The k largest inner products, and why none is missed.
-//!
-//! Let u = 2⁻²⁴ be the unit roundoff of f32, S the product ⟨p, q⟩ as the matrix product computes it, V as the rule does (in f64), and R the
-//! least V in the heap. A point that belongs into the heap has V ≥ R: of equal ones the smaller row comes first.
-//!
-//! - *Multiplying.* Whatever the order of the sum, with or without fused multiply-add, |S − ⟨p, q⟩| ≤ γ·Σ|pⱼ qⱼ| + d·2⁻¹⁴⁹, where
-//!   γ = d·u/(1 − d·u) (Higham, Accuracy and Stability of Numerical Algorithms, 2002, §3.1), and the last term is what products below the normal
-//!   numbers lose. By Cauchy and Schwarz, Σ|pⱼ qⱼ| ≤ |p|·|q|.
-//! - *The rule.* |V − ⟨p, q⟩| ≤ γ'·|p|·|q|, where γ' is γ for u' = 2⁻⁵³. For d up to 2²² that is less than u·|p|·|q|.
-//!
-//! Together, with Γ = (d + 9)u/(1 − (d + 9)u), of which one u is for the rule and one for |p| and |q| in f64:
-//!
-//! ```text
-//! S + Γ|p|·|q|  ≥  R − d·2⁻¹⁴⁹
-//! ```
-//!
-//! Γ|p| is a number of each point, |q| one of each query; both are rounded up to f32, and the former has 2u more, which the rounding of their
-//! product in f32 may lose, or 2⁻¹⁵⁰ where it is below the normal numbers. The right side is rounded down. Rounding is monotone, so that the left
-//! side as computed in f32 reaches what the exact one reaches. A point that does not reach it is left out; one whose product is no number is not.
-//!
-//! All of that needs sums that stay below the largest f32. Where |p|·|q| of a query and the longest point might not, or where there are so many
-//! dimensions that Γ says nothing, the limit is −∞: all products are computed by the rule.
+//! The k largest inner products: a matrix product in f32, what it leaves by the rule, and a heap for each query.
 
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use multiversion::multiversion;
-use rayon::prelude::*;
-
-use super::filter::{block_points, bytes, rounded_down};
+use super::filter::bytes;
+use super::margin::{Filter, any_reaches, gamma, reaches};
 use super::{GEMM_HEAP, product};
 use crate::engines::host_memory;
 use crate::knn::EngineError;
@@ -35,9 +12,6 @@ use crate::knn::inner_product::{LargestProducts, Product, Products, inner_produc
 
 /// Products that are looked at together.
 const CHUNK: usize = 64;
-
-/// The unit roundoff of f32.
-const ROUNDOFF: f64 = 1.0 / (1u32 << 24) as f64;
 
 /// Makes points ready.
 ///
@@ -53,81 +27,6 @@ pub fn open(products: &Products) -> Result<Box<dyn LargestProducts + '_>, Engine
 struct Largest<'a> {
     products: &'a Products,
     filter: Filter,
-}
-
-/// The points in blocks, and what their products may be off by.
-struct Filter {
-    dims: usize,
-    /// Points of a block.
-    block: usize,
-    /// Block by block, in a block dimension by dimension. The last block is padded with zeros.
-    columns: Vec<f32>,
-    /// Γ|p| of each point, rounded up.
-    margins: Vec<f32>,
-    /// The largest |p|.
-    longest: f64,
-    /// Γ; ∞ where nothing can be said.
-    gamma: f64,
-}
-
-/// Γ.
-fn gamma(dims: usize) -> f64 {
-    let errors = (dims as f64 + 9.0) * ROUNDOFF;
-    if dims <= 1 << 22 { errors / (1.0 - errors) } else { f64::INFINITY }
-}
-
-fn length(row: &[f32]) -> f64 {
-    row.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt()
-}
-
-fn rounded_up(value: f64) -> f32 {
-    -rounded_down(-value)
-}
-
-impl Filter {
-    fn new(points: &[f32], dims: usize, gamma: f64) -> Self {
-        let n = points.len() / dims;
-        let block = block_points(n);
-        let (mut columns, mut margins) = (vec![0.0; n.next_multiple_of(block) * dims], vec![0.0; n]);
-        let blocks = columns.par_chunks_mut(block * dims).zip(margins.par_chunks_mut(block)).zip(points.par_chunks(block * dims));
-        let longest = blocks.map(|((columns, margins), rows)| {
-            let mut longest = 0.0f64;
-            for (at, (row, margin)) in rows.chunks_exact(dims).zip(margins).enumerate() {
-                row.iter().enumerate().for_each(|(axis, &value)| columns[axis * block + at] = value);
-                let length = length(row);
-                *margin = rounded_up(gamma * (1.0 + 2.0 * ROUNDOFF) * length);
-                longest = longest.max(length);
-            }
-            longest
-        });
-        let longest = longest.reduce(|| 0.0, f64::max);
-        Self { dims, block, columns, margins, longest, gamma }
-    }
-
-    /// |q|, rounded up; `None` where nothing can be said of the query's products.
-    fn scale(&self, query: &[f32]) -> Option<f32> {
-        let length = length(query);
-        let is_sure = self.gamma.is_finite() && length * self.longest < f64::from(f32::MAX) / 4.0;
-        is_sure.then(|| rounded_up(length)).filter(|scale| scale.is_finite())
-    }
-
-    /// What a product and its margin must reach, if it is at least `least` by the rule.
-    fn limit(&self, least: f64) -> f32 {
-        rounded_down((least - (self.dims as f64 + 1.0) * 2f64.powi(-149)).next_down())
-    }
-}
-
-/// Whether a product with its margin reaches a limit, or is no number.
-#[inline(always)]
-fn reaches(product: f32, margin: f32, scale: f32, limit: f32) -> bool {
-    let is_below = product + margin * scale < limit;
-    !is_below
-}
-
-/// Whether any of some products does.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
-fn any_reaches(products: &[f32], margins: &[f32], scale: f32, limit: f32) -> bool {
-    products.iter().zip(margins).fold(false, |any, (&product, &margin)| any | reaches(product, margin, scale, limit))
 }
 
 /// A product in a heap whose root is the last of them.
@@ -322,27 +221,25 @@ mod tests {
 
     #[test]
     fn without_the_margin_a_product_is_missed() {
-        // In f32 the sum of 2²⁴ and ones may lose all of them, in f64 none: the row with the ones is the larger one, by far.
-        let dims = 65;
-        let mut values = vec![1.0f32; dims];
-        values[0] = 16_777_216.0;
-        // What the product is held against: 2²⁴ + 32, which is exact in f32 too.
-        let mut rival = vec![0.0f32; dims];
-        (rival[0], rival[1]) = (16_777_216.0, 32.0);
-        let query = vec![1.0f32; dims];
-        // A chunk full of rivals comes first, so that the heap is full when the row is met.
-        let all: Vec<f32> = rival.repeat(CHUNK).into_iter().chain(values).chain(query).collect();
-        let products = products(&all, dims, 1);
-        let asked = CHUNK + 1;
-        let expected = expected(&products)[asked];
-        assert_eq!((expected.row as usize, expected.value), (CHUNK, 16_777_216.0 + 64.0));
-        assert_eq!(found(&products, gamma(dims))[asked], expected);
-        // A product that the filter gets as is the worst of what it may be.
-        let filter = Filter::new(products.points(), dims, gamma(dims));
-        let (scale, limit) = (filter.scale(&all[asked * dims..]).unwrap(), filter.limit(16_777_216.0 + 32.0));
-        let worst = 16_777_216.0f32;
-        assert!(reaches(worst, filter.margins[CHUNK], scale, limit), "the margin covers it");
-        assert!(!reaches(worst, 0.0, scale, limit), "and nothing else does");
+        // In f32 a sum of 2²⁴ and ones loses ones, in f64 none. Which ones depends on the order of the sum: 2²⁴ stands in several places.
+        let (dims, huge) = (65, 16_777_216.0f32);
+        let mut is_missed = false;
+        for place in (0..dims).step_by(8) {
+            let with_huge = |others: f32| {
+                let mut row = vec![others; dims];
+                row[place] = huge;
+                row
+            };
+            // 2²⁴ + 64, and before it a chunk of 2²⁴ + 62, which f32 adds exactly, so that the heap is full when the larger one is met.
+            let mut rival = with_huge(0.0);
+            rival[(place + 1) % dims] = 62.0;
+            let all: Vec<f32> = rival.repeat(CHUNK).into_iter().chain(with_huge(1.0)).chain(vec![1.0; dims]).collect();
+            let (products, asked) = (products(&all, dims, 1), CHUNK + 1);
+            let largest = Product { row: CHUNK as u32, value: f64::from(huge) + 64.0 };
+            assert_eq!(found(&products, gamma(dims))[asked], largest, "{place}");
+            is_missed |= found(&products, 0.0)[asked] != largest;
+        }
+        assert!(is_missed, "a margin of 0 would do");
     }
 
     #[test]
@@ -351,10 +248,6 @@ mod tests {
         let values = [[big, big, -big], [big, -big, big], [-big, big, big], [1.0, 2.0, 3.0], [0.0, 0.0, 0.0], [big, big, big]].concat();
         let all = products(&values, 3, 4);
         assert_eq!(found(&all, gamma(3)), expected(&all));
-        let filter = Filter::new(all.points(), 3, gamma(3));
-        assert_eq!((filter.scale(&[big, 0.0, 0.0]), filter.scale(&[0.0; 3])), (None, Some(0.0)));
-        assert_eq!(Filter::new(&[1.0], 1, gamma(1 << 23)).scale(&[1.0]), None, "Γ says nothing of so many dimensions");
-        assert!(gamma(3) < 1e-6 && gamma(1 << 22) < 0.5);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //! | file | holds |
 //! |---|---|
 //! | `filter.rs` | which points the products leave, and why no neighbour is missed |
-//! | `inner_product.rs` | the k largest inner products, and why none is missed |
+//! | `inner_product.rs` | the k largest inner products |
+//! | `margin.rs` | which points the products leave there, and why none is missed |
 //! | `product.rs` | the matrix product |
 //! | `cost.rs` | the cost model |
 //!
@@ -13,6 +14,7 @@
 mod cost;
 mod filter;
 mod inner_product;
+mod margin;
 mod product;
 
 use std::ops::Range;

@@ -285,7 +285,10 @@ fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[Fiel
     row_ui(ui, "Metric", palette, |ui, _| {
         ui.selectable_value(&mut draft.metric, Metric::L2, "L2").on_hover_text("Euclidean distance; its square is what is compared.");
         ui.selectable_value(&mut draft.metric, Metric::Angular, "Angular").on_hover_text("The angle between rows, taken as vectors.");
-        ui.selectable_value(&mut draft.metric, Metric::Cosine, "Cosine").on_hover_text("1 − cos of that angle: the same neighbours.");
+        // The neighbours are the angle's: it is offered where a recording asks for it.
+        if draft.metric == Metric::Cosine {
+            ui.selectable_value(&mut draft.metric, Metric::Cosine, "Cosine").on_hover_text("1 − cos of that angle: the same neighbours.");
+        }
         let axes = session.cloud.as_ref().map_or(&[][..], |cloud| cloud.axes());
         let globe = Globe::of(axes).ok();
         if globe.is_some() || draft.metric == Metric::Haversine {

@@ -95,7 +95,7 @@ impl Names {
             Some(INNER_PRODUCT) if !self.products => {
                 Err("the inner product is no distance: `warpscope knn IN --metric inner-product` finds the rows where it is largest".to_owned())
             }
-            Some(here) => Err(format!("it is called {here} here: --metric {here}")),
+            Some(here) => Err(format!("it is called {here} here")),
             None if !has(NOT_OFFERED) => return None,
             None => {
                 let names: Vec<String> = self.offered().iter().map(|value| value.get_name().to_owned()).collect();
@@ -138,7 +138,7 @@ mod tests {
         }
         let known = |name: &str| Names { products: true }.known(name);
         assert_eq!((known("ip"), known("inner-product")), (Some(Ok(Ranking::InnerProduct)), Some(Ok(Ranking::InnerProduct))));
-        assert_eq!(known("L2"), Some(Err("it is called l2 here: --metric l2".to_owned())));
+        assert_eq!(known("L2"), Some(Err("it is called l2 here".to_owned())));
         assert_eq!((known("haversin"), known("cosine")), (None, Some(Ok(Ranking::Distance(Metric::Cosine)))));
     }
 }

@@ -192,8 +192,8 @@ mod tests {
         let far = cloud(&["x", "y"], vec![4_000_000.3, 1.0, 4_000_001.6, 2.0, 4_000_000.8, 3.0]);
         assert_ne!(far.axes()[0].origin, 0.0, "the case that is tested");
         let products = Products::new(&far, &Queries::Rows(vec![1]), 1, true).unwrap();
-        assert_eq!(products.points(), [4_000_000.25, 1.0, 4_000_001.5, 2.0, 4_000_000.75, 3.0]);
-        assert_eq!((products.queries(), products.own_row(0)), (&[4_000_001.5, 2.0][..], Some(1)));
+        assert_eq!(products.points(), [4_000_000.25f64, 1.0, 4_000_001.5, 2.0, 4_000_000.75, 3.0].map(|value| value as f32));
+        assert_eq!((products.queries(), products.own_row(0)), (&[4_000_001.5f32, 2.0][..], Some(1)));
         let shape = Shape { n: 3, q: 1, d: 2, k: 1 };
         assert_eq!(products.shape(), shape);
         let wrong = Products::new(&far, &Queries::Rows(vec![3]), 1, true).err().unwrap();

@@ -129,13 +129,13 @@ fn a_name_that_others_use_points_to_ours() {
     let run = "run --input rows.csv --k 2";
     let offered = "it is not offered; there are l2, angular, cosine, haversine";
     for (command, name, said) in [
-        (knn, "euclidean", "it is called l2 here: --metric l2".to_owned()),
-        (run, "l2sq", "it is called l2 here: --metric l2".to_owned()),
-        ("analyse rows.csv", "cos", "it is called cosine here: --metric cosine".to_owned()),
-        (knn, "mips", "it is called inner-product here: --metric inner-product".to_owned()),
+        (knn, "euclidean", "it is called l2 here".to_owned()),
+        (run, "l2sq", "it is called l2 here".to_owned()),
+        ("analyse rows.csv", "cos", "it is called cosine here".to_owned()),
+        (knn, "mips", "it is called inner-product here".to_owned()),
         (run, "dot", "the inner product is no distance: `warpscope knn IN --metric inner-product` finds the rows where it is largest".to_owned()),
-        (knn, "geo", "it is called haversine here: --metric haversine".to_owned()),
-        (knn, "Cosine", "it is called cosine here: --metric cosine".to_owned()),
+        (knn, "geo", "it is called haversine here".to_owned()),
+        (knn, "Cosine", "it is called cosine here".to_owned()),
         (knn, "manhattan", format!("{offered}, inner-product")),
         (run, "l1", offered.to_owned()),
         ("verify --input rows.csv", "jaccard", offered.to_owned()),

@@ -65,7 +65,7 @@ pub(super) fn says_halves(moment: &Moment<'_>) -> Option<String> {
         return None;
     }
     Some(if 2 * layer.stride == capacity {
-        format!("First half \u{2264} second half, both bitonic: each half can be sorted alone.")
+        "First half \u{2264} second half, both bitonic: each half can be sorted alone.".to_owned()
     } else if layer.size == capacity {
         format!("In every {all} keys first half \u{2264} second half, both bitonic: each half can be sorted alone.")
     } else {

@@ -251,7 +251,8 @@ mod tests {
             assert_eq!(refused(text), why, "{text}");
         }
         assert!(
-            refused("[knn]\nmetric = \"euclidean\"").starts_with("[knn] metric: invalid value 'euclidean' for '--metric <METRIC>': that is l2 here")
+            refused("[knn]\nmetric = \"euclidean\"")
+                .starts_with("[knn] metric: invalid value 'euclidean' for '--metric <METRIC>': it is called l2 here")
         );
     }
 

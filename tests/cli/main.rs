@@ -528,7 +528,13 @@ fn a_benchmark_in_hdf5_is_searched_and_its_answers_checked() {
     assert_eq!(wrong.code, 1);
     assert!(wrong.stderr.contains("wrong reference answers: query 1, rank 2: row 0 is named, at squared distance"), "{}", wrong.stderr);
 
-    assert!(wrong.stdout.contains("reference answers WRONG: recall@3 0.8333: 1 of 2 queries has a neighbour that is not among the true 3; in the others, "), "{}", wrong.stdout);
+    assert!(
+        wrong
+            .stdout
+            .contains("reference answers WRONG: recall@3 0.8333: 1 of 2 queries has a neighbour that is not among the true 3; in the others, "),
+        "{}",
+        wrong.stdout
+    );
 
     place.ok("run --input b.hdf5 --queries b.hdf5:test --k 3 --engine lockstep --repeats 1 --neighbors found.parquet");
     let found = place.ok("info found.parquet --json").stdout;

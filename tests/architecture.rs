@@ -12,7 +12,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ("printable", &[]),
     ("progress", &[]),
     ("text", &["printable"]),
-    ("cloud", &["memory", "printable", "progress"]),
+    ("cloud", &["memory", "nearest", "printable", "progress"]),
     ("knn", &["cloud", "memory", "progress"]),
     ("engines", &["files", "knn", "cloud", "memory", "progress"]),
     ("lesson", &["engines", "knn", "cloud", "palette", "progress", "text"]),

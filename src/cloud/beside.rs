@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::PointCloud;
 use super::formats::{self, Cell, FormatError, Marks};
-use super::similar::nearest_first;
+use crate::nearest::nearest_first;
 use crate::printable;
 use crate::progress::Progress;
 

@@ -19,7 +19,6 @@ pub mod project;
 pub mod query_point;
 mod records;
 pub mod roles;
-mod similar;
 mod table;
 mod unusable;
 mod values;

@@ -151,7 +151,7 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
     }
     loaded.spec.exclude_self |= args.graph.file().is_some();
     let radius = args.radius.as_deref().map(|radius| radius::length(radius, loaded.spec.metric)).transpose()?;
-    let beside = args.out.beside(&args.input, &loaded.cloud)?;
+    let beside = args.out.beside(&args.skip.of(&args.input), &loaded.cloud)?;
     match radius {
         None if args.graph.file().is_some() => graph::write(args, &loaded, beside.as_ref()),
         None => nearest(args, &loaded, beside.as_ref()),

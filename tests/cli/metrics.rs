@@ -37,6 +37,8 @@ fn cosine_is_half_of_the_squared_chord() {
     }
     let one = place.ok("knn rows.csv rows:0 -k 2 --metric cosine").stdout;
     assert!(one.contains("2 nearest neighbours, cosine") && one.contains(" cosine_distance"), "{one}");
+    let own = place.ok("verify --input rows.csv --queries 60 --k 8 --metric cosine --engine lockstep --f64").stdout;
+    assert!(own.contains("64-bit values the nearest neighbours of all 60 queries") || own.contains("of 60 queries are the same"), "{own}");
     place.ok("knn rows.csv -k 3 --metric cosine -o found.npz");
     let info = json(&place.ok("info found.npz --json").stdout).to_string();
     assert!(info.contains("cosine_distances"), "{info}");

@@ -21,6 +21,7 @@ impl Comparison {
         match search.verdict {
             Verdict::OtherJob => return Gate::Unknown(format!("the runs are different jobs ({})", self.other_job.join(", "))),
             Verdict::TooFew => return Gate::Unknown("there are fewer than three repeats".to_owned()),
+            _ if search.difference.interval.is_none() => return Gate::Unknown("its times are too short to compare".to_owned()),
             Verdict::NoneShown | Verdict::Faster | Verdict::Slower => {}
         }
         let most = 1.0 + limit;

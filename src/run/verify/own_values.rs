@@ -267,7 +267,7 @@ impl Place {
         let values = || (0..cloud.dims()).map(|axis| cloud.coordinate(row, axis));
         match (self.metric, self.globe) {
             (Metric::Haversine, Some(globe)) => globe.unit_of(cloud, row).to_vec(),
-            (Metric::Angular, _) => {
+            (metric, _) if metric.is_of_directions() => {
                 // Scaled first, so that no square is lost.
                 let largest = values().fold(0.0f64, |largest, value| largest.max(value.abs()));
                 let length = values().map(|value| (value / largest).powi(2)).sum::<f64>().sqrt();

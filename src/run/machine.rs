@@ -24,7 +24,7 @@ pub struct Machine {
     /// The same when it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_end: Option<f64>,
-    /// Of the time in which this program's threads could have gone on during the timed passes, the share for which they waited for a core, 0 to 1.
+    /// Of the time in which this program's threads could have gone on during warm-ups and repeats, the share for which they waited for a core, 0 to 1.
     /// Only of searches on the CPU that have no more threads than there are cores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited: Option<f64>,
@@ -46,11 +46,15 @@ impl Machine {
     pub fn doubt(&self) -> Option<String> {
         /// A share that noise does not reach.
         const MUCH: f64 = 0.05;
-        let cores = f64::from(self.cores.unwrap_or(u32::MAX));
-        let load = self.load_start.into_iter().chain(self.load_end).reduce(f64::max).filter(|load| *load > cores);
-        let load = load.map(|load| format!("the load was {load} on {}", crate::text::count(cores as u64, "core", "cores")));
-        let waited =
-            self.waited.filter(|share| *share > MUCH).map(|share| format!("its threads waited {:.0} % of their time for a core", share * 100.0));
+        if self.waited.is_some_and(|share| share <= MUCH) {
+            return None;
+        }
+        let cores = self.cores.unwrap_or(u32::MAX);
+        // Where waiting is not known, a load of one more than the cores may be this program's own.
+        let most = f64::from(cores) + if self.waited.is_some() { 0.0 } else { 1.0 };
+        let load = self.load_start.into_iter().chain(self.load_end).reduce(f64::max).filter(|load| *load > most);
+        let load = load.map(|load| format!("the load was {load} on {}", crate::text::count(u64::from(cores), "core", "cores")));
+        let waited = self.waited.map(|share| format!("its threads waited {:.0} % of their time for a core", share * 100.0));
         let doubts: Vec<String> = load.into_iter().chain(waited).collect();
         (!doubts.is_empty()).then(|| doubts.join(", and "))
     }
@@ -110,7 +114,10 @@ mod tests {
     fn a_busy_machine_is_told() {
         let machine = Machine { cores: Some(2), load_start: Some(1.5), load_end: Some(2.0), waited: Some(0.01), ..Machine::default() };
         assert_eq!((machine.doubt(), machine.load().as_deref()), (None, Some("1.5 to 2")));
-        let busy = Machine { load_end: Some(8.7), ..machine.clone() };
+        assert_eq!(Machine { load_end: Some(8.7), ..machine.clone() }.doubt(), None, "it has not waited");
+        let own = Machine { waited: None, load_end: Some(2.9), ..machine.clone() };
+        assert_eq!(own.doubt(), None, "its own threads");
+        let busy = Machine { load_end: Some(8.7), ..own };
         assert_eq!(busy.doubt().as_deref(), Some("the load was 8.7 on 2 cores"));
         let waited = Machine { waited: Some(0.744), ..busy };
         assert_eq!(waited.doubt().as_deref(), Some("the load was 8.7 on 2 cores, and its threads waited 74 % of their time for a core"));

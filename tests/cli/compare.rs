@@ -34,13 +34,13 @@ fn is_empty(folder: &Path) -> bool {
 fn two_methods_run_in_turn() {
     let place = Place::new();
     fs::create_dir(place.path("tmp")).unwrap();
-    let args = format!("compare --method lockstep --method kdtree --pairs 3 --json {JOB} --warmup 0");
+    let args = format!("compare --method lockstep --method kdtree --pairs 5 --json {JOB} --warmup 0");
     let done = place.command(&args).env("TMPDIR", place.path("tmp")).output().unwrap();
     assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
     let compared = json(&String::from_utf8(done.stdout).unwrap());
-    assert_eq!((&compared["pairs"], &compared["answers"]["other_rows"]), (&3.into(), &0.into()));
+    assert_eq!((&compared["pairs"], &compared["answers"]["other_rows"]), (&5.into(), &0.into()));
     let search = compared["phases"].as_array().unwrap().iter().find(|phase| phase["phase"] == "search").unwrap();
-    assert_eq!((&search["engine_a"], &search["engine_b"], &search["a"]["repeats"]), (&"lockstep".into(), &"kdtree".into(), &3.into()));
+    assert_eq!((&search["engine_a"], &search["engine_b"], &search["a"]["repeats"]), (&"lockstep".into(), &"kdtree".into(), &5.into()));
     for of in [search, &compared["total"]] {
         let [lower, ratio, upper] = [&of["interval"]["lower"], &of["ratio"], &of["interval"]["upper"]].map(|number| number.as_f64().unwrap());
         assert!(0.0 < lower && lower <= ratio && ratio <= upper, "{of}");
@@ -63,12 +63,12 @@ fn a_slower_program_fails_beyond_its_limit() {
     place.program("even", even);
     place.program("triple", &even.replace("($4 == 0)", "3 * ($4 == 0)"));
     let compare = |a: &str, b: &str, limit: &str| {
-        place.call(&format!("compare --exe ./{a} --exe ./{b} --pairs 3 --fail-if-slower {limit} {JOB} --engine lockstep"))
+        place.call(&format!("compare --exe ./{a} --exe ./{b} --pairs 5 --fail-if-slower {limit} {JOB} --engine lockstep"))
     };
     let slower = compare("even", "triple", "5%");
     assert_eq!((slower.code, slower.stdout.contains("  slower")), (1, true), "{}", slower.stdout);
     let error = slower.stderr.lines().last().unwrap();
-    assert_eq!(error, "error: the second is slower by more than 5 %: its search takes 3.00 times as long, 3.00 to 3.00 with a confidence of 95 %");
+    assert_eq!(error, "error: the second is slower by more than 5 %: its search takes 3.00 times as long (95 %: 3.00 to 3.00)");
     assert_eq!(compare("triple", "even", "5%").code, 0, "it is faster");
     assert_eq!(compare("even", "triple", "250%").code, 0, "it may be slower");
     let total = slower.stdout.lines().find(|line| line.starts_with("total")).unwrap();
@@ -76,6 +76,21 @@ fn a_slower_program_fails_beyond_its_limit() {
     // Real times, of which the factor is three.
     let thrice = compare("usual", "slow", "1%");
     assert!(thrice.stdout.contains("The same neighbours, to the bit"), "{}{}", thrice.stdout, thrice.stderr);
+}
+
+#[test]
+fn runs_in_turn_take_the_same_defaults() {
+    let place = Place::new();
+    place.write("w.toml", "[run]\nk = 7\n");
+    place.write("own.toml", "[run]\nk = 5\n");
+    let asked = |flag: &str| {
+        let args = format!("{flag} compare --method lockstep --method kdtree --pairs 5 --json -- run --generate uniform:n=200,d=2 --queries 5");
+        let done = place.command(&args).env("WARPSCOPE_CONFIG", place.path("own.toml")).output().unwrap();
+        let compared = json(&String::from_utf8(done.stdout).unwrap());
+        let parameters = compared["parameters"].as_array().unwrap();
+        parameters.iter().find(|parameter| parameter["name"] == "k").unwrap()["a"].clone()
+    };
+    assert_eq!([asked(""), asked("--config w.toml"), asked("--no-config")], ["5", "7", "32"]);
 }
 
 #[cfg(unix)]
@@ -98,13 +113,14 @@ fn what_cannot_be_run_in_turn_is_wrong_usage() {
     for (args, part) in [
         ("compare --method lockstep --method kdtree", "what both are to run is missing"),
         ("compare --method lockstep --method kdtree -- sweep", "what both are to run is missing"),
-        ("compare --method lockstep -- run", "give --exe twice, or --method twice"),
-        ("compare --exe a -- run", "give --exe twice, or --method twice"),
-        ("compare --exe a --exe b --exe c -- run", "give --exe twice, or --method twice"),
+        ("compare --method lockstep -- run", "give --exe twice or --method twice"),
+        ("compare --exe a -- run", "give --exe twice or --method twice"),
+        ("compare --exe a --exe b --exe c -- run", "give --exe twice or --method twice"),
         ("compare --method lockstep --method kdtree -- run --engine bvh", "leave out --engine"),
         ("compare --exe a --exe b -- run --out=there", "`--out` of the runs is not taken"),
         ("compare --method lockstep --method gpu -- run", "there is no engine `gpu`"),
-        ("compare --exe a --exe b --pairs 2 -- run", "--pairs"),
+        ("compare --exe a --exe b --pairs 4 -- run", "--pairs"),
+        ("compare a b --pairs 20", "cannot be used with"),
         ("compare a b -- run", "not with two saved runs"),
         ("compare a b --exe c -- run", "cannot be used with"),
         ("compare a b --fail-if-slower 5", "it is a percentage, such as 5%"),
@@ -128,7 +144,7 @@ fn saved_runs_are_held_against_a_limit() {
     let slower = place.call("compare a.csv b.csv --fail-if-slower 5%");
     assert_eq!(slower.code, 1);
     assert!(
-        slower.stderr.starts_with("error: the second is slower by more than 5 %: its search takes 1.10 times as long, 1.10 to 1.10 with"),
+        slower.stderr.starts_with("error: the second is slower by more than 5 %: its search takes 1.10 times as long (95 %: 1.10 to 1.10)"),
         "{}",
         slower.stderr
     );

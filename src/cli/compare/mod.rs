@@ -7,8 +7,8 @@ mod table;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use super::output;
 use super::usage::Usage;
+use super::{config, output};
 use crate::run::compare::{Comparison, Gate, SavedRun, compare, percent as shown};
 
 /// The version of what `--json` prints.
@@ -33,7 +33,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "ENGINE", conflicts_with_all = ["a", "b"], help_heading = "In turn")]
     method: Vec<String>,
     /// Pairs of runs: the first, the second; the second, the first; and so on
-    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = clap::value_parser!(u32).range(i64::from(pairs::FEW)..), help_heading = "In turn")]
+    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = clap::value_parser!(u32).range(i64::from(pairs::FEW)..), conflicts_with_all = ["a", "b"], help_heading = "In turn")]
     pairs: u32,
     /// What both do: `run` and its arguments, after `--`. One warm-up and three repeats, where they do not say otherwise
     #[arg(last = true, value_name = "run ARGUMENTS", help_heading = "In turn")]
@@ -55,7 +55,7 @@ fn percent(text: &str) -> Result<f64, String> {
 
 /// # Errors
 /// When one of them cannot be read or run, when they have no phase in common, or when the second is slower than it may be.
-pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
+pub fn run(args: &CompareArgs, from: &config::From) -> anyhow::Result<()> {
     let comparison = match (&args.a, &args.b) {
         (Some(a), Some(b)) if args.command.is_empty() => {
             let (a, b) = (SavedRun::read(a)?, SavedRun::read(b)?);
@@ -64,7 +64,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
             comparison
         }
         (Some(_), _) => return Err(Usage("`-- run …` goes with --exe or --method, and not with two saved runs".to_owned()).into()),
-        _ => pairs::run(args)?,
+        _ => pairs::run(args, from)?,
     };
     comparison.warnings.iter().for_each(|warning| output::note(warning));
     if args.json {

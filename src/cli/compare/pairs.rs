@@ -8,11 +8,11 @@ use anyhow::Context;
 
 use super::super::bar::Bar;
 use super::super::usage::Usage;
-use super::super::{announce, output};
+use super::super::{announce, config, output};
 use super::CompareArgs;
 use super::program::Program;
 use crate::files::PartFolder;
-use crate::run::compare::{Comparison, Pairs, SavedRun};
+use crate::run::compare::{Comparison, FEWEST_PAIRS, Pairs, SavedRun};
 use crate::run::{EngineChoice, planner};
 use crate::text;
 
@@ -24,9 +24,10 @@ const SMALL: [(&str, &str); 2] = [("--warmup", "1"), ("--repeats", "3")];
 
 /// # Errors
 /// Wrong usage, or what a program fails with.
-pub fn run(args: &CompareArgs) -> anyhow::Result<Comparison> {
+pub fn run(args: &CompareArgs, from: &config::From) -> anyhow::Result<Comparison> {
     let sides = sides(args)?;
     let folder = PartFolder::new(&std::env::temp_dir()).with_context(|| format!("cannot write: {}", std::env::temp_dir().display()))?;
+    let defaults = defaults(from, folder.path())?;
     let mut pairs = Pairs::default();
     let (bar, began) = (Bar::new(""), Instant::now());
     let mut stage = bar.stage();
@@ -37,11 +38,11 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<Comparison> {
             let done = (2 * pair + turn as u32) as f32 / (2 * args.pairs) as f32;
             stage(&format!("pair {} of {}", pair + 1, args.pairs), done);
             let out = folder.path().join(["first", "second"][side]);
-            sides[side].run(&args.command, &out)?;
+            sides[side].run(&args.command, &out, defaults.as_deref())?;
             both[side] = Some(SavedRun::read(&out)?);
         }
         if let [Some(a), Some(b)] = &both {
-            pairs.push(a, b);
+            pairs.push(a, b)?;
         }
         if pair == 0 {
             announce(args.pairs, began.elapsed().as_secs_f64() * 1e3);
@@ -52,8 +53,21 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<Comparison> {
     Ok(comparison)
 }
 
+/// The file that the programs are to take their defaults from, where it is not the one that they take anyway: an empty one for none.
+fn defaults(from: &config::From, folder: &Path) -> anyhow::Result<Option<PathBuf>> {
+    Ok(match from {
+        config::From::Usual => None,
+        config::From::File(path) => Some(path.clone()),
+        config::From::Nowhere => {
+            let empty = folder.join("config.toml");
+            std::fs::write(&empty, "").with_context(|| format!("cannot write: {}", empty.display()))?;
+            Some(empty)
+        }
+    })
+}
+
 /// The fewest pairs that can be compared.
-pub const FEW: u32 = 3;
+pub const FEW: u32 = FEWEST_PAIRS as u32;
 
 /// Says how long the rest takes, by the first pair.
 fn announce(pairs: u32, ms: f64) {
@@ -72,7 +86,7 @@ struct Side {
 }
 
 impl Side {
-    fn run(&self, command: &[OsString], out: &Path) -> anyhow::Result<()> {
+    fn run(&self, command: &[OsString], out: &Path, defaults: Option<&Path>) -> anyhow::Result<()> {
         // An earlier run is not to be taken for this one.
         if out.exists() {
             std::fs::remove_dir_all(out).with_context(|| format!("cannot write: {}", out.display()))?;
@@ -86,7 +100,7 @@ impl Side {
             arguments.extend(["--engine".into(), method.into()]);
         }
         arguments.extend(command.iter().skip(1).cloned());
-        self.program.run(&arguments)
+        self.program.run(&arguments, defaults)
     }
 }
 
@@ -100,11 +114,11 @@ fn sides(args: &CompareArgs) -> anyhow::Result<[Side; 2]> {
         return usage(format!("`{flag}` of the runs is not taken: their times are read from a temporary folder"));
     }
     if !args.method.is_empty() && has(&args.command, "--engine") {
-        return usage("`--engine` of the runs and --method are one too many: leave out --engine".to_owned());
+        return usage("--method sets the engine: leave out --engine".to_owned());
     }
     if args.exe.len() > 2 || ![0, 2].contains(&args.method.len()) || (args.exe.len() < 2 && args.method.is_empty()) {
         let (programs, methods) = (args.exe.len(), args.method.len());
-        return usage(format!("two are compared: give --exe twice, or --method twice (they are there {programs} and {methods} times)"));
+        return usage(format!("give --exe twice or --method twice; got {programs} and {methods}"));
     }
     let own = || std::env::current_exe().context("this program does not find itself: name it by --exe");
     let programs: Vec<PathBuf> = if args.exe.is_empty() { vec![own()?] } else { args.exe.clone() };

@@ -2,14 +2,14 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 
-use super::super::stop;
 use super::super::usage::Usage;
+use super::super::{config, stop};
 
 /// A program, and what it is called in errors.
 pub struct Program {
@@ -27,13 +27,15 @@ const ECHO: Duration = Duration::from_millis(200);
 const WRONG_USAGE: i32 = 2;
 
 impl Program {
-    /// Runs it without its output.
+    /// Runs it without its output, and with a file of defaults unless it is to find its own. A variable names the file: programs that do not know of
+    /// such files go by it.
     ///
     /// # Errors
     /// The last line of its stderr, where it fails.
-    pub fn run(&self, arguments: &[OsString]) -> anyhow::Result<()> {
+    pub fn run(&self, arguments: &[OsString], defaults: Option<&Path>) -> anyhow::Result<()> {
         let mut command = Command::new(&self.path);
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        command.envs(defaults.map(|file| (config::VARIABLE, file)));
         let mut child = command.spawn().with_context(|| format!("cannot run {}", self.path.display()))?;
         let stderr = child.stderr.take();
         let reader = std::thread::Builder::new().name("stderr".to_owned()).spawn(move || stderr.map_or_else(String::new, last_line));

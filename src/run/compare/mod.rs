@@ -19,7 +19,7 @@ pub use answers::Answers;
 pub use found::{FolderNeighbors, NEIGHBORS};
 pub use gate::{Gate, percent};
 pub use histogram::{Histogram, Quantity};
-pub use interval::Interval;
+pub use interval::{FEWEST_PAIRS, Interval};
 pub use pairs::Pairs;
 pub use parameters::{Parameter, parameters};
 pub use phase::{ComparedPhase, Difference, Spread, Verdict};
@@ -27,6 +27,7 @@ pub use saved::{Phases, RUN, SavedRun, TIMINGS};
 
 use super::recording::RecordingError;
 use super::{Phase, RunFileError};
+use crate::knn::EngineId;
 
 /// Why two runs are not compared. The path is last.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +46,9 @@ pub enum CompareError {
     /// Its `run.json` is not read.
     #[error("{why}: {}", path.display())]
     RunFile { why: RunFileError, path: PathBuf },
+    /// Of runs in turn, one took another engine than its own before.
+    #[error("the {which} ran on {now} now and on {before} before, so its times are not of one engine; name one instead of auto")]
+    OtherEngine { which: &'static str, before: EngineId, now: EngineId },
     /// It is a recording, and is not read.
     #[error(transparent)]
     Recording(#[from] RecordingError),

@@ -1,6 +1,7 @@
 //! Runs of two methods in turn, compared pair by pair.
 
-use super::{Comparison, Difference, SavedRun, Spread, compare, sentence};
+use super::{CompareError, Comparison, Difference, SavedRun, Spread, compare, sentence};
+use crate::knn::EngineId;
 use crate::run::Phase;
 
 /// What is done for one answer from nothing, in the order of a run.
@@ -15,13 +16,25 @@ pub struct Pairs {
     times: Vec<[Vec<f64>; 2]>,
     /// What each did once before its searches, in milliseconds.
     setups: [Vec<f64>; 2],
+    /// The engine of each.
+    engines: [Option<EngineId>; 2],
     /// What the last busy run says of the machine.
     doubt: Option<String>,
 }
 
 impl Pairs {
     /// Adds a pair. Its neighbours are read only if it is the first.
-    pub fn push(&mut self, a: &SavedRun, b: &SavedRun) {
+    ///
+    /// # Errors
+    /// [`CompareError::OtherEngine`], where `auto` takes another engine than before: their times would be those of two.
+    pub fn push(&mut self, a: &SavedRun, b: &SavedRun) -> Result<(), CompareError> {
+        for (before, (which, run)) in self.engines.iter_mut().zip([("first", a), ("second", b)]) {
+            let Some((now, _)) = run.phases.keys().next() else { continue };
+            let before = *before.get_or_insert(*now);
+            if before != *now {
+                return Err(CompareError::OtherEngine { which, before, now: *now });
+            }
+        }
         let first = self.first.get_or_insert_with(|| compare(a, b));
         self.times.resize_with(first.phases.len() + 1, Default::default);
         for (phase, [times_a, times_b]) in first.phases.iter().zip(&mut self.times) {
@@ -38,11 +51,12 @@ impl Pairs {
         }
         let machine = |run: &SavedRun| run.file.as_ref().and_then(|file| file.machine.as_ref()?.doubt());
         self.doubt = machine(b).or_else(|| machine(a)).or(self.doubt.take());
+        Ok(())
     }
 
     /// All pairs side by side; `None` of none.
     pub fn compared(self) -> Option<Comparison> {
-        let Self { first, times, setups, doubt } = self;
+        let Self { first, times, setups, doubt, .. } = self;
         let mut comparison = first?;
         let same_job = comparison.other_job.is_empty();
         let difference = |[a, b]: &[Vec<f64>; 2]| Difference::of_pairs(a, b, same_job);
@@ -88,8 +102,8 @@ mod tests {
             let slow = f64::from(1 + pair);
             let jitter = 1.0 + 0.002 * f64::from(pair % 3);
             let of = |ms: f64| run("lockstep", &[("search", slow * ms), ("search", slow * ms * 1.01), ("search", slow * ms * 1.3)]);
-            pairs.push(&of(1.0), &of(1.2 * jitter));
-            same.push(&of(1.0), &of(1.004 / jitter));
+            pairs.push(&of(1.0), &of(1.2 * jitter)).unwrap();
+            same.push(&of(1.0), &of(1.004 / jitter)).unwrap();
         }
         let compared = pairs.compared().unwrap();
         let search = compared.search().unwrap();
@@ -101,19 +115,56 @@ mod tests {
     #[test]
     fn the_total_counts_the_index_of_one_side() {
         let mut pairs = Pairs::default();
-        for jitter in [0.0, 0.1, 0.05, 0.02] {
+        for jitter in [0.0, 0.1, 0.05, 0.02, 0.05] {
             let searches = |ms: f64| [("search", ms + jitter), ("search", ms + jitter), ("search", ms + jitter)];
             let b = [[("build index", 100.0)].as_slice(), &searches(10.0)].concat();
-            pairs.push(&run("lockstep", &searches(33.0)), &run("kdtree", &b));
+            pairs.push(&run("lockstep", &searches(33.0)), &run("kdtree", &b)).unwrap();
         }
         let compared = pairs.compared().unwrap();
         assert_eq!(compared.search().unwrap().verdict, Verdict::Faster);
         let total = compared.total.clone().unwrap();
         assert_eq!(total.verdict, Verdict::Slower);
-        assert!((total.b.median - 110.035).abs() < 1e-9 && (total.ratio.unwrap() - 110.035 / 33.035).abs() < 0.01, "{total:?}");
+        assert!((total.b.median - 110.05).abs() < 1e-9 && (total.ratio.unwrap() - 110.05 / 33.05).abs() < 0.01, "{total:?}");
         let said = compared.sentence().unwrap();
         assert!(said.starts_with("B (kdtree) searches 3.3 times as fast as A (lockstep); counting the"), "{said}");
         assert!(said.contains("slower: 3.3 times as long"), "{said}");
+    }
+
+    #[test]
+    fn the_sentence_says_what_the_verdicts_are_of() {
+        let mut pairs = Pairs::default();
+        // The medians are of the one pair in which the second takes 1.42 times as long.
+        for (slow, times, index) in
+            [(1.0, 1.5, 50.0), (2.0, 1.5, 150.0), (3.0, 1.5, 100.0), (4.0, 1.42, 80.0), (5.0, 1.5, 130.0), (6.0, 1.5, 90.0), (7.0, 1.5, 110.0)]
+        {
+            let of = |index: f64, search: f64| run("bvh", &[("build index", index), ("search", search), ("search", search), ("search", search)]);
+            pairs.push(&of(100.0, slow), &of(index, slow * times)).unwrap();
+        }
+        let compared = pairs.compared().unwrap();
+        assert_eq!([compared.search().unwrap().verdict, compared.total.clone().unwrap().verdict], [Verdict::Slower, Verdict::NoneShown]);
+        let said = compared.sentence().unwrap();
+        assert!(said.starts_with("A searches 1.5 times as fast as B; counting the index, no difference shown. The factor is between 1."), "{said}");
+    }
+
+    #[test]
+    fn a_total_is_told_where_searches_are_alike() {
+        let mut pairs = Pairs::default();
+        for jitter in [1.0, 1.01, 0.99, 1.005, 0.995] {
+            let of = |index: f64| run("bvh", &[("build index", index), ("search", jitter), ("search", jitter), ("search", jitter)]);
+            pairs.push(&of(30.0), &of(10.0 * jitter)).unwrap();
+        }
+        let said = pairs.compared().unwrap().sentence().unwrap();
+        assert!(said.starts_with("No difference between A and B that 5 pairs of runs could show"), "{said}");
+        assert!(said.ends_with(" Counting the index, B is faster: 2.8 times as fast."), "{said}");
+    }
+
+    #[test]
+    fn another_engine_on_the_way_is_an_error() {
+        let mut pairs = Pairs::default();
+        let of = |engine| run(engine, &[("search", 1.0)]);
+        pairs.push(&of("bvh"), &of("kdtree")).unwrap();
+        let why = pairs.push(&of("bvh"), &of("lockstep")).unwrap_err().to_string();
+        assert_eq!(why, "the second ran on lockstep now and on kdtree before, so its times are not of one engine; name one instead of auto");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use serde::Serialize;
 
 use super::Interval;
-use super::interval::{FEWEST, LEAST};
+use super::interval::{FEWEST, FEWEST_PAIRS, LEAST};
 use crate::knn::EngineId;
 use crate::run::{Phase, stats};
 
@@ -44,7 +44,7 @@ impl Spread {
 pub enum Verdict {
     /// The runs did other work, and so took other times.
     OtherJob,
-    /// Fewer than three repeats have no spread to speak of.
+    /// Fewer than three repeats, or five pairs, have no spread to speak of.
     TooFew,
     /// The interval holds 1, or the difference is too small to speak of.
     NoneShown,
@@ -84,7 +84,7 @@ pub struct Difference {
     /// The second's median over the first's, or the median of such ratios of pairs: below 1, the second is faster. Absent where the
     /// first took no time.
     pub ratio: Option<f64>,
-    /// Between what the ratio lies; absent of fewer than three repeats.
+    /// Between what the ratio lies; absent of fewer than three repeats or five pairs.
     pub interval: Option<Interval>,
     /// The smallest difference that would have been called one, as a share of the times.
     pub smallest_difference: Option<f64>,
@@ -97,20 +97,20 @@ impl Difference {
     /// Of two runs: durations in the order in which they were measured, at least one each; `waited` as in [`Interval::of_runs`].
     pub(super) fn of_runs(times: [&[f64]; 2], waited: [f64; 2], same_job: bool) -> Self {
         let [a, b] = times.map(Spread::of);
-        Self::new([a, b], (a.median > 0.0).then(|| b.median / a.median), Interval::of_runs(times, waited), same_job)
+        Self::new([a, b], (a.median > 0.0).then(|| b.median / a.median), Interval::of_runs(times, waited), FEWEST, same_job)
     }
 
     /// Of pairs of runs: as many durations of the first as of the second, at least one each.
     pub(super) fn of_pairs(a: &[f64], b: &[f64], same_job: bool) -> Self {
         let ratios: Vec<f64> = a.iter().zip(b).map(|(a, b)| b / a).collect();
         let ratio = ratios.iter().all(|ratio| ratio.is_finite()).then(|| stats::median(&ratios));
-        Self::new([a, b].map(Spread::of), ratio, Interval::of_pairs(&ratios), same_job)
+        Self::new([a, b].map(Spread::of), ratio, Interval::of_pairs(&ratios), FEWEST_PAIRS, same_job)
     }
 
-    fn new([a, b]: [Spread; 2], ratio: Option<f64>, interval: Option<Interval>, same_job: bool) -> Self {
+    fn new([a, b]: [Spread; 2], ratio: Option<f64>, interval: Option<Interval>, fewest: usize, same_job: bool) -> Self {
         let verdict = match () {
             () if !same_job => Verdict::OtherJob,
-            () if a.repeats.min(b.repeats) < FEWEST => Verdict::TooFew,
+            () if a.repeats.min(b.repeats) < fewest => Verdict::TooFew,
             () => Verdict::of(ratio, interval),
         };
         let smallest_difference = ratio.zip(interval).map(|(ratio, interval)| interval.smallest_difference(ratio));

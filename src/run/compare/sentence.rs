@@ -1,6 +1,6 @@
 //! What a comparison comes to, in one sentence.
 
-use super::{ComparedPhase, Comparison, Spread, Verdict};
+use super::{ComparedPhase, Comparison, Difference, Spread, Verdict};
 use crate::run::Phase;
 use crate::text;
 
@@ -27,21 +27,15 @@ impl Comparison {
             Verdict::NoneShown => {
                 let these = self.pairs.map_or_else(|| "these repeats".to_owned(), |pairs| format!("{pairs} pairs of runs"));
                 let seen = search.smallest_difference.map_or_else(String::new, size);
-                format!("No difference between {} and {} that {these} could show{neighbours}{seen}.", names[0], names[1])
+                let total = self.total_shown().map_or_else(String::new, |(faster, times)| {
+                    format!(" Counting the {}, {} is faster: {}.", self.setup, names[faster], faster_text(times))
+                });
+                format!("No difference between {} and {} that {these} could show{neighbours}{seen}.{total}", names[0], names[1])
             }
             verdict => {
                 let (faster, slower) = if verdict == Verdict::Faster { (1, 0) } else { (0, 1) };
-                let medians = [search.a.median, search.b.median];
-                let setup = self.with_setup(medians).map_or_else(String::new, |[a, b]| {
-                    let totals = [a, b];
-                    let times = totals[slower] / totals[faster];
-                    format!(
-                        "; counting the {}, {}",
-                        self.setup,
-                        if times >= 1.0 { faster_text(times) } else { format!("slower: {} times as long", text::digits(1.0 / times, 2)) }
-                    )
-                });
-                let times = faster_text(medians[slower] / medians[faster].max(f64::MIN_POSITIVE));
+                let setup = self.with_setup(search, faster);
+                let times = faster_text(times_as_fast(search)?);
                 let than = if times.ends_with("faster") { "than" } else { "as" };
                 let between = search.interval.map_or_else(String::new, |interval| {
                     let (least, most) = if faster == 1 { (interval.upper.recip(), interval.lower.recip()) } else { (interval.lower, interval.upper) };
@@ -52,11 +46,38 @@ impl Comparison {
         })
     }
 
-    /// Each search with its upload and its index, where one of the two has such a phase.
-    fn with_setup(&self, medians: [f64; 2]) -> Option<[f64; 2]> {
-        let setups = self.setup_ms;
-        (setups != [0.0; 2]).then(|| [medians[0] + setups[0], medians[1] + setups[1]])
+    /// What becomes of a search that is faster when its upload and its index are counted in, where one of the two has such a phase.
+    fn with_setup(&self, search: &Difference, faster: usize) -> String {
+        let [setup_a, setup_b] = self.setup_ms;
+        if [setup_a, setup_b] == [0.0; 2] {
+            return String::new();
+        }
+        let said = |faster_in_total: usize, times: f64| {
+            if faster_in_total == faster { faster_text(times) } else { format!("slower: {} times as long", text::digits(times, 2)) }
+        };
+        if self.pairs.is_some() {
+            let total = self.total_shown().map_or_else(|| "no difference shown".to_owned(), |(faster, times)| said(faster, times));
+            return format!("; counting the {}, {total}", self.setup);
+        }
+        let ratio = (search.b.median + setup_b) / (search.a.median + setup_a);
+        let total = if ratio < 1.0 { said(1, ratio.recip()) } else { said(0, ratio) };
+        format!("; counting the {} (timed once each), {total}", self.setup)
     }
+
+    /// Which of the two takes less time in total, and how many times as fast it is; `None` where pairs show no difference.
+    fn total_shown(&self) -> Option<(usize, f64)> {
+        let total = self.total.as_ref()?;
+        match total.verdict {
+            Verdict::Faster => Some((1, times_as_fast(total)?)),
+            Verdict::Slower => Some((0, times_as_fast(total)?)),
+            Verdict::OtherJob | Verdict::TooFew | Verdict::NoneShown => None,
+        }
+    }
+}
+
+/// How many times as fast the faster is: the ratio that the verdict is of, which in pairs is not that of the medians.
+fn times_as_fast(of: &Difference) -> Option<f64> {
+    of.ratio.map(|ratio| if of.verdict == Verdict::Faster { ratio.recip() } else { ratio })
 }
 
 /// `3.3 times as fast`, or `2 % faster`.
@@ -135,7 +156,9 @@ mod tests {
         let b = saved(&format!("kdtree,build index,0,0,0,56\n{}", searches("kdtree", &[10.0, 9.9, 10.1])));
         let said = compare(&a, &b).sentence().unwrap();
         assert!(
-            said.starts_with("B (kdtree) searches 3.3 times as fast as A (lockstep); counting the index, slower: 2.0 times as long. The"),
+            said.starts_with(
+                "B (kdtree) searches 3.3 times as fast as A (lockstep); counting the index (timed once each), slower: 2.0 times as long. The"
+            ),
             "{said}"
         );
     }

@@ -18,7 +18,7 @@ use super::usage::Usage;
 use crate::nearest::nearest;
 
 /// Names another file, where there is no flag.
-const VARIABLE: &str = "WARPSCOPE_CONFIG";
+pub const VARIABLE: &str = "WARPSCOPE_CONFIG";
 
 const CONFIG: &str = "config";
 const NO_CONFIG: &str = "no-config";
@@ -30,6 +30,27 @@ pub enum From {
     Usual,
     File(PathBuf),
     Nowhere,
+}
+
+/// What a file gave.
+#[derive(Debug, Default)]
+pub struct Defaults {
+    file: PathBuf,
+    /// The section, which is the command.
+    section: String,
+    /// Flags that have their default from it, with their dashes.
+    flags: Vec<String>,
+}
+
+impl Defaults {
+    /// What an error is to say more, where it is about a flag that nobody typed.
+    pub fn tip(&self, error: &str) -> Option<String> {
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        let mut words = error.split(|c: char| !is_word(c));
+        let flag = words.find(|word| self.flags.iter().any(|flag| flag == word))?;
+        let (key, section) = (flag.trim_start_matches('-'), &self.section);
+        Some(format!("; {key} is a default of [{section}] in {}, which --no-config leaves out", self.file.display()))
+    }
 }
 
 /// The flags, which all commands take.
@@ -78,28 +99,31 @@ pub fn take(arguments: impl IntoIterator<Item = OsString>) -> Result<(Vec<OsStri
     Ok((rest, from))
 }
 
-/// A command with the defaults of the file for the subcommand of a command line.
+/// A command with the defaults of the file for the subcommand of a command line, and which they are.
 ///
 /// # Errors
 /// A file that was named and is not there, and what is wrong in it.
-pub fn with_defaults(command: Command, from: &From, arguments: &[OsString]) -> anyhow::Result<Command> {
+pub fn with_defaults(command: Command, from: &From, arguments: &[OsString]) -> anyhow::Result<(Command, Defaults)> {
     // A window that opens on a file has no flags; and nothing that is wrong in the file keeps it from opening.
-    let Some(name) = arguments.get(1).and_then(|name| command.find_subcommand(name)).map(|found| found.get_name().to_owned()) else {
-        return Ok(command);
+    let Some(name) = super::first_word(arguments).and_then(|name| command.find_subcommand(name)).map(|found| found.get_name().to_owned()) else {
+        return Ok((command, Defaults::default()));
     };
-    let Some((path, text)) = read(from)? else { return Ok(command) };
+    let Some((path, text)) = read(from)? else { return Ok((command, Defaults::default())) };
     let table: Table = text.parse().map_err(|why| malformed(&why, &text, &path))?;
     check(&command, &table).map_err(|why| anyhow!("{why}: {}", path.display()))?;
-    let Some(Value::Table(section)) = table.get(&name) else { return Ok(command) };
+    let Some(Value::Table(section)) = table.get(&name) else { return Ok((command, Defaults::default())) };
     let typed = typed(&command, arguments);
-    Ok(command.mut_subcommand(&name, |of| {
+    let mut flags = Vec::new();
+    let command = command.mut_subcommand(&name, |of| {
         let of_section = section.iter().filter_map(|(key, value)| Some((flag(&of, key)?.clone(), value)));
         let defaults: Vec<(Arg, String)> = of_section
             .filter(|(argument, _)| !is_excluded(&of, argument, &typed))
             .filter_map(|(argument, value)| Some((argument, text_of(value).ok().flatten()?)))
             .collect();
+        flags.extend(defaults.iter().filter_map(|(argument, _)| argument.get_long()).map(|long| format!("--{long}")));
         defaults.into_iter().fold(of, |of, (argument, value)| of.mut_arg(argument.get_id(), |argument| argument.default_value(value)))
-    }))
+    });
+    Ok((command, Defaults { file: path, section: name, flags }))
 }
 
 /// The file and what is in it; the user's own need not be there.
@@ -126,7 +150,7 @@ fn malformed(why: &toml::de::Error, text: &str, path: &Path) -> anyhow::Error {
 fn check(command: &Command, table: &Table) -> anyhow::Result<()> {
     for (name, section) in table {
         let names = || command.get_subcommands().map(Command::get_name);
-        let Value::Table(section) = section else { bail!("`{name}` stands in no section: sections are named like commands, such as [knn]") };
+        let Value::Table(section) = section else { bail!("`{name}` is outside any section: sections are named like commands, such as [knn]") };
         let Some(of) = command.find_subcommand(name) else {
             let meant =
                 nearest(name, names()).map_or_else(|| "sections are named like commands".to_owned(), |meant| format!("did you mean [{meant}]?"));
@@ -230,6 +254,14 @@ mod tests {
         assert!(take(words("w run --config")).is_err());
     }
 
+    #[test]
+    fn an_error_about_a_default_says_where_it_is_from() {
+        let defaults = Defaults { file: "w.toml".into(), section: "knn".to_owned(), flags: vec!["--exclude-self".to_owned(), "--k".to_owned()] };
+        let tip = defaults.tip("--exclude-self: the query is a place, and so no row of the cloud");
+        assert_eq!(tip.as_deref(), Some("; exclude-self is a default of [knn] in w.toml, which --no-config leaves out"));
+        assert_eq!([defaults.tip("--keys: too few"), Defaults::default().tip("--k: too large")], [None, None]);
+    }
+
     fn refused(text: &str) -> String {
         check(&super::super::command(), &text.parse().unwrap()).unwrap_err().to_string()
     }
@@ -237,7 +269,7 @@ mod tests {
     #[test]
     fn what_is_no_default_is_refused_with_section_and_key() {
         for (text, why) in [
-            ("k = 3", "`k` stands in no section: sections are named like commands, such as [knn]"),
+            ("k = 3", "`k` is outside any section: sections are named like commands, such as [knn]"),
             ("[rnu]", "there is no command for the section [rnu]: did you mean [run]?"),
             ("[search]", "there is no command for the section [search]: sections are named like commands"),
             ("[run]\nrepeat = 3", "[run] repeat: the command has no flag --repeat: did you mean repeats?"),

@@ -61,7 +61,7 @@ pub struct KnnArgs {
     #[arg(short, long, value_name = "NUMBER", default_value_t = usual::K, allow_negative_numbers = true, value_parser = counts::whole::<usize>, help_heading = "Search")]
     k: usize,
     /// All neighbours no farther than this instead of the k nearest: 5km, 500m, 3mi or 2nmi on the globe, 0.1rad or 5deg between rows as vectors,
-    /// else a number in the cloud's own unit; by bvh or kdtree, on the CPU
+    /// 0 to 2 of the metric cosine, else a number in the cloud's own unit; by bvh or kdtree, on the CPU
     #[arg(long, value_name = "DISTANCE", conflicts_with = "k", allow_negative_numbers = true, help_heading = "Search")]
     radius: Option<String>,
     /// By what rows are nearest [default: haversine for longitude and latitude, else l2]

@@ -43,7 +43,7 @@ mod usage;
 mod verify;
 mod window;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -117,12 +117,12 @@ const WRONG_USAGE: u8 = 2;
 
 /// Reads the command line and does what it says.
 pub fn main() -> ExitCode {
-    let cli = match parsed() {
-        Ok(Cli { file: Some(file), command: Some(_), .. }) => {
+    let (cli, from, defaults) = match parsed() {
+        Ok((Cli { file: Some(file), command: Some(_), .. }, ..)) => {
             output::error(&format!("a file before the command: name it behind the command, as its --help says: {}", file.display()));
             return WRONG_USAGE.into();
         }
-        Ok(cli) => cli,
+        Ok(parsed) => parsed,
         Err(code) => return code,
     };
     output::set_quiet(cli.quiet);
@@ -139,7 +139,7 @@ pub fn main() -> ExitCode {
     if !window {
         stop::watch();
     }
-    match contained(|| dispatch(cli)) {
+    match contained(|| dispatch(cli, &from)) {
         // A window that was closed by a signal.
         Ok(()) if window => stop::asked().map_or(ExitCode::SUCCESS, |signal| signal.exit_code().into()),
         Ok(()) => ExitCode::SUCCESS,
@@ -150,7 +150,7 @@ pub fn main() -> ExitCode {
             output::error(&signal.sentence());
             signal.exit_code().into()
         }
-        Err(error) => failed(&error),
+        Err(error) => failed(&error, &defaults),
     }
 }
 
@@ -174,18 +174,28 @@ fn command() -> clap::Command {
 }
 
 /// What was typed, with the defaults of the user's file; the exit code where that has been answered or refused already.
-fn parsed() -> Result<Cli, ExitCode> {
-    let (arguments, from) = config::take(std::env::args_os()).map_err(|error| failed(&error.into()))?;
-    let mut command = config::with_defaults(command(), &from, &arguments).map_err(|error| failed(&error))?;
+fn parsed() -> Result<(Cli, config::From, config::Defaults), ExitCode> {
+    let (arguments, from) = config::take(std::env::args_os()).map_err(|error| failed(&error.into(), &config::Defaults::default()))?;
+    let with_defaults = config::with_defaults(command(), &from, &arguments);
+    let (mut command, defaults) = with_defaults.map_err(|error| failed(&error, &config::Defaults::default()))?;
     let matches = command.try_get_matches_from_mut(&arguments);
     let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command)));
-    cli.map_err(|error| refused(&error, &arguments))
+    let cli = cli.map_err(|error| refused(&error, &arguments))?;
+    Ok((cli, from, defaults))
+}
+
+/// The first argument that is no flag: a command, or a file. Flags of defaults have been taken out, and the others before it take no value.
+fn first_word(arguments: &[OsString]) -> Option<&OsStr> {
+    let arguments = arguments.iter().skip(1).map(OsString::as_os_str);
+    arguments.take_while(|argument| *argument != "--").find(|argument| !argument.as_encoded_bytes().starts_with(b"-"))
 }
 
 /// Says why the job failed, and with which code the program ends.
-fn failed(error: &anyhow::Error) -> ExitCode {
-    output::error(&format!("{error:#}"));
-    if usage::is_usage(error) { WRONG_USAGE.into() } else { ExitCode::FAILURE }
+fn failed(error: &anyhow::Error, defaults: &config::Defaults) -> ExitCode {
+    let (mut what, is_usage) = (format!("{error:#}"), usage::is_usage(error));
+    what.extend(defaults.tip(&what).filter(|_| is_usage));
+    output::error(&what);
+    if is_usage { WRONG_USAGE.into() } else { ExitCode::FAILURE }
 }
 
 /// Whether it is the window that goes on until it is closed, and not a picture of it.
@@ -203,7 +213,7 @@ pub fn parses<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T>)
     Cli::try_parse_from(arguments).is_ok()
 }
 
-fn dispatch(cli: Cli) -> anyhow::Result<()> {
+fn dispatch(cli: Cli, from: &config::From) -> anyhow::Result<()> {
     match &cli.command {
         None => window::open(cli.file, None),
         Some(Command::Gui(args)) => window::run(args),
@@ -213,7 +223,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Analyse(args)) => analyse::run(args),
         Some(Command::Recall(args)) => recall::run(args),
         Some(Command::Sweep(args)) => sweep::run(args),
-        Some(Command::Compare(args)) => compare::run(args),
+        Some(Command::Compare(args)) => compare::run(args, from),
         Some(Command::Lesson(args)) => lesson::run(args),
         Some(Command::Tune(args)) => tune::run(args),
         Some(Command::Generate(args)) => generate::run(args),

@@ -9,7 +9,7 @@ use crate::nearest::nearest;
 
 /// Why a command line is refused. `arguments` begin with the program's name.
 pub fn sentence(error: &clap::Error, arguments: &[OsString]) -> String {
-    if let Some(word) = arguments.get(1).and_then(|word| word.to_str()).filter(|_| error.kind() == ErrorKind::UnknownArgument)
+    if let Some(word) = super::first_word(arguments).and_then(|word| word.to_str()).filter(|_| error.kind() == ErrorKind::UnknownArgument)
         && let Some(sentence) = no_command(word)
     {
         return sentence;
@@ -65,7 +65,7 @@ fn way_out(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
         return Some("this command reads a file: `warpscope generate SPEC FILE` writes one".to_owned());
     }
     let command = super::command();
-    let command = arguments.get(1).and_then(|name| command.find_subcommand(name))?;
+    let command = super::first_word(arguments).and_then(|name| command.find_subcommand(name))?;
     let takes = |flag: &str| command.get_arguments().any(|argument| argument.get_long() == Some(flag));
     if written.starts_with('-') || !takes("input") {
         return None;

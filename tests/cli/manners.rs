@@ -112,6 +112,8 @@ fn defaults_come_from_a_file_and_the_command_line_wins() {
     let none = spec(place.ok(&format!("{run} --repeats 1 --no-config --engine kdtree")));
     assert_eq!((&none["k"], &none["warmup"]), (&32.into(), &10.into()));
     assert!(place.ok("run --help --config w.toml").stdout.contains("[default: 7]"));
+    // A flag before the command changes nothing.
+    assert!(place.ok("--quiet run --help --config w.toml").stdout.contains("[default: 7]"));
     // The variable, and the user's own file.
     let by_variable = place.command(run).env("WARPSCOPE_CONFIG", "w.toml").output().unwrap();
     assert_eq!(json(&String::from_utf8(by_variable.stdout).unwrap())["spec"]["k"], 7);
@@ -122,6 +124,22 @@ fn defaults_come_from_a_file_and_the_command_line_wins() {
         let own = place.command(run).env_remove("WARPSCOPE_CONFIG").env("XDG_CONFIG_HOME", place.path("home")).output().unwrap();
         assert_eq!(json(&String::from_utf8(own.stdout).unwrap())["spec"]["k"], 7);
     }
+}
+
+#[test]
+fn a_default_that_makes_no_sense_is_refused_with_its_file() {
+    let place = Place::new();
+    place.ok("generate uniform:n=100,d=2 cloud.csv");
+    place.ok("generate uniform:n=5,d=2 queries.csv");
+    place.write("w.toml", "[knn]\nexclude-self = true\nself-first = false\n");
+    let knn = "knn cloud.csv queries.csv -k 3 --engine kdtree";
+    assert_eq!(
+        place.fails(2, &format!("{knn} --config w.toml")),
+        "--exclude-self: the queries come from a file, and so are no rows of the cloud; exclude-self is a default of [knn] in w.toml, \
+         which --no-config leaves out"
+    );
+    assert!(place.fails(2, &format!("{knn} --exclude-self")).ends_with("are no rows of the cloud"));
+    place.ok(&format!("{knn} --no-config"));
 }
 
 #[test]

@@ -64,7 +64,7 @@ pub fn run(args: &KnnArgs, loaded: &Loaded) -> anyhow::Result<()> {
     let rows = query_records(&loaded.spec, loaded, shape.q, |query| products.query_row(query));
     let all = Found { cloud: &loaded.cloud, products: &found, k: shape.k, rows: rows.as_deref() };
     if let Some(format) = args.out.printed() {
-        let mut printed = format.appender(out::stdout()).context("a matrix is refused before the search")?;
+        let mut printed = format.appender(out::stdout()).ok().context("a matrix is refused before the search")?;
         return output::written(printed.append(&files::table(all)).and_then(|()| printed.finish()));
     }
     if let Some(out) = args.out.file() {

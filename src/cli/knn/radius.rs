@@ -80,7 +80,7 @@ pub fn all_within(args: &KnnArgs, loaded: &Loaded, radius: f64, beside: Option<&
     let rows = query_records(&spec, loaded, problem.q(), |query| problem.query_row(query));
     let asked = Asked { cloud: &loaded.cloud, metric: spec.metric, rows: rows.as_deref(), beside };
     if let Some(format) = args.out.printed() {
-        let mut printed = format.appender(out::stdout()).context("a matrix is refused before the search")?;
+        let mut printed = format.appender(out::stdout()).ok().context("a matrix is refused before the search")?;
         return output::written(printed.append(&files::table(&found, asked)).and_then(|()| printed.finish()));
     }
     if let Some(out) = args.out.file() {

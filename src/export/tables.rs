@@ -41,7 +41,7 @@ pub fn points<'a>(cloud: &'a PointCloud, rows: Option<&'a [u32]>) -> Table<'a> {
     axes.fold(table, |table, (axis, named)| table.with(named.name.as_str(), move |at| cloud.coordinate(of(at), axis)))
 }
 
-/// `query,query_row,rank,index,squared_distance,distance` (or `angle`, in radians, or `distance_km`): the neighbours of a range of queries, which
+/// `query,query_row,rank,index,squared_distance,distance` (or `angle`, in radians, `cosine_distance` or `distance_km`): the neighbours of a range of queries, which
 /// are numbered as in the run. `query_row` is the query's record number in its own file, and left out for a place.
 pub fn neighbors(record: &RunRecord, queries: Range<usize>) -> Table<'_> {
     let number = queries.start;

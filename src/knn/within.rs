@@ -33,12 +33,13 @@ mod tests {
 
     #[test]
     fn a_point_is_within_if_its_distance_is() {
-        for (metric, radii) in [
-            (Metric::L2, [0.0, 1e-30, 0.1, 1.0, 3.0, 1e18]),
-            (Metric::Angular, [0.0, 1e-7, 0.1, 1.0, 3.0, 3.2]),
-            (Metric::Haversine, [0.0, 0.001, 0.5, 5.0, 10_000.0, 21_000.0]),
-        ] {
-            for radius in radii {
+        for metric in Metric::ALL {
+            for radius in match metric {
+                Metric::L2 => [0.0, 1e-30, 0.1, 1.0, 3.0, 1e18],
+                Metric::Angular => [0.0, 1e-7, 0.1, 1.0, 3.0, 3.2],
+                Metric::Cosine => [0.0, 1e-12, 0.1, 1.0, 1.9, 2.1],
+                Metric::Haversine => [0.0, 0.001, 0.5, 5.0, 10_000.0, 21_000.0],
+            } {
                 let limit = limit(metric, radius).unwrap();
                 assert!(metric.distance(limit) <= radius, "{metric}, {radius}");
                 assert!(limit == f32::MAX || metric.distance(limit.next_up()) > radius, "{metric}, {radius}");

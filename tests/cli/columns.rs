@@ -144,6 +144,9 @@ fn lines_before_a_table_are_passed_over() {
         let report = json(&place.ok(&format!("{command} --skip-lines 3")).stdout);
         assert_eq!(report["points"], 3, "{command}: {report}");
     }
+    // What stands beside is of the same lines.
+    let beside = place.ok("knn headed.csv rows:1 -k 1 --columns lon --skip-lines 3 --with name -o -").stdout;
+    assert_eq!(beside.lines().nth(1).and_then(|row| row.rsplit(',').next()), Some("b"), "{beside}");
     let run = json(&place.ok("run --input numbers.txt --skip-lines 3 --queries all --k 1 --engine kdtree --warmup 0 --repeats 1 --json").stdout);
     // The record names the lines, so that it finds its points again.
     assert_eq!((&run["summary"]["n"], &run["spec"]["data"]["file"]["path"]), (&3.into(), &"numbers.txt:skip-lines=3".into()));

@@ -23,14 +23,17 @@ pub enum StreamFormat {
 }
 
 impl StreamFormat {
-    /// Writes tables in this format; `None` for a matrix.
-    pub fn appender<W: Write + Send>(self, out: W) -> Option<Appender<W>> {
+    /// Writes tables in this format.
+    ///
+    /// # Errors
+    /// The writer again, of a matrix.
+    pub fn appender<W: Write + Send>(self, out: W) -> Result<Appender<W>, W> {
         match self {
-            Self::Csv => Some(Appender::csv(out)),
-            Self::Tsv => Some(Appender::tsv(out)),
-            Self::Parquet => Some(Appender::parquet(out)),
-            Self::Arrow => Some(Appender::arrow_stream(out)),
-            Self::Npy => None,
+            Self::Csv => Ok(Appender::csv(out)),
+            Self::Tsv => Ok(Appender::tsv(out)),
+            Self::Parquet => Ok(Appender::parquet(out)),
+            Self::Arrow => Ok(Appender::arrow_stream(out)),
+            Self::Npy => Err(out),
         }
     }
 }
@@ -52,12 +55,9 @@ impl<'a, W: Write + Send> NeighborStream<'a, W> {
     /// # Errors
     /// I/O errors of the writer.
     pub fn new(format: StreamFormat, size: Size, beside: Option<&'a Beside>, out: W) -> io::Result<Self> {
-        let form = match format {
-            StreamFormat::Csv => Form::Table(Appender::csv(out)),
-            StreamFormat::Tsv => Form::Table(Appender::tsv(out)),
-            StreamFormat::Parquet => Form::Table(Appender::parquet(out)),
-            StreamFormat::Arrow => Form::Table(Appender::arrow_stream(out)),
-            StreamFormat::Npy => Form::Npy(Npy::matrix(out, "<i8", (size.q, size.k))?),
+        let form = match format.appender(out) {
+            Ok(appender) => Form::Table(appender),
+            Err(out) => Form::Npy(Npy::matrix(out, "<i8", (size.q, size.k))?),
         };
         Ok(Self { form, beside })
     }

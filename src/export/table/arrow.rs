@@ -63,7 +63,7 @@ impl<W: Write> Arrow<W> {
         match self.open {
             Some((_, Open::Stream(mut out))) => out.finish().and_then(|()| out.flush()).map_err(plain),
             Some((_, Open::File(mut out))) => out.finish().and_then(|()| out.flush()).map_err(plain),
-            None => Ok(()),
+            None => Err(io::Error::other("it has no columns")),
         }
     }
 }

@@ -41,7 +41,10 @@ impl<W: Write + Send> Parquet<W> {
     }
 
     pub fn finish(self) -> io::Result<()> {
-        self.file.map_or(Ok(()), |file| file.close().map(drop).map_err(plain))
+        match self.file {
+            Some(file) => file.close().map(drop).map_err(plain),
+            None => Err(io::Error::other("it has no columns")),
+        }
     }
 }
 

@@ -99,7 +99,7 @@ impl Columns<'_> {
         Some(values)
     }
 
-    /// Whether each row has one more than the row before it, which all rows are asked.
+    /// Whether each row has one more than the row before it, in all rows.
     fn counts_rows(&self, column: usize) -> bool {
         (1..self.rows).all(|row| (self.value)(row, column) == (self.value)(row - 1, column) + 1.0)
     }

@@ -4,14 +4,16 @@ mod graph;
 mod inner_product;
 mod out;
 mod radius;
+mod report;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
 
 use self::out::OutArgs;
+use self::report::{Report, SHOWN};
 use super::answer::{answer_in_parts, plan};
 use super::bar::Bar;
 use super::graph::GraphArgs;
@@ -28,15 +30,9 @@ use super::{columns, counts, output};
 use crate::cloud::beside::Beside;
 use crate::cloud::{self, ColumnChoice, Globe, PointCloud, Source, Unchosen};
 use crate::export::table::TableFormat;
-use crate::export::{self, NeighborFormat, NeighborStream, Size, tables, text};
+use crate::export::{self, NeighborFormat, NeighborStream, Size, tables};
 use crate::knn::{Metric, Setup};
 use crate::run::{EngineChoice, Engines, Parts, Phase, QuerySpec, RunRecord, RunSpec, usual};
-
-/// The version of what `--json` prints.
-const SCHEMA_VERSION: u32 = 1;
-
-/// Neighbours of a single query that are shown where they are written to no file.
-const SHOWN: usize = 32;
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct KnnArgs {
@@ -88,44 +84,6 @@ pub struct KnnArgs {
     out: OutArgs,
     #[command(flatten)]
     graph: GraphArgs,
-}
-
-/// What was found, in numbers.
-#[derive(serde::Serialize)]
-struct Report {
-    schema_version: u32,
-    cloud: String,
-    points: usize,
-    dimensions: usize,
-    /// The coordinates, in the order of the axes.
-    columns: Vec<String>,
-    queries: usize,
-    metric: &'static str,
-    #[serde(skip)]
-    unit: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    k: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    radius: Option<f64>,
-    /// All neighbours of all queries.
-    neighbors: u64,
-    /// Queries without one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    without: Option<u64>,
-    /// The most that a query has.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    most: Option<u64>,
-    /// Whether an index was built.
-    #[serde(skip)]
-    index: bool,
-    engine: String,
-    device: String,
-    /// From the loaded cloud to the last neighbour found, with the index where one is built.
-    seconds: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    wrote: Option<PathBuf>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    graph: Option<PathBuf>,
 }
 
 /// The cloud, what is asked of it, and how.
@@ -306,76 +264,5 @@ fn nearest(args: &KnnArgs, loaded: &Loaded, beside: Option<&Beside>) -> anyhow::
         neighbors.squared_distances.truncate(neighbors.k);
         tables::neighbors_of_query_with(&record, 0, beside).tsv()
     });
-    print_report(args, loaded, &report, shown)
-}
-
-impl Report {
-    /// What does not depend on what was found.
-    fn new(args: &KnnArgs, loaded: &Loaded, queries: usize, seconds: f64) -> Self {
-        Self {
-            schema_version: SCHEMA_VERSION,
-            cloud: args.input.display().to_string(),
-            points: loaded.cloud.len(),
-            dimensions: loaded.cloud.dims(),
-            columns: loaded.cloud.axes().iter().map(|axis| axis.name.clone()).collect(),
-            queries,
-            metric: loaded.ranking.name(),
-            unit: loaded.ranking.unit(),
-            k: None,
-            radius: None,
-            neighbors: 0,
-            without: None,
-            most: None,
-            index: false,
-            engine: String::new(),
-            device: String::new(),
-            seconds,
-            wrote: args.out.file().map(Path::to_owned),
-            graph: args.graph.file().cloned(),
-        }
-    }
-}
-
-fn print_report(args: &KnnArgs, loaded: &Loaded, report: &Report, shown: Option<String>) -> anyhow::Result<()> {
-    if args.out.json {
-        return output::print_json(report);
-    }
-    let unit = report.unit.map(|unit| format!(" {unit}")).unwrap_or_default();
-    let asked = match (report.k, report.radius) {
-        (Some(k), _) => text::count(k as u64, "nearest neighbour", "nearest neighbours"),
-        (None, Some(radius)) => format!("all within {radius}{unit}"),
-        (None, None) => String::new(),
-    };
-    let mean = report.neighbors as f64 / report.queries.max(1) as f64;
-    let mut found = format!("{}, {mean:.1} a query", text::count(report.neighbors, "neighbour", "neighbours"));
-    if let (Some(without), Some(most)) = (report.without, report.most) {
-        found += &format!(", {} at most; {} none", text::thousands(most), text::count(without, "query has", "queries have"));
-    }
-    let points = text::count(report.points as u64, "point", "points");
-    let mut rows = vec![
-        vec!["cloud".to_owned(), format!("{}, {points} in {}", report.cloud, text::count(report.dimensions as u64, "dimension", "dimensions"))],
-        vec!["columns".to_owned(), output::columns(loaded.cloud.axes())],
-        vec!["queries".to_owned(), format!("{}: {}", text::count(report.queries as u64, "query", "queries"), queries::about(&loaded.spec))],
-        vec!["search".to_owned(), format!("{asked}, {}", report.metric)],
-        vec!["found".to_owned(), found],
-        vec![
-            "time".to_owned(),
-            format!("{:.3} s{}, {} on {}", report.seconds, if report.index { " with the index" } else { "" }, report.engine, report.device),
-        ],
-    ];
-    let written: Vec<String> = report.wrote.iter().chain(&report.graph).map(|path| path.display().to_string()).collect();
-    if !written.is_empty() {
-        rows.push(vec!["wrote".to_owned(), written.join(", ")]);
-    }
-    let mut all = text::table(&rows, &[]);
-    if let Some(shown) = shown {
-        let lines: Vec<Vec<String>> = shown.lines().take(SHOWN + 1).map(|line| line.split('\t').map(str::to_owned).collect()).collect();
-        let right: Vec<usize> = (0..lines.first().map_or(0, Vec::len)).collect();
-        all += &format!("\n{}", text::table(&lines, &right));
-        let more = report.neighbors.saturating_sub(SHOWN as u64);
-        if more > 0 {
-            all += &format!("and {} more: --out FILE writes all\n", text::thousands(more));
-        }
-    }
-    output::print(&all)
+    report.print(args, loaded, shown)
 }

@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use anyhow::{anyhow, bail};
 
-use super::{KnnArgs, Loaded, Report, out, print_report};
+use super::report::Report;
+use super::{KnnArgs, Loaded, out};
 use crate::cli::answer::answer;
 use crate::cli::output;
 use crate::cli::queries::QueryChoice;
@@ -56,5 +57,5 @@ pub fn write(args: &KnnArgs, loaded: &Loaded, beside: Option<&Beside>) -> anyhow
         device: record.device.name.clone(),
         ..Report::new(args, loaded, queries, seconds)
     };
-    print_report(args, loaded, &report, None)
+    report.print(args, loaded, None)
 }

@@ -5,7 +5,8 @@ use std::time::Instant;
 use anyhow::{Context, anyhow, bail};
 
 use super::radius::query_records;
-use super::{KnnArgs, Loaded, Report, SHOWN, out, print_report};
+use super::report::{Report, SHOWN};
+use super::{KnnArgs, Loaded, out};
 use crate::cli::bar::Bar;
 use crate::cli::output;
 use crate::cli::usage::Usage;
@@ -78,5 +79,5 @@ pub fn run(args: &KnnArgs, loaded: &Loaded) -> anyhow::Result<()> {
         ..Report::new(args, loaded, shape.q, seconds)
     };
     let shown = args.out.shows(report.queries).then(|| files::table(Found { products: &found[..found.len().min(SHOWN)], ..all }).tsv());
-    print_report(args, loaded, &report, shown)
+    report.print(args, loaded, shown)
 }

@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use anyhow::{Context, anyhow, bail};
 
-use super::{KnnArgs, Loaded, Report, SHOWN, out, print_report};
+use super::report::{Report, SHOWN};
+use super::{KnnArgs, Loaded, out};
 use crate::cli::bar::Bar;
 use crate::cli::output;
 use crate::cli::usage::Usage;
@@ -99,7 +100,7 @@ pub fn all_within(args: &KnnArgs, loaded: &Loaded, radius: f64, beside: Option<&
         ..Report::new(args, loaded, found.queries(), seconds)
     };
     let shown = args.out.shows(report.queries).then(|| files::table(&found.first(SHOWN), asked).tsv());
-    print_report(args, loaded, &report, shown)
+    report.print(args, loaded, shown)
 }
 
 /// The engine that was asked for, or the usual one.

@@ -1,0 +1,123 @@
+//! What `knn` says of an answer: to a person, or as JSON.
+
+use std::path::{Path, PathBuf};
+
+use super::{KnnArgs, Loaded};
+use crate::cli::{output, queries};
+use crate::export::text;
+
+/// The version of what `--json` prints.
+const SCHEMA_VERSION: u32 = 1;
+
+/// Neighbours of a single query that are shown where they are written to no file.
+pub const SHOWN: usize = 32;
+
+/// What was found, in numbers.
+#[derive(serde::Serialize)]
+pub struct Report {
+    pub schema_version: u32,
+    pub cloud: String,
+    pub points: usize,
+    pub dimensions: usize,
+    /// The coordinates, in the order of the axes.
+    pub columns: Vec<String>,
+    pub queries: usize,
+    pub metric: &'static str,
+    #[serde(skip)]
+    pub unit: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub k: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub radius: Option<f64>,
+    /// All neighbours of all queries.
+    pub neighbors: u64,
+    /// Queries without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without: Option<u64>,
+    /// The most that a query has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most: Option<u64>,
+    /// Whether an index was built.
+    #[serde(skip)]
+    pub index: bool,
+    pub engine: String,
+    pub device: String,
+    /// From the loaded cloud to the last neighbour found, with the index where one is built.
+    pub seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wrote: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub graph: Option<PathBuf>,
+}
+
+impl Report {
+    /// What does not depend on what was found.
+    pub fn new(args: &KnnArgs, loaded: &Loaded, queries: usize, seconds: f64) -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION,
+            cloud: args.input.display().to_string(),
+            points: loaded.cloud.len(),
+            dimensions: loaded.cloud.dims(),
+            columns: loaded.cloud.axes().iter().map(|axis| axis.name.clone()).collect(),
+            queries,
+            metric: loaded.ranking.name(),
+            unit: loaded.ranking.unit(),
+            k: None,
+            radius: None,
+            neighbors: 0,
+            without: None,
+            most: None,
+            index: false,
+            engine: String::new(),
+            device: String::new(),
+            seconds,
+            wrote: args.out.file().map(Path::to_owned),
+            graph: args.graph.file().cloned(),
+        }
+    }
+
+    /// Prints it; `shown` is the table of a single query's neighbours.
+    pub fn print(&self, args: &KnnArgs, loaded: &Loaded, shown: Option<String>) -> anyhow::Result<()> {
+        if args.out.json {
+            return output::print_json(self);
+        }
+        let unit = self.unit.map(|unit| format!(" {unit}")).unwrap_or_default();
+        let asked = match (self.k, self.radius) {
+            (Some(k), _) => text::count(k as u64, "nearest neighbour", "nearest neighbours"),
+            (None, Some(radius)) => format!("all within {radius}{unit}"),
+            (None, None) => String::new(),
+        };
+        let mean = self.neighbors as f64 / self.queries.max(1) as f64;
+        let mut found = format!("{}, {mean:.1} a query", text::count(self.neighbors, "neighbour", "neighbours"));
+        if let (Some(without), Some(most)) = (self.without, self.most) {
+            found += &format!(", {} at most; {} none", text::thousands(most), text::count(without, "query has", "queries have"));
+        }
+        let points = text::count(self.points as u64, "point", "points");
+        let mut rows = vec![
+            vec!["cloud".to_owned(), format!("{}, {points} in {}", self.cloud, text::count(self.dimensions as u64, "dimension", "dimensions"))],
+            vec!["columns".to_owned(), output::columns(loaded.cloud.axes())],
+            vec!["queries".to_owned(), format!("{}: {}", text::count(self.queries as u64, "query", "queries"), queries::about(&loaded.spec))],
+            vec!["search".to_owned(), format!("{asked}, {}", self.metric)],
+            vec!["found".to_owned(), found],
+            vec![
+                "time".to_owned(),
+                format!("{:.3} s{}, {} on {}", self.seconds, if self.index { " with the index" } else { "" }, self.engine, self.device),
+            ],
+        ];
+        let written: Vec<String> = self.wrote.iter().chain(&self.graph).map(|path| path.display().to_string()).collect();
+        if !written.is_empty() {
+            rows.push(vec!["wrote".to_owned(), written.join(", ")]);
+        }
+        let mut all = text::table(&rows, &[]);
+        if let Some(shown) = shown {
+            let lines: Vec<Vec<String>> = shown.lines().take(SHOWN + 1).map(|line| line.split('\t').map(str::to_owned).collect()).collect();
+            let right: Vec<usize> = (0..lines.first().map_or(0, Vec::len)).collect();
+            all += &format!("\n{}", text::table(&lines, &right));
+            let more = self.neighbors.saturating_sub(SHOWN as u64);
+            if more > 0 {
+                all += &format!("and {} more: --out FILE writes all\n", text::thousands(more));
+            }
+        }
+        output::print(&all)
+    }
+}

@@ -71,10 +71,11 @@ impl Interval {
 
     /// `0.98 to 1.31×`. Limits that say nothing are cut off.
     pub fn text(&self) -> String {
-        /// Nobody asks between what hundreds of times a ratio lies.
+        /// Nobody asks between what hundreds of times a ratio lies, unless it is all beyond them.
         const MOST: f64 = 100.0;
-        let lower = if self.lower < MOST.recip() { format!("under {}", MOST.recip()) } else { text::digits(self.lower, 3) };
-        let upper = if self.upper > MOST { format!("over {MOST}") } else { text::digits(self.upper, 3) };
+        let [cut_lower, cut_upper] = [self.lower < MOST.recip() && self.upper > MOST.recip(), self.upper > MOST && self.lower < MOST];
+        let lower = if cut_lower { format!("under {}", MOST.recip()) } else { text::digits(self.lower, 3) };
+        let upper = if cut_upper { format!("over {MOST}") } else { text::digits(self.upper, 3) };
         format!("{lower} to {upper}×")
     }
 
@@ -282,6 +283,7 @@ mod tests {
     fn limits_that_say_nothing_are_cut_off() {
         let text = |lower, upper| Interval { lower, upper }.text();
         assert_eq!([text(0.98, 1.314), text(1e-6, 4e6)], ["0.980 to 1.31×", "under 0.01 to over 100×"]);
+        assert_eq!([text(0.007, 0.0076), text(132.0, 143.4)], ["0.00700 to 0.00760×", "132 to 143×"]);
     }
 
     #[test]

@@ -7,6 +7,10 @@ use strsim::osa_distance;
 /// The name that takes the fewest edits, at most one in three letters of what was typed and two in all; `None` if there is none so near.
 pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let typed = typed.to_lowercase();
+    // A letter alone is one edit from every other.
+    if typed.chars().count() < 2 {
+        return None;
+    }
     let most = (typed.chars().count() / 3).clamp(1, 2);
     let edits = names.into_iter().map(|name| (osa_distance(&typed, name), name));
     edits.filter(|(edits, _)| *edits <= most).min_by_key(|(edits, _)| *edits).map(|(_, name)| name)
@@ -30,7 +34,7 @@ mod tests {
         for (typed, meant) in [("rnu", "run"), ("RUN", "run"), ("kn", "knn"), ("verfy", "verify"), ("compair", "compare"), ("swep", "sweep")] {
             assert_eq!(nearest(typed, names), Some(meant), "{typed}");
         }
-        for typed in ["", "x", "search", "data.csv", "points"] {
+        for typed in ["", "x", "k", "search", "data.csv", "points"] {
             assert_eq!(nearest(typed, names), None, "{typed}");
         }
     }

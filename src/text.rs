@@ -241,12 +241,14 @@ pub fn log_ticks(min: f64, max: f64, most: usize) -> Vec<f64> {
     fine.into_iter().find(|ticks| ticks.len() <= most).unwrap_or_default()
 }
 
-/// A share with so many decimals, rounded down: what is not perfect does not read as if it were.
-pub fn rounded_down(share: f64, decimals: u32) -> String {
+/// A part of a whole (1, or 100 of percentages) with so many decimals, rounded, but to the whole only if it is that: what is not perfect
+/// does not read as if it were.
+pub fn rounded_part(part: f64, whole: f64, decimals: u32) -> String {
     let scale = 10f64.powi(decimals as i32);
     // A mean of shares may be a few bits less than what it stands for.
-    let down = (share * scale * (1.0 + 1e-12)).floor() / scale;
-    format!("{down:.*}", decimals as usize)
+    let is_whole = part * (1.0 + 1e-12) >= whole;
+    let most = if is_whole { whole } else { whole - 1.0 / scale };
+    format!("{:.*}", decimals as usize, ((part * scale).round() / scale).min(most))
 }
 
 #[cfg(test)]
@@ -364,9 +366,17 @@ mod tests {
 
     #[test]
     fn only_what_is_perfect_reads_so() {
-        let cases = [(1.0, "1.0000"), (0.999_99, "0.9999"), (0.819_999_999_999_999_8, "0.8200"), (0.0, "0.0000"), (2.0 / 3.0, "0.6666")];
+        assert_eq!([99.996, 100.0, 98.887].map(|percent| rounded_part(percent, 100.0, 2)), ["99.99", "100.00", "98.89"]);
+        let cases = [
+            (1.0, "1.0000"),
+            (1.0 - 1e-15, "1.0000"),
+            (0.999_99, "0.9999"),
+            (0.819_999_999_999_999_8, "0.8200"),
+            (0.0, "0.0000"),
+            (2.0 / 3.0, "0.6667"),
+        ];
         for (share, expected) in cases {
-            assert_eq!(rounded_down(share, 4), expected);
+            assert_eq!(rounded_part(share, 1.0, 4), expected);
         }
     }
 }

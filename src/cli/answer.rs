@@ -9,6 +9,7 @@ use super::bar::Bar;
 use super::output;
 use super::run::WORTH_A_NOTE_MS;
 use crate::cloud::PointCloud;
+use crate::export::text;
 use crate::run::planner::Plan;
 use crate::run::{Engines, Parts, RunRecord, RunSpec};
 
@@ -62,6 +63,15 @@ pub fn plan(engines: &mut Engines, spec: &RunSpec, cloud: &Arc<PointCloud>, quer
         output::note(&sentence);
     }
     Ok(plan)
+}
+
+/// What it means that more neighbours were asked for than there are points.
+pub fn empty_ranks(spec: &RunSpec, n: u64) -> Option<String> {
+    // The queries are rows of the cloud then.
+    let (found, points) = if spec.exclude_self { (n.saturating_sub(1), "other point") } else { (n, "point") };
+    let k = text::thousands(spec.k as u64);
+    let points = text::count(found, points, &format!("{points}s"));
+    (spec.k as u64 > found).then(|| format!("k = {k} is more than the {points}: ranks from {} on are empty", text::thousands(found)))
 }
 
 /// Says in a few words why another engine runs than the rule prefers.

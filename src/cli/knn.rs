@@ -14,7 +14,7 @@ use anyhow::{Context, bail};
 
 use self::out::OutArgs;
 use self::report::{Report, SHOWN};
-use super::answer::{answer_in_parts, plan};
+use super::answer::{answer_in_parts, empty_ranks, plan};
 use super::bar::Bar;
 use super::graph::GraphArgs;
 use super::input::{DeviceArgs, EngineParser, note_assumed, note_first_line};
@@ -26,7 +26,7 @@ use super::skip::SkipArgs;
 use super::stdin;
 use super::threads::ThreadsArgs;
 use super::usage::Usage;
-use super::{columns, counts, output};
+use super::{columns, counts, forecast, output};
 use crate::cloud::beside::Beside;
 use crate::cloud::{self, ColumnChoice, Globe, PointCloud, Source, Unchosen};
 use crate::export::table::TableFormat;
@@ -80,6 +80,9 @@ pub struct KnnArgs {
     self_first: bool,
     #[command(flatten)]
     pub threads: ThreadsArgs,
+    /// Predicts how long each engine takes and says which would answer, without searching
+    #[arg(long, conflicts_with_all = ["out", "graph", "radius"], help_heading = "Search")]
+    dry_run: bool,
     #[command(flatten)]
     out: OutArgs,
     #[command(flatten)]
@@ -181,6 +184,11 @@ fn load(args: &KnnArgs) -> anyhow::Result<Loaded> {
     };
     let usual = || if Globe::recognised(cloud.axes()).is_some() { Metric::Haversine } else { Metric::L2 };
     let ranking = args.metric.unwrap_or_else(|| Ranking::Distance(usual()));
+    if args.metric.is_none()
+        && let Some(why) = Globe::not_degrees(cloud.axes())
+    {
+        output::note(&format!("{why}: the columns are searched as a plane, not on the globe"));
+    }
     let metric = if let Ranking::Distance(metric) = ranking { metric } else { Metric::default() };
     if metric == Metric::Haversine {
         note_assumed(cloud.axes());
@@ -201,6 +209,11 @@ fn nearest(args: &KnnArgs, loaded: &Loaded, beside: Option<&Beside>) -> anyhow::
     let mut engines = Engines::default();
     let parts = Parts::new(&engines, spec, cloud, query_cloud.as_ref())?;
     let size = Size { q: parts.queries(), k: parts.k(), metric: spec.metric };
+    if args.dry_run {
+        let any = RunSpec { engine: EngineChoice::Auto, ..spec.clone() };
+        let plan = engines.plan_answer(&any, cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?.on(&spec.engine);
+        return forecast::print(&plan, "setup and one search", args.out.json);
+    }
     match args.out.file() {
         Some(out) => {
             room::of_file(out, size, cloud.len())?;
@@ -208,6 +221,9 @@ fn nearest(args: &KnnArgs, loaded: &Loaded, beside: Option<&Beside>) -> anyhow::
         }
         None if let Some(format) = args.out.printed() => room::of_stdout(format, size, cloud.len()),
         None => room::of_nothing(size, cloud.len()),
+    }
+    if let Some(note) = empty_ranks(spec, cloud.len() as u64) {
+        output::note(&note);
     }
     let plan = plan(&mut engines, spec, cloud, query_cloud.as_ref())?;
     let planned = start.elapsed().as_secs_f64();

@@ -74,7 +74,7 @@ impl Names {
             Metric::L2 => "The straight distance; its square is what is compared",
             Metric::Angular => "The angle between rows as vectors",
             Metric::Cosine => "1 − cos of that angle: the same neighbours",
-            Metric::Haversine => "The distance on the globe in km, of two columns in degrees: longitude and latitude, told apart to about 0.4 m",
+            Metric::Haversine => "The distance on the globe in km, of two columns in degrees: longitude and latitude, told apart to about 0.5 m",
         };
         let metrics = Metric::ALL.map(|metric| PossibleValue::new(metric.name()).help(about(metric)));
         let product = PossibleValue::new(INNER_PRODUCT).alias("ip").help("The inner product of rows, largest first; it is no distance");

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::cloud::Axis;
 use crate::printable;
@@ -14,16 +14,20 @@ use crate::printable;
 #[error("stdout was closed")]
 pub struct Closed;
 
-/// What paths of our own are called: a file in which standard input is kept.
-static CALLED: OnceLock<(String, &'static str)> = OnceLock::new();
+/// What paths of our own are called: files in which standard input and pipes are kept.
+static CALLED: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
 
-/// Calls a path otherwise in all that is said from now on; once.
-pub fn call(path: &Path, name: &'static str) {
-    let _ = CALLED.set((path.display().to_string(), name));
+/// Calls a path otherwise in all that is said from now on.
+pub fn call(path: &Path, name: String) {
+    names_of_paths().push((path.display().to_string(), name));
 }
 
 fn called(text: &str) -> Cow<'_, str> {
-    CALLED.get().map_or(Cow::Borrowed(text), |(path, name)| Cow::Owned(text.replace(path, name)))
+    names_of_paths().iter().fold(Cow::Borrowed(text), |text, (path, name)| Cow::Owned(text.replace(path, name)))
+}
+
+fn names_of_paths() -> MutexGuard<'static, Vec<(String, String)>> {
+    CALLED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Writes text for people to standard output, with names that cannot command their terminal.

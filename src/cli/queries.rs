@@ -7,8 +7,9 @@ use anyhow::{Context, bail};
 
 use super::counts::whole_number;
 use super::output;
-use crate::cloud::{ColumnChoice, PointCloud, query_point};
+use crate::cloud::{Axis, ColumnChoice, PointCloud, query_point};
 use crate::export::{NeighborFormat, text};
+use crate::printable;
 use crate::run::{QuerySpec, RunSpec, usual};
 
 /// The most rows that a list may name; every one of them is kept.
@@ -109,12 +110,17 @@ impl QueryChoice {
     }
 }
 
-/// Which queries a run asks, for people.
-pub fn about(spec: &RunSpec) -> String {
+/// Which queries a run asks of a cloud with these axes, for people.
+pub fn about(spec: &RunSpec, axes: &[Axis]) -> String {
     match &spec.queries {
         QuerySpec::All => "every row".to_owned(),
         QuerySpec::Count(_) => format!("rows drawn with seed {}", spec.seed),
         QuerySpec::Rows(_) => "rows listed".to_owned(),
+        // Who has longitude and latitude the other way round sees it.
+        QuerySpec::At(at) if at.len() == axes.len() && at.len() <= 3 => {
+            let named: Vec<String> = at.iter().zip(axes).map(|(value, axis)| format!("{} {value}", printable::name(&axis.name))).collect();
+            format!("the place {}", named.join(", "))
+        }
         QuerySpec::At(at) => format!("the place {}", query_point::format(at)),
         QuerySpec::File { path, .. } => format!("those of {}", path.display()),
     }

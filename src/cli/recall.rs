@@ -240,7 +240,7 @@ fn shown(report: &Report<'_>, answers: &Path, out: Option<&Path>) -> String {
     if let Some(out) = out {
         head.push(vec!["wrote".to_owned(), out.display().to_string()]);
     }
-    let share = |share: f64| text::rounded_down(share, 4);
+    let share = |share: f64| text::rounded_part(share, 1.0, 4);
     let mut rows = vec![["recall at", "mean", "min", "5 %", "25 %", "median", "perfect"].map(str::to_owned).to_vec()];
     for RecallAt { k, spread, perfect, .. } in &report.recall {
         let numbers = [spread.mean, spread.min, spread.p05, spread.p25, spread.median].map(share);

@@ -3,7 +3,7 @@
 use super::answers::Answers;
 use super::bar::Bar;
 use super::queries;
-use crate::cloud::{Coordinates, PointCloud};
+use crate::cloud::{Axis, Coordinates, PointCloud};
 use crate::export::text;
 use crate::knn::{Metric, Neighbors, Problem};
 use crate::run::RunSpec;
@@ -41,13 +41,13 @@ impl Reference {
 
     /// # Errors
     /// The first wrong answer, in words that say what to do about it.
-    pub fn conclude(&self, spec: &RunSpec) -> anyhow::Result<()> {
+    pub fn conclude(&self, spec: &RunSpec, axes: &[Axis]) -> anyhow::Result<()> {
         let Self { path, verdict: verdict @ AnswersVerdict { queries, wrong, mismatch, .. }, recall } = self;
         let Some(why) = mismatch else { return Ok(()) };
         let mean = recall.as_ref().map(|at| at.spread.mean);
         if verdict.seem_to_others(mean) {
             let of = format!("{} of {}", text::thousands(*wrong), text::count(*queries, "query", "queries"));
-            let asked = queries::about(spec);
+            let asked = queries::about(spec, axes);
             anyhow::bail!(
                 "wrong reference answers: {of}, so that they seem to be answers to other queries than {asked}, or of another cloud or metric; \
                  ask as they were asked, with --queries, --seed, --input and --metric (the first: {why}): {path}"
@@ -84,7 +84,7 @@ impl Reference {
         if wrong < queries {
             parts.push(format!("in the others, {ties} at a tie"));
         }
-        let mean = text::rounded_down(spread.mean, 4);
+        let mean = text::rounded_part(spread.mean, 1.0, 4);
         format!("reference answers WRONG: recall@{k} {mean}: {}: {path}\n", parts.join("; "))
     }
 }

@@ -17,8 +17,32 @@ pub fn sentence(error: &clap::Error, arguments: &[OsString]) -> String {
     let mut what = words(error);
     if let Some(tip) = way_out(error, arguments) {
         what += &format!("; tip: {tip}");
+    } else if error.kind() == ErrorKind::UnknownArgument && !what.contains("; tip:") {
+        let command = command_of(arguments).map_or_else(String::new, |command| format!(" {}", command.get_name()));
+        what += &format!("; `warpscope{command} --help` lists what there is");
     }
     what
+}
+
+/// What other programs call flags of ours.
+const ELSEWHERE: [(&str, &str); 12] = [
+    ("-n", "k"),
+    ("--neighbors", "k"),
+    ("--neighbours", "k"),
+    ("--n-neighbors", "k"),
+    ("--n_neighbors", "k"),
+    ("--eps", "radius"),
+    ("-r", "radius"),
+    ("--distance", "metric"),
+    ("--output", "out"),
+    ("-j", "threads"),
+    ("--jobs", "threads"),
+    ("--n-jobs", "threads"),
+];
+
+fn command_of(arguments: &[OsString]) -> Option<clap::Command> {
+    let command = super::command();
+    super::first_word(arguments).and_then(|name| command.find_subcommand(name)).cloned()
 }
 
 /// The words of clap, without usage and help.
@@ -64,9 +88,14 @@ fn way_out(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
     if written == "--generate" {
         return Some("this command reads a file: `warpscope generate SPEC FILE` writes one".to_owned());
     }
-    let command = super::command();
-    let command = super::first_word(arguments).and_then(|name| command.find_subcommand(name))?;
+    let command = command_of(arguments)?;
     let takes = |flag: &str| command.get_arguments().any(|argument| argument.get_long() == Some(flag));
+    if ["-o", "--out", "--output"].contains(&written.as_str()) && command.get_name() == "generate" {
+        return Some("the file comes behind the spec: `warpscope generate SPEC FILE`".to_owned());
+    }
+    if let Some((_, ours)) = ELSEWHERE.iter().find(|(other, ours)| other == written && takes(ours)) {
+        return Some(format!("it is called --{ours} here"));
+    }
     if written.starts_with('-') || !takes("input") {
         return None;
     }

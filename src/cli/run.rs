@@ -3,23 +3,20 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::answer::note_fallback;
+use super::answer::{empty_ranks, note_fallback};
 use super::bar::Bar;
 use super::input::{DeviceArgs, EngineParser, Loaded, ProblemArgs};
 use super::output::columns;
 use super::paths::folder;
 use super::record::RecordArgs;
 use super::threads::ThreadsArgs;
-use super::{announce, counts, output, queries, room};
+use super::{announce, counts, forecast, output, queries, room};
 use crate::cloud::PointCloud;
 use crate::engines::registry;
 use crate::export::{self, NeighborFormat, Size, text};
 use crate::run::analysis::Roofline;
-use crate::run::planner::{Job, Plan, Purpose};
+use crate::run::planner::{Job, Purpose};
 use crate::run::{EngineChoice, Engines, MeasureMean, QuerySpec, RunRecord, RunSpec, build_problem};
-
-/// The version of what `--dry-run --json` prints.
-const PLAN_VERSION: u32 = 1;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "What an engine counts, such as merges, and its parameters: `warpscope devices ENGINE`")]
@@ -105,13 +102,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         // What the run would refuse is refused here too.
         build_problem(&spec, &cloud, query_cloud.as_ref())?;
         let plan = engines.plan_measured(&any, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?.on(&spec.engine);
-        if args.json {
-            output::print_json(&output::versioned(PLAN_VERSION, &plan))?
-        } else {
-            output::print(&predictions(&plan, &spec))?
-        }
-        anyhow::ensure!(plan.chosen.is_some(), "{}", plan.reason);
-        return Ok(());
+        return forecast::print(&plan, &passes(&spec), args.json);
     }
     if let Some(path) = &args.neighbors {
         let job = Job::of(&spec, Purpose::Measure, cloud.len(), cloud.dims(), query_cloud.as_ref().map(|queries| queries.len()));
@@ -138,40 +129,11 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
 /// An answer predicted to take longer is announced before it begins.
 pub const WORTH_A_NOTE_MS: f64 = 1000.0;
 
-/// The predictions as a table, and what is taken.
-fn predictions(plan: &Plan, spec: &RunSpec) -> String {
-    let time = |ms: Option<f64>| ms.map_or_else(String::new, text::time);
-    let mut rows = vec![["engine", "setup", "search", "total", ""].map(str::to_owned).to_vec()];
-    for engine in &plan.engines {
-        // What another machine's engine would take says nothing about this one.
-        let here = engine.why_not.is_none();
-        let forecast = engine.forecast.filter(|_| here);
-        let setup = if engine.resident { Some(0.0) } else { forecast.map(|forecast| forecast.setup_ms) };
-        let remark = match &engine.why_not {
-            Some(why) => why.clone(),
-            None if plan.chosen == Some(engine.engine) => format!("taken: {}", plan.reason),
-            None => String::new(),
-        };
-        rows.push(vec![
-            engine.engine.to_string(),
-            time(setup),
-            time(forecast.map(|forecast| forecast.search_ms)),
-            time(engine.total_ms.filter(|_| here)),
-            remark,
-        ]);
-    }
+/// What the total of the predictions is of.
+fn passes(spec: &RunSpec) -> String {
     let passes = format!("{} and {}", text::count(spec.warmup.into(), "warm-up", "warm-ups"), text::count(spec.repeats.into(), "repeat", "repeats"));
     let counted = if spec.profile { "two more that count and profile" } else { "one more that counts" };
-    format!("{}\nTotal: setup, {passes} of the search, and with engines that have counters {counted}.\n", text::table(&rows, &[1, 2, 3]))
-}
-
-/// What it means that more neighbours were asked for than there are points.
-fn empty_ranks(spec: &RunSpec, n: u64) -> Option<String> {
-    // The queries are rows of the cloud then.
-    let (found, points) = if spec.exclude_self { (n.saturating_sub(1), "other point") } else { (n, "point") };
-    let k = text::thousands(spec.k as u64);
-    let points = text::count(found, points, &format!("{points}s"));
-    (spec.k as u64 > found).then(|| format!("k = {k} is more than the {points}: ranks from {} on are empty", text::thousands(found)))
+    format!("setup, {passes} of the search, and with engines that have counters {counted}")
 }
 
 /// Refuses to write over the files that are searched.
@@ -243,7 +205,7 @@ fn summary(record: &RunRecord, planned: Option<&str>, written: &[PathBuf]) -> St
         "queries",
         match (&spec.queries, &record.query_cloud) {
             (QuerySpec::File { .. }, Some(cloud)) => format!("{asked}: {}", about(cloud)),
-            _ => format!("{asked}: {}", queries::about(spec)),
+            _ => format!("{asked}: {}", queries::about(spec, &record.axes)),
         },
     );
     let own = if spec.exclude_self { ", without the query's own row" } else { "" };

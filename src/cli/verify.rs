@@ -117,7 +117,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
         output::print(&format!("{sizes}, {}, {} order\n{columns}\n{}{values}{reference}", spec.metric, spec.order.name(), table(&verdicts)))?;
     }
     conclude(&verdicts)?;
-    reference.map_or(Ok(()), |reference| reference.conclude(&spec))
+    reference.map_or(Ok(()), |reference| reference.conclude(&spec, cloud.axes()))
 }
 
 const VERIFIED_ON: &str = "exact on the coordinates in f32, as they are searched";

@@ -2,6 +2,7 @@
 
 use super::generate::draw::sin_cos;
 use super::{Axis, Hint, PointCloud, Source};
+use crate::printable;
 
 /// The mean radius of the Earth in km (IUGG, R₁).
 pub const EARTH_RADIUS_KM: f64 = 6371.0088;
@@ -151,6 +152,15 @@ impl Globe {
     pub fn recognised(axes: &[Axis]) -> Option<Self> {
         let globe = Self::of(axes).ok().filter(|globe| globe.named)?;
         axes.iter().enumerate().all(|(at, axis)| globe.holds(at, axis.min) && globe.holds(at, axis.max)).then_some(globe)
+    }
+
+    /// Why columns whose names are those of longitude and latitude are not taken as a globe's: `lat goes from -3 to 95, and latitudes from -90 to 90`.
+    pub fn not_degrees(axes: &[Axis]) -> Option<String> {
+        let globe = Self::of(axes).ok().filter(|globe| globe.named)?;
+        let (at, axis) = axes.iter().enumerate().find(|(at, axis)| !globe.holds(*at, axis.min) || !globe.holds(*at, axis.max))?;
+        let (role, name) = (globe.role(at), printable::name(&axis.name));
+        let limit = role.limit();
+        Some(format!("{name} goes from {} to {}, and a {} in degrees from -{limit} to {limit}", axis.min, axis.max, role.name()))
     }
 
     /// What is assumed of columns whose names do not say which is which.
@@ -335,6 +345,10 @@ mod tests {
         let is = |names: &[&str], values: Vec<f64>| Globe::recognised(cloud(names, values).axes()).is_some();
         assert!(is(&["lat", "lon"], vec![90.0, 360.0, -90.0, -360.0]));
         assert!(!is(&["lat", "lon"], vec![100.0, 10.0]), "beyond the pole");
+        let why = |names: &[&str], values: Vec<f64>| Globe::not_degrees(cloud(names, values).axes());
+        let beyond = why(&["lat", "lon"], vec![100.0, 10.0, -3.0, 4.0]);
+        assert_eq!(beyond.as_deref(), Some("lat goes from -3 to 100, and a latitude in degrees from -90 to 90"));
+        assert_eq!([why(&["lat", "lon"], vec![9.0, 10.0]), why(&["x", "y"], vec![100.0, 400.0])], [None, None]);
         assert!(!is(&["x", "y"], vec![1.0, 2.0]) && !is(&["lon", "height"], vec![1.0, 2.0]) && !is(&["lon", "lat", "z"], vec![1.0, 2.0, 3.0]));
     }
 

@@ -63,7 +63,7 @@ fn table_unchosen(source: &Source, how: Unchosen, progress: &dyn Progress) -> Re
 ///
 /// A file without those names falls back to its own default selection only if the data's columns were not selected
 /// explicitly either; otherwise the order of columns is known only for the data. [`PointCloud::axes`] of the
-/// result shows the selection.
+/// result shows the selection. So does a file of vectors without names, of which the first columns are not the data's.
 ///
 /// # Errors
 /// As for [`load`], and [`CloudError::Dimensions`].
@@ -88,7 +88,14 @@ pub fn load_queries_unchosen(
             let names: Vec<String> = data.axes().iter().map(|axis| axis.name.clone()).collect();
             let chosen = how == Unchosen::Usual && matches!(data.source(), Source::File { columns: ColumnChoice::Named(_), .. });
             let distinct = names.iter().collect::<HashSet<_>>().len() == names.len();
-            match formats::read(path, &ColumnChoice::Named(names), progress) {
+            let table = if chosen {
+                formats::read(path, &ColumnChoice::Named(names), progress).map(Some)
+            } else {
+                formats::read_by_names(path, names, progress)
+            };
+            match table {
+                Ok(None) => fall_back()?,
+                Ok(Some(table)) => (table, source.clone()),
                 Err(FormatError::NoColumn { .. }) if !chosen => fall_back()?,
                 // Duplicate column names in the data cannot identify columns.
                 Err(FormatError::Column { .. }) if !chosen && !distinct => fall_back()?,
@@ -96,7 +103,7 @@ pub fn load_queries_unchosen(
                     let why = format!("{why}; name the columns like the data's, or choose them by number in both files");
                     return Err(FormatError::NoColumn { what, why, path }.into());
                 }
-                table => (table?, source.clone()),
+                Err(why) => return Err(why.into()),
             }
         }
         // Its axes are the data's.

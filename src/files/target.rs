@@ -62,7 +62,12 @@ fn renamed(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result
 /// A temporary file beside the path, where that may be replaced.
 fn temporary(path: &Path) -> io::Result<PartFile> {
     replaceable(path)?;
-    PartFile::new(path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")), path)
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // The system's own words leave open what is not there.
+    PartFile::new(folder, path).map_err(|why| match why.kind() {
+        io::ErrorKind::NotFound if !folder.exists() => io::Error::new(why.kind(), format!("there is no folder {}", folder.display())),
+        _ => why,
+    })
 }
 
 /// Refuses what a rename would, or should not, replace.

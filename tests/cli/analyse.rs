@@ -85,7 +85,7 @@ fn duplicates_that_may_go_on_and_leaks_are_told() {
     assert!(text.contains("4 in the largest\n"), "{text}");
     place.write("test.csv", "kind,x\nq,40.5\nr,1\ns,30\n");
     let done = place.ok("analyse rows.csv --columns x --engine lockstep --leaks test.csv --eps 0.5 --out leaks.csv");
-    assert!(done.stdout.contains("2 of 3 rows of test.csv (66.66 %) within 0.5 of a row here, 1 at 0"), "{}", done.stdout);
+    assert!(done.stdout.contains("2 of 3 rows of test.csv (66.67 %) within 0.5 of a row here, 1 at 0"), "{}", done.stdout);
     assert_eq!(fs::read_to_string(place.path("leaks.csv")).unwrap(), "row,nearest,distance,leak\n0,7,0.5,1\n1,1,0,1\n2,7,10,0\n");
 }
 
@@ -93,8 +93,16 @@ fn duplicates_that_may_go_on_and_leaks_are_told() {
 fn a_column_that_is_searched_is_said() {
     let place = Place::new();
     place.write("rows.csv", "x,y\n0,1\n1,1\n2,0\n");
-    let done = place.ok("analyse rows.csv -k 1 --engine lockstep --labels y");
+    let done = place.ok("analyse rows.csv --columns x,y -k 1 --engine lockstep --labels y");
     assert_eq!(done.stderr, "note: column `y` is a coordinate, too, and decides who is near: leave it out with --columns\n");
+    let unchosen = place.ok("analyse rows.csv -k 1 --engine lockstep --labels y --json");
+    assert_eq!(unchosen.stderr, "note: column `y` holds the labels, and is no coordinate unless --columns names it\n");
+    let chosen = place.ok("analyse rows.csv --columns x -k 1 --engine lockstep --labels y --json");
+    assert_eq!(
+        (json(&unchosen.stdout)["dimensions"].clone(), json(&unchosen.stdout)["labels"].clone()),
+        (1.into(), json(&chosen.stdout)["labels"].clone())
+    );
+    assert!(json(&chosen.stdout)["labels"].is_object());
     assert_eq!(place.ok("analyse rows.csv --columns x -k 1 --engine lockstep --labels y").stderr, "");
 }
 

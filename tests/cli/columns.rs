@@ -48,14 +48,14 @@ fn labels_and_ids_are_no_coordinates_and_run_hints() {
     // Of columns that are not read, the headings say it.
     place.write("scan.csv", "x,y,point_id,mass,name\n1,2,7,0.5,a\n3,4,8,0.5,b\n");
     let note = "note: takes x, y as coordinates, by their names; leaves out point_id (id), mass (other numbers); --columns chooses others\n";
-    assert_eq!(place.ok("knn scan.csv all -k 1 --engine kdtree").stderr, note);
+    assert_eq!(place.ok("knn scan.csv all -k 1 --engine kdtree --json").stderr, note);
     // Nothing is said where nothing is left out.
     place.write("plane.csv", "width,height\n1,2\n3,4\n5,9\n");
-    assert_eq!(place.ok("knn plane.csv all -k 1 --engine kdtree").stderr, "");
+    assert_eq!(place.ok("knn plane.csv all -k 1 --engine kdtree --json").stderr, "");
     let vectors: String = (0..60).map(|at| format!("{} {} {}\n", at * 7 % 50, at * 11 % 50, at % 3)).collect();
     place.write("vectors.txt", &vectors);
     place.ok("generate uniform:n=9,d=2 plane.fvecs");
-    assert_eq!(place.ok("knn plane.fvecs all -k 1 --engine kdtree").stderr, "");
+    assert_eq!(place.ok("knn plane.fvecs all -k 1 --engine kdtree --json").stderr, "");
     assert_eq!(json(&place.ok("knn vectors.txt all -k 1 --engine kdtree --json").stdout)["columns"], serde_json::json!(["x", "y"]));
 }
 

@@ -58,7 +58,7 @@ fn a_picture_that_makes_no_sense_is_refused_before_the_work() {
     place.write("points.csv", "x,y\n1,2\n3,4\n5,7\n");
     let of_file = place.fails(1, "lesson --input points.csv --k 1 --png a.png --at 999999");
     assert!(of_file.starts_with("step 999999: the search has "), "what a file holds is no usage: {of_file}");
-    assert_eq!(place.fails(1, "lesson --lesson sort --png no/a.png"), "cannot write: No such file or directory (os error 2): no/a.png");
+    assert_eq!(place.fails(1, "lesson --lesson sort --png no/a.png"), "cannot write: there is no folder no: no/a.png");
     let cases = [
         (
             "lesson --frames b --png b/frame-0001.png",
@@ -114,7 +114,7 @@ fn a_job_that_fails_says_why_on_one_line_and_exits_with_1() {
         (format!("{generated} --queries none.csv"), "cannot read: No such file or directory (os error 2): none.csv"),
         (format!("{generated} --queries rows:@empty.txt"), "not a list of rows: there is none in it: empty.txt"),
         (format!("{generated} --queries at:1,2,3"), "place 1,2,3: it has 3 coordinates, and the data has 2: x, y"),
-        (format!("{generated} --neighbors no/such/folder/n.csv"), "cannot write: No such file or directory (os error 2): no/such/folder/n.csv"),
+        (format!("{generated} --neighbors no/such/folder/n.csv"), "cannot write: there is no folder no/such/folder: no/such/folder/n.csv"),
         ("run --input none.csv".to_owned(), "cannot read: No such file or directory (os error 2): none.csv"),
         (
             "run --input points.csv --columns x,y --engine lockstep --drop-nonfinite --queries rows:2".to_owned(),
@@ -171,7 +171,7 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
     for args in ["knn --generate uniform:n=1000,d=2 10 -k 3", "analyse --generate uniform", "info --generate uniform"] {
         assert_eq!(place.fails(2, args), generate, "{args}");
     }
-    assert_eq!(place.fails(2, "knn points.csv --neighbours 3"), "unexpected argument '--neighbours' found");
+    assert_eq!(place.fails(2, "knn points.csv --neighbours 3"), "unexpected argument '--neighbours' found; tip: it is called --k here");
     let similar = place.fails(2, "knn points.csv --colums x");
     assert!(similar.contains("; tip: a similar argument exists: '--columns'") && !similar.contains("as a value"), "{similar}");
     // What clap takes. There is no such file: that is not reached.
@@ -236,8 +236,16 @@ fn a_reader_that_stops_is_no_error() {
     let mut stderr = String::new();
     child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
     assert_eq!((child.wait().unwrap().code(), stderr.as_str()), (Some(0), ""));
+    place.ok("generate uniform:n=50,d=2 points.csv");
     // Closed before anything was written.
-    for args in ["--help", "devices", "run --generate uniform:n=50 --queries all --engine lockstep", "verify --generate uniform:n=50 --queries all"] {
+    for args in [
+        "knn points.csv --engine kdtree -o -",
+        "knn points.csv --engine kdtree -o - --format arrow",
+        "--help",
+        "devices",
+        "run --generate uniform:n=50 --queries all --engine lockstep",
+        "verify --generate uniform:n=50 --queries all",
+    ] {
         let mut child = place.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
@@ -302,4 +310,15 @@ fn a_limit_of_file_sizes_is_an_error_and_leaves_nothing() {
     let stderr = String::from_utf8(done.stderr).unwrap();
     assert_eq!((done.status.code(), stderr.starts_with("error: cannot write: File too large")), (Some(1), true), "{stderr}");
     assert_eq!(fs::read_dir(place.path("")).unwrap().count(), 0);
+}
+
+#[test]
+fn what_is_not_there_is_told_with_what_is() {
+    let place = Place::new();
+    place.ok("generate uniform:n=50,d=2 points.csv");
+    assert_eq!(place.fails(1, "knn point.csv"), "cannot read: No such file or directory (os error 2), but there is points.csv: point.csv");
+    assert_eq!(place.fails(1, "knn points.csv -o none/a.csv"), "cannot write: there is no folder none: none/a.csv");
+    place.write("named.csv", "longitude,latitude\n1,2\n");
+    let column = place.fails(1, "knn named.csv --columns longitude,latitud");
+    assert!(column.starts_with("column `latitud`: there is none (did you mean `latitude`?); there are 0 `longitude`, 1 `latitude`"), "{column}");
 }

@@ -31,7 +31,7 @@ fn the_queries_are_counted_and_an_index_is_said_where_there_is_one() {
         ("rows:0,1 -k 2 --engine sort", "2 queries: rows listed", false),
         ("-k 2 --engine kdtree", "6 queries: every row", true),
         ("asked.csv -k 2 --engine lockstep", "3 queries: those of asked.csv", false),
-        ("at:8 --radius 2", "1 query: the place 8", true),
+        ("at:8 --radius 2", "1 query: the place x 8", true),
     ] {
         let text = place.ok(&format!("knn line.csv {args}")).stdout;
         let line = |what: &str| text.lines().find_map(|line| line.strip_prefix(what)).unwrap_or_default().trim().to_owned();
@@ -290,6 +290,14 @@ fn standard_input_is_read_in_every_format_and_called_so() {
     }
     let (code, found, said) = piped(&place, "knn line.csv - -k 1 --engine kdtree -o -", b"x\n8\n-3\n");
     assert_eq!((code, String::from_utf8(found).unwrap().lines().nth(2)), (0, Some("1,1,0,4,1,1")), "{said}");
+    // By its name as a file, and any other pipe.
+    #[cfg(unix)]
+    {
+        let (code, found, said) = piped(&place, &format!("knn /dev/stdin {search}"), &read("line.csv"));
+        assert!(code == 0 && found == expected, "{said}");
+        let (code, _, error) = piped(&place, "knn /dev/stdin -k 1", b"x\n1\nnan\n");
+        assert!(code == 1 && error.trim_end().ends_with(": /dev/stdin"), "{error}");
+    }
     // Neither errors nor reports have the name of the file that it is kept in, and that is gone.
     let mut command = place.command("knn - -k 1 --json");
     let report = command.env("TMPDIR", folder.path()).stdin(fs::File::open(place.path("line.csv")).unwrap()).output().unwrap();
@@ -364,4 +372,32 @@ fn threads_may_be_few() {
     for command in ["run --input line.csv --warmup 0 --repeats 1", "verify --input line.csv --engine kdtree", "analyse line.csv --density"] {
         place.ok(&format!("{command} -k 2 --threads 2").replace(" -k", if command.starts_with("analyse") { " -k" } else { " --k" }));
     }
+}
+
+#[test]
+fn an_answer_says_what_its_reader_may_not_expect() {
+    let place = place();
+    let notes = |args: &str| place.ok(args).stderr;
+    assert_eq!(notes("knn line.csv -k 1 --engine kdtree"), "note: -o FILE writes the neighbours, and -o - prints them\n");
+    assert_eq!([notes("knn line.csv -k 1 --engine kdtree --json"), notes("knn line.csv at:3 -k 1 --engine kdtree")], ["", ""]);
+    assert_eq!(notes("knn line.csv at:3 -k 9 --engine kdtree"), "note: k = 9 is more than the 6 points: ranks from 6 on are empty\n");
+    place.write("far.csv", "lon,lat\n200,10\n20,95\n");
+    let far = "note: lat goes from 10 to 95, and a latitude in degrees from -90 to 90: the columns are searched as a plane, not on the globe\n";
+    assert_eq!([notes("knn far.csv at:1,2 -k 1 --engine kdtree"), notes("knn far.csv at:1,2 -k 1 --metric l2 --engine kdtree")], [far, ""]);
+    let turned = place.ok("knn far.csv at:52,13 -k 1 --engine kdtree").stdout;
+    assert!(turned.contains("the place lon 52, lat 13"), "{turned}");
+}
+
+#[test]
+fn what_an_answer_takes_is_predicted_without_it() {
+    let place = place();
+    let planned = place.ok("knn line.csv -k 2 --dry-run");
+    assert!(planned.stdout.ends_with("\nTotal: setup and one search.\n") && planned.stdout.contains("taken: "), "{}", planned.stdout);
+    let engines = |plan: &str| json(plan)["engines"].as_array().unwrap().clone();
+    let json = place.ok("knn line.csv -k 2 --dry-run --json").stdout;
+    let kdtree = engines(&json).into_iter().find(|engine| engine["engine"] == "kdtree").unwrap();
+    let [setup, search, total] = [&kdtree["setup_ms"], &kdtree["search_ms"], &kdtree["total_ms"]].map(|ms| ms.as_f64().unwrap());
+    assert!((setup + search - total).abs() < 1e-9 * total, "one search: {kdtree}");
+    assert!(place.fails(2, "knn line.csv --dry-run -o a.csv").contains("cannot be used with"));
+    assert!(place.fails(2, "knn line.csv --dry-run --metric inner-product").starts_with("--dry-run: "));
 }

@@ -33,6 +33,10 @@ fn near_misses_are_named() {
         ("run points.csv", "unexpected argument 'points.csv' found; tip: --input points.csv reads that file"),
         ("sweep points.csv --k 3", "unexpected argument 'points.csv' found; tip: --input points.csv reads that file"),
         ("run uniform:n=50", "unexpected argument 'uniform:n=50' found; tip: --generate uniform:n=50 is such a cloud"),
+        ("--quiet run points.csv", "unexpected argument 'points.csv' found; tip: --input points.csv reads that file"),
+        ("knn points.csv --n-jobs 2", "unexpected argument '--n-jobs' found; tip: it is called --threads here"),
+        ("generate uniform:n=5 -o a.npy", "unexpected argument '-o' found; tip: the file comes behind the spec: `warpscope generate SPEC FILE`"),
+        ("devices -x", "unexpected argument '-x' found; `warpscope devices --help` lists what there is"),
         (
             "run --generate uniform --engine lokstep",
             "invalid value 'lokstep' for '--engine <ENGINE>': there is no engine `lokstep`: did you mean lockstep?",

@@ -34,7 +34,7 @@ fn the_truth_is_computed_and_ties_are_right() {
     for said in ["2 queries, 3 neighbours to each: answers.csv", "1 missing, 1 named twice", "an answer as near as the k-th neighbour is right"] {
         assert!(text.contains(said), "`{said}` is missing from\n{text}");
     }
-    assert!(text.contains("        3  0.6666  0.3333"), "{text}");
+    assert!(text.contains("        3  0.6667  0.3333"), "{text}");
 }
 
 #[test]

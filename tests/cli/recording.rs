@@ -62,7 +62,7 @@ fn what_cannot_be_recorded_or_opened_is_said_before_the_search() {
     assert!(place.fails(2, &format!("{generated} --record out.zip")).contains("a recording's name ends in .warpscope"));
     assert!(place.fails(2, &format!("{generated} --no-points")).contains("--record"));
     let folder = place.fails(1, &format!("{generated} --record no/out.warpscope"));
-    assert_eq!(folder, "cannot write: No such file or directory (os error 2): no/out.warpscope");
+    assert_eq!(folder, "cannot write: there is no folder no: no/out.warpscope");
     assert_eq!(place.fails(1, "info no.warpscope"), "not a recording: it is no zip archive: no.warpscope");
     assert_eq!(place.fails(1, "info gone.warpscope"), "cannot read: No such file or directory (os error 2): gone.warpscope");
     assert!(place.fails(1, "gui gone.warpscope#1 --png a.png").starts_with("cannot open: there is no such file"));

@@ -19,7 +19,7 @@ use super::skip::SkipArgs;
 use super::threads::ThreadsArgs;
 use super::usage::Usage;
 use super::{columns, counts, output};
-use crate::cloud::formats::{self, ColumnData};
+use crate::cloud::formats::{self, ColumnData, Guess};
 use crate::cloud::{self, ColumnChoice, PointCloud, Source, Unchosen};
 use crate::export::{self, graph as files};
 use crate::knn::{Metric, Setup};
@@ -29,7 +29,7 @@ use crate::run::graph::overlap::OverlapError;
 use crate::run::graph::{Analysis, KnnGraph, components, density, duplicates, hubness, lid, lof, overlap};
 use crate::run::{EngineChoice, Engines, QuerySpec, RunRecord, RunSpec, usual};
 
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct AnalyseArgs {
     /// The cloud
     #[arg(value_name = "IN")]
@@ -65,7 +65,7 @@ pub struct AnalyseArgs {
     json: bool,
 }
 
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Analyses")]
 struct Wanted {
     /// Distance to the k-th neighbour
@@ -121,8 +121,9 @@ impl Wanted {
 /// Whatever keeps it from being done, in one line.
 pub fn run(args: &AnalyseArgs) -> anyhow::Result<()> {
     check(args)?;
+    let (cloud, columns) = load(&args.skip.of(&args.input), args.columns.clone(), args.wanted.labels.as_deref(), args)?;
+    let args = &AnalyseArgs { columns, ..args.clone() };
     let wanted = &args.wanted;
-    let cloud = load(&args.skip.of(&args.input), args.columns.clone(), args)?;
     if args.metric == Metric::Haversine {
         note_assumed(cloud.axes());
     }
@@ -184,14 +185,40 @@ fn spec(args: &AnalyseArgs, path: &Path) -> RunSpec {
     RunSpec { metric: args.metric, exclude_self: true, engine, device, drop_nonfinite, ..RunSpec::new(data, QuerySpec::All, args.k) }
 }
 
-fn load(path: &Path, columns: Option<ColumnChoice>, args: &AnalyseArgs) -> anyhow::Result<Arc<PointCloud>> {
-    let source = Source::File { path: path.to_owned(), columns: columns.unwrap_or_default() };
-    let (cloud, guess) = cloud::load_unchosen(&source, Unchosen::Usual, args.drop_nonfinite, &Bar::new("reading the cloud"))?;
-    note_first_line(&source);
+/// A cloud, and its columns as they are chosen: where nobody chose, without that of the labels.
+fn load(
+    path: &Path,
+    mut columns: Option<ColumnChoice>,
+    labels: Option<&str>,
+    args: &AnalyseArgs,
+) -> anyhow::Result<(Arc<PointCloud>, Option<ColumnChoice>)> {
+    let read = |columns: &Option<ColumnChoice>| {
+        let source = Source::File { path: path.to_owned(), columns: columns.clone().unwrap_or_default() };
+        cloud::load_unchosen(&source, Unchosen::Usual, args.drop_nonfinite, &Bar::new("reading the cloud"))
+    };
+    let (mut cloud, guess) = read(&columns)?;
+    note_first_line(cloud.source());
     if let Some(guess) = &guess {
-        columns::hint(guess);
+        match labels.and_then(|label| without_label(guess, label)) {
+            Some(others) => {
+                cloud = read(&Some(others.clone()))?.0;
+                columns = Some(others);
+            }
+            None => columns::hint(guess),
+        }
     }
-    Ok(Arc::new(cloud))
+    Ok((Arc::new(cloud), columns))
+}
+
+/// The columns that are taken where nobody chose, but that of the labels, which would decide who is near; `None` where it is not among them.
+fn without_label(guess: &Guess, label: &str) -> Option<ColumnChoice> {
+    let is_label = |at: usize| guess.columns[at].name.eq_ignore_ascii_case(label) || label.parse() == Ok(at);
+    let others: Vec<String> = guess.usual.iter().filter(|&&at| !is_label(at)).map(usize::to_string).collect();
+    if others.is_empty() || others.len() == guess.usual.len() {
+        return None;
+    }
+    output::note(&format!("column `{label}` holds the labels, and is no coordinate unless --columns names it"));
+    Some(ColumnChoice::Named(others))
 }
 
 fn neighbours(args: &AnalyseArgs, path: &Path, cloud: &Arc<PointCloud>, engines: &mut Engines) -> anyhow::Result<RunRecord> {
@@ -264,7 +291,7 @@ fn analyse(
     drop(bar);
     if let Some(path) = &wanted.overlap {
         let refused = |why: OverlapError| anyhow!("--overlap: {why}: {}", path.display());
-        let other = load(path, wanted.overlap_columns.clone(), args)?;
+        let other = load(path, wanted.overlap_columns.clone(), None, args)?.0;
         overlap::same_rows(cloud, &other).map_err(refused)?;
         let record = neighbours(args, path, &other, engines)?;
         let theirs = KnnGraph::of_run(&record).map_err(|why| anyhow!("{why}: {}", path.display()))?;

@@ -22,7 +22,12 @@ pub fn check(args: &KnnArgs) -> anyhow::Result<()> {
     if args.radius.is_some() {
         bail!(Usage("--radius: an inner product is no distance; leave --radius out, or take another --metric".to_owned()));
     }
-    for (flag, given) in [("--graph", args.graph.file().is_some()), ("--with", args.out.has_columns_beside()), ("--self-first", args.self_first)] {
+    for (flag, given) in [
+        ("--dry-run", args.dry_run),
+        ("--graph", args.graph.file().is_some()),
+        ("--with", args.out.has_columns_beside()),
+        ("--self-first", args.self_first),
+    ] {
         if given {
             bail!(Usage(format!("{flag}: it goes with distances, and not with --metric inner-product")));
         }

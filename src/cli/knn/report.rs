@@ -96,7 +96,10 @@ impl Report {
         let mut rows = vec![
             vec!["cloud".to_owned(), format!("{}, {points} in {}", self.cloud, text::count(self.dimensions as u64, "dimension", "dimensions"))],
             vec!["columns".to_owned(), output::columns(loaded.cloud.axes())],
-            vec!["queries".to_owned(), format!("{}: {}", text::count(self.queries as u64, "query", "queries"), queries::about(&loaded.spec))],
+            vec![
+                "queries".to_owned(),
+                format!("{}: {}", text::count(self.queries as u64, "query", "queries"), queries::about(&loaded.spec, loaded.cloud.axes())),
+            ],
             vec!["search".to_owned(), format!("{asked}, {}", self.metric)],
             vec!["found".to_owned(), found],
             vec![
@@ -109,6 +112,7 @@ impl Report {
             rows.push(vec!["wrote".to_owned(), written.join(", ")]);
         }
         let mut all = text::table(&rows, &[]);
+        let has_shown = shown.is_some();
         if let Some(shown) = shown {
             let lines: Vec<Vec<String>> = shown.lines().take(SHOWN + 1).map(|line| line.split('\t').map(str::to_owned).collect()).collect();
             let right: Vec<usize> = (0..lines.first().map_or(0, Vec::len)).collect();
@@ -118,6 +122,10 @@ impl Report {
                 all += &format!("and {} more: --out FILE writes all\n", text::thousands(more));
             }
         }
-        output::print(&all)
+        output::print(&all)?;
+        if written.is_empty() && !has_shown {
+            output::note("-o FILE writes the neighbours, and -o - prints them");
+        }
+        Ok(())
     }
 }

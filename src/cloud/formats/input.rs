@@ -12,6 +12,7 @@ use super::marks::Marks;
 use super::parts::{lines_before, split};
 use super::sheet::no_memory;
 use crate::memory;
+use crate::nearest::nearest;
 pub(super) use crate::printable::name as printable;
 use crate::progress::Progress;
 
@@ -35,13 +36,28 @@ struct Budget {
     claimed: AtomicU64,
 }
 
+/// Says which file of the folder has nearly the name of one that is not there.
+fn with_similar(why: io::Error, path: &Path) -> io::Error {
+    /// Of larger folders the rest is not looked at.
+    const LOOKED_AT: usize = 10_000;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Some(stem) = path.file_stem().and_then(|stem| stem.to_str()).filter(|_| why.kind() == ErrorKind::NotFound) else { return why };
+    let there = std::fs::read_dir(folder).into_iter().flatten().take(LOOKED_AT).flatten().map(|entry| PathBuf::from(entry.file_name()));
+    let there: Vec<PathBuf> = there.filter(|other| other.extension() == path.extension()).collect();
+    let meant = nearest(stem, there.iter().filter_map(|other| other.file_stem()?.to_str()));
+    match meant.and_then(|meant| there.iter().find(|other| other.file_stem().is_some_and(|stem| stem == meant))) {
+        Some(meant) => io::Error::new(why.kind(), format!("{why}, but there is {}", printable(&meant.to_string_lossy()))),
+        None => why,
+    }
+}
+
 impl<'a> Input<'a> {
     /// Checks a path; only regular files are accepted.
     pub fn new(path: &Path, progress: &'a dyn Progress) -> Result<Self, FormatError> {
         let (path, part) = split(path);
         let skipped = part.as_deref().and_then(lines_before);
         let io = |why| FormatError::Io { why, path: path.clone() };
-        let metadata = std::fs::metadata(&path).map_err(io)?;
+        let metadata = std::fs::metadata(&path).map_err(|why| io(with_similar(why, &path)))?;
         if metadata.is_dir() {
             return Err(io(io::ErrorKind::IsADirectory.into()));
         }

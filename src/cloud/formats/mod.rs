@@ -453,6 +453,18 @@ pub fn read(path: &Path, columns: &ColumnChoice, progress: &dyn Progress) -> Res
     scan(path, &Want::Chosen(columns), progress)?.into_table(columns, &line)
 }
 
+/// As [`read`], of the columns with these names; `None` where the file has no names of its own and another number of columns, so
+/// that the names that it was given mean nothing.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_by_names(path: &Path, names: Vec<String>, progress: &dyn Progress) -> Result<Option<Coordinates>, FormatError> {
+    let line = |record| line_of_record(path, record, progress);
+    let columns = ColumnChoice::Named(names);
+    let sheet = scan(path, &Want::Chosen(&columns), progress)?;
+    if sheet.is_other_vector() { Ok(None) } else { sheet.into_table(&columns, &line).map(Some) }
+}
+
 /// As [`read`], where nobody chose: the columns by the rule, or those of the guess, which is there in either case.
 ///
 /// # Errors

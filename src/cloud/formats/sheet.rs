@@ -14,6 +14,7 @@ use crate::cloud::roles::Role;
 use crate::cloud::values::Real;
 use crate::cloud::{Column, ColumnChoice, Coordinates, Hint, Values};
 use crate::memory;
+use crate::nearest::nearest;
 
 /// The type of a column's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -211,6 +212,12 @@ impl Want<'_> {
 }
 
 impl Sheet {
+    /// Whether only some of its columns were selected although none has a name of the file's own.
+    pub(super) fn is_other_vector(&self) -> bool {
+        let vector = || self.columns.iter().filter(|column| !column.beside);
+        vector().all(|column| column.made_up) && vector().count() != self.selected.len()
+    }
+
     /// The result of a reader: `values` has one value per row for each of `selected`.
     pub(super) fn new(
         input: &Input<'_>,
@@ -408,7 +415,11 @@ fn named(names: &[String], columns: &[SheetColumn]) -> Result<Vec<usize>, Unname
             }
             None => match name.parse() {
                 Ok(at) if at < columns.len() => return Ok(at),
-                _ => (true, format!("there is none; there are {}", cut(columns.len(), |at| format!("{at} `{}`", columns[at].name)))),
+                _ => {
+                    let meant = nearest(name, columns.iter().map(|column| column.name.as_str()));
+                    let meant = meant.map_or_else(String::new, |meant| format!(" (did you mean `{}`?)", printable(meant)));
+                    (true, format!("there is none{meant}; there are {}", cut(columns.len(), |at| format!("{at} `{}`", columns[at].name))))
+                }
             },
         };
         Err(Unnamed { none, what: format!("column `{}`", printable(name)), why })

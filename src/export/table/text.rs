@@ -26,9 +26,9 @@ impl<W: Write> Text<W> {
         let writer = &mut self.writer;
         if !std::mem::replace(&mut self.headed, true) {
             for column in &table.columns {
-                writer.write_field(cell(&column.name).as_bytes())?;
+                writer.write_field(cell(&column.name).as_bytes()).map_err(plain)?;
             }
-            writer.write_record(None::<&[u8]>)?;
+            writer.write_record(None::<&[u8]>).map_err(plain)?;
         }
         let mut field = String::new();
         let shown = |field: &mut String, value: Option<&dyn Display>| {
@@ -51,14 +51,23 @@ impl<W: Write> Text<W> {
                     Cells::F64(of) => shown(&mut field, of(row).map(Exact).as_ref().map(|value| value as &dyn Display)),
                     Cells::Text(of) => shown(&mut field, of(row).as_deref().map(cell).as_ref().map(|value| value as &dyn Display)),
                 }
-                writer.write_field(field.as_bytes())?;
+                writer.write_field(field.as_bytes()).map_err(plain)?;
             }
-            writer.write_record(None::<&[u8]>)?;
+            writer.write_record(None::<&[u8]>).map_err(plain)?;
         }
         Ok(())
     }
 
     pub fn finish(mut self) -> io::Result<()> {
         self.writer.flush()
+    }
+}
+
+/// The system's own error where there is one: of a pipe that nobody reads any more.
+fn plain(why: csv::Error) -> io::Error {
+    let shown = why.to_string();
+    match why.into_kind() {
+        csv::ErrorKind::Io(why) => why,
+        _ => io::Error::other(shown),
     }
 }

@@ -154,7 +154,7 @@ mod tests {
             pairs.push(&of(30.0), &of(10.0 * jitter)).unwrap();
         }
         let said = pairs.compared().unwrap().sentence().unwrap();
-        assert!(said.starts_with("No difference between A and B that 5 pairs of runs could show"), "{said}");
+        assert!(said.starts_with("No difference between the searches of A and B that 5 pairs of runs could show"), "{said}");
         assert!(said.ends_with(" Counting the index, B is faster: 2.8 times as fast."), "{said}");
     }
 

@@ -30,7 +30,7 @@ impl Comparison {
                 let total = self.total_shown().map_or_else(String::new, |(faster, times)| {
                     format!(" Counting the {}, {} is faster: {}.", self.setup, names[faster], faster_text(times))
                 });
-                format!("No difference between {} and {} that {these} could show{neighbours}{seen}.{total}", names[0], names[1])
+                format!("No difference between the searches of {} and {} that {these} could show{neighbours}{seen}.{total}", names[0], names[1])
             }
             verdict => {
                 let (faster, slower) = if verdict == Verdict::Faster { (1, 0) } else { (0, 1) };
@@ -167,7 +167,7 @@ mod tests {
     fn repeats_that_scatter_show_no_difference() {
         let (a, b) = (saved(&searches("lockstep", &[33.0, 34.0, 32.0])), saved(&searches("bvh", &[14.0, 2.0, 26.0])));
         let said = compare(&a, &b).sentence().unwrap();
-        assert_eq!(said, "No difference between A (lockstep) and B (bvh) that these repeats could show; they scatter too widely for any.");
+        assert_eq!(said, "No difference between the searches of A (lockstep) and B (bvh) that these repeats could show; they scatter too widely for any.");
     }
 
     #[test]
@@ -177,7 +177,7 @@ mod tests {
         let same = saved(&searches("cuda", &[1.0, 1.1, 0.9]));
         assert_eq!(
             compare(&same, &same).sentence().as_deref(),
-            Some("No difference between A and B that these repeats could show; a factor of 5 or more would have been seen.")
+            Some("No difference between the searches of A and B that these repeats could show; a factor of 5 or more would have been seen.")
         );
         let none = saved("cuda,upload,0,0,0,4\n");
         assert_eq!(compare(&none, &none).sentence(), None);

@@ -33,7 +33,7 @@ pub fn spread(spread: &Spread) -> String {
 
 /// A share in per cent that only reads as 100 % where it is.
 pub fn percent(share: f64) -> String {
-    format!("{} %", text::rounded_down(100.0 * share, 2))
+    format!("{} %", text::rounded_part(100.0 * share, 100.0, 2))
 }
 
 /// A number of each row.

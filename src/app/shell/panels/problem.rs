@@ -292,7 +292,7 @@ fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[Fiel
         let axes = session.cloud.as_ref().map_or(&[][..], |cloud| cloud.axes());
         let globe = Globe::of(axes).ok();
         if globe.is_some() || draft.metric == Metric::Haversine {
-            let about = "Great-circle distance in km between longitudes and latitudes in degrees, told apart to about 0.4 m.";
+            let about = "Great-circle distance in km between longitudes and latitudes in degrees, told apart to about 0.5 m.";
             let assumed = globe.and_then(|globe| globe.note(axes)).map_or_else(String::new, |note| format!("\n{}.", text::sentence_case(&note)));
             ui.selectable_value(&mut draft.metric, Metric::Haversine, "Globe").on_hover_text(format!("{about}{assumed}"));
         }

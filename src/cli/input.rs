@@ -149,6 +149,22 @@ impl TypedValueParser for EnginesParser {
     }
 }
 
+/// Takes what may be an engine of another program; shells complete those of this one.
+#[derive(Clone, Debug)]
+pub struct AnyEngineParser;
+
+impl TypedValueParser for AnyEngineParser {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        text_of(value).map(str::to_owned).map_err(|why| invalid(command, argument, value, &why))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(engines_in_help()))
+    }
+}
+
 fn engines_in_help() -> impl Iterator<Item = PossibleValue> {
     let auto = PossibleValue::new("auto").help("The engine that is predicted to be fastest of those that can run");
     let engines = registry::ENGINES.iter().map(|engine| {

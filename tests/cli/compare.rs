@@ -151,7 +151,9 @@ fn saved_runs_are_held_against_a_limit() {
     assert_eq!(place.ok("compare b.csv a.csv --fail-if-slower 5%").stderr, "");
     let close = place.ok("compare a.csv c.csv");
     assert!(
-        close.stdout.starts_with("No difference between the searches of A and B that these repeats could show; one of 2 % or more would have been seen."),
+        close
+            .stdout
+            .starts_with("No difference between the searches of A and B that these repeats could show; one of 2 % or more would have been seen."),
         "{}",
         close.stdout
     );

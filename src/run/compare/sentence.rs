@@ -167,7 +167,10 @@ mod tests {
     fn repeats_that_scatter_show_no_difference() {
         let (a, b) = (saved(&searches("lockstep", &[33.0, 34.0, 32.0])), saved(&searches("bvh", &[14.0, 2.0, 26.0])));
         let said = compare(&a, &b).sentence().unwrap();
-        assert_eq!(said, "No difference between the searches of A (lockstep) and B (bvh) that these repeats could show; they scatter too widely for any.");
+        assert_eq!(
+            said,
+            "No difference between the searches of A (lockstep) and B (bvh) that these repeats could show; they scatter too widely for any."
+        );
     }
 
     #[test]

@@ -33,7 +33,7 @@ enum Failed {
 fn stream(spec: &RunSpec, cloud: &Arc<PointCloud>, part: usize, path: &Path, fails: usize) -> Result<Vec<PathBuf>, Failed> {
     let mut engines = Engines::default();
     let parts = Parts::new(&engines, spec, cloud, None)?.of_at_most(part);
-    neighbors_in_parts(path, Size { q: parts.queries(), k: parts.k(), metric: spec.metric }, None, |writer| {
+    neighbors_in_parts(path, Size { q: parts.queries(), k: parts.k(), metric: spec.metric }, FileColumns::none(), |writer| {
         for range in parts.ranges() {
             let record = engines.answer_part(&parts, range.clone(), None, &mut |_, _| range.start < fails)?;
             writer.append(&record, 0..range.len(), range.start)?;

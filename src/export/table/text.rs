@@ -23,6 +23,10 @@ impl<W: Write> Text<W> {
     }
 
     pub fn append(&mut self, table: &Table<'_>) -> io::Result<()> {
+        self.rows(table).map_err(plain)
+    }
+
+    fn rows(&mut self, table: &Table<'_>) -> csv::Result<()> {
         let writer = &mut self.writer;
         if !std::mem::replace(&mut self.headed, true) {
             for column in &table.columns {
@@ -60,5 +64,13 @@ impl<W: Write> Text<W> {
 
     pub fn finish(mut self) -> io::Result<()> {
         self.writer.flush()
+    }
+}
+
+/// The system's own error where there is one: what closes a pipe is no failure, and told by its kind.
+fn plain(why: csv::Error) -> io::Error {
+    match why.into_kind() {
+        csv::ErrorKind::Io(why) => why,
+        why => io::Error::other(format!("{why:?}")),
     }
 }

@@ -27,10 +27,9 @@ use super::stdin;
 use super::threads::ThreadsArgs;
 use super::usage::Usage;
 use super::{columns, counts, forecast, output};
-use crate::cloud::beside::Beside;
 use crate::cloud::{self, ColumnChoice, Globe, PointCloud, Source, Unchosen};
 use crate::export::table::TableFormat;
-use crate::export::{self, NeighborFormat, NeighborStream, Size, tables};
+use crate::export::{self, FileColumns, NeighborFormat, NeighborStream, Size, tables};
 use crate::knn::{Metric, Setup};
 use crate::run::{EngineChoice, Engines, Parts, Phase, QuerySpec, RunRecord, RunSpec, usual};
 
@@ -98,6 +97,14 @@ struct Loaded {
     query_cloud: Option<Arc<PointCloud>>,
 }
 
+impl Loaded {
+    /// The cloud that the queries are rows of; `None` for a place.
+    fn queried(&self) -> Option<&PointCloud> {
+        let is_place = matches!(self.spec.queries, QuerySpec::At(_));
+        (!is_place).then(|| self.query_cloud.as_deref().unwrap_or(&self.cloud))
+    }
+}
+
 /// # Errors
 /// Whatever keeps it from being done, in one line.
 pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
@@ -112,11 +119,11 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
     }
     loaded.spec.exclude_self |= args.graph.file().is_some();
     let radius = args.radius.as_deref().map(|radius| radius::length(radius, loaded.spec.metric)).transpose()?;
-    let beside = args.out.beside(&args.skip.of(&args.input), &loaded.cloud)?;
+    let columns = args.out.file_columns(&args.skip.of(&args.input), &loaded)?;
     match radius {
-        None if args.graph.file().is_some() => graph::write(args, &loaded, beside.as_ref()),
-        None => nearest(args, &loaded, beside.as_ref()),
-        Some(radius) => radius::all_within(args, &loaded, radius, beside.as_ref()),
+        None if args.graph.file().is_some() => graph::write(args, &loaded, &columns),
+        None => nearest(args, &loaded, &columns),
+        Some(radius) => radius::all_within(args, &loaded, radius, &columns),
     }
 }
 
@@ -203,7 +210,7 @@ fn load(args: &KnnArgs) -> anyhow::Result<Loaded> {
 }
 
 /// The k nearest. They are written as they are found: those of all queries may be more than any memory holds.
-fn nearest(args: &KnnArgs, loaded: &Loaded, beside: Option<&Beside>) -> anyhow::Result<()> {
+fn nearest(args: &KnnArgs, loaded: &Loaded, columns: &FileColumns) -> anyhow::Result<()> {
     let start = Instant::now();
     let Loaded { spec, cloud, query_cloud, .. } = loaded;
     let mut engines = Engines::default();
@@ -237,7 +244,7 @@ fn nearest(args: &KnnArgs, loaded: &Loaded, beside: Option<&Beside>) -> anyhow::
     };
     if let Some(format) = args.out.printed() {
         // Numbers, names of ours, and what readers have made safe: nothing that could command a terminal.
-        let mut rows = output::written(NeighborStream::new(format, size, beside, out::stdout()))?;
+        let mut rows = output::written(NeighborStream::new(format, size, columns, out::stdout()))?;
         search(&mut |record, number| output::written(rows.append(record, 0..record.neighbors.queries(), number)))?;
         return output::written(rows.finish());
     }
@@ -249,7 +256,7 @@ fn nearest(args: &KnnArgs, loaded: &Loaded, beside: Option<&Beside>) -> anyhow::
     };
     match args.out.file() {
         Some(out) => {
-            export::neighbors_in_parts(out, size, beside, |writer| -> anyhow::Result<()> {
+            export::neighbors_in_parts(out, size, columns, |writer| -> anyhow::Result<()> {
                 last = Some(search(&mut |record, number| {
                     count(record);
                     Ok(writer.append(record, 0..record.neighbors.queries(), number)?)
@@ -278,7 +285,7 @@ fn nearest(args: &KnnArgs, loaded: &Loaded, beside: Option<&Beside>) -> anyhow::
         neighbors.k = neighbors.k.min(SHOWN);
         neighbors.indices.truncate(neighbors.k);
         neighbors.squared_distances.truncate(neighbors.k);
-        tables::neighbors_of_query_with(&record, 0, beside).tsv()
+        tables::neighbors_of_query_with(&record, 0, columns).tsv()
     });
     report.print(args, loaded, shown)
 }

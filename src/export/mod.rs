@@ -6,6 +6,7 @@
 //! spelled `inf`. Squared distances are as returned by the engines: under the angular metric, the squared
 //! chord between unit vectors.
 
+mod beside;
 mod comparison;
 pub mod figure;
 mod folder;
@@ -25,6 +26,7 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
+pub use beside::FileColumns;
 pub use comparison::{comparison, runs};
 pub use folder::{FOLDER_FILES, MOST_NEIGHBORS, MadeFolder, check_folder, folder, of_run};
 pub use neighbors::{

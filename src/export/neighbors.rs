@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{SpooledTempFile, spooled_tempfile_in};
 
+use super::beside::FileColumns;
 use super::npz::Npz;
 use super::table::Appender;
 use super::{ExportError, tables, write};
-use crate::cloud::beside::Beside;
 use crate::run::RunRecord;
 
 use size::check_width;
@@ -113,19 +113,19 @@ pub fn neighbors(record: &RunRecord, path: &Path) -> Result<Vec<PathBuf>, Export
 /// If the range exceeds the run's queries.
 pub fn neighbors_of(record: &RunRecord, queries: Range<usize>, path: &Path) -> Result<Vec<PathBuf>, ExportError> {
     let size = Size { q: queries.len(), k: record.neighbors.k, metric: record.spec.metric };
-    neighbors_in_parts(path, size, None, |writer| writer.append(record, queries.clone(), queries.start))
+    neighbors_in_parts(path, size, FileColumns::none(), |writer| writer.append(record, queries.clone(), queries.start))
 }
 
 /// Writes neighbours as they come: `fill` appends them part by part, in the order of the queries, to files that have their names once it is
 /// through; where it fails, there are none. The files are those of [`neighbors`], byte for byte, but that in Parquet a row group, and in Arrow a
-/// batch, ends where a part does. Memory is needed for one part. Tables have columns of the cloud's file beside each neighbour.
+/// batch, ends where a part does. Memory is needed for one part. Tables have columns of the files beside their own.
 ///
 /// # Errors
 /// Those of `fill` and, as its kind, those of [`neighbors`].
 pub fn neighbors_in_parts<E: From<ExportError>>(
     path: &Path,
     size: Size,
-    beside: Option<&Beside>,
+    columns: &FileColumns,
     fill: impl FnOnce(&mut NeighborWriter<'_>) -> Result<(), E>,
 ) -> Result<Vec<PathBuf>, E> {
     let format = NeighborFormat::of(path)?;
@@ -136,12 +136,12 @@ pub fn neighbors_in_parts<E: From<ExportError>>(
         Ok::<(), E>(writer.finish()?)
     };
     match format {
-        NeighborFormat::Csv => streamed(path, |out| fill(table(Appender::csv(out), beside))),
-        NeighborFormat::Tsv => streamed(path, |out| fill(table(Appender::tsv(out), beside))),
-        NeighborFormat::Parquet => streamed(path, |out| fill(table(Appender::parquet(out), beside))),
-        NeighborFormat::Arrow => streamed(path, |out| fill(table(Appender::arrow_file(out), beside))),
+        NeighborFormat::Csv => streamed(path, |out| fill(table(Appender::csv(out), columns))),
+        NeighborFormat::Tsv => streamed(path, |out| fill(table(Appender::tsv(out), columns))),
+        NeighborFormat::Parquet => streamed(path, |out| fill(table(Appender::parquet(out), columns))),
+        NeighborFormat::Arrow => streamed(path, |out| fill(table(Appender::arrow_file(out), columns))),
         NeighborFormat::Npy => streamed(path, |out| {
-            let matrix = NeighborStream::new(StreamFormat::Npy, size, None, out).map_err(ExportError::io(path))?;
+            let matrix = NeighborStream::new(StreamFormat::Npy, size, FileColumns::none(), out).map_err(ExportError::io(path))?;
             fill(Form::Streamed(matrix))
         }),
         NeighborFormat::Npz => streamed(path, |out| {
@@ -192,8 +192,8 @@ enum Form<'a> {
     Pair { indices: Rows<'a>, distances: Rows<'a>, beside: &'a Path },
 }
 
-fn table<'a>(appender: Appender<&'a mut BufWriter<File>>, beside: Option<&'a Beside>) -> Form<'a> {
-    Form::Streamed(NeighborStream::of_tables(appender, beside))
+fn table<'a>(appender: Appender<&'a mut BufWriter<File>>, columns: &'a FileColumns) -> Form<'a> {
+    Form::Streamed(NeighborStream::of_tables(appender, columns))
 }
 
 impl NeighborWriter<'_> {

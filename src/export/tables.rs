@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::beside::FileColumns;
 use super::table::Table;
 use crate::cloud::PointCloud;
-use crate::cloud::beside::{Beside, BesideColumn, BesideValues};
 use crate::knn::{Convergence, NONE, warp};
 use crate::run::answers::recall::Recall;
 use crate::run::{QuerySpec, RunRecord, Timeline};
@@ -45,57 +45,45 @@ pub fn points<'a>(cloud: &'a PointCloud, rows: Option<&'a [u32]>) -> Table<'a> {
 /// are numbered as in the run. `query_row` is the query's record number in its own file, and left out for a place.
 pub fn neighbors(record: &RunRecord, queries: Range<usize>) -> Table<'_> {
     let number = queries.start;
-    neighbors_from(record, queries, number)
+    neighbors_from(record, queries, number, FileColumns::none())
 }
 
-/// The same with queries numbered from `number` on: those of a part of a run.
-pub fn neighbors_from(record: &RunRecord, queries: Range<usize>, number: usize) -> Table<'_> {
+/// The same with queries numbered from `number` on: those of a part of a run. Columns of files are after `query_row`, those of queries, and at the
+/// end, those of neighbours.
+pub(super) fn neighbors_from<'a>(record: &'a RunRecord, queries: Range<usize>, number: usize, columns: &'a FileColumns) -> Table<'a> {
     let found = &record.neighbors;
-    let first = queries.start * found.k;
+    let (start, first) = (queries.start, queries.start * found.k);
     let table = Table::new(queries.len() * found.k).with("query", move |row| (number + row / found.k) as u32);
     let table = match query_records(record) {
-        Some(record_of) => table.with("query_row", move |row| record_of(queries.start + row / found.k)),
+        Some(record_of) => table.with("query_row", move |row| record_of(start + row / found.k)),
         None => table,
     };
-    table
+    let table = columns.with_queries(table, move |row| record.query_rows[start + row / found.k]);
+    let table = table
         .with("rank", |row| (row % found.k) as u32)
         .with("index", move |row| index(record, found.indices[first + row]))
         .with("squared_distance", move |row| found.squared_distances[first + row])
-        .with(record.spec.metric.column(), move |row| distance(record, first + row))
-}
-
-/// A table with columns of the cloud's file, each row's of the cloud's row that `row_of` gives; names that the table has already begin with `file_`.
-pub(super) fn with_beside<'a>(table: Table<'a>, beside: Option<&'a Beside>, row_of: impl Fn(usize) -> u32 + Copy + 'a) -> Table<'a> {
-    let there = move |at: usize| Some(row_of(at)).filter(|&row| row != NONE).map(|row| row as usize);
-    beside.into_iter().flat_map(|beside| &beside.columns).fold(table, |table, BesideColumn { name, values }| {
-        let taken = table.columns().iter().any(|column| column.name == *name);
-        let name = if taken { format!("file_{name}") } else { name.clone() };
-        match values {
-            BesideValues::Whole(numbers) => {
-                table.with(name, move |at| there(at).map(|row| numbers[row]).filter(|number| !number.is_nan()).map(|number| number as i64))
-            }
-            BesideValues::Numbers(numbers) => table.with(name, move |at| there(at).map(|row| numbers[row]).filter(|number| !number.is_nan())),
-            BesideValues::Texts(texts) => table.with(name, move |at| there(at).and_then(|row| texts.of(row))),
-        }
-    })
+        .with(record.spec.metric.column(), move |row| distance(record, first + row));
+    columns.with_neighbors(table, move |row| found.indices[first + row])
 }
 
 /// `rank,index,squared_distance,distance` (or `angle`, in radians, `cosine_distance` or `distance_km`) and the file's coordinates: the neighbours of one query.
 /// Coordinates of missing neighbours are missing.
 pub fn neighbors_of_query(record: &RunRecord, query: usize) -> Table<'_> {
-    neighbors_of_query_with(record, query, None)
+    neighbors_of_query_with(record, query, FileColumns::none())
 }
 
-/// The same with columns of the cloud's file beside each neighbour, before its coordinates.
-pub fn neighbors_of_query_with<'a>(record: &'a RunRecord, query: usize, beside: Option<&'a Beside>) -> Table<'a> {
+/// The same with columns of files: the query's first, the neighbours' before their coordinates.
+pub fn neighbors_of_query_with<'a>(record: &'a RunRecord, query: usize, columns: &'a FileColumns) -> Table<'a> {
     let (rows, squared_distances) = record.neighbors.of(query);
     let first = query * record.neighbors.k;
-    let table = Table::new(rows.len())
+    let table = columns
+        .with_queries(Table::new(rows.len()), move |_| record.query_rows[query])
         .with("rank", |rank| rank as u32)
         .with("index", |rank| index(record, rows[rank]))
         .with("squared_distance", |rank| squared_distances[rank])
         .with(record.spec.metric.column(), move |rank| distance(record, first + rank));
-    let table = with_beside(table, beside, move |rank| rows[rank]);
+    let table = columns.with_neighbors(table, move |rank| rows[rank]);
     record.axes.iter().enumerate().fold(table, |table, (at, axis)| {
         table.with(axis.name.as_str(), move |rank| (rows[rank] != NONE).then(|| record.cloud.coordinate(rows[rank] as usize, at)))
     })

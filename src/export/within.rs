@@ -4,12 +4,11 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
 
+use super::beside::FileColumns;
 use super::npz::Npz;
 use super::table::{Table, TableFormat};
-use super::tables::with_beside;
 use super::{ExportError, write};
 use crate::cloud::PointCloud;
-use crate::cloud::beside::Beside;
 use crate::knn::Metric;
 use crate::run::within::Neighborhoods;
 
@@ -18,18 +17,21 @@ use crate::run::within::Neighborhoods;
 pub struct Asked<'a> {
     pub cloud: &'a PointCloud,
     pub metric: Metric,
-    /// Each query's record number in its own file; `None` for queries given by coordinates.
-    pub rows: Option<&'a [u64]>,
-    /// Columns of the cloud's file that tables have beside each neighbour.
-    pub beside: Option<&'a Beside>,
+    /// The cloud that the queries are rows of, and each query's row; `None` for queries given by coordinates.
+    pub queries: Option<(&'a PointCloud, &'a [u32])>,
+    /// What tables have of the files.
+    pub columns: &'a FileColumns,
 }
 
 /// `query,query_row,rank,index,squared_distance` and the true distance: a row for each neighbour.
 pub fn table<'a>(found: &'a Neighborhoods, asked: Asked<'a>) -> Table<'a> {
     let query = |row: usize| found.offsets.partition_point(|&start| start <= row as u64) - 1;
     let table = Table::new(found.rows.len()).with("query", move |row| query(row) as u32);
-    let table = match asked.rows {
-        Some(rows) => table.with("query_row", move |row| rows[query(row)]),
+    let table = match asked.queries {
+        Some((cloud, rows)) => {
+            let table = table.with("query_row", move |row| cloud.record(rows[query(row)] as usize));
+            asked.columns.with_queries(table, move |row| rows[query(row)])
+        }
         None => table,
     };
     let table = table
@@ -37,7 +39,7 @@ pub fn table<'a>(found: &'a Neighborhoods, asked: Asked<'a>) -> Table<'a> {
         .with("index", move |row| asked.cloud.record(found.rows[row] as usize))
         .with("squared_distance", |row| found.squared_distances[row])
         .with(asked.metric.column(), move |row| asked.metric.distance(found.squared_distances[row]));
-    with_beside(table, asked.beside, |row| found.rows[row])
+    asked.columns.with_neighbors(table, |row| found.rows[row])
 }
 
 /// Writes a table in the format of the extension, or arrays: `offsets` (i64, one more than there are queries; a query's neighbours are from
@@ -60,8 +62,8 @@ fn npz(found: &Neighborhoods, asked: Asked<'_>, out: &mut BufWriter<File>) -> io
     npz.column("squared_distances", "<f4", count, found.squared_distances.iter().map(|distance| distance.to_le_bytes()))?;
     let distances = found.squared_distances.iter().map(|&squared| asked.metric.distance(squared).to_le_bytes());
     npz.column(asked.metric.column(), "<f8", count, distances)?;
-    if let Some(rows) = asked.rows {
-        npz.column("query_rows", "<i8", q, rows.iter().map(|&row| (row as i64).to_le_bytes()))?;
+    if let Some((cloud, rows)) = asked.queries {
+        npz.column("query_rows", "<i8", q, rows.iter().map(|&row| (cloud.record(row as usize) as i64).to_le_bytes()))?;
     }
     npz.finish()
 }

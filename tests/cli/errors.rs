@@ -237,6 +237,17 @@ fn a_reader_that_stops_is_no_error() {
     child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
     assert_eq!((child.wait().unwrap().code(), stderr.as_str()), (Some(0), ""));
     place.ok("generate uniform:n=50,d=2 points.csv");
+    // More rows than a pipe holds.
+    place.ok("generate uniform:n=3000,d=2 cloud.csv");
+    for args in ["knn cloud.csv -k 50 -o -", "knn cloud.csv -k 50 -o - --format arrow", "knn cloud.csv --radius 0.2 -o -"] {
+        let mut child = place.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stdout = child.stdout.take().unwrap();
+        stdout.read_exact(&mut [0; 5]).unwrap();
+        drop(stdout);
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((output.status.code(), said.contains("error")), (Some(0), false), "{args}: {said}");
+    }
     // Closed before anything was written.
     for args in [
         "knn points.csv --engine kdtree -o -",

@@ -121,10 +121,6 @@ fn wrong_usage_is_said() {
         ("--format arrow", "--format arrow: say with `-o -` that the neighbours are printed"),
         ("--format arrow -o a.arrow", "--format is for `-o -`: a file is written as its name ends: a.arrow"),
         ("--radius 1 -o - --format npy", "--format npy: queries do not have equally many neighbours within a radius; take arrow or parquet"),
-        ("--with x", "--with x: columns stand beside neighbours: say with --out FILE or `-o -` where these go"),
-        ("--with x -o a.npz", "--with x: only tables have room for further columns: .csv, .tsv, .parquet or .arrow"),
-        ("--with x -o - --format npy", "--with x: only tables have room for further columns: .csv, .tsv, .parquet or .arrow"),
-        ("--with x,x -o -", "--with: `x` is named twice"),
         ("--graph g.csv --radius 1", "--graph: a graph is of the k nearest; leave --radius out"),
         ("--graph g.csv -o g.csv", "--out and --graph are the same file; choose another name for one of them"),
         ("rows:1 --graph g.csv", "--graph: a graph is of all rows; leave QUERIES out"),
@@ -215,31 +211,6 @@ fn drawn_queries_are_known_again() {
 }
 
 #[test]
-fn columns_of_the_file_stand_beside_neighbours() {
-    let place = Place::new();
-    place.write("shops.csv", "x,name,zip_code,rank\n0,\"a, b\",02138,7\n1,,10001,8\n3,c,,9\n");
-    let with = "--columns x --with name,zip_code,rank";
-    let head = "query,query_row,rank,index,squared_distance,distance,name,zip_code,file_rank\n";
-    let csv = format!("{head}0,2,0,2,0,0,c,,9\n0,2,1,1,4,2,,10001,8\n0,2,2,0,9,3,\"a, b\",02138,7\n0,2,3,-1,inf,inf,,,\n");
-    assert_eq!(place.ok(&format!("knn shops.csv rows:2 -k 4 {with} -o -")).stdout, csv);
-    for ending in ["csv", "parquet", "arrow", "tsv"] {
-        place.ok(&format!("knn shops.csv rows:2 -k 4 {with} -o found.{ending}"));
-    }
-    assert_eq!(fs::read_to_string(place.path("found.csv")).unwrap(), csv);
-    for ending in ["parquet", "arrow"] {
-        let columns = json(&place.ok(&format!("info found.{ending} --json")).stdout)["columns"].to_string();
-        assert!(columns.contains("zip_code") && columns.contains("file_rank"), "{columns}");
-    }
-    // Where neighbours are shown, and all within a radius.
-    let shown = place.ok(&format!("knn shops.csv rows:2 -k 2 {with}")).stdout;
-    assert!(shown.contains("zip_code") && shown.contains("10001"), "{shown}");
-    let near = place.ok(&format!("knn shops.csv rows:2 --radius 2 {with} -o -")).stdout;
-    assert_eq!(near, format!("{head}0,2,0,2,0,0,c,,9\n0,2,1,1,4,2,,10001,8\n"));
-    let error = place.fails(1, "knn shops.csv --columns x --with zipcode -k 1 -o -");
-    assert_eq!(error, "column `zipcode`: there is none; there are `zip_code`, `name`, `x`, `rank`: shops.csv");
-}
-
-#[test]
 fn a_querys_own_row_is_first_among_equals_if_asked() {
     let place = Place::new();
     place.write("same.csv", "x\n5\n5\n5\n5\n6\n");
@@ -255,7 +226,7 @@ fn a_querys_own_row_is_first_among_equals_if_asked() {
 }
 
 /// Runs a call with bytes on standard input.
-fn piped(place: &Place, args: &str, input: &[u8]) -> (i32, Vec<u8>, String) {
+pub(super) fn piped(place: &Place, args: &str, input: &[u8]) -> (i32, Vec<u8>, String) {
     let mut child = place.command(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();

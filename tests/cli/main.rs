@@ -1,6 +1,7 @@
 //! The command line, end to end, with the built program.
 
 mod analyse;
+mod beside;
 mod columns;
 mod compare;
 mod errors;

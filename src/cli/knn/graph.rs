@@ -10,8 +10,7 @@ use crate::cli::answer::answer;
 use crate::cli::output;
 use crate::cli::queries::QueryChoice;
 use crate::cli::usage::Usage;
-use crate::cloud::beside::Beside;
-use crate::export::{self, NeighborStream, Size};
+use crate::export::{self, FileColumns, NeighborStream, Size};
 use crate::knn::NONE;
 use crate::run::graph::KnnGraph;
 use crate::run::{Engines, Phase};
@@ -34,7 +33,7 @@ pub fn check(args: &KnnArgs) -> anyhow::Result<()> {
 }
 
 /// Searches and writes. A graph is of all neighbours, and so of one part.
-pub fn write(args: &KnnArgs, loaded: &Loaded, beside: Option<&Beside>) -> anyhow::Result<()> {
+pub fn write(args: &KnnArgs, loaded: &Loaded, columns: &FileColumns) -> anyhow::Result<()> {
     let start = Instant::now();
     let Loaded { spec, cloud, .. } = loaded;
     let record = answer(&mut Engines::default(), spec, cloud, None)?;
@@ -43,11 +42,11 @@ pub fn write(args: &KnnArgs, loaded: &Loaded, beside: Option<&Beside>) -> anyhow
     args.graph.write(&graph, cloud)?;
     let (queries, size) = (record.neighbors.queries(), Size { q: record.neighbors.queries(), k: record.neighbors.k, metric: spec.metric });
     if let Some(format) = args.out.printed() {
-        let mut rows = output::written(NeighborStream::new(format, size, beside, out::stdout()))?;
+        let mut rows = output::written(NeighborStream::new(format, size, columns, out::stdout()))?;
         return output::written(rows.append(&record, 0..queries, 0).and_then(|()| rows.finish()));
     }
     if let Some(path) = args.out.file() {
-        export::neighbors_in_parts(path, size, beside, |writer| writer.append(&record, 0..queries, 0))?;
+        export::neighbors_in_parts(path, size, columns, |writer| writer.append(&record, 0..queries, 0))?;
     }
     let report = Report {
         k: Some(args.k),

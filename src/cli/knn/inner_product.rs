@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use anyhow::{Context, anyhow, bail};
 
-use super::radius::query_records;
 use super::report::{Report, SHOWN};
 use super::{KnnArgs, Loaded, out};
 use crate::cli::bar::Bar;
@@ -22,15 +21,10 @@ pub fn check(args: &KnnArgs) -> anyhow::Result<()> {
     if args.radius.is_some() {
         bail!(Usage("--radius: an inner product is no distance; leave --radius out, or take another --metric".to_owned()));
     }
-    for (flag, given) in [
-        ("--dry-run", args.dry_run),
-        ("--graph", args.graph.file().is_some()),
-        ("--with", args.out.has_columns_beside()),
-        ("--self-first", args.self_first),
-    ] {
-        if given {
-            bail!(Usage(format!("{flag}: it goes with distances, and not with --metric inner-product")));
-        }
+    let columns = args.out.columns().map(|(flag, names)| (flag, !names.is_empty()));
+    let flags = [("--dry-run", args.dry_run), ("--graph", args.graph.file().is_some()), ("--self-first", args.self_first)];
+    if let Some((flag, _)) = flags.into_iter().chain(columns).find(|&(_, given)| given) {
+        bail!(Usage(format!("{flag}: it goes with distances, and not with --metric inner-product")));
     }
     if args.out.printed() == Some(StreamFormat::Npy) {
         bail!(Usage("--format npy: row numbers alone are not what an inner product is asked for; take csv, arrow or parquet".to_owned()));
@@ -67,7 +61,7 @@ pub fn run(args: &KnnArgs, loaded: &Loaded) -> anyhow::Result<()> {
     let found = inner_product::largest(&products, engine, &Bar::new("searching"))?;
     let seconds = start.elapsed().as_secs_f64();
     let shape = products.shape();
-    let rows = query_records(&loaded.spec, loaded, shape.q, |query| products.query_row(query));
+    let rows: Option<Vec<u64>> = loaded.queried().map(|cloud| (0..shape.q).map(|query| cloud.record(products.query_row(query) as usize)).collect());
     let all = Found { cloud: &loaded.cloud, products: &found, k: shape.k, rows: rows.as_deref() };
     if let Some(format) = args.out.printed() {
         let mut printed = format.appender(out::stdout()).ok().context("a matrix is refused before the search")?;

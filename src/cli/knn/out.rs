@@ -1,17 +1,22 @@
-//! Where neighbours go: a file, standard output or nowhere, in which format, and with which columns of the cloud's file.
+//! Where neighbours go: a file, standard output or nowhere, in which format, and with which columns of the files.
 
 use std::io::{BufWriter, IsTerminal, Stdout};
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
+use super::Loaded;
 use crate::cli::bar::Bar;
 use crate::cli::queries::QueryChoice;
 use crate::cli::usage::Usage;
 use crate::cloud::PointCloud;
 use crate::cloud::beside::Beside;
 use crate::export::table::TableFormat;
-use crate::export::{NeighborFormat, StreamFormat};
+use crate::export::{FileColumns, NeighborFormat, StreamFormat};
+use crate::run::QuerySpec;
+
+/// The flag that a place has no columns for.
+const WITH_QUERY: &str = "--with-query";
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Results")]
@@ -25,6 +30,9 @@ pub struct OutArgs {
     /// Columns of IN beside each neighbour, as they are in the file: name,zip_code. Tables only; file_ is put before a name that the table has itself
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     with: Vec<String>,
+    /// Columns of the file that the queries are rows of, beside each neighbour: iata,name become query_iata,query_name. Tables only
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    with_query: Vec<String>,
     /// Prints JSON
     #[arg(long)]
     pub json: bool,
@@ -74,9 +82,9 @@ impl OutArgs {
         queries == 1 && !self.json && self.out.is_none()
     }
 
-    /// Whether columns of the cloud's file are to stand beside neighbours.
-    pub fn has_columns_beside(&self) -> bool {
-        !self.with.is_empty()
+    /// The flags that name columns of files, and what they name.
+    pub fn columns(&self) -> [(&'static str, &[String]); 2] {
+        [("--with", &self.with), (WITH_QUERY, &self.with_query)]
     }
 
     /// Refuses what makes no sense whatever the files hold.
@@ -102,14 +110,17 @@ impl OutArgs {
                 refuse(format!("--format {name}: it is no text, and standard output is a terminal; send it to a file or a program"))?;
             }
         }
-        self.check_with(by_radius, queries)
+        self.columns().into_iter().try_for_each(|(flag, names)| self.check_columns(flag, names, by_radius, queries))
     }
 
-    /// Refuses columns that have nowhere to go.
-    fn check_with(&self, by_radius: bool, queries: &QueryChoice) -> anyhow::Result<()> {
-        let Some(first) = self.with.first() else { return Ok(()) };
-        if let Some(name) = self.with.iter().enumerate().find_map(|(at, name)| self.with[..at].contains(name).then_some(name)) {
-            bail!(Usage(format!("--with: `{name}` is named twice")));
+    /// Refuses columns that have nowhere to go, or come from nowhere.
+    fn check_columns(&self, flag: &str, names: &[String], by_radius: bool, queries: &QueryChoice) -> anyhow::Result<()> {
+        let Some(first) = names.first() else { return Ok(()) };
+        if let Some(name) = names.iter().enumerate().find_map(|(at, name)| names[..at].contains(name).then_some(name)) {
+            bail!(Usage(format!("{flag}: `{name}` is named twice")));
+        }
+        if flag == WITH_QUERY && matches!(queries, QueryChoice::At(_)) {
+            bail!(Usage(format!("{flag} {first}: the query is a place, and so no row of a file")));
         }
         let one = match queries {
             QueryChoice::At(_) | QueryChoice::Count(1) => true,
@@ -121,23 +132,30 @@ impl OutArgs {
             (None, Some(path)) if by_radius => TableFormat::of(path).is_ok_and(|format| format != TableFormat::Npz),
             (None, Some(path)) => NeighborFormat::of(path).is_ok_and(NeighborFormat::is_table),
             (None, None) if one && !self.json => true,
-            (None, None) => bail!(Usage(format!("--with {first}: columns stand beside neighbours: say with --out FILE or `-o -` where these go"))),
+            (None, None) => bail!(Usage(format!("{flag} {first}: columns stand beside neighbours: say with --out FILE or `-o -` where these go"))),
         };
         if table {
             return Ok(());
         }
-        bail!(Usage(format!("--with {first}: only tables have room for further columns: .csv, .tsv, .parquet or .arrow")))
+        bail!(Usage(format!("{flag} {first}: only tables have room for further columns: .csv, .tsv, .parquet or .arrow")))
     }
 
-    /// The columns of the cloud's file that are to stand beside neighbours.
+    /// The columns of files that are to stand beside neighbours; `input` is the path of the cloud.
     ///
     /// # Errors
-    /// That there is no such column; those of reading the file.
-    pub fn beside(&self, input: &Path, cloud: &PointCloud) -> anyhow::Result<Option<Beside>> {
-        if self.with.is_empty() {
-            return Ok(None);
+    /// That there is no such column; those of reading the files.
+    pub fn file_columns(&self, input: &Path, loaded: &Loaded) -> anyhow::Result<FileColumns> {
+        let read = |path: &Path, names: &[String], cloud: &PointCloud| match names {
+            [] => Ok(Beside::default()),
+            _ => Beside::read(path, names, cloud, &Bar::new("reading the columns beside")),
+        };
+        if let (QuerySpec::File { path, .. }, Some(queries)) = (&loaded.spec.queries, &loaded.query_cloud) {
+            return Ok(FileColumns { queries: read(path, &self.with_query, queries)?, neighbors: read(input, &self.with, &loaded.cloud)? });
         }
-        Ok(Some(Beside::read(input, &self.with, cloud, &Bar::new("reading the columns beside"))?))
+        // All are of one file, which is read once.
+        let mut neighbors = read(input, &[&self.with[..], &self.with_query].concat(), &loaded.cloud)?;
+        let queries = Beside { columns: neighbors.columns.split_off(self.with.len()) };
+        Ok(FileColumns { queries, neighbors })
     }
 }
 

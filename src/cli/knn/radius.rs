@@ -9,12 +9,12 @@ use super::{KnnArgs, Loaded, out};
 use crate::cli::bar::Bar;
 use crate::cli::output;
 use crate::cli::usage::Usage;
-use crate::cloud::beside::Beside;
 use crate::engines::registry;
+use crate::export::FileColumns;
 use crate::export::within::{self as files, Asked};
 use crate::knn::{Descriptor, DeviceId, Metric, Parameters, Problem};
 use crate::run::within::{self, WithinError};
-use crate::run::{EngineChoice, QuerySpec, RunSpec, build_problem};
+use crate::run::{EngineChoice, RunSpec, build_problem};
 
 /// What holds of a radius whatever is in the files.
 pub fn check(args: &KnnArgs, radius: &str) -> anyhow::Result<()> {
@@ -68,7 +68,7 @@ pub fn length(text: &str, metric: Metric) -> anyhow::Result<f64> {
 }
 
 /// All within a radius.
-pub fn all_within(args: &KnnArgs, loaded: &Loaded, radius: f64, beside: Option<&Beside>) -> anyhow::Result<()> {
+pub fn all_within(args: &KnnArgs, loaded: &Loaded, radius: f64, columns: &FileColumns) -> anyhow::Result<()> {
     let start = Instant::now();
     let spec = RunSpec { k: 1, ..loaded.spec.clone() };
     let problem = build_problem(&spec, &loaded.cloud, loaded.query_cloud.as_ref())?;
@@ -78,8 +78,9 @@ pub fn all_within(args: &KnnArgs, loaded: &Loaded, radius: f64, beside: Option<&
     if args.self_first {
         found.put_own_first(|query| problem.query_row(query));
     }
-    let rows = query_records(&spec, loaded, problem.q(), |query| problem.query_row(query));
-    let asked = Asked { cloud: &loaded.cloud, metric: spec.metric, rows: rows.as_deref(), beside };
+    let rows: Vec<u32> = (0..problem.q()).map(|query| problem.query_row(query)).collect();
+    let queries = loaded.queried().map(|cloud| (cloud, &rows[..]));
+    let asked = Asked { cloud: &loaded.cloud, metric: spec.metric, queries, columns };
     if let Some(format) = args.out.printed() {
         let mut printed = format.appender(out::stdout()).ok().context("a matrix is refused before the search")?;
         return output::written(printed.append(&files::table(&found, asked)).and_then(|()| printed.finish()));
@@ -109,13 +110,6 @@ fn engine(args: &KnnArgs, problem: &Problem) -> anyhow::Result<&'static Descript
         EngineChoice::Auto => Ok(within::usual(problem)),
         EngineChoice::Named(method) => registry::find(method.engine).ok_or_else(|| anyhow!("there is no engine {}", method.engine)),
     }
-}
-
-/// Each query's record number in its file; `None` for a place.
-pub fn query_records(spec: &RunSpec, loaded: &Loaded, q: usize, row: impl Fn(usize) -> u32) -> Option<Vec<u64>> {
-    let cloud = loaded.query_cloud.as_ref().unwrap_or(&loaded.cloud);
-    let is_place = matches!(spec.queries, QuerySpec::At(_));
-    (!is_place).then(|| (0..q).map(|query| cloud.record(row(query) as usize)).collect())
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use super::Size;
-use crate::cloud::beside::Beside;
+use crate::export::beside::FileColumns;
 use crate::export::npy::Npy;
-use crate::export::table::{Appender, Table};
+use crate::export::table::Appender;
 use crate::export::tables;
 use crate::run::RunRecord;
 
@@ -41,7 +41,7 @@ impl StreamFormat {
 /// Neighbours that are being written.
 pub struct NeighborStream<'a, W: Write + Send> {
     form: Form<W>,
-    beside: Option<&'a Beside>,
+    columns: &'a FileColumns,
 }
 
 enum Form<W: Write + Send> {
@@ -50,21 +50,21 @@ enum Form<W: Write + Send> {
 }
 
 impl<'a, W: Write + Send> NeighborStream<'a, W> {
-    /// Of so many neighbours; tables have columns of the cloud's file beside them.
+    /// Of so many neighbours; tables have columns of the files beside them.
     ///
     /// # Errors
     /// I/O errors of the writer.
-    pub fn new(format: StreamFormat, size: Size, beside: Option<&'a Beside>, out: W) -> io::Result<Self> {
+    pub fn new(format: StreamFormat, size: Size, columns: &'a FileColumns, out: W) -> io::Result<Self> {
         let form = match format.appender(out) {
             Ok(appender) => Form::Table(appender),
             Err(out) => Form::Npy(Npy::matrix(out, "<i8", (size.q, size.k))?),
         };
-        Ok(Self { form, beside })
+        Ok(Self { form, columns })
     }
 
     /// Of tables.
-    pub(super) fn of_tables(appender: Appender<W>, beside: Option<&'a Beside>) -> Self {
-        Self { form: Form::Table(appender), beside }
+    pub(super) fn of_tables(appender: Appender<W>, columns: &'a FileColumns) -> Self {
+        Self { form: Form::Table(appender), columns }
     }
 
     /// Appends the neighbours of some of a record's queries, of which the first has this number.
@@ -76,7 +76,7 @@ impl<'a, W: Write + Send> NeighborStream<'a, W> {
     /// If the range exceeds the record's queries.
     pub fn append(&mut self, record: &RunRecord, queries: Range<usize>, number: usize) -> io::Result<()> {
         match &mut self.form {
-            Form::Table(appender) => appender.append(&table(record, queries, number, self.beside)),
+            Form::Table(appender) => appender.append(&tables::neighbors_from(record, queries, number, self.columns)),
             Form::Npy(npy) => {
                 let found = &record.neighbors;
                 let rows = &found.indices[queries.start * found.k..queries.end * found.k];
@@ -95,10 +95,4 @@ impl<'a, W: Write + Send> NeighborStream<'a, W> {
             Form::Npy(npy) => npy.finish(),
         }
     }
-}
-
-/// [`tables::neighbors_from`] with columns of the cloud's file beside each neighbour.
-fn table<'a>(record: &'a RunRecord, queries: Range<usize>, number: usize, beside: Option<&'a Beside>) -> Table<'a> {
-    let found = &record.neighbors.indices[queries.start * record.neighbors.k..];
-    tables::with_beside(tables::neighbors_from(record, queries, number), beside, move |row| found[row])
 }

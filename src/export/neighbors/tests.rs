@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::size::{digits, fits};
 use super::*;
 use crate::cloud::PointCloud;
+use crate::cloud::beside::{Beside, BesideColumn, BesideValues};
 use crate::knn::Metric;
 use crate::progress::Silent;
 use crate::run::answers::read_with_distances;
@@ -31,9 +32,20 @@ enum Failed {
 
 /// Answers in parts of so many queries and writes each; fails at a part from `fails` on.
 fn stream(spec: &RunSpec, cloud: &Arc<PointCloud>, part: usize, path: &Path, fails: usize) -> Result<Vec<PathBuf>, Failed> {
+    stream_with(FileColumns::none(), spec, cloud, part, path, fails)
+}
+
+fn stream_with(
+    columns: &FileColumns,
+    spec: &RunSpec,
+    cloud: &Arc<PointCloud>,
+    part: usize,
+    path: &Path,
+    fails: usize,
+) -> Result<Vec<PathBuf>, Failed> {
     let mut engines = Engines::default();
     let parts = Parts::new(&engines, spec, cloud, None)?.of_at_most(part);
-    neighbors_in_parts(path, Size { q: parts.queries(), k: parts.k(), metric: spec.metric }, None, |writer| {
+    neighbors_in_parts(path, Size { q: parts.queries(), k: parts.k(), metric: spec.metric }, columns, |writer| {
         for range in parts.ranges() {
             let record = engines.answer_part(&parts, range.clone(), None, &mut |_, _| range.start < fails)?;
             writer.append(&record, 0..range.len(), range.start)?;
@@ -66,6 +78,25 @@ fn files_are_the_same_whatever_the_parts() {
             }
         }
     }
+}
+
+#[test]
+fn columns_of_files_are_those_of_each_parts_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let column = |first: u32| {
+        let values = BesideValues::Whole((first..first + 40).map(f64::from).collect());
+        Beside { columns: vec![BesideColumn { name: "x".to_owned(), values }] }
+    };
+    let columns = FileColumns { queries: column(100), neighbors: column(200) };
+    let spec = RunSpec { queries: QuerySpec::Rows(vec![7, 3, 30, 12, 39]), ..asked(4, Metric::L2) };
+    let path = folder.path().join("found.csv");
+    stream_with(&columns, &spec, &points(40), 2, &path, usize::MAX).unwrap();
+    let content = fs::read_to_string(path).unwrap();
+    let mut lines = content.lines();
+    assert_eq!(lines.next(), Some("query,query_row,query_x,rank,index,squared_distance,distance,x"));
+    let rows: Vec<Vec<f64>> = lines.map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect()).collect();
+    assert_eq!(rows.iter().step_by(4).map(|row| row[1]).collect::<Vec<_>>(), [7.0, 3.0, 30.0, 12.0, 39.0]);
+    assert!(rows.len() == 20 && rows.iter().all(|row| row[2] == 100.0 + row[1] && row[7] == 200.0 + row[4]), "{content}");
 }
 
 #[test]

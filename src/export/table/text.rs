@@ -23,6 +23,10 @@ impl<W: Write> Text<W> {
     }
 
     pub fn append(&mut self, table: &Table<'_>) -> io::Result<()> {
+        self.rows(table).map_err(plain)
+    }
+
+    fn rows(&mut self, table: &Table<'_>) -> csv::Result<()> {
         let writer = &mut self.writer;
         if !std::mem::replace(&mut self.headed, true) {
             for column in &table.columns {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::PointCloud;
-use super::formats::{self, Cell, FormatError, Marks};
+use super::formats::{self, Cell, FormatError, Marks, Records};
 use crate::nearest::nearest_first;
 use crate::printable;
 use crate::progress::Progress;
@@ -67,24 +67,43 @@ impl Beside {
     /// [`FormatError::NoColumn`], which lists the columns that there are, those of a similar name first; and any of reading the file.
     pub fn read(path: &Path, names: &[String], cloud: &PointCloud, progress: &dyn Progress) -> Result<Self, FormatError> {
         let marks = Marks::default();
-        let records = |rows: std::ops::Range<usize>| {
+        let records = |read: ReadRecords, rows: std::ops::Range<usize>| {
             let wanted: Vec<u64> = rows.map(|row| cloud.record(row)).collect();
-            formats::records_by_marks(path, &wanted, &marks, progress)
+            read(path, &wanted, &marks, progress)
         };
-        let all = records(0..1)?.columns;
+        let all = records(formats::records_by_marks, 0..1)?.columns;
         let block = (CELLS / all.len().max(1)).max(1);
         let chosen = names.iter().map(|name| place(name, &all, path)).collect::<Result<Vec<usize>, _>>()?;
-        let mut columns: Vec<BesideValues> = chosen.iter().map(|_| BesideValues::Numbers(Vec::with_capacity(cloud.len()))).collect();
-        for start in (0..cloud.len()).step_by(block) {
-            for row in records(start..cloud.len().min(start + block))?.rows {
-                for (column, &at) in columns.iter_mut().zip(&chosen) {
-                    column.push(&row[at]);
+        let fill = |read: ReadRecords, columns: &mut [(usize, Filling)]| {
+            for start in (0..cloud.len()).step_by(block) {
+                for row in records(read, start..cloud.len().min(start + block))?.rows {
+                    columns.iter_mut().for_each(|(at, column)| column.push(&row[*at]));
                 }
             }
+            Ok::<(), FormatError>(())
+        };
+        let mut columns: Vec<(usize, Filling)> = chosen.iter().map(|&at| (at, Filling::new(cloud.len()))).collect();
+        fill(formats::records_by_marks, &mut columns)?;
+        // Text among which there are numbers is read again, as the file spells these: a code such as 0E8.
+        let is_mixed = |(_, column): &&mut (usize, Filling)| column.numbers && matches!(column.values, BesideValues::Texts(_));
+        let mut mixed: Vec<&mut (usize, Filling)> = columns.iter_mut().filter(is_mixed).collect();
+        if !mixed.is_empty() {
+            let mut again: Vec<(usize, Filling)> = mixed.iter().map(|(at, _)| (*at, Filling::default())).collect();
+            fill(formats::spelled_records_by_marks, &mut again)?;
+            mixed.iter_mut().zip(again).for_each(|(old, new)| **old = new);
         }
-        let named = chosen.iter().map(|&at| all[at].clone()).zip(columns);
-        Ok(Self { columns: named.map(|(name, values)| BesideColumn { name, values: values.whole() }).collect() })
+        let named = columns.into_iter().map(|(at, column)| BesideColumn { name: all[at].clone(), values: column.values.whole() });
+        Ok(Self { columns: named.collect() })
     }
+}
+
+type ReadRecords = fn(&Path, &[u64], &Marks, &dyn Progress) -> Result<Records, FormatError>;
+
+/// A column while it is read.
+struct Filling {
+    values: BesideValues,
+    /// Whether there was a number.
+    numbers: bool,
 }
 
 /// Which column a name means.
@@ -101,23 +120,37 @@ fn place(name: &str, all: &[String], path: &Path) -> Result<usize, FormatError> 
     })
 }
 
-impl BesideValues {
+impl Default for Filling {
+    fn default() -> Self {
+        Self { values: BesideValues::Numbers(Vec::new()), numbers: false }
+    }
+}
+
+impl Filling {
+    fn new(rows: usize) -> Self {
+        Self { values: BesideValues::Numbers(Vec::with_capacity(rows)), ..Self::default() }
+    }
+
     fn push(&mut self, cell: &Cell) {
-        if let (Self::Numbers(numbers) | Self::Whole(numbers), Cell::Text(_)) = (&*self, cell) {
+        use BesideValues::{Numbers, Texts as Spelled, Whole};
+        self.numbers |= matches!(cell, Cell::Number(_));
+        if let (Numbers(numbers) | Whole(numbers), Cell::Text(_)) = (&self.values, cell) {
             let mut texts = Texts::default();
             for &number in numbers {
                 texts.push(&if number.is_nan() { String::new() } else { number.to_string() });
             }
-            *self = Self::Texts(texts);
+            self.values = Spelled(texts);
         }
-        match (self, cell) {
-            (Self::Numbers(numbers) | Self::Whole(numbers), cell) => numbers.push(if let Cell::Number(number) = cell { *number } else { f64::NAN }),
-            (Self::Texts(texts), Cell::Number(number)) => texts.push(&number.to_string()),
-            (Self::Texts(texts), Cell::Text(text)) => texts.push(text),
-            (Self::Texts(texts), Cell::Missing) => texts.push(""),
+        match (&mut self.values, cell) {
+            (Numbers(numbers) | Whole(numbers), cell) => numbers.push(if let Cell::Number(number) = cell { *number } else { f64::NAN }),
+            (Spelled(texts), Cell::Number(number)) => texts.push(&number.to_string()),
+            (Spelled(texts), Cell::Text(text)) => texts.push(text),
+            (Spelled(texts), Cell::Missing) => texts.push(""),
         }
     }
+}
 
+impl BesideValues {
     /// Says that numbers are whole, where they are.
     fn whole(self) -> Self {
         match self {
@@ -158,6 +191,9 @@ mod tests {
         assert_eq!(size.name, "size", "as the file writes it");
         let BesideValues::Whole(sizes) = &size.values else { panic!("{size:?}") };
         assert!(sizes[0] == 7.0 && sizes[1].is_nan() && sizes[2] == 8.0);
+        let codes = read("x,code\n0,0E0\n1,1.50\n2,KJFK\n3,\n4,+7\n", &["code"]).unwrap();
+        let BesideValues::Texts(texts) = &codes.columns[0].values else { panic!("{codes:?}") };
+        assert_eq!([0, 1, 2, 3, 4].map(|row| texts.of(row)), [Some("0E0"), Some("1.50"), Some("KJFK"), None, Some("+7")], "as they are spelled");
         assert!(matches!(&share.values, BesideValues::Numbers(shares) if shares[..2] == [0.5, 2.0] && shares[2].is_nan()), "{share:?}");
     }
 

@@ -93,6 +93,16 @@ pub fn records_by_marks(path: &Path, records: &[u64], marks: &Marks, progress: &
     (format.records)(&input, records)
 }
 
+/// As [`records_by_marks`], but numbers of a text stay as the file spells them, as [`Cell::Text`]: `1.50`, `0E8`.
+///
+/// # Errors
+/// The same as those of [`records`].
+pub fn spelled_records_by_marks(path: &Path, records: &[u64], marks: &Marks, progress: &dyn Progress) -> Result<Records, FormatError> {
+    let input = Input::new(path, progress)?.with_marks(marks).spelled();
+    let format = recognise(&input)?;
+    (format.records)(&input, records)
+}
+
 /// The layout of fixed-size records in a file.
 pub(super) struct Even {
     /// Byte offset of record 0.
@@ -152,6 +162,11 @@ pub(super) fn cell_as(read: cell::Cell, field: &[u8]) -> Cell {
         cell::Cell::Missing => Cell::Missing,
         cell::Cell::Number(_) | cell::Cell::Text => Cell::Text(cell::text(field)),
     }
+}
+
+/// The same with a number as the file spells it.
+pub(super) fn spelled_cell(read: cell::Cell, field: &[u8]) -> Cell {
+    if read == cell::Cell::Missing { Cell::Missing } else { Cell::Text(cell::text(field)) }
 }
 
 /// The error for exceeding [`MAX_CATEGORIES`].

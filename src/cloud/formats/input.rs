@@ -26,6 +26,8 @@ pub(super) struct Input<'a> {
     size: u64,
     modified: Option<SystemTime>,
     marks: Option<&'a Marks>,
+    /// Whether numbers of a text are wanted as the file spells them.
+    spelled: bool,
     budget: Budget,
     progress: &'a dyn Progress,
 }
@@ -72,6 +74,7 @@ impl<'a> Input<'a> {
             size: metadata.len(),
             modified: metadata.modified().ok(),
             marks: None,
+            spelled: false,
             budget: Budget { free, claimed: AtomicU64::new(0) },
             progress,
         })
@@ -80,6 +83,15 @@ impl<'a> Input<'a> {
     /// Uses the marks of an earlier call to find records, and adds new ones.
     pub fn with_marks(self, marks: &'a Marks) -> Self {
         Self { marks: Some(marks), ..self }
+    }
+
+    /// Wants numbers of a text as the file spells them.
+    pub fn spelled(self) -> Self {
+        Self { spelled: true, ..self }
+    }
+
+    pub fn is_spelled(&self) -> bool {
+        self.spelled
     }
 
     /// As if this were all the memory that is free, in bytes.

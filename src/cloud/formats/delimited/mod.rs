@@ -115,7 +115,8 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
         }
         if text.rows == record + 1 {
             columns::claim_cells(width, input)?;
-            found.insert(record, (0..width).map(|at| columns::cell_as(text.cell(at), text.field(at))).collect());
+            let cell = if input.is_spelled() { columns::spelled_cell } else { columns::cell_as };
+            found.insert(record, (0..width).map(|at| cell(text.cell(at), text.field(at))).collect());
         }
     }
     let row = |record| match &found[record] {

@@ -404,7 +404,7 @@ mod tests {
             page(&film, &moments, &nowhere, &Silent).unwrap_err(),
         ] {
             let message = error.to_string();
-            assert!(message.starts_with("cannot write: No such file") && message.ends_with("none/a.png"), "{message}");
+            assert!(message.starts_with("cannot write: there is no folder") && message.ends_with("none/a.png"), "{message}");
         }
         let huge = Film { scale: 40.0, ..film };
         let error = picture(&huge, 3, &folder.path().join("a.png")).unwrap_err();

@@ -367,6 +367,6 @@ fn a_folder_that_is_not_there_is_named_in_one_line() {
     let message = super::write(&path, |_| Ok(())).unwrap_err().to_string();
     assert_eq!(super::check(&path).unwrap_err().to_string(), message);
     assert!(message.starts_with("cannot write: ") && message.ends_with(&format!(": {}", path.display())), "{message}");
-    assert!(message.contains("No such file") && !message.contains(".warpscope-"), "{message}");
+    assert!(message.contains("there is no folder") && !message.contains(".warpscope-"), "{message}");
     assert!(super::write(folder.path(), |_| Ok(())).unwrap_err().to_string().contains("it is a folder"));
 }

@@ -29,6 +29,7 @@ use super::usage::Usage;
 use super::{columns, counts, output};
 use crate::cloud::beside::Beside;
 use crate::cloud::{self, ColumnChoice, Globe, PointCloud, Source, Unchosen};
+use crate::export::provenance::Provenance;
 use crate::export::table::TableFormat;
 use crate::export::{self, NeighborFormat, NeighborStream, Size, tables};
 use crate::knn::{Metric, Setup};
@@ -93,6 +94,14 @@ struct Loaded {
     spec: RunSpec,
     cloud: Arc<PointCloud>,
     query_cloud: Option<Arc<PointCloud>>,
+}
+
+impl Loaded {
+    /// How the k nearest, or largest, are found.
+    fn provenance(&self) -> Provenance {
+        let found = Provenance::of(&self.spec, &self.cloud, self.query_cloud.as_deref());
+        Provenance { metric: self.ranking.name().to_owned(), ..found }
+    }
 }
 
 /// # Errors
@@ -190,8 +199,22 @@ fn load(args: &KnnArgs) -> anyhow::Result<Loaded> {
     }
     let (engine, device) = (args.engine.clone(), args.device.device);
     let (exclude_self, seed, drop_nonfinite) = (args.exclude_self, args.seed, args.drop_nonfinite);
+    let (data, queries) = as_called(data, queries);
     let spec = RunSpec { metric, exclude_self, seed, drop_nonfinite, engine, device, ..RunSpec::new(data, queries, args.k) };
     Ok(Loaded { ranking, spec, cloud, query_cloud })
+}
+
+/// What was loaded, as files of neighbours are to name it: standard input lies in a file that will be gone.
+fn as_called(data: Source, queries: QuerySpec) -> (Source, QuerySpec) {
+    let data = match data {
+        Source::File { path, columns } => Source::File { path: output::name_of(&path), columns },
+        other => other,
+    };
+    let queries = match queries {
+        QuerySpec::File { path, columns } => QuerySpec::File { path: output::name_of(&path), columns },
+        other => other,
+    };
+    (data, queries)
 }
 
 /// The k nearest. They are written as they are found: those of all queries may be more than any memory holds.

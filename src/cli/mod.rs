@@ -14,6 +14,7 @@ mod compare;
 mod config;
 mod counts;
 mod devices;
+mod found;
 mod generate;
 mod graph;
 mod info;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -24,6 +24,11 @@ pub fn call(path: &Path, name: &'static str) {
 
 fn called(text: &str) -> Cow<'_, str> {
     CALLED.get().map_or(Cow::Borrowed(text), |(path, name)| Cow::Owned(text.replace(path, name)))
+}
+
+/// What a path is called in files, too.
+pub fn name_of(path: &Path) -> PathBuf {
+    CALLED.get().map_or_else(|| path.to_owned(), |_| called(&path.display().to_string()).into_owned().into())
 }
 
 /// Writes text for people to standard output, with names that cannot command their terminal.

@@ -116,15 +116,17 @@ pub fn run(args: &RecallArgs) -> anyhow::Result<()> {
         export::check(out)?;
     }
     args.device.check(std::slice::from_ref(&args.engine))?;
-    let metric = data.is_some().then(|| args.method.metric(Metric::L2));
-    let given = answers::read("ANSWERS", &args.answers, metric, false)?;
+    let given = answers::read(ANSWERS, &args.answers, false)?;
     let mut ks = args.at.clone();
     if ks.is_empty() {
         ks.push(given.table.columns.len());
     }
     ks.sort_unstable();
     ks.dedup();
-    let truth = args.truth.as_deref().map(|path| answers::read("--truth", path, metric, true)).transpose()?;
+    let truth = args.truth.as_deref().map(|path| answers::read("--truth", path, true)).transpose()?;
+    if let Some(truth) = &truth {
+        given.found.check_truth(&truth.found)?;
+    }
     let judged = match (data, &truth) {
         (None, Some(truth)) => by_files(&given, truth, &ks)?,
         (Some(_), truth) => by_distance(args, &given, truth.as_ref(), &ks)?,
@@ -136,6 +138,9 @@ pub fn run(args: &RecallArgs) -> anyhow::Result<()> {
     let report = report(&given.table, &judged, args.worst);
     if args.json { output::print_json(&report) } else { output::print(&shown(&report, &given.path, args.out.as_deref())) }
 }
+
+/// What errors call the answers.
+const ANSWERS: &str = "ANSWERS";
 
 const NO_TRUTH: &str = "there is no truth to compare with: give --input and --queries, by which it is computed, or --truth FILE";
 
@@ -167,7 +172,11 @@ fn by_distance(args: &RecallArgs, given: &Answers, truth: Option<&Answers>, ks: 
     let k = ks.last().copied().unwrap_or(1);
     let engines = std::slice::from_ref(&args.engine);
     let queries = args.queries.as_ref().unwrap_or(&QueryChoice::All);
-    let Loaded { spec, cloud, query_cloud } = Asked { source: &args.source, queries: Some(queries), k, method: &args.method }.load(engines)?;
+    let method = given.found.fill(ANSWERS, &args.method, Some(queries))?;
+    let method = truth.map_or_else(|| Ok(method.clone()), |truth| truth.found.fill("--truth", &method, Some(queries)))?;
+    let found = [Some(given), truth].into_iter().flatten().map(|answers| &answers.found).find(|found| found.columns().is_some());
+    let asked = Asked { source: &args.source, queries: Some(queries), k, method: &method, found };
+    let Loaded { spec, cloud, query_cloud, .. } = asked.load(engines)?;
     let spec = crate::run::RunSpec { engine: args.engine.clone(), device: args.device.device, ..spec };
     let problem = build_problem(&spec, &cloud, query_cloud.as_ref())?;
     let place = match &spec.queries {

@@ -5,6 +5,7 @@ use std::io::{self, BufWriter};
 use std::path::Path;
 
 use super::npz::Npz;
+use super::provenance::{KEY, Provenance};
 use super::table::{Table, TableFormat};
 use super::tables::with_beside;
 use super::{ExportError, write};
@@ -22,12 +23,13 @@ pub struct Asked<'a> {
     pub rows: Option<&'a [u64]>,
     /// Columns of the cloud's file that tables have beside each neighbour.
     pub beside: Option<&'a Beside>,
+    pub provenance: &'a Provenance,
 }
 
 /// `query,query_row,rank,index,squared_distance` and the true distance: a row for each neighbour.
 pub fn table<'a>(found: &'a Neighborhoods, asked: Asked<'a>) -> Table<'a> {
     let query = |row: usize| found.offsets.partition_point(|&start| start <= row as u64) - 1;
-    let table = Table::new(found.rows.len()).with("query", move |row| query(row) as u32);
+    let table = Table::new(found.rows.len()).attributed(KEY, asked.provenance.json()).with("query", move |row| query(row) as u32);
     let table = match asked.rows {
         Some(rows) => table.with("query_row", move |row| rows[query(row)]),
         None => table,

@@ -63,7 +63,8 @@ pub fn run(args: &KnnArgs, loaded: &Loaded) -> anyhow::Result<()> {
     let seconds = start.elapsed().as_secs_f64();
     let shape = products.shape();
     let rows = query_records(&loaded.spec, loaded, shape.q, |query| products.query_row(query));
-    let all = Found { cloud: &loaded.cloud, products: &found, k: shape.k, rows: rows.as_deref() };
+    let provenance = loaded.provenance();
+    let all = Found { cloud: &loaded.cloud, products: &found, k: shape.k, rows: rows.as_deref(), provenance: &provenance };
     if let Some(format) = args.out.printed() {
         let mut printed = format.appender(out::stdout()).ok().context("a matrix is refused before the search")?;
         return output::written(printed.append(&files::table(all)).and_then(|()| printed.finish()));

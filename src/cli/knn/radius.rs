@@ -11,6 +11,7 @@ use crate::cli::output;
 use crate::cli::usage::Usage;
 use crate::cloud::beside::Beside;
 use crate::engines::registry;
+use crate::export::provenance::Provenance;
 use crate::export::within::{self as files, Asked};
 use crate::knn::{Descriptor, DeviceId, Metric, Parameters, Problem};
 use crate::run::within::{self, WithinError};
@@ -79,7 +80,8 @@ pub fn all_within(args: &KnnArgs, loaded: &Loaded, radius: f64, beside: Option<&
         found.put_own_first(|query| problem.query_row(query));
     }
     let rows = query_records(&spec, loaded, problem.q(), |query| problem.query_row(query));
-    let asked = Asked { cloud: &loaded.cloud, metric: spec.metric, rows: rows.as_deref(), beside };
+    let provenance = Provenance { k: None, radius: Some(radius), ..loaded.provenance() };
+    let asked = Asked { cloud: &loaded.cloud, metric: spec.metric, rows: rows.as_deref(), beside, provenance: &provenance };
     if let Some(format) = args.out.printed() {
         let mut printed = format.appender(out::stdout()).ok().context("a matrix is refused before the search")?;
         return output::written(printed.append(&files::table(&found, asked)).and_then(|()| printed.finish()));

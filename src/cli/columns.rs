@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::output;
-use crate::cloud::{CloudError, ColumnChoice, PointCloud, Source};
 use crate::cloud::formats::Guess;
 use crate::cloud::roles::Role;
+use crate::cloud::{CloudError, ColumnChoice, PointCloud, Source};
 
 /// Takes the value of `--columns`.
 ///
@@ -60,7 +60,7 @@ pub fn as_answered(
     let theirs = load(&Source::File { path: path.clone(), columns: ColumnChoice::Named(names.to_vec()) });
     if theirs.is_ok() {
         let (file, path, names) = (file.display(), path.display(), output::names(names));
-        output::note(&format!("the answers of {file} were found by the columns {names}, and so these are taken of {path}; --columns chooses others"));
+        output::note(&format!("the answers of {file} were found by the columns {names}, so these are taken of {path}; --columns chooses others"));
     }
     theirs.or(usual)
 }

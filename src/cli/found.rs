@@ -113,7 +113,7 @@ impl Found {
                 Some(_) => {}
                 None => {
                     if theirs != Metric::default() {
-                        output::note(&format!("the answers of {file} were found by {theirs}, and so the search is by {theirs}, too"));
+                        output::note(&format!("the answers of {file} were found by {theirs}, so that is taken"));
                     }
                     method.metric = Some(theirs);
                 }
@@ -122,7 +122,7 @@ impl Found {
         // Other queries have no rows of their own.
         let of_rows = !matches!(queries, Some(QueryChoice::File(_) | QueryChoice::At(_)));
         if self.exclude_self && of_rows && !given.exclude_self {
-            output::note(&format!("the answers of {file} leave a query's own row out, and so the search does, too"));
+            output::note(&format!("the answers of {file} leave each query's own row out, and so does the search"));
             method.exclude_self = true;
         }
         Ok(method)
@@ -132,8 +132,8 @@ impl Found {
         let file = self.file.display();
         if ranking == INNER_PRODUCT {
             anyhow::anyhow!(
-                "{flag}: its answers were found by inner product, and the search is by a distance, which says nothing of them; \
-                 `knn --metric inner-product` writes the truth, for `recall --truth FILE` without --input: {file}"
+                "{flag}: its answers were found by inner product, and a search by distance says nothing of them; \
+                 `knn --metric inner-product` writes their truth, which `recall --truth FILE` takes without --input: {file}"
             )
         } else {
             anyhow::anyhow!("{flag}: its answers were found by the distance `{ranking}`, which is not searched here: {file}")

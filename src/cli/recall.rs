@@ -80,6 +80,9 @@ struct Report<'a> {
     /// Answers to a query.
     width: usize,
     truth: &'a str,
+    /// By which distances were computed; absent where none were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metric: Option<&'static str>,
     ties: Ties,
     flaws: Flaws,
     recall: Vec<RecallAt>,
@@ -103,6 +106,8 @@ struct Judged {
     rows: Vec<u64>,
     /// Where the truth is from.
     truth: String,
+    /// Of the search.
+    metric: Option<Metric>,
 }
 
 /// # Errors
@@ -164,7 +169,7 @@ fn by_files(given: &Answers, truth: &Answers, ks: &[usize]) -> anyhow::Result<Ju
     let bar = Bar::new("comparing");
     let recall = recall::of_files(&given.table, &truth.table, truth.distances.as_ref(), ks, &bar);
     let recall = recall.map_err(|why| named(why, &given.path, &truth.path))?;
-    Ok(Judged { rows: (0..recall.queries() as u64).collect(), recall, truth: truth.path.display().to_string() })
+    Ok(Judged { rows: (0..recall.queries() as u64).collect(), recall, truth: truth.path.display().to_string(), metric: None })
 }
 
 /// By distances, which are computed from the cloud.
@@ -195,7 +200,7 @@ fn by_distance(args: &RecallArgs, given: &Answers, truth: Option<&Answers>, ks: 
     };
     let recall = recall.map_err(|why| named(why, &given.path, truth.map_or(&given.path, |truth| &truth.path)))?;
     let rows = (0..problem.q()).map(|query| asked.record(problem.query_row(query) as usize)).collect();
-    Ok(Judged { recall, rows, truth: from })
+    Ok(Judged { recall, rows, truth: from, metric: Some(spec.metric) })
 }
 
 /// An error with the file that it is about.
@@ -209,7 +214,7 @@ fn named(why: RecallError, answers: &Path, truth: &Path) -> anyhow::Error {
 }
 
 fn report<'a>(answers: &Coordinates, judged: &'a Judged, worst: usize) -> Report<'a> {
-    let Judged { recall, rows, truth } = judged;
+    let Judged { recall, rows, truth, metric } = judged;
     let last = recall.ks().len() - 1;
     let of = |query: usize| {
         let (hits, of) = recall.hits(query, last);
@@ -220,6 +225,7 @@ fn report<'a>(answers: &Coordinates, judged: &'a Judged, worst: usize) -> Report
         queries: recall.queries(),
         width: answers.columns.len(),
         truth,
+        metric: metric.map(Metric::name),
         ties: recall.ties(),
         flaws: recall.flaws(),
         recall: recall.summary(),

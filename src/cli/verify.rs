@@ -33,7 +33,8 @@ pub struct VerifyArgs {
     ///
     /// It holds rows of row numbers, nearest first, or a line for each neighbour with its `query`, `rank` and `index`. They are
     /// answers to the queries in their order where there are as many, or to the rows of the queries' file. Of the layout of
-    /// ann-benchmarks `neighbors` is taken, and its `distance` must be the metric.
+    /// ann-benchmarks `neighbors` is taken. What the file says of its metric, its columns and a query's own row holds where no flag says
+    /// otherwise.
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     reference: Option<PathBuf>,
     /// Also counts the queries whose neighbours by the file's own 64-bit values are others, as searches take coordinates as f32
@@ -62,6 +63,7 @@ struct Report<'a> {
     q: usize,
     d: usize,
     k: usize,
+    metric: &'static str,
     /// What was verified: answers are exact on the coordinates as they are searched.
     exact_on: &'static str,
     agreed: bool,
@@ -100,6 +102,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
             q: problem.q(),
             d: problem.dims(),
             k: problem.reported_k(),
+            metric: spec.metric.name(),
             exact_on: "the coordinates in f32, as they are searched",
             agreed: verdicts.iter().find_map(|verdict| verdict.mismatch.as_ref()).or(wrong_answers).is_none(),
             engines: &verdicts,

@@ -82,6 +82,12 @@ fn answers_are_verified_on_the_columns_that_found_them() {
     place.ok("knn named.csv asked.csv -k 2 --engine kdtree -o of_file.parquet");
     let of_file = place.ok(&format!("{verify} --queries asked.csv --k 2 --reference of_file.parquet"));
     assert!(of_file.stdout.contains("columns pos_x, pos_y; of the queries there_x, there_y\n"), "{}", of_file.stdout);
+    // Holes in a column that was not searched are none.
+    place.write("holes.csv", "pos_x,pos_y,weight\n0,0,0\n3,0,\n1,0,90\n9,9,5\n");
+    place.ok("knn holes.csv -k 2 --engine kdtree -o holes.parquet");
+    let holes = place.ok("verify --input holes.csv --queries all --k 2 --engine kdtree --reference holes.parquet");
+    assert!(holes.stdout.contains("columns pos_x, pos_y\n"), "{}", holes.stdout);
+    assert!(place.fails(1, "verify --input holes.csv --queries all --k 2 --engine kdtree").contains("weight"));
     // A cloud without these columns is taken as it is.
     place.write("others.csv", "a,b\n0,0\n3,0\n1,0\n9,9\n");
     let others = place.ok("verify --input others.csv --engine kdtree --queries all --k 2 --reference found.parquet");
@@ -91,6 +97,22 @@ fn answers_are_verified_on_the_columns_that_found_them() {
     let silent = place.call(&format!("{verify} --queries all --k 2 --reference found.csv"));
     assert_eq!(silent.code, 1);
     assert!(silent.stderr.ends_with("; `knn` takes --columns pos_x,pos_y of itself: found.csv\n"), "{}", silent.stderr);
+}
+
+#[test]
+fn what_goes_through_standard_streams_says_how_it_was_found() {
+    let place = Place::new();
+    place.write("points.csv", "x,y\n0,0\n3,4\n0,1\n6,8\n");
+    for format in ["arrow", "parquet"] {
+        let mut command = place.command(&format!("knn - -k 2 --exclude-self --metric l2 --engine kdtree -o - --format {format}"));
+        let output = command.stdin(fs::File::open(place.path("points.csv")).unwrap()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let told = br#""metric":"l2","k":2,"columns":["x","y"],"exclude_self":true,"cloud":"stdin","queries":"all"}"#;
+        assert!(output.stdout.windows(told.len()).any(|bytes| bytes == told), "{format}");
+        fs::write(place.path("found"), &output.stdout).unwrap();
+        let done = place.ok("verify --input points.csv --queries all --k 2 --engine kdtree --reference found");
+        assert_eq!(done.stderr, "note: the answers of found leave each query's own row out, and so does the search\n");
+    }
 }
 
 #[test]

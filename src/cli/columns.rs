@@ -1,11 +1,12 @@
 //! Which columns are coordinates: the flag's value, and what is said where nobody chose.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use super::output;
-use crate::cloud::ColumnChoice;
 use crate::cloud::formats::Guess;
 use crate::cloud::roles::Role;
+use crate::cloud::{CloudError, ColumnChoice, PointCloud, Source};
 
 /// Takes the value of `--columns`.
 ///
@@ -32,12 +33,36 @@ pub fn note_taken(guess: &Guess) {
     }
 }
 
-/// Says which columns look like coordinates, where more are taken.
-pub fn hint(guess: &Guess) {
-    if guess.taken.len() < guess.usual.len() {
+/// Says which columns look like coordinates, where more are taken, and gives these as they are typed.
+pub fn hint(guess: &Guess) -> Option<String> {
+    (guess.taken.len() < guess.usual.len()).then(|| {
         let (all, columns) = (guess.usual.len(), guess.typed(&guess.taken));
         output::note(&format!("all {all} numeric columns are coordinates; `knn` and the window would take --columns {columns}"));
+        columns
+    })
+}
+
+/// Loads a file of which nobody chose the columns: the usual ones, or those by which the answers of a file were found, where these are others and
+/// can be taken. That is said.
+///
+/// # Errors
+/// Whatever keeps the usual columns from being loaded.
+pub fn as_answered(
+    source: &Source,
+    answers: Option<(&Path, Option<&[String]>)>,
+    mut load: impl FnMut(&Source) -> Result<PointCloud, CloudError>,
+) -> Result<PointCloud, CloudError> {
+    let usual = load(source);
+    let (Source::File { path, columns: ColumnChoice::Default }, Some((file, Some(names)))) = (source, answers) else { return usual };
+    if usual.as_ref().is_ok_and(|cloud| cloud.axes().iter().map(|axis| &axis.name).eq(names)) {
+        return usual;
     }
+    let theirs = load(&Source::File { path: path.clone(), columns: ColumnChoice::Named(names.to_vec()) });
+    if theirs.is_ok() {
+        let (file, path, names) = (file.display(), path.display(), output::names(names));
+        output::note(&format!("the answers of {file} were found by the columns {names}, so these are taken of {path}; --columns chooses others"));
+    }
+    theirs.or(usual)
 }
 
 /// Numeric columns that are no coordinates, by reason.

@@ -10,6 +10,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgGroup, Args, Command};
 
 use super::bar::Bar;
+use super::found::Found;
 use super::metric::metrics;
 use super::queries::QueryChoice;
 use super::skip::SkipArgs;
@@ -64,12 +65,12 @@ impl SourceArgs {
 }
 
 /// How it is searched.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Search")]
 pub struct MethodArgs {
     /// How distance is measured [default: l2]
     #[arg(long, value_parser = metrics())]
-    metric: Option<Metric>,
+    pub metric: Option<Metric>,
     /// In what order points are met; shuffled is what the theory of merges assumes
     #[arg(long, default_value = "file", value_parser = PossibleValuesParser::new(["file", "shuffled"]).map(|name| order(&name)))]
     pub order: Order,
@@ -222,12 +223,12 @@ pub struct ProblemArgs {
     /// be a row: at:-0.1275,51.507. A file named like a number is ./1000; the queries of a benchmark in HDF5 are
     /// FILE.hdf5:test.
     #[arg(long, value_name = "FILE|COUNT|all|rows:LIST|at:X,Y,…", help_heading = "Search")]
-    queries: Option<QueryChoice>,
+    pub queries: Option<QueryChoice>,
     /// Neighbours per query
     #[arg(long, value_name = "NUMBER", default_value_t = usual::K, allow_negative_numbers = true, value_parser = counts::whole::<usize>, help_heading = "Search")]
     k: usize,
     #[command(flatten)]
-    method: MethodArgs,
+    pub method: MethodArgs,
 }
 
 /// A spec with what it names, loaded.
@@ -235,6 +236,8 @@ pub struct Loaded {
     pub spec: RunSpec,
     pub cloud: Arc<PointCloud>,
     pub query_cloud: Option<Arc<PointCloud>>,
+    /// The columns that `knn` would take, as they are typed, where these are fewer.
+    pub of_knn: Option<String>,
 }
 
 impl ProblemArgs {
@@ -243,7 +246,11 @@ impl ProblemArgs {
     /// # Errors
     /// Whatever keeps them from being loaded.
     pub fn load(&self, engines: &[EngineChoice]) -> anyhow::Result<Loaded> {
-        Asked { source: &self.source, queries: self.queries.as_ref(), k: self.k, method: &self.method }.load(engines)
+        self.asked().load(engines)
+    }
+
+    pub fn asked(&self) -> Asked<'_> {
+        Asked { source: &self.source, queries: self.queries.as_ref(), k: self.k, method: &self.method, found: None }
     }
 }
 
@@ -253,11 +260,13 @@ pub struct Asked<'a> {
     pub queries: Option<&'a QueryChoice>,
     pub k: usize,
     pub method: &'a MethodArgs,
+    /// How the answers were found that are to be checked.
+    pub found: Option<&'a Found>,
 }
 
 impl Asked<'_> {
     /// Refuses what no file could make right, before any is read.
-    fn check(&self, engines: &[EngineChoice]) -> anyhow::Result<()> {
+    pub fn check(&self, engines: &[EngineChoice]) -> anyhow::Result<()> {
         let &MethodArgs { order, exclude_self, .. } = self.method;
         let metric = self.method.metric(Metric::L2);
         let &SourceArgs { seed, drop_nonfinite, .. } = self.source;
@@ -282,17 +291,24 @@ impl Asked<'_> {
         self.check(engines)?;
         let data = self.source.source();
         let drop_nonfinite = self.source.drop_nonfinite;
-        let (cloud, guess) = cloud::load_unchosen(&data, Unchosen::Usual, drop_nonfinite, &Bar::new("reading the cloud"))?;
-        let cloud = Arc::new(cloud);
+        let found = self.found.filter(|_| self.source.columns.is_none());
+        let mut guess = None;
+        let cloud = columns::as_answered(&data, found.map(|found| (found.file(), found.columns())), |source| {
+            let loaded = cloud::load_unchosen(source, Unchosen::Usual, drop_nonfinite, &Bar::new("reading the cloud"));
+            loaded.map(|(cloud, guessed)| {
+                guess = guessed;
+                cloud
+            })
+        })?;
+        let (data, cloud) = (cloud.source().clone(), Arc::new(cloud));
         note_first_line(&data);
-        if let Some(guess) = guess {
-            columns::hint(&guess);
-        }
+        let of_knn = guess.as_ref().and_then(columns::hint);
         let (queries, note) = QueryChoice::resolve(self.queries, &cloud, &self.source.columns(), self.source.seed)?;
         let query_cloud = match &queries {
             QuerySpec::File { path, columns } => {
                 let source = Source::File { path: path.clone(), columns: columns.clone() };
-                Some(Arc::new(cloud::load_queries(&source, &cloud, drop_nonfinite, &Bar::new("reading the queries"))?))
+                let load = |source: &Source| cloud::load_queries(source, &cloud, drop_nonfinite, &Bar::new("reading the queries"));
+                Some(Arc::new(columns::as_answered(&source, found.map(|found| (found.file(), found.query_columns())), load)?))
             }
             _ => None,
         };
@@ -303,6 +319,6 @@ impl Asked<'_> {
             output::note(&note);
         }
         self.method.note_globe(spec.metric, cloud.axes());
-        Ok(Loaded { spec, cloud, query_cloud })
+        Ok(Loaded { spec, cloud, query_cloud, of_knn })
     }
 }

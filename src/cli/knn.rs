@@ -28,6 +28,7 @@ use super::threads::ThreadsArgs;
 use super::usage::Usage;
 use super::{columns, counts, forecast, output};
 use crate::cloud::{self, ColumnChoice, Globe, PointCloud, Source, Unchosen};
+use crate::export::provenance::Provenance;
 use crate::export::table::TableFormat;
 use crate::export::{self, FileColumns, NeighborFormat, NeighborStream, Size, tables};
 use crate::knn::{Metric, Setup};
@@ -102,6 +103,12 @@ impl Loaded {
     fn queried(&self) -> Option<&PointCloud> {
         let is_place = matches!(self.spec.queries, QuerySpec::At(_));
         (!is_place).then(|| self.query_cloud.as_deref().unwrap_or(&self.cloud))
+    }
+
+    /// How the k nearest, or largest, are found.
+    fn provenance(&self) -> Provenance {
+        let found = Provenance::of(&self.spec, &self.cloud, self.query_cloud.as_deref());
+        Provenance { metric: self.ranking.name().to_owned(), ..found }
     }
 }
 
@@ -205,8 +212,22 @@ fn load(args: &KnnArgs) -> anyhow::Result<Loaded> {
     }
     let (engine, device) = (args.engine.clone(), args.device.device);
     let (exclude_self, seed, drop_nonfinite) = (args.exclude_self, args.seed, args.drop_nonfinite);
+    let (data, queries) = as_called(data, queries);
     let spec = RunSpec { metric, exclude_self, seed, drop_nonfinite, engine, device, ..RunSpec::new(data, queries, args.k) };
     Ok(Loaded { ranking, spec, cloud, query_cloud })
+}
+
+/// What was loaded, as files of neighbours are to name it: standard input lies in a file that will be gone.
+fn as_called(data: Source, queries: QuerySpec) -> (Source, QuerySpec) {
+    let data = match data {
+        Source::File { path, columns } => Source::File { path: output::name_of(&path), columns },
+        other => other,
+    };
+    let queries = match queries {
+        QuerySpec::File { path, columns } => QuerySpec::File { path: output::name_of(&path), columns },
+        other => other,
+    };
+    (data, queries)
 }
 
 /// The k nearest. They are written as they are found: those of all queries may be more than any memory holds.

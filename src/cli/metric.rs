@@ -9,7 +9,7 @@ use super::input::invalid;
 use crate::knn::Metric;
 
 /// The name of the inner product, which is no [`Metric`].
-const INNER_PRODUCT: &str = "inner-product";
+pub const INNER_PRODUCT: &str = "inner-product";
 
 /// By what rows are ranked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

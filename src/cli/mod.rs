@@ -15,6 +15,7 @@ mod config;
 mod counts;
 mod devices;
 mod forecast;
+mod found;
 mod generate;
 mod graph;
 mod info;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -28,6 +28,13 @@ fn called(text: &str) -> Cow<'_, str> {
 
 fn names_of_paths() -> MutexGuard<'static, Vec<(String, String)>> {
     CALLED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a path is called in files, too.
+pub fn name_of(path: &Path) -> PathBuf {
+    let shown = path.display().to_string();
+    let name = names_of_paths().iter().find(|(own, _)| *own == shown).map(|(_, name)| name.into());
+    name.unwrap_or_else(|| path.to_owned())
 }
 
 /// Writes text for people to standard output, with names that cannot command their terminal.

@@ -80,6 +80,9 @@ struct Report<'a> {
     /// Answers to a query.
     width: usize,
     truth: &'a str,
+    /// By which distances were computed; absent where none were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metric: Option<&'static str>,
     ties: Ties,
     flaws: Flaws,
     recall: Vec<RecallAt>,
@@ -103,6 +106,8 @@ struct Judged {
     rows: Vec<u64>,
     /// Where the truth is from.
     truth: String,
+    /// Of the search.
+    metric: Option<Metric>,
 }
 
 /// # Errors
@@ -116,15 +121,17 @@ pub fn run(args: &RecallArgs) -> anyhow::Result<()> {
         export::check(out)?;
     }
     args.device.check(std::slice::from_ref(&args.engine))?;
-    let metric = data.is_some().then(|| args.method.metric(Metric::L2));
-    let given = answers::read("ANSWERS", &args.answers, metric, false)?;
+    let given = answers::read(ANSWERS, &args.answers, false)?;
     let mut ks = args.at.clone();
     if ks.is_empty() {
         ks.push(given.table.columns.len());
     }
     ks.sort_unstable();
     ks.dedup();
-    let truth = args.truth.as_deref().map(|path| answers::read("--truth", path, metric, true)).transpose()?;
+    let truth = args.truth.as_deref().map(|path| answers::read("--truth", path, true)).transpose()?;
+    if let Some(truth) = &truth {
+        given.found.check_truth(&truth.found)?;
+    }
     let judged = match (data, &truth) {
         (None, Some(truth)) => by_files(&given, truth, &ks)?,
         (Some(_), truth) => by_distance(args, &given, truth.as_ref(), &ks)?,
@@ -136,6 +143,9 @@ pub fn run(args: &RecallArgs) -> anyhow::Result<()> {
     let report = report(&given.table, &judged, args.worst);
     if args.json { output::print_json(&report) } else { output::print(&shown(&report, &given.path, args.out.as_deref())) }
 }
+
+/// What errors call the answers.
+const ANSWERS: &str = "ANSWERS";
 
 const NO_TRUTH: &str = "there is no truth to compare with: give --input and --queries, by which it is computed, or --truth FILE";
 
@@ -159,7 +169,7 @@ fn by_files(given: &Answers, truth: &Answers, ks: &[usize]) -> anyhow::Result<Ju
     let bar = Bar::new("comparing");
     let recall = recall::of_files(&given.table, &truth.table, truth.distances.as_ref(), ks, &bar);
     let recall = recall.map_err(|why| named(why, &given.path, &truth.path))?;
-    Ok(Judged { rows: (0..recall.queries() as u64).collect(), recall, truth: truth.path.display().to_string() })
+    Ok(Judged { rows: (0..recall.queries() as u64).collect(), recall, truth: truth.path.display().to_string(), metric: None })
 }
 
 /// By distances, which are computed from the cloud.
@@ -167,7 +177,11 @@ fn by_distance(args: &RecallArgs, given: &Answers, truth: Option<&Answers>, ks: 
     let k = ks.last().copied().unwrap_or(1);
     let engines = std::slice::from_ref(&args.engine);
     let queries = args.queries.as_ref().unwrap_or(&QueryChoice::All);
-    let Loaded { spec, cloud, query_cloud } = Asked { source: &args.source, queries: Some(queries), k, method: &args.method }.load(engines)?;
+    let method = given.found.fill(ANSWERS, &args.method, Some(queries))?;
+    let method = truth.map_or_else(|| Ok(method.clone()), |truth| truth.found.fill("--truth", &method, Some(queries)))?;
+    let found = [Some(given), truth].into_iter().flatten().map(|answers| &answers.found).find(|found| found.columns().is_some());
+    let asked = Asked { source: &args.source, queries: Some(queries), k, method: &method, found };
+    let Loaded { spec, cloud, query_cloud, .. } = asked.load(engines)?;
     let spec = crate::run::RunSpec { engine: args.engine.clone(), device: args.device.device, ..spec };
     let problem = build_problem(&spec, &cloud, query_cloud.as_ref())?;
     let place = match &spec.queries {
@@ -186,7 +200,7 @@ fn by_distance(args: &RecallArgs, given: &Answers, truth: Option<&Answers>, ks: 
     };
     let recall = recall.map_err(|why| named(why, &given.path, truth.map_or(&given.path, |truth| &truth.path)))?;
     let rows = (0..problem.q()).map(|query| asked.record(problem.query_row(query) as usize)).collect();
-    Ok(Judged { recall, rows, truth: from })
+    Ok(Judged { recall, rows, truth: from, metric: Some(spec.metric) })
 }
 
 /// An error with the file that it is about.
@@ -200,7 +214,7 @@ fn named(why: RecallError, answers: &Path, truth: &Path) -> anyhow::Error {
 }
 
 fn report<'a>(answers: &Coordinates, judged: &'a Judged, worst: usize) -> Report<'a> {
-    let Judged { recall, rows, truth } = judged;
+    let Judged { recall, rows, truth, metric } = judged;
     let last = recall.ks().len() - 1;
     let of = |query: usize| {
         let (hits, of) = recall.hits(query, last);
@@ -211,6 +225,7 @@ fn report<'a>(answers: &Coordinates, judged: &'a Judged, worst: usize) -> Report
         queries: recall.queries(),
         width: answers.columns.len(),
         truth,
+        metric: metric.map(Metric::name),
         ties: recall.ties(),
         flaws: recall.flaws(),
         recall: recall.summary(),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::answers;
 use super::bar::Bar;
-use super::input::{DeviceArgs, EnginesParser, Loaded, ProblemArgs};
+use super::input::{Asked, DeviceArgs, EnginesParser, Loaded, ProblemArgs};
 use super::output;
 use super::reference::Reference;
 use super::threads::ThreadsArgs;
@@ -33,7 +33,8 @@ pub struct VerifyArgs {
     ///
     /// It holds rows of row numbers, nearest first, or a line for each neighbour with its `query`, `rank` and `index`. They are
     /// answers to the queries in their order where there are as many, or to the rows of the queries' file. Of the layout of
-    /// ann-benchmarks `neighbors` is taken, and its `distance` must be the metric.
+    /// ann-benchmarks `neighbors` is taken. What the file says of its metric, its columns and a query's own row holds where no flag says
+    /// otherwise.
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     reference: Option<PathBuf>,
     /// Also counts the queries whose neighbours by the file's own 64-bit values are others, as searches take coordinates as f32
@@ -62,6 +63,7 @@ struct Report<'a> {
     q: usize,
     d: usize,
     k: usize,
+    metric: &'static str,
     /// What was verified: answers are exact on the coordinates as they are searched.
     exact_on: &'static str,
     agreed: bool,
@@ -76,9 +78,13 @@ struct Report<'a> {
 /// When an engine is wrong, naming the first mismatch, and when nothing could be verified.
 pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
     args.device.check(&args.engine.concat())?;
-    let Loaded { spec, cloud, query_cloud } = args.problem.load(&args.engine.concat())?;
+    let asked = args.problem.asked();
+    asked.check(&args.engine.concat())?;
+    let answers = args.reference.as_deref().map(|path| answers::read(REFERENCE, path, false)).transpose()?;
+    let found = answers.as_ref().map(|answers| &answers.found);
+    let method = found.map_or_else(|| Ok(asked.method.clone()), |found| found.fill(REFERENCE, asked.method, asked.queries))?;
+    let Loaded { spec, cloud, query_cloud, of_knn } = Asked { method: &method, found, ..asked }.load(&args.engine.concat())?;
     let problem = build_problem(&spec, &cloud, query_cloud.as_ref())?;
-    let answers = args.reference.as_deref().map(|path| answers::read("--reference", path, Some(spec.metric), false)).transpose()?;
     let asked = query_cloud_of(&spec, &cloud, query_cloud.as_ref())?;
     let asked: &PointCloud = asked.as_ref().unwrap_or(&cloud);
     // What would take too long is refused before the engines are asked.
@@ -86,7 +92,8 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
     let Verified { verdicts, right } = verify(&problem, &args.named(), args.device.device, &mut Engines::default(), &Bar::new("verifying"))?;
     let compare = |(values, right): (Values<'_>, &Neighbors)| values.compare(right, &Bar::new("comparing with the file's values"));
     let file_values = values.zip(right.as_ref()).map(compare).transpose()?;
-    let reference = answers.map(|answers| Reference::of(&answers, &problem, spec.metric, [&cloud, asked], right.as_ref())).transpose()?;
+    let of_knn = found.and_then(|found| found.of_knn(&method, of_knn.as_deref(), cloud.axes()));
+    let reference = answers.as_ref().map(|answers| Reference::of(answers, &problem, spec.metric, [&cloud, asked], right.as_ref())).transpose()?;
     if args.json {
         let wrong_answers = reference.as_ref().and_then(|reference| reference.verdict.mismatch.as_ref());
         output::print_json(&Report {
@@ -95,6 +102,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
             q: problem.q(),
             d: problem.dims(),
             k: problem.reported_k(),
+            metric: spec.metric.name(),
             exact_on: "the coordinates in f32, as they are searched",
             agreed: verdicts.iter().find_map(|verdict| verdict.mismatch.as_ref()).or(wrong_answers).is_none(),
             engines: &verdicts,
@@ -117,8 +125,11 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
         output::print(&format!("{sizes}, {}, {} order\n{columns}\n{}{values}{reference}", spec.metric, spec.order.name(), table(&verdicts)))?;
     }
     conclude(&verdicts)?;
-    reference.map_or(Ok(()), |reference| reference.conclude(&spec, cloud.axes()))
+    reference.map_or(Ok(()), |reference| reference.conclude(&spec, cloud.axes(), of_knn.as_deref()))
 }
+
+/// The flag that names answers.
+const REFERENCE: &str = "--reference";
 
 const VERIFIED_ON: &str = "exact on the coordinates in f32, as they are searched";
 

@@ -5,6 +5,7 @@ use std::io::{self, BufWriter};
 use std::path::Path;
 
 use super::npz::Npz;
+use super::provenance::{KEY, Provenance};
 use super::table::{Table, TableFormat};
 use super::{ExportError, write};
 use crate::cloud::PointCloud;
@@ -20,6 +21,7 @@ pub struct Found<'a> {
     pub k: usize,
     /// Each query's record number in its own file; `None` for queries given by coordinates.
     pub rows: Option<&'a [u64]>,
+    pub provenance: &'a Provenance,
 }
 
 impl Found<'_> {
@@ -32,7 +34,7 @@ impl Found<'_> {
 /// `query,query_row,rank,index,inner_product`: k rows for each query, largest first.
 pub fn table(found: Found<'_>) -> Table<'_> {
     let Found { products, k, .. } = found;
-    let table = Table::new(products.len()).with("query", move |row| (row / k) as u32);
+    let table = Table::new(products.len()).attributed(KEY, found.provenance.json()).with("query", move |row| (row / k) as u32);
     let table = match found.rows {
         Some(rows) => table.with("query_row", move |row| rows[row / k]),
         None => table,

@@ -16,6 +16,7 @@ pub mod lesson;
 mod neighbors;
 mod npy;
 mod npz;
+pub mod provenance;
 mod recording;
 pub mod table;
 pub mod tables;

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::beside::FileColumns;
+use super::provenance::{KEY, Provenance};
 use super::table::Table;
 use crate::cloud::PointCloud;
 use crate::knn::{Convergence, NONE, warp};
@@ -42,7 +43,7 @@ pub fn points<'a>(cloud: &'a PointCloud, rows: Option<&'a [u32]>) -> Table<'a> {
 }
 
 /// `query,query_row,rank,index,squared_distance,distance` (or `angle`, in radians, `cosine_distance` or `distance_km`): the neighbours of a range of queries, which
-/// are numbered as in the run. `query_row` is the query's record number in its own file, and left out for a place.
+/// are numbered as in the run; [`Provenance`] says how they were found. `query_row` is the query's record number in its own file, and left out for a place.
 pub fn neighbors(record: &RunRecord, queries: Range<usize>) -> Table<'_> {
     let number = queries.start;
     neighbors_from(record, queries, number, FileColumns::none())
@@ -53,7 +54,8 @@ pub fn neighbors(record: &RunRecord, queries: Range<usize>) -> Table<'_> {
 pub(super) fn neighbors_from<'a>(record: &'a RunRecord, queries: Range<usize>, number: usize, columns: &'a FileColumns) -> Table<'a> {
     let found = &record.neighbors;
     let (start, first) = (queries.start, queries.start * found.k);
-    let table = Table::new(queries.len() * found.k).with("query", move |row| (number + row / found.k) as u32);
+    let provenance = Provenance::of(&record.spec, &record.cloud, record.query_cloud.as_deref());
+    let table = Table::new(queries.len() * found.k).attributed(KEY, provenance.json()).with("query", move |row| (number + row / found.k) as u32);
     let table = match query_records(record) {
         Some(record_of) => table.with("query_row", move |row| record_of(start + row / found.k)),
         None => table,

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::beside::FileColumns;
 use super::npz::Npz;
+use super::provenance::{KEY, Provenance};
 use super::table::{Table, TableFormat};
 use super::{ExportError, write};
 use crate::cloud::PointCloud;
@@ -21,12 +22,13 @@ pub struct Asked<'a> {
     pub queries: Option<(&'a PointCloud, &'a [u32])>,
     /// What tables have of the files.
     pub columns: &'a FileColumns,
+    pub provenance: &'a Provenance,
 }
 
 /// `query,query_row,rank,index,squared_distance` and the true distance: a row for each neighbour.
 pub fn table<'a>(found: &'a Neighborhoods, asked: Asked<'a>) -> Table<'a> {
     let query = |row: usize| found.offsets.partition_point(|&start| start <= row as u64) - 1;
-    let table = Table::new(found.rows.len()).with("query", move |row| query(row) as u32);
+    let table = Table::new(found.rows.len()).attributed(KEY, asked.provenance.json()).with("query", move |row| query(row) as u32);
     let table = match asked.queries {
         Some((cloud, rows)) => {
             let table = table.with("query_row", move |row| cloud.record(rows[query(row)] as usize));

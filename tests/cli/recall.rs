@@ -60,6 +60,52 @@ fn a_truth_in_a_file_is_as_good_where_its_distances_are_known() {
 }
 
 #[test]
+fn recall_is_by_the_metric_that_found_the_answers() {
+    let place = Place::new();
+    // By the angle, row 2 is as row 0; by l2, row 1 is nearest.
+    place.write("points.csv", "x,y\n1,0\n1,0.5\n8,0\n0,1\n");
+    let search = "--input points.csv --queries all --engine kdtree";
+    let mean = |args: &str| json(&place.ok(&format!("recall {args} --json")).stdout)["recall"][0]["mean"].as_f64().unwrap();
+    for name in ["cosine.parquet", "cosine.csv", "cosine.arrow", "cosine.npz"] {
+        place.ok(&format!("run {search} --k 2 --metric cosine --warmup 0 --repeats 1 --neighbors {name}"));
+        let done = place.ok(&format!("recall {name} {search} --json"));
+        assert_eq!(done.stderr, format!("note: the answers of {name} were found by cosine, so that is taken\n"));
+        assert_eq!((&json(&done.stdout)["metric"], json(&done.stdout)["recall"][0]["mean"].as_f64()), (&"cosine".into(), Some(1.0)));
+        assert_eq!(place.ok(&format!("recall {name} {search} --metric angular")).stderr, "", "the same neighbours");
+        let other = place.fails(1, &format!("recall {name} {search} --metric l2"));
+        assert_eq!(other, format!("ANSWERS: its answers were found by cosine, and the search is by l2; leave --metric out: {name}"));
+    }
+    // Whoever says nothing is taken at the word of whoever asks, or of the truth.
+    place.ok(&format!("run {search} --k 2 --metric cosine --warmup 0 --repeats 1 --neighbors cosine.npy"));
+    assert!(mean(&format!("cosine.npy {search}")) < 1.0, "by l2");
+    assert_eq!(mean(&format!("cosine.npy {search} --truth cosine.parquet")), 1.0);
+    // What an earlier run's folder and a recording say.
+    place.ok(&format!("run {search} --k 2 --metric angular --exclude-self --warmup 0 --repeats 1 --out folder --record run.warpscope"));
+    for name in ["folder", "run.warpscope"] {
+        let done = place.ok(&format!("recall {name} {search} --json"));
+        assert!(done.stderr.contains("found by angular") && done.stderr.contains("leave each query's own row out"), "{}", done.stderr);
+        assert_eq!(json(&done.stdout)["recall"][0]["mean"].as_f64(), Some(1.0), "{name}");
+    }
+}
+
+#[test]
+fn a_truth_by_another_metric_is_refused() {
+    let place = place();
+    for (metric, name) in [("l2", "l2.csv"), ("haversine", "km.csv"), ("inner-product", "product.csv"), ("inner-product", "product.parquet")] {
+        let columns = if metric == "haversine" { "lon,lat\n0,0\n1,1\n2,2\n" } else { "x,y\n0,0\n1,1\n2,2\n" };
+        place.write("some.csv", columns);
+        place.ok(&format!("knn some.csv -k 2 --metric {metric} -o {name}"));
+    }
+    let why = place.fails(1, "recall l2.csv --truth km.csv");
+    assert_eq!(why, "--truth: its answers were found by haversine, and those of l2.csv by l2; take a truth by l2: km.csv");
+    place.fails(1, "recall product.csv --truth l2.csv");
+    let same = json(&place.ok("recall product.csv --truth product.parquet --json").stdout);
+    assert_eq!((&same["recall"][0]["mean"], &same["metric"]), (&1.0.into(), &Value::Null));
+    let distances = place.fails(1, "recall product.csv --input some.csv --queries all --engine kdtree");
+    assert!(distances.starts_with("ANSWERS: its answers were found by inner product, "), "{distances}");
+}
+
+#[test]
 fn what_makes_no_sense_is_refused() {
     let place = place();
     place.write("three.csv", "0,1,2\n1,0,2\n5,3,1\n");

@@ -30,6 +30,103 @@ fn the_files_own_values_are_compared_where_that_is_asked() {
     assert!(same.contains("of 300 queries are the same, but for ties"), "{same}");
 }
 
+/// Woodburn, Iowa, and a place east of it that is nearer in kilometres, one north of it that is nearer in degrees.
+const PLACES: &str = "name,latitude,longitude\nWoodburn,41.029822,-93.614875\neast,41.029822,-93.250875\nnorth,41.359822,-93.614875\n";
+
+#[test]
+fn answers_are_verified_by_the_metric_that_found_them() {
+    let place = Place::new();
+    place.write("places.csv", PLACES);
+    let note = |name: &str| format!("note: the answers of {name} were found by haversine, so that is taken\n");
+    let verify = "verify --input places.csv --queries all --k 3 --engine kdtree --reference";
+    // Parquet and Arrow say it of themselves, the others by the names of columns and arrays.
+    for name in ["found.parquet", "found.arrow", "found.csv", "found.tsv", "found.npz"] {
+        place.ok(&format!("knn places.csv -k 3 --engine kdtree -o {name}"));
+        let done = place.ok(&format!("{verify} {name}"));
+        assert_eq!(done.stderr, note(name));
+        assert!(done.stdout.contains("haversine") && done.stdout.contains("reference answers agree with the oracle: 3 queries"), "{}", done.stdout);
+        assert_eq!(place.ok(&format!("{verify} {name} --metric haversine")).stderr, "");
+    }
+    assert_eq!(json(&place.ok(&format!("{verify} found.csv --json")).stdout)["metric"], "haversine");
+    let other = place.fails(1, &format!("{verify} found.csv --metric l2"));
+    assert_eq!(other, "--reference: its answers were found by haversine, and the search is by l2; leave --metric out: found.csv");
+    // Row numbers alone say nothing: the file is wrong by the metric that is taken, and the error says what `knn` takes.
+    place.ok("knn places.csv -k 3 --engine kdtree -o found.npy");
+    let silent = place.call(&format!("{verify} found.npy"));
+    assert_eq!(silent.code, 1);
+    assert!(silent.stderr.ends_with("; `knn` takes --metric haversine of itself: found.npy\n"), "{}", silent.stderr);
+    let asked = place.call(&format!("{verify} found.npy --metric l2"));
+    assert!(asked.stderr.contains("wrong reference answers") && !asked.stderr.contains("of itself"), "{}", asked.stderr);
+}
+
+#[test]
+fn answers_are_verified_on_the_columns_that_found_them() {
+    let place = Place::new();
+    // By x and y alone, row 2 is the nearest of row 0; with the weight, which is a number too, row 1.
+    place.write("named.csv", "id,pos_x,pos_y,weight\n1,0,0,0\n2,3,0,1\n3,1,0,90\n4,9,9,5\n");
+    place.write("asked.csv", "weight,there_x,there_y\n7,0,0\n8,9,8\n");
+    let verify = "verify --input named.csv --engine kdtree";
+    for name in ["found.parquet", "found.arrow"] {
+        place.ok(&format!("knn named.csv --columns pos_x,pos_y -k 2 --engine kdtree --exclude-self -o {name}"));
+        let done = place.ok(&format!("{verify} --queries all --k 2 --reference {name}"));
+        let notes = format!(
+            "note: the answers of {name} leave each query's own row out, and so does the search\n\
+             note: the answers of {name} were found by the columns pos_x, pos_y, so these are taken of named.csv; --columns chooses others\n"
+        );
+        assert_eq!(done.stderr, notes);
+        assert!(done.stdout.contains("columns pos_x, pos_y\n") && done.stdout.contains("agree with the oracle: 4 queries"), "{}", done.stdout);
+        let all = place.call(&format!("{verify} --columns 0-3 --queries all --k 2 --exclude-self --reference {name}"));
+        assert_eq!((all.code, all.stderr.contains("note: ")), (1, false), "what is given is taken: {}", all.stderr);
+    }
+    // Queries from a file have columns of their own.
+    place.ok("knn named.csv asked.csv -k 2 --engine kdtree -o of_file.parquet");
+    let of_file = place.ok(&format!("{verify} --queries asked.csv --k 2 --reference of_file.parquet"));
+    assert!(of_file.stdout.contains("columns pos_x, pos_y; of the queries there_x, there_y\n"), "{}", of_file.stdout);
+    // Holes in a column that was not searched are none.
+    place.write("holes.csv", "pos_x,pos_y,weight\n0,0,0\n3,0,\n1,0,90\n9,9,5\n");
+    place.ok("knn holes.csv -k 2 --engine kdtree -o holes.parquet");
+    let holes = place.ok("verify --input holes.csv --queries all --k 2 --engine kdtree --reference holes.parquet");
+    assert!(holes.stdout.contains("columns pos_x, pos_y\n"), "{}", holes.stdout);
+    assert!(place.fails(1, "verify --input holes.csv --queries all --k 2 --engine kdtree").contains("weight"));
+    // A cloud without these columns is taken as it is.
+    place.write("others.csv", "a,b\n0,0\n3,0\n1,0\n9,9\n");
+    let others = place.ok("verify --input others.csv --engine kdtree --queries all --k 2 --reference found.parquet");
+    assert!(others.stdout.contains("columns a, b\n") && !others.stderr.contains("columns"), "{}", others.stderr);
+    // Where nothing is known of the columns, the error says what `knn` takes.
+    place.ok("knn named.csv -k 2 --engine kdtree -o found.csv");
+    let silent = place.call(&format!("{verify} --queries all --k 2 --reference found.csv"));
+    assert_eq!(silent.code, 1);
+    assert!(silent.stderr.ends_with("; `knn` takes --columns pos_x,pos_y of itself: found.csv\n"), "{}", silent.stderr);
+}
+
+#[test]
+fn what_goes_through_standard_streams_says_how_it_was_found() {
+    let place = Place::new();
+    place.write("points.csv", "x,y\n0,0\n3,4\n0,1\n6,8\n");
+    for format in ["arrow", "parquet"] {
+        let mut command = place.command(&format!("knn - -k 2 --exclude-self --metric l2 --engine kdtree -o - --format {format}"));
+        let output = command.stdin(fs::File::open(place.path("points.csv")).unwrap()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let told = br#""metric":"l2","k":2,"columns":["x","y"],"exclude_self":true,"cloud":"stdin","queries":"all"}"#;
+        assert!(output.stdout.windows(told.len()).any(|bytes| bytes == told), "{format}");
+        fs::write(place.path("found"), &output.stdout).unwrap();
+        let done = place.ok("verify --input points.csv --queries all --k 2 --engine kdtree --reference found");
+        assert_eq!(done.stderr, "note: the answers of found leave each query's own row out, and so does the search\n");
+    }
+}
+
+#[test]
+fn inner_products_are_not_verified_by_distance() {
+    let place = Place::new();
+    place.write("points.csv", "x,y\n1,0\n3,4\n0,1\n");
+    for name in ["found.parquet", "found.csv", "found.npz"] {
+        place.ok(&format!("knn points.csv -k 2 --metric inner-product -o {name}"));
+        let why = place.fails(1, &format!("verify --input points.csv --queries all --k 2 --engine kdtree --reference {name}"));
+        assert!(why.starts_with("--reference: its answers were found by inner product, and a search by distance says nothing of them; "), "{why}");
+        assert!(why.ends_with(&format!(": {name}")), "{why}");
+    }
+}
+
 #[test]
 fn the_recall_of_a_reference_is_told() {
     let place = Place::new();

@@ -204,7 +204,9 @@ fn load(
                 cloud = read(&Some(others.clone()))?.0;
                 columns = Some(others);
             }
-            None => columns::hint(guess),
+            None => {
+                columns::hint(guess);
+            }
         }
     }
     Ok((Arc::new(cloud), columns))

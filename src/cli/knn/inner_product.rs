@@ -62,7 +62,8 @@ pub fn run(args: &KnnArgs, loaded: &Loaded) -> anyhow::Result<()> {
     let seconds = start.elapsed().as_secs_f64();
     let shape = products.shape();
     let rows: Option<Vec<u64>> = loaded.queried().map(|cloud| (0..shape.q).map(|query| cloud.record(products.query_row(query) as usize)).collect());
-    let all = Found { cloud: &loaded.cloud, products: &found, k: shape.k, rows: rows.as_deref() };
+    let provenance = loaded.provenance();
+    let all = Found { cloud: &loaded.cloud, products: &found, k: shape.k, rows: rows.as_deref(), provenance: &provenance };
     if let Some(format) = args.out.printed() {
         let mut printed = format.appender(out::stdout()).ok().context("a matrix is refused before the search")?;
         return output::written(printed.append(&files::table(all)).and_then(|()| printed.finish()));

@@ -11,6 +11,7 @@ use crate::cli::output;
 use crate::cli::usage::Usage;
 use crate::engines::registry;
 use crate::export::FileColumns;
+use crate::export::provenance::Provenance;
 use crate::export::within::{self as files, Asked};
 use crate::knn::{Descriptor, DeviceId, Metric, Parameters, Problem};
 use crate::run::within::{self, WithinError};
@@ -80,7 +81,8 @@ pub fn all_within(args: &KnnArgs, loaded: &Loaded, radius: f64, columns: &FileCo
     }
     let rows: Vec<u32> = (0..problem.q()).map(|query| problem.query_row(query)).collect();
     let queries = loaded.queried().map(|cloud| (cloud, &rows[..]));
-    let asked = Asked { cloud: &loaded.cloud, metric: spec.metric, queries, columns };
+    let provenance = Provenance { k: None, radius: Some(radius), ..loaded.provenance() };
+    let asked = Asked { cloud: &loaded.cloud, metric: spec.metric, queries, columns, provenance: &provenance };
     if let Some(format) = args.out.printed() {
         let mut printed = format.appender(out::stdout()).ok().context("a matrix is refused before the search")?;
         return output::written(printed.append(&files::table(&found, asked)).and_then(|()| printed.finish()));

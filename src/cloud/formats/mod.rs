@@ -167,6 +167,9 @@ type ListParts = fn(&Input<'_>) -> Result<Vec<Entry>, FormatError>;
 /// Reads all columns of a few records.
 type RecordsOf = fn(&Input<'_>, &[u64]) -> Result<Records, FormatError>;
 
+/// Finds an attribute of a file by its name.
+type AttributeOf = fn(&Input<'_>, &str) -> Result<Option<String>, FormatError>;
+
 /// A supported file format.
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
@@ -192,6 +195,8 @@ pub struct Format {
     line_of: Option<LineOf>,
     /// Reads all columns of a few records, without holding others.
     records: RecordsOf,
+    /// The text of an attribute of the whole file, for formats that have them.
+    attribute: Option<AttributeOf>,
 }
 
 /// `looks` of formats that are recognised only by extension or magic number.
@@ -220,6 +225,7 @@ pub fn registry() -> &'static [Format] {
             parts: None,
             line_of: Some(delimited::line_of_record),
             records: delimited::records,
+            attribute: None,
         },
         Format {
             name: "word vectors",
@@ -233,6 +239,7 @@ pub fn registry() -> &'static [Format] {
             parts: None,
             line_of: Some(words::line_of_record),
             records: words::records,
+            attribute: None,
         },
         Format {
             name: JSON,
@@ -246,6 +253,7 @@ pub fn registry() -> &'static [Format] {
             parts: Some(json::parts),
             line_of: None,
             records: json::records,
+            attribute: None,
         },
         Format {
             name: "XYZ file of atoms",
@@ -259,6 +267,7 @@ pub fn registry() -> &'static [Format] {
             parts: Some(molecule::parts),
             line_of: None,
             records: molecule::records,
+            attribute: None,
         },
         Format {
             name: "NumPy array",
@@ -272,6 +281,7 @@ pub fn registry() -> &'static [Format] {
             parts: None,
             line_of: None,
             records: npy::records,
+            attribute: None,
         },
         Format {
             name: "NumPy archive",
@@ -285,6 +295,7 @@ pub fn registry() -> &'static [Format] {
             parts: Some(npz::parts),
             line_of: None,
             records: npz::records,
+            attribute: None,
         },
         Format {
             name: "Parquet file",
@@ -298,6 +309,7 @@ pub fn registry() -> &'static [Format] {
             parts: None,
             line_of: None,
             records: arrow::parquet_records,
+            attribute: Some(arrow::parquet_attribute),
         },
         Format {
             name: "Arrow or Feather file",
@@ -311,6 +323,7 @@ pub fn registry() -> &'static [Format] {
             parts: None,
             line_of: None,
             records: arrow::ipc_records,
+            attribute: Some(arrow::ipc_attribute),
         },
         Format {
             name: "HDF5 file",
@@ -324,6 +337,7 @@ pub fn registry() -> &'static [Format] {
             parts: Some(hdf5::parts),
             line_of: None,
             records: hdf5::records,
+            attribute: Some(hdf5::attribute),
         },
         Format {
             name: "TEXMEX vector file",
@@ -337,6 +351,7 @@ pub fn registry() -> &'static [Format] {
             parts: None,
             line_of: None,
             records: vectors::texmex_records,
+            attribute: None,
         },
         Format {
             name: "Big-ANN vector file",
@@ -350,6 +365,7 @@ pub fn registry() -> &'static [Format] {
             parts: None,
             line_of: None,
             records: vectors::big_ann_records,
+            attribute: None,
         },
         Format {
             name: "IDX file",
@@ -363,6 +379,7 @@ pub fn registry() -> &'static [Format] {
             parts: None,
             line_of: None,
             records: idx::records,
+            attribute: None,
         },
         Format {
             name: "PLY file",
@@ -376,6 +393,7 @@ pub fn registry() -> &'static [Format] {
             parts: None,
             line_of: None,
             records: ply::records,
+            attribute: None,
         },
         Format {
             name: "PCD file",
@@ -389,6 +407,7 @@ pub fn registry() -> &'static [Format] {
             parts: None,
             line_of: None,
             records: pcd::records,
+            attribute: None,
         },
         Format {
             name: "E57 file",
@@ -402,6 +421,7 @@ pub fn registry() -> &'static [Format] {
             parts: Some(e57::parts),
             line_of: None,
             records: e57::records,
+            attribute: None,
         },
         Format {
             name: "LAS or LAZ file",
@@ -415,6 +435,7 @@ pub fn registry() -> &'static [Format] {
             parts: None,
             line_of: None,
             records: las::records,
+            attribute: None,
         },
     ];
     REGISTRY
@@ -499,13 +520,13 @@ pub fn parts(path: &Path, progress: &dyn Progress) -> Result<Vec<Entry>, FormatE
     recognise(&input)?.parts.map_or_else(|| Ok(Vec::new()), |list| list(&input))
 }
 
-/// The text of a file-level attribute, for formats that have them: ann-benchmarks stores its metric as `distance`.
+/// The text of a file-level attribute, for formats that have them (HDF5, Parquet, Arrow): ann-benchmarks stores its metric as `distance`.
 ///
 /// # Errors
 /// [`FormatError`] if the file cannot be read.
 pub fn attribute(path: &Path, name: &str, progress: &dyn Progress) -> Result<Option<String>, FormatError> {
     let input = Input::new(path, progress)?;
-    if recognise(&input)?.name == "HDF5 file" { hdf5::attribute(&input, name) } else { Ok(None) }
+    recognise(&input)?.attribute.map_or(Ok(None), |of| of(&input, name))
 }
 
 /// What whoever reads the file should be told of it: that its first line was taken for none of the table.

@@ -1,5 +1,6 @@
 //! Arrow IPC: a stream or a file of typed columns, in batches; those that may have missing values are nullable.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
@@ -88,7 +89,9 @@ fn schema(table: &Table<'_>) -> Schema {
         };
         Field::new(name, kind, column.optional)
     };
-    Schema::new(table.columns.iter().zip(table.unique_names()).map(field).collect::<Vec<_>>())
+    let fields = table.columns.iter().zip(table.unique_names()).map(field).collect::<Vec<_>>();
+    let attributes: HashMap<String, String> = table.attribute.iter().map(|(key, text)| ((*key).to_owned(), text.clone())).collect();
+    Schema::new_with_metadata(fields, attributes)
 }
 
 fn array(column: &Column<'_>, rows: Range<usize>) -> ArrayRef {

@@ -77,12 +77,14 @@ pub struct Table<'a> {
     rows: usize,
     columns: Vec<Column<'a>>,
     progress: Option<&'a dyn Progress>,
+    /// What is said of the whole, under a key.
+    attribute: Option<(&'static str, String)>,
 }
 
 impl<'a> Table<'a> {
     /// A table with a number of rows and no columns yet.
     pub fn new(rows: usize) -> Self {
-        Self { rows, columns: Vec::new(), progress: None }
+        Self { rows, columns: Vec::new(), progress: None, attribute: None }
     }
 
     /// Adds a column; `of` returns the value in a row: a u32, u64, i64, f32, f64 or text, or an [`Option`] of one.
@@ -90,6 +92,13 @@ impl<'a> Table<'a> {
     pub fn with<T: Cell<'a>>(mut self, name: impl Into<Cow<'a, str>>, of: impl Fn(usize) -> T + 'a) -> Self {
         let (cells, optional) = T::cells(of);
         self.columns.push(Column { name: name.into(), cells, optional });
+        self
+    }
+
+    /// Says something of the whole, under a key: in Parquet and Arrow, beside the schema. The others have no place for it.
+    #[must_use]
+    pub fn attributed(mut self, key: &'static str, text: String) -> Self {
+        self.attribute = Some((key, text));
         self
     }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
@@ -59,7 +60,8 @@ fn plain(why: ParquetError) -> io::Error {
 fn start<W: Write + Send>(table: &Table<'_>, out: W) -> Result<SerializedFileWriter<W>, ParquetError> {
     let fields = table.columns.iter().zip(table.unique_names()).map(|(column, name)| field(column, &name).map(Arc::new)).collect::<Result<_, _>>()?;
     let schema = Arc::new(Type::group_type_builder("table").with_fields(fields).build()?);
-    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+    let attributes = table.attribute.as_ref().map(|(key, text)| vec![KeyValue::new((*key).to_owned(), text.clone())]);
+    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).set_key_value_metadata(attributes).build();
     SerializedFileWriter::new(out, schema, Arc::new(properties))
 }
 

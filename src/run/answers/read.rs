@@ -45,6 +45,15 @@ pub fn read(path: &Path, progress: &dyn Progress) -> Result<(PathBuf, Coordinate
     Ok((from, table))
 }
 
+/// What stands in a file of neighbours: its arrays, or the columns of its table.
+///
+/// # Errors
+/// As [`read()`]'s.
+pub fn names(path: &Path, progress: &dyn Progress) -> Result<Vec<String>, FormatError> {
+    let parts = formats::parts(path, progress)?;
+    if parts.is_empty() { Ok(formats::records(path, &[], progress)?.columns) } else { Ok(parts.into_iter().map(|part| part.name).collect()) }
+}
+
 /// What distances are called, as matrices and as columns of a table.
 const DISTANCES: [[&str; 2]; 2] = [["squared_distances", "distances"], ["squared_distance", "distance"]];
 

@@ -61,6 +61,20 @@ pub(super) fn ipc_records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, 
     inside("Arrow", input, || records::read(&ipc::File::open(input)?, input, wanted))
 }
 
+/// A text beside the schema of a Parquet file.
+pub(super) fn parquet_attribute(input: &Input<'_>, name: &str) -> Result<Option<String>, FormatError> {
+    inside("Parquet", input, || Ok(attribute(&parquet::File::open(input)?, name)))
+}
+
+/// A text beside the schema of an Arrow file or stream.
+pub(super) fn ipc_attribute(input: &Input<'_>, name: &str) -> Result<Option<String>, FormatError> {
+    inside("Arrow", input, || Ok(attribute(&ipc::File::open(input)?, name)))
+}
+
+fn attribute(file: &dyn Batches, name: &str) -> Option<String> {
+    file.schema().metadata().get(name).cloned()
+}
+
 /// Runs code that uses the decoders, which may panic on malformed input.
 fn inside<T: Send>(what: &str, input: &Input<'_>, work: impl FnOnce() -> Result<T, FormatError> + Send) -> Result<T, FormatError> {
     contained(work).map_err(|why| why.error(what, input))?

@@ -1,0 +1,207 @@
+//! How answers in a file were found, as far as it says so, and what a search that checks them makes of it.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+
+use super::input::MethodArgs;
+use super::metric::INNER_PRODUCT;
+use super::output;
+use super::queries::QueryChoice;
+use crate::cloud::formats::{self, FormatError};
+use crate::cloud::{Axis, Globe};
+use crate::export::provenance::{KEY, Provenance};
+use crate::knn::Metric;
+use crate::progress::Progress;
+use crate::run::answers;
+use crate::run::compare::RUN;
+use crate::run::{RunFile, SomeRun};
+
+/// How answers were found. What the file does not say is left open.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// What the answers stand in, as it was named.
+    file: PathBuf,
+    /// The name of a metric, `inner-product`, or what others call a distance that is not offered.
+    ranking: Option<String>,
+    exclude_self: bool,
+    columns: Option<Vec<String>>,
+    query_columns: Option<Vec<String>>,
+}
+
+impl Found {
+    /// What a file of neighbours says: by its metadata or, where it has none, by the name of what stands beside them.
+    ///
+    /// # Errors
+    /// Whatever keeps it from being read.
+    pub fn of_file(file: &Path, progress: &dyn Progress) -> Result<Self, FormatError> {
+        if let Some(provenance) = formats::attribute(file, KEY, progress)?.and_then(|text| Provenance::read(&text)) {
+            return Ok(Self::of(file, provenance));
+        }
+        let ranking = match formats::attribute(file, "distance", progress)? {
+            // As ann-benchmarks calls it.
+            Some(theirs) if theirs == "euclidean" => Some(Metric::L2.name().to_owned()),
+            Some(theirs) => Some(theirs),
+            None => by_names(&answers::names(file, progress)?).map(str::to_owned),
+        };
+        Ok(Self { file: file.to_owned(), ranking, ..Self::default() })
+    }
+
+    /// What a run says of itself.
+    pub fn of_run(path: &Path, run: &SomeRun) -> Self {
+        let query_columns = run.clouds().1.map(|queries| queries.axes.into_iter().map(|axis| axis.name).collect());
+        Self { query_columns, ..Self::of_run_file(path, run.head()) }
+    }
+
+    /// What the `run.json` of a folder says, where there is one that can be read.
+    pub fn of_folder(folder: &Path) -> Option<Self> {
+        let text = std::fs::read(folder.join(RUN)).ok()?;
+        Some(Self::of_run_file(folder, &RunFile::read(&text).ok()?))
+    }
+
+    fn of_run_file(path: &Path, run: &RunFile) -> Self {
+        Self {
+            file: path.to_owned(),
+            ranking: Some(run.spec.metric.name().to_owned()),
+            exclude_self: run.spec.exclude_self,
+            columns: Some(run.axes.iter().map(|axis| axis.name.clone()).collect()),
+            query_columns: None,
+        }
+    }
+
+    fn of(file: &Path, provenance: Provenance) -> Self {
+        let Provenance { metric, exclude_self, columns, query_columns, .. } = provenance;
+        Self { file: file.to_owned(), ranking: Some(metric), exclude_self, columns: Some(columns), query_columns }
+    }
+
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The coordinates of the cloud.
+    pub fn columns(&self) -> Option<&[String]> {
+        self.columns.as_deref()
+    }
+
+    /// Those of queries from a file.
+    pub fn query_columns(&self) -> Option<&[String]> {
+        self.query_columns.as_deref()
+    }
+
+    /// The flags that `knn` would have chosen otherwise than a search by `method`, of what the file leaves open: maybe the answers are such.
+    /// `columns` are those that it would take, where it is others; `axes` are those that are searched.
+    pub fn of_knn(&self, method: &MethodArgs, columns: Option<&str>, axes: &[Axis]) -> Option<String> {
+        let columns = columns.filter(|_| self.columns.is_none()).map(|columns| format!("--columns {columns}"));
+        let globe = self.ranking.is_none() && method.metric.is_none() && Globe::recognised(axes).is_some();
+        let flags: Vec<String> = columns.into_iter().chain(globe.then(|| format!("--metric {}", Metric::Haversine))).collect();
+        (!flags.is_empty()).then(|| flags.join(" "))
+    }
+
+    /// The flags of a search for the same answers: what was not given is as in theirs, and notes say so. `flag` is what names them.
+    ///
+    /// # Errors
+    /// That another metric was given, and that theirs is no distance which is searched.
+    pub fn fill(&self, flag: &str, given: &MethodArgs, queries: Option<&QueryChoice>) -> anyhow::Result<MethodArgs> {
+        let file = self.file.display();
+        let mut method = given.clone();
+        if let Some(ranking) = &self.ranking {
+            let theirs = Metric::named(ranking).ok_or_else(|| self.no_distance(flag, ranking))?;
+            match given.metric {
+                Some(metric) if !alike(theirs.name(), metric.name()) => {
+                    bail!("{flag}: its answers were found by {theirs}, and the search is by {metric}; leave --metric out: {file}")
+                }
+                Some(_) => {}
+                None => {
+                    if theirs != Metric::default() {
+                        output::note(&format!("the answers of {file} were found by {theirs}, so that is taken"));
+                    }
+                    method.metric = Some(theirs);
+                }
+            }
+        }
+        // Other queries have no rows of their own.
+        let of_rows = !matches!(queries, Some(QueryChoice::File(_) | QueryChoice::At(_)));
+        if self.exclude_self && of_rows && !given.exclude_self {
+            output::note(&format!("the answers of {file} leave each query's own row out, and so does the search"));
+            method.exclude_self = true;
+        }
+        Ok(method)
+    }
+
+    fn no_distance(&self, flag: &str, ranking: &str) -> anyhow::Error {
+        let file = self.file.display();
+        if ranking == INNER_PRODUCT {
+            anyhow::anyhow!(
+                "{flag}: its answers were found by inner product, and a search by distance says nothing of them; \
+                 `knn --metric inner-product` writes their truth, which `recall --truth FILE` takes without --input: {file}"
+            )
+        } else {
+            anyhow::anyhow!("{flag}: its answers were found by the distance `{ranking}`, which is not searched here: {file}")
+        }
+    }
+
+    /// Refuses a truth that was found by another metric than the answers.
+    ///
+    /// # Errors
+    /// That it was.
+    pub fn check_truth(&self, truth: &Self) -> anyhow::Result<()> {
+        match (&self.ranking, &truth.ranking) {
+            (Some(ranking), Some(of_truth)) if !alike(ranking, of_truth) => bail!(
+                "--truth: its answers were found by {of_truth}, and those of {} by {ranking}; take a truth by {ranking}: {}",
+                self.file.display(),
+                truth.file.display()
+            ),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether the same rows are nearest.
+fn alike(one: &str, other: &str) -> bool {
+    let of_directions = |name| Metric::named(name).is_some_and(Metric::is_of_directions);
+    one == other || of_directions(one) && of_directions(other)
+}
+
+/// By what neighbours were found, by what stands beside them. A `distance` alone may be anybody's.
+fn by_names(names: &[String]) -> Option<&'static str> {
+    let has = |name: &str| names.iter().any(|there| there == name);
+    let squared = has("squared_distance") || has("squared_distances");
+    let by = |metric: &Metric| (has(metric.column()) || has(metric.array())) && (*metric != Metric::L2 || squared);
+    let product = || (has("inner_product") || has("inner_products")).then_some(INNER_PRODUCT);
+    Metric::ALL.iter().find(|metric| by(metric)).map(|metric| metric.name()).or_else(product)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_the_metric() {
+        let by = |names: &str| by_names(&names.split(',').map(str::to_owned).collect::<Vec<_>>());
+        for (names, told) in [
+            ("query,rank,index,squared_distance,distance", Some("l2")),
+            ("indices,squared_distances,distances,query_rows", Some("l2")),
+            ("neighbors,distances", None),
+            ("query,rank,index,distance", None),
+            ("rank,index,squared_distance,angle", Some("angular")),
+            ("indices,cosine_distances", Some("cosine")),
+            ("index,distance_km", Some("haversine")),
+            ("indices,inner_products", Some("inner-product")),
+            ("x,y", None),
+        ] {
+            assert_eq!(by(names), told, "{names}");
+        }
+    }
+
+    #[test]
+    fn angular_and_cosine_have_the_same_neighbours() {
+        for one in Metric::ALL {
+            for other in Metric::ALL {
+                let same = one == other || one.is_of_directions() && other.is_of_directions();
+                assert_eq!(alike(one.name(), other.name()), same, "{one} {other}");
+            }
+            assert!(!alike(one.name(), INNER_PRODUCT) && !alike(one.name(), "hamming"));
+        }
+        assert!(alike("hamming", "hamming"));
+    }
+}

@@ -46,7 +46,7 @@ impl Reference {
     pub fn conclude(&self, spec: &RunSpec, axes: &[Axis], of_knn: Option<&str>) -> anyhow::Result<()> {
         let Self { path, verdict: verdict @ AnswersVerdict { queries, wrong, mismatch, .. }, recall } = self;
         let Some(why) = mismatch else { return Ok(()) };
-        let tip = of_knn.map(|flags| format!("; `knn` takes {flags} of itself")).unwrap_or_default();
+        let tip = of_knn.map(|flags| format!("; `knn` takes {flags} by default")).unwrap_or_default();
         let mean = recall.as_ref().map(|at| at.spread.mean);
         if verdict.seem_to_others(mean) {
             let of = format!("{} of {}", text::thousands(*wrong), text::count(*queries, "query", "queries"));

@@ -16,7 +16,28 @@ pub struct Answers {
     pub table: Coordinates,
     /// Distances in the same places, where they are asked for and the file has them.
     pub distances: Option<Coordinates>,
+    /// Which row of its own file each query is, where the file says it.
+    pub query_rows: Option<Vec<u64>>,
     pub found: Found,
+}
+
+impl Answers {
+    /// Refuses answers to other queries than these, given by their rows.
+    ///
+    /// # Errors
+    /// The first query that is another.
+    pub fn check_rows(&self, flag: &str, asked: &[u64]) -> anyhow::Result<()> {
+        let Some(rows) = self.query_rows.as_ref().filter(|rows| rows.len() == asked.len()) else { return Ok(()) };
+        match rows.iter().zip(asked).position(|(row, asked)| row != asked) {
+            None => Ok(()),
+            Some(query) => anyhow::bail!(
+                "{flag}: its query {query} is row {}, and row {} is asked for; ask as they were asked, with --queries and --seed: {}",
+                rows[query],
+                asked[query],
+                self.path.display()
+            ),
+        }
+    }
 }
 
 /// Reads what a flag names: a recording, the folder of a run, or a file of neighbours; with `distances`, those beside them too.
@@ -29,7 +50,7 @@ pub fn read(flag: &str, path: &Path, distances: bool) -> anyhow::Result<Answers>
         let recording = recording::read(&file, Points::Restore, &bar)?;
         let run = &recording.pick(name.as_deref(), &file)?.run;
         let (table, far) = answers::of_run(run).map_err(|why| anyhow::anyhow!("{flag}: {why}: {}", path.display()))?;
-        return Ok(Answers { path: path.to_owned(), table, distances: distances.then_some(far), found: Found::of_run(path, run) });
+        return Ok(Answers { path: path.to_owned(), table, distances: distances.then_some(far), query_rows: None, found: Found::of_run(path, run) });
     }
     let of_folder = path.join(NEIGHBORS);
     let (path, folder) = if path.is_dir() { (&*of_folder, Some(path)) } else { (path, None) };
@@ -37,11 +58,12 @@ pub fn read(flag: &str, path: &Path, distances: bool) -> anyhow::Result<Answers>
         Some(found) => found,
         None => Found::of_file(&formats::file_of(path), &bar)?,
     };
+    let query_rows = answers::query_rows(path, &bar)?;
     let (path, table, distances) = if distances {
         answers::read_with_distances(path, &bar)?
     } else {
         let (path, table) = answers::read(path, &bar)?;
         (path, table, None)
     };
-    Ok(Answers { path, table, distances, found })
+    Ok(Answers { path, table, distances, query_rows, found })
 }

@@ -4,9 +4,11 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::output;
-use crate::cloud::formats::Guess;
+use super::usage::Usage;
+use crate::cloud::formats::{self, Guess};
 use crate::cloud::roles::Role;
-use crate::cloud::{CloudError, ColumnChoice, PointCloud, Source};
+use crate::cloud::{Axis, CloudError, ColumnChoice, Globe, PointCloud, Source};
+use crate::progress::Silent;
 
 /// Takes the value of `--columns`.
 ///
@@ -21,6 +23,29 @@ pub fn parse(text: &str) -> Result<ColumnChoice, String> {
         }
     }
     Ok(choice)
+}
+
+/// Refuses a column that is named twice, in whatever way: by name and by number, or in another case.
+///
+/// # Errors
+/// That one is, and whatever keeps the file's columns from being read.
+pub fn check_once(source: &Source) -> anyhow::Result<()> {
+    let Source::File { path, columns: ColumnChoice::Named(names) } = source else { return Ok(()) };
+    let numbers: Vec<Option<usize>> = names.iter().map(|name| name.parse().ok()).collect();
+    let plain: HashSet<String> =
+        names.iter().zip(&numbers).map(|(name, number)| number.map_or_else(|| name.to_lowercase(), |at| at.to_string())).collect();
+    let is_mixed = numbers.iter().any(Option::is_some) && numbers.iter().any(Option::is_none);
+    if plain.len() == names.len() && !is_mixed {
+        return Ok(());
+    }
+    let mut seen = HashSet::new();
+    match formats::columns_of(path, names, &Silent)?.iter().position(|&at| !seen.insert(at)) {
+        None => Ok(()),
+        Some(twice) => {
+            let name = &names[twice];
+            anyhow::bail!(Usage(format!("column `{name}` is named before in another way; a column is one coordinate: {}", path.display())))
+        }
+    }
 }
 
 /// Says which columns were taken, and which were not and why, unless all numeric ones were.
@@ -40,6 +65,17 @@ pub fn hint(guess: &Guess) -> Option<String> {
         output::note(&format!("all {all} numeric columns are coordinates; `knn` and the window would take --columns {columns}"));
         columns
     })
+}
+
+/// Says for what the columns of queries are taken, where their names are others than the cloud's.
+pub fn note_of_queries(queries: &[Axis], cloud: &[Axis], file: &Path) {
+    let names = |axes: &[Axis]| axes.iter().map(|axis| axis.name.clone()).collect::<Vec<_>>();
+    let (theirs, own) = (names(queries), names(cloud));
+    let is_globe = |names: &[String]| Globe::is_named(names.iter().map(String::as_str));
+    let same = theirs.iter().zip(&own).all(|(a, b)| a.eq_ignore_ascii_case(b));
+    if !same && !(is_globe(&theirs) && is_globe(&own)) {
+        output::note(&format!("the queries' columns {} are taken for {}: {}", output::names(&theirs), output::names(&own), file.display()));
+    }
 }
 
 /// Loads a file of which nobody chose the columns: the usual ones, or those by which the answers of a file were found, where these are others and

@@ -10,6 +10,7 @@ use super::usage::Usage;
 use crate::cloud::PointCloud;
 use crate::export::graph::{GraphForm, linked};
 use crate::export::table::TableFormat;
+use crate::export::text;
 use crate::run::graph::KnnGraph;
 use crate::run::graph::links::Links;
 
@@ -73,6 +74,19 @@ impl GraphArgs {
             None => {}
         }
         Ok(())
+    }
+
+    /// Refuses more neighbours than there are other rows, where empty ranks have no meaning.
+    ///
+    /// # Errors
+    /// That there are more.
+    pub fn check_rows(&self, rows: usize, k: usize) -> anyhow::Result<()> {
+        match &self.graph {
+            Some(path) if self.graph_as == Some(GraphKind::Umap) && k >= rows => {
+                bail!("--graph-as umap: k = {k} is more than the {}: {}", text::count(rows as u64 - 1, "other row", "other rows"), path.display())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Writes it, and gives the file.

@@ -290,6 +290,7 @@ impl Asked<'_> {
     pub fn load(&self, engines: &[EngineChoice]) -> anyhow::Result<Loaded> {
         self.check(engines)?;
         let data = self.source.source();
+        columns::check_once(&data)?;
         let drop_nonfinite = self.source.drop_nonfinite;
         let found = self.found.filter(|_| self.source.columns.is_none());
         let mut guess = None;
@@ -305,10 +306,14 @@ impl Asked<'_> {
         let of_knn = guess.as_ref().and_then(columns::hint);
         let (queries, note) = QueryChoice::resolve(self.queries, &cloud, &self.source.columns(), self.source.seed)?;
         let query_cloud = match &queries {
-            QuerySpec::File { path, columns } => {
-                let source = Source::File { path: path.clone(), columns: columns.clone() };
+            QuerySpec::File { path, columns: chosen } => {
+                let source = Source::File { path: path.clone(), columns: chosen.clone() };
                 let load = |source: &Source| cloud::load_queries(source, &cloud, drop_nonfinite, &Bar::new("reading the queries"));
-                Some(Arc::new(columns::as_answered(&source, found.map(|found| (found.file(), found.query_columns())), load)?))
+                let asked = columns::as_answered(&source, found.map(|found| (found.file(), found.query_columns())), load)?;
+                if *chosen == ColumnChoice::Default {
+                    columns::note_of_queries(asked.axes(), cloud.axes(), path);
+                }
+                Some(Arc::new(asked))
             }
             _ => None,
         };

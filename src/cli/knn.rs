@@ -6,7 +6,7 @@ mod out;
 mod radius;
 mod report;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -30,7 +30,7 @@ use super::{columns, counts, forecast, output};
 use crate::cloud::{self, ColumnChoice, Globe, PointCloud, Source, Unchosen};
 use crate::export::provenance::Provenance;
 use crate::export::table::TableFormat;
-use crate::export::{self, FileColumns, NeighborFormat, NeighborStream, Size, tables};
+use crate::export::{self, FileColumns, NeighborFormat, NeighborStream, Size, StreamFormat, tables};
 use crate::knn::{Metric, Setup};
 use crate::run::{EngineChoice, Engines, Parts, Phase, QuerySpec, RunRecord, RunSpec, usual};
 
@@ -53,7 +53,7 @@ pub struct KnnArgs {
     /// Leaves rows with NaN or infinite values out (and, with the metrics angular and cosine, zero rows) instead of refusing them
     #[arg(long, help_heading = "Cloud")]
     drop_nonfinite: bool,
-    /// Neighbours per query; all of them may be more than memory holds, as --out writes them while they are found
+    /// Neighbours per query; all of them may be more than memory holds, as --out writes them while they are found, but for --graph and inner products
     #[arg(short, long, value_name = "NUMBER", default_value_t = usual::K, allow_negative_numbers = true, value_parser = counts::whole::<usize>, help_heading = "Search")]
     k: usize,
     /// All neighbours no farther than this instead of the k nearest: 5km, 500m, 3mi or 2nmi on the globe, 0.1rad or 5deg between rows as vectors,
@@ -126,7 +126,7 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
     }
     loaded.spec.exclude_self |= args.graph.file().is_some();
     let radius = args.radius.as_deref().map(|radius| radius::length(radius, loaded.spec.metric)).transpose()?;
-    let columns = args.out.file_columns(&args.skip.of(&args.input), &loaded)?;
+    let columns = args.out.file_columns(&args.skip.of(&args.input), &args.queries, &loaded)?;
     match radius {
         None if args.graph.file().is_some() => graph::write(args, &loaded, &columns),
         None => nearest(args, &loaded, &columns),
@@ -143,7 +143,8 @@ fn check(args: &KnnArgs) -> anyhow::Result<()> {
             None if !of_products => NeighborFormat::of(out).map(|format| format.files(out)),
             _ => TableFormat::of(out).map(|_| vec![out.to_owned()]),
         };
-        let files = files.map_err(|why| Usage(why.to_string()))?;
+        let of_tables = if of_products { "--metric inner-product: " } else { args.radius.as_ref().map_or("", |_| "--radius: ") };
+        let files = files.map_err(|why| Usage(format!("{of_tables}{why}")))?;
         let asked = if let QueryChoice::File(path) = &args.queries { Some(path) } else { None };
         spare_files("a file that is read", [&args.input].into_iter().chain(asked), files.iter().cloned())?;
         for file in &files {
@@ -179,6 +180,7 @@ fn source(args: &KnnArgs) -> Source {
 }
 
 fn load(args: &KnnArgs) -> anyhow::Result<Loaded> {
+    columns::check_once(&source(args))?;
     let (cloud, guess) = cloud::load_unchosen(&source(args), Unchosen::Guess, args.drop_nonfinite, &Bar::new("reading the cloud"))?;
     let cloud = Arc::new(cloud);
     let data = cloud.source().clone();
@@ -192,7 +194,11 @@ fn load(args: &KnnArgs) -> anyhow::Result<Loaded> {
         QuerySpec::File { path, columns } => {
             let source = Source::File { path: path.clone(), columns: columns.clone() };
             let how = if guess.is_some() { Unchosen::Guess } else { Unchosen::Usual };
-            Some(Arc::new(cloud::load_queries_unchosen(&source, &cloud, how, args.drop_nonfinite, &Bar::new("reading the queries"))?))
+            let found = cloud::load_queries_unchosen(&source, &cloud, how, args.drop_nonfinite, &Bar::new("reading the queries"))?;
+            if *columns == ColumnChoice::Default {
+                super::columns::note_of_queries(found.axes(), cloud.axes(), path);
+            }
+            Some(Arc::new(found))
         }
         _ => None,
     };
@@ -245,9 +251,14 @@ fn nearest(args: &KnnArgs, loaded: &Loaded, columns: &FileColumns) -> anyhow::Re
     match args.out.file() {
         Some(out) => {
             room::of_file(out, size, cloud.len())?;
-            queries::note_rows_left_out(&spec.queries, out);
+            queries::note_rows_left_out(&spec.queries, NeighborFormat::of(out)?, out);
         }
-        None if let Some(format) = args.out.printed() => room::of_stdout(format, size, cloud.len()),
+        None if let Some(format) = args.out.printed() => {
+            room::of_stdout(format, size, cloud.len());
+            if format == StreamFormat::Npy {
+                queries::note_rows_left_out(&spec.queries, NeighborFormat::Npy, Path::new("stdout"));
+            }
+        }
         None => room::of_nothing(size, cloud.len()),
     }
     if let Some(note) = empty_ranks(spec, cloud.len() as u64) {

@@ -126,11 +126,11 @@ pub fn about(spec: &RunSpec, axes: &[Axis]) -> String {
     }
 }
 
-/// Says that a file does not tell which rows of the cloud its queries are, where that is not plain.
-pub fn note_rows_left_out(queries: &QuerySpec, path: &Path) {
+/// Says that what is written does not tell which rows of the cloud its queries are, where that is not plain.
+pub fn note_rows_left_out(queries: &QuerySpec, format: NeighborFormat, to: &Path) {
     let chosen = matches!(queries, QuerySpec::Count(_) | QuerySpec::Rows(_));
-    if chosen && let Some(format) = NeighborFormat::of(path).ok().filter(|format| !format.has_query_rows()) {
-        output::note(&format!("the queries' rows are not in .{} files; tables and .npz have them: {}", format.extension(), path.display()));
+    if chosen && !format.has_query_rows() {
+        output::note(&format!("the queries' rows are not in .{} files; tables and .npz have them: {}", format.extension(), to.display()));
     }
 }
 

@@ -93,7 +93,8 @@ struct Report<'a> {
 #[derive(serde::Serialize)]
 struct Worst {
     query: usize,
-    row: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row: Option<u64>,
     recall: f64,
     hits: u32,
     of: u32,
@@ -102,8 +103,8 @@ struct Worst {
 /// Recall with what only the command knows.
 struct Judged {
     recall: Recall,
-    /// Each query's number in its file.
-    rows: Vec<u64>,
+    /// Each query's number in its file, where that is known.
+    rows: Option<Vec<u64>>,
     /// Where the truth is from.
     truth: String,
     /// Of the search.
@@ -138,7 +139,7 @@ pub fn run(args: &RecallArgs) -> anyhow::Result<()> {
         (None, None) => bail!(Usage(NO_TRUTH.to_owned())),
     };
     if let Some(out) = &args.out {
-        tables::recall(&judged.recall, |query| judged.rows[query]).write(out)?;
+        tables::recall(&judged.recall, judged.rows.as_deref()).write(out)?;
     }
     let report = report(&given.table, &judged, args.worst);
     if args.json { output::print_json(&report) } else { output::print(&shown(&report, &given.path, args.out.as_deref())) }
@@ -166,10 +167,14 @@ fn query_file(args: &RecallArgs) -> Option<&PathBuf> {
 
 /// By row numbers, and distances where the truth has them.
 fn by_files(given: &Answers, truth: &Answers, ks: &[usize]) -> anyhow::Result<Judged> {
+    if let Some(rows) = &truth.query_rows {
+        given.check_rows(ANSWERS, rows)?;
+    }
     let bar = Bar::new("comparing");
     let recall = recall::of_files(&given.table, &truth.table, truth.distances.as_ref(), ks, &bar);
     let recall = recall.map_err(|why| named(why, &given.path, &truth.path))?;
-    Ok(Judged { rows: (0..recall.queries() as u64).collect(), recall, truth: truth.path.display().to_string(), metric: None })
+    let rows = given.query_rows.clone().or_else(|| truth.query_rows.clone()).filter(|rows| rows.len() == recall.queries());
+    Ok(Judged { rows, recall, truth: truth.path.display().to_string(), metric: None })
 }
 
 /// By distances, which are computed from the cloud.
@@ -189,6 +194,11 @@ fn by_distance(args: &RecallArgs, given: &Answers, truth: Option<&Answers>, ks: 
         _ => None,
     };
     let asked = place.as_ref().or(query_cloud.as_ref()).unwrap_or(&cloud);
+    let rows: Vec<u64> = (0..problem.q()).map(|query| asked.record(problem.query_row(query) as usize)).collect();
+    if place.is_none() {
+        given.check_rows(ANSWERS, &rows)?;
+        truth.map_or(Ok(()), |truth| truth.check_rows("--truth", &rows))?;
+    }
     let judge = |truth: Truth<'_>| recall::of_problem(&problem, &cloud, asked, &given.table, truth, ks, &Bar::new("comparing"));
     let (recall, from) = match truth {
         Some(truth) => (judge(Truth::Named(&truth.table)), truth.path.display().to_string()),
@@ -199,8 +209,7 @@ fn by_distance(args: &RecallArgs, given: &Answers, truth: Option<&Answers>, ks: 
         }
     };
     let recall = recall.map_err(|why| named(why, &given.path, truth.map_or(&given.path, |truth| &truth.path)))?;
-    let rows = (0..problem.q()).map(|query| asked.record(problem.query_row(query) as usize)).collect();
-    Ok(Judged { recall, rows, truth: from, metric: Some(spec.metric) })
+    Ok(Judged { recall, rows: Some(rows), truth: from, metric: Some(spec.metric) })
 }
 
 /// An error with the file that it is about.
@@ -218,7 +227,7 @@ fn report<'a>(answers: &Coordinates, judged: &'a Judged, worst: usize) -> Report
     let last = recall.ks().len() - 1;
     let of = |query: usize| {
         let (hits, of) = recall.hits(query, last);
-        Worst { query, row: rows[query], recall: recall.of(query, last), hits, of }
+        Worst { query, row: rows.as_ref().map(|rows| rows[query]), recall: recall.of(query, last), hits, of }
     };
     Report {
         schema_version: SCHEMA_VERSION,
@@ -266,7 +275,7 @@ fn shown(report: &Report<'_>, answers: &Path, out: Option<&Path>) -> String {
         let mut rows = vec![["worst query", "row", "recall", "hits"].map(str::to_owned).to_vec()];
         rows.extend(report.worst.iter().map(|worst| {
             let hits = format!("{} of {}", text::thousands(worst.hits.into()), text::thousands(worst.of.into()));
-            vec![text::thousands(worst.query as u64), text::thousands(worst.row), share(worst.recall), hits]
+            vec![text::thousands(worst.query as u64), worst.row.map_or_else(|| "–".to_owned(), text::thousands), share(worst.recall), hits]
         }));
         all += &format!("\n{}", text::table(&rows, &[0, 1, 2, 3]));
     }

@@ -107,7 +107,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.neighbors {
         let job = Job::of(&spec, Purpose::Measure, cloud.len(), cloud.dims(), query_cloud.as_ref().map(|queries| queries.len()));
         room::of_file(path, Size { q: job.shape.q, k: spec.k, metric: spec.metric }, cloud.len())?;
-        queries::note_rows_left_out(&spec.queries, path);
+        queries::note_rows_left_out(&spec.queries, NeighborFormat::of(path)?, path);
     }
     let plan = engines.plan_measured(&spec, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?;
     let planned = plan.sentence();

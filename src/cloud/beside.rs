@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::PointCloud;
-use super::formats::{self, Cell, FormatError, Marks, Records};
+use super::formats::{self, Cell, FormatError, Marks};
 use crate::nearest::nearest_first;
 use crate::printable;
 use crate::progress::Progress;
@@ -67,29 +67,27 @@ impl Beside {
     /// [`FormatError::NoColumn`], which lists the columns that there are, those of a similar name first; and any of reading the file.
     pub fn read(path: &Path, names: &[String], cloud: &PointCloud, progress: &dyn Progress) -> Result<Self, FormatError> {
         let marks = Marks::default();
-        let records = |read: ReadRecords, rows: std::ops::Range<usize>| {
-            let wanted: Vec<u64> = rows.map(|row| cloud.record(row)).collect();
-            read(path, &wanted, &marks, progress)
-        };
-        let all = records(formats::records_by_marks, 0..1)?.columns;
+        let all = formats::records_by_marks(path, &[], &marks, progress)?.columns;
         let block = (CELLS / all.len().max(1)).max(1);
         let chosen = names.iter().map(|name| place(name, &all, path)).collect::<Result<Vec<usize>, _>>()?;
-        let fill = |read: ReadRecords, columns: &mut [(usize, Filling)]| {
+        let fill = |columns: &mut [(usize, Filling)], spelled: bool| {
+            let looked_at: Vec<usize> = columns.iter().map(|(at, _)| *at).collect();
             for start in (0..cloud.len()).step_by(block) {
-                for row in records(read, start..cloud.len().min(start + block))?.rows {
+                let wanted: Vec<u64> = (start..cloud.len().min(start + block)).map(|row| cloud.record(row)).collect();
+                for row in formats::records_of_columns(path, &wanted, &looked_at, spelled, &marks, progress)?.rows {
                     columns.iter_mut().for_each(|(at, column)| column.push(&row[*at]));
                 }
             }
             Ok::<(), FormatError>(())
         };
         let mut columns: Vec<(usize, Filling)> = chosen.iter().map(|&at| (at, Filling::new(cloud.len()))).collect();
-        fill(formats::records_by_marks, &mut columns)?;
-        // Text among which there are numbers is read again, as the file spells these: a code such as 0E8.
-        let is_mixed = |(_, column): &&mut (usize, Filling)| column.numbers && matches!(column.values, BesideValues::Texts(_));
+        fill(&mut columns, false)?;
+        // Text among which there are numbers is read again, as the file spells these: a code such as 0E8. So are numbers that an f64 rounds.
+        let is_mixed = |(_, column): &&mut (usize, Filling)| column.numbers && matches!(column.values, BesideValues::Texts(_)) || column.large;
         let mut mixed: Vec<&mut (usize, Filling)> = columns.iter_mut().filter(is_mixed).collect();
         if !mixed.is_empty() {
             let mut again: Vec<(usize, Filling)> = mixed.iter().map(|(at, _)| (*at, Filling::default())).collect();
-            fill(formats::spelled_records_by_marks, &mut again)?;
+            fill(&mut again, true)?;
             mixed.iter_mut().zip(again).for_each(|(old, new)| **old = new);
         }
         let named = columns.into_iter().map(|(at, column)| BesideColumn { name: all[at].clone(), values: column.values.whole() });
@@ -97,13 +95,22 @@ impl Beside {
     }
 }
 
-type ReadRecords = fn(&Path, &[u64], &Marks, &dyn Progress) -> Result<Records, FormatError>;
-
 /// A column while it is read.
 struct Filling {
     values: BesideValues,
-    /// Whether there was a number.
+    /// Whether there was a number, and one whose last digits an f64 may not hold.
     numbers: bool,
+    large: bool,
+}
+
+impl BesideColumn {
+    /// Whether it has whole numbers whose last digits are rounded away.
+    pub fn is_rounded(&self) -> bool {
+        match &self.values {
+            BesideValues::Numbers(numbers) => numbers.iter().any(|number| number.fract() == 0.0 && number.abs() >= WHOLE && number.is_finite()),
+            BesideValues::Whole(_) | BesideValues::Texts(_) => false,
+        }
+    }
 }
 
 /// Which column a name means.
@@ -122,7 +129,7 @@ fn place(name: &str, all: &[String], path: &Path) -> Result<usize, FormatError> 
 
 impl Default for Filling {
     fn default() -> Self {
-        Self { values: BesideValues::Numbers(Vec::new()), numbers: false }
+        Self { values: BesideValues::Numbers(Vec::new()), numbers: false, large: false }
     }
 }
 
@@ -134,6 +141,7 @@ impl Filling {
     fn push(&mut self, cell: &Cell) {
         use BesideValues::{Numbers, Texts as Spelled, Whole};
         self.numbers |= matches!(cell, Cell::Number(_));
+        self.large |= matches!(cell, Cell::Number(number) if number.fract() == 0.0 && number.abs() >= WHOLE && number.is_finite());
         if let (Numbers(numbers) | Whole(numbers), Cell::Text(_)) = (&self.values, cell) {
             let mut texts = Texts::default();
             for &number in numbers {
@@ -191,6 +199,9 @@ mod tests {
         assert_eq!(size.name, "size", "as the file writes it");
         let BesideValues::Whole(sizes) = &size.values else { panic!("{size:?}") };
         assert!(sizes[0] == 7.0 && sizes[1].is_nan() && sizes[2] == 8.0);
+        let ids = read("x,id\n0,9007199254740993\n1,7\n", &["id"]).unwrap();
+        let BesideValues::Texts(texts) = &ids.columns[0].values else { panic!("{ids:?}") };
+        assert_eq!([0, 1].map(|row| texts.of(row)), [Some("9007199254740993"), Some("7")], "an f64 would end in 992");
         let codes = read("x,code\n0,0E0\n1,1.50\n2,KJFK\n3,\n4,+7\n", &["code"]).unwrap();
         let BesideValues::Texts(texts) = &codes.columns[0].values else { panic!("{codes:?}") };
         assert_eq!([0, 1, 2, 3, 4].map(|row| texts.of(row)), [Some("0E0"), Some("1.50"), Some("KJFK"), None, Some("+7")], "as they are spelled");

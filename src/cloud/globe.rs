@@ -148,6 +148,12 @@ impl Globe {
         Ok(Self { longitude, named: roles.iter().all(Option::is_some) })
     }
 
+    /// Whether these are the names of a longitude and a latitude, in either order.
+    pub fn is_named<'a>(names: impl IntoIterator<Item = &'a str>) -> bool {
+        let roles: Vec<Option<Role>> = names.into_iter().map(Role::of).collect();
+        matches!(roles[..], [Some(a), Some(b)] if a != b)
+    }
+
     /// A cloud of longitude and latitude by its columns' names and values.
     pub fn recognised(axes: &[Axis]) -> Option<Self> {
         let globe = Self::of(axes).ok().filter(|globe| globe.named)?;

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use super::formats::{self, FormatError, Guess};
-use super::{CloudError, Column, ColumnChoice, Coordinates, PointCloud, Source, Table, generate, query_point};
+use super::{CloudError, Column, ColumnChoice, Coordinates, Globe, PointCloud, Source, Table, generate, query_point};
+use crate::printable;
 use crate::progress::Progress;
 
 /// Which columns of a file are coordinates where nobody chose.
@@ -83,6 +84,7 @@ pub fn load_queries_unchosen(
     progress: &dyn Progress,
 ) -> Result<PointCloud, CloudError> {
     let fall_back = || table_unchosen(source, how, progress).map(|(table, source, _)| (table, source));
+    let is_unchosen = matches!(source, Source::File { columns: ColumnChoice::Default, .. });
     let (table, source) = match source {
         Source::File { path, columns: ColumnChoice::Default } => {
             let names: Vec<String> = data.axes().iter().map(|axis| axis.name.clone()).collect();
@@ -113,7 +115,32 @@ pub fn load_queries_unchosen(
     if table.columns.len() != data.dims() {
         return Err(CloudError::Dimensions { queries: table.columns.len(), data: data.dims(), origin: source.to_string() });
     }
+    if is_unchosen && is_other(&table.columns, data) {
+        let queries = listed(table.columns.iter().map(|column| column.name.as_str()));
+        return Err(CloudError::OtherColumns {
+            queries,
+            data: listed(data.axes().iter().map(|axis| axis.name.as_str())),
+            origin: source.to_string(),
+        });
+    }
     PointCloud::from_table(table, source.clone(), Some(data), drop_nonfinite).map_err(|why| with_line(why, &source, progress))
+}
+
+/// Whether only one of the two is of longitudes and latitudes, and the other has names that say something else.
+fn is_other(queries: &[Column], data: &PointCloud) -> bool {
+    let [of_queries, of_data] = [queries.iter().map(|column| &column.name).collect(), data.axes().iter().map(|axis| &axis.name).collect::<Vec<_>>()];
+    let is_globe = |names: &[&String]| Globe::is_named(names.iter().map(|name| name.as_str()));
+    let made_up = Column::unnamed(data.dims());
+    let says = |names: &[&String]| !names.iter().copied().eq(made_up.iter().map(|column| &column.name));
+    match (is_globe(&of_queries), is_globe(&of_data)) {
+        (true, false) => says(&of_data),
+        (false, true) => says(&of_queries),
+        _ => false,
+    }
+}
+
+fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.map(printable::name).collect::<Vec<_>>().join(", ")
 }
 
 /// Adds the line of a bad value, by reading a text file again.

@@ -168,6 +168,16 @@ pub enum CloudError {
         /// Path of the query file.
         origin: String,
     },
+    /// Either the queries' columns or the data's are longitude and latitude by their names, and the others are not.
+    #[error("columns {queries} are not {data} of the data; choose columns by number in both files, if they are: {origin}")]
+    OtherColumns {
+        /// Names of the queries' columns.
+        queries: String,
+        /// Names of the data's.
+        data: String,
+        /// Path of the query file.
+        origin: String,
+    },
     /// The work was cancelled.
     #[error("cancelled")]
     Cancelled,

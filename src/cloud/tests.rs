@@ -47,6 +47,18 @@ fn vectors_without_names_have_as_many_columns_as_the_data() {
 }
 
 #[test]
+fn places_on_the_globe_are_asked_of_a_globe_only() {
+    let globe = "longitude,latitude\n1,2\n3,4\n";
+    let error = queries(globe, "", "size,score\n7,0.5\n").unwrap_err();
+    assert!(error.starts_with("columns size, score are not longitude, latitude of the data; choose columns by number in both files"), "{error}");
+    let error = queries("easting,northing\n1,2\n", "", "lon,lat\n7,0.5\n").unwrap_err();
+    assert!(error.starts_with("columns lon, lat are not easting, northing of the data"), "{error}");
+    assert_eq!(queries(globe, "", "lat,lon\n5,6\n").unwrap().1, [6.0, 5.0]);
+    assert_eq!(queries(globe, "", "5,6\n").unwrap().1, [5.0, 6.0], "without names");
+    assert_eq!(queries("a,b\n1,2\n", "", "c,d\n5,6\n").unwrap().1, [5.0, 6.0], "neither is");
+}
+
+#[test]
 fn other_errors_are_not_swallowed() {
     let error = queries("a,b\n1,2\n", "", "b,a,c\n3,x,5\n").unwrap_err();
     assert!(error.starts_with("line 2, record 0, column `a`: `x` is not a number"), "{error}");

@@ -165,8 +165,12 @@ pub fn counters(record: &RunRecord) -> Table<'_> {
 }
 
 /// `query,row`, `recall_at_K` for each K, and what is wrong with the answers: of each query. `row` is its number in its file.
-pub fn recall<'a>(recall: &'a Recall, row: impl Fn(usize) -> u64 + 'a) -> Table<'a> {
-    let table = Table::new(recall.queries()).with("query", |query| query as u64).with("row", row);
+pub fn recall<'a>(recall: &'a Recall, rows: Option<&'a [u64]>) -> Table<'a> {
+    let table = Table::new(recall.queries()).with("query", |query| query as u64);
+    let table = match rows {
+        Some(rows) => table.with("row", |query| rows[query]),
+        None => table,
+    };
     let ks = recall.ks().iter().enumerate();
     ks.fold(table, |table, (at, k)| table.with(format!("recall_at_{k}"), move |query| recall.of(query, at)))
         .with("missing", |query| recall.flaws_of(query).missing)

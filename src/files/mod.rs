@@ -22,4 +22,4 @@ pub use mute::Mute;
 pub use part::PartFolder;
 pub use scratch::Scratch;
 pub use space::room;
-pub use target::{check, write};
+pub use target::{check, same, write};

@@ -43,6 +43,17 @@ pub(super) fn target(path: &Path) -> PathBuf {
     target
 }
 
+/// Whether two paths lead to one file, which need not be there.
+pub fn same(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| {
+        let target = target(path);
+        let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+        target.file_name().map_or_else(|| target.clone(), |name| folder.join(name))
+    };
+    place(one) == place(other)
+}
+
 pub(super) fn special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
 }
@@ -105,6 +116,21 @@ pub(super) fn fill(file: File, old: &Path, content: impl FnOnce(&mut BufWriter<F
 mod tests {
     use super::*;
     use crate::files::testing::names;
+
+    #[test]
+    fn a_file_has_many_paths() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |path: &str| folder.path().join(path);
+        assert!(same(&at("a.csv"), &at("./a.csv")) && !same(&at("a.csv"), &at("b.csv")), "neither is there");
+        fs::create_dir(at("in")).unwrap();
+        assert!(same(&at("in/../a.csv"), &at("a.csv")));
+        assert!(same(Path::new("a.csv"), Path::new("./a.csv")));
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink("a.csv", at("link.csv")).unwrap();
+            assert!(same(&at("link.csv"), &at("a.csv")), "a link to what is not there yet");
+        }
+    }
 
     #[test]
     fn a_failed_write_leaves_the_old_file_and_nothing_else() {

@@ -116,6 +116,14 @@ fn info_says_what_each_column_is() {
 fn a_column_is_one_coordinate() {
     let place = Place::new();
     place.write("plane.csv", "x,y\n1,2\n3,4\n");
+    for (columns, twice) in [("x,0", "0"), ("x,y,X", "X"), ("1,01", "01")] {
+        for command in ["knn plane.csv", "run --input plane.csv", "analyse plane.csv --density"] {
+            let refused = place.fails(2, &format!("{command} --columns {columns}"));
+            assert_eq!(refused, format!("column `{twice}` is named before in another way; a column is one coordinate: plane.csv"), "{command}");
+        }
+    }
+    place.write("cases.csv", "x,X\n1,2\n3,4\n");
+    assert!(place.ok("knn cases.csv -k 1 --columns x,X").stdout.contains("2 dimensions"), "these are two");
     for (columns, twice) in [("x,y,x", "x"), ("0-1,1", "1")] {
         let refused = place.fails(2, &format!("knn plane.csv --columns {columns}"));
         assert!(refused.contains(&format!("column `{twice}` is named twice; a column is one coordinate")), "{refused}");

@@ -333,6 +333,13 @@ fn a_graph_is_written_as_it_is_linked() {
     assert_eq!((count("data"), count("indptr")), (Some(10), Some(7)));
     place.ok("knn line.csv -k 2 --graph u.npz --graph-as umap");
     assert_eq!(json(&place.ok("info u.npz:indices --json").stdout)["cloud"]["dims"], 3);
+    let empty = place.fails(1, "knn line.csv -k 6 --graph u6.npz --graph-as umap");
+    assert_eq!(empty, "--graph-as umap: k = 6 is more than the 5 other rows: u6.npz");
+    assert!(place.ok("knn line.csv -k 6 --graph g6.csv").stderr.contains("k = 6 is more than the 5 other points: ranks from 5 on are empty"));
+    // One file by two paths.
+    assert!(place.fails(2, "knn line.csv -k 2 --graph ./one.csv -o one.csv").starts_with("--out and --graph are the same file"));
+    assert!(place.fails(2, "analyse line.csv -k 2 --density --graph ./one.csv --out one.csv").starts_with("--out and --graph are the same file"));
+    assert!(!place.path("one.csv").exists());
 }
 
 #[test]
@@ -340,9 +347,13 @@ fn threads_may_be_few() {
     let place = place();
     let one = place.ok("knn line.csv -k 3 --threads 1 --engine kdtree -o -").stdout;
     assert_eq!(one, place.ok("knn line.csv -k 3 --engine kdtree -o -").stdout);
-    for command in ["run --input line.csv --warmup 0 --repeats 1", "verify --input line.csv --engine kdtree", "analyse line.csv --density"] {
-        place.ok(&format!("{command} -k 2 --threads 2").replace(" -k", if command.starts_with("analyse") { " -k" } else { " --k" }));
-    }
+    let run = |threads: u32| {
+        let args = format!("run --input line.csv --k 2 --engine lockstep --warmup 0 --repeats 1 --json --threads {threads}");
+        json(&place.ok(&args).stdout)["device"]["details"]["threads"].clone()
+    };
+    assert_eq!([run(1), run(3)], ["1", "3"]);
+    place.ok("verify --input line.csv --k 2 --engine kdtree --threads 2");
+    place.ok("analyse line.csv -k 2 --density --threads 2");
 }
 
 #[test]
@@ -371,4 +382,20 @@ fn what_an_answer_takes_is_predicted_without_it() {
     assert!((setup + search - total).abs() < 1e-9 * total, "one search: {kdtree}");
     assert!(place.fails(2, "knn line.csv --dry-run -o a.csv").contains("cannot be used with"));
     assert!(place.fails(2, "knn line.csv --dry-run --metric inner-product").starts_with("--dry-run: "));
+}
+
+#[test]
+fn queries_of_other_columns_are_told_or_refused() {
+    let place = place();
+    place.write("sizes.csv", "size,score\n0,0\n");
+    let refused = place.fails(1, "knn places.csv sizes.csv -k 1");
+    assert!(refused.starts_with("columns size, score are not longitude, latitude of the data; choose columns by number"), "{refused}");
+    place.write("plane.csv", "a,b\n0,0\n1,1\n");
+    let note = place.ok("knn plane.csv sizes.csv -k 1 --engine kdtree -o found.csv").stderr;
+    assert_eq!(note, "note: the queries' columns size, score are taken for a, b: sizes.csv\n");
+    let run = place.ok("run --input plane.csv --queries sizes.csv --k 1 --engine kdtree --warmup 0 --repeats 1").stderr;
+    assert!(run.contains(note.trim_end()), "{run}");
+    assert_eq!(place.ok("knn plane.csv sizes.csv --columns 0,1 -k 1 --engine kdtree -o by-number.csv").stderr, "");
+    place.write("lat.csv", "lat,lon\n0,0\n");
+    assert!(!place.ok("knn places.csv lat.csv -k 1 -o found.csv").stderr.contains("taken for"), "the same by other names");
 }

@@ -124,3 +124,30 @@ fn what_makes_no_sense_is_refused() {
     let error = place.fails(1, "recall answers.csv --input line.csv --engine kdtree");
     assert!(error.starts_with("the answers are to 2 queries, and so to others than the 6 queries that are asked"), "{error}");
 }
+
+#[test]
+fn answers_to_other_rows_are_refused() {
+    let place = Place::new();
+    place.write("line.csv", "x\n0\n1\n-1.5\n2.5\n-3\n4\n");
+    place.ok("knn line.csv rows:5,3 -k 2 --engine kdtree -o five-three.parquet");
+    place.ok("knn line.csv rows:3,5 -k 2 --engine kdtree -o three-five.npz");
+    let recall = "recall five-three.parquet --input line.csv --engine kdtree --queries";
+    let other = place.fails(1, &format!("{recall} rows:3,5"));
+    let why = "ANSWERS: its query 0 is row 5, and row 3 is asked for; ask as they were asked, with --queries and --seed: five-three.parquet";
+    assert_eq!(other, why);
+    assert!(place.ok(&format!("{recall} rows:5,3")).stdout.contains("        2  1.0000"));
+    let truth = "recall three-five.npz --truth five-three.parquet";
+    assert!(place.fails(1, truth).starts_with("ANSWERS: its query 0 is row 3, and row 5 is asked for"));
+    // Rows are those of the file, or nobody's.
+    place.write("wrong.csv", "query,query_row,rank,index\n0,5,0,0\n0,5,1,3\n1,3,0,3\n1,3,1,5\n");
+    let worst = json(&place.ok("recall wrong.csv --truth five-three.parquet --json").stdout);
+    assert_eq!((&worst["worst"][0]["query"], &worst["worst"][0]["row"]), (&0.into(), &5.into()));
+    place.write("bare.csv", "0,3\n3,5\n");
+    place.write("truth.csv", "5,3\n3,5\n");
+    let bare = place.ok("recall bare.csv --truth truth.csv --json --out each.csv").stdout;
+    assert_eq!(json(&bare)["worst"][0].get("row"), None);
+    assert!(fs::read_to_string(place.path("each.csv")).unwrap().starts_with("query,recall_at_2,"));
+    // Nothing is missing where there is nothing more.
+    place.ok("knn line.csv -k 9 --engine kdtree -o all.npz");
+    assert!(!place.ok("recall all.npz --input line.csv --engine kdtree").stdout.contains("missing"));
+}

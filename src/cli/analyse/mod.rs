@@ -22,6 +22,7 @@ use super::{columns, counts, output};
 use crate::cloud::formats::{self, ColumnData, Guess};
 use crate::cloud::{self, ColumnChoice, PointCloud, Source, Unchosen};
 use crate::export::{self, graph as files};
+use crate::files::same;
 use crate::knn::{Metric, Setup};
 use crate::run::graph::labels::{self, Classified, Labels};
 use crate::run::graph::leaks::Leaks;
@@ -127,6 +128,7 @@ pub fn run(args: &AnalyseArgs) -> anyhow::Result<()> {
     if args.metric == Metric::Haversine {
         note_assumed(cloud.axes());
     }
+    wanted.graph.check_rows(cloud.len(), args.k)?;
     let labels = wanted.labels.as_deref().map(|name| read_labels(args, &cloud, name)).transpose()?;
     let mut engines = Engines::default();
     let mut found = report::Found { cloud: &cloud, k: args.k, metric: args.metric, graph: None, leaks: None, written: Vec::new() };
@@ -166,7 +168,7 @@ fn check(args: &AnalyseArgs) -> anyhow::Result<()> {
     }
     wanted.graph.check()?;
     let outputs = || args.out.iter().chain(wanted.graph.file());
-    if args.out.is_some() && args.out.as_ref() == wanted.graph.file() {
+    if args.out.as_ref().zip(wanted.graph.file()).is_some_and(|(out, graph)| same(out, graph)) {
         bail!(Usage("--out and --graph are the same file; choose another name for one of them".to_owned()));
     }
     spare_files("a file that is read", [&args.input].into_iter().chain(&wanted.overlap).chain(&wanted.leaks), outputs().cloned())?;
@@ -192,6 +194,7 @@ fn load(
     labels: Option<&str>,
     args: &AnalyseArgs,
 ) -> anyhow::Result<(Arc<PointCloud>, Option<ColumnChoice>)> {
+    columns::check_once(&Source::File { path: path.to_owned(), columns: columns.clone().unwrap_or_default() })?;
     let read = |columns: &Option<ColumnChoice>| {
         let source = Source::File { path: path.to_owned(), columns: columns.clone().unwrap_or_default() };
         cloud::load_unchosen(&source, Unchosen::Usual, args.drop_nonfinite, &Bar::new("reading the cloud"))

@@ -1,16 +1,18 @@
 //! `knn IN --graph FILE`: the graph of all rows, and their neighbours beside it where these are asked for.
 
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{anyhow, bail};
 
 use super::report::Report;
 use super::{KnnArgs, Loaded, out};
-use crate::cli::answer::answer;
-use crate::cli::output;
+use crate::cli::answer::{answer, empty_ranks};
 use crate::cli::queries::QueryChoice;
 use crate::cli::usage::Usage;
-use crate::export::{self, FileColumns, NeighborStream, Size};
+use crate::cli::{output, room};
+use crate::export::{self, FileColumns, NeighborFormat, NeighborStream, Size};
+use crate::files;
 use crate::knn::NONE;
 use crate::run::graph::KnnGraph;
 use crate::run::{Engines, Phase};
@@ -24,7 +26,8 @@ pub fn check(args: &KnnArgs) -> anyhow::Result<()> {
     if args.queries != QueryChoice::All {
         bail!(Usage("--graph: a graph is of all rows; leave QUERIES out".to_owned()));
     }
-    if args.out.file() == Some(path) {
+    let files = |out: &Path| NeighborFormat::of(out).map_or_else(|_| vec![out.to_owned()], |format| format.files(out));
+    if args.out.file().map(files).unwrap_or_default().iter().any(|file| files::same(file, path)) {
         bail!(Usage("--out and --graph are the same file; choose another name for one of them".to_owned()));
     }
     args.graph.check()?;
@@ -36,6 +39,13 @@ pub fn check(args: &KnnArgs) -> anyhow::Result<()> {
 pub fn write(args: &KnnArgs, loaded: &Loaded, columns: &FileColumns) -> anyhow::Result<()> {
     let start = Instant::now();
     let Loaded { spec, cloud, .. } = loaded;
+    if let Some(path) = args.out.file() {
+        room::of_file(path, Size { q: cloud.len(), k: spec.k, metric: spec.metric }, cloud.len())?;
+    }
+    args.graph.check_rows(cloud.len(), spec.k)?;
+    if let Some(note) = empty_ranks(spec, cloud.len() as u64) {
+        output::note(&note);
+    }
     let record = answer(&mut Engines::default(), spec, cloud, None)?;
     let seconds = start.elapsed().as_secs_f64();
     let graph = KnnGraph::of_run(&record).map_err(|why| anyhow!("{why}: {}", args.input.display()))?;

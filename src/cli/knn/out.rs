@@ -7,13 +7,13 @@ use anyhow::bail;
 
 use super::Loaded;
 use crate::cli::bar::Bar;
+use crate::cli::output;
 use crate::cli::queries::QueryChoice;
 use crate::cli::usage::Usage;
 use crate::cloud::PointCloud;
 use crate::cloud::beside::Beside;
 use crate::export::table::TableFormat;
 use crate::export::{FileColumns, NeighborFormat, StreamFormat};
-use crate::run::QuerySpec;
 
 /// The flag that a place has no columns for.
 const WITH_QUERY: &str = "--with-query";
@@ -27,7 +27,7 @@ pub struct OutArgs {
     /// With `-o -`: as what they are printed, part by part as they are found [default: csv]. A file is written as its name ends
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
-    /// Columns of IN beside each neighbour, as they are in the file: name,zip_code. Tables only; file_ is put before a name that the table has itself
+    /// Columns of IN beside each neighbour, as they are in the file: name,zip_code. Tables only, in which text stands in one line; file_ is put before a name that the table has itself
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     with: Vec<String>,
     /// Columns of the file that the queries are rows of, beside each neighbour: iata,name become query_iata,query_name. Tables only
@@ -140,22 +140,29 @@ impl OutArgs {
         bail!(Usage(format!("{flag} {first}: only tables have room for further columns: .csv, .tsv, .parquet or .arrow")))
     }
 
-    /// The columns of files that are to stand beside neighbours; `input` is the path of the cloud.
+    /// The columns of files that are to stand beside neighbours; `input` is where the cloud lies, and `queries` are the queries as they were asked for.
     ///
     /// # Errors
     /// That there is no such column; those of reading the files.
-    pub fn file_columns(&self, input: &Path, loaded: &Loaded) -> anyhow::Result<FileColumns> {
+    pub fn file_columns(&self, input: &Path, queries: &QueryChoice, loaded: &Loaded) -> anyhow::Result<FileColumns> {
         let read = |path: &Path, names: &[String], cloud: &PointCloud| match names {
             [] => Ok(Beside::default()),
-            _ => Beside::read(path, names, cloud, &Bar::new("reading the columns beside")),
+            _ => Beside::read(path, names, cloud, &Bar::new("reading the columns beside")).inspect(note_rounded),
         };
-        if let (QuerySpec::File { path, .. }, Some(queries)) = (&loaded.spec.queries, &loaded.query_cloud) {
+        if let (QueryChoice::File(path), Some(queries)) = (queries, &loaded.query_cloud) {
             return Ok(FileColumns { queries: read(path, &self.with_query, queries)?, neighbors: read(input, &self.with, &loaded.cloud)? });
         }
         // All are of one file, which is read once.
         let mut neighbors = read(input, &[&self.with[..], &self.with_query].concat(), &loaded.cloud)?;
         let queries = Beside { columns: neighbors.columns.split_off(self.with.len()) };
         Ok(FileColumns { queries, neighbors })
+    }
+}
+
+/// Says which columns have not the digits of the file.
+fn note_rounded(beside: &Beside) {
+    for column in beside.columns.iter().filter(|column| column.is_rounded()) {
+        output::note(&format!("whole numbers of 2^53 and more are rounded to what a float64 holds: column `{}`", column.name));
     }
 }
 

@@ -54,6 +54,9 @@ pub fn length(text: &str, metric: Metric) -> anyhow::Result<f64> {
         Metric::Haversine => &[("", 1.0), ("km", 1.0), ("m", 0.001), ("mi", 1.609_344), ("nmi", 1.852)],
     };
     match units.iter().find(|(name, _)| *name == unit) {
+        Some(_) if metric == Metric::Cosine && value > 2.0 => {
+            bail!(Usage(format!("--radius {number}: a cosine distance, 1 − cos of the angle, is from 0 to 2")))
+        }
         Some((_, factor)) => Ok(value * factor),
         None if metric == Metric::L2 => {
             bail!(Usage(format!("--radius: with the l2 metric a distance is in the cloud's own unit: write {number}, not `{text}`")))

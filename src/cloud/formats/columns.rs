@@ -9,7 +9,8 @@ use serde::Serialize;
 use super::input::Input;
 use super::limits::MAX_CATEGORIES;
 use super::marks::Marks;
-use super::sheet::{ColumnKind, Sheet, Want};
+use super::parts::file_of;
+use super::sheet::{ColumnKind, Sheet, SheetColumn, Want, named};
 use super::{FormatError, cell, recognise};
 use crate::cloud::Values;
 use crate::progress::Progress;
@@ -83,6 +84,15 @@ pub fn records(path: &Path, records: &[u64], progress: &dyn Progress) -> Result<
     records_by_marks(path, records, &Marks::default(), progress)
 }
 
+/// The numbers of the columns that names mean, in the order of the names.
+///
+/// # Errors
+/// [`FormatError::NoColumn`] and [`FormatError::Column`] as for [`super::read`]; and any error of reading the file.
+pub fn columns_of(path: &Path, names: &[String], progress: &dyn Progress) -> Result<Vec<usize>, FormatError> {
+    let all: Vec<SheetColumn> = records(path, &[], progress)?.columns.into_iter().map(SheetColumn::numeric).collect();
+    named(names, &all).map_err(|why| why.into_error(file_of(path)))
+}
+
 /// As [`records`], but text is read from the last mark before each record that an earlier call left.
 ///
 /// # Errors
@@ -93,12 +103,20 @@ pub fn records_by_marks(path: &Path, records: &[u64], marks: &Marks, progress: &
     (format.records)(&input, records)
 }
 
-/// As [`records_by_marks`], but numbers of a text stay as the file spells them, as [`Cell::Text`]: `1.50`, `0E8`.
+/// As [`records_by_marks`], where some columns are looked at, by their numbers: formats that keep columns apart leave the others missing.
+/// `spelled` leaves numbers of a text as the file spells them, as [`Cell::Text`]: `1.50`, `0E8`.
 ///
 /// # Errors
 /// The same as those of [`records`].
-pub fn spelled_records_by_marks(path: &Path, records: &[u64], marks: &Marks, progress: &dyn Progress) -> Result<Records, FormatError> {
-    let input = Input::new(path, progress)?.with_marks(marks).spelled();
+pub fn records_of_columns(
+    path: &Path,
+    records: &[u64],
+    columns: &[usize],
+    spelled: bool,
+    marks: &Marks,
+    progress: &dyn Progress,
+) -> Result<Records, FormatError> {
+    let input = Input::new(path, progress)?.with_marks(marks).of_columns(columns, spelled);
     let format = recognise(&input)?;
     (format.records)(&input, records)
 }

@@ -26,6 +26,8 @@ pub(super) struct Input<'a> {
     size: u64,
     modified: Option<SystemTime>,
     marks: Option<&'a Marks>,
+    /// Columns that are looked at, where not all are.
+    only: Option<Vec<usize>>,
     /// Whether numbers of a text are wanted as the file spells them.
     spelled: bool,
     budget: Budget,
@@ -74,6 +76,7 @@ impl<'a> Input<'a> {
             size: metadata.len(),
             modified: metadata.modified().ok(),
             marks: None,
+            only: None,
             spelled: false,
             budget: Budget { free, claimed: AtomicU64::new(0) },
             progress,
@@ -85,9 +88,14 @@ impl<'a> Input<'a> {
         Self { marks: Some(marks), ..self }
     }
 
-    /// Wants numbers of a text as the file spells them.
-    pub fn spelled(self) -> Self {
-        Self { spelled: true, ..self }
+    /// Looks at some columns, and wants numbers of a text as the file spells them or not.
+    pub fn of_columns(self, columns: &[usize], spelled: bool) -> Self {
+        Self { only: Some(columns.to_vec()), spelled, ..self }
+    }
+
+    /// Whether a column is looked at.
+    pub fn wants(&self, column: usize) -> bool {
+        self.only.as_ref().is_none_or(|columns| columns.contains(&column))
     }
 
     pub fn is_spelled(&self) -> bool {

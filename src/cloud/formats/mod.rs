@@ -37,7 +37,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use arrow::Moment;
-pub use columns::{Cell, ColumnData, Records, column, records, records_by_marks, spelled_records_by_marks};
+pub use columns::{Cell, ColumnData, Records, column, columns_of, records, records_by_marks, records_of_columns};
 pub(crate) use contain::contained;
 pub use guess::{Guess, Guessed};
 use input::Input;

@@ -396,7 +396,7 @@ impl Unnamed {
 }
 
 /// Resolves a selection: by exact name, by case-insensitive name, by index.
-fn named(names: &[String], columns: &[SheetColumn]) -> Result<Vec<usize>, Unnamed> {
+pub(super) fn named(names: &[String], columns: &[SheetColumn]) -> Result<Vec<usize>, Unnamed> {
     let mut exact: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut folded: HashMap<String, Vec<usize>> = HashMap::new();
     for (at, column) in columns.iter().enumerate() {

@@ -14,7 +14,7 @@ use crate::knn::{Metric, Problem, reference};
 use crate::progress::Progress;
 use crate::text::{Exact, count};
 
-pub use read::{names, of_run, read, read_with_distances};
+pub use read::{names, of_run, query_rows, read, read_with_distances};
 
 /// Queries that are judged between two looks at the cancel flag.
 const CHUNK: usize = 64;

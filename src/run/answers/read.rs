@@ -54,6 +54,42 @@ pub fn names(path: &Path, progress: &dyn Progress) -> Result<Vec<String>, Format
     if parts.is_empty() { Ok(formats::records(path, &[], progress)?.columns) } else { Ok(parts.into_iter().map(|part| part.name).collect()) }
 }
 
+/// What says which row of its file each query is, in archives and in tables.
+const ROWS: [&str; 2] = ["query_rows", "query_row"];
+
+/// Which row of its own file each query is, in the order of [`read()`]'s rows; `None` where the file does not say it of each.
+///
+/// # Errors
+/// As [`read()`]'s.
+pub fn query_rows(path: &Path, progress: &dyn Progress) -> Result<Option<Vec<u64>>, FormatError> {
+    let parts = formats::parts(&formats::file_of(path), progress)?;
+    let has = |name: &str| parts.iter().any(|part: &Entry| part.unread.is_none() && part.name == name);
+    let list = |name| formats::read(&formats::path_of(&formats::file_of(path), name), &ColumnChoice::Default, progress).map(|table| table.values);
+    let of_each = if has(ROWS[0]) {
+        let rows = list(ROWS[0])?;
+        (0..rows.len()).map(|query| [query as f64, rows.get(query)]).collect()
+    } else if has(LONG[0]) && has(ROWS[1]) {
+        let (queries, rows) = (list(LONG[0])?, list(ROWS[1])?);
+        (0..queries.len().min(rows.len())).map(|at| [queries.get(at), rows.get(at)]).collect()
+    } else if parts.is_empty()
+        && let Some(table) = columns(path, &[LONG[0], ROWS[1]], progress)?
+    {
+        (0..table.rows()).map(|at| [table.values.get(2 * at), table.values.get(2 * at + 1)]).collect()
+    } else {
+        Vec::new()
+    };
+    Ok(rows_of(of_each))
+}
+
+/// Pairs of a query and its row, as a row for each query.
+fn rows_of(mut pairs: Vec<[f64; 2]>) -> Option<Vec<u64>> {
+    pairs.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    pairs.dedup();
+    let is_row = |row: f64| row >= 0.0 && row.fract() == 0.0;
+    let one_each = pairs.windows(2).all(|two| two[0][0] < two[1][0]) && pairs.iter().all(|pair| is_row(pair[1]));
+    (one_each && !pairs.is_empty()).then(|| pairs.into_iter().map(|[_, row]| row as u64).collect())
+}
+
 /// What distances are called, as matrices and as columns of a table.
 const DISTANCES: [[&str; 2]; 2] = [["squared_distances", "distances"], ["squared_distance", "distance"]];
 
@@ -185,6 +221,22 @@ mod tests {
         std::fs::write(&path, text).unwrap();
         let (_, table) = read(&path, &Silent).map_err(|why| why.reason())?;
         Ok((table.values.iter().collect(), table.columns.len()))
+    }
+
+    #[test]
+    fn the_rows_of_queries_are_told_where_each_has_one() {
+        let rows = |text: &str| {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("a.csv");
+            std::fs::write(&path, text).unwrap();
+            query_rows(&path, &Silent).unwrap()
+        };
+        assert_eq!(rows("query,query_row,rank,index\n1,5,0,2\n1,5,1,3\n0,7,0,4\n0,7,1,4\n"), Some(vec![7, 5]));
+        for other in
+            ["query,rank,index\n0,0,2\n", "query,query_row,rank,index\n0,5,0,2\n0,6,1,3\n", "query,query_row,rank,index\n0,-1,0,2\n", "4,5\n"]
+        {
+            assert_eq!(rows(other), None, "{other}");
+        }
     }
 
     #[test]

@@ -247,7 +247,7 @@ pub fn of_problem(
             }
             (Truth::Named(_), None) => Vec::new(),
         };
-        let (named, flaws) = names(row(answers, row_of_answers(query), most), |record| name(query, record));
+        let (named, flaws) = names(row(answers, row_of_answers(query), most), |record| name(query, record), most_possible(&bounds));
         let there: Vec<u32> = named.iter().flatten().map(|&position| position as u32).collect();
         let mut far = distances(query, &there).into_iter();
         let keys: Vec<Option<Key>> = named.iter().map(|point| point.and_then(|_| far.next()).map(|far| Key::At(far.into()))).collect();
@@ -298,7 +298,7 @@ pub fn of_files(
             record if is_row(record) => Named::Point(record as u64),
             _ => Named::OutOfRange,
         };
-        let (named, flaws) = names(row(answers, query, most), name);
+        let (named, flaws) = names(row(answers, query, most), name, most_possible(&bounds));
         let key = |record: u64| rank_of.get(&record).map_or(beyond, |&rank| Key::At(far(rank)));
         let keys: Vec<Option<Key>> = named.into_iter().map(|named| named.map(key)).collect();
         Ok((counts(ks, &keys, &bounds), flaws))
@@ -340,12 +340,17 @@ fn check_width(whose: &'static str, width: usize, ks: &[usize]) -> Result<usize,
     if width < most { Err(RecallError::Width { whose, width, k: most }) } else { Ok(most) }
 }
 
-/// The points that answers name, each once, and what else they are.
-fn names(records: impl Iterator<Item = f64>, name: impl Fn(f64) -> Named) -> (Vec<Option<u64>>, Flaws) {
+/// How many true neighbours a query has, at the largest k.
+fn most_possible(bounds: &[(f64, usize)]) -> usize {
+    bounds.iter().map(|&(_, possible)| possible).max().unwrap_or(0)
+}
+
+/// The points that answers name, each once, and what else they are. Nothing is missing beyond as many as there are true neighbours.
+fn names(records: impl Iterator<Item = f64>, name: impl Fn(f64) -> Named, possible: usize) -> (Vec<Option<u64>>, Flaws) {
     let (mut flaws, mut seen) = (Flaws::default(), HashSet::new());
-    let mut named = |record: f64| {
+    let mut named = |(rank, record): (usize, f64)| {
         match name(record) {
-            Named::Missing => flaws.missing += 1,
+            Named::Missing => flaws.missing += u64::from(rank < possible),
             Named::OutOfRange => flaws.out_of_range += 1,
             Named::Own => flaws.own += 1,
             Named::Point(point) if !seen.insert(point) => flaws.duplicates += 1,
@@ -353,7 +358,7 @@ fn names(records: impl Iterator<Item = f64>, name: impl Fn(f64) -> Named) -> (Ve
         }
         None
     };
-    let points = records.map(&mut named).collect();
+    let points = records.enumerate().map(&mut named).collect();
     (points, flaws)
 }
 

@@ -18,7 +18,7 @@ pub(super) fn read(file: &dyn Batches, input: &Input<'_>, wanted: &[u64]) -> Res
     if let Some(&missing) = wanted.iter().find(|&&record| record >= rows) {
         return Err(no_record(missing, rows, input.path()));
     }
-    let mut roots: Vec<usize> = (0..columns.len()).filter(|&at| layout.is_read(at)).map(|at| layout.root(at)).collect();
+    let mut roots: Vec<usize> = (0..columns.len()).filter(|&at| layout.is_read(at) && input.wants(at)).map(|at| layout.root(at)).collect();
     roots.dedup();
     let mut ascending = wanted.to_vec();
     ascending.sort_unstable();
@@ -36,7 +36,8 @@ pub(super) fn read(file: &dyn Batches, input: &Input<'_>, wanted: &[u64]) -> Res
                 && *record < start + batch.num_rows() as u64
             {
                 let row = batch.slice((record - start) as usize, 1);
-                let cells = cells(&layout, &columns, &roots, &row).map_err(|why| input.malformed(format!("record {record}"), why))?;
+                let cells =
+                    cells(&layout, &columns, &roots, &row, &|at| input.wants(at)).map_err(|why| input.malformed(format!("record {record}"), why))?;
                 found.insert(*record, cells);
                 left = rest;
             }
@@ -52,9 +53,9 @@ pub(super) fn read(file: &dyn Batches, input: &Input<'_>, wanted: &[u64]) -> Res
 }
 
 /// The cells of a one-row batch whose arrays are those of `roots`.
-fn cells(layout: &Layout, columns: &[SheetColumn], roots: &[usize], row: &RecordBatch) -> Result<Vec<Cell>, String> {
+fn cells(layout: &Layout, columns: &[SheetColumn], roots: &[usize], row: &RecordBatch, wants: &dyn Fn(usize) -> bool) -> Result<Vec<Cell>, String> {
     let array = |root: usize| roots.binary_search(&root).ok().map(|at| row.column(at));
-    let numeric: Vec<usize> = (0..columns.len()).filter(|&at| columns[at].kind == ColumnKind::Numeric).collect();
+    let numeric: Vec<usize> = (0..columns.len()).filter(|&at| columns[at].kind == ColumnKind::Numeric && wants(at)).collect();
     let mut numbers = vec![f64::NAN; numeric.len()];
     layout.fill(array, &numeric, &mut numbers).map_err(|(_, why)| why)?;
     let mut cells = vec![Cell::Missing; columns.len()];

@@ -8,15 +8,21 @@ struct Kind {
     axes: &'static [&'static [&'static str]],
     /// How many axes there are at least.
     least: usize,
+    /// Whether they are angles, which may be given by their parts: `LatD`, `LatM`, `LatS`. No part is a coordinate.
+    angles: bool,
     /// Whether the first of several groups is taken. Of `acc_x`, `acc_y`, `gyro_x` and `gyro_y` none is the place of a row.
     first: bool,
 }
 
 const KINDS: [Kind; 3] = [
-    Kind { axes: &[&["longitude", "lon", "lng", "long"], &["latitude", "lat"]], least: 2, first: true },
-    Kind { axes: &[&["easting", "eastings"], &["northing", "northings"]], least: 2, first: true },
-    Kind { axes: &[&["x"], &["y"], &["z"]], least: 2, first: false },
+    Kind { axes: &[&["longitude", "lon", "lng", "long"], &["latitude", "lat"]], least: 2, angles: true, first: true },
+    Kind { axes: &[&["easting", "eastings"], &["northing", "northings"]], least: 2, angles: false, first: true },
+    Kind { axes: &[&["x"], &["y"], &["z"]], least: 2, angles: false, first: false },
 ];
+
+/// Words for the parts of an angle.
+const DEGREES: [&str; 4] = ["d", "deg", "degree", "degrees"];
+const MINUTES: [&str; 4] = ["m", "min", "minute", "minutes"];
 
 /// Names at least as long stand for an axis inside a word too, as in `gpslatitude`.
 const LONG: usize = 7;
@@ -78,6 +84,10 @@ fn of_kind(kind: &Kind, headings: &[Option<&str>]) -> Option<Vec<usize>> {
         });
         groups[at].axes[axis].get_or_insert(column);
     }
+    let has = |words: &[&str]| groups.iter().any(|group| group.rest.iter().any(|word| words.contains(&word.as_str())));
+    if kind.angles && has(&DEGREES) && has(&MINUTES) {
+        return None;
+    }
     let whole: Vec<(&Group, Vec<usize>)> = groups.iter().filter_map(|group| Some((group, group.columns(kind)?))).collect();
     let neutral = whole.iter().find(|(group, _)| group.is_neutral());
     let other = || whole.first().filter(|_| kind.first || whole.len() == 1);
@@ -128,6 +138,8 @@ mod tests {
             ("stop_lat stop_lon zone", Some("stop_lon stop_lat")),
             ("start_lat end_lon", None),
             ("lat_lon value", None),
+            ("LatD LatM LatS NS LonD LonM LonS EW", None),
+            ("lat_deg lat_min lon_deg lon_min", None),
             ("latency long", None),
             ("Easting Northing Height", Some("Easting Northing")),
             ("northing_m easting_m", Some("easting_m northing_m")),

@@ -2,17 +2,15 @@
 
 use crate::cloud::roles::{Role, lower_words};
 
-/// Words in headings of labels and of ids.
+/// Words that end headings of labels: a `class_size` is none.
 const LABELS: [&str; 9] = ["label", "labels", "class", "target", "species", "category", "classification", "cluster", "digit"];
 
-const IDS: [&str; 20] = [
+/// Words in headings of ids.
+const IDS: [&str; 17] = [
     "id",
     "ids",
-    "index",
-    "idx",
     "rowid",
     "uuid",
-    "serial",
     "zip",
     "zipcode",
     "postcode",
@@ -27,6 +25,39 @@ const IDS: [&str; 20] = [
     "rownum",
     "rownumber",
 ];
+
+/// Words of ids and of measures: a `row_index` counts rows, an `air_quality_index` does not.
+const NUMBERS: [&str; 3] = ["index", "idx", "serial"];
+
+/// What is counted where one of these is an id in any case.
+const COUNTED: [&str; 3] = ["row", "record", "object"];
+
+/// What a heading says that a column is, by its words.
+struct Heading {
+    label: bool,
+    id: bool,
+    /// An id, if no value occurs twice.
+    number: bool,
+}
+
+impl Heading {
+    fn of(heading: &str) -> Self {
+        let words = lower_words(heading);
+        let is = |known: &[&str], word: &String| known.contains(&word.as_str());
+        let number = words.iter().any(|word| is(&NUMBERS, word));
+        let counts = match &words[..] {
+            [_] => number,
+            [counted, word] => is(&COUNTED, counted) && is(&NUMBERS, word),
+            _ => false,
+        };
+        Self { label: words.last().is_some_and(|last| is(&LABELS, last)), id: counts || words.iter().any(|word| is(&IDS, word)), number }
+    }
+}
+
+/// Whether a first column is the index of a data frame, which gets no name, or one for want of a name.
+fn is_unnamed(name: &str) -> bool {
+    name == "d0" || name.to_ascii_lowercase().starts_with("unnamed:")
+}
 
 /// The most classes that a label may have.
 const CLASSES: usize = 256;
@@ -53,21 +84,23 @@ pub(super) struct Columns<'a> {
 impl Columns<'_> {
     /// The role of each column. A label has a heading that says so and few whole values; without headings it is the first or the
     /// last column, of whole numbers 0 to m or 1 to m, all of which occur, where the other columns reach elsewhere. An id has a
-    /// heading that says so and whole values; without headings it is the first or the last column and counts the rows.
+    /// heading that says so and whole values; without headings it is the first or the last column and counts the rows, and among
+    /// headings the first column without one that does.
     pub fn roles(&self) -> Vec<Role> {
         let headed = self.headed && self.names.iter().enumerate().any(|(at, name)| !is_generated(name, at));
         let last = self.names.len().saturating_sub(1);
         let role = |column: usize| {
             let outermost = column == 0 || column == last;
             // Only what its heading or its place makes a candidate is looked at.
-            let words = lower_words(self.names[column]);
-            let says = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
-            let candidate = if headed { says(&LABELS) || says(&IDS) } else { outermost && self.rows >= FEW_ROWS };
+            let says = Heading::of(self.names[column]);
+            let unnamed = column == 0 && self.rows > 1 && is_unnamed(self.names[column]);
+            let candidate = if headed { says.label || says.id || says.number || unnamed } else { outermost && self.rows >= FEW_ROWS };
             let Some(values) = candidate.then(|| self.whole(column)).flatten() else { return Role::Coordinate };
             if headed {
                 match () {
-                    () if says(&LABELS) && values.len() <= CLASSES => Role::Label,
-                    () if says(&IDS) => Role::Id,
+                    () if says.label && values.len() <= CLASSES => Role::Label,
+                    () if says.id || says.number && values.len() == self.told(column) => Role::Id,
+                    () if unnamed && self.counts_rows(column) => Role::Id,
                     () => Role::Coordinate,
                 }
             } else if self.counts_rows(column) {
@@ -85,6 +118,11 @@ impl Columns<'_> {
     fn spread(&self) -> impl Iterator<Item = usize> + '_ {
         let seen = self.rows.min(SEEN);
         (0..seen).map(move |at| at * self.rows / seen)
+    }
+
+    /// Those of them that have a value.
+    fn told(&self, column: usize) -> usize {
+        self.spread().filter(|&row| !(self.value)(row, column).is_nan()).count()
     }
 
     /// The different values of those rows, ascending; `None` where one is no whole number.
@@ -118,12 +156,10 @@ impl Columns<'_> {
 
 /// What a column is whose values nobody read.
 pub(super) fn by_heading(heading: &str) -> Role {
-    let words = lower_words(heading);
-    let says = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
-    match () {
-        () if says(&LABELS) => Role::Label,
-        () if says(&IDS) => Role::Id,
-        () => Role::Other,
+    match Heading::of(heading) {
+        Heading { label: true, .. } => Role::Label,
+        Heading { id: true, .. } => Role::Id,
+        _ => Role::Other,
     }
 }
 
@@ -173,6 +209,7 @@ mod tests {
         let third = |row: usize, column: usize| if column < 2 { row as f64 * 0.5 } else { (row % 3) as f64 };
         let halves = |row: usize, _: usize| row as f64 * 0.5;
         let with_holes = |row: usize, column: usize| if row.is_multiple_of(2) { f64::NAN } else { third(row, column) };
+        let counting = |row: usize, column: usize| if column < 2 { row as f64 * 0.5 } else { (row * 7) as f64 };
         type Value<'a> = &'a dyn Fn(usize, usize) -> f64;
         for (name, value, role) in [
             ("class", &third as Value<'_>, Label),
@@ -184,9 +221,28 @@ mod tests {
             ("zip_code", &with_holes, Id),
             ("id", &halves, Coordinate),
             ("humid", &third, Coordinate),
+            ("class_size", &third, Coordinate),
+            ("target_price", &third, Coordinate),
+            ("crop_class", &third, Label),
+            ("species_id", &third, Id),
+            ("air_quality_index", &third, Coordinate),
+            ("index", &third, Id),
+            ("row_index", &third, Id),
+            ("part_index", &counting, Id),
+            ("serial_number", &counting, Id),
         ] {
             assert_eq!(roles(&["width", "height", name], 30, value), [Coordinate, Coordinate, role], "{name}");
         }
+    }
+
+    #[test]
+    fn the_index_of_a_data_frame_is_an_id() {
+        let table = |row: usize, column: usize| if column == 0 { row as f64 } else { (row * (7 + column) % 5) as f64 };
+        for first in ["d0", "Unnamed: 0"] {
+            assert_eq!(roles(&[first, "a", "b"], 4, table), [Id, Coordinate, Coordinate], "{first}");
+            assert_eq!(roles(&[first, "a", "b"], 4, |row, column| table(3 - row, column)), [Coordinate; 3], "{first} counts no rows");
+        }
+        assert_eq!(roles(&["time", "a", "b"], 4, table), [Coordinate; 3], "it has a name");
     }
 
     #[test]

@@ -73,7 +73,8 @@ pub fn note_of_queries(queries: &[Axis], cloud: &[Axis], file: &Path) {
     let (theirs, own) = (names(queries), names(cloud));
     let is_globe = |names: &[String]| Globe::is_named(names.iter().map(String::as_str));
     let same = theirs.iter().zip(&own).all(|(a, b)| a.eq_ignore_ascii_case(b));
-    if !same && !(is_globe(&theirs) && is_globe(&own)) {
+    let both_globes = is_globe(&theirs) && is_globe(&own);
+    if !same && !both_globes {
         output::note(&format!("the queries' columns {} are taken for {}: {}", output::names(&theirs), output::names(&own), file.display()));
     }
 }

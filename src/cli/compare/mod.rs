@@ -34,7 +34,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "ENGINE", value_parser = AnyEngineParser, hide_possible_values = true, conflicts_with_all = ["a", "b"], help_heading = "In turn")]
     method: Vec<String>,
     /// Pairs of runs: the first, the second; the second, the first; and so on
-    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = clap::value_parser!(u32).range(i64::from(pairs::FEW)..), conflicts_with_all = ["a", "b"], help_heading = "In turn")]
+    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = pairs::number, conflicts_with_all = ["a", "b"], help_heading = "In turn")]
     pairs: u32,
     /// What both do: `run` and its arguments, after `--`. One warm-up and three repeats, where they do not say otherwise
     #[arg(last = true, value_name = "run ARGUMENTS", help_heading = "In turn")]

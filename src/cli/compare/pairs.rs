@@ -8,7 +8,7 @@ use anyhow::Context;
 
 use super::super::bar::Bar;
 use super::super::usage::Usage;
-use super::super::{announce, config, output};
+use super::super::{announce, config, counts, output};
 use super::CompareArgs;
 use super::program::Program;
 use crate::files::PartFolder;
@@ -68,6 +68,17 @@ fn defaults(from: &config::From, folder: &Path) -> anyhow::Result<Option<PathBuf
 
 /// The fewest pairs that can be compared.
 pub const FEW: u32 = FEWEST_PAIRS as u32;
+
+/// Takes the value of `--pairs`.
+///
+/// # Errors
+/// A sentence, where it is no number of pairs that can be compared.
+pub fn number(text: &str) -> Result<u32, String> {
+    counts::whole::<u32>(text)
+        .ok()
+        .filter(|pairs| *pairs >= FEW)
+        .ok_or_else(|| format!("pairs are compared from {FEW} on: fewer have no interval of 95 %"))
+}
 
 /// Says how long the rest takes, by the first pair.
 fn announce(pairs: u32, ms: f64) {

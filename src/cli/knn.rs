@@ -14,7 +14,7 @@ use anyhow::{Context, bail};
 
 use self::out::OutArgs;
 use self::report::{Report, SHOWN};
-use super::answer::{answer_in_parts, empty_ranks, plan};
+use super::answer::{answer_in_parts, empty_ranks, placed, plan};
 use super::bar::Bar;
 use super::graph::GraphArgs;
 use super::input::{DeviceArgs, EngineParser, note_assumed, note_first_line};
@@ -241,6 +241,7 @@ fn nearest(args: &KnnArgs, loaded: &Loaded, columns: &FileColumns) -> anyhow::Re
     let start = Instant::now();
     let Loaded { spec, cloud, query_cloud, .. } = loaded;
     let mut engines = Engines::default();
+    let spec = &placed(&mut engines, spec, cloud, query_cloud.as_ref())?;
     let parts = Parts::new(&engines, spec, cloud, query_cloud.as_ref())?;
     let size = Size { q: parts.queries(), k: parts.k(), metric: spec.metric };
     if args.dry_run {

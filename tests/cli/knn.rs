@@ -371,6 +371,15 @@ fn an_answer_says_what_its_reader_may_not_expect() {
 }
 
 #[test]
+fn a_short_answer_needs_no_driver() {
+    let place = place();
+    for command in ["knn line.csv -k 1 --json", "analyse line.csv -k 1 --density --json"] {
+        let done = place.ok(command);
+        assert_eq!((json(&done.stdout)["device"].as_str().unwrap(), done.stderr.as_str()), ("CPU", ""), "{command}");
+    }
+}
+
+#[test]
 fn what_an_answer_takes_is_predicted_without_it() {
     let place = place();
     let planned = place.ok("knn line.csv -k 2 --dry-run");

@@ -11,7 +11,7 @@ use super::run::WORTH_A_NOTE_MS;
 use crate::cloud::PointCloud;
 use crate::export::text;
 use crate::knn::DeviceId;
-use crate::run::planner::Plan;
+use crate::run::planner::{Plan, Purpose};
 use crate::run::{EngineChoice, Engines, Parts, RunRecord, RunSpec};
 
 /// Answers a spec once, and says beforehand about how long that takes where it is long.
@@ -19,7 +19,7 @@ use crate::run::{EngineChoice, Engines, Parts, RunRecord, RunSpec};
 /// # Errors
 /// Those of the search.
 pub fn answer(engines: &mut Engines, spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> anyhow::Result<RunRecord> {
-    let spec = &placed(engines, spec, cloud, query_cloud)?;
+    let spec = &placed(engines, spec, cloud, query_cloud);
     let plan = plan(engines, spec, cloud, query_cloud)?;
     let record = engines.answer_planned(spec, Some(&plan), cloud, query_cloud, &mut Bar::new("").stage())?;
     note_fallback(&record);
@@ -31,17 +31,15 @@ const GPU_START_MS: f64 = 400.0;
 
 /// The spec as it is answered once. `auto` stays on the processor where that is predicted to be through before the driver of a GPU has started,
 /// which then is not asked for.
-///
-/// # Errors
-/// [`RunError::Cancelled`](crate::run::RunError::Cancelled).
-pub fn placed(engines: &mut Engines, spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> anyhow::Result<RunSpec> {
+pub fn placed(engines: &mut Engines, spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> RunSpec {
     if spec.engine != EngineChoice::Auto || spec.device.is_some() {
-        return Ok(spec.clone());
+        return spec.clone();
     }
     let on_cpu = RunSpec { device: Some(DeviceId::Cpu), ..spec.clone() };
-    let plan = engines.plan_answer(&on_cpu, cloud, query_cloud, &mut Bar::new("").stage())?;
+    // By what is known: nothing is measured for this.
+    let plan = engines.plan(&RunSpec { warmup: 0, repeats: 1, ..on_cpu.clone() }, Purpose::Ask, cloud, query_cloud);
     let is_short = plan.total_ms().is_some_and(|ms| ms < GPU_START_MS);
-    Ok(if is_short { on_cpu } else { spec.clone() })
+    if is_short { on_cpu } else { spec.clone() }
 }
 
 /// The same part after part: `take` gets each part's record, and the number of its first query. Returns the last record, and for how many

@@ -241,7 +241,7 @@ fn nearest(args: &KnnArgs, loaded: &Loaded, columns: &FileColumns) -> anyhow::Re
     let start = Instant::now();
     let Loaded { spec, cloud, query_cloud, .. } = loaded;
     let mut engines = Engines::default();
-    let spec = &placed(&mut engines, spec, cloud, query_cloud.as_ref())?;
+    let spec = &placed(&mut engines, spec, cloud, query_cloud.as_ref());
     let parts = Parts::new(&engines, spec, cloud, query_cloud.as_ref())?;
     let size = Size { q: parts.queries(), k: parts.k(), metric: spec.metric };
     if args.dry_run {

@@ -26,17 +26,17 @@ pub fn answer(engines: &mut Engines, spec: &RunSpec, cloud: &Arc<PointCloud>, qu
     Ok(record)
 }
 
-/// What the driver of a GPU takes to start, in milliseconds: as measured with an H100 and an H200, of driver 580.
+/// How long a GPU driver takes to start, in milliseconds (bench/README.md, "One answer from a shell").
 const GPU_START_MS: f64 = 400.0;
 
-/// The spec as it is answered once. `auto` stays on the processor where that is predicted to be through before the driver of a GPU has started,
-/// which then is not asked for.
+/// The spec as it is answered once. `auto` stays on the processor where that is predicted to finish before a GPU driver has started; the driver
+/// is then not loaded.
 pub fn placed(engines: &mut Engines, spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> RunSpec {
     if spec.engine != EngineChoice::Auto || spec.device.is_some() {
         return spec.clone();
     }
     let on_cpu = RunSpec { device: Some(DeviceId::Cpu), ..spec.clone() };
-    // By what is known: nothing is measured for this.
+    // Measuring the engines first would cost more than it saves.
     let plan = engines.plan(&RunSpec { warmup: 0, repeats: 1, ..on_cpu.clone() }, Purpose::Ask, cloud, query_cloud);
     let is_short = plan.total_ms().is_some_and(|ms| ms < GPU_START_MS);
     if is_short { on_cpu } else { spec.clone() }

@@ -16,12 +16,24 @@ pub struct Answers {
     pub table: Coordinates,
     /// Distances in the same places, where they are asked for and the file has them.
     pub distances: Option<Coordinates>,
-    /// Which row of its own file each query is, where the file says it.
+    /// Which row of its own file each query is, where that was asked for and the file says it.
     pub query_rows: Option<Vec<u64>>,
     pub found: Found,
 }
 
 impl Answers {
+    /// With the rows of the queries, which only recall needs. A recording has none of its own to read.
+    ///
+    /// # Errors
+    /// Whatever keeps them from being read.
+    pub fn with_rows(self) -> anyhow::Result<Self> {
+        if recording::split_run(&self.path).is_some_and(|(file, _)| !file.is_dir()) {
+            return Ok(self);
+        }
+        let query_rows = answers::query_rows(&self.path, &Bar::new("reading the rows of the queries"))?;
+        Ok(Self { query_rows, ..self })
+    }
+
     /// Refuses answers to other queries than these, given by their rows.
     ///
     /// # Errors
@@ -58,12 +70,11 @@ pub fn read(flag: &str, path: &Path, distances: bool) -> anyhow::Result<Answers>
         Some(found) => found,
         None => Found::of_file(&formats::file_of(path), &bar)?,
     };
-    let query_rows = answers::query_rows(path, &bar)?;
     let (path, table, distances) = if distances {
         answers::read_with_distances(path, &bar)?
     } else {
         let (path, table) = answers::read(path, &bar)?;
         (path, table, None)
     };
-    Ok(Answers { path, table, distances, query_rows, found })
+    Ok(Answers { path, table, distances, query_rows: None, found })
 }

@@ -43,7 +43,7 @@ pub fn check_once(source: &Source) -> anyhow::Result<()> {
         None => Ok(()),
         Some(twice) => {
             let name = &names[twice];
-            anyhow::bail!(Usage(format!("column `{name}` is named before in another way; a column is one coordinate: {}", path.display())))
+            anyhow::bail!(Usage(format!("column `{name}` was named already in another way; a column is one coordinate: {}", path.display())))
         }
     }
 }

@@ -122,14 +122,14 @@ pub fn run(args: &RecallArgs) -> anyhow::Result<()> {
         export::check(out)?;
     }
     args.device.check(std::slice::from_ref(&args.engine))?;
-    let given = answers::read(ANSWERS, &args.answers, false)?;
+    let given = answers::read(ANSWERS, &args.answers, false)?.with_rows()?;
     let mut ks = args.at.clone();
     if ks.is_empty() {
         ks.push(given.table.columns.len());
     }
     ks.sort_unstable();
     ks.dedup();
-    let truth = args.truth.as_deref().map(|path| answers::read("--truth", path, true)).transpose()?;
+    let truth = args.truth.as_deref().map(|path| answers::read("--truth", path, true)?.with_rows()).transpose()?;
     if let Some(truth) = &truth {
         given.found.check_truth(&truth.found)?;
     }

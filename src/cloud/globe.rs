@@ -160,7 +160,8 @@ impl Globe {
         axes.iter().enumerate().all(|(at, axis)| globe.holds(at, axis.min) && globe.holds(at, axis.max)).then_some(globe)
     }
 
-    /// Why columns whose names are those of longitude and latitude are not taken as a globe's: `lat goes from -3 to 95, and latitudes from -90 to 90`.
+    /// Why columns whose names are those of longitude and latitude are not taken as a globe's: `lat goes from -3 to 95, and a latitude in degrees from -90 to
+    /// 90`.
     pub fn not_degrees(axes: &[Axis]) -> Option<String> {
         let globe = Self::of(axes).ok().filter(|globe| globe.named)?;
         let (at, axis) = axes.iter().enumerate().find(|(at, axis)| !globe.holds(*at, axis.min) || !globe.holds(*at, axis.max))?;

@@ -64,7 +64,9 @@ fn table_unchosen(source: &Source, how: Unchosen, progress: &dyn Progress) -> Re
 ///
 /// A file without those names falls back to its own default selection only if the data's columns were not selected
 /// explicitly either; otherwise the order of columns is known only for the data. [`PointCloud::axes`] of the
-/// result shows the selection. So does a file of vectors without names, of which the first columns are not the data's.
+/// result shows the selection.
+///
+/// A file without names of its own and with another number of columns falls back too: its first columns need not be the data's.
 ///
 /// # Errors
 /// As for [`load`], and [`CloudError::Dimensions`].

@@ -119,7 +119,7 @@ fn a_column_is_one_coordinate() {
     for (columns, twice) in [("x,0", "0"), ("x,y,X", "X"), ("1,01", "01")] {
         for command in ["knn plane.csv", "run --input plane.csv", "analyse plane.csv --density"] {
             let refused = place.fails(2, &format!("{command} --columns {columns}"));
-            assert_eq!(refused, format!("column `{twice}` is named before in another way; a column is one coordinate: plane.csv"), "{command}");
+            assert_eq!(refused, format!("column `{twice}` was named already in another way; a column is one coordinate: plane.csv"), "{command}");
         }
     }
     place.write("cases.csv", "x,X\n1,2\n3,4\n");

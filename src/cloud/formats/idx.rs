@@ -163,10 +163,10 @@ impl Header {
         match self.sizes[..] {
             [_] if file_name(input).contains("label") => vec![SheetColumn::numeric("label".to_owned())],
             [_, height, width] => {
-                let column = |at| SheetColumn::numeric(format!("r{}c{}", at / width, at % width));
+                let column = |at| SheetColumn { element: true, ..SheetColumn::numeric(format!("r{}c{}", at / width, at % width)) };
                 (0..height * width).map(column).collect()
             }
-            _ => SheetColumn::unnamed(self.width as usize),
+            _ => SheetColumn::elements(self.width as usize),
         }
     }
 }

@@ -186,8 +186,6 @@ pub struct Format {
     looks: fn(&[u8]) -> bool,
     /// Whether the file may be gzipped.
     gzip: bool,
-    /// Whether rows are vectors and nothing else, so that no column is a label or an id.
-    bare: bool,
     read: fn(&Input<'_>, &Want<'_>) -> Result<Sheet, FormatError>,
     /// Lists the clouds of a file, for formats that can have several; `read` then reads the one of [`parts::choose`].
     parts: Option<ListParts>,
@@ -220,7 +218,6 @@ pub fn registry() -> &'static [Format] {
             magic: &[],
             looks: no,
             gzip: true,
-            bare: false,
             read: delimited::read,
             parts: None,
             line_of: Some(delimited::line_of_record),
@@ -234,7 +231,6 @@ pub fn registry() -> &'static [Format] {
             magic: &[],
             looks: words::looks,
             gzip: true,
-            bare: true,
             read: words::read,
             parts: None,
             line_of: Some(words::line_of_record),
@@ -248,7 +244,6 @@ pub fn registry() -> &'static [Format] {
             magic: &[],
             looks: json::looks,
             gzip: true,
-            bare: false,
             read: json::read,
             parts: Some(json::parts),
             line_of: None,
@@ -262,7 +257,6 @@ pub fn registry() -> &'static [Format] {
             magic: &[],
             looks: molecule::looks,
             gzip: true,
-            bare: false,
             read: molecule::read,
             parts: Some(molecule::parts),
             line_of: None,
@@ -276,7 +270,6 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"\x93NUMPY"],
             looks: no,
             gzip: false,
-            bare: false,
             read: npy::read,
             parts: None,
             line_of: None,
@@ -290,7 +283,6 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"PK\x03\x04", b"PK\x05\x06"],
             looks: no,
             gzip: false,
-            bare: false,
             read: npz::read,
             parts: Some(npz::parts),
             line_of: None,
@@ -304,7 +296,6 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"PAR1"],
             looks: no,
             gzip: false,
-            bare: false,
             read: arrow::read_parquet,
             parts: None,
             line_of: None,
@@ -318,7 +309,6 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"ARROW1"],
             looks: arrow::looks_streamed,
             gzip: false,
-            bare: false,
             read: arrow::read_ipc,
             parts: None,
             line_of: None,
@@ -332,7 +322,6 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"\x89HDF\r\n\x1a\n"],
             looks: no,
             gzip: false,
-            bare: false,
             read: hdf5::read,
             parts: Some(hdf5::parts),
             line_of: None,
@@ -346,7 +335,6 @@ pub fn registry() -> &'static [Format] {
             magic: &[],
             looks: no,
             gzip: false,
-            bare: true,
             read: vectors::read_texmex,
             parts: None,
             line_of: None,
@@ -360,7 +348,6 @@ pub fn registry() -> &'static [Format] {
             magic: &[],
             looks: no,
             gzip: false,
-            bare: true,
             read: vectors::read_big_ann,
             parts: None,
             line_of: None,
@@ -374,7 +361,6 @@ pub fn registry() -> &'static [Format] {
             magic: &[],
             looks: idx::looks,
             gzip: true,
-            bare: false,
             read: idx::read,
             parts: None,
             line_of: None,
@@ -388,7 +374,6 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"ply\n", b"ply\r"],
             looks: no,
             gzip: false,
-            bare: false,
             read: ply::read,
             parts: None,
             line_of: None,
@@ -402,7 +387,6 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"# .PCD"],
             looks: pcd::looks,
             gzip: false,
-            bare: false,
             read: pcd::read,
             parts: None,
             line_of: None,
@@ -416,7 +400,6 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"ASTM-E57"],
             looks: no,
             gzip: false,
-            bare: false,
             read: e57::read,
             parts: Some(e57::parts),
             line_of: None,
@@ -430,7 +413,6 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"LASF"],
             looks: no,
             gzip: false,
-            bare: false,
             read: las::read,
             parts: None,
             line_of: None,
@@ -495,7 +477,7 @@ pub fn read_unchosen(path: &Path, how: Unchosen, progress: &dyn Progress) -> Res
     let input = Input::new(path, progress)?;
     let format = recognise(&input)?;
     let sheet = (format.read)(&input, &Want::Chosen(&ColumnChoice::Default))?;
-    let guess = sheet.guess(format.bare);
+    let guess = sheet.guess();
     let columns = if how == Unchosen::Guess { &guess.taken } else { &guess.usual };
     Ok((sheet.into_columns(columns, false, &line)?, guess))
 }
@@ -507,7 +489,7 @@ pub fn read_unchosen(path: &Path, how: Unchosen, progress: &dyn Progress) -> Res
 pub fn describe(path: &Path, progress: &dyn Progress) -> Result<FileInfo, FormatError> {
     let input = Input::new(path, progress)?;
     let format = recognise(&input)?;
-    Ok((format.read)(&input, &Want::Everything)?.info(format.bare))
+    Ok((format.read)(&input, &Want::Everything)?.info())
 }
 
 /// Lists the clouds of a file in file order; empty for formats with one cloud per file. Each is read as `FILE:NAME`

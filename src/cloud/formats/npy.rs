@@ -157,11 +157,11 @@ impl Header {
             [_, width] => (width, &[""][..]),
             [_, width, 1] => (width, &[""][..]),
             [_, width, _] => (width, &["red", "green", "blue"][..]),
-            _ => return Ok(SheetColumn::unnamed(columns)),
+            _ => return Ok(SheetColumn::elements(columns)),
         };
         let name = |at: usize| {
             let (pixel, channel) = (at / channels.len(), channels[at % channels.len()]);
-            SheetColumn::numeric(format!("r{}c{}{channel}", pixel / width, pixel % width))
+            SheetColumn { element: true, ..SheetColumn::numeric(format!("r{}c{}{channel}", pixel / width, pixel % width)) }
         };
         Ok((0..columns).map(name).collect())
     }
@@ -190,7 +190,7 @@ pub(super) fn read_array(reader: &mut impl Read, header: &Header, input: &Input<
     let order = if header.fortran { ", Fortran order" } else { "" };
     let sizes = if header.shape.len() > 2 { words(&header.shape) } else { words(&[rows, width]) };
     let format = format!("NumPy array, {sizes} {}{order}", number.name());
-    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: rows as u64, values, skipped: Vec::new() })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: rows as u64, values, skipped: Vec::new(), declared: None })
 }
 
 /// Reads C order, row by row.

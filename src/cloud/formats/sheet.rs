@@ -91,6 +91,8 @@ pub(super) struct SheetColumn {
     pub mixed: bool,
     /// Whether it is an attribute, such as a label, and a coordinate only if selected explicitly.
     pub beside: bool,
+    /// Whether it is one element of a vector: the row of an array, or a list. Unless `beside` is set it is a coordinate, whatever it contains.
+    pub element: bool,
     /// The content of a text column, if requested.
     pub texts: Option<Texts>,
     /// The range of the numbers, if the reader computed it without storing them.
@@ -142,6 +144,7 @@ impl SheetColumn {
             example: None,
             mixed: false,
             beside: false,
+            element: false,
             texts: None,
             range: None,
             moment: None,
@@ -167,12 +170,26 @@ impl SheetColumn {
     pub fn unnamed(count: usize) -> Vec<Self> {
         Column::unnamed(count).into_iter().map(|column| Self { made_up: true, ..Self::numeric(column.name) }).collect()
     }
+
+    /// The columns of an array whose rows are vectors.
+    pub fn elements(count: usize) -> Vec<Self> {
+        Self::unnamed(count).into_iter().map(|column| Self { element: true, ..column }).collect()
+    }
 }
 
 /// The name of a column, of at most [`MAX_NAME`] characters.
 fn shortened(name: String) -> String {
     // A character takes a byte at least.
     if name.len() <= MAX_NAME { printable(&name) } else { printable(&name.chars().take(MAX_NAME).collect::<String>()) }
+}
+
+/// Coordinates that the file itself declares, such as the geometry of a GeoParquet file.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Declared {
+    /// Indices of the columns, in the order of the axes.
+    pub columns: Vec<usize>,
+    /// Completes "searches COLUMNS (…)": `points in WKB, OGC:CRS84`.
+    pub why: String,
 }
 
 /// The columns of a file, with the values of those that were read.
@@ -187,6 +204,8 @@ pub struct Sheet {
     /// rows × selected values, row-major.
     pub(super) values: Values,
     pub(super) skipped: Vec<String>,
+    /// Coordinates by the file's own declaration, which no guess overrides.
+    pub(super) declared: Option<Declared>,
 }
 
 /// The columns that a reader should read.
@@ -227,12 +246,12 @@ impl Sheet {
         rows: u64,
         values: impl Into<Values>,
     ) -> Self {
-        Self { path: input.path().to_owned(), format, columns, selected, rows, values: values.into(), skipped: Vec::new() }
+        Self { path: input.path().to_owned(), format, columns, selected, rows, values: values.into(), skipped: Vec::new(), declared: None }
     }
 
-    /// The types and ranges of all columns. `bare` is as for [`Self::guess`].
-    pub(super) fn info(&self, bare: bool) -> FileInfo {
-        let guess = self.guess(bare);
+    /// The types and ranges of all columns.
+    pub(super) fn info(&self) -> FileInfo {
+        let guess = self.guess();
         let mut columns: Vec<ColumnInfo> = self
             .columns
             .iter()
@@ -282,6 +301,9 @@ impl Sheet {
     /// Columns that are coordinates by name, whatever they contain; otherwise all columns that are numeric or begin with
     /// numbers: one bad value must not change the number of dimensions.
     pub(super) fn default_columns(&self) -> Vec<usize> {
+        if let Some(declared) = &self.declared {
+            return declared.columns.clone();
+        }
         let meant = |column: &SheetColumn| !column.beside && (column.kind == ColumnKind::Numeric || column.mixed);
         conventional(&self.columns).unwrap_or_else(|| (0..self.columns.len()).filter(|&at| meant(&self.columns[at])).collect())
     }

@@ -109,17 +109,17 @@ impl Layout {
         let even = Even { start: self.start, record: self.prefix + self.dims * self.number.size(), rows: self.rows };
         let one = |raw: &[u8]| number_cell(self.number.one(Endian::Little, raw));
         let rows = even.records(input, wanted, |raw| raw[self.prefix..].chunks_exact(self.number.size()).map(one).collect())?;
-        Ok(Records { columns: SheetColumn::unnamed(self.dims).into_iter().map(|column| column.name).collect(), rows })
+        Ok(Records { columns: SheetColumn::elements(self.dims).into_iter().map(|column| column.name).collect(), rows })
     }
 
     fn read(&self, mut reader: impl Read, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
         input.claim(SheetColumn::claimed(self.dims as u64), "the names of the columns")?;
-        let columns = SheetColumn::unnamed(self.dims);
+        let columns = SheetColumn::elements(self.dims);
         let selected = want.resolve(&columns, input)?;
         let mut values = Values::new(self.number.fits_f32());
         with_values!(&mut values, values => self.read_values(&mut reader, &selected, values, input)?);
         let format = format!("{}, {} × {} {}", self.name, self.rows, self.dims, self.number.name());
-        Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: self.rows, values, skipped: Vec::new() })
+        Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: self.rows, values, skipped: Vec::new(), declared: None })
     }
 
     fn read_values<T: Real>(&self, reader: &mut impl Read, selected: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<(), FormatError> {

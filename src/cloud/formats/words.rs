@@ -122,7 +122,7 @@ impl<'i, 'p> Vectors<'i, 'p> {
     }
 
     fn columns(&self) -> Vec<SheetColumn> {
-        let numbers = (1..=self.dims).map(|at| SheetColumn::numeric(format!("d{at}")));
+        let numbers = (1..=self.dims).map(|at| SheetColumn { element: true, ..SheetColumn::numeric(format!("d{at}")) });
         std::iter::once(SheetColumn::text("word")).chain(numbers).collect()
     }
 

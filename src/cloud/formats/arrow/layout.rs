@@ -99,7 +99,8 @@ impl Layout {
         let column = |position: &Origin| {
             let column = SheetColumn { beside: position.beside, moment: position.moment, ..SheetColumn::numeric(position.name.clone()) };
             match &position.what {
-                What::Number | What::Element { .. } => column,
+                What::Number => column,
+                What::Element { .. } => SheetColumn { element: true, ..column },
                 What::Text => SheetColumn { kind: ColumnKind::Text, ..column },
                 What::Other(kind) => SheetColumn { kind: ColumnKind::Text, example: Some((0, kind.clone())), ..column },
             }

@@ -162,5 +162,5 @@ fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet,
     for column in columns.iter_mut().filter(|column| column.kind == ColumnKind::Text && column.example.is_none()) {
         column.example = Some((0, "text".to_owned()));
     }
-    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: read, values, skipped: Vec::new() })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: read, values, skipped: Vec::new(), declared: None })
 }

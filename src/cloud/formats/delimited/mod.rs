@@ -75,7 +75,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         }
     }
     let Text { format, rows, skipped, .. } = text;
-    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows, values: values.into(), skipped })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows, values: values.into(), skipped, declared: None })
 }
 
 /// Reads one column as text, including any numbers before its first text.
@@ -90,7 +90,7 @@ fn read_texts(input: &Input<'_>, at: usize) -> Result<Sheet, FormatError> {
     let Text { format, mut columns, rows, skipped, .. } = text;
     columns[at].kind = ColumnKind::Text;
     columns[at].texts = Some(texts);
-    Ok(Sheet { path: input.path().to_owned(), format, columns, selected: Vec::new(), rows, values: Vec::<f64>::new().into(), skipped })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, selected: Vec::new(), rows, values: Vec::<f64>::new().into(), skipped, declared: None })
 }
 
 /// Reads all columns of some records.

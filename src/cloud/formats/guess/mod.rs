@@ -80,9 +80,8 @@ impl Guess {
 }
 
 impl Sheet {
-    /// What the columns are, by their headings and by the values that were read. `bare` is whether the format holds coordinates and
-    /// nothing else.
-    pub(super) fn guess(&self, bare: bool) -> Guess {
+    /// What the columns are, by their headings and by the values that were read.
+    pub(super) fn guess(&self) -> Guess {
         let usual = self.default_columns();
         let holes = self.holes();
         let found: Vec<Role> = (0..self.columns.len()).map(|at| self.found(at, holes[at])).collect();
@@ -90,7 +89,9 @@ impl Sheet {
         let may = |column: &SheetColumn, role| !column.made_up && !column.beside && (role == Role::Coordinate || column.mixed);
         let headings = self.columns.iter().zip(&found).map(|(column, &role)| may(column, role).then_some(column.name.as_str()));
         let headings: Vec<Option<&str>> = headings.collect();
-        let named = conventional(&self.columns).or_else(|| names::coordinates(&headings));
+        let elements: Vec<usize> = (0..self.columns.len()).filter(|&at| self.columns[at].element && !self.columns[at].beside).collect();
+        let declared = self.declared.as_ref().map(|declared| declared.columns.clone()).or_else(|| (!elements.is_empty()).then_some(elements));
+        let named = declared.or_else(|| conventional(&self.columns)).or_else(|| names::coordinates(&headings));
         let mut roles = found;
         let by_name = named.is_some();
         let taken = if let Some(named) = named {
@@ -99,13 +100,11 @@ impl Sheet {
             named
         } else {
             let mut left: Vec<usize> = usual.iter().copied().filter(|&at| roles[at] != Role::MostlyEmpty).collect();
-            if !bare {
-                let read: Vec<usize> = left.iter().copied().filter(|&at| holes[at].is_some()).collect();
-                let before = roles.clone();
-                self.tell_apart(&read, &mut roles);
-                let without: Vec<usize> = left.iter().copied().filter(|&at| !matches!(roles[at], Role::Label | Role::Id)).collect();
-                if without.len() >= LEAST { left = without } else { roles = before }
-            }
+            let read: Vec<usize> = left.iter().copied().filter(|&at| holes[at].is_some()).collect();
+            let before = roles.clone();
+            self.tell_apart(&read, &mut roles);
+            let without: Vec<usize> = left.iter().copied().filter(|&at| !matches!(roles[at], Role::Label | Role::Id)).collect();
+            if without.len() >= LEAST { left = without } else { roles = before }
             if left.is_empty() { usual.clone() } else { left }
         };
         // The same columns stay in the file's order.

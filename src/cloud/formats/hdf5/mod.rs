@@ -210,7 +210,7 @@ fn taken(set: &Dataset, part: &Entry, number: Number, rows: &std::ops::Range<u64
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     let read = || {
         let Chosen { part, set, number, what } = choose(input)?;
-        let columns = SheetColumn::unnamed(part.columns as usize).into_iter().map(|column| column.name).collect();
+        let columns = SheetColumn::elements(part.columns as usize).into_iter().map(|column| column.name).collect();
         let row = |&record: &u64| {
             if record >= part.rows {
                 return Err(no_record(record, part.rows, input.path()));
@@ -230,7 +230,7 @@ fn read_part(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     let Chosen { part, set, number, what } = choose(input)?;
     let (rows, width) = (part.rows, part.columns);
     input.claim(SheetColumn::claimed(width), "the names of the columns")?;
-    let mut columns = SheetColumn::unnamed(width as usize);
+    let mut columns = SheetColumn::elements(width as usize);
     let mut selected = want.resolve(&columns, input)?;
     let mut values = Values::new(number.fits_f32());
     let read = if matches!(want, Want::Everything) {
@@ -252,7 +252,7 @@ fn read_part(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
         Failed::There(why) => error(input, &what, why),
     })?;
     let format = format!("HDF5, {what}: {rows} × {width} {}", number.name());
-    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows, values, skipped: Vec::new() })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows, values, skipped: Vec::new(), declared: None })
 }
 
 /// The selection of some complete rows.

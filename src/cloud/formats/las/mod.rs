@@ -76,7 +76,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         // A damaged table is of no account here.
         skipped.extend(contained(|| compressed::beyond(&layout, input)).ok().flatten());
     }
-    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: layout.points, values: values.into(), skipped })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: layout.points, values: values.into(), skipped, declared: None })
 }
 
 /// Reads all fields of some records.

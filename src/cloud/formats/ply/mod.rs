@@ -53,7 +53,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         skipped.push(format!("{behind} bytes after element `{}` were not read", printable(&vertex.name)));
     }
     let format = format!("PLY, {}", header.encoding.name());
-    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: vertex.count, values, skipped })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: vertex.count, values, skipped, declared: None })
 }
 
 /// Reads all properties of some vertices: by seeking in a binary file whose vertices have no lists, otherwise sequentially.

@@ -3,11 +3,14 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use strum::IntoEnumIterator as _;
+
+use super::bar::Bar;
 use super::output;
 use super::usage::Usage;
-use crate::cloud::formats::{self, Guess};
+use crate::cloud::formats::{self, Guess, Reason};
 use crate::cloud::roles::Role;
-use crate::cloud::{Axis, CloudError, ColumnChoice, Globe, PointCloud, Source};
+use crate::cloud::{self, Axis, CloudError, ColumnChoice, Globe, PointCloud, Source, Unchosen};
 use crate::progress::Silent;
 
 /// Takes the value of `--columns`.
@@ -48,23 +51,34 @@ pub fn check_once(source: &Source) -> anyhow::Result<()> {
     }
 }
 
-/// Says which columns were taken, and which were not and why, unless all numeric ones were.
-pub fn note_taken(guess: &Guess) {
-    let left_out = left_out(guess);
-    if !left_out.is_empty() {
-        let names: Vec<&str> = guess.taken.iter().map(|&at| guess.columns[at].name.as_str()).collect();
-        let by_name = if guess.by_name { ", by their names" } else { "" };
-        output::note(&format!("takes {} as coordinates{by_name}; leaves out {left_out}; --columns chooses others", output::names(&names)));
-    }
+/// Reads a cloud; without `--columns`, its coordinates are inferred, which [`note_taken`] reports.
+///
+/// # Errors
+/// Those of [`cloud::load`].
+pub fn load(source: &Source, drop_nonfinite: bool) -> Result<(PointCloud, Option<Guess>), CloudError> {
+    cloud::load_unchosen(source, Unchosen::Guess, drop_nonfinite, &Bar::new("reading the cloud"))
 }
 
-/// Says which columns look like coordinates, where more are taken, and gives these as they are typed.
-pub fn hint(guess: &Guess) -> Option<String> {
-    (guess.taken.len() < guess.usual.len()).then(|| {
-        let (all, columns) = (guess.usual.len(), guess.typed(&guess.taken));
-        output::note(&format!("all {all} numeric columns are coordinates; `knn` and the window would take --columns {columns}"));
-        columns
-    })
+/// The same for queries from a file; `inferred` is whether the data's columns were.
+///
+/// # Errors
+/// Those of [`cloud::load_queries`].
+pub fn load_queries(source: &Source, data: &PointCloud, inferred: bool, drop_nonfinite: bool) -> Result<PointCloud, CloudError> {
+    let how = if inferred { Unchosen::Guess } else { Unchosen::Usual };
+    cloud::load_queries_unchosen(source, data, how, drop_nonfinite, &Bar::new("reading the queries"))
+}
+
+/// Says which columns are searched, and why: also with `--quiet` where names or values decided.
+pub fn note_taken(guess: &Guess) {
+    output::chosen(&taken(guess), guess.reason != Reason::Elements);
+}
+
+/// `searches x, y (by name), not id (id); --columns chooses others`.
+pub fn taken(guess: &Guess) -> String {
+    let names: Vec<&str> = guess.taken.iter().map(|&at| guess.columns[at].name.as_str()).collect();
+    let left_out = left_out(guess);
+    let not = if left_out.is_empty() { left_out } else { format!(", not {left_out}") };
+    format!("searches {} ({}){not}; --columns chooses others", output::names(&names), guess.reason)
 }
 
 /// Says for what the columns of queries are taken, where their names are others than the cloud's.
@@ -111,5 +125,5 @@ fn left_out(guess: &Guess) -> String {
         let more = if names.len() > NAMED { format!(", … {} in all", names.len()) } else { String::new() };
         (!names.is_empty()).then(|| format!("{}{more} ({})", names[..names.len().min(NAMED)].join(", "), role.name()))
     };
-    [Role::Id, Role::Label, Role::MostlyEmpty, Role::Other].into_iter().filter_map(of).collect::<Vec<_>>().join(", ")
+    Role::iter().filter_map(of).collect::<Vec<_>>().join(", ")
 }

@@ -9,7 +9,6 @@ use super::metric::INNER_PRODUCT;
 use super::output;
 use super::queries::QueryChoice;
 use crate::cloud::formats::{self, FormatError};
-use crate::cloud::{Axis, Globe};
 use crate::export::provenance::{KEY, Provenance};
 use crate::knn::Metric;
 use crate::progress::Progress;
@@ -86,15 +85,6 @@ impl Found {
     /// Those of queries from a file.
     pub fn query_columns(&self) -> Option<&[String]> {
         self.query_columns.as_deref()
-    }
-
-    /// The flags that `knn` would have chosen otherwise than a search by `method`, of what the file leaves open: maybe the answers are such.
-    /// `columns` are those that it would take, where it is others; `axes` are those that are searched.
-    pub fn of_knn(&self, method: &MethodArgs, columns: Option<&str>, axes: &[Axis]) -> Option<String> {
-        let columns = columns.filter(|_| self.columns.is_none()).map(|columns| format!("--columns {columns}"));
-        let globe = self.ranking.is_none() && method.metric.is_none() && Globe::recognised(axes).is_some();
-        let flags: Vec<String> = columns.into_iter().chain(globe.then(|| format!("--metric {}", Metric::Haversine))).collect();
-        (!flags.is_empty()).then(|| flags.join(" "))
     }
 
     /// The flags of a search for the same answers: what was not given is as in theirs, and notes say so. `flag` is what names them.

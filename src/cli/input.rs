@@ -9,14 +9,13 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgGroup, Args, Command};
 
-use super::bar::Bar;
 use super::found::Found;
-use super::metric::metrics;
+use super::metric::{metric_of, metrics};
 use super::queries::QueryChoice;
 use super::skip::SkipArgs;
 use super::usage::Usage;
 use super::{columns, counts, output};
-use crate::cloud::{self, Axis, ColumnChoice, Globe, Order, PointCloud, Source, Unchosen, formats};
+use crate::cloud::{Axis, ColumnChoice, Globe, Order, PointCloud, Source, formats};
 use crate::engines::registry;
 use crate::knn::{DeviceId, Metric, ProblemError, Setup};
 use crate::progress::Silent;
@@ -68,7 +67,7 @@ impl SourceArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Search")]
 pub struct MethodArgs {
-    /// How distance is measured [default: l2]
+    /// Distance metric [default: haversine for longitude and latitude, sky for positions in the sky, else l2]
     #[arg(long, value_parser = metrics())]
     pub metric: Option<Metric>,
     /// In what order points are met; shuffled is what the theory of merges assumes
@@ -83,17 +82,6 @@ impl MethodArgs {
     /// How distance is measured: as was asked for, or else `usual`.
     pub fn metric(&self, usual: Metric) -> Metric {
         self.metric.unwrap_or(usual)
-    }
-
-    /// Says what a search makes of longitude and latitude: which column it takes as which, or, where l2 was not asked for, that degrees are
-    /// taken as a plane.
-    pub fn note_globe(&self, metric: Metric, axes: &[Axis]) {
-        let plane = "longitude and latitude are searched as a plane in degrees; --metric haversine measures on the globe, in km";
-        match metric {
-            Metric::L2 if self.metric.is_none() && Globe::recognised(axes).is_some() => output::note(plane),
-            Metric::Haversine => note_assumed(axes),
-            _ => {}
-        }
     }
 }
 
@@ -236,8 +224,6 @@ pub struct Loaded {
     pub spec: RunSpec,
     pub cloud: Arc<PointCloud>,
     pub query_cloud: Option<Arc<PointCloud>>,
-    /// The columns that `knn` would take, as they are typed, where these are fewer.
-    pub of_knn: Option<String>,
 }
 
 impl ProblemArgs {
@@ -295,35 +281,38 @@ impl Asked<'_> {
         let found = self.found.filter(|_| self.source.columns.is_none());
         let mut guess = None;
         let cloud = columns::as_answered(&data, found.map(|found| (found.file(), found.columns())), |source| {
-            let loaded = cloud::load_unchosen(source, Unchosen::Usual, drop_nonfinite, &Bar::new("reading the cloud"));
-            loaded.map(|(cloud, guessed)| {
+            columns::load(source, drop_nonfinite).map(|(cloud, guessed)| {
                 guess = guessed;
                 cloud
             })
         })?;
         let (data, cloud) = (cloud.source().clone(), Arc::new(cloud));
         note_first_line(&data);
-        let of_knn = guess.as_ref().and_then(columns::hint);
-        let (queries, note) = QueryChoice::resolve(self.queries, &cloud, &self.source.columns(), self.source.seed)?;
-        let query_cloud = match &queries {
+        if let Some(guess) = &guess {
+            columns::note_taken(guess);
+        }
+        let (mut queries, note) = QueryChoice::resolve(self.queries, &cloud, &self.source.columns(), self.source.seed)?;
+        let query_cloud = match &mut queries {
             QuerySpec::File { path, columns: chosen } => {
                 let source = Source::File { path: path.clone(), columns: chosen.clone() };
-                let load = |source: &Source| cloud::load_queries(source, &cloud, drop_nonfinite, &Bar::new("reading the queries"));
+                let load = |source: &Source| columns::load_queries(source, &cloud, guess.is_some(), drop_nonfinite);
                 let asked = columns::as_answered(&source, found.map(|found| (found.file(), found.query_columns())), load)?;
                 if *chosen == ColumnChoice::Default {
                     columns::note_of_queries(asked.axes(), cloud.axes(), path);
+                }
+                if let Source::File { columns, .. } = asked.source() {
+                    chosen.clone_from(columns);
                 }
                 Some(Arc::new(asked))
             }
             _ => None,
         };
         let &MethodArgs { order, exclude_self, .. } = self.method;
-        let metric = self.method.metric(Metric::L2);
+        let metric = metric_of(self.method.metric, cloud.axes());
         let spec = RunSpec { metric, order, exclude_self, seed: self.source.seed, drop_nonfinite, ..RunSpec::new(data, queries, self.k) };
         if let Some(note) = note {
             output::note(&note);
         }
-        self.method.note_globe(spec.metric, cloud.axes());
-        Ok(Loaded { spec, cloud, query_cloud, of_knn })
+        Ok(Loaded { spec, cloud, query_cloud })
     }
 }

@@ -17,8 +17,8 @@ use self::report::{Report, SHOWN};
 use super::answer::{answer_in_parts, empty_ranks, placed, plan};
 use super::bar::Bar;
 use super::graph::GraphArgs;
-use super::input::{DeviceArgs, EngineParser, note_assumed, note_first_line};
-use super::metric::{Ranking, rankings};
+use super::input::{DeviceArgs, EngineParser, note_first_line};
+use super::metric::{Ranking, metric_of, rankings};
 use super::queries::{self, QueryChoice};
 use super::record::spare_files;
 use super::room;
@@ -27,7 +27,7 @@ use super::stdin;
 use super::threads::ThreadsArgs;
 use super::usage::Usage;
 use super::{columns, counts, forecast, output};
-use crate::cloud::{self, ColumnChoice, Globe, PointCloud, Source, Unchosen};
+use crate::cloud::{ColumnChoice, PointCloud, Source};
 use crate::export::provenance::Provenance;
 use crate::export::table::TableFormat;
 use crate::export::{self, FileColumns, NeighborFormat, NeighborStream, Size, StreamFormat, tables};
@@ -60,7 +60,7 @@ pub struct KnnArgs {
     /// 0 to 2 of the metric cosine, else a number in the cloud's own unit; by bvh or kdtree, on the CPU
     #[arg(long, value_name = "DISTANCE", conflicts_with = "k", allow_negative_numbers = true, help_heading = "Search")]
     radius: Option<String>,
-    /// By what rows are nearest [default: haversine for longitude and latitude, else l2]
+    /// Distance metric [default: haversine for longitude and latitude, sky for positions in the sky, else l2]
     #[arg(long, value_parser = rankings(), help_heading = "Search")]
     metric: Option<Ranking>,
     /// Leaves a query's own row out of its neighbours
@@ -181,7 +181,7 @@ fn source(args: &KnnArgs) -> Source {
 
 fn load(args: &KnnArgs) -> anyhow::Result<Loaded> {
     columns::check_once(&source(args))?;
-    let (cloud, guess) = cloud::load_unchosen(&source(args), Unchosen::Guess, args.drop_nonfinite, &Bar::new("reading the cloud"))?;
+    let (cloud, guess) = columns::load(&source(args), args.drop_nonfinite)?;
     let cloud = Arc::new(cloud);
     let data = cloud.source().clone();
     note_first_line(&data);
@@ -189,12 +189,14 @@ fn load(args: &KnnArgs) -> anyhow::Result<Loaded> {
         columns::note_taken(guess);
     }
     let chosen = args.columns.clone().unwrap_or_default();
-    let (queries, _) = QueryChoice::resolve(Some(&args.queries), &cloud, &chosen, args.seed)?;
+    let (queries, note) = QueryChoice::resolve(Some(&args.queries), &cloud, &chosen, args.seed)?;
+    if let Some(note) = note {
+        output::note(&note);
+    }
     let query_cloud = match &queries {
         QuerySpec::File { path, columns } => {
             let source = Source::File { path: path.clone(), columns: columns.clone() };
-            let how = if guess.is_some() { Unchosen::Guess } else { Unchosen::Usual };
-            let found = cloud::load_queries_unchosen(&source, &cloud, how, args.drop_nonfinite, &Bar::new("reading the queries"))?;
+            let found = super::columns::load_queries(&source, &cloud, guess.is_some(), args.drop_nonfinite)?;
             if *columns == ColumnChoice::Default {
                 super::columns::note_of_queries(found.axes(), cloud.axes(), path);
             }
@@ -202,20 +204,12 @@ fn load(args: &KnnArgs) -> anyhow::Result<Loaded> {
         }
         _ => None,
     };
-    let usual = || if Globe::recognised(cloud.axes()).is_some() { Metric::Haversine } else { Metric::L2 };
-    let ranking = args.metric.unwrap_or_else(|| Ranking::Distance(usual()));
-    if args.metric.is_none()
-        && let Some(why) = Globe::not_degrees(cloud.axes())
-    {
-        output::note(&format!("{why}: the columns are searched as a plane, not on the globe"));
-    }
-    let metric = if let Ranking::Distance(metric) = ranking { metric } else { Metric::default() };
-    if metric == Metric::Haversine {
-        note_assumed(cloud.axes());
-        if args.metric.is_none() {
-            output::note("longitude and latitude are searched on the globe, in km; --metric l2 takes them as a plane in degrees");
-        }
-    }
+    let metric = match args.metric {
+        Some(Ranking::InnerProduct) => Metric::default(),
+        Some(Ranking::Distance(metric)) => metric_of(Some(metric), cloud.axes()),
+        None => metric_of(None, cloud.axes()),
+    };
+    let ranking = args.metric.unwrap_or(Ranking::Distance(metric));
     let (engine, device) = (args.engine.clone(), args.device.device);
     let (exclude_self, seed, drop_nonfinite) = (args.exclude_self, args.seed, args.drop_nonfinite);
     let (data, queries) = as_called(data, queries);

@@ -239,7 +239,7 @@ impl LessonArgs {
             exclude_self: false,
             drop_zero_rows: self.drop_nonfinite,
         };
-        if self.metric == Metric::Haversine {
+        if self.metric.is_on_sphere() {
             input::note_assumed(cloud.axes());
         }
         let queries = Queries::Rows(vec![row as u32]);

@@ -5,7 +5,9 @@ use std::ffi::OsStr;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Command};
 
-use super::input::invalid;
+use super::input::{invalid, note_assumed};
+use super::output;
+use crate::cloud::{Axis, Globe};
 use crate::knn::Metric;
 
 /// The name of the inner product, which is no [`Metric`].
@@ -36,13 +38,39 @@ impl Ranking {
     }
 }
 
+/// The metric of a search in a loaded cloud, with a note on what it assumes of the columns.
+pub fn metric_of(given: Option<Metric>, axes: &[Axis]) -> Metric {
+    let metric = given.unwrap_or_else(|| default_metric(axes));
+    if given.is_some() && metric.is_on_sphere() {
+        note_assumed(axes);
+    }
+    metric
+}
+
+/// The metric of a search for which none was given: by angle for longitude and latitude or positions in the sky, else l2. A note says so.
+fn default_metric(axes: &[Axis]) -> Metric {
+    if Globe::recognised(axes).is_some() {
+        let (metric, what) = if Globe::is_sky(axes) { (Metric::Sky, "positions in the sky") } else { (Metric::Haversine, "longitude and latitude") };
+        output::chosen(
+            &format!("{what} are searched by metric {metric}, in {}; --metric l2 takes degrees as a plane", metric.unit().unwrap_or_default()),
+            true,
+        );
+        return metric;
+    }
+    if let Some(why) = Globe::not_degrees(axes) {
+        output::chosen(&format!("{why}: the columns are searched as a plane, by metric l2"), true);
+    }
+    Metric::L2
+}
+
 /// What others call it, and what it is here.
-const OTHER_NAMES: [(&str, &str); 5] = [
+const OTHER_NAMES: [(&str, &str); 6] = [
     ("euclidean euclid sqeuclidean squared-euclidean l2sq l2-squared", "l2"),
     ("cos cosine-similarity cosine-distance", "cosine"),
     ("angle arccos arccosine", "angular"),
     ("dot dot-product inner innerproduct ip mips max-inner-product", INNER_PRODUCT),
     ("great-circle greatcircle geo geodesic geodetic globe", "haversine"),
+    ("celestial separation angular-separation radec ra-dec", "sky"),
 ];
 
 /// Distances that others have.
@@ -74,6 +102,7 @@ impl Names {
             Metric::L2 => "The straight distance; its square is what is compared",
             Metric::Angular => "The angle between rows as vectors",
             Metric::Cosine => "1 − cos of that angle: the same neighbours",
+            Metric::Sky => "The angle on the celestial sphere in degrees, of two columns such as right ascension and declination",
             Metric::Haversine => "The distance on the globe in km, of two columns in degrees: longitude and latitude, told apart to about 0.5 m",
         };
         let metrics = Metric::ALL.map(|metric| PossibleValue::new(metric.name()).help(about(metric)));

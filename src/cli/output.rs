@@ -109,6 +109,13 @@ pub fn note(text: &str) {
     }
 }
 
+/// Says what was chosen for the user; with `--quiet` too, if the choice was inferred and may be wrong.
+pub fn chosen(text: &str, inferred: bool) {
+    if inferred || !is_quiet() {
+        line("note", text);
+    }
+}
+
 /// Says why the job failed on stderr, on one line.
 pub fn error(text: &str) {
     line("error", text);

@@ -7,7 +7,8 @@ use anyhow::{Context, bail};
 
 use super::counts::whole_number;
 use super::output;
-use crate::cloud::{Axis, ColumnChoice, PointCloud, query_point};
+use super::usage::Usage;
+use crate::cloud::{Axis, ColumnChoice, Globe, PointCloud, axes_in_file_order, query_point};
 use crate::export::{NeighborFormat, text};
 use crate::printable;
 use crate::run::{QuerySpec, RunSpec, usual};
@@ -24,7 +25,7 @@ pub enum QueryChoice {
     /// `rows:@FILE`: one number a line.
     RowsIn(PathBuf),
     /// One place, in the data's units.
-    At(Vec<f64>),
+    At(Vec<(Option<String>, f64)>),
     File(PathBuf),
 }
 
@@ -43,8 +44,7 @@ impl FromStr for QueryChoice {
             };
         }
         if let Some(at) = text.strip_prefix("at:") {
-            let at = query_point::parse(at).map_err(|part| format!("`{part}` is no number; a place is at:X,Y,… in the data's own units"))?;
-            return Ok(Self::At(at));
+            return Ok(Self::At(point(at)?));
         }
         match whole_number(text) {
             Some(count) => Ok(Self::Count(count)),
@@ -55,6 +55,18 @@ impl FromStr for QueryChoice {
 }
 
 /// Parses `0,5,10-20`; ranges include both ends.
+/// Parses coordinates, each with the name of its column or none of them.
+fn point(text: &str) -> Result<Vec<(Option<String>, f64)>, String> {
+    let part = |part: &str| {
+        let (name, value) = part.split_once('=').map_or((None, part), |(name, value)| (Some(name.trim().to_owned()), value));
+        let wrong = || format!("`{}` is not a number; write at:X,Y,… or at:NAME=X,NAME=Y,… in the data's own units", value.trim());
+        Ok((name, value.trim().parse().map_err(|_| wrong())?))
+    };
+    let parts: Vec<_> = text.split(',').map(part).collect::<Result<_, String>>()?;
+    let named = parts.iter().filter(|(name, _)| name.is_some()).count();
+    if named != 0 && named != parts.len() { Err("name all columns of the point, or none".to_owned()) } else { Ok(parts) }
+}
+
 fn list_of_rows(list: &str) -> Result<Vec<u64>, String> {
     let mut rows = Vec::new();
     for part in list.split(',') {
@@ -95,10 +107,14 @@ impl QueryChoice {
             Some(Self::All) => (QuerySpec::All, None),
             Some(Self::Count(count)) => (QuerySpec::Count(*count), None),
             Some(Self::Rows(rows)) => (QuerySpec::Rows(rows.clone()), None),
-            Some(Self::At(at)) => {
-                // Said before anything is loaded into an engine.
-                query_point::cloud(at, cloud)?;
-                (QuerySpec::At(at.clone()), None)
+            Some(Self::At(parts)) => {
+                let order = if *columns == ColumnChoice::Default { axes_in_file_order(cloud) } else { (0..cloud.dims()).collect() };
+                let at = along_axes(parts, &order, cloud.axes())?;
+                query_point::cloud(&at, cloud)?;
+                let named = |&axis: &usize| format!("{} = {}", printable::name(&cloud.axes()[axis].name), at[axis]);
+                let said = parts[0].0.is_none() && (2..=NAMED).contains(&order.len());
+                let note = said.then(|| format!("the query is at {}", order.iter().map(named).collect::<Vec<_>>().join(", ")));
+                (QuerySpec::At(at), note)
             }
             Some(Self::RowsIn(path)) => (QuerySpec::Rows(rows_in(path)?), None),
             Some(Self::File(path)) => {
@@ -108,6 +124,35 @@ impl QueryChoice {
             }
         })
     }
+}
+
+/// Coordinates of a point are shown with their columns up to this number.
+const NAMED: usize = 3;
+
+/// A point in the order of the axes: by the names of the columns, or given in `order`.
+fn along_axes(parts: &[(Option<String>, f64)], order: &[usize], axes: &[Axis]) -> anyhow::Result<Vec<f64>> {
+    let values: Vec<f64> = parts.iter().map(|(_, value)| *value).collect();
+    if parts.len() != axes.len() {
+        // The refusal names the columns.
+        return Ok(values);
+    }
+    let mut at = vec![f64::NAN; axes.len()];
+    for (place, (name, value)) in parts.iter().enumerate() {
+        let axis = match name {
+            None => order[place],
+            Some(name) => {
+                axes.iter().position(|axis| axis.name.eq_ignore_ascii_case(name) || Globe::same_angle(&axis.name, name)).ok_or_else(|| {
+                    let known: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
+                    Usage(format!("at:{name}=…: the columns that are searched are {}", output::names(&known)))
+                })?
+            }
+        };
+        if !at[axis].is_nan() {
+            bail!(Usage(format!("at:…: column `{}` is given twice", axes[axis].name)));
+        }
+        at[axis] = *value;
+    }
+    Ok(at)
 }
 
 /// Which queries a run asks of a cloud with these axes, for people.
@@ -165,7 +210,8 @@ mod tests {
             ("0", QueryChoice::Count(0)),
             ("rows:0,5,10-12", QueryChoice::Rows(vec![0, 5, 10, 11, 12])),
             ("rows:@list.txt", QueryChoice::RowsIn("list.txt".into())),
-            ("at:-0.1275, 51.5,1e3", QueryChoice::At(vec![-0.1275, 51.5, 1000.0])),
+            ("at:-0.1275, 51.5,1e3", QueryChoice::At(vec![(None, -0.1275), (None, 51.5), (None, 1000.0)])),
+            ("at:lat=52.5, lon=13.4", QueryChoice::At(vec![(Some("lat".to_owned()), 52.5), (Some("lon".to_owned()), 13.4)])),
             ("airports.csv", QueryChoice::File("airports.csv".into())),
             ("inf", QueryChoice::File("inf".into())),
             ("./1000", QueryChoice::File("./1000".into())),
@@ -185,7 +231,8 @@ mod tests {
             ("rows:0-99999999999", "more than"),
             ("rows:0-18446744073709551615", "more than"),
             ("rows:@", "needs a file"),
-            ("at:", "`` is no number"),
+            ("at:", "`` is not a number"),
+            ("at:lat=1,2", "or none"),
             ("at:1,east", "`east`"),
             ("", "is needed"),
         ] {

@@ -186,7 +186,7 @@ fn by_distance(args: &RecallArgs, given: &Answers, truth: Option<&Answers>, ks: 
     let method = truth.map_or_else(|| Ok(method.clone()), |truth| truth.found.fill("--truth", &method, Some(queries)))?;
     let found = [Some(given), truth].into_iter().flatten().map(|answers| &answers.found).find(|found| found.columns().is_some());
     let asked = Asked { source: &args.source, queries: Some(queries), k, method: &method, found };
-    let Loaded { spec, cloud, query_cloud, .. } = asked.load(engines)?;
+    let Loaded { spec, cloud, query_cloud } = asked.load(engines)?;
     let spec = crate::run::RunSpec { engine: args.engine.clone(), device: args.device.device, ..spec };
     let problem = build_problem(&spec, &cloud, query_cloud.as_ref())?;
     let place = match &spec.queries {

@@ -39,24 +39,21 @@ impl Reference {
         Ok(Self { verdict, recall: recall.map_err(|why| anyhow::anyhow!("{why}: {path}"))?.flatten(), path })
     }
 
-    /// `of_knn` are flags that `knn` would have chosen otherwise, where that may be why.
-    ///
     /// # Errors
     /// The first wrong answer, in words that say what to do about it.
-    pub fn conclude(&self, spec: &RunSpec, axes: &[Axis], of_knn: Option<&str>) -> anyhow::Result<()> {
+    pub fn conclude(&self, spec: &RunSpec, axes: &[Axis]) -> anyhow::Result<()> {
         let Self { path, verdict: verdict @ AnswersVerdict { queries, wrong, mismatch, .. }, recall } = self;
         let Some(why) = mismatch else { return Ok(()) };
-        let tip = of_knn.map(|flags| format!("; `knn` takes {flags} by default")).unwrap_or_default();
         let mean = recall.as_ref().map(|at| at.spread.mean);
         if verdict.seem_to_others(mean) {
             let of = format!("{} of {}", text::thousands(*wrong), text::count(*queries, "query", "queries"));
             let asked = queries::about(spec, axes);
             anyhow::bail!(
                 "wrong reference answers: {of}, so that they seem to be answers to other queries than {asked}, or of another cloud or metric; \
-                 ask as they were asked, with --queries, --seed, --input and --metric (the first: {why}){tip}: {path}"
+                 ask as they were asked, with --queries, --seed, --input and --metric (the first: {why}): {path}"
             )
         }
-        anyhow::bail!("wrong reference answers: {why}{tip}: {path}")
+        anyhow::bail!("wrong reference answers: {why}: {path}")
     }
 
     pub fn text(&self) -> String {

@@ -9,11 +9,12 @@ use anyhow::bail;
 
 use super::bar::Bar;
 use super::input::{DeviceArgs, EnginesParser, MethodArgs, SourceArgs};
+use super::metric::metric_of;
 use super::record::{self, RecordArgs};
 use super::threads::ThreadsArgs;
 use super::usage::Usage;
-use super::{counts, output, paths};
-use crate::cloud::Source;
+use super::{columns, counts, output, paths};
+use crate::cloud::{ColumnChoice, Source};
 use crate::export::figure::Figure;
 use crate::export::{self, text};
 use crate::knn::Measure;
@@ -200,6 +201,21 @@ fn sweep(args: &SweepArgs, preset: Option<&Preset>) -> anyhow::Result<Sweep> {
     Ok(sweep)
 }
 
+/// Names the columns of a file for which none were given, and its metric, as `knn` infers them.
+fn infer(args: &SweepArgs, base: &mut RunSpec) -> anyhow::Result<()> {
+    if matches!(base.data, Source::File { columns: ColumnChoice::Default, .. }) {
+        let (cloud, guess) = columns::load(&base.data, base.drop_nonfinite)?;
+        if let Some(guess) = &guess {
+            columns::note_taken(guess);
+        }
+        if args.preset.is_none() {
+            base.metric = metric_of(args.method.metric, cloud.axes());
+        }
+        base.data = cloud.source().clone();
+    }
+    Ok(())
+}
+
 /// # Errors
 /// Whatever keeps rows from being written, and, when all is done, how many runs failed.
 pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
@@ -208,7 +224,8 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
         Some(PresetChoice::One(preset)) => Some(preset),
         None => None,
     };
-    let sweep = sweep(args, preset)?;
+    let mut sweep = sweep(args, preset)?;
+    infer(args, &mut sweep.base)?;
     if sweep.leaves_out {
         note_limits(&sweep);
     }
@@ -253,9 +270,6 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
         // A sweep over a file has one cloud, whose columns were perhaps not chosen by anybody.
         if runs == 0 && matches!(row.spec.data, Source::File { .. }) && !row.axes.is_empty() {
             output::note(&format!("columns {}", output::columns(&row.axes)));
-        }
-        if runs == 0 && preset.is_none() {
-            args.method.note_globe(row.spec.metric, &row.axes);
         }
         runs += 1;
         if let Err(error) = &row.result {

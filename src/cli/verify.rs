@@ -83,7 +83,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
     let answers = args.reference.as_deref().map(|path| answers::read(REFERENCE, path, false)).transpose()?;
     let found = answers.as_ref().map(|answers| &answers.found);
     let method = found.map_or_else(|| Ok(asked.method.clone()), |found| found.fill(REFERENCE, asked.method, asked.queries))?;
-    let Loaded { spec, cloud, query_cloud, of_knn } = Asked { method: &method, found, ..asked }.load(&args.engine.concat())?;
+    let Loaded { spec, cloud, query_cloud } = Asked { method: &method, found, ..asked }.load(&args.engine.concat())?;
     let problem = build_problem(&spec, &cloud, query_cloud.as_ref())?;
     let asked = query_cloud_of(&spec, &cloud, query_cloud.as_ref())?;
     let asked: &PointCloud = asked.as_ref().unwrap_or(&cloud);
@@ -92,7 +92,6 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
     let Verified { verdicts, right } = verify(&problem, &args.named(), args.device.device, &mut Engines::default(), &Bar::new("verifying"))?;
     let compare = |(values, right): (Values<'_>, &Neighbors)| values.compare(right, &Bar::new("comparing with the file's values"));
     let file_values = values.zip(right.as_ref()).map(compare).transpose()?;
-    let of_knn = found.and_then(|found| found.of_knn(&method, of_knn.as_deref(), cloud.axes()));
     let reference = answers.as_ref().map(|answers| Reference::of(answers, &problem, spec.metric, [&cloud, asked], right.as_ref())).transpose()?;
     if args.json {
         let wrong_answers = reference.as_ref().and_then(|reference| reference.verdict.mismatch.as_ref());
@@ -125,7 +124,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
         output::print(&format!("{sizes}, {}, {} order\n{columns}\n{}{values}{reference}", spec.metric, spec.order.name(), table(&verdicts)))?;
     }
     conclude(&verdicts)?;
-    reference.map_or(Ok(()), |reference| reference.conclude(&spec, cloud.axes(), of_knn.as_deref()))
+    reference.map_or(Ok(()), |reference| reference.conclude(&spec, cloud.axes()))
 }
 
 /// The flag that names answers.

@@ -1,6 +1,7 @@
 //! Longitude and latitude: which columns they are, and where they are on the unit sphere.
 
 use super::generate::draw::sin_cos;
+use super::headings::{self, Space};
 use super::{Axis, Hint, PointCloud, Source};
 use crate::printable;
 
@@ -101,32 +102,15 @@ impl Role {
         }
     }
 
-    /// By a column's name: `Longitude`, `pickup_lon`, `lat_deg`, `decimalLatitude`.
+    /// By a column's name: `Longitude`, `pickup_lon`, `lat_deg`, `dec`.
     fn of(name: &str) -> Option<Self> {
-        let lower = name.to_lowercase();
-        let has = |long: &str, short: &[&str]| lower.contains(long) || words(name).iter().any(|word| short.contains(&word.as_str()));
-        match (has("longitude", &["lon", "lng", "long"]), has("latitude", &["lat"])) {
-            (true, false) => Some(Self::Longitude),
-            (false, true) => Some(Self::Latitude),
-            _ => None,
-        }
+        headings::angle(name).map(|axis| if axis == 0 { Self::Longitude } else { Self::Latitude })
     }
 }
 
-/// The words of a name in lower case, divided by what is no letter and where a capital follows a small letter.
-fn words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut after_small = false;
-    for c in name.chars() {
-        if !c.is_alphabetic() || (after_small && c.is_uppercase()) {
-            words.push(String::new());
-        }
-        if let (true, Some(word)) = (c.is_alphabetic(), words.last_mut()) {
-            word.extend(c.to_lowercase());
-        }
-        after_small = c.is_lowercase();
-    }
-    words
+/// Which of two names is that of a longitude, beside that of a latitude.
+fn longitude_of(names: [&str; 2]) -> Option<usize> {
+    Some(headings::coordinates(&names.map(Some)).filter(|found| found.space != Space::Flat)?.columns[0])
 }
 
 impl Globe {
@@ -136,6 +120,9 @@ impl Globe {
     /// [`GlobeError::Columns`] and [`GlobeError::Alike`].
     pub fn of(axes: &[Axis]) -> Result<Self, GlobeError> {
         let [first, second] = axes else { return Err(GlobeError::Columns { columns: axes.len() }) };
+        if let Some(longitude) = longitude_of([&first.name, &second.name]) {
+            return Ok(Self { longitude, named: true });
+        }
         let roles = [first, second].map(|axis| Role::of(&axis.name));
         let longitude = match roles {
             [Some(a), Some(b)] if a == b => {
@@ -150,14 +137,25 @@ impl Globe {
 
     /// Whether these are the names of a longitude and a latitude, in either order.
     pub fn is_named<'a>(names: impl IntoIterator<Item = &'a str>) -> bool {
-        let roles: Vec<Option<Role>> = names.into_iter().map(Role::of).collect();
-        matches!(roles[..], [Some(a), Some(b)] if a != b)
+        let names: Vec<&str> = names.into_iter().collect();
+        matches!(names[..], [first, second] if longitude_of([first, second]).is_some())
     }
 
     /// A cloud of longitude and latitude by its columns' names and values.
     pub fn recognised(axes: &[Axis]) -> Option<Self> {
         let globe = Self::of(axes).ok().filter(|globe| globe.named)?;
         axes.iter().enumerate().all(|(at, axis)| globe.holds(at, axis.min) && globe.holds(at, axis.max)).then_some(globe)
+    }
+
+    /// Whether two names both are that of a longitude, or both that of a latitude.
+    pub fn same_angle(one: &str, other: &str) -> bool {
+        Role::of(one).is_some_and(|role| Role::of(other) == Some(role))
+    }
+
+    /// Whether the columns' names are those of positions in the sky, such as right ascension and declination.
+    pub fn is_sky(axes: &[Axis]) -> bool {
+        let names: Vec<Option<&str>> = axes.iter().map(|axis| Some(axis.name.as_str())).collect();
+        headings::coordinates(&names).is_some_and(|found| found.space == Space::Sky && found.columns.len() == axes.len())
     }
 
     /// Why columns whose names are those of longitude and latitude are not taken as a globe's: `lat goes from -3 to 95, and a latitude in degrees from -90 to

@@ -74,7 +74,19 @@ pub fn load_queries(source: &Source, data: &PointCloud, drop_nonfinite: bool, pr
     load_queries_unchosen(source, data, Unchosen::Usual, drop_nonfinite, progress)
 }
 
-/// As [`load_queries`]; where the data's columns were guessed, a file without their names falls back to its own guess.
+/// The axes of a cloud in the order of their columns in its file: that of coordinates without names. Axes selected by name have their own order.
+pub fn axes_in_file_order(cloud: &PointCloud) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..cloud.dims()).collect();
+    if let Source::File { columns: ColumnChoice::Named(names), .. } = cloud.source()
+        && let Some(numbers) = names.iter().map(|name| name.parse().ok()).collect::<Option<Vec<usize>>>()
+    {
+        order.sort_by_key(|&axis| numbers.get(axis));
+    }
+    order
+}
+
+/// As [`load_queries`]; if the data's columns were inferred, a file without their names falls back to its own guess, and the columns of a file
+/// without any names are those of the data in the order of its file.
 ///
 /// # Errors
 /// As [`load_queries`].
@@ -85,7 +97,21 @@ pub fn load_queries_unchosen(
     drop_nonfinite: bool,
     progress: &dyn Progress,
 ) -> Result<PointCloud, CloudError> {
-    let fall_back = || table_unchosen(source, how, progress).map(|(table, source, _)| (table, source));
+    let fall_back = || -> Result<_, CloudError> {
+        let (mut table, mut resolved, guess) = table_unchosen(source, how, progress)?;
+        let order = axes_in_file_order(data);
+        if let (Unchosen::Guess, Some(guess), Source::File { path, .. }) = (how, guess, source)
+            && guess.unnamed
+            && guess.taken.len() == order.len()
+            && !order.is_sorted()
+        {
+            let mut columns = vec![0; order.len()];
+            order.iter().zip(&guess.taken).for_each(|(&axis, &column)| columns[axis] = column);
+            resolved = Source::File { path: path.clone(), columns: ColumnChoice::Named(columns.iter().map(usize::to_string).collect()) };
+            table = table_of(&resolved, progress)?;
+        }
+        Ok((table, resolved))
+    };
     let is_unchosen = matches!(source, Source::File { columns: ColumnChoice::Default, .. });
     let (table, source) = match source {
         Source::File { path, columns: ColumnChoice::Default } => {

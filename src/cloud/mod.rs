@@ -10,6 +10,7 @@ mod exact;
 pub mod formats;
 pub mod generate;
 pub mod globe;
+pub mod headings;
 mod hint;
 mod loading;
 pub mod order;
@@ -27,7 +28,7 @@ use std::path::{Path, PathBuf};
 
 pub use globe::{Globe, GlobeError};
 pub use hint::Hint;
-pub use loading::{Unchosen, load, load_queries, load_queries_unchosen, load_unchosen};
+pub use loading::{Unchosen, axes_in_file_order, load, load_queries, load_queries_unchosen, load_unchosen};
 pub use order::Order;
 pub use point_cloud::{Axis, CloudParts, Duplicates, Fingerprint, PointCloud};
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// What a column is taken for where nobody chose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumIter)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     Coordinate,
@@ -11,6 +11,12 @@ pub enum Role {
     Label,
     /// A number that names the row.
     Id,
+    /// Seconds, or parts of them, since an epoch.
+    Time,
+    /// A part of a colour, 0 to 255, beside a position.
+    Color,
+    /// A component of a unit vector beside a position, such as a normal.
+    Direction,
     /// Numbers, in less than half of the rows.
     MostlyEmpty,
     /// Numbers beside columns that are coordinates by name.
@@ -27,6 +33,9 @@ impl Role {
             Self::Coordinate => "coordinate",
             Self::Label => "label",
             Self::Id => "id",
+            Self::Time => "time",
+            Self::Color => "colour",
+            Self::Direction => "direction",
             Self::MostlyEmpty => "mostly empty",
             Self::Other => "other numbers",
             Self::Text => "text",

@@ -14,6 +14,8 @@ pub enum Metric {
     Angular,
     /// 1 − cos of that angle, which is half of the squared chord: the neighbours are those of [`Self::Angular`].
     Cosine,
+    /// The angle between positions on the celestial sphere, in degrees such as right ascension and declination; reported as the squared chord likewise.
+    Sky,
     /// The great-circle distance between places in degrees of longitude and latitude; reported as the squared chord likewise.
     Haversine,
 }
@@ -32,13 +34,14 @@ struct Names {
 }
 
 impl Metric {
-    pub const ALL: [Self; 4] = [Self::L2, Self::Angular, Self::Cosine, Self::Haversine];
+    pub const ALL: [Self; 5] = [Self::L2, Self::Angular, Self::Cosine, Self::Haversine, Self::Sky];
 
     fn names(self) -> &'static Names {
         match self {
             Self::L2 => &Names { metric: "l2", column: "distance", heading: "distance", unit: None, array: "distances" },
             Self::Angular => &Names { metric: "angular", column: "angle", heading: "angle (rad)", unit: Some("rad"), array: "angles" },
             Self::Cosine => &Names { metric: "cosine", column: "cosine_distance", heading: "cosine distance", unit: None, array: "cosine_distances" },
+            Self::Sky => &Names { metric: "sky", column: "separation_deg", heading: "separation (°)", unit: Some("°"), array: "separations_deg" },
             Self::Haversine => {
                 &Names { metric: "haversine", column: "distance_km", heading: "distance (km)", unit: Some("km"), array: "distances_km" }
             }
@@ -60,11 +63,16 @@ impl Metric {
         matches!(self, Self::Angular | Self::Cosine)
     }
 
+    /// Whether rows are angles on a sphere, longitude and latitude, that are searched as unit vectors.
+    pub fn is_on_sphere(self) -> bool {
+        matches!(self, Self::Haversine | Self::Sky)
+    }
+
     /// The dimensions that are searched in a cloud of so many columns.
     pub fn dims(self, columns: usize) -> usize {
         match self {
             Self::L2 | Self::Angular | Self::Cosine => columns,
-            Self::Haversine => 3,
+            Self::Haversine | Self::Sky => 3,
         }
     }
 
@@ -80,6 +88,7 @@ impl Metric {
             Self::L2 => squared.sqrt(),
             Self::Angular => angle(squared),
             Self::Cosine => squared / 2.0,
+            Self::Sky => angle(squared).to_degrees(),
             Self::Haversine => EARTH_RADIUS_KM * angle(squared),
         }
     }

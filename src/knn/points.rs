@@ -180,7 +180,7 @@ impl Points {
                 let normalised = Rows::normalised(cloud, &mut rows, arrangement.drop_zero_rows);
                 normalised.map_err(|record| ProblemError::Zero { whose: "data", record })?
             }
-            Metric::Haversine => {
+            Metric::Haversine | Metric::Sky => {
                 let globe = Globe::of(cloud.axes())?;
                 globe.check(cloud)?;
                 Rows::on_globe(cloud, globe, rows.as_deref())
@@ -264,7 +264,7 @@ impl Points {
         let vanish = extents[widest] > 0.0 && extents[widest] * extents[widest] < SMALLEST_SQUARED_EXTENT;
         let extent = format!("{:e}", extents[widest]);
         // Of unit vectors no axis is a column, and none overflows.
-        if self.arrangement.metric == Metric::Haversine {
+        if self.arrangement.metric.is_on_sphere() {
             return if vanish { Err(GlobeError::OnePlace { extent }.into()) } else { Ok(()) };
         }
         let column = self.cloud.axes()[widest].name.clone();

@@ -225,7 +225,7 @@ impl Problem {
         let asked = query_rows.as_ref().map_or(query_cloud.len(), Vec::len);
         let coordinates = match setup.metric {
             Metric::L2 => Rows::gather(query_cloud, query_rows.as_deref()),
-            Metric::Haversine => {
+            Metric::Haversine | Metric::Sky => {
                 let globe = Globe::of(cloud.axes())?;
                 if let Queries::Cloud(queries) = queries {
                     globe.check_queries(queries, cloud)?;

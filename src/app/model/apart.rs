@@ -30,7 +30,7 @@ impl<'a> Apart<'a> {
                 let norm = place.iter().map(|value| value * value).sum::<f64>().sqrt();
                 if norm > 0.0 { Place::Direction(place.iter().map(|value| value / norm).collect()) } else { Place::Nowhere }
             }
-            Metric::Haversine => match (Globe::of(cloud.axes()), place) {
+            Metric::Haversine | Metric::Sky => match (Globe::of(cloud.axes()), place) {
                 (Ok(globe), &[first, second]) => Place::OnGlobe(globe, globe.unit([first, second])),
                 _ => Place::Nowhere,
             },

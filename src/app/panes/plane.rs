@@ -282,7 +282,7 @@ fn lens_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, lens: &
 fn circle_ui(ui: &Ui, camera: &PlaneCamera, scene: &Scene, view: PlaneView, context: &PaneContext<'_>) {
     let Some((answered, squared)) = circle_shown(view, scene, context.state, context.session) else { return };
     let (of, row) = (answered.query_cloud(), answered.row() as usize);
-    if answered.record.spec.metric == Metric::Haversine {
+    if answered.record.spec.metric.is_on_sphere() {
         return globe_circle_ui(ui, camera, view, answered, squared, context);
     }
     let center = camera.screen(place(scene.drawn(of), row, view.axes));

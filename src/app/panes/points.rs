@@ -169,7 +169,7 @@ pub fn dimensions_ui(ui: &mut Ui, rect: Rect, shown: usize, scene: &Scene, palet
 
 /// Whether a neighbour on the globe is beyond the edge of the map: a line to it would go around the wrong way.
 fn is_across(answered: &Answered, row: usize) -> bool {
-    if answered.record.spec.metric != Metric::Haversine {
+    if !answered.record.spec.metric.is_on_sphere() {
         return false;
     }
     let (data, queries) = (&answered.record.cloud, answered.query_cloud());

@@ -11,8 +11,8 @@ use anyhow::{anyhow, bail};
 use super::answer::answer;
 use super::bar::Bar;
 use super::graph::GraphArgs;
-use super::input::{DeviceArgs, EngineParser, note_assumed, note_first_line};
-use super::metric::metrics;
+use super::input::{DeviceArgs, EngineParser, note_first_line};
+use super::metric::{metric_of, metrics};
 use super::recall::table_path;
 use super::record::spare_files;
 use super::skip::SkipArgs;
@@ -20,7 +20,7 @@ use super::threads::ThreadsArgs;
 use super::usage::Usage;
 use super::{columns, counts, output};
 use crate::cloud::formats::{self, ColumnData, Guess};
-use crate::cloud::{self, ColumnChoice, PointCloud, Source, Unchosen};
+use crate::cloud::{self, ColumnChoice, PointCloud, Source};
 use crate::export::{self, graph as files};
 use crate::files::same;
 use crate::knn::{Metric, Setup};
@@ -46,9 +46,9 @@ pub struct AnalyseArgs {
     /// Neighbours of each row, without the row itself
     #[arg(short, long, value_name = "NUMBER", default_value_t = usual::K, allow_negative_numbers = true, value_parser = counts::whole::<usize>, help_heading = "Search")]
     k: usize,
-    /// How distance is measured
-    #[arg(long, default_value = "l2", value_parser = metrics(), help_heading = "Search")]
-    metric: Metric,
+    /// Distance metric [default: haversine for longitude and latitude, sky for positions in the sky, else l2]
+    #[arg(long, value_parser = metrics(), help_heading = "Search")]
+    metric: Option<Metric>,
     /// What answers, and how: an engine, or ENGINE:key=value,… with its parameters
     #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = EngineParser, help_heading = "Search")]
     engine: EngineChoice,
@@ -123,15 +123,13 @@ impl Wanted {
 pub fn run(args: &AnalyseArgs) -> anyhow::Result<()> {
     check(args)?;
     let (cloud, columns) = load(&args.skip.of(&args.input), args.columns.clone(), args.wanted.labels.as_deref(), args)?;
-    let args = &AnalyseArgs { columns, ..args.clone() };
+    let metric = metric_of(args.metric, cloud.axes());
+    let args = &AnalyseArgs { columns, metric: Some(metric), ..args.clone() };
     let wanted = &args.wanted;
-    if args.metric == Metric::Haversine {
-        note_assumed(cloud.axes());
-    }
     wanted.graph.check_rows(cloud.len(), args.k)?;
     let labels = wanted.labels.as_deref().map(|name| read_labels(args, &cloud, name)).transpose()?;
     let mut engines = Engines::default();
-    let mut found = report::Found { cloud: &cloud, k: args.k, metric: args.metric, graph: None, leaks: None, written: Vec::new() };
+    let mut found = report::Found { cloud: &cloud, k: args.k, metric, graph: None, leaks: None, written: Vec::new() };
     let leaks = wanted.leaks.as_deref().zip(wanted.eps).map(|(other, eps)| find_leaks(args, &cloud, &mut engines, other, eps)).transpose()?;
     let record = wanted.needs_graph().then(|| neighbours(args, &args.skip.of(&args.input), &cloud, &mut engines)).transpose()?;
     let graph = record.as_ref().map(KnnGraph::of_run).transpose().map_err(|why| anyhow!("{why}: {}", args.input.display()))?;
@@ -184,7 +182,14 @@ fn check(args: &AnalyseArgs) -> anyhow::Result<()> {
 fn spec(args: &AnalyseArgs, path: &Path) -> RunSpec {
     let data = Source::File { path: path.to_owned(), columns: args.columns.clone().unwrap_or_default() };
     let (engine, device, drop_nonfinite) = (args.engine.clone(), args.device.device, args.drop_nonfinite);
-    RunSpec { metric: args.metric, exclude_self: true, engine, device, drop_nonfinite, ..RunSpec::new(data, QuerySpec::All, args.k) }
+    RunSpec {
+        metric: args.metric.unwrap_or_default(),
+        exclude_self: true,
+        engine,
+        device,
+        drop_nonfinite,
+        ..RunSpec::new(data, QuerySpec::All, args.k)
+    }
 }
 
 /// A cloud, and its columns as they are chosen: where nobody chose, without that of the labels.
@@ -197,7 +202,7 @@ fn load(
     columns::check_once(&Source::File { path: path.to_owned(), columns: columns.clone().unwrap_or_default() })?;
     let read = |columns: &Option<ColumnChoice>| {
         let source = Source::File { path: path.to_owned(), columns: columns.clone().unwrap_or_default() };
-        cloud::load_unchosen(&source, Unchosen::Usual, args.drop_nonfinite, &Bar::new("reading the cloud"))
+        columns::load(&source, args.drop_nonfinite)
     };
     let (mut cloud, guess) = read(&columns)?;
     note_first_line(cloud.source());
@@ -207,9 +212,7 @@ fn load(
                 cloud = read(&Some(others.clone()))?.0;
                 columns = Some(others);
             }
-            None => {
-                columns::hint(guess);
-            }
+            None => columns::note_taken(guess),
         }
     }
     Ok((Arc::new(cloud), columns))
@@ -218,8 +221,8 @@ fn load(
 /// The columns that are taken where nobody chose, but that of the labels, which would decide who is near; `None` where it is not among them.
 fn without_label(guess: &Guess, label: &str) -> Option<ColumnChoice> {
     let is_label = |at: usize| guess.columns[at].name.eq_ignore_ascii_case(label) || label.parse() == Ok(at);
-    let others: Vec<String> = guess.usual.iter().filter(|&&at| !is_label(at)).map(usize::to_string).collect();
-    if others.is_empty() || others.len() == guess.usual.len() {
+    let others: Vec<String> = guess.taken.iter().filter(|&&at| !is_label(at)).map(usize::to_string).collect();
+    if others.is_empty() || others.len() == guess.taken.len() {
         return None;
     }
     output::note(&format!("column `{label}` holds the labels, and is no coordinate unless --columns names it"));
@@ -258,7 +261,7 @@ fn find_leaks(
     let asked = QuerySpec::File { path: other.to_owned(), columns };
     let spec = RunSpec { queries: asked, k: 1, exclude_self: false, ..spec(args, &args.skip.of(&args.input)) };
     let record = answer(engines, &spec, cloud, Some(&queries))?;
-    Ok((Leaks::of(&record.neighbors, args.metric, eps), record, queries))
+    Ok((Leaks::of(&record.neighbors, args.metric.unwrap_or_default(), eps), record, queries))
 }
 
 fn analyse(

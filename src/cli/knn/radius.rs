@@ -51,6 +51,7 @@ pub fn length(text: &str, metric: Metric) -> anyhow::Result<f64> {
         Metric::L2 => &[("", 1.0)],
         Metric::Angular => &[("", 1.0), ("rad", 1.0), ("deg", std::f64::consts::PI / 180.0)],
         Metric::Cosine => &[("", 1.0)],
+        Metric::Sky => &[("", 1.0), ("deg", 1.0), ("arcmin", 1.0 / 60.0), ("arcsec", 1.0 / 3600.0), ("rad", 180.0 / std::f64::consts::PI)],
         Metric::Haversine => &[("", 1.0), ("km", 1.0), ("m", 0.001), ("mi", 1.609_344), ("nmi", 1.852)],
     };
     match units.iter().find(|(name, _)| *name == unit) {

@@ -39,7 +39,7 @@ use std::path::{Path, PathBuf};
 pub use arrow::Moment;
 pub use columns::{Cell, ColumnData, Records, column, columns_of, records, records_by_marks, records_of_columns};
 pub(crate) use contain::contained;
-pub use guess::{Guess, Guessed};
+pub use guess::{Guess, Guessed, Reason};
 use input::Input;
 pub use limits::MAX_CATEGORIES;
 pub use marks::Marks;

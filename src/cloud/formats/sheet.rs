@@ -10,6 +10,7 @@ use super::arrow::Moment;
 use super::columns::Texts;
 use super::input::{Input, printable};
 use super::limits::MAX_NAME;
+use crate::cloud::headings;
 use crate::cloud::roles::Role;
 use crate::cloud::values::Real;
 use crate::cloud::{Column, ColumnChoice, Coordinates, Hint, Values};
@@ -222,7 +223,15 @@ impl Want<'_> {
         Ok(match self {
             Self::Chosen(ColumnChoice::Named(names)) => named(names, columns).map_err(|why| why.into_error(input.path().to_owned()))?,
             Self::Chosen(ColumnChoice::Default) => {
-                conventional(columns).unwrap_or_else(|| (0..columns.len()).filter(|&at| !columns[at].beside).collect())
+                // Also what the guess may prefer: it cannot take columns that were not read.
+                let all = || (0..columns.len()).filter(|&at| !columns[at].beside).collect();
+                conventional(columns).map_or_else(all, |mut conventional| {
+                    let headings: Vec<_> = columns.iter().map(|column| (!column.made_up && !column.beside).then_some(column.name.as_str())).collect();
+                    conventional.extend(headings::coordinates(&headings).map_or_else(Vec::new, |found| found.columns));
+                    conventional.sort_unstable();
+                    conventional.dedup();
+                    conventional
+                })
             }
             Self::Column(name) => named(std::slice::from_ref(*name), columns).map_err(|why| why.into_error(input.path().to_owned()))?,
             Self::Everything => (0..columns.len()).collect(),

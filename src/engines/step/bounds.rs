@@ -48,7 +48,7 @@ impl Margins {
         let (centre, steps) = match metric {
             Metric::L2 => (1.0 - (d + 4.0) * f64_step, d + 3.0),
             // Four more, as unit vectors in f32 are shorter than 1 by 2⁻²⁴ and a little, each.
-            Metric::Angular | Metric::Cosine | Metric::Haversine => ((d + 8.0) * f64_step, d + 7.0),
+            Metric::Angular | Metric::Cosine | Metric::Haversine | Metric::Sky => ((d + 8.0) * f64_step, d + 7.0),
         };
         Self { centre, rule: (1.0 - steps * f32_step).max(0.0), underflow: d * 2f64.powi(-149) }
     }

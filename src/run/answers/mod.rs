@@ -188,7 +188,7 @@ fn is_as_far(metric: Metric, found: f64, expected: f64, relative: f64) -> bool {
     match metric {
         Metric::L2 => difference <= relative * expected,
         Metric::Angular | Metric::Cosine => difference <= relative * expected + 2f64.powi(-21),
-        Metric::Haversine => difference <= relative * expected || (found.sqrt() - expected.sqrt()).abs() <= 2f64.powi(-22),
+        Metric::Haversine | Metric::Sky => difference <= relative * expected || (found.sqrt() - expected.sqrt()).abs() <= 2f64.powi(-22),
     }
 }
 

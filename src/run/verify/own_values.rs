@@ -266,7 +266,7 @@ impl Place {
     fn of(&self, cloud: &PointCloud, row: usize) -> Vec<f64> {
         let values = || (0..cloud.dims()).map(|axis| cloud.coordinate(row, axis));
         match (self.metric, self.globe) {
-            (Metric::Haversine, Some(globe)) => globe.unit_of(cloud, row).to_vec(),
+            (Metric::Haversine | Metric::Sky, Some(globe)) => globe.unit_of(cloud, row).to_vec(),
             (metric, _) if metric.is_of_directions() => {
                 // Scaled first, so that no square is lost.
                 let largest = values().fold(0.0f64, |largest, value| largest.max(value.abs()));

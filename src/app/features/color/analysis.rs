@@ -27,7 +27,7 @@ pub fn channel(analysed: &Analysed, kind: AnalysisKind) -> Option<Channel> {
         (AnalysisKind::Density, _) => format!(
             "{} to the {} neighbour",
             match metric {
-                Metric::L2 | Metric::Haversine => "distance",
+                Metric::L2 | Metric::Haversine | Metric::Sky => "distance",
                 Metric::Angular => "angle",
                 Metric::Cosine => "cosine distance",
             },

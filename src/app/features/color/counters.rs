@@ -39,7 +39,7 @@ pub fn counted(record: &RunRecord, by: &ColorBy) -> Channel {
         _ => {
             let metric = record.spec.metric;
             let title = match metric {
-                Metric::L2 | Metric::Haversine => format!("distance of the {} neighbour", text::ordinal(record.spec.k as u64)),
+                Metric::L2 | Metric::Haversine | Metric::Sky => format!("distance of the {} neighbour", text::ordinal(record.spec.k as u64)),
                 Metric::Angular => format!("angle to the {} neighbour", text::ordinal(record.spec.k as u64)),
                 Metric::Cosine => format!("cosine distance of the {} neighbour", text::ordinal(record.spec.k as u64)),
             };
@@ -87,6 +87,7 @@ pub fn moment(record: &RunRecord, points_seen: u32) -> Channel {
         Metric::L2 => "√max_distance",
         Metric::Angular => "angle of max_distance",
         Metric::Cosine => "cosine distance of max_distance",
+        Metric::Sky => "angle of max_distance",
         Metric::Haversine => "great-circle max_distance",
     };
     let channel = Channel::of_numbers(whose, title, unit(metric), numbers, (missing.saturating_sub(nothing_yet), "were not asked"));

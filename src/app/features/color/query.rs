@@ -27,6 +27,7 @@ pub fn unit(metric: Metric) -> &'static str {
         Metric::L2 => "in the cloud's units",
         Metric::Angular => "radians",
         Metric::Cosine => "1 − cos of the angle",
+        Metric::Sky => "degrees",
         Metric::Haversine => "km",
     }
 }
@@ -36,7 +37,7 @@ pub fn distance_channel(cloud: &PointCloud, place: &[f64], metric: Metric, middl
     let values = distances(cloud, place, metric);
     let missing = missing(&values);
     let title = match metric {
-        Metric::L2 | Metric::Haversine => "distance to the query",
+        Metric::L2 | Metric::Haversine | Metric::Sky => "distance to the query",
         Metric::Angular => "angle to the query",
         Metric::Cosine => "cosine distance to the query",
     };

@@ -26,7 +26,7 @@ pub fn wanted(view: WalkView, session: &Session) -> Result<Option<Answered>, Str
     };
     match scene.dims() {
         dims if dims > AXES => Err(format!("{} searched in {dims} dimensions: what it met can be drawn in two or three only.", engine.id)),
-        _ if record.spec.metric == Metric::Haversine => {
+        _ if record.spec.metric.is_on_sphere() => {
             Err(format!("{} searched on the sphere: what it met is not drawn in longitude and latitude.", engine.id))
         }
         _ if record.spec.metric.is_of_directions() => {

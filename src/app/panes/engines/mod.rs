@@ -46,7 +46,7 @@ fn engines_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         text::count(shape.n as u64, "point", "points"),
         shape.d,
         // Nobody has loaded three columns.
-        if job.metric == Metric::Haversine { " (places as points of a sphere)" } else { "" },
+        if job.metric.is_on_sphere() { " (places as points of a sphere)" } else { "" },
         text::thousands(shape.k as u64)
     );
     ui.horizontal_wrapped(|ui| {

@@ -20,7 +20,7 @@ fn globe_note(metric: Metric) -> Option<&'static str> {
     match metric {
         Metric::Haversine => Some(ON_GLOBE),
         Metric::L2 => Some(AS_PLANE),
-        Metric::Angular | Metric::Cosine => None,
+        Metric::Angular | Metric::Cosine | Metric::Sky => None,
     }
 }
 
@@ -46,8 +46,8 @@ impl App {
         let on_globe = Globe::recognised(cloud.axes()).is_some_and(|globe| globe.check(cloud).is_ok());
         let metric = &mut self.state.draft.metric;
         match (*metric, on_globe) {
-            (Metric::L2, true) => *metric = Metric::Haversine,
-            (Metric::Haversine, false) => *metric = Metric::L2,
+            (Metric::L2, true) => *metric = if Globe::is_sky(cloud.axes()) { Metric::Sky } else { Metric::Haversine },
+            (Metric::Haversine | Metric::Sky, false) => *metric = Metric::L2,
             _ => return,
         }
         if on_globe {

@@ -291,13 +291,15 @@ fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[Fiel
         }
         let axes = session.cloud.as_ref().map_or(&[][..], |cloud| cloud.axes());
         let globe = Globe::of(axes).ok();
-        if globe.is_some() || draft.metric == Metric::Haversine {
+        if Globe::is_sky(axes) || draft.metric == Metric::Sky {
+            ui.selectable_value(&mut draft.metric, Metric::Sky, "Sky").on_hover_text("Angle in degrees between positions on the celestial sphere.");
+        } else if globe.is_some() || draft.metric == Metric::Haversine {
             let about = "Great-circle distance in km between longitudes and latitudes in degrees, told apart to about 0.5 m.";
             let assumed = globe.and_then(|globe| globe.note(axes)).map_or_else(String::new, |note| format!("\n{}.", text::sentence_case(&note)));
             ui.selectable_value(&mut draft.metric, Metric::Haversine, "Globe").on_hover_text(format!("{about}{assumed}"));
         }
     });
-    if draft.metric == Metric::Haversine {
+    if draft.metric.is_on_sphere() {
         ui.label(RichText::new("Longitude and latitude: distances in km on the globe.").color(palette.text_weak).small());
     }
     ui.checkbox(&mut draft.exclude_self, "Exclude the query itself")

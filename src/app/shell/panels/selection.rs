@@ -237,7 +237,7 @@ fn run_ui(ui: &mut Ui, record: &RunRecord, state: &State, palette: &Palette, act
     let (spec, summary) = (&record.spec, &record.summary);
     fact_ui(ui, "Points", text::thousands(summary.n), palette);
     fact_ui(ui, "Queries", text::thousands(summary.q), palette);
-    let searched = if spec.metric == Metric::Haversine { " (on the sphere)" } else { "" };
+    let searched = if spec.metric.is_on_sphere() { " (on the sphere)" } else { "" };
     fact_ui(ui, "Dimensions", format!("{}{searched}", text::thousands(summary.d)), palette);
     fact_ui(ui, "k", format!("{} (K = {})", spec.k, crate::knn::theory::capacity(Setup::from(spec).found_k())), palette);
     let order = match spec.order {

@@ -90,7 +90,16 @@ fn read_texts(input: &Input<'_>, at: usize) -> Result<Sheet, FormatError> {
     let Text { format, mut columns, rows, skipped, .. } = text;
     columns[at].kind = ColumnKind::Text;
     columns[at].texts = Some(texts);
-    Ok(Sheet { path: input.path().to_owned(), format, columns, selected: Vec::new(), rows, values: Vec::<f64>::new().into(), skipped, declared: None })
+    Ok(Sheet {
+        path: input.path().to_owned(),
+        format,
+        columns,
+        selected: Vec::new(),
+        rows,
+        values: Vec::<f64>::new().into(),
+        skipped,
+        declared: None,
+    })
 }
 
 /// Reads all columns of some records.

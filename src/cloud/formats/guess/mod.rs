@@ -1,6 +1,5 @@
-//! Which columns of a file are coordinates where nobody chose, and what the others are.
+//! Infers which columns of a file are coordinates, and what the others are.
 
-mod names;
 mod values;
 
 use std::io::Read as _;
@@ -10,8 +9,9 @@ use rayon::iter::ParallelIterator as _;
 use rayon::slice::ParallelSlice as _;
 
 use super::parts::file_of;
-use super::sheet::{ColumnKind, Sheet, SheetColumn, conventional};
+use super::sheet::{ColumnKind, Declared, Sheet, SheetColumn, conventional};
 use crate::cloud::ColumnChoice;
+use crate::cloud::headings::{Space, coordinates};
 use crate::cloud::roles::{Role, ranges};
 use crate::cloud::values::{Real, with_values};
 
@@ -36,8 +36,26 @@ pub struct Guess {
     pub taken: Vec<usize>,
     /// Those of [`ColumnChoice::Default`].
     pub usual: Vec<usize>,
-    /// Whether their headings say that they are coordinates.
-    pub by_name: bool,
+    pub reason: Reason,
+    /// Whether no coordinate has a name of the file's own.
+    pub unnamed: bool,
+}
+
+/// What decided which columns are coordinates. As text it completes "searches x, y (…)".
+#[derive(Clone, Debug, PartialEq, strum::Display)]
+pub enum Reason {
+    /// The file itself.
+    #[strum(to_string = "{0}")]
+    Declared(String),
+    /// Rows are vectors: there was nothing to choose.
+    #[strum(to_string = "every value of a row")]
+    Elements,
+    #[strum(to_string = "by name")]
+    Names,
+    #[strum(to_string = "by value")]
+    Values,
+    #[strum(to_string = "all numeric columns")]
+    AllNumeric,
 }
 
 impl Guess {
@@ -46,9 +64,13 @@ impl Guess {
         self.taken != self.usual
     }
 
-    /// The columns, by number.
+    /// The columns, by number, unless the rule gives them in the order of the file.
     pub fn choice(&self) -> ColumnChoice {
-        if self.differs() { ColumnChoice::Named(self.taken.iter().map(usize::to_string).collect()) } else { ColumnChoice::Default }
+        if self.differs() || !self.taken.is_sorted() {
+            ColumnChoice::Named(self.taken.iter().map(usize::to_string).collect())
+        } else {
+            ColumnChoice::Default
+        }
     }
 
     /// Numeric columns that are taken for no coordinates, by their numbers in the file.
@@ -85,27 +107,43 @@ impl Sheet {
         let usual = self.default_columns();
         let holes = self.holes();
         let found: Vec<Role> = (0..self.columns.len()).map(|at| self.found(at, holes[at])).collect();
+        let mut is_held = vec![false; self.columns.len()];
+        self.selected.iter().for_each(|&at| is_held[at] = true);
         // One bad value must not change which columns are taken.
         let may = |column: &SheetColumn, role| !column.made_up && !column.beside && (role == Role::Coordinate || column.mixed);
-        let headings = self.columns.iter().zip(&found).map(|(column, &role)| may(column, role).then_some(column.name.as_str()));
-        let headings: Vec<Option<&str>> = headings.collect();
+        let headings = |texts: bool| {
+            let is_text = |column: &SheetColumn| texts && column.kind == ColumnKind::Text && !column.made_up && !column.beside;
+            let columns = self.columns.iter().zip(&found).enumerate();
+            let heading = |(at, (column, &role))| (is_held[at] && may(column, role) || is_text(column)).then_some(column.name.as_str());
+            coordinates(&columns.map(heading).collect::<Vec<_>>())
+        };
+        let named = || {
+            let numbers = headings(false).map(|found| found.columns);
+            // Degrees, minutes and seconds in a text are still a position: other numbers are not searched in its place.
+            let texts = || headings(true).filter(|found| found.space != Space::Flat).map(|found| found.columns);
+            numbers.or_else(|| conventional(&self.columns)).or_else(texts)
+        };
         let elements: Vec<usize> = (0..self.columns.len()).filter(|&at| self.columns[at].element && !self.columns[at].beside).collect();
-        let declared = self.declared.as_ref().map(|declared| declared.columns.clone()).or_else(|| (!elements.is_empty()).then_some(elements));
-        let named = declared.or_else(|| conventional(&self.columns)).or_else(|| names::coordinates(&headings));
-        let mut roles = found;
-        let by_name = named.is_some();
-        let taken = if let Some(named) = named {
-            let read: Vec<usize> = (0..roles.len()).filter(|&at| roles[at] == Role::Coordinate && holes[at].is_some()).collect();
-            self.tell_apart(&read, &mut roles);
-            named
+        let numeric: Vec<usize> = usual.iter().copied().filter(|&at| found[at] != Role::MostlyEmpty).collect();
+        let read =
+            |columns: &mut dyn Iterator<Item = usize>| columns.filter(|&at| found[at] == Role::Coordinate && holes[at].is_some()).collect::<Vec<_>>();
+        let mut roles = found.clone();
+        let (taken, reason) = if let Some(Declared { columns, why }) = &self.declared {
+            (columns.clone(), Reason::Declared(why.clone()))
+        } else if !elements.is_empty() {
+            (elements, Reason::Elements)
+        } else if let Some(named) = named() {
+            self.tell_apart(&read(&mut (0..roles.len())), &mut roles);
+            (named, Reason::Names)
         } else {
-            let mut left: Vec<usize> = usual.iter().copied().filter(|&at| roles[at] != Role::MostlyEmpty).collect();
-            let read: Vec<usize> = left.iter().copied().filter(|&at| holes[at].is_some()).collect();
-            let before = roles.clone();
-            self.tell_apart(&read, &mut roles);
-            let without: Vec<usize> = left.iter().copied().filter(|&at| !matches!(roles[at], Role::Label | Role::Id)).collect();
-            if without.len() >= LEAST { left = without } else { roles = before }
-            if left.is_empty() { usual.clone() } else { left }
+            self.tell_apart(&read(&mut numeric.iter().copied()), &mut roles);
+            let coordinates: Vec<usize> = numeric.iter().copied().filter(|&at| roles[at] == Role::Coordinate).collect();
+            if coordinates.len() >= LEAST && coordinates != usual {
+                (coordinates, Reason::Values)
+            } else {
+                roles.clone_from(&found);
+                (if numeric.is_empty() { usual.clone() } else { numeric }, Reason::AllNumeric)
+            }
         };
         // The same columns stay in the file's order.
         let mut ascending = taken.clone();
@@ -113,8 +151,6 @@ impl Sheet {
         let taken = if ascending == usual { ascending } else { taken };
         let mut is_taken = vec![false; roles.len()];
         taken.iter().for_each(|&at| is_taken[at] = true);
-        let mut is_held = vec![false; roles.len()];
-        self.selected.iter().for_each(|&at| is_held[at] = true);
         for (at, role) in roles.iter_mut().enumerate() {
             *role = match *role {
                 _ if is_taken[at] => Role::Coordinate,
@@ -126,7 +162,8 @@ impl Sheet {
         }
         let columns = self.columns.iter().zip(roles).zip(holes);
         let columns = columns.map(|((column, role), holes)| Guessed { name: column.name.clone(), role, holes }).collect();
-        Guess { columns, taken, usual, by_name }
+        let unnamed = taken.iter().all(|&at| self.columns[at].made_up);
+        Guess { columns, taken, usual, reason, unnamed }
     }
 
     /// What a column is by its content alone: numbers are coordinates, where there are enough of them.

@@ -84,8 +84,8 @@ pub(super) struct Columns<'a> {
 impl Columns<'_> {
     /// The role of each column. A label has a heading that says so and few whole values; without headings it is the first or the
     /// last column, of whole numbers 0 to m or 1 to m, all of which occur, where the other columns reach elsewhere. An id has a
-    /// heading that says so and whole values; without headings it is the first or the last column and counts the rows, and among
-    /// headings the first column without one that does.
+    /// heading that says so and whole values, or is a first column without a heading of its own that names each row by another whole number.
+    /// Without headings, the first column may also be a time, and colours or normals may follow a position.
     pub fn roles(&self) -> Vec<Role> {
         let headed = self.headed && self.names.iter().enumerate().any(|(at, name)| !is_generated(name, at));
         let last = self.names.len().saturating_sub(1);
@@ -95,15 +95,19 @@ impl Columns<'_> {
             let says = Heading::of(self.names[column]);
             let unnamed = column == 0 && self.rows > 1 && is_unnamed(self.names[column]);
             let candidate = if headed { says.label || says.id || says.number || unnamed } else { outermost && self.rows >= FEW_ROWS };
+            if candidate && !headed && column == 0 && self.is_time(column) {
+                return Role::Time;
+            }
             let Some(values) = candidate.then(|| self.whole(column)).flatten() else { return Role::Coordinate };
+            let distinct = || values.len() == self.told(column) && values.len() == self.spread().count();
             if headed {
                 match () {
                     () if says.label && values.len() <= CLASSES => Role::Label,
                     () if says.id || says.number && values.len() == self.told(column) => Role::Id,
-                    () if unnamed && self.counts_rows(column) => Role::Id,
+                    () if unnamed && values[0] >= 0 && distinct() => Role::Id,
                     () => Role::Coordinate,
                 }
-            } else if self.counts_rows(column) {
+            } else if self.counts_rows(column) || column == 0 && values[0] >= 0 && distinct() && (1..=last).all(|other| self.whole(other).is_none()) {
                 Role::Id
             } else if is_class(&values) && !self.is_like_others(column) {
                 Role::Label
@@ -111,7 +115,77 @@ impl Columns<'_> {
                 Role::Coordinate
             }
         };
-        (0..self.names.len()).map(role).collect()
+        let mut roles: Vec<Role> = (0..self.names.len()).map(role).collect();
+        if !headed && self.rows >= FEW_ROWS {
+            self.find_position(&mut roles);
+        }
+        roles
+    }
+
+    /// Marks what follows a position of three columns if that includes colours, 0 to 255, or unit vectors: normals, or the quaternions of a
+    /// trajectory.
+    fn find_position(&self, roles: &mut [Role]) {
+        let first = usize::from(matches!(roles.first(), Some(Role::Id | Role::Time)));
+        let after = first + 3;
+        let what = |from: usize, width: usize| match () {
+            () if from + width > roles.len() => None,
+            () if width == 3 && self.are_colors(from) => Some(Role::Color),
+            () if self.are_units(from, width) => Some(Role::Direction),
+            () => None,
+        };
+        if self.are_colors(first) || self.are_units(first, 3) {
+            return;
+        }
+        let mut found = vec![Role::Other; roles.len().saturating_sub(after)];
+        let mut at = after;
+        while at < roles.len() {
+            match [3, 4].into_iter().find_map(|width| Some((width, what(at, width)?))) {
+                Some((width, role)) => {
+                    found[at - after..at - after + width].fill(role);
+                    at += width;
+                }
+                None => at += 1,
+            }
+        }
+        if found.iter().any(|&role| role != Role::Other) {
+            roles[after..].copy_from_slice(&found);
+        }
+    }
+
+    /// Whether three columns are whole numbers of 0 to 255 that use a good part of that range.
+    fn are_colors(&self, from: usize) -> bool {
+        if from + 3 > self.names.len() {
+            return false;
+        }
+        let mut most = 0.0f64;
+        let all = self.spread().flat_map(|row| (from..from + 3).map(move |column| (row, column))).all(|(row, column)| {
+            let value = (self.value)(row, column);
+            most = most.max(value);
+            value.fract() == 0.0 && (0.0..=255.0).contains(&value)
+        });
+        all && most >= 64.0
+    }
+
+    /// Whether `width` columns are a unit vector, or zero, in every row.
+    fn are_units(&self, from: usize, width: usize) -> bool {
+        let length = |row: usize| (from..from + width).map(|column| (self.value)(row, column).powi(2)).sum::<f64>();
+        let mut nonzero = 0;
+        from + width <= self.names.len()
+            && self.spread().all(|row| {
+                nonzero += usize::from(length(row) > 0.0);
+                length(row) == 0.0 || (length(row) - 1.0).abs() < 0.02
+            })
+            && nonzero >= FEW_ROWS
+    }
+
+    /// Whether a column counts seconds since 1970, or thousandths, millionths or billionths of them, and never goes back.
+    fn is_time(&self, column: usize) -> bool {
+        /// From 1973 to 2096.
+        const SECONDS: std::ops::Range<f64> = 1e8..4e9;
+        let unit = |value: f64| [1.0, 1e3, 1e6, 1e9].into_iter().position(|unit| SECONDS.contains(&(value / unit)));
+        let values: Vec<f64> = self.spread().map(|row| (self.value)(row, column)).collect();
+        let first = values.first().and_then(|&first| unit(first));
+        first.is_some() && values.iter().all(|&value| unit(value) == first) && values.is_sorted() && values.first() != values.last()
     }
 
     /// Rows that are looked at, evenly spread.
@@ -240,9 +314,38 @@ mod tests {
         let table = |row: usize, column: usize| if column == 0 { row as f64 } else { (row * (7 + column) % 5) as f64 };
         for first in ["d0", "Unnamed: 0"] {
             assert_eq!(roles(&[first, "a", "b"], 4, table), [Id, Coordinate, Coordinate], "{first}");
-            assert_eq!(roles(&[first, "a", "b"], 4, |row, column| table(3 - row, column)), [Coordinate; 3], "{first} counts no rows");
+            assert_eq!(roles(&[first, "a", "b"], 4, |row, column| table(3 - row, column)), [Id, Coordinate, Coordinate], "a filtered frame");
+            assert_eq!(roles(&[first, "a", "b"], 4, |row, column| table(row / 2, column)), [Coordinate; 3], "{first} repeats");
         }
         assert_eq!(roles(&["time", "a", "b"], 4, table), [Coordinate; 3], "it has a name");
+    }
+
+    #[test]
+    fn colors_normals_times_and_indices_beside_a_position_without_headings_are_told_by_value() {
+        use super::Role::{Color, Direction, Other, Time};
+        let place = |row: usize, column: usize| (row as f64 * 0.37 + column as f64).sin() * 10.0;
+        let color = |row: usize, column: usize| ((row * 37 + column * 91) % 256) as f64;
+        let normal = |row: usize, column: usize| [0.6, 0.0, -0.8, 0.0][(row + column) % 4];
+        let names = ["d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7"];
+        let of = |width: usize, value: &dyn Fn(usize, usize) -> f64| roles(&names[..width], 40, value);
+        let xyz = |rest: &[Role]| [vec![Coordinate; 3], rest.to_vec()].concat();
+        assert_eq!(of(6, &|row, column| if column < 3 { place(row, column) } else { color(row, column) }), xyz(&[Color; 3]));
+        let with_intensity = |row, column| match column {
+            0..3 => place(row, column),
+            3 => row as f64 * 0.25,
+            _ => color(row, column),
+        };
+        assert_eq!(of(7, &with_intensity), xyz(&[Other, Color, Color, Color]));
+        let trajectory = |row, column| match column {
+            0 => 1_311_868_164.36 + row as f64 * 0.033,
+            1..4 => place(row, column),
+            _ => normal(row, column),
+        };
+        assert_eq!(of(8, &trajectory), [vec![Time], xyz(&[Direction; 4])].concat());
+        let filtered = |row, column| if column == 0 { ((row * 37) % 101) as f64 } else { place(row, column) };
+        assert_eq!(of(4, &filtered), [Id, Coordinate, Coordinate, Coordinate]);
+        assert_eq!(of(6, &place), [Coordinate; 6]);
+        assert_eq!(of(6, &color), [Coordinate; 6], "pixels");
     }
 
     #[test]

@@ -3,13 +3,10 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use strum::IntoEnumIterator as _;
-
 use super::bar::Bar;
 use super::output;
 use super::usage::Usage;
 use crate::cloud::formats::{self, Guess, Reason};
-use crate::cloud::roles::Role;
 use crate::cloud::{self, Axis, CloudError, ColumnChoice, Globe, PointCloud, Source, Unchosen};
 use crate::progress::Silent;
 
@@ -70,15 +67,7 @@ pub fn load_queries(source: &Source, data: &PointCloud, inferred: bool, drop_non
 
 /// Says which columns are searched, and why: also with `--quiet` where names or values decided.
 pub fn note_taken(guess: &Guess) {
-    output::chosen(&taken(guess), guess.reason != Reason::Elements);
-}
-
-/// `searches x, y (by name), not id (id); --columns chooses others`.
-pub fn taken(guess: &Guess) -> String {
-    let names: Vec<&str> = guess.taken.iter().map(|&at| guess.columns[at].name.as_str()).collect();
-    let left_out = left_out(guess);
-    let not = if left_out.is_empty() { left_out } else { format!(", not {left_out}") };
-    format!("searches {} ({}){not}; --columns chooses others", output::names(&names), guess.reason)
+    output::chosen(&format!("{}; --columns chooses others", guess.sentence()), guess.reason != Reason::Elements);
 }
 
 /// Says for what the columns of queries are taken, where their names are others than the cloud's.
@@ -114,16 +103,4 @@ pub fn as_answered(
         output::note(&format!("the answers of {file} were found by the columns {names}, so these are taken of {path}; --columns chooses others"));
     }
     theirs.or(usual)
-}
-
-/// Numeric columns that are no coordinates, by reason.
-fn left_out(guess: &Guess) -> String {
-    /// Of each reason so many are named.
-    const NAMED: usize = 5;
-    let of = |role: Role| {
-        let names: Vec<&str> = guess.left_out().filter(|(_, column)| column.role == role).map(|(_, column)| column.name.as_str()).collect();
-        let more = if names.len() > NAMED { format!(", … {} in all", names.len()) } else { String::new() };
-        (!names.is_empty()).then(|| format!("{}{more} ({})", names[..names.len().min(NAMED)].join(", "), role.name()))
-    };
-    Role::iter().filter_map(of).collect::<Vec<_>>().join(", ")
 }

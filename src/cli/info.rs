@@ -160,7 +160,7 @@ fn shown(path: &Path) -> String {
     printable::line(&path.to_string_lossy()).into_owned()
 }
 
-fn columns_text(FileInfo { rows, columns, default_columns, guessed_columns, skipped, .. }: &FileInfo) -> String {
+fn columns_text(FileInfo { rows, columns, searches, skipped, .. }: &FileInfo) -> String {
     let mut out = String::new();
     let mut lines = Vec::new();
     for (at, column) in columns.iter().enumerate() {
@@ -187,11 +187,9 @@ fn columns_text(FileInfo { rows, columns, default_columns, guessed_columns, skip
         }
         lines.push(vec![format!("  {at}"), column.name.clone(), column.role.name().to_owned(), what, odd.join(", ")]);
     }
-    out += "\ncolumns, as `knn` and the window take them (--columns chooses others)\n";
+    out += "\ncolumns\n";
     out += &text::table(&lines, &[0]);
-    if default_columns != guessed_columns {
-        out += &format!("  `run`, `verify` and `sweep` take all {} numeric columns\n", default_columns.len());
-    }
+    out += &format!("  {}; --columns chooses others\n", printable::line(searches));
     for note in skipped {
         out += &format!("  {}\n", printable::line(note));
     }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::formats::{self, FormatError, Guess};
 use super::{CloudError, Column, ColumnChoice, Coordinates, Globe, PointCloud, Source, Table, generate, query_point};
 use crate::printable;
-use crate::progress::Progress;
+use crate::progress::{Progress, Silent};
 
 /// Which columns of a file are coordinates where nobody chose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,10 +77,16 @@ pub fn load_queries(source: &Source, data: &PointCloud, drop_nonfinite: bool, pr
 /// The axes of a cloud in the order of their columns in its file: that of coordinates without names. Axes selected by name have their own order.
 pub fn axes_in_file_order(cloud: &PointCloud) -> Vec<usize> {
     let mut order: Vec<usize> = (0..cloud.dims()).collect();
-    if let Source::File { columns: ColumnChoice::Named(names), .. } = cloud.source()
-        && let Some(numbers) = names.iter().map(|name| name.parse().ok()).collect::<Option<Vec<usize>>>()
-    {
-        order.sort_by_key(|&axis| numbers.get(axis));
+    let numbers = match cloud.source() {
+        Source::File { columns: ColumnChoice::Named(names), .. } => names.iter().map(|name| name.parse().ok()).collect(),
+        Source::File { path, columns: ColumnChoice::Default } => {
+            let names: Vec<String> = cloud.axes().iter().map(|axis| axis.name.clone()).collect();
+            formats::columns_of(path, &names, &Silent).ok()
+        }
+        Source::Generate { .. } | Source::Coordinates(_) => None,
+    };
+    if let Some(numbers) = numbers.filter(|numbers: &Vec<usize>| numbers.len() == order.len()) {
+        order.sort_by_key(|&axis| numbers[axis]);
     }
     order
 }

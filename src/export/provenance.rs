@@ -31,6 +31,9 @@ pub struct Provenance {
     pub radius: Option<f64>,
     /// The coordinates, in the order of the axes.
     pub columns: Vec<String>,
+    /// What decided on them: `by name`, or `--columns`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns_by: Option<String>,
     /// Those of queries from a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query_columns: Option<Vec<String>>,
@@ -55,6 +58,7 @@ impl Provenance {
             k: Some(spec.k),
             radius: None,
             columns: names(cloud),
+            columns_by: None,
             query_columns: of_file.map(names),
             exclude_self: spec.exclude_self,
             cloud: cloud_of(&spec.data),

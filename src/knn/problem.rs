@@ -301,6 +301,11 @@ impl Problem {
         self.queries().len() / self.dims()
     }
 
+    /// The cloud whose rows are the points.
+    pub fn cloud(&self) -> &Arc<PointCloud> {
+        self.points.cloud()
+    }
+
     /// n × d, row-major, in processing order.
     pub fn points(&self) -> &[f32] {
         self.points.coordinates()

@@ -2,10 +2,12 @@
 
 use rayon::prelude::*;
 
+use super::verify::own_values::Place;
+use crate::cloud::{Axis, PointCloud};
 use crate::engines::registry;
 use crate::knn::cost::Stage;
 use crate::knn::within::{Within, limit};
-use crate::knn::{Descriptor, DeviceKind, EngineError, EngineId, Problem, Shape, own_first};
+use crate::knn::{Descriptor, DeviceKind, EngineError, EngineId, Metric, Problem, Shape, own_first};
 use crate::memory;
 use crate::progress::Progress;
 
@@ -94,16 +96,65 @@ pub fn usual(problem: &Problem) -> &'static Descriptor {
     registry::able_within().min_by(|a, b| ms(a).total_cmp(&ms(b))).expect("some engines list what is within a radius")
 }
 
-/// All neighbours of each query that are within `radius`, in the metric's own unit, without its own row where the problem excludes that. The
-/// problem's k is not looked at.
+/// Decides which points are within a radius: by their distance in f32 where its error cannot matter, else by the file's own values in f64, so
+/// that 0.3 is within 0.3.
+struct Bound<'a> {
+    problem: &'a Problem,
+    queries: &'a PointCloud,
+    place: Place,
+    radius: f64,
+    /// Squared distances below are within the radius, and those above `most` beyond, whatever was rounded.
+    least: f32,
+    most: f32,
+}
+
+impl<'a> Bound<'a> {
+    fn new(problem: &'a Problem, queries: &'a PointCloud, radius: f64) -> Option<Self> {
+        let (metric, dims) = (problem.metric(), problem.dims() as f64);
+        let distance = f64::from(limit(metric, radius)?).sqrt();
+        let cloud = problem.cloud();
+        let local = |axis: &Axis| (axis.min - axis.origin).abs().max((axis.max - axis.origin).abs());
+        let largest = if metric == Metric::L2 { cloud.axes().iter().chain(queries.axes()).map(local).fold(0.0, f64::max) } else { 1.0 };
+        // Each coordinate is rounded by 2⁻²⁴ of its size, a unit vector by a little more, and a sum of d squares by d + 1 steps; all doubled.
+        let slack = distance * (dims + 4.0) * 2f64.powi(-23) + largest * dims.sqrt() * 2f64.powi(-22);
+        let squared = |distance: f64| (distance.max(0.0).powi(2) as f32).min(f32::MAX);
+        let (least, most) = (squared(distance - slack).next_down(), squared(distance + slack).next_up().min(f32::MAX));
+        Some(Self { problem, queries, place: Place::new(problem, cloud), radius, least, most })
+    }
+
+    fn holds(&self, query: usize, row: u32, squared: f32) -> bool {
+        let rows = || [(self.queries, self.problem.query_row(query) as usize), (&**self.problem.cloud(), row as usize)];
+        squared <= self.least || squared <= self.most && self.place.are_within(rows(), self.radius)
+    }
+
+    /// Passes the position and squared distance of each neighbour of a query to `found`, without the query's own row if that is excluded.
+    fn visit(&self, index: &dyn Within, query: usize, found: &mut dyn FnMut(u32, f32)) {
+        let own = self.problem.own_row(query);
+        index.visit(self.problem.query(query), self.most, &mut |position, squared| {
+            let row = self.problem.row(position);
+            if own != Some(row) && self.holds(query, row, squared) {
+                found(position, squared);
+            }
+        });
+    }
+}
+
+/// All neighbours of each query that are within `radius`, in the metric's own unit and by the file's own values, without its own row if the
+/// problem excludes that. `queries` is the cloud that the queries are rows of. The problem's k is not looked at.
 ///
 /// # Errors
 /// [`WithinError`].
-pub fn within(problem: &Problem, engine: &Descriptor, radius: f64, progress: &dyn Progress) -> Result<Neighborhoods, WithinError> {
-    let limit = limit(problem.metric(), radius).ok_or(WithinError::Radius(radius))?;
+pub fn within(
+    problem: &Problem,
+    queries: &PointCloud,
+    engine: &Descriptor,
+    radius: f64,
+    progress: &dyn Progress,
+) -> Result<Neighborhoods, WithinError> {
+    let bound = Bound::new(problem, queries, radius).ok_or(WithinError::Radius(radius))?;
     let open = engine.within.filter(|_| engine.runs_on.contains(&DeviceKind::Cpu)).ok_or(WithinError::Engine { engine: engine.id })?;
     let index = open(problem)?;
-    let offsets = counted(problem, &*index, limit, progress)?;
+    let offsets = counted(&bound, &*index, progress)?;
     let found = offsets[problem.q()];
     // Each thread has a query's neighbours beside, while they are sorted.
     let most = offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
@@ -114,20 +165,20 @@ pub fn within(problem: &Problem, engine: &Descriptor, radius: f64, progress: &dy
         return Err(WithinError::Memory { found, radius, needed: needed.div_ceil(1 << 20), free: free.unwrap_or(0) >> 20 });
     };
     let mut all = Neighborhoods { offsets, rows, squared_distances };
-    fill(problem, &*index, limit, &mut all, progress)?;
+    fill(&bound, &*index, &mut all, progress)?;
     Ok(all)
 }
 
 /// Where each query's neighbours will begin.
-fn counted(problem: &Problem, index: &dyn Within, limit: f32, progress: &dyn Progress) -> Result<Vec<u64>, WithinError> {
-    let q = problem.q();
+fn counted(bound: &Bound<'_>, index: &dyn Within, progress: &dyn Progress) -> Result<Vec<u64>, WithinError> {
+    let q = bound.problem.q();
     let mut offsets = vec![0];
     let mut total = 0;
     for start in (0..q).step_by(BLOCK) {
         step(progress, start, 2 * q)?;
         let count = |query: usize| {
-            let (mut count, own) = (0u64, problem.own_row(query));
-            index.visit(problem.query(query), limit, &mut |position, _| count += u64::from(own != Some(problem.row(position))));
+            let mut count = 0u64;
+            bound.visit(index, query, &mut |_, _| count += 1);
             count
         };
         let counts: Vec<u64> = (start..q.min(start + BLOCK)).into_par_iter().map(count).collect();
@@ -140,8 +191,8 @@ fn counted(problem: &Problem, index: &dyn Within, limit: f32, progress: &dyn Pro
 }
 
 /// Finds them again, and writes them down.
-fn fill(problem: &Problem, index: &dyn Within, limit: f32, all: &mut Neighborhoods, progress: &dyn Progress) -> Result<(), WithinError> {
-    let q = problem.q();
+fn fill(bound: &Bound<'_>, index: &dyn Within, all: &mut Neighborhoods, progress: &dyn Progress) -> Result<(), WithinError> {
+    let q = bound.problem.q();
     let found = all.offsets[q] as usize;
     all.rows.resize(found, 0);
     all.squared_distances.resize(found, 0.0);
@@ -156,15 +207,10 @@ fn fill(problem: &Problem, index: &dyn Within, limit: f32, all: &mut Neighborhoo
         queries.into_par_iter().for_each(|(query, rows, distances)| {
             // (the distance's bits, the position): bits of floats from 0 on are in the order of the floats.
             let mut found = Vec::with_capacity(rows.len());
-            let own = problem.own_row(query);
-            index.visit(problem.query(query), limit, &mut |position, distance| {
-                if own != Some(problem.row(position)) {
-                    found.push((distance.to_bits(), position));
-                }
-            });
+            bound.visit(index, query, &mut |position, distance| found.push((distance.to_bits(), position)));
             found.sort_unstable();
             for ((distance, position), (to, at)) in found.into_iter().zip(rows.iter_mut().zip(distances)) {
-                (*to, *at) = (problem.row(position), f32::from_bits(distance));
+                (*to, *at) = (bound.problem.row(position), f32::from_bits(distance));
             }
         });
     }
@@ -185,8 +231,8 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use super::*;
-    use crate::cloud::{Column, Order, PointCloud, Source, Table};
-    use crate::knn::{Metric, Queries, Setup};
+    use crate::cloud::{Column, Globe, Order, Source, Table};
+    use crate::knn::{Queries, Setup};
     use crate::progress::Silent;
 
     fn problem(names: &[&str], values: Vec<f64>, metric: Metric, exclude_self: bool) -> Problem {
@@ -197,6 +243,38 @@ mod tests {
         Problem::new(&cloud, &Queries::Rows((0..cloud.len() as u32).collect()), setup).unwrap()
     }
 
+    /// By the values of the table, in f64.
+    fn is_near(problem: &Problem, query: usize, row: usize, radius: f64) -> bool {
+        let cloud = problem.cloud();
+        let [a, b] = [query, row].map(|row| match Globe::of(cloud.axes()) {
+            Ok(globe) if problem.metric() == Metric::Haversine => globe.unit_of(cloud, row).to_vec(),
+            _ => (0..cloud.dims()).map(|axis| cloud.coordinate(row, axis)).collect::<Vec<f64>>(),
+        });
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let angle = || if a == b { 0.0 } else { (dot(&a, &b) / (dot(&a, &a) * dot(&b, &b)).sqrt()).min(1.0).acos() };
+        match problem.metric() {
+            Metric::L2 => a.iter().zip(&b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>() <= radius * radius,
+            Metric::Haversine => angle() * 6371.0088 <= radius,
+            _ => angle() <= radius,
+        }
+    }
+
+    #[test]
+    fn a_point_at_the_radius_is_within_by_the_files_own_values() {
+        let tenths: Vec<f64> = (0..10).flat_map(|at| [f64::from(at) / 10.0, 0.0]).collect();
+        let tenths = problem(&["x", "y"], tenths, Metric::L2, false);
+        let right = problem(&["x", "y"], vec![1.0, 0.0, 0.0, 1.0, -1.0, 0.0, 1.0, 1.0, 0.0, 5.0], Metric::Angular, false);
+        let rows = |problem: &Problem, radius: f64| {
+            let mut rows = within(problem, problem.cloud(), usual(problem), radius, &Silent).unwrap().of(0).0.to_vec();
+            rows.sort_unstable();
+            rows
+        };
+        for (at, radius) in [0.1, 0.2, 0.3, 0.4, 0.7].into_iter().enumerate() {
+            assert_eq!(rows(&tenths, radius).len(), [2, 3, 4, 5, 8][at], "{radius}");
+        }
+        assert_eq!(rows(&right, 90.0 * (std::f64::consts::PI / 180.0)), [0, 1, 3, 4]);
+    }
+
     /// Every distance computed.
     fn by_hand(problem: &Problem, radius: f64) -> Neighborhoods {
         let (mut offsets, mut rows, mut squared_distances) = (vec![0], Vec::new(), Vec::new());
@@ -205,7 +283,10 @@ mod tests {
             let mut distances = Vec::new();
             crate::knn::distance::squared_distances(problem.points(), problem.query(query), &positions, &mut distances);
             let mut near: Vec<(f32, u32)> = distances.into_iter().zip(0..).collect();
-            near.retain(|&(squared, position)| problem.metric().distance(squared) <= radius && problem.own_row(query) != Some(problem.row(position)));
+            near.retain(|&(_, position)| {
+                let row = problem.row(position);
+                is_near(problem, problem.query_row(query) as usize, row as usize, radius) && problem.own_row(query) != Some(row)
+            });
             near.sort_by(|a, b| a.partial_cmp(b).unwrap());
             rows.extend(near.iter().map(|&(_, position)| problem.row(position)));
             squared_distances.extend(near.iter().map(|&(squared, _)| squared));
@@ -233,7 +314,7 @@ mod tests {
                     let problem = problem(names, values.clone(), metric, exclude_self);
                     let want = by_hand(&problem, radius);
                     for engine in registry::able_within() {
-                        let found = within(&problem, engine, radius, &Silent).unwrap();
+                        let found = within(&problem, problem.cloud(), engine, radius, &Silent).unwrap();
                         assert_eq!(found, want, "{}, {names:?}, {metric}, {radius}", engine.id);
                     }
                     let counts: Vec<u64> = (0..problem.q()).map(|query| want.count(query)).collect();
@@ -246,11 +327,12 @@ mod tests {
     #[test]
     fn what_cannot_be_listed_is_said() {
         let problem = problem(&["x"], vec![1.0, 2.0, 3.0], Metric::L2, false);
-        let of =
-            |engine: &str, radius: f64| within(&problem, registry::find(EngineId::new(engine)).unwrap(), radius, &Silent).unwrap_err().to_string();
+        let of = |engine: &str, radius: f64| {
+            within(&problem, problem.cloud(), registry::find(EngineId::new(engine)).unwrap(), radius, &Silent).unwrap_err().to_string()
+        };
         assert_eq!(of("lockstep", 1.0), "lockstep finds the k nearest only: bvh and kdtree list all within a radius");
         assert_eq!(of("bvh", -1.0), "radius -1: a distance is 0 or more");
-        let stopped = within(&problem, usual(&problem), 1.0, &AtomicBool::new(true));
+        let stopped = within(&problem, problem.cloud(), usual(&problem), 1.0, &AtomicBool::new(true));
         assert!(matches!(stopped, Err(WithinError::Cancelled)));
     }
 }

@@ -15,7 +15,7 @@ use crate::export::provenance::Provenance;
 use crate::export::within::{self as files, Asked};
 use crate::knn::{Descriptor, DeviceId, Metric, Parameters, Problem};
 use crate::run::within::{self, WithinError};
-use crate::run::{EngineChoice, RunSpec, build_problem};
+use crate::run::{EngineChoice, RunSpec, build_problem, query_cloud_of};
 
 /// What holds of a radius whatever is in the files.
 pub fn check(args: &KnnArgs, radius: &str) -> anyhow::Result<()> {
@@ -78,7 +78,9 @@ pub fn all_within(args: &KnnArgs, loaded: &Loaded, radius: f64, columns: &FileCo
     let spec = RunSpec { k: 1, ..loaded.spec.clone() };
     let problem = build_problem(&spec, &loaded.cloud, loaded.query_cloud.as_ref())?;
     let engine = engine(args, &problem)?;
-    let mut found = within::within(&problem, engine, radius, &Bar::new("searching")).map_err(|why| anyhow!("{why}"))?;
+    let place = query_cloud_of(&spec, &loaded.cloud, loaded.query_cloud.as_ref())?;
+    let asked = place.as_deref().unwrap_or(&loaded.cloud);
+    let mut found = within::within(&problem, asked, engine, radius, &Bar::new("searching")).map_err(|why| anyhow!("{why}"))?;
     let seconds = start.elapsed().as_secs_f64();
     if args.self_first {
         found.put_own_first(|query| problem.query_row(query));

@@ -21,6 +21,8 @@ pub struct Report {
     pub dimensions: usize,
     /// The coordinates, in the order of the axes.
     pub columns: Vec<String>,
+    /// What decided on them: `by name`, or `--columns`.
+    pub columns_by: String,
     pub queries: usize,
     pub metric: &'static str,
     #[serde(skip)]
@@ -59,6 +61,7 @@ impl Report {
             points: loaded.cloud.len(),
             dimensions: loaded.cloud.dims(),
             columns: loaded.cloud.axes().iter().map(|axis| axis.name.clone()).collect(),
+            columns_by: loaded.columns_by.clone(),
             queries,
             metric: loaded.ranking.name(),
             unit: loaded.ranking.unit(),

@@ -478,6 +478,10 @@ pub fn read_unchosen(path: &Path, how: Unchosen, progress: &dyn Progress) -> Res
     let format = recognise(&input)?;
     let sheet = (format.read)(&input, &Want::Chosen(&ColumnChoice::Default))?;
     let guess = sheet.guess();
+    if how == Unchosen::Guess && guess.taken.is_empty() && !guess.usual.is_empty() {
+        let why = format!("the numeric columns are {}", guess.others());
+        return Err(FormatError::Column { what: "no coordinates".to_owned(), why, hint: Some(Hint::OtherColumns), path: path.to_owned() });
+    }
     let columns = if how == Unchosen::Guess { &guess.taken } else { &guess.usual };
     Ok((sheet.into_columns(columns, false, &line)?, guess))
 }

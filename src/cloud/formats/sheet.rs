@@ -45,6 +45,9 @@ pub struct FileInfo {
     pub default_columns: Vec<usize>,
     /// Indices of the columns that look like coordinates, in the order of the axes.
     pub guessed_columns: Vec<usize>,
+    /// Those columns by name, with what decided: `searches x, y (by name), not id (id)`.
+    #[serde(default)]
+    pub searches: String,
     /// Content that was not read, one sentence each.
     pub skipped: Vec<String>,
 }
@@ -261,6 +264,7 @@ impl Sheet {
     /// The types and ranges of all columns.
     pub(super) fn info(&self) -> FileInfo {
         let guess = self.guess();
+        let searches = guess.sentence();
         let mut columns: Vec<ColumnInfo> = self
             .columns
             .iter()
@@ -297,6 +301,7 @@ impl Sheet {
             columns,
             default_columns: guess.usual,
             guessed_columns: guess.taken,
+            searches,
             skipped: self.skipped.clone(),
         }
     }

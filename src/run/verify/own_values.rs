@@ -8,6 +8,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 use serde::Serialize;
 
+use crate::cloud::globe::EARTH_RADIUS_KM;
 use crate::cloud::{Globe, PointCloud};
 use crate::knn::{Metric, NONE, Neighbors, Problem};
 use crate::memory;
@@ -252,15 +253,31 @@ impl Nearest {
 }
 
 /// How a row becomes what is searched.
-struct Place {
+pub(in crate::run) struct Place {
     metric: Metric,
     /// With [`Metric::Haversine`].
     globe: Option<Globe>,
 }
 
 impl Place {
-    fn new(problem: &Problem, cloud: &PointCloud) -> Self {
+    pub fn new(problem: &Problem, cloud: &PointCloud) -> Self {
         Self { metric: problem.metric(), globe: Globe::of(cloud.axes()).ok() }
+    }
+
+    /// Whether two rows are within a distance, in the metric's unit. Angles follow Kahan, "How futile are mindless assessments of roundoff"
+    /// (2006), §12: 2·atan2(|a − b|, |a + b|) of unit vectors.
+    pub fn are_within(&self, [a, b]: [(&PointCloud, usize); 2], radius: f64) -> bool {
+        let [a, b] = [a, b].map(|(cloud, row)| self.of(cloud, row));
+        let sum = |of: fn(f64, f64) -> f64| a.iter().zip(&b).map(|(&a, &b)| of(a, b) * of(a, b)).sum::<f64>();
+        let squared = sum(|a, b| a - b);
+        let angle = || 2.0 * squared.sqrt().atan2(sum(|a, b| a + b).sqrt());
+        match self.metric {
+            Metric::L2 => squared <= radius * radius,
+            Metric::Cosine => squared / 2.0 <= radius,
+            Metric::Angular => angle() <= radius,
+            Metric::Sky => angle().to_degrees() <= radius,
+            Metric::Haversine => EARTH_RADIUS_KM * angle() <= radius,
+        }
     }
 
     fn of(&self, cloud: &PointCloud, row: usize) -> Vec<f64> {

@@ -8,6 +8,8 @@ use std::path::Path;
 use rayon::iter::ParallelIterator as _;
 use rayon::slice::ParallelSlice as _;
 
+use strum::IntoEnumIterator as _;
+
 use super::parts::file_of;
 use super::sheet::{ColumnKind, Declared, Sheet, SheetColumn, conventional};
 use crate::cloud::ColumnChoice;
@@ -64,7 +66,7 @@ impl Guess {
         self.taken != self.usual
     }
 
-    /// The columns, by number, unless the rule gives them in the order of the file.
+    /// The columns, by number.
     pub fn choice(&self) -> ColumnChoice {
         if self.differs() || !self.taken.is_sorted() {
             ColumnChoice::Named(self.taken.iter().map(usize::to_string).collect())
@@ -76,6 +78,22 @@ impl Guess {
     /// Numeric columns that are taken for no coordinates, by their numbers in the file.
     pub fn left_out(&self) -> impl Iterator<Item = (usize, &Guessed)> {
         self.columns.iter().enumerate().filter(|(_, column)| column.role.is_numeric() && column.role != Role::Coordinate)
+    }
+
+    /// `searches x, y (by name), not id (id)`: the columns, what decided, and the numbers that are left out.
+    pub fn sentence(&self) -> String {
+        let (names, others) = (listed(self.taken.iter().map(|&at| &*self.columns[at].name)), self.others());
+        let not = if others.is_empty() { others } else { format!(", not {others}") };
+        format!("searches {names} ({}){not}", self.reason)
+    }
+
+    /// `id (id), price, size (other numbers)`: the numbers that are left out, by their roles.
+    pub(super) fn others(&self) -> String {
+        let of_role = |role: Role| {
+            let names = listed(self.left_out().filter(|(_, column)| column.role == role).map(|(_, column)| &*column.name));
+            (!names.is_empty()).then(|| format!("{names} ({})", role.name()))
+        };
+        Role::iter().filter_map(of_role).collect::<Vec<_>>().join(", ")
     }
 
     /// Columns as they are typed for `--columns`: by name, or by number where there are many, or a name is not its column's alone.
@@ -98,6 +116,15 @@ impl Guess {
         let all = whole == self.taken && self.differs();
         let offered = !whole.is_empty() && (all || whole.len() >= LEAST && kept.saturating_mul(2) < rows);
         offered.then(|| self.typed(&whole))
+    }
+}
+
+/// Names in a row; of many the first, and the last.
+fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    const SHOWN: usize = 8;
+    match &names.collect::<Vec<_>>()[..] {
+        [first @ .., last] if first.len() >= SHOWN => format!("{}, … {last}", first[..SHOWN - 1].join(", ")),
+        all => all.join(", "),
     }
 }
 
@@ -138,7 +165,9 @@ impl Sheet {
         } else {
             self.tell_apart(&read(&mut numeric.iter().copied()), &mut roles);
             let coordinates: Vec<usize> = numeric.iter().copied().filter(|&at| roles[at] == Role::Coordinate).collect();
-            if coordinates.len() >= LEAST && coordinates != usual {
+            // Without headings, what looks like a label may be a coordinate.
+            let least = if self.is_headed() { 0 } else { LEAST };
+            if coordinates.len() >= least && coordinates != usual {
                 (coordinates, Reason::Values)
             } else {
                 roles.clone_from(&found);

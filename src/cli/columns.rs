@@ -65,6 +65,24 @@ pub fn load_queries(source: &Source, data: &PointCloud, inferred: bool, drop_non
     cloud::load_queries_unchosen(source, data, how, drop_nonfinite, &Bar::new("reading the queries"))
 }
 
+/// The columns that were searched, for JSON.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Searched {
+    /// In the order of the axes.
+    pub columns: Vec<String>,
+    /// What decided on them: `by name`, or `--columns`.
+    pub columns_by: String,
+}
+
+impl Searched {
+    pub fn of(cloud: &PointCloud, guess: Option<&Guess>) -> Self {
+        let columns = cloud.axes().iter().map(|axis| axis.name.clone()).collect();
+        let named = matches!(cloud.source(), Source::File { .. });
+        let by = || if named { "--columns" } else { "the generator" }.to_owned();
+        Self { columns, columns_by: guess.map_or_else(by, |guess| guess.reason.to_string()) }
+    }
+}
+
 /// Says which columns are searched, and why: also with `--quiet` where names or values decided.
 pub fn note_taken(guess: &Guess) {
     output::chosen(&format!("{}; --columns chooses others", guess.sentence()), guess.reason != Reason::Elements);

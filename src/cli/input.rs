@@ -9,6 +9,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgGroup, Args, Command};
 
+use super::columns::Searched;
 use super::found::Found;
 use super::metric::{metric_of, metrics};
 use super::queries::QueryChoice;
@@ -224,6 +225,7 @@ pub struct Loaded {
     pub spec: RunSpec,
     pub cloud: Arc<PointCloud>,
     pub query_cloud: Option<Arc<PointCloud>>,
+    pub searched: Searched,
 }
 
 impl ProblemArgs {
@@ -313,6 +315,7 @@ impl Asked<'_> {
         if let Some(note) = note {
             output::note(&note);
         }
-        Ok(Loaded { spec, cloud, query_cloud })
+        let searched = Searched::of(&cloud, guess.as_ref());
+        Ok(Loaded { spec, cloud, query_cloud, searched })
     }
 }

@@ -16,6 +16,7 @@ use self::out::OutArgs;
 use self::report::{Report, SHOWN};
 use super::answer::{answer_in_parts, empty_ranks, placed, plan};
 use super::bar::Bar;
+use super::columns::Searched;
 use super::graph::GraphArgs;
 use super::input::{DeviceArgs, EngineParser, note_first_line};
 use super::metric::{Ranking, metric_of, rankings};
@@ -96,8 +97,7 @@ struct Loaded {
     spec: RunSpec,
     cloud: Arc<PointCloud>,
     query_cloud: Option<Arc<PointCloud>>,
-    /// What decided on the columns.
-    columns_by: String,
+    searched: Searched,
 }
 
 impl Loaded {
@@ -110,7 +110,7 @@ impl Loaded {
     /// How the k nearest, or largest, are found.
     fn provenance(&self) -> Provenance {
         let found = Provenance::of(&self.spec, &self.cloud, self.query_cloud.as_deref());
-        Provenance { metric: self.ranking.name().to_owned(), columns_by: Some(self.columns_by.clone()), ..found }
+        Provenance { metric: self.ranking.name().to_owned(), columns_by: Some(self.searched.columns_by.clone()), ..found }
     }
 }
 
@@ -216,8 +216,8 @@ fn load(args: &KnnArgs) -> anyhow::Result<Loaded> {
     let (exclude_self, seed, drop_nonfinite) = (args.exclude_self, args.seed, args.drop_nonfinite);
     let (data, queries) = as_called(data, queries);
     let spec = RunSpec { metric, exclude_self, seed, drop_nonfinite, engine, device, ..RunSpec::new(data, queries, args.k) };
-    let columns_by = guess.map_or_else(|| "--columns".to_owned(), |guess| guess.reason.to_string());
-    Ok(Loaded { ranking, spec, cloud, query_cloud, columns_by })
+    let searched = Searched::of(&cloud, guess.as_ref());
+    Ok(Loaded { ranking, spec, cloud, query_cloud, searched })
 }
 
 /// What was loaded, as files of neighbours are to name it: standard input lies in a file that will be gone.

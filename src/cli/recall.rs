@@ -8,6 +8,7 @@ use anyhow::{anyhow, bail};
 use super::answer::answer;
 use super::answers::{self, Answers};
 use super::bar::Bar;
+use super::columns::Searched;
 use super::input::{Asked, DeviceArgs, EngineParser, Loaded, MethodArgs, SourceArgs};
 use super::queries::QueryChoice;
 use super::record::spare_files;
@@ -83,6 +84,8 @@ struct Report<'a> {
     /// By which distances were computed; absent where none were.
     #[serde(skip_serializing_if = "Option::is_none")]
     metric: Option<&'static str>,
+    #[serde(flatten)]
+    searched: Option<Searched>,
     ties: Ties,
     flaws: Flaws,
     recall: Vec<RecallAt>,
@@ -109,6 +112,7 @@ struct Judged {
     truth: String,
     /// Of the search.
     metric: Option<Metric>,
+    searched: Option<Searched>,
 }
 
 /// # Errors
@@ -174,7 +178,7 @@ fn by_files(given: &Answers, truth: &Answers, ks: &[usize]) -> anyhow::Result<Ju
     let recall = recall::of_files(&given.table, &truth.table, truth.distances.as_ref(), ks, &bar);
     let recall = recall.map_err(|why| named(why, &given.path, &truth.path))?;
     let rows = given.query_rows.clone().or_else(|| truth.query_rows.clone()).filter(|rows| rows.len() == recall.queries());
-    Ok(Judged { rows, recall, truth: truth.path.display().to_string(), metric: None })
+    Ok(Judged { rows, recall, truth: truth.path.display().to_string(), metric: None, searched: None })
 }
 
 /// By distances, which are computed from the cloud.
@@ -186,7 +190,7 @@ fn by_distance(args: &RecallArgs, given: &Answers, truth: Option<&Answers>, ks: 
     let method = truth.map_or_else(|| Ok(method.clone()), |truth| truth.found.fill("--truth", &method, Some(queries)))?;
     let found = [Some(given), truth].into_iter().flatten().map(|answers| &answers.found).find(|found| found.columns().is_some());
     let asked = Asked { source: &args.source, queries: Some(queries), k, method: &method, found };
-    let Loaded { spec, cloud, query_cloud } = asked.load(engines)?;
+    let Loaded { spec, cloud, query_cloud, searched } = asked.load(engines)?;
     let spec = crate::run::RunSpec { engine: args.engine.clone(), device: args.device.device, ..spec };
     let problem = build_problem(&spec, &cloud, query_cloud.as_ref())?;
     let place = match &spec.queries {
@@ -209,7 +213,7 @@ fn by_distance(args: &RecallArgs, given: &Answers, truth: Option<&Answers>, ks: 
         }
     };
     let recall = recall.map_err(|why| named(why, &given.path, truth.map_or(&given.path, |truth| &truth.path)))?;
-    Ok(Judged { recall, rows: Some(rows), truth: from, metric: Some(spec.metric) })
+    Ok(Judged { recall, rows: Some(rows), truth: from, metric: Some(spec.metric), searched: Some(searched) })
 }
 
 /// An error with the file that it is about.
@@ -223,7 +227,7 @@ fn named(why: RecallError, answers: &Path, truth: &Path) -> anyhow::Error {
 }
 
 fn report<'a>(answers: &Coordinates, judged: &'a Judged, worst: usize) -> Report<'a> {
-    let Judged { recall, rows, truth, metric } = judged;
+    let Judged { recall, rows, truth, metric, searched } = judged;
     let last = recall.ks().len() - 1;
     let of = |query: usize| {
         let (hits, of) = recall.hits(query, last);
@@ -235,6 +239,7 @@ fn report<'a>(answers: &Coordinates, judged: &'a Judged, worst: usize) -> Report
         width: answers.columns.len(),
         truth,
         metric: metric.map(Metric::name),
+        searched: searched.clone(),
         ties: recall.ties(),
         flaws: recall.flaws(),
         recall: recall.summary(),

@@ -86,7 +86,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     }
     args.record.check()?;
     args.device.check(std::slice::from_ref(&args.engine))?;
-    let Loaded { spec, cloud, query_cloud } = args.problem.load(std::slice::from_ref(&args.engine))?;
+    let Loaded { spec, cloud, query_cloud, .. } = args.problem.load(std::slice::from_ref(&args.engine))?;
     spare_inputs(args, &spec)?;
     let spec = RunSpec {
         engine: args.engine.clone(),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::answers;
 use super::bar::Bar;
+use super::columns::Searched;
 use super::input::{Asked, DeviceArgs, EnginesParser, Loaded, ProblemArgs};
 use super::output;
 use super::reference::Reference;
@@ -64,6 +65,8 @@ struct Report<'a> {
     d: usize,
     k: usize,
     metric: &'static str,
+    #[serde(flatten)]
+    searched: Searched,
     /// What was verified: answers are exact on the coordinates as they are searched.
     exact_on: &'static str,
     agreed: bool,
@@ -83,7 +86,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
     let answers = args.reference.as_deref().map(|path| answers::read(REFERENCE, path, false)).transpose()?;
     let found = answers.as_ref().map(|answers| &answers.found);
     let method = found.map_or_else(|| Ok(asked.method.clone()), |found| found.fill(REFERENCE, asked.method, asked.queries))?;
-    let Loaded { spec, cloud, query_cloud } = Asked { method: &method, found, ..asked }.load(&args.engine.concat())?;
+    let Loaded { spec, cloud, query_cloud, searched } = Asked { method: &method, found, ..asked }.load(&args.engine.concat())?;
     let problem = build_problem(&spec, &cloud, query_cloud.as_ref())?;
     let asked = query_cloud_of(&spec, &cloud, query_cloud.as_ref())?;
     let asked: &PointCloud = asked.as_ref().unwrap_or(&cloud);
@@ -102,6 +105,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
             d: problem.dims(),
             k: problem.reported_k(),
             metric: spec.metric.name(),
+            searched,
             exact_on: "the coordinates in f32, as they are searched",
             agreed: verdicts.iter().find_map(|verdict| verdict.mismatch.as_ref()).or(wrong_answers).is_none(),
             engines: &verdicts,

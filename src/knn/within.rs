@@ -38,6 +38,7 @@ mod tests {
                 Metric::L2 => [0.0, 1e-30, 0.1, 1.0, 3.0, 1e18],
                 Metric::Angular => [0.0, 1e-7, 0.1, 1.0, 3.0, 3.2],
                 Metric::Cosine => [0.0, 1e-12, 0.1, 1.0, 1.9, 2.1],
+                Metric::Sky => [0.0, 1e-6, 0.5, 5.0, 90.0, 181.0],
                 Metric::Haversine => [0.0, 0.001, 0.5, 5.0, 10_000.0, 21_000.0],
             } {
                 let limit = limit(metric, radius).unwrap();

@@ -10,6 +10,7 @@ use anyhow::{anyhow, bail};
 
 use super::answer::answer;
 use super::bar::Bar;
+use super::columns::Searched;
 use super::graph::GraphArgs;
 use super::input::{DeviceArgs, EngineParser, note_first_line};
 use super::metric::{metric_of, metrics};
@@ -122,14 +123,14 @@ impl Wanted {
 /// Whatever keeps it from being done, in one line.
 pub fn run(args: &AnalyseArgs) -> anyhow::Result<()> {
     check(args)?;
-    let (cloud, columns) = load(&args.skip.of(&args.input), args.columns.clone(), args.wanted.labels.as_deref(), args)?;
+    let (cloud, columns, searched) = load(&args.skip.of(&args.input), args.columns.clone(), args.wanted.labels.as_deref(), args)?;
     let metric = metric_of(args.metric, cloud.axes());
     let args = &AnalyseArgs { columns, metric: Some(metric), ..args.clone() };
     let wanted = &args.wanted;
     wanted.graph.check_rows(cloud.len(), args.k)?;
     let labels = wanted.labels.as_deref().map(|name| read_labels(args, &cloud, name)).transpose()?;
     let mut engines = Engines::default();
-    let mut found = report::Found { cloud: &cloud, k: args.k, metric, graph: None, leaks: None, written: Vec::new() };
+    let mut found = report::Found { cloud: &cloud, k: args.k, metric, searched, graph: None, leaks: None, written: Vec::new() };
     let leaks = wanted.leaks.as_deref().zip(wanted.eps).map(|(other, eps)| find_leaks(args, &cloud, &mut engines, other, eps)).transpose()?;
     let record = wanted.needs_graph().then(|| neighbours(args, &args.skip.of(&args.input), &cloud, &mut engines)).transpose()?;
     let graph = record.as_ref().map(KnnGraph::of_run).transpose().map_err(|why| anyhow!("{why}: {}", args.input.display()))?;
@@ -198,7 +199,7 @@ fn load(
     mut columns: Option<ColumnChoice>,
     labels: Option<&str>,
     args: &AnalyseArgs,
-) -> anyhow::Result<(Arc<PointCloud>, Option<ColumnChoice>)> {
+) -> anyhow::Result<(Arc<PointCloud>, Option<ColumnChoice>, Searched)> {
     columns::check_once(&Source::File { path: path.to_owned(), columns: columns.clone().unwrap_or_default() })?;
     let read = |columns: &Option<ColumnChoice>| {
         let source = Source::File { path: path.to_owned(), columns: columns.clone().unwrap_or_default() };
@@ -215,7 +216,8 @@ fn load(
             None => columns::note_taken(guess),
         }
     }
-    Ok((Arc::new(cloud), columns))
+    let searched = Searched::of(&cloud, guess.as_ref());
+    Ok((Arc::new(cloud), columns, searched))
 }
 
 /// The columns that are taken where nobody chose, but that of the labels, which would decide who is near; `None` where it is not among them.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::{Classified, Wanted};
+use crate::cli::columns::Searched;
 use crate::cloud::PointCloud;
 use crate::knn::Metric;
 use crate::run::RunRecord;
@@ -21,6 +22,7 @@ pub struct Found<'a> {
     pub cloud: &'a PointCloud,
     pub k: usize,
     pub metric: Metric,
+    pub searched: Searched,
     pub graph: Option<(&'a RunRecord, &'a KnnGraph<'a>, &'a Analysis)>,
     pub leaks: Option<(&'a Leaks, &'a RunRecord, &'a PointCloud)>,
     pub written: Vec<PathBuf>,
@@ -33,6 +35,8 @@ pub struct Report {
     /// Points that were searched.
     pub points: u64,
     pub dimensions: usize,
+    #[serde(flatten)]
+    pub searched: Searched,
     pub k: usize,
     pub metric: Metric,
     pub engine: String,
@@ -81,6 +85,7 @@ impl Report {
             cloud: found.cloud.source().to_string(),
             points: run.map_or(0, |record| record.summary.n),
             dimensions: found.cloud.dims(),
+            searched: found.searched.clone(),
             k: found.k,
             metric: found.metric,
             engine: run.map_or_else(String::new, |record| record.engine.to_string()),

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{KnnArgs, Loaded};
+use crate::cli::columns::Searched;
 use crate::cli::{output, queries};
 use crate::export::text;
 
@@ -19,10 +20,8 @@ pub struct Report {
     pub cloud: String,
     pub points: usize,
     pub dimensions: usize,
-    /// The coordinates, in the order of the axes.
-    pub columns: Vec<String>,
-    /// What decided on them: `by name`, or `--columns`.
-    pub columns_by: String,
+    #[serde(flatten)]
+    pub searched: Searched,
     pub queries: usize,
     pub metric: &'static str,
     #[serde(skip)]
@@ -60,8 +59,7 @@ impl Report {
             cloud: args.input.display().to_string(),
             points: loaded.cloud.len(),
             dimensions: loaded.cloud.dims(),
-            columns: loaded.cloud.axes().iter().map(|axis| axis.name.clone()).collect(),
-            columns_by: loaded.columns_by.clone(),
+            searched: loaded.searched.clone(),
             queries,
             metric: loaded.ranking.name(),
             unit: loaded.ranking.unit(),

@@ -157,10 +157,8 @@ fn a_run_is_cancelled_from_where_it_was_started() {
     });
     press(&mut window, "Run");
     until(&mut window, "the run", |app| app.is_busy() && app.session().cloud.is_some());
-    let asked = Instant::now();
     press(&mut window, "Cancel");
     until(&mut window, "the end", |app| !app.is_busy());
-    assert!(asked.elapsed() < Duration::from_secs(20), "{:?}", asked.elapsed());
     assert_eq!(window.state().session().log.last().map(|entry| entry.text.as_str()), Some("cancelled"));
     window.get_by_role_and_label(Role::Button, "Run");
 }

@@ -1,11 +1,6 @@
 //! The live query in the window: dragged, typed and asked for again as k changes.
 
-#![cfg(feature = "gui")]
-
-#[path = "common/window.rs"]
-mod driven;
-
-use driven::{Window, fill, press, small, unfold, until, until_answered, window, without_query};
+use crate::driven::{Window, fill, press, small, unfold, until, until_answered, window, without_query};
 use egui::accesskit::Role;
 use egui::{Pos2, Vec2, vec2};
 use egui_kittest::kittest::Queryable as _;

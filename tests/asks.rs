@@ -74,8 +74,11 @@ fn any_generator() -> impl Strategy<Value = String> {
     let dims = prop_oneof![3 => 2usize..4, 1 => 4usize..20];
     (shape, 1usize..2000, dims).prop_map(|(shape, n, dims)| match shape {
         "sphere" => format!("sphere:n={n}"),
-        // So few points are no grid of many dimensions.
-        "grid" if dims > 2 => format!("grid:n={},d=3", n + 8),
+        "grid" => {
+            // A grid has 1 point, or at least 2 on each axis.
+            let dims = dims.min(3);
+            format!("grid:n={},d={dims}", if n < 1 << dims { 1 } else { n })
+        }
         shape => format!("{shape}:n={n},d={dims}"),
     })
 }

@@ -121,7 +121,7 @@ fn damaged(target: &Target, seed: &[u8], words: &[Vec<u8>], random: &mut Random)
 fn run(target: &Target, input: &[u8]) {
     let result = std::panic::catch_unwind(|| (target.run)(input));
     if let Err(panic) = result {
-        let path = std::env::temp_dir().join(format!("fuzz-{}", target.name));
+        let path = std::env::temp_dir().join(format!("fuzz-{}-{}", target.name, std::process::id()));
         std::fs::write(&path, input).expect("there is room for a small file");
         eprintln!("the input is in {}", path.display());
         std::panic::resume_unwind(panic);

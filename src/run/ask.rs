@@ -213,7 +213,7 @@ mod tests {
             if let Some(reply) = asker.try_recv() {
                 return reply;
             }
-            assert!(began.elapsed() < Duration::from_secs(20), "no reply");
+            assert!(began.elapsed() < Duration::from_secs(60), "no reply");
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -282,7 +282,8 @@ mod tests {
 
     #[test]
     fn the_newest_ask_replaces_the_one_that_waits() {
-        let script = Script { per_query: Duration::from_millis(100), ..Script::default() };
+        // Long enough for 19 more requests on a busy machine.
+        let script = Script { per_query: Duration::from_millis(500), ..Script::default() };
         let wakes = Arc::<AtomicUsize>::default();
         let count = Arc::clone(&wakes);
         let asker = Asker::spawn_with(engines(script.clone()), move || {
@@ -300,7 +301,7 @@ mod tests {
         let (first, last) = (wait(&asker), wait(&asker));
         assert_eq!((first.id, last.id), (1, 20), "the one in work, and the newest");
         assert_eq!(last.result.unwrap().query_rows, [20]);
-        assert!(last.took >= Duration::from_millis(100));
+        assert!(last.took >= Duration::from_millis(500));
         std::thread::sleep(Duration::from_millis(50));
         assert!(asker.try_recv().is_none());
         assert_eq!((script.calls.lock().unwrap().len(), wakes.load(Ordering::Relaxed)), (2, 2));
@@ -324,10 +325,10 @@ mod tests {
                 Some(Event::Failed { error, .. }) => panic!("{error}"),
                 _ => {}
             }
-            assert!(began.elapsed() < Duration::from_secs(30), "the run starves");
+            assert!(began.elapsed() < Duration::from_secs(60), "the run starves");
         };
-        // Six passes over 400 queries of a millisecond each.
-        assert!(answered > 50, "only {answered} asks were answered while the run went on");
+        // Six passes over 400 queries of a millisecond each. If requests waited for the run, one would be answered.
+        assert!(answered > 10, "only {answered} asks were answered while the run went on");
         assert_eq!(record.neighbors.queries(), 400);
         assert!(*script.uploads.lock().unwrap() <= 2, "both are over the same points");
     }
@@ -351,7 +352,7 @@ mod tests {
         asker.release();
         let began = Instant::now();
         while Arc::strong_count(&cloud) > 1 {
-            assert!(began.elapsed() < Duration::from_secs(10), "the cloud is still held");
+            assert!(began.elapsed() < Duration::from_secs(60), "the cloud is still held");
             std::thread::sleep(Duration::from_millis(1));
         }
     }

@@ -489,20 +489,21 @@ mod tests {
     }
 
     #[test]
-    fn a_cancel_takes_effect_within_two_chunks_time() {
+    fn a_cancel_takes_effect_after_the_chunk() {
         let (mut engine, cloud) = (plain(), squares(2000));
         engine.script.per_query = Duration::from_millis(1);
-        let began = Instant::now();
-        let mut stopped = None;
+        let calls = Arc::clone(&engine.script.calls);
+        let (began, mut searched) = (Instant::now(), None);
         let error = execute(&spec(), &cloud, None, &mut engine, &mut |_, _| {
             let go_on = began.elapsed() < Duration::from_millis(300);
-            stopped = (!go_on).then(Instant::now);
+            searched = (!go_on).then(|| calls.lock().unwrap().len());
             go_on
         });
         assert!(matches!(error, Err(RunError::Cancelled)));
-        let asked = began + Duration::from_millis(300);
-        assert!(stopped.unwrap() - asked < Duration::from_millis(150), "the flag was looked at {:?} late", stopped.unwrap() - asked);
-        assert!(engine.script.calls.lock().unwrap().len() > 3);
+        let calls = calls.lock().unwrap();
+        assert_eq!(searched, Some(calls.len()));
+        // Chunks aim at 50 ms. A busy machine makes them smaller, never larger.
+        assert!(calls.len() > 3 && calls.iter().all(|(_, queries)| queries.len() <= 100), "{calls:?}");
     }
 
     #[test]

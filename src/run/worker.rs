@@ -254,7 +254,7 @@ mod tests {
                 }
                 None => std::thread::sleep(Duration::from_millis(1)),
             }
-            assert!(began.elapsed() < Duration::from_secs(20), "no end after {events:?}");
+            assert!(began.elapsed() < Duration::from_secs(60), "no end after {events:?}");
         }
     }
 
@@ -267,13 +267,19 @@ mod tests {
     #[test]
     fn a_job_tells_of_its_progress_and_its_end() {
         let (worker, wakes) = worker(slow());
+        let began = Instant::now();
         worker.submit(job(100));
         let events = until_end(&worker);
         let Some(Event::Finished { id: 100, record }) = events.last() else { panic!("{events:?}") };
         assert_eq!(record.neighbors.queries(), 100);
         assert!(events.len() > 3, "{events:?}");
-        // Six passes over 100 queries of 1 ms are 600 ms or more, and two stages are told at once.
-        assert!(events.len() < 40, "{events:?}");
+        // Events with a fraction of 0 and the last are sent at once.
+        let most = 10 + began.elapsed().as_millis() / PROGRESS_EVERY.as_millis();
+        assert!((events.len() as u128) < most, "{events:?}");
+        while wakes.load(Ordering::Relaxed) < events.len() {
+            assert!(began.elapsed() < Duration::from_secs(60), "{} wakes for {} events", wakes.load(Ordering::Relaxed), events.len());
+            std::thread::sleep(Duration::from_millis(1));
+        }
         std::thread::sleep(Duration::from_millis(20));
         assert_eq!(wakes.load(Ordering::Relaxed), events.len());
     }
@@ -309,13 +315,16 @@ mod tests {
 
     #[test]
     fn a_cancel_is_obeyed_and_the_next_job_runs() {
-        let (worker, _) = worker(slow());
+        let script = slow();
+        let calls = Arc::clone(&script.calls);
+        let (worker, _) = worker(script);
         worker.submit(job(1000));
         wait_until_running(&worker);
-        let asked = Instant::now();
         worker.cancel();
+        let before = calls.lock().unwrap().len();
         assert!(matches!(until_end(&worker).last(), Some(Event::Failed { id: 1000, error: RunError::Cancelled })));
-        assert!(asked.elapsed() < Duration::from_millis(200), "{:?}", asked.elapsed());
+        let after = calls.lock().unwrap().len();
+        assert!(after <= before + 1, "{} chunks were searched after the cancel", after - before);
         worker.submit(job(5));
         assert!(matches!(until_end(&worker).last(), Some(Event::Finished { id: 5, .. })));
     }
@@ -363,7 +372,8 @@ mod tests {
         let wishes = Arc::clone(&worker.wishes);
         let began = Instant::now();
         drop(worker);
-        assert!(began.elapsed() < Duration::from_millis(300), "{:?}", began.elapsed());
+        // The whole job takes six seconds or more.
+        assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
         assert_eq!(Arc::strong_count(&wishes), 1, "the thread is gone, and what it held");
     }
 }

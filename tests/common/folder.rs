@@ -1,25 +1,32 @@
 //! What is in a folder.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// Contents by path.
 pub type Files = BTreeMap<PathBuf, Vec<u8>>;
 
-/// Every file of a folder and the folders in it, by its path there.
+/// Every file of a folder and the folders in it, by its path there. The program may be writing: what goes away meanwhile is left out.
 pub fn files(folder: &Path) -> Files {
     let mut found = Files::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(at) = folders.pop() {
-        for entry in fs::read_dir(at).unwrap() {
+        for entry in present(fs::read_dir(at)).into_iter().flatten() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else {
-                found.insert(path.strip_prefix(folder).unwrap().to_owned(), fs::read(&path).unwrap());
+            } else if let Some(bytes) = present(fs::read(&path)) {
+                found.insert(path.strip_prefix(folder).unwrap().to_owned(), bytes);
             }
         }
     }
     found
+}
+
+fn present<T>(result: io::Result<T>) -> Option<T> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        result => Some(result.unwrap()),
+    }
 }

@@ -222,5 +222,5 @@ fn fields_are_counted_as_columns_are() {
     assert_eq!(sample.read("65535,0").unwrap().values, [1.0, 1.0]);
     assert_eq!(sample.info().columns.len(), most);
     // Looking at all columns for each field takes minutes.
-    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }

@@ -178,8 +178,10 @@ fn reading_a_table_grows_with_its_width_and_not_with_its_square() {
         start.elapsed()
     };
     // Eight times the width takes about eight times as long; comparing every column with every other would take 64 times.
-    let (narrow, wide) = (read(25_000), read(200_000));
-    assert!(wide < narrow * 32, "{narrow:?}, {wide:?}");
+    // Whatever else the machine does only adds to a time.
+    let narrow = (0..3).map(|_| read(25_000)).min().unwrap();
+    let wide: Vec<_> = (0..3).map(|_| read(200_000)).take_while(|&wide| wide >= narrow * 32).collect();
+    assert!(wide.len() < 3, "{narrow:?}, {wide:?}");
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn signs_without_names_are_counted_once() {
     let message = with(&format!("<a{}/>", "=".repeat(2_000_000))).error();
     assert_eq!(message, "description of the scans: an element has more than 256 attributes, which are the most that are read");
     // Looking back from each takes hours.
-    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }
 
 /// A packet with so many zeros of each attribute.

@@ -1,11 +1,6 @@
 //! The window closes: at once where nothing is lost with it, else after a question.
 
-#![cfg(feature = "gui")]
-
-#[path = "common/window.rs"]
-mod driven;
-
-use driven::{Window, fill, press, small, until, until_answered, window};
+use crate::driven::{Window, fill, press, small, until, until_answered, window};
 use egui::accesskit::Role;
 use egui::{Key, ViewportCommand, ViewportEvent, ViewportId};
 use egui_kittest::Harness;

@@ -1,13 +1,6 @@
 //! The live query in the window: dragged, typed and asked for again as k changes.
 
-#![cfg(feature = "gui")]
-
-#[path = "common/window.rs"]
-mod driven;
-
-use std::time::{Duration, Instant};
-
-use driven::{Window, fill, press, small, unfold, until, until_answered, window, without_query};
+use crate::driven::{Window, fill, press, small, unfold, until, until_answered, window, without_query};
 use egui::accesskit::Role;
 use egui::{Pos2, Vec2, vec2};
 use egui_kittest::kittest::Queryable as _;
@@ -394,7 +387,6 @@ fn asks_do_not_wait_for_a_run() {
     window.state_mut().send(Command::Run);
     window.run_steps(2);
     assert!(window.state().is_busy());
-    let started = Instant::now();
     drag(&mut window, vec2(50.0, 50.0));
     let to = mark(&window);
     window.drop_at(to);
@@ -402,7 +394,6 @@ fn asks_do_not_wait_for_a_run() {
         app.session().picked == Some(Picked::Coordinates)
             && app.session().answered.as_ref().is_some_and(|answered| matches!(answered.record.spec.queries, QuerySpec::At(_)))
     });
-    assert!(started.elapsed() < Duration::from_secs(20));
     assert!(window.state().session().activity.is_busy(), "the run goes on");
     window.state_mut().send(Command::Cancel);
     until(&mut window, "the end", |app| !app.is_busy());

@@ -1,13 +1,8 @@
 //! The Timeline pane, driven by the names of its parts.
 
-#![cfg(feature = "gui")]
-
-#[path = "common/window.rs"]
-mod driven;
-
 use std::sync::Arc;
 
-use driven::{Window, press, small, until, until_answered, window};
+use crate::driven::{Window, press, small, until, until_answered, window};
 use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::state::{PaneKind, TimingsFigure, single_layout};

@@ -1,14 +1,9 @@
 //! Colours of points and projections, driven by the names of the window's parts.
 
-#![cfg(feature = "gui")]
-
-#[path = "common/window.rs"]
-mod driven;
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use driven::{Window, fill, press, small, until, until_answered, window};
+use crate::driven::{Window, fill, press, small, until, until_answered, window};
 use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;

@@ -1,12 +1,8 @@
 //! The lesson in the window, driven as a lecturer and a student would.
 
-#![cfg(feature = "gui")]
-
-#[path = "../common/window.rs"]
-mod driven;
 mod questions;
 
-use driven::{Window, fill, press, press_below, small, until, until_answered, window};
+use crate::driven::{Window, fill, press, press_below, small, until, until_answered, window};
 use egui::accesskit::Role;
 use egui::{Key, Modifiers};
 use egui_kittest::Harness;

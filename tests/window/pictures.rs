@@ -1,13 +1,8 @@
 //! Pictures of panes for slides and papers, from the window and without one.
 
-#![cfg(feature = "gui")]
-
-#[path = "common/window.rs"]
-mod driven;
-
 use std::path::{Path, PathBuf};
 
-use driven::{Window, fill, press, small, until, until_answered};
+use crate::driven::{Window, fill, press, small, until, until_answered};
 use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;

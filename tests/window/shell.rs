@@ -1,13 +1,8 @@
 //! What is around the panes: the finder, files opened lately, a projector's scale, and what leaves the window.
 
-#![cfg(feature = "gui")]
-
-#[path = "common/window.rs"]
-mod driven;
-
 use std::path::Path;
 
-use driven::{Window, fill, press, small, until, until_answered, window};
+use crate::driven::{Window, fill, press, small, until, until_answered, window};
 use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;

@@ -1,11 +1,6 @@
 //! The window by keys alone: where Tab goes, that everybody sees where it is, and what Enter does there.
 
-#![cfg(feature = "gui")]
-
-#[path = "common/window.rs"]
-mod driven;
-
-use driven::{Window, small, until, until_answered};
+use crate::driven::{Window, small, until, until_answered};
 use egui::accesskit::Role;
 use egui::{Key, Modifiers, Rect, Shape};
 use egui_kittest::Harness;

@@ -1,14 +1,9 @@
 //! Picking, selecting and undoing in the window, as somebody does it with a pointer, and at two sharpnesses of the screen.
 
-#![cfg(feature = "gui")]
-
-#[path = "common/window.rs"]
-mod driven;
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use driven::{Window, fill, press, small, until, until_answered, without_query};
+use crate::driven::{Window, fill, press, small, until, until_answered, without_query};
 use egui::accesskit::Role;
 use egui::{Modifiers, Pos2, Rect, Vec2, vec2};
 use egui_kittest::Harness;

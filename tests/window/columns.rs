@@ -1,13 +1,8 @@
 //! What is made of a file that is opened in the window: which of its columns, and of its rows.
 
-#![cfg(feature = "gui")]
-
-#[path = "common/window.rs"]
-mod driven;
-
 use std::path::{Path, PathBuf};
 
-use driven::{Window, fill, press, small, until, window};
+use crate::driven::{Window, fill, press, small, until, window};
 use egui::accesskit::Role;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use warpscope::app::commands::{Action, Command};
@@ -90,7 +85,7 @@ fn columns_are_what_the_table_says_and_stay_so() {
 
     // A session keeps it, also where nothing is kept of the file.
     let kept = window.state().put_down().expect("a session");
-    let mut again = driven::window(small);
+    let mut again = crate::driven::window(small);
     again.state_mut().pick_up(&kept);
     shows(&mut again, 40, 3);
     until(&mut again, "the colours", |app| matches!(app.session().colored, warpscope::app::session::Colored::Ready(_)));
@@ -191,7 +186,7 @@ fn a_file_with_a_few_rows_that_cannot_be_used_is_opened_after_one_question() {
     // What runs is what is shown.
     fill(&mut window, "How many", "2");
     press(&mut window, "Run");
-    driven::until_answered(&mut window);
+    crate::driven::until_answered(&mut window);
     assert_eq!(window.state().session().record.as_ref().map(|record| (record.summary.n, record.spec.drop_nonfinite)), Some((26, true)));
 
     // Asked by a run, it is run then; of a file of which nothing would be left, it is an error at once.

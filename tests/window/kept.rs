@@ -1,13 +1,8 @@
 //! What a window keeps for the next one, from one start to another.
 
-#![cfg(feature = "gui")]
-
-#[path = "common/window.rs"]
-mod driven;
-
 use std::path::Path;
 
-use driven::{Window, fill, small, until};
+use crate::driven::{Window, fill, small, until};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::Action;

@@ -1,13 +1,8 @@
 //! The walk through the picked query's search of an index: boxes, scrubber and sentence in the window.
 
-#![cfg(feature = "gui")]
-
-#[path = "common/window.rs"]
-mod driven;
-
 use std::sync::Arc;
 
-use driven::{Window, press, until, window};
+use crate::driven::{Window, press, until, window};
 use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;

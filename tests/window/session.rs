@@ -1,14 +1,9 @@
 //! A session in the window: put down into a file or at the end, picked up by another window; and files that are dropped.
 
-#![cfg(feature = "gui")]
-
-#[path = "common/window.rs"]
-mod driven;
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use driven::{Window, fill, press, small, until, until_answered, window};
+use crate::driven::{Window, fill, press, small, until, until_answered, window};
 use egui::Modifiers;
 use egui::accesskit::Role;
 use egui_kittest::Harness;
@@ -300,7 +295,7 @@ fn opened_picked_moved_selected_compared_saved_and_restored_by_names_alone() {
     let session = window.state().session();
     assert!(session.selection.rows().len() == 300 && session.runs.pair().is_some());
 
-    let mut fresh = driven::window(small);
+    let mut fresh = crate::driven::window(small);
     type_and_load(&mut fresh, &path);
     until(&mut fresh, "the comparison", |app| app.session().runs.compared.is_some() && app.session().answered.is_some() && !app.is_busy());
     assert_same(&mut window, &mut fresh);

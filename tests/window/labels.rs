@@ -1,15 +1,10 @@
 //! No text is cut, and none lies over another: at the usual width of letters and at one that makes labels as long as German
 //! ones are. What is painted is held against where it is clipped.
 
-#![cfg(feature = "gui")]
-
-#[path = "common/window.rs"]
-mod driven;
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use driven::{Window, press, small, until, until_answered};
+use crate::driven::{Window, press, small, until, until_answered};
 use egui::accesskit::Role;
 use egui::epaint::{ClippedShape, Shape};
 use egui::{FontDefinitions, FontFamily, Rect};

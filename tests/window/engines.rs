@@ -1,11 +1,6 @@
 //! The pane Engines: one question answered by engine after engine, and what each of them is.
 
-#![cfg(feature = "gui")]
-
-#[path = "common/window.rs"]
-mod driven;
-
-use driven::{Window, press, small, until, window};
+use crate::driven::{Window, press, small, until, window};
 use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::Draft;

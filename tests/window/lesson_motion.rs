@@ -1,11 +1,6 @@
 //! What moves in the lesson's picture after a step, on a clock of the test's own.
 
-#![cfg(feature = "gui")]
-
-#[path = "common/window.rs"]
-mod driven;
-
-use driven::{Window, small, until};
+use crate::driven::{Window, small, until};
 use egui::Key;
 use egui_kittest::Harness;
 use warpscope::app::App;

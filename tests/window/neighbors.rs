@@ -1,14 +1,9 @@
 //! The table of neighbours: what it shows of them and of their file, how it scrolls, what a click does, what is copied.
 
-#![cfg(feature = "gui")]
-
-#[path = "common/window.rs"]
-mod driven;
-
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use driven::{Window, fill, press, small, until, until_answered, window};
+use crate::driven::{Window, fill, press, small, until, until_answered, window};
 use egui::{Modifiers, Pos2};
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::Action;

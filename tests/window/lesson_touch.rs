@@ -1,11 +1,6 @@
 //! Query and points of a lesson that are dragged, and keys that are typed, as a lecturer would.
 
-#![cfg(feature = "gui")]
-
-#[path = "common/window.rs"]
-mod driven;
-
-use driven::{Window, fill, press, press_below, small, until, until_answered, window};
+use crate::driven::{Window, fill, press, press_below, small, until, until_answered, window};
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, Vec2, vec2};
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::{Action, Command};

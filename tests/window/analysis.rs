@@ -1,13 +1,8 @@
 //! The pane Analysis: what the neighbours of all rows say of them, as colours, selections and files.
 
-#![cfg(feature = "gui")]
-
-#[path = "common/window.rs"]
-mod driven;
-
 use std::path::Path;
 
-use driven::{Window, fill, press, small, until, window};
+use crate::driven::{Window, fill, press, small, until, window};
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::{Action, Command};
 use warpscope::app::session::Colored;

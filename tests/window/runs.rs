@@ -1,14 +1,9 @@
 //! The list of runs in the window: names, pins, comparison, and recordings saved and opened again.
 
-#![cfg(feature = "gui")]
-
-#[path = "common/window.rs"]
-mod driven;
-
 use std::path::Path;
 use std::sync::Arc;
 
-use driven::{Window, fill, press, small, until, until_answered, window};
+use crate::driven::{Window, fill, press, small, until, until_answered, window};
 use egui::accesskit::Role;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use warpscope::app::commands::{Action, Command};
@@ -140,7 +135,7 @@ fn a_recording_of_two_compared_runs_opens_comparing() {
     drop(window);
 
     let compared = |path: std::path::PathBuf| {
-        let mut other = driven::window(small);
+        let mut other = crate::driven::window(small);
         other.state_mut().send(Action::OpenPath(path));
         until(&mut other, "the runs", |app| app.session().runs.runs().len() == 2 && app.session().record.is_some() && !app.is_busy());
         other
@@ -242,7 +237,7 @@ fn a_place_is_run_and_recorded_as_one() {
     as_a_place(&window);
     save_all(&mut window, &path);
     drop(window);
-    let mut fresh = driven::window(|state: &mut State| state.tree = single_layout(PaneKind::Runs));
+    let mut fresh = crate::driven::window(|state: &mut State| state.tree = single_layout(PaneKind::Runs));
     fresh.state_mut().send(Action::OpenPath(path));
     until_answered(&mut fresh);
     as_a_place(&fresh);

@@ -11,8 +11,8 @@ use warpscope::lesson::fault::Fault;
 use warpscope::lesson::picture::{Panel, Target};
 use warpscope::lesson::questions::{Answer, Ask, Form, Pointed, Question, Reply, letter};
 
-use super::driven::{Window, press, press_below, small, until, window};
 use super::{click, key, number, on_lesson, open, picture, player, position, quiz};
+use crate::driven::{Window, press, press_below, small, until, window};
 
 fn pointed(question: &Question) -> Option<Pointed> {
     if let Form::Number { pointed, .. } = question.ask.kind().form { pointed } else { None }

@@ -75,7 +75,7 @@ pub fn runs<'a>(runs: impl IntoIterator<Item = (&'a str, bool, &'a RunFile)>, ou
     table.flush()
 }
 
-/// `what,name,a,b,difference,ratio,a_lower_quartile,a_upper_quartile,b_lower_quartile,b_upper_quartile,a_repeats,b_repeats,verdict,ratio_lower,ratio_upper`:
+/// `what,name,a,b,difference,ratio,a_lower_quartile,a_upper_quartile,b_lower_quartile,b_upper_quartile,a_repeats,b_repeats,verdict,ratio_lower,ratio_upper,a_excluded,b_excluded`:
 /// one row per phase (`phase_ms`: medians and quartiles in milliseconds), per parameter and, if both runs had the same
 /// queries, for the answers (`queries` of both, and those with `other_rows` and `other_distances`).
 ///
@@ -101,6 +101,8 @@ pub fn comparison(comparison: &Comparison, out: &mut (impl Write + ?Sized)) -> i
         "verdict",
         "ratio_lower",
         "ratio_upper",
+        "a_excluded",
+        "b_excluded",
     ])?;
     for phase in &comparison.phases {
         let exact = |value: f64| Exact(value).to_string();
@@ -117,13 +119,15 @@ pub fn comparison(comparison: &Comparison, out: &mut (impl Write + ?Sized)) -> i
             exact(phase.b.upper_quartile),
             phase.a.repeats.to_string(),
             phase.b.repeats.to_string(),
-            phase.verdict.text().to_owned(),
+            phase.text(),
             phase.interval.map_or_else(String::new, |of| exact(of.lower)),
             phase.interval.map_or_else(String::new, |of| exact(of.upper)),
+            phase.a.excluded.to_string(),
+            phase.b.excluded.to_string(),
         ])?;
     }
     let mut short = |cells: [&str; 4], verdict: &str| {
-        let mut row = [""; VERDICT + 3];
+        let mut row = [""; VERDICT + 5];
         row[..4].copy_from_slice(&cells);
         row[VERDICT] = verdict;
         table.write_record(row)

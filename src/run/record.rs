@@ -36,6 +36,11 @@ impl Phase {
     /// All, in the order of a run.
     pub const ALL: [Self; 6] = [Self::Upload, Self::BuildIndex, Self::Search, Self::Counted, Self::Profiled, Self::Download];
 
+    /// Whether each repeat of the search times it again.
+    pub fn is_repeated(self) -> bool {
+        matches!(self, Self::Search | Self::Download)
+    }
+
     /// As it is spelled in files and panes.
     pub fn name(self) -> &'static str {
         match self {

@@ -150,15 +150,34 @@ fn saved_runs_are_held_against_a_limit() {
     );
     assert_eq!(place.ok("compare b.csv a.csv --fail-if-slower 5%").stderr, "");
     let close = place.ok("compare a.csv c.csv");
-    assert!(
-        close
-            .stdout
-            .starts_with("No difference between the searches of A and B that these repeats could show; one of 2 % or more would have been seen."),
-        "{}",
-        close.stdout
-    );
+    assert!(close.stdout.starts_with("The searches of A and B are less than 2 % apart, too close to call either faster.\n"), "{}", close.stdout);
     let compared = json(&place.ok("compare a.csv b.csv --json").stdout);
     assert_eq!((&compared["phases"][0]["verdict"], &compared["warnings"]), (&"slower".into(), &serde_json::json!([])));
+}
+
+#[test]
+fn outliers_are_excluded_and_missing_repeats_counted() {
+    let place = Place::new();
+    let timings = |name: &str, times: &[f64]| {
+        let rows: String = times.iter().enumerate().map(|(repeat, ms)| format!("cuda,search,{repeat},0,0,{ms}\n")).collect();
+        place.write(name, &format!("engine,phase,repeat,chunk,start_ms,duration_ms\n{rows}"));
+    };
+    timings("slow.csv", &[80.9, 81.0, 80.8, 80.9, 80.7]);
+    timings("fast.csv", &[240.0, 9.7, 9.7, 9.8, 9.6]);
+    timings("short.csv", &[80.9, 81.0]);
+    let faster = place.ok("compare slow.csv fast.csv").stdout;
+    assert!(faster.starts_with("B searches 8.3 times as fast as A. The factor is between 8"), "{faster}");
+    assert!(faster.contains(" 1 of 5 repeats of B excluded: more than a factor of 1.25 and 7 MAD from the median.\n"), "{faster}");
+    let row = faster.lines().find(|line| line.starts_with("search")).unwrap();
+    assert!(row.contains(" 4 of 5 ") && row.ends_with("faster"), "{row}");
+    let search = &json(&place.ok("compare slow.csv fast.csv --json").stdout)["phases"][0];
+    assert_eq!((&search["a"]["excluded"], &search["b"]["excluded"], &search["b"]["repeats"]), (&0.into(), &1.into(), &5.into()));
+    assert_eq!(place.call("compare fast.csv slow.csv --fail-if-slower 5%").code, 1);
+    let few = place.ok("compare slow.csv short.csv").stdout;
+    assert!(few.starts_with("Too few repeats: run 2 more to tell which is faster.\n") && few.contains(" too few repeats: run 2 more\n"), "{few}");
+    let unknown = place.call("compare slow.csv short.csv --fail-if-slower 5%");
+    let why = "error: whether the second is slower by 5 % cannot be said: too few repeats: run 2 more\n";
+    assert_eq!((unknown.code, unknown.stderr.as_str()), (1, why));
 }
 
 #[cfg(target_os = "linux")]

@@ -1,7 +1,7 @@
 //! A comparison as text.
 
 use crate::export::text;
-use crate::run::compare::{Comparison, Difference, Spread};
+use crate::run::compare::{Comparison, Difference, RULE, Spread};
 
 pub fn of(comparison: &Comparison) -> String {
     let counted = if comparison.pairs.is_some() { "pairs" } else { "of" };
@@ -17,6 +17,10 @@ pub fn of(comparison: &Comparison) -> String {
     // A is the first, B the second.
     let mut out = comparison.sentence().map(|sentence| sentence + "\n").unwrap_or_default();
     out += &text::table(&rows, &[1, 3, 4, 6, 7, 8]);
+    // The sentence names the rule where it excludes a search.
+    if comparison.phases.iter().any(|phase| phase.a.excluded + phase.b.excluded > 0) && !out.contains(RULE) {
+        out += &format!("Excluded: what is {RULE}.\n");
+    }
     if comparison.total.is_some() {
         out += "Total: upload, index, one search, download.\n";
     }
@@ -41,13 +45,13 @@ fn row(name: String, of: &Difference) -> Vec<String> {
         name,
         text::time(of.a.median),
         half(&of.a),
-        of.a.repeats.to_string(),
+        of.a.counted(),
         text::time(of.b.median),
         half(&of.b),
-        of.b.repeats.to_string(),
+        of.b.counted(),
         text::difference(of.delta_ms),
         of.ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{}×", text::significant(ratio))),
         of.interval.map_or_else(String::new, |of| of.text()),
-        of.verdict.text().to_owned(),
+        of.text(),
     ]
 }

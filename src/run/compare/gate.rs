@@ -20,9 +20,9 @@ impl Comparison {
         let Some(search) = self.search() else { return Gate::Unknown("there is no search of one engine in both".to_owned()) };
         match search.verdict {
             Verdict::OtherJob => return Gate::Unknown(format!("the runs are different jobs ({})", self.other_job.join(", "))),
-            Verdict::TooFew => return Gate::Unknown("there are fewer than three repeats".to_owned()),
+            Verdict::TooFew => return Gate::Unknown(search.text()),
             _ if search.difference.interval.is_none() => return Gate::Unknown("its times are too short to compare".to_owned()),
-            Verdict::NoneShown | Verdict::Faster | Verdict::Slower => {}
+            Verdict::NoneShown | Verdict::Unclear | Verdict::Slight | Verdict::Faster | Verdict::Slower => {}
         }
         let most = 1.0 + limit;
         let percent = percent(limit);
@@ -79,6 +79,6 @@ mod tests {
         let steady = [10.0; 9];
         let Gate::Passed(Some(open)) = compare(&saved(&steady), &saved(&steady.map(|ms| ms * 1.015))).gate(0.01) else { panic!("1.5 %") };
         assert!(open.contains("takes up to 1.0"), "{open}");
-        assert_eq!(compare(&saved(&[1.0]), &saved(&[9.0])).gate(0.05), Gate::Unknown("there are fewer than three repeats".to_owned()));
+        assert_eq!(compare(&saved(&[1.0]), &saved(&[9.0])).gate(0.05), Gate::Unknown("too few repeats: run 3 more".to_owned()));
     }
 }

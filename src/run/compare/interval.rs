@@ -21,8 +21,9 @@ pub const LEAST: f64 = 0.02;
 const RESAMPLES: usize = 1000;
 const SEED: u64 = 0x636f_6d70_6172_6501;
 
-/// From so many repeats on there is a spread to resample.
-pub const FEWEST: usize = 3;
+/// Repeats that each run needs. Of two equal runs with four each, 3 of 100 comparisons find all of one slower than all of the other; of three
+/// each, it would be 10.
+pub const FEWEST: usize = 4;
 
 /// From so many pairs on an interval of 95 % holds what it says: of three pairs of the same, 9 of 100 would be called different.
 pub const FEWEST_PAIRS: usize = 5;
@@ -48,24 +49,30 @@ impl Interval {
         let ratio = (stats::median(b) / stats::median(a)).ln();
         let widened = widened(&ratios, ratio, blocks(a) + blocks(b) - 2.0);
         let drift = drift(a).hypot(drift(b));
+        let trend = if is_apart([a, b]) { trend(a).hypot(trend(b)) } else { 0.0 };
+        let [lower, upper] = beyond_gap([widened[0] - drift, widened[1] + drift], [a, b], trend);
         // A run that was alone would have taken less by at most what it waited.
         let [waited_a, waited_b] = waited.map(|share| -(1.0 - share.clamp(0.0, 0.99)).ln());
-        Some(Self { lower: (widened[0] - drift - waited_b).exp(), upper: (widened[1] + drift + waited_a).exp() })
+        Some(Self { lower: (lower - waited_b).exp(), upper: (upper + waited_a).exp() })
     }
 
-    /// Of the median of ratios that were each measured close together. `None` of fewer than [`FEWEST_PAIRS`], or where one of them is
-    /// not above 0.
-    pub fn of_pairs(ratios: &[f64]) -> Option<Self> {
-        if ratios.len() < FEWEST_PAIRS || !ratios.iter().all(|&ratio| ratio > 0.0 && ratio.is_finite()) {
+    /// Of the median ratio of pairs of durations that were each measured close together, after `excluded` outliers were left out. `None` of
+    /// fewer than [`FEWEST_PAIRS`] with those, or where a ratio is not above 0.
+    pub fn of_pairs([a, b]: [&[f64]; 2], excluded: usize) -> Option<Self> {
+        let ratios: Vec<f64> = a.iter().zip(b).map(|(a, b)| b / a).collect();
+        if ratios.len() + excluded < FEWEST_PAIRS || !ratios.iter().all(|&ratio| ratio > 0.0 && ratio.is_finite()) {
             return None;
         }
         let mut rng = ChaCha8Rng::seed_from_u64(SEED);
         let mut drawn = Vec::new();
         let medians = resampled(|| {
-            draw_blocks(ratios, 1, &mut rng, &mut drawn);
+            draw_blocks(&ratios, 1, &mut rng, &mut drawn);
             median(&mut drawn).ln()
         });
-        let [lower, upper] = widened(&medians, stats::median(ratios).ln(), ratios.len() as f64 - 1.0).map(f64::exp);
+        // Excluding the farthest makes the rest look closer together than it is.
+        let freedom = ratios.len() as f64 - 1.0 - 2.0 * excluded as f64;
+        let widened = widened(&medians, stats::median(&ratios).ln(), freedom);
+        let [lower, upper] = beyond_gap(widened, [a, b], 0.0).map(f64::exp);
         Some(Self { lower, upper })
     }
 
@@ -132,6 +139,35 @@ fn drift(times: &[f64]) -> f64 {
     (most / least).ln()
 }
 
+/// The drift of a run whose repeats rise or fall steadily (Kendall's rank correlation with time, at 5 %), otherwise 0.
+fn trend(times: &[f64]) -> f64 {
+    /// Every pair of repeats is looked at.
+    const MOST: usize = 1000;
+    let thinned: Vec<f64> = times.iter().copied().step_by(times.len().div_ceil(MOST)).collect();
+    let score: i32 = (thinned.iter().enumerate()).flat_map(|(at, ms)| thinned[at + 1..].iter().map(move |later| later.total_cmp(ms) as i32)).sum();
+    let n = thinned.len() as f64;
+    let deviation = (n * (n - 1.0) * (2.0 * n + 5.0) / 18.0).sqrt();
+    if f64::from(score.abs()) > student(f64::INFINITY) * deviation { drift(times) } else { 0.0 }
+}
+
+/// The logarithm of the fastest of one run over the slowest of the other, where both have [`FEWEST`] repeats and do not overlap.
+fn gap(fast: &[f64], slow: &[f64]) -> Option<f64> {
+    let slowest = fast.iter().copied().fold(0.0, f64::max);
+    let fastest = slow.iter().copied().fold(f64::INFINITY, f64::min);
+    (fast.len().min(slow.len()) >= FEWEST && slowest < fastest).then(|| (fastest / slowest).ln())
+}
+
+/// Whether every repeat of one run took longer than every repeat of the other, of [`FEWEST`] or more each.
+pub fn is_apart([a, b]: [&[f64]; 2]) -> bool {
+    gap(a, b).or_else(|| gap(b, a)).is_some()
+}
+
+/// Logarithmic limits of runs that do not overlap: chance alone separates four from four in 3 of 100 comparisons, so the ratio is taken to be
+/// beyond the gap between them, less their `trend`.
+fn beyond_gap([lower, upper]: [f64; 2], [a, b]: [&[f64]; 2], trend: f64) -> [f64; 2] {
+    [gap(a, b).map_or(lower, |gap| lower.max(gap - trend)), gap(b, a).map_or(upper, |gap| upper.min(trend - gap))]
+}
+
 /// Student's factor for 95 %, by degrees of freedom (at least one is taken); between those of the table by their inverses.
 fn student(freedom: f64) -> f64 {
     const TABLE: [(f64, f64); 11] = [
@@ -156,7 +192,9 @@ fn student(freedom: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Verdict;
+    use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
+
+    use super::super::{Difference, Verdict};
     use super::*;
 
     /// A machine with phases in which it is busy: times of a run, noise of a percent or two around 1, and in a busy phase up to twice as long.
@@ -197,38 +235,101 @@ mod tests {
         100.0 * found as f64 / TRIALS as f64
     }
 
-    fn is_called(ratio: f64, interval: Interval) -> bool {
-        assert!(interval.lower <= ratio && ratio <= interval.upper);
-        [Verdict::Faster, Verdict::Slower].contains(&Verdict::of(Some(ratio), Some(interval)))
+    /// Whether the second is called faster or slower, which must be true if they differ.
+    fn is_called(difference: &Difference, [a_ms, b_ms]: [f64; 2]) -> bool {
+        let (ratio, interval) = (difference.ratio.expect("a ratio"), difference.interval.expect("an interval"));
+        assert!(interval.lower <= ratio * (1.0 + 1e-12) && ratio <= interval.upper * (1.0 + 1e-12), "{difference:?}");
+        match difference.verdict {
+            Verdict::Faster => b_ms <= a_ms,
+            Verdict::Slower => b_ms >= a_ms,
+            _ => false,
+        }
     }
 
     /// Of a hundred comparisons of two runs, how many find a difference.
-    fn called(repeats: usize, [a_ms, b_ms]: [f64; 2], mut machine: Machine) -> f64 {
-        let trial = |_: &usize| {
-            let (a, b) = (machine.run(repeats, a_ms), machine.run(repeats, b_ms));
-            is_called(stats::median(&b) / stats::median(&a), Interval::of_runs([&a, &b], [0.0; 2]).expect("an interval"))
-        };
+    fn called(repeats: usize, ms: [f64; 2], mut machine: Machine) -> f64 {
+        let trial = |_: &usize| is_called(&Difference::of_runs([&machine.run(repeats, ms[0]), &machine.run(repeats, ms[1])], [0.0; 2], true), ms);
         percent((0..TRIALS).filter(trial).count())
+    }
+
+    /// Percentage of comparisons that find a difference, without outliers, with one in either run (in turn), and with one in each. Outliers take
+    /// three times as long.
+    fn called_with_outliers(trials: usize, repeats: usize, factor: f64, noise: f64) -> [f64; 3] {
+        let ms = [1.0, factor];
+        let is_called = |outliers: usize, trial: usize| {
+            let mut machine = Machine::new(trial as u64, 3.0, noise, 1.0);
+            let mut times = ms.map(|ms| machine.run(repeats, ms));
+            for side in 0..outliers {
+                times[(trial + side) % 2][(machine.uniform() * repeats as f64) as usize] *= 3.0;
+            }
+            is_called(&Difference::of_runs(times.each_ref().map(Vec::as_slice), [0.0; 2], true), ms)
+        };
+        let rates = [0, 1, 2].map(|outliers| {
+            let called = (0..trials).into_par_iter().filter(|&trial| is_called(outliers, trial)).count();
+            100.0 * called as f64 / trials as f64
+        });
+        println!("{repeats} repeats that scatter by {noise}, factor {factor}: {rates:.1?} % are called different");
+        rates
     }
 
     /// Of a hundred comparisons of pairs of runs with three repeats, how many find a difference. A busy phase goes on from run to run.
     fn called_of_pairs(pairs: usize, [a_ms, b_ms]: [f64; 2], mut machine: Machine) -> f64 {
         let trial = |_: &usize| {
             let times = machine.run(8 * pairs, 1.0);
-            let ratios = times.chunks(8).map(|pair| b_ms / a_ms * stats::median(&pair[4..7]) / stats::median(&pair[..3]));
-            let ratios: Vec<f64> = ratios.collect();
-            is_called(stats::median(&ratios), Interval::of_pairs(&ratios).expect("an interval"))
+            let medians = |ms: f64, from: usize| times.chunks(8).map(move |pair| ms * stats::median(&pair[from..from + 3])).collect::<Vec<f64>>();
+            is_called(&Difference::of_pairs(&medians(a_ms, 0), &medians(b_ms, 4), true), [a_ms, b_ms])
         };
         percent((0..TRIALS).filter(trial).count())
     }
 
     #[test]
     fn runs_of_the_same_on_a_busy_machine_are_seldom_called_different() {
-        for (repeats, phase, busy) in [(3, 3.0, 1.5), (5, 3.0, 1.5), (10, 3.0, 1.5), (10, 4.0, 2.0), (20, 5.0, 1.5)] {
+        for (repeats, phase, busy) in [(5, 3.0, 1.5), (10, 3.0, 1.5), (10, 4.0, 2.0), (20, 5.0, 1.5)] {
             let different = called(repeats, [1.0, 1.0], Machine::new(1, phase, 0.02, busy));
             assert!(different <= 5.0, "{different} of 100: {repeats} repeats, busy for {phase}, {busy} times as long");
         }
         assert_eq!(called(10, [1.0, 1.0], Machine::new(1, 3.0, 0.01, 1.0)), 0.0, "nobody else is there");
+    }
+
+    /// `docs/compare.md` has the rates of 10,000 trials each.
+    #[test]
+    fn outliers_neither_make_nor_hide_a_difference() {
+        for (repeats, noise) in [(5, 0.03), (5, 0.3), (10, 0.03), (20, 0.03)] {
+            let rates = called_with_outliers(TRIALS * 5 / repeats, repeats, 1.0, noise);
+            assert!(rates.iter().all(|rate| *rate <= 5.0), "{repeats} repeats that scatter by {noise}: {rates:?}");
+        }
+        let rates = called_with_outliers(TRIALS, 5, 1.3, 0.03);
+        assert!(rates.iter().all(|rate| *rate >= 95.0), "{rates:?}");
+    }
+
+    #[test]
+    fn a_steady_drift_is_no_difference() {
+        // Two percent a repeat, through both runs: they do not overlap.
+        for repeats in [4, 5, 10, 20] {
+            let mut noise = Machine::new(7, 3.0, 0.003, 1.0);
+            let both: Vec<f64> = noise.run(2 * repeats, 1.0).iter().enumerate().map(|(at, ms)| ms * 1.02f64.powi(at as i32)).collect();
+            let (a, b) = both.split_at(repeats);
+            assert_eq!(Difference::of_runs([a, b], [0.0; 2], true).verdict, Verdict::Unclear, "{repeats}");
+        }
+    }
+
+    #[test]
+    fn runs_that_do_not_overlap_differ() {
+        let mut machine = Machine::new(8, 3.0, 0.5, 1.0);
+        let mut verdicts = Vec::new();
+        for trial in 0..TRIALS {
+            let repeats = 4 + trial % 4;
+            let (a, b) = (machine.run(repeats, 10.0), machine.run(repeats + trial % 3, 10.0));
+            let factor = 1.001 * a.iter().copied().fold(0.0, f64::max) / b.iter().copied().fold(f64::INFINITY, f64::min);
+            let b: Vec<f64> = b.iter().map(|ms| ms * factor).collect();
+            for (times, right) in [([a.as_slice(), &b], Verdict::Slower), ([b.as_slice(), &a], Verdict::Faster)] {
+                let verdict = Difference::of_runs(times, [0.0; 2], true).verdict;
+                assert!(verdict == right || verdict == Verdict::Unclear, "{times:?}: {verdict:?}");
+                verdicts.push(verdict);
+            }
+        }
+        let unclear = verdicts.iter().filter(|verdict| **verdict == Verdict::Unclear).count();
+        assert!(unclear * 5 < verdicts.len(), "{unclear} of {}: only where they drift", verdicts.len());
     }
 
     #[test]
@@ -274,9 +375,10 @@ mod tests {
     fn pairs_cancel_what_both_suffer() {
         // The machine becomes ten times as slow on the way, and the second takes a twentieth more each time.
         let ratios: Vec<f64> = (0..10).map(|pair| 1.05 + 0.002 * f64::from(pair % 3)).collect();
-        let interval = Interval::of_pairs(&ratios).unwrap();
+        let of_pairs = |ratios: &[f64]| Interval::of_pairs([&vec![1.0; ratios.len()], ratios], 0);
+        let interval = of_pairs(&ratios).unwrap();
         assert!(1.049 < interval.lower && interval.upper < 1.056, "{interval:?}");
-        assert_eq!([Interval::of_pairs(&[1.0, 1.1, 1.0, 1.1]), Interval::of_pairs(&[1.0, 0.0, 1.0, 1.0, 1.0])], [None; 2]);
+        assert_eq!([of_pairs(&[1.0, 1.1, 1.0, 1.1]), of_pairs(&[1.0, 0.0, 1.0, 1.0, 1.0])], [None; 2]);
     }
 
     #[test]
@@ -288,8 +390,8 @@ mod tests {
 
     #[test]
     fn what_has_no_spread_has_no_interval() {
-        assert_eq!(Interval::of_runs([&[1.0, 2.0], &[1.0, 2.0, 3.0]], [0.0; 2]), None);
-        assert_eq!(Interval::of_runs([&[1.0, 0.0, 1.0], &[1.0, 2.0, 3.0]], [0.0; 2]), None);
+        assert_eq!(Interval::of_runs([&[1.0, 2.0, 3.0], &[1.0, 2.0, 3.0, 4.0]], [0.0; 2]), None);
+        assert_eq!(Interval::of_runs([&[1.0, 0.0, 1.0, 1.0], &[1.0, 2.0, 3.0, 4.0]], [0.0; 2]), None);
     }
 
     #[test]

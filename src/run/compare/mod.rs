@@ -5,6 +5,7 @@ mod found;
 mod gate;
 mod histogram;
 mod interval;
+mod outliers;
 mod pairs;
 mod parameters;
 mod phase;
@@ -20,6 +21,7 @@ pub use found::{FolderNeighbors, NEIGHBORS};
 pub use gate::{Gate, percent};
 pub use histogram::{Histogram, Quantity};
 pub use interval::{FEWEST_PAIRS, Interval};
+pub use outliers::RULE;
 pub use pairs::Pairs;
 pub use parameters::{Parameter, parameters};
 pub use phase::{ComparedPhase, Difference, Spread, Verdict};
@@ -116,7 +118,9 @@ pub fn compare(a: &SavedRun, b: &SavedRun) -> Comparison {
     for (&(engine_a, phase), times_a) in &a.phases {
         for (&(engine_b, phase_b), times_b) in &b.phases {
             if phase == phase_b && (any || engine_a == engine_b) {
-                phases.push(ComparedPhase { phase, engine_a, engine_b, difference: Difference::of_runs([times_a, times_b], waited, same_job) });
+                let mut difference = Difference::of_runs([times_a, times_b], waited, same_job);
+                difference.missing_repeats.take_if(|_| !phase.is_repeated());
+                phases.push(ComparedPhase { phase, engine_a, engine_b, difference });
             }
         }
     }
@@ -169,6 +173,9 @@ mod tests {
         let search = &compared.phases[0];
         assert_eq!((search.a.median, search.a.min, search.a.max, search.a.repeats), (20.0, 10.0, 30.0, 3));
         assert_eq!((search.phase, search.ratio, search.verdict), (Phase::Search, Some(4.0), Verdict::TooFew));
+        assert_eq!(search.text(), "too few repeats: run 3 more");
+        let upload = compare(&a, &a).phases.into_iter().find(|phase| phase.phase == Phase::Upload).unwrap();
+        assert_eq!(upload.text(), "timed once per run");
         assert!(
             compare(&a, &a).phases.iter().all(|phase| phase.ratio == Some(1.0) && [Verdict::NoneShown, Verdict::TooFew].contains(&phase.verdict))
         );

@@ -5,15 +5,19 @@ use std::ops::Deref;
 use serde::Serialize;
 
 use super::Interval;
-use super::interval::{FEWEST, FEWEST_PAIRS, LEAST};
+use super::gate::percent;
+use super::interval::{FEWEST, FEWEST_PAIRS, LEAST, is_apart};
+use super::outliers;
 use crate::knn::EngineId;
 use crate::run::{Phase, stats};
 
-/// Many durations in a few numbers, in milliseconds.
+/// Many durations in a few numbers, in milliseconds, without those that are excluded.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
-    /// How many there are.
+    /// Durations measured.
     pub repeats: usize,
+    /// Outliers among them.
+    pub excluded: usize,
     pub median: f64,
     /// A quarter is below.
     pub lower_quartile: f64,
@@ -29,12 +33,23 @@ impl Spread {
         let quantile = |p| stats::quantile(values, p);
         Self {
             repeats: values.len(),
+            excluded: 0,
             median: quantile(0.5),
             lower_quartile: quantile(0.25),
             upper_quartile: quantile(0.75),
             min: quantile(0.0),
             max: quantile(1.0),
         }
+    }
+
+    /// Of those of `repeats` durations that are not excluded.
+    fn of_kept(kept: &[f64], repeats: usize) -> Self {
+        Self { repeats, excluded: repeats - kept.len(), ..Self::of(kept) }
+    }
+
+    /// `5`, or `4 of 5` where one is excluded.
+    pub fn counted(&self) -> String {
+        if self.excluded == 0 { self.repeats.to_string() } else { format!("{} of {}", self.repeats - self.excluded, self.repeats) }
     }
 }
 
@@ -44,10 +59,14 @@ impl Spread {
 pub enum Verdict {
     /// The runs did other work, and so took other times.
     OtherJob,
-    /// Fewer than three repeats, or five pairs, have no spread to speak of.
+    /// Fewer than four repeats, or five pairs.
     TooFew,
-    /// The interval holds 1, or the difference is too small to speak of.
+    /// The interval includes 1.
     NoneShown,
+    /// The interval includes 1 although the runs do not overlap, or a time is 0.
+    Unclear,
+    /// The interval excludes 1, but the difference is less than another build of the same program may show.
+    Slight,
     /// The second run took less time, beyond the interval.
     Faster,
     /// The second run took more.
@@ -55,23 +74,15 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Of a ratio between the limits of an interval.
-    pub fn of(ratio: Option<f64>, interval: Option<Interval>) -> Self {
-        match (ratio, interval) {
-            (Some(ratio), Some(interval)) if interval.lower > 1.0 && ratio >= 1.0 + LEAST => Self::Slower,
-            (Some(ratio), Some(interval)) if interval.upper < 1.0 && ratio.recip() >= 1.0 + LEAST => Self::Faster,
-            _ => Self::NoneShown,
-        }
-    }
-
-    /// In a few words.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::OtherJob => "another job",
-            Self::TooFew => "too few repeats to tell",
-            Self::NoneShown => "no difference shown",
-            Self::Faster => "faster",
-            Self::Slower => "slower",
+    /// Of a ratio between the limits of an interval; `apart` where the runs do not overlap.
+    pub fn of(ratio: Option<f64>, interval: Option<Interval>, apart: bool) -> Self {
+        let Some((ratio, interval)) = ratio.zip(interval) else { return Self::Unclear };
+        match () {
+            () if interval.lower > 1.0 && ratio >= 1.0 + LEAST => Self::Slower,
+            () if interval.upper < 1.0 && ratio.recip() >= 1.0 + LEAST => Self::Faster,
+            () if interval.lower > 1.0 || interval.upper < 1.0 => Self::Slight,
+            () if apart => Self::Unclear,
+            () => Self::NoneShown,
         }
     }
 }
@@ -84,37 +95,65 @@ pub struct Difference {
     /// The second's median over the first's, or the median of such ratios of pairs: below 1, the second is faster. Absent where the
     /// first took no time.
     pub ratio: Option<f64>,
-    /// Between what the ratio lies; absent of fewer than three repeats or five pairs.
+    /// Between what the ratio lies; absent of fewer than four repeats or five pairs.
     pub interval: Option<Interval>,
     /// The smallest difference that would have been called one, as a share of the times.
     pub smallest_difference: Option<f64>,
     /// The second's median less the first's, in milliseconds.
     pub delta_ms: f64,
     pub verdict: Verdict,
+    /// Repeats that the run with fewer lacks; absent where both have enough, or of a phase that a run times once.
+    pub missing_repeats: Option<usize>,
 }
 
 impl Difference {
     /// Of two runs: durations in the order in which they were measured, at least one each; `waited` as in [`Interval::of_runs`].
     pub(super) fn of_runs(times: [&[f64]; 2], waited: [f64; 2], same_job: bool) -> Self {
-        let [a, b] = times.map(Spread::of);
-        Self::new([a, b], (a.median > 0.0).then(|| b.median / a.median), Interval::of_runs(times, waited), FEWEST, same_job)
+        let kept = outliers::kept(times);
+        let [a, b] = [0, 1].map(|side| Spread::of_kept(&kept[side], times[side].len()));
+        let ratio = (a.median > 0.0).then(|| b.median / a.median);
+        let apart = is_apart(outliers::without(times).each_ref().map(Vec::as_slice));
+        Self::new([a, b], ratio, Interval::of_runs(kept.each_ref().map(Vec::as_slice), waited), apart, FEWEST, same_job)
     }
 
     /// Of pairs of runs: as many durations of the first as of the second, at least one each.
     pub(super) fn of_pairs(a: &[f64], b: &[f64], same_job: bool) -> Self {
         let ratios: Vec<f64> = a.iter().zip(b).map(|(a, b)| b / a).collect();
-        let ratio = ratios.iter().all(|ratio| ratio.is_finite()).then(|| stats::median(&ratios));
-        Self::new([a, b].map(Spread::of), ratio, Interval::of_pairs(&ratios), FEWEST_PAIRS, same_job)
+        let usual = outliers::usual(&ratios);
+        let is_kept = |ratio: &f64| usual.contains(ratio) || ratio.is_nan();
+        let keep = |values: &[f64]| values.iter().zip(&ratios).filter(|(_, ratio)| is_kept(ratio)).map(|(value, _)| *value).collect::<Vec<f64>>();
+        let kept = [keep(a), keep(b)];
+        let [kept_a, kept_b] = kept.each_ref().map(Vec::as_slice);
+        let ratio = ratios.iter().all(|ratio| ratio.is_finite()).then(|| stats::median(&keep(&ratios)));
+        let interval = Interval::of_pairs([kept_a, kept_b], ratios.len() - kept_a.len());
+        let spreads = [kept_a, kept_b].map(|kept| Spread::of_kept(kept, ratios.len()));
+        Self::new(spreads, ratio, interval, false, FEWEST_PAIRS, same_job)
     }
 
-    fn new([a, b]: [Spread; 2], ratio: Option<f64>, interval: Option<Interval>, fewest: usize, same_job: bool) -> Self {
+    fn new([a, b]: [Spread; 2], ratio: Option<f64>, interval: Option<Interval>, apart: bool, fewest: usize, same_job: bool) -> Self {
+        let missing_repeats = fewest.checked_sub(a.repeats.min(b.repeats)).filter(|missing| *missing > 0);
         let verdict = match () {
             () if !same_job => Verdict::OtherJob,
-            () if a.repeats.min(b.repeats) < fewest => Verdict::TooFew,
-            () => Verdict::of(ratio, interval),
+            () if missing_repeats.is_some() => Verdict::TooFew,
+            () => Verdict::of(ratio, interval, apart),
         };
         let smallest_difference = ratio.zip(interval).map(|(ratio, interval)| interval.smallest_difference(ratio));
-        Self { a, b, ratio, interval, smallest_difference, delta_ms: b.median - a.median, verdict }
+        Self { a, b, ratio, interval, smallest_difference, delta_ms: b.median - a.median, verdict, missing_repeats }
+    }
+
+    /// The verdict in a few words.
+    pub fn text(&self) -> String {
+        match self.verdict {
+            Verdict::OtherJob => "another job".to_owned(),
+            Verdict::TooFew => {
+                self.missing_repeats.map_or_else(|| "timed once per run".to_owned(), |missing| format!("too few repeats: run {missing} more"))
+            }
+            Verdict::NoneShown => "no difference shown".to_owned(),
+            Verdict::Unclear => "cannot tell".to_owned(),
+            Verdict::Slight => format!("less than {} % apart", percent(LEAST)),
+            Verdict::Faster => "faster".to_owned(),
+            Verdict::Slower => "slower".to_owned(),
+        }
     }
 }
 
@@ -134,5 +173,35 @@ impl Deref for ComparedPhase {
 
     fn deref(&self) -> &Difference {
         &self.difference
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_first_repeat_does_not_hide_a_factor_of_eight() {
+        let slow = [80.9, 81.0, 80.7, 80.9, 81.2];
+        for first in [9.7, 12.0, 20.0, 40.0, 60.0, 70.0, 80.0, 85.0, 100.0, 110.0, 400.0, 1e6] {
+            let fast = [first, 9.7, 9.8, 9.7, 9.6];
+            let difference = Difference::of_runs([&slow, &fast], [0.0; 2], true);
+            // A first repeat as slow as the other run's may be the machine's other speed, so it is kept; the runs may still not overlap.
+            let shared = (0.8..=1.25).contains(&(first / 80.9));
+            let right = if shared && first > 80.7 { Verdict::Unclear } else { Verdict::Faster };
+            assert_eq!(difference.verdict, right, "{first}: {difference:?}");
+            let excluded = usize::from(first > 12.0 && !shared);
+            assert_eq!((difference.a.excluded, difference.b.excluded, difference.b.repeats), (0, excluded, 5), "{first}");
+        }
+    }
+
+    #[test]
+    fn pairs_exclude_both_of_an_outlier() {
+        let (a, b) = ([10.0, 10.1, 30.0, 10.0, 9.9], [13.0, 13.1, 13.0, 12.9, 13.2]);
+        let difference = Difference::of_pairs(&a, &b, true);
+        assert_eq!((difference.verdict, difference.a.counted(), difference.b.counted()), (Verdict::Slower, "4 of 5".to_owned(), "4 of 5".to_owned()));
+        assert!(difference.a.max < 11.0, "{difference:?}");
+        let nothing = Difference::of_pairs(&[0.0; 5], &[0.0; 5], true);
+        assert_eq!((nothing.verdict, nothing.a.median, nothing.a.excluded, nothing.ratio), (Verdict::Unclear, 0.0, 0, None));
     }
 }

@@ -1,6 +1,6 @@
 //! What a comparison comes to, in one sentence.
 
-use super::{ComparedPhase, Comparison, Difference, Spread, Verdict};
+use super::{ComparedPhase, Comparison, Difference, RULE, Spread, Verdict};
 use crate::run::Phase;
 use crate::text;
 
@@ -21,9 +21,18 @@ impl Comparison {
             Some(_) => ", with other neighbours",
             None => "",
         };
-        Some(match search.verdict {
+        let said = match search.verdict {
             Verdict::OtherJob => return None,
-            Verdict::TooFew => "Too few repeats to say which is faster: three or more of each tell.".to_owned(),
+            Verdict::TooFew => format!("Too few repeats: run {} more to tell which is faster.", search.missing_repeats.unwrap_or_default()),
+            Verdict::Unclear if search.interval.is_none() => format!("The searches of {} and {} are too short to compare.", names[0], names[1]),
+            Verdict::Unclear => format!(
+                "The searches of {} and {} took different times{neighbours}, but drift, waiting for a core or a repeat as slow as the other run's may \
+                 explain it. Run them in turn: warpscope compare --exe or --method.",
+                names[0], names[1]
+            ),
+            Verdict::Slight => {
+                format!("The searches of {} and {} are {}, too close to call either faster{neighbours}.", names[0], names[1], search.text())
+            }
             Verdict::NoneShown => {
                 let these = self.pairs.map_or_else(|| "these repeats".to_owned(), |pairs| format!("{pairs} pairs of runs"));
                 let seen = search.smallest_difference.map_or_else(String::new, size);
@@ -43,7 +52,18 @@ impl Comparison {
                 });
                 format!("{} searches {times} {than} {}{neighbours}{setup}.{between}", names[faster], names[slower])
             }
-        })
+        };
+        Some(said + &self.exclusion(search))
+    }
+
+    /// Which repeats of the search are excluded, and the rule; empty where none is.
+    fn exclusion(&self, search: &Difference) -> String {
+        let of = |spread: Spread, what: &str| (spread.excluded > 0).then(|| format!("{} of {} {what}", spread.excluded, spread.repeats));
+        let excluded = match self.pairs {
+            Some(_) => of(search.a, "pairs"),
+            None => [of(search.a, "repeats of A"), of(search.b, "repeats of B")].into_iter().flatten().reduce(|a, b| format!("{a} and {b}")),
+        };
+        excluded.map_or_else(String::new, |excluded| format!(" {excluded} excluded: {RULE}."))
     }
 
     /// What becomes of a search that is faster when its upload and its index are counted in, where one of the two has such a phase.
@@ -56,7 +76,8 @@ impl Comparison {
             if faster_in_total == faster { faster_text(times) } else { format!("slower: {} times as long", text::digits(times, 2)) }
         };
         if self.pairs.is_some() {
-            let total = self.total_shown().map_or_else(|| "no difference shown".to_owned(), |(faster, times)| said(faster, times));
+            let untold = || self.total.as_ref().map_or_else(String::new, Difference::text);
+            let total = self.total_shown().map_or_else(untold, |(faster, times)| said(faster, times));
             return format!("; counting the {}, {total}", self.setup);
         }
         let ratio = (search.b.median + setup_b) / (search.a.median + setup_a);
@@ -70,7 +91,7 @@ impl Comparison {
         match total.verdict {
             Verdict::Faster => Some((1, times_as_fast(total)?)),
             Verdict::Slower => Some((0, times_as_fast(total)?)),
-            Verdict::OtherJob | Verdict::TooFew | Verdict::NoneShown => None,
+            Verdict::OtherJob | Verdict::TooFew | Verdict::NoneShown | Verdict::Unclear | Verdict::Slight => None,
         }
     }
 }
@@ -139,21 +160,21 @@ mod tests {
 
     #[test]
     fn the_faster_is_named_with_its_factor() {
-        let (a, b) = (saved(&searches("lockstep", &[33.0, 34.0, 32.0])), saved(&searches("kdtree", &[10.0, 9.9, 10.1])));
+        let (a, b) = (saved(&searches("lockstep", &[33.0, 34.0, 32.0, 33.0])), saved(&searches("kdtree", &[10.0, 9.9, 10.1, 10.0])));
         assert_eq!(
             compare(&a, &b).sentence().as_deref(),
-            Some("B (kdtree) searches 3.3 times as fast as A (lockstep). The factor is between 2.38 and 4.56, with a confidence of 95 %.")
+            Some("B (kdtree) searches 3.3 times as fast as A (lockstep). The factor is between 3.17 and 3.62, with a confidence of 95 %.")
         );
         assert_eq!(
             compare(&b, &a).sentence().as_deref(),
-            Some("A (kdtree) searches 3.3 times as fast as B (lockstep). The factor is between 2.38 and 4.56, with a confidence of 95 %.")
+            Some("A (kdtree) searches 3.3 times as fast as B (lockstep). The factor is between 3.17 and 3.62, with a confidence of 95 %.")
         );
     }
 
     #[test]
     fn an_index_counts() {
-        let a = saved(&searches("lockstep", &[33.0, 34.0, 32.0]));
-        let b = saved(&format!("kdtree,build index,0,0,0,56\n{}", searches("kdtree", &[10.0, 9.9, 10.1])));
+        let a = saved(&searches("lockstep", &[33.0, 34.0, 32.0, 33.0]));
+        let b = saved(&format!("kdtree,build index,0,0,0,56\n{}", searches("kdtree", &[10.0, 9.9, 10.1, 10.0])));
         let said = compare(&a, &b).sentence().unwrap();
         assert!(
             said.starts_with(
@@ -164,8 +185,19 @@ mod tests {
     }
 
     #[test]
+    fn an_excluded_repeat_is_counted_and_its_rule_named() {
+        let (a, b) = ([80.9, 81.0, 80.7, 80.9, 81.2], [150.0, 9.7, 9.8, 9.7, 9.6]);
+        let compared = compare(&saved(&searches("lockstep", &a)), &saved(&searches("kdtree", &b)));
+        let said = compared.sentence().unwrap();
+        assert!(said.starts_with("B (kdtree) searches 8.3 times as fast as A (lockstep). The factor is between 8"), "{said}");
+        assert!(said.ends_with(" 1 of 5 repeats of B excluded: more than a factor of 1.25 and 7 MAD from the median."), "{said}");
+        let json = serde_json::to_value(&compared.phases[0]).unwrap();
+        assert_eq!((&json["a"]["excluded"], &json["b"]["excluded"], &json["b"]["repeats"]), (&0.into(), &1.into(), &5.into()));
+    }
+
+    #[test]
     fn repeats_that_scatter_show_no_difference() {
-        let (a, b) = (saved(&searches("lockstep", &[33.0, 34.0, 32.0])), saved(&searches("bvh", &[14.0, 2.0, 26.0])));
+        let (a, b) = (saved(&searches("lockstep", &[33.0, 34.0, 32.0, 33.0])), saved(&searches("bvh", &[14.0, 2.0, 26.0, 33.5])));
         let said = compare(&a, &b).sentence().unwrap();
         assert_eq!(
             said,
@@ -175,13 +207,17 @@ mod tests {
 
     #[test]
     fn what_cannot_be_said_is_said() {
-        let few = saved(&searches("cuda", &[1.0]));
-        assert!(compare(&few, &few).sentence().unwrap().starts_with("Too few repeats"));
-        let same = saved(&searches("cuda", &[1.0, 1.1, 0.9]));
+        let said = |a: &[f64], b: &[f64]| compare(&saved(&searches("cuda", a)), &saved(&searches("cuda", b))).sentence().unwrap();
+        assert_eq!(said(&[1.0], &[1.0]), "Too few repeats: run 3 more to tell which is faster.");
+        assert_eq!(said(&[33.0, 34.0, 32.0], &[14.0, 2.0, 26.0, 3.0]), "Too few repeats: run 1 more to tell which is faster.");
+        let same = [1.0, 1.1, 0.9, 1.0];
         assert_eq!(
-            compare(&same, &same).sentence().as_deref(),
-            Some("No difference between the searches of A and B that these repeats could show; a factor of 5 or more would have been seen.")
+            said(&same, &same),
+            "No difference between the searches of A and B that these repeats could show; one of 54 % or more would have been seen."
         );
+        assert_eq!(said(&[10.0; 4], &[10.1; 4]), "The searches of A and B are less than 2 % apart, too close to call either faster.");
+        assert!(said(&[10.0, 11.0, 12.0, 13.0], &[14.0, 15.0, 16.0, 17.0]).starts_with("The searches of A and B took different times, but drift"));
+        assert_eq!(said(&[0.0; 4], &[1.0; 4]), "The searches of A and B are too short to compare.");
         let none = saved("cuda,upload,0,0,0,4\n");
         assert_eq!(compare(&none, &none).sentence(), None);
     }

@@ -7,7 +7,7 @@ use crate::app::model::{Compared, KeptRun, RunsAction, RunsView};
 use crate::app::panes::descriptor::PaneContext;
 use crate::app::panes::runs::figure::figure_ui;
 use crate::app::panes::timings::inline_swatch_ui;
-use crate::run::compare::{ComparedPhase, Spread, Verdict};
+use crate::run::compare::{ComparedPhase, RULE, Spread, Verdict};
 use crate::text;
 
 pub fn comparison_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
@@ -84,9 +84,9 @@ fn timings_ui(ui: &mut Ui, compared: &Compared, palette: &Palette) {
         }
     });
     ui.label(
-        RichText::new(
-            "Medians, and under them the interquartile range (IQR) of the repeats. Under the ratio, the limits between which it lies with a confidence of 95 %; a difference is called one where 1 is not between them.",
-        )
+        RichText::new(format!(
+            "Medians, and under them the interquartile range (IQR) of the repeats, without outliers ({RULE}). Under the ratio, the limits between which it lies with a confidence of 95 %; a difference is called one where 1 is not between them.",
+        ))
         .color(palette.text_weak)
         .small(),
     );
@@ -104,7 +104,7 @@ fn phase_ui(ui: &mut Ui, phase: &ComparedPhase, palette: &Palette) {
     let of_spread = |ui: &mut Ui, spread: &Spread| {
         let below = match spread.repeats {
             1 => "once".to_owned(),
-            repeats => format!("{} to {}, {repeats}×", text::time(spread.lower_quartile), text::time(spread.upper_quartile)),
+            _ => format!("{} to {}, {}×", text::time(spread.lower_quartile), text::time(spread.upper_quartile), spread.counted()),
         };
         cell(ui, number(text::time(spread.median)).size(12.0), small(below));
     };
@@ -114,7 +114,7 @@ fn phase_ui(ui: &mut Ui, phase: &ComparedPhase, palette: &Palette) {
     of_spread(ui, &phase.b);
     let verdict = phase.verdict;
     let color = verdict_color(verdict, palette);
-    cell(ui, number(text::difference(phase.delta_ms)).size(12.0).color(color), RichText::new(verdict.text()).small().color(color));
+    cell(ui, number(text::difference(phase.delta_ms)).size(12.0).color(color), RichText::new(phase.text()).small().color(color));
     let between = phase.interval.map_or_else(String::new, |of| of.text());
     let ratio = phase.ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{}×", text::digits(ratio, 3)));
     cell(ui, number(ratio).size(12.0).color(color), RichText::new(between).small().color(color));
@@ -122,7 +122,7 @@ fn phase_ui(ui: &mut Ui, phase: &ComparedPhase, palette: &Palette) {
 
 fn verdict_color(verdict: Verdict, palette: &Palette) -> Color32 {
     match verdict {
-        Verdict::OtherJob | Verdict::TooFew | Verdict::NoneShown => palette.text_weak,
+        Verdict::OtherJob | Verdict::TooFew | Verdict::NoneShown | Verdict::Unclear | Verdict::Slight => palette.text_weak,
         Verdict::Faster => palette.intermediate,
         Verdict::Slower => palette.error,
     }

@@ -37,6 +37,10 @@ const GROUPING: [char; 8] = ['\'', '’', '\u{92}', ' ', '\u{a0}', '\u{202f}', '
 /// Parses a number with this decimal mark, a point or a comma. Groups of three digits may be separated, also by the other of the two.
 /// `D` may introduce the exponent, as in Fortran, and U+2212 is a minus sign.
 pub(super) fn number(field: &[u8], decimal: char) -> Option<f64> {
+    // Most texts begin with letters.
+    if !matches!(field.trim_ascii().first()?, b'0'..=b'9' | b'+' | b'-' | b'.' | b',' | 0x80..) {
+        return None;
+    }
     let text = std::str::from_utf8(field).map_or_else(|_| field.iter().map(|&byte| char::from(byte)).collect(), str::to_owned);
     let text = text.trim().replace('\u{2212}', "-");
     let mantissa = text.split(['e', 'E', 'd', 'D']).next().unwrap_or_default();
@@ -53,8 +57,9 @@ pub(super) fn number(field: &[u8], decimal: char) -> Option<f64> {
         // In India the groups before the last one have two digits.
         let fits = |at: usize| groups[at].len() == 3 || at + 1 < groups.len() && mark == ',' && groups[at].len() == 2;
         let grouped = (1..=3).contains(&groups[0].len()) && !groups[0].starts_with('0') && (1..groups.len()).all(fits);
+        let is_address = mark == '.' && groups.len() == 4;
         let separates = GROUPING.contains(&mark) || matches!(mark, '.' | ',') && mark != decimal;
-        if !separates || !grouped || !exponent.is_empty() {
+        if !separates || !grouped || is_address || !exponent.is_empty() {
             return None;
         }
         digits = whole.replace(mark, "");
@@ -165,6 +170,7 @@ mod tests {
             ("1,2,3", None, None),
             ("1.2.3", None, None),
             ("10:30", None, None),
+            ("192.168.100.200", None, None),
             ("1.5e", None, None),
             ("d5", None, None),
             ("-", None, None),

@@ -127,7 +127,6 @@ impl Dialect {
     pub fn commented_names(&self, width: usize) -> Option<Vec<String>> {
         /// Words of sentences.
         const WORDS: [&str; 8] = ["a", "and", "by", "for", "is", "of", "the", "with"];
-        let own = if let Separator::Byte(delimiter) = self.separator { Some(delimiter) } else { None };
         let names = |mut fields: Vec<&[u8]>| {
             fields.pop_if(|last| last.trim_ascii().is_empty());
             let names: Vec<String> = fields.iter().map(|field| cell::name(field)).collect();
@@ -138,7 +137,7 @@ impl Dialect {
         };
         self.comments.iter().rev().find_map(|comment| {
             let comment = comment.windows(2).position(|pair| pair == b": ").map_or(&comment[..], |at| &comment[at + 2..]);
-            let delimited = own.into_iter().chain(CANDIDATES).map(|delimiter| comment.split(|&byte| byte == delimiter).collect());
+            let delimited = CANDIDATES.into_iter().map(|delimiter| comment.split(|&byte| byte == delimiter).collect());
             delimited.chain([words(comment).filter(|word| !is_bracketed(word)).collect()]).find_map(names)
         })
     }
@@ -207,7 +206,8 @@ fn choose(records: &[Census<'_>], tabs: bool) -> (Separator, bool) {
 /// Tells decimal commas between spaces (`1,5 2,25`) from delimiters, in records with the same number of commas and of words. Tuples, such as
 /// `1,5 2,7` for two pairs, are unclear.
 fn commas(records: &[Census<'_>]) -> (Separator, bool) {
-    let (mut decimal, mut numeric, mut certain, mut trailing, mut parts) = (true, true, false, false, HashSet::new());
+    let (mut decimal, mut numeric, mut certain, mut trailing) = (true, true, false, false);
+    let (mut parts, mut wholes, mut fractions) = (HashSet::new(), HashSet::new(), HashSet::new());
     for word in records.iter().flat_map(|record| words(record.text)) {
         let bare = word.strip_suffix(b",").unwrap_or(word);
         let split: Vec<&[u8]> = bare.split(|&byte| byte == b',').collect();
@@ -219,10 +219,14 @@ fn commas(records: &[Census<'_>]) -> (Separator, bool) {
             [whole] => certain |= is_number(whole),
             [whole, fraction] if number(bare, ',').is_some() && !is_code(whole) => {
                 certain |= is_code(fraction) || fraction.len() > 4 || !fraction.iter().all(u8::is_ascii_digit);
+                wholes.insert(whole.len());
+                fractions.insert(fraction.len());
             }
             _ => decimal = false,
         }
     }
+    // The second numbers of pairs would have different lengths, as the first ones do.
+    certain |= records.len() > 7 && fractions.len() == 1 && wholes.len() > 1;
     let tuples = numeric && parts.len() == 1 && !parts.contains(&1);
     let all = |test: &dyn Fn(&[&[u8]]) -> bool| records.iter().all(|record| test(&record.text.split(|&byte| byte == b',').collect::<Vec<_>>()));
     // If commas delimited, some field of each record would be several numbers, unless spaces separate thousands: `1 234,5 678`.
@@ -381,6 +385,7 @@ mod tests {
             "2,5341 5,2754 7,6099\n6,3476 2,0417 1,4577\n",
             "2,53412 5,2754\n6,3476 2,1417\n",
             "1,5 8,05\n2,5 3,1\n",
+            &"1,5 12,5\n8,4 3,1\n".repeat(4),
             "1,5e3 2,5\n",
             "1,5 2\n3,5 7\n",
             "A 1,5 2,5\nB 3,5 7,5\n",
@@ -390,7 +395,16 @@ mod tests {
             let found = detect(text);
             assert!(found.separator == Separator::Spaces && found.unclear.is_none(), "{text:?}");
         }
-        for text in ["1,2 3,4\n5,6 7,8\n", "1.5,2.5 3.5,4.5\n", "1,2,3 4,5,6\n", "1,234 5,678\n", "1,5, 2,5\n", "123 456,789 120\n"] {
+        for text in [
+            "1,2 3,4\n5,6 7,8\n",
+            &"1,2 3,4\n5,6 7,8\n".repeat(9),
+            "1,5 12,5\n",
+            "1.5,2.5 3.5,4.5\n",
+            "1,2,3 4,5,6\n",
+            "1,234 5,678\n",
+            "1,5, 2,5\n",
+            "123 456,789 120\n",
+        ] {
             assert!(detect(text).unclear.is_some(), "{text:?}");
         }
         for text in [

@@ -108,13 +108,17 @@ fn value(cell: Option<&Cell>) -> Option<f64> {
 fn has_row_names(rest: &[Row], used: usize, dialect: &Dialect) -> bool {
     let name = |row: &Row| row.cells[0] == Cell::Text;
     let numbers: Vec<f64> = rest.iter().filter_map(|row| value(row.cells.first())).collect();
+    let begins = numbers.first().is_some_and(|&number| number == 0.0 || number == 1.0);
+    let by =
+        |fits: &dyn Fn(f64) -> bool| numbers.iter().all(|number| number.fract() == 0.0) && numbers.windows(2).all(|pair| fits(pair[1] - pair[0]));
+    // Beside a comma they may be parts of numbers: `1,5`.
     let counts = numbers.len() == rest.len()
-        && numbers.iter().all(|number| number.fract() == 0.0)
-        && numbers.windows(2).all(|pair| pair[0] < pair[1])
-        && (numbers.len() > 2 || numbers.first().is_some_and(|&number| (0.0..=1.0).contains(&number)));
-    // `1,5` under a lone name is a number.
-    let several = used > 2 || dialect.separator != Separator::Byte(b',');
-    rest.iter().all(|row| row.cells.len() == rest[0].cells.len() && row.used == used) && (rest.iter().all(name) || counts && several)
+        && if dialect.separator == Separator::Byte(b',') {
+            used > 2 && begins && by(&|step| step == 1.0)
+        } else {
+            (begins || numbers.len() > 2) && by(&|step| step > 0.0)
+        };
+    rest.iter().all(|row| row.cells.len() == rest[0].cells.len() && row.used == used) && (rest.iter().all(name) || counts)
 }
 
 /// Whether the second record holds units: no numbers, and short texts above numbers.
@@ -285,6 +289,8 @@ mod tests {
             ("x,y\n1.5,1,2\n2.5,3,4\n", false, 2),
             ("x,y\n7,1,2\n5,3,4\n9,1,2\n", false, 2),
             ("x,y\nA,1,2\nB,3\n", false, 2),
+            ("x,y\n1,5,3\n2,5,4\n4,5,1\n", false, 2),
+            ("x,y\n1,2.5,3\n2,3.5,4\n", true, 3),
             ("x\n1,5\n2,5\n3,5\n", false, 1),
             ("5,6\nA,1,2\nB,3,4\n", false, 2),
         ] {

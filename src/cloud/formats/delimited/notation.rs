@@ -58,10 +58,9 @@ impl Tally {
 
     fn add(&mut self, field: &[u8], first: bool) {
         let plain = match Cell::parse(field) {
-            Cell::Missing => return,
             Cell::Number(value) if value.is_finite() => Some(value),
-            Cell::Number(_) => return,
             Cell::Text => None,
+            _ => return,
         };
         let point = plain.or_else(|| number(field, '.'));
         // In most columns the first number rules a comma out.
@@ -78,11 +77,9 @@ impl Tally {
         self.ambiguous |= point.is_some() && comma.is_some() && point != comma;
     }
 
-    /// Whether some numbers need another notation, and few fields are text.
+    /// Whether some numbers need another notation. A damaged number or a repeated header does not turn the column into text.
     fn is_other(&self) -> bool {
-        /// So that a damaged number does not turn the column into text.
-        const NUMBERS_PER_TEXT: usize = 4;
-        self.other && self.numbers >= NUMBERS_PER_TEXT * self.texts
+        self.other && self.numbers >= self.texts
     }
 
     /// The notation that all numbers fit. Where the column leaves two readings, `commas` decides: whether another column has decimal commas.
@@ -157,7 +154,7 @@ mod tests {
             ("a;b\n1.234;0\n1.234.567;1\n", &[Comma, Plain]),
             // Text below numbers changes nothing; numbers among texts are not a column of numbers.
             ("a;b\n1,5;1\n2,5;2\n3,5;1\n4,5;2\n?;3\n", &[Comma, Plain]),
-            ("a;b\n1,5;1\nred;2\n2,5;3\n", &[Plain, Plain]),
+            ("a;b\n1,5;1\nred;2\nblue;3\n", &[Plain, Plain]),
             // Nothing tells.
             ("a;b\n1,234;1\n-56,789;2\n", &[Doubtful, Plain]),
             ("a;b\n1,5;1.234\n", &[Comma, Doubtful]),

@@ -69,7 +69,7 @@ impl<'a> Text<Stream<'a>> {
         if let Some(at) = dialect.unclear {
             let line = input.skipped() + 1 + sample[..at].iter().filter(|&&byte| byte == dialect.line_end).count() as u64;
             let text = sample[at..].split(|&byte| byte == dialect.line_end).next().unwrap_or_default();
-            let why = "commas are decimal marks or separate numbers; write decimal points, or separate the numbers by semicolons";
+            let why = "commas may be within numbers or between them; write decimal points and no other marks, or separate the numbers by semicolons";
             return Err(input.malformed(format!("line {line}, `{}`", cell::excerpt(text)), why));
         }
         sample.drain(..dialect.preamble);

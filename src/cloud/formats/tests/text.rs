@@ -312,7 +312,7 @@ fn numbers_in_another_notation_are_read_or_refused() {
     // A point among commas, beyond what was looked at first.
     let late = format!("a;b\n{}1.5;2\n", "1,5;2\n".repeat(60_000));
     assert!(Sample::new("a.csv", late).error().starts_with("line 60002, record 60000, column `a`: `1.5` is not a number"));
-    let unclear = "commas are decimal marks or separate numbers; write decimal points, or separate the numbers by semicolons";
+    let unclear = "commas may be within numbers or between them; write decimal points and no other marks, or separate the numbers by semicolons";
     assert_eq!(Sample::new("a.xyz", "# made\n1,2 3,4\n5,6 7,8\n").error(), format!("line 2, `1,2 3,4`: {unclear}"));
 }
 

@@ -31,6 +31,42 @@ impl Cell {
     }
 }
 
+/// Characters between groups of digits, besides a point or comma. U+0092 is an apostrophe of Windows-1252.
+const GROUPING: [char; 8] = ['\'', '’', '\u{92}', ' ', '\u{a0}', '\u{202f}', '\u{2009}', '_'];
+
+/// Parses a number with this decimal mark, a point or a comma. Groups of three digits may be separated, also by the other of the two.
+/// `D` may introduce the exponent, as in Fortran, and U+2212 is a minus sign.
+pub(super) fn number(field: &[u8], decimal: char) -> Option<f64> {
+    // Most texts begin with letters.
+    if !matches!(field.trim_ascii().first()?, b'0'..=b'9' | b'+' | b'-' | b'.' | b',' | 0x80..) {
+        return None;
+    }
+    let text = std::str::from_utf8(field).map_or_else(|_| field.iter().map(|&byte| char::from(byte)).collect(), str::to_owned);
+    let text = text.trim().replace('\u{2212}', "-");
+    let mantissa = text.split(['e', 'E', 'd', 'D']).next().unwrap_or_default();
+    let exponent = &text[mantissa.len()..];
+    let (whole, fraction) = mantissa.split_once(decimal).unwrap_or((mantissa, ""));
+    // Without a decimal mark or a sign, `12d4` is a code.
+    if exponent.starts_with(['d', 'D']) && mantissa == whole && !exponent.contains(['-', '+']) {
+        return None;
+    }
+    let mut digits = whole.to_owned();
+    let unsigned = whole.trim_start_matches(['-', '+']);
+    if let Some(mark) = unsigned.chars().find(|letter| !letter.is_ascii_digit()) {
+        let groups: Vec<&str> = unsigned.split(mark).collect();
+        // In India the groups before the last one have two digits.
+        let fits = |at: usize| groups[at].len() == 3 || at + 1 < groups.len() && mark == ',' && groups[at].len() == 2;
+        let grouped = (1..=3).contains(&groups[0].len()) && !groups[0].starts_with('0') && (1..groups.len()).all(fits);
+        let is_address = mark == '.' && groups.len() == 4;
+        let separates = GROUPING.contains(&mark) || matches!(mark, '.' | ',') && mark != decimal;
+        if !separates || !grouped || is_address || !exponent.is_empty() {
+            return None;
+        }
+        digits = whole.replace(mark, "");
+    }
+    format!("{digits}.{fraction}{}", exponent.replace(['d', 'D'], "e")).parse().ok()
+}
+
 /// Whether a field consists of digits with a leading zero, as in zip codes and part numbers: people read these as names.
 pub(super) fn is_code(field: &[u8]) -> bool {
     let field = field.trim_ascii();
@@ -92,6 +128,59 @@ mod tests {
             assert_eq!(Cell::parse(field.as_bytes()), cell, "{field:?}");
         }
         assert_eq!(Cell::parse(b"\xd5akman"), Cell::Text);
+    }
+
+    #[test]
+    fn numbers_in_other_notations() {
+        for (field, point, comma) in [
+            ("1.5", Some(1.5), None),
+            ("1,5", None, Some(1.5)),
+            ("-,25", None, Some(-0.25)),
+            ("1.234", Some(1.234), Some(1234.0)),
+            ("1,234", Some(1234.0), Some(1.234)),
+            ("0,234", None, Some(0.234)),
+            ("1234,567", None, Some(1234.567)),
+            ("1.234.567,89", None, Some(1_234_567.89)),
+            ("1,234,567.89", Some(1_234_567.89), None),
+            ("12,34,567.5", Some(1_234_567.5), None),
+            ("1.23.456", None, None),
+            ("2'600'658.31", Some(2_600_658.31), None),
+            ("2’600’658,31", None, Some(2_600_658.31)),
+            ("1 234", Some(1234.0), Some(1234.0)),
+            ("1\u{a0}234,5", None, Some(1234.5)),
+            ("1\u{202f}234\u{202f}567", Some(1_234_567.0), Some(1_234_567.0)),
+            ("\u{2212}1\u{2009}234.5", Some(-1234.5), None),
+            ("1_000_000", Some(1e6), Some(1e6)),
+            (" +1.5D+03 ", Some(1500.0), None),
+            ("1.5d3", Some(1500.0), None),
+            ("1,5D-03", None, Some(0.0015)),
+            ("1D+02", Some(100.0), Some(100.0)),
+            ("1.5e\u{2212}3", Some(0.0015), None),
+            ("12d4", None, None),
+            ("1,234e2", None, Some(123.4)),
+            ("1'234 567", None, None),
+            ("12'34", None, None),
+            ("'123", None, None),
+            ("1234'567", None, None),
+            ("1'-23", None, None),
+            ("--1,5", None, None),
+            ("1,5e3e2", None, None),
+            ("1,5.2", None, None),
+            ("inf", None, None),
+            ("1,2,3", None, None),
+            ("1.2.3", None, None),
+            ("10:30", None, None),
+            ("192.168.100.200", None, None),
+            ("1.5e", None, None),
+            ("d5", None, None),
+            ("-", None, None),
+            (",", None, None),
+            ("", None, None),
+        ] {
+            assert_eq!((number(field.as_bytes(), '.'), number(field.as_bytes(), ',')), (point, comma), "{field:?}");
+        }
+        // Latin-1, in which spreadsheets write spaces that do not break.
+        assert_eq!((number(b"1\xa0234,5", ','), number(b"1\x92234", '.')), (Some(1234.5), Some(1234.0)));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::FormatError;
 use super::arrow::Moment;
+use super::cell::number;
 use super::columns::Texts;
 use super::input::{Input, printable};
 use super::limits::MAX_NAME;
@@ -464,14 +465,14 @@ pub(super) fn named(names: &[String], columns: &[SheetColumn]) -> Result<Vec<usi
 }
 
 /// A hint for numbers in another notation.
-fn hint(text: &str) -> &'static str {
-    let number = |text: String| text.parse::<f64>().is_ok();
-    if text.matches(',').count() == 1 && number(text.replace(',', ".")) {
-        " (a decimal comma is read between semicolons, and where it cannot set off thousands; write a point)"
-    } else if number(text.replace([',', ' ', '\'', '_'], "")) {
-        " (digits are not grouped)"
-    } else {
-        ""
+fn hint(text: &str) -> String {
+    match (number(text.as_bytes(), '.'), number(text.as_bytes(), ',')) {
+        (Some(point), Some(comma)) if point != comma => {
+            let (small, large) = (point.min(comma), point.max(comma));
+            format!(" but may be {small} or {large}; write numbers with a decimal point and without separators between thousands")
+        }
+        (Some(value), _) | (_, Some(value)) => format!(" in the notation of its column; write {value}"),
+        (None, None) => String::new(),
     }
 }
 

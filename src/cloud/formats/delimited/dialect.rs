@@ -1,13 +1,16 @@
 //! Detects how a text is delimited.
 
-use super::super::cell::{self, Cell};
-use super::decimal;
+use std::collections::HashSet;
+
+use super::super::cell::{self, Cell, is_code, number};
+use super::notation::Notation;
 
 /// The delimiter between two fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Separator {
     Byte(u8),
     /// Runs of blanks and tabs.
+    #[default]
     Spaces,
 }
 
@@ -21,118 +24,224 @@ pub(super) struct Hints {
 }
 
 /// How a text is delimited, detected from its beginning.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Dialect {
     pub separator: Separator,
     /// A line feed, or a carriage return in very old files.
     pub line_end: u8,
     /// Whether the first record is just the number of the others, as in a `.pts` file.
     pub counted: bool,
-    /// Whether numbers use decimal commas.
-    pub commas: bool,
-    /// The last comment before the first record, without its `#`: some writers put the column names there.
-    comment: Option<Vec<u8>>,
+    /// How the numbers of each column are written; empty if all are plain.
+    pub notations: Vec<Notation>,
+    /// What introduces a comment besides `#`.
+    pub mark: Option<&'static [u8]>,
+    /// Length of Excel's first line, `sep=;`, with its end.
+    pub preamble: usize,
+    /// Where the first record begins, if its commas and spaces separate digits in a way that has several readings.
+    pub unclear: Option<usize>,
+    /// The comments before the first record, without their marks: some writers put the column names there.
+    comments: Vec<Vec<u8>>,
 }
 
 /// The comma comes last: it may be a decimal comma or part of a text, where the others are rare.
 const CANDIDATES: [u8; 4] = [b'\t', b';', b'|', b','];
 /// Number of records sampled.
 const RECORDS: usize = 64;
+/// What introduces comments. The first does so anywhere, the others if the text begins with such a comment.
+const MARKS: [&[u8]; 5] = [b"#", b"//", b"%", b"!", b";"];
 
 impl Dialect {
     /// Detects the dialect from the beginning of a text, or from all of it if `whole`.
     pub fn detect(sample: &[u8], whole: bool, hints: Hints) -> Self {
         let Hints { tabs, counted } = hints;
         let line_end = if sample.contains(&b'\r') && !sample.contains(&b'\n') { b'\r' } else { b'\n' };
-        let mut records = Vec::new();
-        let mut comment = None;
+        let mut dialect = Self { line_end, ..Self::default() };
+        let mut declared = None;
+        let (mut records, mut begin): (Vec<Census<'_>>, usize) = (Vec::new(), 0);
         let mut rest = sample;
+        if let (&[b's' | b'S', b'e' | b'E', b'p' | b'P', b'=', delimiter], after) = first_line(sample) {
+            (declared, rest) = (Some(Separator::Byte(delimiter)), after);
+            dialect.preamble = sample.len() - after.len();
+        }
         while records.len() < RECORDS && !rest.is_empty() {
-            if rest.starts_with(b"#") {
-                let end = rest.iter().position(|&byte| byte == b'\n' || byte == b'\r').unwrap_or(rest.len());
-                if records.is_empty() {
-                    comment = Some(rest[rest.iter().take_while(|&&byte| byte == b'#').count()..end].to_vec());
+            let (line, after) = first_line(rest);
+            let begins = records.is_empty() && dialect.mark.is_none();
+            if let Some(mark) = mark_of(line).filter(|&mark| begins || mark == MARKS[0] || dialect.mark == Some(mark)) {
+                if records.iter().all(Census::is_count) {
+                    dialect.comments.push(line[line.iter().take_while(|byte| mark.contains(byte)).count()..].to_vec());
                 }
-                rest = &rest[(end + 1).min(rest.len())..];
+                dialect.mark = dialect.mark.or((mark != MARKS[0]).then_some(mark));
+                rest = after;
                 continue;
             }
-            let (record, length) = Census::of_record(rest);
-            rest = &rest[length..];
+            if records.is_empty() {
+                begin = sample.len() - rest.len();
+            }
+            let record = Census::of_record(rest);
+            rest = &rest[record.text.len()..];
             // The sample may end within a record.
             if !record.blank && (whole || !rest.is_empty() || records.is_empty()) {
                 records.push(record);
             }
         }
         if let [first, rest @ ..] = &records[..]
-            && first.words == 1
-            && first.digits
-            && match rest {
-                [] => counted,
-                [second, ..] => second.words > 1 && choose(rest, tabs) == Separator::Spaces,
-            }
+            && first.is_count()
         {
-            return Self { separator: Separator::Spaces, line_end, counted: true, commas: false, comment };
+            let (separator, unclear) = choose(rest, tabs);
+            let counts = match (rest, separator) {
+                ([], _) => counted,
+                ([second, ..], Separator::Spaces) => second.words > 1,
+                // `1,5` may be a number.
+                ([second, ..], Separator::Byte(delimiter)) => second.count(delimiter) > usize::from(delimiter == b','),
+            };
+            if counts {
+                let unclear = unclear.then_some(begin);
+                return Self { separator: if rest.is_empty() { Separator::Spaces } else { separator }, counted: true, unclear, ..dialect };
+            }
         }
-        Self { separator: choose(&records, tabs), line_end, counted: false, commas: false, comment }
+        let (separator, unclear) = declared.map_or_else(|| choose(&records, tabs), |separator| (separator, false));
+        Self { separator, unclear: unclear.then_some(begin), ..dialect }
     }
 
-    /// Parses a field, with a decimal comma if the text has them.
-    pub fn cell(&self, field: &[u8]) -> Cell {
-        if self.commas { decimal::parse(field) } else { Cell::parse(field) }
-    }
-
-    /// Whether a text field would be a number in a locale with decimal commas.
-    pub fn is_comma_number(&self, field: &[u8]) -> bool {
-        self.separator == Separator::Byte(b';') && matches!(decimal::parse(field), Cell::Number(_))
+    /// Parses a field of a column.
+    pub fn cell(&self, at: usize, field: &[u8]) -> Cell {
+        self.notations.get(at).copied().unwrap_or_default().cell(field)
     }
 
     /// The delimiter's name for messages.
-    pub fn name(&self) -> &'static str {
-        match self.separator {
+    pub fn name(&self) -> String {
+        let separator = match self.separator {
             Separator::Byte(b'\t') => "tabs",
-            Separator::Byte(b';') if self.commas => "semicolons, decimal commas",
             Separator::Byte(b';') => "semicolons",
             Separator::Byte(b'|') => "bars",
-            Separator::Byte(_) => "commas",
+            Separator::Byte(b',') => "commas",
+            Separator::Byte(_) => "a separator of its own",
             Separator::Spaces => "spaces",
-        }
+        };
+        let commas = if self.notations.contains(&Notation::Comma) { ", decimal commas" } else { "" };
+        format!("{separator}{commas}")
     }
 
-    /// Column names from the comment before the first record, if it has as many fields as the record and none is a number.
+    /// Column names from the last comment before the first record that has as many fields as the record, none of them a number. The comment
+    /// may be delimited in another way than the records.
     pub fn commented_names(&self, width: usize) -> Option<Vec<String>> {
-        let comment = self.comment.as_ref()?;
-        let fields: Vec<&[u8]> = match self.separator {
-            Separator::Byte(delimiter) => comment.split(|&byte| byte == delimiter).collect(),
-            Separator::Spaces => comment.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).collect(),
+        /// Words of sentences.
+        const WORDS: [&str; 8] = ["a", "and", "by", "for", "is", "of", "the", "with"];
+        let names = |mut fields: Vec<&[u8]>| {
+            fields.pop_if(|last| last.trim_ascii().is_empty());
+            let names: Vec<String> = fields.iter().map(|field| cell::name(field)).collect();
+            let is_name = |field: &&[u8]| Cell::parse(field) == Cell::Text && (width < 3 || !WORDS.iter().any(|word| *field == word.as_bytes()));
+            // `m m m` are units.
+            let distinct = names.iter().collect::<HashSet<_>>().len();
+            (distinct == width && names.len() == width && fields.iter().all(is_name)).then_some(names)
         };
-        (fields.len() == width && fields.iter().all(|field| self.cell(field) == Cell::Text)).then(|| fields.into_iter().map(cell::name).collect())
+        self.comments.iter().rev().find_map(|comment| {
+            let comment = comment.windows(2).position(|pair| pair == b": ").map_or(&comment[..], |at| &comment[at + 2..]);
+            let delimited = CANDIDATES.into_iter().map(|delimiter| comment.split(|&byte| byte == delimiter).collect());
+            delimited.chain([words(comment).filter(|word| !is_bracketed(word)).collect()]).find_map(names)
+        })
     }
 }
 
-fn choose(records: &[Census], tabs: bool) -> Separator {
-    let Some(first) = records.first() else { return Separator::Byte(b',') };
-    let count = |record: &Census, candidate: u8| record.counts[CANDIDATES.iter().position(|&other| other == candidate).unwrap_or(0)];
-    let even = |candidate: u8| count(first, candidate) > 0 && records.iter().all(|record| count(record, candidate) == count(first, candidate));
-    if tabs && count(first, b'\t') > 0 {
-        return Separator::Byte(b'\t');
+/// Whether a field is in brackets, as units are.
+pub(super) fn is_bracketed(field: &[u8]) -> bool {
+    matches!(field.trim_ascii(), [b'[', .., b']'] | [b'(', .., b')'])
+}
+
+fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
+}
+
+/// The first line without its end, and what follows it.
+fn first_line(text: &[u8]) -> (&[u8], &[u8]) {
+    let end = text.iter().position(|&byte| byte == b'\n' || byte == b'\r').unwrap_or(text.len());
+    (&text[..end], &text[(end + 1).min(text.len())..])
+}
+
+/// The mark of a comment. A line that could be a record, such as the point `! 1 2` or the header `;x;y`, is not one.
+fn mark_of(line: &[u8]) -> Option<&'static [u8]> {
+    let mark = MARKS.into_iter().find(|mark| line.starts_with(mark))?;
+    let text = &line[mark.len()..];
+    let is_record = match mark {
+        b"#" | b"//" => false,
+        b";" if text.contains(&b';') || text.first().is_some_and(|first| *first != b' ') => true,
+        _ => text.first().is_some_and(|first| CANDIDATES.contains(first)) || words(text).count() > 1 && words(text).all(is_number),
+    };
+    (!is_record).then_some(mark)
+}
+
+fn is_number(field: &[u8]) -> bool {
+    matches!(Cell::parse(field), Cell::Number(_))
+}
+
+/// The delimiter, and whether commas and spaces could be read in another way too.
+fn choose(records: &[Census<'_>], tabs: bool) -> (Separator, bool) {
+    let Some(first) = records.first() else { return (Separator::Byte(b','), false) };
+    if tabs && first.count(b'\t') > 0 {
+        return (Separator::Byte(b'\t'), false);
     }
-    if let Some(candidate) = CANDIDATES.into_iter().find(|&candidate| even(candidate)) {
-        return Separator::Byte(candidate);
-    }
-    if first.words > 1 && records.iter().all(|record| record.words == first.words) {
-        return Separator::Spaces;
+    let fields = |record: &Census<'_>, separator| if let Separator::Byte(delimiter) = separator { record.count(delimiter) + 1 } else { record.words };
+    // The header may lack a name for the names of rows, or the delimiter that ends each row.
+    let even = |separator, slack: usize| {
+        let widths = || records.iter().skip(slack).map(|record| fields(record, separator));
+        let lone = slack > 0 && separator == Separator::Byte(b',') && first.count(b',') == 0;
+        widths().next().is_some_and(|width| width > 1 && width.abs_diff(fields(first, separator)) == slack && widths().all(|other| other == width))
+            && !lone
+    };
+    let separators = || CANDIDATES.into_iter().map(Separator::Byte).chain([Separator::Spaces]);
+    match [0, 1].into_iter().find_map(|slack| separators().find(|&separator| even(separator, slack))) {
+        Some(Separator::Byte(b',')) if even(Separator::Spaces, 0) => return commas(records),
+        Some(separator) => return (separator, false),
+        None => {}
     }
     // Every delimiter gives uneven records: the reader will report where. The most frequent one is the best guess.
-    match CANDIDATES.into_iter().max_by_key(|&candidate| records.iter().map(|record| count(record, candidate)).sum::<usize>()) {
-        Some(candidate) if records.iter().any(|record| count(record, candidate) > 0) => Separator::Byte(candidate),
+    let guess = match CANDIDATES.into_iter().max_by_key(|&candidate| records.iter().map(|record| record.count(candidate)).sum::<usize>()) {
+        Some(candidate) if records.iter().any(|record| record.count(candidate) > 0) => Separator::Byte(candidate),
         _ if first.words > 1 => Separator::Spaces,
         _ => Separator::Byte(b','),
+    };
+    (guess, false)
+}
+
+/// Tells decimal commas between spaces (`1,5 2,25`) from delimiters, in records with the same number of commas and of words. Tuples, such as
+/// `1,5 2,7` for two pairs, are unclear.
+fn commas(records: &[Census<'_>]) -> (Separator, bool) {
+    let (mut decimal, mut numeric, mut certain, mut trailing) = (true, true, false, false);
+    let (mut parts, mut wholes, mut fractions) = (HashSet::new(), HashSet::new(), HashSet::new());
+    for word in records.iter().flat_map(|record| words(record.text)) {
+        let bare = word.strip_suffix(b",").unwrap_or(word);
+        let split: Vec<&[u8]> = bare.split(|&byte| byte == b',').collect();
+        trailing |= bare != word;
+        parts.insert(split.len());
+        numeric &= split.iter().all(|part| is_number(part));
+        match split[..] {
+            // A number without a comma is not a tuple; neither are `8,05` and `1,5e3`.
+            [whole] => certain |= is_number(whole),
+            [whole, fraction] if number(bare, ',').is_some() && !is_code(whole) => {
+                certain |= is_code(fraction) || fraction.len() > 4 || !fraction.iter().all(u8::is_ascii_digit);
+                wholes.insert(whole.len());
+                fractions.insert(fraction.len());
+            }
+            _ => decimal = false,
+        }
     }
+    // The second numbers of pairs would have different lengths, as the first ones do.
+    certain |= records.len() > 7 && fractions.len() == 1 && wholes.len() > 1;
+    let tuples = numeric && parts.len() == 1 && !parts.contains(&1);
+    let all = |test: &dyn Fn(&[&[u8]]) -> bool| records.iter().all(|record| test(&record.text.split(|&byte| byte == b',').collect::<Vec<_>>()));
+    // If commas delimited, some field of each record would be several numbers, unless spaces separate thousands: `1 234,5 678`.
+    let jammed = all(&|fields| fields.iter().any(|field| words(field).count() > 1 && words(field).all(is_number)));
+    let spaced = all(&|fields| fields.iter().all(|field| number(field, '.').is_some()));
+    let delimits = if trailing { !decimal || !tuples } else { !jammed || !decimal && !tuples };
+    let is_decimal = decimal && !trailing && !spaced && (certain || !tuples);
+    (if is_decimal && !delimits { Separator::Spaces } else { Separator::Byte(b',') }, !delimits && !is_decimal)
 }
 
 /// How often each candidate delimiter occurs in a record, outside quotes.
 #[derive(Debug)]
-struct Census {
+struct Census<'a> {
+    /// With the line end.
+    text: &'a [u8],
     counts: [usize; CANDIDATES.len()],
     /// Number of fields separated by white space.
     words: usize,
@@ -141,10 +250,19 @@ struct Census {
     digits: bool,
 }
 
-impl Census {
-    /// Counts in the first record of a text; also returns its length, including the line end.
-    fn of_record(text: &[u8]) -> (Self, usize) {
-        let mut census = Self { counts: [0; CANDIDATES.len()], words: 0, blank: true, digits: true };
+impl<'a> Census<'a> {
+    fn count(&self, candidate: u8) -> usize {
+        CANDIDATES.iter().position(|&other| other == candidate).map_or(0, |at| self.counts[at])
+    }
+
+    /// Whether it can be the number of other records.
+    fn is_count(&self) -> bool {
+        self.words == 1 && self.digits
+    }
+
+    /// Counts in the first record of a text.
+    fn of_record(text: &'a [u8]) -> Self {
+        let mut census = Self { text, counts: [0; CANDIDATES.len()], words: 0, blank: true, digits: true };
         let (mut quoted, mut field_start, mut in_word) = (false, true, false);
         for (at, &byte) in text.iter().enumerate() {
             census.blank &= byte.is_ascii_whitespace();
@@ -156,7 +274,10 @@ impl Census {
                 continue;
             }
             match byte {
-                b'\n' | b'\r' => return (census, at + 1),
+                b'\n' | b'\r' => {
+                    census.text = &text[..=at];
+                    return census;
+                }
                 b'"' if field_start => {
                     quoted = true;
                     census.words += usize::from(!in_word);
@@ -174,7 +295,7 @@ impl Census {
                 }
             }
         }
-        (census, text.len())
+        census
     }
 }
 
@@ -214,6 +335,9 @@ mod tests {
         let dialect = |text: &str| Dialect::detect(text.as_bytes(), true, Hints::default());
         assert!(dialect("2\n1 2 3\n4 5 6\n").counted);
         assert!(Dialect::detect(b"2\n", true, Hints { counted: true, ..Hints::default() }).counted && !dialect("2\n").counted);
+        let cloud = dialect("//X;Y;Z\n2\n1;2;3\n4;5;6\n");
+        assert!(cloud.counted && cloud.separator == Separator::Byte(b';') && cloud.commented_names(3).is_some());
+        assert!(dialect("2\n1,2,3\n4,5,6\n").counted && !dialect("2\n1,5\n2,5\n").counted, "1,5 may be a number");
         assert!(!dialect("2 1\n1 2\n").counted && !dialect("2\n1\n").counted && !dialect("name\n1 2\n").counted && !dialect("2\n1,2\n").counted);
     }
 
@@ -226,7 +350,90 @@ mod tests {
     fn names_may_stand_in_a_comment() {
         let dialect = Dialect::detect(b"# made by hand\n# lon lat\n1 2\n", true, Hints::default());
         assert_eq!(dialect.commented_names(2), Some(vec!["lon".to_owned(), "lat".to_owned()]));
-        assert_eq!(dialect.commented_names(3), None);
-        assert_eq!(Dialect::detect(b"# 7 8\n1 2\n", true, Hints::default()).commented_names(2), None);
+        assert_eq!(dialect.commented_names(4), None);
+        for (text, names) in [
+            ("# 7 8\n1 2\n", None),
+            ("# ground truth\n# t x y\n1 2 3\n", Some("t|x|y")),
+            ("# t x y\n# file 7 made by hand\n1 2 3\n", Some("t|x|y")),
+            ("# x y\n# m m\n1 2\n", Some("x|y")),
+            ("# x [m] y [m]\n# [m] [m]\n1 2\n", Some("x|y")),
+            ("# x, y\n1 2\n", Some("x|y")),
+            ("# x y\n1,2\n", Some("x|y")),
+            ("# x,y,\n1,2\n", Some("x|y")),
+            ("# made by hand\n1 2 3\n", None),
+            ("# columns: lon lat\n1 2\n", Some("lon|lat")),
+            ("% x y\n1 2\n", Some("x|y")),
+            ("%% made by hand\n%\n% x;y\n1;2\n", Some("x|y")),
+            ("// x\ty\n1\t2\n", Some("x|y")),
+            ("! x y\n1 2\n", Some("x|y")),
+            ("; x y\n1 2\n", Some("x|y")),
+            // A header, and a point with a label.
+            (";x\n1;2\n", None),
+            ("%,x\n1,2\n", None),
+            ("! 1 2\n. 3 4\n", None),
+        ] {
+            let width = names.map_or(2, |names: &str| names.split('|').count());
+            let found = Dialect::detect(text.as_bytes(), true, Hints::default()).commented_names(width).map(|names| names.join("|"));
+            assert_eq!(found.as_deref(), names, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn commas_between_spaces_are_decimal_or_unclear() {
+        let detect = |text: &str| Dialect::detect(text.as_bytes(), true, Hints::default());
+        for text in [
+            "2,5341 5,2754 7,6099\n6,3476 2,0417 1,4577\n",
+            "2,53412 5,2754\n6,3476 2,1417\n",
+            "1,5 8,05\n2,5 3,1\n",
+            &"1,5 12,5\n8,4 3,1\n".repeat(4),
+            "1,5e3 2,5\n",
+            "1,5 2\n3,5 7\n",
+            "A 1,5 2,5\nB 3,5 7,5\n",
+            "x y\n1,2 3,4\n",
+            "1.234,5 2,5 3\n",
+        ] {
+            let found = detect(text);
+            assert!(found.separator == Separator::Spaces && found.unclear.is_none(), "{text:?}");
+        }
+        for text in [
+            "1,2 3,4\n5,6 7,8\n",
+            &"1,2 3,4\n5,6 7,8\n".repeat(9),
+            "1,5 12,5\n",
+            "1.5,2.5 3.5,4.5\n",
+            "1,2,3 4,5,6\n",
+            "1,234 5,678\n",
+            "1,5, 2,5\n",
+            "123 456,789 120\n",
+        ] {
+            assert!(detect(text).unclear.is_some(), "{text:?}");
+        }
+        for text in [
+            "x, y, z\n1, 2, 3\n",
+            "1, 2, 3\n",
+            "1.5, 2.5,\n",
+            "2024-01-01 10:30:00,1.5,2.5\n",
+            "2020 01 01,5\n",
+            "Sample 1,25\nSample 2,30\n",
+            "New York,1\nLos Angeles,2\n",
+            "x y,z w\n1 2,3 4\n",
+            "1 234.5,2 345.5\n",
+        ] {
+            let found = detect(text);
+            assert!(found.separator == Separator::Byte(b',') && found.unclear.is_none(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_declared_delimiter_is_used() {
+        for (text, separator) in [
+            ("sep=;\r\nx;y\r\n1,5;2,5\r\n", Separator::Byte(b';')),
+            ("sep=,\n1;2,3\n", Separator::Byte(b',')),
+            ("SEP=\t\n1,5\t2,5\n", Separator::Byte(b'\t')),
+            ("sep=:\n1:2\n", Separator::Byte(b':')),
+        ] {
+            let found = Dialect::detect(text.as_bytes(), true, Hints::default());
+            assert_eq!(found.separator, separator, "{text:?}");
+            assert!(found.preamble > 0, "{text:?}");
+        }
     }
 }

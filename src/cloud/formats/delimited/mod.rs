@@ -1,12 +1,12 @@
 //! Delimited text: `.csv`, `.tsv`, `.txt`, space-aligned columns; also gzipped.
 //!
 //! A record is a line, or several if a quoted field contains line ends. Blank lines and lines that begin with `#` are not
-//! records. A column is numeric if every field that is not empty (or NA, NaN, null, none) parses as a number. With
-//! semicolons as delimiter, numbers may have decimal commas.
+//! records. A column is numeric if every field that is not empty (or NA, NaN, null, none) parses as a number, in the one
+//! notation that all of its numbers fit.
 
-mod decimal;
 mod dialect;
 mod header;
+mod notation;
 mod records;
 mod text;
 
@@ -57,7 +57,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
                 Cell::Text => {
                     column.kind = ColumnKind::Text;
                     // An ambiguous comma must not silently remove a dimension.
-                    column.mixed = filled[at] || text.is_comma_number(at);
+                    column.mixed = filled[at] || text.is_doubtful(at);
                     column.example = Some((text.rows - 1, cell::excerpt(text.field(at))));
                     f64::NAN
                 }

@@ -13,13 +13,15 @@ use super::dialect::{Dialect, Separator};
 /// An iterator over the records of a text.
 pub(super) enum Records<R> {
     Quoted(Box<Quoted<R>>),
-    Spaced { reader: R, line_end: u8, line: Vec<u8>, fields: Vec<Range<usize>>, start: u64, next: u64 },
+    Spaced { reader: R, line_end: u8, mark: Option<&'static [u8]>, line: Vec<u8>, fields: Vec<Range<usize>>, start: u64, next: u64 },
 }
 
 /// Records whose fields may be quoted.
 pub(super) struct Quoted<R> {
     reader: BufReader<Ended<R>>,
     parser: csv_core::Reader,
+    /// What introduces a comment besides `#`, which the parser passes over.
+    mark: Option<&'static [u8]>,
     /// The fields of the current record without their quotes, one after the other, and the end of each; both have room for more.
     fields: Vec<u8>,
     ends: Vec<usize>,
@@ -66,6 +68,9 @@ impl<R: BufRead> Quoted<R> {
                 ReadRecordResult::OutputEndsFull if self.count > MAX_COLUMNS => return Err(too_wide(input)),
                 ReadRecordResult::OutputEndsFull => grow(&mut self.ends, "the fields of a record", input)?,
                 ReadRecordResult::Record if self.count > MAX_COLUMNS => return Err(too_wide(input)),
+                ReadRecordResult::Record if self.mark.is_some_and(|mark| self.fields[..self.ends[0]].starts_with(mark)) => {
+                    (length, self.count, self.start) = (0, 0, self.next);
+                }
                 ReadRecordResult::Record => return Ok(true),
                 ReadRecordResult::End => self.ended = true,
             }
@@ -89,10 +94,12 @@ fn too_wide(input: &Input<'_>) -> FormatError {
 
 impl<R: BufRead> Records<R> {
     pub fn new(reader: R, dialect: &Dialect) -> Self {
+        let Dialect { line_end, mark, .. } = *dialect;
         match dialect.separator {
             Separator::Byte(delimiter) => Self::Quoted(Box::new(Quoted {
-                reader: BufReader::with_capacity(1 << 17, Ended { reader, by_return: dialect.line_end == b'\r' }),
+                reader: BufReader::with_capacity(1 << 17, Ended { reader, by_return: line_end == b'\r' }),
                 parser: csv_core::ReaderBuilder::new().delimiter(delimiter).comment(Some(b'#')).build(),
+                mark,
                 fields: Vec::new(),
                 ends: Vec::new(),
                 count: 0,
@@ -102,7 +109,7 @@ impl<R: BufRead> Records<R> {
                 closed: false,
                 unclosed: false,
             })),
-            Separator::Spaces => Self::Spaced { reader, line_end: dialect.line_end, line: Vec::new(), fields: Vec::new(), start: 0, next: 0 },
+            Separator::Spaces => Self::Spaced { reader, line_end, mark, line: Vec::new(), fields: Vec::new(), start: 0, next: 0 },
         }
     }
 
@@ -126,14 +133,14 @@ impl<R: BufRead> Records<R> {
     pub fn advance(&mut self, input: &Input<'_>) -> Result<bool, FormatError> {
         match self {
             Self::Quoted(quoted) => quoted.advance(input),
-            Self::Spaced { reader, line_end, line, fields, start, next } => loop {
+            Self::Spaced { reader, line_end, mark, line, fields, start, next } => loop {
                 line.clear();
                 *start = *next;
                 *next += input.read_line(reader, *line_end, line)? as u64;
                 if *start == *next {
                     return Ok(false);
                 }
-                if line.starts_with(b"#") {
+                if line.starts_with(b"#") || mark.is_some_and(|mark| line.starts_with(mark)) {
                     continue;
                 }
                 // A field takes two bytes at least, with the space that ends it.

@@ -7,9 +7,9 @@ use super::super::cell::{self, Cell};
 use super::super::input::Input;
 use super::super::sheet::SheetColumn;
 use super::super::{FormatError, known_extensions, unpacked};
-use super::decimal;
-use super::dialect::{Dialect, Hints, Separator};
-use super::header;
+use super::dialect::{Dialect, Hints};
+use super::header::{self, Heading};
+use super::notation::{self, Notation};
 use super::records::Records;
 
 /// Bytes sampled to detect the delimiter and the header.
@@ -39,6 +39,8 @@ pub(super) struct Text<R> {
     promised: Option<u64>,
     /// Whether the first line declared a number: each scan of a file may then begin with one.
     counted: bool,
+    /// Whether a record may have blank fields after its columns.
+    trailing: bool,
     /// Whether the current record has not been delivered yet.
     pending: bool,
 }
@@ -64,13 +66,25 @@ impl<'a> Text<Stream<'a>> {
         let hints = Hints { tabs: name.ends_with(".tsv"), counted: name.ends_with(".pts") };
         let whole = (sample.len() as u64) < SAMPLE;
         let mut dialect = Dialect::detect(&sample, whole, hints);
-        if dialect.separator == Separator::Byte(b';') {
-            // A truncated number at the end of the sample could mislead.
-            let end = if whole { None } else { sample.iter().rposition(|&byte| byte == dialect.line_end) };
-            dialect.commas = decimal::detect(Records::new(&sample[..end.unwrap_or(sample.len())], &dialect), input)?;
+        if let Some(at) = dialect.unclear {
+            let line = input.skipped() + 1 + sample[..at].iter().filter(|&&byte| byte == dialect.line_end).count() as u64;
+            let text = sample[at..].split(|&byte| byte == dialect.line_end).next().unwrap_or_default();
+            let why = "commas may be within numbers or between them; write decimal points and no other marks, or separate the numbers by semicolons";
+            return Err(input.malformed(format!("line {line}, `{}`", cell::excerpt(text)), why));
         }
-        let summary = !dialect.counted && header::is_summary(Records::new(&sample[..], &dialect), &dialect, input)?;
-        let header = !summary && header::detect(Records::new(&sample[..], &dialect), &dialect, input)?;
+        sample.drain(..dialect.preamble);
+        // A truncated number at the end of the sample could mislead.
+        let end = if whole { None } else { sample.iter().rposition(|&byte| byte == dialect.line_end) };
+        let complete = &sample[..end.unwrap_or(sample.len())];
+        let base = dialect.preamble as u64;
+        dialect.notations = notation::detect(complete, &dialect, input)?;
+        let summary = !dialect.counted && header::is_summary(Records::new(complete, &dialect), &dialect, input)?;
+        let mut heading = if summary { Heading::default() } else { header::detect(Records::new(complete, &dialect), &dialect, input)? };
+        if end.is_none() && !whole {
+            // The first record goes beyond the sample.
+            heading = Heading { named: heading.named, ..Heading::default() };
+        }
+        let header = heading.named;
         let mut records = Records::new(Cursor::new(sample).chain(stream), &dialect);
 
         let mut skipped = Vec::new();
@@ -104,31 +118,43 @@ impl<'a> Text<Stream<'a>> {
         if records.is_unclosed() {
             return Err(input.malformed("the first record", "it opens a quote and does not close it"));
         }
-        let width = records.len();
-        let names = || (0..width).map(|at| cell::name(records.field(at))).collect();
+        let width = if heading.width == 0 { records.len() } else { heading.width };
+        let names = || {
+            let first = (0..records.len()).map(|at| cell::name(records.field(at)));
+            heading.row_names.then(String::new).into_iter().chain(first).take(width).collect()
+        };
         if header {
-            let numbers = (0..width).filter(|&at| matches!(dialect.cell(records.field(at)), Cell::Number(_))).count();
-            if numbers > 0 {
-                let which = if numbers == width { "its names are" } else { "some of its names are" };
+            let numbers = (0..records.len()).filter(|&at| matches!(Cell::parse(records.field(at)), Cell::Number(_))).count();
+            if heading.note.is_none() && numbers > 0 {
+                let which = if numbers == records.len() { "its names are" } else { "some of its names are" };
                 skipped.push(format!("the first line was taken as a header, though {which} numbers"));
             }
-            if width > 1 && records.field(0).trim_ascii().is_empty() {
+            if !heading.row_names && width > 1 && records.field(0).trim_ascii().is_empty() {
                 skipped
                     .push("the first column has no name and is called d0; if it only numbers the rows, choose the others with --columns".to_owned());
             }
         }
+        if let Some(note) = heading.note {
+            skipped.push(note.clone());
+            first_line = Some(note);
+        }
         let end = Path::new(name).extension().unwrap_or_default().to_string_lossy();
-        let numbers = !header && (0..width).all(|at| dialect.cell(records.field(at)) != Cell::Text);
+        let numbers = !header && (0..width).all(|at| dialect.cell(at, records.field(at)) != Cell::Text);
         let usual = || if numbers { usual_names(&end, width) } else { None };
         input.claim((width * COLUMN) as u64, "the columns")?;
-        let columns = named(if header { Some(names()) } else { dialect.commented_names(width).or_else(usual) }, width);
+        let mut columns = named(if header { Some(names()) } else { dialect.commented_names(width).or_else(usual) }, width);
+        columns.iter_mut().take(usize::from(heading.row_names)).for_each(|column| column.beside = true);
+        if heading.units && records.advance(input)? {
+            let line = (0..records.len()).map(|at| cell::text(records.field(at))).collect::<Vec<_>>().join(",");
+            skipped.push(format!("the line under the header, `{}`, was not read: it holds units", cell::excerpt(line.as_bytes())));
+        }
         let header_name = if header { "header" } else { "no header" };
         let format = format!("delimited text, {}, {header_name}{}", dialect.name(), if gzip { ", gzip" } else { "" });
         let text_start = (!gzip).then_some(before);
         Ok(Self {
             records,
             dialect,
-            base: 0,
+            base,
             text_start,
             format,
             columns,
@@ -137,6 +163,7 @@ impl<'a> Text<Stream<'a>> {
             rows: 0,
             promised,
             counted: promised.is_some(),
+            trailing: heading.trailing,
             pending: !header,
         })
     }
@@ -175,7 +202,8 @@ impl<R: BufRead> Text<R> {
             if self.next_scan() {
                 continue;
             }
-            if self.records.len() == self.columns.len() {
+            let (fields, columns) = (self.records.len(), self.columns.len());
+            if fields == columns || self.trailing && fields > columns && (columns..fields).all(|at| self.field(at).trim_ascii().is_empty()) {
                 self.rows += 1;
                 return Ok(true);
             }
@@ -206,12 +234,12 @@ impl<R: BufRead> Text<R> {
 
     /// Parses a field of the current record.
     pub fn cell(&self, at: usize) -> Cell {
-        self.dialect.cell(self.field(at))
+        self.dialect.cell(at, self.field(at))
     }
 
-    /// Whether a text field would be a number in a locale with decimal commas.
-    pub fn is_comma_number(&self, at: usize) -> bool {
-        self.dialect.is_comma_number(self.field(at))
+    /// Whether a column holds numbers in a notation that is contradictory or ambiguous.
+    pub fn is_doubtful(&self, at: usize) -> bool {
+        self.dialect.notations.get(at) == Some(&Notation::Doubtful)
     }
 
     /// Byte offset of the current record in the file; `None` inside gzip.
@@ -221,7 +249,7 @@ impl<R: BufRead> Text<R> {
 
     /// The 1-based line of the current record, found by reading the text again.
     pub fn line(&self, input: &Input<'_>) -> Result<u64, FormatError> {
-        line_of(self.base + self.records.start(), self.dialect.line_end, input)
+        line_of(self.base + self.records.start(), &self.dialect, input)
     }
 }
 
@@ -255,11 +283,7 @@ fn named(names: Option<Vec<String>>, width: usize) -> Vec<SheetColumn> {
     match names {
         None => SheetColumn::unnamed(width),
         Some(names) => {
-            let name = |(at, name): (usize, String)| {
-                // CloudCompare writes its header as a `//` comment.
-                let name = if at == 0 { name.trim_start_matches('/').trim_start().to_owned() } else { name };
-                SheetColumn::numeric(if name.is_empty() { format!("d{at}") } else { name })
-            };
+            let name = |(at, name): (usize, String)| SheetColumn::numeric(if name.is_empty() { format!("d{at}") } else { name });
             names.into_iter().enumerate().map(name).collect()
         }
     }
@@ -282,17 +306,18 @@ fn usual_names(extension: &str, width: usize) -> Option<Vec<String>> {
 ///
 /// With two-byte line ends, the reader reports the offset of the second byte; what counts is the line whose content
 /// continues past that offset.
-fn line_of(start: u64, line_end: u8, input: &Input<'_>) -> Result<u64, FormatError> {
+fn line_of(start: u64, dialect: &Dialect, input: &Input<'_>) -> Result<u64, FormatError> {
     let (mut stream, _) = unpacked::text(input)?;
     let mut before = 0;
     let mut line = input.skipped();
     let mut text = Vec::new();
     loop {
         text.clear();
-        let count = input.read_line(&mut *stream, line_end, &mut text)?;
+        let count = input.read_line(&mut *stream, dialect.line_end, &mut text)?;
         line += 1;
         let content = text.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n')).map_or(0, |last| last + 1);
-        if count == 0 || content > 0 && before + content as u64 > start && !text.starts_with(b"#") {
+        let comment = text.starts_with(b"#") || dialect.mark.is_some_and(|mark| text.starts_with(mark));
+        if count == 0 || content > 0 && before + content as u64 > start && !comment {
             return Ok(line);
         }
         before += count as u64;

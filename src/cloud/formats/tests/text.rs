@@ -273,8 +273,7 @@ fn columns_are_chosen_by_name_and_index() {
 }
 
 #[test]
-fn decimal_commas_are_read_between_semicolons_or_refused() {
-    let way_out = "a decimal comma is read between semicolons, and where it cannot set off thousands; write a point";
+fn numbers_in_another_notation_are_read_or_refused() {
     for text in ["a;b\n1,5;2\n-3;4,125\n", "a;b\r\n\"1,5\";2\r\n-3;4,125\r\n"] {
         let sample = Sample::new("a.csv", text);
         assert_eq!(sample.table("").1, [1.5, 2.0, -3.0, 4.125]);
@@ -282,19 +281,93 @@ fn decimal_commas_are_read_between_semicolons_or_refused() {
         assert_eq!(records(&sample.path, &[1], &Silent).unwrap().rows, [[Cell::Number(-3.0), Cell::Number(4.125)]]);
     }
     assert_eq!(Sample::new("a.csv", "1,5;2\n3;4,5\n").table("").1, [1.5, 2.0, 3.0, 4.5], "the first is no header");
+    assert_eq!(Sample::new("a.csv", "a;b\n1.5;1\n2;2,5\n").table("").1, [1.5, 1.0, 2.0, 2.5], "columns differ");
+    for (text, want) in [
+        ("1,5 2,25\n3,0 4,05\n", [1.5, 2.25, 3.0, 4.05]),
+        ("x\ty\n1,5\t2,25\n3\t4,05\n", [1.5, 2.25, 3.0, 4.05]),
+        ("x|y\n1,5|2,25\n3|4,05\n", [1.5, 2.25, 3.0, 4.05]),
+        ("x,y\n\"1,5\",\"2,25\"\n\"3\",\"4,05\"\n", [1.5, 2.25, 3.0, 4.05]),
+        ("E;N\n2'600'658.31;1'200'638.02\n2'600'125.83;452.94\n", [2_600_658.31, 1_200_638.02, 2_600_125.83, 452.94]),
+        ("E,N\n2’600’658.31,1’200’638.02\n2’600’125.83,452.94\n", [2_600_658.31, 1_200_638.02, 2_600_125.83, 452.94]),
+        ("E;N\n1.234.567,5;2.345,5\n1.000;0\n", [1_234_567.5, 2345.5, 1000.0, 0.0]),
+        ("E,N\n\"1,234,567.5\",\"2,345.5\"\n\"1,000\",0\n", [1_234_567.5, 2345.5, 1000.0, 0.0]),
+        ("E;N\n1\u{202f}234,5;2\u{a0}345\n1 000;\u{2212}1\n", [1234.5, 2345.0, 1000.0, -1.0]),
+        ("  1.5D+00  2.5d-01\n -3.0D+02 +4.0D0\n", [1.5, 0.25, -300.0, 4.0]),
+    ] {
+        assert_eq!(Sample::new("a.csv", text).table("").1, want, "{text:?}");
+    }
     // Thousands or decimals: nobody knows, and no dimension is lost over it.
-    for (text, line, record, value) in
-        [("a;b\n1;1,234\n2;5,678\n", 2, 0, "1,234"), ("a;b\n1.5;1\n2;2,5\n", 3, 1, "2,5"), ("a;b\n1.5;2,5\n", 2, 0, "2,5")]
-    {
-        let why = format!("line {line}, record {record}, column `b`: `{value}` is not a number ({way_out}); --columns chooses others");
+    let both = |small: &str, large: &str| {
+        format!(" but may be {small} or {large}; write numbers with a decimal point and without separators between thousands")
+    };
+    for (text, line, record, value, why) in [
+        ("a;b\n1;1,234\n2;5,678\n", 2, 0, "1,234", both("1.234", "1234")),
+        ("a,b\n1,\"1,234\"\n2,\"5,678\"\n", 2, 0, "1,234", both("1.234", "1234")),
+        ("a;b\n1,5;1.234\n2;5.678\n", 2, 0, "1.234", both("1.234", "1234")),
+        ("a;b\n1;1.5\n2;2,5\n", 3, 1, "2,5", " in the notation of its column; write 2.5".to_owned()),
+        ("a;b\n1;2,5\n2;1.5\n", 2, 0, "2,5", " in the notation of its column; write 2.5".to_owned()),
+    ] {
+        let why = format!("line {line}, record {record}, column `b`: `{value}` is not a number{why}; --columns chooses others");
         assert_eq!(Sample::new("a.csv", text).error(), why);
         assert_eq!(Sample::new("a.csv", text).table("a").1.len(), text.lines().count() - 1);
     }
     // A point among commas, beyond what was looked at first.
     let late = format!("a;b\n{}1.5;2\n", "1,5;2\n".repeat(60_000));
     assert!(Sample::new("a.csv", late).error().starts_with("line 60002, record 60000, column `a`: `1.5` is not a number"));
-    let quoted = Sample::new("a.csv", "a,b\n\"1,5\",\"2,5\"\n");
-    assert_eq!(quoted.error(), format!("no coordinates: no column holds only numbers; column `a` has `1,5` in record 0 ({way_out})"));
+    let unclear = "commas may be within numbers or between them; write decimal points and no other marks, or separate the numbers by semicolons";
+    assert_eq!(Sample::new("a.xyz", "# made\n1,2 3,4\n5,6 7,8\n").error(), format!("line 2, `1,2 3,4`: {unclear}"));
+}
+
+#[test]
+fn what_stands_around_a_table_is_no_part_of_it() {
+    let points = [1.5, 2.5, 3.5, 4.5, 5.5, 6.5];
+    for (name, text) in [
+        ("a.asc", "//X;Y;Z;Nx;Ny\n2\n1.5;2.5;3.5;0;1\n4.5;5.5;6.5;1;0\n"),
+        ("a.txt", "//X Y Z\n2\n1.5 2.5 3.5\n4.5 5.5 6.5\n"),
+        ("a.txt", "// X,Y,Z\n1.5 2.5 3.5\n// more\n4.5 5.5 6.5\n"),
+        ("a.csv", "% X,Y,Z\n1.5,2.5,3.5\n% more\n4.5,5.5,6.5\n% end"),
+        ("a.csv", "X,Y,Z,\n1.5,2.5,3.5,\n4.5,5.5,6.5,\n"),
+        ("a.csv", "X,Y,Z\n1.5,2.5,3.5,\n4.5,5.5,6.5,\n"),
+        ("a.csv", "\u{feff}sep=;\r\nX;Y;Z\r\n1,5;2,5;3,5\r\n4,5;5,5;6,5\r\n"),
+        ("a.csv", "X,Y,Z\nm,m,m\n1.5,2.5,3.5\n4.5,5.5,6.5\n"),
+        ("a.txt", "\"X\" \"Y\" \"Z\"\n\"1\" 1.5 2.5 3.5\n\"2\" 4.5 5.5 6.5\n"),
+        ("a.txt", "X\tY\tZ\nfirst\t1.5\t2.5\t3.5\nsecond\t4.5\t5.5\t6.5\n"),
+        ("a.txt", "; X Y Z\n1.5 2.5 3.5\n4.5 5.5 6.5\n"),
+    ] {
+        let sample = Sample::new(name, text);
+        assert_eq!(sample.table("").1, points, "{text:?}");
+        assert_eq!(sample.table("").0, names(&["X", "Y", "Z"]), "{text:?}");
+        assert_values(&Sample::new("a.csv.gz", gzip(text)).table("X,Z").1, &[1.5, 3.5, 4.5, 6.5]);
+    }
+    let error = |text: &str| Sample::new("a.csv", text).error();
+    assert_eq!(error("// X,Y\n2\n1;2\n\n// more\n3;a\n"), "line 6, record 1, column `Y`: `a` is not a number; --columns chooses others");
+    assert_eq!(error("sep=;\nX;Y\nm;m\n1;2\n3;4;5\n"), "line 5, record 1: fields: 3 where there should be 2");
+    assert_eq!(error("X,Y\n1,2,\n3,4,5\n"), "line 3, record 1: fields: 3 where there should be 2");
+    let late = format!("X,Y\n{}3,4,5\n", "1,2,\n".repeat(100_000));
+    assert_eq!(error(&late), "line 100002, record 100000: fields: 3 where there should be 2");
+    let units = Sample::new("a.csv", "X,Y\nm,m\n1,2\n").info();
+    assert_eq!((units.rows, &units.skipped[..]), (1, &["the line under the header, `m,m`, was not read: it holds units".to_owned()][..]));
+}
+
+#[test]
+fn the_numbers_of_columns_are_no_point() {
+    let sample = Sample::new("a.csv", "0,1,2\n2.5,5.25,7.5\n6.5,2.0,0.5\n");
+    assert_eq!(sample.table(""), (names(&["0", "1", "2"]), vec![2.5, 5.25, 7.5, 6.5, 2.0, 0.5]));
+    let note = |sample: &Sample| crate::cloud::formats::note(&sample.path, &Silent).unwrap();
+    assert!(note(&sample).starts_with("the first line, `0,1,2`, was taken as a header, "), "{}", note(&sample));
+    let grid = Sample::new("a.csv", "0,1\n0,2\n1,1\n");
+    assert_eq!(grid.table("").1, [0.0, 1.0, 0.0, 2.0, 1.0, 1.0]);
+    assert!(note(&grid).starts_with("the first line, `0,1`, was read as a point; "), "{}", note(&grid));
+}
+
+#[test]
+fn names_of_rows_are_not_coordinates() {
+    let sample = Sample::new("a.txt", "a b c\n1 1.5 2.5 3.5\n2 4.5 5.5 6.5\n");
+    assert_eq!(sample.table("").0, names(&["a", "b", "c"]));
+    assert_eq!(sample.info().guessed_columns, [1, 2, 3]);
+    assert_eq!(sample.table("0").1, [1.0, 2.0]);
+    let note = "the header has no name for the first column, which was taken as the names of the rows";
+    assert_eq!(sample.info().skipped, [note]);
 }
 
 #[test]
@@ -304,10 +377,7 @@ fn errors_name_the_place() {
     assert_eq!(Sample::new("a.txt", "1 2\r3 4\r\r5 6 7\r").error(), "line 4, record 2: fields: 3 where there should be 2");
     assert_eq!(Sample::new("a.txt", "1 2\n3 4\n\n5 6 7\n").error(), "line 4, record 2: fields: 3 where there should be 2");
     assert_eq!(Sample::new("a.csv", "a,b\nx,y\n").error(), "no coordinates: no column holds only numbers; column `a` has `x` in record 0");
-    assert_eq!(
-        Sample::new("a.csv", "a;b\n1'000;2\n").error_of("a"),
-        "line 2, record 0, column `a`: `1'000` is not a number (digits are not grouped)"
-    );
+    assert_eq!(Sample::new("a.csv", "a;b\nx;2\n").error_of("a"), "line 2, record 0, column `a`: `x` is not a number");
     let cut = gzip("1,2\n".repeat(1000));
     assert!(Sample::new("a.csv.gz", &cut[..cut.len() / 2]).error().starts_with("cut short"));
     let mut damaged = gzip((0..5000).map(|at| format!("{at},{}\n", at * 7919 % 1000)).collect::<String>());

@@ -11,7 +11,7 @@ use clap::{Arg, ArgGroup, Args, Command};
 
 use super::bar::Bar;
 use super::found::Found;
-use super::metric::metrics;
+use super::metric::{self, metrics};
 use super::queries::QueryChoice;
 use super::skip::SkipArgs;
 use super::usage::Usage;
@@ -318,7 +318,7 @@ impl Asked<'_> {
             _ => None,
         };
         let &MethodArgs { order, exclude_self, .. } = self.method;
-        let metric = self.method.metric(Metric::L2);
+        let metric = metric::declared_metric(Some(&data), self.method.metric)?.unwrap_or(Metric::L2);
         let spec = RunSpec { metric, order, exclude_self, seed: self.source.seed, drop_nonfinite, ..RunSpec::new(data, queries, self.k) };
         if let Some(note) = note {
             output::note(&note);

@@ -18,7 +18,7 @@ use super::answer::{answer_in_parts, empty_ranks, placed, plan};
 use super::bar::Bar;
 use super::graph::GraphArgs;
 use super::input::{DeviceArgs, EngineParser, note_assumed, note_first_line};
-use super::metric::{Ranking, rankings};
+use super::metric::{self, Ranking, rankings};
 use super::queries::{self, QueryChoice};
 use super::record::spare_files;
 use super::room;
@@ -119,6 +119,10 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
     let mut args = args.clone();
     let asked = if let QueryChoice::File(path) = &mut args.queries { Some(path) } else { None };
     let _kept = stdin::spool([&mut args.input].into_iter().chain(asked))?;
+    let declared = metric::declared(Some(&source(&args)), args.metric);
+    if declared != std::mem::replace(&mut args.metric, declared) {
+        check(&args)?;
+    }
     let args = &args;
     let mut loaded = load(args)?;
     if loaded.ranking == Ranking::InnerProduct {

@@ -12,7 +12,7 @@ use super::input::{DeviceArgs, EnginesParser, MethodArgs, SourceArgs};
 use super::record::{self, RecordArgs};
 use super::threads::ThreadsArgs;
 use super::usage::Usage;
-use super::{counts, output, paths};
+use super::{counts, metric, output, paths};
 use crate::cloud::Source;
 use crate::export::figure::Figure;
 use crate::export::{self, text};
@@ -174,7 +174,7 @@ fn sweep(args: &SweepArgs, preset: Option<&Preset>) -> anyhow::Result<Sweep> {
     replace(&mut sweep.d, &args.d);
     replace(&mut sweep.engines, &args.engine.concat());
     let base = &mut sweep.base;
-    base.metric = args.method.metric(base.metric);
+    base.metric = metric::declared_metric(args.source.given().as_ref(), args.method.metric)?.unwrap_or(base.metric);
     base.order = args.method.order;
     base.exclude_self = args.method.exclude_self;
     base.device = args.device.device;

@@ -12,7 +12,7 @@ use super::answer::answer;
 use super::bar::Bar;
 use super::graph::GraphArgs;
 use super::input::{DeviceArgs, EngineParser, note_assumed, note_first_line};
-use super::metric::metrics;
+use super::metric::{self, metrics};
 use super::recall::table_path;
 use super::record::spare_files;
 use super::skip::SkipArgs;
@@ -46,9 +46,9 @@ pub struct AnalyseArgs {
     /// Neighbours of each row, without the row itself
     #[arg(short, long, value_name = "NUMBER", default_value_t = usual::K, allow_negative_numbers = true, value_parser = counts::whole::<usize>, help_heading = "Search")]
     k: usize,
-    /// How distance is measured
-    #[arg(long, default_value = "l2", value_parser = metrics(), help_heading = "Search")]
-    metric: Metric,
+    /// How distance is measured [default: l2]
+    #[arg(long, value_parser = metrics(), help_heading = "Search")]
+    metric: Option<Metric>,
     /// What answers, and how: an engine, or ENGINE:key=value,… with its parameters
     #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = EngineParser, help_heading = "Search")]
     engine: EngineChoice,
@@ -110,6 +110,12 @@ fn distance(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|eps: &f64| *eps >= 0.0).ok_or_else(|| format!("`{text}` is no distance, 0 or more"))
 }
 
+impl AnalyseArgs {
+    fn metric(&self) -> Metric {
+        self.metric.unwrap_or_default()
+    }
+}
+
 impl Wanted {
     /// Whether the neighbours of every row are needed.
     fn needs_graph(&self) -> bool {
@@ -123,15 +129,16 @@ impl Wanted {
 pub fn run(args: &AnalyseArgs) -> anyhow::Result<()> {
     check(args)?;
     let (cloud, columns) = load(&args.skip.of(&args.input), args.columns.clone(), args.wanted.labels.as_deref(), args)?;
-    let args = &AnalyseArgs { columns, ..args.clone() };
+    let metric = metric::declared_metric(Some(cloud.source()), args.metric)?;
+    let args = &AnalyseArgs { columns, metric, ..args.clone() };
     let wanted = &args.wanted;
-    if args.metric == Metric::Haversine {
+    if args.metric() == Metric::Haversine {
         note_assumed(cloud.axes());
     }
     wanted.graph.check_rows(cloud.len(), args.k)?;
     let labels = wanted.labels.as_deref().map(|name| read_labels(args, &cloud, name)).transpose()?;
     let mut engines = Engines::default();
-    let mut found = report::Found { cloud: &cloud, k: args.k, metric: args.metric, graph: None, leaks: None, written: Vec::new() };
+    let mut found = report::Found { cloud: &cloud, k: args.k, metric: args.metric(), graph: None, leaks: None, written: Vec::new() };
     let leaks = wanted.leaks.as_deref().zip(wanted.eps).map(|(other, eps)| find_leaks(args, &cloud, &mut engines, other, eps)).transpose()?;
     let record = wanted.needs_graph().then(|| neighbours(args, &args.skip.of(&args.input), &cloud, &mut engines)).transpose()?;
     let graph = record.as_ref().map(KnnGraph::of_run).transpose().map_err(|why| anyhow!("{why}: {}", args.input.display()))?;
@@ -184,7 +191,7 @@ fn check(args: &AnalyseArgs) -> anyhow::Result<()> {
 fn spec(args: &AnalyseArgs, path: &Path) -> RunSpec {
     let data = Source::File { path: path.to_owned(), columns: args.columns.clone().unwrap_or_default() };
     let (engine, device, drop_nonfinite) = (args.engine.clone(), args.device.device, args.drop_nonfinite);
-    RunSpec { metric: args.metric, exclude_self: true, engine, device, drop_nonfinite, ..RunSpec::new(data, QuerySpec::All, args.k) }
+    RunSpec { metric: args.metric(), exclude_self: true, engine, device, drop_nonfinite, ..RunSpec::new(data, QuerySpec::All, args.k) }
 }
 
 /// A cloud, and its columns as they are chosen: where nobody chose, without that of the labels.
@@ -258,7 +265,7 @@ fn find_leaks(
     let asked = QuerySpec::File { path: other.to_owned(), columns };
     let spec = RunSpec { queries: asked, k: 1, exclude_self: false, ..spec(args, &args.skip.of(&args.input)) };
     let record = answer(engines, &spec, cloud, Some(&queries))?;
-    Ok((Leaks::of(&record.neighbors, args.metric, eps), record, queries))
+    Ok((Leaks::of(&record.neighbors, args.metric(), eps), record, queries))
 }
 
 fn analyse(

@@ -9,6 +9,7 @@ mod bounded;
 mod cell;
 mod columns;
 mod contain;
+mod crs;
 mod delimited;
 mod e57;
 mod guess;
@@ -409,7 +410,7 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: "LAS or LAZ file",
             extensions: &["las", "laz"],
-            about: "LAS 1.0 to 1.4 and LAZ: x, y, z and the other fields",
+            about: "LAS 1.0 to 1.5 and LAZ: x, y, z and the other fields; longitude and latitude if it says so",
             magic: &[b"LASF"],
             looks: no,
             gzip: false,

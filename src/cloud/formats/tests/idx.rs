@@ -66,7 +66,7 @@ fn the_labels_beside_the_images_are_a_column_and_no_coordinate() {
         let pack = |packed: bool, content: Vec<u8>| if packed { gzip(content) } else { content };
         let folder = folder(&[(images_name, pack(packed, images())), (labels_name, pack(packed_labels, labels.clone()))]);
         let sheet = open_in(&folder, images_name);
-        let info = sheet.info(false);
+        let info = sheet.info();
         assert_eq!((info.columns.len(), info.columns[6].name.as_str(), info.default_columns.len()), (7, "label", 6));
         assert_eq!((info.columns[6].min, info.columns[6].max), (Some(0.0), Some(5.0)));
         let path = folder.path().join(images_name);
@@ -80,7 +80,7 @@ fn the_labels_beside_the_images_are_a_column_and_no_coordinate() {
         (b"hello".to_vec(), "header: it does not begin with two zero bytes; is it another format?"),
     ] {
         let folder = folder(&[("x-images", images()), ("x-labels", content)]);
-        let info = open_in(&folder, "x-images").info(false);
+        let info = open_in(&folder, "x-images").info();
         assert_eq!((info.columns.len(), &info.skipped[..]), (6, &[format!("the labels in x-labels were not read: {why}")][..]));
     }
 }

@@ -162,10 +162,10 @@ fn searches_follow_the_metric_that_a_file_declares() {
     declare("Angular");
     let asked = "--input b.hdf5 --queries b.hdf5:test";
     for args in [
-        "knn b.hdf5 b.hdf5:test -k 3 -o found.csv".to_owned(),
+        "knn b.hdf5 b.hdf5:test -k 3 -o found.npy".to_owned(),
         format!("run {asked} --k 3 --engine lockstep --repeats 1"),
         format!("verify {asked} --k 3 --engine lockstep"),
-        format!("recall found.csv {asked} --at 3 --json"),
+        format!("recall found.npy {asked} --at 3 --json"),
         "sweep --input b.hdf5 --q 2 --k 3 --engine lockstep --repeats 1".to_owned(),
         "analyse b.hdf5 -k 2 --density --json".to_owned(),
     ] {

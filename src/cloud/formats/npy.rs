@@ -409,7 +409,7 @@ fn record(descr: &str, input: &Input<'_>) -> Result<(Vec<Field>, usize), FormatE
         }
         at = at.checked_add(size).ok_or_else(bad)?;
     }
-    if fields.is_empty() { Err(bad()) } else { Ok((fields, at)) }
+    if fields.is_empty() || at == 0 { Err(bad()) } else { Ok((fields, at)) }
 }
 
 /// A Python literal of lists, tuples, texts and numbers as JSON.

@@ -98,7 +98,7 @@ pub(super) enum State {
     Whole,
     /// One value, such as a version.
     Scalar,
-    /// Valid, but not made of numbers.
+    /// Valid, but text.
     Text,
     /// Valid, but of a shape, type or compression that is not read.
     Unread,
@@ -141,7 +141,8 @@ pub(super) fn choose_array(kind: &str, parts: &[Entry], states: &[State], input:
     let whole = |table: bool| arrays.iter().copied().filter(move |&at| states[at] == State::Whole && parts[at].table == table);
     let vectors = || whole(true).filter(|&at| parts[at].columns > 1 && is_vectors(at));
     let only = |found: &mut dyn Iterator<Item = usize>| found.next().filter(|_| found.next().is_none());
-    let by_type = || only(&mut vectors().filter(|&at| is_real(at) || !whole(true).any(is_real)));
+    let any_real = whole(true).any(is_real);
+    let by_type = || only(&mut vectors().filter(|&at| is_real(at) || !any_real));
     let lone = || if whole(true).next().is_none() { only(&mut whole(false)) } else { None };
     let chosen = vectors().filter(|&at| usual(at).is_some()).min_by_key(|&at| usual(at)).or_else(by_type).or_else(lone);
     if chosen.is_none() && has("indptr") {
@@ -150,8 +151,9 @@ pub(super) fn choose_array(kind: &str, parts: &[Entry], states: &[State], input:
     // An array that is not read may be the one that is meant, unless the chosen one is as good.
     let may_be_meant = |at: usize| match chosen {
         Some(chosen) if usual(chosen).is_some() && parts[chosen].table => false,
-        Some(chosen) if is_real(chosen) && is_vectors(chosen) => usual(at).is_some() || states[at] == State::Unread && !parts[chosen].table,
+        Some(chosen) if is_real(chosen) && is_vectors(chosen) => states[at] == State::Unread && (usual(at).is_some() || !parts[chosen].table),
         Some(chosen) if !parts[chosen].table => true,
+        None if vectors().next().is_some() => false,
         _ => usual(at).is_some() || states[at] == State::Unread,
     };
     let unread = arrays.iter().copied().filter(|&at| states[at] > State::Scalar).find(|&at| may_be_meant(at));

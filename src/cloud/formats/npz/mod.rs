@@ -145,7 +145,7 @@ impl Arrays {
                 Err(why) => {
                     let state = match &why {
                         FormatError::Unsupported { what, .. } if what == npy::SCALAR => State::Scalar,
-                        FormatError::Unsupported { what, .. } if what.starts_with(npy::ELEMENTS) && what.contains(['U', 'S', 'O']) => State::Text,
+                        FormatError::Unsupported { what, .. } if what.starts_with(npy::ELEMENTS) && what.contains(['U', 'S']) => State::Text,
                         FormatError::Unsupported { .. } => State::Unread,
                         _ => State::Damaged,
                     };

@@ -149,6 +149,7 @@ fn fields_that_hold_several_numbers_are_refused_by_name() {
     {
         assert!(Sample::new("a.npy", structured(&[(field, code)], &|_| vec![0; 4])).read("").is_err(), "{field}, {code}");
     }
+    assert!(Sample::new("a.npy", structured(&[("'a'", "'<U0'")], &|_| vec![])).read("").is_err());
     let grid = structured(&[("'x'", "'|u1'")], &|_| vec![0]);
     let at = grid.windows(4).position(|bytes| bytes == b"(3,)").unwrap();
     let grid = [&grid[..at], b"(3,1)", &grid[at + 4..]].concat();

@@ -31,7 +31,7 @@ fn the_array_that_is_meant_is_read() {
         &[("labels.npy", line(5)), ("any.npy", array(2, 1)), ("notes.txt", vec![1, 2])],
         &[("other.npy", array(3, 7)), ("X.npy", array(2, 1))],
         &[("x.npy", array(3, 7)), ("points.npy", array(2, 1))],
-        &[("objects.npy", npy("|O", false, "(2, 2)", b"....")), ("any.npy", array(2, 1))],
+        &[("names.npy", npy("<U1", false, "(2,)", &[0; 8])), ("any.npy", array(2, 1))],
         &[("version.npy", npy("|u1", false, "()", &[1])), ("any.npy", array(2, 1))],
     ];
     for members in archives {
@@ -96,6 +96,7 @@ fn no_array_is_read_in_place_of_one_that_is_not() {
         (&deep, vec![("normals.npy", real(3)), ("label.npy", line(2))]),
         (&text, vec![("label.npy", line(2))]),
         (&complex, vec![("label.npy", int(1))]),
+        (&npy("|O", false, "(2,)", b"...."), vec![("codes.npy", int(9))]),
     ] {
         let members = [vec![("data.npy", array.clone())], beside].concat();
         let sample = Sample::new("a.npz", npz(&members));
@@ -110,6 +111,7 @@ fn no_array_is_read_in_place_of_one_that_is_not() {
         assert!(Sample::new("a.npz", npz(&[vec![("data.npy", deep.clone())], beside].concat())).read("").is_ok());
     }
     assert!(Sample::new("a.npz", npz(&[("images.npy", deep), ("normals.npy", real(3))])).read("").is_ok());
+    assert!(Sample::new("a.npz", npz(&[("data.npy", text), ("emb.npy", real(3))])).read("").is_ok());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 
 use super::input::MethodArgs;
-use super::metric::INNER_PRODUCT;
+use super::metric::{self, INNER_PRODUCT};
 use super::output;
 use super::queries::QueryChoice;
 use crate::cloud::formats::{self, FormatError};
@@ -38,9 +38,7 @@ impl Found {
             return Ok(Self::of(file, provenance));
         }
         let ranking = match formats::attribute(file, "distance", progress)? {
-            // As ann-benchmarks calls it.
-            Some(theirs) if theirs == "euclidean" => Some(Metric::L2.name().to_owned()),
-            Some(theirs) => Some(theirs),
+            Some(theirs) => Some(metric::ranking(&theirs).map_or(theirs, |ranking| ranking.name().to_owned())),
             None => by_names(&answers::names(file, progress)?).map(str::to_owned),
         };
         Ok(Self { file: file.to_owned(), ranking, ..Self::default() })

@@ -310,7 +310,7 @@ impl Asked<'_> {
             _ => None,
         };
         let &MethodArgs { order, exclude_self, .. } = self.method;
-        let metric = metric_of(self.method.metric, cloud.axes());
+        let metric = metric_of(self.method.metric, &cloud)?;
         let spec = RunSpec { metric, order, exclude_self, seed: self.source.seed, drop_nonfinite, ..RunSpec::new(data, queries, self.k) };
         if let Some(note) = note {
             output::note(&note);

@@ -19,7 +19,7 @@ use super::bar::Bar;
 use super::columns::Searched;
 use super::graph::GraphArgs;
 use super::input::{DeviceArgs, EngineParser, note_first_line};
-use super::metric::{Ranking, metric_of, rankings};
+use super::metric::{self, Ranking, metric_of, rankings};
 use super::queries::{self, QueryChoice};
 use super::record::spare_files;
 use super::room;
@@ -121,6 +121,10 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
     let mut args = args.clone();
     let asked = if let QueryChoice::File(path) = &mut args.queries { Some(path) } else { None };
     let _kept = stdin::spool([&mut args.input].into_iter().chain(asked))?;
+    let declared = metric::declared(Some(&source(&args)), args.metric);
+    if declared != std::mem::replace(&mut args.metric, declared) {
+        check(&args)?;
+    }
     let args = &args;
     let mut loaded = load(args)?;
     if loaded.ranking == Ranking::InnerProduct {
@@ -208,8 +212,8 @@ fn load(args: &KnnArgs) -> anyhow::Result<Loaded> {
     };
     let metric = match args.metric {
         Some(Ranking::InnerProduct) => Metric::default(),
-        Some(Ranking::Distance(metric)) => metric_of(Some(metric), cloud.axes()),
-        None => metric_of(None, cloud.axes()),
+        Some(Ranking::Distance(metric)) => metric_of(Some(metric), &cloud)?,
+        None => metric_of(None, &cloud)?,
     };
     let ranking = args.metric.unwrap_or(Ranking::Distance(metric));
     let (engine, device) = (args.engine.clone(), args.device.device);

@@ -2,13 +2,16 @@
 
 use std::ffi::OsStr;
 
+use anyhow::bail;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Command};
 
 use super::input::{invalid, note_assumed};
 use super::output;
-use crate::cloud::{Axis, Globe};
+use crate::cloud::{Axis, Globe, PointCloud, Source, formats};
 use crate::knn::Metric;
+use crate::printable::name as printable;
+use crate::progress::Silent;
 
 /// The name of the inner product, which is no [`Metric`].
 pub const INNER_PRODUCT: &str = "inner-product";
@@ -38,13 +41,17 @@ impl Ranking {
     }
 }
 
-/// The metric of a search in a loaded cloud, with a note on what it assumes of the columns.
-pub fn metric_of(given: Option<Metric>, axes: &[Axis]) -> Metric {
-    let metric = given.unwrap_or_else(|| default_metric(axes));
-    if given.is_some() && metric.is_on_sphere() {
+/// The metric of a search in a loaded cloud: as given, as its file declares, or by its columns. Notes say what was chosen or assumed.
+///
+/// # Errors
+/// The file declares the inner product.
+pub fn metric_of(gave: Option<Metric>, cloud: &PointCloud) -> anyhow::Result<Metric> {
+    let axes = cloud.axes();
+    let known = declared_metric(Some(cloud.source()), gave)?;
+    if known.is_some_and(Metric::is_on_sphere) {
         note_assumed(axes);
     }
-    metric
+    Ok(known.unwrap_or_else(|| default_metric(axes)))
 }
 
 /// The metric of a search for which none was given: by angle for longitude and latitude or positions in the sky, else l2. A note says so.
@@ -76,6 +83,49 @@ const OTHER_NAMES: [(&str, &str); 6] = [
 /// Distances that others have.
 const NOT_OFFERED: &str = "manhattan cityblock taxicab l1 chebyshev chebychev linf l-inf linfinity minkowski lp hamming jaccard dice canberra braycurtis \
     mahalanobis correlation pearson levenshtein edit";
+
+/// A name without case and in one spelling.
+fn plain(name: &str) -> String {
+    name.trim().to_lowercase().replace(['_', ' '], "-")
+}
+
+/// What a metric is called here, by any of its names.
+fn here(name: &str) -> Option<&'static str> {
+    let plain = plain(name);
+    let ours = Metric::ALL.map(Metric::name).into_iter().chain([INNER_PRODUCT]).find(|ours| *ours == plain);
+    ours.or_else(|| OTHER_NAMES.iter().find(|(names, _)| names.split_whitespace().any(|name| name == plain)).map(|&(_, here)| here))
+}
+
+/// The ranking that a name means, by whatever program it was given.
+pub fn ranking(name: &str) -> Option<Ranking> {
+    here(name).map(|here| Metric::named(here).map_or(Ranking::InnerProduct, Ranking::Distance))
+}
+
+/// The ranking that a file declares by its attribute `distance`, as benchmarks do, where the user `gave` none. A note says so.
+pub fn declared(source: Option<&Source>, gave: Option<Ranking>) -> Option<Ranking> {
+    let Some(Source::File { path, .. }) = source.filter(|_| gave.is_none()) else { return gave };
+    // A file that cannot be read is reported when its data are.
+    let name = formats::attribute(path, "distance", &Silent).ok()??;
+    let (found, file) = (ranking(&name), path.display());
+    match found {
+        Some(Ranking::Distance(Metric::L2)) => {}
+        Some(ranking) => output::note(&format!("metric {}, by the attribute `distance` of {file}", ranking.name())),
+        None => output::note(&format!("the attribute `distance` of {file} is `{}`, which is not offered; l2 is used", printable(name.trim()))),
+    }
+    found.or(Some(Ranking::Distance(Metric::L2)))
+}
+
+/// As [`declared`], for commands that search by distance only.
+///
+/// # Errors
+/// The file declares the inner product.
+fn declared_metric(source: Option<&Source>, gave: Option<Metric>) -> anyhow::Result<Option<Metric>> {
+    match declared(source, gave.map(Ranking::Distance)) {
+        Some(Ranking::InnerProduct) => bail!("the data are declared for inner products, which only `knn` searches; --metric l2 takes distances"),
+        Some(Ranking::Distance(metric)) => Ok(Some(metric)),
+        None => Ok(None),
+    }
+}
 
 /// Takes the name of a metric.
 pub fn metrics() -> impl TypedValueParser<Value = Metric> {
@@ -115,17 +165,13 @@ impl Names {
         if let Some(metric) = Metric::named(name) {
             return Some(Ok(Ranking::Distance(metric)));
         }
-        let plain = name.trim().to_lowercase().replace(['_', ' '], "-");
-        let has = |names: &str| names.split_whitespace().any(|name| name == plain);
-        let is_ours = plain == INNER_PRODUCT || Metric::named(&plain).is_some();
-        let here = if is_ours { Some(plain.as_str()) } else { OTHER_NAMES.iter().find(|(names, _)| has(names)).map(|(_, here)| *here) };
-        Some(match here {
+        Some(match here(name) {
             Some(INNER_PRODUCT) if self.products && ["ip", INNER_PRODUCT].contains(&name) => Ok(Ranking::InnerProduct),
             Some(INNER_PRODUCT) if !self.products => {
                 Err("the inner product is no distance: `warpscope knn IN --metric inner-product` finds the rows where it is largest".to_owned())
             }
             Some(here) => Err(format!("it is called {here} here")),
-            None if !has(NOT_OFFERED) => return None,
+            None if !NOT_OFFERED.split_whitespace().any(|other| other == plain(name)) => return None,
             None => {
                 let names: Vec<String> = self.offered().iter().map(|value| value.get_name().to_owned()).collect();
                 Err(format!("it is not offered; there are {}", names.join(", ")))

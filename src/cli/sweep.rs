@@ -14,7 +14,7 @@ use super::record::{self, RecordArgs};
 use super::threads::ThreadsArgs;
 use super::usage::Usage;
 use super::{columns, counts, output, paths};
-use crate::cloud::{ColumnChoice, Source};
+use crate::cloud::Source;
 use crate::export::figure::Figure;
 use crate::export::{self, text};
 use crate::knn::Measure;
@@ -201,15 +201,15 @@ fn sweep(args: &SweepArgs, preset: Option<&Preset>) -> anyhow::Result<Sweep> {
     Ok(sweep)
 }
 
-/// Names the columns of a file for which none were given, and its metric, as `knn` infers them.
+/// Resolves the columns and the metric of a file as `knn` does.
 fn infer(args: &SweepArgs, base: &mut RunSpec) -> anyhow::Result<()> {
-    if matches!(base.data, Source::File { columns: ColumnChoice::Default, .. }) {
+    if matches!(base.data, Source::File { .. }) {
         let (cloud, guess) = columns::load(&base.data, base.drop_nonfinite)?;
         if let Some(guess) = &guess {
             columns::note_taken(guess);
         }
         if args.preset.is_none() {
-            base.metric = metric_of(args.method.metric, cloud.axes());
+            base.metric = metric_of(args.method.metric, &cloud)?;
         }
         base.data = cloud.source().clone();
     }

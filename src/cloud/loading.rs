@@ -103,14 +103,15 @@ pub fn load_queries_unchosen(
     drop_nonfinite: bool,
     progress: &dyn Progress,
 ) -> Result<PointCloud, CloudError> {
-    let fall_back = || -> Result<_, CloudError> {
+    let mut by_position = false;
+    let mut fall_back = || -> Result<_, CloudError> {
         let (mut table, mut resolved, guess) = table_unchosen(source, how, progress)?;
         let order = axes_in_file_order(data);
         if let (Unchosen::Guess, Some(guess), Source::File { path, .. }) = (how, guess, source)
             && guess.unnamed
             && guess.taken.len() == order.len()
-            && !order.is_sorted()
         {
+            by_position = true;
             let mut columns = vec![0; order.len()];
             order.iter().zip(&guess.taken).for_each(|(&axis, &column)| columns[axis] = column);
             resolved = Source::File { path: path.clone(), columns: ColumnChoice::Named(columns.iter().map(usize::to_string).collect()) };
@@ -149,7 +150,7 @@ pub fn load_queries_unchosen(
     if table.columns.len() != data.dims() {
         return Err(CloudError::Dimensions { queries: table.columns.len(), data: data.dims(), origin: source.to_string() });
     }
-    if is_unchosen && is_other(&table.columns, data) {
+    if is_unchosen && !by_position && is_other(&table.columns, data) {
         let queries = listed(table.columns.iter().map(|column| column.name.as_str()));
         return Err(CloudError::OtherColumns {
             queries,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::{Cache, Metric, ProblemError};
-use crate::cloud::{Globe, GlobeError, Order, PointCloud};
+use crate::cloud::{Axis, Globe, GlobeError, Order, PointCloud};
 use crate::memory;
 
 /// The squared extent below which squared distances lose precision to f32 underflow.
@@ -261,7 +261,8 @@ impl Points {
         let all = both(self.extents.clone(), extents(queries, dims));
         let extents: Vec<f64> = all.iter().map(|[min, max]| f64::from(*max) - f64::from(*min)).collect();
         let widest = (0..dims).max_by(|&a, &b| extents[a].total_cmp(&extents[b])).unwrap_or(0);
-        let vanish = extents[widest] > 0.0 && extents[widest] * extents[widest] < SMALLEST_SQUARED_EXTENT;
+        let vanishes = |extent: f64| extent > 0.0 && extent * extent < SMALLEST_SQUARED_EXTENT;
+        let vanish = vanishes(extents[widest]);
         let extent = format!("{:e}", extents[widest]);
         // Of unit vectors no axis is a column, and none overflows.
         if self.arrangement.metric.is_on_sphere() {
@@ -276,7 +277,13 @@ impl Points {
         if vanish {
             return Err(ProblemError::Underflow { column, extent });
         }
-        Ok(())
+        // Values that differ in the file may all have become 0 in f32.
+        let own = |axis: &Axis| axis.max - axis.min;
+        let widest = self.cloud.axes().iter().max_by(|a, b| own(a).total_cmp(&own(b)));
+        match widest.filter(|axis| self.arrangement.metric == Metric::L2 && squared == 0.0 && vanishes(own(axis))) {
+            Some(axis) => Err(ProblemError::Underflow { column: axis.name.clone(), extent: format!("{:e}", own(axis)) }),
+            None => Ok(()),
+        }
     }
 }
 
@@ -311,6 +318,26 @@ mod tests {
         for (axis, extent) in points.extents.iter().enumerate() {
             assert_eq!([f64::from(extent[0]), f64::from(extent[1])], [cloud.axes()[axis].min, cloud.axes()[axis].max]);
         }
+    }
+
+    #[test]
+    fn values_that_vanish_in_f32_are_refused() {
+        let check = |values: Vec<f64>, metric| {
+            let points = Points::new(&cloud(2, values), Arrangement::new(metric, Order::File, 0, false)).unwrap();
+            points.check_extents(&[]).map_err(|why| why.to_string())
+        };
+        for (low, high, extent) in [(1e-46, 5e-46, "4e-46"), (-1e-300, 1e-300, "2e-300"), (0.0, 1e-40, "1e-40"), (0.0, 1e-20, "1e-20")] {
+            let message = check(vec![0.0, low, 0.0, high], Metric::L2).unwrap_err();
+            let (start, end) = message.split_once(", makes squared distances vanish in 32-bit floats; rescale it").unwrap();
+            let found = start.strip_prefix("column c1: the widest extent, ").unwrap().parse::<f64>().unwrap();
+            assert!(end.is_empty() && (found / extent.parse::<f64>().unwrap() - 1.0).abs() < 1e-4, "{message}");
+        }
+        // All the same, tiny beside other values, and of one direction.
+        assert_eq!(check(vec![1e-46, 1e-46, 1e-46, 1e-46], Metric::L2), Ok(()));
+        assert_eq!(check(vec![0.0, 1e-46, 1.0, 5e-46], Metric::L2), Ok(()));
+        assert_eq!(check(vec![1e-46, 0.0, 5e-46, 0.0], Metric::Angular), Ok(()));
+        // Values next to each other, whose difference f32 does not hold but would not lose.
+        assert_eq!(check(vec![1.0, 1.0, 1.0, 1.0 + 1e-9], Metric::L2), Ok(()));
     }
 
     #[test]

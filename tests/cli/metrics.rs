@@ -147,3 +147,46 @@ fn a_name_that_others_use_points_to_ours() {
     let typo = place.fails(2, "knn rows.csv --metric haversin");
     assert!(typo.contains("[possible values: l2, angular, cosine, haversine, inner-product]") && typo.contains("'haversine'"), "{typo}");
 }
+
+#[test]
+fn searches_follow_the_metric_that_a_file_declares() {
+    let place = Place::new();
+    let packed = include_bytes!("../../src/cloud/formats/tests/hdf5/earliest.hdf5.gz");
+    let mut content = Vec::new();
+    flate2::read::GzDecoder::new(&packed[..]).read_to_end(&mut content).unwrap();
+    let at = content.windows(9).position(|bytes| bytes == b"euclidean").unwrap();
+    let mut declare = |name: &str| {
+        content[at..at + 9].copy_from_slice(format!("{name:9}").as_bytes());
+        fs::write(place.path("b.hdf5"), &content).unwrap();
+    };
+    declare("Angular");
+    let asked = "--input b.hdf5 --queries b.hdf5:test";
+    for args in [
+        "knn b.hdf5 b.hdf5:test -k 3 -o found.npy".to_owned(),
+        format!("run {asked} --k 3 --engine lockstep --repeats 1"),
+        format!("verify {asked} --k 3 --engine lockstep"),
+        format!("recall found.npy {asked} --at 3 --json"),
+        "sweep --input b.hdf5 --q 2 --k 3 --engine lockstep --repeats 1".to_owned(),
+        "analyse b.hdf5 -k 2 --density --json".to_owned(),
+    ] {
+        let done = place.ok(&args);
+        assert!(done.stderr.contains("note: metric angular, by the attribute `distance` of b.hdf5\n"), "{args}: {}", done.stderr);
+        assert!(done.stdout.contains("angular"), "{args}: {}", done.stdout);
+        let other = place.call(&format!("{args} --metric l2"));
+        assert!(!other.stderr.contains("attribute"), "{args}: {}", other.stderr);
+    }
+    declare("hamming");
+    let unknown = place.ok("knn b.hdf5 -k 2 -o found.csv");
+    assert!(
+        unknown.stderr.contains("note: the attribute `distance` of b.hdf5 is `hamming`, which is not offered; l2 is used\n"),
+        "{}",
+        unknown.stderr
+    );
+    assert!(unknown.stdout.contains(", l2\n"), "{}", unknown.stdout);
+    declare("dot");
+    assert!(place.ok("knn b.hdf5 -k 2 -o -").stdout.starts_with("query,query_row,rank,index,inner_product"));
+    assert!(place.fails(2, "knn b.hdf5 --radius 1 -o -").contains("inner"));
+    assert!(
+        place.fails(1, &format!("run {asked} --k 3 --repeats 1")).starts_with("the data are declared for inner products, which only `knn` searches")
+    );
+}

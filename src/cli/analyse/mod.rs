@@ -111,6 +111,12 @@ fn distance(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|eps: &f64| *eps >= 0.0).ok_or_else(|| format!("`{text}` is no distance, 0 or more"))
 }
 
+impl AnalyseArgs {
+    fn metric(&self) -> Metric {
+        self.metric.unwrap_or_default()
+    }
+}
+
 impl Wanted {
     /// Whether the neighbours of every row are needed.
     fn needs_graph(&self) -> bool {
@@ -124,7 +130,7 @@ impl Wanted {
 pub fn run(args: &AnalyseArgs) -> anyhow::Result<()> {
     check(args)?;
     let (cloud, columns, searched) = load(&args.skip.of(&args.input), args.columns.clone(), args.wanted.labels.as_deref(), args)?;
-    let metric = metric_of(args.metric, cloud.axes());
+    let metric = metric_of(args.metric, &cloud)?;
     let args = &AnalyseArgs { columns, metric: Some(metric), ..args.clone() };
     let wanted = &args.wanted;
     wanted.graph.check_rows(cloud.len(), args.k)?;
@@ -183,14 +189,7 @@ fn check(args: &AnalyseArgs) -> anyhow::Result<()> {
 fn spec(args: &AnalyseArgs, path: &Path) -> RunSpec {
     let data = Source::File { path: path.to_owned(), columns: args.columns.clone().unwrap_or_default() };
     let (engine, device, drop_nonfinite) = (args.engine.clone(), args.device.device, args.drop_nonfinite);
-    RunSpec {
-        metric: args.metric.unwrap_or_default(),
-        exclude_self: true,
-        engine,
-        device,
-        drop_nonfinite,
-        ..RunSpec::new(data, QuerySpec::All, args.k)
-    }
+    RunSpec { metric: args.metric(), exclude_self: true, engine, device, drop_nonfinite, ..RunSpec::new(data, QuerySpec::All, args.k) }
 }
 
 /// A cloud, and its columns as they are chosen: where nobody chose, without that of the labels.
@@ -263,7 +262,7 @@ fn find_leaks(
     let asked = QuerySpec::File { path: other.to_owned(), columns };
     let spec = RunSpec { queries: asked, k: 1, exclude_self: false, ..spec(args, &args.skip.of(&args.input)) };
     let record = answer(engines, &spec, cloud, Some(&queries))?;
-    Ok((Leaks::of(&record.neighbors, args.metric.unwrap_or_default(), eps), record, queries))
+    Ok((Leaks::of(&record.neighbors, args.metric(), eps), record, queries))
 }
 
 fn analyse(

@@ -9,6 +9,7 @@ mod bounded;
 mod cell;
 mod columns;
 mod contain;
+mod crs;
 mod delimited;
 mod e57;
 mod guess;
@@ -266,7 +267,7 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: "NumPy array",
             extensions: &["npy"],
-            about: "one- or two-dimensional, any real type, C or Fortran order",
+            about: "one- or two-dimensional, any real type, C or Fortran order; structured ones as tables",
             magic: &[b"\x93NUMPY"],
             looks: no,
             gzip: false,
@@ -277,7 +278,7 @@ pub fn registry() -> &'static [Format] {
             attribute: None,
         },
         Format {
-            name: "NumPy archive",
+            name: NPZ,
             extensions: &["npz"],
             about: "its two-dimensional array, or FILE:NAME",
             magic: &[b"PK\x03\x04", b"PK\x05\x06"],
@@ -409,7 +410,7 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: "LAS or LAZ file",
             extensions: &["las", "laz"],
-            about: "LAS 1.0 to 1.4 and LAZ: x, y, z and the other fields",
+            about: "LAS 1.0 to 1.5 and LAZ: x, y, z and the other fields; longitude and latitude if it says so",
             magic: &[b"LASF"],
             looks: no,
             gzip: false,
@@ -428,18 +429,37 @@ struct Foreign(&'static str, &'static [&'static str], &'static [u8], &'static st
 
 const FOREIGN: &[Foreign] = &[
     Foreign("PTX", &["ptx"], b"", "export the scan as E57, PTS or PLY, for instance with CloudCompare -O FILE.ptx -C_EXPORT_FMT PLY -SAVE_CLOUDS"),
+    Foreign("OBJ", &["obj"], b"", "convert its vertices to points, for instance grep '^v ' FILE.obj | cut -d' ' -f2-4 > FILE.xyz"),
+    Foreign("STL", &["stl"], b"", MESH),
+    Foreign("OFF", &["off"], b"", MESH),
+    Foreign("glTF", &["gltf", "glb"], b"glTF", MESH),
+    Foreign("FBX", &["fbx"], b"Kaydara FBX", MESH),
+    Foreign("VTK", &["vtk", "vtp", "vtu"], b"# vtk", MESH),
+    Foreign("DXF", &["dxf", "dwg"], b"", "convert its points to CSV, for instance with ogr2ogr -lco GEOMETRY=AS_XYZ"),
+    Foreign("Matrix Market", &["mtx"], b"%%MatrixMarket", "save the matrix dense as .npy, for instance with scipy.io.mmread(FILE).toarray()"),
+    Foreign("KML or GPX", &["kml", "kmz", "gpx"], b"", "convert it to GeoJSON, for instance with ogr2ogr OUT.geojson IN"),
+    Foreign("GeoPackage or SQLite", &["gpkg", "sqlite"], b"SQLite format 3", "convert it to CSV, for instance with ogr2ogr -lco GEOMETRY=AS_XY"),
     Foreign("MATLAB", &["mat"], b"MATLAB 5.0", "write the matrix as .npy or CSV"),
     Foreign("Excel", &["xlsx", "xls", "ods"], b"\xd0\xcf\x11\xe0", "save the sheet as CSV"),
     Foreign("TopoJSON", &["topojson"], b"", "convert it to GeoJSON, for instance with ogr2ogr OUT.geojson IN.topojson"),
     Foreign("Feather version 1", &[], b"FEA1", "write it as version 2, which is what pandas, pyarrow and polars write today"),
     Foreign("shapefile", &["shp"], b"\x00\x00\x27\x0a", "convert it to CSV, for instance with ogr2ogr -lco GEOMETRY=AS_XY"),
     Foreign("pickle", &["pkl", "pickle"], b"\x80\x04\x95", "it would run code; write the array with numpy.save"),
+    Foreign("7z", &["7z"], b"7z\xbc\xaf\x27\x1c", "unpack it first"),
+    Foreign("RAR", &["rar"], b"Rar!\x1a", "unpack it first"),
+    Foreign("tar", &["tar", "tgz"], b"", "unpack it first"),
     Foreign("zstd", &["zst"], b"\x28\xb5\x2f\xfd", "unpack it first"),
     Foreign("bzip2", &["bz2"], b"BZh", "unpack it first"),
     Foreign("xz", &["xz"], b"\xfd7zXZ\x00", "unpack it first"),
 ];
 
+/// What to do with a mesh.
+const MESH: &str = "convert its vertices to PLY, for instance with CloudCompare -O FILE -C_EXPORT_FMT PLY -SAVE_CLOUDS";
+
 const GZIP: &[u8] = &[0x1f, 0x8b];
+
+/// The name of the format that is a zip archive.
+const NPZ: &str = "NumPy archive";
 
 /// The name of the format of tables.
 const TEXT: &str = "delimited text";

@@ -9,9 +9,16 @@ use serde::{Deserialize, Serialize};
 
 use super::FormatError;
 use super::input::{Input, printable};
+use crate::cloud::roles::lower_words;
 
 /// Usual names of point arrays, in order of preference; `train` is what ann-benchmarks searches.
 const PREFERRED: [&str; 10] = ["points", "x", "data", "vectors", "embeddings", "features", "coordinates", "xyz", "arr_0", "train"];
+
+/// Words in the names of arrays that are beside the vectors.
+const BESIDE: &str = "label labels id ids pid index indices idx token tokens mask masks box boxes bbox bboxes seg segmentation score scores \
+    neighbor neighbors neighbour neighbours distance distances";
+/// Words that end the names of vectors, whatever comes before: `token_embeddings`.
+const VECTORS: &str = "embedding embeddings vector vectors feature features point points coordinates";
 
 /// One of the clouds in a file: an array of an archive, a data set, a scan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,20 +92,79 @@ pub(super) fn check_single(what: &str, input: &Input<'_>) -> Result<(), FormatEr
     input.part().map_or(Ok(()), refused)
 }
 
-/// As [`choose`], where parts may be damaged: such a part is refused, by `kind` and name, if it is named or if none is, since it
-/// may be the one that is meant.
+/// What was found of an array before it is read, from harmless to serious.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum State {
+    Whole,
+    /// One value, such as a version.
+    Scalar,
+    /// Valid, but text.
+    Text,
+    /// Valid, but of a shape, type or compression that is not read.
+    Unread,
+    Damaged,
+}
+
+/// As [`choose`] for arrays, which are told apart by name, type and shape. A damaged array, or one that cannot be read and may be the one that is
+/// meant, is refused by `kind` and name: no other array is read in its place.
 ///
 /// # Errors
-/// [`FormatError::Malformed`] for a damaged part; and those of [`choose`].
-pub(super) fn choose_whole(kind: &str, parts: &[Entry], damaged: &[bool], input: &Input<'_>) -> Result<usize, FormatError> {
-    let named = input.part().is_some();
-    let chosen = if named { Some(choose(parts, input)?) } else { damaged.iter().position(|&damaged| damaged) };
-    if let Some(at) = chosen.filter(|&at| damaged[at]) {
-        let Entry { name, unread, .. } = &parts[at];
-        let others = if parts.len() > 1 && !named { "; name another with FILE:NAME" } else { "" };
-        return Err(input.malformed(format!("{kind} `{}`", printable(name)), format!("{}{others}", unread.as_deref().unwrap_or_default())));
+/// [`FormatError::Malformed`] for a damaged array, [`FormatError::Unsupported`] for one that is not read; and those of [`choose`].
+pub(super) fn choose_array(kind: &str, parts: &[Entry], states: &[State], input: &Input<'_>) -> Result<usize, FormatError> {
+    let what = |at: usize| format!("{kind} `{}`", printable(&parts[at].name));
+    let why = |at: usize| parts[at].unread.as_deref().unwrap_or_default();
+    if input.part().is_some() {
+        let at = choose(parts, input)?;
+        return if states[at] == State::Damaged { Err(input.malformed(what(at), why(at))) } else { Ok(at) };
     }
-    chosen.map_or_else(|| choose(parts, input), Ok)
+    if let Some(at) = states.iter().position(|&state| state == State::Damaged) {
+        let others = if parts.len() > 1 { "; name another with FILE:NAME" } else { "" };
+        return Err(input.malformed(what(at), format!("{}{others}", why(at))));
+    }
+    let plain = |at: usize| parts[at].name.rsplit('/').next().unwrap_or_default();
+    let has = |name: &str| (0..parts.len()).any(|at| plain(at) == name);
+    let sparse = || Err(input.unsupported("a sparse matrix", "save it dense, for instance with numpy.save(FILE, matrix.toarray())"));
+    // As SciPy writes it.
+    if has("format") && has("shape") && has("data") {
+        return sparse();
+    }
+    let arrays: Vec<usize> = (0..parts.len()).filter(|&at| states[at] != State::Scalar).collect();
+    if let [only] = arrays[..] {
+        return Ok(only);
+    }
+    let usual = |at: usize| PREFERRED.iter().position(|name| parts[at].name.eq_ignore_ascii_case(name));
+    let is_real = |at: usize| !parts[at].about.starts_with(['i', 'u', 'b']);
+    let is_vectors = |at: usize| {
+        let (words, is_of) = (lower_words(plain(at)), |word: &String, all: &str| all.split_whitespace().any(|known| known == word));
+        words.last().is_some_and(|last| is_of(last, VECTORS)) || !words.iter().any(|word| is_of(word, BESIDE))
+    };
+    let whole = |table: bool| arrays.iter().copied().filter(move |&at| states[at] == State::Whole && parts[at].table == table);
+    let vectors = || whole(true).filter(|&at| parts[at].columns > 1 && is_vectors(at));
+    let only = |found: &mut dyn Iterator<Item = usize>| found.next().filter(|_| found.next().is_none());
+    let any_real = whole(true).any(is_real);
+    let by_type = || only(&mut vectors().filter(|&at| is_real(at) || !any_real));
+    let lone = || if whole(true).next().is_none() { only(&mut whole(false)) } else { None };
+    let chosen = vectors().filter(|&at| usual(at).is_some()).min_by_key(|&at| usual(at)).or_else(by_type).or_else(lone);
+    if chosen.is_none() && has("indptr") {
+        return sparse();
+    }
+    // An array that is not read may be the one that is meant, unless the chosen one is as good.
+    let may_be_meant = |at: usize| match chosen {
+        Some(chosen) if usual(chosen).is_some() && parts[chosen].table => false,
+        Some(chosen) if is_real(chosen) && is_vectors(chosen) => states[at] == State::Unread && (usual(at).is_some() || !parts[chosen].table),
+        Some(chosen) if !parts[chosen].table => true,
+        None if vectors().next().is_some() => false,
+        _ => usual(at).is_some() || states[at] == State::Unread,
+    };
+    let unread = arrays.iter().copied().filter(|&at| states[at] > State::Scalar).find(|&at| may_be_meant(at));
+    match (chosen, unread) {
+        (_, Some(at)) => Err(input.unsupported(what(at), format!("{}; name another with FILE:NAME, of {}", why(at), list(parts)))),
+        (Some(at), None) => Ok(at),
+        (None, None) if arrays.iter().any(|&at| states[at] == State::Whole) => {
+            Err(FormatError::Ambiguous { parts: parts.to_vec(), path: input.path().to_owned() })
+        }
+        (None, None) => choose(parts, input),
+    }
 }
 
 /// What stands for a name where the first lines of a text are passed over, before their number.

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::input::Input;
-use super::{FOREIGN, Foreign, Format, FormatError, GZIP, JSON, json, known_extensions, npz, registry, unpacked};
+use super::{FOREIGN, Foreign, Format, FormatError, GZIP, JSON, NPZ, json, known_extensions, npz, registry, unpacked};
 
 /// Bytes sampled from the start of a file.
 const HEAD: u64 = 1 << 16;
@@ -49,22 +49,23 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format, FormatError> {
             None => Ok(text),
         };
     }
+    if extension == "warpscope" || head.starts_with(b"PK") && npz::has(input, "recording.json") {
+        return Err(input.unsupported("a recording of runs", "open it with `warpscope FILE`, or give the data that it was made of"));
+    }
+    // Many formats are zip archives.
+    if by_magic.is_none_or(|format| format.name == NPZ)
+        && let Some(Foreign(what, _, _, way_out)) = FOREIGN.iter().find(|Foreign(_, names, magic, _)| {
+            !magic.is_empty() && head.starts_with(magic) || by_extension.is_none() && names.contains(&extension.as_str())
+        })
+    {
+        return Err(input.unsupported(format!("{what} files are not read"), *way_out));
+    }
     if gzip {
         if let Some(format) = by_extension.filter(|format| !format.gzip) {
             return Err(input.unsupported(format!("gzip around {}", article(format.name)), "unpack it first, with gunzip"));
         }
         let found = if open { by_looks(&unpacked_head(input)?).filter(|format| format.gzip) } else { None };
         return Ok(found.or(by_extension).unwrap_or(&registry()[0]));
-    }
-    if extension == "warpscope" || head.starts_with(b"PK") && npz::has(input, "recording.json") {
-        return Err(input.unsupported("a recording of runs", "open it with `warpscope FILE`, or give the data that it was made of"));
-    }
-    if by_magic.is_none()
-        && let Some(Foreign(what, _, _, way_out)) = FOREIGN.iter().find(|Foreign(_, names, magic, _)| {
-            !magic.is_empty() && head.starts_with(magic) || by_extension.is_none() && names.contains(&extension.as_str())
-        })
-    {
-        return Err(input.unsupported(format!("{what} files are not read"), *way_out));
     }
     let by_looks = || if open { by_looks(&head) } else { None };
     match (by_extension, by_magic) {

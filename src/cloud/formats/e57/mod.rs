@@ -14,6 +14,7 @@ use ::e57::{E57Reader, PointCloud, RecordDataType, RecordName, RecordValue, Tran
 use super::FormatError;
 use super::columns::{self, Records, no_record, number_cell};
 use super::contain::contained;
+use super::crs::Crs;
 use super::input::{Input, Watched, printable};
 use super::limits::MAX_E57_ATTRIBUTES;
 use super::parts::{self, Entry};
@@ -68,7 +69,8 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         }
         let kind = if scan.has_cartesian() { "" } else { ", spherical" };
         let transformed = if scan.transform.is_some() { ", placed by its pose" } else { "" };
-        let format = format!("E57, scan `{}`{kind}{transformed}", printable(&name));
+        let crs = file.coordinate_metadata().and_then(Crs::of_wkt).map(|crs| format!(", {}", crs.about())).unwrap_or_default();
+        let format = format!("E57, scan `{}`{kind}{transformed}{crs}", printable(&name));
         Ok(Sheet::new(input, format, columns, selected, scan.records, values))
     })
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use hdf5_reader::error::Error;
 use hdf5_reader::storage::FileStorage;
-use hdf5_reader::{DEFAULT_MAX_CHUNK_BYTES, Dataset, FilterRegistry, Hdf5File, OpenOptions, SliceInfo, SliceInfoElem};
+use hdf5_reader::{DEFAULT_MAX_CHUNK_BYTES, Dataset, Datatype, FilterRegistry, Hdf5File, OpenOptions, SliceInfo, SliceInfoElem};
 use value::{Value, element};
 use walk::Found;
 
@@ -21,8 +21,9 @@ use super::contain::contained;
 use super::input::{Input, printable};
 use super::limits::{LZF, MAX_COLUMNS, MAX_HDF5_CHUNK, MAX_HDF5_VALUES};
 use super::lzf::Lzf;
+use super::npy::sizes;
 use super::number::Number;
-use super::parts::{self, Entry};
+use super::parts::{self, Entry, State};
 use super::sheet::{Range, Sheet, SheetColumn, Want};
 use crate::cloud::Values;
 use crate::cloud::values::{Real, with_values};
@@ -99,7 +100,8 @@ fn inside<T: Send>(input: &Input<'_>, work: impl FnOnce() -> Result<T, FormatErr
     contained(work).map_err(|why| why.error("HDF5", input))?
 }
 
-fn part(name: String, set: &Dataset) -> Entry {
+/// A data set for the list, and what is known of it.
+fn part(name: String, set: &Dataset) -> (Entry, State) {
     let about = element(set.dtype()).map(|(number, _)| number.name());
     let (rows, columns, table) = match *set.shape() {
         [rows] => (rows, 1, false),
@@ -111,9 +113,15 @@ fn part(name: String, set: &Dataset) -> Entry {
         (Ok(_), 1 | 2) if columns == 0 => Some("it has no columns".to_owned()),
         (Ok(_), 1 | 2) => None,
         (Ok(_), 0) => Some("it is one number".to_owned()),
-        (Ok(_), rank) => Some(format!("it has {rank} dimensions; reshape it to points × coordinates")),
+        (Ok(_), rank) => Some(format!("it has {rank} dimensions, {}; reshape it to points × coordinates", sizes(set.shape()))),
     };
-    Entry { name, rows, columns, table, about: about.unwrap_or_default(), unread }
+    let state = match (&unread, set.dtype()) {
+        (None, _) => State::Whole,
+        _ if set.shape().is_empty() => State::Scalar,
+        (_, Datatype::String { .. }) => State::Text,
+        _ => State::Unread,
+    };
+    (Entry { name, rows, columns, table, about: about.unwrap_or_default(), unread }, state)
 }
 
 /// The selected data set.
@@ -127,7 +135,7 @@ struct Chosen {
 
 /// The data set that is named, or the obvious one, with its handle if it can be read.
 fn find(file: &Hdf5File, input: &Input<'_>) -> Result<(Entry, Option<Dataset>), FormatError> {
-    let Found { mut parts, mut sets, damaged, more } = walk::list(file, input)?;
+    let Found { mut parts, mut sets, states, more } = walk::list(file, input)?;
     if more {
         let Some(name) = input.part() else {
             let why = format!("say which with FILE:NAME; the first of them are {}", parts::list(&parts));
@@ -137,10 +145,10 @@ fn find(file: &Hdf5File, input: &Input<'_>) -> Result<(Entry, Option<Dataset>), 
             let what = format!("part `{name}`");
             let set =
                 file.dataset(name).map_err(|why| if missing(&why) { input.malformed(&*what, "there is none") } else { error(input, &what, why) })?;
-            return Ok((part(name.trim_matches('/').to_owned(), &set), Some(set)));
+            return Ok((part(name.trim_matches('/').to_owned(), &set).0, Some(set)));
         }
     }
-    let chosen = parts::choose_whole("data set", &parts, &damaged, input)?;
+    let chosen = parts::choose_array("data set", &parts, &states, input)?;
     Ok((parts.swap_remove(chosen), sets.swap_remove(chosen)))
 }
 

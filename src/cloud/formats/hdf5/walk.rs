@@ -9,7 +9,7 @@ use hdf5_reader::{Dataset, Hdf5File};
 use super::super::FormatError;
 use super::super::input::{Input, printable};
 use super::super::limits::{MAX_DATA_SETS, MAX_HDF5_DEPTH, MAX_HDF5_LINKS, MAX_LISTED_AGAIN};
-use super::super::parts::Entry;
+use super::super::parts::{Entry, State};
 use super::{error, part};
 
 /// The data sets of a file.
@@ -18,8 +18,7 @@ pub(super) struct Found {
     pub parts: Vec<Entry>,
     /// The handle of each, if it could be opened.
     pub sets: Vec<Option<Dataset>>,
-    /// Whether each is damaged, rather than of a kind that is not read.
-    pub damaged: Vec<bool>,
+    pub states: Vec<State>,
     /// Whether there are more than are listed.
     pub more: bool,
 }
@@ -103,20 +102,23 @@ impl Walk<'_, '_> {
     }
 
     fn set(&mut self, group: &Group, name: &str, path: String) -> Result<(), FormatError> {
-        let (entry, set, damaged) = match group.dataset(name) {
-            Ok(set) => (part(path, &set), Some(set), false),
+        let (entry, set, state) = match group.dataset(name) {
+            Ok(set) => {
+                let (entry, state) = part(path, &set);
+                (entry, Some(set), state)
+            }
             Err(why) => {
-                let (unread, damaged) = match error(self.input, "data set", why) {
-                    FormatError::Malformed { why, .. } => (why, true),
-                    FormatError::Unsupported { why, .. } => (why, false),
+                let (unread, state) = match error(self.input, "data set", why) {
+                    FormatError::Malformed { why, .. } => (why, State::Damaged),
+                    FormatError::Unsupported { why, .. } => (why, State::Unread),
                     why => return Err(why),
                 };
-                (Entry { name: path, rows: 0, columns: 0, table: false, about: String::new(), unread: Some(unread) }, None, damaged)
+                (Entry { name: path, rows: 0, columns: 0, table: false, about: String::new(), unread: Some(unread) }, None, state)
             }
         };
         self.found.parts.push(entry);
         self.found.sets.push(set);
-        self.found.damaged.push(damaged);
+        self.found.states.push(state);
         Ok(())
     }
 }

@@ -156,7 +156,7 @@ mod tests {
     fn layout(points: u64, record: usize) -> Layout {
         let laszip = Some((CompressorType::PointWiseChunked as u16).to_le_bytes().to_vec());
         let (version, fields) = (String::new(), Vec::new());
-        Layout { version, point_format: 1, compressed: true, start: 0, points, behind: 0, record, fields, unused: 0, laszip }
+        Layout { version, point_format: 1, compressed: true, start: 0, points, behind: 0, record, fields, unused: 0, laszip, crs: None, crs_from: "" }
     }
 
     #[test]

@@ -20,16 +20,28 @@ use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 use super::FormatError;
 use super::columns::{Cell, Even, Records, no_record, number_cell};
 use super::contain::contained;
+use super::crs::Crs;
 use super::input::Input;
 use super::limits::{BATCH_POINTS, MAX_POINTS_PER_BYTE};
-use super::sheet::{Range, Sheet, SheetColumn, Want};
+use super::number::read_bytes;
+use super::sheet::{Declared, Range, Sheet, SheetColumn, Want};
+use crate::cloud::ColumnChoice;
 
 /// Points read at a time, fewer if they are long.
 const BATCH: usize = 1 << 16;
 /// Points that a thread decodes at a time.
 const CHUNK: usize = 1 << 12;
+/// Bytes of the header of LAS 1.4.
+const HEADER_OF_4: u16 = 375;
 /// Bytes of a variable length record's header.
 const VLR_HEADER: u64 = 54;
+
+/// Bytes of an extended variable length record's header.
+const EVLR_HEADER: u64 = 60;
+/// The user of records that describe the coordinate system.
+const PROJECTION: &[u8] = b"LASF_Projection";
+/// Records after the points that are looked at, and the bytes of one that is read.
+const EXTENDED: (u32, u64) = (1000, 1 << 20);
 
 /// Minimum bytes per point of each format.
 const LEAST: [usize; 11] = [20, 28, 26, 34, 57, 63, 30, 36, 38, 59, 67];
@@ -39,6 +51,7 @@ type Take<'a> = dyn FnMut(u64, &[u8]) -> Result<bool, FormatError> + Send + 'a;
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     let layout = Layout::read(input)?;
     let mut columns: Vec<SheetColumn> = layout.fields.iter().map(|field| SheetColumn::numeric(field.name.clone())).collect();
+    let declared = declare(&layout, &mut columns, input, want)?;
     let mut selected = want.resolve(&columns, input)?;
     let mut values: Vec<f64> = Vec::new();
     if matches!(want, Want::Everything) {
@@ -62,7 +75,8 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
             Ok(true)
         })?;
     }
-    let format = format!("{} {}, point format {}", if layout.compressed { "LAZ" } else { "LAS" }, layout.version, layout.point_format);
+    let crs = layout.crs.as_ref().map(|crs| format!(", {}", crs.about())).unwrap_or_default();
+    let format = format!("{} {}, point format {}{crs}", if layout.compressed { "LAZ" } else { "LAS" }, layout.version, layout.point_format);
     let mut skipped = Vec::new();
     if layout.unused > 0 {
         skipped.push(format!("{} more descriptions of extra bytes were not read", layout.unused));
@@ -76,7 +90,23 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         // A damaged table is of no account here.
         skipped.extend(contained(|| compressed::beyond(&layout, input)).ok().flatten());
     }
-    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: layout.points, values: values.into(), skipped, declared: None })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: layout.points, values: values.into(), skipped, declared })
+}
+
+/// What the coordinate system says of x, y and z: degrees become `longitude` and `latitude`, which are searched on the globe.
+fn declare(layout: &Layout, columns: &mut [SheetColumn], input: &Input<'_>, want: &Want<'_>) -> Result<Option<Declared>, FormatError> {
+    let Some(crs) = &layout.crs else { return Ok(None) };
+    if !layout.is_geographic() {
+        if crs.geographic && matches!(want, Want::Chosen(ColumnChoice::Default)) {
+            let why = "its angles are not degrees; reproject it, or choose columns: --columns x,y,z";
+            return Err(input.unsupported(crs.about(), why));
+        }
+        return Ok((!crs.geographic).then(|| Declared { columns: vec![0, 1, 2], why: crs.about() }));
+    }
+    for (column, old) in columns.iter_mut().zip(["x", "y", "z"]) {
+        column.alias = Some(old);
+    }
+    Ok(Some(Declared { columns: vec![0, 1], why: format!("{} by its {}; heights are left out", crs.name, layout.crs_from) }))
 }
 
 /// Reads all fields of some records.
@@ -121,6 +151,9 @@ struct Layout {
     unused: u32,
     /// The content of the VLR that describes the compression.
     laszip: Option<Vec<u8>>,
+    crs: Option<Crs>,
+    /// What the system is from: `GeoKeys` or `WKT`.
+    crs_from: &'static str,
 }
 
 impl Layout {
@@ -131,9 +164,17 @@ impl Layout {
             las::Error::Io(why) => input.io(why),
             why => bad(why.to_string()),
         };
-        let header = raw::Header::read_from(&mut file).map_err(decode)?;
-        let large = header.large_file.map_or(0, |large| large.number_of_point_records);
-        let points = if header.number_of_point_records == 0 { large } else { header.number_of_point_records.into() };
+        let mut begin = [0; 96];
+        file.read_exact(&mut begin).map_err(|why| input.io(why))?;
+        let version = format!("{}.{}", begin[24], begin[25]);
+        // The header of 1.4 begins that of later versions, too.
+        if begin[25] > 4 && u16::from_le_bytes([begin[94], begin[95]]) >= HEADER_OF_4 {
+            begin[25] = 4;
+        }
+        let header = raw::Header::read_from(begin.chain(&mut file)).map_err(decode)?;
+        // The older count may be 0, or too small for all points.
+        let points = header.large_file.map_or(0, |large| large.number_of_point_records);
+        let points = if points == 0 { header.number_of_point_records.into() } else { points };
         // The two highest bits mark compression: LASzip sets one, an old draft both.
         let (point_format, compressed) = (header.point_data_record_format & 0x3f, header.point_data_record_format & 0xc0 != 0);
         let least =
@@ -162,6 +203,7 @@ impl Layout {
         let mut laszip = None;
         let mut fields = fields::of_format(point_format, scale, offset);
         let mut described = 0u32;
+        let (mut wkt, mut keys, mut texts) = (None, Vec::new(), Vec::new());
         let mut at = u64::from(header.header_size);
         // Once, and the records follow one another: a seek discards what is buffered, many times what an empty one takes.
         file.seek(SeekFrom::Start(at)).map_err(|why| input.io(why))?;
@@ -179,14 +221,45 @@ impl Layout {
                     fields.extend(fields::extra(&vlr.data, least, record));
                 }
                 described += 1;
+            } else if vlr.user_id.starts_with(PROJECTION) {
+                match vlr.record_id {
+                    2112 => wkt = Some(vlr.data),
+                    34735 => keys = vlr.data,
+                    34737 => texts = vlr.data,
+                    _ => {}
+                }
             }
+        }
+        if let Some(evlr) = header.evlr.filter(|_| wkt.is_none()) {
+            wkt = wkt_after(&mut file, evlr, input)?;
         }
         // Extended records may follow the points.
         let points_end = start.saturating_add(points.saturating_mul(record as u64));
         let end = header.evlr.map(|evlr| evlr.start_of_first_evlr).filter(|&first| (points_end..=input.size()).contains(&first));
         let behind = if compressed { 0 } else { end.unwrap_or(input.size()).saturating_sub(points_end) };
-        let version = format!("{}.{}", header.version.major, header.version.minor);
-        Ok(Self { version, point_format, compressed, start, points, behind, record, fields, unused: described.saturating_sub(1), laszip })
+        let (mut crs_from, mut crs) = ("WKT", wkt.as_deref().and_then(|text| Crs::of_wkt(&String::from_utf8_lossy(text))));
+        if crs.is_none() {
+            (crs_from, crs) = ("GeoKeys", Crs::of_keys(&keys, &texts));
+        }
+        let unused = described.saturating_sub(1);
+        let mut layout = Self { version, point_format, compressed, start, points, behind, record, fields, unused, laszip, crs, crs_from };
+        // A system that was given by mistake must not make degrees of metres.
+        let are_degrees =
+            [header.min_x, header.max_x].iter().all(|x| x.abs() <= 360.0) && [header.min_y, header.max_y].iter().all(|y| y.abs() <= 90.0);
+        if let Some(crs) = layout.crs.as_mut().filter(|crs| crs.geographic && !are_degrees) {
+            crs.geographic = false;
+            crs.name += ", which its coordinates are not";
+            crs.unit.clear();
+        }
+        if layout.is_geographic() {
+            layout.fields.iter_mut().zip(["longitude", "latitude", "height"]).for_each(|(field, name)| name.clone_into(&mut field.name));
+        }
+        Ok(layout)
+    }
+
+    /// Whether x and y are degrees of longitude and latitude.
+    fn is_geographic(&self) -> bool {
+        self.crs.as_ref().is_some_and(|crs| crs.geographic && matches!(crs.unit.as_str(), "" | "degrees"))
     }
 
     /// Number of points read at a time.
@@ -237,6 +310,24 @@ impl Layout {
     }
 }
 
+/// The well-known text among the records after the points.
+fn wkt_after(file: &mut (impl Read + Seek), evlr: raw::header::Evlr, input: &Input<'_>) -> Result<Option<Vec<u8>>, FormatError> {
+    let mut at = evlr.start_of_first_evlr;
+    for _ in 0..evlr.number_of_evlrs.min(EXTENDED.0) {
+        if at.saturating_add(EVLR_HEADER) > input.size() {
+            break;
+        }
+        let mut head = [0; EVLR_HEADER as usize];
+        file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(&mut head)).map_err(|why| input.io(why))?;
+        let length = head[20..28].iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
+        at = at.saturating_add(EVLR_HEADER).saturating_add(length);
+        if head[2..].starts_with(PROJECTION) && head[18..20] == 2112u16.to_le_bytes() && length <= EXTENDED.1 && at <= input.size() {
+            return read_bytes(file, length).map(Some).map_err(|why| input.io(why));
+        }
+    }
+    Ok(None)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -255,6 +346,8 @@ mod tests {
                 fields: Vec::new(),
                 unused: 0,
                 laszip: None,
+                crs: None,
+                crs_from: "",
             };
             layout.batch()
         };

@@ -16,8 +16,8 @@ use super::contain::contained;
 use super::input::{Input, Watched, printable};
 use super::limits::DEFLATE;
 use super::npy::{self, Header, read_array};
-use super::parts::{self, Entry};
-use super::sheet::{Sheet, Want};
+use super::parts::{self, Entry, State};
+use super::sheet::{Sheet, Want, cut};
 use directory::Differing;
 
 /// Bytes read at a time.
@@ -105,14 +105,15 @@ struct Arrays {
     parts: Vec<Entry>,
     /// The index of each in the archive.
     indices: Vec<usize>,
-    /// Whether each is damaged, rather than of a kind that is not read.
-    damaged: Vec<bool>,
+    states: Vec<State>,
+    /// The names of the other members.
+    others: Vec<String>,
 }
 
 impl Arrays {
     /// Reads the headers of all arrays.
     fn of(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<Self, FormatError> {
-        let mut arrays = Self { parts: Vec::new(), indices: Vec::new(), damaged: Vec::new() };
+        let mut arrays = Self { parts: Vec::new(), indices: Vec::new(), states: Vec::new(), others: Vec::new() };
         let differing = directory::check(archive, input)?;
         for index in 0..archive.len() {
             input.check()?;
@@ -120,7 +121,10 @@ impl Arrays {
             let listed = archive.name_for_index(index).and_then(Result::ok).and_then(|name| Some(name.strip_suffix(".npy")?.to_owned()));
             // A name that is damaged in one place is whole in the other.
             let either = || differs.and_then(|Differing { own, listed, .. }| [own, listed].into_iter().find_map(|name| name.strip_suffix(b".npy")));
-            let Some(name) = listed.or_else(|| either().map(|name| String::from_utf8_lossy(name).into_owned())) else { continue };
+            let Some(name) = listed.or_else(|| either().map(|name| String::from_utf8_lossy(name).into_owned())) else {
+                arrays.others.extend(archive.name_for_index(index).and_then(Result::ok).map(|name| name.into_owned()));
+                continue;
+            };
             let bad = differs.map_or(Ok(()), |Differing { why, .. }| Err(input.malformed("zip archive", *why)));
             let header = bad.and_then(|()| archive.by_index(index).map_err(|why| zip_error(input, why))).and_then(|mut member| {
                 let header = Header::read(&mut member, input)?;
@@ -132,26 +136,35 @@ impl Arrays {
                 }
                 Ok(header)
             });
-            let (part, damaged) = match header {
-                Ok(Header { number, rows, columns, shape, .. }) => {
-                    let (rows, columns) = (rows as u64, columns as u64);
-                    (Entry { name, rows, columns, table: shape.len() > 1, about: number.name(), unread: None }, false)
+            let (part, state) = match header {
+                Ok(header) => {
+                    let (rows, columns) = (header.rows as u64, header.columns as u64);
+                    (Entry { name, rows, columns, table: header.is_table(), about: header.about(), unread: None }, State::Whole)
                 }
                 Err(FormatError::Cancelled) => return Err(FormatError::Cancelled),
                 Err(why) => {
-                    let damaged = !matches!(why, FormatError::Unsupported { .. });
-                    (Entry { name, rows: 0, columns: 0, table: false, about: String::new(), unread: Some(why.reason()) }, damaged)
+                    let state = match &why {
+                        FormatError::Unsupported { what, .. } if what == npy::SCALAR => State::Scalar,
+                        FormatError::Unsupported { what, .. } if what.starts_with(npy::ELEMENTS) && what.contains(['U', 'S']) => State::Text,
+                        FormatError::Unsupported { .. } => State::Unread,
+                        _ => State::Damaged,
+                    };
+                    (Entry { name, rows: 0, columns: 0, table: false, about: String::new(), unread: Some(why.reason()) }, state)
                 }
             };
             arrays.parts.push(part);
             arrays.indices.push(index);
-            arrays.damaged.push(damaged);
+            arrays.states.push(state);
         }
         Ok(arrays)
     }
 
     /// The array that is named, or the obvious one if none is damaged.
     fn choose(&self, input: &Input<'_>) -> Result<usize, FormatError> {
-        parts::choose_whole("array", &self.parts, &self.damaged, input)
+        if self.parts.is_empty() && !self.others.is_empty() {
+            let members = cut(self.others.len(), |at| format!("`{}`", printable(&self.others[at])));
+            return Err(input.unsupported(format!("a zip archive with {members}"), "unpack it first"));
+        }
+        parts::choose_array("array", &self.parts, &self.states, input)
     }
 }

@@ -27,10 +27,13 @@ impl Encoding {
     }
 }
 
+/// The name of bytes that only align the next field.
+pub(super) const PADDING: &str = "_";
+
 /// A field of one or more numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Field {
-    /// The field's name; `_` is padding.
+    /// The field's name, or [`PADDING`].
     pub name: String,
     pub number: Number,
     pub count: usize,
@@ -117,8 +120,9 @@ impl Header {
             let number = number(kind, size)
                 .ok_or_else(|| input.malformed("header", format!("field `{name}` is {kind} of {size} bytes, which PCD does not know")))?;
             let count = counts.get(at).copied().unwrap_or(1);
-            // The largest real features have a few thousand numbers.
-            let count = usize::try_from(count).ok().filter(|count| (1..=MAX_PCD_COLUMNS).contains(count));
+            // The largest real features have a few thousand numbers; padding may be empty.
+            let least = usize::from(name != PADDING);
+            let count = usize::try_from(count).ok().filter(|count| (least..=MAX_PCD_COLUMNS).contains(count));
             let count = count.ok_or_else(|| input.malformed("header", format!("field `{name}` is there {} times", counts[at])))?;
             Ok(Field { name, number, count })
         };

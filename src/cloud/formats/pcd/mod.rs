@@ -8,7 +8,7 @@ mod header;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 
-use header::{Encoding, Header};
+use header::{Encoding, Header, PADDING};
 
 use super::FormatError;
 use super::columns::{Even, Records, no_record, number_cell};
@@ -126,7 +126,7 @@ struct Cell {
 impl Cell {
     fn of(header: &Header, input: &Input<'_>) -> Result<Vec<Self>, FormatError> {
         let mut cells = Vec::new();
-        for (at, field) in header.fields.iter().enumerate().filter(|(_, field)| field.name != "_") {
+        for (at, field) in header.fields.iter().enumerate().filter(|(_, field)| field.name != PADDING) {
             let cell = |name: &str, item, shift| Self { name: name.to_owned(), field: at, item, number: field.number, shift };
             let colour = [("red", 16), ("green", 8), ("blue", 0), ("alpha", 24)];
             let colours = match (field.name.as_str(), field.count) {
@@ -325,6 +325,9 @@ fn compressed(
     for (field, cells) in header.fields.iter().zip(of_field) {
         input.check()?;
         let size = field.size();
+        if size == 0 {
+            continue;
+        }
         bytes.resize((CHUNK / size).clamp(1, rows.max(1)) * size, 0);
         let mut row = 0;
         while row < rows {

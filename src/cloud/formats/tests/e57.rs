@@ -20,6 +20,8 @@ struct Scan(&'static str, Vec<Record>, Option<Transform>, Vec<Vec<RecordValue>>)
 fn file(scans: Vec<Scan>) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
     let mut writer = E57Writer::new(&mut bytes, "file").unwrap();
+    let system = r#"PROJCRS["UTM zone 32N",CS[Cartesian,2],LENGTHUNIT["metre",1],ID["EPSG",25832]]"#;
+    writer.set_coordinate_metadata(scans.iter().any(|scan| scan.0 == "hall").then(|| system.to_owned()));
     for Scan(name, prototype, pose, points) in scans {
         let mut scan = writer.add_pointcloud("scan", prototype).unwrap();
         scan.set_name((!name.is_empty()).then(|| name.to_owned()));
@@ -90,7 +92,7 @@ fn points_and_their_attributes_are_read_and_invalid_ones_are_nan() {
     assert_eq!(found_names, names(&["x", "y", "z"]));
     assert_values(&values, &want);
     let info = sample.info();
-    assert_eq!((info.rows, info.format.as_str(), info.columns[0].missing), (count as u64, "E57, scan `hall`", 2));
+    assert_eq!((info.rows, info.format.as_str(), info.columns[0].missing), (count as u64, "E57, scan `hall`, EPSG:25832, metres", 2));
     let want: Vec<f64> = (0..count).flat_map(|at| [255.0, 7.0, if at == 0 { NAN } else { (at % 1000) as f64 * 0.25 + 10.0 }]).collect();
     assert_values(&sample.table("blue,red,intensity").1, &want);
 }

@@ -276,3 +276,121 @@ fn empty_records_are_read_together() {
     // Half a megabyte in buffers of a quarter.
     assert!(reads.0.into_inner() < 20);
 }
+
+#[test]
+fn later_versions_count_their_points_in_64_bits() {
+    for (format, compressed) in [(6, false), (7, true)] {
+        let whole = scan(format, compressed, 100);
+        let start = u32::from_le_bytes(*whole[96..].first_chunk().unwrap());
+        let patched = |legacy: u32, count: u64, minor: u8| {
+            let mut content = whole.clone();
+            content[25] = minor;
+            content[107..111].copy_from_slice(&legacy.to_le_bytes());
+            content[247..255].copy_from_slice(&count.to_le_bytes());
+            content
+        };
+        // Version 1.5 has a longer header.
+        let mut later = patched(0, 100, 5);
+        later.splice(375..375, [0; 18]);
+        later[94..96].copy_from_slice(&393u16.to_le_bytes());
+        later[96..100].copy_from_slice(&(start + 18).to_le_bytes());
+        if compressed {
+            let at = start as usize + 18;
+            let table = u64::from_le_bytes(*later[at..].first_chunk().unwrap());
+            later[at..at + 8].copy_from_slice(&(table + 18).to_le_bytes());
+        }
+        for (content, version) in [(patched(0, 100, 4), "1.4"), (patched(100, 0, 4), "1.4"), (patched(7, 100, 4), "1.4"), (later, "1.5")] {
+            let sample = Sample::new("a.las", content);
+            assert!(sample.table("").1 == (0..100).flat_map(place).collect::<Vec<_>>(), "{version}, {compressed}");
+            assert!(sample.info().format.contains(version));
+        }
+    }
+}
+
+/// A scan of places in degrees, with the bounds in its header.
+fn degrees(format: u8) -> Vec<u8> {
+    let mut builder = Builder::from(if format >= 6 { (1, 4) } else { (1, 2) });
+    builder.point_format = ::las::point::Format::new(format).unwrap();
+    let transform = Transform { scale: 1e-7, offset: 0.0 };
+    builder.transforms = Vector { x: transform, y: transform, z: transform };
+    let mut writer = Writer::new(std::io::Cursor::new(Vec::new()), builder.into_header().unwrap()).unwrap();
+    for i in 0..3 {
+        writer.write_point(Point { x: 10.0 + f64::from(i), y: 60.5, z: 150.0, gps_time: Some(0.0), ..Default::default() }).unwrap();
+    }
+    writer.close().unwrap();
+    writer.into_inner().unwrap().into_inner()
+}
+
+fn keys(entries: &[[u16; 4]]) -> Vec<u8> {
+    let all = [&[[1, 1, 0, entries.len() as u16]], entries].concat();
+    record("LASF_Projection", 34735, &all.iter().flatten().flat_map(|value| value.to_le_bytes()).collect::<Vec<_>>())
+}
+
+const GLOBE: &str =
+    r#"GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563]],UNIT["degree",0.0174532925199433],AUTHORITY["EPSG","4326"]]"#;
+
+#[test]
+fn degrees_are_longitude_and_latitude() {
+    let geographic = [[1024, 0, 1, 2], [2048, 0, 1, 4326]];
+    let after = |scan: Vec<u8>| {
+        // As a record after the points, behind another.
+        let extended = |user: &str, id: u16, data: &[u8]| {
+            let record = record(user, id, &[]);
+            [&record[..20], &(data.len() as u64).to_le_bytes(), &[0; 32], data].concat()
+        };
+        let mut content = scan;
+        let start = content.len() as u64;
+        content[235..243].copy_from_slice(&start.to_le_bytes());
+        content[243..247].copy_from_slice(&2u32.to_le_bytes());
+        [content, extended("copc", 1000, &[7; 99]), extended("LASF_Projection", 2112, GLOBE.as_bytes())].concat()
+    };
+    for (content, from) in [
+        (with_records(&degrees(1), &[keys(&geographic)]), "GeoKeys"),
+        (with_records(&degrees(6), &[record("LASF_Projection", 2112, GLOBE.as_bytes())]), "WKT"),
+        (after(degrees(6)), "WKT"),
+    ] {
+        let sample = Sample::new("a.las", content);
+        assert_eq!(sample.table(""), (names(&["longitude", "latitude"]), vec![10.0, 60.5, 11.0, 60.5, 12.0, 60.5]));
+        // By their old names too, as in other programs.
+        assert_eq!(sample.table("x,y,z").0, names(&["longitude", "latitude", "height"]));
+        assert_eq!(sample.table("Z,latitude").1[..2], [150.0, 60.5]);
+        assert!(column(&sample.path, "y", &Silent).is_ok());
+        let info = sample.info();
+        assert_eq!((&info.guessed_columns, &info.default_columns), (&vec![0, 1], &vec![0, 1]));
+        assert!(info.format.ends_with(", EPSG:4326") || info.format.ends_with(", EPSG:4326, degrees"), "{}", info.format);
+        let input = Input::new(&sample.path, &Silent).unwrap();
+        let declared = crate::cloud::formats::las::read(&input, &Want::Chosen(&ColumnChoice::Default)).unwrap().declared.unwrap();
+        assert_eq!(declared.why, format!("EPSG:4326 by its {from}; heights are left out"));
+    }
+}
+
+#[test]
+fn other_systems_are_named_with_their_unit() {
+    let format = |scan: Vec<u8>, entries: &[[u16; 4]]| {
+        let sample = Sample::new("a.las", with_records(&scan, &[keys(entries)]));
+        (sample.table("").0.join(","), sample.info().format)
+    };
+    let feet = [[1024, 0, 1, 1], [2048, 0, 1, 4269], [3072, 0, 1, 2926], [3076, 0, 1, 9003]];
+    assert_eq!(format(degrees(1), &feet), ("x,y,z".to_owned(), "LAS 1.2, point format 1, EPSG:2926, US survey feet".to_owned()));
+    // Metres that are called degrees by mistake.
+    let mistaken = "LAS 1.2, point format 1, EPSG:4326, which its coordinates are not";
+    assert_eq!(format(scan(1, false, 9), &[[1024, 0, 1, 2], [2048, 0, 1, 4326]]), ("x,y,z".to_owned(), mistaken.to_owned()));
+    // Other angles are no degrees, unless somebody chose.
+    let grads = Sample::new("a.las", with_records(&degrees(1), &[keys(&[[1024, 0, 1, 2], [2048, 0, 1, 4807], [2054, 0, 1, 9105]])]));
+    assert_eq!(grads.error(), "EPSG:4807, units EPSG:9105: its angles are not degrees; reproject it, or choose columns: --columns x,y,z");
+    assert_eq!(grads.table("x,y,z").0, names(&["x", "y", "z"]));
+}
+
+#[test]
+fn records_after_the_points_may_lie() {
+    let mut content = degrees(6);
+    let start = content.len() as u64;
+    content[235..243].copy_from_slice(&start.to_le_bytes());
+    content[243..247].copy_from_slice(&u32::MAX.to_le_bytes());
+    let head = record("LASF_Projection", 2112, &[]);
+    for (length, more) in [(u64::MAX, 0), (1 << 40, 10), (100, 10), (0, 0)] {
+        let record = [&head[..20], &u64::to_le_bytes(length), &[0; 32], &vec![b'['; more][..]].concat();
+        assert_eq!(Sample::new("a.las", [&content[..], &record].concat()).table("").0, names(&["x", "y", "z"]));
+    }
+    assert_eq!(Sample::new("a.las", content).table("").0, names(&["x", "y", "z"]));
+}

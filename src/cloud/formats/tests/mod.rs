@@ -147,6 +147,10 @@ fn names_and_contents_must_agree() {
             b"NCOLS 2\nNROWS 3\nXLLCORNER 0.0\n",
             "Esri ASCII grids are not read: convert it to points, for instance with gdal_translate -of XYZ",
         ),
+        ("a.obj", b"v 1 2 3\nvn 0 0 1\n", "OBJ files are not read: convert its vertices to points"),
+        ("a.glb", b"glTF\x02", "glTF files are not read: convert its vertices to PLY"),
+        ("a.mtx", b"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 5\n", "Matrix Market files are not read"),
+        ("a.7z", b"7z\xbc\xaf\x27\x1c", "7z files are not read: unpack it first"),
         ("a.mat", b"MATLAB 5.0", "MATLAB files are not read: write the matrix as .npy"),
         ("a.csv", b"\x89HDF\r\n\x1a\n\0\0", "named .csv: it begins like an HDF5 file; rename it to .hdf5"),
         ("a.parquet", b"PAR1....", "cut short: the description of its columns"),
@@ -168,6 +172,8 @@ fn names_and_contents_must_agree() {
     // A recording under another name is one all the same.
     let message = Sample::new("a.npz", npz::npz(&[("cloud0/points.npy", b"1".to_vec()), ("recording.json", b"{}".to_vec())])).error();
     assert!(message.starts_with("a recording of runs: "), "{message}");
+    let message = Sample::new("a.tar.gz", gzip("a.csv\0\0")).error();
+    assert_eq!(message, "tar files are not read: unpack it first");
     let message = Sample::new("a.npy.gz", gzip("x")).error();
     assert!(message.contains("gzip around a NumPy array"), "{message}");
     // Without an extension that is known, the content decides.

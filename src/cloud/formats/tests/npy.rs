@@ -1,4 +1,5 @@
 use super::*;
+use crate::cloud::formats::columns::Cell;
 
 /// An array as NumPy writes it.
 pub(super) fn npy(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
@@ -81,6 +82,78 @@ fn arrays_of_pictures_have_a_row_each() {
     assert_eq!(error("(4, 2, 3)", true), "an array of 3 dimensions in Fortran order: save numpy.ascontiguousarray(…)");
     assert_eq!(error("(2, 3, 2, 2)", false), "an array of 4 dimensions: reshape it to points × coordinates");
     assert!(error(&format!("(1, {0}, {0})", usize::MAX / 2), false).contains("more numbers than a file can hold"));
+}
+
+/// A structured array of three rows: each field with its code, and its bytes in row `i`.
+fn structured(fields: &[(&str, &str)], of_row: &dyn Fn(u8) -> Vec<u8>) -> Vec<u8> {
+    let fields: Vec<String> = fields.iter().map(|(name, code)| format!("({name}, {code})")).collect();
+    let data: Vec<u8> = (0..3).flat_map(of_row).collect();
+    let plain = npy("@", false, "(3,)", &data);
+    // Without the quotes that a plain type has.
+    let header = String::from_utf8_lossy(&plain[10..plain.len() - data.len()]).trim_end().replace("'@'", &format!("[{}]", fields.join(", ")));
+    [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), &data].concat()
+}
+
+#[test]
+fn every_value_of_a_row_is_a_coordinate() {
+    // Small whole numbers, a count, and constants are no labels nor ids.
+    let grid: Vec<u8> = (0..80).flat_map(|i| [i, i / 20 % 5, i % 4, 7]).collect();
+    for name in ["a.npy", "a.npz"] {
+        let array = npy("|u1", false, "(80, 4)", &grid);
+        let sample = Sample::new(name, if name == "a.npy" { array } else { super::npz::npz(&[("grid.npy", array)]) });
+        assert_eq!((sample.info().guessed_columns, sample.info().default_columns), (vec![0, 1, 2, 3], vec![0, 1, 2, 3]), "{name}");
+    }
+    let pictures = Sample::new("a.npy", npy("|u1", false, "(40, 2, 4)", &[0; 320]));
+    assert_eq!(pictures.info().guessed_columns, (0..8).collect::<Vec<_>>());
+}
+
+#[test]
+fn structured_arrays_are_tables() {
+    let packed = [("'x'", "'<f4'"), ("'y [m]'", "'>f8'"), ("'class'", "'|u1'")];
+    let row = |i: u8| [f32::from(i).to_le_bytes().to_vec(), (-f64::from(i)).to_be_bytes().to_vec(), vec![i + 7]].concat();
+    // As numpy writes an aligned type, one with a title, and texts.
+    let aligned = [("'x'", "'<f4'"), ("''", "'|V4'"), ("('title', 'y [m]')", "'>f8'"), ("'class'", "'|u1'"), ("\"it's\"", "'<U2'"), ("''", "'|V7'")];
+    let loose = |i: u8| [&row(i)[..4], &[99; 4], &row(i)[4..], &[0; 15]].concat();
+    for (content, columns) in [(structured(&packed, &row), 3), (structured(&aligned, &loose), 4)] {
+        let archive = |first: &str| super::npz::npz(&[(first, vec![]), ("a.npy", content.clone())]);
+        // Alone, deflated and stored.
+        for (name, content) in [("a.npy", content.clone()), ("a.npz", super::npz::npz(&[("a.npy", content.clone())])), ("a.npz", archive("a.txt"))] {
+            let sample = Sample::new(name, content);
+            assert_eq!(sample.table("class,y [m],x"), (names(&["class", "y [m]", "x"]), vec![7.0, 0.0, 0.0, 8.0, -1.0, 1.0, 9.0, -2.0, 2.0]));
+            assert_eq!(sample.info().columns.len(), columns);
+            let cells = records(&sample.path, &[2, 0], &Silent).unwrap().rows;
+            assert_eq!(cells[0][..3], [Cell::Number(2.0), Cell::Number(-2.0), Cell::Number(9.0)]);
+        }
+    }
+    let sample = Sample::new("a.npy", structured(&aligned, &loose));
+    assert_eq!((sample.info().rows, sample.info().format.as_str()), (3, "NumPy array, 3 × 4 records"));
+    assert_eq!(sample.error_of("it's"), "record 0, column `it's`: `<U2` is not a number");
+    // Coordinates by their names, whatever else there is.
+    let named = [("'id'", "'|u1'"), ("'z'", "'|u1'"), ("'y'", "'|u1'"), ("'x'", "'|u1'")];
+    let sample = Sample::new("a.npy", structured(&named, &|i| vec![i, 1, 2, 3]));
+    assert_eq!(sample.table("").0, names(&["x", "y", "z"]));
+}
+
+#[test]
+fn fields_that_hold_several_numbers_are_refused_by_name() {
+    let error = |field: &str, code: &str| Sample::new("a.npy", structured(&[("'id'", "'|u1'"), (field, code)], &|_| vec![0; 13])).error();
+    assert!(
+        error("'pos'", "'<f4', (3,)").starts_with("field `pos`: it holds several numbers; write each as a field"),
+        "{}",
+        error("'pos'", "'<f4', (3,)")
+    );
+    assert!(error("'pos'", "[('x', '<f4'), ('y', '<f8')]").starts_with("field `pos`: it holds several numbers"));
+    assert!(error("'any'", "'|O'").starts_with("field `any`: they are pickled objects"));
+    for (field, code) in
+        [("'a'", "3"), ("3", "'<f4'"), ("'a", "'<f4'"), ("'\\x'", "'<f4'"), ("'a'", "'<f4'), ("), ("'a'", "'<U99999999999999999999'")]
+    {
+        assert!(Sample::new("a.npy", structured(&[(field, code)], &|_| vec![0; 4])).read("").is_err(), "{field}, {code}");
+    }
+    assert!(Sample::new("a.npy", structured(&[("'a'", "'<U0'")], &|_| vec![])).read("").is_err());
+    let grid = structured(&[("'x'", "'|u1'")], &|_| vec![0]);
+    let at = grid.windows(4).position(|bytes| bytes == b"(3,)").unwrap();
+    let grid = [&grid[..at], b"(3,1)", &grid[at + 4..]].concat();
+    assert!(Sample::new("a.npy", grid).read("").is_err());
 }
 
 #[test]

@@ -31,13 +31,101 @@ fn the_array_that_is_meant_is_read() {
         &[("labels.npy", line(5)), ("any.npy", array(2, 1)), ("notes.txt", vec![1, 2])],
         &[("other.npy", array(3, 7)), ("X.npy", array(2, 1))],
         &[("x.npy", array(3, 7)), ("points.npy", array(2, 1))],
-        &[("objects.npy", npy("|O", false, "(2, 2)", b"....")), ("any.npy", array(2, 1))],
-        &[("deep.npy", npy("|u1", false, "(1, 1, 1, 1, 1)", &[1])), ("any.npy", array(2, 1))],
+        &[("names.npy", npy("<U1", false, "(2,)", &[0; 8])), ("any.npy", array(2, 1))],
+        &[("version.npy", npy("|u1", false, "()", &[1])), ("any.npy", array(2, 1))],
     ];
     for members in archives {
         assert_eq!(Sample::new("a.npz", npz(members)).table("").1, [1.0; 4], "{:?}", members[0].0);
     }
     assert_eq!(Sample::new("a.npz", npz(&[("only.npy", line(3))])).table("").1, [9.0; 3]);
+}
+
+#[test]
+fn vectors_are_told_from_what_is_beside_them() {
+    let int = |columns: usize| npy("<i8", false, &format!("(2, {columns})"), &vec![3; 16 * columns]);
+    let real = |columns: usize, value: f32| npy("<f4", false, &format!("(2, {columns})"), &value.to_le_bytes().repeat(2 * columns));
+    let text = || npy("<U1", false, "(2,)", &[0; 8]);
+    let deep = || npy("<f4", true, "(2, 2, 3)", &[0; 48]);
+    for members in [
+        // Token ids, masks, boxes, labels and scores, by type or by name.
+        vec![("input_ids.npy", int(5)), ("attention_mask.npy", int(5)), ("emb.npy", real(4, 1.0))],
+        vec![("tokens.npy", int(5)), ("emb.npy", real(4, 1.0)), ("version.npy", npy("<U1", false, "()", &[0; 4]))],
+        vec![("codes.npy", int(5)), ("emb.npy", real(4, 1.0)), ("names.npy", text())],
+        vec![("boxes.npy", real(4, 7.0)), ("gtBoxes.npy", real(4, 7.0)), ("scores.npy", real(2, 7.0)), ("emb.npy", real(4, 1.0))],
+        vec![("labels.npy", real(1, 7.0)), ("y.npy", real(1, 7.0)), ("emb.npy", real(4, 1.0)), ("mask.npy", deep())],
+        vec![("token_embeddings.npy", real(4, 1.0)), ("token_mask.npy", real(4, 7.0))],
+        vec![
+            ("ids.npy", int(1)),
+            ("records.npy", {
+                let plain = npy("|O", false, "(2,)", &[]);
+                let text = String::from_utf8_lossy(&plain[10..]).trim_end().replace("'|O'", "[('x', '<f4'), ('y', '<f4')]");
+                [b"\x93NUMPY\x01\x00", &(text.len() as u16).to_le_bytes()[..], text.as_bytes(), &1f32.to_le_bytes().repeat(4)].concat()
+            }),
+        ],
+    ] {
+        let found = Sample::new("a.npz", npz(&members)).table("").1;
+        assert!(
+            found.len() > 2 && found.iter().all(|&value| value == 1.0),
+            "{:?}: {found:?}",
+            members.iter().map(|member| member.0).collect::<Vec<_>>()
+        );
+    }
+    // Equally good, or none is.
+    for members in [
+        vec![("a.npy", real(4, 1.0)), ("b.npy", real(4, 1.0))],
+        vec![("input_ids.npy", int(5)), ("attention_mask.npy", int(5))],
+        vec![("boxes.npy", real(4, 1.0)), ("labels.npy", line(2))],
+        vec![("boxes.npy", real(4, 1.0)), ("codes.npy", int(5))],
+        vec![("x.npy", line(3)), ("y.npy", line(3)), ("z.npy", line(3))],
+    ] {
+        let message = Sample::new("a.npz", npz(&members)).error();
+        assert!(message.starts_with("several clouds: say which with FILE:NAME; there are `"), "{message}");
+    }
+}
+
+#[test]
+fn no_array_is_read_in_place_of_one_that_is_not() {
+    let int = |columns: usize| npy("<i8", false, &format!("(2, {columns})"), &vec![3; 16 * columns]);
+    let real = |columns: usize| npy("<f4", false, &format!("(2, {columns})"), &[0; 32][..8 * columns]);
+    let (deep, text, complex) = (npy("<f4", true, "(2, 2, 3)", &[0; 48]), npy("<U1", false, "(2,)", &[0; 8]), npy("<c8", false, "(2, 2)", &[0; 32]));
+    for (array, beside) in [
+        (&deep, vec![("label.npy", line(2))]),
+        (&deep, vec![("label.npy", int(1)), ("faceId.npy", int(9))]),
+        (&deep, vec![("codes.npy", int(9))]),
+        (&deep, vec![("weight.npy", npy("<f4", false, "(2,)", &[0; 8]))]),
+        (&deep, vec![("normals.npy", real(3)), ("label.npy", line(2))]),
+        (&text, vec![("label.npy", line(2))]),
+        (&complex, vec![("label.npy", int(1))]),
+        (&npy("|O", false, "(2,)", b"...."), vec![("codes.npy", int(9))]),
+    ] {
+        let members = [vec![("data.npy", array.clone())], beside].concat();
+        let sample = Sample::new("a.npz", npz(&members));
+        let message = sample.error();
+        let name = members[1].0.trim_end_matches(".npy");
+        assert!(message.starts_with("array `data`: ") && message.contains("; name another with FILE:NAME, of `data` (not read), `"), "{message}");
+        assert!(message.contains(&format!("`{name}` (2")), "{message}");
+        assert!(sample.read_part(name).is_ok());
+    }
+    // One that can be read is as usual, or is beside the vectors.
+    for beside in [vec![("points.npy", real(3))], vec![("X.npy", int(3))]] {
+        assert!(Sample::new("a.npz", npz(&[vec![("data.npy", deep.clone())], beside].concat())).read("").is_ok());
+    }
+    assert!(Sample::new("a.npz", npz(&[("images.npy", deep), ("normals.npy", real(3))])).read("").is_ok());
+    assert!(Sample::new("a.npz", npz(&[("data.npy", text), ("emb.npy", real(3))])).read("").is_ok());
+}
+
+#[test]
+fn archives_of_something_else_say_what() {
+    let (int, one) = (|count: usize| npy("<i4", false, &format!("({count},)"), &vec![0; 4 * count]), npy("|S3", false, "()", b"csr"));
+    let rows = npz(&[("indices.npy", int(4)), ("indptr.npy", int(3)), ("format.npy", one.clone()), ("shape.npy", int(2)), ("data.npy", int(4))]);
+    // In diagonals, the data are a table.
+    let diagonals = npz(&[("format.npy", one), ("shape.npy", int(2)), ("offsets.npy", int(2)), ("data.npy", array(2, 1))]);
+    for content in [rows, diagonals] {
+        assert!(Sample::new("a.npz", content).error().starts_with("a sparse matrix: save it dense, for instance"));
+    }
+    let zipped = npz(&[("a/points.csv", b"1,2".to_vec()), ("readme.txt", vec![])]);
+    assert_eq!(Sample::new("a.csv.zip", &zipped).error(), "a zip archive with `a/points.csv`, `readme.txt`: unpack it first");
+    assert_eq!(Sample::new("a.xlsx", &zipped).error(), "Excel files are not read: save the sheet as CSV");
 }
 
 #[test]
@@ -84,7 +172,7 @@ fn what_is_no_cloud_is_refused() {
     let good = npz(&[("a.npy", array(1000, 1))]);
     for (content, part) in [
         (npz(&[]), "no arrays"),
-        (npz(&[("a.txt", vec![1])]), "no arrays"),
+        (npz(&[("a.txt", vec![1])]), "a zip archive with `a.txt`: unpack it first"),
         (npz(&[("a.npy", line(2)), ("b.npy", line(3))]), "several clouds"),
         (npz(&[("a.npy", npy("|O", false, "(2, 2)", b"...."))]), "pickled objects"),
         (npz(&[("a.npy", npy("<f8", false, "(1000000000, 1000)", &[0; 64]))]), "cut short"),

@@ -87,6 +87,21 @@ fn every_type_is_read() {
 }
 
 #[test]
+fn padding_may_have_any_length() {
+    let fields = "FIELDS _ x _ y _\nSIZE 1 4 2 1 1\nTYPE U F I U U\nCOUNT 3 1 0 1 2\nWIDTH 2\nHEIGHT 1\nPOINTS 2\nDATA ";
+    let points = [1.5f32, -2.0].map(|x| [&[9; 3], &x.to_le_bytes()[..], &[7], &[8; 2]].concat()).concat();
+    let by_field = [&[9; 6], &[1.5f32.to_le_bytes(), (-2f32).to_le_bytes()].concat()[..], &[7; 2], &[8; 4]].concat();
+    let packed = pack(&by_field);
+    let sizes = [packed.len() as u32, by_field.len() as u32].map(u32::to_le_bytes).concat();
+    for (encoding, body) in
+        [("ascii\n", b"9 9 9 1.5 7 8 8\n9 9 9 -2 7 8 8\n".to_vec()), ("binary\n", points), ("binary_compressed\n", [sizes, packed].concat())]
+    {
+        let content = [fields.as_bytes(), encoding.as_bytes(), &body].concat();
+        assert_eq!(Sample::new("a.pcd", content).table(""), (names(&["x", "y"]), vec![1.5, 7.0, -2.0, 7.0]), "{encoding}");
+    }
+}
+
+#[test]
 fn headers_leave_much_out() {
     let old = "COLUMNS x y z\nWIDTH 2\nHEIGHT 1\nDATA ascii\n1 2 3\n\n4 5 6\n";
     assert_eq!(Sample::new("a.pcd", old).table(""), (names(&["x", "y", "z"]), vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));

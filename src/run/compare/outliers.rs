@@ -9,24 +9,34 @@ pub const RULE: &str = "more than a factor of 1.25 and 7 MAD from the median";
 
 const FACTOR: f64 = 1.25;
 
+/// In place of [`FACTOR`], where an outlier is compared with the other run's repeats.
+const SAME: f64 = 1.05;
+
 /// Median absolute deviations of the logarithms.
 const DEVIATIONS: f64 = 7.0;
 
 /// If more than one repeat in five is that far out, they are scatter, and none is excluded.
 const SHARE: usize = 5;
 
+const EVERYTHING: RangeInclusive<f64> = f64::NEG_INFINITY..=f64::INFINITY;
+
 /// The range outside of which a value is an outlier; everything, where a value is not positive.
 pub fn usual(values: &[f64]) -> RangeInclusive<f64> {
-    const EVERYTHING: RangeInclusive<f64> = f64::NEG_INFINITY..=f64::INFINITY;
+    let usual = within(values, FACTOR);
+    let outliers = values.iter().filter(|value| !usual.contains(value)).count();
+    if outliers * SHARE > values.len() { EVERYTHING } else { usual }
+}
+
+/// The range within this factor of the median, or within [`DEVIATIONS`] where that is wider.
+fn within(values: &[f64], factor: f64) -> RangeInclusive<f64> {
     if !values.iter().all(|&value| value > 0.0 && value.is_finite()) {
         return EVERYTHING;
     }
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     let median = stats::median(&logs);
     let deviations: Vec<f64> = logs.iter().map(|log| (log - median).abs()).collect();
-    let limit = FACTOR.ln().max(DEVIATIONS * stats::median(&deviations));
-    let outliers = deviations.iter().filter(|deviation| **deviation > limit).count();
-    if outliers * SHARE > values.len() { EVERYTHING } else { (median - limit).exp()..=(median + limit).exp() }
+    let limit = factor.ln().max(DEVIATIONS * stats::median(&deviations));
+    (median - limit).exp()..=(median + limit).exp()
 }
 
 /// Both runs without outliers, in the order of measurement.
@@ -40,9 +50,9 @@ pub fn without(times: [&[f64]; 2]) -> [Vec<f64>; 2] {
 /// As [`without`], but a run keeps all repeats if one of its outliers is usual in the other run: a machine that switches between two speeds
 /// shows both, and excluding one of them would turn the switch into a difference.
 pub fn kept(times: [&[f64]; 2]) -> [Vec<f64>; 2] {
-    let usual = times.map(usual);
+    let (usual, same) = (times.map(usual), times.map(|times| within(times, SAME)));
     let [a, b] = without(times);
-    let shared = |own: usize| times[own].iter().any(|ms| !usual[own].contains(ms) && usual[1 - own].contains(ms));
+    let shared = |own: usize| times[own].iter().any(|ms| !usual[own].contains(ms) && same[1 - own].contains(ms));
     [if shared(0) { times[0].to_vec() } else { a }, if shared(1) { times[1].to_vec() } else { b }]
 }
 

@@ -441,7 +441,7 @@ fn the_source_of_the_running_line_is_shown_and_a_click_chooses_another() {
     key(&mut window, Key::K);
     window.get_by_label_contains("cuda/warp/candidate_buffer.cuh");
     window.get_by_label_contains("unsigned candidates = __ballot_sync(ALL_LANES, distance < max_distance);");
-    window.state_mut().send(LessonAction::Source(Some(Some(3))));
+    window.state_mut().send(LessonAction::Source(Some(Some(4))));
     window.run_steps(3);
     window.get_by_label_contains("cuda/direct/warp_knn.cuh");
     press(&mut window, "Follow the steps");

@@ -8,7 +8,7 @@ use super::keyed;
 use super::kinds::{is_merging, kinds, nearest_kept};
 use super::legend;
 use super::lens::Lens;
-use super::moment::{divided, nearest, vote, waiting};
+use super::moment::{divided, measured, nearest, vote, waiting};
 use super::own_queries;
 use super::pen::{ROW, area, faint, line, sans};
 use super::plane::Plane;
@@ -253,10 +253,10 @@ fn words(view: &View<'_>, problem: &Problem) -> String {
             "Point {} (row {}): squared distance {}{lane}",
             thousands(point.into()),
             thousands(problem.row(point).into()),
-            super::pen::digits(distance, 3),
+            measured(problem.metric(), distance),
         );
     }
-    let bound = super::pen::digits(state.max_distance, 3);
+    let bound = measured(problem.metric(), state.max_distance);
     if let Some(Closing { rings, .. }) = Closing::of(view) {
         let ends: Vec<String> = rings.iter().map(|&ring| super::pen::digits(ring, 3)).collect();
         return format!("Rings: squared distances {}; those that are left lie between", ends.join(" and "));

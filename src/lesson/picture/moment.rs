@@ -3,10 +3,12 @@
 use super::pen;
 use super::{Target, View};
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of, key_of, lanes_below};
+use crate::knn::Metric;
 use crate::knn::network::{self, Layer};
 use crate::lesson::cursor::Cursor;
 use crate::lesson::state::{Stage, State};
 use crate::lesson::step::{Elements, Pass, Step};
+use crate::text;
 
 /// The last ballot and its consequences.
 #[derive(Clone, Debug, PartialEq)]
@@ -173,6 +175,13 @@ pub fn element_under(view: &View<'_>) -> Option<u32> {
         }
         _ => None,
     }
+}
+
+/// A squared distance, and, by another metric than L2, the distance in its unit.
+pub fn measured(metric: Metric, squared: f32) -> String {
+    let unit = metric.unit().unwrap_or(metric.name());
+    let distance = if metric == Metric::L2 { String::new() } else { format!(" ({} {unit})", text::digits(metric.distance(squared), 3)) };
+    pen::digits(squared, 3) + &distance
 }
 
 /// All layers of a sort of K keys.

@@ -194,12 +194,12 @@ impl Points {
         Self { cloud, arrangement, coordinates, rows, extents, cache: Cache::default() }
     }
 
-    /// The same points in another order: `positions` is a permutation of the current positions.
+    /// The same points, or some of them, in another order, by their current positions.
     ///
     /// # Panics
-    /// If its length is not n.
+    /// If there are none, or more than n.
     pub fn rearranged(&self, positions: &[u32]) -> Self {
-        assert_eq!(positions.len(), self.len(), "every point is met once");
+        assert!((1..=self.len()).contains(&positions.len()), "a point is met once at most");
         let dims = self.dims();
         let coordinates = positions.iter().flat_map(|&position| &self.coordinates()[position as usize * dims..][..dims]).copied().collect();
         let rows = positions.iter().map(|&position| self.row(position)).collect();

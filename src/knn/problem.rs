@@ -259,10 +259,10 @@ impl Problem {
         })
     }
 
-    /// The same problem with the points in another order: `positions` is a permutation of the current positions.
+    /// The same problem with its points, or some of them, in another order, by their current positions.
     ///
     /// # Panics
-    /// If its length is not n.
+    /// If there are none, or more than n.
     pub fn rearranged(&self, positions: &[u32]) -> Self {
         Self { points: Arc::new(self.points.rearranged(positions)), ..self.clone() }
     }

@@ -100,7 +100,14 @@ pub fn describe_tree(step: &Step, after: &State, descent: &Descent) -> Option<St
                 _ if before.is_infinite() => format!("Neighbour {k} is at {} now: only what is nearer can still matter", distance(*max_distance)),
                 _ => format!("Neighbour {k} is at {} now, before at {}", distance(*max_distance), distance(*before)),
             };
-            format!("Merge {} is done. {change}. {} looked at so far.", after.counts.merges, count((*points_seen).into(), "point was", "points were"))
+            // These are not compared with the new bound yet.
+            let waiting = match after.waiting.count_ones() {
+                0 => String::new(),
+                1 => "; 1 of them waits".to_owned(),
+                lanes => format!("; {lanes} of them wait"),
+            };
+            let looked = count((*points_seen).into(), "point was", "points were");
+            format!("Merge {} is done. {change}. {looked} looked at so far{waiting}.", after.counts.merges)
         }
         Step::Finished => {
             let counts = after.counts;

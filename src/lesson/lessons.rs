@@ -333,13 +333,19 @@ impl Lesson {
         if arrangement == Arrangement::Shuffled {
             setup.order = Order::Shuffled;
         }
+        // The row is taken out of the points: an engine would look for one neighbour more, and the picture would have another k.
+        let exclude = std::mem::take(&mut setup.exclude_self);
         let problem = Problem::new(cloud, queries, setup)?;
+        let excluded = exclude && matches!(queries, Queries::Rows(_)) && problem.n() > 1;
+        let problem = if excluded { without_row(&problem, problem.query_row(query)) } else { problem };
+        let notes: Vec<&str> = note.into_iter().chain(excluded.then_some("without the query's own row")).collect();
+        let note = (!notes.is_empty()).then(|| notes.join("; "));
         let problem = match arrangement {
             Arrangement::AsDrawn | Arrangement::FileOrder | Arrangement::Shuffled => problem,
             Arrangement::NearestFirst => by_distance(&problem, query, |bits| bits),
             Arrangement::FarthestFirst => by_distance(&problem, query, std::cmp::Reverse),
         };
-        let (problem, data) = (Arc::new(problem), touched.describe(cloud.source(), note));
+        let (problem, data) = (Arc::new(problem), touched.describe(cloud.source(), note.as_deref()));
         let recording = match self.search {
             Search::Kernel => record(problem, query, width, self.batch, &data)?,
             Search::Tree => record_tree(problem, query, width, &data)?,
@@ -402,6 +408,12 @@ impl Lesson {
     pub fn round(&self, takes: &[Take], seed: u64) -> Vec<Asked> {
         round(&self.pool(takes, seed), &mut Random::new(seed))
     }
+}
+
+/// The problem without a row of its cloud.
+fn without_row(problem: &Problem, row: u32) -> Problem {
+    let positions: Vec<u32> = (0..problem.n() as u32).filter(|&position| problem.row(position) != row).collect();
+    problem.rearranged(&positions)
 }
 
 /// The problem with its points sorted by distance to a query, with `by` as the key.

@@ -123,6 +123,30 @@ mod tests {
         assert!((0..4000).all(|position| problem.row(position) == position), "the order of the file is kept");
     }
 
+    /// The question without the query's own row has the same k: the row is none of the points, in any order and among equal ones.
+    #[test]
+    fn the_own_row_is_left_out_where_the_question_leaves_it_out() {
+        for (spec, metric) in [("uniform:n=300,d=3", Metric::Angular), ("duplicates:n=300,d=2,distinct=9", Metric::L2)] {
+            let (cloud, queries) = (generated(spec), Queries::Rows(vec![7]));
+            let own = Own { cloud: &cloud, queries: &queries, query: 0, arrangement: Arrangement::AsDrawn };
+            let setup = Setup { metric, exclude_self: true, ..setup(20) };
+            for take in named("order").unwrap().record_own(own, setup, 8, &Touched::default()).unwrap() {
+                let (recording, shape) = (&take.recording, take.recording.shape());
+                assert_eq!((shape.k, shape.n, recording.problem().metric(), recording.parameters.query_row), (20, 299, metric, 7));
+                assert!(recording.parameters.data.ends_with("without the query's own row"));
+                let mut cursor = crate::lesson::Cursor::new(take.recording.clone());
+                cursor.seek(recording.len());
+                let found: Vec<f32> = cursor.state().neighbours().map(|(_, distance)| distance).collect();
+                assert!((0..299).all(|position| recording.problem().row(position) != 7));
+                // By brute force over all rows, of which one, at no distance, is the query's own.
+                let whole = crate::knn::Problem::new(&cloud, &queries, Setup { exclude_self: false, ..setup }).unwrap();
+                let mut right = crate::engines::lockstep::distances_to(&whole, 0, 0..300);
+                right.sort_unstable_by(f32::total_cmp);
+                assert_eq!((right[0], &found[..]), (0.0, &right[1..21]), "{spec}, {}", take.arrangement.name());
+            }
+        }
+    }
+
     #[test]
     fn a_generated_cloud_has_no_file_and_one_order_stays_one() {
         let (order, yours) = (named("order").unwrap(), named("yours").unwrap());

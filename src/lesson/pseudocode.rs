@@ -43,7 +43,7 @@ impl Code {
 /// The kernel: the search, then the merge.
 pub static KERNEL: Code = Code {
     lines: &SCAN,
-    second: 14,
+    second: 16,
     says: ["The kernel, in short", "The kernel, in short: its search", "The kernel, in short: its merge"],
     line_of: line_of_scan,
 };
@@ -84,9 +84,10 @@ const SEARCH: &str = "direct/warp_knn.cuh";
 const BUFFER: &str = "warp/candidate_buffer.cuh";
 const NETWORK: &str = "warp/bitonic.cuh";
 
-const SCAN: [Line; 25] = [
+const SCAN: [Line; 30] = [
     plain(0, "for each batch of points:"),
     line(1, "the block loads the batch into shared memory", SEARCH, "const float* rows = batches.enter(batch)"),
+    line(1, "barrier of the block: the whole batch has arrived", SEARCH, "const float* rows = batches.enter(batch)"),
     plain(1, "for each group of W points in it, one a lane:"),
     line(2, "distance \u{2190} squared distance of my point to the query", SEARCH, "distances[g] = squared_distance<D>(points[g], queries[i]);"),
     line(
@@ -111,6 +112,7 @@ const SCAN: [Line; 25] = [
         BUFFER,
         "candidate && !appends && distance < max_distance",
     ),
+    line(1, "barrier of the block: all warps have read the batch", SEARCH, "batches.leave(batch);"),
     line(0, "if buffered > 0: fill the buffer up with \u{221e}, merge", BUFFER, "buffer[slot] = PADDING;"),
     line(
         0,
@@ -120,6 +122,12 @@ const SCAN: [Line; 25] = [
     ),
     plain(0, ""),
     plain(0, "merge:"),
+    line(
+        1,
+        "barrier of the warp: all lanes have written their candidates",
+        BUFFER,
+        "// Slots were written by other lanes than those that read them.",
+    ),
     line(1, "swap the buffer and the registers", BUFFER, "keys[r] = candidate;"),
     plain(1, "for size \u{2190} 2, 4, \u{2026} K, for stride \u{2190} size/2, \u{2026} 2, 1:"),
     line(
@@ -131,10 +139,17 @@ const SCAN: [Line; 25] = [
     line(2, "stride < R: compare and exchange two registers of my own", NETWORK, "exchange_in_lane(keys[low], keys[low + STRIDE], ascending(low));"),
     line(
         1,
+        "barrier of the warp: the intermediate result is in the buffer",
+        BUFFER,
+        "// shuffles of the sort do not order shared memory, so that takes a barrier.",
+    ),
+    line(
+        1,
         "element i \u{2190} min(element i, element K\u{2212}1\u{2212}i of the buffer)",
         BUFFER,
         "Key other = buffer[(R - 1 - r) * WARP + (WARP - 1 - lane)];",
     ),
+    line(1, "barrier of the warp: all lanes have read the buffer", BUFFER, "// What is appended next must not overtake these reads."),
     plain(1, "for stride \u{2190} K/2, \u{2026} 2, 1:"),
     line(
         2,
@@ -210,21 +225,21 @@ fn line_of_tree(step: &Step) -> Option<usize> {
 fn line_of_scan(step: &Step) -> Option<usize> {
     Some(match step {
         Step::Batch { .. } => 1,
-        Step::Group { .. } => 3,
-        Step::Ballot { .. } => 4,
-        Step::Positions { .. } => 6,
-        Step::Appended { .. } => 7,
-        Step::BufferFull => 9,
-        Step::FilteredAgain { .. } => 10,
-        Step::Padded { .. } => 11,
-        Step::Finished => 12,
-        Step::Swap => 15,
-        Step::Layer { pass: Pass::Sort, shuffle: Some(_), .. } => 17,
-        Step::Layer { pass: Pass::Sort, shuffle: None, .. } => 18,
-        Step::Minimum { .. } => 19,
-        Step::Layer { pass: Pass::Resort, shuffle: Some(_), .. } => 21,
-        Step::Layer { pass: Pass::Resort, shuffle: None, .. } => 22,
-        Step::MaxDistance { .. } => 24,
+        Step::Group { .. } => 4,
+        Step::Ballot { .. } => 5,
+        Step::Positions { .. } => 7,
+        Step::Appended { .. } => 8,
+        Step::BufferFull => 10,
+        Step::FilteredAgain { .. } => 11,
+        Step::Padded { .. } => 13,
+        Step::Finished => 14,
+        Step::Swap => 18,
+        Step::Layer { pass: Pass::Sort, shuffle: Some(_), .. } => 20,
+        Step::Layer { pass: Pass::Sort, shuffle: None, .. } => 21,
+        Step::Minimum { .. } => 23,
+        Step::Layer { pass: Pass::Resort, shuffle: Some(_), .. } => 26,
+        Step::Layer { pass: Pass::Resort, shuffle: None, .. } => 27,
+        Step::MaxDistance { .. } => 29,
         _ => return None,
     })
 }

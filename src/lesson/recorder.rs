@@ -6,7 +6,7 @@ use super::fault::Consequences;
 use super::recording::{LessonError, Parameters, Recording};
 use super::state::Shape;
 use super::step::{Elements, Pass, Placed, Slot, Step};
-use crate::engines::lockstep::{self, Fault, Key, Lanes, Observer, PADDING, Watched};
+use crate::engines::lockstep::{self, Fault, Key, Lanes, Observer, PADDING, Watched, index_of};
 use crate::knn::Problem;
 use crate::knn::network::Layer;
 
@@ -61,6 +61,23 @@ fn record_width<const W: usize>(fault: Option<Fault>, problem: Arc<Problem>, que
     let Watched { observer, .. } = watched;
     let parameters = Parameters { fault, ..Parameters::new(shape, &problem, query, data) };
     Recording::new(parameters, problem, query, observer.steps)
+}
+
+/// Runs the twin with a buffer of one slot, so that each candidate is merged at once: the candidates' positions, ascending.
+pub(super) fn candidates_one_by_one(problem: &Problem, query: usize) -> Vec<u32> {
+    lockstep::watch::<32, _>(problem, query, None, OneByOne(Vec::new())).observer.0
+}
+
+struct OneByOne(Vec<u32>);
+
+impl Observer<32> for OneByOne {
+    fn slots(&self, _: u32) -> u32 {
+        1
+    }
+
+    fn slot(&mut self, _: u32, _: u32, key: Option<Key>) {
+        self.0.extend(key.map(index_of));
+    }
 }
 
 struct Recorder<const W: usize> {

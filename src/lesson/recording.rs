@@ -12,6 +12,7 @@ use super::heaps::lanes_in;
 use super::meter::Meter;
 use super::overview::Overview;
 use super::pseudocode::{Code, HEAPS, KERNEL, QUEUES, SELECTION, TRAVERSAL};
+use super::recorder::candidates_one_by_one;
 use super::state::{Shape, State, work};
 use super::step::Step;
 use super::turned::Turned;
@@ -377,6 +378,8 @@ pub struct Recording {
     beside: Beside,
     /// Made when it is asked for first.
     meter: OnceLock<Option<Arc<Meter>>>,
+    /// The same.
+    one_by_one: OnceLock<Vec<u32>>,
     turned: Option<Turned>,
     consequences: Option<Arc<Consequences>>,
 }
@@ -495,6 +498,7 @@ impl Recording {
             overview,
             beside: Beside::Theory,
             meter: OnceLock::new(),
+            one_by_one: OnceLock::new(),
             turned: None,
             consequences: None,
         }
@@ -549,6 +553,11 @@ impl Recording {
     /// What the query costs in this and in other ways; `None` for searches of an index, and selections. The others are recorded at the first call.
     pub fn meter(&self) -> Option<&Arc<Meter>> {
         self.meter.get_or_init(|| Meter::of(self).map(Arc::new)).as_ref()
+    }
+
+    /// Positions of the points that are candidates if the kernel merges each at once, ascending. They are recorded at the first call.
+    pub fn one_by_one(&self) -> &[u32] {
+        self.one_by_one.get_or_init(|| candidates_one_by_one(&self.problem, self.query))
     }
 
     /// What a round of the search is called, one and many.

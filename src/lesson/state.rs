@@ -8,7 +8,7 @@ use super::heaps::Heaps;
 use super::queues::Queues;
 use super::step::{Pass, Step};
 use super::work::{self, Work};
-use crate::engines::lockstep::{Fault, Key, PADDING, distance_of};
+use crate::engines::lockstep::{Fault, Key, PADDING, distance_of, index_of};
 
 /// The sizes of a recorded search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,7 +74,8 @@ pub enum Stage {
 /// Counts of completed work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Points whose distance has been computed.
+    /// Points that were decided: each of the first so many is in the result or the buffer, or cannot be a neighbour. Those of the current group
+    /// follow when none of its lanes waits for a slot. Of a tree, points whose distance was computed.
     pub points_seen: u32,
     /// Groups that were filtered; of a tree, leaves.
     pub groups: u32,
@@ -170,22 +171,25 @@ impl State {
         match step {
             Step::Batch { first, end } => {
                 self.batch = Some((*first, *end));
+                self.counts.points_seen = *first;
                 self.stage = Stage::LoadBatch;
             }
             Step::Group { base, .. } => {
                 self.group = Some(*base);
                 self.ballot = 0;
-                self.counts.points_seen = base.saturating_add(self.shape.width).min(self.shape.n);
+                self.counts.points_seen = *base;
                 self.counts.groups += 1;
                 self.stage = Stage::Filter;
             }
             Step::Ballot { mask } => {
                 (self.ballot, self.waiting) = (*mask, *mask);
                 self.counts.groups_hit += u32::from(*mask != 0);
+                self.decide();
                 self.stage = Stage::Filter;
             }
             Step::FilteredAgain { mask, .. } => {
                 (self.ballot, self.waiting) = (*mask, *mask);
+                self.decide();
                 self.stage = Stage::Filter;
             }
             Step::Positions { .. } => self.stage = Stage::Insert,
@@ -196,11 +200,19 @@ impl State {
                 }
                 self.buffered += placed.len() as u32;
                 self.counts.candidates += placed.len() as u32;
+                // A merge is of the points up to the last one appended.
+                match placed.last() {
+                    Some(last) if self.descent.is_none() && (self.waiting != 0 || self.buffered == self.shape.capacity()) => {
+                        self.counts.points_seen = index_of(last.key) + 1;
+                    }
+                    _ => self.decide(),
+                }
                 self.stage = Stage::Insert;
             }
             Step::BufferFull => self.stage = Stage::Full,
             Step::Padded { first } => {
                 self.buffer[*first as usize..].fill(PADDING);
+                self.decide();
                 self.stage = Stage::Full;
             }
             Step::Swap => {
@@ -223,13 +235,17 @@ impl State {
                 }
                 self.stage = Stage::Merge;
             }
-            Step::MaxDistance { max_distance, .. } => {
+            Step::MaxDistance { points_seen, max_distance, .. } => {
                 self.max_distance = *max_distance;
+                self.counts.points_seen = *points_seen;
                 self.buffered = 0;
                 self.counts.merges += 1;
                 self.stage = Stage::Filter;
             }
-            Step::Finished => self.stage = Stage::Finished,
+            Step::Finished => {
+                self.decide();
+                self.stage = Stage::Finished;
+            }
             Step::OwnLeaf { leaf } => {
                 self.descent = Some(Descent::new(*leaf));
                 self.stage = Stage::Descend;
@@ -259,6 +275,7 @@ impl State {
             Step::Inserted { placed } => {
                 self.counts.groups_hit += u32::from(!placed.is_empty());
                 self.counts.candidates += placed.len() as u32;
+                self.decide();
                 self.stage = Stage::Insert;
             }
             Step::Checked { broken } => self.stage = if *broken == 0 { Stage::Filter } else { Stage::Full },
@@ -321,6 +338,13 @@ impl State {
         }
     }
 
+    /// Counts the current group as seen, unless lanes wait; a tree's points are counted by leaves.
+    fn decide(&mut self) {
+        if let Some(base) = self.group.filter(|_| self.waiting == 0) {
+            self.counts.points_seen = base.saturating_add(self.shape.width).min(self.shape.n);
+        }
+    }
+
     /// The slot whose key the minimum compares with an element.
     pub fn meets(&self, element: u32) -> u32 {
         if self.fault == Some(Fault::NoMirror) { self.shape.slot_of(element) } else { self.shape.mirror_of(element) }
@@ -335,7 +359,7 @@ impl State {
     /// they are the answer so far.
     pub fn neighbours(&self) -> impl Iterator<Item = (u32, f32)> + '_ {
         let found = self.registers[..self.shape.k as usize].iter().take_while(|&&key| key != PADDING);
-        found.map(|&key| (crate::engines::lockstep::index_of(key), distance_of(key)))
+        found.map(|&key| (index_of(key), distance_of(key)))
     }
 
     /// The invariant: the registers are sorted ascending.

@@ -81,8 +81,8 @@ pub const LESSONS: [Lesson; 13] = numbered([
         title: "The ballot and the buffer",
         goal: "Follow candidates from the vote of the lanes to their slots.",
         needs: &["problem"],
-        paragraph: "A warp is {W} threads, its lanes, which execute the same instruction at the same time. Each lane computes the squared distance of one point \
-            and votes: is it below max_distance? The ballot gives every lane the same number, one bit per lane. From it a candidate knows \
+        paragraph: "A warp is {W} threads, its lanes, which run the same code. A ballot or a shuffle brings them together, and where a lane reads from shared memory \
+            what another has written, a barrier does. Each lane computes the squared distance of one point and votes: is it below max_distance? The ballot gives every lane the same number, one bit per lane. From it a candidate knows \
             its slot in the shared buffer without asking anyone: the number of slots taken, plus the number of voting lanes below its own. When all \
             {K} slots are taken, the buffer is merged with the intermediate result, the {K} nearest so far, and max_distance falls. A candidate that found no slot was compared with \
             the old bound, so it has to vote again: it may be too far for the new one.",

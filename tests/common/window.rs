@@ -32,6 +32,14 @@ pub fn small(state: &mut State) {
     state.draft.engine = EngineChoice::named(EngineId::new("lockstep"));
 }
 
+/// Places on the globe as a file: so many rows of longitude and latitude.
+pub fn places(folder: &std::path::Path, rows: u32) -> std::path::PathBuf {
+    let path = folder.join("places.csv");
+    let row = |at: u32| format!("{},{}", f64::from(at * 37 % 359) - 179.3, f64::from(at * 53 % 171) - 85.2);
+    std::fs::write(&path, format!("lon,lat\n{}\n", (0..rows).map(row).collect::<Vec<_>>().join("\n"))).expect("a file");
+    path
+}
+
 /// Steps until something is so.
 #[track_caller]
 pub fn until(window: &mut Window, what: &str, mut done: impl FnMut(&App) -> bool) {

@@ -2,7 +2,7 @@
 
 mod questions;
 
-use crate::driven::{Window, fill, press, press_below, small, until, until_answered, window};
+use crate::driven::{Window, fill, places, press, press_below, small, until, until_answered, window};
 use egui::accesskit::Role;
 use egui::{Key, Modifiers};
 use egui_kittest::Harness;
@@ -15,7 +15,7 @@ use warpscope::app::lesson::{LessonAction, Presenting, target_position};
 use warpscope::app::session::Picked;
 use warpscope::app::state::State;
 use warpscope::app::tokens::Look;
-use warpscope::app::{App, Headless, QueryKind, check_adapter, render_headless};
+use warpscope::app::{App, Draft, Headless, QueryKind, check_adapter, render_headless};
 use warpscope::knn::Metric;
 use warpscope::lesson::Level;
 use warpscope::lesson::lessons::{LESSONS, named};
@@ -414,8 +414,16 @@ fn a_query_of_a_file_stays_that_query_whatever_is_run_next() {
     assert_eq!(found(&mut window), before, "the same query, by the same metric");
 }
 
+/// The neighbours at the end of the lesson: rows and squared distances.
+fn found(window: &mut Window) -> Vec<(u32, f32)> {
+    window.state_mut().send(Command::ToEnd);
+    window.run_steps(3);
+    let problem = player(window).take().recording.problem();
+    player(window).cursor().state().neighbours().map(|(point, distance)| (problem.row(point), distance)).collect()
+}
+
 #[test]
-fn lesson_7_has_the_k_that_is_asked_for_and_says_whom_it_finds() {
+fn lesson_7_has_the_k_that_is_asked_for_and_leaves_the_query_out_as_the_explorer_does() {
     let mut window = window(|state| {
         small(state);
         state.draft.exclude_self = true;
@@ -423,10 +431,39 @@ fn lesson_7_has_the_k_that_is_asked_for_and_says_whom_it_finds() {
     lesson_of_run(&mut window, Action::PickRow(123));
     until(&mut window, "the lesson", |app| app.session().lesson.player.is_some());
     assert_eq!(player(&window).take().recording.shape().k, 8);
-    window.get_by_label_contains("here it is found");
-    key(&mut window, Key::End);
-    let (first, distance) = player(&window).cursor().state().neighbours().next().expect("a neighbour");
-    assert_eq!((player(&window).take().recording.problem().row(first), distance), (123, 0.0));
+    window.get_by_label("The query's own row is left out, as in the explorer.");
+    let asked: Vec<(u32, f32)> = window.state().session().answered.as_ref().expect("an answer").neighbors().collect();
+    assert_eq!((found(&mut window), asked.len()), (asked, 8));
+}
+
+/// A search on the globe stays one, in kilometres, whatever the explorer's fields say by the time another row is typed.
+#[test]
+fn lesson_7_keeps_the_metric_of_the_question() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = places(folder.path(), 300);
+    let mut window = window(small);
+    window.state_mut().send(Action::OpenPath(path));
+    until(&mut window, "the places", |app| !app.is_busy() && app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 300));
+    let draft = Draft { k: "8".to_owned(), exclude_self: true, ..window.state().state().draft.clone() };
+    window.state_mut().send(Action::SetDraft(Box::new(draft)));
+    window.run_steps(2);
+    lesson_of_run(&mut window, Action::PickRow(123));
+    until(&mut window, "the lesson", |app| app.session().lesson.player.is_some());
+    let asked: Vec<(u32, f32)> = window.state().session().answered.as_ref().expect("an answer").neighbors().collect();
+    assert_eq!(found(&mut window), asked);
+    let metric = |window: &Window| player(window).take().recording.problem().metric();
+    assert_eq!(metric(&window), Metric::Haversine);
+    let kilometres = Metric::Haversine.distance(asked[7].1);
+    let said = warpscope::lesson::picture::sentence::sentence(player(&window).cursor());
+    assert!(said.ends_with(&format!("({} km).", warpscope::text::digits(kilometres, 3))), "{said}");
+    let draft = Draft { metric: Metric::L2, exclude_self: false, ..window.state().state().draft.clone() };
+    window.state_mut().send(Action::SetDraft(Box::new(draft)));
+    window.run_steps(2);
+    fill(&mut window, "Query row", "7");
+    key(&mut window, Key::Enter);
+    until(&mut window, "row 7", |app| app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.parameters.query_row == 7));
+    assert_eq!((metric(&window), found(&mut window).len()), (Metric::Haversine, 8));
+    assert!(found(&mut window).iter().all(|&(row, _)| row != 7));
 }
 
 #[test]
@@ -437,7 +474,7 @@ fn the_source_of_the_running_line_is_shown_and_a_click_chooses_another() {
     key(&mut window, Key::K);
     window.get_by_label_contains("cuda/warp/candidate_buffer.cuh");
     window.get_by_label_contains("unsigned candidates = __ballot_sync(ALL_LANES, distance < max_distance);");
-    window.state_mut().send(LessonAction::Source(Some(Some(3))));
+    window.state_mut().send(LessonAction::Source(Some(Some(4))));
     window.run_steps(3);
     window.get_by_label_contains("cuda/direct/warp_knn.cuh");
     press(&mut window, "Follow the steps");

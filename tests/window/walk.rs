@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::driven::{Window, press, until, window};
+use crate::driven::{Window, places, press, until, window};
 use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
@@ -147,15 +147,45 @@ fn what_has_no_walk_says_why() {
     run(&mut window);
     window.state_mut().send(Command::ShowWalk);
     assert!(why_not(&mut window).starts_with("lockstep compared the query with every point"));
-    for (metric, generator, said) in [(Metric::Angular, "uniform:n=500,d=2", "directions"), (Metric::L2, "uniform:n=500,d=5", "5 dimensions")] {
-        let mut draft = window.state().state().draft.clone();
-        (draft.metric, draft.generator, draft.engine) = (metric, generator.to_owned(), EngineChoice::named(EngineId::new("bvh")));
-        window.state_mut().send(Action::SetDraft(Box::new(draft)));
-        window.run_steps(2);
-        run(&mut window);
-        until(&mut window, said, |app| matches!(&app.session().walked, Walked::Missing(why) if why.contains(said)));
-        assert!(why_not(&mut window).contains(said));
-    }
+    let mut draft = window.state().state().draft.clone();
+    (draft.generator, draft.engine) = ("uniform:n=500,d=5".to_owned(), EngineChoice::named(EngineId::new("bvh")));
+    window.state_mut().send(Action::SetDraft(Box::new(draft)));
+    window.run_steps(2);
+    run(&mut window);
+    until(&mut window, "5 dimensions", |app| matches!(&app.session().walked, Walked::Missing(why) if why.contains("5 dimensions")));
+    assert!(why_not(&mut window).contains("5 dimensions"));
+}
+
+/// On the globe, without the query itself: another engine answers the same question, and its walk is told in kilometres and by the k that was asked for.
+#[test]
+fn the_walk_keeps_the_question() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = places(folder.path(), 3000);
+    let mut window = window(indexed);
+    window.state_mut().send(Action::OpenPath(path));
+    until(&mut window, "the places", |app| {
+        !app.is_busy() && app.session().cloud.as_ref().is_some_and(|cloud| cloud.dims() == 2 && cloud.len() == 3000 && cloud.axes()[0].name == "lon")
+    });
+    let mut draft = window.state().state().draft.clone();
+    (draft.k, draft.exclude_self, draft.engine) = ("12".to_owned(), true, EngineChoice::named(EngineId::new("lockstep")));
+    window.state_mut().send(Action::SetDraft(Box::new(draft)));
+    window.run_steps(2);
+    run(&mut window);
+    window.state_mut().send(Command::ShowWalk);
+    assert!(why_not(&mut window).starts_with("lockstep compared the query with every point"));
+    let answer = |window: &Window| window.state().session().answered.clone().expect("an answer");
+    let before: Vec<(u32, f32)> = answer(&window).neighbors().collect();
+    press(&mut window, "Answer with bvh");
+    let walk = walked(&mut window);
+    let spec = answer(&window).record.spec.clone();
+    assert_eq!((spec.metric, spec.k, spec.exclude_self), (Metric::Haversine, 12, true));
+    assert_eq!(answer(&window).neighbors().collect::<Vec<_>>(), before);
+    let end = walk.sentence(walk.last());
+    let kilometres = warpscope::text::digits(spec.metric.distance(before[11].1), 3);
+    assert!(end.starts_with(&format!("Done: the 12th neighbour is at {kilometres} km.")), "{end}");
+    assert!((0..=walk.last()).all(|at| !walk.sentence(at).contains("13th")));
+    window.get_by_label(&end);
+    window.get_by_label_contains("around unit vectors");
 }
 
 /// A run that is the same every time.

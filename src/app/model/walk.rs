@@ -171,16 +171,22 @@ impl Walkthrough {
         bound.into_iter().chain([after]).chain(counts).collect()
     }
 
-    /// A squared distance as it is read, in the data's units.
+    /// A squared distance as it is read, in the metric's unit or the data's.
     pub fn distance(&self, squared: f32) -> String {
-        text::digits(Metric::distance(self.of.record.spec.metric, squared), 3)
+        let metric = self.of.record.spec.metric;
+        let unit = metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
+        text::digits(metric.distance(squared), 3) + &unit
     }
 
-    /// What the search bounds everything by.
+    /// Whether its boxes lie among the points as they are drawn: by other metrics they are around unit vectors.
+    pub fn has_boxes(&self) -> bool {
+        self.of.record.spec.metric == Metric::L2
+    }
+
+    /// What the search bounds everything by. Where the query's own row is left out of the answer, the search finds it besides, as one of the
+    /// first, and the row after the k-th is the k-th neighbour.
     fn kth(&self) -> String {
-        // The query's own row is found too where it is left out of the answer.
-        let what = if self.walk.k == self.of.record.spec.k { "neighbour" } else { "nearest row" };
-        format!("{} {what}", text::ordinal(self.walk.k as u64))
+        format!("{} neighbour", text::ordinal(self.of.record.spec.k as u64))
     }
 
     /// What bounds a region, one and many.

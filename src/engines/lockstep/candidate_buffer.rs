@@ -87,20 +87,21 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
             return;
         }
         self.tally.groups_hit(1);
+        let slots = self.observer.slots(self.capacity());
         while candidates != 0 {
             let (mut rest, mut last) = (0u32, 0);
             let fault = self.observer.fault();
             // What fills the buffer is read next.
-            let late = fault.filter(|_| self.buffered + candidates.count_ones() >= self.capacity());
+            let late = fault.filter(|_| self.buffered + candidates.count_ones() >= slots);
             let mut unplaced = candidates;
             while unplaced != 0 {
                 let lane = unplaced.trailing_zeros();
                 unplaced &= unplaced - 1;
                 let slot = self.buffered + (candidates & lanes_below(lane)).count_ones();
-                if slot < self.capacity() && late.is_some_and(|fault| fault.is_late(lane, W)) {
+                if slot < slots && late.is_some_and(|fault| fault.is_late(lane, W)) {
                     self.observer.slot(lane, slot, None);
                     last = lane;
-                } else if slot < self.capacity() {
+                } else if slot < slots {
                     let key = key_of(distances[lane as usize], base + lane);
                     self.buffer[slot as usize / W][slot as usize % W] = key;
                     self.observer.slot(lane, slot, Some(key));
@@ -114,7 +115,8 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
             let appended = candidates.count_ones() - rest.count_ones();
             self.tally.appended(appended);
             self.buffered += appended;
-            if self.buffered == self.capacity() {
+            if self.buffered == slots {
+                self.pad();
                 self.observer.full();
                 self.merge_buffer(base + last + 1);
             }
@@ -132,13 +134,18 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
     /// Merges what is left in the buffer after the last of `n` points.
     pub fn finish(&mut self, n: u32) {
         if self.buffered > 0 {
-            for slot in self.buffered as usize..self.capacity() as usize {
-                self.buffer[slot / W][slot % W] = PADDING;
-            }
+            self.pad();
             self.observer.padded(self.buffered);
             self.merge_buffer(n);
         }
         self.observer.finished();
+    }
+
+    /// Pads the slots that hold no candidate. No namesake: only `finish` does so there.
+    fn pad(&mut self) {
+        for slot in self.buffered as usize..self.capacity() as usize {
+            self.buffer[slot / W][slot % W] = PADDING;
+        }
     }
 
     /// Merges a full buffer into the intermediate result. The last appended point was the `points_seen`-th.

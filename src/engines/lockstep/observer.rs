@@ -20,6 +20,12 @@ pub trait Observer<const W: usize> {
         None
     }
 
+    /// Candidates that make the buffer full, at most its `capacity`. No namesake: the kernel fills all slots.
+    #[inline(always)]
+    fn slots(&self, capacity: u32) -> u32 {
+        capacity
+    }
+
     /// The block staged points `first` to `end` − 1.
     #[inline(always)]
     fn batch(&mut self, _first: u32, _end: u32) {}

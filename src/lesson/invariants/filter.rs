@@ -13,7 +13,7 @@ pub(super) fn says_votes(moment: &Moment<'_>) -> Option<String> {
     let k = number(moment.after.shape.k);
     Some(match moment.step {
         Step::Ballot { .. } if moment.after.max_distance.is_infinite() => {
-            format!("Fewer than {k} neighbours are known: every point may be one of the {k} nearest, so every lane that has a point votes.")
+            format!("Fewer than {k} points were merged: every point may be one of the {k} nearest, so every lane that has a point votes.")
         }
         Step::Ballot { mask: 0 } => format!("{k} points that are no farther than these are known already: none of these can be a neighbour."),
         Step::Ballot { .. } => format!("Lanes that do not vote are no closer than max_distance: none of them can hold one of the {k} nearest."),

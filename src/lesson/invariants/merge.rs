@@ -169,12 +169,16 @@ pub(super) fn breaks_smallest(moment: &Moment<'_>, witness: &Witness) -> Option<
 }
 
 pub(super) fn says_bound(moment: &Moment<'_>) -> Option<String> {
-    let Step::MaxDistance { .. } = moment.step else { return None };
+    let Step::MaxDistance { points_seen, .. } = moment.step else { return None };
     let k = moment.after.shape.k;
     Some(if moment.after.last() == PADDING {
         format!("Fewer than {} neighbours are known, so every point may still be one: max_distance is infinite.", number(k))
     } else {
-        format!("max_distance is the squared distance of the {} nearest so far: a point that is no closer cannot be a neighbour.", ordinal(k))
+        format!(
+            "max_distance is the squared distance of the {} nearest of the {} points seen: a point that is no closer cannot be a neighbour.",
+            ordinal(k),
+            number(*points_seen)
+        )
     })
 }
 
@@ -192,16 +196,20 @@ pub(super) fn breaks_bound(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
 }
 
 pub(super) fn says_kept(moment: &Moment<'_>) -> Option<String> {
-    let Step::MaxDistance { .. } = moment.step else { return None };
-    Some(format!("The {} nearest of the points seen are in the registers, or wait in their lanes: nothing is lost.", number(moment.after.shape.k)))
+    let Step::MaxDistance { points_seen, .. } = moment.step else { return None };
+    let shape = moment.after.shape;
+    Some(format!("The {} nearest of the {} points seen are in the registers: nothing is lost.", number(shape.k), number(*points_seen)))
 }
 
 pub(super) fn breaks_kept(moment: &Moment<'_>, witness: &Witness) -> Option<Break> {
+    let Step::MaxDistance { points_seen, .. } = moment.step else { return None };
     let after = moment.after;
-    let waits = (0u32..).zip(moment.group()).filter(|(lane, _)| after.waiting >> lane & 1 == 1).map(|(_, key)| key);
-    let mut there: Vec<Key> = after.registers.iter().copied().chain(waits).collect();
+    let mut there = after.registers.clone();
     there.sort_unstable();
-    let lost: Vec<Key> = witness.nearest.iter().copied().filter(|wanted| there.binary_search(wanted).is_err()).collect();
+    let mut lost = witness.keys[..*points_seen as usize].to_vec();
+    lost.sort_unstable();
+    lost.truncate(after.shape.k as usize);
+    lost.retain(|wanted| there.binary_search(wanted).is_err());
     let &nearest = lost.first()?;
     let sentence = format!(
         "{} of the {} nearest points seen {} lost: {}.",

@@ -8,7 +8,6 @@ mod filter;
 mod merge;
 mod words;
 
-use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use super::picture::Target;
@@ -59,8 +58,6 @@ pub struct Moment<'a> {
 pub struct Witness {
     /// The keys of all points, by position.
     keys: Vec<Key>,
-    /// The k nearest of the points seen.
-    nearest: BTreeSet<Key>,
     /// The registers before the last step, if that was a minimum.
     before: Vec<Key>,
 }
@@ -151,21 +148,13 @@ fn walk(recording: &Recording, mut visit: impl FnMut(usize, &Moment<'_>, &Witnes
 
 impl Witness {
     fn new(recording: &Recording) -> Self {
-        Self { keys: keys(recording), nearest: BTreeSet::new(), before: Vec::new() }
+        Self { keys: keys(recording), before: Vec::new() }
     }
 
     /// Remembers what is lost by applying a step to a state.
     fn see(&mut self, step: &Step, before: &State) {
-        match step {
-            Step::Group { base, .. } => {
-                let group = self.keys.iter().skip(*base as usize).take(before.shape.width as usize);
-                self.nearest.extend(group);
-                while self.nearest.len() > before.shape.k as usize {
-                    self.nearest.pop_last();
-                }
-            }
-            Step::Minimum { .. } => self.before.clone_from(&before.registers),
-            _ => {}
+        if let Step::Minimum { .. } = step {
+            self.before.clone_from(&before.registers);
         }
     }
 }

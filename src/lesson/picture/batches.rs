@@ -47,7 +47,8 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
 fn heading(state: &State, step: Option<&Step>, size: u32, batches: u32) -> String {
     match (state.batch, step) {
         (None, _) => format!("{} of {} points; none is in shared memory yet", count(batches.into(), "batch", "batches"), thousands(size.into())),
-        (Some(_), Some(Step::Finished)) => format!("All {} are read: the last barrier is passed", count(batches.into(), "batch", "batches")),
+        (Some(_), Some(Step::Finished)) if batches == 1 => "The batch is read: the last barrier is passed".to_owned(),
+        (Some(_), Some(Step::Finished)) => format!("All {batches} batches are read: the last barrier is passed"),
         (Some((first, _)), Some(Step::Batch { .. })) => {
             format!("Barrier: all of batch {} has arrived in shared memory, so every warp of the block may read it", first / size + 1)
         }

@@ -8,7 +8,7 @@ use super::keyed;
 use super::kinds::{is_merging, kinds, nearest_kept};
 use super::legend;
 use super::lens::Lens;
-use super::moment::{nearest, vote, waiting};
+use super::moment::{divided, measured, nearest, vote, waiting};
 use super::own_queries;
 use super::pen::{ROW, area, faint, line, sans};
 use super::plane::Plane;
@@ -116,20 +116,7 @@ pub(super) fn draw_in(scene: &mut Scene, plane: &Plane, view: &View<'_>, shown: 
 
     // The group being filtered.
     if let Some(vote) = vote(view.cursor).filter(|_| !merging) {
-        let (mut accepted, mut rejected, mut undecided) = (Vec::new(), Vec::new(), Vec::new());
-        for (lane, &point) in (0..).zip(&vote.points) {
-            if point as usize >= problem.n() {
-                continue;
-            }
-            match vote.mask {
-                None => undecided.push(point),
-                // What a merge has brought among the nearest is shown as that.
-                Some(mask) if mask >> lane & 1 == 1 && best.contains(&point) => {}
-                Some(mask) if mask >> lane & 1 == 1 => accepted.push(point),
-                Some(_) if vote.asked >> lane & 1 == 1 => rejected.push(point),
-                Some(_) => {}
-            }
-        }
+        let [undecided, accepted, rejected] = divided(&vote, view.cursor);
         let ring = |points: &[u32]| -> Vec<Point> { points.iter().map(|&point| plane.position(problem, point)).collect() };
         scene.dots(ring(&undecided), large * 1.2, None, Some(line(Ink::Text, text * 0.1)));
         scene.dots(ring(&rejected), large * 1.2, Some(Ink::Canvas.into()), Some(line(Ink::Rejected, text * 0.13)));
@@ -266,10 +253,10 @@ fn words(view: &View<'_>, problem: &Problem) -> String {
             "Point {} (row {}): squared distance {}{lane}",
             thousands(point.into()),
             thousands(problem.row(point).into()),
-            super::pen::digits(distance, 3),
+            measured(problem.metric(), distance),
         );
     }
-    let bound = super::pen::digits(state.max_distance, 3);
+    let bound = measured(problem.metric(), state.max_distance);
     if let Some(Closing { rings, .. }) = Closing::of(view) {
         let ends: Vec<String> = rings.iter().map(|&ring| super::pen::digits(ring, 3)).collect();
         return format!("Rings: squared distances {}; those that are left lie between", ends.join(" and "));

@@ -40,7 +40,9 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         &rows,
     );
     room.take_top(text * 0.5);
-    let (candidates, merges) = (u64::from(counts.candidates), u64::from(counts.merges));
+    // Merged at once, candidates lower the bound sooner: fewer come after them.
+    let candidates = view.cursor.recording().one_by_one().partition_point(|&point| point < counts.points_seen) as u64;
+    let merges = u64::from(counts.merges);
     let [at_once, full] = [candidates * steps, merges * steps];
     let names = [
         format!("one by one: {} \u{d7} {steps} = {}", thousands(candidates), thousands(at_once)),
@@ -50,7 +52,8 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let rows = [(at_once, Ink::Candidate), (full, Ink::Intermediate)];
     let rows: Vec<Bar<'_>> =
         rows.into_iter().zip(&names).map(|((steps, ink), name)| Bar { name, done: steps as f32 / most, all: None, ink }).collect();
-    let title = format!("Steps of the merges so far, for {}", count(candidates, "candidate", "candidates"));
+    let [alone, waiting] = [candidates, counts.candidates.into()].map(thousands);
+    let title = format!("Steps so far, for {alone} or {waiting} candidates");
     bars(&mut scene, room.take_top((row * 3.0).min(room.height)), text, &title, &rows);
     scene
 }

@@ -8,7 +8,7 @@ use super::sentence::sentence;
 use super::{Panel, Scene, View, comparison, figure, page};
 use crate::lesson::cursor::Cursor;
 use crate::lesson::lessons::{Lesson, Take};
-use crate::lesson::picture::page::position_at;
+use crate::lesson::picture::page::{points_seen, position_at};
 use crate::palette::Palette;
 use crate::text::count;
 
@@ -164,13 +164,13 @@ impl Film {
         match cursors.as_slice() {
             [(_, cursor)] => sentence(cursor),
             cursors => {
-                let seen = cursors.iter().map(|(_, cursor)| cursor.state().counts.points_seen).max().unwrap_or(0);
+                let seen = points_seen(&cursors.iter().map(|(_, cursor)| cursor).collect::<Vec<_>>());
                 let each = cursors.iter().map(|(take, cursor)| {
                     let counts = cursor.state().counts;
                     let merges = count(counts.merges.into(), "merge", "merges");
                     format!("{} {merges}, {}", take.arrangement.name(), count(counts.candidates.into(), "candidate", "candidates"))
                 });
-                format!("After {}: {}.", count(seen.into(), "point", "points"), each.collect::<Vec<_>>().join("; "))
+                format!("After {seen} points: {}.", each.collect::<Vec<_>>().join("; "))
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::View;
 use super::boxes;
 use super::legend::Entry;
-use super::moment::{Vote, nearest, vote, waiting};
+use super::moment::{divided, nearest, vote, waiting};
 use super::own_queries;
 use super::scene::Ink;
 use crate::lesson::recording::Beside;
@@ -51,12 +51,12 @@ pub(super) fn nearest_kept(known: u64, k: u64) -> String {
     format!("intermediate result: {} of {}", thousands(known), thousands(k))
 }
 
-/// How many lanes said yes and no in the last vote, once it was held.
-fn votes(view: &View<'_>) -> Option<[u32; 2]> {
-    let Vote { asked, mask, points, .. } = vote(view.cursor)?;
-    // The last group may have fewer points.
-    let asked = (0..).zip(&points).filter(|(_, point)| **point != u32::MAX).fold(0, |lanes, (lane, _)| lanes | 1 << lane) & asked;
-    mask.map(|mask| [mask.count_ones(), (asked & !mask).count_ones()])
+/// How many points the last vote accepted and rejected, once it was held; of warp select, how many the lanes took and did not take.
+fn votes(view: &View<'_>) -> Option<[usize; 2]> {
+    let vote = vote(view.cursor)?;
+    let [_, accepted, rejected] = divided(&vote, view.cursor);
+    let taken = vote.mask?.count_ones() as usize;
+    Some([if view.cursor.state().queues.is_some() { taken } else { accepted.len() }, rejected.len()])
 }
 
 /// Those of warp select.

@@ -2,11 +2,13 @@
 
 use super::pen;
 use super::{Target, View};
-use crate::engines::lockstep::{Key, PADDING, distance_of, index_of, lanes_below};
+use crate::engines::lockstep::{Key, PADDING, distance_of, index_of, key_of, lanes_below};
+use crate::knn::Metric;
 use crate::knn::network::{self, Layer};
 use crate::lesson::cursor::Cursor;
 use crate::lesson::state::{Stage, State};
 use crate::lesson::step::{Elements, Pass, Step};
+use crate::text;
 
 /// The last ballot and its consequences.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,6 +69,29 @@ pub fn vote(cursor: &Cursor) -> Option<Vote> {
         return Some(Vote { points, distances, asked, mask, taken, appended });
     }
     None
+}
+
+/// The points of a vote: not voted on yet, accepted, rejected. Since a merge, the new bound divides them; what it has brought among the nearest is
+/// shown as that.
+pub fn divided(vote: &Vote, cursor: &Cursor) -> [Vec<u32>; 3] {
+    let (state, best) = (cursor.state(), nearest(cursor));
+    let mut divided = <[Vec<u32>; 3]>::default();
+    for (lane, (&point, &distance)) in (0..).zip(vote.points.iter().zip(&vote.distances)).filter(|(_, (point, _))| **point != u32::MAX) {
+        let key = key_of(distance, point);
+        let is_inside = match state.descent {
+            Some(_) => key < state.last(),
+            // A lane of warp select asks its own queue.
+            None => state.queues.is_some() || distance < state.max_distance,
+        };
+        match vote.mask {
+            None => divided[0].push(point),
+            Some(mask) if mask >> lane & 1 == 1 && best.contains(&key) => {}
+            Some(mask) if mask >> lane & 1 == 1 && is_inside => divided[1].push(point),
+            Some(_) if vote.asked >> lane & 1 == 1 => divided[2].push(point),
+            Some(_) => {}
+        }
+    }
+    divided
 }
 
 /// A sort in progress.
@@ -150,6 +175,13 @@ pub fn element_under(view: &View<'_>) -> Option<u32> {
         }
         _ => None,
     }
+}
+
+/// A squared distance, and, by another metric than L2, the distance in its unit.
+pub fn measured(metric: Metric, squared: f32) -> String {
+    let unit = metric.unit().unwrap_or(metric.name());
+    let distance = if metric == Metric::L2 { String::new() } else { format!(" ({} {unit})", text::digits(metric.distance(squared), 3)) };
+    pen::digits(squared, 3) + &distance
 }
 
 /// All layers of a sort of K keys.

@@ -219,7 +219,6 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
     let (text, large) = (view.text, is_large(view.text, [wide, high]));
     let mut page = Page::new(&legible(view, [wide, high]), [wide, high]);
     let shape = first.recording.shape();
-    let seen = takes.iter().map(|(_, view)| view.cursor.state().counts.points_seen).max().unwrap_or(0);
     let account = account(view.cursor.state());
     let theory = format!(
         "Theory: at most {:.1} merges on average in random order, n / K = {} in the worst",
@@ -227,7 +226,8 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
         thousands(account.worst_merges)
     );
     let header = page.room().take_top(text * HEADER);
-    let place = format!("{} of {} points seen", thousands(seen.into()), thousands(shape.n.into()));
+    let seen = points_seen(&takes.iter().map(|(_, view)| view.cursor).collect::<Vec<_>>());
+    let place = format!("{seen} of {} points seen", thousands(shape.n.into()));
     let below = if large { lesson.says(lesson.goal, shape) } else { about(&first.recording) };
     page.header(header, &title(lesson), &place, &below, if view.asking || large { "" } else { &theory });
     // Shared axes make the curves comparable. While a question is open, they know no bound that is still to come.
@@ -267,7 +267,14 @@ pub fn columns(takes: usize, text: f32, [wide, high]: [f32; 2]) -> Vec<Area> {
     split(room, &vec![1.0 / takes.max(1) as f32; takes], gap, false)
 }
 
-/// The last position with at most `points_seen` points seen, at which takes are compared.
+/// How many points recordings have seen at moments that are compared: one in the middle of a group is ahead of the others.
+pub fn points_seen(cursors: &[&Cursor]) -> String {
+    let seen = cursors.iter().map(|cursor| cursor.state().counts.points_seen);
+    let most = seen.clone().max().unwrap_or(0);
+    format!("{}{}", if seen.clone().all(|seen| seen == most) { "" } else { "up to " }, thousands(most.into()))
+}
+
+/// The last position before a group that goes beyond `points_seen` points, at which takes are compared.
 pub fn position_at(recording: &Recording, points_seen: u32) -> usize {
     let shape = recording.shape();
     let later = |step: &Step| matches!(step, Step::Group { base, .. } if base.saturating_add(shape.width).min(shape.n) > points_seen);

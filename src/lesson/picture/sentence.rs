@@ -1,9 +1,10 @@
 //! The panel of one sentence about the last step, above its badge.
 
-use super::moment::running;
+use super::moment::{measured, running};
 use super::pen::{ROW, Words, area, sans};
 use super::scene::{Font, Ink, Scene};
 use super::{View, badge};
+use crate::knn::Metric;
 use crate::lesson::cursor::Cursor;
 use crate::lesson::describe::describe;
 use crate::lesson::recording::Beside;
@@ -20,7 +21,7 @@ pub fn sentence(cursor: &Cursor) -> String {
         Some(step) if let (Step::Finished, Some(consequences)) = (&*step, cursor.recording().consequences()) => {
             format!("The search is done. {}", consequences.verdict())
         }
-        Some(step) => describe(&step, state) + &turned_words(cursor),
+        Some(step) => describe(&step, state) + &turned_words(cursor) + &farthest_words(cursor),
         None => format!(
             "Before the first step: the {} of {} are asked for, {}.",
             count(state.shape.k.into(), "nearest", "nearest"),
@@ -42,6 +43,15 @@ fn turned_words(cursor: &Cursor) -> String {
         0 => String::new(),
         1 => " 1 comparator decided otherwise than before the change.".to_owned(),
         some => format!(" {} comparators decided otherwise than before the change.", thousands(u64::from(some))),
+    }
+}
+
+/// In the end, by another metric than L2: how far away the k-th neighbour is, in the metric's unit.
+fn farthest_words(cursor: &Cursor) -> String {
+    let (metric, last) = (cursor.recording().problem().metric(), cursor.state().neighbours().last());
+    match (cursor.step().as_deref(), last) {
+        (Some(Step::Finished), Some((_, squared))) if metric != Metric::L2 => format!(" The farthest is at {}.", measured(metric, squared)),
+        _ => String::new(),
     }
 }
 

@@ -118,7 +118,7 @@ fn points_of_the_curve_lead_to_their_merges() {
         cursor.seek(recording.position_of_merge(merge).unwrap());
         assert_eq!(cursor.state().max_distance, max_distance);
         assert_eq!(cursor.state().counts.merges as usize, merge + 1);
-        assert!(points_seen <= cursor.state().counts.points_seen);
+        assert_eq!(points_seen, cursor.state().counts.points_seen);
     }
     assert_eq!(recording.position_of_merge(curve.len()), None);
 }

@@ -75,7 +75,7 @@ fn badges_say_their_numbers() {
     assert_eq!(said(&|step| matches!(step, Step::Appended { .. })), "Every slot below 8 holds a candidate, no two the same.");
     assert_eq!(
         said(&|step| matches!(step, Step::MaxDistance { .. })),
-        "max_distance is the squared distance of the 16th nearest so far: a point that is no closer cannot be a neighbour."
+        "max_distance is the squared distance of the 16th nearest of the 16 points seen: a point that is no closer cannot be a neighbour."
     );
     assert_eq!(said(&|step| *step == Step::Finished), "The first 16 keys are the nearest of all 64 points, nearest first: nothing was lost.");
 }

@@ -9,6 +9,7 @@ mod lessons;
 mod meter;
 mod queues;
 mod replay;
+mod sentences;
 mod tree;
 mod words;
 

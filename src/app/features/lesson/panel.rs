@@ -99,8 +99,8 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
                     let middle = format!("{}, the middle", cloud.record(cloud.len() / 2));
                     entered |= field_ui(ui, "Query row", &mut draft.row, &middle, Field::QueryRows, &errors, palette).lost_focus();
                     if question.map_or(state.draft.exclude_self, |question| question.exclude_self) {
-                        let found = "The explorer leaves the query itself out; here it is found, as the first of its neighbours.";
-                        ui.add(egui::Label::new(RichText::new(found).color(palette.text_weak).small()).wrap());
+                        let left = "The query's own row is left out, as in the explorer.";
+                        ui.add(egui::Label::new(RichText::new(left).color(palette.text_weak).small()).wrap());
                     }
                 }
             }

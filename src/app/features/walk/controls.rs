@@ -60,7 +60,14 @@ pub fn walk_ui(ui: &mut Ui, state: &State, session: &Session, numbered: bool, pa
             if !low {
                 let facts = walked.facts(at).join(" · ");
                 ui.add(Label::new(RichText::new(&facts).color(palette.text_weak).small()).truncate()).on_hover_text(&facts);
-                legend_ui(ui, walked, numbered, palette);
+                if walked.has_boxes() {
+                    legend_ui(ui, walked, numbered, palette);
+                } else {
+                    let [_, leaves] = walked.leaf();
+                    let why =
+                        format!("The {leaves} are around unit vectors, not around places of this picture: the points visited are marked instead.");
+                    ui.add(Label::new(RichText::new(&why).color(palette.text_weak).small()).truncate()).on_hover_text(&why);
+                }
             }
         }
     }

@@ -66,6 +66,9 @@ pub fn shown(view: WalkView, session: &Session) -> Option<(&Walkthrough, usize)>
 
 /// Draws the boxes of the walk as they are after a step; [`points`] come later, over all other marks. Returns what to say where not all of it is drawn.
 pub fn paint(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) -> Option<String> {
+    if !walked.has_boxes() {
+        return None;
+    }
     let (regions, colors) = (&walked.walk.regions, Colors::of(canvas.palette));
     let met = regions.partition_point(|region| region.met as usize <= at);
     let first = met.saturating_sub(MOST);

@@ -3,8 +3,9 @@
 use crate::app::look::any_of;
 use crate::app::model::{Answered, Draft, Session, WalkView};
 use crate::engines::registry;
+use crate::knn::Descriptor;
 use crate::knn::walk::AXES;
-use crate::knn::{Descriptor, Metric};
+use crate::run::RunSpec;
 
 /// The answer whose walk is to be shown; `None` where none is.
 ///
@@ -26,33 +27,26 @@ pub fn wanted(view: WalkView, session: &Session) -> Result<Option<Answered>, Str
     };
     match scene.dims() {
         dims if dims > AXES => Err(format!("{} searched in {dims} dimensions: what it met can be drawn in two or three only.", engine.id)),
-        _ if record.spec.metric.is_on_sphere() => {
-            Err(format!("{} searched on the sphere: what it met is not drawn in longitude and latitude.", engine.id))
-        }
-        _ if record.spec.metric.is_of_directions() => {
-            Err(format!("{} searched among directions from the origin: what it met is not where the points are drawn.", engine.id))
-        }
         _ if scene.is_projected() => Err("The search follows the axes of the cloud: show axes instead of a projection to see it.".to_owned()),
         _ => Ok(Some(answered.clone())),
     }
 }
 
-/// What to change of the fields so that the picked query's answer has a walk, and the words for it; `None` where nothing would do.
+/// The fields by which an engine that has a walk answers the same question, and the words for it; `None` where nothing would do.
 pub fn remedy(draft: &Draft, session: &Session) -> Option<(String, Draft)> {
     let record = &session.answered.as_ref()?.record;
     if session.scene()?.dims() > AXES {
         return None;
     }
     let walks = |engine: &&Descriptor| engine.walk.is_some();
-    let mut fixed = Draft { metric: Metric::L2, ..draft.clone() };
-    let as_plane = if record.spec.metric == Metric::L2 { "" } else { ", by straight distances" };
-    let found = record.descriptor().filter(walks);
-    if found.is_some() && as_plane.is_empty() {
+    if record.descriptor().is_some_and(|engine| walks(&engine)) {
         return None;
     }
-    let engine = found.or_else(|| registry::grouped().flat_map(|(_, engines)| engines).find(walks))?;
+    let &RunSpec { k, metric, order, exclude_self, .. } = &record.spec;
+    let mut fixed = Draft { k: k.to_string(), metric, order, exclude_self, ..draft.clone() };
+    let engine = registry::grouped().flat_map(|(_, engines)| engines).find(walks)?;
     fixed.choose_engine(engine);
-    Some((format!("Answer with {}{as_plane}", engine.id), fixed))
+    Some((format!("Answer with {}", engine.id), fixed))
 }
 
 #[cfg(test)]
@@ -61,7 +55,7 @@ mod tests {
 
     use super::*;
     use crate::app::testing::{cloud, record};
-    use crate::knn::EngineId;
+    use crate::knn::{EngineId, Metric};
     use crate::run::RunRecord;
 
     fn session(dims: usize, engine: &'static str, metric: Metric) -> Session {
@@ -84,14 +78,17 @@ mod tests {
             "cuda compared the query with every point, so there is no way to walk. Choose the engine bvh or step on the left, and press Run."
         );
         assert!(why(&session(2, "kdtree", Metric::L2)).starts_with("kdtree does not record its way."));
-        let fixed = |session: &Session| remedy(&Draft::default(), session).map(|(words, draft)| (words, draft.engine.to_string(), draft.metric));
-        assert_eq!(fixed(&session(2, "cuda", Metric::L2)), Some(("Answer with bvh".to_owned(), "bvh".to_owned(), Metric::L2)));
-        let (words, engine, metric) = fixed(&session(2, "bvh", Metric::Haversine)).expect("it can be had");
-        assert_eq!((words.as_str(), engine.as_str(), metric), ("Answer with bvh, by straight distances", "bvh", Metric::L2));
-        assert_eq!((fixed(&session(4, "cuda", Metric::L2)), fixed(&session(2, "bvh", Metric::L2))), (None, None));
+        // The question stays: its k and metric, whatever stands in the fields by now.
+        let fields = Draft { k: "999".to_owned(), metric: Metric::Angular, ..Draft::default() };
+        let fixed = |session: &Session| remedy(&fields, session).map(|(words, draft)| (words, draft.engine.to_string(), draft.metric, draft.k));
+        for metric in Metric::ALL {
+            let asked = session(2, "cuda", metric);
+            let k = asked.answered.as_ref().expect("an answer").record.spec.k.to_string();
+            assert_eq!(fixed(&asked), Some(("Answer with bvh".to_owned(), "bvh".to_owned(), metric, k)));
+            assert!(wanted(shown, &session(2, "bvh", metric)).expect("it can").is_some(), "{metric}");
+        }
+        assert_eq!((fixed(&session(4, "cuda", Metric::L2)), fixed(&session(2, "bvh", Metric::Haversine))), (None, None));
         assert!(why(&session(4, "bvh", Metric::L2)).contains("in 4 dimensions"));
-        assert!(why(&session(2, "bvh", Metric::Angular)).contains("directions"));
-        assert!(why(&session(2, "bvh", Metric::Haversine)).contains("on the sphere"));
         let unanswered = Session { answered: None, ..session(2, "bvh", Metric::L2) };
         assert!(why(&unanswered).starts_with("Click a point"));
         assert!(wanted(WalkView::default(), &unanswered).is_ok_and(|walk| walk.is_none()), "nobody asked");

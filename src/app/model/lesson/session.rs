@@ -167,7 +167,7 @@ pub struct Asked {
     pub seed: u64,
     /// Whether rows that have no place are left out.
     pub drop_nonfinite: bool,
-    /// Whether the query's own row was left out. The lesson finds it.
+    /// Whether the query's own row was left out.
     pub exclude_self: bool,
 }
 

@@ -88,9 +88,11 @@ impl App {
         match action {
             LessonAction::Open(number) => self.open_lesson(number),
             LessonAction::Edit(draft) => {
-                if draft.row != self.session.lesson.draft(lesson).row {
-                    // Who types a row asks a question of their own.
-                    self.session.lesson.asked = None;
+                if draft.row != self.session.lesson.draft(lesson).row
+                    && let Some(asked) = &mut self.session.lesson.asked
+                {
+                    // The same question about another row.
+                    asked.query = None;
                 }
                 self.session.lesson.set_draft(lesson, draft);
             }
@@ -249,8 +251,7 @@ impl App {
             metric: question.metric,
             order: crate::cloud::Order::File,
             seed: question.seed,
-            // Engines would be asked for one more than k, and the picture would have to say so everywhere.
-            exclude_self: false,
+            exclude_self: question.exclude_self,
             drop_zero_rows: question.drop_nonfinite,
         };
         let own = cloud.zip(row).map(|(cloud, row)| own(cloud, row, question));

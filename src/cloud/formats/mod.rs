@@ -30,6 +30,7 @@ mod ply;
 mod recognise;
 mod sheet;
 mod unpacked;
+mod vector_cell;
 mod vectors;
 mod words;
 

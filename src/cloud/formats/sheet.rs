@@ -103,6 +103,8 @@ pub(super) struct SheetColumn {
     pub range: Option<Range>,
     /// Unit and time zone, if the numbers are timestamps.
     pub moment: Option<Moment>,
+    /// Another name by which it is selected, unless that is a column's own.
+    pub alias: Option<&'static str>,
 }
 
 /// Range and invalid values of a numeric column.
@@ -152,6 +154,7 @@ impl SheetColumn {
             texts: None,
             range: None,
             moment: None,
+            alias: None,
         }
     }
 
@@ -438,6 +441,9 @@ pub(super) fn named(names: &[String], columns: &[SheetColumn]) -> Result<Vec<usi
     for (at, column) in columns.iter().enumerate() {
         exact.entry(&column.name).or_default().push(at);
         folded.entry(column.name.to_ascii_lowercase()).or_default().push(at);
+    }
+    for (at, alias) in columns.iter().enumerate().filter_map(|(at, column)| Some((at, column.alias?))) {
+        folded.entry(alias.to_owned()).or_insert_with(|| vec![at]);
     }
     let one = |name: &String| {
         // As the columns' own names are cut.

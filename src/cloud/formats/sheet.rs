@@ -97,14 +97,14 @@ pub(super) struct SheetColumn {
     pub beside: bool,
     /// Whether it is one element of a vector: the row of an array, or a list. Unless `beside` is set it is a coordinate, whatever it contains.
     pub element: bool,
+    /// Another name that selects it.
+    pub alias: Option<&'static str>,
     /// The content of a text column, if requested.
     pub texts: Option<Texts>,
     /// The range of the numbers, if the reader computed it without storing them.
     pub range: Option<Range>,
     /// Unit and time zone, if the numbers are timestamps.
     pub moment: Option<Moment>,
-    /// Another name by which it is selected, unless that is a column's own.
-    pub alias: Option<&'static str>,
 }
 
 /// Range and invalid values of a numeric column.
@@ -151,10 +151,10 @@ impl SheetColumn {
             mixed: false,
             beside: false,
             element: false,
+            alias: None,
             texts: None,
             range: None,
             moment: None,
-            alias: None,
         }
     }
 
@@ -442,13 +442,12 @@ pub(super) fn named(names: &[String], columns: &[SheetColumn]) -> Result<Vec<usi
         exact.entry(&column.name).or_default().push(at);
         folded.entry(column.name.to_ascii_lowercase()).or_default().push(at);
     }
-    for (at, alias) in columns.iter().enumerate().filter_map(|(at, column)| Some((at, column.alias?))) {
-        folded.entry(alias.to_owned()).or_insert_with(|| vec![at]);
-    }
+    let aliases: HashMap<&str, Vec<usize>> = (0..columns.len()).filter_map(|at| Some((columns[at].alias?, vec![at]))).collect();
     let one = |name: &String| {
         // As the columns' own names are cut.
         let name = &shortened(name.clone());
-        let found = exact.get(name.as_str()).or_else(|| folded.get(&name.to_ascii_lowercase()));
+        let lower = name.to_ascii_lowercase();
+        let found = exact.get(name.as_str()).or_else(|| folded.get(&lower)).or_else(|| aliases.get(lower.as_str()));
         let (none, why) = match found.map(Vec::as_slice) {
             Some(&[at]) => return Ok(at),
             Some(several) => {

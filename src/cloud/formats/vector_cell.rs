@@ -25,7 +25,16 @@ pub(super) enum Content {
     Point(u32),
     /// A vector or geometry that cannot be searched; completes "it holds ".
     Unreadable(String),
+    /// Bytes, or base64, which may hold anything.
+    Packed,
     Other,
+}
+
+impl Content {
+    /// Whether it is not a vector, also not an unreadable one.
+    pub fn is_plain(&self) -> bool {
+        matches!(self, Self::Missing | Self::Packed | Self::Other)
+    }
 }
 
 /// The types of geometries in the order of their WKB codes, from 1.
@@ -47,11 +56,16 @@ pub(super) fn parse(cell: &[u8], binary: bool, out: &mut Vec<f64>) -> Content {
     let text = std::str::from_utf8(cell).unwrap_or_default().trim();
     let content = match hex(text).filter(|_| !binary) {
         Some(bytes) => wkb(&bytes, out),
-        None if binary => wkb(cell, out).or_else(|| cell.is_empty().then_some(Content::Missing)),
+        None if binary => wkb(cell, out).or(Some(if cell.is_empty() { Content::Missing } else { Content::Packed })),
         None => match Cell::parse(cell) {
             Cell::Missing => Some(Content::Missing),
             Cell::Number(_) => None,
-            Cell::Text => wkt(text, out).or_else(|| object(text, out)).or_else(|| list(text, out)),
+            Cell::Text if text.matches('°').count() == 2 && text.ends_with(['N', 'S', 'E', 'W', 'O']) => {
+                Some(Content::Unreadable("degrees, minutes and seconds; write decimal degrees".to_owned()))
+            }
+            Cell::Text => {
+                wkt(text, out).or_else(|| object(text, out)).or_else(|| list(text, out)).or_else(|| packed(text).then_some(Content::Packed))
+            }
         },
     };
     let content = content.unwrap_or(Content::Other);
@@ -67,6 +81,11 @@ fn hex(text: &str) -> Option<Vec<u8>> {
     let value = |digit: u8| char::from(digit).to_digit(16).unwrap_or(0) as u8;
     let is_hex = digits.len() >= 42 && digits.len().is_multiple_of(2) && digits.iter().all(u8::is_ascii_hexdigit);
     is_hex.then(|| digits.chunks_exact(2).map(|pair| value(pair[0]) << 4 | value(pair[1])).collect())
+}
+
+/// Whether a text may be base64.
+fn packed(text: &str) -> bool {
+    text.len() >= 16 && text.len().is_multiple_of(4) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=-_".contains(&byte))
 }
 
 /// WKB of either byte order, ISO or EWKB, also after the reference system that MySQL writes before it.
@@ -234,6 +253,9 @@ const VECTORS: [&str; 10] = ["embedding", "embeddings", "emb", "vector", "vector
 const OTHERS: &str = "id ids token tokens mask bbox bboxes box boxes label labels shape size color colour rgb rgba category categories tags date index \
                       indices dims length lengths counts";
 
+/// Words of names of lists that are positions, beside velocities, normals and colours.
+const POSITIONS: &str = "position positions pos xyz coord coords coordinates location point points";
+
 /// Words of names of places, whose pairs are latitude and longitude.
 const PLACES: [&str; 13] =
     ["location", "loc", "geo", "geolocation", "geopoint", "geocode", "gps", "latlon", "latlng", "latlong", "lonlat", "lnglat", "longlat"];
@@ -245,7 +267,7 @@ const NEUTRAL: [&str; 8] = ["position", "pos", "coord", "coords", "coordinate", 
 pub(super) const POINTS: u8 = 3;
 
 /// The order in which vectors are preferred: 0 for lists that are none, such as tokens and boxes, then lists of whole numbers, of others,
-/// points, and lists that are vectors by name.
+/// positions, and lists that are vectors by name.
 pub(super) fn rank(name: &str, fractions: bool, point: bool) -> u8 {
     let words = lower_words(name);
     let vector = words.iter().any(|word| VECTORS.contains(&word.as_str()));
@@ -254,6 +276,7 @@ pub(super) fn rank(name: &str, fractions: bool, point: bool) -> u8 {
         () if words.last().is_some_and(other) || !vector && words.iter().any(other) => 0,
         () if point => POINTS + u8::from(words.iter().any(|word| ["geometry", "geom"].contains(&word.as_str()))),
         () if vector => 5 + u8::from(fractions),
+        () if words.iter().any(|word| POSITIONS.split(' ').any(|position| position == word)) => POINTS,
         () => 1 + u8::from(fractions),
     }
 }
@@ -264,6 +287,8 @@ pub(super) struct Seen {
     /// Lists and points, and values that are neither.
     pub vectors: u64,
     others: u64,
+    /// Those of the others that may be base64 or packed numbers.
+    packed: u64,
     /// The first list or point.
     content: Option<Content>,
     pub length: usize,
@@ -279,12 +304,12 @@ pub(super) struct Seen {
 impl Seen {
     /// Adds a value.
     pub fn take(&mut self, content: Content, numbers: &[f64]) {
-        self.vectors += u64::from(!matches!(content, Content::Missing | Content::Other));
+        self.vectors += u64::from(!content.is_plain());
         let (before, first) = (self.length, self.content.get_or_insert_with(|| content.clone()).clone());
         let trouble = match (first, &content) {
             (_, Content::Missing) => None,
-            (_, Content::Other) => {
-                self.others += 1;
+            (_, Content::Other | Content::Packed) => {
+                (self.others, self.packed) = (self.others + 1, self.packed + u64::from(content == Content::Packed));
                 None
             }
             (_, Content::Unreadable(why)) => Some(why.clone()),
@@ -319,6 +344,9 @@ impl Seen {
         let (shown, rank) = (printable(name), rank(name, self.fractions || geometry, geometry));
         let vector = |columns, why, place, swapped| Some(Vector { at, columns, why, rank: rank + u8::from(place && !point), point, place, swapped });
         let refused = |why| vector(Vec::new(), why, false, false);
+        if self.packed > 0 && self.packed == self.vectors + self.others && rank > POINTS + 1 {
+            return refused("it holds packed bytes or base64; store lists of numbers".to_owned());
+        }
         // A text that happens to look like a list is a text among others.
         if self.vectors <= self.others || rank == 0 {
             return None;
@@ -402,6 +430,16 @@ pub(super) struct Vector {
 }
 
 impl Vector {
+    /// GeoJSON geometries of this type in the arrays of other JSON: points in `columns` columns.
+    pub fn geojson(at: usize, name: &str, kind: &str, columns: usize) -> Option<Self> {
+        let kind = geometry(kind)?;
+        let (columns, why) = match kind {
+            "Point" => (axes(name, columns.clamp(2, 3), true), format!("GeoJSON points of `{}`", printable(name))),
+            _ => (Vec::new(), format!("it holds {}", unreadable(kind))),
+        };
+        Some(Self { at, columns, why, rank: rank(name, true, true), point: true, place: true, swapped: false })
+    }
+
     /// Reads a value: `out` receives a number for each column, NaN where there is none.
     ///
     /// # Errors

@@ -92,6 +92,7 @@ fn texts_that_are_not_vectors_stay_texts() {
         ["(1)", "(2)"],
         ["d2d2d2d2d2d2d2d2d2d2d2d2d2d2d2d2d2d2d2d2d2d2d2d2", "a2d2d2d2d2d2d2d2d2d2d2d2d2d2d2d2d2d2d2d2d2d2d2d2"],
         ["192.168.0.1", "192.168.0.2"],
+        ["aGVsbG8gd29ybGQhISEh", "AAAAAAAAAAAAAAAAAAAAAA=="],
         ["Point of sale", "polygon count"],
         [": 1 2", "= 3"],
     ] {
@@ -173,6 +174,8 @@ fn vectors_that_are_not_read_are_refused_by_name() {
         (&["[[0.1, 0.2], [0.3, 0.4]]", "[[0.1, 0.2], [0.3, 0.4]]"], "it holds a list of lists"),
         (&["[0.1, 0.2, 0.", "[0.1, 0.2, 0."], "it holds lists that do not end"),
         (&["[0.1, 0.2]", "[0.1, 0.2]", "failed"], "some of its values are vectors and others are text"),
+        (&["aGVsbG8gd29ybGQhISEh", "AAAAAAAAAAAAAAAAAAAAAA=="], "it holds packed bytes or base64"),
+        (&["48°8'14\"N 11°34'31\"E", "48°8'14\"N 11°34'31\"E"], "it holds degrees, minutes and seconds"),
         (&["POINT(1 2)", "SRID=25832;POINT(1 2)"], "it holds points of several reference systems"),
     ] {
         let text = csv("embedding", cells);
@@ -207,6 +210,12 @@ fn the_vector_among_arrays_of_objects_is_the_one_of_floats() {
     assert_eq!(taken("a.jsonl", line("\"embedding\":[1,2]")), "embedding_0 embedding_1: 1 2");
     let message = taken("a.jsonl", line("\"other\":[1.5,2]"));
     assert_eq!(message, "several vectors: any of `scores` (columns 2-3), `other` (columns 4-5) could be meant; --columns chooses others");
+    assert_eq!(taken("a.jsonl", "{\"velocity\":[1.5,2],\"position\":[3.5,4]}"), "position_0 position_1: 3.5 4");
+    // Geometries of GeoJSON, a line each or within other objects.
+    let geometry = |kind: &str, coordinates: &str| format!("{{\"n\":1,\"at\":{{\"type\":\"{kind}\",\"coordinates\":{coordinates}}}}}\n");
+    assert_eq!(taken("a.jsonl", geometry("Point", "[11.5,48.5,500]")), "at.longitude at.latitude: 11.5 48.5");
+    assert_eq!(Sample::new("a.jsonl", geometry("Point", "[11.5,48.5]")).table("at.latitude").1, [48.5]);
+    assert!(taken("a.jsonl", geometry("LineString", "[[1,2],[3,4]]")).starts_with("column `at`: it holds a LineString"));
     // An array of arrays has no columns to guess, unless some are named or text.
     let rows: String = (0..40).map(|at| format!("[{},{},{}]", f64::from(at) * 0.37, f64::from(at).sqrt(), at % 3)).collect::<Vec<_>>().join(",");
     assert!(taken("a.json", format!("[{rows}]")).starts_with("x y z: "));
@@ -287,7 +296,9 @@ fn geoparquet_follows_its_reference_system() {
     let both = vec![column_of("other", points([&[8.0, 8.0], &[8.0, 8.0]])), column_of("geometry", points(near))];
     assert_eq!(taken("a.parquet", parquet(both, &geo(""))), globe);
     let other: ArrayRef = Arc::new(BinaryArray::from_iter_values([b"abc", b"def"]));
-    assert_eq!(taken("a.parquet", parquet(vec![column_of("hash", other)], "")), "count: 7 8");
+    assert_eq!(taken("a.parquet", parquet(vec![column_of("hash", Arc::clone(&other))], "")), "count: 7 8");
+    let message = taken("a.parquet", parquet(vec![column_of("embedding", other)], ""));
+    assert!(message.starts_with("column `embedding`: it holds packed bytes"), "{message}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Builder, FormatError, Kind, MAX_PADDED, Values};
+use super::{Builder, COORDINATES, FormatError, Kind, MAX_PADDED, Values};
 use crate::cloud::formats::columns::{self, Records, no_record, too_many_texts};
 use crate::cloud::formats::input::printable;
 use crate::cloud::formats::sheet::{ColumnKind, Declared, Sheet, SheetColumn, Want};
@@ -62,22 +62,43 @@ impl Builder<'_, '_> {
             }
             Some((vector, columns))
         };
-        self.vectors.iter().filter_map(vector).collect()
+        let geometry = |(_, mut columns, vector): (u32, Vec<usize>, Option<Vector>)| {
+            let vector = vector?;
+            columns.truncate(vector.columns.len());
+            Some((vector, columns))
+        };
+        self.vectors.iter().filter_map(vector).chain(self.arrays().into_iter().filter_map(geometry)).collect()
     }
 
-    /// The vectors of the points: texts and arrays.
-    fn candidates(&self) -> Vec<Candidate> {
-        let of_text = |(Vector { at, why, rank, .. }, columns)| Candidate { name: self.columns[at].name.clone(), rank, columns, why };
+    /// The arrays in the points with the columns of their elements, and what they are if they are coordinates of GeoJSON geometries.
+    fn arrays(&self) -> Vec<(u32, Vec<usize>, Option<Vector>)> {
         let mut arrays: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (at, column) in self.columns.iter().enumerate().filter(|(_, column)| column.item && !self.vectors.contains_key(&column.array)) {
             arrays.entry(column.array).or_default().push(at);
         }
-        let of_array = |(array, columns): (u32, Vec<usize>)| {
+        let geometry = |array: u32, columns: usize| {
+            let name = self.nodes.name(array).0;
+            let name = name.strip_suffix(COORDINATES)?;
+            let at = self.columns.iter().position(|column| column.name.strip_prefix(name) == Some(".type"))?;
+            Vector::geojson(at, name, &self.columns[at].example.as_ref()?.1, columns)
+        };
+        let each = |(array, columns): (u32, Vec<usize>)| {
+            let geometry = geometry(array, columns.len());
+            (array, columns, geometry)
+        };
+        arrays.into_iter().map(each).collect()
+    }
+
+    /// The vectors of the points: texts and arrays.
+    fn candidates(&self) -> Vec<Candidate> {
+        let of_text = |(Vector { at, why, rank, .. }, columns)| Candidate { name: self.columns[at].name.replace(".type", ""), rank, columns, why };
+        let of_array = |(array, columns, _): (u32, Vec<usize>, Option<Vector>)| {
             let (name, _) = self.nodes.name(array);
             let fraction = |&at: &usize| self.columns[at].values.iter().take(SEEN).any(|value| value.fract() != 0.0 && !value.is_nan());
             Candidate { rank: rank(&name, columns.iter().any(fraction), false), columns, why: format!("the array `{}`", printable(&name)), name }
         };
-        self.vectors().into_iter().map(of_text).chain(arrays.into_iter().map(of_array)).collect()
+        let arrays = self.arrays().into_iter().filter(|(_, _, geometry)| geometry.is_none());
+        self.vectors().into_iter().map(of_text).chain(arrays.map(of_array)).collect()
     }
 
     /// Builds the sheet of all points.

@@ -61,6 +61,9 @@ pub(super) struct Held {
     item: bool,
 }
 
+/// The end of the names of positions in GeoJSON geometries.
+const COORDINATES: &str = ".coordinates";
+
 /// What memory of held values is counted for.
 const PROPERTIES: &str = "the properties of a feature";
 
@@ -270,8 +273,7 @@ impl<'i, 'p> Builder<'i, 'p> {
         let mut numbers = std::mem::take(&mut self.numbers);
         let content = vector_cell::parse(text.as_bytes(), false, &mut numbers);
         // Hexadecimal digits may look like a number.
-        let vector = !matches!(content, Content::Missing | Content::Other);
-        let result = self.set(place, if vector { Cell::Text } else { Cell::parse(text.as_bytes()) }, text, item);
+        let result = self.set(place, if !content.is_plain() { Cell::Text } else { Cell::parse(text.as_bytes()) }, text, item);
         let result = if item || self.held.is_some() { result } else { result.and_then(|()| self.set_vector(place, content, &numbers)) };
         self.numbers = numbers;
         result
@@ -282,7 +284,7 @@ impl<'i, 'p> Builder<'i, 'p> {
         if !self.vectors.contains_key(&node) {
             // A vector in the first text of the column.
             let first = |at: usize| self.columns[at].example.as_ref().is_some_and(|example| example.0 == self.rows);
-            if matches!(content, Content::Missing | Content::Other) || !self.nodes.column(node).is_some_and(first) {
+            if content.is_plain() || !self.nodes.column(node).is_some_and(first) {
                 return Ok(());
             }
             let room = self.input.claim(2 * size_of::<Seen>() as u64, "the columns");
@@ -389,7 +391,7 @@ impl<'i, 'p> Builder<'i, 'p> {
             // The first columns may yet be named x, y and z, or by a header in the first array.
             let unsure = made_up && (at < 3 || self.rows == 0) && !wanted.is_empty();
             // The axes of positions are named in the end.
-            let axis = self.axes.contains(&node) || self.vectors.get(&array).is_some_and(|seen| seen.length <= 3);
+            let axis = self.axes.contains(&node) || self.vectors.get(&array).is_some_and(|seen| seen.length <= 3) || name.contains(COORDINATES);
             unsure || axis && !wanted.is_empty() || wanted.contains(&name.to_ascii_lowercase()) || wanted.contains(&at.to_string())
         });
         self.columns.push(Values {

@@ -274,8 +274,8 @@ pub(super) fn rank(name: &str, fractions: bool, point: bool) -> u8 {
     let other = |word: &String| OTHERS.split(' ').any(|other| other == word);
     match () {
         () if words.last().is_some_and(other) || !vector && words.iter().any(other) => 0,
-        () if point => POINTS + u8::from(words.iter().any(|word| ["geometry", "geom"].contains(&word.as_str()))),
         () if vector => 5 + u8::from(fractions),
+        () if point => POINTS + u8::from(words.iter().any(|word| ["geometry", "geom"].contains(&word.as_str()))),
         () if words.iter().any(|word| POSITIONS.split(' ').any(|position| position == word)) => POINTS,
         () => 1 + u8::from(fractions),
     }
@@ -381,7 +381,7 @@ impl Seen {
                     () if both => lat < lon,
                     () if !within(second, first) => false,
                     // GeoJSON writes `[longitude, latitude]`, and people `(latitude, longitude)`.
-                    () => !within(first, second) || !(*bracket == Some('[') && is(&NEUTRAL)),
+                    () => !(within(first, second) && *bracket == Some('[') && is(&NEUTRAL)),
                 };
                 let fits = if latitude_first { within(second, first) } else { within(first, second) };
                 if self.length == 2 && fits && (both || is(&PLACES) || is(&NEUTRAL) && self.fine) {

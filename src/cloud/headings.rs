@@ -197,12 +197,24 @@ impl Group {
 /// The position with the most axes wins, and any position wins over numbered vectors, of which the longest is taken. A group without a word that
 /// distinguishes it (`latitude_deg` before `dme_latitude_deg`) comes first.
 pub fn coordinates(headings: &[Option<&str>]) -> Option<Found> {
-    let words: Vec<Option<Vec<String>>> = headings.iter().map(|heading| heading.map(lower_words)).collect();
+    position(headings).or_else(|| {
+        let columns = numbered(&words(headings), NUMBERED_VECTORS, usize::MAX)?;
+        Some(Found { columns, space: Space::Flat })
+    })
+}
+
+fn words(headings: &[Option<&str>]) -> Vec<Option<Vec<String>>> {
+    headings.iter().map(|heading| heading.map(lower_words)).collect()
+}
+
+/// As [`coordinates`], without numbered vectors.
+pub fn position(headings: &[Option<&str>]) -> Option<Found> {
+    let words = words(headings);
     let named = FAMILIES.iter().filter_map(|family| Some(Found { columns: of_family(family, &words)?, space: family.space }));
-    let numbered = |stems, most| numbered(&words, stems, most).map(|columns| Found { columns, space: Space::Flat });
+    let numbered = numbered(&words, NUMBERED_POSITIONS, 3).map(|columns| Found { columns, space: Space::Flat });
     // `max_by_key` returns the last of several.
-    let positions: Vec<Found> = named.chain(numbered(NUMBERED_POSITIONS, 3)).collect();
-    positions.into_iter().rev().max_by_key(|found| found.columns.len()).or_else(|| numbered(NUMBERED_VECTORS, usize::MAX))
+    let positions: Vec<Found> = named.chain(numbered).collect();
+    positions.into_iter().rev().max_by_key(|found| found.columns.len())
 }
 
 /// Whether a heading on its own is that of a longitude (0) or a latitude (1).

@@ -31,6 +31,7 @@ mod ply;
 mod recognise;
 mod sheet;
 mod unpacked;
+mod vector_cell;
 mod vectors;
 mod words;
 

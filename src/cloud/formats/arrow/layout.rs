@@ -1,16 +1,19 @@
-//! Maps a schema to columns: a list of numbers becomes one column per element.
+//! Maps a schema to columns: a list of numbers, a point and a vector in a text become one column per element.
 
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 use std::ops::Range;
 
+use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Field};
+use serde_json::Value;
 
 use super::super::FormatError;
-use super::super::input::Input;
+use super::super::input::{Input, printable};
 use super::super::limits::{MAX_COLUMNS, MAX_LIST_COLUMNS, MAX_PROMISED_COLUMNS};
 use super::super::sheet::{ColumnKind, SheetColumn};
+use super::super::vector_cell::{Candidate, Crs, POINTS, Seen, Vector, axes, crs, parse, rank, unreadable};
 use super::moment::Moment;
 use super::{Batches, values};
 
@@ -19,11 +22,20 @@ const COLUMN: u64 = 64;
 /// Maximum length of the name of a type, which holds those of all fields within, in characters.
 const TYPE_NAME: usize = 100;
 
+/// Rows of a batch, and batches, in which texts and bytes are searched for vectors.
+const SAMPLE: usize = 100;
+const MOST_BATCHES: usize = 8;
+
 /// The origin of each column of a sheet.
 pub(super) struct Layout {
     columns: Vec<Origin>,
     /// The names of the columns of lists.
     lists: HashMap<usize, String>,
+    /// Texts and bytes that hold vectors.
+    vectors: Vec<Vector>,
+    pub candidates: Vec<Candidate>,
+    /// By the index of the field.
+    geometries: HashMap<usize, Geometry>,
 }
 
 struct Origin {
@@ -46,6 +58,13 @@ enum What {
         at: usize,
         of: usize,
     },
+    /// A field of a structure.
+    Field(usize),
+    /// An element of the vector in a text or in bytes, by its number in the layout.
+    Cell {
+        vector: usize,
+        at: usize,
+    },
     Text,
     /// A type that is not read.
     Other(String),
@@ -66,33 +85,91 @@ impl Layout {
         if let Some(width) = promised {
             return Err(input.malformed("columns of lists", format!("a list has {width} elements, and the file {} bytes", input.size())));
         }
-        let mut columns = Vec::new();
+        let geo = schema.metadata().get("geo").map_or("", String::as_str);
+        input.claim((geo.len() * size_of::<Value>()) as u64, "the description of geometries")?;
+        let geo: Value = serde_json::from_str(geo).unwrap_or_default();
+        let mut layout = Self { columns: Vec::new(), lists: HashMap::new(), vectors: Vec::new(), candidates: Vec::new(), geometries: HashMap::new() };
+        layout.geometries = schema.fields().iter().enumerate().filter_map(|(root, field)| Some((root, Geometry::of(field, &geo)?))).collect();
+        let mut points = Vec::new();
         for (root, field) in schema.fields().iter().enumerate() {
             let (name, kind) = (field.name(), field.data_type());
-            let narrow = values::fits_f32(kind);
+            let geometry = layout.geometries.get(&root);
             if let Ok(position) = lists.binary_search(&root) {
                 let of = widths[position];
-                columns.extend((0..of).map(|at| Origin {
-                    name: format!("{name}{at}"),
-                    root,
-                    what: What::Element { at, of },
-                    narrow,
-                    beside: position > 0,
-                    moment: None,
-                }));
+                let place = geometry.filter(|_| (2..=3).contains(&of)).map(|geometry| axes(name, of, geometry.degrees()));
+                let column = |at: usize| place.as_ref().map_or_else(|| SheetColumn::numeric(format!("{name}{at}")), |axes| axes[at].clone());
+                let rank = if place.is_some() { POINTS } else { rank(name, values::is_floating(kind), false) };
+                layout.append(root, field, rank, (0..of).map(|at| (column(at), What::Element { at, of })));
+                layout.lists.insert(root, name.clone());
                 continue;
+            }
+            let structure = if let DataType::Struct(fields) = kind { values::axes(fields) } else { None };
+            if let Some((degrees, found)) = structure {
+                let columns = axes(name, found.len(), degrees || geometry.is_some_and(Geometry::degrees));
+                points.push((root, columns.into_iter().zip(found.into_iter().map(What::Field))));
+            } else if let Some(fractions) = values::is_nested(kind) {
+                let why = geometry.map_or_else(|| "lists of lists, not of numbers".to_owned(), |_| unreadable("geometry"));
+                let (rank, why) = (rank(name, fractions, false), format!("it holds {why}"));
+                layout.candidates.push(Candidate { name: name.clone(), rank, columns: Vec::new(), why });
             }
             let what = match kind {
                 kind if values::is_number(kind) => What::Number,
                 kind if values::is_text(kind) => What::Text,
                 kind => What::Other(shortened(kind)),
             };
-            // Dates, booleans and columns beside a list of numbers are unlikely to be coordinates.
-            let beside = !lists.is_empty() || kind.is_temporal() || *kind == DataType::Boolean;
-            columns.push(Origin { name: name.clone(), root, what, narrow, beside, moment: Moment::of(kind) });
+            // Dates, booleans and the index of pandas are unlikely to be coordinates.
+            let beside = kind.is_temporal() || *kind == DataType::Boolean || name.starts_with("__index_level_");
+            layout.columns.push(Origin { name: name.clone(), root, what, narrow: values::fits_f32(kind), beside, moment: Moment::of(kind) });
         }
-        let lists = lists.into_iter().map(|root| (root, schema.field(root).name().clone())).collect();
-        Ok(Self { columns, lists })
+        points.into_iter().for_each(|(root, columns)| layout.append(root, schema.field(root), POINTS, columns));
+        layout.sample(file, input)?;
+        Ok(layout)
+    }
+
+    /// Adds columns of elements, and what they are together.
+    fn append(&mut self, root: usize, field: &Field, rank: u8, columns: impl Iterator<Item = (SheetColumn, What)>) {
+        let (start, narrow) = (self.columns.len(), values::fits_f32(field.data_type()));
+        let origin = |(column, what): (SheetColumn, What)| Origin { name: column.name, root, what, narrow, beside: column.beside, moment: None };
+        self.columns.extend(columns.map(origin));
+        let crs = self.geometries.get(&root).and_then(|geometry| geometry.crs.as_ref()).map(|crs| format!(", {}", crs.name)).unwrap_or_default();
+        let why = format!("{} `{}`{crs}", if rank == POINTS { "points of" } else { "the list" }, printable(field.name()));
+        self.candidates.push(Candidate { name: field.name().clone(), rank, columns: (start..self.columns.len()).collect(), why });
+    }
+
+    /// Looks for vectors in texts and bytes. Texts are not read where a list is the vector by its name.
+    fn sample(&mut self, file: &dyn Batches, input: &Input<'_>) -> Result<(), FormatError> {
+        let schema = file.schema();
+        let texts = self.candidates.iter().all(|candidate| candidate.rank <= POINTS);
+        let sampled = |kind: &DataType| values::is_binary(kind) || texts && values::is_text(kind);
+        let roots: Vec<usize> = (0..schema.fields().len()).filter(|&root| sampled(schema.field(root).data_type())).collect();
+        if roots.is_empty() {
+            return Ok(());
+        }
+        let (mut seen, mut numbers, mut batches) = (vec![Seen::default(); roots.len()], Vec::new(), 0);
+        file.read(&roots, 0, &mut |_, batch| {
+            input.check()?;
+            batches += 1;
+            for (array, seen) in batch.columns().iter().zip(&mut seen) {
+                let rows = (0..array.len()).step_by((array.len() / SAMPLE).max(1));
+                for bytes in rows.filter_map(|row| values::bytes(array, row)) {
+                    let content = parse(bytes, values::is_binary(array.data_type()), &mut numbers);
+                    seen.take(content, &numbers);
+                }
+            }
+            Ok(batches < MOST_BATCHES && seen.iter().any(Seen::is_empty))
+        })?;
+        for (root, seen) in roots.into_iter().zip(seen) {
+            let (field, geometry) = (schema.field(root), self.geometries.get(&root));
+            let Some(vector) = seen.vector(root, field.name(), geometry.and_then(|geometry| geometry.crs.as_ref())) else { continue };
+            let rank = if geometry.is_some_and(|geometry| geometry.primary) { vector.rank.max(POINTS + 1) } else { vector.rank };
+            input.claim(SheetColumn::claimed(vector.columns.len() as u64), "the columns")?;
+            let cell = |(at, column): (usize, &SheetColumn)| (column.clone(), What::Cell { vector: self.vectors.len(), at });
+            let columns: Vec<_> = vector.columns.iter().enumerate().map(cell).collect();
+            self.append(root, field, rank, columns.into_iter());
+            self.candidates.last_mut().into_iter().for_each(|candidate| candidate.why.clone_from(&vector.why));
+            self.vectors.push(vector);
+        }
+        Ok(())
     }
 
     pub fn columns(&self) -> Vec<SheetColumn> {
@@ -100,7 +177,7 @@ impl Layout {
             let column = SheetColumn { beside: position.beside, moment: position.moment, ..SheetColumn::numeric(position.name.clone()) };
             match &position.what {
                 What::Number => column,
-                What::Element { .. } => SheetColumn { element: true, ..column },
+                What::Element { .. } | What::Field(_) | What::Cell { .. } => SheetColumn { element: true, ..column },
                 What::Text => SheetColumn { kind: ColumnKind::Text, ..column },
                 What::Other(kind) => SheetColumn { kind: ColumnKind::Text, example: Some((0, kind.clone())), ..column },
             }
@@ -167,8 +244,53 @@ impl Layout {
                 }
                 Ok(())
             }
+            What::Field(_) => {
+                let points = array.as_struct_opt().ok_or_else(|| (0, "a structure turned into another type".to_owned()))?;
+                for position in positions {
+                    let What::Field(field) = of(position).what else { continue };
+                    values::numbers(points.column(field), rows.iter_mut().skip(position).step_by(selected.len())).map_err(|why| (0, why))?;
+                    (0..array.len()).filter(|&row| array.is_null(row)).for_each(|row| rows[row * selected.len() + position] = f64::NAN);
+                }
+                Ok(())
+            }
+            What::Cell { vector, .. } => {
+                let (vector, binary, mut numbers) = (&self.vectors[vector], values::is_binary(array.data_type()), Vec::new());
+                for row in 0..array.len() {
+                    let Some(bytes) = values::bytes(array, row) else { continue };
+                    vector.read(bytes, binary, &mut numbers).map_err(|why| (row, why))?;
+                    for position in positions.clone() {
+                        if let What::Cell { at, .. } = of(position).what {
+                            rows[row * selected.len() + position] = numbers[at];
+                        }
+                    }
+                }
+                Ok(())
+            }
             What::Text | What::Other(_) => Ok(()),
         }
+    }
+}
+
+/// A geometry that the file declares, by the metadata of GeoParquet or an extension type of GeoArrow.
+struct Geometry {
+    crs: Option<Crs>,
+    primary: bool,
+}
+
+impl Geometry {
+    fn of(field: &Field, geo: &Value) -> Option<Self> {
+        if let Some(column) = geo.get("columns").and_then(|columns| columns.get(field.name())) {
+            let crs = column.get("crs").map_or_else(|| crs(&"OGC:CRS84".into()), crs);
+            return Some(Self { crs, primary: geo.get("primary_column").and_then(Value::as_str) == Some(field.name()) });
+        }
+        let metadata = |key: &str| field.metadata().get(key).map(String::as_str);
+        let extension = metadata("ARROW:extension:name").is_some_and(|name| name.starts_with("geoarrow.") || name == "ogc.wkb");
+        let about = || serde_json::from_str::<Value>(metadata("ARROW:extension:metadata")?).ok();
+        extension.then(|| Self { crs: about().as_ref().and_then(|about| crs(about.get("crs")?)), primary: false })
+    }
+
+    fn degrees(&self) -> bool {
+        self.crs.as_ref().is_some_and(|crs| crs.degrees)
     }
 }
 

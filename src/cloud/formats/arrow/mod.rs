@@ -1,7 +1,7 @@
 //! Typed tables: Parquet and Arrow IPC (Feather 2), read one batch of rows at a time.
 //!
-//! Numbers are coordinates, nulls NaN. A column of lists of numbers (an embedding) becomes one column per list element; the
-//! first such column is the cloud unless others are selected. Strings and dictionaries of strings are categories. Dates are
+//! Numbers are coordinates, nulls NaN. A column of lists of numbers (an embedding) becomes one column per list element, as do points
+//! and vectors in texts; one such column is the cloud unless others are selected. Strings and dictionaries of strings are categories. Dates are
 //! numbers, and single ones are shown as dates.
 
 mod ipc;
@@ -24,6 +24,7 @@ use super::columns::{Records, Texts, too_many_texts};
 use super::contain::contained;
 use super::input::Input;
 use super::sheet::{ColumnKind, Sheet, Want};
+use super::vector_cell::settle;
 use crate::cloud::Values;
 use crate::cloud::values::{Real, with_values};
 
@@ -102,6 +103,8 @@ fn error(input: &Input<'_>, what: &str, why: ArrowError) -> FormatError {
 fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     let layout = Layout::of(file, input)?;
     let mut columns = layout.columns();
+    let numbers: Vec<bool> = columns.iter().map(|column| column.kind == ColumnKind::Numeric && !column.beside).collect();
+    let (declared, note) = settle(&mut columns, &layout.candidates, |at| numbers[at], input, want)?;
     let selected: Vec<usize> = want.resolve(&columns, input)?;
     let selected: Vec<usize> = selected.into_iter().filter(|&at| columns[at].kind == ColumnKind::Numeric).collect();
     // Only the requested text column is read completely; the others need one example each.
@@ -162,5 +165,5 @@ fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet,
     for column in columns.iter_mut().filter(|column| column.kind == ColumnKind::Text && column.example.is_none()) {
         column.example = Some((0, "text".to_owned()));
     }
-    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: read, values, skipped: Vec::new(), declared: None })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: read, values, skipped: note.into_iter().collect(), declared })
 }

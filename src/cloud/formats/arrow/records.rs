@@ -19,6 +19,7 @@ pub(super) fn read(file: &dyn Batches, input: &Input<'_>, wanted: &[u64]) -> Res
         return Err(no_record(missing, rows, input.path()));
     }
     let mut roots: Vec<usize> = (0..columns.len()).filter(|&at| layout.is_read(at) && input.wants(at)).map(|at| layout.root(at)).collect();
+    roots.sort_unstable();
     roots.dedup();
     let mut ascending = wanted.to_vec();
     ascending.sort_unstable();

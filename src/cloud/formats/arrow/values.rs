@@ -8,7 +8,9 @@ use arrow_array::types::{
     Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, GenericListArray, OffsetSizeTrait};
-use arrow_schema::{DataType, TimeUnit};
+use arrow_schema::{DataType, Field, Fields, TimeUnit};
+
+use super::super::vector_cell::{LATITUDES, LONGITUDES};
 
 /// Whether the type is one number per row.
 pub(super) fn is_number(kind: &DataType) -> bool {
@@ -27,6 +29,11 @@ pub(super) fn fits_f32(kind: &DataType) -> bool {
     }
 }
 
+/// Whether the type is a list of numbers with fractions.
+pub(super) fn is_floating(kind: &DataType) -> bool {
+    matches!(kind, DataType::FixedSizeList(field, _) | DataType::List(field) | DataType::LargeList(field) if field.data_type().is_floating())
+}
+
 /// Whether the type is one string per row.
 pub(super) fn is_text(kind: &DataType) -> bool {
     match kind {
@@ -34,6 +41,31 @@ pub(super) fn is_text(kind: &DataType) -> bool {
         DataType::Dictionary(_, inner) => is_text(inner),
         _ => false,
     }
+}
+
+/// Whether the type is bytes.
+pub(super) fn is_binary(kind: &DataType) -> bool {
+    matches!(kind, DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_))
+}
+
+/// Whether the type is a list of lists of numbers or of points; then, whether the numbers have fractions.
+pub(super) fn is_nested(kind: &DataType) -> Option<bool> {
+    let (DataType::FixedSizeList(field, _) | DataType::List(field) | DataType::LargeList(field)) = kind else { return None };
+    match field.data_type() {
+        DataType::Struct(fields) => axes(fields).map(|_| true),
+        within if is_list(within) => Some(is_floating(within)),
+        within => is_nested(within),
+    }
+}
+
+/// The fields of a structure that are axes of a point: longitude, latitude and height, or x, y and z. True for degrees.
+pub(super) fn axes(fields: &Fields) -> Option<(bool, Vec<usize>)> {
+    let named = |field: &Field, names: &[&str]| names.iter().any(|name| field.name().eq_ignore_ascii_case(name)) && is_number(field.data_type());
+    let find = |names: &[&str]| fields.iter().position(|field| named(field, names));
+    [(true, [LONGITUDES, LATITUDES, &["height", "altitude"]]), (false, [&["x"], &["y"], &["z"]])].into_iter().find_map(|(degrees, names)| {
+        let axes: Vec<usize> = names.into_iter().map_while(find).collect();
+        (axes.len() >= 2).then_some((degrees, axes))
+    })
 }
 
 /// Whether the type is a list of numbers per row.
@@ -164,17 +196,26 @@ pub(super) fn lists(array: &ArrayRef, of: usize, mut each: impl FnMut(usize, &[f
 
 /// The string in a row; `None` for null.
 pub(super) fn text(array: &ArrayRef, row: usize) -> Option<String> {
+    bytes(array, row).map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+}
+
+/// The string or the bytes in a row; `None` for null.
+pub(super) fn bytes(array: &ArrayRef, row: usize) -> Option<&[u8]> {
     if array.is_null(row) {
         return None;
     }
-    fn of_dictionary<K: ArrowDictionaryKeyType>(array: &ArrayRef, row: usize) -> Option<String> {
+    fn of_dictionary<K: ArrowDictionaryKeyType>(array: &ArrayRef, row: usize) -> Option<&[u8]> {
         let dictionary = array.as_dictionary_opt::<K>()?;
-        text(dictionary.values(), dictionary.key(row)?)
+        bytes(dictionary.values(), dictionary.key(row)?)
     }
     match array.data_type() {
-        DataType::Utf8 => Some(array.as_string::<i32>().value(row).to_owned()),
-        DataType::LargeUtf8 => Some(array.as_string::<i64>().value(row).to_owned()),
-        DataType::Utf8View => Some(array.as_string_view().value(row).to_owned()),
+        DataType::Utf8 => Some(array.as_string::<i32>().value(row).as_bytes()),
+        DataType::LargeUtf8 => Some(array.as_string::<i64>().value(row).as_bytes()),
+        DataType::Utf8View => Some(array.as_string_view().value(row).as_bytes()),
+        DataType::Binary => Some(array.as_binary::<i32>().value(row)),
+        DataType::LargeBinary => Some(array.as_binary::<i64>().value(row)),
+        DataType::BinaryView => Some(array.as_binary_view().value(row)),
+        DataType::FixedSizeBinary(_) => Some(array.as_fixed_size_binary().value(row)),
         DataType::Dictionary(key, _) => match **key {
             DataType::Int8 => of_dictionary::<Int8Type>(array, row),
             DataType::Int16 => of_dictionary::<Int16Type>(array, row),

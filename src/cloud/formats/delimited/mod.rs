@@ -19,7 +19,8 @@ use super::cell::{self, Cell};
 use super::columns::{self, Records, Texts, no_record, too_many_texts};
 use super::input::Input;
 use super::sheet::{ColumnKind, Sheet, SheetColumn, Want, gather, no_memory};
-use crate::cloud::ColumnChoice;
+use super::vector_cell::{Candidate, Vector, append, settle};
+use crate::cloud::{ColumnChoice, Hint};
 
 /// Number of records after which columns that turned out to be text no longer take memory.
 const SETTLED: u64 = 1024;
@@ -29,24 +30,42 @@ const TOLD: u64 = 100;
 
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     let mut text = Text::open(input)?;
-    let mut columns = std::mem::take(&mut text.columns);
+    let mut columns = text.columns.clone();
+    let (width, vectors) = (columns.len(), std::mem::take(&mut text.vectors));
+    let candidates = append(&mut columns, &vectors, input)?;
+    let (declared, note) = settle(&mut columns, &candidates, |at| text.texts.binary_search(&at).is_err(), input, want)?;
     let mut selected = want.resolve(&columns, input)?;
-    text.columns = columns.clone();
+    let read = |candidate: &Candidate| selected.iter().any(|at| candidate.columns.contains(at));
+    let vectors: Vec<(usize, &Vector)> =
+        candidates.iter().zip(&vectors).filter(|(candidate, _)| read(candidate)).map(|(candidate, vector)| (candidate.columns[0], vector)).collect();
+    let (mut numbers, mut elements) = (Vec::new(), vec![f64::NAN; columns.len() - width]);
     let mut filled = vec![false; columns.len()];
     let mut values: Vec<f64> = Vec::new();
     let mut unread = vec![matches!(want, Want::Chosen(ColumnChoice::Default)); columns.len()];
     selected.iter().for_each(|&at| unread[at] = false);
     while text.advance(input)? {
         if text.rows <= TOLD {
-            let texts = (0..columns.len()).filter(|&at| unread[at] && text.cell(at) == Cell::Text);
+            let texts = (0..width).filter(|&at| unread[at] && text.cell(at) == Cell::Text);
             texts.for_each(|at| columns[at].kind = ColumnKind::Text);
+        }
+        for &(start, vector) in &vectors {
+            if let Err(why) = vector.read(text.field(vector.at), false, &mut numbers) {
+                let what = format!("line {}, record {}, column `{}`", text.line(input)?, text.rows - 1, columns[vector.at].name);
+                return Err(FormatError::Column { what, why, hint: Some(Hint::OtherColumns), path: input.path().to_owned() });
+            }
+            elements[start - width..][..numbers.len()].copy_from_slice(&numbers);
         }
         if values.capacity() - values.len() < selected.len() {
             input.reserve(&mut values, selected.len())?;
         }
         for &at in &selected {
             let column = &mut columns[at];
-            let cell = if column.kind == ColumnKind::Text { Cell::Missing } else { text.cell(at) };
+            let cell = match at.checked_sub(width) {
+                Some(element) if elements[element].is_nan() => Cell::Missing,
+                Some(element) => Cell::Number(elements[element]),
+                None if column.kind == ColumnKind::Text => Cell::Missing,
+                None => text.cell(at),
+            };
             values.push(match cell {
                 Cell::Number(number) => {
                     filled[at] = true;
@@ -74,8 +93,9 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
             columns[at].kind = ColumnKind::Empty;
         }
     }
-    let Text { format, rows, skipped, .. } = text;
-    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows, values: values.into(), skipped, declared: None })
+    let Text { format, rows, mut skipped, .. } = text;
+    skipped.extend(note);
+    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows, values: values.into(), skipped, declared })
 }
 
 /// Reads one column as text, including any numbers before its first text.
@@ -106,7 +126,11 @@ fn read_texts(input: &Input<'_>, at: usize) -> Result<Sheet, FormatError> {
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     let mut text = Text::open(input)?;
     let mut marks = input.marks().map(|marks| marks.of(input));
-    let width = text.columns.len();
+    let (mut columns, vectors) = (std::mem::take(&mut text.columns), std::mem::take(&mut text.vectors));
+    let width = columns.len();
+    text.columns = columns.clone();
+    append(&mut columns, &vectors, input)?;
+    let mut numbers = Vec::new();
     let mut found: HashMap<u64, Vec<columns::Cell>> = wanted.iter().map(|&record| (record, Vec::new())).collect();
     let mut ascending: Vec<u64> = found.keys().copied().collect();
     ascending.sort_unstable();
@@ -123,9 +147,17 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
             }
         }
         if text.rows == record + 1 {
-            columns::claim_cells(width, input)?;
+            columns::claim_cells(columns.len(), input)?;
             let cell = if input.is_spelled() { columns::spelled_cell } else { columns::cell_as };
-            found.insert(record, (0..width).map(|at| cell(text.cell(at), text.field(at))).collect());
+            let mut cells: Vec<_> = (0..width).map(|at| cell(text.cell(at), text.field(at))).collect();
+            for vector in &vectors {
+                if vector.read(text.field(vector.at), false, &mut numbers).is_err() {
+                    numbers.clear();
+                    numbers.resize(vector.columns.len(), f64::NAN);
+                }
+                cells.extend(numbers.iter().map(|&number| columns::number_cell(number)));
+            }
+            found.insert(record, cells);
         }
     }
     let row = |record| match &found[record] {
@@ -133,7 +165,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
         cells => Ok(cells.clone()),
     };
     let rows = wanted.iter().map(row).collect::<Result<_, _>>()?;
-    Ok(Records { columns: text.columns.into_iter().map(|column| column.name).collect(), rows })
+    Ok(Records { columns: columns.into_iter().map(|column| column.name).collect(), rows })
 }
 
 /// What is said of a first line that is none of the table.

@@ -1,11 +1,13 @@
 //! A text file with its detected dialect, column names and start of data.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, Chain, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::super::cell::{self, Cell};
 use super::super::input::Input;
 use super::super::sheet::SheetColumn;
+use super::super::vector_cell::{self, Content, Seen, Vector};
 use super::super::{FormatError, known_extensions, unpacked};
 use super::dialect::{Dialect, Hints};
 use super::header::{self, Heading};
@@ -28,7 +30,12 @@ pub(super) struct Text<R> {
     text_start: Option<u64>,
     /// For display: the delimiter, whether there is a header, and gzip.
     pub format: String,
+    /// The columns of the text.
     pub columns: Vec<SheetColumn>,
+    /// Those that hold vectors; the columns of their elements follow the text's own.
+    pub vectors: Vec<Vector>,
+    /// Columns with text at the beginning, ascending.
+    pub texts: Vec<usize>,
     /// Content that is not data, one sentence each.
     pub skipped: Vec<String>,
     /// What is said of a first line that was taken for none of the table.
@@ -73,16 +80,18 @@ impl<'a> Text<Stream<'a>> {
             return Err(input.malformed(format!("line {line}, `{}`", cell::excerpt(text)), why));
         }
         sample.drain(..dialect.preamble);
-        // A truncated number at the end of the sample could mislead.
-        let end = if whole { None } else { sample.iter().rposition(|&byte| byte == dialect.line_end) };
-        let complete = &sample[..end.unwrap_or(sample.len())];
+        if !whole {
+            // The last record of the sample is complete, and with a long header at least the first one.
+            input.read_line(&mut *stream, dialect.line_end, &mut sample)?;
+        }
         let base = dialect.preamble as u64;
-        dialect.notations = notation::detect(complete, &dialect, input)?;
-        let summary = !dialect.counted && header::is_summary(Records::new(complete, &dialect), &dialect, input)?;
-        let mut heading = if summary { Heading::default() } else { header::detect(Records::new(complete, &dialect), &dialect, input)? };
-        if end.is_none() && !whole {
-            // The first record goes beyond the sample.
-            heading = Heading { named: heading.named, ..Heading::default() };
+        dialect.notations = notation::detect(&sample, &dialect, input)?;
+        let summary = !dialect.counted && header::is_summary(Records::new(&sample[..], &dialect), &dialect, input)?;
+        let mut heading = if summary { Heading::default() } else { header::detect(Records::new(&sample[..], &dialect), &dialect, input)? };
+        let (seen, begins) = vectors(Records::new(&sample[..], &dialect), &dialect, heading.named || summary || dialect.counted, input)?;
+        if begins {
+            // Names are not vectors.
+            heading = Heading::default();
         }
         let header = heading.named;
         let mut records = Records::new(Cursor::new(sample).chain(stream), &dialect);
@@ -150,6 +159,7 @@ impl<'a> Text<Stream<'a>> {
         }
         let header_name = if header { "header" } else { "no header" };
         let format = format!("delimited text, {}, {header_name}{}", dialect.name(), if gzip { ", gzip" } else { "" });
+        let vectors = seen.iter().filter_map(|(&at, seen)| seen.vector(at, &columns.get(at)?.name, None)).collect();
         let text_start = (!gzip).then_some(before);
         Ok(Self {
             records,
@@ -158,6 +168,8 @@ impl<'a> Text<Stream<'a>> {
             text_start,
             format,
             columns,
+            vectors,
+            texts: seen.into_keys().collect(),
             skipped,
             note: first_line,
             rows: 0,
@@ -251,6 +263,35 @@ impl<R: BufRead> Text<R> {
     pub fn line(&self, input: &Input<'_>) -> Result<u64, FormatError> {
         line_of(self.base + self.records.start(), &self.dialect, input)
     }
+}
+
+/// What the columns with text have in common in the records of a sample, of which the first one may be `passed` over, and whether that
+/// one has a vector itself.
+fn vectors(
+    mut records: Records<impl BufRead>,
+    dialect: &Dialect,
+    passed: bool,
+    input: &Input<'_>,
+) -> Result<(BTreeMap<usize, Seen>, bool), FormatError> {
+    let (mut found, mut numbers, mut width, mut above) = (BTreeMap::<usize, Seen>::new(), Vec::new(), None, Vec::new());
+    while records.advance(input)? && !records.is_unclosed() {
+        let first = width.is_none() && passed;
+        if *width.get_or_insert(records.len()) != records.len() {
+            continue;
+        }
+        // Hexadecimal digits may look like a number.
+        let may = |field: &[u8]| dialect.cell(field) == Cell::Text || field.len() >= 42 && field.iter().all(u8::is_ascii_hexdigit);
+        for at in (0..records.len()).filter(|&at| may(records.field(at))) {
+            let content = vector_cell::parse(records.field(at), false, &mut numbers);
+            match content {
+                Content::Point(_) | Content::List(Some(_)) if first => above.push(at),
+                _ if first => {}
+                content => found.entry(at).or_default().take(content, &numbers),
+            }
+        }
+    }
+    let begins = above.iter().any(|at| found.get(at).is_some_and(|seen| seen.vectors > 0));
+    Ok((found, begins))
 }
 
 /// The error for a number of rows that differs from the first line's.

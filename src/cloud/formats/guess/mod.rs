@@ -13,7 +13,7 @@ use strum::IntoEnumIterator as _;
 use super::parts::file_of;
 use super::sheet::{ColumnKind, Declared, Sheet, SheetColumn, conventional};
 use crate::cloud::ColumnChoice;
-use crate::cloud::headings::{Space, coordinates};
+use crate::cloud::headings::{Space, coordinates, position};
 use crate::cloud::roles::{Role, ranges};
 use crate::cloud::values::{Real, with_values};
 
@@ -238,6 +238,13 @@ impl Sheet {
         self.selected.iter().zip(counted).for_each(|(&at, count)| holes[at] = Some(count));
         holes
     }
+}
+
+/// Whether headings name coordinates. `numeric` is whether a column may be one.
+pub(super) fn name_coordinates(columns: &[SheetColumn], numeric: impl Fn(usize) -> bool) -> bool {
+    let may = |at: usize| !columns[at].made_up && !columns[at].element && numeric(at);
+    let headings: Vec<Option<&str>> = columns.iter().enumerate().map(|(at, column)| may(at).then_some(column.name.as_str())).collect();
+    conventional(columns).is_some() || position(&headings).is_some()
 }
 
 /// Values of each column that are not finite, of row-major ones.

@@ -1,11 +1,13 @@
-//! GeoJSON points and their properties. `x`, `y` and `z` come from `coordinates`: longitude, latitude and height by the
-//! standard. A feature with several points becomes one row per point with the same properties; one without geometry is NaN.
+//! GeoJSON points and their properties. `coordinates` are longitude, latitude and height in WGS 84, or x, y and z where the
+//! collection names a projected reference system. A feature with several points becomes one row per point with the same properties; one without geometry is NaN.
 
 use std::fmt;
 
+use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::super::cell::Cell;
+use super::super::vector_cell::crs;
 use super::table::{Builder, Held, Kind, POINT, Place, Step};
 use super::visit::{NodeSeed, stop};
 
@@ -40,7 +42,8 @@ impl<'de> DeserializeSeed<'de> for Features<'_, '_, '_> {
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         // Coordinate columns come first, even if a property has the same name.
-        let axes = ["x", "y", "z"].map(|name| self.builder.top_level(name));
+        let axes = self.builder.axes();
+        self.builder.degrees = Some(true);
         let mut rows = Rows { builder: self.builder, axes, features: 0 };
         match self.geo {
             Geo::Collection => deserializer.deserialize_map(rows),
@@ -116,13 +119,36 @@ impl<'de> Visitor<'de> for Rows<'_, '_, '_> {
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
         while let Some(name) = map.next_key::<String>()? {
-            if name == "features" {
-                map.next_value_seed(List(&mut self))?;
-            } else {
-                map.next_value::<IgnoredAny>()?;
+            match name.as_str() {
+                "features" => map.next_value_seed(List(&mut self))?,
+                // The standard of 2008 allowed others than WGS 84.
+                "crs" => self.builder.degrees = map.next_value::<Option<Named>>()?.and_then(Named::degrees).or(Some(true)),
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
             }
         }
         Ok(())
+    }
+}
+
+/// The reference system of a collection.
+#[derive(Deserialize)]
+struct Named {
+    properties: Option<Properties>,
+}
+
+#[derive(Deserialize)]
+struct Properties {
+    name: Option<String>,
+    code: Option<u32>,
+}
+
+impl Named {
+    fn degrees(self) -> Option<bool> {
+        let Properties { name, code } = self.properties?;
+        let name = name.or_else(|| code.map(|code| format!("EPSG:{code}")))?;
+        crs(&name.into()).map(|crs| crs.degrees)
     }
 }
 

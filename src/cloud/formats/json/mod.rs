@@ -39,7 +39,7 @@ const SAMPLE: u64 = 1 << 20;
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     let mut builder = Builder::new(input, want);
     let format = fill(&mut builder, input)?;
-    builder.finish(&format)
+    builder.finish(&format, want)
 }
 
 /// Reads all columns of some records.

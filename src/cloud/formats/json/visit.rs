@@ -104,7 +104,8 @@ impl<'de> Visitor<'de> for NodeSeed<'_, '_, '_, '_> {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-        self.set(Cell::parse(text.as_bytes()), text)
+        stop(self.builder.set_text(self.place, text, self.item))?;
+        Ok((Kind::Scalar, 1))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {

@@ -130,15 +130,18 @@ fn geojson_is_its_points_and_their_properties() {
     for (name, text) in [("a.geojson", PLACES.to_owned()), ("a.json", PLACES.replace(['\n', ' '], ""))] {
         let sample = Sample::new(name, text);
         assert_eq!(sample.info().format, "GeoJSON of points");
-        assert_eq!(sample.table(""), (names(&["x", "y"]), vec![9.99, 48.4, 8.5, 47.4, 8.6, 47.5]));
+        assert_eq!(sample.table(""), (names(&["longitude", "latitude"]), vec![9.99, 48.4, 8.5, 47.4, 8.6, 47.5]));
         assert_eq!(sample.table("people").1, [126.0, 421.0, 421.0]);
         let ColumnData::Categories { names: found, .. } = column(&sample.path, "name", &Silent).unwrap() else { panic!("names are text") };
         assert_eq!(found, names(&["Ulm", ""]));
         let picked = records(&sample.path, &[2], &Silent).unwrap();
-        assert_eq!((&picked.columns[..2], &picked.rows[0][..2]), (&names(&["x", "y"])[..], &[Cell::Number(8.6), Cell::Number(47.5)][..]));
+        assert_eq!(
+            (&picked.columns[..2], &picked.rows[0][..2]),
+            (&names(&["longitude", "latitude"])[..], &[Cell::Number(8.6), Cell::Number(47.5)][..])
+        );
     }
     let values = |text: &str| Sample::new("a.json", text).table("").1;
-    assert_eq!(values("{\"type\":\"Point\",\"coordinates\":[1,2,3]}"), [1.0, 2.0, 3.0]);
+    assert_eq!(values("{\"type\":\"Point\",\"coordinates\":[1,2,3]}"), [1.0, 2.0], "without its height");
     assert_eq!(values("{\"type\":\"MultiPoint\",\"coordinates\":[[1,2],[3,4]]}"), [1.0, 2.0, 3.0, 4.0]);
     let nowhere = "{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"geometry\":null,\"properties\":null},{\"type\":\"Feature\",\"geometry\":{\"type\":\"Point\",\"coordinates\":[1,2]}}]}";
     assert_values(&values(nowhere), &[NAN, NAN, 1.0, 2.0]);

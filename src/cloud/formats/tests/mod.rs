@@ -17,6 +17,7 @@ mod parts;
 mod pcd;
 mod ply;
 mod text;
+mod vector_cell;
 mod vectors;
 mod words;
 

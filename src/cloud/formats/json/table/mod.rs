@@ -3,7 +3,7 @@
 mod finish;
 mod nodes;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::super::FormatError;
 use super::super::cell::{self, Cell};
@@ -11,6 +11,7 @@ use super::super::columns::{self, Texts, too_many_texts};
 use super::super::input::Input;
 use super::super::limits::{MAX_COLUMNS, MAX_NESTED_NAME, MAX_PADDED};
 use super::super::sheet::{ColumnKind, SheetColumn, Want};
+use super::super::vector_cell::{self, Content, Seen};
 use crate::cloud::ColumnChoice;
 use nodes::Nodes;
 pub(super) use nodes::{POINT, Place, Step};
@@ -30,6 +31,8 @@ struct Values {
     selected: bool,
     /// Whether it is an element of a numeric array.
     item: bool,
+    /// The outermost array that it is an element of.
+    array: u32,
     /// The point of the first value.
     first: u64,
     values: Vec<f64>,
@@ -42,10 +45,10 @@ struct Values {
 
 impl Values {
     /// The column of the sheet, once all values are in.
-    fn into_column(self, beside: bool) -> SheetColumn {
+    fn into_column(self, element: bool) -> SheetColumn {
         let Self { name, made_up, kind, example, mixed, texts, .. } = self;
         let example = example.map(|example| *example);
-        SheetColumn { made_up, kind, example, mixed, beside, texts: texts.map(|texts| *texts), ..SheetColumn::numeric(name) }
+        SheetColumn { made_up, kind, example, mixed, element, texts: texts.map(|texts| *texts), ..SheetColumn::numeric(name) }
     }
 }
 
@@ -57,6 +60,9 @@ pub(super) struct Held {
     pub text: Box<str>,
     item: bool,
 }
+
+/// The end of the names of positions in GeoJSON geometries.
+const COORDINATES: &str = ".coordinates";
 
 /// What memory of held values is counted for.
 const PROPERTIES: &str = "the properties of a feature";
@@ -119,6 +125,12 @@ pub(super) struct Builder<'i, 'p> {
     /// Values that are stored later, while they are collected.
     held: Option<Vec<Held>>,
     header: bool,
+    /// Texts that hold vectors, by their nodes.
+    vectors: BTreeMap<u32, Seen>,
+    numbers: Vec<f64>,
+    /// The nodes of x, y and z, and whether they are degrees and a height, in GeoJSON.
+    axes: Vec<u32>,
+    pub degrees: Option<bool>,
     /// The error that stopped reading.
     pub failed: Option<FormatError>,
 }
@@ -145,6 +157,10 @@ impl<'i, 'p> Builder<'i, 'p> {
             first_texts: Vec::new(),
             held: None,
             header: false,
+            vectors: BTreeMap::new(),
+            numbers: Vec::new(),
+            axes: Vec::new(),
+            degrees: None,
             failed: None,
         }
     }
@@ -181,9 +197,11 @@ impl<'i, 'p> Builder<'i, 'p> {
         self.nodes.given = names;
     }
 
-    /// A top-level node that is not a member of the point.
-    pub fn top_level(&mut self, name: &str) -> u32 {
-        self.nodes.root(name)
+    /// The nodes of x, y and z, which are not members of the point.
+    pub fn axes(&mut self) -> [u32; 3] {
+        let axes = ["x", "y", "z"].map(|name| self.nodes.root(name));
+        self.axes = axes.to_vec();
+        axes
     }
 
     /// Collects the values that follow instead of storing them.
@@ -248,6 +266,41 @@ impl<'i, 'p> Builder<'i, 'p> {
             return Ok(());
         }
         self.set_node(node, value, text, item)
+    }
+
+    /// Stores a text, and the numbers of a vector in it as the elements of an array.
+    pub fn set_text(&mut self, place: &Place<'_>, text: &str, item: bool) -> Result<(), ()> {
+        let mut numbers = std::mem::take(&mut self.numbers);
+        let content = vector_cell::parse(text.as_bytes(), false, &mut numbers);
+        // Hexadecimal digits may look like a number.
+        let result = self.set(place, if !content.is_plain() { Cell::Text } else { Cell::parse(text.as_bytes()) }, text, item);
+        let result = if item || self.held.is_some() { result } else { result.and_then(|()| self.set_vector(place, content, &numbers)) };
+        self.numbers = numbers;
+        result
+    }
+
+    fn set_vector(&mut self, place: &Place<'_>, content: Content, numbers: &[f64]) -> Result<(), ()> {
+        let node = place.get();
+        if !self.vectors.contains_key(&node) {
+            // A vector in the first text of the column.
+            let first = |at: usize| self.columns[at].example.as_ref().is_some_and(|example| example.0 == self.rows);
+            if content.is_plain() || !self.nodes.column(node).is_some_and(first) {
+                return Ok(());
+            }
+            let room = self.input.claim(2 * size_of::<Seen>() as u64, "the columns");
+            self.or_fail(room)?;
+        }
+        let seen = self.vectors.entry(node).or_default();
+        let point = matches!(content, Content::Point(_));
+        seen.take(content, numbers);
+        if !point && seen.length != numbers.len() {
+            return Ok(());
+        }
+        for (at, &number) in numbers.iter().enumerate() {
+            let cell = if number.is_nan() { Cell::Missing } else { Cell::Number(number) };
+            self.set(&self.below(place, Step::Item(at)), cell, "", true)?;
+        }
+        Ok(())
     }
 
     fn set_node(&mut self, node: u32, value: Cell, text: &str, item: bool) -> Result<(), ()> {
@@ -331,12 +384,15 @@ impl<'i, 'p> Builder<'i, 'p> {
             return self.fail(why).map(|()| at);
         }
         let (name, made_up) = self.nodes.name(node);
+        let array = self.nodes.array(node);
         let room = self.input.reserve_for(&mut self.columns, 1, "the columns").and_then(|()| self.input.claim(name.len() as u64, "the columns"));
         self.or_fail(room)?;
         let selected = self.wanted.as_ref().is_none_or(|wanted| {
             // The first columns may yet be named x, y and z, or by a header in the first array.
             let unsure = made_up && (at < 3 || self.rows == 0) && !wanted.is_empty();
-            unsure || wanted.contains(&name.to_ascii_lowercase()) || wanted.contains(&at.to_string())
+            // The axes of positions are named in the end.
+            let axis = self.axes.contains(&node) || self.vectors.get(&array).is_some_and(|seen| seen.length <= 3) || name.contains(COORDINATES);
+            unsure || axis && !wanted.is_empty() || wanted.contains(&name.to_ascii_lowercase()) || wanted.contains(&at.to_string())
         });
         self.columns.push(Values {
             name,
@@ -346,6 +402,7 @@ impl<'i, 'p> Builder<'i, 'p> {
             mixed: false,
             selected,
             item,
+            array,
             first: self.rows,
             values: Vec::new(),
             filled: false,

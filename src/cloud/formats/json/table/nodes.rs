@@ -31,6 +31,11 @@ pub(in super::super) struct Place<'a> {
 }
 
 impl Place<'_> {
+    /// The node, which exists once a value is stored.
+    pub(super) fn get(&self) -> u32 {
+        self.node.get()
+    }
+
     /// The place of a node.
     pub fn of(node: u32) -> Self {
         Self { node: Cell::new(node), above: None }
@@ -135,6 +140,23 @@ impl Nodes {
                 node
             }
         })
+    }
+
+    /// The outermost array around a node.
+    pub fn array(&self, mut node: u32) -> u32 {
+        let mut array = NONE;
+        while let Some(Node { parent, origin, .. }) = self.nodes.get(node as usize) {
+            if let Origin::Item(_) = origin {
+                array = *parent;
+            }
+            node = *parent;
+        }
+        array
+    }
+
+    /// The columns of the elements of an array, in order.
+    pub fn elements(&self, array: u32) -> impl Iterator<Item = usize> + '_ {
+        self.nodes[array as usize].items.iter().filter_map(|&item| self.nodes.get(item as usize).and(self.column(item)))
     }
 
     pub fn column(&self, node: u32) -> Option<usize> {

@@ -90,10 +90,12 @@ struct CloudInfo {
 impl Report {
     fn of(path: &Path, columns: &ColumnChoice, duplicates: bool, progress: &dyn Progress) -> anyhow::Result<Self> {
         let parts = formats::parts(path, progress)?;
+        let several = parts.len() > 1 && formats::file_of(path) == path;
         let new = |file, cloud, no_cloud| Self { schema_version: SCHEMA_VERSION, file, parts, cloud, no_cloud };
         let file = match formats::describe(path, progress) {
             Ok(file) => Described::Whole(file),
-            Err(why @ FormatError::Ambiguous { .. }) => {
+            // The parts are listed also where the one that is meant cannot be read.
+            Err(why @ (FormatError::Ambiguous { .. } | FormatError::Unsupported { .. })) if several => {
                 return Ok(new(Described::Open { path: path.to_owned() }, None, Some(why.reason())));
             }
             Err(why) => return Err(why.into()),

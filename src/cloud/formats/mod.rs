@@ -430,7 +430,7 @@ struct Foreign(&'static str, &'static [&'static str], &'static [u8], &'static st
 
 const FOREIGN: &[Foreign] = &[
     Foreign("PTX", &["ptx"], b"", "export the scan as E57, PTS or PLY, for instance with CloudCompare -O FILE.ptx -C_EXPORT_FMT PLY -SAVE_CLOUDS"),
-    Foreign("OBJ", &["obj"], b"", "convert its vertices to points, for instance grep '^v ' FILE.obj | cut -d' ' -f2-4 > FILE.xyz"),
+    Foreign("OBJ", &["obj"], b"", "convert its vertices to points, for instance awk '$1 == \"v\" {print $2, $3, $4}' FILE.obj > FILE.xyz"),
     Foreign("STL", &["stl"], b"", MESH),
     Foreign("OFF", &["off"], b"", MESH),
     Foreign("glTF", &["gltf", "glb"], b"glTF", MESH),

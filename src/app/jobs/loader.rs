@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::app::model::files::{FileState, file_name};
 use crate::app::model::opening;
 use crate::app::model::roles::LeftOut;
-use crate::cloud::formats::{self, Guess, Guessed};
+use crate::cloud::formats::{self, Guess, Guessed, Reason};
 use crate::cloud::{CloudError, PointCloud, Source, Unchosen, load_queries, load_unchosen};
 use crate::progress::Progress;
 
@@ -47,10 +47,13 @@ impl LoadJob {
             Some(data) => load_queries(&self.source, data, self.drop_nonfinite, progress).map(|cloud| (cloud, None)),
         };
         let opened = loaded.map(|(cloud, guess)| {
-            let guess = guess.filter(|guess| self.guesses && guess.differs());
-            let left_out = guess.map_or_else(Vec::new, |guess| left_out(&guess));
+            let guess = guess.filter(|_| self.guesses);
+            let searches = guess.as_ref().filter(|guess| !matches!(guess.reason, Reason::Elements | Reason::AllNumeric)).map(Guess::sentence);
+            let left_out = guess.filter(Guess::differs).map_or_else(Vec::new, |guess| left_out(&guess));
             let first = if self.guesses { opening::first_query(&cloud) } else { 0 };
-            let note = if let Source::File { path, .. } = &self.source { formats::note(path, progress) } else { None };
+            let read = if let Source::File { path, .. } = &self.source { formats::note(path, progress) } else { None };
+            let notes: Vec<String> = searches.into_iter().chain(read).collect();
+            let note = (!notes.is_empty()).then(|| notes.join("; "));
             Opened { cloud: Arc::new(cloud), left_out, first, note }
         });
         (opened, file)

@@ -133,6 +133,9 @@ pub fn sentence(left_out: &[LeftOut]) -> String {
             Role::Label => "looks like a label",
             Role::Id => "looks like a row number",
             Role::MostlyEmpty => "is mostly empty",
+            Role::Time => "looks like a time",
+            Role::Color => "looks like a part of a colour",
+            Role::Direction => "looks like a part of a direction",
             _ => "is not named as a coordinate",
         };
         format!("{} {looks}", column.name)

@@ -939,9 +939,7 @@ static ROWS: &[Row] = &[
     ("points # to #", |t, r| r.n(0) < r.n(1) && r.n(1) < t.n() && (r.n(0), r.n(1) - r.n(0)) == (r.n(0) / t.w() * t.w(), t.w() - 1)),
     ("One merge: # steps of all lanes", |t, r| r.is(&[t.steps()])),
     ("# candidate[s|]: ~ each", |t, r| r.0[1] == significant(t.steps() as f64 / r.n(0) as f64)),
-    ("Steps so far, for # or # candidates", |t, r| {
-        if t.now.batch.is_some() { r.is(&[t.one_by_one(), t.search.candidates]) } else { true }
-    }),
+    ("Steps so far, for # or # candidates", |t, r| if t.now.batch.is_some() { r.is(&[t.one_by_one(), t.search.candidates]) } else { true }),
     ("one by one: # \u{d7} # = #", |t, r| r.n(1) == t.steps() && r.n(2) == r.n(0) * r.n(1) && (t.now.batch.is_none() || r.n(0) == t.one_by_one())),
     ("when full: # \u{d7} # = #", |t, r| r.n(1) == t.steps() && r.n(2) == r.n(0) * r.n(1) && (t.now.batch.is_none() || r.n(0) == t.search.merges)),
     ("max_distance[, log scale|]: ~ now", |t, r| r.d(0, t.now.max_distance)),

@@ -164,7 +164,7 @@ fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldErr
     });
     // Only what is known of this very file.
     let read = session.cloud.as_ref().filter(|cloud| draft.columns.trim().is_empty() && draft.source().is_ok_and(|source| *cloud.source() == source));
-    if let Some(cloud) = read {
+    if let Some(cloud) = read.filter(|_| session.note.is_none()) {
         let names: Vec<&str> = cloud.axes().iter().map(|axis| axis.name.as_str()).take(8).collect();
         let more = if cloud.dims() > 8 { format!(", … ({})", cloud.dims()) } else { String::new() };
         ui.label(RichText::new(format!("Read: {}{more}", names.join(", "))).color(palette.text_weak).small());

@@ -280,8 +280,8 @@ fn vectors(
             continue;
         }
         // Hexadecimal digits may look like a number.
-        let may = |field: &[u8]| dialect.cell(field) == Cell::Text || field.len() >= 42 && field.iter().all(u8::is_ascii_hexdigit);
-        for at in (0..records.len()).filter(|&at| may(records.field(at))) {
+        let may = |at: usize, field: &[u8]| dialect.cell(at, field) == Cell::Text || field.len() >= 42 && field.iter().all(u8::is_ascii_hexdigit);
+        for at in (0..records.len()).filter(|&at| may(at, records.field(at))) {
             let content = vector_cell::parse(records.field(at), false, &mut numbers);
             match content {
                 Content::Point(_) | Content::List(Some(_)) if first => above.push(at),

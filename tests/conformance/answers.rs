@@ -1,6 +1,7 @@
 //! Answers: the edges, random problems, sizes, ties, prefixes, builds and ranges.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -27,8 +28,9 @@ pub fn every_k_and_d(subjects: &[Subject]) {
     let n = if on_gpu(subjects) { vec![5000, 40_001] } else { vec![1500] };
     let limits = subjects.iter().map(|subject| subject.engine.limits);
     let reached = |limit: usize, most: usize| [Some(limit), limit.checked_add(1)].into_iter().flatten().filter(move |&value| value <= most);
-    let k: Vec<usize> = K.into_iter().chain(limits.clone().flat_map(|limits| reached(limits.k, 1024))).collect();
-    let d: Vec<usize> = D.into_iter().chain(limits.flat_map(|limits| reached(limits.d, 300))).collect();
+    // Sets, as most engines share a limit.
+    let k: BTreeSet<usize> = K.into_iter().chain(limits.clone().flat_map(|limits| reached(limits.k, 1024))).collect();
+    let d: BTreeSet<usize> = D.into_iter().chain(limits.flat_map(|limits| reached(limits.d, 300))).collect();
     let (k, d) = (&k, &d);
     check(subjects, n.into_iter().flat_map(|n| k.iter().flat_map(move |&k| d.iter().map(move |&dims| Case { n, k, dims, ..Case::default() }))));
 }

@@ -13,19 +13,21 @@ use egui::Modifiers;
 use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use warpscope::app::commands::{Action, Command};
+use warpscope::app::commands::{Action, Command, WalkAction};
 use warpscope::app::live::LiveAction;
 use warpscope::app::runs::RunsAction;
 use warpscope::app::saved::{Layout, SavedSession};
 use warpscope::app::selection::{How, SelectAction};
 use warpscope::app::session::{Activity, Picked};
-use warpscope::app::state::{PaneKind, PlaneView, PlaneWindow, SpaceView, single_layout};
+use warpscope::app::state::{PaneKind, PlaneView, PlaneWindow, SpaceView, State, single_layout};
 use warpscope::app::tokens::{Look, Palette};
 use warpscope::app::{
-    App, ColorAction, ColorBy, ColorView, DataKind, Headless, Level, ProjectionKind, ProjectionView, QueryKind, check_adapter, render_headless,
+    App, ColorAction, ColorBy, ColorView, DataKind, Draft, Headless, Level, ProjectionKind, ProjectionView, QueryKind, check_adapter, render_headless,
 };
 use warpscope::cloud::Source;
+use warpscope::knn::EngineId;
 use warpscope::progress::Silent;
+use warpscope::run::EngineChoice;
 use warpscope::run::recording::{self, Points, Shown};
 
 /// 300 rows of 4 dimensions.
@@ -99,7 +101,10 @@ fn save(window: &mut Window, path: &Path) {
 #[track_caller]
 fn until_written(window: &mut Window, path: &Path) {
     let said = format!("written: {}", path.display());
-    until(window, "the session", move |app| app.session().log.last().is_some_and(|entry| entry.text == said));
+    // Warnings follow it.
+    until(window, "the session", move |app| {
+        app.session().log.entries().iter().rev().find(|entry| entry.level == Level::Info).is_some_and(|entry| entry.text == said)
+    });
 }
 
 /// All that a session keeps is equal, once both show it.
@@ -210,39 +215,106 @@ fn a_session_is_drawn_without_a_display() {
     assert!(picture.pixels().filter(|pixel| pixel.0 == [r, g, b]).count() > 300, "all points are selected");
 }
 
+/// What the panes show, without the menus above and the status line below.
+fn drawn(window: &mut Window) -> image::RgbaImage {
+    until_idle(window);
+    until(window, "everything to be shown", |app| app.is_drawn() && !app.is_coloring() && app.tasks() == 0);
+    window.run_steps(4);
+    let picture = window.render().expect("a picture");
+    image::imageops::crop_imm(&picture, 0, 40, picture.width(), picture.height() - 80).to_image()
+}
+
+/// Saves what is shown of a file, deletes the file, and opens the session again: both pictures.
+fn saved_and_reopened(pane: PaneKind, header: &str, row: impl Fn(usize) -> String, color: ColorBy) -> [image::RgbaImage; 2] {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (data, path) = (folder.path().join("data.csv"), folder.path().join("work.warpscope"));
+    let rows: Vec<String> = (0..200).map(row).collect();
+    std::fs::write(&data, format!("{header}\n{}\n", rows.join("\n"))).expect("a file");
+    let drawing = |file: Option<PathBuf>| {
+        Harness::builder().with_size([1000.0, 700.0]).wgpu().build_eframe(move |cc| match file {
+            Some(file) => App::new(cc, Some(file)).expect("a thread for the worker"),
+            None => {
+                let mut state = State { tree: single_layout(pane), pane, show_problem: false, hints: false, look: Look::Light, ..State::default() };
+                small(&mut state);
+                state.plane.names = true;
+                App::with_state(cc, state).expect("a thread for the worker")
+            }
+        })
+    };
+    let mut window = drawing(None);
+    window.state_mut().send(Action::OpenPath(data.clone()));
+    until_idle(&mut window);
+    window.state_mut().send(ColorAction::Set(ColorView { by: color, ..ColorView::default() }));
+    window.state_mut().send(Action::PickRow(77));
+    until(&mut window, "an answer", |app| app.session().answered.is_some() && app.session().columns.is_some() && !app.is_busy());
+    let before = drawn(&mut window);
+    save(&mut window, &path);
+    drop(window);
+    std::fs::remove_file(&data).expect("it is there");
+    let mut fresh = drawing(Some(path));
+    fresh.state_mut().send(Action::ShowHints(false));
+    fresh.state_mut().send(Action::SetLook(Look::Light));
+    until(&mut fresh, "an answer", |app| app.session().answered.is_some() && app.session().columns.is_some() && !app.is_busy());
+    [before, drawn(&mut fresh)]
+}
+
+#[test]
+fn a_session_shows_the_same_picture_when_its_file_is_gone() {
+    if let Err(error) = check_adapter() {
+        panic!("{error:#}");
+    }
+    let at = |row: usize| format!("{},{}", (row * 37) % 101, (row * 61) % 97);
+    let towns = |row: usize| format!("{},Town {row},{},{},{},9", at(row), ["IA", "IL", "MO"][row % 3], row % 256, row * 7 % 256);
+    let pixels = |row: usize| (0..64).map(|at| ((row * 31 + at * row) % 17).to_string()).collect::<Vec<_>>().join(",") + &format!(",{}", row % 4);
+    let header = (0..64).map(|at| format!("pixel{at},")).collect::<String>() + "label";
+    let column = |name: &str| ColorBy::Column(name.to_owned());
+    let towns_header = "x,y,name,state,red,green,blue";
+    for (what, [before, after]) in [
+        ("labels and names", saved_and_reopened(PaneKind::Plane, towns_header, towns, column("state"))),
+        ("the file's colours", saved_and_reopened(PaneKind::Plane, towns_header, towns, ColorBy::FileColors)),
+        ("the table", saved_and_reopened(PaneKind::Neighbors, towns_header, towns, column("state"))),
+        ("an axis as a column", saved_and_reopened(PaneKind::Plane, "x,y", at, column("y"))),
+        ("thumbnails", saved_and_reopened(PaneKind::Neighbors, &header, pixels, column("label"))),
+    ] {
+        // A glyph may be off by a shade.
+        let is_other = |(a, b): &(&image::Rgba<u8>, &image::Rgba<u8>)| a.0.iter().zip(b.0).any(|(a, b)| a.abs_diff(b) > 4);
+        let different = before.pixels().zip(after.pixels()).filter(is_other).count();
+        if let Some(folder) = std::env::var_os("WARPSCOPE_TEST_PICTURES").map(PathBuf::from) {
+            before.save(folder.join(format!("{what}, before.png"))).expect("a PNG");
+            after.save(folder.join(format!("{what}, after.png"))).expect("a PNG");
+        }
+        assert!(before.dimensions() == after.dimensions() && different == 0, "{what}: {different} pixels differ");
+    }
+}
+
 #[test]
 fn a_picture_of_neighbours_waits_for_the_files_other_columns() {
     if let Err(error) = check_adapter() {
         panic!("{error:#}");
     }
     let folder = tempfile::tempdir().expect("a folder");
-    let (data, path) = (folder.path().join("texts.csv"), folder.path().join("work.warpscope"));
     // So long that their reading takes longer than all else that the picture waits for.
     let text = "many words ".repeat(1000);
-    let row = |row: usize| format!("{},{},town {row},{text}\n", (row * 37) % 101, (row * 61) % 97);
-    let write = |header: &str, row: &dyn Fn(usize) -> String| {
+    let picture = |name: &str, header: &str, row: &dyn Fn(usize) -> String| {
+        let [data, path, png] = ["csv", "warpscope", "png"].map(|extension| folder.path().join(name).with_extension(extension));
         std::fs::write(&data, (0..6000).fold(header.to_owned(), |text, at| text + &row(at))).expect("a file");
-    };
-    write("x,y,name,text\n", &row);
-    let mut window = window(|state| {
-        small(state);
-        state.tree = single_layout(PaneKind::Neighbors);
-        (state.show_problem, state.show_selection) = (false, false);
-    });
-    window.state_mut().send(Action::OpenPath(data.clone()));
-    until_idle(&mut window);
-    window.state_mut().send(Command::Run);
-    until_answered(&mut window);
-    save(&mut window, &path);
-    let show = Headless { file: Some(path), size: [1200, 300], look: Look::Light, scale: 1.0, ..Headless::default() };
-    let picture = |name: &str| {
-        let png = render_headless(&show, &[folder.path().join(name)]).unwrap_or_else(|error| panic!("{error:#}"));
+        let mut window = window(|state| {
+            small(state);
+            state.tree = single_layout(PaneKind::Neighbors);
+            (state.show_problem, state.show_selection) = (false, false);
+        });
+        window.state_mut().send(Action::OpenPath(data));
+        until_idle(&mut window);
+        window.state_mut().send(Command::Run);
+        until_answered(&mut window);
+        save(&mut window, &path);
+        let show = Headless { file: Some(path), size: [1200, 300], look: Look::Light, scale: 1.0, ..Headless::default() };
+        let png = render_headless(&show, &[png]).unwrap_or_else(|error| panic!("{error:#}"));
         image::open(&png[0]).expect("a PNG").into_rgb8()
     };
-    let with = picture("with.png");
-    let plain = |at: usize| format!("{},{}\n", (at * 37) % 101, (at * 61) % 97);
-    write("x,y\n", &plain);
-    let without = picture("without.png");
+    let plain = |at: usize| format!("{},{}", (at * 37) % 101, (at * 61) % 97);
+    let with = picture("with", "x,y,name,text\n", &|at| format!("{},town {at},{text}\n", plain(at)));
+    let without = picture("without", "x,y\n", &|at| plain(at) + "\n");
     // Names and texts, on eight rows.
     let different = with.pixels().zip(without.pixels()).filter(|(with, without)| with != without).count();
     assert!(different > 1000, "{different} pixels differ");

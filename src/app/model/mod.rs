@@ -141,7 +141,7 @@ pub use sort::{Sort, SortKey, sorted};
 pub use state::{Room, SCALES, State};
 pub use telling::{Kinds, Telling};
 pub use timeline::{TimeAxis, TimelineView};
-pub use titles::title_of;
+pub use titles::{source_name, title_of};
 pub use unusable::{UnusableAction, UnusableDialog};
 pub use views::{CountsView, PlaneView, PlaneWindow, SpaceView, TimingsFigure, TimingsView};
 pub use walk::{WalkView, Walked, Walkthrough};

@@ -95,8 +95,11 @@ pub struct Exporting {
     pub dialog: Option<Box<ExportDialog>>,
 }
 
-/// See [`Exporting`]; it gives what is said, or why not, and whether it was cancelled.
-pub static EXPORT: Kind<App, Exporting, (Result<String, String>, bool)> = Kind {
+/// What is said of a file that was written, and then what is missing in it; or why it was not written, and whether that was cancelled.
+pub type Exported = (Result<Vec<String>, String>, bool);
+
+/// See [`Exporting`].
+pub static EXPORT: Kind<App, Exporting, Exported> = Kind {
     purpose: |exporting, fraction| Some(Activity::Exporting { path: exporting.path.clone(), fraction }),
     at_exit: |exporting| match exporting.what {
         Written::Lesson | Written::Graph => AtExit::Stop,

@@ -97,8 +97,7 @@ impl App {
 
     /// Shows the file's own colours where that was put off until its columns are known.
     pub(in crate::app::shell) fn show_file_colors(&mut self) {
-        let known = self.session.cloud.as_ref().is_some_and(|cloud| self.session.columns.as_ref().is_some_and(|known| known.is_of(cloud.source())));
-        if !known || !std::mem::take(&mut self.session.awaits_colors) {
+        if self.session.file_columns().is_none() || !std::mem::take(&mut self.session.awaits_colors) {
             return;
         }
         if self.state.color.by == ColorBy::Nothing && self.session.file_colors().is_some() {

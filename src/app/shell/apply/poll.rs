@@ -22,7 +22,7 @@ use crate::knn::{Descriptor, DeviceId, EngineId};
 use crate::run::analysis::Derived;
 use crate::run::{Event, QuerySpec, RunError, RunRecord, RunSpec, usual};
 use crate::text;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 impl App {
     /// Takes in what was done in the background, and has done what is wanted now.
@@ -240,9 +240,8 @@ impl App {
                 return self.run_on(&cloud, RunSpec { queries, ..spec });
             }
         };
-        let endings = &mut self.session.endings;
         if runs {
-            endings.run = Some(ended.clone());
+            self.session.endings.run = Some(ended.clone());
         }
         endings.load = Some(ended);
     }
@@ -350,7 +349,7 @@ impl App {
     /// The columns of a file are known, and so whether the one that colours is among them.
     pub(in crate::app::shell) fn columns_listed(&mut self, (): (), columns: Outcome<FileColumns>) {
         let Some(columns) = self.done("columns", columns) else { return };
-        if !self.session.cloud.as_ref().is_some_and(|cloud| columns.is_of(cloud.source())) {
+        if !self.session.cloud.as_ref().is_some_and(|cloud| columns.is_of(cloud)) {
             // Of a file that was shown before, they say nothing.
             return;
         }
@@ -361,11 +360,10 @@ impl App {
 
     /// Has all columns of the cloud's file listed, for the chooser.
     fn describe(&mut self, cloud: &PointCloud) {
-        let Source::File { path, .. } = cloud.source() else { return };
-        if self.session.columns.as_ref().is_some_and(|known| known.is_of(cloud.source())) {
+        let Some(path) = cloud.file().map(Path::to_owned) else { return };
+        if self.session.columns.as_ref().is_some_and(|known| known.is_of(cloud)) {
             return;
         }
-        let path = path.clone();
         self.jobs.start(&COLUMNS, (), move |_| {
             // Where they cannot be listed, names are typed.
             let columns = crate::cloud::formats::describe(&path, &crate::progress::Silent).map(|info| info.columns).unwrap_or_default();

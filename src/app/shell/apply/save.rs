@@ -83,7 +83,7 @@ impl App {
         what: Written,
         runs: Vec<RunId>,
         path: &Path,
-        write: impl FnOnce(&dyn crate::progress::Progress) -> Result<(), String> + Send + 'static,
+        write: impl FnOnce(&dyn crate::progress::Progress) -> Result<Vec<String>, String> + Send + 'static,
     ) -> Result<(), String> {
         if !recording::is_recording(path) {
             return Err(format!("A recording's name ends in .{}.", recording::EXTENSION));
@@ -92,7 +92,8 @@ impl App {
             return Err("Another file is being written; wait for it, or cancel it.".to_owned());
         }
         let said = format!("written: {}", path.display());
-        let work = move |progress: &dyn crate::progress::Progress| (write(progress).map(|()| said), progress.cancelled());
+        let work =
+            move |progress: &dyn crate::progress::Progress| (write(progress).map(|missing| [vec![said], missing].concat()), progress.cancelled());
         self.jobs.start(&EXPORT, Exporting { what, path: path.to_owned(), runs, dialog: None }, work);
         Ok(())
     }

@@ -288,6 +288,40 @@ fn a_session_shows_the_same_picture_when_its_file_is_gone() {
 }
 
 #[test]
+fn a_session_of_other_data_is_not_written_over_without_a_question() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
+    let other = folder.path().join("other.csv");
+    std::fs::write(&other, "x,y\n1,2\n3,4\n").expect("a file");
+    let mut window = window(small);
+    window.state_mut().send(Action::OpenPath(data.clone()));
+    until_idle(&mut window);
+    assert_eq!(window.state().title(), "points.csv – Warpscope");
+    save(&mut window, &path);
+    assert_eq!(window.state().title(), "points.csv – work – Warpscope");
+    let written = std::fs::read(&path).expect("it is there");
+    let open = |window: &mut Window, file: &Path, rows: usize| {
+        window.state_mut().send(Action::OpenPath(file.to_owned()));
+        until(window, "the file", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == rows) && !app.is_busy());
+    };
+    open(&mut window, &other, 2);
+    assert_eq!(window.state().title(), "other.csv – Warpscope", "the session is not one of this file");
+    window.key_press_modifiers(Modifiers::COMMAND, egui::Key::S);
+    window.run_steps(3);
+    window.get_by_label("Save the session");
+    let offered = window.get_by_role_and_label(Role::TextInput, "File").value().expect("a path");
+    assert!(!offered.contains("work"), "{offered}");
+    press(&mut window, "Close");
+    assert_eq!(std::fs::read(&path).expect("it is there"), written);
+    // Of its own data it is saved at once.
+    open(&mut window, &data, 300);
+    window.state_mut().send(Action::PickRow(9));
+    window.run_steps(2);
+    window.key_press_modifiers(Modifiers::COMMAND, egui::Key::S);
+    until_written(&mut window, &path);
+}
+
+#[test]
 fn a_picture_of_neighbours_waits_for_the_files_other_columns() {
     if let Err(error) = check_adapter() {
         panic!("{error:#}");

@@ -99,7 +99,7 @@ pub use commands::{Action, Actions};
 pub use contest::{Contest, Longest};
 pub use draft::{DataKind, Draft, Field, FieldError, QueryKind};
 pub use export::{ExportDialog, ExportKind, is_svg};
-pub use files::{FileState, SessionFile, absolute, file_name};
+pub use files::{FileState, SessionFile, absolute, data_file, file_name};
 pub use finder::Finder;
 pub use lesson::files::{LessonFile, RangeDraft};
 pub use lesson::player::{Player, SPEEDS};

@@ -8,7 +8,6 @@ use crate::app::model::picking::others::MOST;
 use crate::app::model::{Found, Others};
 use crate::cloud::PointCloud;
 use crate::cloud::formats::{FormatError, Marks, Records, records_by_marks};
-use crate::cloud::{PointCloud, Source};
 use crate::progress::Progress;
 
 /// A cloud, identified by its address, and rows of it.

@@ -299,6 +299,7 @@ impl App {
         (session.walked, session.walking) = (Walked::default(), None);
         session.endings = Endings::default();
         session.cloud = Some(cloud);
+        self.name_window();
         self.lesson_cloud_changed();
     }
 

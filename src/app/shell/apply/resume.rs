@@ -129,11 +129,16 @@ impl App {
         self.history.clear();
     }
 
-    /// Calls the window after the session's file.
     pub(in crate::app::shell) fn name_window(&self) {
-        let name = self.session.file.as_ref().and_then(|file| file.path.file_stem());
-        let title = name.map_or_else(|| "Warpscope".to_owned(), |name| format!("{} – Warpscope", name.to_string_lossy()));
-        self.handles.ctx.send_viewport_cmd(egui::ViewportCommand::Title(title));
+        self.handles.ctx.send_viewport_cmd(egui::ViewportCommand::Title(self.title()));
+    }
+
+    /// The window's title: its data, the session's file and the program.
+    pub fn title(&self) -> String {
+        let cloud = self.session.cloud.as_deref();
+        let file = self.session.file.as_ref().filter(|file| file.is_of(cloud)).and_then(|file| file.path.file_stem());
+        let names = [cloud.map(source_name), file.map(|name| name.to_string_lossy().into_owned()), Some("Warpscope".to_owned())];
+        names.into_iter().flatten().collect::<Vec<_>>().join(" – ")
     }
 }
 

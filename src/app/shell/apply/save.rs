@@ -24,11 +24,11 @@ pub(in crate::app::shell) struct Last {
 }
 
 impl App {
-    /// Saves into the session's file, or asks for one.
+    /// Saves into the session's file; asks where there is none, or it is a session of other data.
     pub(in crate::app::shell) fn save_session_again(&mut self) {
-        match self.session_file().cloned() {
+        match self.session_file().filter(|file| file.is_of(self.session.cloud.as_deref())).cloned() {
             None => self.apply(Action::StartExport(ExportKind::Session)),
-            Some(SessionFile { path, points }) => {
+            Some(SessionFile { path, points, .. }) => {
                 if let Err(sentence) = self.save_session(&path, points) {
                     self.session.log.error(About::File, sentence);
                 }
@@ -43,7 +43,7 @@ impl App {
             return Err("There is nothing to save yet; load a cloud first.".to_owned());
         }
         let path = &absolute(path);
-        let file = SessionFile { path: path.clone(), points };
+        let file = SessionFile { path: path.clone(), points, data: self.session.cloud.as_ref().map(|cloud| cloud.source().clone()) };
         let (ids, runs): (_, Vec<Recorded>) = self.saved_runs(Saved::All).into_iter().unzip();
         let saved = SavedSession { points, ..SavedSession::of(&self.state, &self.session) };
         let (target, cloud) = (path.clone(), self.session.cloud.clone());

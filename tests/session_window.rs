@@ -322,6 +322,73 @@ fn a_session_of_other_data_is_not_written_over_without_a_question() {
 }
 
 #[test]
+fn another_file_starts_fresh_unless_settings_are_kept() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (data, other) = (data(folder.path()), folder.path().join("other.csv"));
+    let rows: String = (0..90).map(|row| format!("{},{}\n", row * 37 % 101, row * 61 % 97)).collect();
+    std::fs::write(&other, format!("x,y\n{rows}")).expect("a file");
+    let mut window = window(small);
+    let open = |window: &mut Window, file: &Path, rows: usize| {
+        window.state_mut().send(Action::OpenPath(file.to_owned()));
+        until(window, "the file", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == rows) && !app.is_busy());
+    };
+    open(&mut window, &data, 300);
+    let change = |window: &mut Window| {
+        let mut draft = window.state().state().draft.clone();
+        (draft.k, draft.exclude_self, draft.queries, draft.query_rows) = ("5".to_owned(), true, QueryKind::Rows, "200-299".to_owned());
+        (draft.engine, draft.repeats) = (EngineChoice::named(EngineId::new("kdtree")), "3".to_owned());
+        window.state_mut().send(Action::SetDraft(Box::new(draft)));
+        window.state_mut().send(WalkAction::Show(true));
+        window.run_steps(3);
+    };
+    change(&mut window);
+    // The same file again is no other one.
+    open(&mut window, &data, 300);
+    assert_eq!(window.state().state().draft.k, "5");
+    open(&mut window, &other, 90);
+    let state = window.state().state();
+    let usual = Draft { data: DataKind::File, path: other.display().to_string(), query_count: "90".to_owned(), ..Draft::default() };
+    assert_eq!(state.draft, Draft { generator: state.draft.generator.clone(), ..usual });
+    assert!(!state.walk.shown && window.state().session().log.trouble().is_none());
+    window.get_all_by_role_and_label(Role::Button, "File").next().expect("the menu").click();
+    window.run_steps(3);
+    window.get_by_role_and_label(Role::CheckBox, "Keep settings").click();
+    window.run_steps(3);
+    change(&mut window);
+    open(&mut window, &data, 300);
+    let state = window.state().state();
+    assert!(state.draft.k == "5" && state.draft.exclude_self && state.draft.query_rows == "200-299" && state.walk.shown, "{:?}", state.draft);
+    assert_eq!(state.draft.engine, EngineChoice::named(EngineId::new("kdtree")));
+}
+
+#[test]
+fn a_load_that_fails_says_so_over_the_picture_and_restores_the_path() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (data, gone) = (data(folder.path()), folder.path().join("gone.csv"));
+    let mut window = window(small);
+    window.state_mut().send(Action::OpenPath(data.clone()));
+    until_idle(&mut window);
+    let banner = "Not loaded, points.csv is still shown: cannot read: ";
+    for by_hand in [false, true] {
+        if by_hand {
+            fill(&mut window, "Path", gone.to_str().expect("a plain path"));
+            press(&mut window, "Load");
+        } else {
+            window.state_mut().send(Action::OpenPath(gone.clone()));
+        }
+        until(&mut window, "an error", |app| app.session().log.trouble().is_some() && !app.is_busy());
+        window.run_steps(2);
+        let plane = window.get_by_role_and_label(Role::Canvas, "Plane of points").rect();
+        let said = window.get_by_label_contains(banner).rect();
+        assert!(plane.contains_rect(said), "{said:?} is not over {plane:?}");
+        assert_eq!(window.get_by_role_and_label(Role::TextInput, "Path").value().as_deref(), data.to_str());
+        press(&mut window, "Dismiss the message");
+        assert!(window.query_by_label_contains(banner).is_none() && window.state().session().log.trouble().is_none());
+    }
+    assert_eq!(window.state().session().cloud.as_ref().map(|cloud| cloud.len()), Some(300));
+}
+
+#[test]
 fn a_picture_of_neighbours_waits_for_the_files_other_columns() {
     if let Err(error) = check_adapter() {
         panic!("{error:#}");

@@ -109,6 +109,7 @@ pub use live::{Live, NOTICED, Target};
 pub use log::{About, Level, Log};
 pub use look::Look;
 pub use manual::Manual;
+pub use nearby::Nearby;
 pub use pane::{PaneKind, measuring_layout, single_layout};
 pub use parts::{PartsAction, PartsDialog, Then};
 pub use picking::beside::{Beside, Found};

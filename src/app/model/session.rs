@@ -259,6 +259,7 @@ impl Session {
             quitting: None,
             tool: Tool::Move,
             activity: Activity::Idle,
+            endings: Endings { load: self.endings.load.clone().filter(|_| self.cloud.is_none()), ..self.endings.clone() },
             running: None,
             hovered: None,
             live,

@@ -9,7 +9,7 @@ use crate::app::jobs::table::Slot;
 use crate::app::jobs::task::{Outcome, Stopped};
 use crate::app::model::{
     About, Activity, AskedBy, ColorBy, ColorRange, Compared, Ended, Endings, EngineStatus, ExportDialog, FileColumns, FileState, PartsDialog, Picked,
-    Pictures, ProjectionKind, SpaceView, Then, TimelineView, UnusableDialog, Walked, Why,
+    Pictures, ProjectionKind, SpaceView, Then, TimelineView, UnusableDialog, Walked, Why, data_file,
 };
 use crate::app::shell::app::{App, FIRST_QUERIES};
 use crate::app::shell::tasks::{
@@ -224,6 +224,9 @@ impl App {
                 let again = self.shows(&cloud);
                 let before = again.then(|| (std::mem::take(&mut self.session.left_out), std::mem::take(&mut self.session.roles)));
                 self.note_columns(&job.source);
+                if self.session.cloud.as_ref().is_some_and(|shown| data_file(shown.source()) != data_file(cloud.source())) {
+                    self.start_fresh();
+                }
                 self.show_loaded_cloud(cloud, file, note);
                 self.take_roles(left_out, before);
                 return self.open_to_an_answer(first, again);
@@ -243,7 +246,7 @@ impl App {
         if runs {
             self.session.endings.run = Some(ended.clone());
         }
-        endings.load = Some(ended);
+        self.load_failed(ended);
     }
 
     /// Whether nobody said that so many queries are to be drawn: it is what stands there by itself, of the cloud that is shown.

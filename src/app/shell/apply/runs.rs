@@ -133,7 +133,7 @@ impl App {
         let ended = match result {
             Err(stopped) => Some(self.failed(about, format!("cannot open: {stopped}: {}", path.display()))),
             Ok(Err(RecordingError::Cancelled)) => {
-                self.session.endings.load = Some(Ended::Cancelled);
+                self.load_failed(Ended::Cancelled);
                 return self.opening_cancelled(&next);
             }
             Ok(Err(error)) => Some(self.failed(about, error.to_string())),
@@ -143,8 +143,8 @@ impl App {
                 None
             }
         };
-        if ended.is_some() {
-            self.session.endings.load = ended;
+        if let Some(ended) = ended {
+            self.load_failed(ended);
         }
         // Without the recording, what the session showed may still be had from where it came from.
         if let Some(saved) = resume {

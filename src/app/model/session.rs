@@ -29,7 +29,7 @@ use crate::app::model::pictures::{Pictured, Pictures};
 use crate::app::model::projection::Projected;
 use crate::app::model::quitting::Quitting;
 use crate::app::model::roles::{LeftOut, Roles};
-use crate::app::model::row_names::RowNames;
+use crate::app::model::row_names::{NameSearch, RowNames};
 use crate::app::model::runs::list::RunList;
 use crate::app::model::scene::Scene;
 use crate::app::model::selection::facts::Facts;
@@ -130,6 +130,8 @@ pub struct Session {
     pub roles: Roles,
     /// What its rows are called, once somebody has typed what may be a name.
     pub row_names: Option<Arc<RowNames>>,
+    /// The search of these for what is typed into the finder.
+    pub name_search: NameSearch,
     /// The pictures that the names of its columns say that rows are.
     pub pictures_named: Option<Pictures>,
     /// What is to be said of how its file was read.

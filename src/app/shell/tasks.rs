@@ -231,8 +231,11 @@ pub static LOOKUP: Kind<App, lookup::Asked, Result<Found, FormatError>> =
 pub static BESIDE: Kind<App, lookup::Asked, Result<Found, FormatError>> =
     Kind::new(Slot::Beside, "record", |app, asked, outcome| app.handles.beside.take(&asked, outcome));
 
-/// What all rows are called; nothing where it cannot be read.
-pub static NAMES: Kind<App, (), Arc<RowNames>> = Kind::new(Slot::Names, "names", App::names_read);
+/// What all rows are called, block by block; it gives why it is not all.
+pub static NAMES: Kind<App, Arc<RowNames>, Result<Option<String>, FormatError>> = Kind::new(Slot::Names, "names", App::names_read);
+
+/// A search of these for what is typed.
+pub static SEARCH: Kind<App, (), ()> = Kind::new(Slot::Search, "search", |_, (), _| {});
 
 /// What theory expects of an answer.
 pub static THEORY: Kind<App, Answered, TheoryCurve> = Kind::new(Slot::Theory, "theory", App::theory_done);

@@ -13,7 +13,8 @@ use crate::app::model::{
 };
 use crate::app::shell::app::{App, FIRST_QUERIES};
 use crate::app::shell::tasks::{
-    AGAINST, ANALYSE, Answer, Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, NEARBY, PICK, PROBE, PROJECT, Runs, SNAP, WALK, WHY,
+    AGAINST, ANALYSE, Answer, Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, NAMES, NEARBY, PICK, PROBE, PROJECT, Runs, SEARCH, SNAP,
+    WALK, WHY,
 };
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
@@ -33,6 +34,7 @@ impl App {
         }
         self.want_beside();
         self.want_names();
+        self.search_names();
         self.play();
         self.want_projection();
         self.want_colors();
@@ -298,7 +300,7 @@ impl App {
         session.roles = self.state.roles_of(cloud.source()).map(|kept| kept.roles.clone()).unwrap_or_default();
         (session.columns_dialog, session.note) = (None, None);
         session.pictures_named = Pictures::named(cloud.axes());
-        session.why = Why::default();
+        (session.why, session.row_names) = (Why::default(), None);
         (session.walked, session.walking) = (Walked::default(), None);
         session.endings = Endings::default();
         session.cloud = Some(cloud);
@@ -348,6 +350,8 @@ impl App {
         self.jobs.stop(&WALK);
         self.jobs.stop(&WHY);
         self.jobs.stop(&NEARBY);
+        self.jobs.stop(&NAMES);
+        self.jobs.stop(&SEARCH);
     }
 
     /// The columns of a file are known, and so whether the one that colours is among them.

@@ -91,15 +91,11 @@ pub fn of_columns<'a>(state: &'a State, session: &'a Session) -> impl Iterator<I
     columns.chain(axes).chain(shown_along(state, session))
 }
 
-/// Rows by their names, where these are known.
-pub fn of_rows<'a>(words: &'a [String], session: &'a Session) -> impl Iterator<Item = Found> + 'a {
-    /// That are offered.
-    const ROWS: usize = 20;
-    let named = session.row_names.as_deref().zip(session.cloud.as_ref()).filter(|(names, cloud)| names.is_of_cloud(cloud));
-    named.into_iter().flat_map(move |(names, cloud)| {
-        let rows = names.find(words, ROWS);
-        let row = |row: u32| {
-            let about = format!("Row {}: find its neighbours.", text::thousands(cloud.record(row as usize)));
+/// Rows by their names, as far as these are known and searched.
+pub fn of_rows(session: &Session) -> impl Iterator<Item = Found> + '_ {
+    session.row_names.iter().flat_map(|names| {
+        session.name_search.rows().into_iter().map(|row| {
+            let about = format!("Row {}: find its neighbours.", text::thousands(names.cloud.record(row as usize)));
             Found::new(names.called(row), about, Action::PickRow(row))
         })
     })

@@ -63,7 +63,8 @@ impl RecordArgs {
         }
         let runs: Vec<Recorded> =
             records.into_iter().map(|record| Recorded { name: record.title(), pinned: false, run: SomeRun::Whole(record) }).collect();
-        export::recording(&runs, !self.no_points, path, &Bar::new("writing the recording"))?;
+        let missing = export::recording(&runs, !self.no_points, path, &Bar::new("writing the recording"))?;
+        missing.iter().for_each(|missing| output::note(missing));
         Ok(Some(path.clone()))
     }
 }

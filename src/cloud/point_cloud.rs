@@ -4,7 +4,10 @@ mod bulk;
 mod duplicates;
 mod parts;
 
+use std::any::Any;
 use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use bulk::Bulk;
 pub use duplicates::Duplicates;
@@ -58,6 +61,8 @@ pub struct PointCloud {
     records: Option<RecordMap>,
     dropped: u64,
     source: Source,
+    /// A copy of the source's file, and what removes it when it is dropped.
+    copy: Option<(PathBuf, Arc<dyn Any + Send + Sync>)>,
     fingerprint: Fingerprint,
 }
 
@@ -111,7 +116,7 @@ impl PointCloud {
             Values::F64(values) => rounded(values, &axes, records.as_ref(), &source)?,
         };
         let fingerprint = fingerprint(dims, &axes, &points);
-        Ok(Self { points, exact, bulk: Bulk::new(axes.len()), axes, records, dropped, source, fingerprint })
+        Ok(Self { points, exact, bulk: Bulk::new(axes.len()), axes, records, dropped, source, copy: None, fingerprint })
     }
 
     /// The number of points, n.
@@ -185,6 +190,7 @@ impl PointCloud {
             records: self.records.clone(),
             dropped: self.dropped,
             source: self.source.clone(),
+            copy: self.copy.clone(),
             fingerprint: self.fingerprint.clone(),
         }
     }
@@ -203,6 +209,21 @@ impl PointCloud {
     /// Where the cloud came from.
     pub fn source(&self) -> &Source {
         &self.source
+    }
+
+    /// Where the file's other columns are read: from the copy in a recording, or the source's own path, either with the name of a
+    /// part. `None` for generated clouds.
+    pub fn file(&self) -> Option<&Path> {
+        match (&self.copy, &self.source) {
+            (Some((path, _)), _) | (None, Source::File { path, .. }) => Some(path),
+            (None, _) => None,
+        }
+    }
+
+    /// Reads other columns from a copy of the file, which lives as long as `guard`.
+    #[must_use]
+    pub fn with_copy(self, path: PathBuf, guard: Arc<dyn Any + Send + Sync>) -> Self {
+        Self { copy: Some((path, guard)), ..self }
     }
 
     /// The hash of the content.

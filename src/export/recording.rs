@@ -7,11 +7,11 @@ use crate::progress::Progress;
 use crate::run::recording::{self, Beside, Keep, Recorded, Shown};
 
 /// Writes runs to a recording (see [`crate::run::recording`]). Without `points`, clouds are read again from their source
-/// when the recording is opened, whether or not the source moved with it.
+/// when the recording is opened, whether or not the source moved with it. Returns a sentence for each data file that is missing in it.
 ///
 /// # Errors
 /// [`ExportError::Io`], and [`ExportError::Cancelled`], which leaves nothing behind.
-pub fn recording(runs: &[Recorded], points: bool, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
+pub fn recording(runs: &[Recorded], points: bool, path: &Path, progress: &dyn Progress) -> Result<Vec<String>, ExportError> {
     with(Beside::default(), runs, points, path, progress)
 }
 
@@ -25,7 +25,7 @@ pub fn compared_recording(
     points: bool,
     path: &Path,
     progress: &dyn Progress,
-) -> Result<(), ExportError> {
+) -> Result<Vec<String>, ExportError> {
     with(Beside { compared, ..Beside::default() }, runs, points, path, progress)
 }
 
@@ -33,13 +33,14 @@ pub fn compared_recording(
 ///
 /// # Errors
 /// The same as those of [`recording()`].
-pub fn session(shown: Shown<'_>, runs: &[Recorded], points: bool, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
+pub fn session(shown: Shown<'_>, runs: &[Recorded], points: bool, path: &Path, progress: &dyn Progress) -> Result<Vec<String>, ExportError> {
     with(Beside { shown: Some(shown), ..Beside::default() }, runs, points, path, progress)
 }
 
-fn with(beside: Beside<'_>, runs: &[Recorded], points: bool, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
+fn with(beside: Beside<'_>, runs: &[Recorded], points: bool, path: &Path, progress: &dyn Progress) -> Result<Vec<String>, ExportError> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let keep = if points { Keep::Points } else { Keep::Sources { folder } };
-    write(path, |out| recording::write_with(beside, runs, keep, out, progress))
-        .map_err(|error| if progress.cancelled() { ExportError::Cancelled } else { error })
+    let mut missing = Vec::new();
+    let written = write(path, |out| recording::write_with(beside, runs, keep, out, progress).map(|sentences| missing = sentences));
+    written.map(|()| missing).map_err(|error| if progress.cancelled() { ExportError::Cancelled } else { error })
 }

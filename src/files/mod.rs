@@ -20,6 +20,6 @@ pub use batch::{Batch, Ours, place, recover};
 pub use live::{Live, made, remove_all};
 pub use mute::Mute;
 pub use part::PartFolder;
-pub use scratch::Scratch;
+pub use scratch::{Scratch, named_scratch};
 pub use space::room;
 pub use target::{check, same, write};

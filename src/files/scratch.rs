@@ -1,10 +1,11 @@
 //! A file for as long as it is needed: what came through a pipe and has to be read more than once.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::part::PartFile;
+use super::part::{PartFile, PartFolder};
 
 /// A file in the system's temporary folder that nobody else may read; removed when it is dropped, or when the program is stopped.
 #[derive(Debug)]
@@ -28,6 +29,20 @@ impl Scratch {
     }
 }
 
+/// A file of this name and content, alone in a private folder within the system's temporary folder. The folder is removed with it when it is
+/// dropped, or when the program is stopped.
+///
+/// # Errors
+/// Those of the system.
+pub fn named_scratch(name: &OsStr, bytes: &[u8]) -> io::Result<(PathBuf, PartFolder)> {
+    let folder = PartFolder::new(&std::env::temp_dir())?;
+    #[cfg(unix)]
+    std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes)?;
+    Ok((path, folder))
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Write;
@@ -44,5 +59,11 @@ mod tests {
         assert_eq!(std::os::unix::fs::PermissionsExt::mode(&path.metadata().unwrap().permissions()) & 0o777, 0o600);
         drop(scratch);
         assert!(!path.exists());
+        let (path, folder) = named_scratch(OsStr::new("a.csv"), b"1,2\n").unwrap();
+        assert_eq!((path.file_name(), std::fs::read(&path).unwrap()), (Some(OsStr::new("a.csv")), b"1,2\n".to_vec()));
+        #[cfg(unix)]
+        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&path.parent().unwrap().metadata().unwrap().permissions()) & 0o777, 0o700);
+        drop(folder);
+        assert!(!path.parent().unwrap().exists());
     }
 }

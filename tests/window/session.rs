@@ -8,19 +8,21 @@ use egui::Modifiers;
 use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use warpscope::app::commands::{Action, Command};
+use warpscope::app::commands::{Action, Command, WalkAction};
 use warpscope::app::live::LiveAction;
 use warpscope::app::runs::RunsAction;
 use warpscope::app::saved::{Layout, SavedSession};
 use warpscope::app::selection::{How, SelectAction};
 use warpscope::app::session::{Activity, Picked};
-use warpscope::app::state::{PaneKind, PlaneView, PlaneWindow, SpaceView, single_layout};
+use warpscope::app::state::{PaneKind, PlaneView, PlaneWindow, SpaceView, State, single_layout};
 use warpscope::app::tokens::{Look, Palette};
 use warpscope::app::{
-    App, ColorAction, ColorBy, ColorView, DataKind, Headless, Level, ProjectionKind, ProjectionView, QueryKind, check_adapter, render_headless,
+    App, ColorAction, ColorBy, ColorView, DataKind, Draft, Headless, Level, ProjectionKind, ProjectionView, QueryKind, check_adapter, render_headless,
 };
 use warpscope::cloud::Source;
+use warpscope::knn::EngineId;
 use warpscope::progress::Silent;
+use warpscope::run::EngineChoice;
 use warpscope::run::recording::{self, Points, Shown};
 
 /// 300 rows of 4 dimensions.
@@ -94,7 +96,10 @@ fn save(window: &mut Window, path: &Path) {
 #[track_caller]
 fn until_written(window: &mut Window, path: &Path) {
     let said = format!("written: {}", path.display());
-    until(window, "the session", move |app| app.session().log.last().is_some_and(|entry| entry.text == said));
+    // Warnings follow it.
+    until(window, "the session", move |app| {
+        app.session().log.entries().iter().rev().find(|entry| entry.level == Level::Info).is_some_and(|entry| entry.text == said)
+    });
 }
 
 /// All that a session keeps is equal, once both show it.
@@ -205,39 +210,207 @@ fn a_session_is_drawn_without_a_display() {
     assert!(picture.pixels().filter(|pixel| pixel.0 == [r, g, b]).count() > 300, "all points are selected");
 }
 
+/// What the panes show, without the menus above and the status line below.
+fn drawn(window: &mut Window) -> image::RgbaImage {
+    until_idle(window);
+    until(window, "everything to be shown", |app| app.is_drawn() && !app.is_coloring() && app.tasks() == 0);
+    window.run_steps(4);
+    let picture = window.render().expect("a picture");
+    image::imageops::crop_imm(&picture, 0, 40, picture.width(), picture.height() - 80).to_image()
+}
+
+/// Saves what is shown of a file, deletes the file, and opens the session again: both pictures.
+fn saved_and_reopened(pane: PaneKind, header: &str, row: impl Fn(usize) -> String, color: ColorBy) -> [image::RgbaImage; 2] {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (data, path) = (folder.path().join("data.csv"), folder.path().join("work.warpscope"));
+    let rows: Vec<String> = (0..200).map(row).collect();
+    std::fs::write(&data, format!("{header}\n{}\n", rows.join("\n"))).expect("a file");
+    let drawing = |file: Option<PathBuf>| {
+        Harness::builder().with_size([1000.0, 700.0]).wgpu().build_eframe(move |cc| match file {
+            Some(file) => App::new(cc, Some(file)).expect("a thread for the worker"),
+            None => {
+                let mut state = State { tree: single_layout(pane), pane, show_problem: false, hints: false, look: Look::Light, ..State::default() };
+                small(&mut state);
+                state.plane.names = true;
+                App::with_state(cc, state).expect("a thread for the worker")
+            }
+        })
+    };
+    let mut window = drawing(None);
+    window.state_mut().send(Action::OpenPath(data.clone()));
+    until_idle(&mut window);
+    window.state_mut().send(ColorAction::Set(ColorView { by: color, ..ColorView::default() }));
+    window.state_mut().send(Action::PickRow(77));
+    until(&mut window, "an answer", |app| app.session().answered.is_some() && app.session().columns.is_some() && !app.is_busy());
+    let before = drawn(&mut window);
+    save(&mut window, &path);
+    drop(window);
+    std::fs::remove_file(&data).expect("it is there");
+    let mut fresh = drawing(Some(path));
+    fresh.state_mut().send(Action::ShowHints(false));
+    fresh.state_mut().send(Action::SetLook(Look::Light));
+    until(&mut fresh, "an answer", |app| app.session().answered.is_some() && app.session().columns.is_some() && !app.is_busy());
+    [before, drawn(&mut fresh)]
+}
+
+#[test]
+fn a_session_shows_the_same_picture_when_its_file_is_gone() {
+    if let Err(error) = check_adapter() {
+        panic!("{error:#}");
+    }
+    let at = |row: usize| format!("{},{}", (row * 37) % 101, (row * 61) % 97);
+    let towns = |row: usize| format!("{},Town {row},{},{},{},9", at(row), ["IA", "IL", "MO"][row % 3], row % 256, row * 7 % 256);
+    let pixels = |row: usize| (0..64).map(|at| ((row * 31 + at * row) % 17).to_string()).collect::<Vec<_>>().join(",") + &format!(",{}", row % 4);
+    let header = (0..64).map(|at| format!("pixel{at},")).collect::<String>() + "label";
+    let column = |name: &str| ColorBy::Column(name.to_owned());
+    let towns_header = "x,y,name,state,red,green,blue";
+    for (what, [before, after]) in [
+        ("labels and names", saved_and_reopened(PaneKind::Plane, towns_header, towns, column("state"))),
+        ("the file's colours", saved_and_reopened(PaneKind::Plane, towns_header, towns, ColorBy::FileColors)),
+        ("the table", saved_and_reopened(PaneKind::Neighbors, towns_header, towns, column("state"))),
+        ("an axis as a column", saved_and_reopened(PaneKind::Plane, "x,y", at, column("y"))),
+        ("thumbnails", saved_and_reopened(PaneKind::Neighbors, &header, pixels, column("label"))),
+    ] {
+        // A glyph may be off by a shade.
+        let is_other = |(a, b): &(&image::Rgba<u8>, &image::Rgba<u8>)| a.0.iter().zip(b.0).any(|(a, b)| a.abs_diff(b) > 4);
+        let different = before.pixels().zip(after.pixels()).filter(is_other).count();
+        if let Some(folder) = std::env::var_os("WARPSCOPE_TEST_PICTURES").map(PathBuf::from) {
+            before.save(folder.join(format!("{what}, before.png"))).expect("a PNG");
+            after.save(folder.join(format!("{what}, after.png"))).expect("a PNG");
+        }
+        assert!(before.dimensions() == after.dimensions() && different == 0, "{what}: {different} pixels differ");
+    }
+}
+
+#[test]
+fn a_session_of_other_data_is_not_written_over_without_a_question() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
+    let other = folder.path().join("other.csv");
+    std::fs::write(&other, "x,y\n1,2\n3,4\n").expect("a file");
+    let mut window = window(small);
+    window.state_mut().send(Action::OpenPath(data.clone()));
+    until_idle(&mut window);
+    assert_eq!(window.state().title(), "points.csv – Warpscope");
+    save(&mut window, &path);
+    assert_eq!(window.state().title(), "points.csv – work – Warpscope");
+    let written = std::fs::read(&path).expect("it is there");
+    let open = |window: &mut Window, file: &Path, rows: usize| {
+        window.state_mut().send(Action::OpenPath(file.to_owned()));
+        until(window, "the file", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == rows) && !app.is_busy());
+    };
+    open(&mut window, &other, 2);
+    assert_eq!(window.state().title(), "other.csv – Warpscope", "the session is not one of this file");
+    window.key_press_modifiers(Modifiers::COMMAND, egui::Key::S);
+    window.run_steps(3);
+    window.get_by_label("Save the session");
+    let offered = window.get_by_role_and_label(Role::TextInput, "File").value().expect("a path");
+    assert!(!offered.contains("work"), "{offered}");
+    press(&mut window, "Close");
+    assert_eq!(std::fs::read(&path).expect("it is there"), written);
+    // Of its own data it is saved at once.
+    open(&mut window, &data, 300);
+    window.state_mut().send(Action::PickRow(9));
+    window.run_steps(2);
+    window.key_press_modifiers(Modifiers::COMMAND, egui::Key::S);
+    until_written(&mut window, &path);
+}
+
+#[test]
+fn another_file_starts_fresh_unless_settings_are_kept() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (data, other) = (data(folder.path()), folder.path().join("other.csv"));
+    let rows: String = (0..90).map(|row| format!("{},{}\n", row * 37 % 101, row * 61 % 97)).collect();
+    std::fs::write(&other, format!("x,y\n{rows}")).expect("a file");
+    let mut window = window(small);
+    let open = |window: &mut Window, file: &Path, rows: usize| {
+        window.state_mut().send(Action::OpenPath(file.to_owned()));
+        until(window, "the file", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == rows) && !app.is_busy());
+    };
+    open(&mut window, &data, 300);
+    let change = |window: &mut Window| {
+        let mut draft = window.state().state().draft.clone();
+        (draft.k, draft.exclude_self, draft.queries, draft.query_rows) = ("5".to_owned(), true, QueryKind::Rows, "200-299".to_owned());
+        (draft.engine, draft.repeats) = (EngineChoice::named(EngineId::new("kdtree")), "3".to_owned());
+        window.state_mut().send(Action::SetDraft(Box::new(draft)));
+        window.state_mut().send(WalkAction::Show(true));
+        window.run_steps(3);
+    };
+    change(&mut window);
+    // The same file again is no other one.
+    open(&mut window, &data, 300);
+    assert_eq!(window.state().state().draft.k, "5");
+    open(&mut window, &other, 90);
+    let state = window.state().state();
+    let usual = Draft { data: DataKind::File, path: other.display().to_string(), query_count: "90".to_owned(), ..Draft::default() };
+    assert_eq!(state.draft, Draft { generator: state.draft.generator.clone(), ..usual });
+    assert!(!state.walk.shown && window.state().session().log.trouble().is_none());
+    window.get_all_by_role_and_label(Role::Button, "File").next().expect("the menu").click();
+    window.run_steps(3);
+    window.get_by_role_and_label(Role::CheckBox, "Keep settings").click();
+    window.run_steps(3);
+    change(&mut window);
+    open(&mut window, &data, 300);
+    let state = window.state().state();
+    assert!(state.draft.k == "5" && state.draft.exclude_self && state.draft.query_rows == "200-299" && state.walk.shown, "{:?}", state.draft);
+    assert_eq!(state.draft.engine, EngineChoice::named(EngineId::new("kdtree")));
+}
+
+#[test]
+fn a_load_that_fails_says_so_over_the_picture_and_restores_the_path() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (data, gone) = (data(folder.path()), folder.path().join("gone.csv"));
+    let mut window = window(small);
+    window.state_mut().send(Action::OpenPath(data.clone()));
+    until_idle(&mut window);
+    let banner = "Not loaded, points.csv is still shown: cannot read: ";
+    for by_hand in [false, true] {
+        if by_hand {
+            fill(&mut window, "Path", gone.to_str().expect("a plain path"));
+            press(&mut window, "Load");
+        } else {
+            window.state_mut().send(Action::OpenPath(gone.clone()));
+        }
+        until(&mut window, "an error", |app| app.session().log.trouble().is_some() && !app.is_busy());
+        window.run_steps(2);
+        let plane = window.get_by_role_and_label(Role::Canvas, "Plane of points").rect();
+        let said = window.get_by_label_contains(banner).rect();
+        assert!(plane.contains_rect(said), "{said:?} is not over {plane:?}");
+        assert_eq!(window.get_by_role_and_label(Role::TextInput, "Path").value().as_deref(), data.to_str());
+        press(&mut window, "Dismiss the message");
+        assert!(window.query_by_label_contains(banner).is_none() && window.state().session().log.trouble().is_none());
+    }
+    assert_eq!(window.state().session().cloud.as_ref().map(|cloud| cloud.len()), Some(300));
+}
+
 #[test]
 fn a_picture_of_neighbours_waits_for_the_files_other_columns() {
     if let Err(error) = check_adapter() {
         panic!("{error:#}");
     }
     let folder = tempfile::tempdir().expect("a folder");
-    let (data, path) = (folder.path().join("texts.csv"), folder.path().join("work.warpscope"));
     // So long that their reading takes longer than all else that the picture waits for.
     let text = "many words ".repeat(1000);
-    let row = |row: usize| format!("{},{},town {row},{text}\n", (row * 37) % 101, (row * 61) % 97);
-    let write = |header: &str, row: &dyn Fn(usize) -> String| {
+    let picture = |name: &str, header: &str, row: &dyn Fn(usize) -> String| {
+        let [data, path, png] = ["csv", "warpscope", "png"].map(|extension| folder.path().join(name).with_extension(extension));
         std::fs::write(&data, (0..6000).fold(header.to_owned(), |text, at| text + &row(at))).expect("a file");
-    };
-    write("x,y,name,text\n", &row);
-    let mut window = window(|state| {
-        small(state);
-        state.tree = single_layout(PaneKind::Neighbors);
-        (state.show_problem, state.show_selection) = (false, false);
-    });
-    window.state_mut().send(Action::OpenPath(data.clone()));
-    until_idle(&mut window);
-    window.state_mut().send(Command::Run);
-    until_answered(&mut window);
-    save(&mut window, &path);
-    let show = Headless { file: Some(path), size: [1200, 300], look: Look::Light, scale: 1.0, ..Headless::default() };
-    let picture = |name: &str| {
-        let png = render_headless(&show, &[folder.path().join(name)]).unwrap_or_else(|error| panic!("{error:#}"));
+        let mut window = window(|state| {
+            small(state);
+            state.tree = single_layout(PaneKind::Neighbors);
+            (state.show_problem, state.show_selection) = (false, false);
+        });
+        window.state_mut().send(Action::OpenPath(data));
+        until_idle(&mut window);
+        window.state_mut().send(Command::Run);
+        until_answered(&mut window);
+        save(&mut window, &path);
+        let show = Headless { file: Some(path), size: [1200, 300], look: Look::Light, scale: 1.0, ..Headless::default() };
+        let png = render_headless(&show, &[png]).unwrap_or_else(|error| panic!("{error:#}"));
         image::open(&png[0]).expect("a PNG").into_rgb8()
     };
-    let with = picture("with.png");
-    let plain = |at: usize| format!("{},{}\n", (at * 37) % 101, (at * 61) % 97);
-    write("x,y\n", &plain);
-    let without = picture("without.png");
+    let plain = |at: usize| format!("{},{}", (at * 37) % 101, (at * 61) % 97);
+    let with = picture("with", "x,y,name,text\n", &|at| format!("{},town {at},{text}\n", plain(at)));
+    let without = picture("without", "x,y\n", &|at| plain(at) + "\n");
     // Names and texts, on eight rows.
     let different = with.pixels().zip(without.pixels()).filter(|(with, without)| with != without).count();
     assert!(different > 1000, "{different} pixels differ");

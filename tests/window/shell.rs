@@ -126,7 +126,7 @@ fn a_row_is_found_and_asked_about_by_its_name() {
     until(&mut window, "the answer", |app| app.session().answer_sentence().is_some_and(|said| said.contains("City")));
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
     window.get_by_role_and_label(Role::TextInput, "Find a row or a command").type_text("colorado");
-    until(&mut window, "the names", |app| app.session().row_names.is_some());
+    until(&mut window, "the names", |app| app.session().name_search.rows().len() == 1);
     window.get_by_label("Row 60: find its neighbours.");
     key(&mut window, egui::Modifiers::NONE, egui::Key::Enter);
     until(&mut window, "its neighbours", |app| app.session().answered.as_ref().is_some_and(|answered| answered.row() == 60));
@@ -149,6 +149,23 @@ fn a_row_is_found_and_asked_about_by_its_name() {
     key(&mut window, egui::Modifiers::NONE, egui::Key::Enter);
     window.run_steps(3);
     assert_eq!(window.state().state().look, Look::Light);
+}
+
+#[test]
+fn a_name_is_found_among_more_than_65536() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("places.csv");
+    let rows: String = (0..70_000).map(|at| format!("{},{},Place {at}\n", at % 911, at % 733)).collect();
+    std::fs::write(&path, format!("x,y,name\n{rows}")).expect("a file");
+    let mut window = window(small);
+    window.state_mut().send(Action::OpenPath(path));
+    until(&mut window, "the answer", |app| app.session().answer_sentence().is_some_and(|said| said.contains("Place")));
+    key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
+    window.get_by_role_and_label(Role::TextInput, "Find a row or a command").type_text("place 69999");
+    window.step();
+    until(&mut window, "a word on how far it is", |app| app.session().row_names.is_some());
+    until(&mut window, "the row", |app| app.session().name_search.rows() == [69_999]);
+    window.get_by_label("Row 69,999: find its neighbours.");
 }
 
 #[test]

@@ -60,10 +60,14 @@ impl SavedView {
             plane: state.plane,
             space: state.space,
             roles: session.roles.clone(),
+            left_out: session.left_out.clone(),
+            note: session.note.clone(),
             color: state.color.clone(),
             projection: state.projection,
             convergence: state.convergence,
             counts: state.counts.clone(),
+            timings: state.timings,
+            analysis: state.analysis.clone(),
             walk: state.walk,
             runs: state.runs.clone(),
             timeline: session.timeline.clone(),
@@ -76,6 +80,7 @@ impl SavedView {
     /// What does not depend on a cloud.
     pub fn restore(&self, state: &mut State) {
         (state.convergence, state.counts, state.runs) = (self.convergence, self.counts.clone(), self.runs.clone());
+        (state.timings, state.analysis) = (self.timings, self.analysis.clone());
         if let Some(layout) = &self.layout {
             state.tree = layout.tree();
         }

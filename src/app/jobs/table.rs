@@ -58,6 +58,8 @@ pub enum Slot {
     Beside,
     /// What the rows are called.
     Names,
+    /// Rows are searched by what they are called.
+    Search,
     /// What theory expects of the answer.
     Theory,
     /// Histogram, band and timeline of a run.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::app::model::files::absolute;
+use crate::app::model::roles::typed;
 use crate::cloud::formats::file_of;
 use crate::cloud::{ColumnChoice, Order, Source, query_point};
 use crate::engines::registry;
@@ -184,10 +185,33 @@ impl Draft {
     /// A file is opened, with the columns that win by default. Rows are left out of the file for which that was ticked, and of no
     /// other: there nobody has said that they may be missing.
     pub fn open(&mut self, path: &Path) {
-        let same = self.data == DataKind::File && file_of(Path::new(self.path.trim())) == file_of(path);
-        self.drop_nonfinite &= same;
+        self.drop_nonfinite &= self.names(path);
         (self.data, self.path) = (DataKind::File, path.display().to_string());
         self.columns.clear();
+    }
+
+    /// Whether the field names this file or a part of it.
+    pub fn names(&self, path: &Path) -> bool {
+        self.data == DataKind::File && file_of(Path::new(self.path.trim())) == file_of(path)
+    }
+
+    /// The same data with default settings.
+    #[must_use]
+    pub fn fresh(&self) -> Self {
+        let Self { data, path, columns, drop_nonfinite, generator, seed, .. } = self.clone();
+        Self { data, path, columns, drop_nonfinite, generator, seed, ..Self::default() }
+    }
+
+    /// Names the data that is shown.
+    pub fn set_source(&mut self, source: &Source) {
+        match source {
+            Source::File { path, columns } => {
+                (self.data, self.path, self.columns) = (DataKind::File, path.display().to_string(), typed(columns));
+            }
+            Source::Generate { spec, seed } => (self.data, self.generator, self.seed) = (DataKind::Generate, spec.clone(), seed.to_string()),
+            // No field names a place as data.
+            Source::Coordinates(_) => {}
+        }
     }
 
     /// The path was typed over, which was `before`: what was said of the file that is loaded is said of no other.
@@ -216,18 +240,7 @@ impl Draft {
             drop_nonfinite: spec.drop_nonfinite,
             ..typed.clone()
         };
-        match &spec.data {
-            Source::File { path, columns } => {
-                (draft.data, draft.path) = (DataKind::File, path.display().to_string());
-                draft.columns = match columns {
-                    ColumnChoice::Default => String::new(),
-                    ColumnChoice::Named(names) => names.join(","),
-                };
-            }
-            Source::Generate { spec, seed } => (draft.data, draft.generator, draft.seed) = (DataKind::Generate, spec.clone(), seed.to_string()),
-            // No field names a place as data.
-            Source::Coordinates(_) => {}
-        }
+        draft.set_source(&spec.data);
         match &spec.queries {
             QuerySpec::All => draft.queries = QueryKind::All,
             QuerySpec::Count(count) => (draft.queries, draft.query_count) = (QueryKind::Count, count.to_string()),

@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use crate::cloud::Source;
 use crate::cloud::formats::file_of;
+use crate::cloud::{PointCloud, Source};
 
 /// A path's last part.
 pub fn file_name(path: &Path) -> String {
@@ -42,6 +42,21 @@ pub struct SessionFile {
     pub path: PathBuf,
     /// Whether points go into it.
     pub points: bool,
+    /// The data that it shows: only a session of the same data is saved into it without asking.
+    pub data: Option<Source>,
+}
+
+impl SessionFile {
+    /// Whether it is a session of this cloud.
+    pub fn is_of(&self, cloud: Option<&PointCloud>) -> bool {
+        let key = |source: &Source| data_file(source).ok_or_else(|| source.clone());
+        self.data.as_ref().map(key) == cloud.map(|cloud| key(cloud.source()))
+    }
+}
+
+/// The file of a source, whatever parts and columns of it; `None` for generated data.
+pub fn data_file(source: &Source) -> Option<PathBuf> {
+    if let Source::File { path, .. } = source { Some(absolute(&file_of(path))) } else { None }
 }
 
 /// A path that means the same wherever the next start is.

@@ -115,7 +115,7 @@ pub fn typed(columns: &ColumnChoice) -> String {
 }
 
 /// A numeric column that was taken for no coordinate.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
     pub name: String,
     /// Its 0-based number among all columns of the file.

@@ -1,41 +1,44 @@
-//! Rows by what the file calls them: a place is found by typing its name.
+//! Rows by what the file calls them: a place is found by typing its name. Names are read and searched part by part on other threads, so
+//! that the first hits are there at once and no frame waits for millions of rows.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::cloud::PointCloud;
 use crate::text;
 
-/// What each row of a column says; the names are all different.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Texts {
-    pub names: Vec<String>,
-    /// The place among the names, by row of the cloud.
-    pub codes: Vec<u32>,
+/// The names of a cloud's first rows.
+#[derive(Debug, Default)]
+struct Names {
+    /// Each row's name and its kind: `Springfield, IL`.
+    all: String,
+    /// Where the name ends, and where the kind does.
+    ends: Vec<[usize; 2]>,
+    /// Once nothing more is read: why rows are missing, if any are.
+    ended: Option<Option<String>>,
 }
 
-impl Texts {
-    fn of(&self, row: u32) -> &str {
-        self.codes.get(row as usize).and_then(|&code| self.names.get(code as usize)).map_or("", String::as_str)
+impl Names {
+    /// The name of a row, and the name with the kind.
+    fn of(&self, row: usize) -> (&str, &str) {
+        let start = if row == 0 { 0 } else { self.ends[row - 1][1] };
+        let [name, kind] = self.ends[row];
+        (&self.all[start..name], &self.all[start..kind])
     }
 }
 
-/// The names of all rows of a cloud.
-#[derive(Clone, Debug)]
+/// The names of the rows of a cloud, while they are read and afterwards.
+#[derive(Debug)]
 pub struct RowNames {
-    cloud: Arc<PointCloud>,
+    pub cloud: Arc<PointCloud>,
     /// The headings of the columns that name rows and say of what kind they are.
     columns: [Option<String>; 2],
-    names: Texts,
-    /// The names in small letters, in the order of the names.
-    small: Vec<String>,
-    kinds: Texts,
+    names: Mutex<Names>,
 }
 
 impl RowNames {
-    /// Of columns that could not be read it knows nothing.
-    pub fn new(cloud: Arc<PointCloud>, columns: [Option<String>; 2], names: Texts, kinds: Texts) -> Self {
-        let small = names.names.iter().map(|name| name.to_lowercase()).collect();
-        Self { cloud, columns, names, small, kinds }
+    /// None read yet.
+    pub fn new(cloud: Arc<PointCloud>, columns: [Option<String>; 2]) -> Self {
+        Self { cloud, columns, names: Mutex::default() }
     }
 
     /// Whether it is of these columns of a cloud.
@@ -43,69 +46,52 @@ impl RowNames {
         Arc::ptr_eq(&self.cloud, cloud) && self.columns == *columns
     }
 
-    /// Whether it is of this cloud, by whatever columns.
-    pub fn is_of_cloud(&self, cloud: &Arc<PointCloud>) -> bool {
-        Arc::ptr_eq(&self.cloud, cloud)
+    fn names(&self) -> MutexGuard<'_, Names> {
+        lock(&self.names)
     }
 
-    /// What a row is called: `Springfield, IL`.
+    /// Adds names and kinds of the next rows.
+    pub fn push<'a>(&self, rows: impl Iterator<Item = [&'a str; 2]>) {
+        let Names { all, ends, .. } = &mut *self.names();
+        for [name, kind] in rows {
+            all.push_str(name);
+            let end = all.len();
+            all.extend([", ", kind].iter().filter(|_| !kind.is_empty()).copied());
+            ends.push([end, all.len()]);
+        }
+    }
+
+    /// Nothing more is read; `why` if rows are missing.
+    pub fn end(&self, why: Option<String>) {
+        self.names().ended = Some(why);
+    }
+
+    /// What a row that was read is called: `Springfield, IL`.
     pub fn called(&self, row: u32) -> String {
-        match (self.names.of(row), self.kinds.of(row)) {
-            (name, "") => name.to_owned(),
-            (name, kind) => format!("{name}, {kind}"),
-        }
-    }
-
-    /// Rows in whose name or kind each of the words is, in small letters; those that are called so first, then those whose name begins
-    /// with the first word, in the order of rows, at most so many.
-    pub fn find(&self, words: &[String], most: usize) -> Vec<u32> {
-        let Some(first) = words.first().map(|word| word.trim_end_matches(',')).filter(|word| !word.is_empty()) else { return Vec::new() };
-        // A row whose name has none of the words is none, though its kind may have them all.
-        let fits: Vec<bool> =
-            self.small.iter().map(|name| !name.is_empty() && words.iter().any(|word| name.contains(word.trim_end_matches(',')))).collect();
-        if !fits.contains(&true) {
-            return Vec::new();
-        }
-        let all = words.join(" ");
-        let mut found: [Vec<u32>; 3] = Default::default();
-        for (row, &code) in self.names.codes.iter().enumerate() {
-            if !fits.get(code as usize).is_some_and(|fits| *fits) {
-                continue;
-            }
-            let row = row as u32;
-            let called = self.called(row).to_lowercase();
-            if !words.iter().all(|word| called.contains(word.as_str())) {
-                continue;
-            }
-            let name = &self.small[code as usize];
-            let place = if called == all || *name == all { 0 } else { 2 - usize::from(name.starts_with(first)) };
-            if found[place].len() < most {
-                found[place].push(row);
-            }
-            if found[0].len() == most {
-                break;
-            }
-        }
-        found.into_iter().flatten().take(most).collect()
+        self.names().of(row as usize).1.to_owned()
     }
 
     /// The one row that is called so: by its name, or by its name and its kind.
     ///
     /// # Errors
-    /// A sentence where there is none, or where there are several.
+    /// A sentence where there is none, or where there are several, or where not all names are read.
     pub fn row_of(&self, typed: &str) -> Result<u32, String> {
-        let (typed, small) = (typed.trim(), typed.trim().to_lowercase());
-        let named = |row: u32| self.names.codes.get(row as usize).and_then(|&code| self.small.get(code as usize));
-        let rows = || 0..self.names.codes.len() as u32;
-        let called: Vec<u32> =
-            rows().filter(|&row| named(row) == Some(&small) || (small.contains(',') && self.called(row).to_lowercase() == small)).collect();
+        let names = self.names();
+        let (typed, small) = (typed.trim(), small(typed.trim()));
+        let is_it = |text: &str| text.chars().flat_map(char::to_lowercase).eq(small.chars());
+        let is_called = |&row: &usize| is_it(names.of(row).0) || small.contains(',') && is_it(names.of(row).1);
+        let called: Vec<usize> = (0..names.ends.len()).filter(is_called).collect();
         match called[..] {
-            [row] => Ok(row),
-            [] => Err(format!("No row is called “{typed}”, and it is not a row number such as 12.")),
+            [row] => Ok(row as u32),
+            [] => Err(match &names.ended {
+                None => format!("No row so far is called “{typed}”, but names are still being read; ask again."),
+                Some(Some(why)) => format!("No row is called “{typed}” as far as names were read: {why}."),
+                Some(None) => format!("No row is called “{typed}”, and it is not a row number such as 12."),
+            }),
             [first, ..] => {
-                let example = text::thousands(self.cloud.record(first as usize));
-                let kind = if called.iter().any(|&row| self.kinds.of(row) != self.kinds.of(first)) && !small.contains(',') {
-                    format!("“{}”, or its row number, such as {example}", self.called(first))
+                let example = text::thousands(self.cloud.record(first));
+                let kind = if called.iter().any(|&row| names.of(row).1 != names.of(first).1) && !small.contains(',') {
+                    format!("“{}”, or its row number, such as {example}", names.of(first).1)
                 } else {
                     format!("its row number, such as {example}")
                 };
@@ -115,37 +101,119 @@ impl RowNames {
     }
 }
 
+/// In small letters, letter by letter.
+fn small(text: &str) -> String {
+    text.chars().flat_map(char::to_lowercase).collect()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A search of names for words; clones are the same search.
+#[derive(Clone, Debug, Default)]
+pub struct NameSearch {
+    words: Vec<String>,
+    hits: Arc<Mutex<Hits>>,
+}
+
+#[derive(Debug, Default)]
+struct Hits {
+    /// Rows that were looked at.
+    searched: usize,
+    /// Rows that are called so, whose name begins with the first word, and all others, each at most [`NameSearch::MOST`].
+    rows: [Vec<u32>; 3],
+}
+
+impl NameSearch {
+    /// Rows that are listed.
+    pub const MOST: usize = 20;
+
+    /// For the words of a text.
+    pub fn new(typed: &str) -> Self {
+        Self { words: words(typed), hits: Arc::default() }
+    }
+
+    /// Whether it is for the words of this text.
+    pub fn is_for(&self, typed: &str) -> bool {
+        self.words == words(typed)
+    }
+
+    /// The best rows so far.
+    pub fn rows(&self) -> Vec<u32> {
+        lock(&self.hits).rows.iter().flatten().copied().take(Self::MOST).collect()
+    }
+
+    /// Looks at the next rows that are read; whether more are, and `None` at the end of all.
+    pub fn go_on(&self, names: &RowNames) -> Option<bool> {
+        /// Rows for which the names are locked.
+        const STEP: usize = 1 << 14;
+        let (names, mut hits) = (names.names(), lock(&self.hits));
+        let end = names.ends.len().min(hits.searched + STEP);
+        for row in hits.searched..end {
+            if let Some(place) = self.place(names.of(row)).filter(|&place| hits.rows[place].len() < Self::MOST) {
+                hits.rows[place].push(row as u32);
+            }
+        }
+        hits.searched = end;
+        let more = end < names.ends.len();
+        (!self.words.is_empty() && (more || names.ended.is_none())).then_some(more)
+    }
+
+    /// Where a row is listed that is called so: each word is in its name or its kind, and one in its name, as a kind alone names no row.
+    fn place(&self, (name, called): (&str, &str)) -> Option<usize> {
+        let bare = |word: &String| word.trim_end_matches(',').len();
+        let name = small(name);
+        // Nearly all rows are left here.
+        self.words.iter().find(|word| name.contains(&word[..bare(word)]))?;
+        let (first, called, all) = (self.words.first()?, small(called), self.words.join(" "));
+        let fits = self.words.iter().all(|word| called.contains(word));
+        fits.then(|| if called == all || name == all { 0 } else { 2 - usize::from(name.starts_with(&first[..bare(first)])) })
+    }
+
+    /// How far it is, or what is missing; `None` once all rows were searched and listed.
+    pub fn note(&self, names: &RowNames) -> Option<String> {
+        let (names, hits, total) = (names.names(), lock(&self.hits), names.cloud.len());
+        let [searched, all] = [hits.searched, total].map(|rows| text::thousands(rows as u64));
+        let of = format!("Searched the names of {searched} of {all} rows");
+        match &names.ended {
+            _ if self.words.is_empty() => None,
+            _ if hits.rows.iter().any(|rows| rows.len() == Self::MOST) => {
+                Some(format!("{} rows are listed; type more of the name for others.", Self::MOST))
+            }
+            Some(Some(why)) => Some(format!("{of}: {why}.")),
+            _ => (hits.searched < total).then(|| format!("{of}…")),
+        }
+    }
+}
+
+fn words(typed: &str) -> Vec<String> {
+    typed.split_whitespace().filter(|word| word.chars().any(|c| c != ',')).map(small).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::app::testing::cloud;
 
-    fn texts(of: &[&str]) -> Texts {
-        let mut texts = Texts::default();
-        for text in of {
-            let place = texts.names.iter().position(|known| known == text).unwrap_or_else(|| {
-                texts.names.push((*text).to_owned());
-                texts.names.len() - 1
-            });
-            texts.codes.push(place as u32);
-        }
-        texts
-    }
-
     fn places() -> RowNames {
-        let names = texts(&["New Springfield", "Springfield", "Ames", "Springfield", "", "Spring Lake"]);
-        RowNames::new(cloud(6, 2, 1), [Some("city".to_owned()), Some("state".to_owned())], names, texts(&["OH", "IL", "IA", "MO", "IA", "MI"]))
+        let names = RowNames::new(cloud(6, 2, 1), [Some("city".to_owned()), Some("state".to_owned())]);
+        names.push([["New Springfield", "OH"], ["Springfield", "IL"], ["Ames", "IA"]].into_iter());
+        names.push([["Springfield", "MO"], ["", "IA"], ["Spring Lake", "MI"]].into_iter());
+        names.end(None);
+        names
     }
 
     fn find(words: &str) -> Vec<u32> {
-        let words: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
-        places().find(&words, 3)
+        let search = NameSearch::new(words);
+        while search.go_on(&places()).is_some() {}
+        search.rows()
     }
 
     #[test]
     fn who_is_called_so_comes_first_then_who_begins_so() {
         assert_eq!(find("springfield"), [1, 3, 0]);
-        assert_eq!(find("spring"), [1, 3, 5], "no more than were asked for");
+        assert_eq!(find("spring"), [1, 3, 5, 0]);
         assert_eq!(find("Springfield, IL"), [1]);
         assert_eq!((find("field oh"), find("ia"), find("zzz"), find("")), (vec![0], vec![], vec![], vec![]), "a kind alone names nobody");
     }
@@ -156,5 +224,28 @@ mod tests {
         assert_eq!((row(" ames "), row("Springfield, mo")), (Ok(2), Ok(3)));
         assert_eq!(row("Springfield").unwrap_err(), "2 rows are called “Springfield”: type “Springfield, IL”, or its row number, such as 1.");
         assert_eq!(row("Boone").unwrap_err(), "No row is called “Boone”, and it is not a row number such as 12.");
+    }
+
+    #[test]
+    fn a_search_goes_on_where_it_was_and_says_how_far_it_is() {
+        let names = RowNames::new(cloud(100_000, 1, 1), [Some("name".to_owned()), None]);
+        let block = |rows: std::ops::Range<u32>| rows.map(|row| format!("place {row}")).collect::<Vec<_>>();
+        let push = |rows| names.push(block(rows).iter().map(|name| [name.as_str(), ""]));
+        push(0..50_000);
+        let search = NameSearch::new("place 99999");
+        while lock(&search.hits).searched < 50_000 {
+            assert!(search.go_on(&names).is_some());
+        }
+        assert_eq!(search.note(&names).as_deref(), Some("Searched the names of 50,000 of 100,000 rows…"));
+        assert!(names.row_of("place 99999").unwrap_err().contains("still being read"));
+        push(50_000..100_000);
+        names.end(None);
+        while search.go_on(&names).is_some() {}
+        assert_eq!((search.rows(), search.note(&names)), (vec![99_999], None));
+        assert_eq!(names.row_of("PLACE 70000"), Ok(70_000));
+        let many = NameSearch::new("place");
+        while many.go_on(&names).is_some() {}
+        assert_eq!((many.rows().len(), many.note(&names).as_deref()), (20, Some("20 rows are listed; type more of the name for others.")));
+        assert_eq!(NameSearch::new("").go_on(&names), None);
     }
 }

@@ -29,7 +29,7 @@ use crate::app::model::pictures::{Pictured, Pictures};
 use crate::app::model::projection::Projected;
 use crate::app::model::quitting::Quitting;
 use crate::app::model::roles::{LeftOut, Roles};
-use crate::app::model::row_names::RowNames;
+use crate::app::model::row_names::{NameSearch, RowNames};
 use crate::app::model::runs::list::RunList;
 use crate::app::model::scene::Scene;
 use crate::app::model::selection::facts::Facts;
@@ -42,7 +42,7 @@ use crate::app::model::unusable::UnusableDialog;
 use crate::app::model::walk::Walked;
 use crate::app::model::why::Why;
 use crate::cloud::formats::ColumnInfo;
-use crate::cloud::{Fingerprint, PointCloud, Source};
+use crate::cloud::{Fingerprint, PointCloud};
 use crate::engines::registry;
 use crate::knn::{Descriptor, DeviceId, DeviceInfo, DeviceKind, EngineId};
 use crate::run::RunRecord;
@@ -101,9 +101,9 @@ pub struct FileColumns {
 }
 
 impl FileColumns {
-    /// Whether they are the columns of this source.
-    pub fn is_of(&self, source: &Source) -> bool {
-        matches!(source, Source::File { path, .. } if *path == self.path)
+    /// Whether they are the columns of this cloud's file.
+    pub fn is_of(&self, cloud: &PointCloud) -> bool {
+        cloud.file() == Some(&self.path)
     }
 
     /// What stands for the columns red, green and blue, where the file has them and they are more than black.
@@ -130,6 +130,8 @@ pub struct Session {
     pub roles: Roles,
     /// What its rows are called, once somebody has typed what may be a name.
     pub row_names: Option<Arc<RowNames>>,
+    /// The search of these for what is typed into the finder.
+    pub name_search: NameSearch,
     /// The pictures that the names of its columns say that rows are.
     pub pictures_named: Option<Pictures>,
     /// What is to be said of how its file was read.
@@ -228,10 +230,14 @@ pub struct Session {
 }
 
 impl Session {
+    /// The columns of the file of the cloud that is shown, once they are listed.
+    pub fn file_columns(&self) -> Option<&FileColumns> {
+        self.columns.as_ref().filter(|known| self.cloud.as_ref().is_some_and(|cloud| known.is_of(cloud)))
+    }
+
     /// What stands for the columns of the cloud's file that are a colour, once they are listed.
     pub fn file_colors(&self) -> Option<[String; 3]> {
-        let cloud = self.cloud.as_ref()?;
-        self.columns.as_ref().filter(|known| known.is_of(cloud.source()))?.colors()
+        self.file_columns()?.colors()
     }
 
     /// Whether a dialog is open, which has all keys to itself. The sheet of shortcuts is none: its keys are tried out beside it.
@@ -255,6 +261,7 @@ impl Session {
             quitting: None,
             tool: Tool::Move,
             activity: Activity::Idle,
+            endings: Endings { load: self.endings.load.clone().filter(|_| self.cloud.is_none()), ..self.endings.clone() },
             running: None,
             hovered: None,
             live,

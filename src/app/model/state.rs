@@ -58,6 +58,8 @@ pub struct State {
     pub file_roles: Vec<FileRoles>,
     /// Whether the hints of the first start are shown.
     pub hints: bool,
+    /// Whether the settings stay when another file is opened.
+    pub keep_settings: bool,
     /// What is to come back when the projector's scale is left.
     pub before_presenter: Option<BeforePresenter>,
     /// Whether the left panel is shown.
@@ -96,6 +98,7 @@ impl Default for State {
             recent: Vec::new(),
             file_roles: Vec::new(),
             hints: true,
+            keep_settings: false,
             before_presenter: None,
             show_problem: true,
             problem_alone: false,

@@ -13,7 +13,7 @@ use crate::text;
 /// The title of a pane's picture; empty where there is nothing to say.
 pub fn title_of(pane: PaneKind, state: &State, session: &Session) -> String {
     let record = session.compared_record().or(session.answered.as_ref().map(|answered| &answered.record));
-    let of_run = |what: &str, record: &RunRecord| format!("{what} — {}, k = {}, {}", record.engine, record.spec.k, source(&record.cloud));
+    let of_run = |what: &str, record: &RunRecord| format!("{what} — {}, k = {}, {}", record.engine, record.spec.k, source_name(&record.cloud));
     match (pane, record) {
         (PaneKind::Plane | PaneKind::Space | PaneKind::Neighbors, _) => places(session).unwrap_or_default(),
         (PaneKind::Timings, _) => {
@@ -29,7 +29,7 @@ pub fn title_of(pane: PaneKind, state: &State, session: &Session) -> String {
         }
         (PaneKind::Convergence, Some(record)) => of_run("Convergence of max_distance", record),
         (PaneKind::Runs, _) => text::count(session.runs.runs().len() as u64, "run", "runs"),
-        (PaneKind::Engines, _) => session.cloud.as_ref().map_or_else(String::new, |cloud| format!("Engines compared — {}", source(cloud))),
+        (PaneKind::Engines, _) => session.cloud.as_ref().map_or_else(String::new, |cloud| format!("Engines compared — {}", source_name(cloud))),
         (PaneKind::Merges | PaneKind::Convergence | PaneKind::Analysis | PaneKind::Log, _) => String::new(),
     }
 }
@@ -43,11 +43,11 @@ fn places(session: &Session) -> Option<String> {
         let whose = if telling.whose == Telling::PLACE { "a place" } else { &telling.whose };
         if telling.found == 1 { format!("Nearest to {whose}") } else { format!("{} nearest to {whose}", text::thousands(telling.found as u64)) }
     });
-    Some(format!("{what} — {}", source(cloud)))
+    Some(format!("{what} — {}", source_name(cloud)))
 }
 
 /// Where a cloud came from, without folders.
-fn source(cloud: &PointCloud) -> String {
+pub fn source_name(cloud: &PointCloud) -> String {
     match cloud.source() {
         Source::File { path, .. } => file_name(path),
         Source::Generate { spec, .. } => spec.clone(),
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn titles_say_what_is_shown_and_of_which_data() {
         let record = record();
-        let (spec, k) = (source(&record.cloud), record.spec.k);
+        let (spec, k) = (source_name(&record.cloud), record.spec.k);
         let mut session = Session { cloud: Some(Arc::clone(&record.cloud)), ..Session::default() };
         let state = State::default();
         let points = text::count(record.cloud.len() as u64, "point", "points");

@@ -14,7 +14,6 @@ use crate::app::model::{
 };
 use crate::app::panes::descriptor::{More, Pane, PaneContext};
 use crate::app::panes::empty::without_cloud;
-use crate::cloud::Source;
 use crate::export::graph::GraphForm;
 use crate::run::graph::labels::{Classified, Confusion};
 use crate::run::graph::summary::percent;
@@ -151,9 +150,7 @@ fn against_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 
 /// Which column holds labels.
 fn labels_ui(ui: &mut Ui, view: &mut AnalysisView, session: &Session) {
-    let Some(known) = session.cloud.as_ref().filter(|cloud| matches!(cloud.source(), Source::File { .. })).and(session.columns.as_ref()) else {
-        return;
-    };
+    let Some(known) = session.file_columns() else { return };
     let chosen = label_column(view, session);
     let shown = chosen.as_ref().map_or("no labels", |(_, title)| title);
     let response = ComboBox::from_id_salt("labels").width(90.0).height(320.0).selected_text(format!("Labels: {shown}")).show_ui(ui, |ui| {

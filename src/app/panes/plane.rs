@@ -18,7 +18,7 @@ use crate::app::panes::empty::without_cloud;
 use crate::app::panes::highlight::{hovered_ui, selection_ui};
 use crate::app::panes::hover::hover_ui;
 use crate::app::panes::names::names_ui;
-use crate::app::panes::points::{Sight, axis_ui, dimensions_ui, marks_ui, points_ui};
+use crate::app::panes::points::{Sight, axis_ui, dimensions_ui, marks_ui, not_loaded_ui, points_ui};
 use crate::cloud::{Axis, Globe, PointCloud};
 use crate::knn::Metric;
 use crate::text;
@@ -104,6 +104,7 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         .then(|| mark_ui(ui, context.session, context.palette, context.actions, &camera, &scene, view.axes))
         .flatten();
     hint_ui(ui, rect, context.session, false, context.palette);
+    not_loaded_ui(ui, rect, context);
     if !context.session.only_points {
         dimensions_ui(ui, rect, 2, &scene, context.palette);
     }

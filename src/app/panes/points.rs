@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use eframe::egui_wgpu;
 use egui::emath::GuiRounding as _;
-use egui::{ComboBox, Pos2, Rect, RichText, Shape, Stroke, Ui};
+use egui::{ComboBox, Frame, Label, Pos2, Rect, RichText, Shape, Stroke, Ui, UiBuilder};
 
 use crate::app::gpu::{Drawing, Ink, Layer, Points, PointsCallback, Progress};
 use crate::app::look::paint::{Paint, Paints};
-use crate::app::model::{Answered, Picked, Projection, Scene};
+use crate::app::model::{Answered, Ended, Picked, Projection, Scene, source_name};
 use crate::app::panes::descriptor::PaneContext;
 use crate::cloud::{Globe, PointCloud};
 use crate::knn::Metric;
@@ -19,6 +19,15 @@ const STILL_AFTER_SECS: f64 = 0.2;
 
 /// What is left of the other points' colour while some are selected.
 const UNSELECTED: f32 = 0.35;
+
+/// A banner over the picture of the data that is still shown: why other data was not loaded.
+pub fn not_loaded_ui(ui: &mut Ui, rect: Rect, context: &PaneContext<'_>) {
+    let (Some(cloud), Some(Ended::Failed(why))) = (&context.session.cloud, &context.session.endings.load) else { return };
+    let said = format!("Not loaded, {} is still shown: {why}", source_name(cloud));
+    let mut over = ui.new_child(UiBuilder::new().id_salt("not loaded").max_rect(rect.shrink(8.0)));
+    let frame = Frame::NONE.fill(context.palette.panel).stroke(Stroke::new(1.0, context.palette.error)).inner_margin(6);
+    frame.show(&mut over, |ui| ui.add(Label::new(RichText::new(said).color(context.palette.error)).wrap()));
+}
 
 /// How a pane sees the cloud.
 pub struct Sight<'a, const N: usize> {

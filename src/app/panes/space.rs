@@ -16,7 +16,7 @@ use crate::app::panes::empty::without_cloud;
 use crate::app::panes::highlight::{hovered_ui, selection_ui};
 use crate::app::panes::hover::hover_ui;
 use crate::app::panes::names::names_ui;
-use crate::app::panes::points::{Sight, axis_ui, dimensions_ui, marks_ui, points_ui};
+use crate::app::panes::points::{Sight, axis_ui, dimensions_ui, marks_ui, not_loaded_ui, points_ui};
 use crate::cloud::PointCloud;
 use crate::text;
 
@@ -116,6 +116,7 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     }
 
     hint_ui(ui, rect, context.session, true, context.palette);
+    not_loaded_ui(ui, rect, context);
     dimensions_ui(ui, rect, 3, &scene, context.palette);
 
     let eyes = [(rect, Eye::Space(camera, view.axes))];

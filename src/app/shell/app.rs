@@ -9,7 +9,7 @@ use egui::Pos2;
 
 use crate::app::jobs::table::Jobs;
 use crate::app::look::tokens;
-use crate::app::model::{About, Actions, Log, PaneKind, Session, State};
+use crate::app::model::{About, Actions, Log, PaneKind, Session, State, absolute};
 use crate::app::model::{camera, commands, history};
 use crate::app::shell::handles::Handles;
 use crate::app::shell::kept::start::Start;
@@ -82,7 +82,12 @@ impl App {
         (app.last, app.kept, app.start) = (last.clone(), kept, start);
         app.is_named = file.is_some();
         match file {
-            Some(path) => app.open(&path),
+            Some(path) => {
+                if !app.state.draft.names(&absolute(&path)) {
+                    app.start_fresh();
+                }
+                app.open(&path);
+            }
             // The first start is answered already; what was open before is only shown again.
             None if first => {
                 app.state.draft.query_count = FIRST_QUERIES.to_string();

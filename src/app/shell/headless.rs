@@ -134,7 +134,8 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
         None if recorded => wait(&mut harness, "answer", &mut |app| {
             let session = app.session();
             // What a session shows beside a run, if it shows one: a projection, colours.
-            let still = !app.is_busy() && !app.is_walking() && matches!(session.activity, Activity::Idle | Activity::Checking { .. });
+            let listed = session.file_columns().is_some() || session.cloud.as_ref().is_none_or(|cloud| cloud.file().is_none());
+            let still = listed && !app.is_busy() && !app.is_walking() && matches!(session.activity, Activity::Idle | Activity::Checking { .. });
             let counted = session.record.as_ref().is_none_or(|record| record.convergence.queries() > 0);
             let without = session.record.is_none() || (!counted && session.derived.is_some());
             still && (without || answered(app))

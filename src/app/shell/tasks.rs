@@ -95,8 +95,11 @@ pub struct Exporting {
     pub dialog: Option<Box<ExportDialog>>,
 }
 
-/// See [`Exporting`]; it gives what is said, or why not, and whether it was cancelled.
-pub static EXPORT: Kind<App, Exporting, (Result<String, String>, bool)> = Kind {
+/// What is said of a file that was written, and then what is missing in it; or why it was not written, and whether that was cancelled.
+pub type Exported = (Result<Vec<String>, String>, bool);
+
+/// See [`Exporting`].
+pub static EXPORT: Kind<App, Exporting, Exported> = Kind {
     purpose: |exporting, fraction| Some(Activity::Exporting { path: exporting.path.clone(), fraction }),
     at_exit: |exporting| match exporting.what {
         Written::Lesson | Written::Graph => AtExit::Stop,
@@ -228,8 +231,11 @@ pub static LOOKUP: Kind<App, lookup::Asked, Result<Found, FormatError>> =
 pub static BESIDE: Kind<App, lookup::Asked, Result<Found, FormatError>> =
     Kind::new(Slot::Beside, "record", |app, asked, outcome| app.handles.beside.take(&asked, outcome));
 
-/// What all rows are called; nothing where it cannot be read.
-pub static NAMES: Kind<App, (), Arc<RowNames>> = Kind::new(Slot::Names, "names", App::names_read);
+/// What all rows are called, block by block; it gives why it is not all.
+pub static NAMES: Kind<App, Arc<RowNames>, Result<Option<String>, FormatError>> = Kind::new(Slot::Names, "names", App::names_read);
+
+/// A search of these for what is typed.
+pub static SEARCH: Kind<App, (), ()> = Kind::new(Slot::Search, "search", |_, (), _| {});
 
 /// What theory expects of an answer.
 pub static THEORY: Kind<App, Answered, TheoryCurve> = Kind::new(Slot::Theory, "theory", App::theory_done);

@@ -145,6 +145,9 @@ impl App {
             menu_ui(ui, "File", |ui| {
                 menu_items_ui(ui, &Command::FILE[..1], actions);
                 recent_ui(ui, &state.recent, actions);
+                let mut keep = state.keep_settings;
+                menu_entry_ui(ui, Checkbox::new(&mut keep, "Keep settings"), Action::KeepSettings(!state.keep_settings), actions)
+                    .on_hover_text("k, engine, queries and the other settings stay when another file is opened.");
                 menu_ui(ui, "Open a sample", |ui| crate::app::shell::panels::hints::samples_ui(ui, actions));
                 menu_items_ui(ui, &Command::FILE[1..], actions);
                 if let Some(player) = session.lesson.player.as_ref().filter(|_| session.lesson.open) {

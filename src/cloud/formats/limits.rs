@@ -95,6 +95,8 @@ pub const BATCH_POINTS: usize = 1 << 24;
 pub const MAX_MANIFEST: u64 = 1 << 28;
 /// Places that a recording gives for a cloud's file; two are written.
 pub const MAX_PLACES: usize = 64;
+/// Bytes of the copies of data files in a recording, together; they are unpacked onto the disk.
+pub const MAX_COPIES: u64 = 1 << 30;
 /// Measures, counters or phases of a run in a recording, and characters of the name of each.
 pub const MAX_MEASURES: usize = 64;
 
@@ -188,6 +190,7 @@ pub const TABLE: &[Limit] = &[
     Limit::new("Arrow", "fields within one another", MAX_ARROW_DEPTH as u64, "refused: each level takes stack"),
     Limit::new("Parquet, Arrow", "bytes that one byte of LZ4 unpacks to", LZ4, "refused as damaged: LZ4 cannot pack more densely"),
     Limit::mebibytes("recording, session", "the description, `recording.json`", MAX_MANIFEST, "refused: it is held whole"),
+    Limit::mebibytes("recording, session", "data files that it holds, together", MAX_COPIES, "left out, which is said; keep the file beside it"),
     Limit::new("recording, session", "places where a cloud's file may be", MAX_PLACES as u64, "not looked at: each is looked for"),
     Limit::new("recording, session", "measures of a run, and characters of a name", MAX_MEASURES as u64, "refused: no engine has as many"),
 ];

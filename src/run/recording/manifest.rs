@@ -37,7 +37,7 @@ pub(super) struct Manifest {
     pub compared: Option<[usize; 2]>,
 }
 
-/// A cloud, and whether `clouds/I/points.npy`, `exact.npy` and `records.npy` are there.
+/// A cloud, and whether `clouds/I/points.npy`, `exact.npy`, `records.npy` and `file.npy` are there.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct CloudEntry {
     pub cloud: CloudFile,
@@ -47,6 +47,9 @@ pub(super) struct CloudEntry {
     /// Where its file lay, where the points are not there: from the recording's folder, and absolute.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<PathBuf>,
+    /// The bytes of the copy of its file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<usize>,
 }
 
 /// A run, and how long those of its arrays are whose length `run` does not say.

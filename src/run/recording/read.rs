@@ -12,10 +12,12 @@ use zip::result::ZipError;
 use super::manifest::{CloudEntry, FORMAT, Head, Manifest, NAME, RunEntry, of_cloud, of_run};
 use super::names::unique;
 use super::npy::{self, Element};
+use super::whereabouts::moved;
 use super::{Recorded, Recording, RecordingError, SCHEMA_VERSION, SESSION, check, restore};
-use crate::cloud::formats::contained;
-use crate::cloud::formats::limits::{DEFLATE, MAX_MANIFEST, MAX_PLACES};
-use crate::cloud::{CloudParts, PointCloud};
+use crate::cloud::formats::limits::{DEFLATE, MAX_COPIES, MAX_MANIFEST, MAX_PLACES};
+use crate::cloud::formats::{contained, file_of};
+use crate::cloud::{CloudParts, PointCloud, Source};
+use crate::files::named_scratch;
 use crate::knn::{Convergence, Measured, Neighbors, Profile, WarpSpan};
 use crate::printable;
 use crate::progress::Progress;
@@ -98,6 +100,10 @@ impl<'a> Reader<'a> {
     fn recording(mut self, points: Points) -> Result<Recording, RecordingError> {
         let mut manifest = self.manifest()?;
         let mut clouds = Vec::with_capacity(manifest.clouds.len().min(self.members.len()));
+        let copies = manifest.clouds.iter().fold(0, |sum: usize, entry| sum.saturating_add(entry.file.unwrap_or(0)));
+        if copies as u64 > MAX_COPIES {
+            return Err(self.damaged(NAME, format!("its data files have {copies} bytes, more than {MAX_COPIES}")));
+        }
         for (at, entry) in manifest.clouds.iter().enumerate() {
             check::cloud(entry).map_err(|why| self.damaged(format!("cloud {at}"), why))?;
             let cloud = if points == Points::Restore && entry.points { Some(Arc::new(self.cloud(at, entry)?)) } else { None };
@@ -205,8 +211,17 @@ impl<'a> Reader<'a> {
         let exact = if entry.exact { Some(self.array(&of_cloud(at, "exact"), &shape)?) } else { None };
         let records = if entry.records { Some(self.array(&of_cloud(at, "records"), &shape[..1])?) } else { None };
         let (axes, dropped, source, fingerprint) = (file.axes.clone(), file.dropped, file.source.clone(), file.fingerprint.clone());
-        PointCloud::from_parts(CloudParts { points, exact, axes, records, dropped, source, fingerprint })
-            .map_err(|why| self.damaged(format!("cloud {at}"), why))
+        let cloud = PointCloud::from_parts(CloudParts { points, exact, axes, records, dropped, source, fingerprint })
+            .map_err(|why| self.damaged(format!("cloud {at}"), why))?;
+        let (Some(bytes), Source::File { path, .. }) = (entry.file, cloud.source()) else { return Ok(cloud) };
+        let (bytes, data): (Vec<u8>, _) = (self.array(&of_cloud(at, "file"), &[bytes])?, file_of(path));
+        // Under its own name, which tells the format.
+        let (copy, folder) = named_scratch(data.file_name().unwrap_or_default(), &bytes).map_err(|why| {
+            let why = io::Error::new(why.kind(), format!("{why}, in {}, where its data file is unpacked", std::env::temp_dir().display()));
+            RecordingError::Io { why, path: self.path.to_owned() }
+        })?;
+        let path = moved(path, &data, &copy);
+        Ok(cloud.with_copy(path, Arc::new(folder)))
     }
 
     fn run(&mut self, at: usize, entry: &RunEntry, clouds: &[CloudEntry]) -> Result<Run<CloudFile>, RecordingError> {

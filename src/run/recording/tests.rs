@@ -6,7 +6,8 @@ use proptest::prelude::*;
 
 use super::super::testing::{Plain, Script, cloud, source, spec};
 use super::*;
-use crate::cloud::{Column, Order, PointCloud, Source, Table};
+use crate::cloud::formats::{self, ColumnData, FormatError};
+use crate::cloud::{Column, ColumnChoice, Order, PointCloud, Source, Table, load};
 use crate::knn::{EngineId, Measured, Metric};
 use crate::progress::{Progress, Silent};
 use crate::run::{QuerySpec, RunRecord, RunSpec, execute};
@@ -548,4 +549,56 @@ proptest! {
         });
         try_to_read(&content);
     }
+}
+
+/// A cloud of two of the columns of a file, the file, and a run that searched the cloud.
+fn labelled(folder: &Path) -> (PathBuf, Arc<PointCloud>, Recorded) {
+    let path = folder.join("towns.csv");
+    let rows: String = (0..50).map(|row| format!("{},{},Town {row}\n", row * 37 % 101, row * 61 % 97)).collect();
+    std::fs::write(&path, format!("x,y,name\n{rows}")).unwrap();
+    let source = Source::File { path: path.clone(), columns: ColumnChoice::Named(vec!["x".to_owned(), "y".to_owned()]) };
+    let cloud = Arc::new(load(&source, false, &Silent).unwrap());
+    let recorded = run(&RunSpec::new(source, QuerySpec::Count(5), 3), &cloud, None, EngineId::new("lockstep"));
+    (path, cloud, recorded)
+}
+
+fn names(cloud: &PointCloud) -> Result<ColumnData, FormatError> {
+    formats::column(cloud.file().expect("a file"), "name", &Silent)
+}
+
+#[test]
+fn columns_that_are_not_coordinates_are_there_without_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, cloud, recorded) = labelled(folder.path());
+    let before = names(&cloud).unwrap();
+    let mut out = Cursor::new(Vec::new());
+    assert_eq!(write(&[recorded.clone(), recorded.clone()], Keep::Points, &mut out, &Silent).unwrap(), [""; 0]);
+    let without = read_bytes(&bytes(&[recorded], false), Points::Restore).unwrap();
+    assert_eq!(record(&without.runs[0]).cloud.file(), Some(&*path), "nothing is copied without points");
+    std::fs::remove_file(&path).unwrap();
+    let recording = read_bytes(out.get_ref(), Points::Restore).unwrap();
+    let copy = record(&recording.runs[1]).cloud.file().unwrap().to_owned();
+    assert_eq!(copy.file_name(), path.file_name(), "by which readers know the format");
+    assert_eq!(names(&record(&recording.runs[1]).cloud).unwrap(), before);
+    // Saved again, it is copied from there.
+    let mut again = Cursor::new(Vec::new());
+    assert_eq!(write(&recording.runs, Keep::Points, &mut again, &Silent).unwrap(), [""; 0]);
+    drop(recording);
+    assert!(!copy.exists(), "nobody reads it any more");
+    assert_eq!(names(&record(&read_bytes(again.get_ref(), Points::Restore).unwrap().runs[0]).cloud).unwrap(), before);
+    assert_eq!(read_bytes(again.get_ref(), Points::Leave).unwrap().runs.len(), 2);
+}
+
+#[test]
+fn a_file_that_is_not_copied_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, cloud, recorded) = labelled(folder.path());
+    let large = write::file_of_cloud(&cloud, 100, &Silent).unwrap_err();
+    assert!(large.contains("a recording holds 1.07 GB of data files"), "{large}");
+    assert_eq!(write::file_of_cloud(&cloud, 10_000, &Silent), Ok(Some(std::fs::read(&path).unwrap())));
+    let save = || write(std::slice::from_ref(&recorded), Keep::Points, &mut Cursor::new(Vec::new()), &Silent).unwrap();
+    std::fs::write(&path, std::fs::read_to_string(&path).unwrap().replace("37,61", "38,61")).unwrap();
+    assert!(save()[0].contains("it has changed since its points were read"), "{:?}", save());
+    std::fs::remove_file(&path).unwrap();
+    assert!(save()[0].starts_with("the file's other columns are not kept: cannot read: "), "{:?}", save());
 }

@@ -39,7 +39,7 @@ fn portable(path: &Path) -> PathBuf {
 }
 
 /// The same part of a file that lies elsewhere: `FILE:NAME` becomes `TO:NAME`.
-fn moved(path: &Path, file: &Path, to: &Path) -> PathBuf {
+pub(super) fn moved(path: &Path, file: &Path, to: &Path) -> PathBuf {
     let part = path.to_str().zip(file.to_str()).and_then(|(path, file)| path.strip_prefix(file)).unwrap_or_default();
     let mut moved = to.as_os_str().to_owned();
     moved.push(part);

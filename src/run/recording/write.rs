@@ -15,17 +15,23 @@ use super::npy::{self, CHUNK, Element};
 use super::whereabouts::places;
 use super::{Recorded, SCHEMA_VERSION, SESSION};
 use crate::cloud::PointCloud;
+use crate::cloud::formats::limits::MAX_COPIES;
+use crate::cloud::formats::{file_of, records};
 use crate::files::Mute;
 use crate::progress::Progress;
 use crate::run::{CloudFile, Phase, Run, SomeRun};
+use crate::{memory, text};
 
 /// Bytes of an array that say whether it is worth packing.
 const PROBE: usize = 1 << 16;
 
+/// Larger files of nothing but coordinates are not copied: the points have all of it.
+const MAX_PLAIN: u64 = 64 << 20;
+
 /// What is kept of the clouds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep<'a> {
-    /// The points themselves, so that opening the recording needs no other file.
+    /// The points themselves and a copy of the file with the other columns, so that opening the recording needs no other file.
     Points,
     /// Where they came from, from where they are read again when the recording is opened.
     Sources {
@@ -35,11 +41,11 @@ pub enum Keep<'a> {
 }
 
 /// Writes runs. Clouds that several of them searched are written once; of runs that are called the same, the later ones get
-/// a number.
+/// a number. Returns a sentence for each data file that should have been copied and was not.
 ///
 /// # Errors
 /// The writer's; [`io::ErrorKind::Interrupted`] when somebody asked to stop.
-pub fn write(runs: &[Recorded], keep: Keep<'_>, out: &mut (impl Write + Seek), progress: &dyn Progress) -> io::Result<()> {
+pub fn write(runs: &[Recorded], keep: Keep<'_>, out: &mut (impl Write + Seek), progress: &dyn Progress) -> io::Result<Vec<String>> {
     write_with(Beside::default(), runs, keep, out, progress)
 }
 
@@ -71,7 +77,7 @@ pub fn write_with(
     keep: Keep<'_>,
     out: &mut (impl Write + Seek),
     progress: &dyn Progress,
-) -> io::Result<()> {
+) -> io::Result<Vec<String>> {
     let mut clouds = Clouds::default();
     let mut of_runs = Vec::new();
     for recorded in runs {
@@ -96,6 +102,7 @@ pub fn write_with(
         shown: of_window,
         compared,
     };
+    let (mut room, mut missing) = (MAX_COPIES, Vec::new());
     for (at, Listed { file, cloud, places: known }) in clouds.list.into_iter().enumerate() {
         let places = match keep {
             Keep::Points if cloud.is_some() => Vec::new(),
@@ -105,8 +112,18 @@ pub fn write_with(
             Keep::Sources { folder } => places(&file.source, folder),
         };
         let cloud = cloud.filter(|_| keep == Keep::Points);
+        let mut copy = None;
         if let Some(cloud) = cloud {
             writer.cloud(at, cloud)?;
+            match file_of_cloud(cloud, room, progress) {
+                Ok(None) => {}
+                Ok(Some(bytes)) => {
+                    writer.array(&of_cloud(at, "file"), &[bytes.len()], bytes.iter().copied())?;
+                    (copy, room) = (Some(bytes.len()), room - bytes.len() as u64);
+                }
+                Err(_) if progress.cancelled() => return Err(io::ErrorKind::Interrupted.into()),
+                Err(why) => missing.push(format!("the file's other columns are not kept: {why}: {}", cloud.source())),
+            }
         }
         manifest.clouds.push(CloudEntry {
             cloud: file,
@@ -114,6 +131,7 @@ pub fn write_with(
             exact: cloud.is_some_and(|cloud| !cloud.is_faithful()),
             records: cloud.is_some_and(|cloud| cloud.records().is_some()),
             places,
+            file: copy,
         });
     }
     let names = unique(runs.iter().map(|recorded| recorded.name.as_str()));
@@ -130,7 +148,31 @@ pub fn write_with(
     }
     writer.zip.start_file(NAME, packed)?;
     serde_json::to_writer_pretty(&mut writer.zip, &manifest)?;
-    writer.zip.finish()?.done()
+    writer.zip.finish()?.done()?;
+    Ok(missing)
+}
+
+/// The file that a cloud was read from, of at most `room` bytes, or why it cannot be copied; `None` if there is no file, or a large one
+/// without other columns.
+pub(super) fn file_of_cloud(cloud: &PointCloud, room: u64, progress: &dyn Progress) -> Result<Option<Vec<u8>>, String> {
+    /// Rows that are compared with the file.
+    const COMPARED: usize = 64;
+    let Some(path) = cloud.file() else { return Ok(None) };
+    let rows: Vec<u32> = cloud.spread_rows(COMPARED).map(|row| row as u32).collect();
+    let numbers: Vec<u64> = rows.iter().map(|&row| cloud.record(row as usize)).collect();
+    let records = records(path, &numbers, progress).map_err(|why| why.reason())?;
+    if !cloud.was_read_from(&rows, &records) {
+        return Err("it has changed since its points were read; load it again".to_owned());
+    }
+    let size = file_of(path).metadata().map_err(|why| why.to_string())?.len();
+    if records.columns.len() <= cloud.dims() && size > MAX_PLAIN {
+        return Ok(None);
+    }
+    if size > room.min(memory::available().unwrap_or(u64::MAX) / 2) {
+        let [size, most] = [size, MAX_COPIES].map(text::bytes);
+        return Err(format!("it has {size}, and a recording holds {most} of data files, if memory permits; keep it beside the recording"));
+    }
+    std::fs::read(file_of(path)).map(Some).map_err(|why| why.to_string())
 }
 
 /// The clouds of all runs and of the window, each once.

@@ -52,7 +52,7 @@ fn column_ui(ui: &mut Ui, view: &mut ColorView, key: &str, session: &Session) {
         return;
     }
     let title = column_title(session, key).unwrap_or_else(|| "choose".to_owned());
-    let known = session.columns.as_ref().filter(|known| known.is_of(cloud.source()));
+    let known = session.file_columns();
     let response = ComboBox::from_id_salt("colour column").width(90.0).height(320.0).selected_text(title).show_ui(ui, |ui| {
         let Some(known) = known else {
             ui.label("Listing the file's columns…");

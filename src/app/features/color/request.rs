@@ -8,8 +8,8 @@ use crate::app::features::color::work::Failure;
 use crate::app::features::color::{analysis, column, counters, query};
 use crate::app::look::words::any_of;
 use crate::app::model::{Against, Analysed, AnalysisKind, Answered, Channel, ColorBy, ColorRange, ColorView, Command, Session};
+use crate::cloud::PointCloud;
 use crate::cloud::formats::{FormatError, Moment};
-use crate::cloud::{PointCloud, Source};
 use crate::engines::registry;
 use crate::knn::{Measure, Metric};
 use crate::progress::Progress;
@@ -102,21 +102,17 @@ impl Request {
                 Self::Axis(cloud, *axis)
             }
             ColorBy::Column(key) => {
-                let Source::File { path, .. } = cloud.source() else {
-                    return Err("A generated cloud has no columns but its axes.".to_owned());
-                };
+                let path = cloud.file().ok_or("A generated cloud has no columns but its axes.")?.to_owned();
                 let title = column_title(session, key).ok_or("Choose a column.")?;
-                Self::Column { path: path.clone(), key: key.clone(), title, cloud }
+                Self::Column { path, key: key.clone(), title, cloud }
             }
             ColorBy::FileColors => {
-                let Source::File { path, .. } = cloud.source() else {
-                    return Err("A generated cloud has no colours of its own.".to_owned());
-                };
-                if !session.columns.as_ref().is_some_and(|known| known.is_of(cloud.source())) {
+                let path = cloud.file().ok_or("A generated cloud has no colours of its own.")?.to_owned();
+                if session.file_columns().is_none() {
                     return Err("Listing the file's columns…".to_owned());
                 }
                 let keys = session.file_colors().ok_or("The file has no columns red, green and blue.")?;
-                Self::FileColors { path: path.clone(), keys, cloud }
+                Self::FileColors { path, keys, cloud }
             }
             ColorBy::Distance => {
                 let (of, row) = session.picked_point().ok_or("Click a point: distances are to the picked query.")?;
@@ -212,18 +208,15 @@ pub fn column_title(session: &Session, key: &str) -> Option<String> {
     if key.is_empty() {
         return None;
     }
-    let source = session.cloud.as_ref()?.source();
-    let Some(known) = session.columns.as_ref().filter(|known| known.is_of(source) && !known.columns.is_empty()) else {
-        return Some(key.to_owned());
-    };
+    session.cloud.as_ref()?;
+    let Some(known) = session.file_columns().filter(|known| !known.columns.is_empty()) else { return Some(key.to_owned()) };
     column_keys(known.columns.iter().map(|column| column.name.as_str())).find(|(_, of)| of == key).map(|(name, _)| name.to_owned())
 }
 
 /// What the numbers of the column that colours count, where that is time.
 pub fn moment_of(session: &Session, by: &ColorBy) -> Option<Moment> {
     let ColorBy::Column(key) = by else { return None };
-    let source = session.cloud.as_ref()?.source();
-    let known = session.columns.as_ref().filter(|known| known.is_of(source) && known.columns.iter().any(|column| column.moment.is_some()))?;
+    let known = session.file_columns().filter(|known| known.columns.iter().any(|column| column.moment.is_some()))?;
     let keys = column_keys(known.columns.iter().map(|column| column.name.as_str()));
     known.columns.iter().zip(keys).find(|(_, (_, of))| of == key)?.0.moment
 }

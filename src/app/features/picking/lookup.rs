@@ -6,8 +6,8 @@ use std::sync::{Arc, Weak};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::picking::others::MOST;
 use crate::app::model::{Found, Others};
+use crate::cloud::PointCloud;
 use crate::cloud::formats::{FormatError, Marks, Records, records_by_marks};
-use crate::cloud::{PointCloud, Source};
 use crate::progress::Progress;
 
 /// A cloud, identified by its address, and rows of it.
@@ -43,7 +43,7 @@ pub fn records(cloud: &PointCloud, rows: &[u32], progress: &dyn Progress) -> Res
 }
 
 fn records_from(cloud: &PointCloud, rows: &[u32], marks: &Marks, progress: &dyn Progress) -> Result<Result<Records, String>, FormatError> {
-    let Source::File { path, .. } = cloud.source() else { return Ok(Err("there is no file".to_owned())) };
+    let Some(path) = cloud.file() else { return Ok(Err("there is no file".to_owned())) };
     let records: Vec<u64> = rows.iter().map(|&row| cloud.record(row as usize)).collect();
     let records = records_by_marks(path, &records, marks, progress)?;
     if !cloud.was_read_from(rows, &records) {
@@ -74,7 +74,7 @@ impl Lookup {
     /// What has to be read for the other columns of some rows, unless they are known or being read. It is taken for being read
     /// from here on, and what was read before is not waited for.
     pub fn ask(&mut self, cloud: &Arc<PointCloud>, rows: &[u32]) -> Option<Asked> {
-        if !matches!(cloud.source(), Source::File { .. }) || self.known(cloud, rows).is_some() || self.is_reading(cloud, rows) {
+        if cloud.file().is_none() || self.known(cloud, rows).is_some() || self.is_reading(cloud, rows) {
             return None;
         }
         self.reading = Some((Arc::clone(cloud), rows.to_vec()));
@@ -117,7 +117,7 @@ mod tests {
 
     use super::*;
     use crate::cloud::formats::Cell;
-    use crate::cloud::load;
+    use crate::cloud::{Source, load};
     use crate::progress::Silent;
 
     fn read_cloud(path: &Path, columns: &str) -> PointCloud {

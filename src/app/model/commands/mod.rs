@@ -114,6 +114,8 @@ pub enum Action {
     ShowHints(bool),
     /// Dismiss the error in the status line.
     DismissTrouble,
+    /// Whether the settings stay when another file is opened.
+    KeepSettings(bool),
     CloseShortcuts,
     /// Replace what is read of the documents; `None` closes them.
     SetManual(Option<Manual>),

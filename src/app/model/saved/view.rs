@@ -3,17 +3,18 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::app::model::analysis::AnalysisView;
 use crate::app::model::camera;
 use crate::app::model::color::view::ColorView;
 use crate::app::model::draft::Draft;
 use crate::app::model::pane::PaneKind;
 use crate::app::model::projection::{ProjectionKind, ProjectionView};
-use crate::app::model::roles::Roles;
+use crate::app::model::roles::{LeftOut, Roles};
 use crate::app::model::runs::RunsView;
 use crate::app::model::saved::layout::Layout;
 use crate::app::model::saved::ranges::Ranges;
 use crate::app::model::timeline::TimelineView;
-use crate::app::model::views::{self, ConvergenceView, CountsView, PlaneView, PlaneWindow, SpaceView};
+use crate::app::model::views::{self, ConvergenceView, CountsView, PlaneView, PlaneWindow, SpaceView, TimingsView};
 use crate::app::model::walk::WalkView;
 use crate::cloud::PointCloud;
 use crate::cloud::project::DIRECTIONS;
@@ -29,10 +30,16 @@ pub struct SavedView {
     pub space: SpaceView,
     /// Which columns of the file say what a row is.
     pub roles: Roles,
+    /// The numeric columns that are not coordinates, with the reason.
+    pub left_out: Vec<LeftOut>,
+    /// The note on how the file was read.
+    pub note: Option<String>,
     pub color: ColorView,
     pub projection: ProjectionView,
     pub convergence: ConvergenceView,
     pub counts: CountsView,
+    pub timings: TimingsView,
+    pub analysis: AnalysisView,
     /// The walk through the query's search.
     pub walk: WalkView,
     pub runs: RunsView,

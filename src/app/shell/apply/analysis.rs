@@ -51,10 +51,8 @@ impl App {
         let Some(question) = self.rows_question() else { return };
         let asked = question.and_then(|question| {
             let view = &self.state.analysis;
-            let labels = match question.cloud.source() {
-                Source::File { path, .. } => label_column(view, &self.session).map(|(key, title)| LabelColumn { path: path.clone(), key, title }),
-                Source::Generate { .. } | Source::Coordinates(_) => None,
-            };
+            let labels = question.cloud.file().zip(label_column(view, &self.session));
+            let labels = labels.map(|(path, (key, title))| LabelColumn { path: path.to_owned(), key, title });
             Ok(Asked { question, labels, eps: view.eps()? })
         });
         match asked {
@@ -145,7 +143,7 @@ impl App {
         let exporting = Exporting { what: Written::Graph, path: path.to_owned(), runs: Vec::new(), dialog: None };
         self.jobs.start(&EXPORT, exporting, move |progress: &dyn Progress| {
             let written = neighbours.write(form, &target, &resident, progress);
-            (written.map(|()| format!("written: {}", target.display())), progress.cancelled())
+            (written.map(|()| vec![format!("written: {}", target.display())]), progress.cancelled())
         });
         Ok(())
     }

@@ -35,10 +35,7 @@ impl App {
     /// Opens the table of the columns of the file that is shown, and has its first rows read.
     fn open_columns(&mut self) {
         let Some(cloud) = self.session.cloud.clone() else { return };
-        let (Some(known), Source::File { path, .. }) = (self.session.columns.as_ref().filter(|known| known.is_of(cloud.source())), cloud.source())
-        else {
-            return;
-        };
+        let (Some(known), Source::File { path, .. }) = (self.session.file_columns(), cloud.source()) else { return };
         let keys = column_keys(known.columns.iter().map(|column| column.name.as_str()));
         let columns = keys.zip(&known.columns).map(|((name, key), info)| (FileColumn { name: name.to_owned(), key }, info.kind));
         // Where nobody chose, the columns by which the answer is told now.
@@ -52,7 +49,7 @@ impl App {
         let mut dialog = ColumnsDialog::new(path.clone(), columns, (axes, self.state.draft.columns.clone()), [label, name]);
         dialog.pictures = self.session.pictures(&cloud);
         self.session.columns_dialog = Some(dialog);
-        let path = path.clone();
+        let path = cloud.file().unwrap_or(path).to_owned();
         let last = cloud.record(cloud.len() - 1);
         let first: Vec<u64> = (0..=last).take(ROWS).collect();
         self.jobs.stop(&PREVIEW);

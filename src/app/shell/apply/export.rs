@@ -62,7 +62,7 @@ impl App {
         let folder = directories::UserDirs::new().map(|dirs| dirs.document_dir().unwrap_or(dirs.home_dir()).to_owned());
         let mut name = PathBuf::from(kind.default_name());
         if kind == ExportKind::Session {
-            if let Some(file) = &self.session.file {
+            if let Some(file) = self.session.file.as_ref().filter(|file| file.is_of(self.session.cloud.as_deref())) {
                 return file.path.clone();
             }
             // Called after its data.

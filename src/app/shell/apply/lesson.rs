@@ -15,7 +15,7 @@ use crate::app::model::{
     lesson_of,
 };
 use crate::app::shell::app::App;
-use crate::app::shell::tasks::{EXPORT, Exporting, RECORD, Written};
+use crate::app::shell::tasks::{EXPORT, Exported, Exporting, RECORD, Written};
 use crate::knn::Setup;
 use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA};
 use crate::lesson::touched::Touched;
@@ -363,19 +363,21 @@ impl App {
         let palette = Palette::base(self.look(), &ctx.global_style().visuals);
         let job = Job::new(file, player, self.state.lesson.side_by_side, palette.clone(), range).map_err(|error| error.sentence)?;
         let (target, exporting) = (path.to_owned(), Exporting { what: Written::Lesson, path: path.to_owned(), runs: Vec::new(), dialog: None });
-        self.jobs.start(&EXPORT, exporting, move |progress| (job.write(&target, progress), progress.cancelled()));
+        self.jobs.start(&EXPORT, exporting, move |progress| (job.write(&target, progress).map(|said| vec![said]), progress.cancelled()));
         Ok(())
     }
 
     /// A file of the lesson, a recording or a session was written, or not.
-    pub(in crate::app::shell) fn exported(&mut self, exporting: Exporting, outcome: Outcome<(Result<String, String>, bool)>) {
+    pub(in crate::app::shell) fn exported(&mut self, exporting: Exporting, outcome: Outcome<Exported>) {
         match outcome {
             Ok((Ok(said), _)) => {
                 self.session.runs.note_saved(&exporting.runs);
                 if let Written::Session(file) = exporting.what {
                     self.session_saved(file);
                 }
-                self.written(said);
+                let mut said = said.into_iter();
+                self.written(said.next().unwrap_or_default());
+                said.for_each(|missing| self.session.log.warn(About::File, missing));
             }
             Ok((Err(_), true)) => {
                 self.cancelled();

@@ -118,7 +118,11 @@ impl App {
             Action::SetFinder(finder) => self.session.finder = finder,
             Action::ForgetRecent => self.state.recent.clear(),
             Action::ShowHints(shown) => self.state.hints = shown,
-            Action::DismissTrouble => self.session.log.dismiss(),
+            Action::DismissTrouble => {
+                self.session.log.dismiss();
+                self.session.endings.load = self.session.endings.load.take().filter(|_| self.session.cloud.is_none());
+            }
+            Action::KeepSettings(keep) => self.state.keep_settings = keep,
             Action::CloseShortcuts => self.session.help = false,
             Action::SetManual(manual) => self.session.manual = manual,
             Action::CopyAddress(address) => {

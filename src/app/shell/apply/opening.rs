@@ -3,7 +3,8 @@
 use std::io::Write as _;
 
 use crate::app::model::{
-    About, Action, ColorBy, DataKind, FileColumn, LeftOut, Material, PaneKind, Picked, ProjectionKind, ProjectionView, Roles, Sample, Told, roles,
+    About, Action, AnalysisView, ColorBy, DataKind, Ended, FileColumn, LeftOut, Level, Material, Nearby, PaneKind, Picked, ProjectionKind,
+    ProjectionView, Roles, Sample, Told, WalkView, roles,
 };
 use crate::app::shell::app::App;
 use crate::cloud::roles::Role;
@@ -39,6 +40,31 @@ impl App {
         self.pick(Picked::Row(first));
         // It is where one begins: there is nothing to undo.
         self.history.clear();
+    }
+
+    /// Another file does not inherit the settings and errors of the one before, unless that was chosen.
+    pub(in crate::app::shell) fn start_fresh(&mut self) {
+        if self.state.keep_settings {
+            return;
+        }
+        (self.state.draft, self.state.analysis, self.state.walk) = (self.state.draft.fresh(), AnalysisView::default(), WalkView::default());
+        self.session.nearby = Nearby::default();
+        self.session.log.dismiss();
+        self.session.log.list(Level::Info, "another file: the settings are the defaults; File, Keep settings keeps them");
+    }
+
+    /// A load failed.
+    pub(in crate::app::shell) fn load_failed(&mut self, ended: Ended) {
+        self.session.endings.load = Some(ended);
+        self.name_shown_data();
+    }
+
+    /// The fields name the data that is still shown.
+    pub(in crate::app::shell) fn name_shown_data(&mut self) {
+        if let Some(cloud) = &self.session.cloud {
+            self.state.draft.set_source(cloud.source());
+            self.state.draft.drop_nonfinite = cloud.dropped() > 0;
+        }
     }
 
     /// Longitude and latitude are searched on the globe, unless somebody says otherwise; other columns cannot be.
@@ -97,8 +123,7 @@ impl App {
 
     /// Shows the file's own colours where that was put off until its columns are known.
     pub(in crate::app::shell) fn show_file_colors(&mut self) {
-        let known = self.session.cloud.as_ref().is_some_and(|cloud| self.session.columns.as_ref().is_some_and(|known| known.is_of(cloud.source())));
-        if !known || !std::mem::take(&mut self.session.awaits_colors) {
+        if self.session.file_columns().is_none() || !std::mem::take(&mut self.session.awaits_colors) {
             return;
         }
         if self.state.color.by == ColorBy::Nothing && self.session.file_colors().is_some() {
@@ -144,7 +169,7 @@ impl App {
                     Ok(()) => self.open(&path),
                     Err(why) => {
                         let ended = self.failed(About::Data, format!("the sample cannot be put beside the settings: {why}: {}", path.display()));
-                        self.session.endings.load = Some(ended);
+                        self.load_failed(ended);
                     }
                 }
             }

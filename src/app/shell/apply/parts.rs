@@ -25,6 +25,7 @@ impl App {
             PartsAction::Close => {
                 self.session.parts = None;
                 self.session.log.info("no cloud of the file was chosen");
+                self.name_shown_data();
             }
         }
     }

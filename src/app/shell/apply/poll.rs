@@ -9,11 +9,12 @@ use crate::app::jobs::table::Slot;
 use crate::app::jobs::task::{Outcome, Stopped};
 use crate::app::model::{
     About, Activity, AskedBy, ColorBy, ColorRange, Compared, Ended, Endings, EngineStatus, ExportDialog, FileColumns, FileState, PartsDialog, Picked,
-    Pictures, ProjectionKind, SpaceView, Then, TimelineView, UnusableDialog, Walked, Why,
+    Pictures, ProjectionKind, SpaceView, Then, TimelineView, UnusableDialog, Walked, Why, data_file,
 };
 use crate::app::shell::app::{App, FIRST_QUERIES};
 use crate::app::shell::tasks::{
-    AGAINST, ANALYSE, Answer, Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, NEARBY, PICK, PROBE, PROJECT, Runs, SNAP, WALK, WHY,
+    AGAINST, ANALYSE, Answer, Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, NAMES, NEARBY, PICK, PROBE, PROJECT, Runs, SEARCH, SNAP,
+    WALK, WHY,
 };
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
@@ -22,7 +23,7 @@ use crate::knn::{Descriptor, DeviceId, EngineId};
 use crate::run::analysis::Derived;
 use crate::run::{Event, QuerySpec, RunError, RunRecord, RunSpec, usual};
 use crate::text;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 impl App {
     /// Takes in what was done in the background, and has done what is wanted now.
@@ -33,6 +34,7 @@ impl App {
         }
         self.want_beside();
         self.want_names();
+        self.search_names();
         self.play();
         self.want_projection();
         self.want_colors();
@@ -224,6 +226,9 @@ impl App {
                 let again = self.shows(&cloud);
                 let before = again.then(|| (std::mem::take(&mut self.session.left_out), std::mem::take(&mut self.session.roles)));
                 self.note_columns(&job.source);
+                if self.session.cloud.as_ref().is_some_and(|shown| data_file(shown.source()) != data_file(cloud.source())) {
+                    self.start_fresh();
+                }
                 self.show_loaded_cloud(cloud, file, note);
                 self.take_roles(left_out, before);
                 return self.open_to_an_answer(first, again);
@@ -240,11 +245,10 @@ impl App {
                 return self.run_on(&cloud, RunSpec { queries, ..spec });
             }
         };
-        let endings = &mut self.session.endings;
         if runs {
-            endings.run = Some(ended.clone());
+            self.session.endings.run = Some(ended.clone());
         }
-        endings.load = Some(ended);
+        self.load_failed(ended);
     }
 
     /// Whether nobody said that so many queries are to be drawn: it is what stands there by itself, of the cloud that is shown.
@@ -296,10 +300,11 @@ impl App {
         session.roles = self.state.roles_of(cloud.source()).map(|kept| kept.roles.clone()).unwrap_or_default();
         (session.columns_dialog, session.note) = (None, None);
         session.pictures_named = Pictures::named(cloud.axes());
-        session.why = Why::default();
+        (session.why, session.row_names) = (Why::default(), None);
         (session.walked, session.walking) = (Walked::default(), None);
         session.endings = Endings::default();
         session.cloud = Some(cloud);
+        self.name_window();
         self.lesson_cloud_changed();
     }
 
@@ -345,12 +350,14 @@ impl App {
         self.jobs.stop(&WALK);
         self.jobs.stop(&WHY);
         self.jobs.stop(&NEARBY);
+        self.jobs.stop(&NAMES);
+        self.jobs.stop(&SEARCH);
     }
 
     /// The columns of a file are known, and so whether the one that colours is among them.
     pub(in crate::app::shell) fn columns_listed(&mut self, (): (), columns: Outcome<FileColumns>) {
         let Some(columns) = self.done("columns", columns) else { return };
-        if !self.session.cloud.as_ref().is_some_and(|cloud| columns.is_of(cloud.source())) {
+        if !self.session.cloud.as_ref().is_some_and(|cloud| columns.is_of(cloud)) {
             // Of a file that was shown before, they say nothing.
             return;
         }
@@ -361,11 +368,10 @@ impl App {
 
     /// Has all columns of the cloud's file listed, for the chooser.
     fn describe(&mut self, cloud: &PointCloud) {
-        let Source::File { path, .. } = cloud.source() else { return };
-        if self.session.columns.as_ref().is_some_and(|known| known.is_of(cloud.source())) {
+        let Some(path) = cloud.file().map(Path::to_owned) else { return };
+        if self.session.columns.as_ref().is_some_and(|known| known.is_of(cloud)) {
             return;
         }
-        let path = path.clone();
         self.jobs.start(&COLUMNS, (), move |_| {
             // Where they cannot be listed, names are typed.
             let columns = crate::cloud::formats::describe(&path, &crate::progress::Silent).map(|info| info.columns).unwrap_or_default();

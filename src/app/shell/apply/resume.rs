@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::app::model::saved::SavedSet;
-use crate::app::model::{About, Action, NamedSet, NamedSets, Picked, Ranges, RunId, SavedCloud, SavedQuery, SavedSession, Then};
+use crate::app::model::{
+    About, Action, AnalysisAction, ColorBy, NamedSet, NamedSets, Picked, Ranges, RunId, SavedCloud, SavedQuery, SavedSession, Then, source_name,
+};
 use crate::app::shell::app::App;
 use crate::app::shell::apply::save::Last;
 use crate::cloud::formats::file_of;
@@ -97,7 +99,8 @@ impl App {
         }
         self.state.draft.selected_rows = view.selected_records(&cloud).into();
         (self.state.color, self.state.projection, self.state.walk) = (view.color.clone(), view.projection, view.walk);
-        self.session.roles = view.roles.clone();
+        (self.session.roles, self.session.left_out) = (view.roles.clone(), view.left_out.clone());
+        self.session.note = view.note.clone().or(self.session.note.take());
         let (plane, space) = view.views(&cloud);
         self.set_views(plane, space);
         self.session.timeline = view.timeline.settled();
@@ -118,15 +121,24 @@ impl App {
             let queries = self.session.record.as_ref().map_or(0, |record| record.query_rows.len());
             self.select_these(numbers(&selection.rows, cloud.len()), numbers(&selection.queries, queries), selection.by.clone());
         }
+        // The scores of another file are not computed again: the session does not hold that file.
+        if matches!(view.color.by, ColorBy::Analysis(kind) if !kind.is_of_two()) && self.session.analysed().is_none() {
+            self.analysis_action(AnalysisAction::Start);
+        }
         // Restoring is not a step that undo should revert.
         self.history.clear();
     }
 
-    /// Calls the window after the session's file.
     pub(in crate::app::shell) fn name_window(&self) {
-        let name = self.session.file.as_ref().and_then(|file| file.path.file_stem());
-        let title = name.map_or_else(|| "Warpscope".to_owned(), |name| format!("{} – Warpscope", name.to_string_lossy()));
-        self.handles.ctx.send_viewport_cmd(egui::ViewportCommand::Title(title));
+        self.handles.ctx.send_viewport_cmd(egui::ViewportCommand::Title(self.title()));
+    }
+
+    /// The window's title: its data, the session's file and the program.
+    pub fn title(&self) -> String {
+        let cloud = self.session.cloud.as_deref();
+        let file = self.session.file.as_ref().filter(|file| file.is_of(cloud)).and_then(|file| file.path.file_stem());
+        let names = [cloud.map(source_name), file.map(|name| name.to_string_lossy().into_owned()), Some("Warpscope".to_owned())];
+        names.into_iter().flatten().collect::<Vec<_>>().join(" – ")
     }
 }
 

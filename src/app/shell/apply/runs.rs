@@ -133,7 +133,7 @@ impl App {
         let ended = match result {
             Err(stopped) => Some(self.failed(about, format!("cannot open: {stopped}: {}", path.display()))),
             Ok(Err(RecordingError::Cancelled)) => {
-                self.session.endings.load = Some(Ended::Cancelled);
+                self.load_failed(Ended::Cancelled);
                 return self.opening_cancelled(&next);
             }
             Ok(Err(error)) => Some(self.failed(about, error.to_string())),
@@ -143,8 +143,8 @@ impl App {
                 None
             }
         };
-        if ended.is_some() {
-            self.session.endings.load = ended;
+        if let Some(ended) = ended {
+            self.load_failed(ended);
         }
         // Without the recording, what the session showed may still be had from where it came from.
         if let Some(saved) = resume {
@@ -182,8 +182,9 @@ impl App {
             ids.iter().filter_map(|(_, id)| self.session.runs.get(*id)).map(|kept| kept.run.head().device.name.as_str()).collect();
         devices.dedup();
         let on = if devices.is_empty() { String::new() } else { format!(", recorded on {}", devices.join(", ")) };
-        let file =
-            session.as_ref().and_then(|session| session.as_ref().ok()).map(|saved| SessionFile { path: path.to_owned(), points: saved.points });
+        let data = |saved: &SavedSession| saved.cloud.as_ref().map(|cloud| cloud.source.clone());
+        let saved = session.as_ref().and_then(|session| session.as_ref().ok());
+        let file = saved.map(|saved| SessionFile { path: path.to_owned(), points: saved.points, data: data(saved) });
         let session = resume.map(Ok).or(session);
         let session_of = if matches!(session, Some(Ok(_))) { "session of " } else { "" };
         let said = format!("{session_of}{}{on} with version {}: {}", text::count(count as u64, "run", "runs"), recording.written_by, path.display());

@@ -24,11 +24,11 @@ pub(in crate::app::shell) struct Last {
 }
 
 impl App {
-    /// Saves into the session's file, or asks for one.
+    /// Saves into the session's file; asks where there is none, or it is a session of other data.
     pub(in crate::app::shell) fn save_session_again(&mut self) {
-        match self.session_file().cloned() {
+        match self.session_file().filter(|file| file.is_of(self.session.cloud.as_deref())).cloned() {
             None => self.apply(Action::StartExport(ExportKind::Session)),
-            Some(SessionFile { path, points }) => {
+            Some(SessionFile { path, points, .. }) => {
                 if let Err(sentence) = self.save_session(&path, points) {
                     self.session.log.error(About::File, sentence);
                 }
@@ -43,7 +43,7 @@ impl App {
             return Err("There is nothing to save yet; load a cloud first.".to_owned());
         }
         let path = &absolute(path);
-        let file = SessionFile { path: path.clone(), points };
+        let file = SessionFile { path: path.clone(), points, data: self.session.cloud.as_ref().map(|cloud| cloud.source().clone()) };
         let (ids, runs): (_, Vec<Recorded>) = self.saved_runs(Saved::All).into_iter().unzip();
         let saved = SavedSession { points, ..SavedSession::of(&self.state, &self.session) };
         let (target, cloud) = (path.clone(), self.session.cloud.clone());
@@ -83,7 +83,7 @@ impl App {
         what: Written,
         runs: Vec<RunId>,
         path: &Path,
-        write: impl FnOnce(&dyn crate::progress::Progress) -> Result<(), String> + Send + 'static,
+        write: impl FnOnce(&dyn crate::progress::Progress) -> Result<Vec<String>, String> + Send + 'static,
     ) -> Result<(), String> {
         if !recording::is_recording(path) {
             return Err(format!("A recording's name ends in .{}.", recording::EXTENSION));
@@ -92,7 +92,8 @@ impl App {
             return Err("Another file is being written; wait for it, or cancel it.".to_owned());
         }
         let said = format!("written: {}", path.display());
-        let work = move |progress: &dyn crate::progress::Progress| (write(progress).map(|()| said), progress.cancelled());
+        let work =
+            move |progress: &dyn crate::progress::Progress| (write(progress).map(|missing| [vec![said], missing].concat()), progress.cancelled());
         self.jobs.start(&EXPORT, Exporting { what, path: path.to_owned(), runs, dialog: None }, work);
         Ok(())
     }

@@ -26,7 +26,7 @@ impl App {
                 if runs {
                     self.session.endings.run = Some(ended.clone());
                 }
-                self.session.endings.load = Some(ended);
+                self.load_failed(ended);
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Why a row is, or is not, among the neighbours is worked out.
 
+use std::sync::Arc;
+
 use crate::app::features::errors::of_run;
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{Answered, why};
@@ -12,7 +14,7 @@ impl App {
     /// Has it worked out for the row that is typed.
     pub(in crate::app::shell) fn ask_why(&mut self) {
         let Some(of) = self.session.answered.clone() else { return };
-        let names = self.session.row_names.as_deref().filter(|names| names.is_of_cloud(&of.record.cloud));
+        let names = self.session.row_names.as_deref().filter(|names| Arc::ptr_eq(&names.cloud, &of.record.cloud));
         let row = match why::row_of(&self.session.why.typed, &of.record.cloud, names) {
             Ok(row) => row,
             Err(sentence) => {

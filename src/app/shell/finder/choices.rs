@@ -7,7 +7,6 @@ use crate::app::model::{
     Action, ColorAction, ColorBy, ColorView, Draft, LessonAction, Look, PlaneView, SAMPLES, Sample, Session, SpaceView, State, file_name,
 };
 use crate::app::shell::finder::Found;
-use crate::cloud::Source;
 use crate::engines::registry;
 use crate::knn::Descriptor;
 use crate::lesson::lessons::{LESSONS, Lesson};
@@ -83,11 +82,7 @@ pub fn of_columns<'a>(state: &'a State, session: &'a Session) -> impl Iterator<I
     let axes = session.cloud.iter().flat_map(|cloud| cloud.axes().iter().enumerate());
     let axes =
         axes.map(|(at, axis)| Found::new(format!("Colour by axis {}", axis.name), ColorBy::Axis(at).about(), color_by(state, ColorBy::Axis(at))));
-    let known = session.columns.as_ref().filter(|known| {
-        let source = session.cloud.as_ref().map(|cloud| cloud.source());
-        source.is_some_and(|source| matches!(source, Source::File { .. }) && known.is_of(source))
-    });
-    let columns = known.into_iter().flat_map(|known| column_keys(known.columns.iter().map(|column| column.name.as_str())));
+    let columns = session.file_columns().into_iter().flat_map(|known| column_keys(known.columns.iter().map(|column| column.name.as_str())));
     let columns = columns.map(move |(name, key)| {
         let name = if name.is_empty() { format!("column {key}") } else { name.to_owned() };
         let by = ColorBy::Column(key);
@@ -96,18 +91,13 @@ pub fn of_columns<'a>(state: &'a State, session: &'a Session) -> impl Iterator<I
     columns.chain(axes).chain(shown_along(state, session))
 }
 
-/// Rows by their names, where these are known.
-pub fn of_rows<'a>(words: &'a [String], session: &'a Session) -> impl Iterator<Item = Found> + 'a {
-    /// That are offered.
-    const ROWS: usize = 20;
-    let named = session.row_names.as_deref().zip(session.cloud.as_ref()).filter(|(names, cloud)| names.is_of_cloud(cloud));
-    named.into_iter().flat_map(move |(names, cloud)| {
-        let rows = names.find(words, ROWS);
-        let row = |row: u32| {
-            let about = format!("Row {}: find its neighbours.", text::thousands(cloud.record(row as usize)));
+/// Rows by their names, as far as these are known and searched.
+pub fn of_rows(session: &Session) -> impl Iterator<Item = Found> + '_ {
+    session.row_names.iter().flat_map(|names| {
+        session.name_search.rows().into_iter().map(|row| {
+            let about = format!("Row {}: find its neighbours.", text::thousands(names.cloud.record(row as usize)));
             Found::new(names.called(row), about, Action::PickRow(row))
-        };
-        rows.into_iter().map(row).collect::<Vec<_>>()
+        })
     })
 }
 

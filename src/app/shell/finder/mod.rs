@@ -36,14 +36,13 @@ pub fn find(words: &str, mode: Mode, state: &State, session: &Session) -> Vec<Fo
     let mut all: Vec<Found> = commands.map(|command| Found::new(command.text(), command.tooltip(), command)).collect();
     all.extend(choices::everywhere(state));
     let spelled = typed::spelled(words, mode, state);
-    let typed: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
     let words: Vec<String> = words.split_whitespace().map(british).collect();
     let mut rows = Vec::new();
     if mode.is_in(Mode::Explorer) {
         all.extend(choices::of_search(state, session));
         if !words.is_empty() {
             all.extend(choices::of_columns(state, session));
-            rows.extend(choices::of_rows(&typed, session));
+            rows.extend(choices::of_rows(session));
         }
     }
     // What the window can do comes before a place that happens to be called so.

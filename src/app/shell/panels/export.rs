@@ -164,7 +164,7 @@ pub fn export_ui(ui: &Ui, session: &Session, rects: &HashMap<PaneKind, Rect>, pa
         left |= picture_ui(ui, &mut dialog, pane, palette);
         if dialog.kind.is_recording() {
             ui.checkbox(&mut dialog.points, "With the points").on_hover_text(
-                "The recording then opens on any machine, without the data's files. Without the points it is small, and they are read again from those files.",
+                "The recording then opens on any machine, with all columns, as it holds copies of the data's files. Without the points it is small, and they are read again from those files.",
             );
         }
         if dialog.kind == ExportKind::Session {

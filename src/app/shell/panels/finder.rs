@@ -36,8 +36,13 @@ pub fn finder_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, a
         }
         let last = found.len().saturating_sub(1);
         next.at = if down { next.at + 1 } else { next.at.saturating_sub(usize::from(up)) }.min(last);
-        if found.is_empty() {
+        let names = session.row_names.as_deref().filter(|_| mode == Mode::Explorer && session.name_search.is_for(&next.text));
+        if let Some(note) = names.and_then(|names| session.name_search.note(names)) {
+            ui.label(RichText::new(note).color(palette.text_weak).small());
+        } else if found.is_empty() {
             ui.label(RichText::new("No matching command.").color(palette.text_weak));
+        }
+        if found.is_empty() {
             return None;
         }
         let moved = up || down || next.text != finder.text;

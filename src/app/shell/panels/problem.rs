@@ -8,8 +8,8 @@ use egui::{ComboBox, RichText, ScrollArea, TextEdit, Ui};
 use crate::app::look::{Palette, command_ui, error_ui, field_ui, follow_ui, heading_ui, keys_text, percent, row_ui, wide_field_ui};
 use crate::app::model::draft::number;
 use crate::app::model::{
-    Action, Actions, Activity, ColumnsAction, Command, DataKind, Draft, EngineStatus, Field, FieldError, LeftOut, QueryKind, Session, State, plan_of,
-    roles, unusable,
+    Action, Actions, Activity, ColumnsAction, Command, DataKind, Draft, EngineStatus, Field, FieldError, LeftOut, QueryKind, Session, State,
+    data_file, plan_of, roles, unusable,
 };
 use crate::cloud::{ColumnChoice, Globe, Order, PointCloud, Source, generate};
 use crate::engines::registry;
@@ -151,9 +151,8 @@ fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldErr
         draft.leave(&before, loaded);
     }
     let columns = row_ui(ui, "Columns", palette, |ui, label| {
-        let known = session.columns.as_ref().filter(|known| !known.columns.is_empty() && draft.source().is_ok_and(|source| known.is_of(&source)));
-        let shown = known.filter(|known| session.cloud.as_ref().is_some_and(|cloud| known.is_of(cloud.source())));
-        if shown.is_some() {
+        let known = session.file_columns().is_some_and(|known| !known.columns.is_empty());
+        if known && draft.source().ok().as_ref().and_then(data_file) == session.cloud.as_ref().and_then(|cloud| data_file(cloud.source())) {
             let about = "A table of the file's columns: which are coordinates, which is the label, which names a row.";
             if ui.button("Columns…").on_hover_text(about).clicked() {
                 actions.send(ColumnsAction::Open);

@@ -88,7 +88,8 @@ impl<'a> Text<Stream<'a>> {
         dialect.notations = notation::detect(&sample, &dialect, input)?;
         let summary = !dialect.counted && header::is_summary(Records::new(&sample[..], &dialect), &dialect, input)?;
         let mut heading = if summary { Heading::default() } else { header::detect(Records::new(&sample[..], &dialect), &dialect, input)? };
-        let (seen, begins) = vectors(Records::new(&sample[..], &dialect), &dialect, heading.named || summary || dialect.counted, input)?;
+        let passed = usize::from(heading.named || summary || dialect.counted) + usize::from(heading.units);
+        let (seen, begins) = vectors(Records::new(&sample[..], &dialect), &dialect, passed, input)?;
         if begins {
             // Names are not vectors.
             heading = Heading::default();
@@ -265,18 +266,19 @@ impl<R: BufRead> Text<R> {
     }
 }
 
-/// What the columns with text have in common in the records of a sample, of which the first one may be `passed` over, and whether that
-/// one has a vector itself.
+/// What the columns with text have in common in the records of a sample, of which the first ones are `passed` over, and whether those
+/// have vectors themselves.
 fn vectors(
     mut records: Records<impl BufRead>,
     dialect: &Dialect,
-    passed: bool,
+    mut passed: usize,
     input: &Input<'_>,
 ) -> Result<(BTreeMap<usize, Seen>, bool), FormatError> {
     let (mut found, mut numbers, mut width, mut above) = (BTreeMap::<usize, Seen>::new(), Vec::new(), None, Vec::new());
     while records.advance(input)? && !records.is_unclosed() {
-        let first = width.is_none() && passed;
-        if *width.get_or_insert(records.len()) != records.len() {
+        let first = passed > 0;
+        passed = passed.saturating_sub(1);
+        if !first && *width.get_or_insert(records.len()) != records.len() {
             continue;
         }
         // Hexadecimal digits may look like a number.

@@ -82,7 +82,7 @@ fn lists_in_texts_are_vectors_in_every_notation() {
 fn texts_that_are_not_vectors_stay_texts() {
     for cells in [
         ["(see 1, 2)", "[3] and [4]"],
-        ["1,234", "2,345"],
+        ["1,234 EUR", "2,345 EUR"],
         ["1'234", "2'345"],
         ["555 1234", "555 2345"],
         ["2020-01-02 10:00", "2020-01-03 11:30"],

@@ -307,7 +307,7 @@ impl Truth {
     }
 
     /// Keys that came from the buffer, in a minimum.
-    fn from_result(&self) -> u64 {
+    fn taken_keys(&self) -> u64 {
         self.now.registers.iter().filter(|key| !self.before.registers.contains(key)).count() as u64
     }
 
@@ -454,7 +454,7 @@ static ROWS: &[Row] = &[
     ),
     (
         "Element i becomes the smaller of candidate i and element # \u{2212} i of the intermediate result: # of the candidates stay, # of the intermediate result",
-        |t, r| r.is(&[t.all() - 1, t.all() - t.from_result(), t.from_result()]),
+        |t, r| r.is(&[t.all() - 1, t.all() - t.taken_keys(), t.taken_keys()]),
     ),
     ("The # smallest are left, in bitonic order", |t, r| {
         let mut both = [t.before.registers.as_slice(), &t.before.buffer].concat();
@@ -687,7 +687,7 @@ static ROWS: &[Row] = &[
     }),
     (
         "Element i of the list meets element # \u{2212} i of the warp's queue, and the smaller is the warp's: # key[s come| comes] from the list",
-        |t, r| r.is(&[t.all() - 1, t.from_result()]),
+        |t, r| r.is(&[t.all() - 1, t.taken_keys()]),
     ),
     ("The layers of size # sort the warp's queue again: it ascends", |t, r| r.is(&[t.all()]) && t.now.registers.is_sorted()),
     ("Merge # is done: [fewer than # neighbours are known|the k-th stays at ~|the k-th is at ~ now|the k-th falls from ~ to ~]", |t, r| {

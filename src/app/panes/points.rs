@@ -11,7 +11,6 @@ use crate::app::look::paint::{Paint, Paints};
 use crate::app::model::{Answered, Ended, Picked, Projection, Scene, source_name};
 use crate::app::panes::descriptor::PaneContext;
 use crate::cloud::{Globe, PointCloud};
-use crate::knn::Metric;
 use crate::text;
 
 /// How long after the last movement everything is drawn again.

@@ -12,7 +12,6 @@ use crate::app::model::{ContestAction, Longest, PaneKind, Session, candidates, c
 use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_cloud;
 use crate::engines::registry;
-use crate::knn::Metric;
 use crate::run::planner::{Candidate, Planner, about};
 use crate::text;
 

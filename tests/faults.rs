@@ -415,7 +415,7 @@ fn save_session() {
     let shown = Shown { session: b"{\"schema_version\": 1, \"saved_unix\": 0, \"points\": true}", cloud: None };
     let saved = export::session(shown, &recording.runs, true, Path::new(to), &Silent);
     std::process::exit(match saved {
-        Ok(()) => 0,
+        Ok(_) => 0,
         Err(why) => {
             eprintln!("error: {why}");
             1

@@ -53,7 +53,7 @@ const LIFE: u64 = 1_000;
 const LEFT: usize = 4 << 20;
 
 /// How long everything may take to end once it was cancelled: a job that is stuck takes for ever.
-const ENDS: Duration = Duration::from_secs(60);
+const ENDS: Duration = Duration::from_secs(240);
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;

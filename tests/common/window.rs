@@ -40,6 +40,9 @@ pub fn places(folder: &std::path::Path, rows: u32) -> std::path::PathBuf {
     path
 }
 
+/// How long anything may take: much longer than on a busy machine, as a hang takes for ever.
+const PATIENCE: Duration = Duration::from_secs(240);
+
 /// Steps until something is so.
 #[track_caller]
 pub fn until(window: &mut Window, what: &str, mut done: impl FnMut(&App) -> bool) {
@@ -51,7 +54,7 @@ pub fn until(window: &mut Window, what: &str, mut done: impl FnMut(&App) -> bool
             window.run_steps(2);
             return;
         }
-        assert!(started.elapsed() < Duration::from_secs(60), "{what} did not happen; the log says {:?}", window.state().session().log.entries());
+        assert!(started.elapsed() < PATIENCE, "{what} did not happen; the log says {:?}", window.state().session().log.entries());
         std::thread::sleep(Duration::from_millis(5));
     }
 }

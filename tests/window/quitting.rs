@@ -106,7 +106,7 @@ fn a_saved_session_is_left_without_a_question() {
     fill(&mut window, "File", path.to_str().expect("a plain path"));
     window.get_by_role_and_label(Role::Button, "Save").click();
     let mut left = false;
-    for _ in 0..2000 {
+    for _ in 0..20_000 {
         window.step();
         left |= said(&window, &ViewportCommand::Close);
         if left {

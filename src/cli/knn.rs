@@ -43,10 +43,10 @@ pub struct KnnArgs {
     /// Whose neighbours are asked for, as for `run`: FILE, COUNT, all, rows:LIST or at:X,Y,…
     #[arg(value_name = "QUERIES", default_value = "all")]
     queries: QueryChoice,
-    /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
+    /// Columns to search, by name or 0-based number: lon,lat or 0-63
     ///
-    /// Where it is not given, those that look like coordinates: by their names (x, y, z; longitude and latitude; easting and northing;
-    /// also with a prefix or a unit), or else all numeric columns but labels, ids and mostly empty ones.
+    /// Without it they are inferred and printed: the coordinates that the file declares; every value of an array's row; a position, vector or numbered
+    /// components by their headings; or else all numeric columns except labels, ids, times, colours and mostly empty ones.
     #[arg(long, value_name = "NAMES", help_heading = "Cloud", value_parser = columns::parse)]
     columns: Option<ColumnChoice>,
     #[command(flatten)]

@@ -54,7 +54,6 @@ impl FromStr for QueryChoice {
     }
 }
 
-/// Parses `0,5,10-20`; ranges include both ends.
 /// Parses coordinates, each with the name of its column or none of them.
 fn point(text: &str) -> Result<Vec<(Option<String>, f64)>, String> {
     let part = |part: &str| {
@@ -67,6 +66,7 @@ fn point(text: &str) -> Result<Vec<(Option<String>, f64)>, String> {
     if named != 0 && named != parts.len() { Err("name all columns of the point, or none".to_owned()) } else { Ok(parts) }
 }
 
+/// Parses `0,5,10-20`; ranges include both ends.
 fn list_of_rows(list: &str) -> Result<Vec<u64>, String> {
     let mut rows = Vec::new();
     for part in list.split(',') {
@@ -143,7 +143,7 @@ fn along_axes(parts: &[(Option<String>, f64)], order: &[usize], axes: &[Axis]) -
             Some(name) => {
                 axes.iter().position(|axis| axis.name.eq_ignore_ascii_case(name) || Globe::same_angle(&axis.name, name)).ok_or_else(|| {
                     let known: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
-                    Usage(format!("at:{name}=…: the columns that are searched are {}", output::names(&known)))
+                    Usage(format!("at:{name}=…: no such column; searched columns: {}", output::names(&known)))
                 })?
             }
         };

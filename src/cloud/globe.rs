@@ -104,7 +104,7 @@ impl Role {
 
     /// By a column's name: `Longitude`, `pickup_lon`, `lat_deg`, `dec`.
     fn of(name: &str) -> Option<Self> {
-        headings::angle(name).map(|axis| if axis == 0 { Self::Longitude } else { Self::Latitude })
+        headings::angle(name).map(|(_, axis)| if axis == 0 { Self::Longitude } else { Self::Latitude })
     }
 }
 
@@ -147,9 +147,9 @@ impl Globe {
         axes.iter().enumerate().all(|(at, axis)| globe.holds(at, axis.min) && globe.holds(at, axis.max)).then_some(globe)
     }
 
-    /// Whether two names both are that of a longitude, or both that of a latitude.
+    /// Whether two names are of the same angle in the same frame: both a latitude on the Earth, both a declination.
     pub fn same_angle(one: &str, other: &str) -> bool {
-        Role::of(one).is_some_and(|role| Role::of(other) == Some(role))
+        headings::angle(one).is_some_and(|angle| headings::angle(other) == Some(angle))
     }
 
     /// Whether the columns' names are those of positions in the sky, such as right ascension and declination.

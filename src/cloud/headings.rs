@@ -54,12 +54,10 @@ const HEIGHTS: &[&str] = &[
 /// With equally many axes, the earlier family wins.
 const FAMILIES: &[Family] = &[
     Family { space: Space::Globe, axes: &[LONGITUDES, LATITUDES], least: 2, first: true },
-    Family {
-        space: Space::Sky,
-        axes: &[&["ra", "raj2000", "ascension", "glon", "elon"], &["dec", "decl", "de", "dej2000", "declination", "glat", "elat"]],
-        least: 2,
-        first: true,
-    },
+    // Equatorial, galactic and ecliptic coordinates.
+    Family { space: Space::Sky, axes: &[&["ra", "raj2000", "ascension"], &["dec", "decl", "de", "dej2000", "declination"]], least: 2, first: true },
+    Family { space: Space::Sky, axes: &[&["glon"], &["glat"]], least: 2, first: true },
+    Family { space: Space::Sky, axes: &[&["elon"], &["elat"]], least: 2, first: true },
     Family {
         space: Space::Flat,
         axes: &[
@@ -122,7 +120,13 @@ const NUMBERED_VECTORS: &[&str] = &[
 const DEGREES: [&str; 4] = ["d", "deg", "degree", "degrees"];
 const MINUTES: [&str; 4] = ["m", "min", "minute", "minutes"];
 
-/// Sides of the box that begins at x and y: the `h` beside is not a third coordinate.
+/// Units of angles that are not degrees.
+const NOT_DEGREES: [&str; 10] = ["rad", "radian", "radians", "gon", "grad", "hour", "hours", "hr", "hms", "arcsec"];
+
+/// Corners of a box, which is not a position.
+const CORNERS: [&str; 2] = ["min", "max"];
+
+/// Words for a width: next to one, `h` is the height of a box and not a third coordinate.
 const WIDTHS: [&str; 2] = ["w", "width"];
 
 /// Names at least as long are also recognised inside a word, as in `gpslatitude`.
@@ -162,13 +166,13 @@ const LENGTHS: [&str; 3] = ["m", "km", "ft"];
 
 /// Columns whose headings form a position.
 #[derive(Debug, PartialEq)]
-pub struct Found {
+pub struct HeadingMatch {
     /// Their indices, in the order of the axes.
     pub columns: Vec<usize>,
     pub space: Space,
 }
 
-/// Columns with the same words beside those of their axes.
+/// Columns whose headings share all words except that of the axis.
 struct Group {
     rest: Vec<String>,
     /// The column of each axis, with the rank of its word.
@@ -196,10 +200,10 @@ impl Group {
 ///
 /// The position with the most axes wins, and any position wins over numbered vectors, of which the longest is taken. A group without a word that
 /// distinguishes it (`latitude_deg` before `dme_latitude_deg`) comes first.
-pub fn coordinates(headings: &[Option<&str>]) -> Option<Found> {
+pub fn coordinates(headings: &[Option<&str>]) -> Option<HeadingMatch> {
     position(headings).or_else(|| {
         let columns = numbered(&words(headings), NUMBERED_VECTORS, usize::MAX)?;
-        Some(Found { columns, space: Space::Flat })
+        Some(HeadingMatch { columns, space: Space::Flat })
     })
 }
 
@@ -208,19 +212,20 @@ fn words(headings: &[Option<&str>]) -> Vec<Option<Vec<String>>> {
 }
 
 /// As [`coordinates`], without numbered vectors.
-pub fn position(headings: &[Option<&str>]) -> Option<Found> {
+pub fn position(headings: &[Option<&str>]) -> Option<HeadingMatch> {
     let words = words(headings);
-    let named = FAMILIES.iter().filter_map(|family| Some(Found { columns: of_family(family, &words)?, space: family.space }));
-    let numbered = numbered(&words, NUMBERED_POSITIONS, 3).map(|columns| Found { columns, space: Space::Flat });
+    let named = FAMILIES.iter().filter_map(|family| Some(HeadingMatch { columns: of_family(family, &words)?, space: family.space }));
+    let numbered = numbered(&words, NUMBERED_POSITIONS, 3).map(|columns| HeadingMatch { columns, space: Space::Flat });
     // `max_by_key` returns the last of several.
-    let positions: Vec<Found> = named.chain(numbered).collect();
+    let positions: Vec<HeadingMatch> = named.chain(numbered).collect();
     positions.into_iter().rev().max_by_key(|found| found.columns.len())
 }
 
-/// Whether a heading on its own is that of a longitude (0) or a latitude (1).
-pub fn angle(heading: &str) -> Option<usize> {
+/// The frame of an angle's heading, such as equatorial or galactic coordinates, and whether it is the longitude (0) or the latitude (1).
+pub fn angle(heading: &str) -> Option<(usize, usize)> {
     let words = lower_words(heading);
-    FAMILIES.iter().filter(|family| family.space != Space::Flat).find_map(|family| Some(axis_of(family, &words, false)?.axis))
+    let angles = FAMILIES.iter().enumerate().filter(|(_, family)| family.space != Space::Flat);
+    angles.filter_map(|(frame, family)| Some((frame, axis_of(family, &words, false)?.axis))).next()
 }
 
 fn of_family(family: &Family, headings: &[Option<Vec<String>>]) -> Option<Vec<usize>> {
@@ -244,7 +249,9 @@ fn of_family(family: &Family, headings: &[Option<Vec<String>>]) -> Option<Vec<us
     if is_box {
         groups.iter_mut().filter_map(|group| group.axes.get_mut(2)).for_each(|height| *height = height.filter(|&(_, rank)| rank == 0));
     }
-    let whole: Vec<(&Group, Vec<usize>)> = groups.iter().filter_map(|group| Some((group, group.columns(family)?))).collect();
+    let is_corner = |group: &&Group| group.rest.iter().any(|word| CORNERS.contains(&word.as_str()));
+    let whole: Vec<(&Group, Vec<usize>)> =
+        groups.iter().filter(|group| !is_corner(group)).filter_map(|group| Some((group, group.columns(family)?))).collect();
     let neutral = whole.iter().find(|(group, _)| group.is_neutral());
     let (group, columns) = neutral.or_else(|| whole.first().filter(|_| family.first || whole.len() == 1))?;
     let mut columns = columns.clone();
@@ -272,6 +279,9 @@ fn axis_of(family: &Family, words: &[String], in_pair: bool) -> Option<Named> {
         Space::Sky => &["right"],
         Space::Flat => &[],
     };
+    if family.space != Space::Flat && words.iter().any(|word| NOT_DEGREES.contains(&word.as_str())) {
+        return None;
+    }
     let mut found = None;
     let words = || words.iter().filter(|word| !ignored.contains(&word.as_str())).enumerate();
     for (at, word) in words() {
@@ -331,7 +341,8 @@ fn stem_of(words: &[String], stems: &[&str]) -> Option<(String, usize)> {
     let number = text[stem.len()..].parse().ok()?;
     let stem = stem.trim_end_matches('_');
     // A single letter is a stem only as a whole.
-    let known = stems.contains(&stem.replace('_', "").as_str()) || stem.split('_').any(|word| word.len() > 1 && stems.contains(&word));
+    let known =
+        stems.contains(&stem.replace('_', "").as_str()) || stem.rsplit('_').next().is_some_and(|word| word.len() > 1 && stems.contains(&word));
     known.then(|| (stem.to_owned(), number))
 }
 
@@ -401,6 +412,10 @@ mod tests {
             ("text_embedding_0 text_embedding_1 tokens", Some("text_embedding_0 text_embedding_1")),
             ("PC2 PC3", None),
             ("meas_1 meas_2", None),
+            ("location_id_1 location_id_2 PC1 PC2", Some("PC1 PC2")),
+            ("lat_min lon_min lat_max lon_max", None),
+            ("lat_rad lon_rad", None),
+            ("ra_hours dec", None),
         ] {
             let headings: Vec<&str> = headings.split(' ').collect();
             let found = coordinates(&headings.iter().map(|&heading| Some(heading)).collect::<Vec<_>>());
@@ -417,7 +432,7 @@ mod tests {
         assert_eq!(space(&["Easting (m)", "Northing (m)"]), Some(Space::Flat));
         assert_eq!(
             (angle("pickup_lon"), angle("lat_deg"), angle("Breitengrad"), angle("RA"), angle("flat")),
-            (Some(0), Some(1), Some(1), Some(0), None)
+            (Some((0, 0)), Some((0, 1)), Some((0, 1)), Some((1, 0)), None)
         );
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::formats::{self, FormatError, Guess};
+use super::formats::{self, FormatError, Guess, Reason};
 use super::{CloudError, Column, ColumnChoice, Coordinates, Globe, PointCloud, Source, Table, generate, query_point};
 use crate::printable;
 use crate::progress::{Progress, Silent};
@@ -108,10 +108,10 @@ pub fn load_queries_unchosen(
         let (mut table, mut resolved, guess) = table_unchosen(source, how, progress)?;
         let order = axes_in_file_order(data);
         if let (Unchosen::Guess, Some(guess), Source::File { path, .. }) = (how, guess, source)
-            && guess.unnamed
+            && (guess.unnamed || matches!(guess.reason, Reason::AllNumeric | Reason::Values))
             && guess.taken.len() == order.len()
         {
-            by_position = true;
+            by_position = guess.unnamed;
             let mut columns = vec![0; order.len()];
             order.iter().zip(&guess.taken).for_each(|(&axis, &column)| columns[axis] = column);
             resolved = Source::File { path: path.clone(), columns: ColumnChoice::Named(columns.iter().map(usize::to_string).collect()) };
@@ -168,6 +168,8 @@ fn is_other(queries: &[Column], data: &PointCloud) -> bool {
     let made_up = Column::unnamed(data.dims());
     let says = |names: &[&String]| !names.iter().copied().eq(made_up.iter().map(|column| &column.name));
     match (is_globe(&of_queries), is_globe(&of_data)) {
+        // Another frame, such as galactic coordinates.
+        (true, true) => !of_queries.iter().all(|name| of_data.iter().any(|other| Globe::same_angle(name, other))),
         (true, false) => says(&of_data),
         (false, true) => says(&of_queries),
         _ => false,

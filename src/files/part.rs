@@ -69,10 +69,22 @@ impl PartFolder {
     /// # Errors
     /// Those of creating it.
     pub fn new(parent: &Path) -> io::Result<Self> {
+        Self::with(parent, &fs::DirBuilder::new())
+    }
+
+    /// As [`Self::new`], closed to other users from the beginning.
+    pub fn private(parent: &Path) -> io::Result<Self> {
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        Self::with(parent, &builder)
+    }
+
+    fn with(parent: &Path, builder: &fs::DirBuilder) -> io::Result<Self> {
         remove_abandoned(parent);
         let made = names().make_in(parent, |path| {
             live::create(path, Kind::Folder, || {
-                fs::create_dir(path)?;
+                builder.create(path)?;
                 open_folder(path).and_then(locked).inspect_err(|_| _ = fs::remove_dir(path))
             })
         })?;

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::part::{PartFile, PartFolder};
@@ -35,11 +35,9 @@ impl Scratch {
 /// # Errors
 /// Those of the system.
 pub fn named_scratch(name: &OsStr, bytes: &[u8]) -> io::Result<(PathBuf, PartFolder)> {
-    let folder = PartFolder::new(&std::env::temp_dir())?;
-    #[cfg(unix)]
-    std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
+    let folder = PartFolder::private(&std::env::temp_dir())?;
     let path = folder.path().join(name);
-    std::fs::write(&path, bytes)?;
+    File::create_new(&path)?.write_all(bytes)?;
     Ok((path, folder))
 }
 

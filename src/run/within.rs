@@ -11,7 +11,7 @@ use crate::knn::{Descriptor, DeviceKind, EngineError, EngineId, Metric, Problem,
 use crate::memory;
 use crate::progress::Progress;
 
-/// Queries between two looks at whether the work is cancelled.
+/// Queries between cancellation checks.
 const BLOCK: usize = 1 << 10;
 
 /// Bytes of a neighbour: a row and a squared distance.
@@ -29,7 +29,7 @@ pub enum WithinError {
     #[error(transparent)]
     Failed(#[from] EngineError),
     /// What was counted does not fit into memory.
-    #[error("{found} neighbours are within {radius}: they take {needed} MiB, and {free} MiB are free; take a smaller radius or fewer queries")]
+    #[error("{found} neighbours within {radius} need {needed} MiB, but only {free} MiB is free; reduce the radius or the number of queries")]
     Memory { found: u64, radius: f64, needed: u64, free: u64 },
     #[error("cancelled")]
     Cancelled,
@@ -42,7 +42,7 @@ fn able() -> String {
 /// The neighbours of each query, nearest first, and those that are as near by their position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Neighborhoods {
-    /// Where a query's begin, in the two below, and the next one's: one more than there are queries.
+    /// CSR offsets into `rows` and `squared_distances`; length q + 1.
     pub offsets: Vec<u64>,
     /// Rows of the cloud.
     pub rows: Vec<u32>,
@@ -54,7 +54,7 @@ impl Neighborhoods {
         self.offsets.len() - 1
     }
 
-    /// The rows and squared distances of a query's.
+    /// Rows and squared distances of a query's neighbours.
     pub fn of(&self, query: usize) -> (&[u32], &[f32]) {
         let range = self.offsets[query] as usize..self.offsets[query + 1] as usize;
         (&self.rows[range.clone()], &self.squared_distances[range])
@@ -68,7 +68,7 @@ impl Neighborhoods {
         }
     }
 
-    /// The first `most` of the first query's alone.
+    /// The first query's nearest `most` neighbours.
     ///
     /// # Panics
     /// If there is no query.
@@ -78,13 +78,13 @@ impl Neighborhoods {
         Self { offsets: vec![0, count as u64], rows: rows[..count].to_vec(), squared_distances: squared_distances[..count].to_vec() }
     }
 
-    /// How many a query has.
+    /// Number of neighbours of a query.
     pub fn count(&self, query: usize) -> u64 {
         self.offsets[query + 1] - self.offsets[query]
     }
 }
 
-/// The engine that is taken where none is asked for: which is predicted to find some neighbours of each query first.
+/// The default engine: the one predicted to be fastest for a small k.
 pub fn usual(problem: &Problem) -> &'static Descriptor {
     const SOME: usize = 32;
     let shape = Shape { k: SOME, ..problem.shape() };
@@ -156,7 +156,7 @@ pub fn within(
     let index = open(problem)?;
     let offsets = counted(&bound, &*index, progress)?;
     let found = offsets[problem.q()];
-    // Each thread has a query's neighbours beside, while they are sorted.
+    // Each thread also holds one query's neighbours while it sorts them.
     let most = offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
     let needed = found.saturating_add(most.saturating_mul(rayon::current_num_threads() as u64)).saturating_mul(BYTES);
     let free = memory::available();
@@ -190,7 +190,7 @@ fn counted(bound: &Bound<'_>, index: &dyn Within, progress: &dyn Progress) -> Re
     Ok(offsets)
 }
 
-/// Finds them again, and writes them down.
+/// Repeats the search and stores the neighbours.
 fn fill(bound: &Bound<'_>, index: &dyn Within, all: &mut Neighborhoods, progress: &dyn Progress) -> Result<(), WithinError> {
     let q = bound.problem.q();
     let found = all.offsets[q] as usize;

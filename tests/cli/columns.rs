@@ -24,12 +24,13 @@ fn knn_takes_what_looks_like_coordinates_and_says_so() {
     let report = json(&done.stdout);
     assert_eq!((&report["columns"], &report["points"]), (&serde_json::json!(["longitude_deg", "latitude_deg"]), &40.into()));
     assert_eq!(report["metric"], "haversine");
-    let note = "note: takes longitude_deg, latitude_deg as coordinates, by their names; leaves out id (id), dme_latitude_deg, dme_longitude_deg (mostly \
-                empty), frequency_khz, elevation_ft (other numbers); --columns chooses others\n";
-    assert!(done.stderr.starts_with(note), "{}", done.stderr);
+    let note = "note: searches longitude_deg, latitude_deg (by name), not id (id), dme_latitude_deg, dme_longitude_deg (mostly empty), frequency_khz, \
+                elevation_ft (other numbers); --columns chooses others\n";
+    assert_eq!((done.searches.as_str(), report["columns_by"].as_str()), (note, Some("by name")));
+    assert_eq!(place.ok("knn beacons.csv rows:1 -k 2 --engine kdtree -o - --quiet").searches, note, "names may mislead");
     // The same columns chosen, in the same order, and another choice.
     let chosen = place.ok("knn beacons.csv rows:1 -k 2 --engine kdtree --json --columns longitude_deg,latitude_deg");
-    assert!(!chosen.stderr.contains("leaves out"), "{}", chosen.stderr);
+    assert_eq!((chosen.searches.as_str(), &json(&chosen.stdout)["columns_by"]), ("", &"--columns".into()));
     assert_eq!(json(&chosen.stdout)["columns"], report["columns"]);
     assert_eq!(json(&place.ok("knn beacons.csv rows:1 -k 2 --engine kdtree --json --columns 2").stdout)["dimensions"], 1);
 }
@@ -41,21 +42,32 @@ fn labels_and_ids_are_no_coordinates_and_run_hints() {
     place.write("plants.csv", &format!("plant_id,width,height,class\n{rows}"));
     let done = place.ok("knn plants.csv all -k 3 --engine kdtree --json");
     assert_eq!(json(&done.stdout)["columns"], serde_json::json!(["width", "height"]));
-    assert_eq!(done.stderr, "note: takes width, height as coordinates; leaves out plant_id (id), class (label); --columns chooses others\n");
+    let note = "note: searches width, height (by value), not class (label), plant_id (id); --columns chooses others\n";
+    assert_eq!(done.searches, note);
+    // All commands have one rule.
     let run = place.ok("run --input plants.csv --queries all --k 3 --engine kdtree --warmup 0 --repeats 1 --json");
-    assert_eq!(json(&run.stdout)["summary"]["d"], 4, "it keeps its rule");
-    assert_eq!(run.stderr, "note: all 4 numeric columns are coordinates; `knn` and the window would take --columns width,height\n");
+    assert_eq!((&json(&run.stdout)["summary"]["d"], run.searches.as_str()), (&2.into(), note));
+    for command in ["analyse plants.csv -k 3 --density", "verify --input plants.csv --queries all --k 3", "sweep --input plants.csv --q 2 --k 1"] {
+        assert_eq!(place.ok(&format!("{command} --engine kdtree")).searches, note, "{command}");
+    }
+    let refused = place.fails(1, "knn plants.csv --columns none");
+    assert!(refused.starts_with("column `none`"), "{refused}");
+    place.write("ids.csv", "id,name\n1,a\n2,b\n3,c\n");
+    let refused = place.fails(1, "knn ids.csv -k 1");
+    assert_eq!(refused, "no coordinates: the numeric columns are id (id); --columns chooses others: ids.csv");
     // Of columns that are not read, the headings say it.
     place.write("scan.csv", "x,y,point_id,mass,name\n1,2,7,0.5,a\n3,4,8,0.5,b\n");
-    let note = "note: takes x, y as coordinates, by their names; leaves out point_id (id), mass (other numbers); --columns chooses others\n";
-    assert_eq!(place.ok("knn scan.csv all -k 1 --engine kdtree --json").stderr, note);
-    // Nothing is said where nothing is left out.
+    let note = "note: searches x, y (by name), not point_id (id), mass (other numbers); --columns chooses others\n";
+    assert_eq!(place.ok("knn scan.csv all -k 1 --engine kdtree --json").searches, note);
     place.write("plane.csv", "width,height\n1,2\n3,4\n5,9\n");
-    assert_eq!(place.ok("knn plane.csv all -k 1 --engine kdtree --json").stderr, "");
+    let note = "note: searches width, height (all numeric columns); --columns chooses others\n";
+    assert_eq!(place.ok("knn plane.csv all -k 1 --engine kdtree --json --quiet").searches, note);
     let vectors: String = (0..60).map(|at| format!("{} {} {}\n", at * 7 % 50, at * 11 % 50, at % 3)).collect();
     place.write("vectors.txt", &vectors);
     place.ok("generate uniform:n=9,d=2 plane.fvecs");
-    assert_eq!(place.ok("knn plane.fvecs all -k 1 --engine kdtree --json").stderr, "");
+    let note = "note: searches x, y (every value of a row); --columns chooses others\n";
+    assert_eq!(place.ok("knn plane.fvecs all -k 1 --engine kdtree --json").searches, note);
+    assert_eq!(place.ok("knn plane.fvecs all -k 1 --engine kdtree --json --quiet").searches, "", "nothing was inferred");
     assert_eq!(json(&place.ok("knn vectors.txt all -k 1 --engine kdtree --json").stdout)["columns"], serde_json::json!(["x", "y"]));
 }
 
@@ -69,7 +81,7 @@ fn queries_have_the_columns_that_were_taken() {
     let rows = |queries: &str| place.ok(&format!("knn beacons.csv {queries} -k 5 --engine kdtree --out -")).stdout;
     // Which row a query is stands beside its number; a place is none.
     let without_row = |table: String| table.replace("query,query_row,", "query,").replace("\n0,0,", "\n0,");
-    let expected = rows("at:10,0.5");
+    let expected = rows("at:0.5,10");
     assert_eq!((without_row(rows("same.csv")), without_row(rows("other.csv"))), (expected.clone(), expected));
     let refused = place.fails(1, "knn beacons.csv three.csv -k 5");
     assert!(refused.starts_with("queries have 3 dimensions and the data 2"), "{refused}");
@@ -79,11 +91,16 @@ fn queries_have_the_columns_that_were_taken() {
 fn rows_with_holes_are_an_error_that_offers_columns_first() {
     let place = Place::new();
     place.write("beacons.csv", &beacons());
-    let refused = place.fails(1, "run --input beacons.csv --engine kdtree");
+    place.ok("run --input beacons.csv --engine kdtree --warmup 0 --repeats 1");
+    // Two columns have holes in 40 % of the rows each, and in other ones.
+    let rows: String =
+        (0..20).map(|at| format!("{at},{},{},{}\n", at * 7 % 11, if at % 5 < 2 { "" } else { "3" }, if at % 5 > 2 { "" } else { "4" })).collect();
+    place.write("holes.csv", &format!("a,b,c,d\n{rows}"));
+    let refused = place.fails(1, "run --input holes.csv --engine kdtree");
     assert_eq!(
         refused,
-        "line 2, row 0, column elevation_ft: the value is NaN; --columns longitude_deg,latitude_deg takes coordinates without such values, \
-         --drop-nonfinite leaves such rows out (4 of 40 are left): beacons.csv"
+        "line 2, row 0, column c: the value is NaN; --columns a,b takes coordinates without such values, \
+         --drop-nonfinite leaves such rows out (4 of 20 are left): holes.csv"
     );
     // One hole of many is no reason to do without a column.
     place.write("hole.csv", "a,b\n1,2\n3,\n5,6\n7,8\n");
@@ -103,7 +120,7 @@ fn info_says_what_each_column_is() {
     assert_eq!((&report["schema_version"], &report["guessed_columns"], &report["cloud"]["dims"]), (&1.into(), &serde_json::json!([4, 3]), &2.into()));
     assert!(report["cloud"].get("duplicates").is_none(), "nobody asked");
     let text = place.ok("info beacons.csv").stdout;
-    assert!(text.contains("`run`, `verify` and `sweep` take all 7 numeric columns") && !text.contains("duplicate"), "{text}");
+    assert!(text.contains("searches longitude_deg, latitude_deg (by name), not id (id)") && !text.contains("duplicate"), "{text}");
     // As 32-bit floats the first two are one.
     place.write("near.csv", "x,y\n0.1,0\n0.10000000001,0\n3,4\n3,4\n");
     let counted = serde_json::json!({"before_rounding": 1, "after_rounding": 2});

@@ -215,7 +215,7 @@ fn quiet_leaves_out_notes_and_keeps_errors() {
     let run = "run --input points.csv --k 2 --engine kdtree --warmup 0 --repeats 1";
     assert!(place.ok(run).stderr.starts_with("note: 1,000 of 1,200 rows"));
     let quiet = place.ok(&format!("{run} --quiet"));
-    assert_eq!((quiet.stderr.as_str(), quiet.stdout.contains("queries")), ("", true));
+    assert_eq!((quiet.stderr.as_str(), quiet.stdout.contains("queries"), quiet.searches.is_empty()), ("", true, false), "names may mislead");
     assert_eq!(place.ok("info points.csv --quiet").stderr, "", "every command has it");
     assert_eq!(place.ok(&format!("--quiet {run}")).stderr, "", "before the command, too");
     assert!(place.fails(2, "points.csv info points.csv").starts_with("a file before the command: "));

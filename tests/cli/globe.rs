@@ -6,10 +6,10 @@ use super::{Place, json, table};
 const PLACES: &str =
     "name,latitude,longitude\nWoodburn,41.029822,-93.614875\neast,41.029822,-93.250875\nnorth,41.359822,-93.614875\nFiji,-17.0,179.9\n";
 
-const HINT: &str = "note: longitude and latitude are searched as a plane in degrees; --metric haversine measures on the globe, in km\n";
+const NOTE: &str = "note: longitude and latitude are searched by metric haversine, in km; --metric l2 takes degrees as a plane\n";
 
 #[test]
-fn a_plane_in_degrees_is_said_once() {
+fn the_globe_is_said_once() {
     let place = Place::new();
     place.write("places.csv", PLACES);
     let search = "--input places.csv --warmup 0 --repeats 1";
@@ -23,7 +23,7 @@ fn a_plane_in_degrees_is_said_once() {
         ("run --generate uniform:n=9,d=2 --queries all --k 2 --engine kdtree --warmup 0 --repeats 1".to_owned(), 0),
     ] {
         let stderr = place.ok(&args).stderr;
-        assert_eq!(stderr.matches(HINT).count(), said, "{args}: {stderr}");
+        assert_eq!(stderr.matches(NOTE).count(), said, "{args}: {stderr}");
     }
 }
 
@@ -55,12 +55,12 @@ fn neighbours_on_the_globe_have_kilometres() {
 fn a_place_may_lie_across_the_antimeridian() {
     let place = Place::new();
     place.write("places.csv", PLACES);
-    place.ok("run --input places.csv --queries at:-179.9,-17 --k 1 --metric haversine --engine kdtree --warmup 0 --repeats 1 --neighbors found.tsv");
+    place.ok("run --input places.csv --queries at:-17,-179.9 --k 1 --metric haversine --engine kdtree --warmup 0 --repeats 1 --neighbors found.tsv");
     let found = std::fs::read_to_string(place.path("found.tsv")).unwrap();
     let row: Vec<&str> = found.lines().nth(1).unwrap().split('\t').collect();
     assert_eq!(row[2], "3");
     assert!((row[4].parse::<f64>().unwrap() - 21.27).abs() < 0.01, "{found}");
-    let far = place.fails(1, "run --input places.csv --queries at:0,91 --metric haversine");
+    let far = place.fails(1, "run --input places.csv --queries at:91,0 --metric haversine");
     assert_eq!(far, "place 0,91: latitude is 91, which is no latitude: it goes from -90 to 90 degrees");
 }
 

@@ -27,7 +27,15 @@ use serde_json::Value;
 struct Done {
     code: i32,
     stdout: String,
+    /// Without the line in [`Self::searches`].
     stderr: String,
+    /// The line that says which columns are searched; empty if there is none.
+    searches: String,
+}
+
+/// Divides the line that says which columns are searched from the others.
+fn without_choice(stderr: &str) -> (String, String) {
+    stderr.split_inclusive('\n').partition(|line| line.starts_with("note: searches "))
 }
 
 /// A folder to work in, and the program called in it.
@@ -59,7 +67,8 @@ impl Place {
     fn call(&self, args: &str) -> Done {
         let output = self.command(args).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
-        Done { code: output.status.code().expect("it was not killed"), stdout: text(output.stdout), stderr: text(output.stderr) }
+        let (searches, stderr) = without_choice(&text(output.stderr));
+        Done { code: output.status.code().expect("it was not killed"), stdout: text(output.stdout), stderr, searches }
     }
 
     /// A call that must succeed.

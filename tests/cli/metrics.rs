@@ -129,7 +129,7 @@ fn a_name_that_others_use_points_to_ours() {
     place.write("rows.csv", WHOLE);
     let knn = "knn rows.csv -k 2";
     let run = "run --input rows.csv --k 2";
-    let offered = "it is not offered; there are l2, angular, cosine, haversine";
+    let offered = "it is not offered; there are l2, angular, cosine, haversine, sky";
     for (command, name, said) in [
         (knn, "euclidean", "it is called l2 here".to_owned()),
         (run, "l2sq", "it is called l2 here".to_owned()),

@@ -67,14 +67,14 @@ fn answers_are_verified_on_the_columns_that_found_them() {
     place.write("asked.csv", "weight,there_x,there_y\n7,0,0\n8,9,8\n");
     let verify = "verify --input named.csv --engine kdtree";
     for name in ["found.parquet", "found.arrow"] {
-        place.ok(&format!("knn named.csv --columns pos_x,pos_y -k 2 --engine kdtree --exclude-self -o {name}"));
+        place.ok(&format!("knn named.csv --columns pos_x,weight -k 2 --engine kdtree --exclude-self -o {name}"));
         let done = place.ok(&format!("{verify} --queries all --k 2 --reference {name}"));
         let notes = format!(
             "note: the answers of {name} leave each query's own row out, and so does the search\n\
-             note: the answers of {name} were found by the columns pos_x, pos_y, so these are taken of named.csv; --columns chooses others\n"
+             note: the answers of {name} were found by the columns pos_x, weight, so these are taken of named.csv; --columns chooses others\n"
         );
         assert_eq!(done.stderr, notes);
-        assert!(done.stdout.contains("columns pos_x, pos_y\n") && done.stdout.contains("agree with the oracle: 4 queries"), "{}", done.stdout);
+        assert!(done.stdout.contains("columns pos_x, weight\n") && done.stdout.contains("agree with the oracle: 4 queries"), "{}", done.stdout);
         let all = place.call(&format!("{verify} --columns 0-3 --queries all --k 2 --exclude-self --reference {name}"));
         assert_eq!((all.code, all.stderr.contains("note: ")), (1, false), "what is given is taken: {}", all.stderr);
     }
@@ -107,7 +107,7 @@ fn what_goes_through_standard_streams_says_how_it_was_found() {
         let mut command = place.command(&format!("knn - -k 2 --exclude-self --metric l2 --engine kdtree -o - --format {format}"));
         let output = command.stdin(fs::File::open(place.path("points.csv")).unwrap()).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let told = br#""metric":"l2","k":2,"columns":["x","y"],"exclude_self":true,"cloud":"stdin","queries":"all"}"#;
+        let told = br#""metric":"l2","k":2,"columns":["x","y"],"columns_by":"by name","exclude_self":true,"cloud":"stdin","queries":"all"}"#;
         assert!(output.stdout.windows(told.len()).any(|bytes| bytes == told), "{format}");
         fs::write(place.path("found"), &output.stdout).unwrap();
         let done = place.ok("verify --input points.csv --queries all --k 2 --engine kdtree --reference found");

@@ -213,7 +213,7 @@ fn a_first_line_that_is_none_of_the_table_is_said() {
     std::fs::write(&path, format!("20,3,malignant,benign\n{}", (0..20).map(row).collect::<String>())).expect("a file");
     let mut window = window(small);
     open(&mut window, &path, 20, 3);
-    window.get_by_label("The first line, `20,3,malignant,benign`, was not read: it counts rows and columns, and names classes");
+    window.get_by_label_contains("the first line, `20,3,malignant,benign`, was not read: it counts rows and columns, and names classes");
     // The class is told from the coordinates as in any table.
     assert_eq!(window.state().session().roles.sentence().as_deref(), Some("label d3"));
 }

@@ -257,7 +257,7 @@ fn a_query_with_all_its_neighbours_on_it_is_zoomed_to() {
     let path = folder.path().join("twins.csv");
     let far: String = (0..20).map(|row| format!("{row},{}\n", row * row)).collect();
     std::fs::write(&path, format!("x,y\n{}{far}", "7,7\n".repeat(12))).expect("a file");
-    let mut window = loaded(1.0, |state| state.draft.k = "8".to_owned());
+    let mut window = loaded(1.0, |state| (state.draft.k, state.keep_settings) = ("8".to_owned(), true));
     window.state_mut().send(Action::OpenPath(path));
     until(&mut window, "the cloud", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 32));
     window.state_mut().send(Action::PickRow(3));

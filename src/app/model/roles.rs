@@ -134,8 +134,8 @@ pub fn sentence(left_out: &[LeftOut]) -> String {
             Role::Id => "looks like a row number",
             Role::MostlyEmpty => "is mostly empty",
             Role::Time => "looks like a time",
-            Role::Color => "looks like a part of a colour",
-            Role::Direction => "looks like a part of a direction",
+            Role::Color => "looks like a colour channel",
+            Role::Direction => "looks like a direction component",
             _ => "is not named as a coordinate",
         };
         format!("{} {looks}", column.name)

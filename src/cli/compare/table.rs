@@ -19,7 +19,7 @@ pub fn of(comparison: &Comparison) -> String {
     out += &text::table(&rows, &[1, 3, 4, 6, 7, 8]);
     // The sentence names the rule where it excludes a search.
     if comparison.phases.iter().any(|phase| phase.a.excluded + phase.b.excluded > 0) && !out.contains(RULE) {
-        out += &format!("Excluded: what is {RULE}.\n");
+        out += &format!("Excluded repeats: {RULE}.\n");
     }
     if comparison.total.is_some() {
         out += "Total: upload, index, one search, download.\n";

@@ -31,7 +31,7 @@ pub(super) enum Content {
 }
 
 impl Content {
-    /// Whether it is not a vector, also not an unreadable one.
+    /// Whether it is neither a readable nor an unreadable vector.
     pub fn is_plain(&self) -> bool {
         matches!(self, Self::Missing | Self::Packed | Self::Other)
     }
@@ -162,7 +162,7 @@ fn object(text: &str, out: &mut Vec<f64>) -> Option<Content> {
         out.extend(numbers.iter().filter_map(Value::as_f64).take(3));
         return Some(if kind == "Point" && out.len() >= 2 { point(DEGREES[0], out) } else { Content::Unreadable(unreadable(kind)) });
     }
-    let axes: [(u32, [&[&str]; 2]); 2] = [(DEGREES[0], [LONGITUDES, LATITUDES]), (0, [&["x"], &["y"]])];
+    let axes: [(u32, [&[&str]; 2]); 2] = [(DEGREES[0], [LONGITUDES, LATITUDES]), (PLANE, [&["x"], &["y"]])];
     let (srid, x, y) = axes.into_iter().find_map(|(srid, [x, y])| Some((srid, find(x).and_then(number)?, find(y).and_then(number)?)))?;
     out.extend([x, y].into_iter().chain(find(&["z"]).and_then(number)));
     Some(Content::Point(srid))
@@ -174,22 +174,33 @@ fn list(text: &str, out: &mut Vec<f64>) -> Option<Content> {
     /// Fewer bare numbers without a decimal point may be one number, or a code.
     const MANY: usize = 8;
     let unreadable = |why: &str| Some(Content::Unreadable(why.to_owned()));
+    /// What constructs an array or one of its elements.
+    const CALLS: [&str; 7] = ["array", "tensor", "list", "tuple", "vector", "float", "int"];
     let (mut rest, mut bracket, mut decimals, mut depth) = (text, None, true, 0usize);
+    let mut closing = Vec::new();
     loop {
         rest = rest.trim_start_matches(|letter: char| letter.is_whitespace() || matches!(letter, ',' | ';' | '\'' | '"'));
         let Some(first) = rest.chars().next() else { break };
         let token = rest.find(|letter: char| letter.is_whitespace() || "[](){},;:'\"=".contains(letter)).unwrap_or(rest.len());
         let (word, after) = rest.split_at(token);
         let opens = token == 0 && matches!(first, '[' | '(' | '{');
-        let calls =
-            after.starts_with('(') && first.is_ascii_alphabetic() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._".contains(&byte));
+        let name = word.rsplit('.').next().unwrap_or(word).trim_end_matches(|letter: char| letter.is_ascii_digit()).to_ascii_lowercase();
+        let calls = after.starts_with('(') && CALLS.contains(&name.trim_start_matches('u'));
         match first {
             _ if depth == 0 && (bracket.is_some() || opens && !out.is_empty()) => return None,
             _ if opens && !out.is_empty() => return unreadable("a list of lists, not of numbers"),
             _ if opens || calls => {
-                bracket.get_or_insert(if opens { first } else { '(' });
+                let opened = if opens { first } else { '(' };
+                bracket.get_or_insert(opened);
+                closing.push(match opened {
+                    '[' => ']',
+                    '{' => '}',
+                    _ => ')',
+                });
                 (depth, rest) = (depth + 1, &after[1..]);
             }
+            // Other pairs are intervals, such as `(0.5, 1]`.
+            ']' | ')' | '}' if closing.pop() != Some(first) => return None,
             ']' | ')' | '}' => (depth, rest) = (depth.checked_sub(1)?, &after[1..]),
             _ if word.starts_with('…') || word.starts_with("...") => {
                 return (out.len() > 1).then(|| unreadable("a list printed with `…`, which leaves numbers out")).flatten();
@@ -224,6 +235,9 @@ pub(super) struct Crs {
     pub degrees: bool,
     pub name: String,
 }
+
+/// The reference system of points that are in a plane by the names of their coordinates.
+const PLANE: u32 = u32::MAX;
 
 /// EPSG codes of geographic reference systems.
 const DEGREES: [u32; 30] = [
@@ -362,8 +376,11 @@ impl Seen {
         let within = |x: f64, y: f64| x <= 180.0 && y <= 90.0;
         match self.content.as_ref()? {
             Content::Point(srid) => {
-                let own = if *srid == 0 { None } else { self::crs(&Value::String(format!("EPSG:{srid}"))) };
+                let own = if matches!(*srid, 0 | PLANE) { None } else { self::crs(&Value::String(format!("EPSG:{srid}"))) };
+                // Most codes of geographic systems; those of geocentric ones have larger values.
+                let own = own.map(|own| Crs { degrees: own.degrees || (4001..5000).contains(srid) && within(first, second), ..own });
                 let (degrees, why) = match crs.or(own.as_ref()) {
+                    None if *srid == PLANE => (false, "x and y, taken as a plane"),
                     Some(crs) => (crs.degrees, crs.name.as_str()),
                     None if within(first, second) => (true, "no CRS; within ±180 and ±90, taken as longitude and latitude"),
                     None => (false, "no CRS; beyond ±180 or ±90, taken as a plane"),

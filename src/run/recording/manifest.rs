@@ -47,6 +47,9 @@ pub(super) struct CloudEntry {
     /// Where its file lay, where the points are not there: from the recording's folder, and absolute.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<PathBuf>,
+    /// NAME where the source is `FILE:NAME`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
     /// The bytes of the copy of its file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<usize>,

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use zip::ZipArchive;
@@ -14,8 +14,8 @@ use super::names::unique;
 use super::npy::{self, Element};
 use super::whereabouts::moved;
 use super::{Recorded, Recording, RecordingError, SCHEMA_VERSION, SESSION, check, restore};
+use crate::cloud::formats::contained;
 use crate::cloud::formats::limits::{DEFLATE, MAX_COPIES, MAX_MANIFEST, MAX_PLACES};
-use crate::cloud::formats::{contained, file_of};
 use crate::cloud::{CloudParts, PointCloud, Source};
 use crate::files::named_scratch;
 use crate::knn::{Convergence, Measured, Neighbors, Profile, WarpSpan};
@@ -214,7 +214,9 @@ impl<'a> Reader<'a> {
         let cloud = PointCloud::from_parts(CloudParts { points, exact, axes, records, dropped, source, fingerprint })
             .map_err(|why| self.damaged(format!("cloud {at}"), why))?;
         let (Some(bytes), Source::File { path, .. }) = (entry.file, cloud.source()) else { return Ok(cloud) };
-        let (bytes, data): (Vec<u8>, _) = (self.array(&of_cloud(at, "file"), &[bytes])?, file_of(path));
+        let bytes: Vec<u8> = self.array(&of_cloud(at, "file"), &[bytes])?;
+        let whole = || entry.part.as_ref().and_then(|part| path.to_str()?.strip_suffix(part.as_str())?.strip_suffix(':').map(PathBuf::from));
+        let data = whole().unwrap_or_else(|| path.clone());
         // Under its own name, which tells the format.
         let (copy, folder) = named_scratch(data.file_name().unwrap_or_default(), &bytes).map_err(|why| {
             let why = io::Error::new(why.kind(), format!("{why}, in {}, where its data file is unpacked", std::env::temp_dir().display()));

@@ -119,7 +119,7 @@ pub fn write_with(
                 Ok(None) => {}
                 Ok(Some(bytes)) => {
                     writer.array(&of_cloud(at, "file"), &[bytes.len()], bytes.iter().copied())?;
-                    (copy, room) = (Some(bytes.len()), room - bytes.len() as u64);
+                    (copy, room) = (Some(bytes.len()), room.saturating_sub(bytes.len() as u64));
                 }
                 Err(_) if progress.cancelled() => return Err(io::ErrorKind::Interrupted.into()),
                 Err(why) => missing.push(format!("the file's other columns are not kept: {why}: {}", cloud.source())),
@@ -131,6 +131,7 @@ pub fn write_with(
             exact: cloud.is_some_and(|cloud| !cloud.is_faithful()),
             records: cloud.is_some_and(|cloud| cloud.records().is_some()),
             places,
+            part: copy.and_then(|_| part_of(cloud?.file()?)),
             file: copy,
         });
     }
@@ -150,6 +151,12 @@ pub fn write_with(
     serde_json::to_writer_pretty(&mut writer.zip, &manifest)?;
     writer.zip.finish()?.done()?;
     Ok(missing)
+}
+
+/// NAME of `FILE:NAME`, which is told from a file's own name only while the file is there.
+fn part_of(path: &Path) -> Option<String> {
+    let name = path.to_str()?.strip_prefix(file_of(path).to_str()?)?.strip_prefix(':')?;
+    Some(name.to_owned())
 }
 
 /// The file that a cloud was read from, of at most `room` bytes, or why it cannot be copied; `None` if there is no file, or a large one

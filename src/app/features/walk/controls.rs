@@ -64,8 +64,7 @@ pub fn walk_ui(ui: &mut Ui, state: &State, session: &Session, numbered: bool, pa
                     legend_ui(ui, walked, numbered, palette);
                 } else {
                     let [_, leaves] = walked.leaf();
-                    let why =
-                        format!("The {leaves} are around unit vectors, not around places of this picture: the points visited are marked instead.");
+                    let why = format!("The {leaves} enclose unit vectors and cannot be drawn here; the visited points are marked instead.");
                     ui.add(Label::new(RichText::new(&why).color(palette.text_weak).small()).truncate()).on_hover_text(&why);
                 }
             }

@@ -50,7 +50,7 @@ impl App {
         (self.state.draft, self.state.analysis, self.state.walk) = (self.state.draft.fresh(), AnalysisView::default(), WalkView::default());
         self.session.nearby = Nearby::default();
         self.session.log.dismiss();
-        self.session.log.list(Level::Info, "another file: the settings are the defaults; File, Keep settings keeps them");
+        self.session.log.list(Level::Info, "settings reset to defaults for the new file; to preserve them, use File, Keep settings");
     }
 
     /// A load failed.

@@ -81,7 +81,7 @@ fn read(names: &RowNames, path: &std::path::Path, headings: &[String], progress:
     let (mut row, mut count) = (0, FIRST.min(most));
     while row < cloud.len() {
         if memory::available().is_some_and(|free| free < RESERVE) {
-            return Ok(Some("memory is short for the names of the others; close other programs and open the file again".to_owned()));
+            return Ok(Some("not enough memory for the remaining names; close other programs and reopen the file".to_owned()));
         }
         let end = cloud.len().min(row + count);
         let wanted: Vec<u64> = (row..end).map(|row| cloud.record(row)).collect();

@@ -298,8 +298,13 @@ fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[Fiel
             ui.selectable_value(&mut draft.metric, Metric::Haversine, "Globe").on_hover_text(format!("{about}{assumed}"));
         }
     });
-    if draft.metric.is_on_sphere() {
-        ui.label(RichText::new("Longitude and latitude: distances in km on the globe.").color(palette.text_weak).small());
+    let unit = match draft.metric {
+        Metric::Haversine => Some("Longitude and latitude: distances in km on the globe."),
+        Metric::Sky => Some("Positions in the sky: distances in degrees."),
+        _ => None,
+    };
+    if let Some(unit) = unit {
+        ui.label(RichText::new(unit).color(palette.text_weak).small());
     }
     ui.checkbox(&mut draft.exclude_self, "Exclude the query itself")
         .on_hover_text("A query that is a row of the data is not among its own neighbours.");

@@ -164,7 +164,8 @@ impl Sheet {
             (named, Reason::Names)
         } else {
             self.tell_apart(&read(&mut numeric.iter().copied()), &mut roles);
-            let coordinates: Vec<usize> = numeric.iter().copied().filter(|&at| roles[at] == Role::Coordinate).collect();
+            // Also numbers with a text among them, which is an error and not another dimension less.
+            let coordinates: Vec<usize> = numeric.iter().copied().filter(|&at| matches!(roles[at], Role::Coordinate | Role::Text)).collect();
             // Without headings, what looks like a label may be a coordinate.
             let least = if self.is_headed() { 0 } else { LEAST };
             if coordinates.len() >= least && coordinates != usual {

@@ -98,7 +98,8 @@ impl Columns<'_> {
             if candidate && !headed && column == 0 && self.is_time(column) {
                 return Role::Time;
             }
-            let Some(values) = candidate.then(|| self.whole(column)).flatten() else { return Role::Coordinate };
+            let whole = candidate.then(|| self.whole(column)).flatten();
+            let Some(values) = whole.filter(|values| !values.is_empty()) else { return Role::Coordinate };
             let distinct = || values.len() == self.told(column) && values.len() == self.spread().count();
             if headed {
                 match () {
@@ -124,9 +125,19 @@ impl Columns<'_> {
 
     /// Marks what follows a position of three columns if that includes colours, 0 to 255, or unit vectors: normals, or the quaternions of a
     /// trajectory.
+    ///
+    /// Only of tables as narrow as scans are, whose other columns are few: pixels and hillshades are not colours.
     fn find_position(&self, roles: &mut [Role]) {
+        /// A position, a colour, a direction and a few others.
+        const WIDEST: usize = 13;
+        const OTHERS: usize = 3;
         let first = usize::from(matches!(roles.first(), Some(Role::Id | Role::Time)));
         let after = first + 3;
+        let varies = |column: usize| self.spread().any(|row| (self.value)(row, column) != (self.value)(0, column));
+        let is_scan = (after..first + WIDEST).contains(&roles.len()) && (first..after).all(|at| roles[at] == Role::Coordinate && varies(at));
+        if !is_scan {
+            return;
+        }
         let what = |from: usize, width: usize| match () {
             () if from + width > roles.len() => None,
             () if width == 3 && self.are_colors(from) => Some(Role::Color),
@@ -147,7 +158,8 @@ impl Columns<'_> {
                 None => at += 1,
             }
         }
-        if found.iter().any(|&role| role != Role::Other) {
+        let others = found.iter().filter(|&&role| role == Role::Other).count();
+        if others < found.len() && others <= OTHERS {
             roles[after..].copy_from_slice(&found);
         }
     }
@@ -346,6 +358,14 @@ mod tests {
         assert_eq!(of(4, &filtered), [Id, Coordinate, Coordinate, Coordinate]);
         assert_eq!(of(6, &place), [Coordinate; 6]);
         assert_eq!(of(6, &color), [Coordinate; 6], "pixels");
+        let wide: Vec<String> = (0..40).map(|at| format!("d{at}")).collect();
+        let wide: Vec<&str> = wide.iter().map(String::as_str).collect();
+        let pixels = |row: usize, column: usize| if column < 4 { 0.0 } else { color(row, column) };
+        assert_eq!(roles(&wide, 40, pixels), [Coordinate; 40], "the corner of a picture is dark");
+        let hillshade = |row: usize, column: usize| if (3..6).contains(&column) { color(row, column) } else { place(row, column) };
+        assert_eq!(roles(&wide[..12], 40, hillshade), [Coordinate; 12], "too many others for a scan");
+        let gaps = |row: usize, column: usize| if column == 0 { f64::NAN } else { place(row, column) };
+        assert_eq!(of(3, &gaps), [Coordinate; 3], "no value is seen");
     }
 
     #[test]

@@ -57,11 +57,9 @@ pub fn metric_of(gave: Option<Metric>, cloud: &PointCloud) -> anyhow::Result<Met
 /// The metric of a search for which none was given: by angle for longitude and latitude or positions in the sky, else l2. A note says so.
 fn default_metric(axes: &[Axis]) -> Metric {
     if Globe::recognised(axes).is_some() {
-        let (metric, what) = if Globe::is_sky(axes) { (Metric::Sky, "positions in the sky") } else { (Metric::Haversine, "longitude and latitude") };
-        output::chosen(
-            &format!("{what} are searched by metric {metric}, in {}; --metric l2 takes degrees as a plane", metric.unit().unwrap_or_default()),
-            true,
-        );
+        let (metric, what, unit) =
+            if Globe::is_sky(axes) { (Metric::Sky, "positions in the sky", "degrees") } else { (Metric::Haversine, "longitude and latitude", "km") };
+        output::chosen(&format!("{what} are searched by metric {metric}, in {unit}; --metric l2 takes degrees as a plane"), true);
         return metric;
     }
     if let Some(why) = Globe::not_degrees(axes) {

@@ -225,7 +225,6 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
         None => None,
     };
     let mut sweep = sweep(args, preset)?;
-    infer(args, &mut sweep.base)?;
     if sweep.leaves_out {
         note_limits(&sweep);
     }
@@ -245,6 +244,7 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
             Some(Figure::new(&sweep, preset)?)
         }
     };
+    infer(args, &mut sweep.base)?;
     let mut records = Vec::new();
     let (mut runs, mut failed, mut first) = (0, 0, None);
     let mut saved = Vec::new();

@@ -54,7 +54,8 @@ pub fn neighbors(record: &RunRecord, queries: Range<usize>) -> Table<'_> {
 pub(super) fn neighbors_from<'a>(record: &'a RunRecord, queries: Range<usize>, number: usize, columns: &'a FileColumns) -> Table<'a> {
     let found = &record.neighbors;
     let (start, first) = (queries.start, queries.start * found.k);
-    let provenance = Provenance::of(&record.spec, &record.cloud, record.query_cloud.as_deref());
+    let of_run = Provenance::of(&record.spec, &record.cloud, record.query_cloud.as_deref());
+    let provenance = Provenance { columns_by: columns.columns_by.clone(), ..of_run };
     let table = Table::new(queries.len() * found.k).attributed(KEY, provenance.json()).with("query", move |row| (number + row / found.k) as u32);
     let table = match query_records(record) {
         Some(record_of) => table.with("query_row", move |row| record_of(start + row / found.k)),

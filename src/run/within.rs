@@ -244,10 +244,10 @@ mod tests {
     }
 
     /// By the values of the table, in f64.
-    fn is_near(problem: &Problem, query: usize, row: usize, radius: f64) -> bool {
+    fn is_near(problem: &Problem, globe: Option<Globe>, query: usize, row: usize, radius: f64) -> bool {
         let cloud = problem.cloud();
-        let [a, b] = [query, row].map(|row| match Globe::of(cloud.axes()) {
-            Ok(globe) if problem.metric() == Metric::Haversine => globe.unit_of(cloud, row).to_vec(),
+        let [a, b] = [query, row].map(|row| match globe {
+            Some(globe) if problem.metric() == Metric::Haversine => globe.unit_of(cloud, row).to_vec(),
             _ => (0..cloud.dims()).map(|axis| cloud.coordinate(row, axis)).collect::<Vec<f64>>(),
         });
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
@@ -279,13 +279,14 @@ mod tests {
     fn by_hand(problem: &Problem, radius: f64) -> Neighborhoods {
         let (mut offsets, mut rows, mut squared_distances) = (vec![0], Vec::new(), Vec::new());
         let positions: Vec<u32> = (0..problem.n() as u32).collect();
+        let globe = Globe::of(problem.cloud().axes()).ok();
         for query in 0..problem.q() {
             let mut distances = Vec::new();
             crate::knn::distance::squared_distances(problem.points(), problem.query(query), &positions, &mut distances);
             let mut near: Vec<(f32, u32)> = distances.into_iter().zip(0..).collect();
             near.retain(|&(_, position)| {
                 let row = problem.row(position);
-                is_near(problem, problem.query_row(query) as usize, row as usize, radius) && problem.own_row(query) != Some(row)
+                is_near(problem, globe, problem.query_row(query) as usize, row as usize, radius) && problem.own_row(query) != Some(row)
             });
             near.sort_by(|a, b| a.partial_cmp(b).unwrap());
             rows.extend(near.iter().map(|&(_, position)| problem.row(position)));

@@ -47,7 +47,9 @@ fn first_note(place: &Place, args: &str) -> String {
     let mut line = String::new();
     while line.is_empty() || line.starts_with("note: searches ") {
         line.clear();
-        lines.read_line(&mut line).unwrap();
+        if lines.read_line(&mut line).unwrap() == 0 {
+            break;
+        }
     }
     child.kill().unwrap();
     child.wait().unwrap();

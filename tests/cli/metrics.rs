@@ -145,7 +145,7 @@ fn a_name_that_others_use_points_to_ours() {
         assert_eq!(place.fails(2, &format!("{command} --metric {name}")), format!("invalid value '{name}' for '--metric <METRIC>': {said}"));
     }
     let typo = place.fails(2, "knn rows.csv --metric haversin");
-    assert!(typo.contains("[possible values: l2, angular, cosine, haversine, inner-product]") && typo.contains("'haversine'"), "{typo}");
+    assert!(typo.contains("[possible values: l2, angular, cosine, haversine, sky, inner-product]") && typo.contains("'haversine'"), "{typo}");
 }
 
 #[test]

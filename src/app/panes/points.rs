@@ -176,12 +176,9 @@ pub fn dimensions_ui(ui: &mut Ui, rect: Rect, shown: usize, scene: &Scene, palet
 }
 
 /// Whether a neighbour on the globe is beyond the edge of the map: a line to it would go around the wrong way.
-fn is_across(answered: &Answered, row: usize) -> bool {
-    if !answered.record.spec.metric.is_on_sphere() {
-        return false;
-    }
+fn is_across(globe: Option<Globe>, answered: &Answered, row: usize) -> bool {
     let (data, queries) = (&answered.record.cloud, answered.query_cloud());
-    Globe::of(data.axes()).is_ok_and(|globe| globe.is_across((queries, answered.row() as usize), (data, row)))
+    globe.is_some_and(|globe| globe.is_across((queries, answered.row() as usize), (data, row)))
 }
 
 /// Query, neighbours, and lines between them, over the points. `screen` gives a row's position; `None` is out of sight.
@@ -202,7 +199,9 @@ pub fn marks_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, point_size: f32,
             && lines
         {
             let stroke = Stroke::new(1.0, palette.neighbor.gamma_multiply(0.45));
-            let straight = places.iter().filter(|(rank, _)| !is_across(answered, rows[*rank]));
+            // Names are compared once, and not for each neighbour.
+            let globe = if answered.record.spec.metric.is_on_sphere() { Globe::of(data.axes()).ok() } else { None };
+            let straight = places.iter().filter(|(rank, _)| !is_across(globe, answered, rows[*rank]));
             painter.extend(straight.map(|(_, place)| Shape::line_segment([query, *place], stroke)));
         }
         for (rank, place) in &places {

@@ -145,17 +145,22 @@ impl OutArgs {
     /// # Errors
     /// That there is no such column; those of reading the files.
     pub fn file_columns(&self, input: &Path, queries: &QueryChoice, loaded: &Loaded) -> anyhow::Result<FileColumns> {
+        let columns_by = Some(loaded.searched.columns_by.clone());
         let read = |path: &Path, names: &[String], cloud: &PointCloud| match names {
             [] => Ok(Beside::default()),
             _ => Beside::read(path, names, cloud, &Bar::new("reading the columns beside")).inspect(note_rounded),
         };
         if let (QueryChoice::File(path), Some(queries)) = (queries, &loaded.query_cloud) {
-            return Ok(FileColumns { queries: read(path, &self.with_query, queries)?, neighbors: read(input, &self.with, &loaded.cloud)? });
+            return Ok(FileColumns {
+                queries: read(path, &self.with_query, queries)?,
+                neighbors: read(input, &self.with, &loaded.cloud)?,
+                columns_by,
+            });
         }
         // All are of one file, which is read once.
         let mut neighbors = read(input, &[&self.with[..], &self.with_query].concat(), &loaded.cloud)?;
         let queries = Beside { columns: neighbors.columns.split_off(self.with.len()) };
-        Ok(FileColumns { queries, neighbors })
+        Ok(FileColumns { queries, neighbors, columns_by })
     }
 }
 

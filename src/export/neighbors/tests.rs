@@ -87,7 +87,7 @@ fn columns_of_files_are_those_of_each_parts_rows() {
         let values = BesideValues::Whole((first..first + 40).map(f64::from).collect());
         Beside { columns: vec![BesideColumn { name: "x".to_owned(), values }] }
     };
-    let columns = FileColumns { queries: column(100), neighbors: column(200) };
+    let columns = FileColumns { queries: column(100), neighbors: column(200), columns_by: None };
     let spec = RunSpec { queries: QuerySpec::Rows(vec![7, 3, 30, 12, 39]), ..asked(4, Metric::L2) };
     let path = folder.path().join("found.csv");
     stream_with(&columns, &spec, &points(40), 2, &path, usize::MAX).unwrap();

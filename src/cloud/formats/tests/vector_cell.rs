@@ -136,7 +136,7 @@ fn points_are_read_from_wkt_wkb_and_objects() {
     assert_eq!(flat(["POINT(500000 48.5)", "POINT(1 2)"]), "geom.x geom.y: 500000 48.5 1 2");
     assert_eq!(flat(["POINT Z(500000 48.5 7)", "POINT Z(1 2 8)"]), "geom.x geom.y geom.z: 500000 48.5 7 1 2 8");
     assert_eq!(flat(["SRID=25832;POINT(1 2)", "SRID=25832;POINT(3 4)"]), "geom.x geom.y: 1 2 3 4");
-    assert_eq!(flat(["{'x': 1, 'y': 2, 'z': 3}", "{'x': 4, 'y': 5, 'z': 6}"]), "geom.longitude geom.latitude: 1 2 4 5");
+    assert_eq!(flat(["{'x': 1, 'y': 2, 'z': 3}", "{'x': 4, 'y': 5, 'z': 6}"]), "geom.x geom.y geom.z: 1 2 3 4 5 6");
     assert_eq!(flat(["POINT EMPTY", "POINT(300 4)"]), "geom.x geom.y: NaN NaN 300 4");
 }
 

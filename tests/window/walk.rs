@@ -185,7 +185,7 @@ fn the_walk_keeps_the_question() {
     assert!(end.starts_with(&format!("Done: the 12th neighbour is at {kilometres} km.")), "{end}");
     assert!((0..=walk.last()).all(|at| !walk.sentence(at).contains("13th")));
     window.get_by_label(&end);
-    window.get_by_label_contains("around unit vectors");
+    window.get_by_label_contains("enclose unit vectors");
 }
 
 /// A run that is the same every time.

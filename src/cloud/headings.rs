@@ -198,7 +198,7 @@ impl Group {
 /// The columns that are a position or a vector by their headings; `None` marks a column that cannot be a coordinate: text, mostly empty, or
 /// without a name of its own.
 ///
-/// The position with the most axes wins, and any position wins over numbered vectors, of which the longest is taken. A group without a word that
+/// The position with the most axes wins, and any position wins over numbered vectors; of those the longest is taken. A group without a word that
 /// distinguishes it (`latitude_deg` before `dme_latitude_deg`) comes first.
 pub fn coordinates(headings: &[Option<&str>]) -> Option<HeadingMatch> {
     position(headings).or_else(|| {

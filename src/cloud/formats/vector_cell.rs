@@ -509,7 +509,7 @@ pub(super) fn append(columns: &mut Vec<SheetColumn>, vectors: &[Vector], input: 
 /// `numeric` is whether a column may be a coordinate by its heading. Returns the coordinates, and why none is chosen.
 ///
 /// # Errors
-/// [`FormatError::Column`] where nobody chose columns and the vector is not read, or several could be meant.
+/// [`FormatError::Column`] if no columns were chosen, and the vector is unreadable or ambiguous.
 pub(super) fn settle(
     columns: &mut [SheetColumn],
     candidates: &[Candidate],

@@ -266,8 +266,7 @@ impl<R: BufRead> Text<R> {
     }
 }
 
-/// What the columns with text have in common in the records of a sample, of which the first ones are `passed` over, and whether those
-/// have vectors themselves.
+/// The vectors in the text columns of a sample, after skipping `passed` records, and whether the skipped ones hold vectors themselves.
 fn vectors(
     mut records: Records<impl BufRead>,
     dialect: &Dialect,

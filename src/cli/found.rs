@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 
 use super::input::MethodArgs;
-use super::metric::{self, INNER_PRODUCT};
 use super::output;
 use super::queries::QueryChoice;
 use crate::cloud::formats::{self, FormatError};
 use crate::export::provenance::{KEY, Provenance};
-use crate::knn::Metric;
+use crate::knn::{INNER_PRODUCT, Metric, Ranking};
 use crate::progress::Progress;
 use crate::run::answers;
 use crate::run::compare::RUN;
@@ -38,7 +37,7 @@ impl Found {
             return Ok(Self::of(file, provenance));
         }
         let ranking = match formats::attribute(file, "distance", progress)? {
-            Some(theirs) => Some(metric::ranking(&theirs).map_or(theirs, |ranking| ranking.name().to_owned())),
+            Some(theirs) => Some(Ranking::by_any_name(&theirs).map_or(theirs, |ranking| ranking.name().to_owned())),
             None => by_names(&answers::names(file, progress)?).map(str::to_owned),
         };
         Ok(Self { file: file.to_owned(), ranking, ..Self::default() })

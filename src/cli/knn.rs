@@ -19,7 +19,7 @@ use super::bar::Bar;
 use super::columns::Searched;
 use super::graph::GraphArgs;
 use super::input::{DeviceArgs, EngineParser, note_first_line};
-use super::metric::{self, Ranking, metric_of, rankings};
+use super::metric::{self, metric_of, rankings};
 use super::queries::{self, QueryChoice};
 use super::record::spare_files;
 use super::room;
@@ -32,7 +32,7 @@ use crate::cloud::{ColumnChoice, PointCloud, Source};
 use crate::export::provenance::Provenance;
 use crate::export::table::TableFormat;
 use crate::export::{self, FileColumns, NeighborFormat, NeighborStream, Size, StreamFormat, tables};
-use crate::knn::{Metric, Setup};
+use crate::knn::{Metric, Ranking, Setup};
 use crate::run::{EngineChoice, Engines, Parts, Phase, QuerySpec, RunRecord, RunSpec, usual};
 
 #[derive(Clone, Debug, clap::Args)]

@@ -8,38 +8,9 @@ use clap::{Arg, Command};
 
 use super::input::{invalid, note_assumed};
 use super::output;
-use crate::cloud::{Axis, Globe, PointCloud, Source, formats};
-use crate::knn::Metric;
-use crate::printable::name as printable;
-use crate::progress::Silent;
-
-/// The name of the inner product, which is no [`Metric`].
-pub const INNER_PRODUCT: &str = "inner-product";
-
-/// By what rows are ranked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ranking {
-    Distance(Metric),
-    /// The larger, the nearer.
-    InnerProduct,
-}
-
-impl Ranking {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Distance(metric) => metric.name(),
-            Self::InnerProduct => INNER_PRODUCT,
-        }
-    }
-
-    /// The unit of what is reported, if it has one.
-    pub fn unit(self) -> Option<&'static str> {
-        match self {
-            Self::Distance(metric) => metric.unit(),
-            Self::InnerProduct => None,
-        }
-    }
-}
+use crate::cloud::{Axis, Globe, PointCloud, Source};
+use crate::knn::{INNER_PRODUCT, Metric, Ranking};
+use crate::run::Declared;
 
 /// The metric of a search in a loaded cloud: as given, as its file declares, or by its columns. Notes say what was chosen or assumed.
 ///
@@ -68,49 +39,14 @@ fn default_metric(axes: &[Axis]) -> Metric {
     Metric::L2
 }
 
-/// What others call it, and what it is here.
-const OTHER_NAMES: [(&str, &str); 6] = [
-    ("euclidean euclid sqeuclidean squared-euclidean l2sq l2-squared", "l2"),
-    ("cos cosine-similarity cosine-distance", "cosine"),
-    ("angle arccos arccosine", "angular"),
-    ("dot dot-product inner innerproduct ip mips max-inner-product", INNER_PRODUCT),
-    ("great-circle greatcircle geo geodesic geodetic globe", "haversine"),
-    ("celestial separation angular-separation radec ra-dec", "sky"),
-];
-
-/// Distances that others have.
-const NOT_OFFERED: &str = "manhattan cityblock taxicab l1 chebyshev chebychev linf l-inf linfinity minkowski lp hamming jaccard dice canberra braycurtis \
-    mahalanobis correlation pearson levenshtein edit";
-
-/// A name without case and in one spelling.
-fn plain(name: &str) -> String {
-    name.trim().to_lowercase().replace(['_', ' '], "-")
-}
-
-/// What a metric is called here, by any of its names.
-fn here(name: &str) -> Option<&'static str> {
-    let plain = plain(name);
-    let ours = Metric::ALL.map(Metric::name).into_iter().chain([INNER_PRODUCT]).find(|ours| *ours == plain);
-    ours.or_else(|| OTHER_NAMES.iter().find(|(names, _)| names.split_whitespace().any(|name| name == plain)).map(|&(_, here)| here))
-}
-
-/// The ranking that a name means, by whatever program it was given.
-pub fn ranking(name: &str) -> Option<Ranking> {
-    here(name).map(|here| Metric::named(here).map_or(Ranking::InnerProduct, Ranking::Distance))
-}
-
-/// The ranking that a file declares by its attribute `distance`, as benchmarks do, where the user `gave` none. A note says so.
+/// The ranking that a file declares, where the user `gave` none. A note says so.
 pub fn declared(source: Option<&Source>, gave: Option<Ranking>) -> Option<Ranking> {
     let Some(Source::File { path, .. }) = source.filter(|_| gave.is_none()) else { return gave };
-    // A file that cannot be read is reported when its data are.
-    let name = formats::attribute(path, "distance", &Silent).ok()??;
-    let (found, file) = (ranking(&name), path.display());
-    match found {
-        Some(Ranking::Distance(Metric::L2)) => {}
-        Some(ranking) => output::note(&format!("metric {}, by the attribute `distance` of {file}", ranking.name())),
-        None => output::note(&format!("the attribute `distance` of {file} is `{}`, which is not offered; l2 is used", printable(name.trim()))),
+    let declared = Declared::of(path)?;
+    if let Some(sentence) = declared.sentence() {
+        output::note(&format!("{sentence}: {}", path.display()));
     }
-    found.or(Some(Ranking::Distance(Metric::L2)))
+    Some(declared.ranking.unwrap_or(Ranking::Distance(Metric::L2)))
 }
 
 /// As [`declared`], for commands that search by distance only.
@@ -163,13 +99,13 @@ impl Names {
         if let Some(metric) = Metric::named(name) {
             return Some(Ok(Ranking::Distance(metric)));
         }
-        Some(match here(name) {
-            Some(INNER_PRODUCT) if self.products && ["ip", INNER_PRODUCT].contains(&name) => Ok(Ranking::InnerProduct),
-            Some(INNER_PRODUCT) if !self.products => {
+        Some(match Ranking::by_any_name(name) {
+            Some(Ranking::InnerProduct) if self.products && ["ip", INNER_PRODUCT].contains(&name) => Ok(Ranking::InnerProduct),
+            Some(Ranking::InnerProduct) if !self.products => {
                 Err("the inner product is no distance: `warpscope knn IN --metric inner-product` finds the rows where it is largest".to_owned())
             }
-            Some(here) => Err(format!("it is called {here} here")),
-            None if !NOT_OFFERED.split_whitespace().any(|other| other == plain(name)) => return None,
+            Some(here) => Err(format!("it is called {} here", here.name())),
+            None if !Ranking::is_not_offered(name) => return None,
             None => {
                 let names: Vec<String> = self.offered().iter().map(|value| value.get_name().to_owned()).collect();
                 Err(format!("it is not offered; there are {}", names.join(", ")))
@@ -199,19 +135,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_other_name_is_told() {
-        let others = OTHER_NAMES.iter().map(|(names, _)| *names);
-        let all: Vec<&str> = others.chain([NOT_OFFERED]).flat_map(str::split_whitespace).collect();
-        for (at, name) in all.iter().enumerate() {
-            assert!(!all[..at].contains(name) && Metric::named(name).is_none(), "{name}");
-            assert!(Names { products: false }.known(name).is_some_and(|known| known.is_err()), "{name}");
-        }
-        for (_, here) in OTHER_NAMES {
-            assert!(here == INNER_PRODUCT || Metric::named(here).is_some(), "{here}");
-        }
+    fn names_of_other_programs_are_refused_with_ours() {
         let known = |name: &str| Names { products: true }.known(name);
         assert_eq!((known("ip"), known("inner-product")), (Some(Ok(Ranking::InnerProduct)), Some(Ok(Ranking::InnerProduct))));
         assert_eq!(known("L2"), Some(Err("it is called l2 here".to_owned())));
+        let not_offered = known("manhattan").expect("it is known").expect_err("it is not offered");
+        assert!(not_offered.starts_with("it is not offered; there are l2, "), "{not_offered}");
+        assert!(Names { products: false }.known("dot").is_some_and(|dot| dot.is_err_and(|why| why.contains("--metric inner-product"))));
         assert_eq!((known("haversin"), known("cosine")), (None, Some(Ok(Ranking::Distance(Metric::Cosine)))));
     }
 }

@@ -6,6 +6,7 @@ pub mod answers;
 mod ask;
 mod chunks;
 pub mod compare;
+mod declared;
 mod engines;
 mod execute;
 mod file;
@@ -31,6 +32,7 @@ pub mod within;
 mod worker;
 
 pub use ask::{Ask, AskId, Asker, Reply};
+pub use declared::Declared;
 pub use engines::Engines;
 pub use execute::{RunError, execute};
 pub use file::{CloudFile, RunFile, RunFileError};

@@ -170,7 +170,7 @@ fn searches_follow_the_metric_that_a_file_declares() {
         "analyse b.hdf5 -k 2 --density --json".to_owned(),
     ] {
         let done = place.ok(&args);
-        assert!(done.stderr.contains("note: metric angular, by the attribute `distance` of b.hdf5\n"), "{args}: {}", done.stderr);
+        assert!(done.stderr.contains("note: metric angular, by the file's attribute `distance`: b.hdf5\n"), "{args}: {}", done.stderr);
         assert!(done.stdout.contains("angular"), "{args}: {}", done.stdout);
         let other = place.call(&format!("{args} --metric l2"));
         assert!(!other.stderr.contains("attribute"), "{args}: {}", other.stderr);
@@ -178,7 +178,7 @@ fn searches_follow_the_metric_that_a_file_declares() {
     declare("hamming");
     let unknown = place.ok("knn b.hdf5 -k 2 -o found.csv");
     assert!(
-        unknown.stderr.contains("note: the attribute `distance` of b.hdf5 is `hamming`, which is not offered; l2 is used\n"),
+        unknown.stderr.contains("note: the file's attribute `distance` is `hamming`, which is not offered; l2 is used: b.hdf5\n"),
         "{}",
         unknown.stderr
     );

@@ -1,5 +1,6 @@
 //! What is made of a file that is opened in the window: which of its columns, and of its rows.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use crate::driven::{Window, fill, press, small, until, window};
@@ -7,6 +8,7 @@ use egui::accesskit::Role;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use warpscope::app::commands::{Action, Command};
 use warpscope::app::state::PaneKind;
+use warpscope::knn::Metric;
 
 fn shows(window: &mut Window, rows: usize, dims: usize) {
     until(window, "the cloud and its answer", |app| {
@@ -278,4 +280,36 @@ fn squares_of_numbers_are_offered_as_pictures() {
     window.run_steps(3);
     assert!(pictures(&window) > 1);
     assert!(window.query_by_label("Show as pictures").is_none());
+}
+
+#[test]
+fn a_file_is_searched_by_the_metric_that_it_declares() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let packed = include_bytes!("../../src/cloud/formats/tests/hdf5/earliest.hdf5.gz");
+    let mut content = Vec::new();
+    flate2::read::GzDecoder::new(&packed[..]).read_to_end(&mut content).expect("it is unpacked");
+    let at = content.windows(9).position(|bytes| bytes == b"euclidean").expect("the attribute");
+    let mut declaring = |name: &str| {
+        content[at..at + 9].copy_from_slice(format!("{name:9}").as_bytes());
+        let path = folder.path().join(format!("{name}.hdf5"));
+        std::fs::write(&path, &content).expect("a file");
+        path
+    };
+    let mut window = window(small);
+    let cases = [
+        ("angular", Metric::Angular, "Metric angular, by the file's attribute `distance`"),
+        ("dot", Metric::L2, "The file is meant for inner products, which only `warpscope knn` searches; l2 is used"),
+        ("hamming", Metric::L2, "The file's attribute `distance` is `hamming`, which is not offered; l2 is used"),
+    ];
+    for (name, metric, note) in cases {
+        let path = declaring(name);
+        window.state_mut().send(Action::OpenPath(path.clone()));
+        until(&mut window, "the file and its answer", |app| {
+            let session = app.session();
+            let shown = session.cloud.as_ref().is_some_and(|cloud| cloud.source().to_string().contains(name));
+            shown && session.listed_beside().is_some() && !app.is_busy()
+        });
+        assert_eq!(window.state().state().draft.metric, metric, "{name}");
+        window.get_by_label_contains(note);
+    }
 }

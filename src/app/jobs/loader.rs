@@ -7,7 +7,9 @@ use crate::app::model::opening;
 use crate::app::model::roles::LeftOut;
 use crate::cloud::formats::{self, Guess, Guessed, Reason};
 use crate::cloud::{CloudError, PointCloud, Source, Unchosen, load_queries, load_unchosen};
+use crate::knn::Ranking;
 use crate::progress::Progress;
+use crate::run::Declared;
 
 #[derive(Clone, Debug)]
 pub struct LoadJob {
@@ -27,6 +29,8 @@ pub struct Opened {
     pub cloud: Arc<PointCloud>,
     /// The numeric columns that were taken for no coordinates.
     pub left_out: Vec<LeftOut>,
+    /// The ranking that the file declares, where the job guesses.
+    pub declared: Option<Ranking>,
     /// The row to begin with, where the job guesses.
     pub first: u32,
     /// What is to be said of how the file was read.
@@ -48,13 +52,25 @@ impl LoadJob {
         };
         let opened = loaded.map(|(cloud, guess)| {
             let guess = guess.filter(|_| self.guesses);
-            let searches = guess.as_ref().filter(|guess| !matches!(guess.reason, Reason::Elements | Reason::AllNumeric)).map(Guess::sentence);
-            let left_out = guess.filter(Guess::differs).map_or_else(Vec::new, |guess| left_out(&guess));
+            let (differs, decided) =
+                guess.as_ref().map_or((false, false), |guess| (guess.differs(), !matches!(guess.reason, Reason::Elements | Reason::AllNumeric)));
+            // What is left out is listed with a button that takes it in.
+            let sentence = if differs { Guess::searched } else { Guess::sentence };
+            let searches = guess.as_ref().filter(|_| decided).map(sentence);
+            let left_out = guess.filter(|_| differs).map_or_else(Vec::new, |guess| left_out(&guess));
             let first = if self.guesses { opening::first_query(&cloud) } else { 0 };
-            let read = if let Source::File { path, .. } = &self.source { formats::note(path, progress) } else { None };
-            let notes: Vec<String> = searches.into_iter().chain(read).collect();
+            let path = if let Source::File { path, .. } = &self.source { Some(path) } else { None };
+            let declared = path.filter(|_| self.guesses).and_then(|path| Declared::of(path));
+            let metric = declared.as_ref().and_then(|declared| match declared.ranking {
+                Some(Ranking::InnerProduct) => {
+                    Some("the file is meant for inner products, which only `warpscope knn` searches; l2 is used".to_owned())
+                }
+                _ => declared.sentence(),
+            });
+            let read = path.and_then(|path| formats::note(path, progress));
+            let notes: Vec<String> = searches.into_iter().chain(metric).chain(read).collect();
             let note = (!notes.is_empty()).then(|| notes.join("; "));
-            Opened { cloud: Arc::new(cloud), left_out, first, note }
+            Opened { cloud: Arc::new(cloud), left_out, declared: declared.and_then(|declared| declared.ranking), first, note }
         });
         (opened, file)
     }

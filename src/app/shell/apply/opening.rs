@@ -10,7 +10,7 @@ use crate::app::shell::app::App;
 use crate::cloud::roles::Role;
 use crate::cloud::{ColumnChoice, Globe, PointCloud, Source};
 use crate::files;
-use crate::knn::Metric;
+use crate::knn::{Metric, Ranking};
 
 const ON_GLOBE: &str = "longitude and latitude: distances are in km on the globe; L2 searches them as a plane";
 
@@ -27,11 +27,11 @@ fn globe_note(metric: Metric) -> Option<&'static str> {
 
 impl App {
     /// Shows what was loaded from the side that says most, and asks for a row of it; `again` where the same points were shown before, whose
-    /// view stays.
-    pub(in crate::app::shell) fn open_to_an_answer(&mut self, first: u32, again: bool) {
+    /// view stays. `declared` is the ranking that the file declares.
+    pub(in crate::app::shell) fn open_to_an_answer(&mut self, first: u32, declared: Option<Ranking>, again: bool) {
         let Some(cloud) = self.session.cloud.clone() else { return };
         if !again {
-            self.choose_metric(&cloud);
+            self.choose_metric(&cloud, declared);
             self.bring_forward(if cloud.dims() == 3 { PaneKind::Space } else { PaneKind::Plane });
             if cloud.dims() > 3 {
                 self.choose_projection(ProjectionView { kind: ProjectionKind::Pca, ..self.state.projection });
@@ -67,8 +67,13 @@ impl App {
         }
     }
 
-    /// Longitude and latitude are searched on the globe, unless somebody says otherwise; other columns cannot be.
-    fn choose_metric(&mut self, cloud: &PointCloud) {
+    /// A file is searched by the metric that it declares, and longitude and latitude on the globe, unless somebody says otherwise; other
+    /// columns cannot be.
+    fn choose_metric(&mut self, cloud: &PointCloud, declared: Option<Ranking>) {
+        if let Some(Ranking::Distance(metric)) = declared.filter(|_| self.state.draft.metric == Metric::L2) {
+            self.state.draft.metric = metric;
+            return;
+        }
         let on_globe = Globe::recognised(cloud.axes()).is_some_and(|globe| globe.check(cloud).is_ok());
         let metric = &mut self.state.draft.metric;
         match (*metric, on_globe) {

@@ -222,7 +222,7 @@ impl App {
                 }
                 return;
             }
-            (Ok(Ok(Opened { cloud, left_out, first, note })), Then::Show) => {
+            (Ok(Ok(Opened { cloud, left_out, declared, first, note })), Then::Show) => {
                 let again = self.shows(&cloud);
                 let before = again.then(|| (std::mem::take(&mut self.session.left_out), std::mem::take(&mut self.session.roles)));
                 self.note_columns(&job.source);
@@ -231,7 +231,7 @@ impl App {
                 }
                 self.show_loaded_cloud(cloud, file, note);
                 self.take_roles(left_out, before);
-                return self.open_to_an_answer(first, again);
+                return self.open_to_an_answer(first, declared, again);
             }
             (Ok(Ok(Opened { cloud, note, .. })), Then::Resume(saved)) => {
                 self.show_loaded_cloud(cloud, file, note);

@@ -82,9 +82,17 @@ impl Guess {
 
     /// `searches x, y (by name), not id (id)`: the columns, what decided, and the numbers that are left out.
     pub fn sentence(&self) -> String {
-        let (names, others) = (listed(self.taken.iter().map(|&at| &*self.columns[at].name)), self.others());
+        let others = self.others();
         let not = if others.is_empty() { others } else { format!(", not {others}") };
-        format!("searches {names} ({}){not}", self.reason)
+        format!("{}{not}", self.searched())
+    }
+
+    /// `searches x, y (by name)`: the columns, and what decided.
+    pub fn searched(&self) -> String {
+        if self.taken.is_empty() {
+            return "searches none of its columns".to_owned();
+        }
+        format!("searches {} ({})", listed(self.taken.iter().map(|&at| &*self.columns[at].name)), self.reason)
     }
 
     /// `id (id), price, size (other numbers)`: the numbers that are left out, by their roles.

@@ -886,7 +886,7 @@ fn a_file_with_several_clouds_asks_which() {
 }
 
 /// An archive of two arrays: `first`, 3 × 2, and `second`, 2 × 3.
-fn two_arrays() -> Vec<u8> {
+pub fn two_arrays() -> Vec<u8> {
     use std::io::Write as _;
     let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     for (name, shape, value) in [("first", "(3, 2)", 5), ("second", "(2, 3)", 7)] {

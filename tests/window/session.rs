@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::app::two_arrays;
 use crate::driven::{Window, fill, press, small, until, until_answered, window};
 use egui::Modifiers;
 use egui::accesskit::Role;
@@ -280,6 +281,29 @@ fn a_session_shows_the_same_picture_when_its_file_is_gone() {
         }
         assert!(before.dimensions() == after.dimensions() && different == 0, "{what}: {different} pixels differ");
     }
+}
+
+#[test]
+fn a_session_of_one_array_of_several_keeps_its_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (data, path) = (folder.path().join("two.npz"), folder.path().join("work.warpscope"));
+    std::fs::write(&data, two_arrays()).expect("a file");
+    let mut window = window(small);
+    window.state_mut().send(Action::OpenPath(PathBuf::from(format!("{}:second", data.display()))));
+    let answered = |app: &App| app.session().answered.is_some() && app.session().columns.is_some() && !app.is_busy();
+    until(&mut window, "an answer", answered);
+    save(&mut window, &path);
+    let cloud = |window: &Window| window.state().session().cloud.clone().expect("a cloud");
+    let before = cloud(&window);
+    assert_eq!((before.len(), before.dims()), (2, 3));
+    drop(window);
+    std::fs::remove_file(&data).expect("it is there");
+    let mut fresh = opened(&path);
+    // The columns are read from the copy in the session.
+    until(&mut fresh, "an answer", answered);
+    let after = cloud(&fresh);
+    assert_eq!((after.axes(), after.points()), (before.axes(), before.points()));
+    assert!(fresh.state().session().file_columns().is_some_and(|known| known.columns.len() == 3));
 }
 
 #[test]

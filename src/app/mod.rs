@@ -30,7 +30,7 @@ pub use model::{
     About, AnalysisAction, AnalysisKind, Channel, ColorAction, ColorBy, ColorMap, ColorView, DataKind, Draft, ExportKind, Level, Log, Longest,
     PictureSize, ProjectionKind, ProjectionView, QueryKind,
 };
-pub use shell::adapter::{check_adapter, quieten};
+pub use shell::adapter::{check_adapter, check_runtime_folder, leave_displays};
 pub use shell::app::{App, plane_position, screen_position};
 pub use shell::headless::{Alone, Headless, render_headless, write_picture};
 pub use shell::window::run;

@@ -204,7 +204,7 @@ fn draw(args: &WindowArgs, lesson: Option<u32>, files: &[PathBuf]) -> anyhow::Re
         names: args.names,
     });
     let size = if pane.is_some() { args.size.pixels().unwrap_or(WINDOW) } else { args.size.pixels()? };
-    crate::app::quieten();
+    crate::app::leave_displays();
     args.generate.as_deref().map(generate::check).transpose()?;
     let WindowArgs { file, generate, queries, repeats, at, presenter, scale, .. } = args;
     let (file, generator) = (file.clone(), generate.clone());
@@ -232,7 +232,7 @@ fn measure(args: &WindowArgs, frames: u32) -> anyhow::Result<()> {
             Source::Generate { spec: spec.clone().unwrap_or_else(|| usual.to_owned()), seed: usual::SEED }
         }
     };
-    crate::app::quieten();
+    crate::app::leave_displays();
     crate::app::check_adapter()?;
     let cloud = Arc::new(cloud::load(&source, false, &Bar::new("reading the cloud"))?);
     let needed = if args.plane { 2 } else { 3 };
@@ -303,7 +303,7 @@ pub fn open(file: Option<PathBuf>, lesson: Option<u32>) -> anyhow::Result<()> {
     check(file.as_deref())?;
     #[cfg(feature = "gui")]
     {
-        crate::app::quieten();
+        crate::app::check_runtime_folder().iter().for_each(|said| super::output::note(said));
         crate::app::run(file, lesson, super::stop::watch_window)
     }
     #[cfg(not(feature = "gui"))]

@@ -1,16 +1,56 @@
-//! Whether anything can be drawn here.
+//! Which displays drivers may ask, and whether anything can be drawn here.
+
+use std::ffi::OsStr;
+use std::path::Path;
 
 use anyhow::bail;
 use eframe::egui_wgpu::wgpu;
 
-/// Keeps Wayland's library quiet, which graphics drivers ask for a display whether or not there is one: where this variable is not
-/// set, it complains on stderr before anything that we say.
-pub fn quieten() {
-    const PLACE: &str = "XDG_RUNTIME_DIR";
-    if [PLACE, "WAYLAND_DISPLAY"].iter().all(|name| std::env::var_os(name).is_none_or(|value| value.is_empty())) {
-        // SAFETY: the program has just begun; its other threads wait for signals or for work, and read no variable.
-        unsafe { std::env::set_var(PLACE, std::env::temp_dir()) };
+/// Where the system says which displays there are.
+pub const DISPLAYS: [&str; 3] = ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"];
+
+/// The folder in which programs of one user meet.
+const RUNTIME: &str = "XDG_RUNTIME_DIR";
+
+/// A folder in which nobody listens: it is none. Where the variable is not set at all, Wayland's library complains on stderr.
+const NOWHERE: &str = "/dev/null";
+
+/// Keeps graphics drivers from connecting to displays, which they do whether or not anything is shown there. For pictures.
+pub fn leave_displays() {
+    // SAFETY: the program has just begun; its other threads wait for signals or for work, and read no variable.
+    unsafe {
+        DISPLAYS.iter().for_each(|name| std::env::remove_var(name));
+        std::env::set_var(RUNTIME, NOWHERE);
     }
+}
+
+/// Keeps libraries from connecting to whatever listens in a runtime folder into which others can write. For the window. Returns a
+/// sentence where the folder that was set is not used.
+pub fn check_runtime_folder() -> Option<String> {
+    let folder = std::env::var_os(RUNTIME).filter(|folder| !folder.is_empty());
+    if folder.as_deref().is_some_and(is_own) {
+        return None;
+    }
+    // SAFETY: as in `leave_displays`.
+    unsafe { std::env::set_var(RUNTIME, NOWHERE) };
+    folder.map(|folder| {
+        let why = "others can write into it, or it is not yours";
+        format!("{RUNTIME} is not used: {why}, so that what listens there need not be your desktop; set its mode to 0700: {}", folder.display())
+    })
+}
+
+/// Whether a folder belongs to this user, who alone can write into it.
+#[cfg(unix)]
+fn is_own(folder: &OsStr) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let own = |about: std::fs::Metadata| about.is_dir() && about.uid() == rustix::process::geteuid().as_raw() && about.mode() & 0o022 == 0;
+    Path::new(folder).metadata().is_ok_and(own)
+}
+
+/// Elsewhere there is no such folder.
+#[cfg(not(unix))]
+fn is_own(_folder: &OsStr) -> bool {
+    true
 }
 
 /// Whether there is a graphics adapter, a software one included.

@@ -8,14 +8,12 @@ use crate::app::gpu;
 use crate::app::look::Palette;
 use crate::app::look::focus::{pass_by, ring_ui};
 use crate::app::model::{Action, Actions, Command, Walked};
+use crate::app::shell::adapter::DISPLAYS;
 use crate::app::shell::app::App;
 use crate::app::shell::kept;
 
 /// The name that desktops know the window by, and folders.
 const APP: &str = "warpscope";
-
-/// Where the system says which displays there are.
-const DISPLAYS: [&str; 3] = ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"];
 
 /// Opens the window, with a file if one is given and on a lesson if one is named, and returns when it is closed.
 /// `on_start` gets what asks the window to close, and says whether there is one.

@@ -194,15 +194,41 @@ fn look_through(folder: &Path) {
         // Of the entry itself: a link is not ours, and opening a pipe would wait.
         let Ok(kind) = entry.file_type() else { continue };
         let path = entry.path();
-        if !(kind.is_file() || kind.is_dir()) || !(name.starts_with(prefix()) || is_old(&path)) {
+        if !(kind.is_file() || kind.is_dir()) || !(name.starts_with(prefix()) || is_old(&path)) || !entry.metadata().is_ok_and(|about| is_own(&about))
+        {
             continue;
         }
-        let Ok(file) = File::open(&path) else { continue };
+        let Ok(file) = open_own(&path) else { continue };
         // The lock is held while it is removed, so that a program that has just made it notices.
         if file.try_lock().is_ok() {
             let _ = if kind.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
         }
     }
+}
+
+/// Whether it is this user's: in a folder that is shared, others may give their files any name.
+#[cfg(unix)]
+fn is_own(about: &fs::Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::uid(about) == rustix::process::geteuid().as_raw()
+}
+
+/// Opens a file or folder without following a link or waiting for a pipe that was put in its place meanwhile.
+#[cfg(unix)]
+fn open_own(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    File::options().read(true).custom_flags(flags.bits() as i32).open(path)
+}
+
+/// Nothing is looked through here.
+#[cfg(not(unix))]
+fn is_own(_about: &fs::Metadata) -> bool {
+    false
+}
+
+#[cfg(not(unix))]
+fn open_own(path: &Path) -> io::Result<File> {
+    File::open(path)
 }
 
 /// Whether a file, or a folder and what is in it, has not changed for long.
@@ -306,5 +332,17 @@ mod tests {
         let _file = PartFile::new(place.path(), &place.path().join("new")).unwrap();
         let name = names(place.path()).remove(0);
         assert!(name.starts_with(&format!(".warpscope-{}-", machine())) && name.ends_with(".part"), "{name}");
+    }
+
+    #[test]
+    fn what_is_in_the_place_of_an_abandoned_file_is_neither_followed_nor_waited_for() {
+        let place = tempfile::tempdir().unwrap();
+        let [pipe, link, plain] = ["pipe", "link", "plain"].map(|name| place.path().join(name));
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        fs::write(&plain, "").unwrap();
+        std::os::unix::fs::symlink(&plain, &link).unwrap();
+        assert!(open_own(&link).is_err() && open_own(&plain).is_ok() && open_own(place.path()).is_ok());
+        // Opened as usual, it would wait for a writer.
+        assert!(open_own(&pipe).is_ok());
     }
 }

@@ -15,6 +15,7 @@ use crate::app::shell::handles::Handles;
 use crate::app::shell::kept::start::Start;
 use crate::app::shell::kept::{Beginning, Kept};
 use crate::cloud::PointCloud;
+use crate::files::PartFolder;
 use crate::lesson::picture::Target;
 use crate::run::RunRecord;
 
@@ -34,6 +35,8 @@ pub struct App {
     pub(in crate::app::shell) last: Option<String>,
     /// Where settings are kept; `None` in a window that keeps none.
     pub(in crate::app::shell) kept: Option<Kept>,
+    /// Where samples are written in a window that keeps no settings.
+    pub(in crate::app::shell) samples: Option<PartFolder>,
     /// Whether this start is over.
     pub(in crate::app::shell) start: Arc<Start>,
     /// Where each visible pane is, for pictures of it.
@@ -140,6 +143,7 @@ impl App {
             history: history::History::default(),
             last: None,
             kept: None,
+            samples: None,
             start: Arc::default(),
             pane_rects: HashMap::new(),
             gives_up: false,

@@ -1,6 +1,7 @@
 //! What is shown of a cloud that was opened, before anybody asks: the view that suits it, and a query with its neighbours.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
 
 use crate::app::model::{
     About, Action, AnalysisView, ColorBy, DataKind, Ended, FileColumn, LeftOut, Level, Material, Nearby, PaneKind, Picked, ProjectionKind,
@@ -9,7 +10,7 @@ use crate::app::model::{
 use crate::app::shell::app::App;
 use crate::cloud::roles::Role;
 use crate::cloud::{ColumnChoice, Globe, PointCloud, Source};
-use crate::files;
+use crate::files::{self, PartFolder};
 use crate::knn::{Metric, Ranking};
 
 const ON_GLOBE: &str = "longitude and latitude: distances are in km on the globe; L2 searches them as a plane";
@@ -159,6 +160,18 @@ impl App {
         self.session.left_out = left_out;
     }
 
+    /// Where samples are put: beside the settings or, in a window that keeps none, in a private folder that goes with it.
+    fn samples_folder(&mut self) -> io::Result<PathBuf> {
+        if let Some(kept) = &self.kept {
+            let folder = kept.folder().join("samples");
+            return std::fs::create_dir_all(&folder).map(|()| folder);
+        }
+        if self.samples.is_none() {
+            self.samples = Some(PartFolder::private(&std::env::temp_dir())?);
+        }
+        Ok(self.samples.as_ref().map_or_else(PathBuf::new, |folder| folder.path().to_owned()))
+    }
+
     /// Opens a cloud that ships with the program; a file of it is put beside the settings.
     pub(in crate::app::shell) fn open_sample(&mut self, sample: &Sample) {
         match sample.material {
@@ -167,17 +180,39 @@ impl App {
                 self.apply(Action::Load);
             }
             Material::File { name, text } => {
-                let folder = self.kept.as_ref().map_or_else(std::env::temp_dir, |kept| kept.folder().to_owned()).join("samples");
-                let path = folder.join(name);
-                let written = std::fs::create_dir_all(&folder).and_then(|()| files::write(&path, |file| file.write_all(text.as_bytes())));
+                let written = self.samples_folder().and_then(|folder| {
+                    let path = folder.join(name);
+                    files::write(&path, |file| file.write_all(text.as_bytes())).map(|()| path)
+                });
                 match written {
-                    Ok(()) => self.open(&path),
+                    Ok(path) => self.open(&path),
                     Err(why) => {
-                        let ended = self.failed(About::Data, format!("the sample cannot be put beside the settings: {why}: {}", path.display()));
+                        let ended = self.failed(About::Data, format!("the sample cannot be written: {why}: {name}"));
                         self.load_failed(ended);
                     }
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::model::{SAMPLES, State};
+    use egui_kittest::Harness;
+
+    #[test]
+    fn a_sample_of_a_window_without_settings_is_written_where_nobody_else_can() {
+        let mut window = Harness::builder().build_eframe(|cc| App::bare(cc, State::default()).expect("a thread for the worker"));
+        let sample = SAMPLES.iter().find(|sample| matches!(sample.material, Material::File { .. })).expect("a file");
+        window.state_mut().open_sample(sample);
+        let folder = window.state_mut().samples_folder().expect("a folder");
+        assert_ne!(folder, std::env::temp_dir().join("samples"), "a name that others know");
+        assert_eq!(std::fs::read_dir(&folder).expect("it is there").count(), 1);
+        #[cfg(unix)]
+        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&folder.metadata().expect("it is there").permissions()) & 0o777, 0o700);
+        drop(window);
+        assert!(!folder.exists());
     }
 }

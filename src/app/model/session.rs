@@ -31,6 +31,7 @@ use crate::app::model::quitting::Quitting;
 use crate::app::model::roles::{LeftOut, Roles};
 use crate::app::model::row_names::{NameSearch, RowNames};
 use crate::app::model::runs::list::RunList;
+use crate::app::model::saved::SavedSession;
 use crate::app::model::scene::Scene;
 use crate::app::model::selection::facts::Facts;
 use crate::app::model::selection::named::NamedSets;
@@ -150,6 +151,8 @@ pub struct Session {
     pub contest: Contest,
     /// Where the session was saved, or opened from.
     pub file: Option<SessionFile>,
+    /// A session whose points lie in a file elsewhere, which is read when the user loads it.
+    pub awaited: Option<Box<SavedSession>>,
     /// What the pointer chose.
     pub picked: Option<Picked>,
     /// Its answer, once it is there.

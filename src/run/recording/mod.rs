@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 pub use names::free_name;
 pub use read::{Points, read};
+pub use whereabouts::is_below;
 pub use write::{Beside, Keep, Shown, write, write_with};
 
 use super::SomeRun;

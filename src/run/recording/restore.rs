@@ -78,32 +78,29 @@ impl<'a> Restored<'a> {
         let same = |cloud: &PointCloud| {
             cloud.fingerprint() == fingerprint && cloud.len() as u64 == entry.cloud.rows && cloud.dims() == entry.cloud.axes.len()
         };
-        let load = |source: &Source| match load(source) {
-            Ok(cloud) if same(&cloud) => Ok(Arc::new(cloud)),
-            Ok(_) => Err(format!("the recording is without points, and those of its source have changed: {source}")),
-            Err(why) => Err(format!("the recording is without points, and its source cannot be read: {why}")),
+        let Source::File { path, columns } = source else {
+            return match load(source) {
+                Ok(cloud) if same(&cloud) => Ok(Arc::new(cloud)),
+                Ok(_) => Err(format!("the recording is without points, and its generator gives others by now: {source}")),
+                Err(why) => Err(format!("the recording is without points, and its source cannot be read: {why}")),
+            };
         };
-        let Source::File { path, columns } = source else { return load(source) };
         let candidates = candidates(path, &entry.places, self.folder);
-        let mut failed = None;
+        let mut other = None;
         for path in candidates.iter().filter(|path| file_of(path).is_file()) {
             match load(&Source::File { path: path.clone(), columns: columns.clone() }) {
-                Ok(cloud) => return Ok(cloud),
-                // Another file of the name may lie at the first places.
-                Err(why) => failed = failed.or(Some(why)),
+                Ok(cloud) if same(&cloud) => return Ok(Arc::new(cloud)),
+                // What is wrong with it would quote a file that the recording chose.
+                _ => other = other.or(Some(path)),
             }
         }
-        const LISTED: usize = 8;
-        let mut places: Vec<String> = candidates.iter().take(LISTED).map(|path| path.display().to_string()).collect();
-        if let Some(more) = candidates.len().checked_sub(LISTED).filter(|&more| more > 0) {
-            places.push(format!("… {more} more"));
+        if let Some(path) = other {
+            return Err(format!("the recording is without points, and the file of that name is not the one they came from: {}", path.display()));
         }
-        let nowhere = || {
-            format!(
-                "the recording is without points, and its file is at none of the places where it was looked for; put it beside the recording, or record the run with its points: {}",
-                places.join(", ")
-            )
-        };
-        Err(failed.unwrap_or_else(nowhere))
+        let was = entry.places.last().unwrap_or(path);
+        Err(format!(
+            "the recording is without points, and their file is not beside it; put it there, or open it yourself, or record the run with its points: {}",
+            was.display()
+        ))
     }
 }

@@ -22,14 +22,22 @@ pub(super) fn places(source: &Source, folder: &Path) -> Vec<PathBuf> {
     relative.into_iter().chain([absolute]).map(|place| moved(path, &file, &place)).filter(|place| place.to_str().is_some()).collect()
 }
 
-/// Where a source's file may lie now, in the order in which it is looked for, each place once: where it was named, where
-/// [`places`] says, and beside the recording.
+/// Where a source's file is looked for, each place once: in the recording's folder or below, where it was named or [`places`] says, and under
+/// its name beside the recording. A recording may name any file of its reader's machine: no other is opened.
 pub(super) fn candidates(path: &Path, places: &[PathBuf], folder: &Path) -> Vec<PathBuf> {
     let named = places.last().map_or(path, PathBuf::as_path);
+    let below = |place: &PathBuf| Some(folder.join(place)).filter(|place| is_below(place, folder));
     let beside = named.file_name().map(|name| folder.join(name));
     let mut seen = HashSet::new();
-    let all = std::iter::once(path.to_owned()).chain(places.iter().map(|place| folder.join(place))).chain(beside);
-    all.filter(|place| seen.insert(place.clone())).collect()
+    let all = places.iter().chain([&path.to_owned()]).filter_map(below).chain(beside).collect::<Vec<_>>();
+    all.into_iter().filter(|place| seen.insert(place.clone())).collect()
+}
+
+/// Whether a file lies in a folder or below, as both are written.
+pub fn is_below(file: &Path, folder: &Path) -> bool {
+    let [file, folder] = [file, if folder.as_os_str().is_empty() { Path::new(".") } else { folder }].map(std::path::absolute);
+    let climbs = |path: &Path| path.components().any(|part| part == Component::ParentDir);
+    file.ok().zip(folder.ok()).is_some_and(|(file, folder)| file.strip_prefix(folder).is_ok_and(|way| !climbs(way)))
 }
 
 /// With the slashes that every system reads.
@@ -65,12 +73,20 @@ mod tests {
         assert_eq!(places(&named(&file), &folder.join("runs")), [file.as_path()], "a recording beside the data's folder has no short way");
         assert_eq!(places(&named(&folder.join("gone.npz")), folder), [""; 0].map(PathBuf::from));
         assert_eq!(places(&Source::Generate { spec: "uniform".to_owned(), seed: 1 }, folder), [""; 0].map(PathBuf::from));
+    }
 
+    #[test]
+    fn a_file_is_looked_for_with_the_recording_and_nowhere_else() {
         let there = Path::new("elsewhere");
-        let expected = ["points.npz", "elsewhere/data/points.npz", "/home/me/data/points.npz", "elsewhere/points.npz"].map(PathBuf::from);
-        let places = ["data/points.npz", "/home/me/data/points.npz"].map(PathBuf::from);
+        let places = ["data/points.npz", "/home/me/data/points.npz", "../points.npz", "/dev/zero", "/proc/kmsg"].map(PathBuf::from);
+        let expected = ["elsewhere/data/points.npz", "elsewhere/points.npz", "elsewhere/kmsg"].map(PathBuf::from);
         assert_eq!(candidates(Path::new("points.npz"), &places, there), expected);
         assert_eq!(candidates(Path::new("points.npz"), &[], Path::new("")), ["points.npz"].map(PathBuf::from), "an old recording");
+        assert_eq!(candidates(Path::new("/proc/kmsg"), &[], there), ["elsewhere/kmsg"].map(PathBuf::from));
+        let folder = Path::new("/home/me");
+        let below = ["/home/me/a/b", "/home/me/b", "/home/me/../you/b", "/home/you/b", "/home/me/a/../../../etc/b"]
+            .map(|file| is_below(Path::new(file), folder));
+        assert_eq!(below, [true, true, false, false, false]);
     }
 
     /// As many as a hostile file has room for: each held against all before it, they would take minutes.
@@ -78,7 +94,7 @@ mod tests {
     fn many_places_are_each_listed_once() {
         let places: Vec<PathBuf> = (0..400_000).map(|at| format!("{}/points.npz", at % 200_000).into()).collect();
         let all = candidates(Path::new("points.npz"), &places, Path::new("recordings"));
-        assert_eq!(all.len(), 1 + 200_000 + 1);
-        assert_eq!(all[..2], [Path::new("points.npz"), Path::new("recordings/0/points.npz")]);
+        assert_eq!(all.len(), 200_000 + 1);
+        assert_eq!(all[..2], [Path::new("recordings/0/points.npz"), Path::new("recordings/1/points.npz")]);
     }
 }

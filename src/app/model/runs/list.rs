@@ -8,7 +8,7 @@ use crate::app::model::runs::compared::Compared;
 use crate::cloud::PointCloud;
 use crate::run::compare::Spread;
 use crate::run::recording::free_name;
-use crate::run::{RunRecord, SomeRun, stats};
+use crate::run::{Run, RunRecord, SomeRun, stats};
 
 /// Names a run of the list; later ones have larger numbers.
 pub type RunId = u64;
@@ -92,6 +92,20 @@ impl RunList {
         let repeats = stats::search_ms(run.samples());
         self.runs.push(KeptRun { id: self.last, name, pinned, search: Spread::of(&repeats), run, from, unsaved: false });
         self.last
+    }
+
+    /// Gives a cloud that was opened to the runs that searched it, and whose recording has no points.
+    pub fn complete(&mut self, cloud: &Arc<PointCloud>) {
+        for kept in &mut self.runs {
+            if let SomeRun::WithoutClouds { run, .. } = &kept.run
+                && run.query_cloud.is_none()
+                && (&run.cloud.fingerprint, run.cloud.rows) == (cloud.fingerprint(), cloud.len() as u64)
+            {
+                let mut run = Run::clone(run);
+                run.head.spec.data = cloud.source().clone();
+                kept.run = SomeRun::Whole(Arc::new(run.with_clouds(Arc::clone(cloud), None)));
+            }
+        }
     }
 
     /// The user had a run done here: it is lost with the window until a file has it.

@@ -12,9 +12,9 @@ use crate::progress::Progress;
 
 impl App {
     /// Says where the file of a session's cloud is gone, or another by now: what is shown are the points of then. `read` is
-    /// when these began to be read, where they were just read from that very file.
-    pub(in crate::app::shell) fn compare_source(&mut self, saved: &SavedSession, read: Option<SystemTime>) {
-        let Some(cloud) = &self.session.cloud else { return };
+    /// when these began to be read, where they were just read from that very file, and `is_near` whether a source's file may be read unasked.
+    pub(in crate::app::shell) fn compare_source(&mut self, saved: &SavedSession, read: Option<SystemTime>, is_near: impl Fn(&Source) -> bool) {
+        let Some(cloud) = self.session.cloud.as_ref().filter(|cloud| is_near(cloud.source())) else { return };
         let Source::File { path, .. } = cloud.source() else { return };
         let path = formats::file_of(path);
         let (source, fingerprint, drop_nonfinite) = (cloud.source().clone(), cloud.fingerprint().clone(), cloud.dropped() > 0);

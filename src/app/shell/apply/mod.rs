@@ -66,7 +66,10 @@ impl App {
                 self.restore_columns();
                 match self.state.draft.source() {
                     Ok(Source::File { path, .. }) if recording::split_run(&path).is_some() => self.open_recording(&path),
-                    Ok(source) => self.load(source, Then::Show),
+                    Ok(source) => {
+                        let then = self.after_load(&source);
+                        self.load(source, then);
+                    }
                     Err(error) => self.session.log.error(About::Data, error.sentence),
                 }
             }

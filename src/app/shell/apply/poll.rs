@@ -186,6 +186,7 @@ impl App {
         if let Source::File { path, .. } = cloud.source() {
             self.state.remember(path);
         }
+        self.session.runs.complete(&cloud);
         self.show_cloud(cloud);
         if let Some(note) = &note {
             self.session.log.info(note.clone());

@@ -1,17 +1,19 @@
 //! Restores a saved session: shows its runs, loads its cloud again, then restores the views and the selection.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::app::model::saved::SavedSet;
 use crate::app::model::{
-    About, Action, AnalysisAction, ColorBy, NamedSet, NamedSets, Picked, Ranges, RunId, SavedCloud, SavedQuery, SavedSession, Then, source_name,
+    About, Action, AnalysisAction, ColorBy, NamedSet, NamedSets, Picked, Ranges, RunId, SavedCloud, SavedQuery, SavedSession, Then, data_file,
+    source_name,
 };
 use crate::app::shell::app::App;
 use crate::app::shell::apply::save::Last;
 use crate::cloud::formats::file_of;
 use crate::cloud::{PointCloud, Source, query_point};
-use crate::run::EngineChoice;
+use crate::run::{EngineChoice, recording};
 
 impl App {
     /// Goes on with what [`App::put_down`] gave. A text that it did not give only loads what the fields on the left name.
@@ -19,21 +21,27 @@ impl App {
         self.last = Some(text.to_owned()).filter(|text| !text.is_empty());
         match serde_json::from_str::<Last>(text) {
             Ok(Last { file: Some(file), saved }) if file.exists() => self.open_recording_for(&file, Some(saved)),
-            Ok(Last { saved, .. }) if saved.cloud.is_some() => self.resume(&saved, &[], None, None),
+            Ok(Last { saved, .. }) if saved.cloud.is_some() => self.resume(&saved, &[], None, None, None),
             _ => self.apply(Action::Load),
         }
     }
 
     /// Shows what a session showed. `runs` are those of its file that are in the list, by their names there, `held` is the
     /// cloud that the file has of what was shown, and `read` when the points began to be read, where that was just now and
-    /// from where they come from.
+    /// from where they come from. `home` is the folder of the file, which may name any file of this machine: outside, none is read until
+    /// the user loads it.
     pub(in crate::app::shell) fn resume(
         &mut self,
         saved: &SavedSession,
         runs: &[(String, RunId)],
         held: Option<Arc<PointCloud>>,
         read: Option<SystemTime>,
+        home: Option<&Path>,
     ) {
+        let is_near = |source: &Source| match (home, source) {
+            (Some(home), Source::File { path, .. }) => recording::is_below(&file_of(path), home),
+            _ => true,
+        };
         let id_of = |name: &Option<String>| runs.iter().find(|(known, _)| Some(known) == name.as_ref()).map(|(_, id)| *id);
         let whole = |id: &RunId| self.session.runs.get(*id).is_some_and(|kept| kept.run.record().is_some());
         let shown = id_of(&saved.shown).filter(whole);
@@ -47,7 +55,7 @@ impl App {
             (Some(id), _) => {
                 self.show_kept(id);
                 self.settle(saved);
-                self.compare_source(saved, read);
+                self.compare_source(saved, read, is_near);
             }
             (None, Some(cloud)) => {
                 self.state.draft = saved.view.draft();
@@ -55,14 +63,27 @@ impl App {
                     Some(known) => {
                         self.show_cloud(known);
                         self.settle(saved);
-                        self.compare_source(saved, read);
+                        self.compare_source(saved, read, is_near);
                     }
-                    None => self.load_as(cloud.source.clone(), cloud.drop_nonfinite, Then::Resume(Box::new(saved.clone()))),
+                    None if is_near(&cloud.source) => {
+                        self.load_as(cloud.source.clone(), cloud.drop_nonfinite, Then::Resume(Box::new(saved.clone())));
+                    }
+                    None => {
+                        let said = format!("the session is without its points; press Load to read them from their file: {}", cloud.source);
+                        self.session.endings.load = Some(self.failed(About::Data, said));
+                        self.session.awaited = Some(Box::new(saved.clone()));
+                    }
                 }
             }
             // Runs of which nothing was shown.
             (None, None) => {}
         }
+    }
+
+    /// What follows when the user loads a source: a session that waits for it.
+    pub(in crate::app::shell) fn after_load(&mut self, source: &Source) -> Then {
+        let waits = |saved: &SavedSession| saved.cloud.as_ref().is_some_and(|cloud| data_file(&cloud.source) == data_file(source));
+        self.session.awaited.take().filter(|saved| waits(saved)).map_or(Then::Show, Then::Resume)
     }
 
     /// The cloud of a session was read from where it came from.

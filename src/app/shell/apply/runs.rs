@@ -148,7 +148,7 @@ impl App {
         }
         // Without the recording, what the session showed may still be had from where it came from.
         if let Some(saved) = resume {
-            self.resume(&saved, &[], None, None);
+            self.resume(&saved, &[], None, None, None);
         }
         self.open_next(next);
     }
@@ -196,7 +196,7 @@ impl App {
         match session {
             Some(Ok(saved)) => {
                 let read = saved.cloud.as_ref().is_some_and(|cloud| recording.sources.contains(&cloud.fingerprint)).then_some(began);
-                self.resume(&saved, &ids, recording.cloud, read);
+                self.resume(&saved, &ids, recording.cloud, read, path.parent());
             }
             other => {
                 if let Some(Err(why)) = other {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::bar::Bar;
 use super::skip::SkipArgs;
 use super::{columns, output};
-use crate::cloud::formats::{self, ColumnKind, Entry, FileInfo, FormatError};
+use crate::cloud::formats::{self, ColumnKind, Entry, FileInfo, FormatError, Stamp};
 use crate::cloud::{self, Axis, CloudError, ColumnChoice, Duplicates, Fingerprint, PointCloud, Source, Unchosen};
 use crate::export::text;
 use crate::printable;
@@ -89,6 +89,7 @@ struct CloudInfo {
 
 impl Report {
     fn of(path: &Path, columns: &ColumnChoice, duplicates: bool, progress: &dyn Progress) -> anyhow::Result<Self> {
+        let stamp = Stamp::now(path);
         let parts = formats::parts(path, progress)?;
         let several = parts.len() > 1 && formats::file_of(path) == path;
         let new = |file, cloud, no_cloud| Self { schema_version: SCHEMA_VERSION, file, parts, cloud, no_cloud };
@@ -101,13 +102,14 @@ impl Report {
             Err(why) => return Err(why.into()),
         };
         let source = Source::File { path: path.to_owned(), columns: columns.clone() };
-        Ok(match cloud::load_unchosen(&source, Unchosen::Guess, true, progress) {
+        let report = match cloud::load_unchosen(&source, Unchosen::Guess, true, progress) {
             Ok((cloud, _)) => new(file, Some(CloudInfo::of(&cloud, duplicates)), None),
             // The file has no such columns as somebody chose.
             Err(CloudError::Format(why)) if *columns != ColumnChoice::Default => return Err(why.into()),
             Err(CloudError::Cancelled) => return Err(CloudError::Cancelled.into()),
             Err(why) => new(file, None, Some(why.to_string())),
-        })
+        };
+        Ok(stamp.check(Ok(report))?)
     }
 
     fn text(&self) -> String {

@@ -66,6 +66,10 @@ impl Beside {
     /// # Errors
     /// [`FormatError::NoColumn`], which lists the columns that there are, those of a similar name first; and any of reading the file.
     pub fn read(path: &Path, names: &[String], cloud: &PointCloud, progress: &dyn Progress) -> Result<Self, FormatError> {
+        cloud.check_file(Self::read_now(path, names, cloud, progress))
+    }
+
+    fn read_now(path: &Path, names: &[String], cloud: &PointCloud, progress: &dyn Progress) -> Result<Self, FormatError> {
         let marks = Marks::default();
         let all = formats::records_by_marks(path, &[], &marks, progress)?.columns;
         let block = (CELLS / all.len().max(1)).max(1);

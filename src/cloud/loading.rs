@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::formats::{self, FormatError, Guess, Reason};
+use super::formats::{self, FormatError, Guess, Reason, Stamp};
 use super::{CloudError, Column, ColumnChoice, Coordinates, Globe, PointCloud, Source, Table, generate, query_point};
 use crate::printable;
 use crate::progress::{Progress, Silent};
@@ -38,10 +38,11 @@ pub fn load_unchosen(
     drop_nonfinite: bool,
     progress: &dyn Progress,
 ) -> Result<(PointCloud, Option<Guess>), CloudError> {
+    let stamp = stamp(source);
     let (table, source, guess) = table_unchosen(source, how, progress)?;
     let cloud = PointCloud::from_table(table, source.clone(), None, drop_nonfinite);
     match cloud {
-        Ok(cloud) => Ok((cloud, guess)),
+        Ok(cloud) => Ok((cloud.with_stamp(stamp), guess)),
         Err(mut why) => {
             if let (CloudError::NonFinite { unusable, .. }, Some(guess)) = (&mut why, &guess) {
                 unusable.whole = guess.whole(unusable.rows - unusable.count, unusable.rows);
@@ -49,6 +50,11 @@ pub fn load_unchosen(
             Err(with_line(why, &source, progress))
         }
     }
+}
+
+/// What the file of a source is before it is read.
+fn stamp(source: &Source) -> Option<Stamp> {
+    if let Source::File { path, .. } = source { Some(Stamp::now(path)) } else { None }
 }
 
 /// Coordinates, the source with the columns that they are of, and what the columns of a file were taken for.
@@ -120,6 +126,7 @@ pub fn load_queries_unchosen(
         Ok((table, resolved))
     };
     let is_unchosen = matches!(source, Source::File { columns: ColumnChoice::Default, .. });
+    let stamp = stamp(source);
     let (table, source) = match source {
         Source::File { path, columns: ColumnChoice::Default } => {
             let names: Vec<String> = data.axes().iter().map(|axis| axis.name.clone()).collect();
@@ -158,7 +165,8 @@ pub fn load_queries_unchosen(
             origin: source.to_string(),
         });
     }
-    PointCloud::from_table(table, source.clone(), Some(data), drop_nonfinite).map_err(|why| with_line(why, &source, progress))
+    let cloud = PointCloud::from_table(table, source.clone(), Some(data), drop_nonfinite);
+    cloud.map(|cloud| cloud.with_stamp(stamp)).map_err(|why| with_line(why, &source, progress))
 }
 
 /// Whether only one of the two is of longitudes and latitudes, and the other has names that say something else.

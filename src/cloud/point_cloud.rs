@@ -17,6 +17,7 @@ use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 use serde::{Deserialize, Serialize};
 
 use super::exact::{self, Exact};
+use super::formats::{FormatError, Stamp};
 use super::records::RecordMap;
 use super::values::{Real, with_values};
 use super::{CloudError, Coordinates, MAX_ROWS, Source, Unusable, Values, origin};
@@ -61,6 +62,8 @@ pub struct PointCloud {
     records: Option<RecordMap>,
     dropped: u64,
     source: Source,
+    /// The source's file before it was read.
+    stamp: Option<Stamp>,
     /// A copy of the source's file, and what removes it when it is dropped.
     copy: Option<(PathBuf, Arc<dyn Any + Send + Sync>)>,
     fingerprint: Fingerprint,
@@ -116,7 +119,7 @@ impl PointCloud {
             Values::F64(values) => rounded(values, &axes, records.as_ref(), &source)?,
         };
         let fingerprint = fingerprint(dims, &axes, &points);
-        Ok(Self { points, exact, bulk: Bulk::new(axes.len()), axes, records, dropped, source, copy: None, fingerprint })
+        Ok(Self { points, exact, bulk: Bulk::new(axes.len()), axes, records, dropped, source, stamp: None, copy: None, fingerprint })
     }
 
     /// The number of points, n.
@@ -190,6 +193,7 @@ impl PointCloud {
             records: self.records.clone(),
             dropped: self.dropped,
             source: self.source.clone(),
+            stamp: self.stamp.clone(),
             copy: self.copy.clone(),
             fingerprint: self.fingerprint.clone(),
         }
@@ -220,10 +224,27 @@ impl PointCloud {
         }
     }
 
+    /// Keeps what its file was before it was read.
+    #[must_use]
+    pub(super) fn with_stamp(self, stamp: Option<Stamp>) -> Self {
+        Self { stamp, ..self }
+    }
+
+    /// Passes on what was read beside the points, unless their file has changed since they were read.
+    ///
+    /// # Errors
+    /// As [`Stamp::check`].
+    pub fn check_file<T>(&self, read: Result<T, FormatError>) -> Result<T, FormatError> {
+        match &self.stamp {
+            Some(stamp) => stamp.check(read),
+            None => read,
+        }
+    }
+
     /// Reads other columns from a copy of the file, which lives as long as `guard`.
     #[must_use]
     pub fn with_copy(self, path: PathBuf, guard: Arc<dyn Any + Send + Sync>) -> Self {
-        Self { copy: Some((path, guard)), ..self }
+        Self { copy: Some((path, guard)), stamp: None, ..self }
     }
 
     /// The hash of the content.

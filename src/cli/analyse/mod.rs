@@ -236,7 +236,7 @@ fn neighbours(args: &AnalyseArgs, path: &Path, cloud: &Arc<PointCloud>, engines:
 
 /// The column of labels, and a word where it is searched too.
 fn read_labels(args: &AnalyseArgs, cloud: &PointCloud, name: &str) -> anyhow::Result<ColumnData> {
-    let column = formats::column(&args.skip.of(&args.input), name, &Bar::new("reading the labels"))?;
+    let column = cloud.check_file(formats::column(&args.skip.of(&args.input), name, &Bar::new("reading the labels")))?;
     if let ColumnData::Numbers(numbers) = &column {
         let is_axis = |axis: usize| (0..cloud.len()).all(|row| numbers.get(cloud.record(row) as usize) == Some(&cloud.coordinate(row, axis)));
         if (0..cloud.dims()).any(is_axis) {

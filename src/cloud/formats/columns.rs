@@ -11,7 +11,7 @@ use super::limits::MAX_CATEGORIES;
 use super::marks::Marks;
 use super::parts::file_of;
 use super::sheet::{ColumnKind, Sheet, SheetColumn, Want, named};
-use super::{FormatError, cell, recognise};
+use super::{FormatError, cell, recognise, scan};
 use crate::cloud::Values;
 use crate::progress::Progress;
 
@@ -68,9 +68,7 @@ pub struct Records {
 /// [`FormatError::NoColumn`] and [`FormatError::Column`] if no column or several match, or if a text column has too many
 /// distinct texts; and any error of reading the file.
 pub fn column(path: &Path, name: &str, progress: &dyn Progress) -> Result<ColumnData, FormatError> {
-    let input = Input::new(path, progress)?;
-    let format = recognise(&input)?;
-    (format.read)(&input, &Want::Column(&name.to_owned()))?.into_column(name)
+    scan(path, &Want::Column(&name.to_owned()), progress)?.into_column(name)
 }
 
 /// Reads all columns of the records with these 0-based numbers, in any order, repetitions allowed.
@@ -99,8 +97,7 @@ pub fn columns_of(path: &Path, names: &[String], progress: &dyn Progress) -> Res
 /// The same as those of [`records`].
 pub fn records_by_marks(path: &Path, records: &[u64], marks: &Marks, progress: &dyn Progress) -> Result<Records, FormatError> {
     let input = Input::new(path, progress)?.with_marks(marks);
-    let format = recognise(&input)?;
-    (format.records)(&input, records)
+    input.finish(recognise(&input).and_then(|format| (format.records)(&input, records)))
 }
 
 /// As [`records_by_marks`], where some columns are looked at, by their numbers: formats that keep columns apart leave the others missing.
@@ -117,8 +114,7 @@ pub fn records_of_columns(
     progress: &dyn Progress,
 ) -> Result<Records, FormatError> {
     let input = Input::new(path, progress)?.with_marks(marks).of_columns(columns, spelled);
-    let format = recognise(&input)?;
-    (format.records)(&input, records)
+    input.finish(recognise(&input).and_then(|format| (format.records)(&input, records)))
 }
 
 /// The layout of fixed-size records in a file.

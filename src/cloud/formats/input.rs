@@ -4,13 +4,13 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::SystemTime;
 
 use super::FormatError;
 use super::limits::{MAX_EMPTY_COLUMNS, MAX_LINE};
 use super::marks::Marks;
 use super::parts::{lines_before, split};
 use super::sheet::no_memory;
+use super::stamp::Stamp;
 use crate::memory;
 use crate::nearest::nearest;
 pub(super) use crate::printable::name as printable;
@@ -24,7 +24,8 @@ pub(super) struct Input<'a> {
     /// Lines that are passed over, from `FILE:skip-lines=COUNT`.
     skipped: u64,
     size: u64,
-    modified: Option<SystemTime>,
+    /// The file as it was when this began.
+    stamp: Stamp,
     marks: Option<&'a Marks>,
     /// Columns that are looked at, where not all are.
     only: Option<Vec<usize>>,
@@ -70,11 +71,11 @@ impl<'a> Input<'a> {
         }
         let free = memory::available().unwrap_or(u64::MAX);
         Ok(Self {
+            stamp: Stamp::of(&path, &metadata),
             path,
             part: part.filter(|_| skipped.is_none()),
             skipped: skipped.unwrap_or(0),
             size: metadata.len(),
-            modified: metadata.modified().ok(),
             marks: None,
             only: None,
             spelled: false,
@@ -112,9 +113,9 @@ impl<'a> Input<'a> {
         self.marks
     }
 
-    /// Modification time, if the file system has it.
-    pub fn modified(&self) -> Option<SystemTime> {
-        self.modified
+    /// The file as it was when this began.
+    pub fn stamp(&self) -> &Stamp {
+        &self.stamp
     }
 
     pub fn path(&self) -> &Path {
@@ -134,6 +135,14 @@ impl<'a> Input<'a> {
     /// The file's size in bytes.
     pub fn size(&self) -> u64 {
         self.size
+    }
+
+    /// Passes on what was read, unless the file has changed meanwhile.
+    ///
+    /// # Errors
+    /// As [`Stamp::check`].
+    pub fn finish<T>(&self, read: Result<T, FormatError>) -> Result<T, FormatError> {
+        self.stamp.check(read)
     }
 
     /// Opens the file. Reads report progress, and fail once the work is cancelled.

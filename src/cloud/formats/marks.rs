@@ -1,17 +1,16 @@
 //! An index of record offsets in a text file, one per [`EVERY`] records as far as it was read, so that later look-ups need
 //! not start at the beginning.
 
-use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
 
 use super::input::Input;
+use super::stamp::Stamp;
 
 /// Number of records between marks.
 const EVERY: u64 = 1 << 14;
 
-/// Identity of a text: its file's path, size and modification time, and the lines before it.
-type File = (PathBuf, u64, Option<SystemTime>, u64);
+/// Identity of a text: its file, and the lines before it.
+type File = (Stamp, u64);
 
 /// The marks of the most recently read text file.
 #[derive(Debug, Default)]
@@ -28,7 +27,7 @@ impl Marks {
     /// The marks of a file; empty if another file was read last.
     pub(super) fn of(&self, input: &Input<'_>) -> MutexGuard<'_, Known> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = Some((input.path().to_owned(), input.size(), input.modified(), input.skipped()));
+        let file = Some((input.stamp().clone(), input.skipped()));
         if known.file != file {
             *known = Known { file, marks: Vec::new() };
         }

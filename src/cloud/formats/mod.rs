@@ -30,6 +30,7 @@ mod pcd;
 mod ply;
 mod recognise;
 mod sheet;
+mod stamp;
 mod unpacked;
 mod vector_cell;
 mod vectors;
@@ -49,6 +50,7 @@ pub use parts::{Entry, file_of, path_of, path_without_lines};
 use recognise::recognise;
 use sheet::Want;
 pub use sheet::{ColumnInfo, ColumnKind, FileInfo, Sheet};
+pub use stamp::Stamp;
 
 use super::{ColumnChoice, Coordinates, Hint, Unchosen};
 use crate::progress::Progress;
@@ -62,6 +64,12 @@ pub enum FormatError {
     Io {
         /// The error as reported by the system.
         why: io::Error,
+        /// Path of the file.
+        path: PathBuf,
+    },
+    /// The file was written, replaced or removed while it was read.
+    #[error("the file changed while it was read, so that what was read is of no one version; try again once it is complete: {}", path.display())]
+    Changed {
         /// Path of the file.
         path: PathBuf,
     },
@@ -147,6 +155,7 @@ impl FormatError {
             | Self::Ambiguous { path, .. }
             | Self::NoColumn { path, .. }
             | Self::Column { path, .. }
+            | Self::Changed { path }
             | Self::Memory { path, .. } => Some(path),
             Self::Cancelled => None,
         }
@@ -495,9 +504,7 @@ pub fn read_by_names(path: &Path, names: Vec<String>, progress: &dyn Progress) -
 /// As [`read`].
 pub fn read_unchosen(path: &Path, how: Unchosen, progress: &dyn Progress) -> Result<(Coordinates, Guess), FormatError> {
     let line = |record| line_of_record(path, record, progress);
-    let input = Input::new(path, progress)?;
-    let format = recognise(&input)?;
-    let sheet = (format.read)(&input, &Want::Chosen(&ColumnChoice::Default))?;
+    let sheet = scan(path, &Want::Chosen(&ColumnChoice::Default), progress)?;
     let guess = sheet.guess();
     if how == Unchosen::Guess && guess.taken.is_empty() && !guess.usual.is_empty() {
         let why = format!("the numeric columns are {}", guess.others());
@@ -512,9 +519,7 @@ pub fn read_unchosen(path: &Path, how: Unchosen, progress: &dyn Progress) -> Res
 /// # Errors
 /// [`FormatError`] if the file cannot be read.
 pub fn describe(path: &Path, progress: &dyn Progress) -> Result<FileInfo, FormatError> {
-    let input = Input::new(path, progress)?;
-    let format = recognise(&input)?;
-    Ok((format.read)(&input, &Want::Everything)?.info())
+    Ok(scan(path, &Want::Everything, progress)?.info())
 }
 
 /// Lists the clouds of a file in file order; empty for formats with one cloud per file. Each is read as `FILE:NAME`
@@ -524,7 +529,7 @@ pub fn describe(path: &Path, progress: &dyn Progress) -> Result<FileInfo, Format
 /// [`FormatError`] if the file cannot be read.
 pub fn parts(path: &Path, progress: &dyn Progress) -> Result<Vec<Entry>, FormatError> {
     let input = Input::new(path, progress)?;
-    recognise(&input)?.parts.map_or_else(|| Ok(Vec::new()), |list| list(&input))
+    input.finish(recognise(&input).and_then(|format| format.parts.map_or_else(|| Ok(Vec::new()), |list| list(&input))))
 }
 
 /// The text of a file-level attribute, for formats that have them (HDF5, Parquet, Arrow): ann-benchmarks stores its metric as `distance`.
@@ -533,7 +538,7 @@ pub fn parts(path: &Path, progress: &dyn Progress) -> Result<Vec<Entry>, FormatE
 /// [`FormatError`] if the file cannot be read.
 pub fn attribute(path: &Path, name: &str, progress: &dyn Progress) -> Result<Option<String>, FormatError> {
     let input = Input::new(path, progress)?;
-    recognise(&input)?.attribute.map_or(Ok(None), |of| of(&input, name))
+    input.finish(recognise(&input).and_then(|format| format.attribute.map_or(Ok(None), |of| of(&input, name))))
 }
 
 /// What whoever reads the file should be told of it: that its first line was taken for none of the table.
@@ -551,8 +556,7 @@ pub(super) fn line_of_record(path: &Path, record: u64, progress: &dyn Progress) 
 
 fn scan(path: &Path, want: &Want<'_>, progress: &dyn Progress) -> Result<Sheet, FormatError> {
     let input = Input::new(path, progress)?;
-    let format = recognise(&input)?;
-    (format.read)(&input, want)
+    input.finish(recognise(&input).and_then(|format| (format.read)(&input, want)))
 }
 
 fn known_extensions() -> String {

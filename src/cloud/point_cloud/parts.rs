@@ -70,6 +70,6 @@ impl PointCloud {
             records.into_iter().for_each(|record| kept.push(record));
             kept
         });
-        Ok(Self { points, exact, bulk: Bulk::new(axes.len()), axes, records, dropped, source, copy: None, fingerprint: named })
+        Ok(Self { points, exact, bulk: Bulk::new(axes.len()), axes, records, dropped, source, stamp: None, copy: None, fingerprint: named })
     }
 }

@@ -62,7 +62,7 @@ fn analysed(asked: &Asked, resident: &Resident, progress: &dyn Progress) -> Resu
     let Asked { question, labels, eps } = asked;
     let cloud = &question.cloud;
     // Before the search, which may take long.
-    let column = labels.as_ref().map(|of| formats::column(&of.path, &of.key, progress).map_err(|why| why.to_string()));
+    let column = labels.as_ref().map(|of| question.cloud.check_file(formats::column(&of.path, &of.key, progress)).map_err(|why| why.to_string()));
     let record = question.answer(resident, progress)?;
     let graph = KnnGraph::of_run(&record).map_err(|why| Failure::Said(why.to_string()))?;
     let mut all = Analysis {

@@ -31,7 +31,7 @@ pub enum Values {
 /// # Errors
 /// When the reader of the file fails.
 pub fn read(cloud: &PointCloud, path: &Path, column: &str, progress: &dyn Progress) -> Result<Values, FormatError> {
-    let data = formats::column(path, column, progress)?;
+    let data = cloud.check_file(formats::column(path, column, progress))?;
     let records = match &data {
         ColumnData::Numbers(values) => values.len(),
         ColumnData::Categories { codes, .. } => codes.len(),

@@ -1,6 +1,7 @@
 //! Every format, on files made here.
 
 mod arrow;
+mod changing;
 mod columns;
 mod deep;
 mod e57;

@@ -17,6 +17,7 @@ use toml::{Table, Value};
 use super::refused;
 use super::usage::Usage;
 use crate::files;
+use crate::memory;
 use crate::nearest::nearest;
 
 /// Names another file, where there is no flag.
@@ -24,6 +25,9 @@ pub const VARIABLE: &str = "WARPSCOPE_CONFIG";
 
 /// A larger file is not a configuration.
 const MOST_BYTES: u64 = 1 << 20;
+
+/// Bytes of memory for each byte of a configuration: as a tree, as words and as values of flags.
+const PARSED: u64 = 128;
 
 const CONFIG: &str = "config";
 const NO_CONFIG: &str = "no-config";
@@ -142,7 +146,10 @@ fn read(from: &From) -> anyhow::Result<Option<(PathBuf, String)>> {
     let Some(path) = named.clone().or_else(|| usual().filter(|path| path.is_file())) else { return Ok(None) };
     let text = files::read_small(&path, MOST_BYTES).and_then(|text| String::from_utf8(text).map_err(io::Error::other));
     match text {
-        Ok(text) => Ok(Some((path, text))),
+        Ok(text) => match memory::check(PARSED * text.len() as u64) {
+            Ok(()) => Ok(Some((path, text))),
+            Err(short) => bail!("the configuration {short}; make it shorter: {}", path.display()),
+        },
         Err(why) => bail!("cannot read the configuration: {why}: {}", path.display()),
     }
 }

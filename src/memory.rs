@@ -16,6 +16,22 @@ pub fn available() -> Option<u64> {
     available_under(Path::new("/"))
 }
 
+/// Lets all threads share one arena of the allocator where the address space is limited; called before threads are started. The GNU library
+/// otherwise reserves 64 MiB of addresses for each thread. They count as taken, so a job that runs where this reservation fails would be
+/// refused under a higher limit, where it succeeds.
+pub fn share_arenas() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    if std::fs::read_to_string("/proc/self/limits").is_ok_and(|limits| address_space(&limits).is_some()) {
+        const M_ARENA_MAX: i32 = -8;
+        unsafe extern "C" {
+            fn mallopt(parameter: i32, value: i32) -> i32;
+        }
+        // SAFETY: sets a number inside the allocator, as mallopt(3) allows at any time. What it returns says whether that was possible, and
+        // nothing depends on it.
+        unsafe { mallopt(M_ARENA_MAX, 1) };
+    }
+}
+
 /// Work needs more memory than is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("needs {} MiB of memory, but only {} MiB are free", .needed.div_ceil(1 << 20), .free >> 20)]

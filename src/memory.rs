@@ -16,6 +16,54 @@ pub fn available() -> Option<u64> {
     available_under(Path::new("/"))
 }
 
+/// Lets all threads share one arena of the allocator where the address space is limited; called before threads are started. The GNU library
+/// otherwise reserves 64 MiB of addresses for each thread. They count as taken, so a job that runs where this reservation fails would be
+/// refused under a higher limit, where it succeeds.
+pub fn share_arenas() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    if std::fs::read_to_string("/proc/self/limits").is_ok_and(|limits| address_space(&limits).is_some()) {
+        const M_ARENA_MAX: i32 = -8;
+        unsafe extern "C" {
+            fn mallopt(parameter: i32, value: i32) -> i32;
+        }
+        // SAFETY: sets a number inside the allocator, as mallopt(3) allows at any time. What it returns says whether that was possible, and
+        // nothing depends on it.
+        unsafe { mallopt(M_ARENA_MAX, 1) };
+    }
+}
+
+/// Work needs more memory than is free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("needs {} MiB of memory, but only {} MiB are free", .needed.div_ceil(1 << 20), .free >> 20)]
+pub struct Short {
+    /// Needed memory in bytes.
+    pub needed: u64,
+    /// Free memory in bytes.
+    pub free: u64,
+}
+
+/// Refuses work that needs more bytes than are [`available`].
+///
+/// # Errors
+/// [`Short`].
+pub fn check(needed: u64) -> Result<(), Short> {
+    match available().filter(|&free| needed > free) {
+        Some(free) => Err(Short { needed, free }),
+        None => Ok(()),
+    }
+}
+
+/// A vector of `count` values.
+///
+/// # Errors
+/// [`Short`].
+pub fn filled<T: Clone>(count: usize, value: T) -> Result<Vec<T>, Short> {
+    let needed = (count as u64).saturating_mul(size_of::<T>() as u64);
+    let mut values = room(count).ok_or_else(|| Short { needed, free: available().unwrap_or(0) })?;
+    values.resize(count, value);
+    Ok(values)
+}
+
 /// An empty vector with room for exactly `count` values; `None` if that is more than is [`available`].
 pub fn room<T>(count: usize) -> Option<Vec<T>> {
     let bytes = (count as u64).saturating_mul(size_of::<T>() as u64);
@@ -93,6 +141,10 @@ mod tests {
         // An allocator that promises more than there is would give this one.
         assert!(room::<u8>(usize::try_from(free + free / 8).unwrap()).is_none());
         assert!(room::<f64>(usize::MAX).is_none());
+        assert_eq!(filled(3, 7_u8).unwrap(), [7; 3]);
+        let short = Short { needed: (5 << 20) + 1, free: (5 << 20) - 1 };
+        assert_eq!(short.to_string(), "needs 6 MiB of memory, but only 4 MiB are free");
+        assert!(check(free / 2).is_ok() && check(u64::MAX).is_err() && filled(usize::MAX, 0_u16).is_err());
     }
 
     #[test]

@@ -15,9 +15,9 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ("cloud", &["memory", "nearest", "printable", "progress"]),
     ("knn", &["cloud", "memory", "progress"]),
     ("engines", &["files", "knn", "cloud", "memory", "progress"]),
-    ("lesson", &["engines", "knn", "cloud", "palette", "progress", "text"]),
+    ("lesson", &["engines", "knn", "cloud", "memory", "palette", "progress", "text"]),
     ("run", &["files", "engines", "knn", "cloud", "memory", "nearest", "printable", "progress", "text"]),
-    ("export", &["files", "lesson", "run", "engines", "knn", "cloud", "palette", "printable", "progress", "text"]),
+    ("export", &["files", "lesson", "run", "engines", "knn", "cloud", "memory", "palette", "printable", "progress", "text"]),
 ];
 
 /// Crates with one home, so that the rest builds and is tested without them.

@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
@@ -15,10 +16,18 @@ use toml::{Table, Value};
 
 use super::refused;
 use super::usage::Usage;
+use crate::files;
+use crate::memory;
 use crate::nearest::nearest;
 
 /// Names another file, where there is no flag.
 pub const VARIABLE: &str = "WARPSCOPE_CONFIG";
+
+/// A larger file is not a configuration.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// Bytes of memory for each byte of a configuration: as a tree, as words and as values of flags.
+const PARSED: u64 = 128;
 
 const CONFIG: &str = "config";
 const NO_CONFIG: &str = "no-config";
@@ -135,9 +144,13 @@ fn read(from: &From) -> anyhow::Result<Option<(PathBuf, String)>> {
     };
     let usual = || directories::ProjectDirs::from("", "", "warpscope").map(|dirs| dirs.config_dir().join("config.toml"));
     let Some(path) = named.clone().or_else(|| usual().filter(|path| path.is_file())) else { return Ok(None) };
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Ok(Some((path, text))),
-        Err(why) => bail!("cannot read: {why}: {}", path.display()),
+    let text = files::read_small(&path, MOST_BYTES).and_then(|text| String::from_utf8(text).map_err(io::Error::other));
+    match text {
+        Ok(text) => match memory::check(PARSED * text.len() as u64) {
+            Ok(()) => Ok(Some((path, text))),
+            Err(short) => bail!("the configuration {short}; make it shorter: {}", path.display()),
+        },
+        Err(why) => bail!("cannot read the configuration: {why}: {}", path.display()),
     }
 }
 

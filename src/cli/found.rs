@@ -9,10 +9,11 @@ use super::output;
 use super::queries::QueryChoice;
 use crate::cloud::formats::{self, FormatError};
 use crate::export::provenance::{KEY, Provenance};
+use crate::files;
 use crate::knn::{INNER_PRODUCT, Metric, Ranking};
 use crate::progress::Progress;
 use crate::run::answers;
-use crate::run::compare::RUN;
+use crate::run::compare::{MOST_RUN_BYTES, RUN};
 use crate::run::{RunFile, SomeRun};
 
 /// How answers were found. What the file does not say is left open.
@@ -51,7 +52,7 @@ impl Found {
 
     /// What the `run.json` of a folder says, where there is one that can be read.
     pub fn of_folder(folder: &Path) -> Option<Self> {
-        let text = std::fs::read(folder.join(RUN)).ok()?;
+        let text = files::read_small(&folder.join(RUN), MOST_RUN_BYTES).ok()?;
         Some(Self::of_run_file(folder, &RunFile::read(&text).ok()?))
     }
 

@@ -53,6 +53,7 @@ use std::sync::LazyLock;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use crate::memory;
 use crate::run::RunError;
 use crate::text;
 
@@ -132,6 +133,7 @@ pub fn main() -> ExitCode {
     if !opens_window(&cli) && std::env::var_os("RUST_BACKTRACE").is_none() {
         panic::set_hook(Box::new(|_| ()));
     }
+    memory::share_arenas();
     // Otherwise whoever needs them first panics.
     if let Err(why) = rayon::ThreadPoolBuilder::new().num_threads(threads(&cli).unwrap_or(0)).build_global() {
         output::error(&format!("cannot start threads: {why}; is the limit of processes (ulimit -u) reached?"));

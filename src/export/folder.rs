@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{ExportError, neighbors, tables, trace};
 use crate::files::{self, Batch, Ours};
-use crate::run::compare::{NEIGHBORS, RUN, TIMINGS};
+use crate::run::compare::{MOST_RUN_BYTES, NEIGHBORS, RUN, TIMINGS};
 use crate::run::{RunFile, RunFileError, RunRecord};
 
 /// A folder created for output, with its missing parents; removed again if nothing is written to it.
@@ -67,7 +67,7 @@ pub fn check_folder(dir: &Path) -> Result<(), ExportError> {
         return Err(ExportError::NoRun { file, path: dir.to_owned() });
     }
     if let Some(json) = files::place(dir, RUN)
-        && std::fs::read(&json).is_ok_and(|text| matches!(RunFile::read(&text), Err(RunFileError::Content(_))))
+        && files::read_small(&json, MOST_RUN_BYTES).is_ok_and(|text| matches!(RunFile::read(&text), Err(RunFileError::Content(_))))
     {
         return Err(ExportError::OtherJson { path: dir.to_owned() });
     }

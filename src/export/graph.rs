@@ -12,9 +12,10 @@ use super::npz::Npz;
 use super::table::Table;
 use super::{ExportError, write};
 use crate::cloud::PointCloud;
+use crate::memory;
 use crate::progress::Progress;
 use crate::run::graph::leaks::Leaks;
-use crate::run::graph::links::{Linked, Links};
+use crate::run::graph::links::{LinkError, Linked, Links};
 use crate::run::graph::{Analysis, KnnGraph};
 
 /// As what a graph is written.
@@ -58,7 +59,10 @@ pub fn linked(
     if links == Links::Directed || form == GraphForm::Umap {
         return form.write(graph, cloud, path, progress);
     }
-    let linked = Linked::of(graph, links, progress).map_err(|_| ExportError::Cancelled)?;
+    let linked = Linked::of(graph, links, progress).map_err(|why| match why {
+        LinkError::Cancelled(_) => ExportError::Cancelled,
+        LinkError::Memory(short) => no_memory(short, path),
+    })?;
     if form == GraphForm::Edges {
         return linked_edges(&linked, graph, cloud).watched(progress).write(path);
     }
@@ -170,13 +174,13 @@ fn sparse<O: ExactSizeIterator<Item = u32>, D: Iterator<Item = f64>>(
 ) -> Result<(), ExportError> {
     check_width(graph, path)?;
     let n = graph.len();
+    let mut starts = memory::filled(n + 1, 0_i64).map_err(|short| no_memory(short, path))?;
+    for point in 0..n {
+        starts[point + 1] = starts[point] + others(point).len() as i64;
+    }
     let watch = Watch::new(progress, 2);
     watch.write(path, |out| {
         let mut npz = Npz::new(out);
-        let mut starts = vec![0_i64];
-        for point in 0..n {
-            starts.push(starts[point] + others(point).len() as i64);
-        }
         let count = starts[n];
         // SciPy wants both of one type, and the narrow one where that will do.
         if i32::try_from(count).is_ok() {
@@ -193,6 +197,10 @@ fn sparse<O: ExactSizeIterator<Item = u32>, D: Iterator<Item = f64>>(
         npz.column("data", "<f8", count as usize, watch.points(n).flat_map(&distances).map(f64::to_le_bytes))?;
         finish(npz, graph, cloud)
     })
+}
+
+fn no_memory(short: memory::Short, path: &Path) -> ExportError {
+    ExportError::Memory { what: "the graph".to_owned(), short, remedy: "use fewer points or a smaller k", path: path.to_owned() }
 }
 
 /// Refuses what has too many points for 32-bit indices.

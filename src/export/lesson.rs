@@ -19,6 +19,7 @@ use crate::lesson::picture::raster::SizeError;
 use crate::lesson::picture::svg::svg;
 use crate::lesson::player::{self, Written};
 use crate::lesson::{Recording, jsonl};
+use crate::memory;
 use crate::progress::Progress;
 
 /// Number of pictures that a GIF's palette is derived from.
@@ -39,6 +40,15 @@ const SHORTEST_WITH_MOTION: u16 = 50;
 /// Minimum and maximum duration of a GIF frame, in seconds: browsers show shorter ones much longer.
 pub const PACES: (f32, f32) = (0.02, 100.0);
 
+/// Bytes of a picture's pixel while it is drawn: its colour and the clip mask.
+const DRAWN: u64 = 5;
+
+/// Bytes of a drawn picture's pixel.
+const PIXEL: u64 = 4;
+
+/// Bytes of a pixel while its picture becomes a PNG: the colour without opacity, and the compressed picture.
+const ENCODED: u64 = 4;
+
 /// Writes all steps of a recording as JSON Lines.
 ///
 /// # Errors
@@ -50,8 +60,9 @@ pub fn steps(recording: &Recording, path: &Path) -> Result<(), ExportError> {
 /// Writes the picture of a position as PNG.
 ///
 /// # Errors
-/// [`ExportError::Picture`] for an invalid size, [`ExportError::Io`] if the file cannot be written.
+/// [`ExportError::Picture`] for an invalid size, [`ExportError::Memory`], [`ExportError::Io`] if the file cannot be written.
 pub fn picture(film: &Film, position: usize, path: &Path) -> Result<(), ExportError> {
+    at_a_time(film, ENCODED, DRAWN, path)?;
     png(film.image(position)?, path)
 }
 
@@ -67,8 +78,8 @@ pub fn drawing(film: &Film, position: usize, path: &Path) -> Result<(), ExportEr
 /// Frames are put in place together at the end: on failure or cancellation, the folder is unchanged.
 ///
 /// # Errors
-/// [`ExportError::Io`], [`ExportError::Picture`], [`ExportError::Cancelled`]; [`ExportError::OtherFrames`] if the folder has
-/// frames with higher numbers than these.
+/// [`ExportError::Io`], [`ExportError::Picture`], [`ExportError::Memory`], [`ExportError::Cancelled`]; [`ExportError::OtherFrames`] if
+/// the folder has frames with higher numbers than these.
 pub fn frames(film: &Film, moments: &Moments, dir: &Path, progress: &dyn Progress) -> Result<Vec<PathBuf>, ExportError> {
     let count = moments.positions.len();
     let made = MadeFolder::new(dir, of_film)?;
@@ -79,8 +90,9 @@ pub fn frames(film: &Film, moments: &Moments, dir: &Path, progress: &dyn Progres
     for file in files.iter().filter(|file| file.exists()) {
         super::check(file)?;
     }
+    let at_a_time = at_a_time(film, ENCODED, DRAWN, dir)?;
     let mut batch = Batch::new(dir, of_film).map_err(ExportError::io(dir))?;
-    images(film, &moments.positions, &mut |number, image| {
+    images(film, &moments.positions, at_a_time, &mut |number, image| {
         batch.write(&frame(number + 1), |out| encode(image, out)).map_err(ExportError::io(&files[number]))?;
         progress.update(number as u64 + 1, count as u64);
         if progress.cancelled() { Err(ExportError::Cancelled) } else { Ok(()) }
@@ -94,7 +106,7 @@ pub fn frames(film: &Film, moments: &Moments, dir: &Path, progress: &dyn Progres
 /// shows what moves from one moment to the next, where both are shown.
 ///
 /// # Errors
-/// [`ExportError::Picture`] for an invalid size, [`ExportError::Io`], and [`ExportError::Cancelled`].
+/// [`ExportError::Picture`] for an invalid size, [`ExportError::Memory`], [`ExportError::Io`], and [`ExportError::Cancelled`].
 pub fn gif(film: &Film, moments: &Moments, pace: f32, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
     let positions = &moments.positions;
     let hundredths = (pace.clamp(PACES.0, PACES.1) * 100.0).round() as u16;
@@ -102,12 +114,17 @@ pub fn gif(film: &Film, moments: &Moments, pace: f32, path: &Path, progress: &dy
     let sampled: Vec<usize> = positions.iter().step_by(positions.len().div_ceil(SAMPLES).max(1)).copied().collect();
     let total = (sampled.len() + positions.len()) as u64;
     let mut samples = Vec::with_capacity(sampled.len());
-    images(film, &sampled, &mut |number, image| {
+    images(film, &sampled, at_a_time(film, PIXEL * sampled.len() as u64, DRAWN, path)?, &mut |number, image| {
         samples.push(image);
         progress.update(number as u64 + 1, total);
         if progress.cancelled() { Err(ExportError::Cancelled) } else { Ok(()) }
     })?;
     let colors = Colors::of(&samples, &film.palette);
+    drop(samples);
+    let moves = film.motion && hundredths >= SHORTEST_WITH_MOTION;
+    // Each moment is drawn with its pictures on the way. The picture before it stays for comparison, and the frame is encoded.
+    let of_moment = DRAWN + if moves { PIXEL * BETWEEN.len() as u64 } else { 0 };
+    let at_a_time = at_a_time(film, PIXEL + ENCODED, of_moment, path)?;
     // Stored outside the writer, which can only return I/O errors.
     let mut failed = None;
     let result = write(path, |out| {
@@ -115,19 +132,19 @@ pub fn gif(film: &Film, moments: &Moments, pace: f32, path: &Path, progress: &dy
         let last = positions.len().saturating_sub(1);
         let draw = |number: usize| {
             let next = number.checked_sub(1).and_then(|before| moments.next_after(positions[before]));
-            let moves = film.motion && hundredths >= SHORTEST_WITH_MOTION && next == Some(positions[number]);
+            let moves = moves && next == Some(positions[number]);
             let mut images = if moves { film.images_between(positions[number - 1], positions[number], &BETWEEN)? } else { Vec::new() };
             images.push(film.image(positions[number])?);
             Ok(images)
         };
-        let done = drawn(positions.len(), &draw, &mut |number, images| {
+        let done = drawn(positions.len(), at_a_time, &draw, &mut |number, images| {
             let stays = if number == last { hundredths.saturating_mul(LAST_STAYS) } else { hundredths };
             let between = images.len() as u16 - 1;
             for (at, image) in (0..).zip(images) {
                 let stays = if at < between { BETWEEN_STAYS } else { stays - between * BETWEEN_STAYS };
                 animation.add(image, stays).map_err(ExportError::io(path))?;
             }
-            progress.update((samples.len() + number + 1) as u64, total);
+            progress.update((sampled.len() + number + 1) as u64, total);
             if progress.cancelled() { Err(ExportError::Cancelled) } else { Ok(()) }
         });
         match done {
@@ -187,18 +204,41 @@ fn cancelled(error: ExportError) -> ExportError {
     }
 }
 
+/// How many pictures, or moments with pictures, are drawn at a time: as many as there are cores, and fewer where memory is short.
+/// `kept` bytes per pixel are needed besides those `of_each`.
+///
+/// # Errors
+/// [`ExportError::Memory`] if there is no room for one; [`ExportError::Picture`].
+fn at_a_time(film: &Film, kept: u64, of_each: u64, path: &Path) -> Result<usize, ExportError> {
+    let [width, height] = film.pixels()?;
+    let pixels = u64::from(width) * u64::from(height);
+    memory::check(pixels * (kept + of_each)).map_err(|short| ExportError::Memory {
+        what: format!("{width} \u{d7} {height} pixels: a picture"),
+        short,
+        remedy: "choose a smaller size",
+        path: path.to_owned(),
+    })?;
+    let fit = memory::available().map_or(u64::MAX, |free| free.saturating_sub(pixels * kept) / (pixels * of_each));
+    Ok(usize::try_from(fit).unwrap_or(usize::MAX).clamp(1, rayon::current_num_threads().max(1)))
+}
+
 /// Draws pictures on all cores, a few at a time, and passes them on in order.
-fn images(film: &Film, positions: &[usize], take: &mut dyn FnMut(usize, RgbaImage) -> Result<(), ExportError>) -> Result<(), ExportError> {
-    drawn(positions.len(), &|number| film.image(positions[number]), take)
+fn images(
+    film: &Film,
+    positions: &[usize],
+    at_a_time: usize,
+    take: &mut dyn FnMut(usize, RgbaImage) -> Result<(), ExportError>,
+) -> Result<(), ExportError> {
+    drawn(positions.len(), at_a_time, &|number| film.image(positions[number]), take)
 }
 
 /// Draws so many things on all cores, a few at a time, and passes them on in order.
 fn drawn<T: Send>(
     count: usize,
+    at_a_time: usize,
     draw: &(dyn Fn(usize) -> Result<T, SizeError> + Sync),
     take: &mut dyn FnMut(usize, T) -> Result<(), ExportError>,
 ) -> Result<(), ExportError> {
-    let at_a_time = rayon::current_num_threads().max(1);
     for first in (0..count).step_by(at_a_time) {
         let some: Vec<_> = (first..count.min(first + at_a_time)).into_par_iter().map(draw).collect();
         for (number, one) in (first..).zip(some) {

@@ -37,6 +37,7 @@ pub use recording::{compared_recording, recording, session};
 pub use trace::trace;
 
 use crate::files;
+use crate::memory::Short;
 pub use crate::text;
 
 /// Why a file could not be written. The path is last.
@@ -85,6 +86,17 @@ pub enum ExportError {
         needed: u64,
         /// Free room in MiB, rounded down.
         free: u64,
+        /// Path of the file.
+        path: PathBuf,
+    },
+    /// The work needs more memory than is free.
+    #[error("{what} {short}; {remedy}: {}", path.display())]
+    Memory {
+        /// What is written.
+        what: String,
+        short: Short,
+        /// How less memory is needed.
+        remedy: &'static str,
         /// Path of the file.
         path: PathBuf,
     },

@@ -7,12 +7,13 @@
 //! in the folder is not touched.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
 
 use super::hold::Hold;
 use super::live;
 use super::part::{PartFolder, remove_abandoned};
+use super::small::read_small;
 use super::target::{fill, replaceable};
 
 /// The folder of files that count but are not yet where they belong.
@@ -112,13 +113,9 @@ fn list(commit: &Path) -> io::Result<Option<String>> {
     if !fs::symlink_metadata(commit).is_ok_and(|meta| meta.is_dir()) || !is_plain(&path) {
         return Ok(None);
     }
-    match File::open(path) {
-        Ok(file) => {
-            let mut text = Vec::new();
-            file.take(MOST_LIST + 1).read_to_end(&mut text)?;
-            Ok(if text.len() as u64 > MOST_LIST { None } else { String::from_utf8(text).ok() })
-        }
-        Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(None),
+    match read_small(&path, MOST_LIST) {
+        Ok(text) => Ok(String::from_utf8(text).ok()),
+        Err(why) if matches!(why.kind(), io::ErrorKind::NotFound | io::ErrorKind::FileTooLarge) => Ok(None),
         Err(why) => Err(why),
     }
 }

@@ -11,6 +11,7 @@ mod machine;
 mod mute;
 mod part;
 mod scratch;
+mod small;
 mod space;
 mod target;
 #[cfg(test)]
@@ -21,5 +22,6 @@ pub use live::{Live, made, remove_all};
 pub use mute::Mute;
 pub use part::PartFolder;
 pub use scratch::{Scratch, named_scratch};
+pub use small::{open_regular, read_small, write_small};
 pub use space::room;
 pub use target::{check, same, write};

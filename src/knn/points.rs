@@ -201,7 +201,8 @@ impl Points {
     pub fn rearranged(&self, positions: &[u32]) -> Self {
         assert!((1..=self.len()).contains(&positions.len()), "a point is met once at most");
         let dims = self.dims();
-        let coordinates = positions.iter().flat_map(|&position| &self.coordinates()[position as usize * dims..][..dims]).copied().collect();
+        let mut coordinates = Vec::with_capacity(positions.len() * dims);
+        positions.iter().for_each(|&position| coordinates.extend_from_slice(&self.coordinates()[position as usize * dims..][..dims]));
         let rows = positions.iter().map(|&position| self.row(position)).collect();
         Self::of(Arc::clone(&self.cloud), self.arrangement, Rows::Own(coordinates), Some(rows))
     }

@@ -24,6 +24,7 @@ use crate::cloud::{self, Order, PointCloud, Source};
 use crate::engines::cuda::Cuda;
 use crate::engines::lockstep::{self, Fault};
 use crate::knn::{Metric, Problem, Queries, Setup};
+use crate::memory;
 use crate::progress::Progress;
 
 pub use super::story::{LESSONS, OWN_DATA};
@@ -337,13 +338,13 @@ impl Lesson {
         let exclude = std::mem::take(&mut setup.exclude_self);
         let problem = Problem::new(cloud, queries, setup)?;
         let excluded = exclude && matches!(queries, Queries::Rows(_)) && problem.n() > 1;
-        let problem = if excluded { without_row(&problem, problem.query_row(query)) } else { problem };
+        let problem = if excluded { without_row(&problem, problem.query_row(query))? } else { problem };
         let notes: Vec<&str> = note.into_iter().chain(excluded.then_some("without the query's own row")).collect();
         let note = (!notes.is_empty()).then(|| notes.join("; "));
         let problem = match arrangement {
             Arrangement::AsDrawn | Arrangement::FileOrder | Arrangement::Shuffled => problem,
-            Arrangement::NearestFirst => by_distance(&problem, query, |bits| bits),
-            Arrangement::FarthestFirst => by_distance(&problem, query, std::cmp::Reverse),
+            Arrangement::NearestFirst => by_distance(&problem, query, |bits| bits)?,
+            Arrangement::FarthestFirst => by_distance(&problem, query, std::cmp::Reverse)?,
         };
         let (problem, data) = (Arc::new(problem), touched.describe(cloud.source(), note.as_deref()));
         let recording = match self.search {
@@ -411,18 +412,25 @@ impl Lesson {
 }
 
 /// The problem without a row of its cloud.
-fn without_row(problem: &Problem, row: u32) -> Problem {
+fn without_row(problem: &Problem, row: u32) -> Result<Problem, LessonError> {
+    check_copy(problem)?;
     let positions: Vec<u32> = (0..problem.n() as u32).filter(|&position| problem.row(position) != row).collect();
-    problem.rearranged(&positions)
+    Ok(problem.rearranged(&positions))
+}
+
+/// Refuses a copy of a problem's points, with three numbers for each, if memory is short.
+fn check_copy(problem: &Problem) -> Result<(), LessonError> {
+    Ok(memory::check(4 * problem.n() as u64 * (problem.dims() as u64 + 3))?)
 }
 
 /// The problem with its points sorted by distance to a query, with `by` as the key.
-fn by_distance<K: Ord>(problem: &Problem, query: usize, by: impl Fn(u32) -> K) -> Problem {
+fn by_distance<K: Ord>(problem: &Problem, query: usize, by: impl Fn(u32) -> K) -> Result<Problem, LessonError> {
+    check_copy(problem)?;
     let distances = lockstep::distances_to(problem, query, 0..problem.n());
     let mut positions: Vec<u32> = (0..problem.n() as u32).collect();
     // Distances are not negative, so their bits have the same order.
     positions.sort_by_key(|&position| by(distances[position as usize].to_bits()));
-    problem.rearranged(&positions)
+    Ok(problem.rearranged(&positions))
 }
 
 impl Shows {

@@ -7,6 +7,7 @@ use super::recording::LessonError;
 use super::touched::Touched;
 use crate::cloud::{Column, PointCloud, Source, Table};
 use crate::knn::{Queries, Setup};
+use crate::memory;
 use crate::text::{count, ordinal, thousands};
 
 /// Rows of a cloud that a lesson of several orders takes: farthest first, every one of them becomes a candidate.
@@ -64,7 +65,11 @@ impl Lesson {
 fn thinned(own: Own<'_>, step: usize) -> Result<(Arc<PointCloud>, Queries, usize), LessonError> {
     let (cloud, row) = (own.cloud, if let Queries::Rows(rows) = own.queries { rows.get(own.query).copied() } else { None });
     let first = row.map_or(0, |row| row as usize % step);
-    let values = (first..cloud.len()).step_by(step).flat_map(|row| (0..cloud.dims()).map(move |axis| cloud.coordinate(row, axis))).collect();
+    // Twelve bytes a coordinate: as the file has it, and rounded.
+    let count = (first..cloud.len()).step_by(step).len() * cloud.dims();
+    memory::check(12 * count as u64)?;
+    let mut values = Vec::with_capacity(count);
+    values.extend((first..cloud.len()).step_by(step).flat_map(|row| (0..cloud.dims()).map(move |axis| cloud.coordinate(row, axis))));
     let columns = cloud.axes().iter().map(|axis| Column { name: axis.name.clone() }).collect();
     let fewer = PointCloud::from_table(Table { columns, values }, cloud.source().clone(), Some(cloud), false)?;
     let (queries, query) = match row {

@@ -178,6 +178,9 @@ pub enum LessonError {
     /// The problem is invalid.
     #[error(transparent)]
     Problem(#[from] crate::knn::ProblemError),
+    /// The lesson needs more memory than is free.
+    #[error("the lesson {0}; use fewer points")]
+    Memory(#[from] crate::memory::Short),
     /// A file of steps is malformed.
     #[error("line {line}: {why}")]
     Line {

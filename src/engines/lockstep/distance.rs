@@ -22,16 +22,7 @@ pub struct GroupedPoints<const W: usize> {
 impl<const W: usize> GroupedPoints<W> {
     /// Groups n × d row-major coordinates.
     pub fn new(points: &[f32], dims: usize) -> Self {
-        let n = points.len() / dims;
-        let mut coordinates = vec![Coordinates([f32::INFINITY; W]); n.div_ceil(W) * dims];
-        for (group, rows) in points.chunks(W * dims).enumerate() {
-            for (lane, row) in rows.chunks_exact(dims).enumerate() {
-                for (axis, &value) in row.iter().enumerate() {
-                    coordinates[group * dims + axis].0[lane] = value;
-                }
-            }
-        }
-        Self { coordinates, dims, n }
+        Self { coordinates: group(points, dims), dims, n: points.len() / dims }
     }
 
     /// The number of points. No namesake: an argument of the kernel.
@@ -49,6 +40,19 @@ impl<const W: usize> GroupedPoints<W> {
     pub fn range(&self, groups: std::ops::Range<usize>) -> &[Coordinates<W>] {
         &self.coordinates[groups.start * self.dims..groups.end * self.dims]
     }
+}
+
+/// Groups n × d row-major coordinates. No namesake: the host does it there.
+pub fn group<const W: usize>(points: &[f32], dims: usize) -> Vec<Coordinates<W>> {
+    let mut coordinates = vec![Coordinates([f32::INFINITY; W]); (points.len() / dims).div_ceil(W) * dims];
+    for (group, rows) in points.chunks(W * dims).enumerate() {
+        for (lane, row) in rows.chunks_exact(dims).enumerate() {
+            for (axis, &value) in row.iter().enumerate() {
+                coordinates[group * dims + axis].0[lane] = value;
+            }
+        }
+    }
+    coordinates
 }
 
 /// Squared L2 from each lane's point of a group to each of Q queries, which share the loads of the points. `group` has

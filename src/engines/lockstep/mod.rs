@@ -31,6 +31,7 @@ mod lanes;
 mod observer;
 mod warp_knn;
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -207,7 +208,8 @@ impl Search for LockstepSearch<'_> {
         let search = |((queries, indices), distances): ((&[f32], &mut [u32]), &mut [f32])| {
             let mut laps = (build == Build::Profiled).then(Laps::start);
             let mut warps = vec![Warp::<WARP>::new(k, registers_for(k, WARP), ()); queries.len() / dims];
-            warp_knn::warp_knn(points, queries, dims, warp_knn::groups_in_batch(WARP, dims), &mut warps);
+            let stage = |groups| Cow::Borrowed(points.range(groups));
+            warp_knn::warp_knn(points.n(), stage, queries, dims, warp_knn::groups_in_batch(WARP, dims), &mut warps);
             for ((warp, indices), distances) in warps.iter().zip(indices.chunks_exact_mut(k)).zip(distances.chunks_exact_mut(k)) {
                 for ((neighbour, index), distance) in warp.neighbours().zip(indices).zip(distances) {
                     (*index, *distance) = neighbour;
@@ -271,11 +273,13 @@ pub struct Watched<O> {
 /// Unless k is at most 32·W and W is 4, 8, 16 or 32.
 pub fn watch<const W: usize, O: Observer<W>>(problem: &Problem, query: usize, batch: Option<usize>, observer: O) -> Watched<O> {
     assert!([4, 8, 16, 32].contains(&W), "a warp of {W} lanes");
-    let points = GroupedPoints::<W>::new(problem.points(), problem.dims());
+    let (n, dims) = (problem.n(), problem.dims());
+    // A batch at a time: for one query, grouping all points would only double their memory.
+    let stage = |groups: Range<usize>| Cow::Owned(distance::group(&problem.points()[groups.start * W * dims..(groups.end * W).min(n) * dims], dims));
     let mut warp = Warp::new(problem.k(), registers_for(problem.k(), W), observer);
     warp.tally.whole = true;
-    let batch = batch.unwrap_or_else(|| warp_knn::groups_in_batch(W, problem.dims()));
-    warp_knn::warp_knn(&points, problem.query(query), problem.dims(), batch, std::slice::from_mut(&mut warp));
+    let batch = batch.unwrap_or_else(|| warp_knn::groups_in_batch(W, dims));
+    warp_knn::warp_knn(n, stage, problem.query(query), dims, batch, std::slice::from_mut(&mut warp));
     let neighbours = warp.neighbours().collect();
     Watched { neighbours, counters: warp.tally.counters, history: warp.tally.history, observer: warp.observer }
 }
@@ -288,9 +292,13 @@ pub fn distances_to(problem: &Problem, query: usize, points: Range<usize>) -> Ve
 /// The same to any place, by its coordinates.
 pub fn distances_from(problem: &Problem, place: &[f32], points: Range<usize>) -> Vec<f32> {
     let dims = problem.dims();
-    let grouped = GroupedPoints::<WARP>::new(&problem.points()[points.start * dims..points.end * dims], dims);
-    let groups = (0..grouped.groups()).map(|group| distance::squared_distances(grouped.range(group..group + 1), [place]));
-    groups.flat_map(|[distances]| distances).take(points.len()).collect()
+    let mut found = Vec::with_capacity(points.len().next_multiple_of(WARP));
+    // Some groups at a time, as in `watch`.
+    for rows in problem.points()[points.start * dims..points.end * dims].chunks(32 * WARP * dims) {
+        distance::group::<WARP>(rows, dims).chunks_exact(dims).for_each(|group| found.extend(distance::squared_distances(group, [place])[0]));
+    }
+    found.truncate(points.len());
+    found
 }
 
 #[cfg(test)]

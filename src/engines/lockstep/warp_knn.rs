@@ -2,11 +2,14 @@
 //!
 //! Twin of `cuda/direct/warp_knn.cuh`. A block's batch stays in the core's cache as the kernel's stays in shared memory.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use multiversion::multiversion;
 use multiversion::target::target_cfg_f;
 
 use super::candidate_buffer::Warp;
-use super::distance::{Coordinates, GroupedPoints, squared_distances};
+use super::distance::{Coordinates, squared_distances};
 use super::lanes::Lanes;
 use super::observer::Observer;
 
@@ -26,17 +29,26 @@ pub fn groups_in_batch(width: usize, dims: usize) -> usize {
     (BATCH_COORDINATES / (width * dims)).max(1)
 }
 
-/// Searches all points for a block of queries, one warp each, in batches of `batch` groups. `queries` is row-major.
-pub fn warp_knn<const W: usize, O: Observer<W>>(points: &GroupedPoints<W>, queries: &[f32], dims: usize, batch: usize, warps: &mut [Warp<W, O>]) {
+/// Searches `n` points for a block of queries, one warp each, in batches of `batch` groups. `stage` gives the coordinates of a range of
+/// groups; `queries` is row-major.
+pub fn warp_knn<'a, const W: usize, O: Observer<W>>(
+    n: usize,
+    stage: impl Fn(Range<usize>) -> Cow<'a, [Coordinates<W>]>,
+    queries: &[f32],
+    dims: usize,
+    batch: usize,
+    warps: &mut [Warp<W, O>],
+) {
     // Pad the last tile with dummy queries.
     let mut rows = queries.to_vec();
     rows.resize(warps.len().next_multiple_of(TILE) * dims, 0.0);
-    for first in (0..points.groups()).step_by(batch) {
-        let last = (first + batch).min(points.groups());
-        let groups = points.range(first..last);
+    let groups = n.div_ceil(W);
+    for first in (0..groups).step_by(batch) {
+        let last = (first + batch).min(groups);
+        let groups = &*stage(first..last);
         let base = (first * W) as u32;
         for warp in &mut *warps {
-            warp.observer.batch(base, (last * W).min(points.n()) as u32);
+            warp.observer.batch(base, (last * W).min(n) as u32);
         }
         match dims {
             2 | 3 => scan_rows(warps, groups, queries, dims, base),
@@ -44,7 +56,7 @@ pub fn warp_knn<const W: usize, O: Observer<W>>(points: &GroupedPoints<W>, queri
         }
     }
     for warp in warps {
-        warp.finish(points.n() as u32);
+        warp.finish(n as u32);
     }
 }
 

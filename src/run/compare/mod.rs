@@ -25,7 +25,7 @@ pub use outliers::RULE;
 pub use pairs::Pairs;
 pub use parameters::{Parameter, parameters};
 pub use phase::{ComparedPhase, Difference, Spread, Verdict};
-pub use saved::{Phases, RUN, SavedRun, TIMINGS};
+pub use saved::{MOST_RUN_BYTES, Phases, RUN, SavedRun, TIMINGS};
 
 use super::recording::RecordingError;
 use super::{Phase, RunFileError};

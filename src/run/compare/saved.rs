@@ -16,6 +16,9 @@ use crate::run::{Phase, RunFile, SomeRun};
 /// The file that identifies a folder as a run's.
 pub const RUN: &str = "run.json";
 
+/// The largest file of a folder that is read here: a run.json may list millions of rows.
+pub const MOST_RUN_BYTES: u64 = 256 << 20;
+
 /// The file of a run's folder that has its timings.
 pub const TIMINGS: &str = "timings.csv";
 
@@ -56,7 +59,8 @@ impl SavedRun {
         let folder = path.is_dir();
         // A file of a folder may be on its way to its place.
         let timings = if folder { files::place(path, TIMINGS).unwrap_or_else(|| path.join(TIMINGS)) } else { path.to_owned() };
-        let text = read(&timings)?;
+        let io = |why| CompareError::Io { why, path: timings.clone() };
+        let text = if folder { read(&timings)? } else { std::fs::read(&timings).map_err(io)? };
         let content = |why: String, path: &Path| CompareError::Content { why, path: path.to_owned() };
         let mut repeats: BTreeMap<(EngineId, Phase), BTreeMap<u32, f64>> = BTreeMap::new();
         let mut rows = csv::Reader::from_reader(text.as_slice());
@@ -103,5 +107,5 @@ impl SavedRun {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, CompareError> {
-    std::fs::read(path).map_err(|why| CompareError::Io { why, path: path.to_owned() })
+    files::read_small(path, MOST_RUN_BYTES).map_err(|why| CompareError::Io { why, path: path.to_owned() })
 }

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::{Cancelled, KnnGraph};
 use crate::knn::Metric;
+use crate::memory;
 use crate::progress::Progress;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,61 +17,81 @@ pub enum Links {
     Both,
 }
 
+/// Why a graph is not linked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LinkError {
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+    #[error(transparent)]
+    Memory(#[from] memory::Short),
+}
+
 /// A symmetric graph: as many edges from each point as it happens to have, nearest first, equal ones by their number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Linked {
-    /// Where a point's edges begin, in the two below, and the next one's: one more than there are points.
+    /// Index of each point's first edge below, and of the end of the last point's.
     starts: Vec<u64>,
-    others: Vec<u32>,
-    squared_distances: Vec<f32>,
+    /// The other point and the squared distance.
+    edges: Vec<(u32, f32)>,
     metric: Metric,
 }
 
 impl Linked {
     /// The edges of a graph of neighbours that are so linked. A distance is the same seen from either end: squares of differences are summed
-    /// in the order of the dimensions, whichever point is the query.
+    /// in the order of the dimensions, whichever point is the query. Besides the edges themselves it takes a byte for each neighbour and sixteen
+    /// for each point.
     ///
     /// # Errors
-    /// [`Cancelled`].
-    pub fn of(graph: &KnnGraph<'_>, links: Links, progress: &dyn Progress) -> Result<Self, Cancelled> {
-        let n = graph.len();
+    /// [`LinkError`].
+    pub fn of(graph: &KnnGraph<'_>, links: Links, progress: &dyn Progress) -> Result<Self, LinkError> {
+        let (n, k) = (graph.len(), graph.k());
         let names = |point: usize, other: usize| graph.of(point).0.contains(&(other as u32));
-        // What a point is named by and does not name itself.
-        let mut from_others: Vec<Vec<(u32, f32)>> = vec![Vec::new(); n];
-        if links == Links::Either {
-            let one_way = graph.map(progress, |point| {
-                let (others, squared) = graph.of(point);
-                let edges = others.iter().copied().zip(squared.iter().copied());
-                edges.filter(|&(other, _)| !names(other as usize, point)).collect::<Vec<_>>()
-            })?;
-            for (point, edges) in one_way.into_iter().enumerate() {
-                for (other, squared) in edges {
-                    from_others[other as usize].push((point as u32, squared));
+        // Whether the neighbour at a rank names the point, too.
+        let mut mutual = memory::filled(n * k, false)?;
+        graph.blocks(progress, |block| {
+            let flags = mutual[block.start * k..block.end * k].par_chunks_exact_mut(k);
+            block.into_par_iter().zip(flags).for_each(|(point, flags)| {
+                graph.of(point).0.iter().zip(flags).for_each(|(&other, flag)| *flag = names(other as usize, point));
+            });
+        })?;
+        // Passes on the edges of a point, with the point that each is from: its own, and those back from neighbours that do not name it.
+        let pass_edges = |point: usize, take: &mut dyn FnMut(usize, (u32, f32))| {
+            let (others, squared) = graph.of(point);
+            for ((&other, &squared), &mutual) in others.iter().zip(squared).zip(&mutual[point * k..]) {
+                if mutual || links != Links::Both {
+                    take(point, (other, squared));
+                }
+                if !mutual && links == Links::Either {
+                    take(other as usize, (point as u32, squared));
                 }
             }
-        }
-        let all = graph.map(progress, |point| {
-            let edges = graph.of(point);
-            let own = edges.0.iter().copied().zip(edges.1.iter().copied());
-            let mut kept: Vec<(u32, f32)> = match links {
-                Links::Directed | Links::Either => own.chain(from_others[point].iter().copied()).collect(),
-                Links::Both => own.filter(|&(other, _)| names(other as usize, point)).collect(),
-            };
-            kept.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
-            kept
+        };
+        let mut starts = memory::filled(n + 1, 0_u64)?;
+        (0..n).for_each(|point| pass_edges(point, &mut |from, _| starts[from + 1] += 1));
+        (0..n).for_each(|point| starts[point + 1] += starts[point]);
+        let mut edges = memory::filled(starts[n] as usize, (0, 0.0))?;
+        let mut next: Vec<u64> = memory::filled(n, 0)?;
+        next.copy_from_slice(&starts[..n]);
+        graph.blocks(progress, |block| {
+            for point in block {
+                pass_edges(point, &mut |from, edge| {
+                    edges[next[from] as usize] = edge;
+                    next[from] += 1;
+                });
+            }
         })?;
-        let mut starts = vec![0];
-        starts.extend(all.iter().scan(0, |sum, edges| {
-            *sum += edges.len() as u64;
-            Some(*sum)
-        }));
-        let (others, squared_distances) = all.into_par_iter().flatten_iter().unzip();
-        Ok(Self { starts, others, squared_distances, metric: graph.metric })
+        let mut rest = &mut edges[..];
+        graph.blocks(progress, |block| {
+            let of_points: Vec<&mut [(u32, f32)]> =
+                block.map(|point| rest.split_off_mut(..(starts[point + 1] - starts[point]) as usize).unwrap_or_default()).collect();
+            of_points.into_par_iter().for_each(|edges| edges.sort_unstable_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0))));
+        })?;
+        Ok(Self { starts, edges, metric: graph.metric })
     }
 
     /// The number of edges; one between two points counts twice.
     pub fn edges(&self) -> usize {
-        self.others.len()
+        self.edges.len()
     }
 
     /// The point that an edge is from.
@@ -85,12 +106,12 @@ impl Linked {
 
     /// The point that an edge leads to.
     pub fn to(&self, edge: usize) -> u32 {
-        self.others[edge]
+        self.edges[edge].0
     }
 
     /// An edge's length, not squared: an angle under the angular metric.
     pub fn distance(&self, edge: usize) -> f64 {
-        self.metric.distance(self.squared_distances[edge])
+        self.metric.distance(self.edges[edge].1)
     }
 }
 

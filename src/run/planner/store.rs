@@ -38,8 +38,7 @@ pub fn path() -> Option<PathBuf> {
 
 /// Reads the file; without any rates if it is missing, damaged or from another version.
 pub fn read(path: &Path) -> Known {
-    let text = std::fs::metadata(path).ok().filter(|about| about.len() <= MOST_BYTES).and_then(|_| std::fs::read(path).ok());
-    let known = text.and_then(|text| serde_json::from_slice::<Known>(&text).ok());
+    let known = files::read_small(path, MOST_BYTES).ok().and_then(|text| serde_json::from_slice::<Known>(&text).ok());
     let is_sensible = |known: &Known| known.rates.values().all(Rates::are_sensible) && known.peaks.values().all(Peaks::are_sensible);
     known.filter(|known| known.version == Known::default().version && is_sensible(known)).unwrap_or_default()
 }
@@ -52,5 +51,5 @@ pub fn write(path: &Path, known: &Known) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
     let text = serde_json::to_vec_pretty(known)?;
-    files::write(path, |out| out.write_all(&text))
+    files::write_small(path, |out| out.write_all(&text))
 }

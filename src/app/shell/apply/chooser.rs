@@ -201,8 +201,8 @@ fn has_dialogs() -> bool {
     let folders = set("XDG_DATA_DIRS").unwrap_or_else(|| "/usr/local/share:/usr/share".into());
     bus && std::env::split_paths(&folders).any(|folder| {
         let portals = std::fs::read_dir(folder.join("xdg-desktop-portal/portals")).into_iter().flatten().flatten();
-        let mut portals = portals.filter_map(|portal| std::fs::read_to_string(portal.path()).ok());
-        portals.any(|portal| portal.contains("org.freedesktop.impl.portal.FileChooser"))
+        let mut portals = portals.filter_map(|portal| crate::files::read_small(&portal.path(), 1 << 20).ok());
+        portals.any(|portal| String::from_utf8_lossy(&portal).contains("org.freedesktop.impl.portal.FileChooser"))
     })
 }
 

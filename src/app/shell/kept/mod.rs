@@ -13,7 +13,7 @@ pub mod merge;
 pub mod start;
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,6 +24,7 @@ use serde_json::{Map, Value};
 use crate::app::model::State;
 use crate::app::shell::kept::start::Start;
 use crate::export;
+use crate::files;
 
 /// The first value in the file.
 const FORMAT: &str = "warpscope state";
@@ -101,13 +102,12 @@ enum Found {
 }
 
 fn find(path: &Path) -> Found {
-    let mut text = Vec::new();
-    match File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut text)) {
+    let text = match files::read_small(path, MOST_BYTES) {
         Err(why) if why.kind() == io::ErrorKind::NotFound => return Found::Nothing,
+        Err(why) if why.kind() == io::ErrorKind::FileTooLarge => return Found::Damaged("it is too large".to_owned()),
         Err(why) => return Found::Unreadable(why.to_string()),
-        Ok(_) if text.len() as u64 > MOST_BYTES => return Found::Damaged("it is too large".to_owned()),
-        Ok(_) => {}
-    }
+        Ok(text) => text,
+    };
     match serde_json::from_slice::<Stored>(&text) {
         Err(why) => Found::Damaged(why.to_string()),
         Ok(stored) if stored.format != FORMAT => Found::Damaged("it holds something else".to_owned()),
@@ -275,7 +275,7 @@ impl Kept {
 /// Holds `state.lock` until it is dropped, so that what another window writes is not lost between reading and writing. When
 /// the patience is over, it goes on without.
 fn alone(folder: &Path, patience: Duration) -> Option<File> {
-    let file = File::options().create(true).truncate(false).write(true).open(folder.join("state.lock")).ok()?;
+    let file = files::open_regular(&folder.join("state.lock"), File::options().create(true).truncate(false).write(true)).ok()?;
     let began = Instant::now();
     loop {
         match file.try_lock() {

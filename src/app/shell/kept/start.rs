@@ -7,6 +7,8 @@ use std::io::{Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use crate::files;
+
 /// After so many failed starts in a row, the next one has nothing to fail by.
 const FAILED: u32 = 2;
 
@@ -35,7 +37,7 @@ impl Start {
 
     fn note(folder: &Path) -> Option<(Marker, bool)> {
         let path = folder.join("starting");
-        let mut file = File::options().create(true).truncate(false).read(true).write(true).open(&path).ok()?;
+        let mut file = files::open_regular(&path, File::options().create(true).truncate(false).read(true).write(true)).ok()?;
         file.try_lock().ok()?;
         let mut text = String::new();
         // What is no number is none of ours, and counts as none.

@@ -30,6 +30,16 @@ fn what_is_kept_comes_back() {
     assert_eq!((back.scale, back.draft.k, last.as_deref()), (1.5, "7".to_owned(), Some("what was open")));
 }
 
+/// Opening it used to block the window.
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_place_of_the_settings_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(folder.path().join("state.json")).status().unwrap().success());
+    let warnings = begin(folder.path()).warnings;
+    assert!(warnings.len() == 1 && warnings[0].contains("not a regular file"), "{warnings:?}");
+}
+
 #[test]
 fn two_windows_do_not_overwrite_each_other() {
     let folder = tempfile::tempdir().unwrap();

@@ -20,6 +20,9 @@ use crate::files;
 
 const HASH_BYTES: usize = 32;
 
+/// The largest entry that is read; the compiled kernels of a unit take a few MiB.
+const MOST_BYTES: u64 = 64 << 20;
+
 /// Compiles a unit for the context's device or loads it from the cache. The second value says which.
 pub fn compile(context: &Arc<CudaContext>, unit: Unit) -> Result<(Ptx, String), String> {
     preload();
@@ -137,7 +140,7 @@ fn cache_entry(source: &str, options: &[String], compiler: &str) -> Option<PathB
 }
 
 fn read_entry(path: &Path) -> Option<Vec<u8>> {
-    let mut entry = fs::read(path).ok()?;
+    let mut entry = files::read_small(path, MOST_BYTES).ok()?;
     let (hash, code) = entry.split_at_checked(HASH_BYTES)?;
     if blake3::hash(code).as_bytes() != hash {
         return None;
@@ -149,7 +152,7 @@ fn read_entry(path: &Path) -> Option<Vec<u8>> {
 fn write_entry(path: &Path, code: &[u8]) -> std::io::Result<()> {
     let folder = path.parent().expect("an entry lies in a folder");
     fs::create_dir_all(folder)?;
-    files::write(path, |out| {
+    files::write_small(path, |out| {
         out.write_all(blake3::hash(code).as_bytes())?;
         out.write_all(code)
     })
@@ -174,6 +177,12 @@ mod tests {
         assert_eq!(read_entry(&path), None);
         fs::write(&path, b"short").unwrap();
         assert_eq!(read_entry(&path), None);
+        #[cfg(unix)]
+        {
+            fs::remove_file(&path).unwrap();
+            std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+            assert_eq!(read_entry(&path), None, "a device that never ends");
+        }
     }
 
     /// NVRTC needs no GPU, so wherever it is installed every test run covers run-time compilation.

@@ -1,0 +1,102 @@
+//! Runs the program with little memory.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::jobs::Place;
+
+/// Memory of threads that `--version` does not start: a stack of 2 MiB each for those of the processor and four others, and small buffers.
+const THREADS: u64 = 4;
+
+/// How memory is limited.
+pub enum Limit<'a> {
+    AddressSpace,
+    Group(&'a Group),
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub enum End {
+    Done,
+    /// With this sentence.
+    Refused(String),
+    /// In no way that is allowed.
+    Broken(String),
+}
+
+impl End {
+    pub fn mark(&self) -> char {
+        match self {
+            Self::Done => '+',
+            Self::Refused(_) => '-',
+            Self::Broken(_) => '!',
+        }
+    }
+}
+
+/// A control group of version 2, removed when dropped.
+pub struct Group(PathBuf);
+
+impl Group {
+    /// `None` where none can be made.
+    pub fn new() -> Option<Self> {
+        let own = fs::read_to_string("/proc/self/cgroup").ok()?;
+        let own = own.lines().find_map(|line| line.strip_prefix("0::"))?.trim_start_matches('/').to_owned();
+        let parent = Path::new("/sys/fs/cgroup").join(own);
+        let group = Self(parent.join(format!("warpscope-attack-{}", std::process::id())));
+        fs::create_dir(&group.0).ok()?;
+        // The parent may keep the controller of memory for itself.
+        fs::write(group.0.join("memory.swap.max"), "0").ok();
+        fs::write(group.0.join("memory.max"), "max").ok().map(|()| group)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+/// Runs the program with arguments in a limit of so many bytes.
+pub fn run(place: &Place, limit: &Limit<'_>, bytes: Option<u64>, args: &str) -> End {
+    let limited = match (limit, bytes) {
+        (_, None) => String::new(),
+        (Limit::AddressSpace, Some(bytes)) => format!("ulimit -v {}; ", bytes >> 10),
+        (Limit::Group(Group(path)), Some(bytes)) => {
+            fs::write(path.join("memory.max"), bytes.to_string()).unwrap();
+            format!("echo $$ > {}/cgroup.procs; ", path.display())
+        }
+    };
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(format!("{limited}exec \"$0\" {args}")).arg(env!("CARGO_BIN_EXE_warpscope"));
+    let output = place.within(&mut shell).stdin(Stdio::null()).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let errors: Vec<&str> = stderr.lines().filter(|line| !line.starts_with("note: ")).collect();
+    match (output.status.code(), errors.as_slice()) {
+        (Some(0), []) => End::Done,
+        (Some(1), [error]) if error.starts_with("error: ") && !["panicked", "crashed", "defect"].iter().any(|word| error.contains(word)) => {
+            End::Refused((*error).to_owned())
+        }
+        _ => End::Broken(format!("{}: {stderr}", output.status)),
+    }
+}
+
+/// The lowest limit in MiB at which commands are run: where `--version` succeeds, and room for threads. Below it the system's loader or
+/// the start of a thread fails, before the program can say anything.
+pub fn floor(place: &Place, limit: &Limit<'_>) -> u64 {
+    let (mut fails, mut works) = (0_u64, 512);
+    while works - fails > 1 {
+        let middle = fails.midpoint(works);
+        let done = matches!(run(place, limit, Some(middle << 20), "--version"), End::Done);
+        *(if done { &mut works } else { &mut fails }) = middle;
+    }
+    works + 2 * (std::thread::available_parallelism().map_or(1, |threads| threads.get() as u64) + THREADS) + 8
+}
+
+/// Limits in MiB from far above a floor down to it.
+pub fn falling(floor: u64, all: bool) -> Vec<u64> {
+    let above: &[u64] =
+        if all { &[2048, 1024, 768, 512, 384, 256, 192, 160, 128, 112, 96, 80, 64, 48, 32, 24, 16, 8, 4, 0] } else { &[64, 32, 16, 0] };
+    above.iter().map(|mib| floor + mib).collect()
+}

@@ -22,4 +22,4 @@ pub use mute::Mute;
 pub use part::PartFolder;
 pub use scratch::{Scratch, named_scratch};
 pub use space::room;
-pub use target::{check, same, write};
+pub use target::{check, is_pipe, same, write};

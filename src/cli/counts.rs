@@ -30,6 +30,17 @@ pub fn whole_in<T: TryFrom<u64>>(range: RangeInclusive<u64>) -> impl Fn(&str) ->
     }
 }
 
+/// Takes a number in a range.
+pub fn number_in(range: RangeInclusive<f32>) -> impl Fn(&str) -> Result<f32, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        number.ok_or_else(|| format!("it may be {} to {}", range.start(), range.end()))
+    }
+}
+
+/// Repeats at most, and warm-ups: more would take days.
+pub const MOST_REPEATS: u64 = 1_000_000;
+
 /// One or more, as 32 bits hold.
 pub fn at_least_one<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     whole_in(1..=u32::MAX.into())(text)
@@ -50,6 +61,15 @@ mod tests {
         }
         assert_eq!(whole::<u32>("5e9"), Err("it is too large".to_owned()));
         assert_eq!(whole::<usize>("few").unwrap_err(), "a whole number is needed, such as 1000 or 1e6");
+    }
+
+    #[test]
+    fn a_number_outside_its_range_is_refused() {
+        let size = number_in(0.1..=100.0);
+        assert_eq!((size("0.1"), size("1e2")), (Ok(0.1), Ok(100.0)));
+        for text in ["0", "-1", "1e30", "nan", "inf", "", "2px"] {
+            assert_eq!(size(text), Err("it may be 0.1 to 100".to_owned()), "{text}");
+        }
     }
 
     #[test]

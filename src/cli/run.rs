@@ -31,10 +31,10 @@ pub struct RunArgs {
     #[command(flatten)]
     pub threads: ThreadsArgs,
     /// Untimed repeats before the timed ones
-    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = counts::whole::<u32>, help_heading = "Measurement")]
+    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = counts::whole_in::<u32>(0..=counts::MOST_REPEATS), help_heading = "Measurement")]
     warmup: u32,
     /// Timed repeats
-    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = counts::at_least_one::<u32>, help_heading = "Measurement")]
+    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = counts::whole_in::<u32>(1..=counts::MOST_REPEATS), help_heading = "Measurement")]
     repeats: u32,
     /// Also runs the profiled build: cycles per phase, and when each warp ran
     #[arg(long, help_heading = "Measurement")]

@@ -53,10 +53,10 @@ pub struct SweepArgs {
     #[command(flatten)]
     pub threads: ThreadsArgs,
     /// Untimed repeats before the timed ones, in each run [default: 3, or the preset's]
-    #[arg(long, value_name = "NUMBER", value_parser = counts::whole::<u32>, help_heading = "Measurement")]
+    #[arg(long, value_name = "NUMBER", value_parser = counts::whole_in::<u32>(0..=counts::MOST_REPEATS), help_heading = "Measurement")]
     warmup: Option<u32>,
     /// Timed repeats of each run
-    #[arg(long, value_name = "NUMBER", default_value_t = usual::REPEATS, value_parser = counts::at_least_one::<u32>, help_heading = "Measurement")]
+    #[arg(long, value_name = "NUMBER", default_value_t = usual::REPEATS, value_parser = counts::whole_in::<u32>(1..=counts::MOST_REPEATS), help_heading = "Measurement")]
     repeats: u32,
     /// Writes the rows to a file instead of stdout, after each run, as CSV
     #[arg(long, value_name = "FILE", value_parser = csv_path, help_heading = "Results")]

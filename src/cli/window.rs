@@ -50,7 +50,7 @@ pub struct WindowArgs {
     #[arg(long, requires = "pane", help_heading = WITH)]
     names: bool,
     /// How large text and controls are, 0.75 to 3
-    #[arg(long, default_value_t = 1.0, value_name = "FACTOR", value_parser = scale, requires = "drawn", help_heading = WITH)]
+    #[arg(long, default_value_t = 1.0, value_name = "FACTOR", value_parser = counts::number_in(0.75..=3.0), requires = "drawn", help_heading = WITH)]
     scale: f32,
     /// Shows the lesson after so many steps [default: where its part begins]
     #[arg(long, value_name = "STEP", requires = "drawn", requires = "lesson", value_parser = counts::whole::<usize>, help_heading = WITH)]
@@ -73,8 +73,8 @@ pub struct WindowArgs {
     /// Draws two axes instead of three
     #[arg(long, requires = "frames", help_heading = "With --frames")]
     plane: bool,
-    /// Diameter of a point in pixels
-    #[arg(long, value_name = "PIXELS", default_value_t = 2.0, requires = "frames", help_heading = "With --frames")]
+    /// Diameter of a point in pixels, 0.1 to 100
+    #[arg(long, value_name = "PIXELS", default_value_t = 2.0, value_parser = counts::number_in(0.1..=100.0), allow_negative_numbers = true, requires = "frames", help_heading = "With --frames")]
     point_size: f32,
     /// Draws with a processor also where there is a GPU
     #[arg(long, requires = "frames", help_heading = "With --frames")]
@@ -137,13 +137,6 @@ fn pixels(text: &str) -> Result<[u32; 2], String> {
         }
         Some(_) => Err(format!("each side may have 64 to {MOST} pixels")),
         None => Err("write it as 1280x720".to_owned()),
-    }
-}
-
-fn scale(text: &str) -> Result<f32, String> {
-    match text.parse::<f32>() {
-        Ok(scale) if (0.75..=3.0).contains(&scale) => Ok(scale),
-        _ => Err("it may be 0.75 to 3".to_owned()),
     }
 }
 

@@ -430,6 +430,28 @@ mod tests {
     }
 
     #[test]
+    fn every_html_file_forbids_the_browser_to_load_anything() {
+        let folder = tempfile::tempdir().unwrap();
+        let (film, moments) = film("sort");
+        let at = |name: &str| folder.path().join(name);
+        handout(&film, &moments, Theme::Readers, &at("handout"), &Silent).unwrap();
+        worksheet(&film, Theme::Film, &at("worksheet"), &Silent).unwrap();
+        key(&film, Theme::Readers, &at("key")).unwrap();
+        page(&film, &moments, &at("page"), &Silent).unwrap();
+        let files = names(folder.path());
+        assert_eq!(files.len(), 4);
+        for name in files {
+            let text = std::fs::read_to_string(at(&name)).unwrap();
+            let (head, body) = text.split_once("<title>").unwrap();
+            assert!(
+                head.contains("http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'"),
+                "{name}: {head}"
+            );
+            assert_eq!(head.contains("script-src"), body.contains("<script"), "{name}");
+        }
+    }
+
+    #[test]
     fn what_cannot_be_written_says_why() {
         let folder = tempfile::tempdir().unwrap();
         let (film, moments) = film("sort");

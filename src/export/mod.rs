@@ -142,11 +142,19 @@ pub fn write(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Resu
     files::write(path, content).map_err(ExportError::io(path))
 }
 
+/// Files that are not written from start to end: archives, whose writers seek, and formats of two files.
+const NOT_FOR_PIPES: [&str; 6] = ["npz", "warpscope", "ivecs", "fvecs", "ibin", "fbin"];
+
 /// Checks that [`write()`] could start writing a file, without leaving anything behind: before a long search, not after it.
 ///
 /// # Errors
-/// [`ExportError::Io`] with the requested path.
+/// [`ExportError::Io`] with the requested path, also for a pipe with the name of a format that a pipe cannot take.
 pub fn check(path: &Path) -> Result<(), ExportError> {
+    let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    if NOT_FOR_PIPES.contains(&extension.as_str()) && files::is_pipe(path) {
+        let why = format!("a pipe cannot take .{extension}, which is not written from start to end; write a file, or .csv, .tsv, .parquet or .arrow");
+        return Err(ExportError::io(path)(io::Error::new(io::ErrorKind::NotSeekable, why)));
+    }
     files::check(path).map_err(ExportError::io(path))
 }
 

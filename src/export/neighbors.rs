@@ -164,7 +164,7 @@ pub fn neighbors_in_parts<E: From<ExportError>>(
 }
 
 /// [`write`] for content that fails in more ways than the system.
-fn streamed<E: From<ExportError>>(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>) -> Result<(), E> {
+pub(super) fn streamed<E: From<ExportError>>(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>) -> Result<(), E> {
     let mut failed = None;
     let written = write(path, |out| {
         content(out).map_err(|why| {

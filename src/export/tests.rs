@@ -370,3 +370,21 @@ fn a_folder_that_is_not_there_is_named_in_one_line() {
     assert!(message.contains("there is no folder") && !message.contains(".warpscope-"), "{message}");
     assert!(super::write(folder.path(), |_| Ok(())).unwrap_err().to_string().contains("it is a folder"));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_takes_only_what_is_written_from_start_to_end() {
+    let folder = tempfile::tempdir().unwrap();
+    for (extension, fits) in
+        [("csv", true), ("parquet", true), ("arrow", true), ("npy", true), ("npz", false), ("NPZ", false), ("ivecs", false), ("warpscope", false)]
+    {
+        let pipe = folder.path().join("pipe").with_extension(extension);
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let checked = super::check(&pipe).map_err(|why| why.to_string());
+        let why = |why: &String| why.starts_with(&format!("cannot write: a pipe cannot take .{}, which", extension.to_lowercase()));
+        assert!(if fits { checked.is_ok() } else { checked.as_ref().is_err_and(why) }, "{checked:?}");
+        std::fs::remove_file(&pipe).unwrap();
+    }
+    std::os::unix::fs::symlink("/dev/null", folder.path().join("null.npz")).unwrap();
+    super::check(&folder.path().join("null.npz")).unwrap();
+}

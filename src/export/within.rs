@@ -5,9 +5,10 @@ use std::io::{self, BufWriter};
 use std::path::Path;
 
 use super::beside::FileColumns;
+use super::neighbors::streamed;
 use super::npz::Npz;
 use super::provenance::{KEY, Provenance};
-use super::table::{Table, TableFormat};
+use super::table::{Appender, Table, TableFormat};
 use super::{ExportError, write};
 use crate::cloud::PointCloud;
 use crate::knn::Metric;
@@ -28,11 +29,11 @@ pub struct Asked<'a> {
 /// `query,query_row,rank,index,squared_distance` and the true distance: a row for each neighbour.
 pub fn table<'a>(found: &'a Neighborhoods, asked: Asked<'a>) -> Table<'a> {
     let query = |row: usize| found.offsets.partition_point(|&start| start <= row as u64) - 1;
-    let table = Table::new(found.rows.len()).attributed(KEY, asked.provenance.json()).with("query", move |row| query(row) as u32);
+    let table = Table::new(found.rows.len()).attributed(KEY, asked.provenance.json()).with("query", move |row| (found.start + query(row)) as u32);
     let table = match asked.queries {
         Some((cloud, rows)) => {
-            let table = table.with("query_row", move |row| cloud.record(rows[query(row)] as usize));
-            asked.columns.with_queries(table, move |row| rows[query(row)])
+            let table = table.with("query_row", move |row| cloud.record(rows[found.start + query(row)] as usize));
+            asked.columns.with_queries(table, move |row| rows[found.start + query(row)])
         }
         None => table,
     };
@@ -44,16 +45,34 @@ pub fn table<'a>(found: &'a Neighborhoods, asked: Asked<'a>) -> Table<'a> {
     asked.columns.with_neighbors(table, |row| found.rows[row])
 }
 
-/// Writes a table in the format of the extension, or arrays: `offsets` (i64, one more than there are queries; a query's neighbours are from
-/// its own to the next), `indices` (i64), `squared_distances` (f32), the true distances (f64) and, where queries are rows, `query_rows` (i64).
+/// Writes the tables that `fill` passes on as one, in the format of the extension, while they are found.
+///
+/// # Errors
+/// Those of `fill`, and [`ExportError`].
+pub fn in_parts<E: From<ExportError>>(
+    path: &Path,
+    fill: impl FnOnce(&mut dyn FnMut(&Table<'_>) -> Result<(), ExportError>) -> Result<(), E>,
+) -> Result<(), E> {
+    let format = TableFormat::of(path)?;
+    streamed(path, |out| {
+        let mut to = match format {
+            TableFormat::Tsv => Appender::tsv(out),
+            TableFormat::Parquet => Appender::parquet(out),
+            TableFormat::Arrow => Appender::arrow_file(out),
+            TableFormat::Csv | TableFormat::Npz => Appender::csv(out),
+        };
+        fill(&mut |table| to.append(table).map_err(ExportError::io(path)))?;
+        Ok(to.finish().map_err(ExportError::io(path))?)
+    })
+}
+
+/// Writes arrays: `offsets` (i64, one more than there are queries; a query's neighbours are from its own to the next), `indices` (i64),
+/// `squared_distances` (f32), the true distances (f64) and, where queries are rows, `query_rows` (i64).
 ///
 /// # Errors
 /// [`ExportError`].
-pub fn neighborhoods(found: &Neighborhoods, asked: Asked<'_>, path: &Path) -> Result<(), ExportError> {
-    match TableFormat::of(path)? {
-        TableFormat::Npz => write(path, |out| npz(found, asked, out)),
-        TableFormat::Csv | TableFormat::Tsv | TableFormat::Parquet | TableFormat::Arrow => table(found, asked).write(path),
-    }
+pub fn arrays(found: &Neighborhoods, asked: Asked<'_>, path: &Path) -> Result<(), ExportError> {
+    write(path, |out| npz(found, asked, out))
 }
 
 fn npz(found: &Neighborhoods, asked: Asked<'_>, out: &mut BufWriter<File>) -> io::Result<()> {

@@ -24,4 +24,4 @@ pub use part::PartFolder;
 pub use scratch::{Scratch, named_scratch};
 pub use small::{open_regular, read_small, write_small};
 pub use space::room;
-pub use target::{check, same, write};
+pub use target::{check, is_pipe, same, write};

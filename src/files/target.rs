@@ -58,6 +58,14 @@ pub(super) fn special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
 }
 
+/// Whether a path leads to a named pipe.
+pub fn is_pipe(path: &Path) -> bool {
+    #[cfg(unix)]
+    return fs::metadata(path).is_ok_and(|meta| std::os::unix::fs::FileTypeExt::is_fifo(&meta.file_type()));
+    #[cfg(not(unix))]
+    return false;
+}
+
 fn in_place(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
     let mut out = BufWriter::new(File::options().write(true).open(path)?);
     content(&mut out)?;

@@ -1,4 +1,4 @@
-//! All neighbours within a distance of each query: counted first, so that all of them fit or none is looked for.
+//! All neighbours within a distance of each query: counted before they are stored, so that memory is reserved for what there is.
 
 use rayon::prelude::*;
 
@@ -17,6 +17,12 @@ const BLOCK: usize = 1 << 10;
 /// Bytes of a neighbour: a row and a squared distance.
 const BYTES: u64 = 8;
 
+/// Neighbours of a part at most, unless a single query has more.
+const PART: u64 = 1 << 22;
+
+/// The share of free memory that a part may take.
+const SHARE: u64 = 16;
+
 /// Why not all neighbours within a distance can be listed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -28,9 +34,12 @@ pub enum WithinError {
     Engine { engine: EngineId },
     #[error(transparent)]
     Failed(#[from] EngineError),
-    /// What was counted does not fit into memory.
-    #[error("{found} neighbours within {radius} need {needed} MiB, but only {free} MiB is free; reduce the radius or the number of queries")]
-    Memory { found: u64, radius: f64, needed: u64, free: u64 },
+    /// The neighbours of the queries counted so far do not fit into memory.
+    #[error(
+        "{found} neighbours within {radius:?}, those of {counted} of {queries} queries, need {needed} MiB, but only {free} MiB is free; use a smaller \
+         --radius, -k instead, or .csv, .tsv, .parquet or .arrow, which are written while neighbours are found"
+    )]
+    Memory { found: u64, counted: usize, queries: usize, radius: f64, needed: u64, free: u64 },
     #[error("cancelled")]
     Cancelled,
 }
@@ -39,9 +48,11 @@ fn able() -> String {
     registry::able_within().map(|engine| engine.id.as_str()).collect::<Vec<_>>().join(" and ")
 }
 
-/// The neighbours of each query, nearest first, and those that are as near by their position.
+/// The neighbours of consecutive queries, nearest first, and those that are as near by their position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Neighborhoods {
+    /// Number of the first query in the problem.
+    pub start: usize,
     /// CSR offsets into `rows` and `squared_distances`; length q + 1.
     pub offsets: Vec<u64>,
     /// Rows of the cloud.
@@ -64,7 +75,7 @@ impl Neighborhoods {
     pub fn put_own_first(&mut self, own_row: impl Fn(usize) -> u32) {
         for query in 0..self.queries() {
             let range = self.offsets[query] as usize..self.offsets[query + 1] as usize;
-            own_first(&mut self.rows[range.clone()], &mut self.squared_distances[range], own_row(query));
+            own_first(&mut self.rows[range.clone()], &mut self.squared_distances[range], own_row(self.start + query));
         }
     }
 
@@ -75,7 +86,12 @@ impl Neighborhoods {
     pub fn first(&self, most: usize) -> Self {
         let (rows, squared_distances) = self.of(0);
         let count = rows.len().min(most);
-        Self { offsets: vec![0, count as u64], rows: rows[..count].to_vec(), squared_distances: squared_distances[..count].to_vec() }
+        Self {
+            start: self.start,
+            offsets: vec![0, count as u64],
+            rows: rows[..count].to_vec(),
+            squared_distances: squared_distances[..count].to_vec(),
+        }
     }
 
     /// Number of neighbours of a query.
@@ -139,82 +155,138 @@ impl<'a> Bound<'a> {
     }
 }
 
-/// All neighbours of each query that are within `radius`, in the metric's own unit and by the file's own values, without its own row if the
-/// problem excludes that. `queries` is the cloud that the queries are rows of. The problem's k is not looked at.
-///
-/// # Errors
-/// [`WithinError`].
-pub fn within(
-    problem: &Problem,
-    queries: &PointCloud,
-    engine: &Descriptor,
-    radius: f64,
-    progress: &dyn Progress,
-) -> Result<Neighborhoods, WithinError> {
-    let bound = Bound::new(problem, queries, radius).ok_or(WithinError::Radius(radius))?;
-    let open = engine.within.filter(|_| engine.runs_on.contains(&DeviceKind::Cpu)).ok_or(WithinError::Engine { engine: engine.id })?;
-    let index = open(problem)?;
-    let offsets = counted(&bound, &*index, progress)?;
-    let found = offsets[problem.q()];
-    // Each thread also holds one query's neighbours while it sorts them.
-    let most = offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
-    let needed = found.saturating_add(most.saturating_mul(rayon::current_num_threads() as u64)).saturating_mul(BYTES);
-    let free = memory::available();
-    let room = || Some((memory::room(found as usize)?, memory::room(found as usize)?));
-    let Some((rows, squared_distances)) = free.is_none_or(|free| needed <= free).then(room).flatten() else {
-        return Err(WithinError::Memory { found, radius, needed: needed.div_ceil(1 << 20), free: free.unwrap_or(0) >> 20 });
-    };
-    let mut all = Neighborhoods { offsets, rows, squared_distances };
-    fill(&bound, &*index, &mut all, progress)?;
-    Ok(all)
+/// A search for all neighbours of each query that are within a radius, in the metric's own unit and by the file's own values, without its own
+/// row if the problem excludes that.
+pub struct Search<'a> {
+    bound: Bound<'a>,
+    index: Box<dyn Within + 'a>,
 }
 
-/// Where each query's neighbours will begin.
-fn counted(bound: &Bound<'_>, index: &dyn Within, progress: &dyn Progress) -> Result<Vec<u64>, WithinError> {
-    let q = bound.problem.q();
-    let mut offsets = vec![0];
-    let mut total = 0;
-    for start in (0..q).step_by(BLOCK) {
-        step(progress, start, 2 * q)?;
-        let count = |query: usize| {
-            let mut count = 0u64;
-            bound.visit(index, query, &mut |_, _| count += 1);
-            count
-        };
-        let counts: Vec<u64> = (start..q.min(start + BLOCK)).into_par_iter().map(count).collect();
-        offsets.extend(counts.into_iter().map(|count| {
-            total += count;
-            total
-        }));
+impl<'a> Search<'a> {
+    /// `queries` is the cloud that the queries are rows of. The problem's k is not looked at.
+    ///
+    /// # Errors
+    /// [`WithinError`].
+    pub fn new(problem: &'a Problem, queries: &'a PointCloud, engine: &Descriptor, radius: f64) -> Result<Self, WithinError> {
+        let bound = Bound::new(problem, queries, radius).ok_or(WithinError::Radius(radius))?;
+        let open = engine.within.filter(|_| engine.runs_on.contains(&DeviceKind::Cpu)).ok_or(WithinError::Engine { engine: engine.id })?;
+        Ok(Self { bound, index: open(problem)? })
     }
-    Ok(offsets)
-}
 
-/// Repeats the search and stores the neighbours.
-fn fill(bound: &Bound<'_>, index: &dyn Within, all: &mut Neighborhoods, progress: &dyn Progress) -> Result<(), WithinError> {
-    let q = bound.problem.q();
-    let found = all.offsets[q] as usize;
-    all.rows.resize(found, 0);
-    all.squared_distances.resize(found, 0.0);
-    let (mut rows, mut distances) = (&mut all.rows[..], &mut all.squared_distances[..]);
-    for start in (0..q).step_by(BLOCK) {
-        step(progress, q + start, 2 * q)?;
-        let mut queries = Vec::with_capacity(BLOCK);
-        for query in start..q.min(start + BLOCK) {
-            let count = (all.offsets[query + 1] - all.offsets[query]) as usize;
-            queries.push((query, rows.split_off_mut(..count).unwrap_or_default(), distances.split_off_mut(..count).unwrap_or_default()));
-        }
-        queries.into_par_iter().for_each(|(query, rows, distances)| {
-            // (the distance's bits, the position): bits of floats from 0 on are in the order of the floats.
-            let mut found = Vec::with_capacity(rows.len());
-            bound.visit(index, query, &mut |position, distance| found.push((distance.to_bits(), position)));
-            found.sort_unstable();
-            for ((distance, position), (to, at)) in found.into_iter().zip(rows.iter_mut().zip(distances)) {
-                (*to, *at) = (bound.problem.row(position), f32::from_bits(distance));
+    /// The neighbours of all queries; counting stops as soon as they exceed the free memory.
+    ///
+    /// # Errors
+    /// [`WithinError`].
+    pub fn all(&self, progress: &dyn Progress) -> Result<Neighborhoods, WithinError> {
+        let mut counts = Vec::new();
+        self.count(0, &mut counts, memory::available().map_or(u64::MAX, |free| free / BYTES), progress)?;
+        self.collect(0, &counts, self.bound.problem.q(), progress)
+    }
+
+    /// Passes the neighbours to `take` in parts of consecutive queries, once at least; memory is needed for one part.
+    ///
+    /// # Errors
+    /// [`WithinError`], and those of `take`.
+    pub fn in_parts<E: From<WithinError>>(&self, progress: &dyn Progress, take: impl FnMut(Neighborhoods) -> Result<(), E>) -> Result<(), E> {
+        self.in_parts_of(memory::available().map_or(PART, |free| PART.min(free / SHARE / BYTES)), progress, take)
+    }
+
+    fn in_parts_of<E: From<WithinError>>(
+        &self,
+        most: u64,
+        progress: &dyn Progress,
+        mut take: impl FnMut(Neighborhoods) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (mut start, mut counts) = (0, Vec::new());
+        loop {
+            self.count(start, &mut counts, most, progress)?;
+            let mut total = 0;
+            let fitting = counts
+                .iter()
+                .take_while(|&&count| {
+                    total += count;
+                    total <= most
+                })
+                .count();
+            let part: Vec<u64> = counts.drain(..fitting.max(1).min(counts.len())).collect();
+            take(self.collect(start, &part, start + part.len(), progress)?)?;
+            start += part.len();
+            if start == self.bound.problem.q() {
+                return Ok(());
             }
-        });
+        }
     }
-    Ok(())
+
+    /// Counts the neighbours of the queries from `start` on; `counts` has those of the first of them. Stops when there are more than `most`.
+    fn count(&self, start: usize, counts: &mut Vec<u64>, most: u64, progress: &dyn Progress) -> Result<(), WithinError> {
+        let q = self.bound.problem.q();
+        let mut total: u64 = counts.iter().sum();
+        while total <= most && start + counts.len() < q {
+            let next = start + counts.len();
+            step(progress, start + next, 2 * q)?;
+            let count = |query: usize| {
+                let mut count = 0u64;
+                self.bound.visit(&*self.index, query, &mut |_, _| count += 1);
+                count
+            };
+            let block: Vec<u64> = (next..q.min(next + BLOCK)).into_par_iter().map(count).collect();
+            total += block.iter().sum::<u64>();
+            counts.extend(block);
+        }
+        Ok(())
+    }
+
+    /// The neighbours of the queries from `start` to `end`. Memory runs out if `counts` ends before.
+    fn collect(&self, start: usize, counts: &[u64], end: usize, progress: &dyn Progress) -> Result<Neighborhoods, WithinError> {
+        let found: u64 = counts.iter().sum();
+        // Each thread also holds one query's neighbours while it sorts them.
+        let sorted = counts.iter().max().map_or(0, |most| most.saturating_mul(rayon::current_num_threads() as u64)).min(found);
+        let needed = (found + sorted).saturating_mul(BYTES);
+        let free = memory::available();
+        let fits = start + counts.len() == end && free.is_none_or(|free| needed <= free);
+        let room = || Some((memory::room(found as usize)?, memory::room(found as usize)?));
+        let Some((rows, squared_distances)) = fits.then(room).flatten() else {
+            let (counted, queries) = (start + counts.len(), self.bound.problem.q());
+            let (needed, free) = (needed.div_ceil(1 << 20), free.unwrap_or(0) >> 20);
+            return Err(WithinError::Memory { found, counted, queries, radius: self.bound.radius, needed, free });
+        };
+        let mut offsets = vec![0];
+        offsets.extend(counts.iter().scan(0, |total, count| {
+            *total += count;
+            Some(*total)
+        }));
+        let mut part = Neighborhoods { start, offsets, rows, squared_distances };
+        self.fill(&mut part, progress)?;
+        Ok(part)
+    }
+
+    /// Repeats the search and stores the neighbours.
+    fn fill(&self, part: &mut Neighborhoods, progress: &dyn Progress) -> Result<(), WithinError> {
+        let (q, count) = (self.bound.problem.q(), part.queries());
+        let found = part.offsets[count] as usize;
+        part.rows.resize(found, 0);
+        part.squared_distances.resize(found, 0.0);
+        let (mut rows, mut distances) = (&mut part.rows[..], &mut part.squared_distances[..]);
+        for block in (0..count).step_by(BLOCK) {
+            step(progress, 2 * part.start + count + block, 2 * q)?;
+            let mut queries = Vec::with_capacity(BLOCK);
+            for query in block..count.min(block + BLOCK) {
+                let count = (part.offsets[query + 1] - part.offsets[query]) as usize;
+                let (rows, distances) = (rows.split_off_mut(..count).unwrap_or_default(), distances.split_off_mut(..count).unwrap_or_default());
+                queries.push((part.start + query, rows, distances));
+            }
+            queries.into_par_iter().for_each(|(query, rows, distances)| {
+                // (the distance's bits, the position): bits of floats from 0 on are in the order of the floats.
+                let mut found = Vec::with_capacity(rows.len());
+                self.bound.visit(&*self.index, query, &mut |position, distance| found.push((distance.to_bits(), position)));
+                found.sort_unstable();
+                for ((distance, position), (to, at)) in found.into_iter().zip(rows.iter_mut().zip(distances)) {
+                    (*to, *at) = (self.bound.problem.row(position), f32::from_bits(distance));
+                }
+            });
+        }
+        Ok(())
+    }
 }
 
 fn step(progress: &dyn Progress, done: usize, of: usize) -> Result<(), WithinError> {
@@ -293,7 +365,50 @@ mod tests {
             squared_distances.extend(near.iter().map(|&(squared, _)| squared));
             offsets.push(rows.len() as u64);
         }
-        Neighborhoods { offsets, rows, squared_distances }
+        Neighborhoods { start: 0, offsets, rows, squared_distances }
+    }
+
+    fn within(
+        problem: &Problem,
+        queries: &PointCloud,
+        engine: &Descriptor,
+        radius: f64,
+        progress: &dyn Progress,
+    ) -> Result<Neighborhoods, WithinError> {
+        Search::new(problem, queries, engine, radius)?.all(progress)
+    }
+
+    #[test]
+    fn parts_have_the_neighbours_of_all_and_at_most_so_many() {
+        let problem = problem(&["x"], (0..2500).map(|at| f64::from(at * at % 611)).collect(), Metric::L2, true);
+        let search = Search::new(&problem, problem.cloud(), usual(&problem), 20.0).unwrap();
+        let all = search.all(&Silent).unwrap();
+        let largest = (0..2500).map(|query| all.count(query)).max().unwrap();
+        for most in [0, 1, 1000, 300_000, u64::MAX] {
+            let mut next = 0;
+            let take = |part: Neighborhoods| {
+                assert!(part.start == next && part.queries() > 0 && part.rows.len() as u64 <= most.max(largest), "{most}");
+                for query in 0..part.queries() {
+                    assert_eq!(part.of(query), all.of(next + query), "{most}");
+                }
+                next += part.queries();
+                Ok::<(), WithinError>(())
+            };
+            search.in_parts_of(most, &Silent, take).unwrap();
+            assert_eq!(next, 2500, "{most}");
+        }
+    }
+
+    #[test]
+    fn counting_stops_when_there_are_more_than_fit() {
+        let problem = problem(&["x"], (0..5000).map(f64::from).collect(), Metric::L2, false);
+        let search = Search::new(&problem, problem.cloud(), usual(&problem), 1e9).unwrap();
+        let mut counts = Vec::new();
+        search.count(0, &mut counts, 6_000_000, &Silent).unwrap();
+        assert_eq!(counts, vec![5000; 2 * BLOCK]);
+        let why = search.collect(0, &counts, 5000, &Silent).unwrap_err().to_string();
+        let start = "10240000 neighbours within 1000000000.0, those of 2048 of 5000 queries, need ";
+        assert!(why.starts_with(start) && why.contains("MiB is free; use a smaller --radius, -k instead"), "{why}");
     }
 
     #[test]

@@ -93,6 +93,27 @@ fn all_within_a_radius_are_listed() {
     assert!(place.path("found.npz").exists() && place.path("found.parquet").exists());
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn neighbours_beyond_the_memory_are_streamed_or_refused_while_they_are_counted() {
+    let place = place();
+    // 400 million neighbours, of 3.2 GB.
+    place.ok("generate uniform:n=20000,d=2 many.npy");
+    let limited = |rest: &str| {
+        let knn = format!("ulimit -v 1500000; '{}' knn many.npy --radius 1e30 {rest}", env!("CARGO_BIN_EXE_warpscope"));
+        let done = Command::new("bash").args(["-c", &knn]).current_dir(place.path("")).output().unwrap();
+        (String::from_utf8(done.stdout).unwrap(), String::from_utf8(done.stderr).unwrap())
+    };
+    let (rows, said) = limited("-o - | head -n 2");
+    assert!(rows.starts_with("query,query_row,rank,index,squared_distance,distance\n0,0,0,0,0,0\n") && !said.contains("error"), "{said}");
+    let (_, said) = limited("-o many.npz");
+    let parts: Vec<u64> = said.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok()).collect();
+    let counted = said.lines().find_map(|line| line.strip_prefix("error: ")?.split_once(" neighbours within 1e30, those of "));
+    assert!(counted.is_some() && parts.contains(&20_000) && said.contains("MiB is free; use a smaller --radius"), "{said}");
+    assert!(counted.is_some_and(|(found, _)| found.parse::<u64>().unwrap() < 300_000_000), "counting went on: {said}");
+    assert!(!place.path("many.npz").exists());
+}
+
 #[test]
 fn places_are_searched_on_the_globe_unless_asked_otherwise() {
     let place = place();

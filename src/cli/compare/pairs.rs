@@ -76,8 +76,8 @@ pub const FEW: u32 = FEWEST_PAIRS as u32;
 pub fn number(text: &str) -> Result<u32, String> {
     counts::whole::<u32>(text)
         .ok()
-        .filter(|pairs| *pairs >= FEW)
-        .ok_or_else(|| format!("pairs are compared from {FEW} on: fewer have no interval of 95 %"))
+        .filter(|pairs| (FEW..=counts::MOST_REPEATS as u32).contains(pairs))
+        .ok_or_else(|| format!("{FEW} to {} pairs are compared: fewer have no interval of 95 %", counts::MOST_REPEATS))
 }
 
 /// Says how long the rest takes, by the first pair.

@@ -12,9 +12,10 @@ use crate::cli::usage::Usage;
 use crate::engines::registry;
 use crate::export::FileColumns;
 use crate::export::provenance::Provenance;
+use crate::export::table::TableFormat;
 use crate::export::within::{self as files, Asked};
 use crate::knn::{Descriptor, DeviceId, Metric, Parameters, Problem};
-use crate::run::within::{self, WithinError};
+use crate::run::within::{self, Neighborhoods, WithinError};
 use crate::run::{EngineChoice, RunSpec, build_problem, query_cloud_of};
 
 /// What holds of a radius whatever is in the files.
@@ -80,36 +81,53 @@ pub fn all_within(args: &KnnArgs, loaded: &Loaded, radius: f64, columns: &FileCo
     let engine = engine(args, &problem)?;
     let place = query_cloud_of(&spec, &loaded.cloud, loaded.query_cloud.as_ref())?;
     let asked = place.as_deref().unwrap_or(&loaded.cloud);
-    let mut found = within::within(&problem, asked, engine, radius, &Bar::new("searching")).map_err(|why| anyhow!("{why}"))?;
-    let seconds = start.elapsed().as_secs_f64();
-    if args.self_first {
-        found.put_own_first(|query| problem.query_row(query));
-    }
+    let search = within::Search::new(&problem, asked, engine, radius)?;
     let rows: Vec<u32> = (0..problem.q()).map(|query| problem.query_row(query)).collect();
     let queries = loaded.queried().map(|cloud| (cloud, &rows[..]));
     let provenance = Provenance { k: None, radius: Some(radius), ..loaded.provenance() };
     let asked = Asked { cloud: &loaded.cloud, metric: spec.metric, queries, columns, provenance: &provenance };
+    let (mut neighbors, mut without, mut most, mut first) = (0, 0, 0, None);
+    let mut ordered = |mut found: Neighborhoods| {
+        if args.self_first {
+            found.put_own_first(|query| rows[query]);
+        }
+        let counts = || (0..found.queries()).map(|query| found.count(query));
+        neighbors += found.rows.len() as u64;
+        without += counts().filter(|&count| count == 0).count() as u64;
+        most = counts().fold(most, u64::max);
+        if args.out.shows(rows.len()) {
+            first = Some(found.first(SHOWN));
+        }
+        found
+    };
+    let bar = Bar::new("searching");
     if let Some(format) = args.out.printed() {
         let mut printed = format.appender(out::stdout()).ok().context("a matrix is refused before the search")?;
-        return output::written(printed.append(&files::table(&found, asked)).and_then(|()| printed.finish()));
+        search.in_parts(&bar, |found| output::written(printed.append(&files::table(&ordered(found), asked))))?;
+        return output::written(printed.finish());
     }
-    if let Some(out) = args.out.file() {
-        files::neighborhoods(&found, asked, out)?;
+    match args.out.file() {
+        Some(out) if TableFormat::of(out)? == TableFormat::Npz => files::arrays(&ordered(search.all(&bar)?), asked, out)?,
+        Some(out) => files::in_parts(out, |append| {
+            search.in_parts(&bar, |found| -> anyhow::Result<()> { Ok(append(&files::table(&ordered(found), asked))?) })
+        })?,
+        None => search.in_parts(&bar, |found| -> anyhow::Result<()> {
+            ordered(found);
+            Ok(())
+        })?,
     }
-    let counts = || (0..found.queries()).map(|query| found.count(query));
     let report = Report {
         radius: Some(radius),
-        neighbors: found.rows.len() as u64,
-        without: Some(counts().filter(|&count| count == 0).count() as u64),
-        most: counts().max(),
+        neighbors,
+        without: Some(without),
+        most: Some(most),
         // No other engines list what is within a radius.
         index: true,
         engine: engine.id.to_string(),
         device: "CPU".to_owned(),
-        ..Report::new(args, loaded, found.queries(), seconds)
+        ..Report::new(args, loaded, rows.len(), start.elapsed().as_secs_f64())
     };
-    let shown = args.out.shows(report.queries).then(|| files::table(&found.first(SHOWN), asked).tsv());
-    report.print(args, loaded, shown)
+    report.print(args, loaded, first.map(|first| files::table(&first, asked).tsv()))
 }
 
 /// The engine that was asked for, or the usual one.

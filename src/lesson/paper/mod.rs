@@ -61,8 +61,9 @@ fn document(film: &Film, theme: Theme, title: &str, body: &str, out: &mut (impl 
     }
     write!(
         out,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n{}\n\
         <title>{title}</title>\n{}<style>\n{}\n{STYLE}\n</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n{body}</main>\n</body>\n</html>",
+        css::policy(false),
         said.style(),
         colors(film, theme)
     )

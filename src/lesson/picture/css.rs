@@ -6,6 +6,12 @@ use super::scene::Ink;
 use super::svg::hex;
 use crate::palette::{DARK, LIGHT, Palette};
 
+/// The policy by which a browser lets a file use its own style and fonts, and load nothing. Only the page that plays has a script of its own.
+pub fn policy(has_script: bool) -> String {
+    let script = if has_script { "; script-src 'unsafe-inline'" } else { "" };
+    format!("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'{script}; font-src data:\">")
+}
+
 /// Inks whose colours depend on the palette, and their CSS variables.
 const INKS: [(Ink, &str); 19] = [
     (Ink::Panel, "panel"),

@@ -102,9 +102,10 @@ fn page(first: &Data, data: &Data) -> io::Result<String> {
         css::variables(&LIGHT),
         dark = css::variables(&DARK)
     );
-    let title = escaped(&data.heading());
+    let (policy, title) = (css::policy(true), escaped(&data.heading()));
     let parts = [
-        ("{title}", title.as_str()),
+        ("{policy}", policy.as_str()),
+        ("{title}", &title),
         ("{fonts}", &said.style()),
         ("{colors}", &colors),
         ("{style}", STYLE),

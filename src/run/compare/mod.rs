@@ -216,9 +216,12 @@ mod tests {
 
     #[test]
     fn other_files_are_refused_with_their_name() {
-        for (rows, expected) in
-            [("", "there are no timings in it"), ("GPU,search,0,0,0,1\n", "`GPU` is no engine's name"), ("cuda,search,0,0,0,NaN\n", "NaN ms")]
-        {
+        for (rows, expected) in [
+            ("", "there are no timings in it"),
+            ("GPU,search,0,0,0,1\n", "`GPU` is no engine's name"),
+            ("cuda,search,0,0,0,NaN\n", "NaN ms"),
+            ("cuda,search,0,0,0,1\ncuda,search,0,1,1,1\ncuda,search,0,1,2,1\n", "line 4 repeats cuda search, repeat 0, chunk 1; remove"),
+        ] {
             let message = saved(rows).unwrap_err().to_string();
             assert!(message.contains(expected) && message.ends_with("timings.csv") && !message.contains('\n'), "{message}");
         }

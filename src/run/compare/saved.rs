@@ -1,6 +1,6 @@
 //! What is compared: a run's folder, its timings.csv, or a run of a recording.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -46,6 +46,7 @@ struct TimingRow {
     engine: EngineId,
     phase: Phase,
     repeat: u32,
+    chunk: Option<u32>,
     duration_ms: f64,
 }
 
@@ -65,11 +66,20 @@ impl SavedRun {
         let mut repeats: BTreeMap<(EngineId, Phase), BTreeMap<u32, f64>> = BTreeMap::new();
         let mut rows = csv::Reader::from_reader(text.as_slice());
         let has = |name: &str, columns: &csv::StringRecord| columns.iter().any(|column| column == name);
-        if !rows.headers().is_ok_and(|columns| ["engine", "phase", "repeat", "duration_ms"].iter().all(|name| has(name, columns))) {
+        let headers = rows.headers().cloned().unwrap_or_default();
+        if !["engine", "phase", "repeat", "duration_ms"].iter().all(|name| has(name, &headers)) {
             return Err(content("its columns are not those of a timings.csv".to_owned(), &timings));
         }
-        for row in rows.into_deserialize::<TimingRow>() {
-            let row = row.map_err(|error| content(error.to_string(), &timings))?;
+        let mut seen = BTreeSet::new();
+        for record in rows.into_records() {
+            let record = record.map_err(|error| content(error.to_string(), &timings))?;
+            let row: TimingRow = record.deserialize(Some(&headers)).map_err(|error| content(error.to_string(), &timings))?;
+            if let Some(chunk) = row.chunk.filter(|&chunk| !seen.insert((row.engine, row.phase, row.repeat, chunk))) {
+                let line = record.position().map_or(0, csv::Position::line);
+                let why =
+                    format!("line {line} repeats {} {}, repeat {}, chunk {chunk}; remove copied rows", row.engine, row.phase.name(), row.repeat);
+                return Err(content(why, &timings));
+            }
             if !row.duration_ms.is_finite() || row.duration_ms < 0.0 {
                 return Err(content(format!("a duration of {} ms", row.duration_ms), &timings));
             }

@@ -1,17 +1,22 @@
 //! Falling limits of memory: at each limit a command succeeds, or is refused with one sentence and exit code 1, and once refused it is
-//! refused at every lower limit. Files that never end or never begin are refused as well.
+//! refused at every lower limit. Files that never end or never begin are refused as well, and those that change while they are read. Nobody who
+//! listens in a folder that everyone can write to hears of the program.
 //!
 //! As a test of the whole it runs few commands at few limits; `scripts/attack` (`WARPSCOPE_ATTACK=all`) runs the whole table, with larger
 //! data and also in a control group where these can be made, and prints it.
 
 #![cfg(target_os = "linux")]
 
+#[path = "attack/changing.rs"]
+mod changing;
 #[path = "attack/files.rs"]
 mod files;
 #[path = "attack/jobs.rs"]
 mod jobs;
 #[path = "attack/limits.rs"]
 mod limits;
+#[path = "attack/listener.rs"]
+mod listener;
 
 use jobs::{JOBS, Kind, Place};
 use limits::{End, Group, Limit};

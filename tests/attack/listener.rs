@@ -1,0 +1,82 @@
+//! Another user who listens where displays and buses are looked for, and never answers.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
+use std::process::Command;
+
+use crate::jobs::Place;
+
+/// A folder that everyone can write to, with listeners on the names that libraries try.
+struct Shared {
+    listeners: Vec<(&'static str, UnixListener)>,
+}
+
+impl Shared {
+    fn in_place(place: &Place) -> Self {
+        let folder = place.path("shared");
+        fs::create_dir(&folder).unwrap();
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o1777)).unwrap();
+        let listen = |name| {
+            let listener = UnixListener::bind(folder.join(name)).unwrap();
+            listener.set_nonblocking(true).unwrap();
+            (name, listener)
+        };
+        Self { listeners: ["wayland-0", "wayland-1", "bus", "pipewire-0"].map(listen).into() }
+    }
+
+    /// The sockets to which somebody has connected.
+    fn visited(&self) -> Vec<&'static str> {
+        let was = |listener: &UnixListener| !matches!(listener.accept(), Err(why) if why.kind() == ErrorKind::WouldBlock);
+        self.listeners.iter().filter(|(_, listener)| was(listener)).map(|(name, _)| *name).collect()
+    }
+}
+
+/// A call of the program, killed if it waits for somebody for a minute.
+fn call(place: &Place, args: &str) -> Command {
+    let mut command = Command::new("timeout");
+    command.args(["-s", "KILL", "60", env!("CARGO_BIN_EXE_warpscope")]).args(args.split(' '));
+    place.within(&mut command);
+    command
+}
+
+#[cfg(feature = "gui")]
+#[test]
+fn pictures_connect_to_nobody_in_a_shared_folder() {
+    let place = Place::new(false);
+    let shared = Shared::in_place(&place);
+    fs::write(place.path("a.csv"), "x,y\n1,2\n3,4\n5,7\n").unwrap();
+    let folder = place.path("shared");
+    let folder = folder.to_str().unwrap();
+    let cases: [&[(&str, &str)]; 3] = [
+        &[("TMPDIR", folder)],
+        &[("XDG_RUNTIME_DIR", folder), ("WAYLAND_DISPLAY", "wayland-0")],
+        &[("XDG_RUNTIME_DIR", folder), ("DISPLAY", ":0"), ("WAYLAND_DISPLAY", "wayland-1")],
+    ];
+    for environment in cases {
+        let mut command = call(&place, "gui a.csv --png a.png --size 320x240");
+        for name in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"] {
+            command.env_remove(name);
+        }
+        let done = command.envs(environment.iter().copied()).output().unwrap();
+        assert!(done.status.success(), "{environment:?}: {}", String::from_utf8_lossy(&done.stderr));
+        assert!(done.stderr.is_empty(), "{environment:?}: {}", String::from_utf8_lossy(&done.stderr));
+        assert!(fs::metadata(place.path("a.png")).unwrap().len() > 1000);
+        assert_eq!(shared.visited(), [""; 0], "{environment:?}");
+    }
+}
+
+#[test]
+fn what_draws_nothing_connects_to_nobody() {
+    let place = Place::new(false);
+    let shared = Shared::in_place(&place);
+    let folder = place.path("shared");
+    let mut command = call(&place, "knn --generate uniform:n=50,d=2 -k 2 -o a.csv");
+    let done = command.env("XDG_RUNTIME_DIR", &folder).env("TMPDIR", &folder).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert_eq!(shared.visited(), [""; 0]);
+    // That a visit is seen.
+    let _visitor = std::os::unix::net::UnixStream::connect(folder.join("bus")).unwrap();
+    assert_eq!(shared.visited(), ["bus"]);
+}

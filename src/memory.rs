@@ -76,8 +76,17 @@ fn available_under(root: &Path) -> Option<u64> {
     let text = |path: &str| std::fs::read_to_string(root.join(path)).unwrap_or_default();
     let machine = kilobytes(&text("proc/meminfo"), "MemAvailable:");
     let groups = text("proc/self/cgroup").lines().filter_map(|line| group_left(root, line)).min();
-    let space = address_space(&text("proc/self/limits")).zip(kilobytes(&text("proc/self/status"), "VmSize:"));
-    [machine, groups, space.map(|(most, taken)| most.saturating_sub(taken))].into_iter().flatten().min()
+    [machine, groups, addresses_under(root)].into_iter().flatten().min()
+}
+
+/// Bytes that are left of the address space of this process; `None` without a limit.
+pub fn addresses() -> Option<u64> {
+    addresses_under(Path::new("/"))
+}
+
+fn addresses_under(root: &Path) -> Option<u64> {
+    let text = |path: &str| std::fs::read_to_string(root.join(path)).unwrap_or_default();
+    Some(address_space(&text("proc/self/limits"))?.saturating_sub(kilobytes(&text("proc/self/status"), "VmSize:")?))
 }
 
 /// A value such as `MemAvailable:  2048 kB`, in bytes.

@@ -26,7 +26,7 @@ const fn job(kind: Kind, short: bool, name: &'static str, args: &'static str) ->
 
 use Kind::{Lesson, Other, Search};
 
-pub const JOBS: [Job; 40] = [
+pub const JOBS: &[Job] = &[
     job(Search, true, "knn -o .csv", "knn cloud.npy 2000 -k 10 -o o.csv"),
     job(Search, false, "knn", "knn cloud.npy -k 10"),
     job(Search, false, "knn printed", "knn cloud.npy -k 10 --out - --format csv"),
@@ -66,6 +66,8 @@ pub const JOBS: [Job; 40] = [
     job(Other, false, "generate .csv", "generate gaussian-mixture:n=300000,d=3 o.csv"),
     job(Other, true, "info", "info cloud.npy"),
     job(Other, false, "info .csv", "info table.csv"),
+    #[cfg(feature = "gui")]
+    job(Other, true, "gui --png", "gui cloud.npy --png w.png --size 640x480"),
     job(Other, true, "--config", "knn cloud.npy 10 -k 3 --config large.toml"),
 ];
 

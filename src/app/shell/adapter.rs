@@ -6,6 +6,8 @@ use std::path::Path;
 use anyhow::bail;
 use eframe::egui_wgpu::wgpu;
 
+use crate::memory;
+
 /// Where the system says which displays there are.
 pub const DISPLAYS: [&str; 3] = ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"];
 
@@ -53,11 +55,28 @@ fn is_own(_folder: &OsStr) -> bool {
     true
 }
 
+/// Refuses to load a graphics driver where the address space is limited to less than drivers reserve: they crash then.
+///
+/// # Errors
+/// One sentence with both numbers.
+pub fn check_addresses() -> anyhow::Result<()> {
+    const NEEDED: u64 = 3 << 29;
+    match memory::addresses().filter(|&left| left < NEEDED) {
+        Some(left) => bail!(
+            "drawing needs {} MiB of address space for the graphics driver, but only {} MiB are left; raise the limit (ulimit -v)",
+            NEEDED >> 20,
+            left >> 20
+        ),
+        None => Ok(()),
+    }
+}
+
 /// Whether there is a graphics adapter, a software one included.
 ///
 /// # Errors
-/// One sentence that says what to install.
+/// One sentence that says what to install; that of [`check_addresses`].
 pub fn check_adapter() -> anyhow::Result<()> {
+    check_addresses()?;
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
     let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::VULKAN | wgpu::Backends::GL));
     if adapters.is_empty() {

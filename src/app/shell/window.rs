@@ -8,7 +8,7 @@ use crate::app::gpu;
 use crate::app::look::Palette;
 use crate::app::look::focus::{pass_by, ring_ui};
 use crate::app::model::{Action, Actions, Command, Walked};
-use crate::app::shell::adapter::DISPLAYS;
+use crate::app::shell::adapter::{DISPLAYS, check_addresses};
 use crate::app::shell::app::App;
 use crate::app::shell::kept;
 
@@ -33,6 +33,7 @@ pub fn run(file: Option<PathBuf>, lesson: Option<u32>, on_start: impl FnOnce(Box
             "cannot open a window: there is no display, neither DISPLAY nor WAYLAND_DISPLAY is set; `warpscope gui --png FILE` draws the window into a PNG"
         );
     }
+    check_addresses()?;
     let mut options = eframe::NativeOptions { viewport, persist_window: true, ..Default::default() };
     // With the adapter's clock, where it has one: what a frame has time for is learnt from it.
     if let eframe::egui_wgpu::WgpuSetup::CreateNew(setup) = &mut options.wgpu_options.wgpu_setup {

@@ -1,5 +1,7 @@
 //! Coordinate reference systems, as far as a search needs them: whether coordinates are degrees on a globe, their unit, and a name for display.
 
+use serde_json::Value;
+
 use super::input::printable;
 use super::number::{Endian, Number};
 
@@ -16,6 +18,12 @@ pub(super) struct Crs {
 
 /// Units by their EPSG codes.
 const UNITS: [(u16, &str); 5] = [(9001, "metres"), (9002, "feet"), (9003, "US survey feet"), (9102, "degrees"), (9122, "degrees")];
+
+/// EPSG codes of geographic systems.
+const GEOGRAPHIC: [u32; 30] = [
+    4326, 4979, 4258, 4937, 4269, 4267, 4759, 6318, 4283, 7844, 4612, 6668, 4490, 4674, 4617, 4167, 4230, 4314, 4277, 4312, 4150, 4171, 4619, 4202,
+    4203, 4148, 4755, 4322, 4740, 9057,
+];
 
 /// The code that says "defined by other keys".
 const USER_DEFINED: u16 = 32767;
@@ -48,9 +56,31 @@ impl Crs {
         Some(Self { geographic, name, unit: unit.map(named).unwrap_or_default() })
     }
 
+    /// In the notations of GeoParquet, GeoArrow and GeoJSON: PROJJSON, well-known text, or an authority's code; `None` if it names no system.
+    pub fn of_json(value: &Value) -> Option<Self> {
+        let named = |geographic, name: &str| Self { geographic, name: printable(&name.chars().take(60).collect::<String>()), unit: String::new() };
+        let Some(text) = value.as_str() else {
+            // Of a bound or a compound system, the horizontal one.
+            if let Some(within) = value.get("source_crs").or_else(|| value.get("components")?.get(0)) {
+                return Self::of_json(within);
+            }
+            let kind = value.get("type")?.as_str()?;
+            let is = |kinds: &[&str]| kinds.iter().any(|known| kind.contains(known));
+            let geographic = is(&["Geographic", "Geodetic"]);
+            let name = value.get("name").and_then(Value::as_str).unwrap_or(kind);
+            return (geographic || is(&["Projected", "Engineering"])).then(|| named(geographic, name));
+        };
+        if let Ok(object @ Value::Object(_)) = serde_json::from_str(text) {
+            return Self::of_json(&object);
+        }
+        let code = || text.rsplit([':', '/']).next()?.parse().ok();
+        let geographic = || text.contains("CRS84") || code().is_some_and(|code| GEOGRAPHIC.contains(&code));
+        Self::of_wkt(text).or_else(|| (!text.is_empty()).then(|| named(geographic(), text)))
+    }
+
     /// By well-known text, version 1 or 2; `None` if it is none.
     pub fn of_wkt(text: &str) -> Option<Self> {
-        const GEOGRAPHIC: [&str; 5] = ["GEOGCS", "GEOGCRS", "GEOGRAPHICCRS", "GEODCRS", "GEODETICCRS"];
+        const ANGLES: [&str; 5] = ["GEOGCS", "GEOGCRS", "GEOGRAPHICCRS", "GEODCRS", "GEODETICCRS"];
         const OTHERS: [&str; 6] = ["PROJCS", "PROJCRS", "PROJECTEDCRS", "GEOCCS", "LOCAL_CS", "ENGCRS"];
         const DEEPEST: usize = 32;
         // The open elements, and the first horizontal system with its depth among them: others in it are those that it is derived from.
@@ -66,8 +96,8 @@ impl Crs {
                     let (value, after) = rest.split_once('"')?;
                     rest = after;
                     match found {
-                        None if GEOGRAPHIC.contains(&last) || OTHERS.contains(&last) => {
-                            let geographic = GEOGRAPHIC.contains(&last);
+                        None if ANGLES.contains(&last) || OTHERS.contains(&last) => {
+                            let geographic = ANGLES.contains(&last);
                             *found = Some((Self { geographic, name: printable(value), unit: String::new() }, open.len()));
                         }
                         None => {}

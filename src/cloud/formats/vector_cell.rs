@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::FormatError;
 use super::cell::Cell;
+use super::crs::Crs;
 use super::guess::name_coordinates;
 use super::input::{Input, printable};
 use super::limits::MAX_COLUMNS;
@@ -160,9 +161,9 @@ fn object(text: &str, out: &mut Vec<f64>) -> Option<Content> {
     let find = |names: &[&str]| object.iter().find(|(key, _)| names.iter().any(|name| key.eq_ignore_ascii_case(name))).map(|(_, value)| value);
     if let (Some(kind), Some(Value::Array(numbers))) = (find(&["type"]).and_then(|kind| geometry(kind.as_str()?)), find(&["coordinates"])) {
         out.extend(numbers.iter().filter_map(Value::as_f64).take(3));
-        return Some(if kind == "Point" && out.len() >= 2 { point(DEGREES[0], out) } else { Content::Unreadable(unreadable(kind)) });
+        return Some(if kind == "Point" && out.len() >= 2 { point(WGS84, out) } else { Content::Unreadable(unreadable(kind)) });
     }
-    let axes: [(u32, [&[&str]; 2]); 2] = [(DEGREES[0], [LONGITUDES, LATITUDES]), (PLANE, [&["x"], &["y"]])];
+    let axes: [(u32, [&[&str]; 2]); 2] = [(WGS84, [LONGITUDES, LATITUDES]), (PLANE, [&["x"], &["y"]])];
     let (srid, x, y) = axes.into_iter().find_map(|(srid, [x, y])| Some((srid, find(x).and_then(number)?, find(y).and_then(number)?)))?;
     out.extend([x, y].into_iter().chain(find(&["z"]).and_then(number)));
     Some(Content::Point(srid))
@@ -228,37 +229,11 @@ fn list(text: &str, out: &mut Vec<f64>) -> Option<Content> {
     }
 }
 
-/// A coordinate reference system.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Crs {
-    /// Whether its axes are longitude and latitude.
-    pub degrees: bool,
-    pub name: String,
-}
+/// The EPSG code of longitude and latitude on WGS 84.
+const WGS84: u32 = 4326;
 
 /// The reference system of points that are in a plane by the names of their coordinates.
 const PLANE: u32 = u32::MAX;
-
-/// EPSG codes of geographic reference systems.
-const DEGREES: [u32; 30] = [
-    4326, 4979, 4258, 4937, 4269, 4267, 4759, 6318, 4283, 7844, 4612, 6668, 4490, 4674, 4617, 4167, 4230, 4314, 4277, 4312, 4150, 4171, 4619, 4202,
-    4203, 4148, 4755, 4322, 4740, 9057,
-];
-
-/// A reference system in the notations of GeoParquet, GeoArrow and GeoJSON: PROJJSON, WKT, an authority's code. Projected ones have a
-/// geographic one within.
-pub(super) fn crs(value: &Value) -> Option<Crs> {
-    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let upper = text.to_ascii_uppercase();
-    let has = |words: &[&str]| words.iter().any(|word| upper.contains(word));
-    let projected = has(&["PROJECTEDCRS", "PROJCS", "PROJCRS", "LOCAL_CS", "ENGINEERINGCRS", "ENGCRS", "GEOCCS"]);
-    let code = value.as_str().and_then(|text| text.rsplit([':', '/']).next()?.parse().ok());
-    let geographic = has(&["GEOGRAPHICCRS", "GEODETICCRS", "GEOGCS", "GEOGCRS", "GEODCRS", "CRS84", "CRS83", "CRS27"])
-        || code.is_some_and(|code| DEGREES.contains(&code));
-    let name = value.get("name").and_then(Value::as_str).or_else(|| text.split_once('[')?.1.split('"').nth(1)).unwrap_or(&text);
-    let known = projected || geographic || value.as_str().is_some_and(|text| !text.is_empty());
-    known.then(|| Crs { degrees: geographic && !projected, name: printable(&name.chars().take(60).collect::<String>()) })
-}
 
 /// Words of names of vectors.
 const VECTORS: [&str; 10] = ["embedding", "embeddings", "emb", "vector", "vectors", "vec", "feature", "features", "values", "descriptor"];
@@ -376,12 +351,12 @@ impl Seen {
         let within = |x: f64, y: f64| x <= 180.0 && y <= 90.0;
         match self.content.as_ref()? {
             Content::Point(srid) => {
-                let own = if matches!(*srid, 0 | PLANE) { None } else { self::crs(&Value::String(format!("EPSG:{srid}"))) };
+                let own = if matches!(*srid, 0 | PLANE) { None } else { Crs::of_json(&Value::String(format!("EPSG:{srid}"))) };
                 // Most codes of geographic systems; those of geocentric ones have larger values.
-                let own = own.map(|own| Crs { degrees: own.degrees || (4001..5000).contains(srid) && within(first, second), ..own });
+                let own = own.map(|own| Crs { geographic: own.geographic || (4001..5000).contains(srid) && within(first, second), ..own });
                 let (degrees, why) = match crs.or(own.as_ref()) {
                     None if *srid == PLANE => (false, "x and y, taken as a plane"),
-                    Some(crs) => (crs.degrees, crs.name.as_str()),
+                    Some(crs) => (crs.geographic, crs.name.as_str()),
                     None if within(first, second) => (true, "no CRS; within ±180 and ±90, taken as longitude and latitude"),
                     None => (false, "no CRS; beyond ±180 or ±90, taken as a plane"),
                 };

@@ -10,10 +10,11 @@ use arrow_schema::{DataType, Field};
 use serde_json::Value;
 
 use super::super::FormatError;
+use super::super::crs::Crs;
 use super::super::input::{Input, printable};
 use super::super::limits::{MAX_COLUMNS, MAX_LIST_COLUMNS, MAX_PROMISED_COLUMNS};
 use super::super::sheet::{ColumnKind, SheetColumn};
-use super::super::vector_cell::{Candidate, Crs, POINTS, Seen, Vector, axes, crs, parse, rank, unreadable};
+use super::super::vector_cell::{Candidate, POINTS, Seen, Vector, axes, parse, rank, unreadable};
 use super::moment::Moment;
 use super::{Batches, values};
 
@@ -280,17 +281,17 @@ struct Geometry {
 impl Geometry {
     fn of(field: &Field, geo: &Value) -> Option<Self> {
         if let Some(column) = geo.get("columns").and_then(|columns| columns.get(field.name())) {
-            let crs = column.get("crs").map_or_else(|| crs(&"OGC:CRS84".into()), crs);
+            let crs = column.get("crs").map_or_else(|| Crs::of_json(&"OGC:CRS84".into()), Crs::of_json);
             return Some(Self { crs, primary: geo.get("primary_column").and_then(Value::as_str) == Some(field.name()) });
         }
         let metadata = |key: &str| field.metadata().get(key).map(String::as_str);
         let extension = metadata("ARROW:extension:name").is_some_and(|name| name.starts_with("geoarrow.") || name == "ogc.wkb");
         let about = || serde_json::from_str::<Value>(metadata("ARROW:extension:metadata")?).ok();
-        extension.then(|| Self { crs: about().as_ref().and_then(|about| crs(about.get("crs")?)), primary: false })
+        extension.then(|| Self { crs: about().as_ref().and_then(|about| Crs::of_json(about.get("crs")?)), primary: false })
     }
 
     fn degrees(&self) -> bool {
-        self.crs.as_ref().is_some_and(|crs| crs.degrees)
+        self.crs.as_ref().is_some_and(|crs| crs.geographic)
     }
 }
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::super::cell::Cell;
-use super::super::vector_cell::crs;
+use super::super::crs::Crs;
 use super::table::{Builder, Held, Kind, POINT, Place, Step};
 use super::visit::{NodeSeed, stop};
 
@@ -148,7 +148,7 @@ impl Named {
     fn degrees(self) -> Option<bool> {
         let Properties { name, code } = self.properties?;
         let name = name.or_else(|| code.map(|code| format!("EPSG:{code}")))?;
-        crs(&name.into()).map(|crs| crs.degrees)
+        Crs::of_json(&name.into()).map(|crs| crs.geographic)
     }
 }
 

@@ -8,7 +8,8 @@ use arrow_array::builder::{FixedSizeListBuilder, Float64Builder, Int64Builder, L
 use arrow_array::{ArrayRef, BinaryArray, Float64Array, Int64Array, RecordBatch, StringArray, StructArray};
 use arrow_schema::{DataType, Field, Schema};
 
-use super::super::vector_cell::{Content, crs, parse};
+use super::super::crs::Crs;
+use super::super::vector_cell::{Content, parse};
 use super::*;
 
 /// The columns that a search takes, as `names: values`, or the error.
@@ -357,7 +358,7 @@ fn the_vector_among_lists_is_the_one_of_floats() {
 
 #[test]
 fn reference_systems_are_known_by_their_codes_and_notations() {
-    let degrees = |text: &str| crs(&serde_json::from_str(text).unwrap()).map(|crs| crs.degrees);
+    let degrees = |text: &str| Crs::of_json(&serde_json::from_str(text).unwrap()).map(|crs| crs.geographic);
     for text in [
         "\"OGC:CRS84\"",
         "\"EPSG:4326\"",
@@ -371,6 +372,8 @@ fn reference_systems_are_known_by_their_codes_and_notations() {
         assert_eq!(degrees(text), Some(false), "{text}");
     }
     assert_eq!((degrees("null"), degrees("{}"), degrees("\"\""), degrees("{\"type\":\"CompoundCRS\"}")), (None, None, None, None));
+    let bound = "{\"type\":\"BoundCRS\",\"source_crs\":{\"type\":\"GeographicCRS\",\"name\":\"a\"},\"target_crs\":{\"type\":\"ProjectedCRS\"}}";
+    assert_eq!((degrees(bound), degrees("\"{\\\"type\\\":\\\"ProjectedCRS\\\"}\"")), (Some(true), Some(false)));
 }
 
 /// Cells that are damaged anywhere are read or not, and never panic; numbers are there for lists and points only.

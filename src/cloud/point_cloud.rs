@@ -233,12 +233,13 @@ impl PointCloud {
     /// Passes on what was read beside the points, unless their file has changed since they were read.
     ///
     /// # Errors
-    /// As [`Stamp::check`].
+    /// [`FormatError::Outdated`], and that of `read`.
     pub fn check_file<T>(&self, read: Result<T, FormatError>) -> Result<T, FormatError> {
-        match &self.stamp {
-            Some(stamp) => stamp.check(read),
-            None => read,
-        }
+        let Some(stamp) = &self.stamp else { return read };
+        stamp.check(read).map_err(|why| match why {
+            FormatError::Changed { path } => FormatError::Outdated { path },
+            why => why,
+        })
     }
 
     /// Reads other columns from a copy of the file, which lives as long as `guard`.

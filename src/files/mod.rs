@@ -20,7 +20,7 @@ pub mod testing;
 pub use batch::{Batch, Ours, place, recover};
 pub use live::{Live, made, remove_all};
 pub use mute::Mute;
-pub use part::PartFolder;
+pub use part::{PartFolder, is_private};
 pub use scratch::{Scratch, named_scratch};
 pub use small::{open_regular, read_small, write_small};
 pub use space::room;

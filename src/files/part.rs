@@ -212,6 +212,19 @@ fn is_own(about: &fs::Metadata) -> bool {
     std::os::unix::fs::MetadataExt::uid(about) == rustix::process::geteuid().as_raw()
 }
 
+/// Whether a path is a folder of this user's, who alone can write into it.
+#[cfg(unix)]
+pub fn is_private(path: &Path) -> bool {
+    let private = |about: fs::Metadata| about.is_dir() && is_own(&about) && std::os::unix::fs::MetadataExt::mode(&about) & 0o022 == 0;
+    path.metadata().is_ok_and(private)
+}
+
+/// The folders of users are their own here.
+#[cfg(not(unix))]
+pub fn is_private(path: &Path) -> bool {
+    path.is_dir()
+}
+
 /// Opens a file or folder without following a link or waiting for a pipe that was put in its place meanwhile.
 #[cfg(unix)]
 fn open_own(path: &Path) -> io::Result<File> {
@@ -344,5 +357,10 @@ mod tests {
         assert!(open_own(&link).is_err() && open_own(&plain).is_ok() && open_own(place.path()).is_ok());
         // Opened as usual, it would wait for a writer.
         assert!(open_own(&pipe).is_ok());
+        let modes = [0o700, 0o755, 0o775, 0o1777].map(|mode| {
+            fs::set_permissions(place.path(), PermissionsExt::from_mode(mode)).unwrap();
+            is_private(place.path())
+        });
+        assert_eq!((modes, is_private(&plain)), ([true, true, false, false], false));
     }
 }

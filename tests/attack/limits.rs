@@ -68,8 +68,9 @@ pub fn run(place: &Place, limit: &Limit<'_>, bytes: Option<u64>, args: &str) -> 
             format!("echo $$ > {}/cgroup.procs; ", path.display())
         }
     };
-    let mut shell = Command::new("sh");
-    shell.arg("-c").arg(format!("{limited}exec \"$0\" {args}")).arg(env!("CARGO_BIN_EXE_warpscope"));
+    // With little memory a slower engine may be taken; more than some minutes is a hang.
+    let mut shell = Command::new("timeout");
+    shell.args(["-s", "KILL", "300", "sh", "-c"]).arg(format!("{limited}exec \"$0\" {args}")).arg(env!("CARGO_BIN_EXE_warpscope"));
     let output = place.within(&mut shell).stdin(Stdio::null()).output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     let errors: Vec<&str> = stderr.lines().filter(|line| !line.starts_with("note: ")).collect();

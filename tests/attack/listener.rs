@@ -72,7 +72,7 @@ fn what_draws_nothing_connects_to_nobody() {
     let place = Place::new(false);
     let shared = Shared::in_place(&place);
     let folder = place.path("shared");
-    let mut command = call(&place, "knn --generate uniform:n=50,d=2 -k 2 -o a.csv");
+    let mut command = call(&place, "knn cloud.npy 10 -k 2 -o a.csv");
     let done = command.env("XDG_RUNTIME_DIR", &folder).env("TMPDIR", &folder).output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     assert_eq!(shared.visited(), [""; 0]);

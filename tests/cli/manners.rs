@@ -13,7 +13,7 @@ fn counts_are_written_as_people_write_them() {
     for (args, why) in [
         ("run --generate uniform --k 1.5", "invalid value '1.5' for '--k <NUMBER>': a whole number is needed, such as 1000 or 1e6"),
         ("run --generate uniform --repeats 0", "invalid value '0' for '--repeats <NUMBER>': it is at least 1"),
-        ("run --generate uniform --warmup 5e9", "invalid value '5e9' for '--warmup <NUMBER>': it is too large"),
+        ("run --generate uniform --warmup 5e9", "invalid value '5e9' for '--warmup <NUMBER>': it is at most 1000000"),
     ] {
         assert_eq!(place.fails(2, args), why, "{args}");
     }
@@ -177,7 +177,7 @@ fn what_is_wrong_in_the_file_of_defaults_is_said_with_its_name() {
     place.write("w.toml", "[knn]\nk = = 3\n");
     let broken = place.fails(1, "devices --config w.toml");
     assert!(broken.starts_with("line 2: ") && broken.ends_with(": w.toml"), "{broken}");
-    assert_eq!(place.fails(1, "devices --config none.toml"), "cannot read: No such file or directory (os error 2): none.toml");
+    assert_eq!(place.fails(1, "devices --config none.toml"), "cannot read the configuration: No such file or directory (os error 2): none.toml");
     assert_eq!(place.fails(2, "devices --config"), "--config <FILE>: the name of a file is needed");
 }
 

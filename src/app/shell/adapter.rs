@@ -1,12 +1,9 @@
 //! Which displays drivers may ask, and whether anything can be drawn here.
 
-use std::ffi::OsStr;
-use std::path::Path;
-
 use anyhow::bail;
 use eframe::egui_wgpu::wgpu;
 
-use crate::memory;
+use crate::{files, memory};
 
 /// Where the system says which displays there are.
 pub const DISPLAYS: [&str; 3] = ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"];
@@ -30,7 +27,7 @@ pub fn leave_displays() {
 /// sentence where the folder that was set is not used.
 pub fn check_runtime_folder() -> Option<String> {
     let folder = std::env::var_os(RUNTIME).filter(|folder| !folder.is_empty());
-    if folder.as_deref().is_some_and(is_own) {
+    if folder.as_ref().is_some_and(|folder| files::is_private(folder.as_ref())) {
         return None;
     }
     // SAFETY: as in `leave_displays`.
@@ -39,20 +36,6 @@ pub fn check_runtime_folder() -> Option<String> {
         let why = "others can write into it, or it is not yours";
         format!("{RUNTIME} is not used: {why}, so that what listens there need not be your desktop; set its mode to 0700: {}", folder.display())
     })
-}
-
-/// Whether a folder belongs to this user, who alone can write into it.
-#[cfg(unix)]
-fn is_own(folder: &OsStr) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let own = |about: std::fs::Metadata| about.is_dir() && about.uid() == rustix::process::geteuid().as_raw() && about.mode() & 0o022 == 0;
-    Path::new(folder).metadata().is_ok_and(own)
-}
-
-/// Elsewhere there is no such folder.
-#[cfg(not(unix))]
-fn is_own(_folder: &OsStr) -> bool {
-    true
 }
 
 /// Refuses to load a graphics driver where the address space is limited to less than drivers reserve: they crash then.

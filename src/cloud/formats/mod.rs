@@ -73,6 +73,12 @@ pub enum FormatError {
         /// Path of the file.
         path: PathBuf,
     },
+    /// The file is not the one any more that a cloud was read from.
+    #[error("the file has changed since its points were read; load it again: {}", path.display())]
+    Outdated {
+        /// Path of the file.
+        path: PathBuf,
+    },
     /// The file violates its format.
     #[error("{what}: {why}: {}", path.display())]
     Malformed {
@@ -156,6 +162,7 @@ impl FormatError {
             | Self::NoColumn { path, .. }
             | Self::Column { path, .. }
             | Self::Changed { path }
+            | Self::Outdated { path }
             | Self::Memory { path, .. } => Some(path),
             Self::Cancelled => None,
         }

@@ -581,7 +581,7 @@ fn columns_that_are_not_coordinates_are_there_without_the_file() {
     let before = names(&cloud).unwrap();
     let mut out = Cursor::new(Vec::new());
     assert_eq!(write(&[recorded.clone(), recorded.clone()], Keep::Points, &mut out, &Silent).unwrap(), [""; 0]);
-    let without = read_bytes(&bytes(&[recorded], false), Points::Restore).unwrap();
+    let without = read_in(folder.path(), &bytes(&[recorded], false), Points::Restore).unwrap();
     assert_eq!(record(&without.runs[0]).cloud.file(), Some(&*path), "nothing is copied without points");
     std::fs::remove_file(&path).unwrap();
     let recording = read_bytes(out.get_ref(), Points::Restore).unwrap();

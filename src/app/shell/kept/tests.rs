@@ -174,7 +174,7 @@ fn what_cannot_be_opened_now_is_left_as_it_is() {
     let Beginning { mut kept, found, is_first, warnings, .. } = begin(folder.path());
     assert!(found.is_none() && !is_first);
     let [said] = &warnings[..] else { panic!("{warnings:?}") };
-    assert!(said.starts_with("the settings cannot be read, so this window has its own and keeps none: Is a directory"), "{said}");
+    assert!(said.starts_with("the settings cannot be read, so this window has its own and keeps none: is a directory"), "{said}");
     kept.write(&State { scale: 2.0, ..State::default() }, None).unwrap();
     assert!(path.is_dir());
     // Also where it happened since.

@@ -139,7 +139,7 @@ macro_rules! each {
     };
 }
 
-each!(delimited words json molecule npy npz parquet arrow hdf5 texmex bigann idx ply pcd e57 las recording folder run_json generator columns method arguments round);
+each!(delimited words json molecule npy npz parquet arrow hdf5 texmex bigann idx ply pcd e57 las recording folder run_json generator columns method arguments config round);
 
 #[cfg(feature = "gui")]
 #[test]

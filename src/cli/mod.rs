@@ -217,6 +217,14 @@ pub fn parses<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T>)
     Cli::try_parse_from(arguments).is_ok()
 }
 
+/// As [`parses`], with the defaults of a file. The error is why these are refused.
+#[doc(hidden)]
+pub fn parses_with_defaults(file: std::path::PathBuf, arguments: impl IntoIterator<Item = OsString>) -> Result<bool, String> {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let (command, _) = config::with_defaults(command(), &config::From::File(file), &arguments).map_err(|why| format!("{why:#}"))?;
+    Ok(command.try_get_matches_from(arguments).is_ok())
+}
+
 fn dispatch(cli: Cli, from: &config::From) -> anyhow::Result<()> {
     match &cli.command {
         None => window::open(cli.file, None),

@@ -229,7 +229,8 @@ impl<'a> Search<'a> {
                 self.bound.visit(&*self.index, query, &mut |_, _| count += 1);
                 count
             };
-            let block: Vec<u64> = (next..q.min(next + BLOCK)).into_par_iter().map(count).collect();
+            // Few at first: each may have all points.
+            let block: Vec<u64> = (next..q.min(next + counts.len().clamp(16, BLOCK))).into_par_iter().map(count).collect();
             total += block.iter().sum::<u64>();
             counts.extend(block);
         }

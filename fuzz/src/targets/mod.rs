@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`readers`] | every format of the registry |
 //! | [`saved`] | recordings, sessions, run folders, `run.json` |
-//! | [`words`] | generator specs, lists of columns, methods, the command line |
+//! | [`words`] | generator specs, lists of columns, methods, the command line, files of defaults |
 //! | [`round`] | what is written is read back, and equal |
 //! | [`mutate`] | damage that leaves checksums, lengths and packing valid |
 //! | [`seeds`] | small valid inputs of all of them |
@@ -60,7 +60,7 @@ pub const TARGETS: &[Target] = &[
     reader(
         "delimited",
         "delimited text",
-        "src/cloud/formats/delimited src/cloud/formats/cell.rs",
+        "src/cloud/formats/delimited src/cloud/formats/cell.rs src/cloud/formats/vector_cell.rs",
         Structure::Plain,
         readers::delimited,
         seeds::delimited,
@@ -89,5 +89,6 @@ pub const TARGETS: &[Target] = &[
     other("columns", "src/cloud/table.rs src/cloud/query_point.rs", Structure::Plain, words::columns, seeds::columns),
     other("method", "src/knn/method.rs src/knn/id.rs", Structure::Plain, words::method, seeds::method),
     other("arguments", "src/cli", Structure::Plain, words::arguments, seeds::arguments),
+    other("config", "src/cli/config.rs", Structure::Plain, words::config, seeds::config),
     other("round", "src/export/table src/export/npz.rs", Structure::Plain, round::trip, seeds::round),
 ];

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use warpscope::cloud::formats::{self, Cell, ColumnData, FormatError};
-use warpscope::cloud::{ColumnChoice, Coordinates};
+use warpscope::cloud::{ColumnChoice, Coordinates, Unchosen};
 use warpscope::progress::Progress;
 
 use super::scratch;
@@ -127,6 +127,10 @@ fn look(path: &Path, progress: &Counted) {
     let reversed = ColumnChoice::Named(vec!["1".into(), "0".into()]);
     if let Some(Coordinates { columns, values }) = told(formats::read(path, &reversed, progress)) {
         assert_eq!((columns.len(), values.len() % 2), (2, 0), "two columns were asked for");
+    }
+    // As commands read a file whose columns nobody chose.
+    if let Some((Coordinates { columns, values }, _)) = told(formats::read_unchosen(path, Unchosen::Guess, progress)) {
+        assert!(!columns.is_empty() && values.len().is_multiple_of(columns.len()), "{} values in {} columns", values.len(), columns.len());
     }
     let first = told(formats::records(path, &[0], progress));
     if let Some(info) = &info {

@@ -1,5 +1,5 @@
 //! Small valid inputs of every target, made by our own writers and by those of the crates that we read with. What the first
-//! version wrote, and two files of h5py, are test data of the main package.
+//! version wrote, two files of h5py, and one of Parquet in zstd, are test data of the main package.
 
 use std::io::{Cursor, Read, Write};
 use std::sync::Arc;
@@ -7,7 +7,8 @@ use std::sync::Arc;
 use arrow_array::builder::{FixedSizeListBuilder, Float32Builder, Int32Builder, ListBuilder};
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt8Array,
+    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray,
+    UInt8Array,
 };
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
@@ -16,7 +17,10 @@ use las::Vector;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, GzipLevel};
 use parquet::file::properties::WriterProperties;
+use warpscope::cloud::{self, ColumnChoice, Source};
 use warpscope::export::table::{Table, TableFormat};
+use warpscope::progress::Silent;
+use warpscope::run::recording::{self, Beside, Keep, Shown};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -51,6 +55,14 @@ pub fn delimited() -> Vec<Vec<u8>> {
         (0x80, b"x,y\n1,2\n3,4\n5,6\n"),
         (0, b"\xef\xbb\xbflon|lat\n1|2\n"),
         (0, b"\xff\xfex\0,\0y\0\n\x001\0,\x002\0\n\0"),
+        // Numbers in other notations.
+        (2, b"a;b;c\n1.234,5;1'234.5;1D-3\n-2.000.000,25;12'000;2.5D+04\n0,5;7;\n"),
+        (1, b"a\tb\n1 234,5\t1,234\n2\xc2\xa0345,75\t12,345.5\n"),
+        // Positions and vectors in one column.
+        (0, b"id,geom\n7,\"POINT (11.6 48.1)\"\n8,SRID=4326;POINT Z(1 2 3)\n9,POINT EMPTY\n"),
+        (0, b"id,geom\n1,0101000000000000000000F03F0000000000000040\n2,\\x0101000020E6100000000000000000F03F0000000000000040\n"),
+        (0, b"name,vector\na,\"[0.1, 0.2, 3e1]\"\nb,\"array([1., 2., -3.], dtype=float32)\"\n"),
+        (0, b"place\n\"(48.1, 11.6)\"\n\"{\"\"type\"\": \"\"Point\"\", \"\"coordinates\"\": [1, 2]}\"\n\"{\"\"lon\"\": 1, \"\"lat\"\": 2}\"\n"),
     ])
 }
 
@@ -103,6 +115,9 @@ pub fn npy() -> Vec<Vec<u8>> {
         array("|b1", false, "(3, 1)", &[1, 0, 1]),
         array("<f2", false, "(2, 2)", &[0; 8]),
         array("|u1", false, "(2, 2)", &[9; 4]),
+        // Pictures, grey and in colours.
+        array("|u1", false, "(3, 2, 2)", &[1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2]),
+        array("<f4", false, "(2, 2, 1, 3)", &floats(12)),
     ]
 }
 
@@ -182,7 +197,21 @@ pub fn parquet() -> Vec<Vec<u8>> {
         writer.close().expect("memory takes all");
         files.push(out);
     }
+    // No writer of these crates packs with zstd.
+    files.push(include_bytes!("../../../src/cloud/formats/tests/arrow/zstd.parquet").to_vec());
+    files.push(positions());
     files
+}
+
+/// Points as WKB in a Parquet file.
+fn positions() -> Vec<u8> {
+    let point = |x: f64, y: f64| [&[1, 1, 0, 0, 0][..], &x.to_le_bytes(), &y.to_le_bytes()].concat();
+    let points = [point(11.6, 48.1), point(-0.1, 51.5)];
+    let geometry: ArrayRef = Arc::new(BinaryArray::from_iter_values(&points));
+    let batch = RecordBatch::try_from_iter([("geometry", geometry)]).expect("it is one column");
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).expect("the schema is sound");
+    writer.write(&batch).expect("memory takes all");
+    writer.into_inner().expect("memory takes all")
 }
 
 pub fn arrow() -> Vec<Vec<u8>> {
@@ -365,7 +394,29 @@ pub fn recording() -> Vec<Vec<u8>> {
         include_bytes!("../../../tests/data/first-version/lockstep.warpscope").to_vec(),
         include_bytes!("../../../tests/data/first-version/profiled.warpscope").to_vec(),
         include_bytes!("../../../tests/data/first-version/session.warpscope").to_vec(),
+        session_with_file(),
     ]
+}
+
+/// A session as this version saves it, with a copy of the data file, in which one column is not searched.
+fn session_with_file() -> Vec<u8> {
+    let path = scratch::file("trees.csv", b"x,y,kind\n1,2,oak\n3,4.5,elm\n5,6,oak\n");
+    let source = Source::File { path, columns: ColumnChoice::Named(vec!["x".into(), "y".into()]) };
+    let cloud = Arc::new(cloud::load(&source, false, &Silent).expect("it is whole"));
+    let shown = Some(Shown { session: &session_text(), cloud: Some(&cloud) });
+    let mut out = Cursor::new(Vec::new());
+    let missing = recording::write_with(Beside { shown, compared: None }, &[], Keep::Points, &mut out, &Silent).expect("memory takes all");
+    assert_eq!(missing, [""; 0], "the file is copied");
+    out.into_inner()
+}
+
+/// What the window of the first version showed.
+fn session_text() -> Vec<u8> {
+    let recording: &[u8] = include_bytes!("../../../tests/data/first-version/session.warpscope");
+    let mut text = Vec::new();
+    let mut archive = zip::ZipArchive::new(Cursor::new(recording)).expect("it is whole");
+    archive.by_name("session.json").expect("it has one").read_to_end(&mut text).expect("it is whole");
+    text
 }
 
 pub fn folder() -> Vec<Vec<u8>> {
@@ -383,11 +434,9 @@ pub fn run_json() -> Vec<Vec<u8>> {
 
 #[cfg(feature = "gui")]
 pub fn session() -> Vec<Vec<u8>> {
-    let recording: &[u8] = include_bytes!("../../../tests/data/first-version/session.warpscope");
-    let mut text = Vec::new();
-    let mut archive = zip::ZipArchive::new(Cursor::new(recording)).expect("it is whole");
-    archive.by_name("session.json").expect("it has one").read_to_end(&mut text).expect("it is whole");
-    vec![text, br#"{"schema_version": 1, "saved_unix": 0, "points": true}"#.to_vec()]
+    let text = session_text();
+    let again = warpscope::app::saved::SavedSession::read(&text).ok().and_then(|session| session.text().ok()).expect("it opens");
+    vec![text, again, br#"{"schema_version": 1, "saved_unix": 0, "points": true}"#.to_vec()]
 }
 
 pub fn generator() -> Vec<Vec<u8>> {
@@ -430,6 +479,16 @@ pub fn arguments() -> Vec<Vec<u8>> {
         "gui\na.csv",
         "a.csv",
         "--help",
+    ])
+}
+
+pub fn config() -> Vec<Vec<u8>> {
+    texts(&[
+        "[knn]\nk = 10\nmetric = \"haversine\"\ncolumns = [\"lon\", \"lat\"]\nexclude-self = true\n",
+        "# defaults\n[run]\nengine = \"cuda:warps=8\"\nrepeats = 3\nwarmup = 0\n\n[compare]\nfail-if-slower = \"5%\"\n",
+        "[lesson]\nscale = 2.0\ntext = 24\nlook = 'dark'\n[gui]\nscale = 1.5\n",
+        "[knn]\nradius = '5km'\n[knn.more]\nday = 2020-01-02\n",
+        "k = 5\n[kn]\n",
     ])
 }
 

@@ -5,6 +5,8 @@ use warpscope::cloud::{ColumnChoice, generate, query_point};
 use warpscope::knn::{Method, alternatives, split_methods};
 use warpscope::progress::Silent;
 
+use super::scratch;
+
 /// The most values that are generated: what is fuzzed are specs, not the generators' speed.
 const FEW: f64 = 5000.0;
 
@@ -61,4 +63,18 @@ pub fn method(data: &[u8]) {
 pub fn arguments(data: &[u8]) {
     let Some(text) = text(data) else { return };
     let _ = cli::parses(std::iter::once("warpscope").chain(text.lines()));
+}
+
+/// A file of defaults, for commands that take no more than a file or nothing.
+pub fn config(data: &[u8]) {
+    let path = scratch::file("config.toml", data);
+    for arguments in
+        [&["knn", "a.csv"][..], &["run", "--input", "a.csv"], &["lesson", "--png", "a.png"], &["gui"], &["knn", "a.csv", "--radius", "1"]]
+    {
+        let words = std::iter::once("warpscope").chain(arguments.iter().copied()).map(Into::into);
+        // It quotes what it found, control characters too; what prints it replaces them.
+        if let Err(why) = cli::parses_with_defaults(path.clone(), words) {
+            assert!(!why.is_empty() && why.len() < 1 << 20, "an error of {} bytes", why.len());
+        }
+    }
 }

@@ -1,0 +1,3 @@
+#![no_main]
+
+warpscope_fuzz::program!("config");

@@ -358,7 +358,7 @@ mod tests {
         // Opened as usual, it would wait for a writer.
         assert!(open_own(&pipe).is_ok());
         let modes = [0o700, 0o755, 0o775, 0o1777].map(|mode| {
-            fs::set_permissions(place.path(), PermissionsExt::from_mode(mode)).unwrap();
+            fs::set_permissions(place.path(), std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
             is_private(place.path())
         });
         assert_eq!((modes, is_private(&plain)), ([true, true, false, false], false));

@@ -2,6 +2,7 @@
 //! ann-benchmarks: `train` in chunks, shuffled and deflated, `test` big-endian, `neighbors`, and the attribute `distance`. Beside
 //! them the old one holds text and halves two groups down, the new one LZF, truth values and a cube.
 
+use std::collections::BTreeMap;
 use std::io::Read;
 
 use super::*;
@@ -70,4 +71,42 @@ fn what_is_damaged_is_refused() {
     let stop = std::sync::atomic::AtomicBool::new(true);
     let sample = Sample::new("a.hdf5", content);
     assert!(matches!(read(&sample.path, &ColumnChoice::Default, &stop), Err(FormatError::Cancelled)));
+}
+
+/// The values of every data set that is read, by name, with their number of columns.
+fn all_values(path: &std::path::Path) -> Result<BTreeMap<String, (usize, Vec<u64>)>, FormatError> {
+    let one = |part: super::super::parts::Entry| {
+        let read = super::super::read(&path_of(path, &part.name), &ColumnChoice::Default, &Silent).ok()?;
+        Some((part.name, (read.columns.len(), read.values.iter().map(f64::to_bits).collect())))
+    };
+    Ok(parts(path, &Silent)?.into_iter().filter_map(one).collect())
+}
+
+/// Bytes of the old file that are values or text and have no redundancy: `test`, `neighbors`, `names` and `deep/er/halves`.
+const RAW: std::ops::Range<usize> = 8805..8873;
+
+/// The oldest version has no checksums. `WARPSCOPE_FUZZ` tries every bit of its metadata.
+#[test]
+fn a_flipped_bit_of_the_metadata_changes_no_value() {
+    let content = earliest();
+    let sample = Sample::new("a.h5", &content);
+    let want = all_values(&sample.path).unwrap();
+    let near = |at: &usize| content[at.saturating_sub(7)..content.len().min(at + 8)].iter().any(|&byte| byte != 0);
+    let bytes: Vec<usize> = (0..content.len()).filter(|at| near(at) && !RAW.contains(at)).collect();
+    let (mut tried, mut whole, mut wrong) = (0, 0, Vec::new());
+    let step = if std::env::var_os("WARPSCOPE_FUZZ").is_some() { 1 } else { 29 };
+    for bit in (0..bytes.len() * 8).step_by(step) {
+        let (at, bit) = (bytes[bit / 8], bit % 8);
+        let mut damaged = content.clone();
+        damaged[at] ^= 1 << bit;
+        std::fs::write(&sample.path, damaged).unwrap();
+        let found = all_values(&sample.path).unwrap_or_default();
+        tried += 1;
+        whole += usize::from(found == want);
+        wrong.extend(
+            found.iter().filter(|&(name, values)| want.get(name).is_some_and(|want| want != values)).map(|(name, _)| format!("{at}.{bit} {name}")),
+        );
+    }
+    println!("{whole} of {tried} read as the whole file");
+    assert_eq!(wrong, [""; 0], "{tried} bits tried");
 }

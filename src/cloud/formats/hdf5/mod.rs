@@ -2,6 +2,7 @@
 //!
 //! In the ann-benchmarks layout, `train` is the cloud, `test` the queries, and `neighbors` and `distances` the answers.
 
+mod check;
 mod value;
 mod walk;
 
@@ -183,6 +184,7 @@ fn choose(input: &Input<'_>) -> Result<Chosen, FormatError> {
         let why = format!("its chunks promise {unpacked} bytes, which a file of {} bytes cannot hold", input.size());
         return Err(input.malformed(what, why));
     }
+    check::check(&file, &set, number, &what, input)?;
     most.store(chunk_sizes(&set).fold(number.size() as u64, u64::saturating_mul).saturating_add(CHECKSUM), Relaxed);
     Ok(Chosen { part, set, number, what })
 }

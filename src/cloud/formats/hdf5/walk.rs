@@ -52,8 +52,12 @@ impl Walk<'_, '_> {
     }
 
     fn members(&mut self, group: &Group, path: &str) -> Result<(), FormatError> {
-        self.header(group, path)?;
+        let sorted = self.header(group, path)?;
         let (groups, sets) = group.member_names().map_err(|why| error(self.input, "HDF5", why))?;
+        if sorted && ![&groups, &sets].iter().all(|names| names.is_sorted_by(|a, b| a < b)) {
+            let what = if path.is_empty() { "the root group".to_owned() } else { format!("group `{}`", printable(path)) };
+            return Err(self.input.malformed(what, "its names are not in order; copy the file again from where it is whole"));
+        }
         for name in sets {
             self.input.check()?;
             if self.found.parts.len() >= MAX_DATA_SETS {
@@ -85,8 +89,8 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Checks the header of a group before the decoder looks for its members.
-    fn header(&self, group: &Group, path: &str) -> Result<(), FormatError> {
+    /// Checks the header of a group before the decoder looks for its members, and returns whether their names are sorted, as in a symbol table.
+    fn header(&self, group: &Group, path: &str) -> Result<bool, FormatError> {
         let header = self.file.get_or_parse_header(group.address()).map_err(|why| error(self.input, "HDF5", why))?;
         let what = || if path.is_empty() { "the root group".to_owned() } else { format!("group `{}`", printable(path)) };
         // The decoder takes for a group what has one message of a group.
@@ -98,7 +102,7 @@ impl Walk<'_, '_> {
             let why = format!("the most that are read are {MAX_HDF5_LINKS}, as each is looked for among all; write it with h5repack IN OUT");
             return Err(self.input.unsupported(format!("{}: {links} links in its header", what()), why));
         }
-        Ok(())
+        Ok(header.messages.iter().any(|message| matches!(message, HdfMessage::SymbolTable(_))))
     }
 
     fn set(&mut self, group: &Group, name: &str, path: String) -> Result<(), FormatError> {

@@ -82,31 +82,34 @@ fn all_values(path: &std::path::Path) -> Result<BTreeMap<String, (usize, Vec<u64
     Ok(parts(path, &Silent)?.into_iter().filter_map(one).collect())
 }
 
-/// Bytes of the old file that are values or text and have no redundancy: `test`, `neighbors`, `names` and `deep/er/halves`.
+/// Bytes of the old file that are values or text: `test`, `neighbors`, `names` and `deep/er/halves`.
 const RAW: std::ops::Range<usize> = 8805..8873;
 
-/// The oldest version has no checksums. `WARPSCOPE_FUZZ` tries every bit of its metadata.
+/// What nothing in the old file contradicts: the byte orders of `train`, `test`, `neighbors` and `halves`, and where the last three are.
+const UNCHECKED: [usize; 10] = [977, 1577, 1849, 12889, 1626, 1627, 1890, 1891, 12938, 12939];
+
+/// The oldest version has no checksums. Of all 16,256 bits, which `WARPSCOPE_FUZZ` tries, 9,179 leave all as it is: unused room, or what no reader
+/// needs. 46 change a value, all of them in `UNCHECKED`; the others are refused, or change a name.
 #[test]
 fn a_flipped_bit_of_the_metadata_changes_no_value() {
     let content = earliest();
     let sample = Sample::new("a.h5", &content);
     let want = all_values(&sample.path).unwrap();
     let near = |at: &usize| content[at.saturating_sub(7)..content.len().min(at + 8)].iter().any(|&byte| byte != 0);
-    let bytes: Vec<usize> = (0..content.len()).filter(|at| near(at) && !RAW.contains(at)).collect();
-    let (mut tried, mut whole, mut wrong) = (0, 0, Vec::new());
-    let step = if std::env::var_os("WARPSCOPE_FUZZ").is_some() { 1 } else { 29 };
-    for bit in (0..bytes.len() * 8).step_by(step) {
-        let (at, bit) = (bytes[bit / 8], bit % 8);
+    let bits = (0..content.len()).filter(|at| near(at) && !RAW.contains(at)).flat_map(|at| (0..8).map(move |bit| (at, bit)));
+    let bits: Vec<(usize, u32)> = bits.step_by(if std::env::var_os("WARPSCOPE_FUZZ").is_some() { 1 } else { 29 }).collect();
+    let index = content.windows(5).position(|bytes| bytes == b"TREE\x01").unwrap();
+    let (mut whole, mut wrong) = (0, Vec::new());
+    // Always among them: the number of chunks, the sign of the second one's row, a filter that it skips, and its size.
+    for (at, bit) in [(6, 1), (79, 5), (68, 0), (64, 2)].map(|(at, bit)| (index + at, bit)).into_iter().chain(bits.iter().copied()) {
         let mut damaged = content.clone();
         damaged[at] ^= 1 << bit;
         std::fs::write(&sample.path, damaged).unwrap();
         let found = all_values(&sample.path).unwrap_or_default();
-        tried += 1;
         whole += usize::from(found == want);
-        wrong.extend(
-            found.iter().filter(|&(name, values)| want.get(name).is_some_and(|want| want != values)).map(|(name, _)| format!("{at}.{bit} {name}")),
-        );
+        let changed = found.iter().filter(|&(name, values)| want.get(name).is_some_and(|want| want != values));
+        wrong.extend(changed.filter(|_| !UNCHECKED.contains(&at)).map(|(name, _)| format!("{name} by {at}.{bit}")));
     }
-    println!("{whole} of {tried} read as the whole file");
-    assert_eq!(wrong, [""; 0], "{tried} bits tried");
+    assert_eq!(wrong, [""; 0], "{} bits tried", bits.len());
+    assert!(whole * 2 > bits.len(), "{whole} of {} read as the whole file", bits.len());
 }

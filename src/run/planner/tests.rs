@@ -276,7 +276,7 @@ fn a_pipe_in_place_of_the_rates_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("planner.json");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let (done, wait) = std::sync::mpsc::channel();
-    std::thread::spawn(move || done.send((store::read(&pipe), store::write(&pipe, &Known::default()).is_err())));
+    let (done, wait) = crossbeam_channel::bounded(1);
+    let _thread = crate::files::testing::beside(move || done.send((store::read(&pipe), store::write(&pipe, &Known::default()).is_err())));
     assert_eq!(wait.recv_timeout(std::time::Duration::from_secs(10)), Ok((Known::default(), true)));
 }

@@ -8,10 +8,15 @@ use std::time::{Duration, SystemTime};
 use super::*;
 use crate::progress::Progress;
 
+type Change = fn(&Path);
+
+/// A call that reads a file, and what it fails with.
+type Call<'a> = &'a dyn Fn(&Path, &dyn Progress) -> Option<FormatError>;
+
 /// Changes a file at the first report of progress, which is in the middle of reading it.
 struct Changing {
     path: PathBuf,
-    change: Mutex<Option<fn(&Path)>>,
+    change: Mutex<Option<Change>>,
 }
 
 impl Progress for Changing {
@@ -49,7 +54,7 @@ fn put(path: &Path, content: &[u8]) {
 
 #[test]
 fn a_file_that_changes_while_it_is_read_is_an_error() {
-    let changes: [(&str, fn(&Path)); 4] = [
+    let changes: [(&str, Change); 4] = [
         ("cut", |path| File::options().write(true).open(path).unwrap().set_len(1000).unwrap()),
         ("grown", |path| File::options().append(true).open(path).unwrap().write_all(b"1,2,3\n").unwrap()),
         ("overwritten", |path| {
@@ -67,7 +72,7 @@ fn a_file_that_changes_while_it_is_read_is_an_error() {
     for sample in samples() {
         let whole = fs::read(&sample.path).unwrap();
         for (what, change) in changes {
-            let calls: [(&str, &dyn Fn(&Path, &dyn Progress) -> Option<FormatError>); 4] = [
+            let calls: [(&str, Call<'_>); 4] = [
                 ("read", &|path, progress| read(path, &ColumnChoice::Default, progress).err()),
                 ("describe", &|path, progress| describe(path, progress).err()),
                 ("column", &|path, progress| column(path, "1", progress).err()),

@@ -1,5 +1,7 @@
 //! Parses the value of `--queries FILE|COUNT|all|rows:LIST|at:X,Y,…`.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -10,8 +12,8 @@ use super::output;
 use super::usage::Usage;
 use crate::cloud::{Axis, ColumnChoice, Globe, PointCloud, axes_in_file_order, query_point};
 use crate::export::{NeighborFormat, text};
-use crate::printable;
 use crate::run::{QuerySpec, RunSpec, usual};
+use crate::{memory, printable};
 
 /// The most rows that a list may name; every one of them is kept.
 const MAX_LISTED: u64 = 100_000_000;
@@ -179,10 +181,20 @@ pub fn note_rows_left_out(queries: &QuerySpec, format: NeighborFormat, to: &Path
     }
 }
 
+/// The longest list of rows that is read, in bytes.
+const MOST_LIST: u64 = 256 << 20;
+
 /// One number a line; empty lines and what follows a # do not count.
 fn rows_in(path: &Path) -> anyhow::Result<Vec<u64>> {
     let shown = path.display();
-    let content = std::fs::read(path).with_context(|| "cannot read").map_err(|error| anyhow::anyhow!("{error:#}: {shown}"))?;
+    // The rows of two bytes of text take eight, and both lists are copied as they grow.
+    let most = MOST_LIST.min(memory::available().map_or(u64::MAX, |free| free / 12));
+    let mut content = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut content));
+    let length = read.with_context(|| "cannot read").map_err(|error| anyhow::anyhow!("{error:#}: {shown}"))?;
+    if length as u64 > most {
+        bail!("the list of rows is longer than {} MiB, the most that is read here; split it: {shown}", most >> 20);
+    }
     let Ok(content) = String::from_utf8(content) else { bail!("not a list of rows: it is not UTF-8: {shown}") };
     let mut rows = Vec::new();
     for (line, text) in content.lines().enumerate() {
@@ -253,5 +265,7 @@ mod tests {
         assert_eq!(rows_in(&path).unwrap_err().to_string(), format!("not a list of rows: there is none in it: {}", path.display()));
         let message = format!("{:#}", rows_in(&folder.path().join("none")).unwrap_err());
         assert!(message.starts_with("cannot read: ") && message.ends_with("none"), "{message}");
+        #[cfg(target_os = "linux")]
+        assert!(rows_in(Path::new("/dev/zero")).unwrap_err().to_string().starts_with("the list of rows is longer than"));
     }
 }

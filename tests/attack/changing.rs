@@ -59,7 +59,7 @@ fn an_answer_is_of_one_version_of_a_file() {
                 assert_eq!(x["min"], x["max"], "a mixture: {report}");
             } else {
                 let why = String::from_utf8_lossy(&done.stderr);
-                assert!(why.contains("changed while it was read") || why.contains("the file is empty"), "{why}");
+                assert!(why.contains("changed while it was being read") || why.contains("the file is empty"), "{why}");
                 refused += 1;
             }
         }

@@ -33,8 +33,7 @@ pub fn check_runtime_folder() -> Option<String> {
     // SAFETY: as in `leave_displays`.
     unsafe { std::env::set_var(RUNTIME, NOWHERE) };
     folder.map(|folder| {
-        let why = "others can write into it, or it is not yours";
-        format!("{RUNTIME} is not used: {why}, so that what listens there need not be your desktop; set its mode to 0700: {}", folder.display())
+        format!("{RUNTIME} is not used, because other users can write to it or it is not yours; set its mode to 0700: {}", folder.display())
     })
 }
 

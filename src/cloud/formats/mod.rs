@@ -68,7 +68,7 @@ pub enum FormatError {
         path: PathBuf,
     },
     /// The file was written, replaced or removed while it was read.
-    #[error("the file changed while it was read, so that what was read is of no one version; try again once it is complete: {}", path.display())]
+    #[error("the file changed while it was being read; try again when it is complete: {}", path.display())]
     Changed {
         /// Path of the file.
         path: PathBuf,

@@ -24,6 +24,9 @@ pub struct Own<'a> {
     pub arrangement: Arrangement,
 }
 
+/// Bytes for each point of a cloud while a lesson is recorded and drawn.
+const OF_POINT: u64 = 64;
+
 impl Lesson {
     /// The orders in which a cloud from a source is met: what is asked for, or, where a lesson compares orders, that of the rows first.
     pub fn orders_of_own(&self, source: &Source, asked: Arrangement) -> Vec<Arrangement> {
@@ -48,6 +51,8 @@ impl Lesson {
     /// # Panics
     /// If the query number is out of range.
     pub fn record_own(&self, own: Own<'_>, setup: Setup, width: u32, touched: &Touched) -> Result<Vec<Take>, LessonError> {
+        // Besides its coordinates, a point has its place, its distance and its share of the account.
+        memory::check((OF_POINT + 4 * own.cloud.dims() as u64) * own.cloud.len() as u64)?;
         let orders = self.orders_of_own(own.cloud.source(), own.arrangement);
         let step = own.cloud.len().div_ceil(MOST_ROWS);
         if !self.compares_orders() || step < 2 {

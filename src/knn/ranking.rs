@@ -1,15 +1,15 @@
-//! By what rows are ranked, and what others call it.
+//! How rows are ranked, by a distance or by the inner product, and the names of both in other programs.
 
 use super::Metric;
 
 /// The name of the inner product, which is no [`Metric`].
 pub const INNER_PRODUCT: &str = "inner-product";
 
-/// By what rows are ranked.
+/// A distance, where smaller is nearer, or the inner product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ranking {
     Distance(Metric),
-    /// The larger, the nearer.
+    /// Largest first.
     InnerProduct,
 }
 
@@ -44,7 +44,7 @@ impl Ranking {
     }
 }
 
-/// What others call it, and what it is called here.
+/// Names in other programs, separated by spaces, and the name here.
 const OTHER_NAMES: [(&str, &str); 6] = [
     ("euclidean euclid sqeuclidean squared-euclidean l2sq l2-squared", "l2"),
     ("cos cosine-similarity cosine-distance", "cosine"),
@@ -54,7 +54,7 @@ const OTHER_NAMES: [(&str, &str); 6] = [
     ("celestial separation angular-separation radec ra-dec", "sky"),
 ];
 
-/// Distances that others have.
+/// Distances of other programs that are not offered.
 const NOT_OFFERED: &str = "manhattan cityblock taxicab l1 chebyshev chebychev linf l-inf linfinity minkowski lp hamming jaccard dice canberra braycurtis \
     mahalanobis correlation pearson levenshtein edit";
 

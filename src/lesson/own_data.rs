@@ -51,7 +51,7 @@ impl Lesson {
     /// # Panics
     /// If the query number is out of range.
     pub fn record_own(&self, own: Own<'_>, setup: Setup, width: u32, touched: &Touched) -> Result<Vec<Take>, LessonError> {
-        // Besides its coordinates, a point has its place, its distance and its share of the account.
+        // Recording also stores an index, a distance and a cost for each point.
         memory::check((OF_POINT + 4 * own.cloud.dims() as u64) * own.cloud.len() as u64)?;
         let orders = self.orders_of_own(own.cloud.source(), own.arrangement);
         let step = own.cloud.len().div_ceil(MOST_ROWS);
@@ -182,5 +182,13 @@ mod tests {
         let data = &takes[0].recording.parameters.data;
         assert!(data.ends_with(&format!("{} rows, every 3rd of {}", thousands(fewer.len() as u64), thousands(rows as u64))), "{data}");
         assert_eq!(takes[0].recording.shape().n as usize, fewer.len());
+    }
+
+    #[test]
+    fn a_lack_of_memory_is_said_once() {
+        let short = memory::Short { needed: 70 << 20, free: 60 << 20 };
+        let why = LessonError::from(short);
+        assert_eq!(why.to_string(), "the lesson needs 70 MiB of memory, but only 60 MiB are free; use fewer points");
+        assert!(std::error::Error::source(&why).is_none(), "it would be printed again");
     }
 }

@@ -180,7 +180,7 @@ pub enum LessonError {
     Problem(#[from] crate::knn::ProblemError),
     /// The lesson needs more memory than is free.
     #[error("the lesson {0}; use fewer points")]
-    Memory(#[from] crate::memory::Short),
+    Memory(crate::memory::Short),
     /// A file of steps is malformed.
     #[error("line {line}: {why}")]
     Line {
@@ -189,6 +189,13 @@ pub enum LessonError {
         /// What is wrong with it.
         why: String,
     },
+}
+
+/// Without `#[from]`, which would make it a source: the sentence contains it already, and chains of errors would print it twice.
+impl From<crate::memory::Short> for LessonError {
+    fn from(short: crate::memory::Short) -> Self {
+        Self::Memory(short)
+    }
 }
 
 /// The parameters of a recording.

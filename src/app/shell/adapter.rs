@@ -11,7 +11,7 @@ pub const DISPLAYS: [&str; 3] = ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"]
 /// The folder in which programs of one user meet.
 const RUNTIME: &str = "XDG_RUNTIME_DIR";
 
-/// A folder in which nobody listens: it is none. Where the variable is not set at all, Wayland's library complains on stderr.
+/// No socket exists below this path. If the variable is unset, Wayland's library prints a complaint on stderr.
 const NOWHERE: &str = "/dev/null";
 
 /// Keeps graphics drivers from connecting to displays, which they do whether or not anything is shown there. For pictures.
@@ -23,8 +23,8 @@ pub fn leave_displays() {
     }
 }
 
-/// Keeps libraries from connecting to whatever listens in a runtime folder into which others can write. For the window. Returns a
-/// sentence where the folder that was set is not used.
+/// Keeps libraries from connecting to sockets in a runtime folder that other users can write to. For the window. Returns a sentence if the
+/// folder in the environment is not used.
 pub fn check_runtime_folder() -> Option<String> {
     let folder = std::env::var_os(RUNTIME).filter(|folder| !folder.is_empty());
     if folder.as_ref().is_some_and(|folder| files::is_private(folder.as_ref())) {

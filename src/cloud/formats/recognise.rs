@@ -23,7 +23,7 @@ pub(super) fn recognise(input: &Input<'_>) -> Result<&'static Format, FormatErro
 /// The format that the extension and the first bytes agree on.
 fn recognise_name(input: &Input<'_>) -> Result<&'static Format, FormatError> {
     let mut head = Vec::new();
-    // What the kernel shows as an empty file, such as its log, may keep a reader waiting.
+    // Files in /proc report a length of 0, and reading one such as /proc/kmsg can block.
     if input.size() > 0 {
         input.open()?.take(HEAD).read_to_end(&mut head).map_err(|why| input.io(why))?;
     }

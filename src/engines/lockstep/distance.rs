@@ -42,7 +42,7 @@ impl<const W: usize> GroupedPoints<W> {
     }
 }
 
-/// Groups n × d row-major coordinates. No namesake: the host does it there.
+/// Groups n × d row-major coordinates. No namesake: for kernels, the host groups the points.
 pub fn group<const W: usize>(points: &[f32], dims: usize) -> Vec<Coordinates<W>> {
     let mut coordinates = vec![Coordinates([f32::INFINITY; W]); (points.len() / dims).div_ceil(W) * dims];
     for (group, rows) in points.chunks(W * dims).enumerate() {

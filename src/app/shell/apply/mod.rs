@@ -271,7 +271,7 @@ impl App {
             // The latest request wins.
             self.jobs.stop(&OPEN);
         }
-        (self.session.endings.load, self.session.unusable) = (None, None);
+        (self.session.endings.load, self.session.unusable, self.session.awaited) = (None, None, None);
         let guesses = matches!(then, Then::Show);
         let job = LoadJob { source, drop_nonfinite, data, guesses };
         let asked = job.clone();

@@ -68,15 +68,16 @@ impl App {
         }
     }
 
-    /// A file is searched by the metric that it declares, and longitude and latitude on the globe, unless somebody says otherwise; other
-    /// columns cannot be.
+    /// Unless somebody says otherwise, a file is searched by the metric that it declares, and longitude and latitude on the globe.
     fn choose_metric(&mut self, cloud: &PointCloud, declared: Option<Ranking>) {
-        if let Some(Ranking::Distance(metric)) = declared.filter(|_| self.state.draft.metric == Metric::L2) {
-            self.state.draft.metric = metric;
-            return;
-        }
         let on_globe = Globe::recognised(cloud.axes()).is_some_and(|globe| globe.check(cloud).is_ok());
         let metric = &mut self.state.draft.metric;
+        if let Some(Ranking::Distance(declared)) = declared.filter(|_| *metric == Metric::L2)
+            && (on_globe || !declared.is_on_sphere())
+        {
+            *metric = declared;
+            return;
+        }
         match (*metric, on_globe) {
             (Metric::L2, true) => *metric = if Globe::is_sky(cloud.axes()) { Metric::Sky } else { Metric::Haversine },
             (Metric::Haversine | Metric::Sky, false) => *metric = Metric::L2,
@@ -160,7 +161,7 @@ impl App {
         self.session.left_out = left_out;
     }
 
-    /// Where samples are put: beside the settings or, in a window that keeps none, in a private folder that goes with it.
+    /// Where samples are put: beside the settings or, in a window that keeps none, in a private folder that is removed with it.
     fn samples_folder(&mut self) -> io::Result<PathBuf> {
         if let Some(kept) = &self.kept {
             let folder = kept.folder().join("samples");

@@ -1,6 +1,6 @@
 //! Falling limits of memory: at each limit a command succeeds, or is refused with one sentence and exit code 1, and once refused it is
-//! refused at every lower limit. Files that never end or never begin are refused as well, and those that change while they are read. Nobody who
-//! listens in a folder that everyone can write to hears of the program.
+//! refused at every lower limit. Files that never end or never begin are refused as well, and those that change while they are read. The program
+//! connects to no socket in a world-writable folder.
 //!
 //! As a test of the whole it runs few commands at few limits; `scripts/attack` (`WARPSCOPE_ATTACK=all`) runs the whole table, with larger
 //! data and also in a control group where these can be made, and prints it.
@@ -20,42 +20,32 @@ mod listener;
 
 use jobs::{JOBS, Kind, Place};
 use limits::{End, Group, Limit};
+use rayon::prelude::*;
 
 /// Whether the whole table is run.
 fn everything() -> bool {
     std::env::var_os("WARPSCOPE_ATTACK").is_some_and(|value| value == "all")
 }
 
-/// Runs the commands of a kind at falling limits and prints a row for each.
+/// Runs the commands of a kind at falling limits and prints a row for each. All runs are independent, each in a folder of its own.
 fn fall(kind: Kind) {
     let place = Place::new(everything());
-    let group = everything().then(Group::new).flatten();
-    if everything() && group.is_none() {
+    let grouped = everything() && Group::new().is_some();
+    if everything() && !grouped {
         println!("no control group can be made here: limits of the address space only");
     }
-    let kinds = std::iter::once(Limit::AddressSpace).chain(group.iter().map(Limit::Group));
     let mut broken = Vec::new();
-    for limit in kinds {
-        let floor = limits::floor(&place, &limit);
-        for job in JOBS.iter().filter(|job| job.kind == kind && (job.short || everything())) {
-            let whole = limits::run(&place, &limit, None, job.args);
-            assert!(matches!(whole, End::Done), "{} without a limit: {whole:?}", job.name);
-            let mut refused = None;
-            let mut row = format!("{:24}", job.name);
-            for mib in limits::falling(floor, everything()) {
-                let end = limits::run(&place, &limit, Some(mib << 20), job.args);
-                row += &format!(" {mib}:{}", end.mark());
-                match end {
-                    End::Broken(why) => broken.push(format!("{} in {mib} MiB: {why}", job.name)),
-                    End::Refused(why) => refused = refused.or(Some((mib, why))),
-                    End::Done => {
-                        if let Some((above, why)) = &refused {
-                            broken.push(format!("{} succeeds in {mib} MiB, but not in {above}: {why}", job.name));
-                        }
-                    }
-                }
-            }
-            println!("{row}");
+    for limit in [Limit::AddressSpace].into_iter().chain(grouped.then_some(Limit::Group)) {
+        let limits = limits::falling(limits::floor(&place, limit), everything());
+        let jobs: Vec<_> = JOBS.iter().filter(|job| job.kind == kind && (job.short || everything())).collect();
+        // Without a limit first: what fails there says nothing about memory.
+        let runs: Vec<_> =
+            jobs.iter().flat_map(|&job| [None].into_iter().chain(limits.iter().copied().map(Some)).map(move |mib| (job, mib))).collect();
+        let ends: Vec<End> = runs.par_iter().map(|(job, mib)| limits::run(&place.copy(), limit, mib.map(|mib| mib << 20), job.args)).collect();
+        for ((job, _), ends) in runs.iter().step_by(1 + limits.len()).zip(ends.chunks(1 + limits.len())) {
+            let marks = limits.iter().zip(&ends[1..]).map(|(mib, end)| format!(" {mib}:{}", end.mark()));
+            println!("{:24}{}", job.name, marks.collect::<String>());
+            broken.extend(limits::faults(job.name, &limits, ends));
         }
     }
     assert!(broken.is_empty(), "{}", broken.join("\n"));

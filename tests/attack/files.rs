@@ -23,6 +23,6 @@ fn a_configuration_is_a_small_regular_file() {
             format!("Some(1): error: cannot read the configuration: not a regular file; write it to disk first: {file}\n")
         );
     }
-    let large = "Some(1): error: cannot read the configuration: it has 1200014 bytes, and at most 1 MiB are read: large.toml\n";
+    let large = "Some(1): error: cannot read the configuration: 1200014 bytes exceed the limit of 1 MiB: large.toml\n";
     assert_eq!(with_config(&place, "large.toml"), large);
 }

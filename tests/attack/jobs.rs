@@ -60,6 +60,7 @@ pub const JOBS: &[Job] = &[
     job(Lesson, false, "lesson --frames", "lesson --frames f --most 8 --size 2000x1125"),
     job(Lesson, true, "lesson yours", "lesson --lesson yours --input wide.npy --svg o.svg"),
     job(Lesson, false, "lesson yours, many", "lesson --lesson yours --generate uniform:n=1000000,d=2 --png o.png"),
+    job(Lesson, false, "lesson, farthest first", "lesson --lesson yours --input far.npy --query 0 --order file --k 4 --width 4 --png o.png"),
     job(Lesson, false, "lesson order", "lesson --lesson order --input wide.npy --svg o.svg"),
     job(Lesson, false, "lesson --out", "lesson --out l --html --worksheet --key"),
     job(Other, true, "generate", "generate uniform:n=500000,d=8 o.npy"),
@@ -81,6 +82,9 @@ impl Place {
         fs::write(place.path("cloud.npy"), npy(n, 3)).unwrap();
         fs::write(place.path("other.npy"), npy(n / 10, 3)).unwrap();
         fs::write(place.path("wide.npy"), npy(n / 10, 1024)).unwrap();
+        // The query is the first row, and each of the others is nearer to it than the one before.
+        let away = |at: usize| if at == 0 { 0.0 } else { (10 * n - at) as f32 };
+        fs::write(place.path("far.npy"), npy_of(10 * n, 1, (0..10 * n).map(away))).unwrap();
         let row = |row: u32| format!("{},{},{}\n", row, row * 7919 % 997, row * 31 % 1009);
         fs::write(place.path("table.csv"), "x,y,z\n".to_owned() + &(0..n as u32).map(row).collect::<String>()).unwrap();
         // A list of 200,000 numbers, within the most that a configuration has.
@@ -92,6 +96,23 @@ impl Place {
             }
         }
         place
+    }
+
+    /// Another folder with the same inputs, as links.
+    pub fn copy(&self) -> Self {
+        let copy = Self(tempfile::tempdir().unwrap());
+        // Settings and caches are not shared.
+        for input in fs::read_dir(&self.0).unwrap().map(Result::unwrap).filter(|entry| entry.file_name() != "home") {
+            std::os::unix::fs::symlink(input.path(), copy.path(input.file_name().to_str().unwrap())).unwrap();
+        }
+        copy
+    }
+
+    /// A file in a [`copy`](Self::copy) that is not one of the inputs.
+    pub fn written(&self) -> Option<String> {
+        let mut entries = fs::read_dir(&self.0).unwrap().map(Result::unwrap);
+        let entry = entries.find(|entry| !entry.file_type().unwrap().is_symlink() && entry.file_name() != "home")?;
+        Some(entry.file_name().to_string_lossy().into_owned())
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -109,16 +130,21 @@ impl Place {
 
 /// Points that look random, as a .npy file of 32-bit floats.
 fn npy(n: usize, d: usize) -> Vec<u8> {
+    let mut state = 1_u32;
+    let next = |_| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / (1 << 24) as f32
+    };
+    npy_of(n, d, (0..n * d).map(next))
+}
+
+fn npy_of(n: usize, d: usize, values: impl Iterator<Item = f32>) -> Vec<u8> {
     let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({n}, {d}), }}");
     // Magic, version and length take ten bytes, and data begin at a multiple of 64.
     let length = (10 + header.len() + 1).next_multiple_of(64) - 10;
     let mut file = b"\x93NUMPY\x01\x00".to_vec();
     file.extend((length as u16).to_le_bytes());
     file.extend(format!("{header:<width$}\n", width = length - 1).into_bytes());
-    let mut state = 1_u32;
-    for _ in 0..n * d {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        file.extend(((state >> 8) as f32 / (1 << 24) as f32).to_le_bytes());
-    }
+    values.for_each(|value| file.extend(value.to_le_bytes()));
     file
 }

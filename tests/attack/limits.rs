@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::jobs::Place;
 
@@ -10,9 +11,10 @@ use crate::jobs::Place;
 const THREADS: u64 = 4;
 
 /// How memory is limited.
-pub enum Limit<'a> {
+#[derive(Clone, Copy)]
+pub enum Limit {
     AddressSpace,
-    Group(&'a Group),
+    Group,
 }
 
 /// How a command ended.
@@ -44,7 +46,9 @@ impl Group {
         let own = fs::read_to_string("/proc/self/cgroup").ok()?;
         let own = own.lines().find_map(|line| line.strip_prefix("0::"))?.trim_start_matches('/').to_owned();
         let parent = Path::new("/sys/fs/cgroup").join(own);
-        let group = Self(parent.join(format!("warpscope-attack-{}", std::process::id())));
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let group = Self(parent.join(format!("warpscope-attack-{}-{number}", std::process::id())));
         fs::create_dir(&group.0).ok()?;
         // The parent may keep the controller of memory for itself.
         fs::write(group.0.join("memory.swap.max"), "0").ok();
@@ -59,11 +63,12 @@ impl Drop for Group {
 }
 
 /// Runs the program with arguments in a limit of so many bytes.
-pub fn run(place: &Place, limit: &Limit<'_>, bytes: Option<u64>, args: &str) -> End {
-    let limited = match (limit, bytes) {
+pub fn run(place: &Place, limit: Limit, bytes: Option<u64>, args: &str) -> End {
+    let group = matches!(limit, Limit::Group).then(|| Group::new().unwrap());
+    let limited = match (&group, bytes) {
         (_, None) => String::new(),
-        (Limit::AddressSpace, Some(bytes)) => format!("ulimit -v {}; ", bytes >> 10),
-        (Limit::Group(Group(path)), Some(bytes)) => {
+        (None, Some(bytes)) => format!("ulimit -v {}; ", bytes >> 10),
+        (Some(Group(path)), Some(bytes)) => {
             fs::write(path.join("memory.max"), bytes.to_string()).unwrap();
             format!("echo $$ > {}/cgroup.procs; ", path.display())
         }
@@ -77,7 +82,8 @@ pub fn run(place: &Place, limit: &Limit<'_>, bytes: Option<u64>, args: &str) -> 
     match (output.status.code(), errors.as_slice()) {
         (Some(0), []) => End::Done,
         (Some(1), [error]) if error.starts_with("error: ") && !["panicked", "crashed", "defect"].iter().any(|word| error.contains(word)) => {
-            End::Refused((*error).to_owned())
+            // Whatever it was to write is not there, nor half of it.
+            place.written().map_or_else(|| End::Refused((*error).to_owned()), |name| End::Broken(format!("{error}, and `{name}` is left")))
         }
         _ => End::Broken(format!("{}: {stderr}", output.status)),
     }
@@ -85,7 +91,7 @@ pub fn run(place: &Place, limit: &Limit<'_>, bytes: Option<u64>, args: &str) -> 
 
 /// The lowest limit in MiB at which commands are run: where `--version` succeeds, and room for threads. Below it the system's loader or
 /// the start of a thread fails, before the program can say anything.
-pub fn floor(place: &Place, limit: &Limit<'_>) -> u64 {
+pub fn floor(place: &Place, limit: Limit) -> u64 {
     let (mut fails, mut works) = (0_u64, 512);
     while works - fails > 1 {
         let middle = fails.midpoint(works);
@@ -93,6 +99,24 @@ pub fn floor(place: &Place, limit: &Limit<'_>) -> u64 {
         *(if done { &mut works } else { &mut fails }) = middle;
     }
     works + 2 * (std::thread::available_parallelism().map_or(1, |threads| threads.get() as u64) + THREADS) + 8
+}
+
+/// What is wrong with how a command ended: without a limit, and then at each limit, falling.
+pub fn faults(name: &str, limits: &[u64], ends: &[End]) -> Vec<String> {
+    let mut faults = Vec::new();
+    if !matches!(ends[0], End::Done) {
+        faults.push(format!("{name} without a limit: {:?}", ends[0]));
+    }
+    let mut refused = None;
+    for (mib, end) in limits.iter().zip(&ends[1..]) {
+        match (end, refused) {
+            (End::Broken(why), _) => faults.push(format!("{name} in {mib} MiB: {why}")),
+            (End::Refused(why), None) => refused = Some((mib, why)),
+            (End::Done, Some((above, why))) => faults.push(format!("{name} succeeds in {mib} MiB, but not in {above}: {why}")),
+            _ => {}
+        }
+    }
+    faults
 }
 
 /// Limits in MiB from far above a floor down to it.

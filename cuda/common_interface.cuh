@@ -1,4 +1,4 @@
-// What every kernel may write for the host besides its answer: tallies and a trace. Twin of the types in src/knn/answer.rs.
+// What every kernel may write for the host besides its answer: tallies and a trace. Twin of the types in crates/knn/src/answer.rs.
 // build/interface.rs makes Rust of this file.
 #pragma once
 

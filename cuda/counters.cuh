@@ -1,4 +1,4 @@
-// What a warp counts of its search, and the three builds of runs. Twin of src/engines/lockstep/counters.rs.
+// What a warp counts of its search, and the three builds of runs. Twin of crates/engines/src/lockstep/counters.rs.
 //
 // Every number is of the whole warp, so each lane keeps a copy and lane 0 writes it.
 #pragma once

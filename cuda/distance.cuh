@@ -1,4 +1,4 @@
-// Batches of points in shared memory, and distances to a window of groups. Twin of src/engines/lockstep/distance.rs.
+// Batches of points in shared memory, and distances to a window of groups. Twin of crates/engines/src/lockstep/distance.rs.
 //
 // The rule, on every device: acc = 0; for j in 0..d { t = p[j] - q[j]; acc = fma(t, t, acc) } in f32. __fmaf_rn and
 // __fsub_rn keep the compiler from fusing or reordering it whatever its flags. fma(t, t, 0) is t * t, to the bit.

@@ -1,4 +1,4 @@
-// A candidate as one number, and the values that stand for "no point". Twin of src/engines/lockstep/key.rs.
+// A candidate as one number, and the values that stand for "no point". Twin of crates/engines/src/lockstep/key.rs.
 #pragma once
 
 namespace warpscope {

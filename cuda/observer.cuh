@@ -1,5 +1,5 @@
-// What watches a warp at work and writes down what it does, event by event. Twin of src/engines/lockstep/observer.rs;
-// src/engines/cuda/trace/events.rs reads what is written here.
+// What watches a warp at work and writes down what it does, event by event. Twin of crates/engines/src/lockstep/observer.rs;
+// crates/engines/src/cuda/trace/events.rs reads what is written here.
 //
 // Events are words, one event after the other: its kind, then what the comments at `Recorder` say. "A word a register"
 // means R words; bit L of word r is element L R + r.

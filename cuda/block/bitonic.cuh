@@ -1,5 +1,5 @@
 // The bitonic network over a block's registers: T consecutive keys a thread (Hanák 2023, §4.1.1 to 4.1.4). Twin of
-// src/engines/select/bitonic.rs.
+// crates/engines/src/select/bitonic.rs.
 //
 // K = T N keys; thread i < N holds elements T i ... T i + T - 1. Strides below T exchange two registers of a thread, plainly; strides
 // below 32 T exchange between lanes, by shuffle; the others go through shared memory. All runs ascend: the first layer of each size

@@ -1,5 +1,5 @@
 // The bitonic network over keys in shared memory (Hanák 2023, §4.1.1): what block/bitonic.cuh improves on. Twin of
-// src/engines/select/shared_bitonic.rs.
+// crates/engines/src/select/shared_bitonic.rs.
 //
 // K keys, a power of two, of THREADS threads, at most K of them. Each layer reads both keys of a comparator, compares them, and writes them back.
 // With SHUFFLES, strides below 32 are run between lanes: a warp reads 32 keys, and writes them when the strides are through. All runs ascend.

@@ -1,5 +1,5 @@
 // The direct kernel: exact neighbours of a range of queries, every distance computed. Twin of
-// src/engines/lockstep/warp_knn.rs.
+// crates/engines/src/lockstep/warp_knn.rs.
 //
 // Scope: a grid of one-dimensional blocks; block b answers the queries from first_query + b * P.queries_per_block() on.
 //

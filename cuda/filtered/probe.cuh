@@ -1,5 +1,5 @@
 // What the tensor cores make of sums that the host has chosen: NVIDIA does not document how they add, and the filter is safe
-// only where they lose no more than docs/filter.md grants. src/engines/cuda/filtered/probe.rs chooses the sums and judges.
+// only where they lose no more than docs/filter.md grants. crates/engines/src/cuda/filtered/probe.rs chooses the sums and judges.
 //
 // Scope: a grid of blocks of one warp; block x has tile x, of PROBE_ROWS x PROBE_COLUMNS sums. No shared memory. Compute
 // capability 8.0 or newer.

@@ -1,4 +1,4 @@
-// Boxes around points, and the bound by which a box is left out. Twin of src/engines/index/boxes.rs, which has the proof.
+// Boxes around points, and the bound by which a box is left out. Twin of crates/engines/src/index/boxes.rs, which has the proof.
 #pragma once
 
 #include "distance.cuh"

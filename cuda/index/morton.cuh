@@ -1,4 +1,4 @@
-// Morton codes: points that are close on the curve are close in space. Twin of src/engines/index/morton.rs.
+// Morton codes: points that are close on the curve are close in space. Twin of crates/engines/src/index/morton.rs.
 #pragma once
 
 #include "index/interface.cuh"

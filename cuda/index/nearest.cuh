@@ -1,4 +1,4 @@
-// The state of a query whose points come in any order. Twin of src/engines/index/nearest.rs.
+// The state of a query whose points come in any order. Twin of crates/engines/src/index/nearest.rs.
 #pragma once
 
 #include "key.cuh"

@@ -1,5 +1,5 @@
 // A packet: 32 neighbouring queries a warp, a lane each. What one of them needs is loaded for all, and each keeps its list in its own
-// registers. Twin of src/engines/index/packet.rs.
+// registers. Twin of crates/engines/src/index/packet.rs.
 //
 // 1. find_shortest: from the nearest leaf on, each lane keeps the k smallest *distances*, as f32 and nothing else: a comparator is two
 //    instructions, where pairs take eight.

@@ -1,5 +1,5 @@
 // A radix sort from the lowest digit to the highest, stable in each, of 32-bit keys with a 32-bit number beside them: a kernel a digit
-// (Adinets and Merrill, Onesweep, 2022). On the CPU the standard library sorts (src/engines/index/tree.rs).
+// (Adinets and Merrill, Onesweep, 2022). On the CPU the standard library sorts (crates/engines/src/index/tree.rs).
 //
 // 1. tally: while keys are made, their digits are counted, of all passes at once: a pass changes the order of keys, not their digits.
 // 2. sweep: a block takes the next tile of SORT_THREADS x SORT_ITEMS keys, ranks each among those of its digit, and learns how many of

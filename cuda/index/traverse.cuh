@@ -1,5 +1,5 @@
 // A query's way through the tree: the nearest child first, and none that cannot hold a neighbour. Twin of
-// src/engines/index/traverse.rs.
+// crates/engines/src/index/traverse.rs.
 //
 // Scope: a warp a query, TRAVERSE_WARPS warps a block; warps never wait for one another.
 //

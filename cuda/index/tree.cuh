@@ -1,5 +1,5 @@
 // The tree: points in Morton order, in leaves of 32, under an implicit 32-ary hierarchy of boxes. Twin of
-// src/engines/index/tree.rs, which says how it is numbered.
+// crates/engines/src/index/tree.rs, which says how it is numbered.
 //
 // A warp makes a box, whatever height: of a leaf's points, or of a group of boxes. The caller launches a warp for every box of the
 // height, the padding of its last group included, in blocks of BUILD_THREADS threads, from the lowest height to the highest.

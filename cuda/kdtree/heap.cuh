@@ -1,4 +1,4 @@
-// The k nearest points of one thread's query, as a heap whose root is the farthest. Twin of src/engines/kdtree_threads/heap.rs.
+// The k nearest points of one thread's query, as a heap whose root is the farthest. Twin of crates/engines/src/kdtree_threads/heap.rs.
 //
 // Entry i of a query lies `stride` keys behind entry i - 1, beside those of its neighbours in the warp: threads that are at the same entry
 // share their accesses. That they rarely are is what this engine shows.

@@ -1,4 +1,4 @@
-// A k-d tree searched by a thread a query, where the lanes of a warp diverge. Twin of src/engines/kdtree_threads/traverse.rs.
+// A k-d tree searched by a thread a query, where the lanes of a warp diverge. Twin of crates/engines/src/kdtree_threads/traverse.rs.
 //
 // Scope: a thread a query; threads never wait for one another.
 //

@@ -1,5 +1,5 @@
 // Entry points: peaks_<what>, the most that a device does of one thing, for the limits that searches are held against.
-// src/engines/cuda/peaks times them.
+// crates/engines/src/cuda/peaks times them.
 #include "peaks/interface.cuh"
 
 namespace warpscope::peaks {

@@ -1,5 +1,5 @@
 // Bitonic select: a block a query, which keeps the K smallest of a row sorted in registers and collects candidates in a buffer of K keys
-// (Hanák 2023, §4.1). Twin of src/engines/select/bits.rs.
+// (Hanák 2023, §4.1). Twin of crates/engines/src/select/bits.rs.
 //
 // Scope: all threads of the block call together, whoever holds keys, but for what says otherwise.
 //

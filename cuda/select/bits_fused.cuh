@@ -1,5 +1,5 @@
 // Fused bitonic select: distances and selection in one kernel, without a matrix (Hanák 2023, §4.2). Twin of
-// src/engines/select/bits_fused.rs.
+// crates/engines/src/select/bits_fused.rs.
 //
 // Scope: a warp answers FUSED_QUERIES queries, a block those of its warps, which share the points: they pass through shared memory, fused_tile(K)
 // dimensions of a window of 256 at a time. A lane has the distances of 8 points to its warp's 8 queries in registers. Each query has its K

@@ -1,5 +1,5 @@
 // Bitonic select for more neighbours than a block's registers hold: a block a query, K = 4,096 keys sorted in global memory, and a buffer of
-// half as many in shared memory (Hanák 2023, §5.6). Twin of src/engines/select/bits_global.rs.
+// half as many in shared memory (Hanák 2023, §5.6). Twin of crates/engines/src/select/bits_global.rs.
 //
 // Scope: all threads of the block call together. The row is read in step, batch after batch.
 //

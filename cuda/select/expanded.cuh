@@ -2,7 +2,7 @@
 //
 // Rounding takes digits from it that the rule of distance.cuh keeps, so that no answer is made of it: the host measures how long it takes and
 // counts what it gets wrong, for one order of summation: norms and products dimension by dimension, one rounding a step; then
-// (‖x‖² − 2⟨x, y⟩) + ‖y‖². Twin of src/engines/select/expanded.rs.
+// (‖x‖² − 2⟨x, y⟩) + ‖y‖². Twin of crates/engines/src/select/expanded.rs.
 #pragma once
 
 #include "distance.cuh"

@@ -1,5 +1,5 @@
 // Merge path: a block a query, which sorts a row run after run by merging shorter runs, and merges each into the K smallest (Hanák 2023, §3.4.2).
-// Twin of src/engines/select/merge_path.rs.
+// Twin of crates/engines/src/select/merge_path.rs.
 //
 // Two sorted runs a and b span a matrix, and their merge is a path through it: down for a key of a, right for one of b. Output i lies on the
 // cross diagonal i, where a binary search finds how many keys of a come before it. So each thread finds where its outputs begin, and merges them

@@ -1,5 +1,5 @@
 // Merge queue: a warp a query, which keeps the k smallest in levels of m, m, 2 m, 4 m, ... keys, and a buffer of candidates before them (Tang et
-// al. 2015; Hanák 2023, §3.6.2). Twin of src/engines/select/merge_queue.rs.
+// al. 2015; Hanák 2023, §3.6.2). Twin of crates/engines/src/select/merge_queue.rs.
 //
 // Scope: a warp, all lanes of which call together.
 //

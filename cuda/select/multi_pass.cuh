@@ -1,6 +1,6 @@
 // Selection in several passes over a row (Hanák 2023, §3.7, §4.3): a pass divides the distances among which the k-th is into buckets, counts
 // them, and goes on with the bucket of the k-th; then all below it and as many equal ones as are left are taken. Twin of
-// src/engines/select/multi_pass.rs.
+// crates/engines/src/select/multi_pass.rs.
 //
 // What divides is a template argument: digits (radix_select.cuh) or splitters from a sample (sample_select.cuh). Distances are compared by
 // their bits, so that a bucket is a range of whole numbers, and equal ones are a range of one.

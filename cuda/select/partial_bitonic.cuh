@@ -1,5 +1,5 @@
 // Partial bitonic: a block a query, which sorts a row chunk after chunk and merges each into the K smallest (Hanák 2023, §3.5.1). Twin of
-// src/engines/select/partial_bitonic.rs.
+// crates/engines/src/select/partial_bitonic.rs.
 //
 // Nothing is filtered and nothing waits in a buffer: the network does the same whatever the distances are. A chunk is K keys. What is kept
 // is sorted too: of element i of it and element K - 1 - i of the chunk the smaller stays, and all that stay are bitonic.

@@ -1,5 +1,5 @@
-// What watches a selection in several passes and writes it down, event by event. src/engines/cuda/trace/passes.rs reads what is written here,
-// and tells it to the observers of src/engines/select/observer.rs.
+// What watches a selection in several passes and writes it down, event by event. crates/engines/src/cuda/trace/passes.rs reads what is written here,
+// and tells it to the observers of crates/engines/src/select/observer.rs.
 //
 // Events are words, one event after the other: its kind, then what the comments at `PassRecorder` say. The block's first warp writes them;
 // what it reads for that was written before a barrier, and is written again only after the next one.

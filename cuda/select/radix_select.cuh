@@ -1,5 +1,5 @@
 // Radix select: a pass divides distances by a digit of their bits, the most significant first (Alabi, Blanchard, Gordon and Steinbach 2012;
-// Hanák 2023, §3.7.2). Twin of src/engines/select/radix_select.rs.
+// Hanák 2023, §3.7.2). Twin of crates/engines/src/select/radix_select.rs.
 #pragma once
 
 #include "select/multi_pass.cuh"

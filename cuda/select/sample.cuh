@@ -1,4 +1,4 @@
-// A bound of the k-th distance from a sample of a row. Twin of src/engines/select/sample.rs.
+// A bound of the k-th distance from a sample of a row. Twin of crates/engines/src/select/sample.rs.
 //
 // The minima of groups of sampled distances are held by the threads of a block, and the bound is the smallest number that so many of them do
 // not exceed. It is a guess: that k distances of the row are within it is likely and is checked afterwards. Of its own, not of Hanák 2023.

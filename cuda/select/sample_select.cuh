@@ -1,5 +1,5 @@
 // Sample select: a pass divides distances by splitters, which are evenly spaced in a sorted sample (Ribizel and Anzt 2020; Hanák 2023, §3.7.1,
-// §4.3). Twin of src/engines/select/sample_select.rs.
+// §4.3). Twin of crates/engines/src/select/sample_select.rs.
 //
 // A distance's bucket is found in an implicit search tree. One that equals a splitter has a bucket of its own, so a range of one value is found
 // as such, and each pass leaves out what it has sampled.

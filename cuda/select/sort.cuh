@@ -1,5 +1,5 @@
 // Sort: all distances of a row by a radix sort from the lowest digit to the highest, the baseline of every selection (Hanák 2023, §3.4.3).
-// Twin of src/engines/select/sort.rs. What the multi-pass selectors have found is sorted so too.
+// Twin of crates/engines/src/select/sort.rs. What the multi-pass selectors have found is sorted so too.
 //
 // Scope: a block a row, ROW_THREADS threads, one a digit. It counts the digits of all passes in one reading of the row. As it goes over its
 // row alone, tile after tile, it knows where the keys of each digit go next: nothing is published, and no other block is waited for.

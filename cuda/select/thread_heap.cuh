@@ -1,5 +1,5 @@
 // Thread heap: a thread a query, which keeps the k smallest in a heap; lanes whose distance is none of them wait for those whose is (Hanák 2023,
-// §3.6.1). Twin of src/engines/select/thread_heap.rs.
+// §3.6.1). Twin of crates/engines/src/select/thread_heap.rs.
 //
 // Scope: a block of one warp, 32 queries. The matrix is row-major, so a lane would read from another row than its neighbours; a tile of
 // 32 x 32 distances, read row by row, is turned in shared memory, from which each lane has its own query's.

@@ -1,5 +1,5 @@
 // Warp select: a warp a query, whose lanes keep short queues of candidates; all are merged when one lane's no longer keeps what is needed
-// (Johnson, Douze and Jégou 2017, §4; Hanák 2023, §3.6.3). Twin of src/engines/select/warp_select.rs.
+// (Johnson, Douze and Jégou 2017, §4; Hanák 2023, §3.6.3). Twin of crates/engines/src/select/warp_select.rs.
 //
 // Scope: a warp, all lanes of which call together. In block select the warps of a block share a query, each with every so many groups, and
 // merge at the end.

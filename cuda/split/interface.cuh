@@ -25,7 +25,7 @@ constexpr unsigned CLUSTER = 4;
 // Threads in a block of bound and select.
 constexpr unsigned SPLIT_SELECT_THREADS = 1024;
 
-// The parameter of all stages. src/engines/cuda/split/plan.rs chooses the numbers.
+// The parameter of all stages. crates/engines/src/cuda/split/plan.rs chooses the numbers.
 struct Split {
     const float* points;   // n x d, row-major, in processing order
     const float* queries;  // q x d, row-major

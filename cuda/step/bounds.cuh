@@ -1,4 +1,4 @@
-// What no point of a cluster is nearer than. Twin of src/engines/step/bounds.rs; docs/step.md has the proof. Every operation is rounded
+// What no point of a cluster is nearer than. Twin of crates/engines/src/step/bounds.rs; docs/step.md has the proof. Every operation is rounded
 // once, as there: the intrinsics keep the compiler from fusing them.
 #pragma once
 

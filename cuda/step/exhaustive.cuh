@@ -1,4 +1,4 @@
-// STEP without an index: all distances are computed, and the clusters' exact minima bound them. Twin of src/engines/step/exhaustive.rs.
+// STEP without an index: all distances are computed, and the clusters' exact minima bound them. Twin of crates/engines/src/step/exhaustive.rs.
 //
 // Scope: of store_distances a block, with DISTANCE_QUERIES queries and a group of points a warp; of the others a warp a query.
 #pragma once

@@ -1,4 +1,4 @@
-// k-means clustering: seeds by k-means++, then Lloyd's iterations. Twin of src/engines/step/kmeans.rs, which says why all sums are of
+// k-means clustering: seeds by k-means++, then Lloyd's iterations. Twin of crates/engines/src/step/kmeans.rs, which says why all sums are of
 // integers.
 //
 //   weigh, choose    a turn of k-means++: the caller launches weigh with a thread a point in blocks of SEED_THREADS, then choose with one

@@ -1,4 +1,4 @@
-// A query's k nearest so far, and the queue of candidates that are merged into them. Twin of src/engines/step/queue.rs, which says how
+// A query's k nearest so far, and the queue of candidates that are merged into them. Twin of crates/engines/src/step/queue.rs, which says how
 // the merge goes.
 //
 // Scope: a warp. R = K / 32, at least 2; Tally counts. Shared memory: CANDIDATES keys, which the caller gives.

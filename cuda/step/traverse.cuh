@@ -1,4 +1,4 @@
-// A query's way through the clusters: in the order of their bounds, until none can hold a neighbour. Twin of src/engines/step/traverse.rs.
+// A query's way through the clusters: in the order of their bounds, until none can hold a neighbour. Twin of crates/engines/src/step/traverse.rs.
 //
 // Scope: a warp a query, at most VISIT_WARPS warps a block; warps never wait for one another.
 //

@@ -1,4 +1,4 @@
-// The bitonic network over a warp's registers. Twin of src/engines/lockstep/bitonic.rs.
+// The bitonic network over a warp's registers. Twin of crates/engines/src/lockstep/bitonic.rs.
 //
 // K = 32 R keys; lane L holds elements L R ... L R + R - 1, one a register. Strides below R exchange two registers of
 // the same lane, plainly; strides from R on exchange the same register of two lanes, by shuffle.

@@ -1,5 +1,5 @@
 // A query's warp: the sorted intermediate result in registers, the candidate buffer in shared memory, and how one becomes
-// the other. Twin of src/engines/lockstep/candidate_buffer.rs.
+// the other. Twin of crates/engines/src/lockstep/candidate_buffer.rs.
 #pragma once
 
 #include "counters.cuh"

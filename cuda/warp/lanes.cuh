@@ -1,5 +1,5 @@
 // A warp's lanes: how many there are, which this one is, and masks with a bit a lane. Twin of
-// src/engines/lockstep/lanes.rs.
+// crates/engines/src/lockstep/lanes.rs.
 #pragma once
 
 namespace warpscope {

@@ -1,5 +1,5 @@
 // A sorting network over a warp's registers whose number need be no power of two (Johnson, Douze and Jégou 2017, §4.2). Twin of
-// src/engines/select/network.rs.
+// crates/engines/src/select/network.rs.
 //
 // Element i of 32 R keys lies in register i / 32 of lane i % 32. Strides below 32 exchange between lanes, by shuffle; the others exchange two
 // registers, of the same lane or, in the first layer of a size, of the mirrored one. All runs ascend, so that what would pad the keys to a

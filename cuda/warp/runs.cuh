@@ -1,4 +1,4 @@
-// Descending runs of keys in shared memory, which a warp sorts and merges in place. Twin of src/engines/select/runs.rs.
+// Descending runs of keys in shared memory, which a warp sorts and merges in place. Twin of crates/engines/src/select/runs.rs.
 //
 // A bitonic network in which all runs descend: the first layer of each size compares a key with its mirror image, so that nothing depends on
 // the direction, and what would pad a run at its larger end never moves: comparators with it are left out. Strides from 32 on go from place to

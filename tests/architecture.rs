@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What each folder of `src` may use of the others. `app` and `cli` may use all.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("files", &[]),
     ("memory", &[]),
     ("nearest", &[]),
@@ -12,11 +12,12 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ("printable", &[]),
     ("progress", &[]),
     ("text", &["printable"]),
+    ("version", &[]),
     ("cloud", &["memory", "nearest", "printable", "progress"]),
     ("knn", &["cloud", "memory", "progress"]),
     ("engines", &["files", "knn", "cloud", "memory", "progress"]),
     ("lesson", &["engines", "knn", "cloud", "memory", "palette", "progress", "text"]),
-    ("run", &["files", "engines", "knn", "cloud", "memory", "nearest", "printable", "progress", "text"]),
+    ("run", &["files", "engines", "knn", "cloud", "memory", "nearest", "printable", "progress", "text", "version"]),
     ("export", &["files", "lesson", "run", "engines", "knn", "cloud", "memory", "palette", "printable", "progress", "text"]),
 ];
 
@@ -51,19 +52,23 @@ const FLOORS: [(&str, &[&str]); 8] = [
 const NOT_HERE: [(&str, &[&str]); 2] =
     [("model", &["thread", "Task", "wgpu", "egui_wgpu", "Ui", "Painter", "Shape"]), ("jobs", &["wgpu", "egui_wgpu", "Ui", "Painter", "Shape"])];
 
-/// Every source file, as its path below `src` and its text without comments.
+/// Every source file, as its path below `src`, or as if its crate were a folder of it, and its text without comments.
 fn sources() -> Vec<(PathBuf, String)> {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let (mut folders, mut files) = (vec![src.clone()], Vec::new());
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).expect("the sources are there") {
-            let path = entry.expect("the sources can be listed").path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let text = std::fs::read_to_string(&path).expect("sources are text");
-                let code: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap_or("")).collect();
-                files.push((path.strip_prefix(&src).expect("listed below src").to_owned(), code.join("\n")));
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let crates = ["cloud", "knn", "engines", "lesson"].map(|name| (top.join("crates").join(name).join("src"), name));
+    let (mut folders, mut files) = (vec![], Vec::new());
+    for (from, below) in [(top.join("src"), ""), (top.join("crates/base/src"), "")].into_iter().chain(crates) {
+        folders.push(from.clone());
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).expect("the sources are there") {
+                let path = entry.expect("the sources can be listed").path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|extension| extension == "rs") {
+                    let text = std::fs::read_to_string(&path).expect("sources are text");
+                    let code: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap_or("")).collect();
+                    files.push((Path::new(below).join(path.strip_prefix(&from).expect("listed below it")), code.join("\n")));
+                }
             }
         }
     }
@@ -207,7 +212,7 @@ fn without_tests(code: &str) -> String {
 fn engines_are_not_told_apart_by_name() {
     let all = sources();
     let tests = test_files(&all);
-    let table = &all.iter().find(|(path, _)| path.ends_with("engines/mod.rs")).expect("it is there").1;
+    let table = &all.iter().find(|(path, _)| path.ends_with("engines/lib.rs")).expect("it is there").1;
     // Each row is `&folder::DESCRIPTOR`.
     let list = table.split_once("ENGINES: &[&Descriptor] =").and_then(|(_, rest)| rest.trim_start().strip_prefix("&["));
     let rows = list.and_then(|rest| rest.split_once(']')).expect("the table is there").0;
@@ -216,7 +221,7 @@ fn engines_are_not_told_apart_by_name() {
     assert_eq!(rows.len(), engines.len());
     let mut wrong = Vec::new();
     for (path, code) in &all {
-        if path.ends_with("engines/mod.rs") || tests.iter().any(|test| path.with_extension("").starts_with(test)) {
+        if path.ends_with("engines/lib.rs") || tests.iter().any(|test| path.with_extension("").starts_with(test)) {
             continue;
         }
         let code = without_tests(code);

@@ -1,10 +1,10 @@
 //! The device code as text: the twins' names, and how the build reads `cuda/`.
 
 #[allow(dead_code, reason = "the build script uses all of it")]
-#[path = "../build/interface.rs"]
+#[path = "../crates/engines/build/interface.rs"]
 mod interface;
 #[allow(dead_code, reason = "as above")]
-#[path = "../build/units.rs"]
+#[path = "../crates/engines/build/units.rs"]
 mod units;
 
 use std::fs;
@@ -71,9 +71,9 @@ fn the_selectors_functions_have_namesakes_on_the_device() {
 
 /// Compares the files of an engine's table, which has all of its folder but those `of_the_host`; returns how many functions they have.
 fn compare(engine: &str, of_the_host: &[&str]) -> usize {
-    let table = read(&format!("src/engines/{engine}/mod.rs"));
+    let table = read(&format!("crates/engines/src/{engine}/mod.rs"));
     let rows: Vec<(&str, &str)> = table.lines().filter_map(|line| line.strip_prefix("//! | `")?.strip_suffix("` |")?.split_once("` | `")).collect();
-    let folder = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/engines").join(engine)).unwrap();
+    let folder = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/engines/src").join(engine)).unwrap();
     let mut files: Vec<String> = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     files.retain(|file| !of_the_host.contains(&file.as_str()));
     files.sort_unstable();
@@ -88,7 +88,9 @@ fn compare(engine: &str, of_the_host: &[&str]) -> usize {
         let source = read(device);
         let there = device_functions(&source);
         // A constructor's name there is its type's.
-        for (function, doc) in rust_functions(&read(&format!("src/engines/{engine}/{twin}"))).into_iter().filter(|(function, _)| function != "new") {
+        for (function, doc) in
+            rust_functions(&read(&format!("crates/engines/src/{engine}/{twin}"))).into_iter().filter(|(function, _)| function != "new")
+        {
             compared += 1;
             let namesake = there.contains(&function.as_str());
             if namesake == doc.contains("No namesake: ") {

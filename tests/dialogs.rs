@@ -57,7 +57,7 @@ fn what_the_program_is_can_be_copied() {
     until_answered_or_open(&mut window);
     window.state_mut().send(Command::About);
     window.run_steps(3);
-    window.get_by_label(&warpscope::text::version());
+    window.get_by_label(&warpscope::version::version());
     window.get_by_label("Settings");
     press(&mut window, "Copy");
     assert!(window.state().session().log.entries().iter().any(|entry| entry.text.starts_with("copied: ")));

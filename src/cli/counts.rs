@@ -34,7 +34,7 @@ pub fn whole_in<T: TryFrom<u64>>(range: RangeInclusive<u64>) -> impl Fn(&str) ->
 pub fn number_in(range: RangeInclusive<f32>) -> impl Fn(&str) -> Result<f32, String> + Clone + Send + Sync + 'static {
     move |text| {
         let number = text.parse().ok().filter(|number| range.contains(number));
-        number.ok_or_else(|| format!("it may be {} to {}", range.start(), range.end()))
+        number.ok_or_else(|| format!("must be between {} and {}", range.start(), range.end()))
     }
 }
 
@@ -68,7 +68,7 @@ mod tests {
         let size = number_in(0.1..=100.0);
         assert_eq!((size("0.1"), size("1e2")), (Ok(0.1), Ok(100.0)));
         for text in ["0", "-1", "1e30", "nan", "inf", "", "2px"] {
-            assert_eq!(size(text), Err("it may be 0.1 to 100".to_owned()), "{text}");
+            assert_eq!(size(text), Err("must be between 0.1 and 100".to_owned()), "{text}");
         }
     }
 

@@ -30,7 +30,7 @@ fn default_metric(axes: &[Axis]) -> Metric {
     if Globe::recognised(axes).is_some() {
         let (metric, what, unit) =
             if Globe::is_sky(axes) { (Metric::Sky, "positions in the sky", "degrees") } else { (Metric::Haversine, "longitude and latitude", "km") };
-        output::chosen(&format!("{what} are searched by metric {metric}, in {unit}; --metric l2 takes degrees as a plane"), true);
+        output::chosen(&format!("{what} are searched by metric {metric}, in {unit}; --metric l2 treats degrees as plane coordinates"), true);
         return metric;
     }
     if let Some(why) = Globe::not_degrees(axes) {

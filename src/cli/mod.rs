@@ -55,7 +55,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::memory;
 use crate::run::RunError;
-use crate::text;
+use crate::version;
 
 /// A visual explorer and profiler for exact k-nearest-neighbour search on NVIDIA GPUs.
 ///
@@ -77,7 +77,7 @@ const USAGE: &str = "warpscope [OPTIONS] [FILE]\n       warpscope [OPTIONS] <COM
 
 /// With the commit; `-V` gives the version alone.
 fn long_version() -> &'static str {
-    static VERSION: LazyLock<String> = LazyLock::new(text::version);
+    static VERSION: LazyLock<String> = LazyLock::new(version::version);
     &VERSION
 }
 

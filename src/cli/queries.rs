@@ -193,7 +193,7 @@ fn rows_in(path: &Path) -> anyhow::Result<Vec<u64>> {
     let read = File::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut content));
     let length = read.with_context(|| "cannot read").map_err(|error| anyhow::anyhow!("{error:#}: {shown}"))?;
     if length as u64 > most {
-        bail!("the list of rows is longer than {} MiB, the most that is read here; split it: {shown}", most >> 20);
+        bail!("the list of rows is longer than the limit of {} MiB; split it: {shown}", most >> 20);
     }
     let Ok(content) = String::from_utf8(content) else { bail!("not a list of rows: it is not UTF-8: {shown}") };
     let mut rows = Vec::new();

@@ -70,7 +70,7 @@ pub fn info(path: &Path, json: bool) -> anyhow::Result<()> {
             report.add(at + 1, recorded);
         }
     }
-    let from = if report.points { "" } else { ", without points: they are read from their file if that lies beside the recording" };
+    let from = if report.points { "" } else { ", without points (read from the source file if it is in the recording's folder)" };
     let head = format!("of {}, by version {}{from}", text::count(report.runs.len() as u64, "run", "runs"), report.warpscope_version);
     if json { output::print_json(&output::versioned(SCHEMA_VERSION, &report)) } else { output::print(&report.text(&head)) }
 }

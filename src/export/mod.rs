@@ -152,7 +152,7 @@ const NOT_FOR_PIPES: [&str; 6] = ["npz", "warpscope", "ivecs", "fvecs", "ibin", 
 pub fn check(path: &Path) -> Result<(), ExportError> {
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     if NOT_FOR_PIPES.contains(&extension.as_str()) && files::is_pipe(path) {
-        let why = format!("a pipe cannot take .{extension}, which is not written from start to end; write a file, or .csv, .tsv, .parquet or .arrow");
+        let why = format!(".{extension} needs a regular file, not a pipe; write to a file, or use .csv, .tsv, .parquet or .arrow");
         return Err(ExportError::io(path)(io::Error::new(io::ErrorKind::NotSeekable, why)));
     }
     files::check(path).map_err(ExportError::io(path))

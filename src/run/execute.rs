@@ -13,7 +13,7 @@ use crate::knn::{
     Answer, Build, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, MAX_COUNTED_CHUNK, Method, Neighbors, Parameters, Problem, ProblemError,
     Search,
 };
-use crate::text;
+use crate::version;
 
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]
@@ -234,7 +234,7 @@ pub(super) fn record(
     let head = RunFile {
         schema_version: SCHEMA_VERSION,
         warpscope_version: env!("CARGO_PKG_VERSION").to_owned(),
-        commit: text::commit().map(str::to_owned),
+        commit: version::commit().map(str::to_owned),
         started_unix: how.started_unix,
         spec: spec.clone(),
         engine: how.engine.id,

@@ -119,7 +119,7 @@ fn what_cannot_be_run_in_turn_is_wrong_usage() {
         ("compare --method lockstep --method kdtree -- run --engine bvh", "leave out --engine"),
         ("compare --exe a --exe b -- run --out=there", "`--out` of the runs is not taken"),
         ("compare --method lockstep --method gpu -- run", "there is no engine `gpu`"),
-        ("compare --exe a --exe b --pairs 4 -- run", "5 to 1000000 pairs are compared"),
+        ("compare --exe a --exe b --pairs 4 -- run", "must be between 5 and 1000000: fewer pairs give no 95 % confidence interval"),
         ("compare a b --pairs 20", "cannot be used with"),
         ("compare a b -- run", "not with two saved runs"),
         ("compare a b --exe c -- run", "cannot be used with"),

@@ -6,7 +6,7 @@ use super::{Place, json, table};
 const PLACES: &str =
     "name,latitude,longitude\nWoodburn,41.029822,-93.614875\neast,41.029822,-93.250875\nnorth,41.359822,-93.614875\nFiji,-17.0,179.9\n";
 
-const NOTE: &str = "note: longitude and latitude are searched by metric haversine, in km; --metric l2 takes degrees as a plane\n";
+const NOTE: &str = "note: longitude and latitude are searched by metric haversine, in km; --metric l2 treats degrees as plane coordinates\n";
 
 #[test]
 fn the_globe_is_said_once() {

@@ -108,7 +108,7 @@ fn neighbours_beyond_the_memory_are_streamed_or_refused_while_they_are_counted()
     assert!(rows.starts_with("query,query_row,rank,index,squared_distance,distance\n0,0,0,0,0,0\n") && !said.contains("error"), "{said}");
     let (_, said) = limited("-o many.npz");
     let parts: Vec<u64> = said.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok()).collect();
-    let counted = said.lines().find_map(|line| line.strip_prefix("error: ")?.split_once(" neighbours within 1e30, those of "));
+    let counted = said.lines().find_map(|line| line.strip_prefix("error: ")?.split_once(" neighbours within 1e30 for "));
     assert!(counted.is_some() && parts.contains(&20_000) && said.contains("MiB is free; use a smaller --radius"), "{said}");
     assert!(counted.is_some_and(|(found, _)| found.parse::<u64>().unwrap() < 300_000_000), "counting went on: {said}");
     assert!(!place.path("many.npz").exists());
@@ -118,7 +118,7 @@ fn neighbours_beyond_the_memory_are_streamed_or_refused_while_they_are_counted()
 fn places_are_searched_on_the_globe_unless_asked_otherwise() {
     let place = place();
     let done = place.ok("knn places.csv rows:0 --radius 2km -o -");
-    assert!(done.stderr.contains("searched by metric haversine, in km; --metric l2 takes degrees as a plane"), "{}", done.stderr);
+    assert!(done.stderr.contains("searched by metric haversine, in km; --metric l2 treats degrees as plane coordinates"), "{}", done.stderr);
     let lines: Vec<&str> = done.stdout.lines().collect();
     assert_eq!(lines[..2], ["query,query_row,rank,index,squared_distance,distance_km", "0,0,0,0,0,0"]);
     assert!(lines.len() == 3 && lines[2].starts_with("0,0,1,1,") && lines[2].contains(",1.11"), "{lines:?}");

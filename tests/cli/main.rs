@@ -512,13 +512,13 @@ fn help_and_version_are_results() {
         assert!(done.stdout.contains("Usage: warpscope") && done.stderr.is_empty(), "{args}: {}", done.stderr);
     }
     assert_eq!(place.ok("-V").stdout, format!("warpscope {}\n", env!("CARGO_PKG_VERSION")));
-    assert_eq!(place.ok("--version").stdout, format!("warpscope {}\n", warpscope::text::version()));
+    assert_eq!(place.ok("--version").stdout, format!("warpscope {}\n", warpscope::version::version()));
 }
 
 #[test]
 fn a_benchmark_in_hdf5_is_searched_and_its_answers_checked() {
     let place = Place::new();
-    let packed = include_bytes!("../../src/cloud/formats/tests/hdf5/latest.hdf5.gz");
+    let packed = include_bytes!("../../crates/cloud/src/formats/tests/hdf5/latest.hdf5.gz");
     let mut content = Vec::new();
     flate2::read::GzDecoder::new(&packed[..]).read_to_end(&mut content).unwrap();
     fs::write(place.path("b.hdf5"), content).unwrap();

@@ -151,7 +151,7 @@ fn a_name_that_others_use_points_to_ours() {
 #[test]
 fn searches_follow_the_metric_that_a_file_declares() {
     let place = Place::new();
-    let packed = include_bytes!("../../src/cloud/formats/tests/hdf5/earliest.hdf5.gz");
+    let packed = include_bytes!("../../crates/cloud/src/formats/tests/hdf5/earliest.hdf5.gz");
     let mut content = Vec::new();
     flate2::read::GzDecoder::new(&packed[..]).read_to_end(&mut content).unwrap();
     let at = content.windows(9).position(|bytes| bytes == b"euclidean").unwrap();
@@ -170,7 +170,7 @@ fn searches_follow_the_metric_that_a_file_declares() {
         "analyse b.hdf5 -k 2 --density --json".to_owned(),
     ] {
         let done = place.ok(&args);
-        assert!(done.stderr.contains("note: metric angular, by the file's attribute `distance`: b.hdf5\n"), "{args}: {}", done.stderr);
+        assert!(done.stderr.contains("note: metric angular, from the file's `distance` attribute: b.hdf5\n"), "{args}: {}", done.stderr);
         assert!(done.stdout.contains("angular"), "{args}: {}", done.stdout);
         let other = place.call(&format!("{args} --metric l2"));
         assert!(!other.stderr.contains("attribute"), "{args}: {}", other.stderr);
@@ -178,7 +178,7 @@ fn searches_follow_the_metric_that_a_file_declares() {
     declare("hamming");
     let unknown = place.ok("knn b.hdf5 -k 2 -o found.csv");
     assert!(
-        unknown.stderr.contains("note: the file's attribute `distance` is `hamming`, which is not offered; l2 is used: b.hdf5\n"),
+        unknown.stderr.contains("note: the file's `distance` attribute is `hamming`, which is not supported; using l2: b.hdf5\n"),
         "{}",
         unknown.stderr
     );

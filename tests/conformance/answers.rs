@@ -80,8 +80,6 @@ pub fn many_dimensions(subjects: &[Subject]) {
 pub fn partial_samples(subjects: &[Subject]) {
     let n = [8191, 8192, 8193, 8448, 8449, 16_384, 16_385, 20_479, 20_481];
     let sizes = n.into_iter().flat_map(|n| [(1, 2), (32, 2), (1024, 2), (33, 3), (1000, 5)].map(|(k, dims)| Case { n, k, dims, ..Case::default() }));
-    // On the CPU a third of them: each n, and each k and d, with several of the others.
-    let sizes = sizes.enumerate().filter(|(at, _)| on_gpu(subjects) || at % 3 == 0).map(|(_, case)| case);
     let (most, queries) = if on_gpu(subjects) { (50_021, vec![1, 2, 37, 300]) } else { (9001, vec![1, 2, 37]) };
     let queries = queries.into_iter().flat_map(|queries| {
         let rows: Vec<u32> = (0..queries).map(|i| i * 97).collect();
@@ -179,7 +177,7 @@ pub fn random_problems(subjects: &[Subject]) {
         let larger = (Case::any(), prop_oneof![Just(1usize), Just(7), Just(40)]);
         random(subjects, 500, larger.prop_map(|(case, times)| Case { n: case.n * times, ..case }));
     } else {
-        random(subjects, 300, Case::any());
+        random(subjects, 500, Case::any());
     }
 }
 
@@ -198,7 +196,7 @@ pub fn problems_at_size(subjects: &[Subject]) {
     let rows = |queries: u32, step: u32| Some((0..queries).map(|i| i * step).collect());
     if !on_gpu(subjects) {
         let sizes = [(2, 32), (3, 100), (2, 1024), (16, 10)];
-        return check(subjects, sizes.map(|(dims, k)| Case { n: 20_003, dims, k, query_rows: rows(51, 391), ..Case::default() }));
+        return check(subjects, sizes.map(|(dims, k)| Case { n: 20_003, dims, k, query_rows: rows(101, 197), ..Case::default() }));
     }
     let sizes = [(2, 32), (2, 64), (2, 100), (2, 250), (2, 500), (2, 1024), (3, 20), (3, 100), (3, 1000), (16, 10), (7, 40), (7, 300)];
     let many = sizes.map(|(dims, k)| Case { n: 200_003, dims, k, query_rows: rows(1013, 197), ..Case::default() });
@@ -260,7 +258,7 @@ pub fn ranges_answer_their_own_queries(subjects: &[Subject]) {
     for subject in subjects {
         let mut engine = subject.open();
         for (dims, k) in [(2, 32), (3, 1024), (17, 40)] {
-            let n = if on_gpu(subjects) { 30_011 } else { 1009 };
+            let n = if on_gpu(subjects) { 30_011 } else { 2003 };
             let case = Case { n, dims, k, query_rows: Some((0..301).map(|i| i * 71 % n as u32).collect()), ..Case::default() };
             let problem: Problem = build_problem(&case).unwrap();
             if subject.engine.check(&problem, &Parameters::NONE).is_err() {

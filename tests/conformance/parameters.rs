@@ -42,8 +42,8 @@ pub fn words_give_the_same_bits_to_all_points(subjects: &[Subject]) {
             // A selector's queries have nothing in common: fewer tell as much.
             let n = match (on_gpu(&[*subject]), subject.engine.group) {
                 (true, _) => 40_000,
-                (false, Group::Selection) => 250,
-                (false, _) => 1000,
+                (false, Group::Selection) => 400,
+                (false, _) => 1500,
             };
             let problem = build_problem(&Case { shape, n, dims, k, query_rows: Some((0..n as u32).collect()), ..Case::default() }).unwrap();
             let expected = answer(engine.as_mut(), &problem);
@@ -66,10 +66,9 @@ pub fn words_give_the_same_bits_to_all_points(subjects: &[Subject]) {
 pub fn every_value_gives_the_same_bits(subjects: &[Subject]) {
     for subject in subjects.iter().filter(|subject| !subject.engine.parameters.is_empty()) {
         let mut engine = subject.open();
-        let queries = if on_gpu(&[*subject]) { 77 } else { 41 };
         // Few dimensions, and so many that other kernels take over.
         for dims in [2, 5] {
-            let problem = build_problem(&Case { n: 5003, dims, k: 20, query_rows: Some((0..queries).collect()), ..Case::default() }).unwrap();
+            let problem = build_problem(&Case { n: 5003, dims, k: 20, query_rows: Some((0..77).collect()), ..Case::default() }).unwrap();
             let expected = answer(engine.as_mut(), &problem);
             for parameter in subject.engine.parameters {
                 let mut taken = 0;

@@ -198,7 +198,7 @@ pub fn parquet() -> Vec<Vec<u8>> {
         files.push(out);
     }
     // No writer of these crates packs with zstd.
-    files.push(include_bytes!("../../../src/cloud/formats/tests/arrow/zstd.parquet").to_vec());
+    files.push(include_bytes!("../../../crates/cloud/src/formats/tests/arrow/zstd.parquet").to_vec());
     files.push(positions());
     files
 }
@@ -237,8 +237,8 @@ pub fn hdf5() -> Vec<Vec<u8>> {
         bytes
     };
     vec![
-        unpacked(include_bytes!("../../../src/cloud/formats/tests/hdf5/earliest.hdf5.gz")),
-        unpacked(include_bytes!("../../../src/cloud/formats/tests/hdf5/latest.hdf5.gz")),
+        unpacked(include_bytes!("../../../crates/cloud/src/formats/tests/hdf5/earliest.hdf5.gz")),
+        unpacked(include_bytes!("../../../crates/cloud/src/formats/tests/hdf5/latest.hdf5.gz")),
     ]
 }
 

@@ -1,5 +1,7 @@
 //! How the window looks: the colours of [`crate::palette`] as egui has them.
 
+use std::ops::Deref;
+
 use egui::{Color32, Stroke, Visuals};
 
 pub use crate::app::model::look::Look;
@@ -53,7 +55,16 @@ pub fn install_fonts(ctx: &egui::Context) {
 }
 
 /// Colours by what they mean, as egui has them.
-pub type Palette = palette::Palette<Color32>;
+#[derive(Clone, Debug, PartialEq)]
+pub struct Palette(palette::Palette<Color32>);
+
+impl Deref for Palette {
+    type Target = palette::Palette<Color32>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
 
 const fn color(Rgb(red, green, blue): Rgb) -> Color32 {
     Color32::from_rgb(red, green, blue)
@@ -76,7 +87,7 @@ pub fn on_ramp(ramp: &[Rgb; palette::RAMP], at: f32) -> Color32 {
 
 const fn of_egui(palette: &palette::Palette) -> Palette {
     let [upload, search, counted, profiled, download] = palette.phases;
-    Palette {
+    Palette(palette::Palette {
         dark: palette.dark,
         panel: color(palette.panel),
         canvas: color(palette.canvas),
@@ -104,7 +115,7 @@ const fn of_egui(palette: &palette::Palette) -> Palette {
         theory: color(palette.theory),
         runs: [color(palette.runs[0]), color(palette.runs[1])],
         phases: [color(upload), color(search), color(counted), color(profiled), color(download)],
-    }
+    })
 }
 
 impl Palette {

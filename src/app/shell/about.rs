@@ -1,13 +1,13 @@
 //! What the program is and what it runs on, as a report of a fault needs it.
 
 use crate::app::shell::app::App;
-use crate::text;
+use crate::version;
 
 impl App {
     /// Names and values, in the order in which they are shown.
     pub(in crate::app::shell) fn about(&self) -> Vec<(&'static str, String)> {
         let mut facts = vec![
-            ("Warpscope", text::version()),
+            ("Warpscope", version::version()),
             ("Licence", "MIT or Apache-2.0, at your choice".to_owned()),
             ("System", format!("{} {}", std::env::consts::OS, std::env::consts::ARCH)),
         ];

@@ -39,10 +39,14 @@ use rayon::prelude::*;
 
 use super::RunRecord;
 use crate::knn::{Metric, NONE, Neighbors};
+use crate::memory;
 use crate::progress::Progress;
 
 /// Points between two looks at the cancel flag.
 const BLOCK: usize = 1 << 16;
+
+/// Bytes for each point that all measures of an [`Analysis`] need together.
+const OF_MEASURES: u64 = 128;
 
 /// The work was cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -58,6 +62,8 @@ pub enum GraphError {
     OtherQueries,
     #[error("one point has no neighbours; at least two are needed")]
     OnePoint,
+    #[error("the graph {0}")]
+    Memory(#[from] memory::Short),
 }
 
 /// The k nearest other points of each point of a cloud.
@@ -84,15 +90,17 @@ impl<'a> KnnGraph<'a> {
         if record.query_rows.len() < 2 {
             return Err(GraphError::OnePoint);
         }
+        // A graph without all rows has its own copy of the indices.
+        let indices = if are_all(&record.query_rows) { 0 } else { size_of_val(&record.neighbors.indices[..]) };
+        memory::check(OF_MEASURES * record.query_rows.len() as u64 + indices as u64)?;
         Ok(Self::new(&record.neighbors, record.spec.metric, &record.query_rows))
     }
 
     /// A graph of neighbours that are rows of a cloud; `rows` are the ascending rows that they are of.
     fn new(neighbors: &'a Neighbors, metric: Metric, rows: &'a [u32]) -> Self {
-        let all = rows.last().is_none_or(|&last| last as usize + 1 == rows.len());
         // Where rows are left out, as zero rows under the angular metric, points have other numbers than rows.
         let point = |&row: &u32| rows.binary_search(&row).map_or(NONE, |point| point as u32);
-        let indices = if all { Cow::Borrowed(&neighbors.indices[..]) } else { neighbors.indices.par_iter().map(point).collect() };
+        let indices = if are_all(rows) { Cow::Borrowed(&neighbors.indices[..]) } else { neighbors.indices.par_iter().map(point).collect() };
         Self { k: neighbors.k, metric, indices, squared_distances: &neighbors.squared_distances, rows }
     }
 
@@ -157,6 +165,11 @@ impl<'a> KnnGraph<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether ascending rows are all from 0 on.
+fn are_all(rows: &[u32]) -> bool {
+    rows.last().is_none_or(|&last| last as usize + 1 == rows.len())
 }
 
 /// What was worked out of a graph: of each point, for what was asked.

@@ -12,9 +12,8 @@ use crate::text;
 /// The colour of an engine's phase by its place among them: the first six have those of the concepts that the warp-per-query
 /// search deals with, in the order of its phases.
 pub fn color(phase: usize, palette: &Palette) -> Color32 {
-    let Palette { rejected, candidate, buffer, intermediate, neighbor, phases, .. } = palette;
-    let concepts = [phases[0], *rejected, *candidate, *buffer, *intermediate, *neighbor];
-    concepts.get(phase).copied().unwrap_or_else(|| phases[phase % phases.len()])
+    let concepts = [palette.phases[0], palette.rejected, palette.candidate, palette.buffer, palette.intermediate, palette.neighbor];
+    concepts.get(phase).copied().unwrap_or_else(|| palette.phases[phase % palette.phases.len()])
 }
 
 impl Tracks<'_> {

@@ -1,0 +1,169 @@
+//! Typed tables: Parquet and Arrow IPC (Feather 2), read one batch of rows at a time.
+//!
+//! Numbers are coordinates, nulls NaN. A column of lists of numbers (an embedding) becomes one column per list element, as do points
+//! and vectors in texts; one such column is the cloud unless others are selected. Strings and dictionaries of strings are categories. Dates are
+//! numbers, and single ones are shown as dates.
+
+mod ipc;
+mod layout;
+mod limits;
+mod moment;
+mod parquet;
+mod records;
+mod values;
+
+use arrow_array::RecordBatch;
+use arrow_schema::{ArrowError, SchemaRef};
+pub(super) use ipc::looks_streamed;
+use layout::Layout;
+pub use moment::Moment;
+
+use super::FormatError;
+use super::cell;
+use super::columns::{Records, Texts, too_many_texts};
+use super::contain::contained;
+use super::input::Input;
+use super::sheet::{ColumnKind, Sheet, Want};
+use super::vector_cell::settle;
+use crate::Values;
+use crate::values::{Real, with_values};
+
+/// Rows decoded at a time.
+const BATCH: usize = 8192;
+
+/// Handles a batch, given the number of its first row; returns false to stop.
+type Each<'e> = dyn FnMut(u64, &RecordBatch) -> Result<bool, FormatError> + 'e;
+
+/// A file that delivers its columns in batches.
+trait Batches {
+    /// The schema of all columns.
+    fn schema(&self) -> SchemaRef;
+    /// The number of rows, and the format's name for display; known before reading.
+    fn about(&self) -> (u64, String);
+    /// Reads the columns with these ascending indices in batches, starting with the batch that contains row `from`.
+    fn read(&self, columns: &[usize], from: u64, each: &mut Each<'_>) -> Result<(), FormatError>;
+}
+
+pub(super) fn read_parquet(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+    inside("Parquet", input, || read(&parquet::File::open(input)?, input, want))
+}
+
+pub(super) fn read_ipc(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+    inside("Arrow", input, || read(&ipc::File::open(input)?, input, want))
+}
+
+/// Reads all columns of some rows of a Parquet file.
+pub(super) fn parquet_records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+    inside("Parquet", input, || records::read(&parquet::File::open(input)?, input, wanted))
+}
+
+/// Reads all columns of some rows of an Arrow file or stream.
+pub(super) fn ipc_records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+    inside("Arrow", input, || records::read(&ipc::File::open(input)?, input, wanted))
+}
+
+/// A text beside the schema of a Parquet file.
+pub(super) fn parquet_attribute(input: &Input<'_>, name: &str) -> Result<Option<String>, FormatError> {
+    inside("Parquet", input, || Ok(attribute(&parquet::File::open(input)?, name)))
+}
+
+/// A text beside the schema of an Arrow file or stream.
+pub(super) fn ipc_attribute(input: &Input<'_>, name: &str) -> Result<Option<String>, FormatError> {
+    inside("Arrow", input, || Ok(attribute(&ipc::File::open(input)?, name)))
+}
+
+fn attribute(file: &dyn Batches, name: &str) -> Option<String> {
+    file.schema().metadata().get(name).cloned()
+}
+
+/// Runs code that uses the decoders, which may panic on malformed input.
+fn inside<T: Send>(what: &str, input: &Input<'_>, work: impl FnOnce() -> Result<T, FormatError> + Send) -> Result<T, FormatError> {
+    contained(work).map_err(|why| why.error(what, input))?
+}
+
+/// Appends numbers in their narrower type.
+fn append<T: Real>(values: &mut Vec<T>, numbers: &[f64], input: &Input<'_>) -> Result<(), FormatError> {
+    input.reserve(values, numbers.len())?;
+    values.extend(numbers.iter().map(|&number| T::of(number)));
+    Ok(())
+}
+
+/// Maps a decoder error to ours; its own wording is for developers of decoders.
+fn error(input: &Input<'_>, what: &str, why: ArrowError) -> FormatError {
+    if let ArrowError::IoError(_, why) = why {
+        return input.io(why);
+    }
+    let said = why.to_string();
+    if matches!(why, ArrowError::NotYetImplemented(_)) || ["NYI", "upport", "mplemented"].iter().any(|word| said.contains(word)) {
+        return input.unsupported(what, format!("it is not read ({said}); write it as CSV or .npy"));
+    }
+    input.malformed(what, "damaged, and cannot be decoded")
+}
+
+fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+    let layout = Layout::of(file, input)?;
+    let mut columns = layout.columns();
+    let numbers: Vec<bool> = columns.iter().map(|column| column.kind == ColumnKind::Numeric && !column.beside).collect();
+    let (declared, note) = settle(&mut columns, &layout.candidates, |at| numbers[at], input, want)?;
+    let selected: Vec<usize> = want.resolve(&columns, input)?;
+    let selected: Vec<usize> = selected.into_iter().filter(|&at| columns[at].kind == ColumnKind::Numeric).collect();
+    // Only the requested text column is read completely; the others need one example each.
+    let texts = match want {
+        Want::Column(_) => want.resolve(&columns, input)?.into_iter().find(|&at| layout.is_text(at)),
+        _ => None,
+    };
+    let mut roots: Vec<usize> = selected.iter().copied().chain(texts).map(|at| layout.root(at)).collect();
+    if matches!(want, Want::Everything) {
+        roots.extend((0..columns.len()).filter(|&at| layout.is_text(at)).map(|at| layout.root(at)));
+    }
+    roots.sort_unstable();
+    roots.dedup();
+
+    let (rows, format) = file.about();
+    let mut values = Values::new(selected.iter().all(|&at| layout.fits_f32(at)));
+    let (mut numbers, mut read, mut found) = (Vec::new(), 0u64, Texts::default());
+    let mut each = |start: u64, batch: &RecordBatch| {
+        input.check()?;
+        let count = batch.num_rows() * selected.len();
+        numbers.clear();
+        input.reserve(&mut numbers, count)?;
+        numbers.resize(count, 0.0);
+        let array = |root: usize| roots.binary_search(&root).ok().map(|at| batch.column(at));
+        let failed = |(row, why)| input.malformed(format!("record {}", start + row as u64), why);
+        // One column of lists is flattened after the other.
+        let flat = batch.columns().iter().map(values::flattened).max().unwrap_or(0);
+        input.claim(flat, "lists")?;
+        layout.fill(array, &selected, &mut numbers).map_err(failed)?;
+        input.release(flat);
+        with_values!(&mut values, values => append(values, &numbers, input)?);
+        for (at, column) in columns.iter_mut().enumerate().filter(|(at, _)| layout.is_text(*at)) {
+            let Some(array) = array(layout.root(at)) else { continue };
+            if column.example.is_none() {
+                let first = (0..array.len()).find_map(|row| Some((start + row as u64, cell::excerpt(values::text(array, row)?.as_bytes()))));
+                column.example = first;
+            }
+            if texts == Some(at) {
+                for row in 0..array.len() {
+                    if !found.push_counted(&values::text(array, row).unwrap_or_default(), input)? {
+                        return Err(too_many_texts(&column.name, input.path()));
+                    }
+                }
+            }
+        }
+        read = start + batch.num_rows() as u64;
+        input.tell(read, rows);
+        Ok(true)
+    };
+    if roots.is_empty() {
+        read = rows;
+    } else {
+        file.read(&roots, 0, &mut each)?;
+    }
+    if let Some(at) = texts {
+        columns[at].texts = Some(found);
+    }
+    for column in columns.iter_mut().filter(|column| column.kind == ColumnKind::Text && column.example.is_none()) {
+        column.example = Some((0, "text".to_owned()));
+    }
+    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: read, values, skipped: note.into_iter().collect(), declared })
+}

@@ -1,0 +1,85 @@
+//! Isolates panics of third-party decoders.
+
+use std::any::Any;
+use std::sync::Once;
+use std::{fmt, io, panic, thread};
+
+use super::FormatError;
+use super::input::Input;
+
+/// The name of the threads whose panics are not printed.
+const NAME: &str = "decoder";
+
+/// Why work gave no result.
+#[derive(Debug)]
+pub enum Broken {
+    /// It panicked, with this message: a file that the decoder did not expect.
+    Panicked(String),
+    /// There is no thread for it, which is no fault of the file.
+    NoThread(io::Error),
+}
+
+impl Broken {
+    /// As the error of a file, of which `what` is damaged.
+    pub(super) fn error(self, what: &str, input: &Input<'_>) -> FormatError {
+        match self {
+            Self::Panicked(_) => input.malformed(what, "damaged, and cannot be decoded"),
+            Self::NoThread(why) => input.io(why),
+        }
+    }
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Panicked(message) => f.write_str(message),
+            Self::NoThread(why) => write!(f, "there is no thread for it: {why}"),
+        }
+    }
+}
+
+/// Runs `work` on a separate thread and returns a panic as an error, without printing it.
+///
+/// # Errors
+/// [`Broken`].
+pub fn contained<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Broken> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if thread::current().name() != Some(NAME) {
+                before(info);
+            }
+        }));
+    });
+    thread::scope(|scope| match thread::Builder::new().name(NAME.to_owned()).spawn_scoped(scope, work) {
+        Ok(running) => running.join().map_err(|payload| Broken::Panicked(message(&*payload))),
+        Err(why) => Err(Broken::NoThread(why)),
+    })
+}
+
+fn message(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    text.and_then(|text| text.lines().next()).unwrap_or("no reason given").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_an_error() {
+        assert_eq!(contained(|| 7).unwrap(), 7);
+        let broken = contained(|| -> u8 { panic!("index {} out of range", 9) }).unwrap_err();
+        assert_eq!(broken.to_string(), "index 9 out of range");
+        assert_eq!(contained(|| 8).unwrap(), 8);
+    }
+
+    #[test]
+    fn no_thread_is_no_damage() {
+        let input = Input::new(std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")), &crate::progress::Silent).unwrap();
+        let broken = || Broken::NoThread(io::Error::from_raw_os_error(11));
+        assert!(matches!(broken().error("E57", &input), FormatError::Io { .. }));
+        assert!(matches!(Broken::Panicked(String::new()).error("E57", &input), FormatError::Malformed { .. }));
+    }
+}

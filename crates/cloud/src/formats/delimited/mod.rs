@@ -1,0 +1,188 @@
+//! Delimited text: `.csv`, `.tsv`, `.txt`, space-aligned columns; also gzipped.
+//!
+//! A record is a line, or several if a quoted field contains line ends. Blank lines and lines that begin with `#` are not
+//! records. A column is numeric if every field that is not empty (or NA, NaN, null, none) parses as a number, in the one
+//! notation that all of its numbers fit.
+
+mod dialect;
+mod header;
+mod notation;
+mod records;
+mod text;
+
+use std::collections::HashMap;
+
+use text::Text;
+
+use super::FormatError;
+use super::cell::{self, Cell};
+use super::columns::{self, Records, Texts, no_record, too_many_texts};
+use super::input::Input;
+use super::sheet::{ColumnKind, Sheet, SheetColumn, Want, gather, no_memory};
+use super::vector_cell::{Candidate, Vector, append, settle};
+use crate::{ColumnChoice, Hint};
+
+/// Number of records after which columns that turned out to be text no longer take memory.
+const SETTLED: u64 = 1024;
+
+/// Records in which columns that are not read are told to be text, where nobody chose.
+const TOLD: u64 = 100;
+
+pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+    let mut text = Text::open(input)?;
+    let mut columns = text.columns.clone();
+    let (width, vectors) = (columns.len(), std::mem::take(&mut text.vectors));
+    let candidates = append(&mut columns, &vectors, input)?;
+    let (declared, note) = settle(&mut columns, &candidates, |at| text.texts.binary_search(&at).is_err(), input, want)?;
+    let mut selected = want.resolve(&columns, input)?;
+    let read = |candidate: &Candidate| selected.iter().any(|at| candidate.columns.contains(at));
+    let vectors: Vec<(usize, &Vector)> =
+        candidates.iter().zip(&vectors).filter(|(candidate, _)| read(candidate)).map(|(candidate, vector)| (candidate.columns[0], vector)).collect();
+    let (mut numbers, mut elements) = (Vec::new(), vec![f64::NAN; columns.len() - width]);
+    let mut filled = vec![false; columns.len()];
+    let mut values: Vec<f64> = Vec::new();
+    let mut unread = vec![matches!(want, Want::Chosen(ColumnChoice::Default)); columns.len()];
+    selected.iter().for_each(|&at| unread[at] = false);
+    while text.advance(input)? {
+        if text.rows <= TOLD {
+            let texts = (0..width).filter(|&at| unread[at] && text.cell(at) == Cell::Text);
+            texts.for_each(|at| columns[at].kind = ColumnKind::Text);
+        }
+        for &(start, vector) in &vectors {
+            if let Err(why) = vector.read(text.field(vector.at), false, &mut numbers) {
+                let what = format!("line {}, record {}, column `{}`", text.line(input)?, text.rows - 1, columns[vector.at].name);
+                return Err(FormatError::Column { what, why, hint: Some(Hint::OtherColumns), path: input.path().to_owned() });
+            }
+            elements[start - width..][..numbers.len()].copy_from_slice(&numbers);
+        }
+        if values.capacity() - values.len() < selected.len() {
+            input.reserve(&mut values, selected.len())?;
+        }
+        for &at in &selected {
+            let column = &mut columns[at];
+            let cell = match at.checked_sub(width) {
+                Some(element) if elements[element].is_nan() => Cell::Missing,
+                Some(element) => Cell::Number(elements[element]),
+                None if column.kind == ColumnKind::Text => Cell::Missing,
+                None => text.cell(at),
+            };
+            values.push(match cell {
+                Cell::Number(number) => {
+                    filled[at] = true;
+                    number
+                }
+                Cell::Missing => f64::NAN,
+                Cell::Text if matches!(want, Want::Column(_)) => return read_texts(input, at),
+                Cell::Text => {
+                    column.kind = ColumnKind::Text;
+                    // An ambiguous comma must not silently remove a dimension.
+                    column.mixed = filled[at] || text.is_doubtful(at);
+                    column.example = Some((text.rows - 1, cell::excerpt(text.field(at))));
+                    f64::NAN
+                }
+            });
+        }
+        if text.rows == SETTLED {
+            values = drop_text(values, &mut selected, &columns).map_err(|count| no_memory(count, size_of::<f64>(), input.path().to_owned()))?;
+        }
+    }
+    values = drop_text(values, &mut selected, &columns).map_err(|count| no_memory(count, size_of::<f64>(), input.path().to_owned()))?;
+    for &at in &selected {
+        // A table without records still has columns.
+        if text.rows > 0 && !filled[at] {
+            columns[at].kind = ColumnKind::Empty;
+        }
+    }
+    let Text { format, rows, mut skipped, .. } = text;
+    skipped.extend(note);
+    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows, values: values.into(), skipped, declared })
+}
+
+/// Reads one column as text, including any numbers before its first text.
+fn read_texts(input: &Input<'_>, at: usize) -> Result<Sheet, FormatError> {
+    let mut text = Text::open(input)?;
+    let mut texts = Texts::default();
+    while text.advance(input)? {
+        if !texts.push_counted(&cell::text(text.field(at)), input)? {
+            return Err(too_many_texts(&text.columns[at].name, input.path()));
+        }
+    }
+    let Text { format, mut columns, rows, skipped, .. } = text;
+    columns[at].kind = ColumnKind::Text;
+    columns[at].texts = Some(texts);
+    Ok(Sheet {
+        path: input.path().to_owned(),
+        format,
+        columns,
+        selected: Vec::new(),
+        rows,
+        values: Vec::<f64>::new().into(),
+        skipped,
+        declared: None,
+    })
+}
+
+/// Reads all columns of some records.
+pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+    let mut text = Text::open(input)?;
+    let mut marks = input.marks().map(|marks| marks.of(input));
+    let (mut columns, vectors) = (std::mem::take(&mut text.columns), std::mem::take(&mut text.vectors));
+    let width = columns.len();
+    text.columns = columns.clone();
+    append(&mut columns, &vectors, input)?;
+    let mut numbers = Vec::new();
+    let mut found: HashMap<u64, Vec<columns::Cell>> = wanted.iter().map(|&record| (record, Vec::new())).collect();
+    let mut ascending: Vec<u64> = found.keys().copied().collect();
+    ascending.sort_unstable();
+    for record in ascending {
+        // Skips ahead to the last known mark before the record.
+        if let Some((mark, byte)) = marks.as_ref().and_then(|marks| marks.before(record)).filter(|&(mark, _)| mark > text.rows) {
+            text.go_to(mark, byte, input)?;
+        }
+        while text.rows <= record && text.advance(input)? {
+            if let (Some(marks), Some(byte)) = (&mut marks, text.start())
+                && marks.wants(text.rows - 1)
+            {
+                marks.add(text.rows - 1, byte);
+            }
+        }
+        if text.rows == record + 1 {
+            columns::claim_cells(columns.len(), input)?;
+            let cell = if input.is_spelled() { columns::spelled_cell } else { columns::cell_as };
+            let mut cells: Vec<_> = (0..width).map(|at| cell(text.cell(at), text.field(at))).collect();
+            for vector in &vectors {
+                if vector.read(text.field(vector.at), false, &mut numbers).is_err() {
+                    numbers.clear();
+                    numbers.resize(vector.columns.len(), f64::NAN);
+                }
+                cells.extend(numbers.iter().map(|&number| columns::number_cell(number)));
+            }
+            found.insert(record, cells);
+        }
+    }
+    let row = |record| match &found[record] {
+        cells if cells.is_empty() => Err(no_record(*record, text.rows, input.path())),
+        cells => Ok(cells.clone()),
+    };
+    let rows = wanted.iter().map(row).collect::<Result<_, _>>()?;
+    Ok(Records { columns: columns.into_iter().map(|column| column.name).collect(), rows })
+}
+
+/// What is said of a first line that is none of the table.
+pub(super) fn note(input: &Input<'_>) -> Result<Option<String>, FormatError> {
+    Ok(Text::open(input)?.note)
+}
+
+/// The 1-based line on which a record begins.
+pub(super) fn line_of_record(input: &Input<'_>, record: u64) -> Result<u64, FormatError> {
+    let mut text = Text::open(input)?;
+    while text.rows <= record && text.advance(input)? {}
+    text.line(input)
+}
+
+fn drop_text(values: Vec<f64>, selected: &mut Vec<usize>, columns: &[SheetColumn]) -> Result<Vec<f64>, u64> {
+    let numeric: Vec<usize> = (0..selected.len()).filter(|&at| columns[selected[at]].kind != ColumnKind::Text).collect();
+    let values = gather(values, selected.len(), &numeric)?;
+    *selected = numeric.into_iter().map(|at| selected[at]).collect();
+    Ok(values)
+}

@@ -1,0 +1,286 @@
+//! Infers which columns of a file are coordinates, and what the others are.
+
+mod values;
+
+use std::io::Read as _;
+use std::path::Path;
+
+use rayon::iter::ParallelIterator as _;
+use rayon::slice::ParallelSlice as _;
+
+use strum::IntoEnumIterator as _;
+
+use super::parts::file_of;
+use super::sheet::{ColumnKind, Declared, Sheet, SheetColumn, conventional};
+use crate::ColumnChoice;
+use crate::headings::{Space, coordinates, position};
+use crate::roles::{Role, ranges};
+use crate::values::{Real, with_values};
+
+/// Coordinates that are left at least where labels and ids are taken out.
+const LEAST: usize = 2;
+
+/// A column, and what it is taken for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Guessed {
+    pub name: String,
+    pub role: Role,
+    /// Rows without a finite number; `None` where the column was not read.
+    pub holes: Option<u64>,
+}
+
+/// What the columns of a file are taken for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Guess {
+    /// All columns, in the file's order.
+    pub columns: Vec<Guessed>,
+    /// The coordinates, by their numbers in the file, in the order of the axes.
+    pub taken: Vec<usize>,
+    /// Those of [`ColumnChoice::Default`].
+    pub usual: Vec<usize>,
+    pub reason: Reason,
+    /// Whether no coordinate has a name of the file's own.
+    pub unnamed: bool,
+}
+
+/// What decided which columns are coordinates. As text it completes "searches x, y (…)".
+#[derive(Clone, Debug, PartialEq, strum::Display)]
+pub enum Reason {
+    /// The file itself.
+    #[strum(to_string = "{0}")]
+    Declared(String),
+    /// Rows are vectors: there was nothing to choose.
+    #[strum(to_string = "every value of a row")]
+    Elements,
+    #[strum(to_string = "by name")]
+    Names,
+    #[strum(to_string = "by value")]
+    Values,
+    #[strum(to_string = "all numeric columns")]
+    AllNumeric,
+}
+
+impl Guess {
+    /// Whether it takes other columns than [`ColumnChoice::Default`].
+    pub fn differs(&self) -> bool {
+        self.taken != self.usual
+    }
+
+    /// The columns, by number.
+    pub fn choice(&self) -> ColumnChoice {
+        if self.differs() || !self.taken.is_sorted() {
+            ColumnChoice::Named(self.taken.iter().map(usize::to_string).collect())
+        } else {
+            ColumnChoice::Default
+        }
+    }
+
+    /// Numeric columns that are taken for no coordinates, by their numbers in the file.
+    pub fn left_out(&self) -> impl Iterator<Item = (usize, &Guessed)> {
+        self.columns.iter().enumerate().filter(|(_, column)| column.role.is_numeric() && column.role != Role::Coordinate)
+    }
+
+    /// `searches x, y (by name), not id (id)`: the columns, what decided, and the numbers that are left out.
+    pub fn sentence(&self) -> String {
+        let others = self.others();
+        let not = if others.is_empty() { others } else { format!(", not {others}") };
+        format!("{}{not}", self.searched())
+    }
+
+    /// `searches x, y (by name)`: the columns, and what decided.
+    pub fn searched(&self) -> String {
+        if self.taken.is_empty() {
+            return "searches none of its columns".to_owned();
+        }
+        format!("searches {} ({})", listed(self.taken.iter().map(|&at| &*self.columns[at].name)), self.reason)
+    }
+
+    /// `id (id), price, size (other numbers)`: the numbers that are left out, by their roles.
+    pub(super) fn others(&self) -> String {
+        let of_role = |role: Role| {
+            let names = listed(self.left_out().filter(|(_, column)| column.role == role).map(|(_, column)| &*column.name));
+            (!names.is_empty()).then(|| format!("{names} ({})", role.name()))
+        };
+        Role::iter().filter_map(of_role).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Columns as they are typed for `--columns`: by name, or by number where there are many, or a name is not its column's alone.
+    pub fn typed(&self, columns: &[usize]) -> String {
+        /// With more, numbers are shorter.
+        const NAMED: usize = 8;
+        let name = |&at: &usize| {
+            let name = self.columns[at].name.as_str();
+            let plain = name.starts_with(|first: char| first.is_alphabetic()) && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+            (plain && self.columns.iter().filter(|column| column.name.eq_ignore_ascii_case(name)).count() == 1).then_some(name)
+        };
+        let names = if columns.len() > NAMED { None } else { columns.iter().map(name).collect::<Option<Vec<_>>>() };
+        names.map_or_else(|| ranges(columns), |names| names.join(","))
+    }
+
+    /// Coordinates without a hole to be chosen instead of those that have some, of which `kept` of `rows` rows have none: those that
+    /// headings name, or, where most rows would be lost, as many as are whole.
+    pub fn whole(&self, kept: u64, rows: u64) -> Option<String> {
+        let whole: Vec<usize> = self.taken.iter().copied().filter(|&at| self.columns[at].holes == Some(0)).collect();
+        let all = whole == self.taken && self.differs();
+        let offered = !whole.is_empty() && (all || whole.len() >= LEAST && kept.saturating_mul(2) < rows);
+        offered.then(|| self.typed(&whole))
+    }
+}
+
+/// Names in a row; of many the first, and the last.
+fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    const SHOWN: usize = 8;
+    match &names.collect::<Vec<_>>()[..] {
+        [first @ .., last] if first.len() >= SHOWN => format!("{}, … {last}", first[..SHOWN - 1].join(", ")),
+        all => all.join(", "),
+    }
+}
+
+impl Sheet {
+    /// What the columns are, by their headings and by the values that were read.
+    pub(super) fn guess(&self) -> Guess {
+        let usual = self.default_columns();
+        let holes = self.holes();
+        let found: Vec<Role> = (0..self.columns.len()).map(|at| self.found(at, holes[at])).collect();
+        let mut is_held = vec![false; self.columns.len()];
+        self.selected.iter().for_each(|&at| is_held[at] = true);
+        // One bad value must not change which columns are taken.
+        let may = |column: &SheetColumn, role| !column.made_up && !column.beside && (role == Role::Coordinate || column.mixed);
+        let headings = |texts: bool| {
+            let is_text = |column: &SheetColumn| texts && column.kind == ColumnKind::Text && !column.made_up && !column.beside;
+            let columns = self.columns.iter().zip(&found).enumerate();
+            let heading = |(at, (column, &role))| (is_held[at] && may(column, role) || is_text(column)).then_some(column.name.as_str());
+            coordinates(&columns.map(heading).collect::<Vec<_>>())
+        };
+        let named = || {
+            let numbers = headings(false).map(|found| found.columns);
+            // Degrees, minutes and seconds in a text are still a position: other numbers are not searched in its place.
+            let texts = || headings(true).filter(|found| found.space != Space::Flat).map(|found| found.columns);
+            numbers.or_else(|| conventional(&self.columns)).or_else(texts)
+        };
+        let elements: Vec<usize> = (0..self.columns.len()).filter(|&at| self.columns[at].element && !self.columns[at].beside).collect();
+        let numeric: Vec<usize> = usual.iter().copied().filter(|&at| found[at] != Role::MostlyEmpty).collect();
+        let read =
+            |columns: &mut dyn Iterator<Item = usize>| columns.filter(|&at| found[at] == Role::Coordinate && holes[at].is_some()).collect::<Vec<_>>();
+        let mut roles = found.clone();
+        let (taken, reason) = if let Some(Declared { columns, why }) = &self.declared {
+            (columns.clone(), Reason::Declared(why.clone()))
+        } else if !elements.is_empty() {
+            (elements, Reason::Elements)
+        } else if let Some(named) = named() {
+            self.tell_apart(&read(&mut (0..roles.len())), &mut roles);
+            (named, Reason::Names)
+        } else {
+            self.tell_apart(&read(&mut numeric.iter().copied()), &mut roles);
+            // Also numbers with a text among them, which is an error and not another dimension less.
+            let coordinates: Vec<usize> = numeric.iter().copied().filter(|&at| matches!(roles[at], Role::Coordinate | Role::Text)).collect();
+            // Without headings, what looks like a label may be a coordinate.
+            let least = if self.is_headed() { 0 } else { LEAST };
+            if coordinates.len() >= least && coordinates != usual {
+                (coordinates, Reason::Values)
+            } else {
+                roles.clone_from(&found);
+                (if numeric.is_empty() { usual.clone() } else { numeric }, Reason::AllNumeric)
+            }
+        };
+        // The same columns stay in the file's order.
+        let mut ascending = taken.clone();
+        ascending.sort_unstable();
+        let taken = if ascending == usual { ascending } else { taken };
+        let mut is_taken = vec![false; roles.len()];
+        taken.iter().for_each(|&at| is_taken[at] = true);
+        for (at, role) in roles.iter_mut().enumerate() {
+            *role = match *role {
+                _ if is_taken[at] => Role::Coordinate,
+                // Nobody read the values: the heading says it.
+                Role::Coordinate if !is_held[at] && !self.columns[at].made_up => values::by_heading(&self.columns[at].name),
+                Role::Coordinate => Role::Other,
+                told => told,
+            };
+        }
+        let columns = self.columns.iter().zip(roles).zip(holes);
+        let columns = columns.map(|((column, role), holes)| Guessed { name: column.name.clone(), role, holes }).collect();
+        let unnamed = taken.iter().all(|&at| self.columns[at].made_up);
+        Guess { columns, taken, usual, reason, unnamed }
+    }
+
+    /// What a column is by its content alone: numbers are coordinates, where there are enough of them.
+    fn found(&self, at: usize, holes: Option<u64>) -> Role {
+        match self.columns[at].kind {
+            ColumnKind::Text => Role::Text,
+            ColumnKind::Empty => Role::Empty,
+            ColumnKind::Numeric if holes.is_some_and(|holes| holes.saturating_mul(2) > self.rows) => Role::MostlyEmpty,
+            ColumnKind::Numeric => Role::Coordinate,
+        }
+    }
+
+    /// Finds labels and ids among columns whose values are held.
+    fn tell_apart(&self, columns: &[usize], roles: &mut [Role]) {
+        let width = self.selected.len();
+        let mut position_of = vec![None; self.columns.len()];
+        self.selected.iter().enumerate().for_each(|(position, &at)| position_of[at] = Some(position));
+        let held: Vec<(usize, usize)> = columns.iter().filter_map(|&at| Some((at, position_of[at]?))).collect();
+        let value = |row: usize, column: usize| self.values.get(row * width + held[column].1);
+        let names = held.iter().map(|&(at, _)| self.columns[at].name.as_str()).collect();
+        let rows = self.values.len() / width.max(1);
+        let told = values::Columns { names, rows, value: &value, headed: self.is_headed() }.roles();
+        held.iter().zip(told).for_each(|(&(at, _), role)| roles[at] = role);
+    }
+
+    /// Whether names are headings of the file itself, or by convention.
+    fn is_headed(&self) -> bool {
+        /// Endings of files of scans, whose first columns are places.
+        const SCANS: [&str; 3] = ["pts", "xyz", "asc"];
+        if self.columns.iter().any(|column| !column.made_up) {
+            return true;
+        }
+        let file = file_of(&self.path);
+        let name = file.to_string_lossy().to_ascii_lowercase();
+        let ending = name.strip_suffix(".gz").unwrap_or(&name).rsplit('.').next().unwrap_or_default().to_owned();
+        SCANS.contains(&ending.as_str()) || begins_with_a_comment(&file)
+    }
+
+    /// Rows in which a column has no finite number; `None` where it was not read.
+    fn holes(&self) -> Vec<Option<u64>> {
+        let mut holes: Vec<Option<u64>> = self.columns.iter().map(|column| column.range.map(|range| range.holes())).collect();
+        let counted = with_values!(&self.values, values => holes_of(values, self.selected.len()));
+        self.selected.iter().zip(counted).for_each(|(&at, count)| holes[at] = Some(count));
+        holes
+    }
+}
+
+/// Whether headings name coordinates. `numeric` is whether a column may be one.
+pub(super) fn name_coordinates(columns: &[SheetColumn], numeric: impl Fn(usize) -> bool) -> bool {
+    let may = |at: usize| !columns[at].made_up && !columns[at].element && numeric(at);
+    let headings: Vec<Option<&str>> = columns.iter().enumerate().map(|(at, column)| may(at).then_some(column.name.as_str())).collect();
+    conventional(columns).is_some() || position(&headings).is_some()
+}
+
+/// Values of each column that are not finite, of row-major ones.
+fn holes_of<T: Real>(values: &[T], width: usize) -> Vec<u64> {
+    /// Values that are looked through at once.
+    const CHUNK: usize = 1 << 16;
+    let chunk = (CHUNK / width.max(1)).max(1) * width.max(1);
+    let of_chunk = |values: &[T]| {
+        let mut holes = vec![0; width];
+        // Most have none, and are passed over without counting by column.
+        if values.iter().any(|value| !value.get().is_finite()) {
+            for row in values.chunks_exact(width) {
+                row.iter().zip(&mut holes).filter(|(value, _)| !value.get().is_finite()).for_each(|(_, count)| *count += 1);
+            }
+        }
+        holes
+    };
+    let add = |mut sum: Vec<u64>, more: Vec<u64>| {
+        sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+        sum
+    };
+    values.par_chunks(chunk).map(of_chunk).reduce(|| vec![0; width], add)
+}
+
+/// Whether a text begins with a comment, in which names may stand.
+fn begins_with_a_comment(file: &Path) -> bool {
+    let mut begin = [0; 64];
+    let read = std::fs::File::open(file).and_then(|mut file| file.read(&mut begin)).unwrap_or(0);
+    begin[..read].trim_ascii_start().first().is_some_and(|first| b"#/%;".contains(first))
+}

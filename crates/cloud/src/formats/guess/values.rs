@@ -1,0 +1,377 @@
+//! Which numeric columns are no coordinates but labels or numbers of rows, by their headings and their values.
+
+use crate::roles::{Role, lower_words};
+
+/// Words that end headings of labels: a `class_size` is none.
+const LABELS: [&str; 9] = ["label", "labels", "class", "target", "species", "category", "classification", "cluster", "digit"];
+
+/// Words in headings of ids.
+const IDS: [&str; 17] = [
+    "id",
+    "ids",
+    "rowid",
+    "uuid",
+    "zip",
+    "zipcode",
+    "postcode",
+    "fips",
+    "geoid",
+    "objectid",
+    "fid",
+    "gid",
+    "uid",
+    "pid",
+    "ogc",
+    "rownum",
+    "rownumber",
+];
+
+/// Words of ids and of measures: a `row_index` counts rows, an `air_quality_index` does not.
+const NUMBERS: [&str; 3] = ["index", "idx", "serial"];
+
+/// What is counted where one of these is an id in any case.
+const COUNTED: [&str; 3] = ["row", "record", "object"];
+
+/// What a heading says that a column is, by its words.
+struct Heading {
+    label: bool,
+    id: bool,
+    /// An id, if no value occurs twice.
+    number: bool,
+}
+
+impl Heading {
+    fn of(heading: &str) -> Self {
+        let words = lower_words(heading);
+        let is = |known: &[&str], word: &String| known.contains(&word.as_str());
+        let number = words.iter().any(|word| is(&NUMBERS, word));
+        let counts = match &words[..] {
+            [_] => number,
+            [counted, word] => is(&COUNTED, counted) && is(&NUMBERS, word),
+            _ => false,
+        };
+        Self { label: words.last().is_some_and(|last| is(&LABELS, last)), id: counts || words.iter().any(|word| is(&IDS, word)), number }
+    }
+}
+
+/// Whether a first column is the index of a data frame, which gets no name, or one for want of a name.
+fn is_unnamed(name: &str) -> bool {
+    name == "d0" || name.to_ascii_lowercase().starts_with("unnamed:")
+}
+
+/// The most classes that a label may have.
+const CLASSES: usize = 256;
+
+/// Of a column without a heading.
+const FEW_CLASSES: usize = 100;
+
+/// Values of fewer rows say nothing: any three whole numbers may be classes.
+const FEW_ROWS: usize = 10;
+
+/// Rows that are looked at.
+const SEEN: usize = 4096;
+
+/// Numeric columns of a table.
+pub(super) struct Columns<'a> {
+    pub names: Vec<&'a str>,
+    pub rows: usize,
+    /// The value of a row, and of a column by its place in `names`; NaN where there is none.
+    pub value: &'a dyn Fn(usize, usize) -> f64,
+    /// Whether names are headings of the file. Those that look made up, such as `d3`, say nothing in any case.
+    pub headed: bool,
+}
+
+impl Columns<'_> {
+    /// The role of each column. A label has a heading that says so and few whole values; without headings it is the first or the
+    /// last column, of whole numbers 0 to m or 1 to m, all of which occur, where the other columns reach elsewhere. An id has a
+    /// heading that says so and whole values, or is a first column without a heading of its own that names each row by another whole number.
+    /// Without headings, the first column may also be a time, and colours or normals may follow a position.
+    pub fn roles(&self) -> Vec<Role> {
+        let headed = self.headed && self.names.iter().enumerate().any(|(at, name)| !is_generated(name, at));
+        let last = self.names.len().saturating_sub(1);
+        let role = |column: usize| {
+            let outermost = column == 0 || column == last;
+            // Only what its heading or its place makes a candidate is looked at.
+            let says = Heading::of(self.names[column]);
+            let unnamed = column == 0 && self.rows > 1 && is_unnamed(self.names[column]);
+            let candidate = if headed { says.label || says.id || says.number || unnamed } else { outermost && self.rows >= FEW_ROWS };
+            if candidate && !headed && column == 0 && self.is_time(column) {
+                return Role::Time;
+            }
+            let whole = candidate.then(|| self.whole(column)).flatten();
+            let Some(values) = whole.filter(|values| !values.is_empty()) else { return Role::Coordinate };
+            let distinct = || values.len() == self.told(column) && values.len() == self.spread().count();
+            if headed {
+                match () {
+                    () if says.label && values.len() <= CLASSES => Role::Label,
+                    () if says.id || says.number && values.len() == self.told(column) => Role::Id,
+                    () if unnamed && values[0] >= 0 && distinct() => Role::Id,
+                    () => Role::Coordinate,
+                }
+            } else if self.counts_rows(column) || column == 0 && values[0] >= 0 && distinct() && (1..=last).all(|other| self.whole(other).is_none()) {
+                Role::Id
+            } else if is_class(&values) && !self.is_like_others(column) {
+                Role::Label
+            } else {
+                Role::Coordinate
+            }
+        };
+        let mut roles: Vec<Role> = (0..self.names.len()).map(role).collect();
+        if !headed && self.rows >= FEW_ROWS {
+            self.find_position(&mut roles);
+        }
+        roles
+    }
+
+    /// Marks what follows a position of three columns if that includes colours, 0 to 255, or unit vectors: normals, or the quaternions of a
+    /// trajectory.
+    ///
+    /// Only of tables as narrow as scans are, whose other columns are few: pixels and hillshades are not colours.
+    fn find_position(&self, roles: &mut [Role]) {
+        /// A position, a colour, a direction and a few others.
+        const WIDEST: usize = 13;
+        const OTHERS: usize = 3;
+        let first = usize::from(matches!(roles.first(), Some(Role::Id | Role::Time)));
+        let after = first + 3;
+        let varies = |column: usize| self.spread().any(|row| (self.value)(row, column) != (self.value)(0, column));
+        let is_scan = (after..first + WIDEST).contains(&roles.len()) && (first..after).all(|at| roles[at] == Role::Coordinate && varies(at));
+        if !is_scan {
+            return;
+        }
+        let what = |from: usize, width: usize| match () {
+            () if from + width > roles.len() => None,
+            () if width == 3 && self.are_colors(from) => Some(Role::Color),
+            () if self.are_units(from, width) => Some(Role::Direction),
+            () => None,
+        };
+        if self.are_colors(first) || self.are_units(first, 3) {
+            return;
+        }
+        let mut found = vec![Role::Other; roles.len().saturating_sub(after)];
+        let mut at = after;
+        while at < roles.len() {
+            match [3, 4].into_iter().find_map(|width| Some((width, what(at, width)?))) {
+                Some((width, role)) => {
+                    found[at - after..at - after + width].fill(role);
+                    at += width;
+                }
+                None => at += 1,
+            }
+        }
+        let others = found.iter().filter(|&&role| role == Role::Other).count();
+        if others < found.len() && others <= OTHERS {
+            roles[after..].copy_from_slice(&found);
+        }
+    }
+
+    /// Whether three columns are whole numbers of 0 to 255 that use a good part of that range.
+    fn are_colors(&self, from: usize) -> bool {
+        if from + 3 > self.names.len() {
+            return false;
+        }
+        let mut most = 0.0f64;
+        let all = self.spread().flat_map(|row| (from..from + 3).map(move |column| (row, column))).all(|(row, column)| {
+            let value = (self.value)(row, column);
+            most = most.max(value);
+            value.fract() == 0.0 && (0.0..=255.0).contains(&value)
+        });
+        all && most >= 64.0
+    }
+
+    /// Whether `width` columns are a unit vector, or zero, in every row.
+    fn are_units(&self, from: usize, width: usize) -> bool {
+        let length = |row: usize| (from..from + width).map(|column| (self.value)(row, column).powi(2)).sum::<f64>();
+        let mut nonzero = 0;
+        from + width <= self.names.len()
+            && self.spread().all(|row| {
+                nonzero += usize::from(length(row) > 0.0);
+                length(row) == 0.0 || (length(row) - 1.0).abs() < 0.02
+            })
+            && nonzero >= FEW_ROWS
+    }
+
+    /// Whether a column counts seconds since 1970, or thousandths, millionths or billionths of them, and never goes back.
+    fn is_time(&self, column: usize) -> bool {
+        /// From 1973 to 2096.
+        const SECONDS: std::ops::Range<f64> = 1e8..4e9;
+        let unit = |value: f64| [1.0, 1e3, 1e6, 1e9].into_iter().position(|unit| SECONDS.contains(&(value / unit)));
+        let values: Vec<f64> = self.spread().map(|row| (self.value)(row, column)).collect();
+        let first = values.first().and_then(|&first| unit(first));
+        first.is_some() && values.iter().all(|&value| unit(value) == first) && values.is_sorted() && values.first() != values.last()
+    }
+
+    /// Rows that are looked at, evenly spread.
+    fn spread(&self) -> impl Iterator<Item = usize> + '_ {
+        let seen = self.rows.min(SEEN);
+        (0..seen).map(move |at| at * self.rows / seen)
+    }
+
+    /// Those of them that have a value.
+    fn told(&self, column: usize) -> usize {
+        self.spread().filter(|&row| !(self.value)(row, column).is_nan()).count()
+    }
+
+    /// The different values of those rows, ascending; `None` where one is no whole number.
+    fn whole(&self, column: usize) -> Option<Vec<i64>> {
+        /// Beyond, an f64 skips whole numbers.
+        const EXACT: f64 = 9e15;
+        let values = self.spread().map(|row| (self.value)(row, column)).filter(|value| !value.is_nan());
+        let whole = |value: f64| (value.fract() == 0.0 && value.abs() < EXACT).then_some(value as i64);
+        let mut values: Vec<i64> = values.map(whole).collect::<Option<_>>()?;
+        values.sort_unstable();
+        values.dedup();
+        Some(values)
+    }
+
+    /// Whether each row has one more than the row before it, in all rows.
+    fn counts_rows(&self, column: usize) -> bool {
+        (1..self.rows).all(|row| (self.value)(row, column) == (self.value)(row - 1, column) + 1.0)
+    }
+
+    /// Whether at least half of the other columns have the same extent: then it is one of them.
+    fn is_like_others(&self, column: usize) -> bool {
+        let extent = |column: usize| {
+            let values = self.spread().map(|row| (self.value)(row, column));
+            values.fold([f64::INFINITY, f64::NEG_INFINITY], |[min, max], value| [min.min(value), max.max(value)])
+        };
+        let own = extent(column);
+        let alike = (0..self.names.len()).filter(|&other| other != column && extent(other) == own).count();
+        2 * alike >= self.names.len() - 1
+    }
+}
+
+/// What a column is whose values nobody read.
+pub(super) fn by_heading(heading: &str) -> Role {
+    match Heading::of(heading) {
+        Heading { label: true, .. } => Role::Label,
+        Heading { id: true, .. } => Role::Id,
+        _ => Role::Other,
+    }
+}
+
+/// Whether a reader made the name up: a letter and the column's number.
+fn is_generated(name: &str, at: usize) -> bool {
+    let mut letters = name.chars();
+    letters.next().is_some_and(|letter| letter.is_ascii_lowercase()) && letters.as_str().parse() == Ok(at)
+}
+
+/// Whether the values are 0 to m, or 1 to m, all of which occur.
+fn is_class(values: &[i64]) -> bool {
+    let (Some(&least), Some(&most)) = (values.first(), values.last()) else { return false };
+    (0..=1).contains(&least) && most > least && (most - least) as usize + 1 == values.len() && values.len() <= FEW_CLASSES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Role::{Coordinate, Id, Label};
+    use super::*;
+
+    fn roles(names: &[&str], rows: usize, value: impl Fn(usize, usize) -> f64) -> Vec<Role> {
+        Columns { names: names.to_vec(), rows, value: &value, headed: true }.roles()
+    }
+
+    #[test]
+    fn a_label_without_a_heading_is_the_last_column() {
+        // Pixels of 0 to 16, and a digit.
+        let names = ["d0", "d1", "d2", "d3"];
+        let digits = roles(&names, 200, |row, column| if column == 3 { (row % 10) as f64 } else { ((row * 7 + column) % 17) as f64 });
+        assert_eq!(digits, [Coordinate, Coordinate, Coordinate, Label]);
+        let pixels = roles(&names, 200, |row, column| ((row * 7 + column) % 17) as f64);
+        assert_eq!(pixels, [Coordinate; 4], "the last is like the others");
+        let binary = roles(&names, 200, |row, column| ((row >> column) % 2) as f64);
+        assert_eq!(binary, [Coordinate; 4]);
+    }
+
+    #[test]
+    fn numbers_that_count_the_rows_are_ids() {
+        let table = |row: usize, column: usize| if column == 2 { 100_001.0 + row as f64 } else { (row as f64 * 0.37).sin() };
+        assert_eq!(roles(&["d0", "d1", "d2"], 50, table), [Coordinate, Coordinate, Id]);
+        assert_eq!(roles(&["a", "b", "t"], 50, table), [Coordinate; 3], "with headings they have to say so");
+        assert_eq!(roles(&["d0", "d1", "d2"], 9, table), [Coordinate; 3], "of few rows it is chance");
+    }
+
+    #[test]
+    fn headings_say_what_a_column_is() {
+        let third = |row: usize, column: usize| if column < 2 { row as f64 * 0.5 } else { (row % 3) as f64 };
+        let halves = |row: usize, _: usize| row as f64 * 0.5;
+        let with_holes = |row: usize, column: usize| if row.is_multiple_of(2) { f64::NAN } else { third(row, column) };
+        let counting = |row: usize, column: usize| if column < 2 { row as f64 * 0.5 } else { (row * 7) as f64 };
+        type Value<'a> = &'a dyn Fn(usize, usize) -> f64;
+        for (name, value, role) in [
+            ("class", &third as Value<'_>, Label),
+            ("depth", &third, Coordinate),
+            ("class", &halves, Coordinate),
+            ("row_id", &third, Id),
+            ("userId", &third, Id),
+            ("ID", &third, Id),
+            ("zip_code", &with_holes, Id),
+            ("id", &halves, Coordinate),
+            ("humid", &third, Coordinate),
+            ("class_size", &third, Coordinate),
+            ("target_price", &third, Coordinate),
+            ("crop_class", &third, Label),
+            ("species_id", &third, Id),
+            ("air_quality_index", &third, Coordinate),
+            ("index", &third, Id),
+            ("row_index", &third, Id),
+            ("part_index", &counting, Id),
+            ("serial_number", &counting, Id),
+        ] {
+            assert_eq!(roles(&["width", "height", name], 30, value), [Coordinate, Coordinate, role], "{name}");
+        }
+    }
+
+    #[test]
+    fn the_index_of_a_data_frame_is_an_id() {
+        let table = |row: usize, column: usize| if column == 0 { row as f64 } else { (row * (7 + column) % 5) as f64 };
+        for first in ["d0", "Unnamed: 0"] {
+            assert_eq!(roles(&[first, "a", "b"], 4, table), [Id, Coordinate, Coordinate], "{first}");
+            assert_eq!(roles(&[first, "a", "b"], 4, |row, column| table(3 - row, column)), [Id, Coordinate, Coordinate], "a filtered frame");
+            assert_eq!(roles(&[first, "a", "b"], 4, |row, column| table(row / 2, column)), [Coordinate; 3], "{first} repeats");
+        }
+        assert_eq!(roles(&["time", "a", "b"], 4, table), [Coordinate; 3], "it has a name");
+    }
+
+    #[test]
+    fn colors_normals_times_and_indices_beside_a_position_without_headings_are_told_by_value() {
+        use super::Role::{Color, Direction, Other, Time};
+        let place = |row: usize, column: usize| (row as f64 * 0.37 + column as f64).sin() * 10.0;
+        let color = |row: usize, column: usize| ((row * 37 + column * 91) % 256) as f64;
+        let normal = |row: usize, column: usize| [0.6, 0.0, -0.8, 0.0][(row + column) % 4];
+        let names = ["d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7"];
+        let of = |width: usize, value: &dyn Fn(usize, usize) -> f64| roles(&names[..width], 40, value);
+        let xyz = |rest: &[Role]| [vec![Coordinate; 3], rest.to_vec()].concat();
+        assert_eq!(of(6, &|row, column| if column < 3 { place(row, column) } else { color(row, column) }), xyz(&[Color; 3]));
+        let with_intensity = |row, column| match column {
+            0..3 => place(row, column),
+            3 => row as f64 * 0.25,
+            _ => color(row, column),
+        };
+        assert_eq!(of(7, &with_intensity), xyz(&[Other, Color, Color, Color]));
+        let trajectory = |row, column| match column {
+            0 => 1_311_868_164.36 + row as f64 * 0.033,
+            1..4 => place(row, column),
+            _ => normal(row, column),
+        };
+        assert_eq!(of(8, &trajectory), [vec![Time], xyz(&[Direction; 4])].concat());
+        let filtered = |row, column| if column == 0 { ((row * 37) % 101) as f64 } else { place(row, column) };
+        assert_eq!(of(4, &filtered), [Id, Coordinate, Coordinate, Coordinate]);
+        assert_eq!(of(6, &place), [Coordinate; 6]);
+        assert_eq!(of(6, &color), [Coordinate; 6], "pixels");
+        let wide: Vec<String> = (0..40).map(|at| format!("d{at}")).collect();
+        let wide: Vec<&str> = wide.iter().map(String::as_str).collect();
+        let pixels = |row: usize, column: usize| if column < 4 { 0.0 } else { color(row, column) };
+        assert_eq!(roles(&wide, 40, pixels), [Coordinate; 40], "the corner of a picture is dark");
+        let hillshade = |row: usize, column: usize| if (3..6).contains(&column) { color(row, column) } else { place(row, column) };
+        assert_eq!(roles(&wide[..12], 40, hillshade), [Coordinate; 12], "too many others for a scan");
+        let gaps = |row: usize, column: usize| if column == 0 { f64::NAN } else { place(row, column) };
+        assert_eq!(of(3, &gaps), [Coordinate; 3], "no value is seen");
+    }
+
+    #[test]
+    fn names_that_a_reader_made_up_say_nothing() {
+        let table = |row: usize, column: usize| if column == 2 { (row % 3) as f64 } else { (row * (7 + column) % 50) as f64 * 0.5 };
+        let of = |headed| Columns { names: vec!["x", "y", "z"], rows: 60, value: &table, headed }.roles();
+        assert_eq!((of(true), of(false)), (vec![Coordinate; 3], vec![Coordinate, Coordinate, Label]));
+    }
+}

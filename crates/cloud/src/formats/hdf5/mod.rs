@@ -1,0 +1,339 @@
+//! HDF5: each numeric data set of one or two dimensions is a part, named by its path from the root.
+//!
+//! In the ann-benchmarks layout, `train` is the cloud, `test` the queries, and `neighbors` and `distances` the answers.
+
+mod check;
+mod value;
+mod walk;
+
+use std::io::Read as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use hdf5_reader::error::Error;
+use hdf5_reader::storage::FileStorage;
+use hdf5_reader::{DEFAULT_MAX_CHUNK_BYTES, Dataset, Datatype, FilterRegistry, Hdf5File, OpenOptions, SliceInfo, SliceInfoElem};
+use value::{Value, element};
+use walk::Found;
+
+use super::FormatError;
+use super::columns::{Records, no_record, number_cell};
+use super::contain::contained;
+use super::input::{Input, printable};
+use super::limits::{LZF, MAX_COLUMNS, MAX_HDF5_CHUNK, MAX_HDF5_VALUES};
+use super::lzf::Lzf;
+use super::npy::sizes;
+use super::number::Number;
+use super::parts::{self, Entry, State};
+use super::sheet::{Range, Sheet, SheetColumn, Want};
+use crate::Values;
+use crate::values::{Real, with_values};
+
+/// LZF's identifier in the HDF Group's filter registry.
+const LZF_FILTER: u16 = 32000;
+/// Bytes that a chunk may have beside its values before it is unpacked: a checksum.
+const CHECKSUM: u64 = 4;
+/// Bytes read at a time, or one row of chunks if that is larger.
+const CHUNK: u64 = 1 << 22;
+
+/// Lists the data sets of a file.
+pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>, FormatError> {
+    inside(input, || Ok(walk::list(&open(input)?.0, input)?.parts))
+}
+
+pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+    inside(input, || read_part(input, want))
+}
+
+/// The text of an attribute of the root group; ann-benchmarks stores its metric as `distance`.
+pub(super) fn attribute(input: &Input<'_>, name: &str) -> Result<Option<String>, FormatError> {
+    let read = || {
+        let root = open(input)?.0.root_group().map_err(|why| error(input, "HDF5", why))?;
+        Ok(root.attribute(name).ok().and_then(|attribute| attribute.read_string().ok()))
+    };
+    inside(input, read)
+}
+
+/// Opens a file. The number is the most bytes that a chunk packed by LZF may unpack to, to be set once that is known.
+fn open(input: &Input<'_>) -> Result<(Hdf5File, Arc<AtomicU64>), FormatError> {
+    let mut filters = FilterRegistry::new();
+    let most = Arc::new(AtomicU64::new(DEFAULT_MAX_CHUNK_BYTES as u64));
+    let held = Arc::clone(&most);
+    filters.register(LZF_FILTER, Box::new(move |_, packed, _| unpack_lzf(packed, held.load(Relaxed))));
+    let options = OpenOptions::default().with_filter_registry(filters);
+    let storage = FileStorage::open(input.path()).map_err(|why| error(input, "HDF5", why))?;
+    let file = Hdf5File::from_storage_with_options(Arc::new(storage), options).map_err(|why| error(input, "HDF5", why))?;
+    // In a truncated file, missing data could read as other data or as nothing.
+    let promised = file.superblock().eof_address;
+    if promised > input.size() && promised != u64::MAX {
+        return Err(input.malformed("cut short", format!("the file should have {promised} bytes and has {}", input.size())));
+    }
+    Ok((file, most))
+}
+
+/// Decompresses LZF, h5py's own compression. What is larger than `most` is truncated, which the reader detects.
+fn unpack_lzf(packed: &[u8], most: u64) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    Lzf::new(packed).take(most.min(packed.len() as u64 * LZF)).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Maps an error of the decoder to ours.
+fn error(input: &Input<'_>, what: &str, why: Error) -> FormatError {
+    match why {
+        Error::Io(why) => input.io(why),
+        Error::Context { source, .. } => error(input, what, *source),
+        Error::UnexpectedEof { .. } => input.malformed("cut short", "the file ends in the middle of its data"),
+        Error::UnsupportedFilter(filter) => {
+            let why = format!("{filter} is not read; write it with gzip, for instance h5repack -f GZIP=4 IN OUT, or as .npy");
+            input.unsupported(format!("{what}: compression"), why)
+        }
+        // The decoder reports features that are newer than itself, or rare, in these words.
+        why if why.to_string().starts_with("unsupported") => {
+            input.unsupported(what, format!("it is not read ({why}); write it as .npy, or with h5repack IN OUT"))
+        }
+        why => input.malformed(what, format!("it cannot be decoded ({why})")),
+    }
+}
+
+/// Runs code that uses the decoder, which may panic on malformed input.
+fn inside<T: Send>(input: &Input<'_>, work: impl FnOnce() -> Result<T, FormatError> + Send) -> Result<T, FormatError> {
+    contained(work).map_err(|why| why.error("HDF5", input))?
+}
+
+/// A data set for the list, and what is known of it.
+fn part(name: String, set: &Dataset) -> (Entry, State) {
+    let about = element(set.dtype()).map(|(number, _)| number.name());
+    let (rows, columns, table) = match *set.shape() {
+        [rows] => (rows, 1, false),
+        [rows, columns] => (rows, columns, true),
+        _ => (0, 0, false),
+    };
+    let unread = match (&about, set.shape().len()) {
+        (Err(why), _) => Some(why.clone()),
+        (Ok(_), 1 | 2) if columns == 0 => Some("it has no columns".to_owned()),
+        (Ok(_), 1 | 2) => None,
+        (Ok(_), 0) => Some("it is one number".to_owned()),
+        (Ok(_), rank) => Some(format!("it has {rank} dimensions, {}; reshape it to points × coordinates", sizes(set.shape()))),
+    };
+    let state = match (&unread, set.dtype()) {
+        (None, _) => State::Whole,
+        _ if set.shape().is_empty() => State::Scalar,
+        (_, Datatype::String { .. }) => State::Text,
+        _ => State::Unread,
+    };
+    (Entry { name, rows, columns, table, about: about.unwrap_or_default(), unread }, state)
+}
+
+/// The selected data set.
+struct Chosen {
+    part: Entry,
+    set: Dataset,
+    number: Number,
+    /// The data set's name for error messages.
+    what: String,
+}
+
+/// The data set that is named, or the obvious one, with its handle if it can be read.
+fn find(file: &Hdf5File, input: &Input<'_>) -> Result<(Entry, Option<Dataset>), FormatError> {
+    let Found { mut parts, mut sets, states, more } = walk::list(file, input)?;
+    if more {
+        let Some(name) = input.part() else {
+            let why = format!("say which with FILE:NAME; the first of them are {}", parts::list(&parts));
+            return Err(input.unsupported("more data sets than are listed", why));
+        };
+        if parts::choose(&parts, input).is_err() {
+            let what = format!("part `{name}`");
+            let set =
+                file.dataset(name).map_err(|why| if missing(&why) { input.malformed(&*what, "there is none") } else { error(input, &what, why) })?;
+            return Ok((part(name.trim_matches('/').to_owned(), &set).0, Some(set)));
+        }
+    }
+    let chosen = parts::choose_array("data set", &parts, &states, input)?;
+    Ok((parts.swap_remove(chosen), sets.swap_remove(chosen)))
+}
+
+/// Whether there is no object of a name.
+fn missing(why: &Error) -> bool {
+    match why {
+        Error::Context { source, .. } => missing(source),
+        why => matches!(why, Error::DatasetNotFound(_) | Error::GroupNotFound(_)),
+    }
+}
+
+fn choose(input: &Input<'_>) -> Result<Chosen, FormatError> {
+    let (file, most) = open(input)?;
+    let (part, set) = find(&file, input)?;
+    let Entry { name, rows, columns: width, unread, .. } = &part;
+    let what = format!("data set `{}`", printable(name));
+    let (None, Some(set)) = (unread, set) else {
+        return Err(input.unsupported(what, unread.clone().unwrap_or_default()));
+    };
+    let (number, _) = element(set.dtype()).map_err(|why| input.unsupported(what.as_str(), why))?;
+    if *width > MAX_COLUMNS as u64 {
+        return Err(input.unsupported(what, format!("the most columns that are read are {MAX_COLUMNS}, and it has {width}; is it transposed?")));
+    }
+    input.check_shape(*rows, *width)?;
+    let promised = rows.saturating_mul(*width).saturating_mul(number.size() as u64);
+    if promised > input.size().saturating_mul(MAX_HDF5_VALUES) {
+        let why = format!("its shape promises {promised} bytes, which a file of {} bytes cannot hold", input.size());
+        return Err(input.malformed(what, why));
+    }
+    let unpacked = unpacked(&set, number);
+    if unpacked > input.size().saturating_mul(MAX_HDF5_VALUES).max(MAX_HDF5_CHUNK) {
+        let why = format!("its chunks promise {unpacked} bytes, which a file of {} bytes cannot hold", input.size());
+        return Err(input.malformed(what, why));
+    }
+    check::check(&file, &set, number, &what, input)?;
+    most.store(chunk_sizes(&set).fold(number.size() as u64, u64::saturating_mul).saturating_add(CHECKSUM), Relaxed);
+    Ok(Chosen { part, set, number, what })
+}
+
+/// The sizes of a chunk along each dimension; none if the data is not in chunks.
+fn chunk_sizes(set: &Dataset) -> impl Iterator<Item = u64> {
+    set.chunks().into_iter().flatten().map(|size| u64::from(size).max(1))
+}
+
+/// Bytes of all chunks, of which those at the edges may reach beyond the data; 0 if there are none.
+fn unpacked(set: &Dataset, number: Number) -> u64 {
+    if set.chunks().is_none() {
+        return 0;
+    }
+    let along = |(&size, chunk): (&u64, u64)| size.div_ceil(chunk).saturating_mul(chunk);
+    set.shape().iter().zip(chunk_sizes(set)).map(along).fold(number.size() as u64, u64::saturating_mul)
+}
+
+/// Rows of a chunk.
+fn chunk_rows(set: &Dataset) -> u64 {
+    chunk_sizes(set).next().unwrap_or(1)
+}
+
+/// Bytes that reading some complete rows takes: the chunks that they are in, the numbers as they are stored, and as they are read.
+fn taken(set: &Dataset, part: &Entry, number: Number, rows: &std::ops::Range<u64>) -> u64 {
+    let along = chunk_rows(set);
+    let chunks = rows.end.div_ceil(along) - rows.start / along;
+    let numbers = (rows.end - rows.start).saturating_mul(part.columns).saturating_mul((number.size() + size_of::<Value>()) as u64);
+    (unpacked(set, number) / part.rows.div_ceil(along).max(1)).saturating_mul(chunks).saturating_add(numbers)
+}
+
+/// Reads all columns of some records.
+pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+    let read = || {
+        let Chosen { part, set, number, what } = choose(input)?;
+        let columns = SheetColumn::elements(part.columns as usize).into_iter().map(|column| column.name).collect();
+        let row = |&record: &u64| {
+            if record >= part.rows {
+                return Err(no_record(record, part.rows, input.path()));
+            }
+            let taken = taken(&set, &part, number, &(record..record + 1));
+            input.claim(taken, "chunks")?;
+            let slice = set.read_slice::<Value>(&rows_of(&part, record, record + 1)).map_err(|why| error(input, &what, why))?;
+            input.release(taken);
+            Ok(slice.iter().map(|value| number_cell(value.0)).collect())
+        };
+        Ok(Records { columns, rows: wanted.iter().map(row).collect::<Result<_, _>>()? })
+    };
+    inside(input, read)
+}
+
+fn read_part(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+    let Chosen { part, set, number, what } = choose(input)?;
+    let (rows, width) = (part.rows, part.columns);
+    input.claim(SheetColumn::claimed(width), "the names of the columns")?;
+    let mut columns = SheetColumn::elements(width as usize);
+    let mut selected = want.resolve(&columns, input)?;
+    let mut values = Values::new(number.fits_f32());
+    let read = if matches!(want, Want::Everything) {
+        // Only the ranges are wanted.
+        selected.clear();
+        let mut ranges = vec![Range::default(); width as usize];
+        let mut take = |numbers: &[Value]| {
+            numbers.chunks_exact(width as usize).for_each(|row| row.iter().zip(&mut ranges).for_each(|(value, range)| range.take_in(value.0)));
+            Ok(())
+        };
+        let read = visit(&set, &part, number, input, &mut take);
+        columns.iter_mut().zip(ranges).for_each(|(column, range)| column.range = Some(range));
+        read
+    } else {
+        with_values!(&mut values, values => read_rows(&set, &part, number, &selected, values, input))
+    };
+    read.map_err(|why| match why {
+        Failed::Here(why) => why,
+        Failed::There(why) => error(input, &what, why),
+    })?;
+    let format = format!("HDF5, {what}: {rows} × {width} {}", number.name());
+    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows, values, skipped: Vec::new(), declared: None })
+}
+
+/// The selection of some complete rows.
+fn rows_of(part: &Entry, start: u64, end: u64) -> SliceInfo {
+    let lines = SliceInfoElem::Slice { start, end, step: 1 };
+    SliceInfo { selections: if part.table { vec![lines, SliceInfoElem::Slice { start: 0, end: part.columns, step: 1 }] } else { vec![lines] } }
+}
+
+/// The origin of an error: the decoder or the caller.
+enum Failed {
+    Here(FormatError),
+    There(Error),
+}
+
+/// Appends the selected columns of all rows.
+fn read_rows<T: Real>(set: &Dataset, part: &Entry, number: Number, selected: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<(), Failed> {
+    let width = part.columns as usize;
+    let all = selected.iter().copied().eq(0..width);
+    visit(set, part, number, input, &mut |numbers| {
+        input.reserve(values, numbers.len() / width * selected.len())?;
+        let one = |value: &Value| T::of(value.0);
+        if all {
+            values.extend(numbers.iter().map(one));
+        } else {
+            values.extend(numbers.chunks_exact(width).flat_map(|row| selected.iter().map(|&at| one(&row[at]))));
+        }
+        Ok(())
+    })
+}
+
+/// Handles the numbers of some complete rows.
+type Take<'t> = dyn FnMut(&[Value]) -> Result<(), FormatError> + 't;
+
+/// Passes all rows to `take` in complete rows of chunks, so that each chunk is decompressed once.
+fn visit(set: &Dataset, part: &Entry, number: Number, input: &Input<'_>, take: &mut Take<'_>) -> Result<(), Failed> {
+    let (rows, width) = (part.rows, part.columns);
+    let row_bytes = width * number.size() as u64;
+    let chunk_rows = chunk_rows(set);
+    let step = (CHUNK / row_bytes / chunk_rows).max(1).saturating_mul(chunk_rows);
+    let mut row = 0;
+    while row < rows {
+        input.check().map_err(Failed::Here)?;
+        let end = row.saturating_add(step).min(rows);
+        let taken = taken(set, part, number, &(row..end));
+        input.claim(taken, "chunks").map_err(Failed::Here)?;
+        let slice = set.read_slice::<Value>(&rows_of(part, row, end)).map_err(Failed::There)?;
+        if slice.len() as u64 != (end - row) * width {
+            return Err(Failed::Here(input.malformed("cut short", format!("rows {row} to {end} have {} numbers", slice.len()))));
+        }
+        match slice.as_slice() {
+            Some(numbers) => take(numbers),
+            None => take(&slice.iter().copied().collect::<Vec<_>>()),
+        }
+        .map_err(Failed::Here)?;
+        input.release(taken);
+        row = end;
+        input.tell(row, rows);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::lzf::tests::pack;
+
+    #[test]
+    fn chunks_unpack_to_what_they_declare() {
+        let packed = pack(&[0; 1 << 20]);
+        for (most, length) in [(u64::MAX, 1 << 20), (1 << 20, 1 << 20), (68, 68), (0, 0)] {
+            assert_eq!(unpack_lzf(&packed, most).unwrap().len(), length);
+        }
+    }
+}

@@ -1,0 +1,450 @@
+//! Collects points from a stream of values: numbers, arrays and objects, also nested.
+
+mod finish;
+mod nodes;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::super::FormatError;
+use super::super::cell::{self, Cell};
+use super::super::columns::{self, Texts, too_many_texts};
+use super::super::input::Input;
+use super::super::limits::{MAX_COLUMNS, MAX_NESTED_NAME, MAX_PADDED};
+use super::super::sheet::{ColumnKind, SheetColumn, Want};
+use super::super::vector_cell::{self, Content, Seen};
+use crate::ColumnChoice;
+use nodes::Nodes;
+pub(super) use nodes::{POINT, Place, Step};
+
+/// The values of one column.
+#[derive(Debug)]
+struct Values {
+    name: String,
+    /// Whether the name is generated.
+    made_up: bool,
+    kind: ColumnKind,
+    /// The first string, with its record.
+    example: Option<Box<(u64, String)>>,
+    /// Whether numbers precede the example.
+    mixed: bool,
+    /// Whether the column may be needed.
+    selected: bool,
+    /// Whether it is an element of a numeric array.
+    item: bool,
+    /// The outermost array that it is an element of.
+    array: u32,
+    /// The point of the first value.
+    first: u64,
+    values: Vec<f64>,
+    filled: bool,
+    /// All values as strings, if requested and at least one is a string.
+    texts: Option<Box<Texts>>,
+    /// Number of points with a string.
+    texted: u64,
+}
+
+impl Values {
+    /// The column of the sheet, once all values are in.
+    fn into_column(self, element: bool) -> SheetColumn {
+        let Self { name, made_up, kind, example, mixed, texts, .. } = self;
+        let example = example.map(|example| *example);
+        SheetColumn { made_up, kind, example, mixed, element, texts: texts.map(|texts| *texts), ..SheetColumn::numeric(name) }
+    }
+}
+
+/// A value that is stored later: the node, and the parameters of [`Builder::set`].
+#[derive(Debug)]
+pub(super) struct Held {
+    node: u32,
+    value: Cell,
+    pub text: Box<str>,
+    item: bool,
+}
+
+/// The end of the names of positions in GeoJSON geometries.
+const COORDINATES: &str = ".coordinates";
+
+/// What memory of held values is counted for.
+const PROPERTIES: &str = "the properties of a feature";
+
+/// The JSON type of a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Scalar,
+    Array,
+    Object,
+    /// One value per column.
+    Row,
+    /// A GeoJSON point and its properties.
+    Feature,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Scalar => "a single value",
+            Self::Array => "an array",
+            Self::Object => "an object",
+            Self::Row => "a row",
+            Self::Feature => "a feature",
+        }
+    }
+
+    /// Plural name for descriptions of the container.
+    fn plural(self) -> &'static str {
+        match self {
+            Self::Scalar => "numbers",
+            Self::Array => "arrays",
+            Self::Object => "objects",
+            Self::Row => "columns",
+            Self::Feature => "points",
+        }
+    }
+}
+
+/// Collects columns while points are parsed.
+pub(super) struct Builder<'i, 'p> {
+    input: &'i Input<'p>,
+    nodes: Nodes,
+    columns: Vec<Values>,
+    /// Lower-case names and indices of the requested columns; `None` for all.
+    wanted: Option<HashSet<String>>,
+    /// Whether strings are requested too.
+    texts: bool,
+    /// The requested records: columns and their cells.
+    picked: HashMap<u64, Vec<(usize, columns::Cell)>>,
+    rows: u64,
+    /// Number of values in the file, and number stored, including NaN padding.
+    present: u64,
+    padded: u64,
+    kind: Option<Kind>,
+    /// The length of each point, if points are arrays.
+    width: usize,
+    /// The strings of the first point, which may be a header.
+    first_texts: Vec<String>,
+    /// Values that are stored later, while they are collected.
+    held: Option<Vec<Held>>,
+    header: bool,
+    /// Texts that hold vectors, by their nodes.
+    vectors: BTreeMap<u32, Seen>,
+    numbers: Vec<f64>,
+    /// The nodes of x, y and z, and whether they are degrees and a height, in GeoJSON.
+    axes: Vec<u32>,
+    pub degrees: Option<bool>,
+    /// The error that stopped reading.
+    pub failed: Option<FormatError>,
+}
+
+impl<'i, 'p> Builder<'i, 'p> {
+    pub fn new(input: &'i Input<'p>, want: &Want<'_>) -> Self {
+        let wanted = match want {
+            Want::Chosen(ColumnChoice::Named(names)) => Some(names.iter().map(|name| name.to_ascii_lowercase()).collect()),
+            Want::Column(name) => Some(HashSet::from([name.to_ascii_lowercase()])),
+            Want::Everything | Want::Chosen(ColumnChoice::Default) => None,
+        };
+        Self {
+            input,
+            nodes: Nodes::new(),
+            columns: Vec::new(),
+            wanted,
+            texts: matches!(want, Want::Column(_)),
+            picked: HashMap::new(),
+            rows: 0,
+            present: 0,
+            padded: 0,
+            kind: None,
+            width: 0,
+            first_texts: Vec::new(),
+            held: None,
+            header: false,
+            vectors: BTreeMap::new(),
+            numbers: Vec::new(),
+            axes: Vec::new(),
+            degrees: None,
+            failed: None,
+        }
+    }
+
+    /// Collects no columns, only the cells of some records.
+    pub fn picking(input: &'i Input<'p>, records: &[u64]) -> Self {
+        let nothing = ColumnChoice::Named(Vec::new());
+        let picked = records.iter().map(|&record| (record, Vec::new())).collect();
+        Self { picked, ..Self::new(input, &Want::Chosen(&nothing)) }
+    }
+
+    /// Whether all requested records have been read.
+    pub fn picked_enough(&self) -> bool {
+        !self.picked.is_empty() && self.rows > self.picked.keys().copied().max().unwrap_or(0)
+    }
+
+    /// Stops reading with an error.
+    pub fn fail(&mut self, why: FormatError) -> Result<(), ()> {
+        self.failed = Some(why);
+        Err(())
+    }
+
+    pub fn input(&self) -> &'i Input<'p> {
+        self.input
+    }
+
+    /// Index of the current point.
+    pub fn row(&self) -> u64 {
+        self.rows
+    }
+
+    /// Sets the names of array elements.
+    pub fn name_items(&mut self, names: Vec<String>) {
+        self.nodes.given = names;
+    }
+
+    /// The nodes of x, y and z, which are not members of the point.
+    pub fn axes(&mut self) -> [u32; 3] {
+        let axes = ["x", "y", "z"].map(|name| self.nodes.root(name));
+        self.axes = axes.to_vec();
+        axes
+    }
+
+    /// Collects the values that follow instead of storing them.
+    pub fn hold(&mut self) {
+        self.held = Some(Vec::new());
+    }
+
+    /// The values since [`Self::hold`]; those that follow are stored.
+    pub fn release(&mut self) -> Vec<Held> {
+        self.held.take().unwrap_or_default()
+    }
+
+    /// Stores collected values in the current point.
+    pub fn store(&mut self, held: &[Held]) -> Result<(), ()> {
+        held.iter().try_for_each(|Held { node, value, text, item }| self.set_node(*node, *value, text, *item))
+    }
+
+    /// The place one step below another.
+    pub fn below<'a>(&self, above: &'a Place<'a>, step: Step<'a>) -> Place<'a> {
+        self.nodes.below(above, step)
+    }
+
+    /// A result whose error stops reading.
+    fn or_fail<T>(&mut self, result: Result<T, FormatError>) -> Result<T, ()> {
+        result.map_err(|why| self.failed = Some(why))
+    }
+
+    /// Returns to the first point, for the next column of a column-oriented table.
+    pub fn start_column(&mut self) {
+        self.rows = 0;
+    }
+
+    /// Advances to the next point of a column.
+    pub fn next_row(&mut self) -> Result<(), ()> {
+        self.rows += 1;
+        self.look_up()
+    }
+
+    /// Marks all columns as complete, with `rows` values each.
+    pub fn end_columns(&mut self, rows: u64) {
+        (self.kind, self.rows) = (Some(Kind::Row), rows);
+    }
+
+    /// Checks for cancellation at intervals.
+    fn look_up(&mut self) -> Result<(), ()> {
+        if self.rows.is_multiple_of(1024)
+            && let Err(why) = self.input.check()
+        {
+            return self.fail(why);
+        }
+        Ok(())
+    }
+
+    /// Stores a value of the current point. `item`: the value is an element of an array in the point.
+    pub fn set(&mut self, place: &Place<'_>, value: Cell, text: &str, item: bool) -> Result<(), ()> {
+        let node = self.nodes.node(place, self.input);
+        let node = self.or_fail(node)?;
+        if let Some(held) = &mut self.held {
+            let room = self.input.reserve_for(held, 1, PROPERTIES).and_then(|()| self.input.claim(text.len() as u64, PROPERTIES));
+            self.or_fail(room)?;
+            self.held.get_or_insert_default().push(Held { node, value, text: text.into(), item });
+            return Ok(());
+        }
+        self.set_node(node, value, text, item)
+    }
+
+    /// Stores a text, and the numbers of a vector in it as the elements of an array.
+    pub fn set_text(&mut self, place: &Place<'_>, text: &str, item: bool) -> Result<(), ()> {
+        let mut numbers = std::mem::take(&mut self.numbers);
+        let content = vector_cell::parse(text.as_bytes(), false, &mut numbers);
+        // Hexadecimal digits may look like a number.
+        let result = self.set(place, if !content.is_plain() { Cell::Text } else { Cell::parse(text.as_bytes()) }, text, item);
+        let result = if item || self.held.is_some() { result } else { result.and_then(|()| self.set_vector(place, content, &numbers)) };
+        self.numbers = numbers;
+        result
+    }
+
+    fn set_vector(&mut self, place: &Place<'_>, content: Content, numbers: &[f64]) -> Result<(), ()> {
+        let node = place.get();
+        if !self.vectors.contains_key(&node) {
+            // A vector in the first text of the column.
+            let first = |at: usize| self.columns[at].example.as_ref().is_some_and(|example| example.0 == self.rows);
+            if content.is_plain() || !self.nodes.column(node).is_some_and(first) {
+                return Ok(());
+            }
+            let room = self.input.claim(2 * size_of::<Seen>() as u64, "the columns");
+            self.or_fail(room)?;
+        }
+        let seen = self.vectors.entry(node).or_default();
+        let point = matches!(content, Content::Point(_));
+        seen.take(content, numbers);
+        if !point && seen.length != numbers.len() {
+            return Ok(());
+        }
+        for (at, &number) in numbers.iter().enumerate() {
+            let cell = if number.is_nan() { Cell::Missing } else { Cell::Number(number) };
+            self.set(&self.below(place, Step::Item(at)), cell, "", true)?;
+        }
+        Ok(())
+    }
+
+    fn set_node(&mut self, node: u32, value: Cell, text: &str, item: bool) -> Result<(), ()> {
+        let at = match self.nodes.column(node) {
+            Some(at) => at,
+            None => self.new_column(node, item)?,
+        };
+        self.present += 1;
+        let (row, first_row) = (self.rows, self.rows == 0);
+        if let Some(picked) = self.picked.get_mut(&row) {
+            let room = self.input.reserve_for(picked, 1, "a record").and_then(|()| self.input.claim(text.len() as u64, "a record"));
+            if let Err(why) = room {
+                return self.fail(why);
+            }
+            picked.push((at, columns::cell_as(value, text.as_bytes())));
+        }
+        let column = &mut self.columns[at];
+        let number = match value {
+            Cell::Number(number) => {
+                column.filled = true;
+                number
+            }
+            Cell::Missing => f64::NAN,
+            Cell::Text => {
+                if column.kind != ColumnKind::Text {
+                    column.kind = ColumnKind::Text;
+                    column.mixed = column.filled;
+                    column.example = Some(Box::new((row, cell::excerpt(text.as_bytes()))));
+                    self.input.release((column.values.capacity() * size_of::<f64>()) as u64);
+                    column.values = Vec::new();
+                }
+                // One more than there are columns is no header either.
+                if first_row && self.first_texts.len() <= at {
+                    self.first_texts.push(text.chars().take(MAX_NESTED_NAME).collect());
+                }
+                f64::NAN
+            }
+        };
+        if self.texts && column.selected && column.texted <= row {
+            let texts = column.texts.get_or_insert_default();
+            let input = self.input;
+            let mut push = |text: &str| texts.push_counted(text, input);
+            let shown = match value {
+                Cell::Number(number) if text.is_empty() => number.to_string(),
+                _ => cell::text(text.as_bytes()),
+            };
+            // Points without a value get an empty string, as in delimited text.
+            let fits = (column.texted..row).try_fold(true, |fits, _| Ok(fits && push("")?)).and_then(|fits| Ok(fits && push(&shown)?));
+            column.texted = row + 1;
+            match fits {
+                Ok(false) if column.kind == ColumnKind::Text => {
+                    let why = too_many_texts(&column.name, self.input.path());
+                    return self.fail(why);
+                }
+                Ok(_) => {}
+                Err(why) => return self.fail(why),
+            }
+        }
+        if column.selected && column.kind != ColumnKind::Text {
+            let index = (row - column.first) as usize;
+            // Pads points without a value; a repeated name overwrites its earlier value.
+            let missing = (index + 1).saturating_sub(column.values.len());
+            self.padded += missing as u64;
+            if self.padded > (1 << 20) + MAX_PADDED * self.present {
+                return self.too_sparse();
+            }
+            if let Err(why) = self.input.reserve(&mut column.values, missing) {
+                return self.fail(why);
+            }
+            column.values.resize(column.values.len() + missing, f64::NAN);
+            column.values[index] = number;
+        }
+        Ok(())
+    }
+
+    fn new_column(&mut self, node: u32, item: bool) -> Result<usize, ()> {
+        let at = self.columns.len();
+        if at >= MAX_COLUMNS {
+            let why =
+                self.input.unsupported(format!("more than {MAX_COLUMNS} columns"), "write a point a row; are rows and columns the other way round?");
+            return self.fail(why).map(|()| at);
+        }
+        let (name, made_up) = self.nodes.name(node);
+        let array = self.nodes.array(node);
+        let room = self.input.reserve_for(&mut self.columns, 1, "the columns").and_then(|()| self.input.claim(name.len() as u64, "the columns"));
+        self.or_fail(room)?;
+        let selected = self.wanted.as_ref().is_none_or(|wanted| {
+            // The first columns may yet be named x, y and z, or by a header in the first array.
+            let unsure = made_up && (at < 3 || self.rows == 0) && !wanted.is_empty();
+            // The axes of positions are named in the end.
+            let axis = self.axes.contains(&node) || self.vectors.get(&array).is_some_and(|seen| seen.length <= 3) || name.contains(COORDINATES);
+            unsure || axis && !wanted.is_empty() || wanted.contains(&name.to_ascii_lowercase()) || wanted.contains(&at.to_string())
+        });
+        self.columns.push(Values {
+            name,
+            made_up,
+            kind: ColumnKind::Numeric,
+            example: None,
+            mixed: false,
+            selected,
+            item,
+            array,
+            first: self.rows,
+            values: Vec::new(),
+            filled: false,
+            texts: None,
+            texted: 0,
+        });
+        self.nodes.set_column(node, at);
+        Ok(at)
+    }
+
+    /// Completes the current point.
+    pub fn end_point(&mut self, kind: Kind, length: usize) -> Result<(), ()> {
+        let record = format!("record {}", self.rows);
+        match self.kind {
+            None => {
+                (self.kind, self.width) = (Some(kind), length);
+                // A header, as in delimited text.
+                if kind == Kind::Array && length > 0 && self.first_texts.len() == length && self.columns.len() == length && !self.header {
+                    for (column, name) in self.columns.iter_mut().zip(self.first_texts.drain(..)) {
+                        (column.name, column.made_up, column.kind, column.example, column.mixed) = (name, false, ColumnKind::Numeric, None, false);
+                        // The string collected for the first point was the column's name.
+                        (column.texts, column.texted) = (None, 0);
+                    }
+                    self.header = true;
+                    return Ok(());
+                }
+            }
+            Some(first) if first != kind => {
+                let why = format!("it is {} and the first one {}", kind.name(), first.name());
+                return self.fail(self.input.malformed(record, why));
+            }
+            Some(Kind::Array) if length != self.width => {
+                return self.fail(self.input.malformed(record, format!("fields: {length} where there should be {}", self.width)));
+            }
+            Some(_) => {}
+        }
+        self.rows += 1;
+        self.look_up()
+    }
+
+    fn too_sparse(&mut self) -> Result<(), ()> {
+        let why = format!("{} columns of {} records would be all but empty; give all objects the same fields", self.columns.len(), self.rows);
+        self.fail(self.input.unsupported("objects with little in common", why))
+    }
+}

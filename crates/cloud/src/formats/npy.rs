@@ -1,0 +1,476 @@
+//! NumPy's `.npy`: one numeric array, of points × coordinates or of pictures: n × height × width, and 1 or 3 channels if they are last; or a
+//! structured array, which is a table with a column for each field.
+
+use std::io::{self, Read};
+
+use serde_json::Value;
+
+use super::FormatError;
+use super::columns::{Cell, Even, Records, claim_cells, no_record, number_cell};
+use super::input::{Input, printable};
+use super::limits::{MAX_COLUMNS, MAX_HEADER};
+use super::number::{Endian, Number, read_bytes};
+use super::sheet::{Sheet, SheetColumn, Want};
+use crate::Values;
+use crate::values::{Real, with_values};
+
+/// What to do with an array of another shape.
+const RESHAPE: &str = "reshape it to points × coordinates";
+
+/// What errors call an array of one value.
+pub(super) const SCALAR: &str = "an array of 0 dimensions";
+/// How errors about elements that are not numbers begin.
+pub(super) const ELEMENTS: &str = "elements of type ";
+
+/// Bytes decoded at a time.
+const CHUNK: usize = 1 << 18;
+
+pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+    let mut file = input.open()?;
+    let header = Header::read(&mut file, input)?;
+    let left = input.size().saturating_sub(header.length);
+    if header.bytes > left {
+        return Err(input.malformed("cut short", format!("the header promises {} bytes of data and {left} are there", header.bytes)));
+    }
+    let mut sheet = read_array(&mut file, &header, input, want)?;
+    if left > header.bytes {
+        sheet.skipped.push(format!("{} bytes after the array were not read", left - header.bytes));
+    }
+    Ok(sheet)
+}
+
+/// Reads all columns of some records.
+pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+    let header = Header::read(&mut input.open()?, input)?;
+    records_at(0, &header, input, wanted)
+}
+
+/// Reads all columns of some records of the array whose header begins at a byte offset of the file.
+pub(super) fn records_at(start: u64, header: &Header, input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+    let Header { number, endian, rows, columns: width, .. } = *header;
+    let start = start + header.length;
+    let columns = header.names(input)?;
+    if !header.fortran {
+        let even = Even { start, record: header.stride, rows: rows as u64 };
+        let row = |raw: &[u8]| (0..width).map(|at| number_cell(header.value(at, raw))).collect();
+        return Ok(Records { columns, rows: even.records(input, wanted, row)? });
+    }
+    // Column by column.
+    let mut found = vec![Vec::new(); wanted.len()];
+    for at in 0..width {
+        let even = Even { start: start + (at * rows * number.size()) as u64, record: number.size(), rows: rows as u64 };
+        let cells = even.records(input, wanted, |raw| vec![number_cell(number.one(endian, raw))])?;
+        found.iter_mut().zip(cells).for_each(|(row, cell)| row.extend(cell));
+    }
+    Ok(Records { columns, rows: found })
+}
+
+/// Reads all columns of some records of an array from its data stream, without holding others.
+pub(super) fn records_in(reader: &mut impl Read, header: &Header, input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+    let Header { number, endian, rows, columns: width, fortran, .. } = *header;
+    let columns = header.names(input)?;
+    if let Some(&missing) = wanted.iter().find(|&&record| record >= rows as u64) {
+        return Err(no_record(missing, rows as u64, input.path()));
+    }
+    wanted.iter().try_for_each(|_| claim_cells(width, input))?;
+    let mut cells = vec![vec![Cell::Missing; width]; wanted.len()];
+    // The byte offset of each requested number in the data, ascending.
+    let place = |row: u64, column: usize| match header.cell(column) {
+        _ if fortran => Some(((column as u64 * rows as u64 + row) * number.size() as u64, number, endian)),
+        cell => cell.map(|(at, number, endian)| (row * header.stride as u64 + at as u64, number, endian)),
+    };
+    let of_row = |(at, &row): (usize, &u64)| (0..width).filter_map(move |column| Some((place(row, column)?, at, column)));
+    let mut places: Vec<_> = wanted.iter().enumerate().flat_map(of_row).collect();
+    places.sort_unstable_by_key(|&((offset, ..), ..)| offset);
+    let mut at = 0;
+    for chunk in places.chunk_by(|a, b| a.0.0 == b.0.0) {
+        let ((offset, number, endian), ..) = chunk[0];
+        io::copy(&mut reader.by_ref().take(offset - at), &mut io::sink()).map_err(|why| input.io(why))?;
+        let raw = read_bytes(reader, number.size() as u64).map_err(|why| input.io(why))?;
+        let cell = number_cell(number.one(endian, &raw));
+        chunk.iter().for_each(|&(_, row, column)| cells[row][column] = cell.clone());
+        at = offset + raw.len() as u64;
+    }
+    Ok(Records { columns, rows: cells })
+}
+
+/// A field of a structured array.
+#[derive(Debug)]
+struct Field {
+    name: String,
+    /// Byte offset in a row.
+    at: usize,
+    /// The type; the type's code if it is not a number.
+    number: Result<(Number, Endian), String>,
+}
+
+/// The parsed header of an array.
+#[derive(Debug)]
+pub(super) struct Header {
+    /// The type of the elements; of a structured array, one that holds the numbers of all fields.
+    number: Number,
+    endian: Endian,
+    /// The fields of a structured array; otherwise none.
+    fields: Vec<Field>,
+    /// Bytes of a row.
+    stride: usize,
+    fortran: bool,
+    pub rows: usize,
+    pub columns: usize,
+    /// The lengths of its dimensions: 1 to 4 of them.
+    pub shape: Vec<usize>,
+    /// Bytes of the header.
+    length: u64,
+    /// Bytes of the data.
+    pub bytes: u64,
+}
+
+impl Header {
+    /// Reads a header, leaving the reader at the data.
+    pub fn read(reader: &mut impl Read, input: &Input<'_>) -> Result<Self, FormatError> {
+        let io = |why| input.io(why);
+        let start = read_bytes(reader, 8).map_err(io)?;
+        if !start.starts_with(b"\x93NUMPY") {
+            return Err(input.malformed("header", "it does not begin like a NumPy array"));
+        }
+        let width = if start[6] == 1 { 2 } else { 4 };
+        let raw = read_bytes(reader, width).map_err(io)?;
+        let length = raw.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
+        if length > MAX_HEADER as u64 {
+            return Err(input.malformed("header", format!("it claims a length of {length} bytes")));
+        }
+        let text = read_bytes(reader, length).map_err(io)?;
+        let text = String::from_utf8_lossy(&text);
+        let descr = value_of(&text, "descr").ok_or_else(|| input.malformed("header", "there is no 'descr'"))?;
+        let fortran = match value_of(&text, "fortran_order") {
+            Some("True") => true,
+            Some("False") => false,
+            _ => return Err(input.malformed("header", "'fortran_order' is neither True nor False")),
+        };
+        let shape = value_of(&text, "shape").and_then(shape).ok_or_else(|| input.malformed("header", "there is no 'shape' of whole numbers"))?;
+        let rows = *shape.first().ok_or_else(|| input.unsupported(SCALAR, RESHAPE))?;
+        let (mut fields, mut stride) = (Vec::new(), 0);
+        let (number, endian) = if descr.starts_with('[') {
+            (fields, stride) = record(descr, input)?;
+            let narrow = fields.iter().all(|field| field.number.as_ref().map_or(true, |(number, _)| number.fits_f32()));
+            (if narrow { Number::F32 } else { Number::F64 }, Endian::Little)
+        } else {
+            element(descr).ok_or_else(|| input.unsupported(format!("{ELEMENTS}{descr}"), hint(descr)))?
+        };
+        let columns = match shape[1..] {
+            [] if !fields.is_empty() => Some(fields.len()),
+            [] => Some(1),
+            _ if !fields.is_empty() => {
+                return Err(input.unsupported(format!("a structured array of {} dimensions", shape.len()), "flatten it with .ravel()"));
+            }
+            [columns] => Some(columns),
+            [_, _] | [_, _, 1 | 3] if fortran => {
+                return Err(input.unsupported(format!("an array of {} dimensions in Fortran order", shape.len()), "save numpy.ascontiguousarray(…)"));
+            }
+            [height, width] => height.checked_mul(width),
+            [height, width, channels @ (1 | 3)] => height.checked_mul(width).and_then(|pixels| pixels.checked_mul(channels)),
+            _ => return Err(input.unsupported(format!("an array of {} dimensions", shape.len()), RESHAPE)),
+        };
+        let columns = columns.ok_or_else(|| input.malformed("shape", "its rows have more numbers than a file can hold"))?;
+        if columns == 0 {
+            return Err(input.malformed("shape", "the array has no columns"));
+        }
+        let row = if fields.is_empty() { columns.checked_mul(number.size()) } else { Some(stride) };
+        let (stride, bytes) = row
+            .and_then(|row| Some((row, (rows as u64).checked_mul(row as u64)?)))
+            .filter(|&(_, bytes)| usize::try_from(bytes).is_ok_and(|bytes| bytes <= isize::MAX as usize / 8))
+            .ok_or_else(|| input.malformed("shape", format!("{rows} × {columns} numbers are more than a file can hold")))?;
+        // In Fortran order one dimension is the same.
+        let fortran = fortran && fields.is_empty();
+        Ok(Self { number, endian, fields, stride, fortran, rows, columns, shape, length: 8 + width + length, bytes })
+    }
+
+    /// Whether it has columns, rather than being a list of numbers.
+    pub fn is_table(&self) -> bool {
+        self.shape.len() > 1 || !self.fields.is_empty()
+    }
+
+    /// The type of its elements, for display.
+    pub fn about(&self) -> String {
+        if self.fields.is_empty() { self.number.name() } else { "records".to_owned() }
+    }
+
+    /// Where a column's number is in a row of C order, and its type; `None` for a field that is not a number.
+    fn cell(&self, column: usize) -> Option<(usize, Number, Endian)> {
+        match self.fields.get(column) {
+            None => Some((column * self.number.size(), self.number, self.endian)),
+            Some(field) => field.number.as_ref().ok().map(|&(number, endian)| (field.at, number, endian)),
+        }
+    }
+
+    /// The number of a column in a row of C order.
+    fn value(&self, column: usize, row: &[u8]) -> f64 {
+        self.cell(column).map_or(f64::NAN, |(at, number, endian)| number.one(endian, &row[at..at + number.size()]))
+    }
+
+    /// The column names for the array's width.
+    fn names(&self, input: &Input<'_>) -> Result<Vec<String>, FormatError> {
+        Ok(self.sheet_columns(input)?.into_iter().map(|column| column.name).collect())
+    }
+
+    /// The columns: of pictures they are named after their pixels, from the upper left on, as those of an IDX file.
+    fn sheet_columns(&self, input: &Input<'_>) -> Result<Vec<SheetColumn>, FormatError> {
+        let columns = self.checked_width(input)?;
+        if !self.fields.is_empty() {
+            let column = |field: &Field| match &field.number {
+                Ok(_) => SheetColumn::numeric(field.name.clone()),
+                Err(code) => SheetColumn { example: Some((0, code.clone())), ..SheetColumn::text(&field.name) },
+            };
+            return Ok(self.fields.iter().map(column).collect());
+        }
+        let (width, channels) = match self.shape[1..] {
+            [_, width] => (width, &[""][..]),
+            [_, width, 1] => (width, &[""][..]),
+            [_, width, _] => (width, &["red", "green", "blue"][..]),
+            _ => return Ok(SheetColumn::elements(columns)),
+        };
+        let name = |at: usize| {
+            let (pixel, channel) = (at / channels.len(), channels[at % channels.len()]);
+            SheetColumn { element: true, ..SheetColumn::numeric(format!("r{}c{}{channel}", pixel / width, pixel % width)) }
+        };
+        Ok((0..columns).map(name).collect())
+    }
+
+    /// The number of columns, refused if implausible: each has a name, and nobody searches in a million dimensions.
+    fn checked_width(&self, input: &Input<'_>) -> Result<usize, FormatError> {
+        if self.columns > MAX_COLUMNS {
+            let why = format!("the most that are read are {MAX_COLUMNS}; is the array transposed?");
+            return Err(input.unsupported(format!("{} columns", self.columns), why));
+        }
+        input.check_shape(self.rows as u64, self.columns as u64)?;
+        input.claim(SheetColumn::claimed(self.columns as u64), "the names of the columns")?;
+        Ok(self.columns)
+    }
+}
+
+/// Reads the array after its header. Memory grows as data arrives, since the header may be wrong.
+pub(super) fn read_array(reader: &mut impl Read, header: &Header, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+    let Header { number, rows, columns: width, .. } = *header;
+    let columns = header.sheet_columns(input)?;
+    let selected = want.resolve(&columns, input)?;
+    let mut values = Values::new(number.fits_f32());
+    with_values!(&mut values, values => {
+        if header.fortran { read_by_column(reader, header, &selected, values, input) } else { read_by_row(reader, header, &selected, values, input) }
+    })?;
+    let order = if header.fortran { ", Fortran order" } else { "" };
+    let sizes = if header.shape.len() > 2 { sizes(&header.shape) } else { sizes(&[rows, width]) };
+    let format = format!("NumPy array, {sizes} {}{order}", header.about());
+    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: rows as u64, values, skipped: Vec::new(), declared: None })
+}
+
+/// Reads C order, row by row.
+fn read_by_row<T: Real>(
+    reader: &mut impl Read,
+    header: &Header,
+    selected: &[usize],
+    values: &mut Vec<T>,
+    input: &Input<'_>,
+) -> Result<(), FormatError> {
+    let Header { number, endian, columns: width, .. } = *header;
+    let all = selected.iter().copied().eq(0..width);
+    let row_bytes = header.stride;
+    if header.bytes <= input.size() {
+        input.reserve_all(values, header.rows as u64, selected.len())?;
+    }
+    let mut rows: Vec<T> = Vec::new();
+    let mut left = header.bytes;
+    while left > 0 {
+        let bytes = read_bytes(reader, left.min((CHUNK / row_bytes).max(1) as u64 * row_bytes as u64)).map_err(|why| input.io(why))?;
+        left -= bytes.len() as u64;
+        input.reserve(values, bytes.len() / row_bytes * selected.len())?;
+        if !header.fields.is_empty() {
+            values.extend(bytes.chunks_exact(row_bytes).flat_map(|row| selected.iter().map(|&at| T::of(header.value(at, row)))));
+        } else if all {
+            number.decode(endian, &bytes, values);
+        } else {
+            rows.clear();
+            number.decode(endian, &bytes, &mut rows);
+            values.extend(rows.chunks_exact(width).flat_map(|row| selected.iter().map(|&at| row[at])));
+        }
+    }
+    Ok(())
+}
+
+/// Reads Fortran order, scattering each column into the rows directly, so that there is only one copy.
+fn read_by_column<T: Real>(
+    reader: &mut impl Read,
+    header: &Header,
+    selected: &[usize],
+    values: &mut Vec<T>,
+    input: &Input<'_>,
+) -> Result<(), FormatError> {
+    let Header { number, endian, rows, columns: width, .. } = *header;
+    let mut position_of = vec![None; width];
+    // A column that was selected twice is copied at the end.
+    selected.iter().enumerate().for_each(|(position, &at)| position_of[at] = position_of[at].or(Some(position)));
+    let mut decoded: Vec<T> = Vec::new();
+    for (at, position) in position_of.iter().enumerate() {
+        let mut row = 0;
+        while row < rows {
+            let count = (rows - row).min(CHUNK / number.size());
+            let bytes = read_bytes(reader, (count * number.size()) as u64).map_err(|why| input.io(why))?;
+            // Only once data has arrived.
+            if at == 0 && row == 0 {
+                input.reserve(values, rows * selected.len())?;
+                values.resize(rows * selected.len(), T::default());
+            }
+            if let Some(position) = position {
+                decoded.clear();
+                number.decode(endian, &bytes, &mut decoded);
+                decoded.iter().enumerate().for_each(|(at, &value)| values[(row + at) * selected.len() + position] = value);
+            }
+            row += count;
+        }
+    }
+    for (position, &at) in selected.iter().enumerate() {
+        if let Some(first) = position_of[at].filter(|&first| first != position) {
+            values.chunks_exact_mut(selected.len()).for_each(|row| row[position] = row[first]);
+        }
+    }
+    Ok(())
+}
+
+/// Sizes, as people write them.
+pub(super) fn sizes(sizes: &[impl ToString]) -> String {
+    sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" × ")
+}
+
+/// The text of a value in a flat Python dictionary literal, as written by NumPy.
+fn value_of<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+    let at = [format!("'{key}':"), format!("\"{key}\":")].iter().find_map(|key| Some(text.find(key)? + key.len()))?;
+    let rest = text[at..].trim_start();
+    let mut depth = 0;
+    let end = rest.find(|c| {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            _ => {}
+        }
+        depth <= 0 && (c == ',' || c == '}')
+    })?;
+    Some(rest[..end].trim())
+}
+
+/// Parses an element type such as `'<f4'`.
+fn element(descr: &str) -> Option<(Number, Endian)> {
+    let code = descr.trim_matches(['\'', '"']);
+    let (order, kind) = code.split_at_checked(1)?;
+    let endian = match order {
+        "<" | "|" => Endian::Little,
+        ">" => Endian::Big,
+        "=" if cfg!(target_endian = "big") => Endian::Big,
+        "=" => Endian::Little,
+        _ => return None,
+    };
+    let number = match kind {
+        "b1" => Number::Bool,
+        "i1" => Number::I8,
+        "u1" => Number::U8,
+        "i2" => Number::I16,
+        "u2" => Number::U16,
+        "i4" => Number::I32,
+        "u4" => Number::U32,
+        "i8" => Number::I64,
+        "u8" => Number::U64,
+        "f2" => Number::F16,
+        "f4" => Number::F32,
+        "f8" => Number::F64,
+        _ => return None,
+    };
+    Some((number, endian))
+}
+
+/// The fields of a structured type such as `[('x', '<f4'), ('', '|V4')]`, and the bytes of a row. Fields without a name are padding.
+fn record(descr: &str, input: &Input<'_>) -> Result<(Vec<Field>, usize), FormatError> {
+    let bad = || input.malformed("header", "its 'descr' is not a list of fields");
+    let items: Vec<Vec<Value>> = serde_json::from_str(&json_of(descr)).map_err(|_| bad())?;
+    let (mut fields, mut at) = (Vec::new(), 0usize);
+    for item in &items {
+        // A field may have a title before its name.
+        let name = item.first().map(|name| name.as_array().and_then(|both| both.last()).unwrap_or(name)).and_then(Value::as_str).ok_or_else(bad)?;
+        let what = || format!("field `{}`", printable(name));
+        let [_, Value::String(code)] = &item[..] else {
+            let why = "it holds several numbers; write each as a field, for instance with numpy.lib.recfunctions.unstructured_to_structured";
+            return Err(input.unsupported(what(), why));
+        };
+        let number = element(code);
+        // Letters of text have four bytes each.
+        let wide = if code.contains('U') { 4 } else { 1 };
+        let digits = code.trim_start_matches(|c: char| !c.is_ascii_digit()).split('[').next().unwrap_or_default();
+        let size = number.map(|(number, _)| number.size()).or_else(|| digits.parse::<usize>().ok()?.checked_mul(wide));
+        let size = size.filter(|_| !code.contains('O')).ok_or_else(|| input.unsupported(what(), hint(code)))?;
+        if !name.is_empty() {
+            fields.push(Field { name: name.to_owned(), at, number: number.ok_or_else(|| code.clone()) });
+        }
+        at = at.checked_add(size).ok_or_else(bad)?;
+    }
+    if fields.is_empty() || at == 0 { Err(bad()) } else { Ok((fields, at)) }
+}
+
+/// A Python literal of lists, tuples, texts and numbers as JSON.
+fn json_of(literal: &str) -> String {
+    let (mut json, mut quote, mut escaped) = (String::new(), None, false);
+    for c in literal.chars() {
+        match c {
+            _ if quote.is_some() && (escaped || c == '\\') => {
+                escaped = !escaped;
+                json.push(c);
+            }
+            _ if quote == Some(c) => {
+                quote = None;
+                json.push('"');
+            }
+            '"' if quote.is_some() => json.push_str("\\\""),
+            '\'' | '"' if quote.is_none() => {
+                quote = Some(c);
+                json.push('"');
+            }
+            '(' if quote.is_none() => json.push('['),
+            ')' | ']' if quote.is_none() => {
+                json.truncate(json.trim_end_matches([',', ' ']).len());
+                json.push(']');
+            }
+            c => json.push(c),
+        }
+    }
+    json
+}
+
+/// A hint for an unsupported element type.
+fn hint(descr: &str) -> &'static str {
+    match descr {
+        _ if descr.contains('O') => "they are pickled objects, which would run code; convert with .astype(float) before saving",
+        _ if descr.contains('c') => "store real and imaginary parts as columns",
+        _ if descr.contains('U') || descr.contains('S') => "they are text; store numbers",
+        _ => "convert with .astype('float64') before saving",
+    }
+}
+
+/// Parses a shape: `(3, 4)`, `(3,)`, `()`.
+fn shape(text: &str) -> Option<Vec<usize>> {
+    let inner = text.strip_prefix('(')?.strip_suffix(')')?;
+    inner.split(',').map(|part| part.trim().trim_end_matches('L')).filter(|part| !part.is_empty()).map(|part| part.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dictionaries_are_read_in_any_order() {
+        let text = "{'shape': (3, 4L), \"fortran_order\": False, 'descr': [('x', '<f4'), ('y', '<f4')], }   \n";
+        assert_eq!(value_of(text, "shape"), Some("(3, 4L)"));
+        assert_eq!(value_of(text, "fortran_order"), Some("False"));
+        assert_eq!(value_of(text, "descr"), Some("[('x', '<f4'), ('y', '<f4')]"));
+        assert_eq!(value_of(text, "other"), None);
+        assert_eq!(shape("(3, 4L)"), Some(vec![3, 4]));
+        assert_eq!(shape("(3,)"), Some(vec![3]));
+        assert_eq!(shape("()"), Some(vec![]));
+        assert_eq!(shape("(3, -1)"), None);
+    }
+}

@@ -1,0 +1,508 @@
+//! The columns of a file, and the selection of those that become coordinates.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::FormatError;
+use super::arrow::Moment;
+use super::cell::number;
+use super::columns::Texts;
+use super::input::{Input, printable};
+use super::limits::MAX_NAME;
+use crate::headings;
+use crate::memory;
+use crate::nearest::nearest;
+use crate::roles::Role;
+use crate::values::Real;
+use crate::{Column, ColumnChoice, Coordinates, Hint, Values};
+
+/// The type of a column's content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ColumnKind {
+    /// Numbers, possibly missing in some rows.
+    Numeric,
+    /// At least one field that is not a number.
+    Text,
+    /// No value in any row.
+    Empty,
+}
+
+/// A description of a file, for display and for choosing columns.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FileInfo {
+    /// Path of the file.
+    #[serde(serialize_with = "crate::path_as_text")]
+    pub path: PathBuf,
+    /// The name of its format, with details: the delimiter, the element type.
+    pub format: String,
+    /// Number of data records.
+    pub rows: u64,
+    /// All columns, in the file's order.
+    pub columns: Vec<ColumnInfo>,
+    /// Indices of the columns that are coordinates by default.
+    pub default_columns: Vec<usize>,
+    /// Indices of the columns that look like coordinates, in the order of the axes.
+    pub guessed_columns: Vec<usize>,
+    /// Those columns by name, with what decided: `searches x, y (by name), not id (id)`.
+    #[serde(default)]
+    pub searches: String,
+    /// Content that was not read, one sentence each.
+    pub skipped: Vec<String>,
+}
+
+/// Name, type and range of a column.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ColumnInfo {
+    /// From the file, or made up.
+    pub name: String,
+    /// Whether the name is made up.
+    #[serde(skip)]
+    pub made_up: bool,
+    /// The type of its content.
+    pub kind: ColumnKind,
+    /// What it is taken for where nobody chose.
+    pub role: Role,
+    /// The smallest finite value of a numeric column.
+    pub min: Option<f64>,
+    /// The largest finite value of a numeric column.
+    pub max: Option<f64>,
+    /// Rows in which a numeric column is empty or NaN.
+    pub missing: u64,
+    /// Rows in which a numeric column is infinite.
+    pub infinite: u64,
+    /// The first non-numeric field of a text column.
+    pub example: Option<String>,
+    /// The record of the example.
+    #[serde(default)]
+    pub example_record: Option<u64>,
+    /// Unit and time zone, if the numbers are timestamps.
+    #[serde(default)]
+    pub moment: Option<Moment>,
+}
+
+/// A column of a file, as its reader found it.
+#[derive(Clone, Debug)]
+pub(super) struct SheetColumn {
+    pub name: String,
+    /// Whether the name was generated, and so has no meaning.
+    pub made_up: bool,
+    pub kind: ColumnKind,
+    /// The first non-numeric field, with its record.
+    pub example: Option<(u64, String)>,
+    /// Whether numbers precede the example.
+    pub mixed: bool,
+    /// Whether it is an attribute, such as a label, and a coordinate only if selected explicitly.
+    pub beside: bool,
+    /// Whether it is one element of a vector: the row of an array, or a list. Unless `beside` is set it is a coordinate, whatever it contains.
+    pub element: bool,
+    /// Another name that selects it.
+    pub alias: Option<&'static str>,
+    /// The content of a text column, if requested.
+    pub texts: Option<Texts>,
+    /// The range of the numbers, if the reader computed it without storing them.
+    pub range: Option<Range>,
+    /// Unit and time zone, if the numbers are timestamps.
+    pub moment: Option<Moment>,
+}
+
+/// Range and invalid values of a numeric column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Range {
+    min: f64,
+    max: f64,
+    missing: u64,
+    infinite: u64,
+}
+
+impl Default for Range {
+    fn default() -> Self {
+        Self { min: f64::INFINITY, max: f64::NEG_INFINITY, missing: 0, infinite: 0 }
+    }
+}
+
+impl Range {
+    /// Rows without a finite number.
+    pub fn holes(&self) -> u64 {
+        self.missing + self.infinite
+    }
+
+    /// Extends the range by a number.
+    pub fn take_in(&mut self, value: f64) {
+        if value.is_finite() {
+            self.min = self.min.min(value);
+            self.max = self.max.max(value);
+        } else if value.is_nan() {
+            self.missing += 1;
+        } else {
+            self.infinite += 1;
+        }
+    }
+}
+
+impl SheetColumn {
+    pub fn numeric(name: String) -> Self {
+        Self {
+            name: shortened(name),
+            made_up: false,
+            kind: ColumnKind::Numeric,
+            example: None,
+            mixed: false,
+            beside: false,
+            element: false,
+            alias: None,
+            texts: None,
+            range: None,
+            moment: None,
+        }
+    }
+
+    /// A column of text.
+    pub fn text(name: &str) -> Self {
+        Self { kind: ColumnKind::Text, ..Self::numeric(name.to_owned()) }
+    }
+
+    /// A numeric attribute that is not a coordinate.
+    pub fn beside(name: &str) -> Self {
+        Self { beside: true, ..Self::numeric(name.to_owned()) }
+    }
+
+    /// Bytes that this many columns with short names take, about.
+    pub fn claimed(count: u64) -> u64 {
+        count.saturating_mul(2 * (size_of::<Self>() + 32) as u64)
+    }
+
+    /// Numeric columns with generated names.
+    pub fn unnamed(count: usize) -> Vec<Self> {
+        Column::unnamed(count).into_iter().map(|column| Self { made_up: true, ..Self::numeric(column.name) }).collect()
+    }
+
+    /// The columns of an array whose rows are vectors.
+    pub fn elements(count: usize) -> Vec<Self> {
+        Self::unnamed(count).into_iter().map(|column| Self { element: true, ..column }).collect()
+    }
+}
+
+/// The name of a column, of at most [`MAX_NAME`] characters.
+fn shortened(name: String) -> String {
+    // A character takes a byte at least.
+    if name.len() <= MAX_NAME { printable(&name) } else { printable(&name.chars().take(MAX_NAME).collect::<String>()) }
+}
+
+/// Coordinates that the file itself declares, such as the geometry of a GeoParquet file.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Declared {
+    /// Indices of the columns, in the order of the axes.
+    pub columns: Vec<usize>,
+    /// Completes "searches COLUMNS (…)": `points in WKB, OGC:CRS84`.
+    pub why: String,
+}
+
+/// The columns of a file, with the values of those that were read.
+#[derive(Clone, Debug)]
+pub struct Sheet {
+    pub(super) path: PathBuf,
+    pub(super) format: String,
+    pub(super) columns: Vec<SheetColumn>,
+    /// The column index of each value in a row of `values`, ascending or in the order of the selection.
+    pub(super) selected: Vec<usize>,
+    pub(super) rows: u64,
+    /// rows × selected values, row-major.
+    pub(super) values: Values,
+    pub(super) skipped: Vec<String>,
+    /// Coordinates by the file's own declaration, which no guess overrides.
+    pub(super) declared: Option<Declared>,
+}
+
+/// The columns that a reader should read.
+pub(super) enum Want<'a> {
+    Everything,
+    Chosen(&'a ColumnChoice),
+    /// One column by name; if it is text, as [`SheetColumn::texts`].
+    Column(&'a String),
+}
+
+impl Want<'_> {
+    /// The columns to read, before their types are known.
+    pub fn resolve(&self, columns: &[SheetColumn], input: &Input<'_>) -> Result<Vec<usize>, FormatError> {
+        Ok(match self {
+            Self::Chosen(ColumnChoice::Named(names)) => named(names, columns).map_err(|why| why.into_error(input.path().to_owned()))?,
+            Self::Chosen(ColumnChoice::Default) => {
+                // Also what the guess may prefer: it cannot take columns that were not read.
+                let all = || (0..columns.len()).filter(|&at| !columns[at].beside).collect();
+                conventional(columns).map_or_else(all, |mut conventional| {
+                    let headings: Vec<_> = columns.iter().map(|column| (!column.made_up && !column.beside).then_some(column.name.as_str())).collect();
+                    conventional.extend(headings::coordinates(&headings).map_or_else(Vec::new, |found| found.columns));
+                    conventional.sort_unstable();
+                    conventional.dedup();
+                    conventional
+                })
+            }
+            Self::Column(name) => named(std::slice::from_ref(*name), columns).map_err(|why| why.into_error(input.path().to_owned()))?,
+            Self::Everything => (0..columns.len()).collect(),
+        })
+    }
+}
+
+impl Sheet {
+    /// Whether only some of its columns were selected although none has a name of the file's own.
+    pub(super) fn is_other_vector(&self) -> bool {
+        let vector = || self.columns.iter().filter(|column| !column.beside);
+        vector().all(|column| column.made_up) && vector().count() != self.selected.len()
+    }
+
+    /// The result of a reader: `values` has one value per row for each of `selected`.
+    pub(super) fn new(
+        input: &Input<'_>,
+        format: String,
+        columns: Vec<SheetColumn>,
+        selected: Vec<usize>,
+        rows: u64,
+        values: impl Into<Values>,
+    ) -> Self {
+        Self { path: input.path().to_owned(), format, columns, selected, rows, values: values.into(), skipped: Vec::new(), declared: None }
+    }
+
+    /// The types and ranges of all columns.
+    pub(super) fn info(&self) -> FileInfo {
+        let guess = self.guess();
+        let searches = guess.sentence();
+        let mut columns: Vec<ColumnInfo> = self
+            .columns
+            .iter()
+            .zip(&guess.columns)
+            .map(|(column, guessed)| ColumnInfo {
+                made_up: column.made_up,
+                role: guessed.role,
+                name: column.name.clone(),
+                kind: column.kind,
+                min: None,
+                max: None,
+                missing: 0,
+                infinite: 0,
+                example: column.example.as_ref().map(|(_, text)| text.clone()),
+                example_record: column.example.as_ref().map(|&(record, _)| record),
+                moment: column.moment,
+            })
+            .collect();
+        let mut ranges: Vec<Option<Range>> = self.columns.iter().map(|column| column.range).collect();
+        let width = self.selected.len();
+        for (at, &column) in self.selected.iter().enumerate() {
+            let range = ranges[column].insert(Range::default());
+            (at..self.values.len()).step_by(width).for_each(|at| range.take_in(self.values.get(at)));
+        }
+        for (info, range) in columns.iter_mut().zip(ranges).filter(|(info, _)| info.kind == ColumnKind::Numeric) {
+            let Some(Range { min, max, missing, infinite }) = range else { continue };
+            (info.min, info.max) = if min <= max { (Some(min), Some(max)) } else { (None, None) };
+            (info.missing, info.infinite) = (missing, infinite);
+        }
+        FileInfo {
+            path: self.path.clone(),
+            format: self.format.clone(),
+            rows: self.rows,
+            columns,
+            default_columns: guess.usual,
+            guessed_columns: guess.taken,
+            searches,
+            skipped: self.skipped.clone(),
+        }
+    }
+
+    /// The index of the column with this name.
+    pub(super) fn column_index(&self, name: &str) -> Result<usize, FormatError> {
+        let found = named(&[name.to_owned()], &self.columns).map_err(|why| why.into_error(self.path.clone()))?;
+        Ok(found[0])
+    }
+
+    /// Columns that are coordinates by name, whatever they contain; otherwise all columns that are numeric or begin with
+    /// numbers: one bad value must not change the number of dimensions.
+    pub(super) fn default_columns(&self) -> Vec<usize> {
+        if let Some(declared) = &self.declared {
+            return declared.columns.clone();
+        }
+        let meant = |column: &SheetColumn| !column.beside && (column.kind == ColumnKind::Numeric || column.mixed);
+        conventional(&self.columns).unwrap_or_else(|| (0..self.columns.len()).filter(|&at| meant(&self.columns[at])).collect())
+    }
+
+    /// Extracts the selected columns in the order of the selection. `line` finds the line of a record, in text.
+    ///
+    /// # Errors
+    /// [`FormatError::Column`] if a column does not exist, was not read or is not numeric, or if none is numeric.
+    pub fn into_table(self, choice: &ColumnChoice, line: &dyn Fn(u64) -> Option<u64>) -> Result<Coordinates, FormatError> {
+        match choice {
+            ColumnChoice::Default => {
+                let chosen = self.default_columns();
+                self.into_columns(&chosen, false, line)
+            }
+            ColumnChoice::Named(names) => {
+                let chosen = named(names, &self.columns).map_err(|why| why.into_error(self.path.clone()))?;
+                self.into_columns(&chosen, true, line)
+            }
+        }
+    }
+
+    /// Extracts columns by their numbers, in this order. `asked` is whether somebody chose them.
+    ///
+    /// # Errors
+    /// As [`Self::into_table`].
+    pub(super) fn into_columns(self, chosen: &[usize], asked: bool, line: &dyn Fn(u64) -> Option<u64>) -> Result<Coordinates, FormatError> {
+        let path = self.path.clone();
+        let fail = |what: String, why: String, hint: Option<Hint>| FormatError::Column { what, why, hint, path: path.clone() };
+        if chosen.is_empty() {
+            let first = self.columns.iter().find_map(|column| Some((&column.name, column.example.as_ref()?)));
+            let example =
+                first.map(|(name, (record, text))| format!("; column `{name}` has `{text}` in record {record}{}", hint(text))).unwrap_or_default();
+            return Err(fail("no coordinates".into(), format!("no column holds only numbers{example}"), None));
+        }
+        let way_out = (!asked).then_some(Hint::OtherColumns);
+        let mut position_of = vec![None; self.columns.len()];
+        for (position, &at) in self.selected.iter().enumerate() {
+            position_of[at].get_or_insert(position);
+        }
+        let mut positions = Vec::with_capacity(chosen.len());
+        for &at in chosen {
+            let column = &self.columns[at];
+            if let Some((record, text)) = &column.example {
+                let why = format!("`{text}` is not a number{}", hint(text));
+                let line = line(*record).map(|line| format!("line {line}, ")).unwrap_or_default();
+                return Err(fail(format!("{line}record {record}, column `{}`", column.name), why, way_out));
+            }
+            if !asked && column.kind == ColumnKind::Empty {
+                return Err(fail(format!("column `{}`", column.name), "it is empty".into(), way_out));
+            }
+            positions.push(position_of[at].ok_or_else(|| fail(format!("column `{}`", column.name), "it holds no numbers".into(), None))?);
+        }
+        let columns = chosen.iter().map(|&at| Column { name: self.columns[at].name.clone() }).collect();
+        let width = self.selected.len();
+        let values = match self.values {
+            Values::F32(values) => gather(values, width, &positions).map(Values::F32),
+            Values::F64(values) => gather(values, width, &positions).map(Values::F64),
+        };
+        Ok(Coordinates { columns, values: values.map_err(|count| no_memory(count, size_of::<f64>(), self.path))? })
+    }
+}
+
+/// Reduces rows of `width` values to those at `positions`, in position if possible. The error is the number of values that
+/// could not be allocated.
+pub(super) fn gather<T: Real>(mut values: Vec<T>, width: usize, positions: &[usize]) -> Result<Vec<T>, u64> {
+    if positions.iter().copied().eq(0..width) {
+        return Ok(values);
+    }
+    // In place, each value moves to the front: none may be written over before it was read for the last time.
+    if !positions.is_sorted_by(|one, next| one < next) {
+        let count = (values.len() / width.max(1)).saturating_mul(positions.len());
+        let mut gathered = memory::room(count).ok_or(count as u64)?;
+        gathered.extend(values.chunks_exact(width).flat_map(|row| positions.iter().map(|&position| row[position])));
+        return Ok(gathered);
+    }
+    let rows = values.len() / width;
+    for row in 0..rows {
+        for (to, &from) in positions.iter().enumerate() {
+            values[row * positions.len() + to] = values[row * width + from];
+        }
+    }
+    values.truncate(rows * positions.len());
+    Ok(values)
+}
+
+/// The error for running out of memory for a number of values of `size` bytes each.
+pub(super) fn no_memory(values: u64, size: usize, path: PathBuf) -> FormatError {
+    let why = format!("there is no memory for {values} values ({} bytes)", values.saturating_mul(size as u64));
+    FormatError::Unsupported { what: "too large".to_owned(), why, path }
+}
+
+/// The columns that are coordinates by name, whatever else there is: x, y, z, or x, y, or longitude and latitude.
+pub(super) fn conventional(columns: &[SheetColumn]) -> Option<Vec<usize>> {
+    const SETS: &[&[&[&str]]] = &[&[&["x"], &["y"], &["z"]], &[&["x"], &["y"]], &[&["lon", "longitude", "lng", "long"], &["lat", "latitude"]]];
+    let find = |names: &[&str]| columns.iter().position(|column| !column.made_up && names.iter().any(|name| column.name.eq_ignore_ascii_case(name)));
+    SETS.iter().find_map(|set| set.iter().map(|names| find(names)).collect())
+}
+
+/// The reason that a name does not identify exactly one column.
+pub(super) struct Unnamed {
+    /// Whether no column matches.
+    none: bool,
+    what: String,
+    why: String,
+}
+
+impl Unnamed {
+    pub fn into_error(self, path: PathBuf) -> FormatError {
+        let Self { none, what, why } = self;
+        if none { FormatError::NoColumn { what, why, path } } else { FormatError::Column { what, why, hint: None, path } }
+    }
+}
+
+/// Resolves a selection: by exact name, by case-insensitive name, by index.
+pub(super) fn named(names: &[String], columns: &[SheetColumn]) -> Result<Vec<usize>, Unnamed> {
+    let mut exact: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut folded: HashMap<String, Vec<usize>> = HashMap::new();
+    for (at, column) in columns.iter().enumerate() {
+        exact.entry(&column.name).or_default().push(at);
+        folded.entry(column.name.to_ascii_lowercase()).or_default().push(at);
+    }
+    let aliases: HashMap<&str, Vec<usize>> = (0..columns.len()).filter_map(|at| Some((columns[at].alias?, vec![at]))).collect();
+    let one = |name: &String| {
+        // As the columns' own names are cut.
+        let name = &shortened(name.clone());
+        let lower = name.to_ascii_lowercase();
+        let found = exact.get(name.as_str()).or_else(|| folded.get(&lower)).or_else(|| aliases.get(lower.as_str()));
+        let (none, why) = match found.map(Vec::as_slice) {
+            Some(&[at]) => return Ok(at),
+            Some(several) => {
+                let positions = cut(several.len(), |at| several[at].to_string());
+                (false, format!("there are {}; choose by index: {positions}", several.len()))
+            }
+            None => match name.parse() {
+                Ok(at) if at < columns.len() => return Ok(at),
+                _ => {
+                    let meant = nearest(name, columns.iter().map(|column| column.name.as_str()));
+                    let meant = meant.map_or_else(String::new, |meant| format!(" (did you mean `{}`?)", printable(meant)));
+                    (true, format!("there is none{meant}; there are {}", cut(columns.len(), |at| format!("{at} `{}`", columns[at].name))))
+                }
+            },
+        };
+        Err(Unnamed { none, what: format!("column `{}`", printable(name)), why })
+    };
+    names.iter().map(one).collect()
+}
+
+/// A hint for numbers in another notation.
+fn hint(text: &str) -> String {
+    match (number(text.as_bytes(), '.'), number(text.as_bytes(), ',')) {
+        (Some(point), Some(comma)) if point != comma => {
+            let (small, large) = (point.min(comma), point.max(comma));
+            format!(" but may be {small} or {large}; write numbers with a decimal point and without separators between thousands")
+        }
+        (Some(value), _) | (_, Some(value)) => format!(" in the notation of its column; write {value}"),
+        (None, None) => String::new(),
+    }
+}
+
+/// The first of `count` items, truncated if there are many.
+pub(super) fn cut(count: usize, thing: impl Fn(usize) -> String) -> String {
+    const SHOWN: usize = 12;
+    let mut text: Vec<String> = (0..count.min(SHOWN)).map(thing).collect();
+    if count > SHOWN {
+        text.push(format!("… {count} in all"));
+    }
+    text.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_gathered_or_the_memory_is_named() {
+        let values = || vec![1.0, 2.0, 3.0, 4.0];
+        assert_eq!(gather(values(), 2, &[0, 1]).unwrap(), values());
+        assert_eq!(gather(values(), 2, &[1]).unwrap(), [2.0, 4.0]);
+        assert_eq!(gather(values(), 2, &[1, 0, 1]).unwrap(), [2.0, 1.0, 2.0, 4.0, 3.0, 4.0]);
+        assert_eq!(gather(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 3, &[0, 0, 1]).unwrap(), [1.0, 1.0, 2.0, 4.0, 4.0, 5.0]);
+        let message = no_memory(1 << 61, 8, "a.csv".into()).to_string();
+        assert_eq!(message, "too large: there is no memory for 2305843009213693952 values (18446744073709551615 bytes): a.csv");
+    }
+}

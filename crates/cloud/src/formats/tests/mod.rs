@@ -1,0 +1,210 @@
+//! Every format, on files made here.
+
+mod arrow;
+mod changing;
+mod columns;
+mod deep;
+mod e57;
+mod fuzz;
+mod hdf5;
+mod idx;
+mod json;
+mod las;
+mod memory;
+mod molecule;
+mod npy;
+mod npz;
+mod parts;
+mod pcd;
+mod ply;
+mod text;
+mod vector_cell;
+mod vectors;
+mod words;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use tempfile::TempDir;
+
+use super::*;
+use crate::progress::Silent;
+use crate::{CloudError, Source, load};
+
+/// A file of this name and content, in a folder of its own.
+struct Sample {
+    path: PathBuf,
+    _folder: TempDir,
+}
+
+/// Compares the values as f64, whatever type they are stored in.
+impl<V: AsRef<[f64]>> PartialEq<V> for crate::Values {
+    fn eq(&self, other: &V) -> bool {
+        self.iter().eq(other.as_ref().iter().copied())
+    }
+}
+
+/// Work with a file that is only there to be named in errors, and this much free memory.
+pub(super) fn with_input(free: u64, work: impl FnOnce(&Input<'_>)) {
+    let sample = Sample::new("a.csv", "1");
+    work(&Input::new(&sample.path, &Silent).unwrap().with_free(free));
+}
+
+impl Sample {
+    fn new(name: &str, content: impl AsRef<[u8]>) -> Self {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        Self { path, _folder: folder }
+    }
+
+    fn read(&self, columns: &str) -> Result<Coordinates, FormatError> {
+        read(&self.path, &columns.parse().unwrap(), &Silent)
+    }
+
+    /// One of its clouds.
+    fn read_part(&self, name: &str) -> Result<Coordinates, FormatError> {
+        read(&path_of(&self.path, name), &ColumnChoice::Default, &Silent)
+    }
+
+    /// The values of one of its clouds.
+    #[track_caller]
+    fn part(&self, name: &str) -> Vec<f64> {
+        assert_records_agree(&path_of(&self.path, name), "");
+        self.read_part(name).unwrap().values.iter().collect()
+    }
+
+    /// Names and values of the chosen columns.
+    #[track_caller]
+    fn table(&self, columns: &str) -> (Vec<String>, Vec<f64>) {
+        assert_records_agree(&self.path, columns);
+        let table = self.read(columns).unwrap();
+        (table.columns.into_iter().map(|column| column.name).collect(), table.values.iter().collect())
+    }
+
+    fn info(&self) -> FileInfo {
+        describe(&self.path, &Silent).unwrap()
+    }
+
+    /// The error's message, which is one line and ends with the path.
+    fn error(&self) -> String {
+        self.error_of("")
+    }
+
+    fn error_of(&self, columns: &str) -> String {
+        let message = self.read(columns).unwrap_err().to_string();
+        assert!(!message.contains('\n'), "{message}");
+        let (message, path) = message.rsplit_once(": ").unwrap();
+        assert_eq!(path, self.path.display().to_string());
+        message.to_owned()
+    }
+}
+
+fn gzip(content: impl AsRef<[u8]>) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(content.as_ref()).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+/// Some rows of a cloud are the records that they were read from, whichever way these are read.
+#[track_caller]
+fn assert_records_agree(path: &Path, columns: &str) {
+    let source = Source::File { path: path.to_owned(), columns: columns.parse().unwrap() };
+    let cloud = match load(&source, true, &Silent) {
+        Err(CloudError::Empty { .. } | CloudError::TooLarge { .. }) => return,
+        cloud => cloud.unwrap(),
+    };
+    let last = cloud.len() as u32 - 1;
+    let rows = [last, 0, last / 2];
+    let records = match records(path, &rows.map(|row| cloud.record(row as usize)), &Silent) {
+        // A column that nobody chose is packed in a way that is not read.
+        Err(FormatError::Unsupported { .. }) => return,
+        records => records.unwrap(),
+    };
+    assert!(cloud.was_read_from(&rows, &records), "{:?}: {records:?}", rows.map(|row| cloud.coordinate(row as usize, 0)));
+}
+
+/// Equal, with NaN equal to NaN.
+#[track_caller]
+fn assert_values(found: &[f64], want: &[f64]) {
+    let bits = |values: &[f64]| values.iter().map(|value| if value.is_nan() { u64::MAX } else { value.to_bits() }).collect::<Vec<_>>();
+    assert_eq!(bits(found), bits(want), "{found:?} and {want:?}");
+}
+
+#[test]
+fn names_and_contents_must_agree() {
+    for (name, content, part) in [
+        ("a.csv", &b"\x93NUMPY\x01\x00"[..], "named .csv: it begins like a NumPy array; rename it to .npy"),
+        ("a.npy", b"1,2\n", "named .npy: it does not begin like a NumPy array"),
+        ("a.csv.gz", b"1,2\n", "named .gz: it does not begin like gzip"),
+        ("a.ptx", b"2\n3\n0 0 0\n", "PTX files are not read: export the scan as E57"),
+        (
+            "a.asc",
+            b"NCOLS 2\nNROWS 3\nXLLCORNER 0.0\n",
+            "Esri ASCII grids are not read: convert it to points, for instance with gdal_translate -of XYZ",
+        ),
+        ("a.obj", b"v 1 2 3\nvn 0 0 1\n", "OBJ files are not read: convert its vertices to points"),
+        ("a.glb", b"glTF\x02", "glTF files are not read: convert its vertices to PLY"),
+        ("a.mtx", b"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 5\n", "Matrix Market files are not read"),
+        ("a.7z", b"7z\xbc\xaf\x27\x1c", "7z files are not read: unpack it first"),
+        ("a.mat", b"MATLAB 5.0", "MATLAB files are not read: write the matrix as .npy"),
+        ("a.csv", b"\x89HDF\r\n\x1a\n\0\0", "named .csv: it begins like an HDF5 file; rename it to .hdf5"),
+        ("a.parquet", b"PAR1....", "cut short: the description of its columns"),
+        ("a.h5", b"\x89HDF\r\n\x1a\n", "cut short"),
+        ("a.what", b"\x01\x00\x02", "unknown format: neither its extension nor its first bytes are known"),
+        ("a.csv", b"", "the file is empty"),
+        ("a.csv", b"\n \n", "the file is blank"),
+        ("a.csv", b"# only this\n", "there are only comments"),
+        ("a.csv", b"\xff\xfe1\0,\x002\0", "UTF-16 text is not read"),
+        ("a.csv", b"1,2\n\0\0\0", "NUL bytes"),
+        ("a.csv", b"[\n {\"x\": 1},\n {\"x\": 2}\n]", "named .csv: it looks like JSON; rename it to .json"),
+        ("a.tsv", b"{\"type\":\"FeatureCollection\"}", "named .tsv: it looks like JSON; rename it to .json"),
+        ("a.topojson", b"{}", "TopoJSON files are not read: convert it to GeoJSON"),
+        ("a.warpscope", b"PK\x03\x04", "a recording of runs: open it with `warpscope FILE`"),
+    ] {
+        let message = Sample::new(name, content).error();
+        assert!(message.contains(part), "{name}: {message}");
+    }
+    // A recording under another name is one all the same.
+    let message = Sample::new("a.npz", npz::npz(&[("cloud0/points.npy", b"1".to_vec()), ("recording.json", b"{}".to_vec())])).error();
+    assert!(message.starts_with("a recording of runs: "), "{message}");
+    let message = Sample::new("a.tar.gz", gzip("a.csv\0\0")).error();
+    assert_eq!(message, "tar files are not read: unpack it first");
+    let message = Sample::new("a.npy.gz", gzip("x")).error();
+    assert!(message.contains("gzip around a NumPy array"), "{message}");
+    // Without an extension that is known, the content decides.
+    assert_values(&Sample::new("cloud", "1 2\n3 4\n").table("").1, &[1.0, 2.0, 3.0, 4.0]);
+    assert_values(&Sample::new("cloud", gzip("1 2\n3 4\n")).table("").1, &[1.0, 2.0, 3.0, 4.0]);
+}
+
+#[test]
+fn what_is_not_there_is_said() {
+    let folder = TempDir::new().unwrap();
+    let message = read(&folder.path().join("none.csv"), &ColumnChoice::Default, &Silent).unwrap_err().to_string();
+    assert!(message.starts_with("cannot read: ") && message.ends_with("none.csv"), "{message}");
+    let message = read(folder.path(), &ColumnChoice::Default, &Silent).unwrap_err().to_string();
+    assert!(message.contains("directory"), "{message}");
+}
+
+#[test]
+fn extensions_belong_to_one_format() {
+    let mut all: Vec<&str> = registry().iter().flat_map(|format| format.extensions.iter().copied()).collect();
+    all.extend(FOREIGN.iter().flat_map(|foreign| foreign.1));
+    let count = all.len();
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), count);
+}
+
+#[test]
+fn cancelling_stops() {
+    let stop = std::sync::atomic::AtomicBool::new(true);
+    let sample = Sample::new("a.csv", "1,2\n".repeat(10_000));
+    assert!(matches!(read(&sample.path, &ColumnChoice::Default, &stop), Err(FormatError::Cancelled)));
+}

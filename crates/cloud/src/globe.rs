@@ -1,0 +1,449 @@
+//! Longitude and latitude: which columns they are, and where they are on the unit sphere.
+
+use super::generate::draw::sin_cos;
+use super::headings::{self, Space};
+use super::{Axis, Hint, PointCloud, Source};
+use crate::printable;
+
+/// The mean radius of the Earth in km (IUGG, R₁).
+pub const EARTH_RADIUS_KM: f64 = 6371.0088;
+
+/// Two columns in degrees, of which one is the longitude.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Globe {
+    longitude: usize,
+    /// Whether the columns' names say so; if not, longitude comes first.
+    named: bool,
+}
+
+/// Why a cloud is not searched on the globe. The origin comes last.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GlobeError {
+    /// The cloud has another number of columns than two.
+    #[error("haversine takes two columns, longitude and latitude in degrees, and the cloud has {columns}: {}", Hint::GlobeColumns.option())]
+    Columns { columns: usize },
+    /// Both columns are named alike.
+    #[error("columns {first} and {second} are both a {what}: {}", Hint::GlobeColumns.option())]
+    Alike {
+        /// `longitude` or `latitude`.
+        what: &'static str,
+        first: String,
+        second: String,
+    },
+    /// A value is out of range.
+    #[error("row {row}, column {column}: {value} is no {what}, which goes from -{limit} to {limit} degrees; {}: {origin}", Hint::GlobeColumns.option())]
+    OutOfRange {
+        /// 0-based number of the data record in the file.
+        row: u64,
+        column: String,
+        /// The value, formatted.
+        value: String,
+        /// `longitude` or `latitude`.
+        what: &'static str,
+        /// Greatest absolute value.
+        limit: u32,
+        /// The file or generator.
+        origin: String,
+    },
+    /// A place's coordinate is out of range.
+    #[error("{place}: {column} is {value}, which is no {what}: it goes from -{limit} to {limit} degrees")]
+    Place {
+        /// The place as written.
+        place: String,
+        column: String,
+        /// The value, formatted.
+        value: String,
+        /// `longitude` or `latitude`.
+        what: &'static str,
+        /// Greatest absolute value.
+        limit: u32,
+    },
+    /// Squared distances would underflow.
+    #[error("all places are within {extent} Earth radii of one another, which makes squared distances vanish in 32-bit floats; use the l2 metric")]
+    OnePlace {
+        /// The widest extent of their unit vectors, formatted.
+        extent: String,
+    },
+    /// The names of the query columns are in the other order.
+    #[error(
+        "the query columns {queries} are in another order than the data's, {data}: choose both in the same order, or give them the same names: {origin}"
+    )]
+    Order {
+        /// Names of the query columns.
+        queries: String,
+        /// Names of the data's columns.
+        data: String,
+        /// Path of the query file.
+        origin: String,
+    },
+}
+
+/// What a column is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Longitude,
+    Latitude,
+}
+
+impl Role {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Longitude => "longitude",
+            Self::Latitude => "latitude",
+        }
+    }
+
+    /// The greatest absolute value, in degrees. Longitudes may count from −180 or from 0.
+    fn limit(self) -> u32 {
+        match self {
+            Self::Longitude => 360,
+            Self::Latitude => 90,
+        }
+    }
+
+    /// By a column's name: `Longitude`, `pickup_lon`, `lat_deg`, `dec`.
+    fn of(name: &str) -> Option<Self> {
+        headings::angle(name).map(|(_, axis)| if axis == 0 { Self::Longitude } else { Self::Latitude })
+    }
+}
+
+/// Which of two names is that of a longitude, beside that of a latitude.
+fn longitude_of(names: [&str; 2]) -> Option<usize> {
+    Some(headings::coordinates(&names.map(Some)).filter(|found| found.space != Space::Flat)?.columns[0])
+}
+
+impl Globe {
+    /// Which of a cloud's columns is the longitude: by name, or else the first.
+    ///
+    /// # Errors
+    /// [`GlobeError::Columns`] and [`GlobeError::Alike`].
+    pub fn of(axes: &[Axis]) -> Result<Self, GlobeError> {
+        let [first, second] = axes else { return Err(GlobeError::Columns { columns: axes.len() }) };
+        if let Some(longitude) = longitude_of([&first.name, &second.name]) {
+            return Ok(Self { longitude, named: true });
+        }
+        let roles = [first, second].map(|axis| Role::of(&axis.name));
+        let longitude = match roles {
+            [Some(a), Some(b)] if a == b => {
+                return Err(GlobeError::Alike { what: a.name(), first: first.name.clone(), second: second.name.clone() });
+            }
+            // One name is enough: the other column is the other one.
+            [Some(Role::Latitude), _] | [_, Some(Role::Longitude)] => 1,
+            _ => 0,
+        };
+        Ok(Self { longitude, named: roles.iter().all(Option::is_some) })
+    }
+
+    /// Whether these are the names of a longitude and a latitude, in either order.
+    pub fn is_named<'a>(names: impl IntoIterator<Item = &'a str>) -> bool {
+        let names: Vec<&str> = names.into_iter().collect();
+        matches!(names[..], [first, second] if longitude_of([first, second]).is_some())
+    }
+
+    /// A cloud of longitude and latitude by its columns' names and values.
+    pub fn recognised(axes: &[Axis]) -> Option<Self> {
+        let globe = Self::of(axes).ok().filter(|globe| globe.named)?;
+        axes.iter().enumerate().all(|(at, axis)| globe.holds(at, axis.min) && globe.holds(at, axis.max)).then_some(globe)
+    }
+
+    /// Whether a cloud is recognised, and all its points are on the globe.
+    pub fn fits(cloud: &PointCloud) -> bool {
+        Self::recognised(cloud.axes()).is_some_and(|globe| globe.check(cloud).is_ok())
+    }
+
+    /// Whether two names are of the same angle in the same frame: both a latitude on the Earth, both a declination.
+    pub fn same_angle(one: &str, other: &str) -> bool {
+        headings::angle(one).is_some_and(|angle| headings::angle(other) == Some(angle))
+    }
+
+    /// Whether the columns' names are those of positions in the sky, such as right ascension and declination.
+    pub fn is_sky(axes: &[Axis]) -> bool {
+        let names: Vec<Option<&str>> = axes.iter().map(|axis| Some(axis.name.as_str())).collect();
+        headings::coordinates(&names).is_some_and(|found| found.space == Space::Sky && found.columns.len() == axes.len())
+    }
+
+    /// Why columns whose names are those of longitude and latitude are not taken as a globe's: `lat goes from -3 to 95, and a latitude in degrees from -90 to
+    /// 90`.
+    pub fn not_degrees(axes: &[Axis]) -> Option<String> {
+        let globe = Self::of(axes).ok().filter(|globe| globe.named)?;
+        let (at, axis) = axes.iter().enumerate().find(|(at, axis)| !globe.holds(*at, axis.min) || !globe.holds(*at, axis.max))?;
+        let (role, name) = (globe.role(at), printable::name(&axis.name));
+        let limit = role.limit();
+        Some(format!("{name} goes from {} to {}, and a {} in degrees from -{limit} to {limit}", axis.min, axis.max, role.name()))
+    }
+
+    /// What is assumed of columns whose names do not say which is which.
+    pub fn note(self, axes: &[Axis]) -> Option<String> {
+        let name = |at: usize| axes.get(at).map_or("", |axis| axis.name.as_str());
+        let (longitude, latitude) = (name(self.longitude), name(1 - self.longitude));
+        (!self.named).then(|| format!("column {longitude} is taken as longitude and {latitude} as latitude, in degrees"))
+    }
+
+    fn role(self, axis: usize) -> Role {
+        if axis == self.longitude { Role::Longitude } else { Role::Latitude }
+    }
+
+    fn holds(self, axis: usize, value: f64) -> bool {
+        value.abs() <= f64::from(self.role(axis).limit())
+    }
+
+    /// Rejects values that are no degrees of longitude or latitude.
+    ///
+    /// # Errors
+    /// [`GlobeError::OutOfRange`], or [`GlobeError::Place`] for coordinates given directly.
+    pub fn check(self, cloud: &PointCloud) -> Result<(), GlobeError> {
+        let far = |(at, axis): (usize, &Axis)| !self.holds(at, axis.min) || !self.holds(at, axis.max);
+        if !cloud.axes().iter().enumerate().any(far) {
+            return Ok(());
+        }
+        let places = (0..cloud.len()).flat_map(|row| [0, 1].map(|axis| (row, axis)));
+        let mut places = places.map(|(row, axis)| (row, axis, cloud.coordinate(row, axis)));
+        let Some((row, axis, value)) = places.find(|&(_, axis, value)| !self.holds(axis, value)) else { return Ok(()) };
+        let (column, value) = (cloud.axes()[axis].name.clone(), value.to_string());
+        let (what, limit) = (self.role(axis).name(), self.role(axis).limit());
+        let origin = cloud.source().to_string();
+        Err(match cloud.source() {
+            Source::Coordinates(_) => GlobeError::Place { place: origin, column, value, what, limit },
+            _ => GlobeError::OutOfRange { row: cloud.record(row), column, value, what, limit, origin },
+        })
+    }
+
+    /// Rejects queries that are not in the data's columns: those whose names say the other order, and as [`Self::check`].
+    ///
+    /// # Errors
+    /// [`GlobeError`].
+    pub fn check_queries(self, queries: &PointCloud, data: &PointCloud) -> Result<(), GlobeError> {
+        let theirs = Self::of(queries.axes())?;
+        if theirs.longitude != self.longitude && (theirs.named || queries.axes().iter().any(|axis| Role::of(&axis.name).is_some())) {
+            let names = |cloud: &PointCloud| cloud.axes().iter().map(|axis| axis.name.as_str()).collect::<Vec<_>>().join(", ");
+            return Err(GlobeError::Order { queries: names(queries), data: names(data), origin: queries.source().to_string() });
+        }
+        self.check(queries)
+    }
+
+    /// A row of a cloud as a unit vector.
+    pub fn unit_of(self, cloud: &PointCloud, row: usize) -> [f64; 3] {
+        self.unit([0, 1].map(|axis| cloud.coordinate(row, axis)))
+    }
+
+    /// A place, in the order of the columns, as a unit vector: (cos φ cos λ, cos φ sin λ, sin φ). A longitude that goes round
+    /// once more is the same vector, and a pole is one at any longitude.
+    pub fn unit(self, place: [f64; 2]) -> [f64; 3] {
+        let (sin_longitude, cos_longitude) = sin_cos_of(place[self.longitude]);
+        let (sin_latitude, cos_latitude) = sin_cos_of(place[1 - self.longitude]);
+        // No negative zeros.
+        [cos_latitude * cos_longitude, cos_latitude * sin_longitude, sin_latitude].map(|value| value + 0.0)
+    }
+
+    /// Whether the short way between rows of two clouds crosses the edge of a map on which longitudes are an axis.
+    pub fn is_across(self, (one, at): (&PointCloud, usize), (other, to): (&PointCloud, usize)) -> bool {
+        (one.coordinate(at, self.longitude) - other.coordinate(to, self.longitude)).abs() > 180.0
+    }
+
+    /// `count` places all around one, in the order of the columns, at an angle in radians. Their longitudes are within half a turn
+    /// of the centre's.
+    pub fn circle(self, center: [f64; 2], angle: f64, count: usize) -> Vec<[f64; 2]> {
+        let (sin_latitude, cos_latitude) = sin_cos_of(center[1 - self.longitude]);
+        let (sin_angle, cos_angle) = angle.sin_cos();
+        let towards = |at: usize| {
+            let (sin_bearing, cos_bearing) = (at as f64 / count as f64 * std::f64::consts::TAU).sin_cos();
+            let sine = sin_latitude * cos_angle + cos_latitude * sin_angle * cos_bearing;
+            let aside = (sin_bearing * sin_angle * cos_latitude).atan2(cos_angle - sin_latitude * sine);
+            let mut place = [0.0; 2];
+            place[self.longitude] = center[self.longitude] + aside.to_degrees();
+            place[1 - self.longitude] = sine.clamp(-1.0, 1.0).asin().to_degrees();
+            place
+        };
+        (0..count).map(towards).collect()
+    }
+
+    /// Divides a closed line around the globe where it leaves the map, whose longitudes go from `west` for one turn; parts end and begin
+    /// at its edges.
+    pub fn on_map(self, line: &[[f64; 2]], west: f64) -> Vec<Vec<[f64; 2]>> {
+        let longitude = self.longitude;
+        let mut parts: Vec<Vec<[f64; 2]>> = vec![Vec::new()];
+        let mut last: Option<[f64; 2]> = None;
+        for place in line.iter().chain(line.first()) {
+            let mut place = *place;
+            place[longitude] = west + (place[longitude] - west).rem_euclid(360.0);
+            if let Some(from) = last
+                && (place[longitude] - from[longitude]).abs() > 180.0
+            {
+                let eastward = from[longitude] > place[longitude];
+                let (leaves, enters) = if eastward { (west + 360.0, west) } else { (west, west + 360.0) };
+                let way = (leaves - from[longitude]).abs();
+                let whole = way + (place[longitude] - enters).abs();
+                let share = if whole > 0.0 { way / whole } else { 0.5 };
+                let mut edge = from;
+                edge[1 - longitude] += share * (place[1 - longitude] - from[1 - longitude]);
+                edge[longitude] = leaves;
+                parts.last_mut().into_iter().for_each(|part| part.push(edge));
+                edge[longitude] = enters;
+                parts.push(vec![edge]);
+            }
+            parts.last_mut().into_iter().for_each(|part| part.push(place));
+            last = Some(place);
+        }
+        parts.retain(|part| part.len() > 1);
+        parts
+    }
+
+    /// The western edge of a map that holds a cloud: −180, or 0 where longitudes count from there, or the westernmost point beyond.
+    pub fn west(self, axes: &[Axis]) -> f64 {
+        axes.get(self.longitude).map_or(-180.0, |axis| match (axis.min, axis.max) {
+            (west, _) if west < -180.0 => west,
+            (west, east) if east > 180.0 => west.min(0.0),
+            _ => -180.0,
+        })
+    }
+}
+
+/// Sine and cosine of an angle in degrees: exact at quarter turns, the same after a whole turn, and the same bits on every machine.
+fn sin_cos_of(degrees: f64) -> (f64, f64) {
+    let quarters = (degrees / 90.0).round();
+    // Exact: the difference of two numbers of a like size.
+    let (sin, cos) = sin_cos((degrees - 90.0 * quarters).to_radians());
+    match quarters.rem_euclid(4.0) as u8 {
+        0 => (sin, cos),
+        1 => (cos, -sin),
+        2 => (-sin, -cos),
+        _ => (-cos, sin),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::{Column, Table};
+    use super::*;
+
+    fn cloud(names: &[&str], values: Vec<f64>) -> PointCloud {
+        let columns = names.iter().map(|name| Column { name: (*name).to_owned() }).collect();
+        PointCloud::from_table(Table { columns, values }, Source::Generate { spec: "test".to_owned(), seed: 0 }, None, false).unwrap()
+    }
+
+    fn longitude(names: [&str; 2]) -> (usize, bool) {
+        let globe = Globe::of(cloud(&names, vec![0.0, 0.0]).axes()).unwrap();
+        (globe.longitude, globe.named)
+    }
+
+    #[test]
+    fn names_say_which_column_is_which() {
+        for name in ["lon", "LNG", "Long", "longitude", "lon_deg", "pickup_longitude", "x_lon", "decimalLongitude", "GPSLongitude", "startLon"] {
+            assert_eq!(Role::of(name), Some(Role::Longitude), "{name}");
+        }
+        for name in ["lat", "Latitude", "lat (deg)", "y_latitude", "dropoff.lat", "lat0"] {
+            assert_eq!(Role::of(name), Some(Role::Latitude), "{name}");
+        }
+        for name in ["x", "", "along", "flat", "plateau", "lat_lon", "colon"] {
+            assert_eq!(Role::of(name), None, "{name}");
+        }
+        assert_eq!(longitude(["lat", "lon"]), (1, true));
+        assert_eq!(longitude(["lon", "lat"]), (0, true));
+        assert_eq!((longitude(["lat", "x"]), longitude(["x", "lat"]), longitude(["x", "y"])), ((1, false), (0, false), (0, false)));
+        let both = cloud(&["pickup_lon", "dropoff_lon"], vec![0.0, 0.0]);
+        let why = Globe::of(both.axes()).unwrap_err().to_string();
+        assert_eq!(why, "columns pickup_lon and dropoff_lon are both a longitude: choose a longitude and a latitude with --columns");
+        let note = Globe::of(cloud(&["x", "y"], vec![0.0, 0.0]).axes()).unwrap().note(cloud(&["x", "y"], vec![0.0, 0.0]).axes());
+        assert_eq!(note.as_deref(), Some("column x is taken as longitude and y as latitude, in degrees"));
+    }
+
+    #[test]
+    fn a_cloud_is_recognised_by_names_and_values() {
+        let is = |names: &[&str], values: Vec<f64>| Globe::recognised(cloud(names, values).axes()).is_some();
+        assert!(is(&["lat", "lon"], vec![90.0, 360.0, -90.0, -360.0]));
+        assert!(!is(&["lat", "lon"], vec![100.0, 10.0]), "beyond the pole");
+        let why = |names: &[&str], values: Vec<f64>| Globe::not_degrees(cloud(names, values).axes());
+        let beyond = why(&["lat", "lon"], vec![100.0, 10.0, -3.0, 4.0]);
+        assert_eq!(beyond.as_deref(), Some("lat goes from -3 to 100, and a latitude in degrees from -90 to 90"));
+        assert_eq!([why(&["lat", "lon"], vec![9.0, 10.0]), why(&["x", "y"], vec![100.0, 400.0])], [None, None]);
+        assert!(!is(&["x", "y"], vec![1.0, 2.0]) && !is(&["lon", "height"], vec![1.0, 2.0]) && !is(&["lon", "lat", "z"], vec![1.0, 2.0, 3.0]));
+    }
+
+    #[test]
+    fn what_is_no_place_is_refused_with_its_row() {
+        let why = |names: &[&str], values: Vec<f64>| {
+            let cloud = cloud(names, values);
+            Globe::of(cloud.axes()).and_then(|globe| globe.check(&cloud)).unwrap_err().to_string()
+        };
+        let degrees = "degrees; choose a longitude and a latitude with --columns: test (seed 0)";
+        assert_eq!(
+            why(&["lat", "lon"], vec![1.0, 2.0, -90.5, 3.0]),
+            format!("row 1, column lat: -90.5 is no latitude, which goes from -90 to 90 {degrees}")
+        );
+        assert_eq!(why(&["x", "y"], vec![361.0, 0.0]), format!("row 0, column x: 361 is no longitude, which goes from -360 to 360 {degrees}"));
+        let three =
+            "haversine takes two columns, longitude and latitude in degrees, and the cloud has 3: choose a longitude and a latitude with --columns";
+        assert_eq!(why(&["lon", "lat", "z"], vec![0.0; 3]), three);
+        let data = cloud(&["lon", "lat"], vec![0.0; 2]);
+        let globe = Globe::of(data.axes()).unwrap();
+        let place = super::super::query_point::cloud(&[10.0, 91.0], &data).unwrap();
+        let said = globe.check_queries(&place, &data).unwrap_err().to_string();
+        assert_eq!(said, "place 10,91: lat is 91, which is no latitude: it goes from -90 to 90 degrees");
+        let turned = globe.check_queries(&cloud(&["latitude", "longitude"], vec![0.0; 2]), &data).unwrap_err().to_string();
+        assert!(turned.starts_with("the query columns latitude, longitude are in another order than the data's, lon, lat: "), "{turned}");
+        assert_eq!(globe.check_queries(&cloud(&["a", "b"], vec![0.0; 2]), &data), Ok(()));
+    }
+
+    const GLOBE: Globe = Globe { longitude: 0, named: true };
+
+    fn angle(a: [f64; 3], b: [f64; 3]) -> f64 {
+        let chord = a.iter().zip(&b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+        2.0 * (chord / 2.0).min(1.0).asin()
+    }
+
+    #[test]
+    fn poles_and_quarter_turns_are_exact() {
+        assert_eq!([0.0, 77.7, -180.0].map(|longitude| GLOBE.unit([longitude, 90.0])), [[0.0, 0.0, 1.0]; 3]);
+        assert_eq!([180.0, -180.0].map(|longitude| GLOBE.unit([longitude, 0.0])), [[-1.0, 0.0, 0.0]; 2]);
+        assert_eq!(GLOBE.unit([-90.0, 0.0]), [0.0, -1.0, 0.0]);
+        assert_eq!(Globe { longitude: 1, ..GLOBE }.unit([0.0, 270.0]), [0.0, -1.0, 0.0]);
+    }
+
+    #[test]
+    fn a_circle_leaves_the_map_at_its_edges() {
+        let circle = GLOBE.circle([179.0, 0.0], 2f64.to_radians(), 128);
+        let parts = GLOBE.on_map(&circle, -180.0);
+        assert_eq!(parts.len(), 3, "it goes out and comes back");
+        assert!(parts.iter().flatten().all(|place| (-180.0..=180.0).contains(&place[0])));
+        let edges: Vec<f64> = parts.windows(2).flat_map(|pair| [pair[0].last().unwrap()[0], pair[1][0][0]]).collect();
+        assert_eq!(edges, [180.0, -180.0, -180.0, 180.0]);
+        let whole = GLOBE.on_map(&GLOBE.circle([10.0, 50.0], 0.1, 128), -180.0);
+        assert_eq!((whole.len(), whole[0].len()), (1, 129));
+        // About a pole it passes every longitude.
+        let around = GLOBE.on_map(&GLOBE.circle([30.0, 89.0], 3f64.to_radians(), 128), -180.0);
+        let widest = around.iter().flatten().map(|place| place[0]);
+        assert_eq!((widest.clone().fold(0.0, f64::min), widest.fold(0.0, f64::max)), (-180.0, 180.0));
+    }
+
+    proptest! {
+        #[test]
+        fn a_turn_more_is_the_same_place(longitude in -180i32 * 1024..180 * 1024, latitude in -90.0f64..=90.0) {
+            let longitude = f64::from(longitude) / 1024.0;
+            prop_assert_eq!(GLOBE.unit([longitude, latitude]), GLOBE.unit([longitude + 360.0, latitude]));
+            prop_assert_eq!(GLOBE.unit([longitude, latitude]), GLOBE.unit([longitude - 360.0, latitude]));
+        }
+
+        #[test]
+        fn a_place_is_a_unit_vector_at_the_angle_of_haversine(a in (-360.0f64..360.0, -90.0f64..=90.0), b in (-360.0f64..360.0, -90.0f64..=90.0)) {
+            let (one, other) = (GLOBE.unit([a.0, a.1]), GLOBE.unit([b.0, b.1]));
+            let norm = one.iter().map(|value| value * value).sum::<f64>();
+            prop_assert!((norm - 1.0).abs() < 1e-15 * 4.0, "{norm}");
+            let (east, north) = ((b.0 - a.0).to_radians(), (b.1 - a.1).to_radians());
+            let h = (north / 2.0).sin().powi(2) + a.1.to_radians().cos() * b.1.to_radians().cos() * (east / 2.0).sin().powi(2);
+            // Near the antipode the arc sine is steep.
+            prop_assert!((angle(one, other) - 2.0 * h.min(1.0).sqrt().asin()).abs() < 1e-7);
+        }
+
+        #[test]
+        fn a_circle_is_at_its_angle(center in (-180.0f64..180.0, -90.0f64..=90.0), radius in 1e-3f64..3.0) {
+            let at = GLOBE.unit([center.0, center.1]);
+            for place in GLOBE.circle([center.0, center.1], radius, 16) {
+                prop_assert!((angle(at, GLOBE.unit(place)) - radius).abs() < 1e-6, "{place:?}");
+                prop_assert!((place[0] - center.0).abs() <= 180.0 + 1e-9);
+            }
+        }
+    }
+}

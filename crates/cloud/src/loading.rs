@@ -1,0 +1,215 @@
+//! Clouds from files and generators, and queries in the frame of a cloud.
+
+use std::collections::HashSet;
+
+use super::formats::{self, FormatError, Guess, Reason, Stamp};
+use super::{CloudError, Column, ColumnChoice, Coordinates, Globe, PointCloud, Source, Table, generate, query_point};
+use crate::printable;
+use crate::progress::{Progress, Silent};
+
+/// Which columns of a file are coordinates where nobody chose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unchosen {
+    /// Those of [`ColumnChoice::Default`].
+    #[default]
+    Usual,
+    /// Those that look like coordinates ([`formats::Guess`]).
+    Guess,
+}
+
+/// Reads or generates a cloud.
+///
+/// Rows with NaN or ±∞ are an error unless `drop_nonfinite` is set; then they are dropped and counted.
+///
+/// # Errors
+/// Any [`CloudError`] except [`CloudError::Dimensions`].
+pub fn load(source: &Source, drop_nonfinite: bool, progress: &dyn Progress) -> Result<PointCloud, CloudError> {
+    Ok(load_unchosen(source, Unchosen::Usual, drop_nonfinite, progress)?.0)
+}
+
+/// As [`load`], with what the columns of a file are taken for where nobody chose. The source of a cloud of guessed columns names
+/// them by number.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_unchosen(
+    source: &Source,
+    how: Unchosen,
+    drop_nonfinite: bool,
+    progress: &dyn Progress,
+) -> Result<(PointCloud, Option<Guess>), CloudError> {
+    let stamp = stamp(source);
+    let (table, source, guess) = table_unchosen(source, how, progress)?;
+    let cloud = PointCloud::from_table(table, source.clone(), None, drop_nonfinite);
+    match cloud {
+        Ok(cloud) => Ok((cloud.with_stamp(stamp), guess)),
+        Err(mut why) => {
+            if let (CloudError::NonFinite { unusable, .. }, Some(guess)) = (&mut why, &guess) {
+                unusable.whole = guess.whole(unusable.rows - unusable.count, unusable.rows);
+            }
+            Err(with_line(why, &source, progress))
+        }
+    }
+}
+
+/// What the file of a source is before it is read.
+fn stamp(source: &Source) -> Option<Stamp> {
+    if let Source::File { path, .. } = source { Some(Stamp::now(path)) } else { None }
+}
+
+/// Coordinates, the source with the columns that they are of, and what the columns of a file were taken for.
+fn table_unchosen(source: &Source, how: Unchosen, progress: &dyn Progress) -> Result<(Coordinates, Source, Option<Guess>), CloudError> {
+    let Source::File { path, columns: ColumnChoice::Default } = source else { return Ok((table_of(source, progress)?, source.clone(), None)) };
+    let (table, guess) = formats::read_unchosen(path, how, progress)?;
+    let columns = if how == Unchosen::Guess { guess.choice() } else { ColumnChoice::Default };
+    Ok((table, Source::File { path: path.clone(), columns }, Some(guess)))
+}
+
+/// Reads a separate query file relative to the origins of `data`. Without an explicit selection, it takes the columns
+/// with the data's names.
+///
+/// A file without those names falls back to its own default selection only if the data's columns were not selected
+/// explicitly either; otherwise the order of columns is known only for the data. [`PointCloud::axes`] of the
+/// result shows the selection.
+///
+/// A file without names of its own and with another number of columns falls back too: its first columns need not be the data's.
+///
+/// # Errors
+/// As for [`load`], and [`CloudError::Dimensions`].
+pub fn load_queries(source: &Source, data: &PointCloud, drop_nonfinite: bool, progress: &dyn Progress) -> Result<PointCloud, CloudError> {
+    load_queries_unchosen(source, data, Unchosen::Usual, drop_nonfinite, progress)
+}
+
+/// The axes of a cloud in the order of their columns in its file: that of coordinates without names. Axes selected by name have their own order.
+pub fn axes_in_file_order(cloud: &PointCloud) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..cloud.dims()).collect();
+    let numbers = match cloud.source() {
+        Source::File { columns: ColumnChoice::Named(names), .. } => names.iter().map(|name| name.parse().ok()).collect(),
+        Source::File { columns: ColumnChoice::Default, .. } => cloud.file().and_then(|path| {
+            let names: Vec<String> = cloud.axes().iter().map(|axis| axis.name.clone()).collect();
+            formats::columns_of(path, &names, &Silent).ok()
+        }),
+        Source::Generate { .. } | Source::Coordinates(_) => None,
+    };
+    if let Some(numbers) = numbers.filter(|numbers: &Vec<usize>| numbers.len() == order.len()) {
+        order.sort_by_key(|&axis| numbers[axis]);
+    }
+    order
+}
+
+/// As [`load_queries`]; if the data's columns were inferred, a file without their names falls back to its own guess, and the columns of a file
+/// without any names are those of the data in the order of its file.
+///
+/// # Errors
+/// As [`load_queries`].
+pub fn load_queries_unchosen(
+    source: &Source,
+    data: &PointCloud,
+    how: Unchosen,
+    drop_nonfinite: bool,
+    progress: &dyn Progress,
+) -> Result<PointCloud, CloudError> {
+    let mut by_position = false;
+    let mut fall_back = || -> Result<_, CloudError> {
+        let (mut table, mut resolved, guess) = table_unchosen(source, how, progress)?;
+        let order = axes_in_file_order(data);
+        if let (Unchosen::Guess, Some(guess), Source::File { path, .. }) = (how, guess, source)
+            && (guess.unnamed || matches!(guess.reason, Reason::AllNumeric | Reason::Values))
+            && guess.taken.len() == order.len()
+        {
+            by_position = guess.unnamed;
+            let mut columns = vec![0; order.len()];
+            order.iter().zip(&guess.taken).for_each(|(&axis, &column)| columns[axis] = column);
+            resolved = Source::File { path: path.clone(), columns: ColumnChoice::Named(columns.iter().map(usize::to_string).collect()) };
+            table = table_of(&resolved, progress)?;
+        }
+        Ok((table, resolved))
+    };
+    let is_unchosen = matches!(source, Source::File { columns: ColumnChoice::Default, .. });
+    let stamp = stamp(source);
+    let (table, source) = match source {
+        Source::File { path, columns: ColumnChoice::Default } => {
+            let names: Vec<String> = data.axes().iter().map(|axis| axis.name.clone()).collect();
+            let chosen = how == Unchosen::Usual && matches!(data.source(), Source::File { columns: ColumnChoice::Named(_), .. });
+            let distinct = names.iter().collect::<HashSet<_>>().len() == names.len();
+            let table = if chosen {
+                formats::read(path, &ColumnChoice::Named(names), progress).map(Some)
+            } else {
+                formats::read_by_names(path, names, progress)
+            };
+            match table {
+                Ok(None) => fall_back()?,
+                Ok(Some(table)) => (table, source.clone()),
+                Err(FormatError::NoColumn { .. }) if !chosen => fall_back()?,
+                // Duplicate column names in the data cannot identify columns.
+                Err(FormatError::Column { .. }) if !chosen && !distinct => fall_back()?,
+                Err(FormatError::NoColumn { what, why, path }) => {
+                    let why = format!("{why}; name the columns like the data's, or choose them by number in both files");
+                    return Err(FormatError::NoColumn { what, why, path }.into());
+                }
+                Err(why) => return Err(why.into()),
+            }
+        }
+        // Its axes are the data's.
+        Source::Coordinates(at) => return query_point::cloud(&coordinates(at)?, data),
+        Source::File { .. } | Source::Generate { .. } => (table_of(source, progress)?, source.clone()),
+    };
+    if table.columns.len() != data.dims() {
+        return Err(CloudError::Dimensions { queries: table.columns.len(), data: data.dims(), origin: source.to_string() });
+    }
+    if is_unchosen && !by_position && is_other(&table.columns, data) {
+        let queries = listed(table.columns.iter().map(|column| column.name.as_str()));
+        return Err(CloudError::OtherColumns {
+            queries,
+            data: listed(data.axes().iter().map(|axis| axis.name.as_str())),
+            origin: source.to_string(),
+        });
+    }
+    let cloud = PointCloud::from_table(table, source.clone(), Some(data), drop_nonfinite);
+    cloud.map(|cloud| cloud.with_stamp(stamp)).map_err(|why| with_line(why, &source, progress))
+}
+
+/// Whether only one of the two is of longitudes and latitudes, and the other has names that say something else.
+fn is_other(queries: &[Column], data: &PointCloud) -> bool {
+    let [of_queries, of_data] = [queries.iter().map(|column| &column.name).collect(), data.axes().iter().map(|axis| &axis.name).collect::<Vec<_>>()];
+    let is_globe = |names: &[&String]| Globe::is_named(names.iter().map(|name| name.as_str()));
+    let made_up = Column::unnamed(data.dims());
+    let says = |names: &[&String]| !names.iter().copied().eq(made_up.iter().map(|column| &column.name));
+    match (is_globe(&of_queries), is_globe(&of_data)) {
+        // Another frame, such as galactic coordinates.
+        (true, true) => !of_queries.iter().all(|name| of_data.iter().any(|other| Globe::same_angle(name, other))),
+        (true, false) => says(&of_data),
+        (false, true) => says(&of_queries),
+        _ => false,
+    }
+}
+
+fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.map(printable::name).collect::<Vec<_>>().join(", ")
+}
+
+/// Adds the line of a bad value, by reading a text file again.
+fn with_line(mut why: CloudError, source: &Source, progress: &dyn Progress) -> CloudError {
+    if let CloudError::NonFinite { row, line, .. } | CloudError::TooLarge { row, line, .. } = &mut why
+        && let Source::File { path, .. } = source
+    {
+        *line = formats::line_of_record(path, *row, progress);
+    }
+    why
+}
+
+fn table_of(source: &Source, progress: &dyn Progress) -> Result<Coordinates, CloudError> {
+    match source {
+        Source::File { path, columns } => Ok(formats::read(path, columns, progress)?),
+        Source::Generate { spec, seed } => generate::generate(spec, *seed, progress),
+        Source::Coordinates(at) => {
+            let values = coordinates(at)?;
+            let columns = (0..values.len()).map(|axis| Column { name: format!("c{axis}") }).collect();
+            Ok(Table { columns, values }.into())
+        }
+    }
+}
+
+fn coordinates(at: &str) -> Result<Vec<f64>, CloudError> {
+    query_point::parse(at).map_err(|part| CloudError::Coordinates { at: at.to_owned(), why: format!("`{part}` is no number") })
+}

@@ -1,0 +1,366 @@
+//! The point cloud: f32 coordinates with axes, record numbers and a fingerprint.
+
+mod bulk;
+mod duplicates;
+mod parts;
+
+use std::any::Any;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bulk::Bulk;
+pub use duplicates::Duplicates;
+pub use parts::CloudParts;
+use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefMutIterator as _, ParallelIterator as _};
+use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
+use serde::{Deserialize, Serialize};
+
+use super::exact::{self, Exact};
+use super::formats::{FormatError, Stamp};
+use super::records::RecordMap;
+use super::values::{Real, with_values};
+use super::{CloudError, Coordinates, MAX_ROWS, Source, Unusable, Values, origin};
+use crate::memory;
+
+/// One dimension of a cloud, in the file's own coordinates.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Axis {
+    /// Name of the column.
+    pub name: String,
+    /// The value subtracted before rounding to f32: `file value = origin + local value`. 0 for most data.
+    pub origin: f64,
+    /// The smallest value of the column.
+    pub min: f64,
+    /// The largest value of the column.
+    pub max: f64,
+}
+
+/// Identifies a cloud by its content: 128 bits of BLAKE3 over the dimensions, origins and local coordinates.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Fingerprint(pub String);
+
+impl std::fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// n finite points of d dimensions, as f32 relative to an origin per axis.
+///
+/// A *row* of the cloud is an index `0..n`; its *record* is its 0-based number in the file, which differs if
+/// earlier rows were dropped.
+#[derive(Clone, Debug)]
+pub struct PointCloud {
+    /// n × d local coordinates, row-major.
+    points: Vec<f32>,
+    /// Data to restore the file's coordinates, if `origin + local` does not.
+    exact: Option<Exact>,
+    axes: Vec<Axis>,
+    bulk: Bulk,
+    /// The record of each row, if rows were dropped.
+    records: Option<RecordMap>,
+    dropped: u64,
+    source: Source,
+    /// The source's file before it was read.
+    stamp: Option<Stamp>,
+    /// A copy of the source's file, and what removes it when it is dropped.
+    copy: Option<(PathBuf, Arc<dyn Any + Send + Sync>)>,
+    /// The source's file must not be opened: a recording from someone else named it.
+    no_file: bool,
+    fingerprint: Fingerprint,
+}
+
+impl PointCloud {
+    /// Rounds coordinates to f32, relative to their own origins or those of `frame`. f32 values without an origin are moved,
+    /// not copied; otherwise the peak is twelve bytes per coordinate, of which four or eight remain.
+    ///
+    /// # Errors
+    /// [`CloudError::Empty`], [`CloudError::TooMany`], [`CloudError::TooLarge`], [`CloudError::Memory`],
+    /// and [`CloudError::NonFinite`] unless `drop_nonfinite`.
+    ///
+    /// # Panics
+    /// If the number of dimensions of `frame` differs.
+    pub fn from_table(coordinates: impl Into<Coordinates>, source: Source, frame: Option<&Self>, drop_nonfinite: bool) -> Result<Self, CloudError> {
+        let Coordinates { columns, mut values } = coordinates.into();
+        let names: Vec<String> = columns.into_iter().map(|column| column.name).collect();
+        let dims = names.len();
+        let rows = values.len() / dims.max(1);
+        check_rows(rows as u64, &source)?;
+        let records = with_values!(&mut values, values => {
+            let records = finite(values, &names, drop_nonfinite, &source)?;
+            values.shrink_to_fit();
+            records
+        });
+        let n = values.len() / dims.max(1);
+        let dropped = (rows - n) as u64;
+        if n == 0 {
+            return Err(CloudError::Empty { dropped, origin: source.to_string() });
+        }
+
+        let spans = with_values!(&values, values => origin::spans(values, dims));
+        let axes: Vec<Axis> = (spans.iter().zip(names).enumerate())
+            .map(|(axis, (span, name))| Axis {
+                name,
+                origin: frame.map_or_else(|| span.origin(), |frame| frame.axes[axis].origin),
+                min: span.min,
+                max: span.max,
+            })
+            .collect();
+        let (points, exact) = match values {
+            // Without an origin nothing is lost, and no copy is needed.
+            Values::F32(mut points) if axes.iter().all(|axis| axis.origin == 0.0) => {
+                points.par_iter_mut().for_each(|local| *local = unsigned_zero(*local));
+                (points, None)
+            }
+            Values::F32(values) => {
+                let mut wide: Vec<f64> = room(values.len(), &source)?;
+                wide.extend(values.into_iter().map(f64::from));
+                rounded(wide, &axes, records.as_ref(), &source)?
+            }
+            Values::F64(values) => rounded(values, &axes, records.as_ref(), &source)?,
+        };
+        let fingerprint = fingerprint(dims, &axes, &points);
+        Ok(Self { points, exact, bulk: Bulk::new(axes.len()), axes, records, dropped, source, stamp: None, copy: None, no_file: false, fingerprint })
+    }
+
+    /// The number of points, n.
+    pub fn len(&self) -> usize {
+        self.points.len() / self.dims()
+    }
+
+    /// Always false: a cloud has at least one point.
+    pub fn is_empty(&self) -> bool {
+        self.points.is_empty()
+    }
+
+    /// The number of dimensions, d.
+    pub fn dims(&self) -> usize {
+        self.axes.len()
+    }
+
+    /// n × d local coordinates, row-major: the file's minus [`Axis::origin`].
+    pub fn points(&self) -> &[f32] {
+        &self.points
+    }
+
+    /// The d local coordinates of a row.
+    pub fn point(&self, row: usize) -> &[f32] {
+        &self.points[row * self.dims()..][..self.dims()]
+    }
+
+    /// The file's own value of a row on an axis.
+    pub fn coordinate(&self, row: usize, axis: usize) -> f64 {
+        let at = row * self.dims() + axis;
+        let stands_for = self.axes[axis].origin + f64::from(self.points[at]);
+        self.exact.as_ref().map_or(stands_for, |exact| exact.value(at, stands_for))
+    }
+
+    /// The dimensions, in order.
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// The 0-based record number of a row in its file.
+    pub fn record(&self, row: usize) -> u64 {
+        self.records.as_ref().map_or(row as u64, |records| records.record(row))
+    }
+
+    /// The row with this record number; `None` if it was dropped or does not exist.
+    pub fn row_of_record(&self, record: u64) -> Option<usize> {
+        match &self.records {
+            None => usize::try_from(record).ok().filter(|&row| row < self.len()),
+            Some(records) => records.row(record),
+        }
+    }
+
+    /// A copy of the cloud for display: the same rows at other coordinates, with axes of these names. It is not searched.
+    ///
+    /// # Panics
+    /// If the number of coordinates differs from the number of rows.
+    pub fn with_coordinates<const N: usize>(&self, names: [String; N], coordinates: Vec<[f32; N]>) -> Self {
+        assert_eq!(coordinates.len(), self.len(), "coordinates for every row");
+        let nothing = [(f32::INFINITY, f32::NEG_INFINITY); N];
+        let join = |a: [(f32, f32); N], b: [(f32, f32); N]| std::array::from_fn(|at| (a[at].0.min(b[at].0), a[at].1.max(b[at].1)));
+        let spans =
+            coordinates.par_chunks(1 << 14).map(|chunk| chunk.iter().fold(nothing, |all, point| join(all, point.map(|value| (value, value)))));
+        let spans = spans.reduce(|| nothing, join);
+        let axis = |(name, (min, max)): (String, (f32, f32))| Axis { name, origin: 0.0, min: f64::from(min), max: f64::from(max) };
+        let axes = names.into_iter().zip(spans).map(axis).collect();
+        Self {
+            points: coordinates.into_flattened(),
+            exact: None,
+            bulk: Bulk::new(N),
+            axes,
+            records: self.records.clone(),
+            dropped: self.dropped,
+            source: self.source.clone(),
+            stamp: self.stamp.clone(),
+            copy: self.copy.clone(),
+            no_file: self.no_file,
+            fingerprint: self.fingerprint.clone(),
+        }
+    }
+
+    /// Number of rows dropped for NaN or ±∞.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// The records that were dropped, as ascending ranges.
+    pub fn dropped_records(&self) -> impl Iterator<Item = Range<u64>> + '_ {
+        let total = self.len() as u64 + self.dropped;
+        self.records.iter().flat_map(move |records| records.missing(total))
+    }
+
+    /// Where the cloud came from.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Where the file's other columns are read: from the copy in a recording, or the source's own path, either with the name of a
+    /// part. `None` for generated clouds, and [without file](Self::without_file).
+    pub fn file(&self) -> Option<&Path> {
+        match (&self.copy, &self.source) {
+            (Some((path, _)), _) => Some(path),
+            (None, Source::File { path, .. }) if !self.no_file => Some(path),
+            (None, _) => None,
+        }
+    }
+
+    /// Never opens the source's file.
+    #[must_use]
+    pub fn without_file(self) -> Self {
+        Self { no_file: true, ..self }
+    }
+
+    /// Keeps what its file was before it was read.
+    #[must_use]
+    pub(super) fn with_stamp(self, stamp: Option<Stamp>) -> Self {
+        Self { stamp, ..self }
+    }
+
+    /// Passes on what was read beside the points, unless their file has changed since they were read.
+    ///
+    /// # Errors
+    /// [`FormatError::Outdated`], and that of `read`.
+    pub fn check_file<T>(&self, read: Result<T, FormatError>) -> Result<T, FormatError> {
+        let Some(stamp) = &self.stamp else { return read };
+        stamp.check(read).map_err(|why| match why {
+            FormatError::Changed { path } => FormatError::Outdated { path },
+            why => why,
+        })
+    }
+
+    /// Reads other columns from a copy of the file, which lives as long as `guard`.
+    #[must_use]
+    pub fn with_copy(self, path: PathBuf, guard: Arc<dyn Any + Send + Sync>) -> Self {
+        Self { copy: Some((path, guard)), stamp: None, ..self }
+    }
+
+    /// The hash of the content.
+    pub fn fingerprint(&self) -> &Fingerprint {
+        &self.fingerprint
+    }
+}
+
+/// Refuses or drops rows with NaN or ±∞; returns the remaining records if any were dropped.
+fn finite<T: Real>(values: &mut Vec<T>, names: &[String], drop: bool, source: &Source) -> Result<Option<RecordMap>, CloudError> {
+    let dims = names.len();
+    let bad = values.par_chunks(origin::chunk_len(dims.max(1))).position_first(|chunk| chunk.iter().any(|value| !value.get().is_finite()));
+    let Some(chunk) = bad else { return Ok(None) };
+    if !drop {
+        let from = chunk * origin::chunk_len(dims);
+        let at = from + values[from..].iter().position(|value| !value.get().is_finite()).unwrap_or(0);
+        let (row, column, value) = ((at / dims) as u64, names[at % dims].clone(), values[at].get());
+        let unusable = Box::new(Unusable::of(values, names));
+        return Err(CloudError::NonFinite { row, line: None, column, value, unusable, origin: source.to_string() });
+    }
+    let mut kept = RecordMap::default();
+    for from in 0..values.len() / dims {
+        if values[from * dims..][..dims].iter().all(|value| value.get().is_finite()) {
+            values.copy_within(from * dims..(from + 1) * dims, kept.rows() * dims);
+            kept.push(from as u32);
+        }
+    }
+    values.truncate(kept.rows() * dims);
+    Ok(Some(kept))
+}
+
+/// Local coordinates, and data to restore the originals if needed.
+fn rounded(values: Vec<f64>, axes: &[Axis], records: Option<&RecordMap>, source: &Source) -> Result<(Vec<f32>, Option<Exact>), CloudError> {
+    let dims = axes.len();
+    let mut points: Vec<f32> = room(values.len(), source)?;
+    points.resize(values.len(), 0.0f32);
+    let chunk = origin::chunk_len(dims);
+    let chunks = points.par_chunks_mut(chunk).zip(values.par_chunks(chunk)).map(|(points, values)| {
+        let (mut faithful, mut finite, mut far) = (true, true, 0);
+        for (point, row) in points.chunks_exact_mut(dims).zip(values.chunks_exact(dims)) {
+            for ((local, &value), axis) in point.iter_mut().zip(row).zip(axes) {
+                *local = unsigned_zero((value - axis.origin) as f32);
+                let stands_for = axis.origin + f64::from(*local);
+                faithful &= stands_for == value;
+                finite &= local.is_finite();
+                far += usize::from(exact::step(value, stands_for).is_none());
+            }
+        }
+        (faithful, finite, far)
+    });
+    let (faithful, finite, far) = chunks.reduce(|| (true, true, 0), |one, other| (one.0 & other.0, one.1 & other.1, one.2 + other.2));
+    if !finite && let Some(at) = points.iter().position(|local| !local.is_finite()) {
+        let row = records.map_or((at / dims) as u64, |kept| kept.record(at / dims));
+        let (column, value) = (axes[at % dims].name.clone(), values[at]);
+        return Err(CloudError::TooLarge { row, line: None, column, value, origin: source.to_string() });
+    }
+    let exact = (!faithful).then(|| Exact::new(values, far, |at| axes[at % dims].origin + f64::from(points[at])));
+    Ok((points, exact))
+}
+
+/// Normalises -0.0 to 0.0, which is the same point and must give the same fingerprint.
+fn unsigned_zero(local: f32) -> f32 {
+    local + 0.0
+}
+
+fn check_rows(rows: u64, source: &Source) -> Result<(), CloudError> {
+    if rows > u64::from(MAX_ROWS) { Err(CloudError::TooMany { rows, origin: source.to_string() }) } else { Ok(()) }
+}
+
+/// An empty vector with capacity for a number of coordinates.
+fn room<T>(count: usize, source: &Source) -> Result<Vec<T>, CloudError> {
+    let bytes = (count as u64).saturating_mul(size_of::<T>() as u64);
+    memory::room(count).ok_or_else(|| CloudError::Memory { bytes, origin: source.to_string() })
+}
+
+fn fingerprint(dims: usize, axes: &[Axis], points: &[f32]) -> Fingerprint {
+    let mut hash = blake3::Hasher::new();
+    hash.update(&(dims as u64).to_le_bytes());
+    for axis in axes {
+        hash.update(&axis.origin.to_le_bytes());
+    }
+    // Little-endian on every machine, so that fingerprints are portable.
+    if cfg!(target_endian = "little") {
+        hash.update_rayon(bytemuck::cast_slice(points));
+    } else {
+        for chunk in points.chunks(4096) {
+            let bytes: Vec<u8> = chunk.iter().flat_map(|value| value.to_le_bytes()).collect();
+            hash.update(&bytes);
+        }
+    }
+    Fingerprint(hash.finalize().to_hex()[..32].to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_held_is_refused_with_its_size() {
+        let source = Source::Generate { spec: "uniform".to_owned(), seed: 0 };
+        assert!(check_rows(4_294_963_199, &source).is_ok());
+        let message = check_rows(4_294_963_200, &source).unwrap_err().to_string();
+        assert_eq!(message, "4294963200 rows are more than the 4294963199 that can be searched: uniform (seed 0)");
+        assert!(room::<f32>(3, &source).unwrap().capacity() >= 3);
+        let message = room::<f32>(1 << 61, &source).unwrap_err().to_string();
+        assert_eq!(message, "too large: there is no memory for 9223372036854775808 bytes of coordinates: uniform (seed 0)");
+    }
+}

@@ -1,0 +1,86 @@
+//! Where most of an axis's values lie, so that a few far ones do not decide what a view of the cloud shows.
+
+use std::sync::OnceLock;
+
+use super::PointCloud;
+
+/// Rows that the bulk is estimated from.
+const SEEN: usize = 4096;
+
+/// The share of values on either side that are not part of it.
+const TAIL: f64 = 0.01;
+
+/// Room beyond the quantiles on either side, as a share of what is between them.
+const ROOM: f64 = 0.15;
+
+/// The whole extent is the bulk unless it is wider by this factor.
+const WIDER: f64 = 2.0;
+
+/// The bulk of each axis, worked out when it is first asked for.
+#[derive(Clone, Debug)]
+pub(super) struct Bulk(Box<[OnceLock<[f64; 2]>]>);
+
+impl Bulk {
+    pub(super) fn new(dims: usize) -> Self {
+        Self((0..dims).map(|_| OnceLock::new()).collect())
+    }
+}
+
+impl PointCloud {
+    /// At most so many rows, evenly spread over the cloud.
+    pub fn spread_rows(&self, most: usize) -> impl ExactSizeIterator<Item = usize> + '_ {
+        let seen = self.len().min(most);
+        (0..seen).map(move |at| at * self.len() / seen)
+    }
+
+    /// The interval of an axis, in local coordinates, that holds nearly all points: from the 1st to the 99th percentile with some room, or
+    /// the whole extent where that is not much wider. The percentiles are those of 4,096 rows, evenly spread.
+    ///
+    /// # Panics
+    /// If there is no such axis.
+    pub fn bulk(&self, axis: usize) -> [f64; 2] {
+        *self.bulk.0[axis].get_or_init(|| {
+            let Some(column) = self.axes.get(axis) else { return [0.0; 2] };
+            let whole = [column.min - column.origin, column.max - column.origin];
+            let mut values: Vec<f32> = self.spread_rows(SEEN).map(|row| self.point(row)[axis]).collect();
+            values.sort_unstable_by(f32::total_cmp);
+            let tail = (values.len() as f64 * TAIL) as usize;
+            let (low, high) = (f64::from(values[tail]), f64::from(values[values.len() - 1 - tail]));
+            let room = (high - low) * ROOM;
+            let bulk = [(low - room).max(whole[0]), (high + room).min(whole[1])];
+            if whole[1] - whole[0] <= WIDER * (bulk[1] - bulk[0]) || bulk[0] >= bulk[1] { whole } else { bulk }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Column, PointCloud, Source, Table};
+
+    fn cloud(values: Vec<f64>) -> PointCloud {
+        let columns = vec![Column { name: "x".to_owned() }];
+        PointCloud::from_table(Table { columns, values }, Source::Coordinates(String::new()), None, false).expect("a cloud")
+    }
+
+    #[test]
+    fn a_few_far_values_are_not_part_of_it() {
+        let even: Vec<f64> = (0..1000).map(f64::from).collect();
+        assert_eq!(cloud(even.clone()).bulk(0), [0.0, 999.0]);
+        let [low, high] = cloud([even, vec![1e6, -1e6]].concat()).bulk(0);
+        assert!((-200.0..=0.0).contains(&low) && (999.0..1200.0).contains(&high), "{low} {high}");
+    }
+
+    #[test]
+    fn values_that_are_nearly_all_equal_keep_their_extent() {
+        assert_eq!(cloud(vec![3.0; 50]).bulk(0), [3.0, 3.0]);
+        let mut values = vec![0.0; 500];
+        values[7] = 9.0;
+        assert_eq!(cloud(values).bulk(0), [0.0, 9.0]);
+    }
+
+    #[test]
+    fn it_is_about_the_origin() {
+        let [low, high] = cloud((0..1000).map(|at| 5e6 + f64::from(at) * 0.1).collect()).bulk(0);
+        assert!((low + 49.95).abs() < 1e-6 && (high - 49.95).abs() < 1e-6, "{low} {high}");
+    }
+}

@@ -1,0 +1,141 @@
+//! Compilation units, each of which becomes a module: embedded by `build.rs`, or as text for NVRTC.
+
+use crate::cuda::direct::Policy;
+use crate::knn::Build;
+
+mod embedded {
+    include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
+}
+
+pub use embedded::EMBEDDED_ABOUT;
+
+/// A compilation unit: one line of `cuda/units.txt`, for one capacity and dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Unit {
+    /// The entry file in `cuda/`, without its extension.
+    pub source: &'static str,
+    /// The capacity K, or 0 for any.
+    pub capacity: u32,
+    /// The number of dimensions d, or 0 for any.
+    pub dims: u32,
+    /// If not 0, compiled for exactly this d. Only NVRTC does that.
+    pub exact_dims: u32,
+    /// Overrides the tuning policy of the table. Only NVRTC does that.
+    pub policy: Option<Policy>,
+    /// A macro that overrides a choice of the unit's own. Only NVRTC does that.
+    pub option: Option<(&'static str, u32)>,
+    /// The builds of the search that it contains.
+    pub builds: Builds,
+}
+
+/// The set of search builds in a module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Builds {
+    /// The builds that runs use: timed, counted and profiled.
+    Runs,
+    /// A single build. NVRTC compiles these separately, in parallel.
+    One(Build),
+    /// The traced build. It is never embedded: it depends on the staging of points, and only a lesson uses it.
+    Traced,
+}
+
+impl Builds {
+    /// The value of `WARPSCOPE_BUILDS` in `cuda/direct/warp_knn.cu`.
+    pub fn number(self) -> u32 {
+        match self {
+            Self::Runs => 7,
+            Self::One(build) => 1 << build as u32,
+            Self::Traced => 8,
+        }
+    }
+}
+
+impl Unit {
+    /// A unit with the table's policy.
+    pub fn new(source: &'static str, capacity: u32, dims: u32) -> Self {
+        Self { source, capacity, dims, exact_dims: 0, policy: None, option: None, builds: Builds::Runs }
+    }
+
+    /// Source text with includes resolved.
+    pub fn text(self) -> &'static str {
+        self.row().2
+    }
+
+    /// Whether a program built with nvcc embeds it.
+    fn is_to_be_embedded(self) -> bool {
+        self.row().1
+    }
+
+    fn row(self) -> &'static (&'static str, bool, &'static str) {
+        embedded::SOURCES.iter().find(|(source, ..)| *source == self.source).expect("the unit is in cuda/units.txt")
+    }
+
+    /// The embedded fat binary, if this program has it.
+    pub fn embedded(self) -> Option<&'static [u8]> {
+        let Self { source, capacity, dims, .. } = self;
+        let is = |&&(of, k, d, _): &&(&str, u32, u32, _)| (of, k, d) == (source, capacity, dims);
+        let code = embedded::EMBEDDED.iter().find(is).map(|&(_, _, _, code)| code);
+        code.filter(|_| self == Self::new(source, capacity, dims))
+    }
+
+    /// The unit that contains a given build of the search: this one if it is embedded, otherwise one for that build alone.
+    /// Kernels that are part of every build are part of the traced one too.
+    pub fn of_build(self, build: Build) -> Self {
+        if self.embedded().is_some() || self.builds == Builds::Traced { self } else { Self { builds: Builds::One(build), ..self } }
+    }
+
+    /// Explains why a unit that is neither embedded nor compiled is unavailable.
+    pub fn why_not(self, why: &str) -> String {
+        if self.builds == Builds::Traced {
+            format!("the traced kernel is compiled when it is asked for, and {why}")
+        } else if self.exact_dims != 0 || self.policy.is_some() || self.option.is_some() || !self.is_to_be_embedded() {
+            format!("this kernel is compiled when it is asked for, and {why}")
+        } else {
+            format!("this program embeds no kernels ({}), and {why}", EMBEDDED_ABOUT)
+        }
+    }
+}
+
+/// The suffix of a build's kernel names.
+pub fn build_name(build: Build) -> &'static str {
+    match build {
+        Build::Timed => "timed",
+        Build::Counted => "counted",
+        Build::Profiled => "profiled",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_source_is_one_text() {
+        for &(source, _, text) in embedded::SOURCES {
+            assert!(!text.contains("#include"), "{source}: NVRTC has no folder to look in");
+            assert!(text.contains("extern \"C\" __global__"), "{source} has no entry point");
+            assert_eq!(Unit::new(source, 0, 0).text(), text);
+        }
+    }
+
+    /// The program embeds exactly what the table says it should, and nothing marked as on demand.
+    #[test]
+    fn what_is_on_demand_is_not_embedded() {
+        for &(source, capacity, dims, _) in embedded::EMBEDDED {
+            let unit = Unit::new(source, capacity, dims);
+            assert!(unit.is_to_be_embedded() && unit.embedded().is_some(), "{unit:?}");
+            // A unit with another policy is another kernel.
+            assert!(Unit { exact_dims: 5, ..unit }.embedded().is_none() && Unit { builds: Builds::Traced, ..unit }.embedded().is_none());
+        }
+    }
+
+    #[test]
+    fn a_kernel_that_cannot_be_had_says_why() {
+        let unit = Unit::new("direct/warp_knn", 32, 0);
+        assert!(unit.why_not("there is no NVRTC").starts_with("this program embeds no kernels ("));
+        let exact = Unit { exact_dims: 5, ..unit };
+        assert_eq!(exact.why_not("there is no NVRTC"), "this kernel is compiled when it is asked for, and there is no NVRTC");
+        let traced = Unit { builds: Builds::Traced, ..unit };
+        assert_eq!(traced.why_not("there is no NVRTC"), "the traced kernel is compiled when it is asked for, and there is no NVRTC");
+    }
+}

@@ -1,0 +1,209 @@
+//! The tree in device memory, and the launches that build it.
+
+use std::sync::Arc;
+
+use cudarc::driver::sys::CUdeviceptr;
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
+
+use super::interface::{BUILD_THREADS, Frame, Growth, HEIGHTS, Tree, index_entry};
+use super::sort::{Rows, Scratch, Sorter};
+use crate::cuda::device::kernels::Kernels;
+use crate::cuda::device::units::Unit;
+use crate::index;
+use crate::index::{Depth, Frame as HostFrame, WARP};
+
+/// The tree over points on a device, in the form cached with them.
+pub struct DeviceTree {
+    pub frame: HostFrame,
+    low: CudaSlice<f32>,
+    coordinates: CudaSlice<f32>,
+    positions: CudaSlice<u32>,
+    corners: CudaSlice<f32>,
+    smallest: CudaSlice<u32>,
+    first_codes: CudaSlice<u64>,
+    /// How many leaves begin with the same sorted bits as the next.
+    crowded: CudaSlice<u32>,
+    n: usize,
+    d: usize,
+}
+
+/// How a tree over n points is laid out.
+struct Layout {
+    leaves: usize,
+    /// Boxes of each height, without the padding; 0 above the top.
+    boxes: [u32; HEIGHTS as usize],
+    first_group: [u32; HEIGHTS as usize],
+    top: usize,
+    groups: usize,
+}
+
+impl Layout {
+    fn new(n: usize) -> Self {
+        let leaves = n.div_ceil(WARP);
+        let (mut boxes, mut first_group) = ([0; HEIGHTS as usize], [0; HEIGHTS as usize]);
+        let (mut top, mut groups, mut count) = (0, 0, leaves);
+        loop {
+            (boxes[top], first_group[top]) = (count as u32, groups as u32);
+            groups += count.div_ceil(WARP);
+            if count <= WARP {
+                return Self { leaves, boxes, first_group, top, groups };
+            }
+            (top, count) = (top + 1, count.div_ceil(WARP));
+        }
+    }
+}
+
+/// The kernels that build a tree.
+pub struct Grower {
+    leaves: CudaFunction,
+    boxes: CudaFunction,
+}
+
+impl Grower {
+    /// # Errors
+    /// Why there are no kernels.
+    pub fn load(kernels: &mut Kernels) -> Result<Self, String> {
+        let mut step = |name: &str| kernels.function(Unit::new(super::BUILD, 0, 0), &index_entry(name));
+        Ok(Self { leaves: step("leaves")?, boxes: step("boxes")? })
+    }
+}
+
+impl DeviceTree {
+    /// Whether the bits that the tree was last built by told too few points apart.
+    ///
+    /// # Errors
+    /// Those of the driver.
+    pub fn is_crowded(&self, stream: &Arc<CudaStream>) -> Result<bool, DriverError> {
+        let crowded = stream.clone_dtoh(&self.crowded)?;
+        stream.synchronize()?;
+        Ok(index::is_crowded(crowded[0] as usize, self.n))
+    }
+
+    /// Bytes of a tree over n points in d dimensions.
+    pub fn bytes(n: usize, d: usize) -> u64 {
+        let layout = Layout::new(n);
+        4 * (layout.leaves * WARP * (d + 1) + layout.groups * WARP * (2 * d + 3) + d) as u64
+    }
+
+    /// Reserves memory for the tree over n points, which [`Self::grow`] fills.
+    ///
+    /// # Errors
+    /// Those of the driver, such as too little memory.
+    pub fn reserve(stream: &Arc<CudaStream>, frame: HostFrame, n: usize) -> Result<Self, DriverError> {
+        let (d, layout) = (frame.low.len(), Layout::new(n));
+        let low = stream.clone_htod(&frame.low)?;
+        // SAFETY: uninitialised memory, written before it is read.
+        unsafe {
+            Ok(Self {
+                frame,
+                low,
+                coordinates: stream.alloc(layout.leaves * d * WARP)?,
+                positions: stream.alloc(layout.leaves * WARP)?,
+                corners: stream.alloc(layout.groups * 2 * d * WARP)?,
+                smallest: stream.alloc(layout.groups * WARP)?,
+                first_codes: stream.alloc(layout.groups * WARP)?,
+                crowded: stream.alloc(1)?,
+                n,
+                d,
+            })
+        }
+    }
+
+    /// The frame as kernels have it.
+    pub fn device_frame(&self, stream: &Arc<CudaStream>) -> Frame {
+        Frame { low: self.low.device_ptr(stream).0, scale: self.frame.scale, bits: self.frame.bits }
+    }
+
+    /// The tree as kernels have it.
+    pub fn arguments(&self, stream: &Arc<CudaStream>) -> Tree {
+        let layout = Layout::new(self.n);
+        Tree {
+            coordinates: self.coordinates.device_ptr(stream).0,
+            positions: self.positions.device_ptr(stream).0,
+            corners: self.corners.device_ptr(stream).0,
+            smallest: self.smallest.device_ptr(stream).0,
+            first_codes: self.first_codes.device_ptr(stream).0,
+            first_group: layout.first_group,
+            boxes: layout.boxes,
+            top: layout.top as u32,
+            n: self.n as u32,
+            d: self.d as u32,
+        }
+    }
+
+    /// Builds a tree over the first of the rows, which [`Self::grow`] overwrites: a kernel's first launch also loads its code.
+    ///
+    /// # Safety
+    /// As that of [`Self::grow`].
+    ///
+    /// # Errors
+    /// Those of the driver.
+    pub unsafe fn load_kernels(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        sorter: &Sorter,
+        grower: &Grower,
+        scratch: &mut Scratch,
+        rows: CUdeviceptr,
+    ) -> Result<(), DriverError> {
+        let n = self.n;
+        self.n = n.min(WARP * WARP + 1);
+        // SAFETY: as the caller says; there are no fewer rows.
+        let grown = unsafe { self.grow(stream, sorter, grower, scratch, rows, Depth::Coarse) };
+        self.n = n;
+        grown
+    }
+
+    /// Builds the tree over n rows, which are on the device, by so many bits of their codes.
+    ///
+    /// # Safety
+    /// `rows` is the address of n rows of d numbers.
+    ///
+    /// # Errors
+    /// Those of the driver; the tree is then not to be searched.
+    pub unsafe fn grow(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        sorter: &Sorter,
+        grower: &Grower,
+        scratch: &mut Scratch,
+        rows: CUdeviceptr,
+        depth: Depth,
+    ) -> Result<(), DriverError> {
+        let (parts, below) = self.frame.parts(depth);
+        let frame = self.device_frame(stream);
+        // SAFETY: as the caller says; the frame's axes are on the device.
+        let order = unsafe { sorter.sort(stream, scratch, Rows { address: rows, count: self.n, d: self.d }, frame, &parts) }?;
+        stream.memset_zeros(&mut self.crowded)?;
+        // The kernels write to these.
+        let _ = (self.coordinates.device_ptr_mut(stream), self.positions.device_ptr_mut(stream));
+        let _ = (self.corners.device_ptr_mut(stream), self.smallest.device_ptr_mut(stream), self.first_codes.device_ptr_mut(stream));
+        let tree = self.arguments(stream);
+        for height in 0..=tree.top {
+            let function = if height == 0 { &grower.leaves } else { &grower.boxes };
+            let boxes = tree.boxes[height as usize].next_multiple_of(WARP as u32);
+            let grid = boxes.div_ceil(BUILD_THREADS / WARP as u32);
+            let config = LaunchConfig { grid_dim: (grid, 1, 1), block_dim: (BUILD_THREADS, 1, 1), shared_mem_bytes: 0 };
+            let growth = Growth { rows, order, crowded: self.crowded.device_ptr_mut(stream).0, tree, frame, below, height };
+            // SAFETY: `Growth` is the kernels' parameter, and its buffers are as long as the layout says.
+            unsafe { stream.launch_builder(function).arg(&growth).launch(config) }?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heights_hold_a_box_for_each_group_below() {
+        for (n, boxes) in [(1, vec![1]), (32, vec![1]), (33, vec![2]), (1024, vec![32]), (1025, vec![33, 2]), (1_000_000, vec![31_250, 977, 31])] {
+            let layout = Layout::new(n);
+            assert_eq!((layout.boxes[..=layout.top].to_vec(), layout.leaves), (boxes, n.div_ceil(WARP)), "{n} points");
+        }
+        let most = Layout::new(u32::MAX as usize);
+        assert_eq!(most.top + 1, HEIGHTS as usize);
+        assert!(most.first_group.is_sorted() && most.groups > most.first_group[most.top] as usize);
+    }
+}

@@ -1,0 +1,175 @@
+//! The launches of `bits`: one kernel where queries fill the GPU; three where rows are divided into parts.
+
+use std::sync::Arc;
+
+use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
+
+use super::DeviceSelector;
+use super::interface::{BITS_BOUND_ENTRY, BITS_FEWEST_THREADS, BOUND_THREADS, Selection, bits_entry};
+use super::matrix::MOST_BYTES;
+use crate::cuda::Cuda;
+use crate::cuda::device::driver::say;
+use crate::cuda::device::units::{Unit, build_name};
+use crate::knn::{Build, EngineError, Parameters, Shape};
+use crate::select::bits::{ITEMS, capacity, items, resolved, sample_of, stages, threads};
+use crate::select::{BITS, Sample};
+
+/// The unit of the kernel that bounds a row.
+const BOUND: &str = "select/bound";
+
+/// Rows for each multiprocessor from which on they are not divided.
+const FILLING: usize = 3;
+
+/// Blocks of a multiprocessor where they are, of 1,024 threads, so that the last ones leave little of it idle.
+const THREADS: usize = 4096;
+
+/// Parts of a row, at most, where nobody asks for more: what they keep is merged by one block.
+const MOST_PARTS: usize = 512;
+
+/// Batches of a part, at least.
+const BATCHES: usize = 8;
+
+/// The kernels of parts.
+struct Divided {
+    bound: CudaFunction,
+    parts: CudaFunction,
+    combine: CudaFunction,
+    bounds: Option<CudaSlice<f32>>,
+    counts: Option<CudaSlice<u32>>,
+    kept: Option<CudaSlice<u64>>,
+}
+
+struct Bits {
+    /// Of the timed search, and of the counted one, which divides no rows.
+    samples: [Sample; 2],
+    parameters: Parameters,
+    capacity: usize,
+    /// Of a block.
+    threads: u32,
+    /// Of its ring of batches.
+    ring_bytes: u32,
+    parts: usize,
+    /// Distances of a part.
+    part: usize,
+    timed: CudaFunction,
+    counted: CudaFunction,
+    divided: Option<Divided>,
+}
+
+/// Loads `bits`.
+///
+/// # Errors
+/// [`EngineError::Unavailable`].
+pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Result<Box<dyn DeviceSelector>, EngineError> {
+    let (capacity, multiprocessors) = (capacity(shape.k), cuda.multiprocessors() as usize);
+    let (threads, items) = (threads(capacity), items(parameters));
+    let batch = threads * items;
+    // Older GPUs copy to registers, and have no room for it.
+    let copies_ahead = cuda.context.compute_capability().is_ok_and(|(major, _)| major >= 8);
+    let ring_bytes = if copies_ahead { 4 * (stages(threads) * batch) as u32 } else { 0 };
+    let option = (items != ITEMS).then_some(("WARPSCOPE_ITEMS", items as u32));
+    let unit = Unit { option, ..Unit::new("select/bits", capacity as u32, 0) };
+    let unavailable = |why: String| EngineError::Unavailable { engine: BITS.id, why };
+    let mut kernel = |build: Build, name: &str| {
+        let function = cuda.kernels.function(unit.of_build(build), &bits_entry(capacity, name)).map_err(unavailable)?;
+        // More than 48 KiB of shared memory, static and dynamic, requires opting in.
+        let opted = function.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, ring_bytes as i32);
+        opted.map(|()| function).map_err(|error| unavailable(say(error)))
+    };
+    let most = shape.n.div_ceil(BATCHES * batch).max(1);
+    let blocks = THREADS / threads * multiprocessors;
+    // A launch is of a tile, which is of all queries only where they are few.
+    let rows = shape.q.min(MOST_BYTES / (4 * shape.n)).max(1);
+    let wanted = || if rows >= FILLING * multiprocessors { 1 } else { blocks.div_ceil(rows).clamp(1, most.min(MOST_PARTS)) };
+    let parts = parameters.number("parts").map_or_else(wanted, |parts| parts as usize);
+    let [timed, counted] = [kernel(Build::Timed, build_name(Build::Timed))?, kernel(Build::Counted, build_name(Build::Counted))?];
+    let divided = if parts > 1 {
+        let (parts, combine) = (kernel(Build::Timed, "parts")?, kernel(Build::Timed, "combine")?);
+        let bound = Unit::new(BOUND, 0, 0).of_build(Build::Timed);
+        let bound = cuda.kernels.function(bound, BITS_BOUND_ENTRY).map_err(unavailable)?;
+        Some(Divided { bound, parts, combine, bounds: None, counts: None, kept: None })
+    } else {
+        None
+    };
+    let sample = sample_of(shape, parameters, parts);
+    // Narrow blocks read whole batches 6 % faster. Wide ones read parts that begin anywhere 13 % faster, for reasons that are not known.
+    let part = shape.n.div_ceil(parts).next_multiple_of(if threads == BITS_FEWEST_THREADS as usize { batch } else { 4 });
+    let samples = [sample, sample_of(shape, parameters, 1)];
+    Ok(Box::new(Bits {
+        samples,
+        parameters: resolved(sample, parameters, parts),
+        capacity,
+        threads: threads as u32,
+        ring_bytes,
+        parts,
+        part,
+        timed,
+        counted,
+        divided,
+    }))
+}
+
+impl Bits {
+    /// A launch of this kernel, or of a part of it, with the ring of batches.
+    fn config(&self, blocks: (u32, u32)) -> LaunchConfig {
+        LaunchConfig { grid_dim: (blocks.0, blocks.1, 1), block_dim: (self.threads, 1, 1), shared_mem_bytes: self.ring_bytes }
+    }
+}
+
+impl DeviceSelector for Bits {
+    fn parameters(&self) -> Parameters {
+        self.parameters.clone()
+    }
+
+    fn row_bytes(&self) -> usize {
+        // A bound, and of each part a count and K keys.
+        if self.divided.is_some() { 4 + self.parts * (4 + 8 * self.capacity) } else { 0 }
+    }
+
+    fn reserve(&mut self, stream: &Arc<CudaStream>, rows: usize) -> Result<(), DriverError> {
+        let Some(divided) = &mut self.divided else { return Ok(()) };
+        // SAFETY: uninitialised memory, written before it is read.
+        unsafe {
+            divided.bounds = Some(stream.alloc(rows)?);
+            divided.counts = Some(stream.alloc(rows * self.parts)?);
+            divided.kept = Some(stream.alloc(rows * self.parts * self.capacity)?);
+        }
+        Ok(())
+    }
+
+    fn launch(&mut self, stream: &Arc<CudaStream>, selection: Selection, build: Build) -> Result<(), DriverError> {
+        let sample = self.samples[usize::from(build != Build::Timed)];
+        let selection = Selection {
+            sampled: sample.rank as u32,
+            minima: sample.minima as u32,
+            group: sample.group as u32,
+            parts: self.parts as u32,
+            part: self.part as u32,
+            by_ballot: u32::from(self.parameters.get("slots") == Some("ballot")),
+            prefetch: u32::from(self.parameters.get("prefetch") == Some("on")),
+            ..selection
+        };
+        let rows = selection.query_count;
+        let (of_rows, of_parts) = (self.config((rows, 1)), self.config((self.parts as u32, rows)));
+        let Some(divided) = self.divided.as_mut().filter(|_| build == Build::Timed) else {
+            let function = if build == Build::Timed { &self.timed } else { &self.counted };
+            // SAFETY: the argument is the kernel's parameter; its pointers are to the search's buffers, which are as long as it says.
+            return unsafe { stream.launch_builder(function).arg(&selection).launch(of_rows) }.map(drop);
+        };
+        let expect = "parts are reserved with the search";
+        let selection = Selection {
+            bounds: divided.bounds.as_mut().expect(expect).device_ptr_mut(stream).0,
+            part_counts: divided.counts.as_mut().expect(expect).device_ptr_mut(stream).0,
+            kept: divided.kept.as_mut().expect(expect).device_ptr_mut(stream).0,
+            ..selection
+        };
+        let bound = LaunchConfig { grid_dim: (rows, 1, 1), block_dim: (BOUND_THREADS, 1, 1), shared_mem_bytes: 0 };
+        let launches = [(&divided.bound, bound), (&divided.parts, of_parts), (&divided.combine, of_rows)];
+        for (function, config) in launches {
+            // SAFETY: as above.
+            unsafe { stream.launch_builder(function).arg(&selection).launch(config) }?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,132 @@
+//! A tile of the matrix of squared distances: all distances of some queries.
+
+use std::sync::Arc;
+
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
+
+use super::interface::{DISTANCE_THREADS, Distances, NAIVE_POINTS, REGISTER_SIDE, TILE_SIDE, distances_entry};
+use crate::cuda::Cuda;
+use crate::cuda::device::memory::Memory;
+use crate::cuda::device::units::Unit;
+
+/// The most bytes of a tile.
+pub(super) const MOST_BYTES: usize = 4 << 30;
+
+/// Maximum number of blocks along a grid's second axis.
+const MOST_BLOCKS: usize = 65_535;
+
+/// Rows of a tile are a multiple of as many floats, so that they are read four at a time.
+const VECTOR: usize = 4;
+
+/// How the distances are computed, by the rule of all engines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kernel {
+    Naive,
+    Tiles,
+    Registers,
+}
+
+impl Kernel {
+    /// The kernel that a parameter's word is for.
+    pub fn named(word: &str) -> Self {
+        match word {
+            "naive" => Self::Naive,
+            "tiles" => Self::Tiles,
+            _ => Self::Registers,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Naive => "naive",
+            Self::Tiles => "tiles",
+            Self::Registers => "registers",
+        }
+    }
+
+    /// The grid that makes so many queries' distances to so many points.
+    fn grid(self, points: u32, queries: u32) -> (u32, u32, u32) {
+        match self {
+            Self::Naive => (points.div_ceil(NAIVE_POINTS), queries, 1),
+            Self::Tiles => (points.div_ceil(TILE_SIDE), queries.div_ceil(TILE_SIDE), 1),
+            Self::Registers => (points.div_ceil(REGISTER_SIDE) * queries.div_ceil(REGISTER_SIDE), 1, 1),
+        }
+    }
+}
+
+/// The tile, and how it is filled.
+pub struct Matrix {
+    kernel: Kernel,
+    function: CudaFunction,
+    /// Floats from one row to the next.
+    pub pitch: usize,
+    /// Rows of the tile.
+    pub rows: usize,
+    distances: Option<CudaSlice<f32>>,
+}
+
+impl Matrix {
+    /// A tile for so many points and queries, where each row needs `row_bytes` more; both take at most half of what is free beside the `others`:
+    /// bytes of points, queries and answers, which are reserved after it.
+    ///
+    /// # Errors
+    /// Why the kernel is not there.
+    pub fn new(cuda: &mut Cuda, kernel: Kernel, n: usize, q: usize, row_bytes: usize, others: usize) -> Result<Self, String> {
+        let function = cuda.kernels.function(Unit::new(super::DISTANCES, 0, 0), &distances_entry(kernel.word()))?;
+        let free = cuda.context.mem_get_info().map_or(0, |(free, _)| free).saturating_sub(others);
+        let pitch = n.next_multiple_of(VECTOR);
+        let rows = (MOST_BYTES / (4 * pitch)).min(free / 2 / (4 * pitch + row_bytes)).clamp(1, q.clamp(1, MOST_BLOCKS));
+        Ok(Self { kernel, function, pitch, rows, distances: None })
+    }
+
+    /// Bytes of the tile.
+    pub fn bytes(&self) -> usize {
+        4 * self.pitch * self.rows
+    }
+
+    /// Reserves the tile.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn reserve(&mut self, stream: &Arc<CudaStream>) -> Result<(), DriverError> {
+        // SAFETY: uninitialised memory, written before it is read.
+        self.distances = Some(unsafe { stream.alloc(self.pitch * self.rows) }?);
+        Ok(())
+    }
+
+    /// The first rows of the tile, as kernels take them.
+    pub fn tile(&mut self, stream: &Arc<CudaStream>, memory: &Memory, first_query: usize, count: usize) -> Distances {
+        Distances {
+            points: memory.points.floats.device_ptr(stream).0,
+            queries: memory.queries.device_ptr(stream).0,
+            n: memory.n as u32,
+            d: memory.d as u32,
+            first_query: first_query as u32,
+            query_count: count as u32,
+            distances: self.distances.as_mut().expect("the tile is reserved with the search").device_ptr_mut(stream).0,
+            pitch: self.pitch as u64,
+            ..Distances::default()
+        }
+    }
+
+    /// Queues the kernel that fills the first rows of the tile, and gives the tile's address.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn fill(&mut self, stream: &Arc<CudaStream>, memory: &Memory, first_query: usize, count: usize) -> Result<u64, DriverError> {
+        let tile = self.tile(stream, memory, first_query, count);
+        launch(stream, &self.function, &tile, self.kernel)?;
+        Ok(tile.distances)
+    }
+}
+
+/// Queues a kernel that fills a tile as `like` does.
+///
+/// # Errors
+/// The driver's.
+pub fn launch(stream: &Arc<CudaStream>, function: &CudaFunction, tile: &Distances, like: Kernel) -> Result<(), DriverError> {
+    let grid_dim = like.grid(tile.pitch as u32, tile.query_count);
+    let config = LaunchConfig { grid_dim, block_dim: (DISTANCE_THREADS, 1, 1), shared_mem_bytes: 0 };
+    // SAFETY: the argument is the kernel's parameter; its pointers are to a search's buffers, which are as long as it says.
+    unsafe { stream.launch_builder(function).arg(tile).launch(config) }.map(drop)
+}

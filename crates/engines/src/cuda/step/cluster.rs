@@ -1,0 +1,205 @@
+//! Clusters in device memory, and the launches of k-means.
+
+use std::sync::Arc;
+
+use cudarc::driver::sys::CUdeviceptr;
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig, PushKernelArg};
+
+use super::interface::{self, ASSIGN_THREADS, Lloyd, SEED_THREADS, Seeding, step_entry};
+use crate::cuda::device::kernels::Kernels;
+use crate::cuda::device::units::Unit;
+use crate::knn::{Metric, Problem};
+use crate::step::{Clustering, Clusters, Scale, first_seed};
+
+/// Clusters of the points on a device, in the form cached with them.
+pub struct DeviceClusters {
+    pub clustering: Clustering,
+    pub count: usize,
+    centres: CudaSlice<f64>,
+    reaches: CudaSlice<f64>,
+    norms: CudaSlice<f64>,
+    margins: interface::Margins,
+    angular: bool,
+    pub first_groups: CudaSlice<u32>,
+    pub coordinates: CudaSlice<f32>,
+    pub positions: CudaSlice<u32>,
+}
+
+impl DeviceClusters {
+    /// Bytes of n points in so many clusters, and of finding them.
+    pub fn bytes(n: usize, d: usize, clusters: usize) -> u64 {
+        let (n, d, clusters) = (n as u64, d as u64, clusters as u64 + 32);
+        let kept = 4 * (d + 1) * (n + 32 * clusters) + (8 * d + 24) * clusters;
+        let finding = 8 * n + n / 64 + (12 * d + 16) * clusters;
+        kept + finding + (1 << 12)
+    }
+
+    /// Copies clusters to a device.
+    ///
+    /// # Errors
+    /// Those of the driver, such as too little memory.
+    pub fn upload(stream: &Arc<CudaStream>, clusters: &Clusters) -> Result<Self, DriverError> {
+        let spheres = &clusters.spheres;
+        let coordinates: Vec<f32> = clusters.coordinates.iter().flat_map(|row| row.0).collect();
+        let margins = spheres.margins;
+        Ok(Self {
+            clustering: clusters.clustering,
+            count: clusters.count(),
+            centres: stream.clone_htod(spheres.centres.as_flattened())?,
+            reaches: stream.clone_htod(spheres.reaches.as_flattened())?,
+            norms: stream.clone_htod(spheres.norms.as_flattened())?,
+            margins: interface::Margins { centre: margins.centre, rule: margins.rule, underflow: margins.underflow },
+            angular: spheres.metric != Metric::L2,
+            first_groups: stream.clone_htod(&clusters.first_groups)?,
+            coordinates: stream.clone_htod(&coordinates)?,
+            positions: stream.clone_htod(clusters.positions.as_flattened())?,
+        })
+    }
+
+    /// The spheres as kernels have them.
+    pub fn spheres(&self, stream: &Arc<CudaStream>) -> interface::Spheres {
+        interface::Spheres {
+            centres: self.centres.device_ptr(stream).0,
+            reaches: self.reaches.device_ptr(stream).0,
+            norms: self.norms.device_ptr(stream).0,
+            margins: self.margins,
+            angular: u32::from(self.angular),
+            count: self.count as u32,
+        }
+    }
+}
+
+/// The kernels of k-means.
+pub struct Clusterer {
+    weigh: CudaFunction,
+    choose: CudaFunction,
+    assign: CudaFunction,
+    move_centres: CudaFunction,
+}
+
+impl Clusterer {
+    /// # Errors
+    /// Why there are no kernels.
+    pub fn load(kernels: &mut Kernels) -> Result<Self, String> {
+        let mut step = |name: &str| kernels.function(Unit::new(super::CLUSTER, 0, 0), &step_entry(name));
+        Ok(Self { weigh: step("weigh")?, choose: step("choose")?, assign: step("assign")?, move_centres: step("move")? })
+    }
+
+    /// Divides points into at most so many clusters: the number of each point's cluster, as the twin finds it.
+    ///
+    /// # Safety
+    /// `rows` is the address of the problem's points, row by row.
+    ///
+    /// # Errors
+    /// Those of the driver.
+    pub unsafe fn kmeans(
+        &self,
+        stream: &Arc<CudaStream>,
+        problem: &Problem,
+        rows: CUdeviceptr,
+        clustering: Clustering,
+    ) -> Result<Vec<u32>, DriverError> {
+        let (n, d) = (problem.n(), problem.dims());
+        let scale = Scale::new(problem.extents(), n);
+        let low = stream.clone_htod(&scale.low)?;
+        let scale = interface::Scale { low: low.device_ptr(stream).0, cells: scale.cells, weights: scale.weights };
+        // SAFETY: as the caller says.
+        let seeds = unsafe { self.seeds(stream, rows, scale, [n, d], clustering.clusters) }?;
+        let points = problem.points();
+        let centres: Vec<f32> = seeds.iter().flat_map(|&seed| &points[seed as usize * d..][..d]).copied().collect();
+        let clusters = seeds.len();
+
+        let mut centres = stream.clone_htod(&centres)?;
+        let mut assigned = stream.clone_htod(&vec![u32::MAX; n])?;
+        let mut sums = stream.alloc_zeros::<u64>(clusters * (d + 1))?;
+        let mut changed = stream.alloc_zeros::<u32>(1)?;
+        for iteration in 0..=clustering.iterations {
+            stream.memset_zeros(&mut sums)?;
+            stream.memset_zeros(&mut changed)?;
+            let lloyd = Lloyd {
+                rows,
+                scale,
+                centres: centres.device_ptr_mut(stream).0,
+                assigned: assigned.device_ptr_mut(stream).0,
+                sums: sums.device_ptr_mut(stream).0,
+                changed: changed.device_ptr_mut(stream).0,
+                n: n as u32,
+                d: d as u32,
+                clusters: clusters as u32,
+            };
+            // SAFETY: `Lloyd` is the kernels' parameter, and its buffers are as long as it says.
+            unsafe { launch(stream, &self.assign, n, ASSIGN_THREADS, &lloyd) }?;
+            let mut changes = [0];
+            stream.memcpy_dtoh(&changed, &mut changes)?;
+            stream.synchronize()?;
+            if changes == [0] || iteration == clustering.iterations {
+                break;
+            }
+            // SAFETY: as above.
+            unsafe { launch(stream, &self.move_centres, clusters * d, ASSIGN_THREADS, &lloyd) }?;
+        }
+        let assigned = stream.clone_dtoh(&assigned)?;
+        stream.synchronize()?;
+        Ok(assigned)
+    }
+
+    /// The positions of the seeds, of n points in d dimensions.
+    ///
+    /// # Safety
+    /// `rows` is the address of n rows of d numbers, and as many are at `scale.low`.
+    unsafe fn seeds(
+        &self,
+        stream: &Arc<CudaStream>,
+        rows: CUdeviceptr,
+        scale: interface::Scale,
+        [n, d]: [usize; 2],
+        clusters: usize,
+    ) -> Result<Vec<u32>, DriverError> {
+        let blocks = n.div_ceil(SEED_THREADS as usize);
+        let mut seeds = vec![0; clusters];
+        seeds[0] = first_seed(n);
+        let mut seeds = stream.clone_htod(&seeds)?;
+        // SAFETY: uninitialised memory, written before it is read.
+        let (mut nearest, mut sums) = unsafe { (stream.alloc::<f32>(n)?, stream.alloc::<u64>(blocks)?) };
+        for turn in 1..clusters {
+            let seeding = Seeding {
+                rows,
+                scale,
+                nearest: nearest.device_ptr_mut(stream).0,
+                sums: sums.device_ptr_mut(stream).0,
+                seeds: seeds.device_ptr_mut(stream).0,
+                turn: turn as u32,
+                n: n as u32,
+                d: d as u32,
+                blocks: blocks as u32,
+            };
+            // SAFETY: `Seeding` is the kernels' parameter, and its buffers are as long as it says.
+            unsafe {
+                launch(stream, &self.weigh, n, SEED_THREADS, &seeding)?;
+                launch(stream, &self.choose, 1, SEED_THREADS, &seeding)?;
+            }
+        }
+        let seeds = stream.clone_dtoh(&seeds)?;
+        stream.synchronize()?;
+        // From the first turn on that found all points at the places of seeds.
+        let count = seeds.iter().position(|&seed| seed == u32::MAX).unwrap_or(clusters);
+        Ok(seeds[..count].to_vec())
+    }
+}
+
+/// Launches a kernel with at least so many threads, in blocks of `block`.
+///
+/// # Safety
+/// `argument` is the kernel's parameter, whose pointers cover what it says.
+unsafe fn launch<T: DeviceRepr>(
+    stream: &Arc<CudaStream>,
+    function: &CudaFunction,
+    threads: usize,
+    block: u32,
+    argument: &T,
+) -> Result<(), DriverError> {
+    let config = LaunchConfig { grid_dim: (threads.div_ceil(block as usize) as u32, 1, 1), block_dim: (block, 1, 1), shared_mem_bytes: 0 };
+    // SAFETY: as the caller says.
+    unsafe { stream.launch_builder(function).arg(argument).launch(config) }?;
+    Ok(())
+}

@@ -1,0 +1,369 @@
+//! The launches that answer queries.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use cudarc::driver::sys::CUdeviceptr;
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig, PushKernelArg};
+
+use super::cluster::{Clusterer, DeviceClusters};
+use super::interface::{
+    CANDIDATES, DISTANCE_QUERIES, DISTANCE_THREADS, Distances, Found, IndexedVisit, Minima, Order, Ordering, Queries, Stored, StoredVisit,
+    VISIT_WARPS, Visits, step_entry, step_visit_entry,
+};
+use super::share::{self, Sharing};
+use crate::cuda::Cuda;
+use crate::cuda::device::memory::Memory;
+use crate::cuda::device::points::{self, Form};
+use crate::cuda::device::units::{Unit, build_name};
+use crate::host_memory;
+use crate::knn::{Answer, Build, Descriptor, EngineError, MAX_COUNTED_CHUNK, Neighbors, Parameters, Problem, Search, SetupPhase};
+use crate::lockstep::distance::GroupedPoints;
+use crate::lockstep::registers_for;
+use crate::step::{Clusters, MEASURES, Plan, groups_in_cluster};
+
+/// Points of a group: a lane each.
+const WARP: usize = 32;
+
+/// Shared memory of a block without asking for more.
+const SHARED: usize = 48 << 10;
+
+/// Queries whose order, and distances that are stored, between two kernels.
+const MOST_ORDERED: usize = 1 << 14;
+const MOST_DISTANCES: usize = 1 << 28;
+
+/// Groups of 32 points as the twin has them, window by window.
+const GROUPS: Form = Form::Windows { window: 1, tile: 1 };
+
+/// What is made of the points on a device.
+enum Prepared {
+    Clusters { clusters: Arc<DeviceClusters>, order: CudaFunction },
+    Rows { groups: usize, groups_in_cluster: usize, distances: CudaFunction, minima: CudaFunction },
+}
+
+impl Prepared {
+    /// The number of clusters.
+    fn clusters(&self) -> usize {
+        match self {
+            Self::Clusters { clusters, .. } => clusters.count,
+            Self::Rows { groups, groups_in_cluster, .. } => groups.div_ceil(*groups_in_cluster),
+        }
+    }
+}
+
+/// Buffers between kernels, for the queries of one slice.
+struct Scratch {
+    /// Of no length where the visit sorts by itself.
+    order: CudaSlice<u64>,
+    /// Of no length where there is an index.
+    distances: CudaSlice<f32>,
+}
+
+/// A problem loaded into device memory.
+pub struct StepSearch<'a> {
+    cuda: &'a mut Cuda,
+    descriptor: &'static Descriptor,
+    plan: Plan,
+    memory: Memory,
+    prepared: Prepared,
+    visit: [(Build, CudaFunction); 2],
+    /// The timed visit where queries are few.
+    sharing: Option<Sharing>,
+    scratch: Scratch,
+    /// Queries of a slice: the most that one launch answers.
+    slice: usize,
+    visits: Option<CudaSlice<Visits>>,
+    setup_ms: Vec<(SetupPhase, f64)>,
+    /// Queries and build of the last search.
+    last: (Range<usize>, Build),
+}
+
+/// Queries of a slice, and the lengths of the buffers between its kernels. `groups` is 0 with an index; `shares` is the most queries that
+/// several warps each share.
+fn slice(plan: &Plan, q: usize, clusters: usize, groups: usize, shares: Option<usize>) -> (usize, [usize; 2]) {
+    let most = if groups == 0 { MOST_ORDERED } else { (MOST_DISTANCES / (groups * WARP)).clamp(1, 4096) };
+    let queries = most.min(q).min(shares.unwrap_or(q));
+    // Warps that share a query share its order, too.
+    let orders = plan.fission || shares.is_some() && !plan.exhaustive;
+    (queries, [if orders { queries * padded(clusters) } else { 0 }, queries * groups * WARP])
+}
+
+/// Entries that a query's clusters are sorted among.
+pub fn padded(clusters: usize) -> usize {
+    clusters.next_power_of_two().max(WARP)
+}
+
+impl<'a> StepSearch<'a> {
+    /// Reserves memory, uploads the problem, and with an index finds the clusters.
+    ///
+    /// # Errors
+    /// [`EngineError::Memory`] before anything is reserved, [`EngineError::HostMemory`], [`EngineError::Device`].
+    pub fn new(cuda: &'a mut Cuda, descriptor: &'static Descriptor, problem: &Problem, mut plan: Plan) -> Result<Self, EngineError> {
+        let (n, d, q) = (problem.n(), problem.dims(), problem.q());
+        let unavailable = |why| EngineError::Unavailable { engine: descriptor.id, why };
+        let capacity = (WARP * registers_for(problem.k(), WARP)).max(CANDIDATES as usize) as u32;
+        let unit = Unit::new(super::VISIT, capacity, 0);
+        let source = if plan.exhaustive { "stored" } else { "indexed" };
+        let mut kernel = |build| {
+            let function = cuda.kernels.function(unit.of_build(build), &step_visit_entry(source, capacity, build_name(build)));
+            function.map(|function| (build, function)).map_err(unavailable)
+        };
+        let visit = [kernel(Build::Timed)?, kernel(Build::Counted)?];
+        let mut step = |name: &str| cuda.kernels.function(Unit::new(super::ORDER, 0, 0), &step_entry(name)).map_err(unavailable);
+        let (order, distances, minima) = (step("order")?, step("distances")?, step("minima")?);
+
+        // At most so many clusters, whose number is known once they are found.
+        let most = plan.clustering.clusters;
+        let groups = if plan.exhaustive { n.div_ceil(WARP) } else { 0 };
+        // Those that a launch answers, and the clusters that there are at most.
+        let (at_once, [..]) = slice(&plan, q, most, groups, None);
+        let clusters = if plan.exhaustive { groups.div_ceil(groups_in_cluster(n, most)) } else { most };
+        let warps = *plan.warps.get_or_insert_with(|| share::warps_each(at_once, clusters, cuda.multiprocessors()));
+        let shares = (warps > 1).then(|| share::most_queries(warps, capacity));
+        let (queries, [entries, stored]) = slice(&plan, q, most, groups, shares);
+        let shared = shares.map_or(0, |_| Sharing::bytes(queries, warps, capacity));
+        let searching = shared + (8 * entries + 4 * stored + q.min(MAX_COUNTED_CHUNK) * size_of::<Visits>()) as u64;
+        let there = problem.cache().get(cuda.device_id, |clusters: &DeviceClusters| clusters.clustering == plan.clustering);
+        let finds = !plan.exhaustive && there.is_none();
+        if finds {
+            // Other clusters of the same points: their memory may be needed.
+            problem.cache().remove::<DeviceClusters>(cuda.device_id);
+        }
+        let (form, floats) = if plan.exhaustive { (GROUPS, groups * WARP * d) } else { (Form::Rows, points::row_floats(n, d, 1)) };
+        let extra = searching + if finds { DeviceClusters::bytes(n, d, most) } else { 0 };
+        let mut memory = Memory::reserve(cuda, problem, form, floats, extra)?;
+        if plan.exhaustive {
+            // Twice the points, grouped.
+            host_memory::check(problem, 8 * (n * d) as u64)?;
+        }
+        if finds {
+            // Grouping and spheres are the host's.
+            host_memory::check(problem, Clusters::bytes(n, d, most))?;
+        }
+        upload(cuda, problem, &mut memory)?;
+        let mut setup_ms = vec![(SetupPhase::Upload, memory.upload_ms)];
+        let prepared = match there {
+            _ if plan.exhaustive => Prepared::Rows { groups, groups_in_cluster: groups_in_cluster(n, most), distances, minima },
+            Some(clusters) => Prepared::Clusters { clusters, order },
+            None => {
+                let clusterer = Clusterer::load(&mut cuda.kernels).map_err(unavailable)?;
+                let (clusters, ms) = find_clusters(cuda, &clusterer, problem, &memory, &plan).map_err(|error| cuda.failed(error))?;
+                setup_ms.push((SetupPhase::BuildIndex, ms));
+                Prepared::Clusters { clusters, order }
+            }
+        };
+        let reserve = || -> Result<Scratch, DriverError> {
+            // SAFETY: uninitialised memory, written before it is read.
+            unsafe { Ok(Scratch { order: cuda.stream.alloc(entries.max(1))?, distances: cuda.stream.alloc(stored.max(1))? }) }
+        };
+        let scratch = reserve().map_err(|error| cuda.failed(error))?;
+        let sharing = shares.map(|_| Sharing::load(cuda, descriptor.id, plan.exhaustive, queries, warps, capacity)).transpose()?;
+        Ok(Self {
+            cuda,
+            descriptor,
+            plan,
+            memory,
+            prepared,
+            visit,
+            sharing,
+            scratch,
+            slice: queries,
+            visits: None,
+            setup_ms,
+            last: (0..0, Build::Timed),
+        })
+    }
+
+    fn launch(&mut self, queries: &Range<usize>, build: Build) -> Result<f64, DriverError> {
+        if build == Build::Counted && self.visits.as_ref().is_none_or(|visits| visits.len() < queries.len()) {
+            // Free the old one first.
+            self.visits = None;
+            self.visits = Some(self.cuda.stream.alloc_zeros(queries.len())?);
+        }
+        self.memory.timer.start(&self.cuda.stream)?;
+        for first in queries.clone().step_by(self.slice) {
+            self.launch_slice(first..(first + self.slice).min(queries.end), queries.start, build)?;
+        }
+        self.memory.timer.stop(&self.cuda.stream)
+    }
+
+    /// Answers the queries of a slice, in a search that begins with query `start`.
+    fn launch_slice(&mut self, queries: Range<usize>, start: usize, build: Build) -> Result<(), DriverError> {
+        let stream = &self.cuda.stream.clone();
+        let memory = &mut self.memory;
+        let (count, clusters) = (queries.len(), self.prepared.clusters());
+        let counted = (size_of::<Visits>() * (queries.start - start)) as CUdeviceptr;
+        let found = Found {
+            k: memory.k as u32,
+            indices: memory.indices.device_ptr_mut(stream).0,
+            squared_distances: memory.squared_distances.device_ptr_mut(stream).0,
+            visits: self.visits.as_mut().map_or(0, |visits| visits.device_ptr_mut(stream).0 + counted),
+        };
+        let (_, visit) = self.visit.iter().find(|(of, _)| *of == build).expect("both builds are loaded with the problem");
+        let padded = padded(clusters);
+        let entries = self.scratch.order.device_ptr_mut(stream).0;
+        let order = Order { entries, count: clusters as u32, padded: padded as u32 };
+        let sharing = self.sharing.as_mut().filter(|_| build == Build::Timed);
+        // Without fission the visit sorts in its own memory.
+        let (visit_order, own) = if self.plan.fission { (order, 0) } else { (Order { entries: 0, ..order }, padded) };
+        let of = |d: usize| Queries { rows: memory.queries.device_ptr(stream).0, first: queries.start as u32, count: count as u32, d: d as u32 };
+        match &self.prepared {
+            Prepared::Clusters { clusters, order: kernel } => {
+                let (spheres, queries) = (clusters.spheres(stream), of(memory.d));
+                let visiting = IndexedVisit {
+                    spheres,
+                    first_groups: clusters.first_groups.device_ptr(stream).0,
+                    coordinates: clusters.coordinates.device_ptr(stream).0,
+                    positions: clusters.positions.device_ptr(stream).0,
+                    queries,
+                    order: visit_order,
+                    found,
+                };
+                // SAFETY: the arguments are the kernels' parameters; their pointers are to this search's buffers, which are as long as
+                // they say.
+                unsafe {
+                    if self.plan.fission || sharing.is_some() {
+                        launch(stream, kernel, a_warp_each(count, padded, memory.d), &Ordering { spheres, queries, order })?;
+                    }
+                    if let Some(sharing) = sharing {
+                        return sharing.indexed(stream, IndexedVisit { order, ..visiting });
+                    }
+                    launch(stream, visit, a_warp_each(count, own, memory.d), &visiting)
+                }
+            }
+            Prepared::Rows { groups, groups_in_cluster, distances, minima } => {
+                let stored = Stored {
+                    distances: self.scratch.distances.device_ptr_mut(stream).0,
+                    n: memory.n as u32,
+                    groups: *groups as u32,
+                    groups_in_cluster: *groups_in_cluster as u32,
+                };
+                let queries = of(memory.d);
+                let computing = Distances { coordinates: memory.points.floats.device_ptr(stream).0, queries, stored };
+                let (x, y) = ((*groups as u32).div_ceil(DISTANCE_THREADS / WARP as u32), (count as u32).div_ceil(DISTANCE_QUERIES));
+                let grid = LaunchConfig { grid_dim: (x, y, 1), block_dim: (DISTANCE_THREADS, 1, 1), shared_mem_bytes: 0 };
+                // SAFETY: as above.
+                unsafe {
+                    launch(stream, distances, grid, &computing)?;
+                    if let Some(sharing) = sharing {
+                        return sharing.stored(stream, StoredVisit { stored, queries, order, found });
+                    }
+                    if self.plan.fission {
+                        launch(stream, minima, a_warp_each(count, padded, 0), &Minima { stored, queries, order })?;
+                    }
+                    launch(stream, visit, a_warp_each(count, own, 0), &StoredVisit { stored, queries, order: visit_order, found })
+                }
+            }
+        }
+    }
+}
+
+/// Uploads the problem: points as rows for an index, else in groups.
+fn upload(cuda: &mut Cuda, problem: &Problem, memory: &mut Memory) -> Result<(), EngineError> {
+    let rows = memory.points.form == Form::Rows;
+    let points = |cuda: &mut Cuda, points: &mut CudaSlice<f32>| {
+        if rows {
+            return points::upload_rows(&cuda.stream, problem.points(), points);
+        }
+        let grouped = GroupedPoints::<WARP>::new(problem.points(), problem.dims());
+        let floats: Vec<f32> = grouped.range(0..grouped.groups()).iter().flat_map(|row| row.0).collect();
+        cuda.stream.memcpy_htod(&floats, &mut points.slice_mut(..floats.len()))
+    };
+    memory.upload(cuda, problem, points).map_err(|error| cuda.failed(error))
+}
+
+/// Finds the clusters, and measures how long that takes, on the device and on the host.
+fn find_clusters(
+    cuda: &Cuda,
+    clusterer: &Clusterer,
+    problem: &Problem,
+    memory: &Memory,
+    plan: &Plan,
+) -> Result<(Arc<DeviceClusters>, f64), DriverError> {
+    let start = Instant::now();
+    let rows = memory.points.floats.device_ptr(&cuda.stream).0;
+    // SAFETY: the points are on the device, row by row.
+    let assigned = unsafe { clusterer.kmeans(&cuda.stream, problem, rows, plan.clustering) }?;
+    let clusters = Arc::new(DeviceClusters::upload(&cuda.stream, &Clusters::new(problem, plan.clustering, &assigned))?);
+    cuda.stream.synchronize()?;
+    problem.cache().insert(cuda.device_id, Arc::clone(&clusters));
+    Ok((clusters, start.elapsed().as_secs_f64() * 1e3))
+}
+
+/// A launch of a warp a query, with room for the queue, so many entries and d coordinates each (`share_of` in `cuda/step/traverse.cuh`).
+pub fn a_warp_each(queries: usize, entries: usize, d: usize) -> LaunchConfig {
+    let share = 8 * (CANDIDATES as usize + entries + d.div_ceil(2));
+    let warps = (SHARED / share).clamp(1, VISIT_WARPS as usize);
+    LaunchConfig {
+        grid_dim: (queries.div_ceil(warps) as u32, 1, 1),
+        block_dim: ((warps * WARP) as u32, 1, 1),
+        shared_mem_bytes: (warps * share) as u32,
+    }
+}
+
+/// # Safety
+/// `argument` is the kernel's parameter, whose pointers cover what it says.
+pub unsafe fn launch<T: DeviceRepr>(
+    stream: &Arc<CudaStream>,
+    function: &CudaFunction,
+    config: LaunchConfig,
+    argument: &T,
+) -> Result<(), DriverError> {
+    // SAFETY: as the caller says.
+    unsafe { stream.launch_builder(function).arg(argument).launch(config) }?;
+    Ok(())
+}
+
+impl Search for StepSearch<'_> {
+    fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
+        self.setup_ms.clone()
+    }
+
+    fn resident(&self) -> bool {
+        self.memory.resident && self.setup_ms.len() == 1
+    }
+
+    fn parameters(&self) -> Parameters {
+        self.descriptor.parameters.iter().map(|parameter| (parameter.name, self.plan.value(parameter.name))).collect()
+    }
+
+    fn first_chunk(&self) -> usize {
+        self.slice.next_multiple_of(self.chunk_unit())
+    }
+
+    fn chunk_unit(&self) -> usize {
+        512
+    }
+
+    fn first_work(&self) -> u64 {
+        // An index may look at all points, of points at one distance.
+        200_000_000_000
+    }
+
+    fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
+        debug_assert!(queries.start < queries.end && queries.end <= self.memory.q);
+        let build = if build == Build::Timed { build } else { Build::Counted };
+        let ms = self.launch(&queries, build).map_err(|error| self.cuda.failed(error))?;
+        self.last = (queries, build);
+        Ok(ms)
+    }
+
+    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
+        self.memory.download(&self.cuda.stream, neighbors).map_err(|error| self.cuda.failed(error))
+    }
+
+    fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
+        let (queries, build) = self.last.clone();
+        let (Some(visits), Build::Counted) = (&self.visits, build) else { return Ok(()) };
+        let stream = &self.cuda.stream;
+        let copy = || -> Result<_, DriverError> {
+            let visits = stream.clone_dtoh(&visits.slice(..queries.len()))?;
+            stream.synchronize()?;
+            Ok(visits)
+        };
+        let visits = copy().map_err(|error| self.cuda.failed(error))?;
+        answer.measured.extend(&MEASURES, visits.into_iter().map(bytemuck::cast));
+        Ok(())
+    }
+}

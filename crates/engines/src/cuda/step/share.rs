@@ -1,0 +1,128 @@
+//! The launches that answer few queries, each by several warps (`cuda/step/share.cuh`).
+
+use std::sync::Arc;
+
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut, DriverError};
+
+use super::interface::{Found, Gathering, IndexedShare, IndexedVisit, Queries, Shares, StoredShare, StoredVisit, step_share_entry};
+use super::search::{a_warp_each, launch, padded};
+use crate::cuda::Cuda;
+use crate::cuda::device::units::Unit;
+use crate::knn::{EngineError, EngineId};
+
+/// Warps of a multiprocessor that keep it busy where each has a query.
+const RESIDENT_WARPS: u32 = 16;
+
+/// The most warps that a query is shared out to, and the fewest clusters of each: gathering their results takes time, too.
+const MOST_WARPS: usize = 32;
+const CLUSTERS_EACH: usize = 8;
+
+/// Keys that the warps of a launch leave.
+const MOST_KEYS: usize = 1 << 27;
+
+/// Warps for each of q queries of so many clusters: as many as the device has room for beside the other queries'.
+pub fn warps_each(q: usize, clusters: usize, multiprocessors: u32) -> u32 {
+    let room = (multiprocessors * RESIDENT_WARPS) as usize / q;
+    room.min(clusters / CLUSTERS_EACH).clamp(1, MOST_WARPS) as u32
+}
+
+/// The most queries of a launch, each of which so many warps leave K keys for.
+pub fn most_queries(warps: u32, capacity: u32) -> usize {
+    MOST_KEYS / (warps as usize * capacity as usize)
+}
+
+/// The visit of a query by several warps, and what they leave for the one that gathers it.
+pub struct Sharing {
+    visit: CudaFunction,
+    gather: CudaFunction,
+    /// A row of warps × K keys a query.
+    results: CudaSlice<u64>,
+    /// What the warps of each query tell one another (`Shares` in `cuda/step/interface.cuh`).
+    bounds: CudaSlice<u64>,
+    warps: u32,
+}
+
+impl Sharing {
+    /// Bytes of the buffers for so many queries at a time.
+    pub fn bytes(queries: usize, warps: u32, capacity: u32) -> u64 {
+        8 * queries as u64 * (u64::from(warps) * u64::from(capacity) + 1)
+    }
+
+    /// # Errors
+    /// [`EngineError::Unavailable`] if there are no kernels, [`EngineError::Device`].
+    pub fn load(cuda: &mut Cuda, engine: EngineId, exhaustive: bool, queries: usize, warps: u32, capacity: u32) -> Result<Self, EngineError> {
+        let unit = Unit::new(super::SHARE, capacity, 0);
+        let mut step = |name: &str| {
+            let function = cuda.kernels.function(unit, &step_share_entry(name, capacity));
+            function.map_err(|why| EngineError::Unavailable { engine, why })
+        };
+        let (visit, gather) = (step(if exhaustive { "share_stored" } else { "share_indexed" })?, step("gather")?);
+        let reserve = || -> Result<_, DriverError> {
+            // SAFETY: uninitialised memory, written before it is read.
+            unsafe { Ok((cuda.stream.alloc(queries * (warps * capacity) as usize)?, cuda.stream.alloc(queries)?)) }
+        };
+        let (results, bounds) = reserve().map_err(|error| cuda.failed(error))?;
+        Ok(Self { visit, gather, results, bounds, warps })
+    }
+
+    /// Answers queries whose clusters are in order.
+    ///
+    /// # Safety
+    /// The pointers of `visit` are to buffers that are as long as they say, and there is room for as many queries.
+    ///
+    /// # Errors
+    /// Those of the driver.
+    pub unsafe fn indexed(&mut self, stream: &Arc<CudaStream>, visit: IndexedVisit) -> Result<(), DriverError> {
+        let shares = self.begin(stream)?;
+        let config = a_warp_each(visit.queries.count as usize * self.warps as usize, 0, visit.queries.d as usize);
+        // SAFETY: as the caller says.
+        unsafe { launch(stream, &self.visit, config, &IndexedShare { visit, shares }) }?;
+        self.gather(stream, visit.queries, visit.found, shares)
+    }
+
+    /// Answers queries whose distances are stored.
+    ///
+    /// # Safety
+    /// As above.
+    ///
+    /// # Errors
+    /// Those of the driver.
+    pub unsafe fn stored(&mut self, stream: &Arc<CudaStream>, mut visit: StoredVisit) -> Result<(), DriverError> {
+        let shares = self.begin(stream)?;
+        // A warp sorts its own clusters alone.
+        let padded = padded(visit.order.count.div_ceil(self.warps) as usize);
+        visit.order.padded = padded as u32;
+        let config = a_warp_each(visit.queries.count as usize * self.warps as usize, padded, 0);
+        // SAFETY: as the caller says.
+        unsafe { launch(stream, &self.visit, config, &StoredShare { visit, shares }) }?;
+        self.gather(stream, visit.queries, visit.found, shares)
+    }
+
+    /// Forgets the bounds of the queries before.
+    fn begin(&mut self, stream: &Arc<CudaStream>) -> Result<Shares, DriverError> {
+        stream.memset_zeros(&mut self.bounds)?;
+        Ok(Shares { results: self.results.device_ptr_mut(stream).0, bounds: self.bounds.device_ptr_mut(stream).0, count: self.warps })
+    }
+
+    fn gather(&self, stream: &Arc<CudaStream>, queries: Queries, found: Found, shares: Shares) -> Result<(), DriverError> {
+        // SAFETY: the warps of these queries were launched before, with these buffers.
+        unsafe { launch(stream, &self.gather, a_warp_each(queries.count as usize, 0, 0), &Gathering { queries, found, shares }) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_queries_have_many_warps() {
+        assert_eq!([1, 65, 100, 1000, 2112, 5000].map(|q| warps_each(q, 512, 132)), [32, 32, 21, 2, 1, 1]);
+        assert_eq!([512, 100, 15, 1].map(|clusters| warps_each(1, clusters, 132)), [32, 12, 1, 1]);
+    }
+
+    #[test]
+    fn what_warps_leave_has_room() {
+        assert_eq!(most_queries(32, 1024), 4096);
+        assert_eq!(Sharing::bytes(2, 32, 128), 8 * (2 * 32 * 128 + 2));
+    }
+}

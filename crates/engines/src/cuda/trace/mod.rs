@@ -1,0 +1,228 @@
+//! Traces one query's search with an instrumented build of the kernel, which records its steps event by event.
+//!
+//! This is the production kernel, from the same source, with a recorder in it (`cuda/observer.cuh`). Its policy differs:
+//! a single warp owns a single query, and it processes points group by group, where production builds vote on several
+//! groups at once and examine them individually only if a vote requires it.
+//!
+//! NVRTC compiles it on demand: how many points are staged together is a compile-time constant that each lesson chooses.
+//!
+//! The search of a tree is traced in the same way (`tree.rs`), by the very kernel that counts, and so are selections from a query's row of
+//! distances (`queues.rs`, `passes.rs`).
+
+mod events;
+mod passes;
+mod queues;
+mod tree;
+mod words;
+
+use cudarc::driver::{CudaSlice, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
+pub use events::{Event, Events, TraceError, elements, kind, lanes};
+pub use passes::{PassTrace, kind as pass_kind};
+pub use queues::{QueueTrace, kind as queue_kind};
+pub use tree::{TreeTrace, kind as tree_kind};
+
+use super::device::kernels::Kernel;
+use super::device::memory::Memory;
+use super::device::units::{Builds, Unit};
+use super::direct::{self, GROUP_ROWS_ENTRY, Layout, Policy, Variant};
+use super::interface::{self, TallyOut};
+use super::{Cuda, DIRECT};
+use crate::knn::{EngineError, Neighbors, Parameters, Problem};
+use crate::{host_memory, lockstep};
+
+/// Points per group: one for each lane of a warp.
+const GROUP: usize = 32;
+
+/// Dimensions staged together if d is neither 2 nor 3.
+const TILE: usize = 8;
+
+/// Initial capacity of a trace in words, in addition to groups without a candidate: 1 MiB, enough for most. A trace that
+/// needs more reports how much and is repeated.
+const ROOM: usize = 1 << 18;
+
+/// The way out where the kernel cannot be had.
+const OR_ON_THE_TWIN: &str = "or record on --engine lockstep";
+
+/// The same error, with that way out.
+fn or_on_the_twin(error: EngineError) -> EngineError {
+    match error {
+        EngineError::Unavailable { engine, why } => EngineError::Unavailable { engine, why: format!("{why}; {OR_ON_THE_TWIN}") },
+        other => other,
+    }
+}
+
+/// A query's neighbours, as in a [`Trace`].
+fn neighbours(neighbors: &Neighbors, query: usize) -> Vec<(u32, f32)> {
+    let (positions, squared_distances) = neighbors.of(query);
+    positions.iter().copied().zip(squared_distances.iter().copied()).collect()
+}
+
+/// Words per group without a candidate.
+const GROUP_WORDS: usize = 3;
+
+/// The recorded events and the answer.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    /// Product name of the device.
+    pub device: String,
+    /// The k nearest as written by the kernel: position in processing order and squared distance, nearest first; if there are
+    /// fewer points, the rest are position `u32::MAX` at infinity.
+    pub neighbours: Vec<(u32, f32)>,
+    registers: usize,
+    words: Vec<u32>,
+}
+
+impl Trace {
+    /// A trace from the words of a warp with `registers` keys per lane, and its answer.
+    pub fn new(device: String, registers: usize, words: Vec<u32>, neighbours: Vec<(u32, f32)>) -> Self {
+        Self { device, neighbours, registers, words }
+    }
+
+    /// Decodes the events from the start.
+    pub fn events(&self) -> Events<'_> {
+        Events::new(&self.words, self.registers)
+    }
+
+    /// Size of the events in bytes.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.words)
+    }
+}
+
+/// Clamps the number of groups that the traced kernel stages together; `None` is the twin's number. It is limited by a
+/// warp's share of shared memory and, if d is neither 2 nor 3, by a word that has one bit per group.
+pub fn groups_in_batch(dims: usize, groups: Option<usize>) -> usize {
+    let most = lockstep::groups_in_batch(GROUP, dims);
+    let most = if whole_rows(dims) { most } else { most.min(32) };
+    groups.unwrap_or(most).clamp(1, most)
+}
+
+/// Whether points are staged as whole rows.
+fn whole_rows(dims: usize) -> bool {
+    Variant::new(1, dims).dims != 0
+}
+
+/// The kernel for a problem that stages `groups` groups together, as clamped by [`groups_in_batch`].
+pub(super) fn unit(k: usize, dims: usize, groups: usize) -> Unit {
+    let (window, batch) = if whole_rows(dims) { (1, groups * GROUP) } else { (groups, groups * GROUP) };
+    let policy = Policy { warps: 1, queries: 1, window: window as u32, batch: batch as u32, slots: 2, tile: dims.min(TILE) as u32, min_blocks: 0 };
+    Unit { policy: Some(policy), builds: Builds::Traced, ..Variant::new(k, dims).unit() }
+}
+
+impl Cuda {
+    /// Searches one query with the traced kernel, staging `groups` groups of points together
+    /// ([`groups_in_batch`] gives the allowed range).
+    ///
+    /// # Errors
+    /// [`EngineError::Unavailable`] if the kernel cannot be compiled, [`EngineError::Memory`] and
+    /// [`EngineError::HostMemory`] if the trace does not fit, [`EngineError::Limit`], [`EngineError::Device`].
+    ///
+    /// # Panics
+    /// If `query` is out of range.
+    pub fn trace(&mut self, problem: &Problem, query: usize, groups: usize) -> Result<Trace, EngineError> {
+        let (n, dims, k) = (problem.n(), problem.dims(), problem.k());
+        assert!(query < problem.q(), "query {query} of {}", problem.q());
+        DIRECT.check(problem, &Parameters::default())?;
+        let unit = unit(k, dims, groups_in_batch(dims, Some(groups)));
+        let kernel = self.traced(unit)?;
+        let layout = Layout::new(n, dims, unit, kernel.cut.policy);
+        let mut memory = Memory::reserve(self, problem, layout.form(), layout.floats(), 4 * layout.scratch_floats() as u64)?;
+        let mut upload = || -> Result<(), DriverError> {
+            memory.upload(self, problem, |cuda, points| {
+                let mut scratch = cuda.stream.alloc_zeros::<f32>(layout.scratch_floats().max(1))?;
+                layout.upload(cuda, problem.points(), points, &mut scratch)
+            })
+        };
+        upload().map_err(|error| self.failed(error))?;
+        let words = self.words(problem, query, &kernel, &mut memory)?;
+        let mut neighbors = Neighbors::default();
+        memory.download(&self.stream, &mut neighbors).map_err(|error| self.failed(error))?;
+        Ok(Trace::new(self.device.name.clone(), unit.capacity as usize / GROUP, words, neighbours(&neighbors, query)))
+    }
+
+    fn traced(&mut self, unit: Unit) -> Result<Kernel, EngineError> {
+        let kernel = self.kernels.traced(unit).and_then(|kernel| {
+            // Load now: the upload cannot report an error.
+            if unit.dims == 0 { self.kernels.function(unit, GROUP_ROWS_ENTRY).map(|_| kernel) } else { Ok(kernel) }
+        });
+        kernel.map_err(|why| or_on_the_twin(EngineError::Unavailable { engine: DIRECT.id, why }))
+    }
+
+    /// Launches the kernel for one query and returns the recorded words.
+    fn words(&mut self, problem: &Problem, query: usize, kernel: &Kernel, memory: &mut Memory) -> Result<Vec<u32>, EngineError> {
+        let cuda = &*self;
+        let arguments = direct::arguments(memory, &cuda.stream, &(query..query + 1), TallyOut::default());
+        let config = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (kernel.cut.policy.threads(), 1, 1), shared_mem_bytes: kernel.cut.shared_bytes };
+        cuda.record(problem, ROOM + GROUP_WORDS * problem.n().div_ceil(GROUP), |trace| {
+            // SAFETY: these match the kernel's parameters; their pointers are to this search's buffers, which are as long as they say.
+            unsafe { cuda.stream.launch_builder(&kernel.function).arg(&arguments).arg(&trace).launch(config) }.map(drop)
+        })
+    }
+
+    /// Launches a traced kernel, again with a larger buffer if the trace did not fit, and returns the recorded words. `capacity` is the
+    /// number of words that have room at first.
+    pub(super) fn record(
+        &self,
+        problem: &Problem,
+        mut capacity: usize,
+        launch: impl Fn(interface::Trace) -> Result<(), DriverError>,
+    ) -> Result<Vec<u32>, EngineError> {
+        let stream = &self.stream;
+        let run = |words: &mut CudaSlice<u32>| -> Result<usize, DriverError> {
+            let mut needed = stream.alloc_zeros::<u64>(1)?;
+            let mut keys = stream.alloc_zeros::<u64>(2 * problem.k().next_power_of_two().max(GROUP))?;
+            launch(interface::Trace {
+                capacity: words.len() as u64,
+                words: words.device_ptr_mut(stream).0,
+                needed: needed.device_ptr_mut(stream).0,
+                keys: keys.device_ptr_mut(stream).0,
+            })?;
+            let needed = stream.clone_dtoh(&needed)?;
+            stream.synchronize()?;
+            Ok(needed[0] as usize)
+        };
+        loop {
+            let mut words = self.room(problem, capacity)?;
+            // If this exceeds the buffer, only the first words were written.
+            let needed = run(&mut words).map_err(|error| self.failed(error))?;
+            if needed <= capacity {
+                let written = words.slice(..needed);
+                return stream.clone_dtoh(&written).map_err(|error| self.failed(error));
+            }
+            capacity = needed;
+        }
+    }
+
+    /// Allocates the trace buffer.
+    fn room(&self, problem: &Problem, words: usize) -> Result<CudaSlice<u32>, EngineError> {
+        let needed = 4 * words as u64;
+        host_memory::check(problem, needed)?;
+        self.stream.synchronize().map_err(|error| self.failed(error))?;
+        let (free, _) = self.context.mem_get_info().map_err(|error| self.failed(error))?;
+        if needed > free as u64 {
+            return Err(EngineError::Memory { needed: needed.div_ceil(1 << 20), free: free as u64 >> 20, device: self.device.name.clone() });
+        }
+        self.stream.alloc_zeros(words).map_err(|error| self.failed(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_are_the_twins_where_shared_memory_has_room() {
+        assert_eq!([2, 3, 17, 128, 1000].map(|dims| groups_in_batch(dims, None)), [128, 85, 15, 2, 1]);
+        assert_eq!([1, 4].map(|dims| groups_in_batch(dims, None)), [32, 32]);
+        assert_eq!([Some(8), Some(0), Some(4000)].map(|groups| groups_in_batch(2, groups)), [8, 1, 128]);
+    }
+
+    #[test]
+    fn one_warp_of_one_query_sees_group_by_group() {
+        let rows = unit(33, 2, 8);
+        assert_eq!((rows.capacity, rows.dims, rows.policy.map(Policy::numbers)), (64, 2, Some([1, 1, 1, 256, 2, 2, 0])));
+        let tiles = unit(1000, 17, 15);
+        assert_eq!((tiles.capacity, tiles.dims, tiles.policy.map(Policy::numbers)), (1024, 0, Some([1, 1, 15, 480, 2, 8, 0])));
+        assert_eq!((rows.policy.unwrap().queries_per_block(), rows.builds), (1, Builds::Traced));
+    }
+}

@@ -1,0 +1,268 @@
+//! The k largest inner products: a matrix product in f32, what it leaves by the rule, and a heap for each query.
+
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
+use super::filter::bytes;
+use super::margin::{Filter, any_reaches, gamma, reaches};
+use super::{GEMM_HEAP, product};
+use crate::host_memory;
+use crate::knn::EngineError;
+use crate::knn::inner_product::{LargestProducts, Product, Products, inner_product};
+
+/// Products that are looked at together.
+const CHUNK: usize = 64;
+
+/// Makes points ready.
+///
+/// # Errors
+/// [`EngineError::Limit`], [`EngineError::HostMemory`].
+pub fn open(products: &Products) -> Result<Box<dyn LargestProducts + '_>, EngineError> {
+    let shape = products.shape();
+    GEMM_HEAP.limits.check_sizes(GEMM_HEAP.id, &shape)?;
+    host_memory::check_bytes(bytes(shape.n, shape.d) as u64)?;
+    Ok(Box::new(Largest { filter: Filter::new(products.points(), shape.d, gamma(shape.d)), products }))
+}
+
+struct Largest<'a> {
+    products: &'a Products,
+    filter: Filter,
+}
+
+/// A product in a heap whose root is the last of them.
+#[derive(PartialEq)]
+struct Entry(Product);
+
+impl Eq for Entry {}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.order(&other.0)
+    }
+}
+
+/// The largest of a query that were met.
+struct Heap {
+    entries: BinaryHeap<Entry>,
+    k: usize,
+}
+
+impl Heap {
+    fn new(k: usize) -> Self {
+        Self { entries: BinaryHeap::with_capacity(k), k }
+    }
+
+    /// What a product must be to belong into it: −∞ until it is full.
+    fn least(&self) -> f64 {
+        self.entries.peek().filter(|_| self.entries.len() == self.k).map_or(f64::NEG_INFINITY, |last| last.0.value)
+    }
+
+    fn take(&mut self, product: Product) {
+        if self.entries.len() < self.k {
+            self.entries.push(Entry(product));
+        } else if let Some(mut last) = self.entries.peek_mut().filter(|last| product.order(&last.0).is_lt()) {
+            *last = Entry(product);
+        }
+    }
+
+    /// The products, largest first, and [`Product::NONE`] after the last.
+    fn put(self, found: &mut [Product]) {
+        let sorted = self.entries.into_sorted_vec().into_iter().map(|entry| entry.0);
+        found.iter_mut().zip(sorted.chain(std::iter::repeat(Product::NONE))).for_each(|(to, product)| *to = product);
+    }
+}
+
+/// A query that is being answered.
+struct Asked<'a> {
+    query: &'a [f32],
+    own_row: Option<u32>,
+    /// `None` where all products are computed by the rule.
+    scale: Option<f32>,
+    limit: f32,
+    heap: Heap,
+}
+
+impl Asked<'_> {
+    /// Takes what is among the products with the points from `first` on.
+    fn meet(&mut self, filter: &Filter, points: &[f32], first: usize, products: &[f32]) {
+        let (dims, scale) = (filter.dims, self.scale.unwrap_or(0.0));
+        for (chunk, products) in products.chunks(CHUNK).enumerate() {
+            let first = first + chunk * CHUNK;
+            let margins = &filter.margins[first..first + products.len()];
+            if !any_reaches(products, margins, scale, self.limit) {
+                continue;
+            }
+            for (row, (&product, &margin)) in (first..).zip(products.iter().zip(margins)) {
+                if reaches(product, margin, scale, self.limit) && self.own_row != Some(row as u32) {
+                    let value = inner_product(&points[row * dims..][..dims], self.query);
+                    self.heap.take(Product { row: row as u32, value });
+                }
+            }
+            if self.scale.is_some() {
+                self.limit = filter.limit(self.heap.least());
+            }
+        }
+    }
+}
+
+impl LargestProducts for Largest<'_> {
+    fn search(&self, queries: Range<usize>, found: &mut [Product]) {
+        let (filter, points) = (&self.filter, self.products.points());
+        let (dims, k, n) = (filter.dims, self.products.shape().k, filter.margins.len());
+        let coordinates = &self.products.queries()[queries.start * dims..queries.end * dims];
+        let mut asked: Vec<Asked<'_>> = coordinates
+            .chunks_exact(dims)
+            .zip(queries)
+            .map(|(query, number)| Asked {
+                query,
+                own_row: self.products.own_row(number),
+                scale: filter.scale(query),
+                limit: f32::NEG_INFINITY,
+                heap: Heap::new(k),
+            })
+            .collect();
+        let mut products = Vec::new();
+        for (number, columns) in filter.columns.chunks_exact(filter.block * dims).enumerate() {
+            product::multiply(columns, coordinates, dims, &mut products);
+            let first = number * filter.block;
+            let there = filter.block.min(n - first);
+            for (asked, products) in asked.iter_mut().zip(products.chunks_exact(filter.block)) {
+                asked.meet(filter, points, first, &products[..there]);
+            }
+        }
+        for (asked, found) in asked.into_iter().zip(found.chunks_exact_mut(k)) {
+            asked.heap.put(found);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::cloud::{Column, PointCloud, Source, Table};
+    use crate::knn::Queries;
+
+    fn products(values: &[f32], dims: usize, k: usize) -> Products {
+        let columns = (0..dims).map(|axis| Column { name: format!("c{axis}") }).collect();
+        let source = Source::Generate { spec: "test".to_owned(), seed: 0 };
+        let table = Table { columns, values: values.iter().map(|&value| f64::from(value)).collect() };
+        let cloud = Arc::new(PointCloud::from_table(table, source, None, false).unwrap());
+        Products::new(&cloud, &Queries::Rows((0..cloud.len() as u32).collect()), k, false).unwrap()
+    }
+
+    /// All queries' answers, with a Γ.
+    fn found(products: &Products, gamma: f64) -> Vec<Product> {
+        let shape = products.shape();
+        let largest = Largest { filter: Filter::new(products.points(), shape.d, gamma), products };
+        let mut found = vec![Product { row: 7, value: 7.0 }; shape.q * shape.k];
+        largest.search(0..shape.q, &mut found);
+        found
+    }
+
+    /// The same by the rule alone, and a sort.
+    fn expected(products: &Products) -> Vec<Product> {
+        let shape = products.shape();
+        let mut expected = Vec::new();
+        for query in products.queries().chunks_exact(shape.d) {
+            let rows = products.points().chunks_exact(shape.d).zip(0u32..);
+            let mut all: Vec<Product> = rows.map(|(row, number)| Product { row: number, value: inner_product(row, query) }).collect();
+            all.sort_by(Product::order);
+            all.resize(all.len().max(shape.k), Product::NONE);
+            expected.extend_from_slice(&all[..shape.k]);
+        }
+        expected
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn none_is_missed(
+            values in proptest::collection::vec(-1.0f32..1.0, 300..900),
+            dims in prop_oneof![1usize..9, Just(32usize), Just(300)],
+            k in 1usize..20,
+            exponent in -75i32..63,
+            offset in prop_oneof![Just(0.0f32), -1e4f32..1e4],
+            steps in prop_oneof![Just(0.0f32), Just(2.0)],
+        ) {
+            let scale = 2f32.powi(exponent);
+            // Whole steps make ties.
+            let value = |value: f32| (if steps > 0.0 { (value * steps).round() } else { value } + offset) * scale;
+            let values: Vec<f32> = values[..values.len() / dims * dims].iter().map(|&at| value(at)).collect();
+            let products = products(&values, dims, k);
+            prop_assert_eq!(found(&products, gamma(dims)), expected(&products));
+        }
+    }
+
+    #[test]
+    fn the_rule_is_that_of_whole_numbers() {
+        let value = |at: u32| f32::from((at.wrapping_mul(2_654_435_761) >> 12) as u16) - 32_768.0;
+        let values: Vec<f32> = (0..3 * 500).map(value).collect();
+        let products = products(&values, 3, 9);
+        let found = found(&products, gamma(3));
+        for (query, found) in found.chunks_exact(9).enumerate() {
+            let of = |row: usize| (0..3).map(|axis| values[row * 3 + axis] as i128 * values[query * 3 + axis] as i128).sum::<i128>();
+            let mut rows: Vec<usize> = (0..500).collect();
+            rows.sort_by_key(|&row| (-of(row), row));
+            for (found, row) in found.iter().zip(rows) {
+                assert_eq!((found.row as usize, found.value), (row, of(row) as f64), "query {query}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_the_margin_a_product_is_missed() {
+        // In f32 a sum of 2²⁴ and ones loses ones, in f64 none. Which ones depends on the order of the sum: 2²⁴ stands in several places.
+        let (dims, huge) = (65, 16_777_216.0f32);
+        let mut is_missed = false;
+        for place in (0..dims).step_by(8) {
+            let with_huge = |others: f32| {
+                let mut row = vec![others; dims];
+                row[place] = huge;
+                row
+            };
+            // 2²⁴ + 64, and before it a chunk of 2²⁴ + 62, which f32 adds exactly, so that the heap is full when the larger one is met.
+            let mut rival = with_huge(0.0);
+            rival[(place + 1) % dims] = 62.0;
+            let all: Vec<f32> = rival.repeat(CHUNK).into_iter().chain(with_huge(1.0)).chain(vec![1.0; dims]).collect();
+            let (products, asked) = (products(&all, dims, 1), CHUNK + 1);
+            let largest = Product { row: CHUNK as u32, value: f64::from(huge) + 64.0 };
+            assert_eq!(found(&products, gamma(dims))[asked], largest, "{place}");
+            is_missed |= found(&products, 0.0)[asked] != largest;
+        }
+        assert!(is_missed, "a margin of 0 would do");
+    }
+
+    #[test]
+    fn what_f32_cannot_sum_is_computed_by_the_rule() {
+        let big = 3e38f32;
+        let values = [[big, big, -big], [big, -big, big], [-big, big, big], [1.0, 2.0, 3.0], [0.0, 0.0, 0.0], [big, big, big]].concat();
+        let all = products(&values, 3, 4);
+        assert_eq!(found(&all, gamma(3)), expected(&all));
+    }
+
+    #[test]
+    fn far_fewer_than_all_are_computed_by_the_rule() {
+        let values: Vec<f32> = (0..32 * 4000u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 8) as f32 / 2f32.powi(24) - 0.5).collect();
+        let (filter, query) = (Filter::new(&values, 32, gamma(32)), &values[..32]);
+        let mut all: Vec<f64> = values.chunks_exact(32).map(|row| inner_product(row, query)).collect();
+        all.sort_by(|a, b| b.total_cmp(a));
+        let (scale, limit) = (filter.scale(query).unwrap(), filter.limit(all[4]));
+        let mut of_block = Vec::new();
+        let left = filter.columns.chunks_exact(filter.block * 32).enumerate().map(|(number, columns)| {
+            product::multiply(columns, query, 32, &mut of_block);
+            let margins = &filter.margins[number * filter.block..];
+            of_block.iter().zip(margins).filter(|(product, margin)| reaches(**product, **margin, scale, limit)).count()
+        });
+        assert_eq!(left.sum::<usize>(), 5);
+    }
+}

@@ -1,0 +1,183 @@
+//! Boxes around points, and the bound by which a box is left out.
+//!
+//! Twin of `cuda/index/boxes.cuh`. For a query q and a box [lo, hi], c = clamp(q, lo, hi) is the box's nearest point. Rounding is
+//! monotone, so for every point p of the box and every axis |fl(pⱼ − qⱼ)| ≥ |fl(cⱼ − qⱼ)|; fma(t, t, acc) is monotone in |t| and
+//! in acc; hence, by induction over the axes, the distance of p by the rule is at least that of c by the same rule, in f32 as
+//! computed: no margin is needed. With the smallest position in the box as second half, [`key`](Boxes::keys) is therefore at
+//! most the key of every point in it, and a box whose key is not below the k-th neighbour's holds no neighbour.
+
+use crate::lockstep::distance::{Coordinates, add_squared_difference};
+use crate::lockstep::{Key, Lanes, key_of};
+
+/// Lanes of a warp: children of a node, points of a leaf.
+pub const WARP: usize = 32;
+
+/// The boxes of one height of the tree, in groups of 32 siblings; the last group is padded with empty boxes.
+#[derive(Clone, Debug)]
+pub struct Boxes {
+    dims: usize,
+    count: usize,
+    /// A group's least coordinates axis by axis, then its greatest.
+    corners: Vec<Coordinates<WARP>>,
+    /// The smallest position in each box.
+    smallest: Vec<Lanes<u32, WARP>>,
+    /// The code of the first point below each box.
+    first_codes: Vec<Lanes<u64, WARP>>,
+}
+
+impl Boxes {
+    /// `count` empty boxes. No namesake: allocated by the host.
+    pub fn empty(count: usize, dims: usize) -> Self {
+        let groups = count.div_ceil(WARP);
+        let (low, high) = (Coordinates([f32::INFINITY; WARP]), Coordinates([f32::NEG_INFINITY; WARP]));
+        let corners = (0..groups).flat_map(|_| (0..2 * dims).map(|row| if row < dims { low } else { high })).collect();
+        Self { dims, count, corners, smallest: vec![[u32::MAX; WARP]; groups], first_codes: vec![[u64::MAX; WARP]; groups] }
+    }
+
+    /// The number of boxes, without the padding. No namesake: an argument of the kernel.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The number of real boxes in a group. No namesake: a subtraction there.
+    #[inline(always)]
+    pub fn in_group(&self, group: usize) -> u32 {
+        (self.count - group * WARP).min(WARP) as u32
+    }
+
+    /// Bytes of so many boxes. No namesake: the host reserves them.
+    pub fn bytes(count: usize, dims: usize) -> u64 {
+        (count.next_multiple_of(WARP) * (2 * dims + 3) * 4) as u64
+    }
+
+    /// The codes of the first points below the boxes of a group. No namesake: as above.
+    #[inline(always)]
+    pub fn first_codes(&self, group: usize) -> &Lanes<u64, WARP> {
+        &self.first_codes[group]
+    }
+
+    /// Sets the code of the first point below a box. No namesake: as above.
+    pub fn set_first_code(&mut self, number: usize, code: u64) {
+        self.first_codes[number / WARP][number % WARP] = code;
+    }
+
+    /// The groups, for whoever fills them: corners and smallest positions. No namesake: the kernel writes to memory.
+    pub fn groups_mut(&mut self) -> (&mut [Coordinates<WARP>], &mut [Lanes<u32, WARP>]) {
+        (&mut self.corners, &mut self.smallest)
+    }
+
+    /// The corners of a group, least then greatest, and its smallest positions. No namesake: pointers there.
+    #[inline(always)]
+    pub fn group(&self, group: usize) -> (&[Coordinates<WARP>], &[Coordinates<WARP>], &Lanes<u32, WARP>) {
+        let (low, high) = self.corners[group * 2 * self.dims..(group + 1) * 2 * self.dims].split_at(self.dims);
+        (low, high, &self.smallest[group])
+    }
+
+    /// For each box of a group what no point in it is below: the distance of its nearest corner, edge or inside, by the rule of every
+    /// engine, and the smallest position. Padding has [`PADDING`](crate::lockstep::PADDING).
+    #[inline(always)]
+    pub fn keys(&self, group: usize, query: &[f32]) -> Lanes<Key, WARP> {
+        let (low, high, smallest) = self.group(group);
+        let query = &query[..low.len()];
+        let mut acc = [0.0f32; WARP];
+        for ((low, high), &q) in low.iter().zip(high).zip(query) {
+            acc = add_squared_difference(&clamp(q, &low.0, &high.0), q, acc);
+        }
+        lane_keys(&acc, smallest)
+    }
+}
+
+/// Each lane's key. Loops of a known length rather than closures, which are compiled for the oldest processor where they are not
+/// inlined. No namesake: one call a lane there.
+#[inline(always)]
+pub fn lane_keys(distances: &Lanes<f32, WARP>, positions: &Lanes<u32, WARP>) -> Lanes<Key, WARP> {
+    let mut keys = [0; WARP];
+    for lane in 0..WARP {
+        keys[lane] = key_of(distances[lane], positions[lane]);
+    }
+    keys
+}
+
+/// The nearest place to `q` in each lane's interval; that of an empty one is infinite.
+#[inline(always)]
+fn clamp(q: f32, low: &Lanes<f32, WARP>, high: &Lanes<f32, WARP>) -> Lanes<f32, WARP> {
+    // `f32::max` would take care of NaN, at twice the instructions.
+    let mut nearest = [0.0; WARP];
+    for lane in 0..WARP {
+        let above = if q > low[lane] { q } else { low[lane] };
+        nearest[lane] = if above < high[lane] { above } else { high[lane] };
+    }
+    nearest
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::lockstep::PADDING;
+
+    fn distance(p: &[f32], q: &[f32]) -> f32 {
+        p.iter().zip(q).fold(0.0, |acc, (p, q)| {
+            let t = p - q;
+            t.mul_add(t, acc)
+        })
+    }
+
+    /// Coordinates as they are accepted: any sign, tiny and huge, and neighbours in f32 of one another.
+    fn coordinate() -> impl Strategy<Value = f32> {
+        prop_oneof![
+            -1e18f32..1e18,
+            -1.0f32..1.0,
+            (-40i32..40).prop_map(|exponent| 2f32.powi(exponent)),
+            (0u32..64).prop_map(|ulps| f32::from_bits(1f32.to_bits() + ulps)),
+            Just(0.0),
+            Just(-0.0),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 4096, ..ProptestConfig::default() })]
+
+        /// The proof above, as a property: no point of a box has a smaller key than the box.
+        #[test]
+        fn no_point_is_nearer_than_its_box(
+            (points, query) in (1usize..9).prop_flat_map(|dims| {
+                let points = prop::collection::vec(prop::collection::vec(coordinate(), dims), 1..12);
+                (points, prop::collection::vec(coordinate(), dims))
+            }),
+        ) {
+            let dims = query.len();
+            let mut boxes = Boxes::empty(1, dims);
+            let (corners, smallest) = boxes.groups_mut();
+            for point in &points {
+                for (axis, &value) in point.iter().enumerate() {
+                    corners[axis].0[0] = corners[axis].0[0].min(value);
+                    corners[dims + axis].0[0] = corners[dims + axis].0[0].max(value);
+                }
+            }
+            smallest[0][0] = 7;
+            let keys = boxes.keys(0, &query);
+            for (position, point) in (7u32..).zip(&points) {
+                let own = key_of(distance(point, &query), position);
+                prop_assert!(keys[0] <= own, "{:?} from {query:?}: {:x} > {own:x}", point, keys[0]);
+            }
+            prop_assert!(keys[1..].iter().all(|&key| key == PADDING));
+        }
+    }
+
+    #[test]
+    fn a_box_around_the_query_is_at_no_distance() {
+        let mut boxes = Boxes::empty(2, 2);
+        let (corners, smallest) = boxes.groups_mut();
+        for (lane, [low, high]) in [[[0.0, 0.0], [2.0, 2.0]], [[5.0, -1.0], [6.0, 4.0]]].into_iter().enumerate() {
+            for axis in 0..2 {
+                (corners[axis].0[lane], corners[2 + axis].0[lane]) = (low[axis], high[axis]);
+            }
+            smallest[0][lane] = lane as u32;
+        }
+        let keys = boxes.keys(0, &[1.0, 1.0]);
+        assert_eq!(keys[..3], [key_of(0.0, 0), key_of(16.0, 1), PADDING]);
+        assert_eq!((boxes.count(), Boxes::bytes(33, 2)), (2, 64 * 7 * 4));
+    }
+}

@@ -1,0 +1,496 @@
+//! The engine `bvh` on the CPU, and its row in the registry.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::boxes::WARP;
+use super::cost;
+use super::morton::Depth;
+use super::nearest::Nearest;
+use super::observer::Unwatched;
+use super::packet::{Packets, answer_packets, packet_length};
+use super::traverse::{Visits, traverse_each};
+use super::tree::{Tree, sorted};
+use super::walk::{LEAF_BYTES, walk};
+use super::within::visit_within;
+use crate::cuda::CudaBvh;
+use crate::knn::walk::AXES;
+use crate::knn::{
+    Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Measure, Measured, Metric,
+    Neighbors, Parameter, Parameters, Place, Problem, Search, SetupPhase, Shape, Values, Walk, WarpSpan, Within, code, warp as rules,
+};
+use crate::lockstep::{PADDING, distance_of, index_of};
+use crate::progress::Progress;
+use crate::threads::Laps;
+use crate::{host_memory, processor, threads};
+
+/// The registry's row for `bvh`.
+pub static BVH: Descriptor = Descriptor {
+    id: EngineId::new("bvh"),
+    group: Group::Indexed,
+    about: "A tree of boxes over points in Morton order: looks only where neighbours can be.",
+    source: "docs/index.md",
+    code: code![
+        "cuda/index/traverse.cuh",
+        "cuda/index/packet.cuh",
+        "cuda/index/boxes.cuh",
+        "cuda/index/morton.cuh",
+        "crates/engines/src/index/traverse.rs"
+    ],
+    document: "docs/index.md",
+    lesson: Some("not-looking"),
+    runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
+    keeps: &[
+        Keeps::new(Place::Registers, "K nearest so far, sorted", "a warp", Shape::capacity),
+        Keeps::new(Place::Shared, "candidate buffer, and nodes still to be entered", "a warp", Shape::capacity),
+        Keeps::new(Place::Memory, "tree of boxes, over points in Morton order", "all queries", Shape::points),
+    ],
+    limits: Limits { k: rules::MAX_K, d: 32, n: MOST_POINTS, metrics: &Metric::ALL },
+    measures: &MEASURES,
+    convergence: None,
+    active_threads: Some(active_threads),
+    phases: &[],
+    parameters: &[PACKETS],
+    is_exhaustive: false,
+    distances: |_, _, measured| measured.mean("accessed"),
+    twin_of: None,
+    cost: cost::cost,
+    traces: false,
+    walk: Some(walk_of),
+    within: Some(within_of),
+    inner_products: None,
+    open: |device| match device {
+        DeviceId::Cpu => Ok(Box::new(Bvh::new())),
+        DeviceId::Gpu(_) => Ok(Box::new(CudaBvh::open_on(device)?)),
+    },
+};
+
+const PACKETS: Parameter = Parameter {
+    name: "packets",
+    help: "Whether the timed search takes 32 neighbouring queries together, in two and three dimensions and for k up to 128.",
+    values: Values::Words(&["on", "off"]),
+    default: "on a GPU, where there is a query for four points or fewer; off on a CPU",
+};
+
+/// Whether queries are to be searched in packets, where they can be; `None` leaves that to the engine.
+pub fn asks_for_packets(parameters: &Parameters) -> Option<bool> {
+    parameters.get(PACKETS.name).map(|value| value == "on")
+}
+
+/// Why packets that were asked for are not used; `None` if they are, or were not.
+pub fn why_no_packets(asked: Option<bool>, problem: &Problem) -> Option<String> {
+    let (k, d) = (problem.k(), problem.dims());
+    (asked == Some(true) && packet_length(k, d).is_none())
+        .then(|| format!("packets are for two and three dimensions and k up to 128; with d = {d} and k = {k} each query is searched by itself"))
+}
+
+/// The columns of `counters.csv`, in the order of [`Visits`].
+pub static MEASURES: [Measure; 6] = {
+    const fn measure(name: &'static str, unit: [&'static str; 2], help: &'static str) -> Measure {
+        Measure { name, unit, help, theory: None, worst_case: None }
+    }
+    [
+        measure("merges", ["merge", "merges"], "Merges of the candidate buffer into the intermediate result."),
+        measure("candidates", ["candidate", "candidates"], "Points retained: closer than the k-th so far, and taken into the candidate buffer."),
+        measure("accessed", ["point accessed", "points accessed"], "Points whose distance to the query was computed."),
+        measure("leaves", ["leaf", "leaves"], "Leaves of 32 points that were visited."),
+        measure("nodes", ["node", "nodes"], "Nodes whose children's boxes were compared with the query."),
+        measure("left_out", ["child left out", "children left out"], "Nodes and leaves that were seen and left out, as no neighbour can be in them."),
+    ]
+};
+
+/// A lane has a point of a leaf, of which only the last may have fewer.
+fn active_threads(measured: &Measured) -> Option<f64> {
+    measured.ratio("accessed", "leaves")
+}
+
+/// The most points. What a tile of the radix sort publishes is a count of 30 bits (`cuda/index/radix_sort.cuh`).
+pub const MOST_POINTS: usize = (1 << 30) - 1;
+
+/// Queries per parallel work item, neighbours on the curve.
+const BLOCK: usize = 64;
+
+/// Likewise in packets: enough that what they work with is not allocated for each.
+const PACKED_BLOCK: usize = 32 * 32;
+
+/// How long a chunk of packets may take: many queries lie near one another.
+const CHUNK_MS: f64 = 800.0;
+
+/// The engine `bvh` on the CPU. It runs everywhere.
+#[derive(Debug, Default)]
+pub struct Bvh;
+
+impl Bvh {
+    pub fn new() -> Self {
+        Self
+    }
+}
+
+impl Engine for Bvh {
+    fn descriptor(&self) -> &'static Descriptor {
+        &BVH
+    }
+
+    fn device_id(&self) -> DeviceId {
+        DeviceId::Cpu
+    }
+
+    fn device(&self) -> DeviceInfo {
+        DeviceInfo { id: Some(self.device_id()), name: "CPU, tree of boxes".to_owned(), details: processor::details() }
+    }
+
+    fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
+        // Besides the tree: for each query a code, a row to write to, and what it visited.
+        let (tree, built_ms) = tree_of(problem, 128 * problem.q() as u64)?;
+        Ok(Box::new(BvhSearch {
+            problem,
+            tree,
+            built_ms,
+            neighbors: Neighbors::unanswered(problem.q(), problem.k()),
+            visits: Vec::new(),
+            spans: Vec::new(),
+            packs: asks_for_packets(parameters).unwrap_or(false) && packet_length(problem.k(), problem.dims()).is_some(),
+            note: why_no_packets(asks_for_packets(parameters), problem),
+        }))
+    }
+}
+
+/// The tree over a problem's points, which is kept with them, and the milliseconds of building it, unless it was there. `besides` bytes are
+/// needed for the search.
+fn tree_of(problem: &Problem, besides: u64) -> Result<(Arc<Tree>, Option<f64>), EngineError> {
+    let there = problem.cache().get(DeviceId::Cpu, |_: &Tree| true);
+    host_memory::check(problem, besides + if there.is_some() { 0 } else { Tree::bytes(problem.n(), problem.dims()) })?;
+    if let Some(tree) = there {
+        return Ok((tree, None));
+    }
+    let start = Instant::now();
+    let tree = Arc::new(Tree::new(problem));
+    problem.cache().insert(DeviceId::Cpu, Arc::clone(&tree));
+    Ok((tree, Some(start.elapsed().as_secs_f64() * 1e3)))
+}
+
+/// See [`Descriptor::walk`].
+fn walk_of(problem: &Problem, query: usize, _: &Parameters, _: &dyn Progress) -> Result<Option<Walk>, EngineError> {
+    if problem.dims() > AXES {
+        return Err(EngineError::Limit { engine: BVH.id, what: "d", limit: AXES as u64, value: problem.dims() as u64 });
+    }
+    let (tree, _) = tree_of(problem, LEAF_BYTES * problem.n().div_ceil(WARP) as u64)?;
+    Ok(Some(walk(&tree, problem, query)))
+}
+
+/// See [`Descriptor::within`].
+fn within_of(problem: &Problem) -> Result<Box<dyn Within + '_>, EngineError> {
+    BVH.limits.check(BVH.id, &problem.shape(), problem.metric())?;
+    Ok(Box::new(WithinBoxes(tree_of(problem, 0)?.0)))
+}
+
+struct WithinBoxes(Arc<Tree>);
+
+impl Within for WithinBoxes {
+    fn visit(&self, query: &[f32], limit: f32, found: &mut dyn FnMut(u32, f32)) {
+        visit_within(&self.0, query, limit, found);
+    }
+}
+
+/// A problem and the tree over its points.
+struct BvhSearch<'a> {
+    problem: &'a Problem,
+    tree: Arc<Tree>,
+    /// Milliseconds of the build; `None` if the tree was cached.
+    built_ms: Option<f64>,
+    neighbors: Neighbors,
+    /// One per query of the last search.
+    visits: Vec<Visits>,
+    /// The same, in the profiled build.
+    spans: Vec<WarpSpan>,
+    /// Whether timed searches are by packets. Lanes take their own ways here, and cost more than what is shared saves.
+    packs: bool,
+    /// Why not, where they were asked for.
+    note: Option<String>,
+}
+
+/// Where a query's answer goes.
+struct Row<'a> {
+    indices: &'a mut [u32],
+    squared_distances: &'a mut [f32],
+    visits: &'a mut Visits,
+    /// `None` but in the profiled build.
+    span: Option<&'a mut WarpSpan>,
+}
+
+impl Search for BvhSearch<'_> {
+    fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
+        self.built_ms.map(|ms| (SetupPhase::BuildIndex, ms)).into_iter().collect()
+    }
+
+    fn resident(&self) -> bool {
+        self.built_ms.is_none()
+    }
+
+    fn first_chunk(&self) -> usize {
+        (rayon::current_num_threads() * BLOCK).min(self.problem.q())
+    }
+
+    fn parameters(&self) -> Parameters {
+        Parameters::from_iter([(PACKETS.name, if self.packs { "on" } else { "off" })])
+    }
+
+    fn note(&self) -> Option<String> {
+        self.note.clone()
+    }
+
+    fn chunk_ms(&self) -> f64 {
+        if self.packs { CHUNK_MS } else { 50.0 }
+    }
+
+    fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
+        let start = Instant::now();
+        let (tree, dims, k) = (&*self.tree, self.problem.dims(), self.problem.k());
+        let coordinates = &self.problem.queries()[queries.start * dims..queries.end * dims];
+        let entries = queries.start * k..queries.end * k;
+        self.visits.clear();
+        self.visits.resize(queries.len(), Visits::default());
+        let indices = self.neighbors.indices[entries.clone()].chunks_exact_mut(k);
+        let distances = self.neighbors.squared_distances[entries].chunks_exact_mut(k);
+        threads::make_room(&mut self.spans, queries.len(), build);
+        let spans = self.spans.iter_mut().map(Some).chain(std::iter::repeat_with(|| None));
+        let rows = indices.zip(distances).zip(&mut self.visits).zip(spans);
+        let mut rows: Vec<Option<Row<'_>>> =
+            rows.map(|(((indices, squared_distances), visits), span)| Some(Row { indices, squared_distances, visits, span })).collect();
+        // Neighbours on the curve visit the same leaves, which are then in the cache.
+        let order = sorted(&tree.frame, coordinates, dims, Depth::Fine);
+        let mut rows: Vec<Row<'_>> = order.iter().map(|&(_, row)| rows[row as usize].take().expect("a query is searched once")).collect();
+
+        let search = |(order, rows): (&[(u64, u32)], &mut [Row<'_>])| {
+            let (mut nearest, mut laps) = (Nearest::new(k, Unwatched), Laps::start());
+            traverse_each(tree, coordinates, dims, order, &mut nearest, &mut |at, nearest, visits| {
+                let row = &mut rows[at];
+                *row.visits = visits;
+                if let Some(span) = &mut row.span {
+                    **span = laps.lap();
+                }
+                for ((neighbour, index), distance) in nearest.warp.neighbours().zip(&mut *row.indices).zip(&mut *row.squared_distances) {
+                    (*index, *distance) = neighbour;
+                }
+            });
+        };
+        let length = packet_length(k, dims).filter(|_| build == Build::Timed && self.packs);
+        if let Some(length) = length {
+            // Each packet is searched once: what it visits is not each query's own, and is not counted.
+            let search = |(order, rows): (&[(u64, u32)], &mut [Row<'_>])| {
+                let mut packets = Packets::new(k, length);
+                answer_packets(tree, coordinates, dims, order, &mut packets, &mut |at, keys| {
+                    let Row { indices, squared_distances, .. } = &mut rows[at];
+                    let padding = std::iter::repeat(&PADDING);
+                    for ((index, distance), &key) in indices.iter_mut().zip(squared_distances.iter_mut()).zip(keys.iter().chain(padding)) {
+                        (*index, *distance) = (index_of(key), distance_of(key));
+                    }
+                });
+            };
+            order.par_chunks(PACKED_BLOCK).zip(rows.par_chunks_mut(PACKED_BLOCK)).for_each(search);
+            self.visits.clear();
+        } else if queries.len() == 1 {
+            // A single work item runs on this thread: the pool may be busy with another run.
+            search((&order, &mut rows));
+        } else {
+            order.par_chunks(BLOCK).zip(rows.par_chunks_mut(BLOCK)).for_each(search);
+        }
+        Ok(start.elapsed().as_secs_f64() * 1e3)
+    }
+
+    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
+        let start = Instant::now();
+        neighbors.clone_from(&self.neighbors);
+        Ok(start.elapsed().as_secs_f64() * 1e3)
+    }
+
+    fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
+        answer.measured.extend(&MEASURES, self.visits.drain(..).map(bytemuck::cast));
+        threads::collect(&mut self.spans, answer);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cloud::{Column, Order, PointCloud, Source, Table};
+    use crate::knn::{Queries, Setup};
+    use crate::progress::Silent;
+
+    fn problem(dims: usize, values: Vec<f64>, rows: Vec<u32>, k: usize) -> Problem {
+        let columns = (0..dims).map(|axis| Column { name: format!("c{axis}") }).collect();
+        let source = Source::Generate { spec: "test".to_owned(), seed: 0 };
+        let cloud = Arc::new(PointCloud::from_table(Table { columns, values }, source, None, false).unwrap());
+        let setup = Setup { k, metric: Metric::L2, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false };
+        Problem::new(&cloud, &Queries::Rows(rows), setup).unwrap()
+    }
+
+    /// Neighbours, and what was counted of each query, by column.
+    fn search(problem: &Problem) -> (Neighbors, Answer) {
+        let mut engine = Bvh::new();
+        let mut search = engine.load(problem, &Parameters::NONE, false).unwrap();
+        let (mut found, mut answer) = (Neighbors::default(), Answer::default());
+        search.search(0..problem.q(), Build::Counted).unwrap();
+        search.download(&mut found).unwrap();
+        search.collect(&mut answer).unwrap();
+        (found, answer)
+    }
+
+    /// What is timed goes by packets, what is counted by single queries.
+    fn by_packets_and_alone(problem: &Problem) -> [Neighbors; 2] {
+        let mut engine = Bvh::new();
+        let mut search = engine.load(problem, &Parameters::from_iter([(PACKETS.name, "on")]), false).unwrap();
+        assert_eq!((search.parameters().get(PACKETS.name), search.note()), (Some("on"), None));
+        [Build::Timed, Build::Counted].map(|build| {
+            let mut found = Neighbors::default();
+            search.search(0..problem.q(), build).unwrap();
+            search.download(&mut found).unwrap();
+            found
+        })
+    }
+
+    #[test]
+    fn packets_find_what_single_queries_find() {
+        for (dims, n, k, distinct) in [
+            (2, 5000, 1, 65_521),
+            (2, 5000, 20, 65_521),
+            (3, 5000, 100, 65_521),
+            (2, 3000, 33, 7),
+            (3, 3000, 8, 2),
+            (2, 20, 40, 65_521),
+            (3, 33, 32, 1),
+        ] {
+            let values = (0..dims * n).map(|at| f64::from((at as u32).wrapping_mul(2_654_435_761) % 65_521 % distinct)).collect();
+            let problem = problem(dims, values, (0..n as u32).collect(), k);
+            let [packed, single] = by_packets_and_alone(&problem);
+            for query in 0..n {
+                assert_eq!(packed.of(query), single.of(query), "{n} points, d = {dims}, k = {k}, query {query}");
+            }
+        }
+    }
+
+    /// On a lattice more points are as far as the k-th neighbour than are its neighbours, and some leaves have no nearer one.
+    #[test]
+    fn packets_find_the_same_on_a_lattice() {
+        let side = 16u32;
+        let n = side.pow(3);
+        // Each point once, in no order of the curve.
+        let places = (0..n).map(|at| at.wrapping_mul(2_654_435_761) % n);
+        let values: Vec<f64> = places.flat_map(|at| [at % side, at / side % side, at / side / side].map(f64::from)).collect();
+        for k in [5, 17, 40] {
+            let problem = problem(3, values.clone(), (0..n).collect(), k);
+            let [packed, single] = by_packets_and_alone(&problem);
+            assert_eq!(packed, single, "k = {k}");
+        }
+    }
+
+    /// Packets whose queries lie in several places far apart are searched in parts.
+    #[test]
+    fn packets_find_the_same_across_jumps() {
+        for (dims, k) in [(2, 5), (2, 20), (2, 40), (2, 100), (3, 10), (3, 30), (3, 128)] {
+            // Places of nine points each, so that every packet has parts of several.
+            let n = 9 * 200;
+            let place = |at: usize, axis: usize| f64::from((at as u32 / 9).wrapping_mul([2_654_435_761, 40_503, 7919][axis]) % 1000) * 1000.0;
+            let values = (0..n).flat_map(|at| (0..dims).map(move |axis| place(at, axis) + f64::from((at * (axis + 3) % 9) as u32) * 0.125)).collect();
+            let problem = problem(dims, values, (0..n as u32).collect(), k);
+            let [packed, single] = by_packets_and_alone(&problem);
+            assert_eq!(packed, single, "d = {dims}, k = {k}");
+        }
+    }
+
+    #[test]
+    fn packets_that_cannot_be_say_why() {
+        let problem = problem(4, vec![1.0; 40], vec![0], 3);
+        let mut engine = Bvh::new();
+        let search = engine.load(&problem, &Parameters::from_iter([(PACKETS.name, "on")]), false).unwrap();
+        let why = "packets are for two and three dimensions and k up to 128; with d = 4 and k = 3 each query is searched by itself";
+        assert_eq!((search.parameters().get(PACKETS.name), search.note().as_deref()), (Some("off"), Some(why)));
+    }
+
+    #[test]
+    fn equal_points_are_not_all_looked_at() {
+        let n = 50_000;
+        let problem = problem(2, vec![3.0; 2 * n], vec![0, 25_000, 49_999], 40);
+        let (found, answer) = search(&problem);
+        for query in 0..3 {
+            assert!(found.of(query).0.iter().copied().eq(0..40), "the first positions, as all are equally far");
+            let leaves = answer.measured.column("leaves").unwrap()[query];
+            assert!(leaves <= 3, "query {query} visited {leaves} of {} leaves", n / WARP);
+        }
+    }
+
+    #[test]
+    fn points_on_a_line_are_looked_at_where_they_are_near() {
+        let n = 32_768;
+        let values = (0..n).flat_map(|i| [f64::from(i), 0.0, 0.0]).collect();
+        let (found, answer) = search(&problem(3, values, vec![16_384], 8));
+        assert_eq!(found.of(0).0, [16_384, 16_383, 16_385, 16_382, 16_386, 16_381, 16_387, 16_380]);
+        assert!(answer.measured.column("leaves").unwrap()[0] <= 3);
+    }
+
+    /// The root's children and those of all visited nodes were visited or left out.
+    #[test]
+    fn what_was_met_is_counted_once() {
+        let n = 32 * 32 * 32;
+        let values = (0..2 * n).map(|at| f64::from(at as u32 * 7919 % 65_521)).collect();
+        let problem = problem(2, values, (0..n as u32).step_by(997).collect(), 20);
+        let (_, answer) = search(&problem);
+        for query in 0..problem.q() {
+            let of = |name: &str| answer.measured.column(name).unwrap()[query];
+            let (nodes, leaves) = (of("nodes"), of("leaves"));
+            // All nodes are full. The first leaf was not met as a child, unless its node was visited.
+            let met = nodes * WARP as u32;
+            assert!([met, met + 1].contains(&(nodes - 1 + leaves + of("left_out"))), "query {query}");
+            assert_eq!(of("accessed"), leaves * WARP as u32);
+            assert!((20..=of("accessed")).contains(&of("candidates")) && of("merges") >= 1);
+        }
+    }
+
+    #[test]
+    fn a_walk_is_the_search_that_is_counted() {
+        use crate::knn::walk::{Bounds, Event, Fate};
+        for (dims, n, k) in [(1, 700, 5), (2, 20_000, 32), (3, 3000, 70), (2, 20, 32), (2, 64, 200)] {
+            let values = (0..dims * n).map(|at| f64::from((at as u32).wrapping_mul(2_654_435_761) % 65_521)).collect();
+            let rows = vec![0, n as u32 / 3, n as u32 - 1];
+            let problem = problem(dims, values, rows.clone(), k);
+            let (found, answer) = search(&problem);
+            for query in 0..rows.len() {
+                let walk = (BVH.walk.unwrap())(&problem, query, &Parameters::NONE, &Silent).unwrap().unwrap();
+                let totals = walk.steps.last().unwrap().totals;
+                let told = [totals.merges, totals.candidates, totals.accessed, totals.leaves, totals.nodes, totals.left_out];
+                assert_eq!(told.to_vec(), answer.measured.of(query).map(|(_, value)| value).collect::<Vec<_>>(), "{n} points, query {query}");
+                assert_eq!(walk.steps.last().unwrap().after, found.of(query).1[k - 1]);
+                assert!(walk.steps.windows(2).all(|pair| pair[0].after == pair[1].before && pair[0].after >= pair[1].after));
+                assert!(matches!(&walk.steps[0].event, Event::Visited { region: 0, .. }) && walk.steps.last().unwrap().event == Event::Finished);
+                // Where regions lie: every neighbour in a leaf that was visited, and every point of a leaf in its box.
+                let end = walk.steps.len() - 1;
+                let count = |fate| walk.regions.iter().filter(|region| region.fate(end) == Some(fate)).count() as u32;
+                assert_eq!((count(Fate::Visited), count(Fate::LeftOut)), (totals.leaves + totals.nodes, totals.left_out));
+                let there: std::collections::HashSet<u32> = walk.rows.iter().copied().collect();
+                assert!(found.of(query).0.iter().take_while(|&&row| row != u32::MAX).all(|row| there.contains(row)));
+                for step in &walk.steps {
+                    let Event::Visited { region, points, near, taken } = &step.event else { continue };
+                    let Bounds::Box { low, high } = walk.regions[*region].bounds else { panic!("a leaf is a box") };
+                    for &row in &walk.rows[points.clone()] {
+                        let point = &problem.points()[row as usize * dims..][..dims];
+                        assert!(point.iter().enumerate().all(|(axis, value)| (low[axis]..=high[axis]).contains(value)));
+                    }
+                    assert_eq!(taken & !near, 0);
+                }
+            }
+        }
+        let four = problem(4, vec![1.0; 40], vec![0], 3);
+        assert_eq!((BVH.walk.unwrap())(&four, 0, &Parameters::NONE, &Silent).unwrap_err().to_string(), "the bvh engine takes d up to 3, not 4");
+    }
+
+    #[test]
+    fn one_point_is_a_tree() {
+        let (found, answer) = search(&problem(1, vec![5.0], vec![0], 3));
+        assert_eq!(found.of(0), (&[0, u32::MAX, u32::MAX][..], &[0.0, f32::INFINITY, f32::INFINITY][..]));
+        assert_eq!(answer.measured.of(0).map(|(_, value)| value).collect::<Vec<_>>(), [1, 1, 1, 1, 1, 0]);
+    }
+}

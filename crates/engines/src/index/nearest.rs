@@ -1,0 +1,72 @@
+//! The state of a query whose points come in any order.
+//!
+//! Twin of `cuda/index/nearest.cuh`.
+
+use super::boxes::WARP;
+use super::observer::{Observer, Unwatched};
+use crate::lockstep::candidate_buffer::Warp;
+use crate::lockstep::{Key, Lanes, PADDING, registers_for};
+
+/// A warp that also has the k-th element itself.
+pub struct Nearest<O = Unwatched> {
+    pub warp: Warp<WARP>,
+    pub last: Key,
+    /// Notified of each step.
+    pub observer: O,
+}
+
+impl<O: Observer> Nearest<O> {
+    pub fn new(k: usize, observer: O) -> Self {
+        Self { warp: Warp::new(k, registers_for(k, WARP), ()), last: PADDING, observer }
+    }
+
+    /// Begins with another query. No namesake: the warp's own there.
+    pub fn restart(&mut self) {
+        self.warp.restart();
+        self.last = PADDING;
+    }
+
+    /// Filters a leaf by the pair (distance, position): lane L has the key of a point, or [`PADDING`]. Candidates are appended in lane
+    /// order; as soon as the buffer is full it is merged, and what was not yet appended is filtered again. `points_seen` is what a merge
+    /// is noted with.
+    #[inline(always)]
+    pub fn filter_keys(&mut self, leaf: usize, keys: &Lanes<Key, WARP>, points_seen: u32) {
+        let mut candidates = lanes_before(keys, self.last);
+        self.observer.visited(leaf, keys, candidates);
+        while candidates != 0 {
+            let merges = self.warp.tally.counters.merges;
+            let rest = self.warp.append_keys(keys, candidates, points_seen);
+            self.observer.appended(candidates & !rest);
+            if self.warp.tally.counters.merges != merges {
+                self.last = self.warp.last();
+                self.observer.merged(self.last);
+            }
+            candidates = if rest == 0 { 0 } else { rest & lanes_before(keys, self.last) };
+            if rest != 0 {
+                self.observer.filtered_again(rest, candidates);
+            }
+        }
+    }
+
+    /// Merges what is left in the buffer after `points_seen` points.
+    pub fn finish(&mut self, points_seen: u32) {
+        let merges = self.warp.tally.counters.merges;
+        self.warp.finish(points_seen);
+        if self.warp.tally.counters.merges != merges {
+            self.last = self.warp.last();
+            self.observer.merged(self.last);
+        }
+        self.observer.finished();
+    }
+}
+
+/// The lanes whose keys are smaller than one. No namesake: a ballot there.
+#[inline(always)]
+pub fn lanes_before(keys: &Lanes<Key, WARP>, last: Key) -> u32 {
+    // A loop rather than a closure, which is compiled for the oldest processor where it is not inlined.
+    let mut before = 0;
+    for (lane, &key) in keys.iter().enumerate() {
+        before |= u32::from(key < last) << lane;
+    }
+    before
+}

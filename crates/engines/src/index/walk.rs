@@ -1,0 +1,170 @@
+//! A search of the tree, recorded step by step with the boxes that it met. No twin: a GPU's search of the same tree goes the same way.
+
+use super::boxes::{Boxes, WARP};
+use super::observer::Observer;
+use super::traverse::watch;
+use super::tree::Tree;
+use crate::knn::Problem;
+use crate::knn::walk::{AXES, Bounds, Event, Part, Region, Step, Totals, Walk};
+use crate::lockstep::{Key, Lanes, PADDING, distance_of, index_of};
+
+/// Bytes of a walk that visits every leaf, for each of them: the rows of its points, its step and its box, and the nodes' share of the same; twice,
+/// as lists grow by doubling.
+pub const LEAF_BYTES: u64 = 2 * (WARP * size_of::<u32>() + 2 * size_of::<Step>() + 2 * size_of::<Region>()) as u64;
+
+/// Searches the tree for a query of a problem of at most [`AXES`] dimensions, and records the way.
+pub fn walk(tree: &Tree, problem: &Problem, query: usize) -> Walk {
+    let recorder = Recorder {
+        tree,
+        problem,
+        query: problem.query(query),
+        walk: Walk { k: problem.k(), ..Walk::default() },
+        totals: Totals::default(),
+        last: PADDING,
+        below: Vec::new(),
+        next: None,
+    };
+    watch(tree, problem, query, recorder).0.observer.walk
+}
+
+struct Recorder<'a> {
+    tree: &'a Tree,
+    problem: &'a Problem,
+    query: &'a [f32],
+    walk: Walk,
+    totals: Totals,
+    /// The k-th neighbour's key so far.
+    last: Key,
+    /// Of each node on the way down, the regions of its children, by lane.
+    below: Vec<[Option<usize>; WARP]>,
+    /// The child that the search goes to next.
+    next: Option<usize>,
+}
+
+impl Recorder<'_> {
+    /// The number of the step that comes next.
+    fn step(&self) -> u32 {
+        self.walk.steps.len() as u32
+    }
+
+    /// Notes a region that is met in this step; for the time being it is left out in it.
+    fn meet(&mut self, part: Part, bounds: Bounds, bound: f32) -> usize {
+        let step = self.step();
+        self.walk.regions.push(Region { part, bounds, bound, met: step, settled: step, visited: false });
+        self.walk.regions.len() - 1
+    }
+
+    fn settle(&mut self, region: usize, visited: bool) {
+        let step = self.step();
+        (self.walk.regions[region].settled, self.walk.regions[region].visited) = (step, visited);
+    }
+
+    /// Notes a step, during which the k-th neighbour has not changed yet.
+    fn push(&mut self, event: Event) {
+        let last = distance_of(self.last);
+        self.walk.steps.push(Step { event, before: last, after: last, totals: self.totals });
+    }
+
+    /// The root's box, which the tree does not store, as nobody is above to compare it with the query.
+    fn root(&mut self, height: usize) -> usize {
+        let mut boxes = Boxes::empty(1, self.query.len());
+        for (axis, &[low, high]) in self.problem.extents().iter().enumerate() {
+            (boxes.groups_mut().0[axis].0[0], boxes.groups_mut().0[self.query.len() + axis].0[0]) = (low, high);
+        }
+        let bound = distance_of(boxes.keys(0, self.query)[0]);
+        self.meet(Part::Node { height: height as u32 + 1, number: 0 }, bounds(&boxes, 0), bound)
+    }
+}
+
+impl Observer for Recorder<'_> {
+    fn own_leaf(&mut self, leaf: usize) {
+        let boxes = self.tree.boxes(0);
+        let bound = distance_of(boxes.keys(leaf / WARP, self.query)[leaf % WARP]);
+        self.next = Some(self.meet(Part::Leaf { number: leaf as u32 }, bounds(boxes, leaf), bound));
+    }
+
+    fn entered(&mut self, height: usize, group: usize, keys: &Lanes<Key, WARP>) {
+        let region = self.next.take().unwrap_or_else(|| self.root(height));
+        self.settle(region, true);
+        let boxes = self.tree.boxes(height);
+        let (mut below, mut near, mut children) = ([None; WARP], 0, 0);
+        for (lane, &key) in keys.iter().enumerate().filter(|(_, key)| **key != PADDING) {
+            let number = group * WARP + lane;
+            let part = match height {
+                0 => Part::Leaf { number: number as u32 },
+                _ => Part::Node { height: height as u32, number: number as u32 },
+            };
+            below[lane] = Some(self.meet(part, bounds(boxes, number), distance_of(key)));
+            near += u32::from(key < self.last);
+            children += 1;
+        }
+        self.below.push(below);
+        self.totals.nodes += 1;
+        self.push(Event::Opened { region, children, near });
+    }
+
+    fn chosen(&mut self, lane: usize, _key: Key) {
+        self.next = self.below.last().and_then(|below| below[lane]);
+    }
+
+    fn left_out(&mut self, lanes: u32) {
+        let below = self.below.pop().unwrap_or([None; WARP]);
+        let mut nearest = None;
+        for region in (0..WARP).filter(|lane| lanes >> lane & 1 == 1).filter_map(|lane| below[lane]) {
+            self.settle(region, false);
+            let bound = |region: usize| self.walk.regions[region].bound;
+            nearest = nearest.filter(|&nearest| bound(nearest) <= bound(region)).or(Some(region));
+        }
+        if let Some(region) = nearest {
+            self.totals.left_out += lanes.count_ones();
+            self.push(Event::LeftOut { region, count: lanes.count_ones() });
+        }
+    }
+
+    fn visited(&mut self, _leaf: usize, keys: &Lanes<Key, WARP>, near: u32) {
+        let Some(region) = self.next.take() else { return };
+        self.settle(region, true);
+        let first = self.walk.rows.len();
+        self.walk.rows.extend(keys.iter().filter(|key| **key != PADDING).map(|&key| self.problem.row(index_of(key))));
+        let points = first..self.walk.rows.len();
+        self.totals.leaves += 1;
+        self.totals.accessed += points.len() as u32;
+        self.push(Event::Visited { region, points, near, taken: 0 });
+    }
+
+    fn appended(&mut self, lanes: u32) {
+        self.totals.candidates += lanes.count_ones();
+        let totals = self.totals;
+        if let Some(Step { event: Event::Visited { taken, .. }, totals: so_far, .. }) = self.walk.steps.last_mut() {
+            (*taken, *so_far) = (*taken | lanes, totals);
+        }
+    }
+
+    fn merged(&mut self, last: Key) {
+        self.totals.merges += 1;
+        // Once the root is done, it is what was left in the buffer.
+        if self.below.is_empty() && self.totals.nodes > 0 {
+            self.push(Event::Finished);
+        }
+        if let Some(step) = self.walk.steps.last_mut() {
+            (step.after, step.totals) = (distance_of(last), self.totals);
+        }
+        self.last = last;
+    }
+
+    fn finished(&mut self) {
+        if self.walk.steps.last().is_none_or(|step| step.event != Event::Finished) {
+            self.push(Event::Finished);
+        }
+    }
+}
+
+/// A box as whoever shows it has it.
+fn bounds(boxes: &Boxes, number: usize) -> Bounds {
+    let (lows, highs, _) = boxes.group(number / WARP);
+    let (mut low, mut high) = ([0.0; AXES], [0.0; AXES]);
+    for (axis, (of_low, of_high)) in lows.iter().zip(highs).enumerate().take(AXES) {
+        (low[axis], high[axis]) = (of_low.0[number % WARP], of_high.0[number % WARP]);
+    }
+    Bounds::Box { low, high }
+}

@@ -1,0 +1,81 @@
+//! A query's way through the tree, without a stack: where it came from tells what is next (Wald 2022, "A Stack-Free Traversal Algorithm for
+//! Left-Balanced k-d Trees", arXiv 2210.12859).
+//!
+//! Twin of `cuda/kdtree/traverse.cuh`.
+
+use multiversion::multiversion;
+
+use super::heap::Heap;
+use super::tree::Tree;
+use crate::lockstep::{distance_of, key_of};
+
+/// What one query visited.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct Visits {
+    /// Points whose distance was computed.
+    pub accessed: u32,
+    /// Points that were taken into the heap.
+    pub candidates: u32,
+    /// Steps from node to node, those back included.
+    pub steps: u32,
+}
+
+/// The axis along which a node divides: the root along the first, each level along the next.
+#[inline(always)]
+fn axis_of(node: usize, dims: usize) -> usize {
+    (node + 1).ilog2() as usize % dims
+}
+
+/// Visits the nodes that may hold a neighbour: the side of the query first, then the other one unless the plane between them is farther
+/// than the k-th neighbour.
+#[inline(always)]
+fn traverse(tree: &Tree, query: &[f32], heap: &mut Heap) -> Visits {
+    let (n, dims) = (tree.positions.len(), query.len());
+    let mut visits = Visits::default();
+    let (mut node, mut before) = (0, 0);
+    let mut down = true;
+    loop {
+        visits.steps += 1;
+        let point = &tree.coordinates[node * dims..][..dims];
+        if down {
+            let mut sum = 0.0f32;
+            for (p, q) in point.iter().zip(query) {
+                let difference = p - q;
+                sum = difference.mul_add(difference, sum);
+            }
+            visits.accessed += 1;
+            let key = key_of(sum, tree.positions[node]);
+            if key < heap.root() {
+                visits.candidates += 1;
+                heap.replace(key);
+            }
+        }
+        let axis = axis_of(node, dims);
+        let (plane, own) = (point[axis], query[axis]);
+        let right = usize::from(own > plane);
+        let (near, far) = (2 * node + 1 + right, 2 * node + 2 - right);
+        // Where the plane is as far as the k-th neighbour, a point behind it may still be one, by its position.
+        let both = far < n && (plane - own) * (plane - own) <= distance_of(heap.root());
+        if down && near < n {
+            (before, node) = (node, near);
+        } else if both && (down || before == near) {
+            (before, node, down) = (node, far, true);
+        } else if node == 0 {
+            return visits;
+        } else {
+            (before, node, down) = (node, (node - 1) / 2, false);
+        }
+    }
+}
+
+/// Searches the tree for each of the queries, and hands the neighbours of one to `done` when they are found.
+#[multiversion(targets("x86_64+avx+fma", "aarch64+neon"))]
+pub fn answer(tree: &Tree, queries: &[f32], heap: &mut Heap, done: &mut dyn FnMut(&Heap, Visits)) {
+    for query in queries.chunks_exact(tree.dims) {
+        heap.restart();
+        let visits = traverse(tree, query, heap);
+        heap.sort();
+        done(heap, visits);
+    }
+}

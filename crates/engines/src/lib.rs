@@ -1,0 +1,51 @@
+//! The engines: each implements [`crate::knn::Engine`] in a folder of its own, and has one row in the table below. Nothing else
+//! lists them.
+
+// Under the names that they have in the program.
+use warpscope_base::{files, memory, progress};
+#[cfg(test)]
+use warpscope_cloud as cloud;
+use warpscope_knn as knn;
+
+mod blocks;
+pub mod cuda;
+pub mod gemm_heap;
+mod host_memory;
+pub mod index;
+pub mod kdtree;
+pub mod kdtree_threads;
+pub mod lockstep;
+pub mod peaks;
+pub mod processor;
+pub mod registry;
+pub mod select;
+pub mod step;
+mod threads;
+
+use crate::knn::Descriptor;
+
+/// All engines in listing order: those that report most about a search first.
+pub static ENGINES: &[&Descriptor] = &[
+    &cuda::DIRECT,
+    &cuda::SPLIT,
+    &lockstep::LOCKSTEP,
+    &index::BVH,
+    &step::STEP,
+    &step::STEP_EXHAUSTIVE,
+    &select::BITS,
+    &select::BITS_GLOBAL,
+    &select::BITS_FUSED,
+    &select::WARP_SELECT,
+    &select::BLOCK_SELECT,
+    &select::MERGE_QUEUE,
+    &select::THREAD_HEAP,
+    &select::PARTIAL_BITONIC,
+    &select::MERGE_PATH,
+    &select::SAMPLE_SELECT,
+    &select::RADIX_SELECT,
+    &select::SORT,
+    &select::DISTANCES_ALONE,
+    &gemm_heap::GEMM_HEAP,
+    &kdtree_threads::KDTREE_THREADS,
+    &kdtree::KDTREE,
+];

@@ -1,0 +1,278 @@
+//! Bitonic select: a block a query, which keeps the K smallest of a row sorted and collects candidates in a buffer of K keys (Hanák 2023, §4.1).
+//!
+//! Twin of `cuda/select/bits.cuh`, whose counted build takes slots in the order of threads, as this does.
+
+use super::bitonic::Bitonic;
+use super::sample::{Sample, sampled_bound};
+use super::{Counts, DISTANCES, Selector, TIMED, shared};
+use crate::knn::{Measure, Parameter, Parameters, Shape, Theory, Values, theory};
+use crate::lockstep::{Key, PADDING, distance_of, index_of, key_of};
+
+/// Distances that a thread reads at a time, four beside one another, where nobody chooses.
+pub const ITEMS: usize = 8;
+
+/// Keys that a thread keeps where K needs more than the fewest threads of a block.
+pub const KEYS: usize = 4;
+pub const FEWEST_THREADS: usize = 128;
+
+/// Threads of a block that keeps K keys. No namesake: a constant of each kernel.
+pub fn threads(capacity: usize) -> usize {
+    (capacity / KEYS).max(FEWEST_THREADS)
+}
+
+/// Batches of a block in shared memory, of which one is looked at: wide blocks have enough under way. No namesake: of the kernel.
+pub const fn stages(threads: usize) -> usize {
+    if threads > FEWEST_THREADS { 2 } else { 3 }
+}
+
+/// The largest k.
+pub const MOST_K: usize = 2048;
+
+/// The columns of `counters.csv`, in the order of [`Counts`].
+pub static MEASURES: [Measure; 4] = {
+    /// No namesake: of the host.
+    const fn measure(name: &'static str, unit: [&'static str; 2], help: &'static str) -> Measure {
+        Measure { name, unit, help, theory: None, worst_case: None }
+    }
+    [
+        Measure {
+            theory: Some(Theory {
+                mean: |shape| theory::expected_merges(shape.n, shape.k, capacity(shape.k)),
+                condition: "in random order",
+                source: "Hanák 2023, §4.1.6",
+            }),
+            ..measure("merges", ["merge", "merges"], "Merges of the buffer into the K smallest.")
+        },
+        measure("forced", ["forced merge", "forced merges"], "Merges of a buffer that was not full, at the end of a row."),
+        measure("candidates", ["candidate", "candidates"], "Distances below the bound, taken into the buffer."),
+        measure("restarts", ["restart", "restarts"], "Rows that were read again, as the bound of the sample was too small."),
+    ]
+};
+
+/// Whether a bound is found first.
+pub(super) const BOUND: Parameter = Parameter {
+    name: "bound",
+    help: "Whether a sample of a row bounds the k-th distance before the row is read.",
+    values: Values::Words(&["sample", "none"]),
+    default: "sample where that should save more than it takes",
+};
+
+/// What can be chosen.
+pub static PARAMETERS: [Parameter; 7] = [
+    DISTANCES,
+    TIMED,
+    BOUND,
+    Parameter {
+        name: "items",
+        help: "Distances that a thread reads at a time; a number that is not the default is compiled when it is asked for.",
+        values: Values::Words(&["1", "2", "4", "8", "12", "16"]),
+        default: "8",
+    },
+    Parameter {
+        name: "slots",
+        help: "How a GPU takes slots of the buffer in the timed search: each thread by itself, or a warp together; on a CPU it changes nothing.",
+        values: Values::Words(&["atomic", "ballot"]),
+        default: "atomic",
+    },
+    Parameter {
+        name: "prefetch",
+        help: "Whether a GPU brings the batch after the next to its L2 cache; on a CPU it changes nothing.",
+        values: Values::Words(&["on", "off"]),
+        default: "off",
+    },
+    Parameter {
+        name: "parts",
+        help: "Blocks of a GPU that a row is divided between in the timed search; on a CPU it changes nothing.",
+        values: Values::Numbers(1..=1024),
+        default: "1; more where queries are too few to fill the GPU",
+    },
+];
+
+/// K: the smallest power of two from 128 on that holds k. A smaller buffer would be merged more often than it saves to sort. No
+/// namesake: the host chooses the kernel.
+pub fn capacity(k: usize) -> usize {
+    k.next_power_of_two().max(128)
+}
+
+/// The sample that parameters and a problem's sizes ask for, where a row is divided into so many parts. No namesake: the host tells the kernels.
+pub fn sample_of(shape: &Shape, parameters: &Parameters, parts: usize) -> Sample {
+    match parameters.get("bound") {
+        Some("none") => Sample::default(),
+        _ => Sample::new(shape.n, shape.k, parts),
+    }
+}
+
+/// The value of `bound` that a sample stands for. No namesake: of the host.
+pub(super) fn bound_word(sample: Sample) -> &'static str {
+    if sample.is_some() { "sample" } else { "none" }
+}
+
+/// Distances that a thread reads at a time. No namesake: a macro there.
+pub fn items(parameters: &Parameters) -> usize {
+    parameters.number("items").map_or(ITEMS, |items| items as usize)
+}
+
+/// What parameters resolve to, where a row is divided into so many parts. No namesake: the host tells the kernels.
+pub fn resolved(sample: Sample, parameters: &Parameters, parts: usize) -> Parameters {
+    let word = |name: &str, default: &str| parameters.get(name).unwrap_or(default).to_owned();
+    Parameters::from_iter(shared(parameters).into_iter().chain([
+        ("bound", bound_word(sample).to_owned()),
+        ("items", items(parameters).to_string()),
+        ("slots", word("slots", "atomic")),
+        ("prefetch", word("prefetch", "off")),
+        ("parts", parts.to_string()),
+    ]))
+}
+
+/// The selector.
+pub struct Bits {
+    k: usize,
+    sample: Sample,
+    parameters: Parameters,
+}
+
+impl Bits {
+    pub fn new(shape: &Shape, parameters: &Parameters) -> Self {
+        let parts = parameters.number("parts").unwrap_or(1) as usize;
+        let sample = sample_of(shape, parameters, 1);
+        Self { k: shape.k, sample, parameters: resolved(sample, parameters, parts) }
+    }
+}
+
+impl Selector for Bits {
+    /// No namesake: an entry point there.
+    fn select(&self, row: &[f32], found: &mut Vec<Key>) -> Counts {
+        let size = capacity(self.k);
+        let batch = threads(size) * items(&self.parameters);
+        select_row(row, self.k, self.sample, Block::new(self.k, size, size, threads(size)), batch, found)
+    }
+
+    /// No namesake: of the host.
+    fn parameters(&self) -> Parameters {
+        self.parameters.clone()
+    }
+}
+
+/// A block: what is kept, the buffer, and what is counted.
+pub(super) struct Block {
+    k: usize,
+    threads: usize,
+    /// Of the buffer, and of what is kept.
+    networks: [Bitonic; 2],
+    keys: Vec<Key>,
+    slots: usize,
+    buffer: Vec<Key>,
+    all_taken: usize,
+    /// What a candidate is below.
+    limit: Key,
+    /// What its distance is not above.
+    bound: f32,
+    counts: Counts,
+}
+
+impl Block {
+    /// Of so many threads, with room for `size` keys, the k first of which are wanted, and as many slots, no more than that.
+    pub(super) fn new(k: usize, size: usize, slots: usize, threads: usize) -> Self {
+        Self {
+            k,
+            threads,
+            networks: [Bitonic::new(slots, threads), Bitonic::new(size, threads)],
+            keys: vec![PADDING; size],
+            slots,
+            buffer: Vec::with_capacity(slots),
+            all_taken: 0,
+            limit: 0,
+            bound: 0.0,
+            counts: Counts::default(),
+        }
+    }
+
+    fn restart(&mut self, bound: f32) {
+        (self.bound, self.limit) = (bound, key_of(bound, 0));
+        self.buffer.clear();
+        self.all_taken = 0;
+        self.keys.fill(PADDING);
+    }
+
+    /// Takes the candidates of a batch, in the order in which threads take slots. Merges whenever the buffer is full.
+    fn take(&mut self, waiting: &mut Vec<Key>) {
+        loop {
+            let free = self.slots - self.buffer.len();
+            let limit = self.limit;
+            waiting.retain(|&key| key < limit);
+            let taken = waiting.len().min(free);
+            self.buffer.extend(waiting.drain(..taken));
+            self.counts[2] += taken as u32;
+            self.all_taken += taken;
+            if taken < free {
+                return;
+            }
+            self.merge(false);
+            if waiting.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// Merges the buffer into what is kept.
+    fn merge(&mut self, forced: bool) {
+        self.counts[0] += 1;
+        self.counts[1] += u32::from(forced);
+        let [of_buffer, of_kept] = self.networks;
+        let threads = of_buffer.threads_for(self.buffer.len());
+        self.buffer.resize(self.slots, PADDING);
+        of_buffer.sort(&mut self.buffer, threads);
+        // The smaller of elements i and K - 1 - i; what is past the buffer's end would be padding.
+        for (key, &candidate) in self.keys.iter_mut().rev().zip(&self.buffer) {
+            *key = candidate.min(*key);
+        }
+        of_kept.merge(&mut self.keys);
+        self.limit = self.keys[self.k - 1].min(key_of(f32::INFINITY, 0));
+        self.bound = distance_of(self.limit);
+        self.buffer.clear();
+    }
+}
+
+/// The candidates of a row, batch after batch.
+fn stream(block: &mut Block, row: &[f32], size: usize) {
+    let threads = block.threads;
+    let width = (size / threads).min(4);
+    let mut waiting = Vec::new();
+    for (number, batch) in row.chunks(size).enumerate() {
+        let bound = block.bound;
+        // Most batches have none.
+        if !batch.iter().fold(false, |any, &distance| any | (distance <= bound)) {
+            continue;
+        }
+        let candidates = batch.iter().enumerate().filter(|&(_, &distance)| distance <= bound);
+        waiting.extend(candidates.map(|(at, &distance)| key_of(distance, (number * size + at) as u32)));
+        // Item by item, thread by thread: a thread's items are four neighbours, or all if they are fewer, and again four a block further.
+        waiting.sort_by_key(|&key| {
+            let at = index_of(key) as usize % size;
+            let (vector, thread, item) = (at / (width * threads), at / width % threads, at % width);
+            (vector * width + item) * threads + thread
+        });
+        block.take(&mut waiting);
+    }
+}
+
+/// A row: one block finds its k smallest. It reads `batch` distances at a time.
+pub(super) fn select_row(row: &[f32], k: usize, sample: Sample, mut block: Block, batch: usize, found: &mut Vec<Key>) -> Counts {
+    let mut bound = if sample.is_some() { sampled_bound(row, sample) } else { f32::INFINITY };
+    loop {
+        block.restart(bound);
+        stream(&mut block, row, batch);
+        // The bound was too small: once more, without.
+        if block.all_taken >= k.min(row.len()) || bound == f32::INFINITY {
+            break;
+        }
+        block.counts[3] += 1;
+        bound = f32::INFINITY;
+    }
+    if !block.buffer.is_empty() {
+        block.merge(true);
+    }
+    found.clear();
+    found.extend_from_slice(&block.keys[..k]);
+    block.counts
+}

@@ -1,0 +1,215 @@
+//! Fused bitonic select: distances and selection in one kernel, without a matrix (Hanák 2023, §4.2).
+//!
+//! Twin of `cuda/select/bits_fused.cuh`. A warp answers eight queries: it computes their distances to a window of points, and keeps of each the K
+//! nearest, sorted, and a buffer of K candidates. Where one buffer is full all of them are merged.
+
+use std::array;
+
+use super::bitonic::Bitonic;
+use super::engine::row_of;
+use super::network::WARP;
+use super::{Counts, FromPoints};
+use crate::knn::{Measure, Parameters, Shape, Theory, theory};
+use crate::lockstep::distance::GroupedPoints;
+use crate::lockstep::{Key, Lanes, PADDING, distance_of, key_of};
+
+/// The largest k.
+pub const MOST_K: usize = 128;
+
+/// Queries of a warp, and groups of 32 points of a window.
+pub const QUERIES: usize = 8;
+pub const GROUPS: usize = 8;
+
+/// Lanes that hold a list while it is merged.
+const LANES: usize = 8;
+
+/// Points of a window.
+const POINTS: usize = GROUPS * WARP;
+
+/// The columns of `counters.csv`, in the order of [`Counts`].
+pub static MEASURES: [Measure; 3] = {
+    /// No namesake: of the host.
+    const fn measure(name: &'static str, unit: [&'static str; 2], help: &'static str) -> Measure {
+        Measure { name, unit, help, theory: None, worst_case: None }
+    }
+    [
+        measure("merges", ["merge", "merges"], "Merges of the buffer into the K nearest, together with those of the warp's seven other queries."),
+        measure(
+            "forced",
+            ["forced merge", "forced merges"],
+            "Merges of a buffer that was not full: another one of the warp was, or the points were at their end.",
+        ),
+        Measure {
+            theory: Some(Theory {
+                mean: |shape| theory::expected_candidates(shape.n, shape.k, capacity(shape.k)),
+                condition: "in random order",
+                source: "Hanák 2023, §4.1.6",
+            }),
+            ..measure("candidates", ["candidate", "candidates"], "Distances below the bound, taken into the buffer.")
+        },
+    ]
+};
+
+/// K: the smallest power of two from 8 on that holds k. A smaller list is merged more often and takes no less time. No namesake: the host chooses the
+/// kernel.
+pub fn capacity(k: usize) -> usize {
+    k.next_power_of_two().max(LANES)
+}
+
+/// The selector.
+pub struct BitsFused {
+    k: usize,
+}
+
+impl BitsFused {
+    pub fn new(shape: &Shape) -> Self {
+        Self { k: shape.k }
+    }
+}
+
+impl FromPoints for BitsFused {
+    /// No namesake: of the host.
+    fn together(&self) -> usize {
+        QUERIES
+    }
+
+    /// No namesake: of the host.
+    fn bytes_of_thread(&self, _n: usize) -> usize {
+        4 * QUERIES * POINTS
+    }
+
+    /// No namesake: an entry point there.
+    fn answer(&self, points: &GroupedPoints<WARP>, queries: &[&[f32]], put: &mut dyn FnMut(&[Key], Counts)) {
+        let mut lists = FusedLists::new(self.k, queries.len());
+        let mut windows: [Vec<Lanes<f32, WARP>>; QUERIES] = array::from_fn(|_| vec![[f32::INFINITY; WARP]; GROUPS]);
+        for (window, first) in (0..points.groups()).step_by(GROUPS).enumerate() {
+            let groups = first..(first + GROUPS).min(points.groups());
+            for (query, distances) in queries.iter().zip(&mut windows) {
+                row_of(points, groups.clone(), query, distances);
+                distances.resize(GROUPS, [f32::INFINITY; WARP]);
+            }
+            lists.add(&windows, window);
+        }
+        lists.finish();
+        for (kept, counts) in lists.kept.iter().zip(lists.counts).take(queries.len()) {
+            put(&kept[..self.k], counts);
+        }
+    }
+
+    /// No namesake: of the host.
+    fn resolved(&self) -> Parameters {
+        Parameters::default()
+    }
+}
+
+/// A lane's points of a window that wait for a slot: a bit each, query by query.
+type Waiting = [Lanes<u8, WARP>; QUERIES];
+
+/// Where a lane's points are in a window: four neighbours, and four half a window further.
+fn place(lane: usize, item: usize) -> usize {
+    item / 4 * (POINTS / 2) + lane * 4 + item % 4
+}
+
+/// What pads the last window is no candidate.
+fn limit_of(last: Key) -> Key {
+    last.min(key_of(f32::INFINITY, 0))
+}
+
+/// The lists of a warp's queries.
+struct FusedLists {
+    k: usize,
+    /// Queries that there are: past the last nothing is a candidate.
+    queries: usize,
+    network: Bitonic,
+    kept: [Vec<Key>; QUERIES],
+    buffers: [Vec<Key>; QUERIES],
+    /// What a candidate is below.
+    limits: [Key; QUERIES],
+    counts: [Counts; QUERIES],
+}
+
+impl FusedLists {
+    fn new(k: usize, queries: usize) -> Self {
+        let size = capacity(k);
+        Self {
+            k,
+            queries,
+            network: Bitonic::new(size, LANES),
+            kept: array::from_fn(|_| vec![PADDING; size]),
+            buffers: array::from_fn(|_| Vec::with_capacity(size)),
+            limits: [limit_of(PADDING); QUERIES],
+            counts: [Counts::default(); QUERIES],
+        }
+    }
+
+    /// A window of points, by their distances to each query.
+    fn add(&mut self, windows: &[Vec<Lanes<f32, WARP>>; QUERIES], window: usize) {
+        let mut waiting: Waiting = [[0; WARP]; QUERIES];
+        let mut near = false;
+        for (query, distances) in windows.iter().enumerate().take(self.queries) {
+            let (distances, bound) = (distances.as_flattened(), distance_of(self.limits[query]));
+            // Most windows have none.
+            if distances.iter().fold(false, |any, &distance| any | (distance <= bound)) {
+                near = true;
+                for (lane, items) in waiting[query].iter_mut().enumerate() {
+                    *items = (0..GROUPS).fold(0, |bits, item| bits | u8::from(distances[place(lane, item)] <= bound) << item);
+                }
+            }
+        }
+        while near && self.append(&mut waiting, windows, window) {
+            self.merge();
+        }
+    }
+
+    /// Appends the candidates among what waits: of each query every lane's next one in a round, in the order of lanes. Whether there was no slot for
+    /// some, which still wait.
+    fn append(&mut self, waiting: &mut Waiting, windows: &[Vec<Lanes<f32, WARP>>; QUERIES], window: usize) -> bool {
+        let size = self.kept[0].len();
+        let mut any_full = false;
+        for (query, items) in waiting.iter_mut().enumerate() {
+            let (distances, limit, buffer) = (windows[query].as_flattened(), self.limits[query], &mut self.buffers[query]);
+            let mut full = false;
+            while !full && items.iter().any(|&items| items != 0) {
+                for (lane, items) in items.iter_mut().enumerate().filter(|(_, items)| **items != 0) {
+                    let at = place(lane, items.trailing_zeros() as usize);
+                    let key = key_of(distances[at], (window * POINTS + at) as u32);
+                    if key < limit {
+                        if buffer.len() == size {
+                            full = true;
+                            continue;
+                        }
+                        buffer.push(key);
+                        self.counts[query][2] += 1;
+                    }
+                    *items &= *items - 1;
+                }
+            }
+            any_full |= full;
+        }
+        any_full
+    }
+
+    /// Merges all buffers into what is kept.
+    fn merge(&mut self) {
+        for query in 0..QUERIES {
+            let (kept, buffer) = (&mut self.kept[query], &mut self.buffers[query]);
+            self.counts[query][0] += 1;
+            self.counts[query][1] += u32::from(buffer.len() < kept.len());
+            buffer.resize(kept.len(), PADDING);
+            self.network.sort(buffer, LANES);
+            for (key, &candidate) in kept.iter_mut().rev().zip(buffer.iter()) {
+                *key = candidate.min(*key);
+            }
+            self.network.merge(kept);
+            self.limits[query] = limit_of(kept[self.k - 1]);
+            buffer.clear();
+        }
+    }
+
+    /// Merges what is left in the buffers.
+    fn finish(&mut self) {
+        if self.buffers.iter().any(|buffer| !buffer.is_empty()) {
+            self.merge();
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Partial bitonic: a block a query, which sorts a row chunk after chunk and merges each into the K smallest (Hanák 2023, §3.5.1).
+//!
+//! Twin of `cuda/select/partial_bitonic.cuh`. Nothing is filtered and nothing waits in a buffer: the network does the same whatever the distances
+//! are. Where a warp holds a chunk, the warps of a block are a team each, which takes every fourth chunk, and the teams merge at the end.
+
+use super::bitonic::Bitonic;
+use super::shared_bitonic::SharedBitonic;
+use super::{Counts, DISTANCES, Selector, TIMED, shared};
+use crate::knn::{Measure, Parameter, Parameters, Shape, Values};
+use crate::lockstep::{Key, PADDING, key_of};
+
+/// The largest k.
+pub const MOST_K: usize = 2048;
+
+/// The most keys of a thread that sorts in registers, and the teams of a block that are a warp each.
+pub const KEYS: usize = 16;
+pub const TEAMS: usize = 4;
+
+/// Lanes of a warp.
+const WARP: usize = 32;
+
+/// The columns of `counters.csv`, in the order of [`Counts`].
+pub static MEASURES: [Measure; 4] = {
+    /// No namesake: of the host.
+    const fn measure(name: &'static str, unit: [&'static str; 2], help: &'static str) -> Measure {
+        Measure { name, unit, help, theory: None, worst_case: None }
+    }
+    [
+        measure("merges", ["merge", "merges"], "Merges of a sorted chunk, or of what another warp kept, into the K smallest."),
+        measure("layers", ["layer", "layers"], "Layers of comparators that chunks went through, of sorts and merges."),
+        measure("shuffled", ["shuffled layer", "shuffled layers"], "Layers of them between lanes of a warp, through shuffles."),
+        measure("shared", ["shared layer", "shared layers"], "Layers of them through shared memory."),
+    ]
+};
+
+/// What can be chosen.
+pub static PARAMETERS: [Parameter; 3] = [
+    DISTANCES,
+    TIMED,
+    Parameter {
+        name: "storage",
+        help: "Where a chunk is sorted: in registers, in shared memory with shuffles for strides within a warp, or in shared memory alone.",
+        values: Values::Words(&["registers", "shuffles", "shared"]),
+        default: "registers",
+    },
+];
+
+/// Where a chunk is sorted, in the order of the device's numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Storage {
+    Registers,
+    Shuffles,
+    Shared,
+}
+
+/// K: the smallest power of two from 128 on that holds k; a warp needs four keys a lane to be busy with more than its loops. No namesake: the
+/// host chooses the kernel.
+pub fn capacity(k: usize) -> usize {
+    k.next_power_of_two().max(128)
+}
+
+/// Keys of a thread that sorts K in registers. No namesake: a constant there.
+fn keys_of_thread(capacity: usize) -> usize {
+    (capacity / WARP).min(KEYS)
+}
+
+/// Teams of a block. No namesake: as above.
+fn teams(capacity: usize, storage: Storage) -> usize {
+    if storage == Storage::Registers && capacity / keys_of_thread(capacity) == WARP { TEAMS } else { 1 }
+}
+
+/// Threads of a block. No namesake: as above.
+pub fn threads(capacity: usize, storage: Storage) -> usize {
+    match storage {
+        Storage::Registers => capacity / keys_of_thread(capacity) * teams(capacity, storage),
+        _ if capacity <= 512 => 128,
+        _ => 256,
+    }
+}
+
+/// What parameters resolve to. No namesake: of the host.
+pub fn resolved(parameters: &Parameters) -> (Storage, Parameters) {
+    let (storage, name) = match parameters.get("storage") {
+        Some("shuffles") => (Storage::Shuffles, "shuffles"),
+        Some("shared") => (Storage::Shared, "shared"),
+        _ => (Storage::Registers, "registers"),
+    };
+    (storage, Parameters::from_iter(shared(parameters).into_iter().chain([("storage", name.to_owned())])))
+}
+
+/// Layers of a sort of so many keys whose stride is below a limit: each stride comes once in every run that is longer.
+fn sort_layers(keys: usize, below: usize) -> u32 {
+    (1..=keys.ilog2()).map(|size| merge_layers(1 << size, below)).sum()
+}
+
+/// The same of a merge of what is bitonic.
+fn merge_layers(keys: usize, below: usize) -> u32 {
+    keys.min(below).ilog2()
+}
+
+/// The selector.
+pub struct PartialBitonic {
+    k: usize,
+    storage: Storage,
+    parameters: Parameters,
+}
+
+impl PartialBitonic {
+    pub fn new(shape: &Shape, parameters: &Parameters) -> Self {
+        let (storage, parameters) = resolved(parameters);
+        Self { k: shape.k, storage, parameters }
+    }
+}
+
+impl Selector for PartialBitonic {
+    /// No namesake: an entry point there.
+    fn select(&self, row: &[f32], found: &mut Vec<Key>) -> Counts {
+        let capacity = capacity(self.k);
+        let of_block = teams(capacity, self.storage);
+        let mut teams: Vec<Team> = (0..of_block).map(|_| Team::new(capacity, self.storage)).collect();
+        let mut tally = Tally::default();
+        for (number, distances) in row.chunks(capacity).enumerate() {
+            let team = &mut teams[number % of_block];
+            team.load(distances, number * capacity);
+            team.sort();
+            tally.sorts += 1;
+            team.merge();
+            tally.merges += 1;
+        }
+        // The lower half of the teams that are left merges what the upper half keeps.
+        while teams.len() > 1 {
+            let upper = teams.split_off(teams.len() / 2);
+            for (team, other) in teams.iter_mut().zip(&upper) {
+                team.merge_team(other);
+                tally.merges += 1;
+            }
+        }
+        found.clear();
+        found.extend(&teams[0].kept[..self.k]);
+        let (in_thread_below, shuffled_below) = match self.storage {
+            Storage::Registers => (keys_of_thread(capacity), keys_of_thread(capacity) * WARP),
+            Storage::Shuffles => (1, WARP),
+            Storage::Shared => (1, 1),
+        };
+        tally.write(capacity, in_thread_below, shuffled_below)
+    }
+
+    /// No namesake: of the host.
+    fn parameters(&self) -> Parameters {
+        self.parameters.clone()
+    }
+}
+
+/// What was counted of a row.
+#[derive(Default)]
+struct Tally {
+    sorts: u32,
+    merges: u32,
+}
+
+impl Tally {
+    /// The counts, where strides below the limits are of a thread and of a warp.
+    fn write(&self, capacity: usize, in_thread_below: usize, shuffled_below: usize) -> Counts {
+        let below = |limit| self.sorts * sort_layers(capacity, limit) + self.merges * merge_layers(capacity, limit);
+        // The choice between the kept and the new is a layer in shared memory.
+        let all = below(capacity) + self.merges;
+        let mut counts = Counts::default();
+        counts[..4].copy_from_slice(&[self.merges, all, below(shuffled_below) - below(in_thread_below), all - below(shuffled_below)]);
+        counts
+    }
+}
+
+/// What a team keeps, and the chunk that it sorts.
+struct Team {
+    network: Network,
+    kept: Vec<Key>,
+    chunk: Vec<Key>,
+}
+
+enum Network {
+    Registers(Bitonic),
+    Shared(SharedBitonic),
+}
+
+impl Team {
+    fn new(capacity: usize, storage: Storage) -> Self {
+        let network = match storage {
+            Storage::Registers => Network::Registers(Bitonic::new(capacity, capacity / keys_of_thread(capacity))),
+            _ => Network::Shared(SharedBitonic { shuffles: storage == Storage::Shuffles }),
+        };
+        Self { network, kept: vec![PADDING; capacity], chunk: vec![PADDING; capacity] }
+    }
+
+    /// What lies from the row's end on is padding.
+    fn load(&mut self, distances: &[f32], first: usize) {
+        self.chunk.fill(PADDING);
+        for (i, (key, &distance)) in self.chunk.iter_mut().zip(distances).enumerate() {
+            *key = key_of(distance, (first + i) as u32);
+        }
+    }
+
+    fn sort(&mut self) {
+        match self.network {
+            Network::Registers(network) => network.sort(&mut self.chunk, network.threads_for(self.kept.len())),
+            Network::Shared(network) => network.sort(&mut self.chunk),
+        }
+    }
+
+    /// Merges the sorted chunk into what is kept.
+    fn merge(&mut self) {
+        Self::take_smaller(&mut self.kept, &self.chunk);
+        match self.network {
+            Network::Registers(network) => network.merge(&mut self.kept),
+            Network::Shared(network) => network.merge(&mut self.kept),
+        }
+    }
+
+    /// Merges what another team keeps into what this one keeps.
+    fn merge_team(&mut self, other: &Self) {
+        self.chunk.copy_from_slice(&other.kept);
+        self.merge();
+    }
+
+    /// Of element i of the kept and K − 1 − i of the others the smaller stays. All that stay are bitonic.
+    fn take_smaller(kept: &mut [Key], others: &[Key]) {
+        kept.iter_mut().zip(others.iter().rev()).for_each(|(key, &other)| *key = (*key).min(other));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layers_are_those_of_the_network() {
+        assert_eq!((sort_layers(1024, 1024), merge_layers(1024, 1024)), (55, 10));
+        // Sizes 2, 4 and 8 have strides below 4 in 1, 2 and 2 layers.
+        assert_eq!((sort_layers(8, 4), merge_layers(8, 4), sort_layers(8, 1), merge_layers(8, 1)), (5, 2, 0, 0));
+    }
+
+    /// The counts of a row depend on its length alone: here two chunks, and three merges of teams where there are four.
+    #[test]
+    fn each_storage_counts_its_layers() {
+        let row: Vec<f32> = (0..200u16).map(|at| f32::from(at * 37 % 101)).collect();
+        let shape = Shape { n: row.len(), q: 1, d: 1, k: 100 };
+        let of = |storage: &str| {
+            let mut found = Vec::new();
+            let counts = PartialBitonic::new(&shape, &Parameters::from_iter([("storage", storage.to_owned())])).select(&row, &mut found);
+            assert!(found.is_sorted() && found.len() == 100, "{storage}");
+            [counts[0], counts[1], counts[2], counts[3]]
+        };
+        // A sort has 28 layers, a merge 7 and the choice.
+        assert_eq!(of("shared"), [2, 72, 0, 72]);
+        // Strides 64 and 32 are in three layers of a sort and in two of a merge.
+        assert_eq!(of("shuffles"), [2, 72, 60, 12]);
+        // Of four keys a lane, strides 1 and 2 are of a thread: 13 layers of a sort, 2 of a merge.
+        assert_eq!(of("registers"), [5, 96, 55, 5]);
+    }
+}

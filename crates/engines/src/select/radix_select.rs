@@ -1,0 +1,61 @@
+//! Radix select: a pass divides distances by a digit of their bits, the most significant first (Alabi, Blanchard, Gordon and Steinbach 2012;
+//! Hanák 2023, §3.7.2).
+//!
+//! Twin of `cuda/select/radix_select.cuh`.
+
+use super::multi_pass::{self, MultiPass, Partition, Range};
+use crate::knn::{Parameter, Parameters, Shape, Values};
+use crate::lockstep::Key;
+
+/// Bits of a digit where nobody chooses.
+const DEFAULT_BITS: u32 = 8;
+
+/// What can be chosen.
+pub static PARAMETERS: [Parameter; 5] = multi_pass::parameters(Parameter {
+    name: "bits",
+    help: "Bits of a digit: a pass divides into as many buckets as it has values.",
+    values: Values::Numbers(4..=11),
+    default: "8",
+});
+
+/// What parameters resolve to, and the bits of a digit. No namesake: of the host.
+pub fn resolved(parameters: &Parameters) -> (u32, Parameters) {
+    let bits = parameters.number("bits").unwrap_or(DEFAULT_BITS);
+    (bits, multi_pass::resolved(parameters, ("bits", bits.to_string())))
+}
+
+/// The selector. No namesake: a template's instance there.
+pub fn radix_select(shape: &Shape, parameters: &Parameters) -> MultiPass<Digits> {
+    let (bits, parameters) = resolved(parameters);
+    MultiPass::new(shape, parameters, bits)
+}
+
+/// The digits of a pass. A range has as many values as a power of two: it is a bucket of the pass before.
+pub struct Digits {
+    low: u32,
+    shift: u32,
+    count: usize,
+}
+
+impl Partition for Digits {
+    const SAMPLED: usize = 0;
+
+    fn new(_source: &[Key], range: &Range, bits: u32, _pass: usize) -> Self {
+        let left = (range.high - range.low).ilog2();
+        let shift = left.saturating_sub(bits);
+        Self { low: range.low, shift, count: 1 << (left - shift) }
+    }
+
+    fn buckets(&self) -> usize {
+        self.count
+    }
+
+    fn bucket_of(&self, bits: u32) -> usize {
+        ((bits - self.low) >> self.shift) as usize
+    }
+
+    fn range_of(&self, bucket: usize, range: &Range) -> Range {
+        let first = self.low + ((bucket as u32) << self.shift);
+        Range { low: first, high: first + (1 << self.shift), ..*range }
+    }
+}

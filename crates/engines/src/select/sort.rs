@@ -1,0 +1,159 @@
+//! Sort: all distances of a row by a radix sort from the lowest digit to the highest, the baseline of every selection (Hanák 2023, §3.4.3).
+//!
+//! Twin of `cuda/select/sort.cuh`, which also sorts what the multi-pass selectors have found. Distances alone are sorted by: each pass keeps
+//! the order of equal digits, so equal distances stay in the order in which they came, which is that of positions.
+
+use super::{Counts, DISTANCES, Selector, TIMED, shared};
+use crate::knn::{Measure, Parameter, Parameters, Shape, Values};
+use crate::lockstep::{Key, PADDING, distance_of, key_of};
+
+/// Bits that a pass sorts by, and passes of a distance.
+pub const SORT_BITS: u32 = 8;
+pub const SORT_PASSES: usize = 4;
+
+/// Values of a digit.
+const DIGITS: usize = 1 << SORT_BITS;
+
+/// The columns of `counters.csv`, in the order of [`Counts`].
+pub static MEASURES: [Measure; 3] = [
+    Measure { name: "passes", unit: ["pass", "passes"], help: "Passes over the row, a digit each.", theory: None, worst_case: None },
+    Measure {
+        name: "read",
+        unit: ["distance", "distances"],
+        help: "Distances read: once to count the digits of all passes, and once in each pass.",
+        theory: None,
+        worst_case: None,
+    },
+    Measure {
+        name: "written",
+        unit: ["key", "keys"],
+        help: "Distances written with their positions, in each pass; in the last one the k nearest.",
+        theory: None,
+        worst_case: None,
+    },
+];
+
+/// What can be chosen.
+pub static PARAMETERS: [Parameter; 3] = [
+    DISTANCES,
+    TIMED,
+    Parameter {
+        name: "by",
+        help: "Whether a GPU sorts all rows in one launch, a block each, or one row after the other, on all multiprocessors; on a CPU it changes nothing.",
+        values: Values::Words(&["segmented", "query"]),
+        default: "segmented",
+    },
+];
+
+/// What parameters resolve to. No namesake: of the host.
+pub fn resolved(parameters: &Parameters) -> Parameters {
+    Parameters::from_iter(shared(parameters).into_iter().chain([("by", parameters.get("by").unwrap_or("segmented").to_owned())]))
+}
+
+/// The selector.
+pub struct Sort {
+    k: usize,
+    parameters: Parameters,
+}
+
+impl Sort {
+    pub fn new(shape: &Shape, parameters: &Parameters) -> Self {
+        Self { k: shape.k, parameters: resolved(parameters) }
+    }
+}
+
+impl Selector for Sort {
+    /// No namesake: an entry point there.
+    fn select(&self, row: &[f32], found: &mut Vec<Key>) -> Counts {
+        found.clear();
+        found.extend(row.iter().zip(0..).map(|(&distance, position)| key_of(distance, position)));
+        sort_row(found);
+        found.resize(self.k, PADDING);
+        counts_of(row.len(), self.k)
+    }
+
+    /// No namesake: of the host.
+    fn parameters(&self) -> Parameters {
+        self.parameters.clone()
+    }
+
+    /// No namesake: of the host.
+    fn row_bytes(&self, n: usize) -> usize {
+        2 * size_of::<Key>() * n
+    }
+}
+
+/// What is counted: it does not depend on the distances. The largest number that there is stands for all beyond.
+fn counts_of(n: usize, k: usize) -> Counts {
+    let (n, kept) = (n as u64, k.min(n) as u64);
+    let [read, written] = [n * (1 + SORT_PASSES as u64), n * (SORT_PASSES as u64 - 1) + kept].map(|count| u32::try_from(count).unwrap_or(u32::MAX));
+    [SORT_PASSES as u32, read, written, 0, 0, 0, 0, 0]
+}
+
+/// No namesake: of the tile there.
+fn digit_of(key: Key, pass: usize) -> usize {
+    (distance_of(key).to_bits() >> (pass as u32 * SORT_BITS)) as usize & (DIGITS - 1)
+}
+
+/// Counts the digits of all passes: a pass changes the order of keys, not their digits.
+fn tally(keys: &[Key]) -> [[usize; DIGITS]; SORT_PASSES] {
+    let mut histogram = [[0; DIGITS]; SORT_PASSES];
+    for &key in keys {
+        for (pass, counts) in histogram.iter_mut().enumerate() {
+            counts[digit_of(key, pass)] += 1;
+        }
+    }
+    histogram
+}
+
+/// Writes each key behind those of lower digits, and of its own that come before.
+fn sort_pass(keys: &[Key], sorted: &mut [Key], counts: &[usize; DIGITS], pass: usize) {
+    let mut next = 0;
+    let mut places = counts.map(|count| {
+        next += count;
+        next - count
+    });
+    for &key in keys {
+        let place = &mut places[digit_of(key, pass)];
+        sorted[*place] = key;
+        *place += 1;
+    }
+}
+
+/// Sorts keys whose equal distances stand in the order of positions.
+pub fn sort_row(keys: &mut [Key]) {
+    let histogram = tally(keys);
+    let mut spare = vec![PADDING; keys.len()];
+    for (pass, counts) in histogram.iter().enumerate() {
+        if pass % 2 == 0 {
+            sort_pass(keys, &mut spare, counts, pass);
+        } else {
+            sort_pass(&spare, keys, counts, pass);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lockstep::index_of;
+
+    #[test]
+    fn equal_distances_stay_in_order() {
+        let mut keys: Vec<Key> = (0..5000).map(|at| key_of([3.5, 0.0, 1e-30, 3.5, 1e30][at as usize * 7 % 5], at)).collect();
+        let mut expected = keys.clone();
+        expected.sort_unstable();
+        sort_row(&mut keys);
+        assert_eq!(keys, expected);
+        assert!(
+            keys.chunk_by(|a, b| distance_of(*a).to_bits() == distance_of(*b).to_bits()).all(|equal| equal.is_sorted_by_key(|key| index_of(*key)))
+        );
+    }
+
+    #[test]
+    fn counts_that_no_number_holds_are_the_largest() {
+        assert_eq!(counts_of(1000, 10), [4, 5000, 3010, 0, 0, 0, 0, 0]);
+        assert_eq!(counts_of(10, 1000), [4, 50, 40, 0, 0, 0, 0, 0]);
+        assert_eq!(counts_of(u32::MAX as usize, 1)[1..3], [u32::MAX; 2]);
+    }
+}

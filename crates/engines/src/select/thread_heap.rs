@@ -1,0 +1,168 @@
+//! Thread heap: a thread a query, which keeps the k smallest in a heap; lanes whose distance is none of them wait for those whose is (Hanák 2023,
+//! §3.6.1).
+//!
+//! Twin of `cuda/select/thread_heap.cuh`. The heap is that of the k-d tree's threads.
+
+use super::{Counts, DISTANCES, HeapObserver, Selector, TIMED, shared};
+use crate::kdtree_threads::heap::Heap;
+use crate::knn::{Measure, Parameter, Parameters, Shape, Values};
+use crate::lockstep::{Key, PADDING, distance_of, key_of};
+
+/// The largest k.
+pub const MOST_K: usize = 2048;
+
+/// The largest k whose heaps a GPU keeps in shared memory: 16 KiB for the 32 of a warp.
+pub const MOST_SHARED: usize = 64;
+
+/// The columns of `counters.csv`, in the order of [`Counts`].
+pub static MEASURES: [Measure; 2] = [
+    Measure {
+        name: "inserts",
+        unit: ["insert", "inserts"],
+        help: "Distances that took the place of the heap's root.",
+        theory: None,
+        worst_case: None,
+    },
+    Measure {
+        name: "steps",
+        unit: ["level sunk", "levels sunk"],
+        help: "Levels of the heap that they sank by, while the other lanes of the warp waited.",
+        theory: None,
+        worst_case: None,
+    },
+];
+
+/// What can be chosen.
+pub static PARAMETERS: [Parameter; 3] = [
+    DISTANCES,
+    TIMED,
+    Parameter {
+        name: "heaps",
+        help: "Where a GPU keeps heaps of k up to 64, larger ones being in device memory; on a CPU it changes nothing.",
+        values: Values::Words(&["shared", "device"]),
+        default: "shared for k up to 64, device beyond",
+    },
+];
+
+/// Whether heaps are in shared memory, and what parameters resolve to. No namesake: the host chooses the kernel.
+pub fn resolved(k: usize, parameters: &Parameters) -> (bool, Parameters) {
+    let in_shared = k <= MOST_SHARED && parameters.get("heaps") != Some("device");
+    let own = [("heaps", if in_shared { "shared" } else { "device" }.to_owned())];
+    (in_shared, Parameters::from_iter(shared(parameters).into_iter().chain(own)))
+}
+
+/// The selector.
+pub struct ThreadHeap {
+    k: usize,
+    parameters: Parameters,
+}
+
+impl ThreadHeap {
+    pub fn new(shape: &Shape, parameters: &Parameters) -> Self {
+        Self { k: shape.k, parameters: resolved(shape.k, parameters).1 }
+    }
+}
+
+impl Selector for ThreadHeap {
+    /// No namesake: an entry point there.
+    fn select(&self, row: &[f32], found: &mut Vec<Key>) -> Counts {
+        thread_heap(row, self.k, found)
+    }
+
+    /// No namesake: of the host.
+    fn parameters(&self) -> Parameters {
+        self.parameters.clone()
+    }
+}
+
+/// One of a warp's 32 queries.
+fn thread_heap(row: &[f32], k: usize, found: &mut Vec<Key>) -> Counts {
+    let (mut heap, mut counts) = (Heap::new(k), Counts::default());
+    stream_tiles(&mut heap, &mut counts, row);
+    heap.sort();
+    found.clear();
+    found.extend(heap.neighbours().map(|(index, distance)| key_of(distance, index)));
+    counts
+}
+
+/// Reads the query's row, and takes what is below the k-th. There, tile after tile of 32 rows.
+fn stream_tiles(heap: &mut Heap, counts: &mut Counts, row: &[f32]) {
+    let mut bound = distance_of(PADDING);
+    for (position, &distance) in row.iter().enumerate() {
+        if distance < bound {
+            counts[0] += 1;
+            counts[1] += heap.replace(key_of(distance, position as u32));
+            bound = distance_of(heap.root());
+        }
+    }
+}
+
+/// A warp's queries, a row of distances each and all of one length, in lock step; returns each lane's keys, ascending. There are up to 32 lanes.
+/// No namesake: `thread_heap` there, where the hardware masks lanes that wait.
+pub fn watch(rows: &[Vec<f32>], k: usize, observer: &mut impl HeapObserver) -> Vec<Vec<Key>> {
+    let mut heaps: Vec<Heap> = rows.iter().map(|_| Heap::new(k)).collect();
+    for point in 0..rows.first().map_or(0, Vec::len) {
+        let distances: Vec<f32> = rows.iter().map(|row| row[point]).collect();
+        observer.read(point as u32, &distances);
+        let below = |(lane, heap): (usize, &Heap)| u32::from(distances[lane] < distance_of(heap.root())) << lane;
+        let lanes = heaps.iter().enumerate().map(below).sum();
+        observer.branched(lanes);
+        if lanes == 0 {
+            continue;
+        }
+        let mut ways = vec![Vec::new(); heaps.len()];
+        for lane in (0..heaps.len()).filter(|lane| lanes >> lane & 1 == 1) {
+            heaps[lane].replace_watched(key_of(distances[lane], point as u32), |entry| ways[lane].push(entry));
+        }
+        in_step(lanes, &ways, k as u32, observer);
+        observer.rejoined(lanes);
+    }
+    for end in (2..=k).rev() {
+        observer.extracted(end as u32);
+        let mut ways = vec![Vec::new(); heaps.len()];
+        for (heap, way) in heaps.iter_mut().zip(&mut ways) {
+            heap.extract(end, |entry| way.push(entry));
+        }
+        in_step(u32::MAX >> (32 - heaps.len()), &ways, end as u32 - 1, observer);
+    }
+    heaps.iter().map(|heap| heap.entries().to_vec()).collect()
+}
+
+/// What lanes do one by one, as a warp does it: in round r the lanes whose key has sunk by r levels and has children among the first `end`
+/// entries. No namesake: the hardware does that.
+fn in_step(lanes: u32, ways: &[Vec<u32>], end: u32, observer: &mut impl HeapObserver) {
+    for round in 0.. {
+        let (mut looping, mut to) = (0, Vec::new());
+        for (lane, way) in (0..).zip(ways).filter(|(lane, _)| lanes >> lane & 1 == 1) {
+            let hole = if round == 0 { Some(0) } else { way.get(round - 1).copied() };
+            if hole.is_some_and(|hole| 2 * hole + 1 < end) {
+                looping |= 1 << lane;
+                to.extend(way.get(round).map(|&entry| (lane, entry)));
+            }
+        }
+        if looping == 0 {
+            return;
+        }
+        observer.sank(looping, &to);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_below_the_root_is_inserted() {
+        let mut found = Vec::new();
+        let rising: Vec<f32> = (0..100u8).map(f32::from).collect();
+        let counts = thread_heap(&rising, 7, &mut found);
+        assert_eq!(counts[0], 7, "then all are above");
+        assert!(found.iter().map(|&key| distance_of(key)).eq(rising[..7].iter().copied()));
+        // Each of the others sinks below all that is there: to a leaf of a heap of three levels.
+        let falling: Vec<f32> = rising.into_iter().rev().collect();
+        assert_eq!(thread_heap(&falling, 7, &mut found)[..2], [100, 200]);
+        // Of equals the first stay.
+        assert_eq!(thread_heap(&[1.0; 50], 3, &mut found)[0], 3);
+        assert_eq!(found, [0, 1, 2].map(|position| key_of(1.0, position)));
+    }
+}

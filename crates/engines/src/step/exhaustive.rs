@@ -1,0 +1,128 @@
+//! STEP without an index: all distances are computed, and the clusters' exact minima bound them (STEP §4.4, Algorithm 6).
+//!
+//! Twin of `cuda/step/exhaustive.cuh`. Clusters are points that are consecutive in processing order, in equal numbers that are multiples
+//! of 32 (§6.5).
+
+use multiversion::multiversion;
+
+use super::queue::{Queue, WARP};
+use super::traverse::{Source, Visits, traverse};
+use crate::index::lane_keys;
+use crate::lockstep::distance::{GroupedPoints, squared_distances};
+use crate::lockstep::{Key, Lanes, PADDING, index_of};
+
+/// A cluster's groups of 32 points, of n points in at most so many clusters. No namesake: the host tells the kernels.
+pub fn groups_in_cluster(n: usize, clusters: usize) -> usize {
+    n.div_ceil(clusters).div_ceil(WARP)
+}
+
+/// A query's distances to all points, group by group. An entry is the key of a cluster's nearest point.
+struct Stored<'a> {
+    distances: &'a [Lanes<f32, WARP>],
+    n: usize,
+    groups_in_cluster: usize,
+}
+
+impl Source for Stored<'_> {
+    #[inline(always)]
+    fn first_group(&self, entry: Key) -> usize {
+        index_of(entry) as usize / (WARP * self.groups_in_cluster) * self.groups_in_cluster
+    }
+
+    #[inline(always)]
+    fn end_group(&self, entry: Key) -> usize {
+        (self.first_group(entry) + self.groups_in_cluster).min(self.distances.len())
+    }
+
+    /// The nearest point itself, which all others come after.
+    #[inline(always)]
+    fn least(&self, entry: Key) -> Key {
+        entry
+    }
+
+    #[inline(always)]
+    fn first_position(&self, group: usize) -> u32 {
+        (group * WARP) as u32
+    }
+
+    /// The nearest point is among the neighbours already.
+    #[inline(always)]
+    fn keys(&self, entry: Key, group: usize) -> (Lanes<Key, WARP>, u32) {
+        let mut keys = group_keys(&self.distances[group], group, self.n);
+        for key in &mut keys {
+            *key = if *key == entry { PADDING } else { *key };
+        }
+        (keys, (self.n - group * WARP).min(WARP) as u32)
+    }
+}
+
+/// The keys of a group's points; what pads the last group has [`PADDING`].
+#[inline(always)]
+fn group_keys(distances: &Lanes<f32, WARP>, group: usize, n: usize) -> Lanes<Key, WARP> {
+    let mut positions = [u32::MAX; WARP];
+    for (lane, position) in positions.iter_mut().enumerate() {
+        let at = group * WARP + lane;
+        *position = if at < n { at as u32 } else { u32::MAX };
+    }
+    lane_keys(distances, &positions)
+}
+
+/// Computes a query's distances to all points. Those of what pads the last group are infinite.
+#[inline(always)]
+fn store_distances(points: &GroupedPoints<WARP>, query: &[f32], distances: &mut Vec<Lanes<f32, WARP>>) {
+    distances.clear();
+    for group in 0..points.groups() {
+        let [of_group] = squared_distances(points.range(group..group + 1), [query]);
+        distances.push(of_group);
+    }
+}
+
+/// Each cluster's smallest key.
+#[inline(always)]
+fn minima(distances: &[Lanes<f32, WARP>], n: usize, groups_in_cluster: usize, order: &mut Vec<Key>) {
+    order.clear();
+    let mut least = [PADDING; WARP];
+    for (group, of_group) in distances.iter().enumerate() {
+        let keys = group_keys(of_group, group, n);
+        for lane in 0..WARP {
+            least[lane] = if keys[lane] < least[lane] { keys[lane] } else { least[lane] };
+        }
+        if (group + 1) % groups_in_cluster == 0 || group + 1 == distances.len() {
+            order.push(least.iter().copied().fold(PADDING, Key::min));
+            least = [PADDING; WARP];
+        }
+    }
+}
+
+/// Answers each of the queries from all distances, and hands the state to `done` when the neighbours of one are found. No namesake: a
+/// kernel for each step there.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
+    "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
+    "aarch64+neon"
+))]
+pub fn exhaust_each(
+    points: &GroupedPoints<WARP>,
+    groups_in_cluster: usize,
+    queries: &[f32],
+    dims: usize,
+    queue: &mut Queue,
+    done: &mut dyn FnMut(&Queue, Visits),
+) {
+    let n = points.n();
+    let mut distances = Vec::with_capacity(points.groups());
+    let mut order = Vec::with_capacity(points.groups().div_ceil(groups_in_cluster));
+    for query in queries.chunks_exact(dims) {
+        match *query {
+            [x, y] => store_distances(points, &[x, y], &mut distances),
+            [x, y, z] => store_distances(points, &[x, y, z], &mut distances),
+            _ => store_distances(points, query, &mut distances),
+        }
+        minima(&distances, n, groups_in_cluster, &mut order);
+        order.sort_unstable();
+        queue.restart();
+        queue.begin_with(&order);
+        let visits = traverse(&Stored { distances: &distances, n, groups_in_cluster }, &order, queue, &mut ());
+        done(queue, visits);
+    }
+}

@@ -1,0 +1,159 @@
+//! A query's way through the clusters: in the order of their bounds, until none can hold a neighbour (STEP §4.1, Algorithm 5).
+//!
+//! Twin of `cuda/step/traverse.cuh`.
+
+use multiversion::multiversion;
+
+use super::clusters::Clusters;
+use super::observer::{Filtered, Observer};
+use super::queue::{Queue, WARP};
+use crate::index::lane_keys;
+use crate::knn::Problem;
+use crate::lockstep::distance::squared_distances;
+use crate::lockstep::{Key, Lanes, distance_of, index_of, key_of};
+
+/// What one query visited.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct Visits {
+    /// Merges of the candidate queue.
+    pub merges: u32,
+    /// Points that were taken into the candidate queue.
+    pub candidates: u32,
+    /// Points whose distance was read.
+    pub accessed: u32,
+    /// Clusters that were visited.
+    pub clusters: u32,
+    /// Clusters that were left out.
+    pub left_out: u32,
+    /// Groups of 32 points, or fewer at the end of a cluster, that were looked at.
+    pub groups: u32,
+}
+
+/// Where a traversal finds the points of a cluster. An entry of the order is a cluster's bound, and says which cluster it is.
+pub trait Source {
+    /// The first group of an entry's cluster.
+    fn first_group(&self, entry: Key) -> usize;
+    /// The group behind its last.
+    fn end_group(&self, entry: Key) -> usize;
+    /// What no key of an entry's cluster that is not found yet is below. It ascends with the entries.
+    fn least(&self, entry: Key) -> Key;
+    /// The smallest position in a group. It ascends in a cluster.
+    fn first_position(&self, group: usize) -> u32;
+    /// The keys of a group's points, and how many there are.
+    fn keys(&self, entry: Key, group: usize) -> (Lanes<Key, WARP>, u32);
+}
+
+/// Visits the clusters of sorted entries; the queue ends with the neighbours.
+///
+/// As soon as a cluster cannot hold a neighbour, no later one can. In a cluster points come by position, and none is nearer than its
+/// bound: as soon as the pair of that bound and a group's first position is not below the k-th neighbour, the cluster is done. So of
+/// equal points not many more than k are looked at.
+#[inline(always)]
+pub fn traverse(source: &impl Source, order: &[Key], queue: &mut Queue, observer: &mut impl Observer) -> Visits {
+    let mut visits = Visits::default();
+    observer.sorted(order);
+    for &entry in order {
+        if source.least(entry) >= queue.last {
+            break;
+        }
+        visits.clusters += 1;
+        observer.cluster();
+        for group in source.first_group(entry)..source.end_group(entry) {
+            if key_of(distance_of(entry), source.first_position(group)) >= queue.last {
+                break;
+            }
+            let (keys, points) = source.keys(entry, group);
+            visits.accessed += points;
+            visits.groups += 1;
+            let of = Filtered { keys: &keys, before: queue.last, free: queue.free() };
+            queue.filter_keys(&keys);
+            observer.filtered(group, of, queue);
+        }
+    }
+    queue.finish();
+    visits.left_out = order.len() as u32 - visits.clusters;
+    (visits.merges, visits.candidates) = (queue.merges, queue.candidates);
+    visits
+}
+
+/// Clusters whose distances to the query are computed when they are visited. An entry is a cluster's bound and number.
+struct Indexed<'a> {
+    clusters: &'a Clusters,
+    query: &'a [f32],
+}
+
+impl Source for Indexed<'_> {
+    #[inline(always)]
+    fn first_group(&self, entry: Key) -> usize {
+        self.clusters.first_groups[index_of(entry) as usize] as usize
+    }
+
+    #[inline(always)]
+    fn end_group(&self, entry: Key) -> usize {
+        self.clusters.first_groups[index_of(entry) as usize + 1] as usize
+    }
+
+    #[inline(always)]
+    fn least(&self, entry: Key) -> Key {
+        key_of(distance_of(entry), self.first_position(self.first_group(entry)))
+    }
+
+    #[inline(always)]
+    fn first_position(&self, group: usize) -> u32 {
+        self.clusters.positions[group][0]
+    }
+
+    #[inline(always)]
+    fn keys(&self, _entry: Key, group: usize) -> (Lanes<Key, WARP>, u32) {
+        let (dims, positions) = (self.clusters.dims, &self.clusters.positions[group]);
+        let [distances] = squared_distances(&self.clusters.coordinates[group * dims..(group + 1) * dims], [self.query]);
+        let mut points = 0;
+        for &position in positions {
+            points += u32::from(position != u32::MAX);
+        }
+        (lane_keys(&distances, positions), points)
+    }
+}
+
+/// Searches the clusters for each of the queries, and hands the state to `done` when the neighbours of one are found. No namesake: a warp
+/// has one query there.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
+    "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
+    "aarch64+neon"
+))]
+pub fn search_each(clusters: &Clusters, queries: &[f32], queue: &mut Queue, done: &mut dyn FnMut(&Queue, Visits)) {
+    let mut order = Vec::with_capacity(clusters.count().next_multiple_of(WARP));
+    for query in queries.chunks_exact(clusters.dims) {
+        order_clusters(clusters, query, &mut order);
+        queue.restart();
+        // A known number of axes lets the compiler unroll the loops over them.
+        let visits = match *query {
+            [x, y] => traverse(&Indexed { clusters, query: &[x, y] }, &order, queue, &mut ()),
+            [x, y, z] => traverse(&Indexed { clusters, query: &[x, y, z] }, &order, queue, &mut ()),
+            _ => traverse(&Indexed { clusters, query }, &order, queue, &mut ()),
+        };
+        done(queue, visits);
+    }
+}
+
+/// Searches the clusters for one query of a problem, and notifies an observer of each step. No namesake: as above.
+pub fn watch<O: Observer>(clusters: &Clusters, problem: &Problem, query: usize, mut observer: O) -> (O, Queue, Visits) {
+    let (query, mut queue, mut order) = (problem.query(query), Queue::new(problem.k()), Vec::new());
+    order_clusters(clusters, query, &mut order);
+    let visits = traverse(&Indexed { clusters, query }, &order, &mut queue, &mut observer);
+    (observer, queue, visits)
+}
+
+/// Sorts the clusters by their bounds, and by number where bounds are equal (Algorithm 4, lines 3 to 8).
+#[inline(always)]
+fn order_clusters(clusters: &Clusters, query: &[f32], order: &mut Vec<Key>) {
+    let norm = clusters.spheres.norm_of(query);
+    order.clear();
+    for group in 0..clusters.count().div_ceil(WARP) {
+        order.extend_from_slice(&clusters.spheres.keys(group, query, norm));
+    }
+    order.truncate(clusters.count());
+    order.sort_unstable();
+}

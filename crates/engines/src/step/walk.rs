@@ -1,0 +1,93 @@
+//! A search of the clusters, recorded step by step with the spheres that it met. No twin: a GPU's search goes the same way.
+
+use super::clusters::Clusters;
+use super::observer::{Filtered, Observer};
+use super::queue::{Queue, WARP};
+use super::traverse::watch;
+use crate::index::lanes_before;
+use crate::knn::Problem;
+use crate::knn::walk::{AXES, Bounds, Event, Part, Region, Step, Totals, Walk};
+use crate::lockstep::{Key, PADDING, distance_of, index_of};
+
+/// Searches the clusters of a problem of at most [`AXES`] dimensions for a query, and records the way.
+pub fn walk(clusters: &Clusters, problem: &Problem, query: usize) -> Walk {
+    let recorder = Recorder { clusters, problem, walk: Walk { k: problem.k(), ..Walk::default() }, totals: Totals::default(), visited: 0 };
+    let (recorder, queue, visits) = watch(clusters, problem, query, recorder);
+    recorder.end(&queue, visits.merges)
+}
+
+struct Recorder<'a> {
+    clusters: &'a Clusters,
+    problem: &'a Problem,
+    walk: Walk,
+    totals: Totals,
+    /// Clusters that were visited: the first of the regions.
+    visited: usize,
+}
+
+impl Recorder<'_> {
+    /// The number of the step that comes next.
+    fn step(&self) -> u32 {
+        self.walk.steps.len() as u32
+    }
+
+    fn push(&mut self, event: Event, before: Key, after: Key) {
+        self.walk.steps.push(Step { event, before: distance_of(before), after: distance_of(after), totals: self.totals });
+    }
+
+    fn end(mut self, queue: &Queue, merges: u32) -> Walk {
+        let after = self.walk.steps.last().map_or(f32::INFINITY, |step| step.after);
+        let (step, count) = (self.step(), self.walk.regions.len() - self.visited);
+        self.walk.regions[self.visited..].iter_mut().for_each(|region| region.settled = step);
+        if count > 0 {
+            self.totals.left_out = count as u32;
+            let event = Event::LeftOut { region: self.visited, count: count as u32 };
+            self.walk.steps.push(Step { event, before: after, after, totals: self.totals });
+        }
+        self.totals.merges = merges;
+        self.walk.steps.push(Step { event: Event::Finished, before: after, after: distance_of(queue.last), totals: self.totals });
+        self.walk
+    }
+}
+
+impl Observer for Recorder<'_> {
+    fn sorted(&mut self, order: &[Key]) {
+        let spheres = &self.clusters.spheres;
+        self.walk.regions.extend(order.iter().map(|&entry| {
+            let number = index_of(entry);
+            let (group, lane) = (number as usize / WARP, number as usize % WARP);
+            let mut center = [0.0; AXES];
+            for (axis, value) in center.iter_mut().enumerate().take(spheres.dims) {
+                *value = spheres.centres[group * spheres.dims + axis][lane] as f32;
+            }
+            let bounds = Bounds::Sphere { center, radius: spheres.reaches[group][lane] as f32 };
+            Region { part: Part::Cluster { number }, bounds, bound: distance_of(entry), met: 0, settled: 0, visited: false }
+        }));
+        self.push(Event::Sorted, PADDING, PADDING);
+    }
+
+    fn cluster(&mut self) {
+        let settled = self.step();
+        let region = &mut self.walk.regions[self.visited];
+        (region.settled, region.visited) = (settled, true);
+        self.visited += 1;
+        self.totals.leaves += 1;
+    }
+
+    fn filtered(&mut self, group: usize, Filtered { keys, before, free }: Filtered<'_>, queue: &Queue) {
+        let near = lanes_before(keys, before);
+        let (mut first, mut rest) = (0, near);
+        for _ in 0..free.min(near.count_ones() as usize) {
+            first |= rest & rest.wrapping_neg();
+            rest &= rest - 1;
+        }
+        let taken = first | rest & lanes_before(keys, queue.last);
+        let from = self.walk.rows.len();
+        let positions = self.clusters.positions[group].iter().filter(|position| **position != u32::MAX);
+        self.walk.rows.extend(positions.map(|&position| self.problem.row(position)));
+        let points = from..self.walk.rows.len();
+        self.totals.accessed += points.len() as u32;
+        (self.totals.candidates, self.totals.merges) = (queue.candidates, queue.merges);
+        self.push(Event::Visited { region: self.visited - 1, points, near, taken }, before, queue.last);
+    }
+}

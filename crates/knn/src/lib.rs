@@ -1,0 +1,47 @@
+//! The k-nearest-neighbour problem and the engine interface, independent of any device.
+
+// Under the names that they have in the program.
+use warpscope_base::{memory, progress};
+use warpscope_cloud as cloud;
+
+mod answer;
+mod cache;
+mod code;
+pub mod cost;
+mod descriptor;
+pub mod distance;
+mod engine;
+mod id;
+pub mod inner_product;
+mod keeps;
+mod measure;
+mod method;
+mod metric;
+pub mod network;
+pub mod peaks;
+mod points;
+mod problem;
+mod ranking;
+pub mod reference;
+pub mod theory;
+pub mod walk;
+pub mod warp;
+pub mod within;
+
+pub use answer::{Answer, CONVERGENCE_ENTRIES, Convergence, Counters, NONE, Neighbors, Profile, WarpSpan, own_first};
+pub use cache::Cache;
+pub use code::Code;
+pub use cost::{Cost, Stage, Term};
+pub use descriptor::{Descriptor, Group, Limits, ProfilePhase, Shape, Walker};
+pub use engine::{Build, DeviceInfo, Engine, EngineError, MAX_COUNTED_CHUNK, Search, SetupPhase, answer_bytes, check_answers};
+pub use id::{DeviceId, DeviceKind, EngineId};
+pub use keeps::{Keeps, Place};
+pub use measure::{Measure, Measured, Theory};
+pub use method::{MOST_ALTERNATIVES, Method, Parameter, Parameters, Values, alternatives, split_methods};
+pub use metric::Metric;
+pub use peaks::Peaks;
+pub use points::{Arrangement, Points};
+pub use problem::{Problem, ProblemError, Queries, Setup};
+pub use ranking::{INNER_PRODUCT, Ranking};
+pub use walk::Walk;
+pub use within::Within;

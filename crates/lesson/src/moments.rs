@@ -1,0 +1,186 @@
+//! Selects the moments of a lesson that are shown in a film or handout.
+
+use super::cursor::Level;
+use super::lessons::{Lesson, Take};
+use super::recording::Recording;
+
+/// Default maximum number of pictures in a film.
+pub const MOST_FRAMES: usize = 120;
+
+/// Default maximum number of pictures in a handout.
+pub const MOST_ON_PAPER: usize = 16;
+
+/// A selection of moments; `None` takes the lesson's default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Selection {
+    /// The first position of the range.
+    pub from: Option<usize>,
+    /// The last position of the range.
+    pub to: Option<usize>,
+    /// Stops at steps of this level and coarser ones.
+    pub level: Option<Level>,
+    /// Takes every n-th position.
+    pub every: usize,
+    /// Maximum number of positions; if there are more, they are spread evenly, including the first and last.
+    pub most: usize,
+}
+
+/// Selected positions in a recording, ascending.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moments {
+    /// The selected positions; a position is the number of completed steps.
+    pub positions: Vec<usize>,
+    /// The candidates of the selection: every position of the level within the range.
+    pub all: Vec<usize>,
+    /// The level that positions stop at.
+    pub level: Level,
+}
+
+impl Moments {
+    /// The next candidate after a position.
+    pub fn next_after(&self, position: usize) -> Option<usize> {
+        self.all.get(self.all.partition_point(|&at| at <= position)).copied()
+    }
+}
+
+/// Why a selection is invalid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MomentError {
+    /// A position is past the end.
+    #[error("step {position}: the search has {steps} steps, and so positions 0 to {steps}")]
+    Past {
+        /// The position that was requested.
+        position: usize,
+        /// Number of steps in the recording.
+        steps: usize,
+    },
+    /// The range runs backwards.
+    #[error("from step {from} to step {to}: the first comes after the last")]
+    Backwards {
+        /// The first position requested.
+        from: usize,
+        /// The last position requested.
+        to: usize,
+    },
+    /// A count of 0 selects nothing.
+    #[error("{what} = 0: at least 1 picture is needed")]
+    None {
+        /// Name of the count.
+        what: &'static str,
+    },
+}
+
+/// Checks that a position is within a recording.
+///
+/// # Errors
+/// [`MomentError::Past`] if it is not.
+pub fn check(recording: &Recording, position: usize) -> Result<usize, MomentError> {
+    let steps = recording.len();
+    if position <= steps { Ok(position) } else { Err(MomentError::Past { position, steps }) }
+}
+
+impl Selection {
+    /// The lesson's own range at its own level of detail, in at most `most` pictures.
+    pub fn of_lesson(most: usize) -> Self {
+        Self { from: None, to: None, level: None, every: 1, most }
+    }
+
+    /// Resolves the selection for a take: the position before the first step, those after each step of the level,
+    /// and the last one.
+    ///
+    /// # Errors
+    /// [`MomentError`] if the selection is invalid for this recording.
+    pub fn moments(&self, lesson: &Lesson, take: &Take) -> Result<Moments, MomentError> {
+        let recording = &take.recording;
+        for (what, number) in [("every", self.every), ("most", self.most)] {
+            if number == 0 {
+                return Err(MomentError::None { what });
+            }
+        }
+        let (from, to) = (check(recording, self.from.unwrap_or(take.range.start))?, check(recording, self.to.unwrap_or(take.range.end))?);
+        // With one end given, it may lie beyond the lesson's other end.
+        let (from, to) = match (self.from, self.to) {
+            (Some(_), None) if from > to => (from, recording.len()),
+            (None, Some(_)) if from > to => (0, to),
+            (Some(_), Some(_)) if from > to => return Err(MomentError::Backwards { from, to }),
+            _ => (from, to),
+        };
+        let level = self.level.unwrap_or(lesson.level);
+        let stops = (from + 1..=to).filter(|&position| position == to || recording.level(position - 1) <= level);
+        let all: Vec<usize> = std::iter::once(from).chain(stops).collect();
+        let chosen: Vec<usize> = all.iter().step_by(self.every).copied().collect();
+        Ok(Moments { positions: spread(&chosen, self.most), all, level })
+    }
+}
+
+/// At most `most` of the numbers, evenly spaced, including the first and last; if only one, the last.
+pub(super) fn spread(numbers: &[usize], most: usize) -> Vec<usize> {
+    if numbers.len() <= most {
+        return numbers.to_vec();
+    }
+    let last = numbers.len() - 1;
+    if most == 1 {
+        return vec![numbers[last]];
+    }
+    (0..most).map(|i| numbers[i * last / (most - 1)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lessons::{self, Choice};
+    use crate::progress::Silent;
+
+    fn take(id: &str) -> (&'static Lesson, Take) {
+        let lesson = lessons::named(id).unwrap();
+        (lesson, lesson.record(Choice::default(), &Silent).unwrap().remove(0))
+    }
+
+    #[test]
+    fn a_lesson_is_shown_from_before_its_first_step_to_its_end() {
+        let (lesson, take) = take("merge");
+        let moments = Selection::of_lesson(100).moments(lesson, &take).unwrap();
+        assert_eq!((moments.positions[0], *moments.positions.last().unwrap()), (take.range.start, take.range.end));
+        // The minimum, log2(16) layers, and the new max_distance.
+        assert_eq!(moments.positions.len(), 1 + 1 + 4 + 1);
+        assert_eq!(moments.all, moments.positions);
+    }
+
+    #[test]
+    fn what_is_too_much_is_spread_evenly() {
+        let (lesson, take) = take("search");
+        let all = Selection { level: Some(Level::Lane), ..Selection::of_lesson(usize::MAX) };
+        let positions = all.moments(lesson, &take).unwrap().positions;
+        assert_eq!(positions, (0..=take.recording.len()).collect::<Vec<_>>(), "every step is one of the finest level");
+        let few = Selection { most: 10, ..all }.moments(lesson, &take).unwrap();
+        assert_eq!((few.positions.len(), &few.all), (10, &positions));
+        assert_eq!((few.positions[0], few.positions[9]), (0, take.recording.len()));
+        let third = Selection { every: 3, from: Some(6), to: Some(20), ..all }.moments(lesson, &take).unwrap();
+        assert_eq!((third.positions, third.all), (vec![6, 9, 12, 15, 18], (6..=20).collect()));
+        assert_eq!(Selection { most: 1, ..all }.moments(lesson, &take).unwrap().positions, [take.recording.len()]);
+    }
+
+    #[test]
+    fn one_end_alone_reaches_beyond_the_lesson() {
+        let (lesson, take) = take("merge");
+        let late = Selection { from: Some(take.range.end + 5), ..Selection::of_lesson(9999) }.moments(lesson, &take).unwrap();
+        assert_eq!((late.positions[0], *late.positions.last().unwrap()), (take.range.end + 5, take.recording.len()));
+        let early = Selection { to: Some(4), ..Selection::of_lesson(9999) }.moments(lesson, &take).unwrap();
+        assert_eq!(early.positions[0], 0);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        let (lesson, take) = take("sort");
+        let steps = take.recording.len();
+        let fails = |selection: Selection| selection.moments(lesson, &take).unwrap_err().to_string();
+        let base = Selection::of_lesson(10);
+        assert_eq!(
+            fails(Selection { to: Some(steps + 1), ..base }),
+            format!("step {}: the search has {steps} steps, and so positions 0 to {steps}", steps + 1)
+        );
+        assert_eq!(fails(Selection { from: Some(5), to: Some(4), ..base }), "from step 5 to step 4: the first comes after the last");
+        assert_eq!(fails(Selection { most: 0, ..base }), "most = 0: at least 1 picture is needed");
+        assert_eq!(fails(Selection { every: 0, ..base }), "every = 0: at least 1 picture is needed");
+    }
+}

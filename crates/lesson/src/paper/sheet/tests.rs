@@ -1,0 +1,105 @@
+use std::sync::Arc;
+
+use super::*;
+use crate::cloud::{self, Order, Source};
+use crate::knn::{Metric, Queries, Setup};
+use crate::lessons::{Arrangement, Choice, LESSONS, named};
+use crate::palette::LIGHT;
+use crate::picture::film::SIZE_ON_PAPER;
+use crate::progress::Silent;
+use crate::questions::{Answer, Ask, Form};
+use crate::touched::Touched;
+
+fn film(id: &str, seed: u64) -> Film {
+    let lesson = named(id).unwrap();
+    let film = Film::new(lesson, lesson.record(Choice::default(), &Silent).unwrap(), SIZE_ON_PAPER, 1.0, LIGHT);
+    Film { seed, ..film }
+}
+
+/// Worksheet and key.
+fn written(film: &Film) -> [String; 2] {
+    let (mut sheet, mut solved) = (Vec::new(), Vec::new());
+    worksheet(film, Theme::Readers, &Silent, &mut sheet).unwrap();
+    key(film, Theme::Readers, &mut solved).unwrap();
+    [sheet, solved].map(|file| String::from_utf8(file).unwrap())
+}
+
+#[test]
+fn a_sheet_has_the_questions_of_its_key_without_their_answers() {
+    for lesson in &LESSONS {
+        let film = film(lesson.id, 4);
+        let [sheet, key] = written(&film);
+        let questions = questions(&film);
+        let (mut in_sheet, mut in_key) = (0, 0);
+        for (take, question) in &questions {
+            let text = escaped(&question.text);
+            // In the same order, so by the same numbers.
+            in_sheet += sheet[in_sheet..].find(&text).unwrap_or_else(|| panic!("{text} is not next on the sheet"));
+            in_key += key[in_key..].find(&text).unwrap_or_else(|| panic!("{text} is not next in the key"));
+            let reason = question.why.as_deref().map(escaped);
+            assert!(reason.is_none_or(|why| !sheet.contains(&why) && key.contains(&why)), "{question:?}");
+            for slip in &question.slips {
+                assert!(!sheet.contains(&escaped(&slip.says)) && key.contains(&escaped(&slip.says)), "{slip:?}");
+            }
+            let width = film.takes[*take].recording.shape().width;
+            assert!(key.contains(&escaped(&question.right(width))));
+            // Of options all are there, and no mark which.
+            assert!(question.options.iter().all(|option| sheet.contains(&escaped(option))), "{question:?}");
+        }
+        assert_eq!([&sheet, &key].map(|file| file.matches("<li><p>").count() + file.matches("<li><figure>").count()), [questions.len(); 2]);
+        let boxes: usize = questions
+            .iter()
+            .map(|(take, question)| match (question.answer, question.ask.kind().form) {
+                (Answer::Choice(_), _) => question.options.len(),
+                (Answer::YesNo(_), _) => 2,
+                (_, Form::Lanes { .. }) => film.takes[*take].recording.shape().width as usize,
+                _ => 0,
+            })
+            .sum();
+        assert_eq!((sheet.matches("class=\"box\"").count(), key.matches("class=\"box\"").count()), (boxes, 0), "lesson {}", lesson.id);
+        assert!(sheet.matches("class=\"ruled\"").count() >= questions.len() && !sheet.contains("class=\"right\""));
+        // With another k or other data the same number has other questions.
+        let name = format!("<p class=\"weak\">Sheet 4 \u{b7} {}</p>", escaped(&about(&film.lead().recording)));
+        assert!(!key.contains("<svg") && sheet.contains("<title>Lesson ") && [&sheet, &key].iter().all(|file| file.contains(&name)));
+    }
+}
+
+#[test]
+fn another_number_makes_another_sheet() {
+    let [first, again, other] = [1, 1, 2].map(|seed| written(&film("sort", seed)));
+    assert_eq!(first, again);
+    assert!(first[0] != other[0] && first[1] != other[1]);
+}
+
+#[test]
+fn pictures_of_a_sheet_are_those_that_hide_the_answer() {
+    let film = film("buffer", 3);
+    let [sheet, _] = written(&film);
+    let mut hides = 0;
+    for (number, (take, question)) in questions(&film).iter().enumerate().filter(|(_, (_, question))| !question.ask.is_idea()) {
+        let element = |scene| svg::element(&scene, &format!("step{number}-"), &css::variable);
+        let (asked, shown) = (element(film.asked(*take, question.at)), element(film.figure(question.at)));
+        assert!(sheet.contains(&asked), "{question:?}");
+        hides += u32::from(asked != shown && !sheet.contains(&shown));
+    }
+    // Who votes is not decided yet, but a slot would be spelled out.
+    assert!(hides > 0);
+}
+
+/// A place of a queue that is still empty holds infinity, which is a key; a lane without a point has no distance at all.
+#[test]
+fn an_empty_place_is_infinite_and_a_lane_without_a_point_has_none() {
+    let lesson = named("warp-select").unwrap();
+    // Two groups fill the queues and are merged; the last point then comes alone.
+    let source = Source::Generate { spec: "uniform:d=2,n=17".to_owned(), seed: 5 };
+    let cloud = Arc::new(cloud::load(&source, false, &Silent).unwrap());
+    let setup = Setup { k: 8, metric: Metric::L2, order: Order::File, seed: 5, exclude_self: false, drop_zero_rows: false };
+    let none = Touched::default();
+    let take = lesson.record_touched(&cloud, &Queries::Rows(vec![0]), 0, setup, 8, Arrangement::AsDrawn, &none).unwrap();
+    let pool = lesson.pool(std::slice::from_ref(&take), 1);
+    let mut alone = pool.iter().filter(|(_, question)| question.ask == Ask::Takes).map(|(_, question)| item(&take, question, false));
+    let alone = alone.find(|item| item.contains("none")).unwrap();
+    let (distances, keys) = alone.split_once(" Largest keys of the queues from lane 0 on: ").unwrap();
+    assert_eq!((distances.matches("none").count(), distances.contains('\u{221e}')), (7, false), "{alone}");
+    assert!(keys.starts_with(&format!("{}.", ["\u{221e}"; 8].join(", "))), "{alone}");
+}

@@ -1,0 +1,297 @@
+//! The panel of the points, the query, and the circle of `max_distance`, in the plane of the first two axes.
+
+use std::cmp::Ordering;
+
+use super::View;
+use super::boxes;
+use super::keyed;
+use super::kinds::{is_merging, kinds, nearest_kept};
+use super::legend;
+use super::lens::Lens;
+use super::moment::{divided, measured, nearest, vote, waiting};
+use super::own_queries;
+use super::pen::{ROW, area, faint, line, sans};
+use super::plane::Plane;
+use super::queues::moves_kth;
+use super::scene::{Ink, Map, Point, Scene, Target};
+use crate::engines::lockstep::{Key, index_of};
+use crate::knn::{Metric, Problem};
+use crate::recording::Beside;
+use crate::step::Step;
+use crate::text::thousands;
+
+/// Maximum number of earlier candidates drawn.
+const EARLIER: usize = 512;
+
+/// Draws the panel in a size given in points.
+pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
+    let mut scene = view.scene([wide, high]);
+    let text = view.text;
+    let recording = view.cursor.recording();
+    let (problem, overview) = (recording.problem(), recording.overview());
+    let mut room = area(0.0, 0.0, wide, high);
+    let title = room.take_top(text * 1.6);
+    let note = room.take_bottom(text * ROW);
+    let around = keyed::room(view, [wide, high]);
+    let keyed = around.filter(|_| keyed::are_shown(view));
+    let kinds = keyed.map_or_else(|| kinds(view), |radius| keyed::kinds(view, radius));
+    let size = view.type_of(legend::TYPE);
+    // A plane is about as wide as high: the legend is beside it where there is more room, at all moments or at none.
+    let k = view.cursor.state().shape.k.into();
+    let least = legend::wide(&nearest_kept(k, k), size);
+    let beside = if room.width > 1.5 * room.height && least < room.width * 0.45 {
+        let widest = kinds.iter().map(|(_, words, _)| legend::wide(words, size)).fold(least, f32::max);
+        let beside = room.take_right(widest.min(room.width * 0.45));
+        room.take_right(text * 0.5);
+        beside
+    } else {
+        room.take_bottom(size * legend::LINE * legend::rows(&kinds, size, wide) as f32)
+    };
+    let plane = Plane::new(overview, problem.dims(), room, around.unwrap_or(0.0));
+    scene.label(title, 0.0, sans(text, Ink::Text), &heading(problem, overview.points.len()));
+    let radius = (plane.spacing(overview.points.len()) * 0.3).clamp(0.6, text * 0.2);
+    draw_in(&mut scene, &plane, view, &overview.points, radius, keyed);
+    let lens = Lens::of(&plane, view);
+    if let Some(lens) = &lens {
+        lens.draw(&mut scene, &plane, view);
+    }
+    if problem.dims() == 2 && problem.metric() == Metric::L2 {
+        scene.maps.push(Map { lens: lens.map(|lens| lens.area()), ..plane.map(overview, &recording.parameters.query) });
+    }
+
+    legend::draw(&mut scene, beside, &kinds, size);
+    scene.label(note, 0.0, sans(text * 0.85, Ink::TextWeak), &words(view, problem));
+    scene
+}
+
+/// Draws what lies in a plane: `shown` are the points of the cloud, of a radius in points; `keyed` is that of points in the colours of their keys,
+/// where they are.
+pub(super) fn draw_in(scene: &mut Scene, plane: &Plane, view: &View<'_>, shown: &[u32], radius: f32, keyed: Option<f32>) {
+    let (cursor, state, text) = (view.cursor, view.cursor.state(), view.text);
+    let problem = cursor.recording().problem();
+    let parameters = &cursor.recording().parameters;
+    scene.rect(plane.area, 0.0, Some(Ink::Canvas.into()), Some(line(Ink::Line, 1.0)));
+    scene.shapes.push(super::scene::Shape::Clip(Some(plane.area)));
+
+    if let Some((index, descent)) = cursor.recording().index().zip(state.descent.as_ref()) {
+        boxes::under(scene, plane, view, &index.tree, descent);
+    }
+
+    // All points; those not yet seen are fainter, and those left out are faintest.
+    let large = (radius * 1.8).max(text * 0.2);
+    let pointed = keyed.unwrap_or(large * 1.6) * 1.2;
+    let seen = seen(view);
+    for (how, opacity) in OPACITIES {
+        let centers = shown.iter().filter(|&&point| seen(point) == how).map(|&point| plane.position(problem, point)).collect();
+        scene.dots(centers, radius, Some(faint(Ink::Point, opacity)), None);
+    }
+    for &point in shown {
+        plane.spot(scene, problem, point, radius.max(3.0));
+    }
+
+    // Earlier candidates fade with age.
+    let earlier = earlier(view);
+    const SHADES: usize = 6;
+    for (shade, points) in earlier.chunks(EARLIER / SHADES + 1).enumerate().rev() {
+        let opacity = 0.65 * (1.0 - shade as f32 / SHADES as f32);
+        let centers = points.iter().map(|&point| plane.position(problem, point)).collect();
+        scene.dots(centers, (radius * 1.4).max(text * 0.1), Some(faint(Ink::Candidate, opacity)), None);
+    }
+    // The candidates in the buffer, and the intermediate result.
+    let waiting: Vec<u32> = waiting(state).into_iter().map(index_of).filter(|&point| (point as usize) < problem.n()).collect();
+    let merging = is_merging(view);
+    // Those of the buffer are in the registers during a merge; the lanes' queues keep theirs.
+    if !merging || state.queues.is_some() {
+        plane.marked(scene, problem, &waiting, large, Ink::Buffer);
+    }
+    if let Some(closing) = Closing::of(view) {
+        plane.marked(scene, problem, &closing.left, large * 0.8, Ink::Candidate);
+        plane.marked(scene, problem, &closing.nearer, large, Ink::Neighbor);
+        for (number, bound) in (1..).zip(closing.rings) {
+            plane.bound(scene, problem, &parameters.query, (number, bound), text);
+        }
+    }
+    let best: Vec<u32> = nearest(cursor).into_iter().map(index_of).collect();
+    plane.marked(scene, problem, &best, large, Ink::Neighbor);
+
+    // The group being filtered.
+    if let Some(vote) = vote(view.cursor).filter(|_| !merging) {
+        let [undecided, accepted, rejected] = divided(&vote, view.cursor);
+        let ring = |points: &[u32]| -> Vec<Point> { points.iter().map(|&point| plane.position(problem, point)).collect() };
+        scene.dots(ring(&undecided), large * 1.2, None, Some(line(Ink::Text, text * 0.1)));
+        scene.dots(ring(&rejected), large * 1.2, Some(Ink::Canvas.into()), Some(line(Ink::Rejected, text * 0.13)));
+        scene.dots(ring(&accepted), large * 1.3, Some(Ink::Candidate.into()), Some(line(Ink::Canvas, 1.0)));
+        for &point in undecided.iter().chain(&rejected).chain(&accepted) {
+            plane.spot(scene, problem, point, large * 1.3);
+        }
+    }
+
+    plane.bound(scene, problem, &parameters.query, (0, state.max_distance), text);
+    if let Some((index, descent)) = cursor.recording().index().zip(state.descent.as_ref()) {
+        boxes::over(scene, plane, view, &index.tree, descent);
+    }
+    if let Some(heaps) = &state.heaps {
+        own_queries::over(scene, plane, view, problem, heaps);
+    }
+    if let Some(radius) = keyed {
+        keyed::over(scene, plane, view, problem, radius);
+    }
+    plane.query(scene, &parameters.query, text);
+    if let Some(point) = pointed_at(view).filter(|&point| (point as usize) < problem.n()) {
+        scene.dots(vec![plane.position(problem, point)], pointed, None, Some(line(Ink::Text, 2.0)));
+    }
+    scene.shapes.push(super::scene::Shape::Clip(None));
+}
+
+/// Where a selection by digits has closed in: what shares the digits found so far lies between two rings around the query.
+struct Closing {
+    /// Neighbours for sure.
+    nearer: Vec<u32>,
+    /// Points that are left.
+    left: Vec<u32>,
+    /// The squared radii.
+    rings: Vec<f32>,
+}
+
+impl Closing {
+    /// `None` in other searches, before the first pass is done, and when the neighbours are kept.
+    fn of(view: &View<'_>) -> Option<Self> {
+        let buckets = view.cursor.state().buckets.as_ref().filter(|buckets| !buckets.passes.is_empty() && !buckets.is_gathered)?;
+        let Beside::Digits(chosen) = view.cursor.recording().held_against() else { return None };
+        let (mut nearer, mut left) = (Vec::new(), Vec::new());
+        for (point, &distance) in (0..).zip(&chosen.distances) {
+            match buckets.side(distance) {
+                Ordering::Less => nearer.push(point),
+                Ordering::Equal => left.push(point),
+                Ordering::Greater => {}
+            }
+        }
+        let (low, high) = buckets.range(buckets.passes.len());
+        let rings = [low, high].map(f32::from_bits).into_iter().filter(|bound| bound.is_finite()).collect();
+        Some(Self { nearer, left, rings })
+    }
+}
+
+/// How a point is drawn: how opaque, by whether it was looked at.
+const OPACITIES: [(Seen, f32); 3] = [(Seen::LeftOut, 0.15), (Seen::ToCome, 0.45), (Seen::LookedAt, 1.0)];
+
+/// Whether a point's distance was computed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Seen {
+    ToCome,
+    LookedAt,
+    /// Of a tree: a box around it was left out; of a selection by digits: it lies behind the bucket of the k-th.
+    LeftOut,
+}
+
+/// What was seen of each point.
+fn seen(view: &View<'_>) -> impl Fn(u32) -> Seen {
+    let (recording, state) = (view.cursor.recording(), view.cursor.state());
+    let points_seen = state.counts.points_seen;
+    // A tree's leaves have points from everywhere.
+    let of_tree = recording.index().zip(state.descent.as_ref()).map(|(index, descent)| {
+        let mut seen = vec![Seen::ToCome; state.shape.n as usize];
+        let mut mark = |leaf: usize, how: Seen| {
+            for &point in index.tree.leaf(leaf).1.iter().filter(|&&point| point != u32::MAX) {
+                seen[point as usize] = how;
+            }
+        };
+        boxes::leaves_left_out(&index.tree, descent).for_each(|leaf| mark(leaf, Seen::LeftOut));
+        descent.visited.iter().for_each(|&leaf| mark(leaf as usize, Seen::LookedAt));
+        seen
+    });
+    let of_digits = match recording.held_against() {
+        Beside::Digits(chosen) => state.buckets.as_ref().map(|buckets| {
+            let behind = |&distance: &f32| if buckets.side(distance) == Ordering::Greater { Seen::LeftOut } else { Seen::LookedAt };
+            chosen.distances.iter().map(behind).collect::<Vec<_>>()
+        }),
+        _ => None,
+    };
+    move |point| match of_tree.as_ref().or(of_digits.as_ref()) {
+        Some(seen) => seen[point as usize],
+        None if point < points_seen => Seen::LookedAt,
+        None => Seen::ToCome,
+    }
+}
+
+fn heading(problem: &Problem, drawn: usize) -> String {
+    let (n, d) = (problem.n(), problem.dims());
+    let axes = match d {
+        1 => "on their only axis".to_owned(),
+        2 => "in the plane".to_owned(),
+        _ => format!("axes 1 and 2 of {d}"),
+    };
+    if drawn == n {
+        format!("{} points, {axes}", thousands(n as u64))
+    } else {
+        format!("{} of {} points, drawn at random, {axes}", thousands(drawn as u64), thousands(n as u64))
+    }
+}
+
+/// The point under the pointer, or the one in the cell or lane under it.
+fn pointed_at(view: &View<'_>) -> Option<u32> {
+    let state = view.cursor.state();
+    let of_key = |keys: &[Key], at: u32| keys.get(at as usize).map(|&key| index_of(key));
+    match view.hover? {
+        Target::Point(point) => Some(point),
+        Target::Element(element) => of_key(&state.registers, element),
+        Target::Queued(element) => of_key(&state.queues.as_ref()?.keys, element),
+        Target::Slot(slot) if is_merging(view) || slot < state.buffered => of_key(&state.buffer, slot),
+        Target::Lane(lane) if !is_merging(view) && lane < state.shape.width => vote(view.cursor).map(|vote| vote.points[lane as usize]),
+        _ => None,
+    }
+}
+
+/// A caption: the circle, or why there is none; or the point under the pointer.
+fn words(view: &View<'_>, problem: &Problem) -> String {
+    let (state, recording) = (view.cursor.state(), view.cursor.recording());
+    if let Some(point) = pointed_at(view).filter(|&point| (point as usize) < problem.n()) {
+        let base = point - point % state.shape.width;
+        let distance = recording.distances(base)[(point - base) as usize];
+        let lane = if state.descent.is_some() || state.heaps.is_some() { String::new() } else { format!(", lane {} of its group", point - base) };
+        return format!(
+            "Point {} (row {}): squared distance {}{lane}",
+            thousands(point.into()),
+            thousands(problem.row(point).into()),
+            measured(problem.metric(), distance),
+        );
+    }
+    let bound = measured(problem.metric(), state.max_distance);
+    if let Some(Closing { rings, .. }) = Closing::of(view) {
+        let ends: Vec<String> = rings.iter().map(|&ring| super::pen::digits(ring, 3)).collect();
+        return format!("Rings: squared distances {}; those that are left lie between", ends.join(" and "));
+    }
+    match (recording.held_against(), problem.dims()) {
+        (Beside::Digits(_), _) if state.max_distance.is_infinite() => {
+            let is_known = state.buckets.as_ref().is_some_and(|buckets| buckets.is_gathered);
+            if is_known { "All points are neighbours: there are no k of them" } else { "No point is decided yet" }.to_owned()
+        }
+        (Beside::Heaps, _) if state.max_distance.is_infinite() => "Lane 0's heap is not full yet".to_owned(),
+        (Beside::Heaps, 1) => format!("Bar: as far as lane 0's k-th on both sides, squared distance {bound}"),
+        (Beside::Heaps, 2) => format!("Circle: through lane 0's k-th, squared distance {bound}"),
+        (Beside::Heaps, dims) => format!("Lane 0's k-th: squared distance {bound}; no circle, as distances are in all {dims} dimensions"),
+        (Beside::Queues(_), _) if state.max_distance.is_infinite() => "Fewer than k neighbours are known".to_owned(),
+        (Beside::Queues(_) | Beside::Digits(_), dims) => {
+            let kth = format!("squared distance {bound}{}", if moves_kth(view.cursor.step().as_deref()) { " before this merge" } else { "" });
+            match dims {
+                1 => format!("Bar: as far as the k-th on both sides, {kth}"),
+                2 => format!("Circle: through the k-th, {kth}"),
+                _ => format!("The k-th: {kth}; no circle, as distances are in all {dims} dimensions"),
+            }
+        }
+        _ if state.max_distance.is_infinite() => "max_distance = \u{221e}: every point is a candidate".to_owned(),
+        (_, 1) => format!("Bar: \u{221a}max_distance on both sides; max_distance = {bound}"),
+        (_, 2) => format!("Circle: \u{221a}max_distance = \u{221a}{bound}"),
+        (_, d) => format!("max_distance = {bound}; no circle: distances are in all {d} dimensions"),
+    }
+}
+
+/// Earlier candidates, latest first, without those of the last step.
+fn earlier(view: &View<'_>) -> Vec<u32> {
+    let steps = &view.cursor.recording().steps()[..view.cursor.position()];
+    let appended = steps.iter().rev().filter_map(|step| match step {
+        Step::Appended { placed } | Step::Inserted { placed } => Some(placed.iter().rev().map(|candidate| index_of(candidate.key))),
+        _ => None,
+    });
+    appended.flatten().take(EARLIER).collect()
+}

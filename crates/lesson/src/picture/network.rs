@@ -1,0 +1,303 @@
+//! The panel of the wires and comparators of a sort or merge.
+//!
+//! A wire is an element; time runs to the right. Completed layers have the colours of the keys on the wires, the rest is
+//! faint. Where wires would be too close to be read, the layers are drawn as stairs, and sixteen wires are in focus.
+
+use super::View;
+use super::columns::Columns;
+use super::focus;
+use super::moment::{Running, element_under, layers, running};
+use super::pen::{ROW, Scale, area, faint, line, mono, sans, width};
+use super::scene::{Area, Font, Ink, Scene, Target};
+use super::staircase::Stairs;
+use super::thing::{Id, Way, What};
+use super::wires::{Drawn, When, turned_mark, value, wire};
+use crate::engines::lockstep::PADDING;
+use crate::knn::network::{Comparator, Layer};
+use crate::state::Shape;
+use crate::step::Pass;
+use crate::text::{count, thousands};
+
+/// Number of wires up to which a network is drawn completely in any room, and up to which it is where they can be read.
+const WIRES: [u32; 2] = [32, 64];
+
+/// Height of a row that can be read, relative to running text.
+const LEGIBLE: f32 = 0.7;
+
+/// Height of sizes and strides above the wires, and the gap below them, relative to running text.
+const HEADS: f32 = 2.6;
+
+/// Draws the panel in a size given in points.
+pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
+    let mut scene = view.scene([wide, high]);
+    let (shape, text) = (view.cursor.state().shape, view.text);
+    let run = running(view.cursor);
+    let (pass, layers) = match &run {
+        Some(run) => (run.pass, run.layers.clone()),
+        None => (Pass::Sort, layers(Pass::Sort, shape.capacity())),
+    };
+    let mut room = area(0.0, 0.0, wide, high);
+    let picture = Picture { view, shape, layers: &layers, run: run.as_ref(), scale: Scale::of(view.cursor.recording()) };
+    let heading = room.take_top(text * 1.6);
+    scene.label(heading, 0.0, sans(text, Ink::Text), &picture.title(pass));
+    let notes = room.take_bottom(text * ROW);
+    let in_focus = if picture.is_legible(room) { picture.whole(&mut scene, room) } else { Some(picture.stairs(&mut scene, room)) };
+    scene.label(notes, 0.0, sans(text * 0.85, Ink::TextWeak), &picture.note(in_focus));
+    scene
+}
+
+struct Picture<'a> {
+    view: &'a View<'a>,
+    shape: Shape,
+    layers: &'a [Layer],
+    run: Option<&'a Running>,
+    scale: Scale,
+}
+
+impl Picture<'_> {
+    fn title(&self, pass: Pass) -> String {
+        let (k, all) = (thousands(self.shape.capacity().into()), self.layers.len());
+        let what = match pass {
+            Pass::Sort => format!("Bitonic sort of {k} keys"),
+            Pass::Resort => format!("Bitonic re-sort of {k} keys"),
+        };
+        let each = format!("{} layers of {} comparators", all, thousands(u64::from(self.shape.capacity() / 2)));
+        match self.run.map(Running::done) {
+            None => format!("{what}, not running: {each}"),
+            Some(0) => format!("{what}, about to begin: {each}"),
+            Some(done) => format!("{what}: layer {done} of {all}, {}", self.words(self.layers[done - 1])),
+        }
+    }
+
+    fn words(&self, layer: Layer) -> String {
+        format!("size {}, stride {}", thousands(layer.size.into()), thousands(layer.stride.into()))
+    }
+
+    fn note(&self, in_focus: Option<String>) -> String {
+        let strokes = if self.shape.registers == 1 {
+            "Each arrow points to where the larger key goes."
+        } else {
+            "Each arrow points to where the larger key goes; solid: by shuffle, dashed: inside a lane."
+        };
+        if let Some(in_focus) = in_focus {
+            return in_focus;
+        }
+        match self.run.and_then(|run| run.swapped.last()) {
+            Some(swapped) => format!("Bright: the {} that swapped. {strokes}", count(swapped.count().into(), "pair", "pairs")),
+            None => strokes.to_owned(),
+        }
+    }
+
+    /// Whether all wires can be drawn in a room.
+    fn is_legible(&self, room: Area) -> bool {
+        let keys = self.shape.capacity();
+        let row = (room.height - self.view.text * HEADS) / keys as f32;
+        keys <= WIRES[0] || (keys <= WIRES[1] && row >= self.view.text * LEGIBLE)
+    }
+
+    /// Draws the layers as stairs, and below these some rows of the current one. Returns what is in focus, in words.
+    fn stairs(&self, scene: &mut Scene, mut room: Area) -> String {
+        let text = self.view.text;
+        let share = if self.run.is_some() { 0.4 } else { 0.9 };
+        let top = room.take_top((room.height * share).min(text * 16.0));
+        Stairs { layers: self.layers, registers: self.shape.registers, run: self.run, text }.draw(scene, top);
+        room.take_top(text * 0.5);
+        match self.run {
+            Some(run) => focus::draw(scene, room, self.view, run, self.shape.registers),
+            None => "A column for each layer, as high as its stride.".to_owned(),
+        }
+    }
+
+    /// Draws the complete network.
+    fn whole(&self, scene: &mut Scene, mut room: Area) -> Option<String> {
+        let (keys, text) = (self.shape.capacity(), self.view.text);
+        let sizes = room.take_top(text * 1.15);
+        let strides = room.take_top(text * 1.15);
+        room.take_top(text * (HEADS - 2.3));
+        let row = room.height / keys as f32;
+        // Numbers on the wires, if they are readable.
+        let small = (row / 1.12).min(text * 0.95);
+        let numbers = (small >= text * 0.6).then_some(small);
+        let labels = width(Font::Mono, Self::name_size(row, text), "00") + text * 0.5;
+        let names = room.take_left(labels);
+        room.take_right(text * 0.3);
+        let y = |element: u32| room.y + (element as f32 + 0.5) * row;
+        self.lane_bands(scene, room, names, row);
+
+        let columns = Columns::new(room, self.layers, self.run, self.view.text, numbers);
+        if let Some([left, right]) = self.run.and_then(|run| run.done().checked_sub(1)).map(|at| columns.edges[at]) {
+            scene.fill(area(left, strides.y, right - left, room.bottom() - strides.y), faint(Ink::Accent, 0.13));
+        }
+        let done = self.run.map_or(0, Running::done);
+        for element in 0..keys {
+            let at = y(element);
+            let frontier = if self.run.is_none() { room.x } else { columns.frontier(done) };
+            scene.path(vec![[frontier, at], [room.right(), at]], line(faint(Ink::TextWeak, 0.45), 0.8));
+            let Some(run) = self.run else { continue };
+            // A wire keeps its key until the middle of the layer that exchanges it.
+            let mut from = room.x;
+            let mut key = run.keys[0][element as usize];
+            for after in 1..=done + 1 {
+                let next = run.keys.get(after).map(|keys| keys[element as usize]);
+                if next == Some(key) {
+                    continue;
+                }
+                let to = if after > done { columns.frontier(done) } else { columns.middle_of(after - 1, element) };
+                wire(scene, &self.scale, [from, at], [to, at], key, row);
+                from = to;
+                if let Some(next) = next {
+                    key = next;
+                }
+            }
+        }
+        for (at, layer) in self.layers.iter().enumerate() {
+            let when = When::of(self.run, at);
+            // Which elements meet next may be what is asked.
+            if self.view.asking && when == When::ToCome {
+                continue;
+            }
+            let swapped = self.run.and_then(|run| run.swapped.get(at));
+            for comparator in layer.comparators(keys) {
+                let x = columns.x_of(at, *layer, comparator.low);
+                let swaps = swapped.is_some_and(|swapped| swapped.contains(comparator.low));
+                Drawn::new(comparator, *layer, self.shape.registers, when, swaps, row).draw(scene, x, [y(comparator.low), y(comparator.high)]);
+                if self.has_turned(at, comparator) {
+                    turned_mark(scene, x, [y(comparator.low), y(comparator.high)], row, text);
+                }
+            }
+        }
+        self.names(scene, names, row);
+        if let (Some(size), Some(run)) = (numbers, self.run) {
+            self.values(scene, &columns, run, size, y);
+        }
+        self.headings(scene, &columns, sizes, strides);
+        self.layer_spots(scene, &columns, area(room.x, sizes.y, room.width, room.bottom() - sizes.y));
+        if numbers.is_some() && self.run.is_some() {
+            let x = if done == 0 { columns.before(0) } else { columns.after(done - 1) };
+            for element in 0..keys {
+                scene.spot(area(x, y(element) - row / 2.0, columns.number, row), Target::Element(element));
+            }
+        }
+        if let (Some(run), true) = (self.run, done > 0) {
+            let layer = run.layers[done - 1];
+            for comparator in layer.comparators(keys) {
+                let x = columns.x_of(done - 1, layer, comparator.low);
+                let half = (columns.steps[done - 1] * 0.5).clamp(3.0, text * 0.6);
+                let spot = area(x - half, y(comparator.low) - row / 2.0, 2.0 * half, y(comparator.high) - y(comparator.low) + row);
+                scene.spot(spot, Target::Comparator(comparator.low));
+                if self.asked_for(comparator) {
+                    scene.rect(spot, 3.0, None, Some(line(Ink::Text, 1.5)));
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether the comparator is under the pointer, in this or another panel.
+    fn asked_for(&self, comparator: Comparator) -> bool {
+        match self.view.hover {
+            Some(Target::Comparator(low)) => low == comparator.low,
+            _ => element_under(self.view).is_some_and(|element| element == comparator.low || element == comparator.high),
+        }
+    }
+
+    /// Whether a comparator of a completed layer decided otherwise than before something was changed by hand.
+    fn has_turned(&self, layer: usize, comparator: Comparator) -> bool {
+        let run = self.run.filter(|run| layer < run.done());
+        let elements = run.and_then(|run| self.view.cursor.recording().turned()?.at(run.start + layer));
+        elements.is_some_and(|elements| elements.contains(comparator.low))
+    }
+
+    /// Shades the wires of every second lane.
+    fn lane_bands(&self, scene: &mut Scene, room: Area, names: Area, row: f32) {
+        if self.shape.registers == 1 {
+            return;
+        }
+        let high = row * self.shape.registers as f32;
+        for lane in 0..self.shape.width {
+            let band = area(names.x, room.y + lane as f32 * high, room.right() - names.x, high);
+            if lane % 2 == 0 {
+                scene.fill(band, faint(Ink::Field, 0.75));
+            }
+        }
+    }
+
+    /// Font size of wire names; if rows are low, only every second wire or so is named.
+    fn name_size(row: f32, text: f32) -> f32 {
+        (row * 0.95).clamp(text * 0.6, text * 0.8)
+    }
+
+    fn names(&self, scene: &mut Scene, names: Area, row: f32) {
+        let size = Self::name_size(row, self.view.text);
+        let every = [1, 2, 4, 8, 16].into_iter().find(|&every| row * every as f32 >= size).unwrap_or(32);
+        for element in (0..self.shape.capacity()).step_by(every as usize) {
+            let at = names.y + (element as f32 + 0.5) * row;
+            scene.text([names.right() - self.view.text * 0.35, at], [1.0, 0.5], mono(size, Ink::TextWeak), element.to_string());
+        }
+    }
+
+    /// Draws the keys before and after the current layer.
+    fn values(&self, scene: &mut Scene, columns: &Columns, run: &Running, size: f32, y: impl Fn(u32) -> f32) {
+        let done = run.done();
+        let last = done.saturating_sub(1);
+        let sides: &[(usize, f32)] =
+            &if done == 0 { vec![(0, columns.before(0))] } else { vec![(last, columns.before(last)), (done, columns.after(last))] };
+        for &(at, x) in sides {
+            for (element, &key) in (0u32..).zip(&run.keys[at]) {
+                let moved = done > 0 && run.swapped[last].contains(element & !run.layers[last].stride);
+                let room = area(x, y(element) - size * 0.56, columns.number, size * 1.12);
+                // Along its wire, and with the comparator to the other one. A key of another sort is another thing.
+                let way = if moved && at == done {
+                    let x = columns.middle_of(last, element);
+                    vec![[x, y(element ^ run.layers[last].stride)], [x, y(element)]]
+                } else {
+                    Vec::new()
+                };
+                let draw = |scene: &mut Scene| value(scene, &self.scale, room, key, (size, columns.digits), moved);
+                if key == PADDING {
+                    draw(scene);
+                } else {
+                    scene.thing(Id { what: What::Key(key), part: run.start }, room, Way::Along(way), draw);
+                }
+            }
+        }
+    }
+
+    fn headings(&self, scene: &mut Scene, columns: &Columns, sizes: Area, strides: Area) {
+        let text = self.view.text;
+        let mut at = 0;
+        while at < self.layers.len() {
+            let size = self.layers[at].size;
+            let last = self.layers.iter().rposition(|layer| layer.size == size).unwrap_or(at);
+            let (left, right) = (columns.edges[at][0], columns.edges[last][1]);
+            let lit = (at..=last).any(|at| When::of(self.run, at) == When::Running);
+            let rect = area(left, sizes.y, right - left, sizes.height);
+            let style = sans(text * 0.8, if lit { Ink::Accent } else { Ink::TextWeak });
+            let long = format!("size {size}");
+            let words = if width(style.font, style.size, &long) <= rect.width { long } else { size.to_string() };
+            if width(style.font, style.size * 0.75, &words) <= rect.width {
+                scene.label(rect, 0.5, style, &words);
+            }
+            scene.path(vec![[left + 1.0, sizes.bottom()], [right - 1.0, sizes.bottom()]], line(style.paint, if lit { 2.0 } else { 0.8 }));
+            at = last + 1;
+        }
+        for (at, layer) in self.layers.iter().enumerate() {
+            let [left, right] = columns.edges[at];
+            let lit = When::of(self.run, at) == When::Running;
+            let rect = area(left, strides.y, right - left, strides.height);
+            let words = if lit && rect.width > text * 4.5 { format!("stride {}", layer.stride) } else { layer.stride.to_string() };
+            let style = sans(text * 0.75, if lit { Ink::Accent } else { Ink::TextWeak });
+            if width(style.font, style.size * 0.75, &words) <= rect.width {
+                scene.label(rect, 0.5, style, &words);
+            }
+        }
+    }
+
+    /// A click on a layer moves to the position after it.
+    fn layer_spots(&self, scene: &mut Scene, columns: &Columns, room: Area) {
+        let Some(run) = self.run else { return };
+        for (at, [left, right]) in columns.edges.iter().enumerate() {
+            scene.spot(area(*left, room.y, right - left, room.height), Target::Position(run.start + at + 1));
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! All panels of a moment on one page.
+
+use super::pen::{ROW, area, faint, line, sans, width};
+use super::scene::{Area, Font, Ink, Scene};
+use super::{Panel, View, draw};
+use crate::account::account;
+use crate::cursor::Cursor;
+use crate::lessons::{Lesson, Shows, Take};
+use crate::recording::{Beside, Recording};
+use crate::state::Stage;
+use crate::step::{Pass, Step};
+use crate::text::{count, thousands};
+
+/// Width of the gaps between panels relative to the text size.
+const GAP: f32 = 0.5;
+
+/// Height of the title block relative to the text size.
+const HEADER: f32 = 3.2;
+
+/// Height of the sentence relative to the text size: two lines and padding.
+const SENTENCE: f32 = 4.2;
+
+/// The page of a lesson: number and title, the panels it needs, and the sentence; at least 960 × 540. With large type, the
+/// goal stands where the data are named otherwise.
+pub fn page(lesson: &Lesson, take: &Take, view: &View<'_>, size: [f32; 2]) -> Scene {
+    let view = &legible(view, size);
+    let mut page = Page::new(view, size);
+    let header = page.room().take_top(view.text * HEADER);
+    let below = if is_large(view.text, size) { lesson.says(lesson.goal, take.recording.shape()) } else { about(&take.recording) };
+    page.header(header, &title(lesson), &progress(view), &below, "");
+    for (panel, rect) in areas(lesson, view, size) {
+        page.panel(panel, view, rect);
+    }
+    page.scene
+}
+
+/// A view whose type is nowhere too small for a classroom's last row, where running text is large enough for that.
+fn legible<'a>(view: &View<'a>, size: [f32; 2]) -> View<'a> {
+    /// Smallest type relative to running text.
+    const LEAST: f32 = 0.9;
+    let least = if is_large(view.text, size) { view.text * LEAST } else { 0.0 };
+    View { least: view.least.max(least), ..*view }
+}
+
+/// Whether type is so large, relative to the page, that it is read from a classroom's last row.
+fn is_large(text: f32, [wide, _]: [f32; 2]) -> bool {
+    wide < LARGE * text
+}
+
+/// The panels of a lesson's [`page`](page()) with the areas of their backgrounds, in points; each is drawn [`inside`] its area.
+pub fn areas(lesson: &Lesson, view: &View<'_>, [wide, high]: [f32; 2]) -> Vec<(Panel, Area)> {
+    let page = Page::new(view, [wide, high]);
+    let mut room = page.room();
+    room.take_top(view.text * HEADER);
+    let sentence = room.take_bottom(view.text * SENTENCE + super::badge::height(view, wide));
+    room.take_bottom(page.gap);
+    let mut areas = vec![(Panel::Sentence, sentence)];
+    let mut others = panels(lesson.shows, view, room, page.gap, is_large(view.text, [wide, high]));
+    match view.zoom.and_then(|panel| zoomed(panel, lesson, view)) {
+        Some(panel) => areas.push((panel, room)),
+        None => areas.append(&mut others),
+    }
+    areas
+}
+
+/// The panels that a lesson has at a moment, code included, the largest first.
+pub fn panels_of(lesson: &Lesson, view: &View<'_>) -> Vec<Panel> {
+    let mut panels = panels(lesson.shows, view, area(0.0, 0.0, 1600.0, 900.0), 0.0, false);
+    panels.sort_by(|(_, a), (_, b)| (b.width * b.height).total_cmp(&(a.width * a.height)));
+    panels.into_iter().map(|(panel, _)| panel).collect()
+}
+
+/// All panels that a take of a lesson has at one moment or another.
+pub fn panels_ever(lesson: &Lesson, take: &Take) -> Vec<Panel> {
+    let mut cursor = Cursor::new(take.recording.clone());
+    let mut panels = Vec::new();
+    for position in take.range.start..=take.range.end {
+        cursor.seek(position);
+        for panel in panels_of(lesson, &View::of(&cursor, 14.0)) {
+            if !panels.contains(&panel) {
+                panels.push(panel);
+            }
+        }
+    }
+    panels
+}
+
+/// What is shown instead of all panels: the panel that was asked for or, where the moment has none of these, what took its
+/// place: the ballot, the network and whatever else the search is busy with alternate.
+fn zoomed(panel: Panel, lesson: &Lesson, view: &View<'_>) -> Option<Panel> {
+    let panels = panels_of(lesson, view);
+    panels.iter().copied().find(|&other| other == panel).or_else(|| panels.first().copied())
+}
+
+/// The part of a panel's background that it is drawn in, for running text of a size.
+pub fn inside(area: Area, text: f32) -> Area {
+    area.inner(text * 0.55)
+}
+
+/// Page width, relative to the text size, below which type counts as large.
+const LARGE: f32 = 72.0;
+
+/// The panels of a lesson and their areas. With large type, few lines of code are shown, and wide warps get the width.
+fn panels(shows: Shows, view: &View<'_>, room: Area, gap: f32, large: bool) -> Vec<(Panel, Area)> {
+    let columns = |shares: &[f32]| split(room, shares, gap, false);
+    // Merge and filter alternate; where a batch arrives, neither has begun.
+    let arrives = matches!(view.cursor.step().as_deref(), None | Some(Step::Batch { .. })) && shows == Shows::Whole && !view.asking;
+    let running = match () {
+        () if arrives && super::batches::number(view.cursor.recording()) > 1 => Panel::Batches,
+        () if merge_runs(view) => Panel::Network,
+        () => Panel::Ballot,
+    };
+    // To a class one panel is shown large, and beside it what it acts on or, in the end, what it comes to; code and whatever else
+    // can be spared are left out.
+    // Where the search ends may be what is asked.
+    let is_done = view.cursor.position() == view.cursor.recording().len() && !view.asking;
+    let pair = |main: Panel, beside: Panel, account: Panel, shares: [f32; 2]| {
+        let beside = if is_done { account } else { beside };
+        [main, beside].into_iter().zip(columns(&shares)).collect()
+    };
+    match view.cursor.recording().held_against() {
+        Beside::Theory => {}
+        Beside::Tree(_) if large && (is_done || matches!(view.cursor.step().as_deref(), Some(Step::LeftOut { .. }))) => {
+            return pair(Panel::Cloud, Panel::Lanes, Panel::Account, [0.6, 0.4]);
+        }
+        Beside::Tree(_) if large => return pair(Panel::Lanes, Panel::Cloud, Panel::Cloud, [0.66, 0.34]),
+        Beside::Queues(_) if large => return pair(Panel::Queues, Panel::Cloud, Panel::Account, [0.62, 0.38]),
+        Beside::Digits(_) if large => return pair(Panel::Buckets, Panel::Cloud, Panel::Account, [0.62, 0.38]),
+        Beside::Heaps if large && is_done => return pair(Panel::Meter, Panel::Cloud, Panel::Cloud, [0.62, 0.38]),
+        Beside::Heaps if large => return pair(Panel::Heaps, Panel::Cloud, Panel::Cloud, [0.62, 0.38]),
+        Beside::Tree(_) => return of_search(Panel::Lanes, columns(&[0.44, 0.56]), gap),
+        Beside::Queues(_) => return of_search(Panel::Queues, columns(&[0.36, 0.64]), gap),
+        Beside::Digits(_) => return of_search(Panel::Buckets, columns(&[0.36, 0.64]), gap),
+        Beside::Heaps => return of_heaps(&columns(&[0.34, 0.66]), gap),
+    }
+    match shows {
+        Shows::Overflow if large => pair(running, Panel::Cloud, Panel::Cloud, [0.68, 0.32]),
+        // Of a whole search: what arrives, is filtered or merged, and then what a merge has led to.
+        Shows::Whole | Shows::Waiting if large && (is_done || matches!(view.cursor.step().as_deref(), Some(Step::MaxDistance { .. }))) => {
+            pair(Panel::Cloud, Panel::Account, Panel::Account, [0.62, 0.38])
+        }
+        Shows::Whole | Shows::Waiting if large => pair(running, Panel::Cloud, Panel::Account, [0.66, 0.34]),
+        Shows::FirstSort | Shows::SecondMinimum if large => {
+            let shown = if shows == Shows::SecondMinimum && lists_meet(view) { Panel::Curves } else { Panel::Network };
+            pair(shown, Panel::Warp, Panel::Warp, [0.62, 0.38])
+        }
+        Shows::SecondMerge if large => pair(Panel::Network, Panel::Cost, Panel::Cost, [0.6, 0.4]),
+        Shows::Circle if large => pair(Panel::Cloud, Panel::Account, Panel::Account, [0.62, 0.38]),
+        Shows::Circle => {
+            let [left, right] = columns(&[0.62, 0.38])[..] else { return Vec::new() };
+            vec![(Panel::Cloud, left), (Panel::Account, right)]
+        }
+        Shows::SecondMerge => {
+            let [left, right] = columns(&[0.55, 0.45])[..] else { return Vec::new() };
+            let right = split(right, &[0.5, 0.5], gap, true);
+            vec![(Panel::Network, left), (Panel::Warp, right[0]), (Panel::Cost, right[1])]
+        }
+        Shows::FirstSort => {
+            let [network, right] = columns(&[0.5, 0.5])[..] else { return Vec::new() };
+            let rows = split(right, &[0.56, 0.44], gap, true);
+            let below = split(rows[1], &[0.46, 0.54], gap, false);
+            vec![(Panel::Network, network), (Panel::Warp, rows[0]), (Panel::Cloud, below[0]), (Panel::Code, below[1])]
+        }
+        Shows::SecondMinimum => {
+            let [left, right] = columns(&[0.42, 0.58])[..] else { return Vec::new() };
+            let (left, right) = (split(left, &[0.64, 0.36], gap, true), split(right, &[0.54, 0.46], gap, true));
+            let below = split(right[1], &[0.6, 0.4], gap, false);
+            vec![(Panel::Curves, right[0]), (Panel::Network, left[0]), (Panel::Warp, below[0]), (Panel::Cloud, below[1]), (Panel::Code, left[1])]
+        }
+        Shows::Overflow => {
+            let [left, right] = columns(&[0.62, 0.38])[..] else { return Vec::new() };
+            let (left, right) = (split(left, &[0.52, 0.48], gap, true), split(right, &[0.5, 0.5], gap, true));
+            vec![(Panel::Ballot, left[0]), (Panel::Warp, left[1]), (Panel::Cloud, right[0]), (Panel::Code, right[1])]
+        }
+        Shows::Whole | Shows::Waiting => {
+            let [left, middle, right] = columns(&[0.28, 0.45, 0.27])[..] else { return Vec::new() };
+            let (left, middle) = (split(left, &[0.52, 0.48], gap, true), split(middle, &[0.5, 0.5], gap, true));
+            vec![(Panel::Cloud, left[0]), (Panel::Account, left[1]), (Panel::Warp, middle[0]), (running, middle[1]), (Panel::Code, right)]
+        }
+    }
+}
+
+/// The panels of a search that is not the kernel's, in two columns: where it looks, and what `main` shows of it.
+fn of_search(main: Panel, columns: Vec<Area>, gap: f32) -> Vec<(Panel, Area)> {
+    let [left, right] = columns[..] else { return Vec::new() };
+    let share = if main == Panel::Lanes { 0.47 } else { 0.6 };
+    let rows = split(right, &[share, 1.0 - share], gap, true);
+    let below = split(rows[1], &[0.48, 0.52], gap, false);
+    vec![(Panel::Cloud, left), (main, rows[0]), (Panel::Account, below[0]), (Panel::Code, below[1])]
+}
+
+/// The panels of threads with a query each: the meter is as wide as the lanes, as its bars have three columns.
+fn of_heaps(columns: &[Area], gap: f32) -> Vec<(Panel, Area)> {
+    let [left, right] = columns[..] else { return Vec::new() };
+    let (left, right) = (split(left, &[0.56, 0.44], gap, true), split(right, &[0.58, 0.42], gap, true));
+    vec![(Panel::Cloud, left[0]), (Panel::Heaps, right[0]), (Panel::Meter, right[1]), (Panel::Code, left[1])]
+}
+
+/// Whether a merge is in progress or has just completed.
+fn merge_runs(view: &View<'_>) -> bool {
+    matches!(view.cursor.state().stage, Stage::Sort | Stage::Merge) || matches!(view.cursor.step().as_deref(), Some(Step::MaxDistance { .. }))
+}
+
+/// Whether the two lists of a merge are shown as they meet: at its swap, when both are in order, at the minimum and from there on.
+fn lists_meet(view: &View<'_>) -> bool {
+    let capacity = view.cursor.state().shape.capacity();
+    match view.cursor.step().as_deref() {
+        Some(Step::BufferFull | Step::Padded { .. } | Step::Swap | Step::Minimum { .. } | Step::MaxDistance { .. }) => true,
+        Some(Step::Layer { pass: Pass::Resort, .. }) => true,
+        Some(Step::Layer { pass: Pass::Sort, layer, .. }) => layer.size == capacity && layer.stride == 1,
+        _ => false,
+    }
+}
+
+/// Several recordings of a lesson side by side, each at its own moment (see [`position_at`]). A [`super::Target::Position`]
+/// refers to the take in whose column (see [`columns`]) it lies.
+pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f32; 2]) -> Scene {
+    let Some((first, view)) = takes.first() else { return Scene::new(wide, high) };
+    let (text, large) = (view.text, is_large(view.text, [wide, high]));
+    let mut page = Page::new(&legible(view, [wide, high]), [wide, high]);
+    let shape = first.recording.shape();
+    let account = account(view.cursor.state());
+    let theory = format!(
+        "Theory: at most {:.1} merges on average in random order, n / K = {} in the worst",
+        account.expected_in_the_end.merges,
+        thousands(account.worst_merges)
+    );
+    let header = page.room().take_top(text * HEADER);
+    let seen = points_seen(&takes.iter().map(|(_, view)| view.cursor).collect::<Vec<_>>());
+    let place = format!("{seen} of {} points seen", thousands(shape.n.into()));
+    let below = if large { lesson.says(lesson.goal, shape) } else { about(&first.recording) };
+    page.header(header, &title(lesson), &place, &below, if view.asking || large { "" } else { &theory });
+    // Shared axes make the curves comparable. While a question is open, they know no bound that is still to come.
+    let known = |view: &View<'_>| if view.asking { view.cursor.state().counts.merges as usize } else { usize::MAX };
+    let bounds = super::account::bounds(takes.iter().flat_map(|(take, view)| take.recording.convergence().take(known(view)).map(|(_, bound)| bound)));
+    for (number, ((take, view), column)) in takes.iter().zip(columns(takes.len(), text, [wide, high])).enumerate() {
+        let view = &legible(view, [wide, high]);
+        let mut room = column;
+        let mut heading = room.take_top(text * 1.9);
+        page.scene.rect(heading, text * 0.3, Some(Ink::Field.into()), None);
+        heading = heading.inner(text * 0.3);
+        let merges = count(view.cursor.state().counts.merges.into(), "merge", "merges");
+        let right = heading.take_right(width(Font::Sans, text * 1.1, &merges) + 1.0);
+        page.scene.label(right, 1.0, sans(text * 1.1, Ink::Accent), &merges);
+        page.scene.label(heading, 0.0, sans(text * 1.1, Ink::Text), &take.arrangement.name().replace('-', " "));
+        room.take_top(page.gap);
+        let first = page.scene.things.len();
+        // To a class, the numbers above say it all.
+        if !large {
+            let sentence = room.take_bottom(text * (SENTENCE + 1.6));
+            room.take_bottom(page.gap);
+            page.panel(Panel::Sentence, view, sentence);
+        }
+        let rows = split(room, &[0.5, 0.5], page.gap, true);
+        page.panel(Panel::Cloud, view, rows[0]);
+        page.ground(rows[1], |size| super::account::draw_on(view, size, Some(bounds)));
+        page.scene.things[first..].iter_mut().filter_map(|thing| thing.frame.as_mut()).for_each(|frame| frame.column = number);
+    }
+    page.scene
+}
+
+/// The columns of a [`comparison`] of a number of takes.
+pub fn columns(takes: usize, text: f32, [wide, high]: [f32; 2]) -> Vec<Area> {
+    let gap = text * GAP;
+    let mut room = area(0.0, 0.0, wide, high).inner(gap);
+    room.take_top(text * HEADER);
+    split(room, &vec![1.0 / takes.max(1) as f32; takes], gap, false)
+}
+
+/// How many points recordings have seen at moments that are compared: one in the middle of a group is ahead of the others.
+pub fn points_seen(cursors: &[&Cursor]) -> String {
+    let seen = cursors.iter().map(|cursor| cursor.state().counts.points_seen);
+    let most = seen.clone().max().unwrap_or(0);
+    format!("{}{}", if seen.clone().all(|seen| seen == most) { "" } else { "up to " }, thousands(most.into()))
+}
+
+/// The last position before a group that goes beyond `points_seen` points, at which takes are compared.
+pub fn position_at(recording: &Recording, points_seen: u32) -> usize {
+    let shape = recording.shape();
+    let later = |step: &Step| matches!(step, Step::Group { base, .. } if base.saturating_add(shape.width).min(shape.n) > points_seen);
+    recording.steps().iter().position(later).unwrap_or(recording.len())
+}
+
+fn title(lesson: &Lesson) -> String {
+    format!("Lesson {}: {}", lesson.number, lesson.title)
+}
+
+/// The position in the recording, in words.
+pub fn progress(view: &View<'_>) -> String {
+    let (recording, state) = (view.cursor.recording(), view.cursor.state());
+    let (done, all) = (state.counts.merges, recording.merges() as u64);
+    if view.asking {
+        return format!("after step {}", thousands(view.cursor.position() as u64));
+    }
+    let [round, _] = recording.round();
+    let merge = match state.stage {
+        Stage::Full | Stage::Sort | Stage::Merge if state.buckets.is_none() => format!("in merge {}", thousands(u64::from(done) + 1)),
+        _ if done == 0 => format!("before {round} 1"),
+        _ => format!("after {round} {}", thousands(done.into())),
+    };
+    format!("step {} of {} \u{b7} {merge} of {}", thousands(view.cursor.position() as u64), thousands(recording.len() as u64), thousands(all))
+}
+
+/// The problem and the device, in words.
+pub fn about(recording: &Recording) -> String {
+    let parameters = &recording.parameters;
+    let shape = parameters.shape;
+    let queue = if let Beside::Queues(queued) = recording.held_against() { format!(", Q = {}", queued.length) } else { String::new() };
+    format!(
+        "{}, k = {}, {} lanes{queue} \u{b7} {} \u{b7} recorded on {}",
+        count(shape.n.into(), "point", "points"),
+        thousands(shape.k.into()),
+        shape.width,
+        parameters.data,
+        parameters.what_ran()
+    )
+}
+
+/// A page under construction.
+struct Page {
+    scene: Scene,
+    text: f32,
+    gap: f32,
+}
+
+impl Page {
+    fn new(view: &View<'_>, size: [f32; 2]) -> Self {
+        Self { scene: view.scene(size), text: view.text, gap: view.text * GAP }
+    }
+
+    fn room(&self) -> Area {
+        area(0.0, 0.0, self.scene.size[0], self.scene.size[1]).inner(self.gap)
+    }
+
+    /// Draws a large line and a small one, each with text on the right.
+    fn header(&mut self, mut room: Area, title: &str, place: &str, about: &str, more: &str) {
+        let text = self.text;
+        let small = (text * 0.85).max(self.scene.least);
+        let sides = [(title, place, text * 1.4, text * 1.05, Ink::Text), (about, more, small, small, Ink::TextWeak)];
+        for (left, right, large, small, ink) in sides {
+            let mut row = room.take_top(large * ROW);
+            let there = width(Font::Sans, small, right).min(row.width * 0.55);
+            let end = row.take_right(there + 0.5);
+            self.scene.label(end, 1.0, sans(small, ink), right);
+            row.take_right(text);
+            self.scene.label(row, 0.0, sans(large, ink), left);
+        }
+    }
+
+    /// Draws a panel on its own background.
+    fn panel(&mut self, panel: Panel, view: &View<'_>, rect: Area) {
+        self.ground(rect, |size| draw(panel, view, size));
+    }
+
+    fn ground(&mut self, rect: Area, draw: impl FnOnce([f32; 2]) -> Scene) {
+        on_ground(&mut self.scene, rect, self.text, draw);
+    }
+}
+
+/// Draws a panel on a background of its own, for running text of a size.
+pub(super) fn on_ground(scene: &mut Scene, rect: Area, text: f32, draw: impl FnOnce([f32; 2]) -> Scene) {
+    scene.rect(rect.inner(0.5), text * 0.4, Some(Ink::Panel.into()), Some(line(faint(Ink::Line, 0.6), 1.0)));
+    let inside = inside(rect, text);
+    if inside.width > 1.0 && inside.height > 1.0 {
+        scene.put(draw([inside.width, inside.height]), [inside.x, inside.y]);
+    }
+}
+
+/// Splits an area into columns or, if `down`, into rows.
+fn split(room: Area, shares: &[f32], gap: f32, down: bool) -> Vec<Area> {
+    let whole = if down { room.height } else { room.width } - gap * shares.len().saturating_sub(1) as f32;
+    let mut rest = room;
+    let cut = |share: &f32| {
+        let size = whole.max(0.0) * share;
+        let strip = if down { rest.take_top(size) } else { rest.take_left(size) };
+        if down {
+            rest.take_top(gap)
+        } else {
+            rest.take_left(gap)
+        };
+        strip
+    };
+    shares.iter().map(cut).collect()
+}

@@ -1,0 +1,275 @@
+//! Rasterises a [`Scene`] without a display, bit-identically on every machine.
+
+use std::cell::OnceCell;
+
+use image::RgbaImage;
+use tiny_skia::{Color, FillRule, LineJoin, Mask, Paint as Brush, Path, PathBuilder, Pixmap, Rect, Stroke, StrokeDash, Transform};
+
+use super::fonts;
+use super::scene::{Area, Line, Paint, Point, Scene, Shape};
+use crate::palette::{Palette, Rgb};
+
+/// Maximum number of pixels per side.
+pub const MOST_PIXELS: u32 = 16_384;
+
+/// The size of a picture is empty or too large.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("{width} \u{d7} {height} pixels: a picture has 1 to {MOST_PIXELS} on each side")]
+pub struct SizeError {
+    /// The width requested, in pixels.
+    pub width: f32,
+    /// The height requested, in pixels.
+    pub height: f32,
+}
+
+/// The size in pixels of a scene in points, with `scale` pixels per point.
+///
+/// # Errors
+/// [`SizeError`] if a side is less than one pixel or more than [`MOST_PIXELS`].
+pub fn pixels(size: [f32; 2], scale: f32) -> Result<[u32; 2], SizeError> {
+    let [width, height] = size.map(|length| (length * scale).round());
+    let fits = |length: f32| (1.0..=MOST_PIXELS as f32).contains(&length);
+    if fits(width) && fits(height) { Ok([width as u32, height as u32]) } else { Err(SizeError { width, height }) }
+}
+
+/// Draws a scene on the palette's canvas colour, with `scale` pixels per point. All pixels are opaque.
+///
+/// # Errors
+/// [`SizeError`] if a side is less than one pixel or more than [`MOST_PIXELS`].
+pub fn raster(scene: &Scene, palette: &Palette, scale: f32) -> Result<RgbaImage, SizeError> {
+    let [width, height] = pixels(scene.size, scale)?;
+    let too_large = SizeError { width: width as f32, height: height as f32 };
+    let mut pixmap = Pixmap::new(width, height).ok_or(too_large)?;
+    pixmap.fill(color(palette.canvas, 1.0));
+    let mut painter = Painter { pixmap, palette, scale, clip: None };
+    for shape in &scene.shapes {
+        painter.shape(shape);
+    }
+    // With opaque pixels, premultiplied and straight colours are equal.
+    RgbaImage::from_raw(width, height, painter.pixmap.take()).ok_or(too_large)
+}
+
+struct Painter<'a> {
+    pixmap: Pixmap,
+    palette: &'a Palette,
+    scale: f32,
+    clip: Option<Clip>,
+}
+
+/// The clip area. Most shapes lie inside it, so a mask is only created for those that do not.
+struct Clip {
+    area: Rect,
+    mask: OnceCell<Option<Mask>>,
+}
+
+impl Clip {
+    /// The mask for a shape with these bounds in pixels, if it needs one.
+    fn mask(&self, bounds: Option<Rect>, pixmap: &Pixmap) -> Option<&Mask> {
+        let area = &self.area;
+        let inside = bounds.is_some_and(|shape| {
+            shape.left() >= area.left() && shape.right() <= area.right() && shape.top() >= area.top() && shape.bottom() <= area.bottom()
+        });
+        if inside {
+            return None;
+        }
+        let make = || {
+            let mut mask = Mask::new(pixmap.width(), pixmap.height())?;
+            mask.fill_path(&PathBuilder::from_rect(self.area), FillRule::Winding, true, Transform::identity());
+            Some(mask)
+        };
+        self.mask.get_or_init(make).as_ref()
+    }
+}
+
+impl Painter<'_> {
+    fn shape(&mut self, shape: &Shape) {
+        match shape {
+            Shape::Rect { area, round, fill, line } => self.path(rect(*area, *round), *fill, *line),
+            // As one path, so that overlapping dots are not more opaque than one.
+            Shape::Dots { centers, radius, fill: Some(fill), line: None } => {
+                let mut dots = PathBuilder::new();
+                for &[x, y] in centers {
+                    dots.push_circle(x, y, *radius);
+                }
+                self.path(dots.finish(), Some(*fill), None);
+            }
+            Shape::Dots { centers, radius, fill, line } => {
+                for &[x, y] in centers {
+                    self.path(PathBuilder::from_circle(x, y, *radius), *fill, *line);
+                }
+            }
+            Shape::Path { points, line } => self.path(through(points, false), None, Some(*line)),
+            Shape::Polygon { corners, fill } => self.path(through(corners, true), Some(*fill), None),
+            Shape::Text { at, anchor, size, font, paint, text } => {
+                let (glyphs, width) = fonts::shape(text, *font);
+                let line = fonts::line(*font);
+                let left = at[0] - anchor[0] * width * size;
+                let feet = at[1] + (line.ascent - anchor[1] * line.height) * size;
+                // Baselines are on whole pixels, so that all letters of a line are equally sharp.
+                let feet = (feet * self.scale).round();
+                let brush = self.brush(*paint);
+                let large = size * self.scale;
+                for glyph in glyphs {
+                    if let Some(outline) = glyph.outline() {
+                        let [x, y] = [left * self.scale + glyph.at[0] * large, feet - glyph.at[1] * large];
+                        let transform = Transform::from_row(large, 0.0, 0.0, -large, x, y);
+                        self.fill(outline, &brush, transform);
+                    }
+                }
+            }
+            Shape::Clip(None) => self.clip = None,
+            Shape::Clip(Some(Area { x, y, width, height })) => {
+                let [x, y, width, height] = [*x, *y, *width, *height].map(|length| length * self.scale);
+                // An empty clip area is represented by a small one outside the picture.
+                let area = Rect::from_xywh(x, y, width, height).or_else(|| Rect::from_xywh(-2.0, -2.0, 1.0, 1.0));
+                self.clip = area.map(|area| Clip { area, mask: OnceCell::new() });
+            }
+        }
+    }
+
+    fn fill(&mut self, path: &Path, brush: &Brush<'_>, transform: Transform) {
+        let mask = self.clip.as_ref().and_then(|clip| clip.mask(path.bounds().transform(transform), &self.pixmap));
+        self.pixmap.fill_path(path, brush, FillRule::Winding, transform, mask);
+    }
+
+    fn transform(&self) -> Transform {
+        Transform::from_scale(self.scale, self.scale)
+    }
+
+    fn brush(&self, paint: Paint) -> Brush<'static> {
+        let mut brush = Brush::default();
+        brush.set_color(color(paint.ink.color(self.palette), paint.opacity));
+        brush
+    }
+
+    fn path(&mut self, path: Option<Path>, fill: Option<Paint>, line: Option<Line>) {
+        let Some(path) = path else { return };
+        if let Some(fill) = fill {
+            self.fill(&path, &self.brush(fill), self.transform());
+        }
+        if let Some(Line { paint, width, dash }) = line {
+            let dash = dash.and_then(|length| StrokeDash::new(vec![length, length], 0.0));
+            let stroke = Stroke { width, line_join: LineJoin::Round, dash, ..Stroke::default() };
+            let (brush, transform) = (self.brush(paint), self.transform());
+            let bounds = path.bounds().outset(width, width).and_then(|bounds| bounds.transform(transform));
+            let mask = self.clip.as_ref().and_then(|clip| clip.mask(bounds, &self.pixmap));
+            self.pixmap.stroke_path(&path, &brush, &stroke, transform, mask);
+        }
+    }
+}
+
+fn color(Rgb(red, green, blue): Rgb, opacity: f32) -> Color {
+    let mut color = Color::from_rgba8(red, green, blue, 255);
+    color.set_alpha(opacity.clamp(0.0, 1.0));
+    color
+}
+
+fn rect(area: Area, round: f32) -> Option<Path> {
+    let Area { x, y, width, height } = area;
+    let round = round.min(width / 2.0).min(height / 2.0);
+    if round <= 0.0 {
+        return Some(PathBuilder::from_rect(Rect::from_xywh(x, y, width, height)?));
+    }
+    let (right, bottom) = (x + width, y + height);
+    // The Bézier control points of a quarter circle.
+    let handle = round * (1.0 - 0.552_284_8);
+    let mut path = PathBuilder::new();
+    path.move_to(x + round, y);
+    path.line_to(right - round, y);
+    path.cubic_to(right - handle, y, right, y + handle, right, y + round);
+    path.line_to(right, bottom - round);
+    path.cubic_to(right, bottom - handle, right - handle, bottom, right - round, bottom);
+    path.line_to(x + round, bottom);
+    path.cubic_to(x + handle, bottom, x, bottom - handle, x, bottom - round);
+    path.line_to(x, y + round);
+    path.cubic_to(x, y + handle, x + handle, y, x + round, y);
+    path.close();
+    path.finish()
+}
+
+fn through(points: &[Point], closed: bool) -> Option<Path> {
+    let (&[x, y], rest) = points.split_first()?;
+    let mut path = PathBuilder::new();
+    path.move_to(x, y);
+    for &[x, y] in rest {
+        path.line_to(x, y);
+    }
+    if closed {
+        path.close();
+    }
+    path.finish()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::palette::{DARK, LIGHT};
+    use crate::picture::scene::{Font, Ink};
+
+    /// Every kind of shape.
+    pub(crate) fn everything() -> Scene {
+        let mut scene = Scene::new(200.0, 120.0);
+        let area = |x, y, width, height| Area { x, y, width, height };
+        let line = |ink: Ink, dash| Line { paint: ink.into(), width: 2.0, dash };
+        let text = |at, anchor, font, ink: Ink, text: &str| Shape::Text { at, anchor, size: 14.0, font, paint: ink.into(), text: text.to_owned() };
+        scene.shapes = vec![
+            Shape::Rect { area: area(10.0, 10.0, 40.0, 30.0), round: 6.0, fill: Some(Ink::Field.into()), line: Some(line(Ink::Buffer, None)) },
+            Shape::Rect { area: area(60.0, 10.0, 20.0, 30.0), round: 0.0, fill: Some(Paint { ink: Ink::Query, opacity: 0.5 }), line: None },
+            Shape::Dots { centers: vec![[100.0, 20.0], [120.0, 20.0]], radius: 6.0, fill: Some(Ink::Candidate.into()), line: None },
+            Shape::Dots { centers: vec![[140.0, 20.0]], radius: 6.0, fill: Some(Ink::Scale(0.5).into()), line: Some(line(Ink::Text, None)) },
+            Shape::Path { points: vec![[10.0, 60.0], [60.0, 60.0], [80.0, 50.0]], line: line(Ink::Accent, Some(4.0)) },
+            Shape::Polygon { corners: vec![[100.0, 50.0], [120.0, 55.0], [100.0, 60.0]], fill: Ink::Neighbor.into() },
+            text([10.0, 70.0], [0.0, 0.0], Font::Sans, Ink::Text, "k \u{2264} 8 & a < b"),
+            text([190.0, 70.0], [1.0, 0.0], Font::Mono, Ink::TextWeak, "lane ^ 4"),
+            Shape::Clip(Some(area(10.0, 90.0, 30.0, 20.0))),
+            Shape::Rect { area: area(0.0, 80.0, 200.0, 40.0), round: 0.0, fill: Some(Ink::Intermediate.into()), line: None },
+            Shape::Clip(None),
+            text([100.0, 100.0], [0.5, 0.5], Font::Sans, Ink::Error, "\u{221e} \u{2212} i"),
+        ];
+        scene
+    }
+
+    fn at(image: &RgbaImage, x: u32, y: u32) -> Rgb {
+        let [red, green, blue, alpha] = image.get_pixel(x, y).0;
+        assert_eq!(alpha, 255);
+        Rgb(red, green, blue)
+    }
+
+    #[test]
+    fn shapes_lie_where_they_are_said_to_lie() {
+        for palette in [&LIGHT, &DARK] {
+            let image = raster(&everything(), palette, 2.0).unwrap();
+            assert_eq!(image.dimensions(), (400, 240));
+            assert_eq!(at(&image, 60, 50), palette.field);
+            assert_eq!(at(&image, 60, 20), palette.buffer);
+            assert_eq!(at(&image, 20, 20), palette.canvas, "the corner is round");
+            let Rgb(red, ..) = at(&image, 140, 50);
+            assert!(red.abs_diff(palette.query.0.midpoint(palette.canvas.0)) <= 1, "half of it is what lies behind");
+            assert_eq!((at(&image, 240, 40), at(&image, 220, 40)), (palette.candidate, palette.canvas));
+            assert_eq!((at(&image, 24, 120), at(&image, 32, 120)), (palette.accent, palette.canvas), "a dash and a gap");
+            assert_eq!(at(&image, 210, 110), palette.neighbor);
+            assert_eq!((at(&image, 40, 200), at(&image, 90, 200)), (palette.intermediate, palette.canvas), "cut off at the clip");
+        }
+    }
+
+    #[test]
+    fn text_lies_within_the_room_it_was_measured_to_take() {
+        let mut scene = Scene::new(200.0, 40.0);
+        let text = "Merge 3: min(i, K\u{2212}1\u{2212}i)".to_owned();
+        let width = fonts::width(&text, Font::Sans, 16.0);
+        scene.shapes.push(Shape::Text { at: [190.0, 20.0], anchor: [1.0, 0.5], size: 16.0, font: Font::Sans, paint: Ink::Text.into(), text });
+        let image = raster(&scene, &LIGHT, 1.0).unwrap();
+        let inked = |(_, _, pixel): &(u32, u32, &image::Rgba<u8>)| pixel.0[0] < 200;
+        let (left, right) = (image.enumerate_pixels().filter(inked).map(|p| p.0).min(), image.enumerate_pixels().filter(inked).map(|p| p.0).max());
+        assert!((left.unwrap() as f32 - (190.0 - width)).abs() < 3.0 && (187..=190).contains(&right.unwrap()), "{left:?} {right:?} {width}");
+        let rows: Vec<u32> = image.enumerate_pixels().filter(inked).map(|p| p.1).collect();
+        assert!(rows.iter().all(|row| (8..32).contains(row)));
+    }
+
+    #[test]
+    fn a_picture_without_pixels_or_with_too_many_is_refused() {
+        assert_eq!(raster(&Scene::new(0.0, 10.0), &LIGHT, 1.0).unwrap_err().to_string(), "0 \u{d7} 10 pixels: a picture has 1 to 16384 on each side");
+        assert!(raster(&Scene::new(f32::NAN, 10.0), &LIGHT, 1.0).is_err());
+        assert!(pixels([1000.0, 10.0], 17.0).is_err());
+    }
+}

@@ -1,0 +1,266 @@
+//! A [`Scene`] as SVG: text stays text, stretched to its measured width whatever font the viewer has. Files carry the fonts; elements
+//! within other documents name them.
+
+use std::fmt::Write as _;
+
+use super::embedded::{self, Said};
+use super::fonts;
+use super::scene::{Area, Font, Ink, Line, Paint, Point, Scene, Shape};
+use crate::palette::{Palette, Rgb};
+
+/// A complete SVG file in the colours of a palette, on its canvas, with the fonts of its text.
+pub fn svg(scene: &Scene, palette: &Palette) -> String {
+    let mut said = Said::default();
+    for shape in &scene.shapes {
+        if let Shape::Text { font, text, .. } = shape {
+            said.note(text, *font);
+        }
+    }
+    let element = element(scene, "", &|ink| hex(ink.color(palette)));
+    // Within the element, before all that is drawn.
+    let head = element.find('\n').map_or(0, |end| end + 1);
+    format!("{}{}{}", &element[..head], said.style(), &element[head..])
+}
+
+/// Only the `<svg>` element, with colours from `color`: hexadecimal, or CSS variables. `id` prefixes names, to keep them
+/// distinct from those of other pictures in the same document.
+pub fn element(scene: &Scene, id: &str, color: &dyn Fn(Ink) -> String) -> String {
+    let mut writer = Writer { out: String::new(), color, id, clips: 0, clipped: false };
+    let [width, height] = scene.size.map(short);
+    writer.out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" xml:space=\"preserve\">\n\
+        <rect width=\"{width}\" height=\"{height}\" style=\"fill:{}\"/>\n",
+        color(Ink::Canvas)
+    );
+    for shape in &scene.shapes {
+        writer.shape(shape);
+    }
+    writer.unclip();
+    writer.out += "</svg>\n";
+    writer.out
+}
+
+/// A colour in CSS notation, such as `#0072b2`.
+pub fn hex(Rgb(red, green, blue): Rgb) -> String {
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
+/// Escapes text for element content or an attribute.
+pub fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => safe += "&amp;",
+            '<' => safe += "&lt;",
+            '>' => safe += "&gt;",
+            '"' => safe += "&quot;",
+            // Characters that XML cannot represent.
+            control if control.is_control() && !matches!(control, '\n' | '\t') => safe.push('\u{fffd}'),
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+struct Writer<'a> {
+    out: String,
+    color: &'a dyn Fn(Ink) -> String,
+    id: &'a str,
+    clips: usize,
+    clipped: bool,
+}
+
+impl Writer<'_> {
+    fn shape(&mut self, shape: &Shape) {
+        match shape {
+            Shape::Rect { area, round, fill, line } => {
+                let style = self.style(*fill, *line);
+                let round = if *round > 0.0 { format!(" rx=\"{}\"", short(*round)) } else { String::new() };
+                let _ = writeln!(self.out, "<rect{}{round} style=\"{style}\"/>", corners(*area));
+            }
+            Shape::Dots { centers, radius, fill: Some(fill), line: None } => {
+                // One path of zero-length segments with round caps: a fraction of the size of as many circles.
+                let mut path = String::new();
+                for &[x, y] in centers {
+                    let _ = write!(path, "M{} {}h0", short(x), short(y));
+                }
+                let style = dot_style(*fill, *radius, self.color);
+                let _ = writeln!(self.out, "<path d=\"{path}\" style=\"{style}\"/>");
+            }
+            Shape::Dots { centers, radius, fill, line } => {
+                let _ = writeln!(self.out, "<g style=\"{}\">", self.style(*fill, *line));
+                for &[x, y] in centers {
+                    let _ = writeln!(self.out, "<circle cx=\"{}\" cy=\"{}\" r=\"{}\"/>", short(x), short(y), short(*radius));
+                }
+                self.out += "</g>\n";
+            }
+            Shape::Path { points, line } => {
+                let _ = writeln!(self.out, "<polyline points=\"{}\" style=\"{}\"/>", list(points), self.style(None, Some(*line)));
+            }
+            Shape::Polygon { corners, fill } => {
+                let _ = writeln!(self.out, "<polygon points=\"{}\" style=\"{}\"/>", list(corners), self.style(Some(*fill), None));
+            }
+            Shape::Text { at, anchor, size, font, paint, text } => self.text(*at, *anchor, *size, *font, *paint, text),
+            Shape::Clip(area) => {
+                self.unclip();
+                if let Some(area) = area {
+                    self.clips += 1;
+                    let name = format!("{}clip{}", self.id, self.clips);
+                    let _ = writeln!(self.out, "<clipPath id=\"{name}\"><rect{}/></clipPath>\n<g clip-path=\"url(#{name})\">", corners(*area));
+                    self.clipped = true;
+                }
+            }
+        }
+    }
+
+    fn unclip(&mut self) {
+        if std::mem::take(&mut self.clipped) {
+            self.out += "</g>\n";
+        }
+    }
+
+    fn text(&mut self, at: Point, anchor: [f32; 2], size: f32, font: Font, paint: Paint, text: &str) {
+        let Some(Baseline { start: [x, y], width }) = baseline(at, anchor, size, font, text) else { return };
+        let [x, y, width] = [x, y, width].map(short);
+        let _ = writeln!(
+            self.out,
+            "<text x=\"{x}\" y=\"{y}\" textLength=\"{width}\" lengthAdjust=\"spacingAndGlyphs\" style=\"{}\">{}</text>",
+            text_style(font, size, paint, self.color),
+            escaped(text)
+        );
+    }
+
+    fn style(&self, fill: Option<Paint>, line: Option<Line>) -> String {
+        style(fill, line, self.color)
+    }
+}
+
+/// Where a line of text stands.
+pub struct Baseline {
+    /// Its left end on the baseline.
+    pub start: Point,
+    /// Its length, in points.
+    pub width: f32,
+}
+
+/// The baseline of a text that is anchored at a point (see [`Shape::Text`]); `None` where nothing is to be seen.
+pub fn baseline(at: Point, anchor: [f32; 2], size: f32, font: Font, text: &str) -> Option<Baseline> {
+    let width = fonts::width(text, font, size);
+    let line = fonts::line(font);
+    let start = [at[0] - anchor[0] * width, at[1] + (line.ascent - anchor[1] * line.height) * size];
+    (width > 0.0).then_some(Baseline { start, width })
+}
+
+/// The CSS of letters.
+pub fn text_style(font: Font, size: f32, paint: Paint, color: &dyn Fn(Ink) -> String) -> String {
+    let fill = style(Some(paint), None, color);
+    format!("font-family:{};font-weight:{};font-size:{}px;{fill}", embedded::family(font), embedded::weight(font), short(size))
+}
+
+/// The CSS of dots without outlines, which are segments of no length with round caps.
+pub fn dot_style(fill: Paint, radius: f32, color: &dyn Fn(Ink) -> String) -> String {
+    let [color, opacity] = [color(fill.ink), opacity("stroke", fill)];
+    format!("fill:none;stroke:{color}{opacity};stroke-width:{};stroke-linecap:round", short(radius * 2.0))
+}
+
+/// The CSS of a shape with a fill, an outline, or both.
+pub fn style(fill: Option<Paint>, line: Option<Line>, color: &dyn Fn(Ink) -> String) -> String {
+    let mut style = match fill {
+        None => "fill:none".to_owned(),
+        Some(paint) => format!("fill:{}{}", color(paint.ink), opacity("fill", paint)),
+    };
+    if let Some(Line { paint, width, dash }) = line {
+        let _ = write!(style, ";stroke:{}{};stroke-width:{};stroke-linejoin:round", color(paint.ink), opacity("stroke", paint), short(width));
+        if let Some(dash) = dash {
+            let _ = write!(style, ";stroke-dasharray:{}", short(dash));
+        }
+    }
+    style
+}
+
+fn opacity(what: &str, paint: Paint) -> String {
+    if paint.opacity >= 1.0 { String::new() } else { format!(";{what}-opacity:{}", short(paint.opacity)) }
+}
+
+fn corners(area: Area) -> String {
+    let [x, y, width, height] = [area.x, area.y, area.width, area.height].map(short);
+    format!(" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"")
+}
+
+fn list(points: &[Point]) -> String {
+    points.iter().map(|&[x, y]| format!("{},{}", short(x), short(y))).collect::<Vec<_>>().join(" ")
+}
+
+/// A length rounded to a hundredth of a point.
+fn short(length: f32) -> f32 {
+    // Adding 0 turns −0 into 0.
+    (length * 100.0).round() / 100.0 + 0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use epaint_default_fonts::{HACK_REGULAR, UBUNTU_LIGHT};
+    use resvg::{tiny_skia, usvg};
+
+    use super::super::raster::{raster, tests::everything};
+    use super::*;
+    use crate::lessons::{Choice, LESSONS};
+    use crate::palette::{DARK, HIGH_CONTRAST, LIGHT};
+    use crate::picture::film::{Film, SIZE};
+    use crate::progress::Silent;
+
+    /// What somebody else's renderer makes of it, with the fonts that the file names and no others.
+    fn drawn(text: &str, scale: f32) -> tiny_skia::Pixmap {
+        let mut options = usvg::Options::default();
+        let fonts = Arc::make_mut(&mut options.fontdb);
+        fonts.load_font_data(UBUNTU_LIGHT.to_vec());
+        fonts.load_font_data(HACK_REGULAR.to_vec());
+        let tree = usvg::Tree::from_str(text, &options).unwrap();
+        let size = tree.size().to_int_size().scale_by(scale).unwrap();
+        let mut pixmap = tiny_skia::Pixmap::new(size.width(), size.height()).unwrap();
+        resvg::render(&tree, tiny_skia::Transform::from_scale(scale, scale), &mut pixmap.as_mut());
+        pixmap
+    }
+
+    #[test]
+    fn another_renderer_draws_the_same_picture() {
+        for palette in [&LIGHT, &DARK, &HIGH_CONTRAST] {
+            let text = svg(&everything(), palette);
+            let (theirs, ours) = (drawn(&text, 2.0), raster(&everything(), palette, 2.0).unwrap());
+            assert_eq!((theirs.width(), theirs.height()), ours.dimensions());
+            let far = theirs.data().iter().zip(ours.as_raw()).filter(|(a, b)| a.abs_diff(**b) > 96).count();
+            // Letters stand on whole pixels here, and do not there.
+            assert!(far < ours.as_raw().len() / 100, "{far} of {} values differ", ours.as_raw().len());
+        }
+    }
+
+    /// The pages that are written, not only shapes made up for a test.
+    #[test]
+    fn every_lessons_page_reads_as_the_picture_that_is_drawn() {
+        for lesson in &LESSONS {
+            let takes = lesson.record(Choice::default(), &Silent).unwrap();
+            let film = Film::new(lesson, takes, SIZE, 1.0, DARK);
+            let at = film.lead().range.end;
+            let (theirs, ours) = (drawn(&svg(&film.scene(at), &film.palette), 1.0), film.image(at).unwrap());
+            let far = theirs.data().iter().zip(ours.as_raw()).filter(|(a, b)| a.abs_diff(**b) > 96).count();
+            assert!(far < ours.as_raw().len() / 50, "lesson {}: {far} of {} values differ", lesson.number, ours.as_raw().len());
+        }
+    }
+
+    #[test]
+    fn what_is_said_is_escaped_and_stays_text() {
+        let text = svg(&everything(), &LIGHT);
+        assert!(text.contains(">k \u{2264} 8 &amp; a &lt; b</text>"), "{text}");
+        assert_eq!(escaped("a\"b\u{1}"), "a&quot;b\u{fffd}");
+    }
+
+    #[test]
+    fn colours_may_be_names_and_ids_are_kept_apart() {
+        let text = element(&everything(), "s3-", &|ink| format!("var(--{ink:?})"));
+        assert!(text.contains("fill:var(--Canvas)") && text.contains("id=\"s3-clip1\"") && text.contains("url(#s3-clip1)"), "{text}");
+        assert!(!text.contains("fill:#"));
+        assert_eq!(text.matches("<g ").count(), text.matches("</g>").count());
+    }
+}

@@ -1,0 +1,57 @@
+//! Nothing that is drawn answers the question that is asked.
+
+use std::collections::BTreeSet;
+
+use super::super::*;
+use super::texts;
+use crate::lessons::{Choice, LESSONS, Search, named};
+use crate::progress::Silent;
+use crate::recording::Beside;
+
+/// Whoever is asked how many merges there will be finds neither them nor what they cost.
+#[test]
+fn the_end_is_hidden_from_those_who_are_asked() {
+    let lesson = named("order").unwrap();
+    let takes = lesson.record(Choice::default(), &Silent).unwrap();
+    let cursor = Cursor::new(takes[0].recording.clone());
+    let expected = crate::account::account(cursor.state()).expected_in_the_end;
+    let tells = |asking: bool| {
+        let view = View { asking, ..View::of(&cursor, 16.0) };
+        let scene = comparison(lesson, &[(&takes[0], view)], [1280.0, 720.0]);
+        let said = texts(&scene).join(" | ");
+        [format!("{:.1}", expected.merges), crate::text::thousands(expected.shuffles.round() as u64), "at the end".to_owned()]
+            .map(|words| said.contains(&words))
+    };
+    assert_eq!((tells(false), tells(true)), ([true; 3], [false; 3]));
+}
+
+/// Whoever is asked how many merges of the lanes' queues there will be does not find their number.
+#[test]
+fn merges_of_queues_are_hidden_from_those_who_are_asked() {
+    let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::Queues).unwrap();
+    let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
+    let cursor = Cursor::new(take.recording.clone());
+    let Beside::Queues(queued) = take.recording.held_against() else { panic!("it is held against a buffer") };
+    let tells = |asking: bool| {
+        let scene = page(lesson, &take, &View { asking, ..View::of(&cursor, 16.0) }, [1280.0, 720.0]);
+        let words: BTreeSet<String> = texts(&scene).into_iter().map(str::to_owned).collect();
+        // Numbers that no lane has.
+        [queued.inserts, queued.buffer.candidates].map(|number| words.contains(&number.to_string()))
+    };
+    assert_eq!((tells(false), tells(true)), ([true; 2], [false; 2]));
+}
+
+/// Whoever is asked how many leaves will be visited finds neither their number nor that of another order.
+#[test]
+fn what_a_tree_will_visit_is_hidden_from_those_who_are_asked() {
+    let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::Tree).unwrap();
+    let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
+    let (cursor, index) = (Cursor::new(take.recording.clone()), take.recording.index().unwrap());
+    let tells = |asking: bool| {
+        let scene = page(lesson, &take, &View { asking, ..View::of(&cursor, 16.0) }, [1280.0, 720.0]);
+        let words: BTreeSet<String> = texts(&scene).into_iter().map(str::to_owned).collect();
+        // Numbers that no lane has.
+        [index.visits.accessed, index.visits.left_out, index.as_they_lie.accessed].map(|number| words.contains(&number.to_string()))
+    };
+    assert_eq!((tells(false), tells(true)), ([true; 3], [false; 3]));
+}

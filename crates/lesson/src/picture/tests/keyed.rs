@@ -1,0 +1,81 @@
+//! The points of the map whose keys a merge has in the registers.
+
+use super::super::page::areas;
+use super::super::scene::{Shape, Spot};
+use super::super::*;
+use super::{check, recorded};
+use crate::Step;
+use crate::engines::lockstep::{PADDING, index_of};
+use crate::lessons::{Choice, named};
+use crate::progress::Silent;
+
+/// The numbers in the map, with what they stand on.
+fn numbered(scene: &Scene) -> Vec<(u32, Vec<Target>)> {
+    let numbers = scene.shapes.iter().filter_map(|shape| match shape {
+        Shape::Text { at, anchor: [0.5, 0.5], text, .. } => Some((*at, text.parse::<u32>().ok()?)),
+        _ => None,
+    });
+    // Others may overlap it: it stands in the middle of its own.
+    let is_at = |spot: &&Spot, at: [f32; 2]| {
+        let [x, y] = spot.area.center();
+        (x - at[0]).hypot(y - at[1]) < 0.01
+    };
+    let points = |at: [f32; 2]| scene.spots.iter().filter(move |spot| is_at(spot, at)).map(|spot| spot.target).collect();
+    numbers.map(|(at, element)| (element, points(at))).collect()
+}
+
+#[test]
+fn numbers_are_the_elements_of_their_points() {
+    let recording = recorded("uniform:n=64,d=2", 9, 16, 8);
+    let mut cursor = Cursor::new(recording.clone());
+    let mut seen = 0;
+    for position in 0..=recording.len() {
+        cursor.seek(position);
+        let scene = draw(Panel::Cloud, &View::of(&cursor, 14.0), [600.0, 500.0]);
+        check(&scene, &format!("position {position}"));
+        let merges = matches!(cursor.step().as_deref(), Some(Step::Swap | Step::Layer { .. } | Step::Minimum { .. } | Step::MaxDistance { .. }));
+        let numbers = numbered(&scene);
+        assert_eq!(!numbers.is_empty(), merges, "position {position}");
+        for (element, targets) in numbers {
+            let key = cursor.state().registers[element as usize];
+            assert!(key != PADDING && targets.contains(&Target::Point(index_of(key))), "position {position}, element {element}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 300, "{seen}");
+}
+
+/// The map of a lesson does not move when a merge begins or ends.
+#[test]
+fn the_map_stays_where_it_is() {
+    let recording = recorded("uniform:n=64,d=2", 9, 16, 8);
+    let mut cursor = Cursor::new(recording.clone());
+    let map = |cursor: &Cursor| draw(Panel::Cloud, &View::of(cursor, 14.0), [600.0, 500.0]).maps[0];
+    let first = map(&cursor);
+    for position in 1..=recording.len() {
+        cursor.seek(position);
+        assert_eq!(map(&cursor), first, "position {position}");
+    }
+}
+
+/// In the lessons of sorting and merging there is something to drag beside the network; with large type, one key away.
+#[test]
+fn lessons_of_sorting_have_a_map() {
+    for id in ["sort", "wide", "merge"] {
+        let lesson = named(id).unwrap();
+        let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
+        let mut cursor = Cursor::new(take.recording.clone());
+        for position in take.range.start..=take.range.end {
+            cursor.seek(position);
+            for text in [12.0, 20.0] {
+                let view = View::of(&cursor, text);
+                let zoomed = View { zoom: (text > 16.0).then_some(Panel::Cloud), ..view };
+                assert_eq!(page(lesson, &take, &zoomed, [1280.0, 720.0]).maps.len(), 1, "{id}, position {position}, text {text}");
+                let areas = areas(lesson, &view, [1280.0, 720.0]);
+                let hero = areas.iter().map(|(panel, area)| (area.width * area.height, *panel)).max_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
+                let largest = if id == "merge" { Panel::Curves } else { Panel::Network };
+                assert!(text < 16.0 || hero.1 == largest, "{id}, position {position}: {hero:?}");
+            }
+        }
+    }
+}

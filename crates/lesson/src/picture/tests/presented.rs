@@ -1,0 +1,106 @@
+//! Pages with type for a classroom's last row: nothing is small, nothing lies over other text, one panel is large, and any can be.
+
+use super::super::page::{areas, panels_ever, panels_of};
+use super::super::pen::width;
+use super::super::scene::{Font, Shape};
+use super::super::*;
+use crate::lessons::{Choice, LESSONS, Lesson, Take};
+use crate::progress::Silent;
+
+/// The picture of a presenter of 1280 × 720, above the player, and its running text.
+const SIZE: [f32; 2] = [1272.0, 540.0];
+const TEXT: f32 = 20.0;
+
+/// No type is smaller than this, in points.
+const LEAST: f32 = 18.0;
+
+/// The lesson's takes at some of their moments, the first and the last among them.
+fn moments(mut look: impl FnMut(&Lesson, &Take, &Cursor)) {
+    for lesson in &LESSONS {
+        for take in lesson.record(Choice::default(), &Silent).unwrap() {
+            let mut cursor = Cursor::new(take.recording.clone());
+            let step = (take.range.len() / 40).max(1);
+            for position in (take.range.start..take.range.end).step_by(step).chain([take.range.end]) {
+                cursor.seek(position);
+                look(lesson, &take, &cursor);
+            }
+        }
+    }
+}
+
+/// Left, top, right and bottom of the letters.
+fn letters(shape: &Shape) -> Option<([f32; 4], &str)> {
+    let Shape::Text { at, anchor, size, font, text, .. } = shape else { return None };
+    let wide = width(*font, *size, text);
+    // The height of capital letters, about the middle of the line.
+    let high = size * 0.7;
+    let (left, middle) = (at[0] - anchor[0] * wide, at[1] + (0.5 - anchor[1]) * size * 1.2);
+    Some(([left, middle - high / 2.0, left + wide, middle + high / 2.0], text))
+}
+
+#[test]
+fn nothing_is_small_and_no_text_lies_over_other_text() {
+    moments(|lesson, take, cursor| {
+        let scene = page(lesson, take, &View::of(cursor, TEXT), SIZE);
+        let what = format!("lesson {}, step {}", lesson.id, cursor.position());
+        for shape in &scene.shapes {
+            if let Shape::Text { size, text, .. } = shape {
+                assert!(*size >= LEAST - 1e-3, "{what}: `{text}` is {size} high");
+            }
+        }
+        let mut written: Vec<_> = scene.shapes.iter().filter_map(letters).collect();
+        written.sort_by(|(a, _), (b, _)| a[1].total_cmp(&b[1]));
+        for (at, ([left, top, right, bottom], text)) in written.iter().enumerate() {
+            // Letters that touch can still be read; half a letter cannot.
+            let (wide, high) = (LEAST * 0.3, LEAST * 0.2);
+            for ([l, t, r, b], other) in written[at + 1..].iter().take_while(|(other, _)| other[1] < *bottom) {
+                let over = right.min(*r) - left.max(*l) > wide && bottom.min(*b) - top.max(*t) > high;
+                assert!(!over, "{what}: `{other}` lies over `{text}`");
+            }
+        }
+    });
+}
+
+#[test]
+fn one_panel_has_most_of_the_room() {
+    moments(|lesson, _, cursor| {
+        let areas = areas(lesson, &View::of(cursor, TEXT), SIZE);
+        let sizes: Vec<f32> = areas.iter().filter(|(panel, _)| *panel != Panel::Sentence).map(|(_, area)| area.width * area.height).collect();
+        let largest = sizes.iter().copied().fold(0.0, f32::max);
+        assert!(largest >= sizes.iter().sum::<f32>() * 0.595, "lesson {}, step {}: {sizes:?}", lesson.id, cursor.position());
+    });
+}
+
+/// The sentence and the title stay; the panel has the room of all others.
+#[test]
+fn any_panel_can_have_all_the_room() {
+    moments(|lesson, take, cursor| {
+        let view = View::of(cursor, TEXT);
+        let ever = panels_ever(lesson, take);
+        for panel in panels_of(lesson, &view) {
+            assert!(ever.contains(&panel));
+            let alone = View { zoom: Some(panel), ..view };
+            let areas = areas(lesson, &alone, SIZE);
+            assert_eq!(areas.iter().map(|(panel, _)| *panel).collect::<Vec<_>>(), [Panel::Sentence, panel], "lesson {}", lesson.id);
+            assert!(areas[1].1.width > SIZE[0] * 0.97 && areas[1].1.bottom() < areas[0].1.y);
+        }
+        let absent = Panel::ALL.into_iter().find(|panel| !ever.contains(panel)).expect("no lesson has all panels");
+        let shown = super::super::page::areas(lesson, &View { zoom: Some(absent), ..view }, SIZE)[1].0;
+        assert_eq!(shown, panels_of(lesson, &view)[0], "what took its place, or else the largest");
+    });
+}
+
+/// Without large type, nothing is left out: the floor is that of presented pages alone.
+#[test]
+fn only_large_type_has_a_least_size() {
+    let lesson = crate::lessons::named("search").unwrap();
+    let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
+    let mut cursor = Cursor::new(take.recording.clone());
+    cursor.seek(120);
+    let smallest = |text: f32, size: [f32; 2]| {
+        let scene = page(lesson, &take, &View::of(&cursor, text), size);
+        let sizes = scene.shapes.iter().filter_map(|shape| if let Shape::Text { size, font: Font::Sans, .. } = shape { Some(*size) } else { None });
+        sizes.fold(f32::INFINITY, f32::min) / text
+    };
+    assert!(smallest(13.0, [1280.0, 720.0]) < 0.8 && smallest(TEXT, SIZE) >= 0.9);
+}

@@ -1,0 +1,372 @@
+//! A lesson as the page has it: the moments of its takes, what is drawn at each, and the questions. `docs/lesson-page.md` describes the format.
+
+use std::collections::HashMap;
+use std::io;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+
+use super::asked::{QuestionData, asked};
+use super::check::{self, Check, of_panel};
+use super::columns::Columns;
+use super::items::{Item, items};
+use super::layout::{Layout, layout, panels};
+use super::moves::moves;
+use super::pack::{Lists, Table};
+use crate::cursor::{Cursor, Level};
+use crate::invariants::badge;
+use crate::lessons::Take;
+use crate::picture::page::{about, inside, position_at, progress as place};
+use crate::picture::scene::Scene;
+use crate::picture::sentence::sentence;
+use crate::picture::{Film, Panel, View, draw};
+use crate::progress::Progress;
+use crate::questions::Question;
+use crate::recording::Beside;
+
+/// Version of the format; see `docs/lesson-page.md`.
+pub const SCHEMA: u32 = 2;
+
+/// Numbers of items and lists in a page at most: far more than can become a page that is small enough.
+const HEAVIEST: usize = 20_000_000;
+
+/// All that a page knows.
+#[derive(Debug, Default, Serialize)]
+pub struct Data {
+    schema: u32,
+    number: u32,
+    id: &'static str,
+    title: &'static str,
+    goal: String,
+    paragraph: String,
+    summary: String,
+    /// The level at which it begins, by its number.
+    level: usize,
+    /// The finest level that it has.
+    pub finest: usize,
+    #[serde(serialize_with = "values")]
+    styles: Table<Arc<str>>,
+    #[serde(serialize_with = "columns")]
+    pub items: Vec<(u32, Item)>,
+    pub lists: Rows,
+    #[serde(serialize_with = "values")]
+    pub layouts: Table<Layout>,
+    /// Sentences and places.
+    #[serde(serialize_with = "values")]
+    pub says: Table<String>,
+    /// What moves in a panel; the first row is empty.
+    #[serde(serialize_with = "values")]
+    moves: Table<Vec<i32>>,
+    pub takes: Vec<TakeData>,
+    pub questions: Vec<QuestionData>,
+    #[serde(skip)]
+    known: Table<Item>,
+    /// What each panel showed last in each place.
+    #[serde(skip)]
+    last: HashMap<(usize, Panel), Drawn>,
+    #[serde(skip)]
+    weight: usize,
+}
+
+/// A panel's scene, its list of items, and their hash.
+#[derive(Debug)]
+struct Drawn {
+    scene: Arc<Scene>,
+    list: u32,
+    check: u32,
+}
+
+/// Lists of items ([`Lists`]), which are written as their rows.
+#[derive(Debug, Default)]
+pub struct Rows(pub Lists);
+
+impl Serialize for Rows {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.rows.serialize(serializer)
+    }
+}
+
+fn values<T: Serialize, S: Serializer>(table: &Table<T>, serializer: S) -> Result<S::Ok, S::Error> {
+    table.values.serialize(serializer)
+}
+
+fn columns<S: Serializer>(items: &[(u32, Item)], serializer: S) -> Result<S::Ok, S::Error> {
+    Columns::of(items).serialize(serializer)
+}
+
+/// A take. All lists but the marks have an entry for each moment.
+#[derive(Debug, Serialize)]
+pub struct TakeData {
+    name: String,
+    about: String,
+    /// Steps of the whole search.
+    steps: usize,
+    /// What hits, the ends of rounds and changes of the bound are called.
+    marks: [Option<&'static str>; 3],
+    /// What rounds are called, one and many.
+    round: [&'static str; 2],
+    width: u32,
+    registers: u32,
+    /// Whether elements lie across the warp, as in warp select.
+    across: bool,
+    /// Positions: steps that are done.
+    pub at: Vec<usize>,
+    /// The coarsest level that stops there, by its number.
+    levels: Vec<usize>,
+    pub layout: Vec<u32>,
+    /// The list of each panel.
+    pub scenes: Vec<Vec<u32>>,
+    pub says: Vec<u32>,
+    /// The invariant below the sentence, among what is said, and whether it holds.
+    pub badges: Vec<Option<(u32, bool)>>,
+    place: Vec<u32>,
+    pub check: Vec<u32>,
+    /// From which moments before a level steps to this one: how many before, and what moves in each panel, as numbers of rows.
+    moves: Vec<Vec<(usize, Vec<u32>)>>,
+    /// Points that were seen: by these, takes are compared.
+    seen: Vec<u32>,
+    /// Numbers of moments.
+    hits: Vec<usize>,
+    merges: Vec<usize>,
+    changes: Vec<usize>,
+}
+
+/// The scenes of a moment's panels.
+type Scenes = Vec<(Panel, Arc<Scene>)>;
+
+/// What is drawn at a moment.
+#[derive(Debug, Serialize)]
+pub struct Moment {
+    #[serde(skip)]
+    drawn: Scenes,
+    layout: u32,
+    scenes: Vec<u32>,
+    place: u32,
+    /// The hash of what is drawn.
+    check: u32,
+}
+
+/// The moments of a film's takes that a level stops at, in a range of the leading one. `None` if they are more than a page can hold.
+///
+/// # Errors
+/// [`io::ErrorKind::Interrupted`] if `progress` is cancelled.
+pub fn pack(film: &Film, range: &RangeInclusive<usize>, level: Level, finest: Level, progress: &dyn Progress) -> io::Result<Option<Data>> {
+    let mut data = Data::new(film, level, finest);
+    let ranges = ranges(film, range);
+    let pool = film.lesson.pool(&film.takes, film.lesson.seed);
+    for (number, (take, range)) in film.takes.iter().zip(ranges).enumerate() {
+        let of_take = pool.iter().filter(|(of, _)| *of == number).filter_map(|(_, question)| within(question, &range));
+        let questions: Vec<Question> = of_take.collect();
+        let positions = stops(take, &range, finest, &questions);
+        let Some(packed) = data.take(film, take, positions, progress)? else { return Ok(None) };
+        let mut cursor = Cursor::new(take.recording.clone());
+        for question in questions {
+            cursor.seek(question.at);
+            let drawn = data.moment(film, &cursor, true);
+            cursor.seek(question.shown_at());
+            data.questions.push(asked(&question, number, &packed.at, drawn, &cursor));
+        }
+        data.takes.push(packed);
+    }
+    Ok(Some(data))
+}
+
+/// The moment that a page begins with, alone: what it has is the beginning of what [`pack`]'s has, number by number.
+///
+/// # Errors
+/// [`io::ErrorKind::Interrupted`] if `progress` is cancelled.
+pub fn beginning(film: &Film, range: &RangeInclusive<usize>, level: Level, finest: Level, progress: &dyn Progress) -> io::Result<Data> {
+    let mut data = Data::new(film, level, finest);
+    if let Some((take, range)) = film.takes.iter().zip(ranges(film, range)).next() {
+        let packed = data.take(film, take, vec![*range.start()], progress)?;
+        data.takes.extend(packed);
+    }
+    Ok(data)
+}
+
+/// The range of each take, where the leading one has a given range: the others meet the same points.
+fn ranges(film: &Film, lead: &RangeInclusive<usize>) -> Vec<RangeInclusive<usize>> {
+    let mut cursor = Cursor::new(film.lead().recording.clone());
+    let mut seen = |position: usize| {
+        cursor.seek(position);
+        cursor.state().counts.points_seen
+    };
+    let (first, last) = (seen(*lead.start()), seen(*lead.end()));
+    let whole = &film.lead().range;
+    let of = |(number, take): (usize, &Take)| {
+        if number == film.leading() {
+            return lead.clone();
+        }
+        let start = if *lead.start() == whole.start { take.range.start } else { position_at(&take.recording, first) };
+        let end = if *lead.end() == whole.end { take.range.end } else { position_at(&take.recording, last) };
+        start..=end.max(start)
+    };
+    film.takes.iter().enumerate().map(of).collect()
+}
+
+/// A question as it can be asked in a range. No step answers an idea: it is asked wherever the range allows. `None` for a step outside.
+fn within(question: &Question, range: &RangeInclusive<usize>) -> Option<Question> {
+    let mut question = question.clone();
+    if question.ask.is_idea() {
+        question.at = question.at.clamp(*range.start(), *range.end());
+    }
+    (range.contains(&question.at) && range.contains(&question.shown_at())).then_some(question)
+}
+
+/// The positions of a level in a range, its ends, and those of questions.
+fn stops(take: &Take, range: &RangeInclusive<usize>, level: Level, questions: &[Question]) -> Vec<usize> {
+    let (start, end) = (*range.start(), *range.end());
+    let mut stops: Vec<usize> = (start + 1..=end).filter(|&at| take.recording.level(at - 1) <= level).collect();
+    stops.extend([start, end]);
+    stops.extend(questions.iter().flat_map(|question| [question.at, question.shown_at()]));
+    stops.sort_unstable();
+    stops.dedup();
+    stops
+}
+
+impl Data {
+    /// What is said of the lesson, and nothing to draw yet.
+    fn new(film: &Film, level: Level, finest: Level) -> Self {
+        let lesson = &film.lesson;
+        let says = |text| lesson.says(text, film.lead().recording.shape());
+        let mut data = Self {
+            schema: SCHEMA,
+            number: lesson.number,
+            id: lesson.id,
+            title: lesson.title,
+            goal: says(lesson.goal),
+            paragraph: says(lesson.paragraph),
+            summary: says(lesson.summary),
+            level: level.min(finest) as usize,
+            finest: finest as usize,
+            ..Self::default()
+        };
+        data.moves.number(Vec::new());
+        data
+    }
+
+    /// The number and title of the lesson.
+    pub fn heading(&self) -> String {
+        format!("Lesson {}: {}", self.number, self.title)
+    }
+
+    fn take(&mut self, film: &Film, take: &Take, positions: Vec<usize>, progress: &dyn Progress) -> io::Result<Option<TakeData>> {
+        let recording = &take.recording;
+        let (shape, total) = (recording.shape(), positions.len());
+        let marked = |steps: &[u32]| steps.iter().filter_map(|&step| positions.binary_search(&(step as usize + 1)).ok()).collect();
+        let mut packed = TakeData {
+            name: take.arrangement.name().replace('-', " "),
+            about: about(recording),
+            steps: recording.len(),
+            marks: recording.mark_names(),
+            round: recording.round(),
+            width: shape.width,
+            registers: shape.registers,
+            across: matches!(recording.held_against(), Beside::Queues(_)),
+            hits: marked(&recording.hits),
+            merges: marked(&recording.merges),
+            changes: marked(&recording.changes),
+            levels: positions.iter().map(|&at| if at == positions[0] { 0 } else { recording.level(at - 1) as usize }).collect(),
+            layout: Vec::with_capacity(total),
+            scenes: Vec::with_capacity(total),
+            says: Vec::with_capacity(total),
+            badges: Vec::with_capacity(total),
+            place: Vec::with_capacity(total),
+            check: Vec::with_capacity(total),
+            moves: Vec::with_capacity(total),
+            seen: Vec::new(),
+            at: Vec::new(),
+        };
+        let mut cursor = Cursor::new(recording.clone());
+        // The last moment that each level stopped at.
+        let mut stopped: [Option<(usize, Scenes)>; Level::ALL.len()] = Default::default();
+        for (number, &position) in positions.iter().enumerate() {
+            if progress.cancelled() {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            cursor.seek(position);
+            let says = sentence(&cursor);
+            let Moment { drawn, layout, scenes, place, check } = self.moment(film, &cursor, false);
+            let stops = if number + 1 == total { 0 } else { packed.levels[number] };
+            packed.moves.push(self.moves_to(number, &drawn, &stopped[stops..]));
+            stopped[stops..].fill(Some((number, drawn)));
+            packed.layout.push(layout);
+            packed.scenes.push(scenes);
+            packed.place.push(place);
+            let badge = badge(recording, position, cursor.state());
+            packed.check.push(check::and_words(check, &says, badge.as_ref().map(|badge| badge.text.as_str())));
+            packed.says.push(self.says.number(says));
+            packed.badges.push(badge.map(|badge| (self.says.number(badge.text), badge.holds)));
+            if film.takes.len() > 1 {
+                packed.seen.push(cursor.state().counts.points_seen);
+            }
+            if self.weight + self.lists.0.weight > HEAVIEST {
+                return Ok(None);
+            }
+            progress.update(number as u64 + 1, total as u64);
+        }
+        packed.at = positions;
+        Ok(Some(packed))
+    }
+
+    /// Draws what is to be seen at a cursor, and notes what is new of it.
+    fn moment(&mut self, film: &Film, cursor: &Cursor, asking: bool) -> Moment {
+        let view = View { asking, ..View::of(cursor, film.text) };
+        let areas = panels(film, &view);
+        let (mut check, mut scenes, mut shown) = (Check::default(), Vec::with_capacity(areas.len()), Vec::with_capacity(areas.len()));
+        for (at, &(panel, area)) in areas.iter().enumerate() {
+            let room = inside(area, film.text);
+            let scene = Arc::new(draw(panel, &view, [room.width, room.height]));
+            let drawn = match self.last.remove(&(at, panel)) {
+                // Most steps change few panels.
+                Some(last) if last.scene == scene => last,
+                _ => {
+                    let items = items(&scene);
+                    let check = of_panel(&items);
+                    let ids = items.into_iter().map(|item| self.item(item)).collect();
+                    Drawn { list: self.lists.0.number((at, panel), ids), check, scene }
+                }
+            };
+            check.add(&format!("{}\n", drawn.check));
+            scenes.push(drawn.list);
+            shown.push((panel, drawn.scene.clone()));
+            self.last.insert((at, panel), drawn);
+        }
+        let layout = self.layouts.number(layout(&areas, film.text));
+        Moment { drawn: shown, layout, scenes, place: self.says.number(place(&view)), check: check.number() }
+    }
+
+    /// What moves on the way to a moment from those that levels stopped at before.
+    fn moves_to(&mut self, number: usize, drawn: &Scenes, stopped: &[Option<(usize, Scenes)>]) -> Vec<(usize, Vec<u32>)> {
+        let mut all: Vec<(usize, Vec<u32>)> = Vec::new();
+        let mut last = None;
+        for (from, before) in stopped.iter().flatten() {
+            if last == Some(*from) {
+                continue;
+            }
+            last = Some(*from);
+            let row = |(at, (panel, scene)): (usize, &(Panel, Arc<Scene>))| match before.get(at) {
+                Some((was, before)) if was == panel && !Arc::ptr_eq(before, scene) => moves(before, scene),
+                _ => Vec::new(),
+            };
+            let rows: Vec<Vec<i32>> = drawn.iter().enumerate().map(row).collect();
+            if rows.iter().all(Vec::is_empty) {
+                continue;
+            }
+            self.weight += rows.iter().map(Vec::len).sum::<usize>();
+            all.push((number - from, rows.into_iter().map(|row| self.moves.number(row)).collect()));
+        }
+        all
+    }
+
+    fn item(&mut self, item: Item) -> u32 {
+        let style = self.styles.number(item.style.clone());
+        let id = self.known.number(item);
+        if let Some(new) = self.known.values.get(self.items.len()) {
+            self.weight += new.numbers.len() + 2;
+            self.items.push((style, new.clone()));
+        }
+        id
+    }
+}

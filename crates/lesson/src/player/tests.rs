@@ -1,0 +1,264 @@
+//! Pages read back as a browser reads them, and held against what the window draws.
+
+use std::collections::HashMap;
+use std::io::Read as _;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use flate2::read::ZlibDecoder;
+use serde_json::Value;
+
+use super::items::{Item, Kind, items};
+use super::pack::tests::read;
+use super::*;
+use crate::cursor::Cursor;
+use crate::invariants::badge;
+use crate::lessons::{Choice, LESSONS, named};
+use crate::moments::Selection;
+use crate::picture::film::SIZE;
+use crate::picture::page::inside;
+use crate::picture::sentence::sentence;
+use crate::picture::{View, draw};
+use crate::progress::Silent;
+
+/// A lesson's film, and all of its moments.
+fn film(id: &str, choice: Choice) -> (Film, Moments) {
+    let lesson = named(id).unwrap();
+    let film = Film::new(lesson, lesson.record(choice, &Silent).unwrap(), SIZE, 1.0, LIGHT);
+    let moments = Selection::of_lesson(usize::MAX).moments(lesson, film.lead()).unwrap();
+    (film, moments)
+}
+
+pub(super) fn page_of(id: &str, choice: Choice) -> (Film, String, Written) {
+    let (film, moments) = film(id, choice);
+    let mut page = Vec::new();
+    let written = write(&film, &moments, &Silent, &mut page).unwrap();
+    (film, String::from_utf8(page).unwrap(), written)
+}
+
+/// The data of a page, from its text alone.
+pub(super) struct Read {
+    pub(super) data: Value,
+    items: Vec<Item>,
+    rows: Vec<Vec<i64>>,
+}
+
+impl Read {
+    pub(super) fn new(page: &str) -> Self {
+        Self::of("lesson", page)
+    }
+
+    /// Of the element with an id.
+    fn of(id: &str, page: &str) -> Self {
+        let packed =
+            page.split(&format!("id=\"{id}\" type=\"application/octet-stream\">")).nth(1).and_then(|rest| rest.split('<').next()).expect("data");
+        let mut json = String::new();
+        ZlibDecoder::new(&*BASE64_STANDARD.decode(packed).expect("base64")).read_to_string(&mut json).expect("deflated");
+        let data: Value = serde_json::from_str(&json).expect("JSON");
+        let rows = serde_json::from_value(data["lists"].clone()).expect("rows of numbers");
+        let mut columns: Vec<Columns> = data["items"]["of"].as_array().expect("columns").iter().map(Columns::new).collect();
+        let kinds = data["items"]["kinds"].as_array().expect("kinds");
+        let items = kinds.iter().map(|kind| columns[kind.as_u64().expect("a kind") as usize].next(kind, &data["styles"])).collect();
+        Self { data, items, rows }
+    }
+
+    fn scene(&self, list: &Value) -> Vec<&Item> {
+        read(&self.rows, list.as_u64().expect("a number") as usize).into_iter().map(|id| &self.items[id as usize]).collect()
+    }
+
+    fn says(&self, number: &Value) -> &str {
+        self.data["says"][number.as_u64().expect("a number") as usize].as_str().expect("text")
+    }
+}
+
+/// The columns of a kind, read from the front.
+struct Columns {
+    styles: Column,
+    counts: Column,
+    lengths: Vec<Column>,
+    texts: std::vec::IntoIter<Value>,
+    last: HashMap<usize, Vec<i32>>,
+}
+
+/// Whole numbers, read from the front.
+struct Column(std::vec::IntoIter<Value>);
+
+impl Column {
+    fn of(values: &Value) -> Self {
+        Self(values.as_array().expect("a column").clone().into_iter())
+    }
+
+    fn next(&mut self) -> i32 {
+        self.0.next().and_then(|value| value.as_i64()).expect("a whole number") as i32
+    }
+}
+
+impl Columns {
+    fn new(of: &Value) -> Self {
+        Self {
+            styles: Column::of(&of["styles"]),
+            counts: Column::of(&of["counts"]),
+            lengths: of["lengths"].as_array().expect("lengths").iter().map(Column::of).collect(),
+            texts: of["texts"].as_array().expect("texts").clone().into_iter(),
+            last: HashMap::new(),
+        }
+    }
+
+    fn next(&mut self, kind: &Value, styles: &Value) -> Item {
+        let kinds = [Kind::Rect, Kind::Dot, Kind::Ring, Kind::Line, Kind::Polygon, Kind::Text, Kind::Clip, Kind::Spot];
+        let kind = kinds[kind.as_u64().expect("a kind") as usize];
+        let style = self.styles.next() as usize;
+        let before = self.last.entry(style).or_default();
+        let count = self.counts.next() as usize;
+        let numbers: Vec<i32> =
+            self.lengths[..count].iter_mut().enumerate().map(|(at, column)| column.next() + before.get(at).unwrap_or(&0)).collect();
+        before.clone_from(&numbers);
+        let text = if matches!(kind, Kind::Text | Kind::Spot) { self.texts.next() } else { None };
+        let text = text.map(|text| text.as_str().expect("a text").to_owned()).unwrap_or_default();
+        Item { kind, style: styles[style].as_str().expect("CSS").into(), numbers, text }
+    }
+}
+
+/// Draws what the window draws at a position, and holds it against the lists of a moment.
+fn hold(film: &Film, cursor: &Cursor, asking: bool, read: &Read, scenes: &Value) {
+    let view = View { asking, ..View::of(cursor, film.text) };
+    let areas = layout::panels(film, &view);
+    assert_eq!(scenes.as_array().map(Vec::len), Some(areas.len()));
+    for ((panel, area), list) in areas.into_iter().zip(scenes.as_array().expect("lists")) {
+        let room = inside(area, film.text);
+        let drawn = items(&draw(panel, &view, [room.width, room.height]));
+        assert!(drawn.iter().eq(read.scene(list)), "{panel:?} at {}, asking: {asking}", cursor.position());
+    }
+}
+
+#[test]
+fn what_is_drawn_first_is_the_beginning_of_all() {
+    for id in ["buffer", "order", "heap"] {
+        // The whole search takes long to draw.
+        let choice = if id == "order" { Choice { k: Some(8), width: Some(4), ..Choice::default() } } else { Choice::default() };
+        let (_, page, _) = page_of(id, choice);
+        let (first, all) = (Read::of("first", &page), Read::new(&page));
+        assert_eq!(first.items[..], all.items[..first.items.len()], "lesson {id}");
+        assert_eq!(first.rows[..], all.rows[..first.rows.len()], "lesson {id}");
+        for field in ["layouts", "styles", "says"] {
+            let [first, all] = [&first, &all].map(|read| read.data[field].as_array().expect("a list"));
+            assert_eq!(first[..], all[..first.len()], "lesson {id}, {field}");
+        }
+        let moment = |read: &Read, field: &str| read.data["takes"][0][field][0].clone();
+        for field in ["at", "layout", "scenes", "says", "badges", "place", "check", "moves"] {
+            assert_eq!(moment(&first, field), moment(&all, field), "lesson {id}, {field}");
+        }
+        assert!(!first.items.is_empty() && first.items.len() < all.items.len());
+    }
+}
+
+#[test]
+fn a_page_has_the_shapes_and_sentences_of_the_window_at_every_position() {
+    for id in ["merge", "buffer", "not-looking", "heap"] {
+        let (film, page, written) = page_of(id, Choice::default());
+        let read = Read::new(&page);
+        let (take, packed) = (film.lead(), &read.data["takes"][0]);
+        let positions: Vec<usize> = serde_json::from_value(packed["at"].clone()).unwrap();
+        assert_eq!(positions, (take.range.start..=take.range.end).collect::<Vec<_>>(), "lesson {id} has all of its part");
+        assert_eq!((written.finest, written.moments), (Level::Lane, positions.len()));
+        let mut cursor = Cursor::new(take.recording.clone());
+        for (moment, &position) in positions.iter().enumerate() {
+            cursor.seek(position);
+            hold(&film, &cursor, false, &read, &packed["scenes"][moment]);
+            assert_eq!(read.says(&packed["says"][moment]), sentence(&cursor));
+            let badge = badge(cursor.recording(), cursor.position(), cursor.state());
+            let read_badge = &packed["badges"][moment];
+            assert_eq!(read_badge.is_null(), badge.is_none());
+            if let Some(badge) = badge {
+                assert_eq!((read.says(&read_badge[0]), read_badge[1].as_bool()), (badge.text.as_str(), Some(badge.holds)));
+            }
+        }
+        let asked = read.data["questions"].as_array().unwrap();
+        assert_eq!(asked.len(), film.lesson.questions(take).len());
+        for question in asked {
+            cursor.seek(positions[question["at"].as_u64().unwrap() as usize]);
+            hold(&film, &cursor, true, &read, &question["scenes"]);
+        }
+    }
+}
+
+#[test]
+fn a_page_needs_nothing_else_and_is_no_larger_than_it_may_be() {
+    // Lessons 5 to 7 are made smaller: they take long to draw.
+    let small = Choice { k: Some(8), width: Some(4), ..Choice::default() };
+    for lesson in &LESSONS {
+        let (_, page, _) = page_of(lesson.id, if matches!(lesson.id, "search" | "order" | "yours") { small.clone() } else { Choice::default() });
+        assert!(page.len() <= MOST_BYTES, "lesson {}: {} bytes", lesson.id, page.len());
+        assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
+        assert!(!page.contains("http:") && !page.contains("https:") && !page.contains("{script}") && !page.contains("src=\""));
+        assert_eq!(page.matches("</script>").count(), 3, "nothing in it ends its script early");
+        assert!(!Read::new(&page).data.to_string().contains("http"));
+    }
+}
+
+#[test]
+fn levels_stop_where_the_players_do_and_marks_are_those_of_the_recording() {
+    let (film, page, _) = page_of("buffer", Choice::default());
+    let (take, read) = (film.lead(), Read::new(&page));
+    let packed = &read.data["takes"][0];
+    let list = |name: &str| -> Vec<usize> { serde_json::from_value(packed[name].clone()).unwrap() };
+    let (at, levels) = (list("at"), list("levels"));
+    let mut cursor = Cursor::new(take.recording.clone());
+    for level in Level::ALL {
+        cursor.seek(take.range.start);
+        for moment in (1..at.len()).filter(|&moment| levels[moment] <= level as usize) {
+            cursor.seek(cursor.next(level));
+            assert_eq!(cursor.position(), at[moment], "{level:?}");
+        }
+    }
+    let mut merges = list("merges").into_iter().map(|moment| at[moment]);
+    assert!(merges.clone().count() > 0 && merges.all(|position| take.recording.merges.contains(&(position as u32 - 1))));
+}
+
+/// Ideas are asked where the lesson begins; a page that begins later asks them at its own beginning.
+#[test]
+fn a_page_of_a_later_range_still_asks_about_ideas() {
+    let (film, _) = film("sort", Choice::default());
+    let from = film.lead().range.start + 3;
+    let moments = Selection { from: Some(from), ..Selection::of_lesson(usize::MAX) }.moments(&film.lesson, film.lead()).unwrap();
+    let mut page = Vec::new();
+    write(&film, &moments, &Silent, &mut page).unwrap();
+    let read = Read::new(std::str::from_utf8(&page).unwrap());
+    let ideas: Vec<&Value> = read.data["questions"].as_array().unwrap().iter().filter(|question| question["idea"] == true).collect();
+    let whole = film.lesson.questions(film.lead());
+    assert_eq!(ideas.len(), whole.iter().filter(|question| question.ask.is_idea()).count());
+    assert!(ideas.len() >= 3 && ideas.iter().all(|idea| idea["at"] == 0 && idea["then"] == 0), "{ideas:?}");
+    assert_eq!(read.data["takes"][0]["at"][0], from as u64);
+}
+
+#[test]
+fn what_is_too_large_loses_its_finest_levels_and_keeps_its_questions() {
+    let (film, moments) = film("wait", Choice::default());
+    let (whole, all) = within(MOST_BYTES, &film, &moments, &Silent).unwrap();
+    let (page, less) = within(whole.len() - 1, &film, &moments, &Silent).unwrap();
+    assert!(page.len() < whole.len() && less.finest < all.finest && less.moments < all.moments);
+    let read = Read::new(&page);
+    assert_eq!(read.data["finest"], less.finest as u64);
+    assert_eq!(read.data["questions"].as_array().unwrap().len(), film.lesson.questions(film.lead()).len());
+    let (_, least) = within(0, &film, &moments, &Silent).unwrap();
+    assert_eq!(least.finest, Level::Search, "something is always written");
+}
+
+#[test]
+fn takes_that_are_compared_are_all_there() {
+    let (film, page, _) = page_of("order", Choice { k: Some(8), width: Some(4), ..Choice::default() });
+    let read = Read::new(&page);
+    let names: Vec<&str> = read.data["takes"].as_array().unwrap().iter().map(|take| take["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["shuffled", "nearest first", "farthest first"]);
+    for (take, packed) in film.takes.iter().zip(read.data["takes"].as_array().unwrap()) {
+        let mut cursor = Cursor::new(take.recording.clone());
+        cursor.seek(take.range.end);
+        hold(&film, &cursor, false, &read, packed["scenes"].as_array().and_then(|scenes| scenes.last()).unwrap());
+        assert_eq!(packed["seen"].as_array().and_then(|seen| seen.last()), Some(&cursor.state().counts.points_seen.into()));
+    }
+}
+
+#[test]
+fn what_is_put_into_a_template_is_not_looked_through() {
+    assert_eq!(filled("a{x}b{y}c", &[("{x}", "{y}"), ("{y}", "2")]), "a{y}b2c");
+}

@@ -1,0 +1,87 @@
+//! Questions about the ideas of a lesson, a row each: why something is as it is, what would come of a change, and what becomes of the idea in
+//! another case. Every wrong option is what a known mistake leads to.
+
+mod of_others;
+mod of_search;
+mod of_sorting;
+
+pub use of_others::{HEAP, NOT_LOOKING, RADIX_SELECT, WARP_SELECT};
+pub use of_search::{BUFFER, ORDER, PROBLEM, SEARCH, WAIT, YOURS};
+pub use of_sorting::{MERGE, SORT, WIDE};
+
+use super::random::Random;
+use super::{Answer, Ask, Question, Reply, Slip};
+use crate::lessons::{Lesson, Take};
+use crate::recording::Recording;
+use crate::sizes;
+use crate::state::Shape;
+
+/// A question about an idea. All texts name sizes in braces, which [`sizes`] has; what follows from a size is never written out.
+#[derive(Clone, Copy, Debug)]
+pub struct Idea {
+    /// [`Ask::Why`], [`Ask::WhatIf`] or [`Ask::Transfer`].
+    pub ask: Ask,
+    /// The question.
+    pub text: &'static str,
+    /// The option that is right.
+    pub right: &'static str,
+    /// Why that option is right: a sentence or two.
+    pub why: &'static str,
+    /// The other options, each with what is wrong in the thought that leads to it.
+    pub wrong: &'static [(&'static str, &'static str)],
+    /// Whether it makes sense for a search of these sizes.
+    pub suits: fn(Shape) -> bool,
+}
+
+/// Fewest options: with fewer, a guess is right too often.
+const LEAST: usize = 3;
+
+/// Of any sizes.
+const fn any(_: Shape) -> bool {
+    true
+}
+
+const fn why(text: &'static str, right: &'static str, why: &'static str, wrong: &'static [(&'static str, &'static str)]) -> Idea {
+    Idea { ask: Ask::Why, text, right, why, wrong, suits: any }
+}
+
+const fn what_if(text: &'static str, right: &'static str, why: &'static str, wrong: &'static [(&'static str, &'static str)]) -> Idea {
+    Idea { ask: Ask::WhatIf, text, right, why, wrong, suits: any }
+}
+
+const fn transfer(text: &'static str, right: &'static str, why: &'static str, wrong: &'static [(&'static str, &'static str)]) -> Idea {
+    Idea { ask: Ask::Transfer, text, right, why, wrong, suits: any }
+}
+
+/// The questions about a lesson's ideas with the sizes of a take, their options in random order. They are asked where the lesson begins, since no
+/// step answers them.
+pub fn about(lesson: &Lesson, take: &Take, random: &mut Random) -> Vec<Question> {
+    let rows = (0..).zip(lesson.ideas).filter(|(_, idea)| (idea.suits)(take.recording.shape()));
+    rows.filter_map(|(row, idea)| question(row, idea, &take.recording, take.range.start, random)).collect()
+}
+
+fn question(row: u32, idea: &Idea, recording: &Recording, at: usize, random: &mut Random) -> Option<Question> {
+    let says = |text: &str| sizes::filled(text, recording.shape());
+    let right = says(idea.right);
+    let mut options = vec![(right.clone(), None)];
+    for (option, mistake) in idea.wrong {
+        let option = says(option);
+        // With some sizes, a mistake leads where another one does, or to what is right.
+        if options.iter().all(|(other, _)| *other != option) {
+            options.push((option, Some(says(mistake))));
+        }
+    }
+    if options.len() < LEAST {
+        return None;
+    }
+    random.shuffle(&mut options);
+    let place = options.iter().position(|(option, _)| *option == right)? as u32;
+    let slip = |(number, (_, mistake)): (u32, &(String, Option<String>))| mistake.clone().map(|says| Slip { reply: Reply::Choice(number), says });
+    let slips = (0..).zip(&options).filter_map(slip).collect();
+    let options = options.into_iter().map(|(option, _)| option).collect();
+    let why = Some(says(idea.why));
+    Some(Question { options, slips, why, ..Question::new(idea.ask, at, row, says(idea.text), Answer::Choice(place)) })
+}
+
+#[cfg(test)]
+mod tests;

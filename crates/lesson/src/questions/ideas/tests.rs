@@ -1,0 +1,418 @@
+//! Ideas are true: what they claim is computed here in another way, by the twins where these can show it.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::cloud::{self, Order, Source};
+use crate::engines::lockstep::{Fault, registers_for};
+use crate::fault::row;
+use crate::knn::{Metric, Problem, Queries, Setup, network, theory};
+use crate::lessons::{Arrangement, Choice, LESSONS, named};
+use crate::meter::Way;
+use crate::progress::Silent;
+use crate::step::{Pass, Step};
+use crate::touched::Touched;
+use crate::{State, record};
+
+/// The question with some words in it, of a lesson recorded as it is chosen.
+fn asked(id: &str, words: &str, choice: Choice) -> (Question, Vec<Take>) {
+    let lesson = named(id).unwrap();
+    let takes = lesson.record(choice, &Silent).unwrap();
+    let questions = about(lesson, &takes[0], &mut Random::new(1));
+    let found: Vec<Question> = questions.into_iter().filter(|question| question.text.contains(words)).collect();
+    assert_eq!(found.len(), 1, "{id}: {words}");
+    (found.into_iter().next().unwrap(), takes)
+}
+
+/// What is right of it.
+fn right(id: &str, words: &str) -> (String, Vec<Take>) {
+    let (question, takes) = asked(id, words, Choice::default());
+    (question.right(takes[0].recording.shape().width), takes)
+}
+
+#[test]
+fn every_lesson_asks_for_ideas_in_short_words() {
+    for lesson in &LESSONS {
+        let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
+        let questions = about(lesson, &take, &mut Random::new(3));
+        assert_eq!(questions.len(), lesson.ideas.len(), "lesson {}: with its own sizes, all make sense", lesson.id);
+        let families: BTreeSet<Ask> = questions.iter().map(|question| question.ask).collect();
+        assert!(questions.len() >= 3 && families.len() >= 2, "lesson {}: {families:?}", lesson.id);
+        let mut texts = BTreeSet::new();
+        for question in &questions {
+            let said = question.slips.iter().map(|slip| slip.says.as_str()).chain([question.text.as_str(), question.why.as_deref().unwrap()]);
+            for text in said.chain(question.options.iter().map(String::as_str)) {
+                assert!(!text.contains(['{', '}']) && !text.contains("  ") && text.len() < 260, "lesson {}: {text}", lesson.id);
+            }
+            assert!(question.text.ends_with('?') && question.text.len() < 130, "{}", question.text);
+            assert!(question.why.as_ref().unwrap().ends_with('.') && question.slips.iter().all(|slip| slip.says.ends_with('.')));
+            assert!(question.options.iter().all(|option| option.len() < 90 && !option.ends_with('.')), "{:?}", question.options);
+            assert_eq!(question.slips.len() + 1, question.options.len(), "every wrong option says which mistake leads to it");
+            assert!(question.slips.iter().all(|slip| slip.reply != question.answer.reply()));
+            assert!(texts.insert(&question.text), "twice: {}", question.text);
+        }
+    }
+}
+
+/// Who always takes the longest option, or the first, must not be right more often than by chance.
+#[test]
+fn neither_place_nor_length_gives_an_answer_away() {
+    let (mut places, mut longest, mut all) = ([0; 4], 0, 0);
+    for lesson in &LESSONS {
+        let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
+        for seed in 0..20 {
+            for question in about(lesson, &take, &mut Random::new(seed)) {
+                let Answer::Choice(right) = question.answer else { panic!("{question:?}") };
+                places[right as usize] += 1;
+                let length = |option: usize| question.options[option].chars().count();
+                longest += u32::from((0..question.options.len()).all(|option| length(option) <= length(right as usize)));
+                all += 1;
+            }
+        }
+    }
+    assert!(places.iter().all(|&times| times * 100 > all * 20 && times * 100 < all * 30), "{places:?} of {all}");
+    assert!(longest * 100 < all * 45, "{longest} of {all} right options are the longest");
+}
+
+#[test]
+fn ideas_make_sense_with_other_sizes_or_are_not_asked() {
+    for (id, k, width) in
+        [("sort", 4, 4), ("sort", 32, 32), ("wide", 8, 8), ("wide", 256, 8), ("merge", 4, 4), ("wait", 1024, 32), ("yours", 1024, 32), ("heap", 1, 4)]
+            .into_iter()
+            .chain([
+                ("warp-select", 8, 8),
+                ("warp-select", 100, 32),
+                ("radix-select", 64, 4),
+                ("radix-select", 100, 32),
+                ("buffer", 8, 4),
+                ("problem", 1, 4),
+                ("merge", 1, 4),
+                ("search", 1, 8),
+                ("wide", 1, 8),
+            ])
+    {
+        let lesson = named(id).unwrap();
+        let take = lesson.record(Choice { k: Some(k), width: Some(width), ..Choice::default() }, &Silent).unwrap().remove(0);
+        for question in about(lesson, &take, &mut Random::new(5)) {
+            makes_sense(&question);
+        }
+    }
+    // Few points, as data of one's own may have: fewer than the buffer holds, as many, and as many as fill it twice.
+    let lesson = named("order").unwrap();
+    let mut asked = Vec::new();
+    for (n, k) in [(9, 8), (16, 32), (32, 32), (64, 32), (128, 32), (4096, 32), (40, 1), (300, 1)] {
+        let recording = farthest_first("order", n, k, 32);
+        let take = Take { recording, ..lesson.record(Choice::default(), &Silent).unwrap().remove(0) };
+        let questions = about(lesson, &take, &mut Random::new(5));
+        questions.iter().for_each(makes_sense);
+        asked.push(questions.len());
+        let search = about(named("search").unwrap(), &take, &mut Random::new(5));
+        search.iter().for_each(makes_sense);
+        assert_eq!(search.iter().any(|question| question.text.contains("not merged at the end")), n > 32, "n = {n}");
+    }
+    assert_eq!(asked, [2, 2, 2, 2, 4, 4, 2, 4]);
+}
+
+/// That no two options say the same, and that one of something is not many.
+fn makes_sense(question: &Question) {
+    let options: BTreeSet<&str> = question.options.iter().map(String::as_str).collect();
+    assert!(options.len() == question.options.len() && options.len() >= LEAST, "{question:?}");
+    for same in [["by 0", "not at all"], ["about 0", "none"], ["0", "none"]] {
+        assert!(!same.iter().all(|option| options.contains(option)), "{question:?}");
+    }
+    let said = question.slips.iter().map(|slip| slip.says.as_str()).chain([question.text.as_str(), question.why.as_deref().unwrap()]);
+    for text in said.chain(options) {
+        assert!(!text.contains('{'), "{text}");
+        let text = text.replace("i + 1", "i");
+        let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || ",.:?".contains(c)).collect();
+        for pair in words.windows(2).filter(|pair| pair[0] == "1") {
+            assert!(!["points", "keys", "neighbours", "lanes", "slots", "layers", "levels", "farthest", "nearest"].contains(&pair[1]), "{text}");
+        }
+    }
+}
+
+/// A name that no text has any longer would be computed for nothing.
+#[test]
+fn every_size_that_has_a_name_stands_in_a_text() {
+    let mut texts = String::new();
+    for lesson in &LESSONS {
+        texts.extend([lesson.goal, lesson.paragraph, lesson.summary]);
+        for idea in lesson.ideas {
+            texts.extend([idea.text, idea.right, idea.why]);
+            idea.wrong.iter().for_each(|(option, mistake)| texts.extend([*option, *mistake]));
+        }
+    }
+    let unused: Vec<&str> = sizes::names().filter(|name| !texts.contains(name)).collect();
+    assert!(unused.is_empty(), "{unused:?}");
+}
+
+#[test]
+fn digits_are_as_long_as_the_warp_makes_them() {
+    let lesson = named("radix-select").unwrap();
+    for (width, said) in
+        [(4, "here of 2 bits, puts every point into one of 4 buckets"), (16, "here of 4 bits, puts every point into one of 16 buckets")]
+    {
+        let take = lesson.record(Choice { width: Some(width), ..Choice::default() }, &Silent).unwrap().remove(0);
+        let shape = take.recording.shape();
+        assert!(lesson.says(lesson.paragraph, shape).contains(said));
+        // As many as are counted.
+        let mut state = take.recording.start();
+        take.recording.steps().iter().take_while(|step| !matches!(step, Step::Bucket { .. })).for_each(|step| state.apply(step));
+        assert_eq!(state.buckets.unwrap().counts.len(), width as usize);
+    }
+}
+
+/// Layers of a bitonic sort, counted one by one.
+fn layers(keys: u32) -> u32 {
+    (1..=keys.ilog2()).sum()
+}
+
+#[test]
+fn twice_as_many_keys_take_as_many_steps_as_the_twin_does() {
+    for (id, words) in
+        [("wait", "how many steps would one merge take"), ("merge", "how many layers would follow"), ("sort", "how many layers would the sort have")]
+    {
+        let (said, takes) = right(id, words);
+        let shape = takes[0].recording.shape();
+        let choice = Choice {
+            k: Some(2 * shape.capacity() as usize),
+            width: Some(if id == "sort" { 2 * shape.width } else { shape.width }),
+            ..Choice::default()
+        };
+        let twice = named(id).unwrap().record(choice, &Silent).unwrap().remove(0).recording;
+        assert_eq!(twice.shape().capacity(), 2 * shape.capacity());
+        let merge = &twice.steps()[twice.range_of_merge(1).or_else(|| twice.range_of_merge(0)).unwrap()];
+        let of = |wanted: Pass| merge.iter().filter(|step| matches!(step, Step::Layer { pass, .. } if *pass == wanted)).count();
+        let counted = match id {
+            "wait" => of(Pass::Sort) + 1 + of(Pass::Resort),
+            "merge" => of(Pass::Resort),
+            _ => of(Pass::Sort),
+        };
+        assert_eq!(said, counted.to_string(), "lesson {id}");
+        assert_eq!(of(Pass::Sort) as u32, layers(2 * shape.capacity()));
+    }
+}
+
+#[test]
+fn half_the_lanes_need_as_many_shuffles_as_the_twin_does() {
+    let (said, takes) = right("wide", "how many layers would need a shuffle");
+    let shape = takes[0].recording.shape();
+    let choice = Choice { k: Some(shape.capacity() as usize), width: Some(shape.width / 2), ..Choice::default() };
+    let half = named("wide").unwrap().record(choice, &Silent).unwrap().remove(0);
+    let steps = &half.recording.steps()[half.range.clone()];
+    assert_eq!(said, steps.iter().filter(|step| matches!(step, Step::Layer { shuffle: Some(_), .. })).count().to_string());
+    // Elements dealt out one by one: the layers within a lane are those of large strides.
+    for layer in network::sort(shape.capacity()) {
+        let inside = layer.comparators(shape.capacity()).all(|pair| pair.low % shape.width == pair.high % shape.width);
+        assert_eq!(inside, layer.stride >= shape.width);
+        let one_computer = layer.comparators(shape.capacity()).all(|pair| pair.low / shape.registers == pair.high / shape.registers);
+        assert_eq!(one_computer, layer.stride < shape.registers);
+    }
+}
+
+#[test]
+fn a_network_with_all_arrows_turned_sorts_the_other_way() {
+    let mut random = Random::new(9);
+    for keys in [8, 32] {
+        assert!(sorted_with(keys, |_| false, &mut random).is_sorted());
+        assert!(sorted_with(keys, |_| true, &mut random).is_sorted_by(|a, b| a >= b));
+        // Those of the last size are enough.
+        assert!(sorted_with(keys, |size| size == keys as u32, &mut random).is_sorted_by(|a, b| a >= b));
+    }
+}
+
+/// Lists sorted by a network whose comparators are reversed where this says so.
+fn sorted_with(keys: usize, is_reversed: impl Fn(u32) -> bool, random: &mut Random) -> Vec<u64> {
+    let mut list: Vec<u64> = (0..keys).map(|_| random.bits()).collect();
+    for layer in network::sort(keys as u32) {
+        for pair in layer.comparators(keys as u32) {
+            let (low, high) = (pair.low as usize, pair.high as usize);
+            if (list[low] > list[high]) == (pair.ascending ^ is_reversed(layer.size)) {
+                list.swap(low, high);
+            }
+        }
+    }
+    list
+}
+
+/// The keys that element by element the smaller of two lists are, in order.
+fn smaller<const N: usize>(buffer: [u32; N], mut result: [u32; N], is_mirrored: bool) -> Vec<u32> {
+    if is_mirrored {
+        result.reverse();
+    }
+    let mut kept: Vec<u32> = buffer.into_iter().zip(result).map(|(own, other)| own.min(other)).collect();
+    kept.sort_unstable();
+    kept
+}
+
+#[test]
+fn without_a_mirror_small_keys_are_lost_only_where_both_lists_have_some() {
+    assert_eq!((smaller([1, 5], [2, 6], false), smaller([1, 5], [2, 6], true)), (vec![1, 5], vec![1, 2]));
+    assert_eq!((smaller([1, 2], [5, 6], false), smaller([1, 2], [5, 6], true)), (vec![1, 2], vec![1, 2]));
+}
+
+#[test]
+fn nearest_first_one_merge_is_enough_for_any_number_of_points() {
+    let lesson = named("problem").unwrap();
+    for n in [100, 1024, 2048] {
+        let source = Source::Generate { spec: format!("uniform:d=2,n={n}"), seed: 5 };
+        let cloud = std::sync::Arc::new(cloud::load(&source, false, &Silent).unwrap());
+        let setup = Setup { k: 32, metric: Metric::L2, order: Order::File, seed: 5, exclude_self: false, drop_zero_rows: false };
+        let (query, none) = (Queries::Rows(vec![7]), Touched::default());
+        let merges = |order| lesson.record_touched(&cloud, &query, 0, setup, 32, order, &none).unwrap().recording.merges();
+        assert_eq!(merges(Arrangement::NearestFirst), 1);
+        assert_eq!(merges(Arrangement::FarthestFirst), theory::worst_case_merges(n, 32) as usize);
+    }
+    assert_eq!((right("problem", "the nearest first").0, right("order", "twice as many: how").0), ("1".to_owned(), "none".to_owned()));
+}
+
+#[test]
+fn the_bound_grows_with_the_logarithm() {
+    let (said, takes) = right("order", "the bound on the mean number");
+    let shape = takes[0].recording.shape();
+    let [n, both] = [u64::from(shape.n), u64::from(shape.k + shape.capacity())];
+    // The (k + K) / i of all points that are added, a K-th of a merge each.
+    let growth = (n + 1..=2 * n).map(|i| both as f64 / i as f64).sum::<f64>() / f64::from(shape.capacity());
+    let said: f64 = said.trim_start_matches("by ").parse().unwrap();
+    assert!((said - growth).abs() < 0.06, "{said}, not {growth}");
+    assert!((growth - 2.0 * 2f64.ln()).abs() < 0.01);
+}
+
+#[test]
+fn half_a_buffer_is_full_twice_as_often() {
+    let (said, takes) = right("buffer", "half as many slots");
+    let shape = takes[0].recording.shape();
+    let half = shape.capacity() / 2;
+    let recording = farthest_first("buffer", shape.n, half as usize, shape.width.min(half));
+    assert_eq!(recording.shape().capacity(), half);
+    assert_eq!(said, recording.merges().to_string());
+}
+
+/// A lesson's search of so many points of which the farthest come first, so that every point is a candidate.
+fn farthest_first(id: &str, n: u32, k: usize, width: u32) -> std::sync::Arc<Recording> {
+    let source = Source::Generate { spec: format!("uniform:d=2,n={n}"), seed: 5 };
+    let cloud = std::sync::Arc::new(cloud::load(&source, false, &Silent).unwrap());
+    let setup = Setup { k, metric: Metric::L2, order: Order::File, seed: 5, exclude_self: false, drop_zero_rows: false };
+    let none = Touched::default();
+    let take = named(id).unwrap().record_touched(&cloud, &Queries::Rows(vec![7]), 0, setup, width, Arrangement::FarthestFirst, &none);
+    take.unwrap().recording
+}
+
+/// The neighbours that a search with a mistake finds, against the right ones; and the candidates of both.
+fn with(fault: Fault, id: &str) -> (bool, [u32; 2]) {
+    let lesson = named(id).unwrap().with_data_for(fault);
+    let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
+    let broken = lesson.broken(&take, fault).unwrap().recording;
+    let end = |recording: &Recording| {
+        let mut state = State { fault: recording.parameters.fault, ..recording.start() };
+        recording.steps().iter().for_each(|step| state.apply(step));
+        state.counts.candidates
+    };
+    (broken.consequences().unwrap().wrong.is_empty(), [end(&take.recording), end(&broken)])
+}
+
+#[test]
+fn what_is_left_out_has_the_consequences_that_are_named() {
+    // An old bound, and no second vote: the same neighbours.
+    let (same, [sound, stale]) = with(Fault::Stale, "buffer");
+    assert!(same && stale > sound);
+    assert!(with(Fault::NoRevote, "buffer").0);
+    // No mirror: keys are lost.
+    assert!(!with(Fault::NoMirror, row(Fault::NoMirror).lesson).0);
+}
+
+#[test]
+fn of_equal_distances_the_first_ones_are_kept() {
+    let source = Source::Generate { spec: "duplicates:n=200,d=1,distinct=3".to_owned(), seed: 1 };
+    let cloud = std::sync::Arc::new(cloud::load(&source, false, &Silent).unwrap());
+    let setup = Setup { k: 16, metric: Metric::L2, order: Order::File, seed: 1, exclude_self: false, drop_zero_rows: false };
+    let problem = std::sync::Arc::new(Problem::new(&cloud, &Queries::Rows(vec![9]), setup).unwrap());
+    let recording = record(problem.clone(), 0, 8, None, "").unwrap();
+    let mut state = recording.start();
+    recording.steps().iter().for_each(|step| state.apply(step));
+    let distances = crate::engines::lockstep::distances_to(&problem, 0, 0..200);
+    let mut all: Vec<(u32, u32)> = (0..).zip(&distances).map(|(point, distance)| (distance.to_bits(), point)).collect();
+    all.sort_unstable();
+    assert_eq!(all[15].0, all[16].0, "there is room for one of several");
+    assert!(state.neighbours().map(|(point, _)| point).eq(all[..16].iter().map(|(_, point)| *point)));
+}
+
+#[test]
+fn what_a_minimum_drops_comes_after_k_others() {
+    let mut random = Random::new(2);
+    for keys in [4, 16] {
+        for _ in 0..50 {
+            let mut list = || {
+                let mut list: Vec<u64> = (0..keys).map(|_| random.bits() % 40).collect();
+                list.sort_unstable();
+                list
+            };
+            let (buffer, result) = (list(), list());
+            for i in 0..keys {
+                let dropped = buffer[i].max(result[keys - 1 - i]);
+                assert!(buffer.iter().chain(&result).filter(|key| **key <= dropped).count() > keys);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_larger_heap_is_as_deep_as_is_said() {
+    let (said, takes) = right("heap", "how many rounds can a key sink");
+    let k = takes[0].recording.shape().k as usize;
+    let recording = named("heap").unwrap().record(Choice { k: Some(2 * k + 1), ..Choice::default() }, &Silent).unwrap().remove(0).recording;
+    let (mut rounds, mut most) = (0, 0);
+    for step in recording.steps() {
+        rounds = if matches!(step, Step::Sank { .. }) { rounds + 1 } else { 0 };
+        most = most.max(rounds);
+    }
+    assert_eq!(said, most.to_string());
+    assert!(recording.meter().is_some_and(|meter| meter.all(Way::ThreadAQuery) != meter.all(Way::Thread)));
+}
+
+#[test]
+fn queues_bring_no_more_than_they_hold() {
+    let (said, takes) = right("warp-select", "how many could one merge bring");
+    let most = |recording: &Recording| {
+        let taken = |step: &Step| if let Step::Exchanged { taken } = step { taken.count() } else { 0 };
+        recording.steps().iter().map(taken).max().unwrap()
+    };
+    let (shape, recording) = (takes[0].recording.shape(), &takes[0].recording);
+    let worst = farthest_first("warp-select", shape.n, shape.k as usize, shape.width);
+    assert_eq!(said, most(&worst).to_string());
+    assert!(most(recording) <= most(&worst) && most(&worst) < shape.capacity());
+}
+
+#[test]
+fn longer_digits_have_more_buckets_and_fewer_passes() {
+    let (said, takes) = right("radix-select", "how many buckets");
+    let wide = 2 * takes[0].recording.shape().width.ilog2();
+    // 31 bits, so many at a time.
+    let passes = (0..31).step_by(wide as usize).count();
+    assert_eq!(said, format!("{} buckets, {passes} passes", 2u32.pow(wide)));
+    // Bits of numbers that are not negative are in the numbers' order.
+    let mut random = Random::new(4);
+    let numbers: Vec<f32> = (0..500).map(|_| f32::from_bits((random.bits() as u32) >> 1)).filter(|number| number.is_finite()).collect();
+    assert!(numbers.windows(2).all(|pair| (pair[0] < pair[1]) == (pair[0].to_bits() < pair[1].to_bits())));
+}
+
+#[test]
+fn k_just_above_a_power_of_two_takes_the_next_one() {
+    let (said, takes) = right("yours", "how many slots would the buffer have");
+    let shape = takes[0].recording.shape();
+    assert_eq!(said, (registers_for(shape.capacity() as usize + 1, shape.width as usize) as u32 * shape.width).to_string());
+    assert_eq!(said, (2 * shape.capacity()).to_string());
+}
+
+/// No point of a sphere is nearer than the bound, and one may be as near.
+#[test]
+fn a_sphere_bounds_the_distance_as_is_said() {
+    let (query, centre, radius) = ([3.0, 1.0], [0.5, -0.5], 1.5);
+    let between = |a: [f64; 2], b: [f64; 2]| (a[0] - b[0]).hypot(a[1] - b[1]);
+    let bound = (between(query, centre) - radius).max(0.0);
+    let distances = (0..3600)
+        .map(|at| f64::from(at).to_radians() / 10.0)
+        .map(|turn| between(query, [centre[0] + radius * turn.cos(), centre[1] + radius * turn.sin()]));
+    let nearest = distances.fold(f64::INFINITY, f64::min);
+    assert!(nearest >= bound - 1e-9 && nearest < bound + 1e-3);
+}

@@ -1,0 +1,147 @@
+//! The same moment in another recording: when the query or a point moves, a reader stays where they are in the story.
+//!
+//! Steps of a merge are found by its number, all others by the number of points seen. There the step of the same kind is
+//! taken, of layers that of the same size and stride, or else the step that comes as late.
+
+use std::ops::Range;
+
+use super::recording::Recording;
+use super::step::Step;
+
+/// The place of a step in the story of its search.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    step: &'a Step,
+    /// Merges or passes completed before it.
+    round: u32,
+    /// End of its group, or leaves visited.
+    seen: u32,
+    /// Steps since the group, leaf or merge began.
+    late: u32,
+}
+
+/// The position in `to` that shows what `position` shows in `from`, both within the ranges that are shown. The start and the
+/// end stay the start and the end.
+pub fn same_moment((from, shown): (&Recording, Range<usize>), position: usize, (to, within): (&Recording, Range<usize>)) -> usize {
+    if position <= shown.start {
+        return within.start;
+    }
+    if position >= shown.end {
+        return within.end;
+    }
+    let Some(wanted) = places(from).nth(position - 1) else { return within.end };
+    let here = places(to).enumerate().take(within.end).skip(within.start.max(1) - 1);
+    here.min_by_key(|(_, place)| place.far_from(&wanted)).map_or(within.end, |(at, _)| at + 1)
+}
+
+/// The place of every step of a recording.
+fn places(recording: &Recording) -> impl Iterator<Item = Place<'_>> {
+    let shape = recording.shape();
+    let (mut round, mut seen, mut late) = (0, 0, 0);
+    recording.steps().iter().map(move |step| {
+        late += 1;
+        match step {
+            Step::Group { base, .. } => (seen, late) = (base.saturating_add(shape.width).min(shape.n), 0),
+            Step::Leaf { .. } => (seen, late) = (seen + 1, 0),
+            Step::BufferFull | Step::Padded { .. } | Step::Drained => late = 0,
+            _ => {}
+        }
+        let place = Place { step, round, seen, late };
+        if matches!(step, Step::MaxDistance { .. } | Step::Bucket { .. }) {
+            round += 1;
+        }
+        place
+    })
+}
+
+impl Place<'_> {
+    /// How far it is from what is looked for, smallest first.
+    fn far_from(&self, wanted: &Self) -> (u32, u32, u32) {
+        let apart = if wanted.is_of_merge() { self.round.abs_diff(wanted.round) } else { self.seen.abs_diff(wanted.seen) };
+        let other = match (self.step, wanted.step) {
+            (Step::Layer { pass, layer, .. }, Step::Layer { pass: its, layer: of, .. }) => u32::from((pass, layer) != (its, of)),
+            (step, other) if std::mem::discriminant(step) == std::mem::discriminant(other) => 0,
+            _ => 1 + u32::from(self.is_of_merge() != wanted.is_of_merge()),
+        };
+        (apart, other, self.late.abs_diff(wanted.late))
+    }
+
+    /// Whether the step belongs to a merge, or to a pass of a selection by digits.
+    fn is_of_merge(&self) -> bool {
+        // Of the kernel and the index, of warp select, and of digits.
+        let of_buffer = matches!(
+            self.step,
+            Step::BufferFull | Step::Padded { .. } | Step::Swap | Step::Layer { .. } | Step::Minimum { .. } | Step::Merged | Step::MaxDistance { .. }
+        );
+        let of_queues =
+            matches!(self.step, Step::Drained | Step::QueuesSorted | Step::Exchanged { .. } | Step::WarpQueueSorted | Step::QueuesDescend);
+        let of_digits = matches!(
+            self.step,
+            Step::Counted { .. } | Step::Summed { .. } | Step::Bucket { .. } | Step::Narrowed | Step::Gathered { .. } | Step::Sorted
+        );
+        of_buffer || of_queues || of_digits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lessons::{Choice, LESSONS, Take, named};
+    use crate::progress::Silent;
+    use crate::touched::Touched;
+
+    fn take(name: &str, query: Option<[f32; 2]>) -> Take {
+        let choice = Choice { touched: Touched { query, ..Touched::default() }, ..Choice::default() };
+        named(name).unwrap().record(choice, &Silent).unwrap().remove(0)
+    }
+
+    #[test]
+    fn in_the_same_recording_every_moment_is_itself() {
+        for lesson in &LESSONS {
+            let take = take(lesson.id, None);
+            let recording = &*take.recording;
+            for range in [take.range.clone(), 0..recording.len()] {
+                for position in range.clone().step_by(7) {
+                    assert_eq!(same_moment((recording, range.clone()), position, (recording, range.clone())), position, "{}", lesson.id);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_layer_stays_that_layer_of_that_merge() {
+        let (before, after) = (take("search", None), take("search", Some([0.1, 0.9])));
+        let (before, after) = (&*before.recording, &*after.recording);
+        let mut layers = 0;
+        for position in 1..before.len() {
+            let Step::Layer { pass, layer, .. } = &before.steps()[position - 1] else { continue };
+            let there = same_moment((before, 0..before.len()), position, (after, 0..after.len()));
+            let Step::Layer { pass: its, layer: of, .. } = &after.steps()[there - 1] else { panic!("step {there} is no layer") };
+            assert_eq!((pass, layer), (its, of));
+            layers += 1;
+            if layers > 200 {
+                break;
+            }
+        }
+        assert!(layers > 100);
+    }
+
+    #[test]
+    fn a_ballot_stays_that_of_the_same_points_and_ends_stay_ends() {
+        let (before, after) = (take("search", None), take("search", Some([0.1, 0.9])));
+        let (before, after) = (&*before.recording, &*after.recording);
+        let whole = |recording: &Recording| 0..recording.len();
+        let base = |recording: &Recording, position: usize| {
+            let groups = recording.steps()[..position].iter().rev();
+            groups.filter_map(|step| if let Step::Group { base, .. } = step { Some(*base) } else { None }).next()
+        };
+        for (at, _) in before.steps().iter().enumerate().filter(|(_, step)| matches!(step, Step::Ballot { .. })).step_by(5) {
+            let there = same_moment((before, whole(before)), at + 1, (after, whole(after)));
+            assert!(matches!(after.steps()[there - 1], Step::Ballot { .. }), "{:?}", after.steps()[there - 1]);
+            assert_eq!(base(before, at + 1), base(after, there));
+        }
+        assert_eq!(same_moment((before, whole(before)), 0, (after, 5..9)), 5);
+        assert_eq!(same_moment((before, whole(before)), before.len(), (after, 5..9)), 9);
+        assert!((5..=9).contains(&same_moment((before, whole(before)), before.len() / 2, (after, 5..9))));
+    }
+}

@@ -1,0 +1,28 @@
+//! The program's version.
+
+/// The program's version, and from which commit it was built where the build was told: `0.1.0 (1c11b87)`.
+pub fn version() -> String {
+    versioned(commit())
+}
+
+/// The commit from which the program was built, where the build was told.
+pub fn commit() -> Option<&'static str> {
+    option_env!("WARPSCOPE_COMMIT").map(str::trim).filter(|commit| !commit.is_empty())
+}
+
+fn versioned(commit: Option<&str>) -> String {
+    let commit = commit.map(str::trim).filter(|commit| !commit.is_empty()).map_or_else(String::new, |commit| format!(" ({commit})"));
+    format!("{}{commit}", env!("CARGO_PKG_VERSION"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_names_the_commit_that_the_build_was_told() {
+        let version = env!("CARGO_PKG_VERSION");
+        assert_eq!(versioned(Some("1c11b87-dirty")), format!("{version} (1c11b87-dirty)"));
+        assert_eq!([None, Some("")].map(versioned), [version, version]);
+    }
+}

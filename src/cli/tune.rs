@@ -1,6 +1,6 @@
 //! `warpscope tune`: the fastest policy of the kernel on this GPU.
 
-use std::fs;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use super::{counts, output};
 use crate::cloud::{self, Order, Source};
 use crate::engines::cuda::{Cuda, Row, Trial, tune, updated_table};
 use crate::export::text;
+use crate::files;
 use crate::knn::{Metric, Problem, Queries, Setup};
 use crate::progress::Silent;
 
@@ -44,7 +45,10 @@ pub struct TuneArgs {
 /// Without a GPU or NVRTC, and when the table cannot be read or written.
 pub fn run(args: &TuneArgs) -> anyhow::Result<()> {
     // Read first: a table that is not there should be known before the work, not after it.
-    let read = |path: &PathBuf| fs::read_to_string(path).map_err(|error| anyhow::anyhow!("the table cannot be read: {error}: {}", path.display()));
+    let read = |path: &PathBuf| {
+        let text = files::read_small(path, 1 << 20).and_then(|text| String::from_utf8(text).map_err(io::Error::other));
+        text.map_err(|error| anyhow::anyhow!("the table cannot be read: {error}: {}", path.display()))
+    };
     let table = args.write.as_ref().map(read).transpose()?;
     let mut cuda = Cuda::open()?;
     let mut rows: Vec<Row> = Vec::new();

@@ -36,8 +36,8 @@ pub enum WithinError {
     Failed(#[from] EngineError),
     /// The neighbours of the queries counted so far do not fit into memory.
     #[error(
-        "{found} neighbours within {radius:?}, those of {counted} of {queries} queries, need {needed} MiB, but only {free} MiB is free; use a smaller \
-         --radius, -k instead, or .csv, .tsv, .parquet or .arrow, which are written while neighbours are found"
+        "{found} neighbours within {radius:?} for {counted} of {queries} queries need {needed} MiB, but only {free} MiB is free; use a smaller \
+         --radius, use -k instead, or write .csv, .tsv, .parquet or .arrow, which are streamed"
     )]
     Memory { found: u64, counted: usize, queries: usize, radius: f64, needed: u64, free: u64 },
     #[error("cancelled")]
@@ -247,7 +247,7 @@ impl<'a> Search<'a> {
         let fits = start + counts.len() == end && free.is_none_or(|free| needed <= free);
         let room = || Some((memory::room(found as usize)?, memory::room(found as usize)?));
         let Some((rows, squared_distances)) = fits.then(room).flatten() else {
-            let (counted, queries) = (start + counts.len(), self.bound.problem.q());
+            let (counted, queries) = (counts.len(), self.bound.problem.q());
             let (needed, free) = (needed.div_ceil(1 << 20), free.unwrap_or(0) >> 20);
             return Err(WithinError::Memory { found, counted, queries, radius: self.bound.radius, needed, free });
         };
@@ -408,8 +408,8 @@ mod tests {
         search.count(0, &mut counts, 6_000_000, &Silent).unwrap();
         assert_eq!(counts, vec![5000; 2 * BLOCK]);
         let why = search.collect(0, &counts, 5000, &Silent).unwrap_err().to_string();
-        let start = "10240000 neighbours within 1000000000.0, those of 2048 of 5000 queries, need ";
-        assert!(why.starts_with(start) && why.contains("MiB is free; use a smaller --radius, -k instead"), "{why}");
+        let start = "10240000 neighbours within 1000000000.0 for 2048 of 5000 queries need ";
+        assert!(why.starts_with(start) && why.contains("MiB is free; use a smaller --radius, use -k instead"), "{why}");
     }
 
     #[test]

@@ -285,7 +285,7 @@ fn squares_of_numbers_are_offered_as_pictures() {
 #[test]
 fn a_file_is_searched_by_the_metric_that_it_declares() {
     let folder = tempfile::tempdir().expect("a folder");
-    let packed = include_bytes!("../../src/cloud/formats/tests/hdf5/earliest.hdf5.gz");
+    let packed = include_bytes!("../../crates/cloud/src/formats/tests/hdf5/earliest.hdf5.gz");
     let mut content = Vec::new();
     flate2::read::GzDecoder::new(&packed[..]).read_to_end(&mut content).expect("it is unpacked");
     let at = content.windows(9).position(|bytes| bytes == b"euclidean").expect("the attribute");
@@ -297,9 +297,11 @@ fn a_file_is_searched_by_the_metric_that_it_declares() {
     };
     let mut window = window(small);
     let cases = [
-        ("angular", Metric::Angular, "Metric angular, by the file's attribute `distance`"),
-        ("dot", Metric::L2, "The file is meant for inner products, which only `warpscope knn` searches; l2 is used"),
-        ("hamming", Metric::L2, "The file's attribute `distance` is `hamming`, which is not offered; l2 is used"),
+        ("angular", Metric::Angular, "Metric angular, from the file's `distance` attribute"),
+        ("dot", Metric::L2, "The file declares the inner product, which only `warpscope knn` supports; using l2"),
+        ("hamming", Metric::L2, "The file's `distance` attribute is `hamming`, which is not supported; using l2"),
+        // Its columns are not longitude and latitude.
+        ("haversine", Metric::L2, "The file declares the metric haversine, which needs longitude and latitude; using l2"),
     ];
     for (name, metric, note) in cases {
         let path = declaring(name);

@@ -583,6 +583,37 @@ fn without_points_the_file_is_read_again_or_missed() {
 }
 
 #[test]
+fn data_elsewhere_are_read_only_when_the_user_loads_them() {
+    let (there, here) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let (data, path) = (data(there.path()), here.path().join("small.warpscope"));
+    let mut window = worked(&data);
+    save_small(&mut window, &path);
+    let waiting = || {
+        let mut fresh = opened(&path);
+        until(&mut fresh, "the session", |app| app.session().awaited.is_some());
+        fresh.run_steps(3);
+        assert!(fresh.state().session().cloud.is_none());
+        fresh
+    };
+    let mut fresh = waiting();
+    press(&mut fresh, "Load");
+    until(&mut fresh, "the projection", |app| app.session().projected.is_some() && app.session().runs.compared.is_some());
+    until_idle(&mut fresh);
+    assert_same(&mut window, &mut fresh);
+
+    // Any other file ends the wait: its data are opened as new then.
+    let other = here.path().join("other.csv");
+    std::fs::write(&other, "a,b\n1,2\n3,4\n5,6\n").expect("a file");
+    let mut fresh = waiting();
+    for (path, rows) in [(&other, 3), (&data, 300)] {
+        fresh.state_mut().send(Action::OpenPath(path.clone()));
+        until(&mut fresh, "the file", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == rows) && !app.is_busy());
+    }
+    let session = fresh.state().session();
+    assert!(session.awaited.is_none() && session.projected.is_none(), "nothing of the session is resumed");
+}
+
+#[test]
 fn a_session_that_makes_no_sense_opens_its_runs() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));

@@ -7,7 +7,7 @@ use crate::app::model::opening;
 use crate::app::model::roles::LeftOut;
 use crate::cloud::formats::{self, Guess, Guessed, Reason};
 use crate::cloud::{CloudError, PointCloud, Source, Unchosen, load_queries, load_unchosen};
-use crate::knn::Ranking;
+use crate::knn::Metric;
 use crate::progress::Progress;
 use crate::run::Declared;
 
@@ -30,7 +30,7 @@ pub struct Opened {
     /// The numeric columns that were taken for no coordinates.
     pub left_out: Vec<LeftOut>,
     /// The ranking that the file declares, where the job guesses.
-    pub declared: Option<Ranking>,
+    pub declared: Option<Metric>,
     /// The row to begin with, where the job guesses.
     pub first: u32,
     /// What is to be said of how the file was read.
@@ -61,16 +61,11 @@ impl LoadJob {
             let first = if self.guesses { opening::first_query(&cloud) } else { 0 };
             let path = if let Source::File { path, .. } = &self.source { Some(path) } else { None };
             let declared = path.filter(|_| self.guesses).and_then(|path| Declared::of(path));
-            let metric = declared.as_ref().and_then(|declared| match declared.ranking {
-                Some(Ranking::InnerProduct) => {
-                    Some("the file is meant for inner products, which only `warpscope knn` searches; l2 is used".to_owned())
-                }
-                _ => declared.sentence(),
-            });
+            let (declared, metric) = declared.map_or((None, None), |declared| declared.metric(&cloud));
             let read = path.and_then(|path| formats::note(path, progress));
             let notes: Vec<String> = searches.into_iter().chain(metric).chain(read).collect();
             let note = (!notes.is_empty()).then(|| notes.join("; "));
-            Opened { cloud: Arc::new(cloud), left_out, declared: declared.and_then(|declared| declared.ranking), first, note }
+            Opened { cloud: Arc::new(cloud), left_out, declared, first, note }
         });
         (opened, file)
     }

@@ -33,7 +33,7 @@ pub fn check_runtime_folder() -> Option<String> {
     // SAFETY: as in `leave_displays`.
     unsafe { std::env::set_var(RUNTIME, NOWHERE) };
     folder.map(|folder| {
-        format!("{RUNTIME} is not used, because other users can write to it or it is not yours; set its mode to 0700: {}", folder.display())
+        format!("ignoring {RUNTIME}: other users own the folder or can write to it; use a folder of your own with mode 0700: {}", folder.display())
     })
 }
 

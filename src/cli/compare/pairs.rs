@@ -26,7 +26,7 @@ const SMALL: [(&str, &str); 2] = [("--warmup", "1"), ("--repeats", "3")];
 /// Wrong usage, or what a program fails with.
 pub fn run(args: &CompareArgs, from: &config::From) -> anyhow::Result<Comparison> {
     let sides = sides(args)?;
-    let folder = PartFolder::new(&std::env::temp_dir()).with_context(|| format!("cannot write: {}", std::env::temp_dir().display()))?;
+    let folder = PartFolder::private(&std::env::temp_dir()).with_context(|| format!("cannot write: {}", std::env::temp_dir().display()))?;
     let defaults = defaults(from, folder.path())?;
     let mut pairs = Pairs::default();
     let (bar, began) = (Bar::new(""), Instant::now());
@@ -77,7 +77,7 @@ pub fn number(text: &str) -> Result<u32, String> {
     counts::whole::<u32>(text)
         .ok()
         .filter(|pairs| (FEW..=counts::MOST_REPEATS as u32).contains(pairs))
-        .ok_or_else(|| format!("{FEW} to {} pairs are compared: fewer have no interval of 95 %", counts::MOST_REPEATS))
+        .ok_or_else(|| format!("must be between {FEW} and {}: fewer pairs give no 95 % confidence interval", counts::MOST_REPEATS))
 }
 
 /// Says how long the rest takes, by the first pair.

@@ -220,7 +220,7 @@ mod tests {
             ("", "there are no timings in it"),
             ("GPU,search,0,0,0,1\n", "`GPU` is no engine's name"),
             ("cuda,search,0,0,0,NaN\n", "NaN ms"),
-            ("cuda,search,0,0,0,1\ncuda,search,0,1,1,1\ncuda,search,0,1,2,1\n", "line 4 repeats cuda search, repeat 0, chunk 1; remove"),
+            ("cuda,search,0,0,0,1\ncuda,search,0,1,1,1\ncuda,search,0,1,2,1\n", "line 4: duplicate row for cuda search, repeat 0, chunk 1; remove"),
         ] {
             let message = saved(rows).unwrap_err().to_string();
             assert!(message.contains(expected) && message.ends_with("timings.csv") && !message.contains('\n'), "{message}");

@@ -61,7 +61,7 @@ impl SavedRun {
         // A file of a folder may be on its way to its place.
         let timings = if folder { files::place(path, TIMINGS).unwrap_or_else(|| path.join(TIMINGS)) } else { path.to_owned() };
         let io = |why| CompareError::Io { why, path: timings.clone() };
-        let text = if folder { read(&timings)? } else { std::fs::read(&timings).map_err(io)? };
+        let text = if folder { read(&timings)? } else { files::read_at_most(&timings, MOST_RUN_BYTES).map_err(io)? };
         let content = |why: String, path: &Path| CompareError::Content { why, path: path.to_owned() };
         let mut repeats: BTreeMap<(EngineId, Phase), BTreeMap<u32, f64>> = BTreeMap::new();
         let mut rows = csv::Reader::from_reader(text.as_slice());
@@ -77,7 +77,7 @@ impl SavedRun {
             if let Some(chunk) = row.chunk.filter(|&chunk| !seen.insert((row.engine, row.phase, row.repeat, chunk))) {
                 let line = record.position().map_or(0, csv::Position::line);
                 let why =
-                    format!("line {line} repeats {} {}, repeat {}, chunk {chunk}; remove copied rows", row.engine, row.phase.name(), row.repeat);
+                    format!("line {line}: duplicate row for {} {}, repeat {}, chunk {chunk}; remove it", row.engine, row.phase.name(), row.repeat);
                 return Err(content(why, &timings));
             }
             if !row.duration_ms.is_finite() || row.duration_ms < 0.0 {

@@ -12,10 +12,10 @@ use zip::result::ZipError;
 use super::manifest::{CloudEntry, FORMAT, Head, Manifest, NAME, RunEntry, of_cloud, of_run};
 use super::names::unique;
 use super::npy::{self, Element};
-use super::whereabouts::moved;
+use super::whereabouts::{is_below, moved};
 use super::{Recorded, Recording, RecordingError, SCHEMA_VERSION, SESSION, check, restore};
-use crate::cloud::formats::contained;
 use crate::cloud::formats::limits::{DEFLATE, MAX_COPIES, MAX_MANIFEST, MAX_PLACES};
+use crate::cloud::formats::{contained, file_of};
 use crate::cloud::{CloudParts, PointCloud, Source};
 use crate::files::named_scratch;
 use crate::knn::{Convergence, Measured, Neighbors, Profile, WarpSpan};
@@ -213,7 +213,11 @@ impl<'a> Reader<'a> {
         let (axes, dropped, source, fingerprint) = (file.axes.clone(), file.dropped, file.source.clone(), file.fingerprint.clone());
         let cloud = PointCloud::from_parts(CloudParts { points, exact, axes, records, dropped, source, fingerprint })
             .map_err(|why| self.damaged(format!("cloud {at}"), why))?;
-        let (Some(bytes), Source::File { path, .. }) = (entry.file, cloud.source()) else { return Ok(cloud) };
+        let Source::File { path, .. } = cloud.source() else { return Ok(cloud) };
+        let Some(bytes) = entry.file else {
+            let near = is_below(&file_of(path), self.path.parent().unwrap_or(Path::new("")));
+            return Ok(if near { cloud } else { cloud.without_file() });
+        };
         let bytes: Vec<u8> = self.array(&of_cloud(at, "file"), &[bytes])?;
         let whole = || entry.part.as_ref().and_then(|part| path.to_str()?.strip_suffix(part.as_str())?.strip_suffix(':').map(PathBuf::from));
         let data = whole().unwrap_or_else(|| path.clone());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::manifest::{CloudEntry, RunEntry};
 use super::whereabouts::candidates;
-use crate::cloud::formats::file_of;
+use crate::cloud::formats::{FormatError, file_of};
 use crate::cloud::{self, CloudError, Fingerprint, PointCloud, Source};
 use crate::progress::Progress;
 use crate::run::{CloudFile, QuerySpec, RunSpec};
@@ -81,25 +81,29 @@ impl<'a> Restored<'a> {
         let Source::File { path, columns } = source else {
             return match load(source) {
                 Ok(cloud) if same(&cloud) => Ok(Arc::new(cloud)),
-                Ok(_) => Err(format!("the recording is without points, and its generator gives others by now: {source}")),
-                Err(why) => Err(format!("the recording is without points, and its source cannot be read: {why}")),
+                Ok(_) => Err(format!("the recording has no points, and its generator now produces different ones: {source}")),
+                Err(why) => Err(format!("the recording has no points, and its source cannot be read: {why}")),
             };
         };
         let candidates = candidates(path, &entry.places, self.folder);
-        let mut other = None;
+        let mut unfit = None;
         for path in candidates.iter().filter(|path| file_of(path).is_file()) {
-            match load(&Source::File { path: path.clone(), columns: columns.clone() }) {
+            let why = match load(&Source::File { path: path.clone(), columns: columns.clone() }) {
                 Ok(cloud) if same(&cloud) => return Ok(Arc::new(cloud)),
+                Err(CloudError::Format(FormatError::Memory { .. })) => "there is not enough memory to read this file",
+                Err(CloudError::Format(FormatError::Changed { .. })) => "this file is being changed; open the recording again",
+                Err(CloudError::Format(FormatError::Io { .. })) => "this file cannot be read",
                 // What is wrong with it would quote a file that the recording chose.
-                _ => other = other.or(Some(path)),
-            }
+                _ => "this file does not match it; restore the original",
+            };
+            unfit = unfit.or(Some((path, why)));
         }
-        if let Some(path) = other {
-            return Err(format!("the recording is without points, and the file of that name is not the one they came from: {}", path.display()));
+        if let Some((path, why)) = unfit {
+            return Err(format!("the recording has no points, and {why}: {}", path.display()));
         }
         let was = entry.places.last().unwrap_or(path);
         Err(format!(
-            "the recording is without points, and their file is not beside it; put it there, or open it yourself, or record the run with its points: {}",
+            "the recording has no points, and their file is not in its folder; put it there, open it yourself, or record the run with its points: {}",
             was.display()
         ))
     }

@@ -210,7 +210,7 @@ fn without_points_they_are_read_again_or_missed() {
     let lost = &several()[1];
     let back = read_bytes(&bytes(std::slice::from_ref(lost), false), Points::Restore).unwrap();
     let SomeRun::WithoutClouds { run, places, why } = &back.runs[0].run else { panic!("{back:?}") };
-    assert!(why.starts_with("the recording is without points, and its source cannot be read: generator `test`"), "{why}");
+    assert!(why.starts_with("the recording has no points, and its source cannot be read: generator `test`"), "{why}");
     assert_eq!((&run.head, &run.samples, &run.measured), (lost.run.head(), &record(lost).samples, &record(lost).measured));
     // A part is written as a part.
     let again = read_bytes(&bytes(&back.runs, true), Points::Restore).unwrap();
@@ -233,7 +233,7 @@ fn a_source_that_changed_is_not_taken_for_the_cloud() {
     // Of a file that is another one, nothing is quoted.
     for other in ["x,y\n1,2\n3,4\n5,8\n", "root:secret\nx;y\n"] {
         std::fs::write(&path, other).unwrap();
-        let expected = format!("the recording is without points, and the file of that name is not the one they came from: {}", path.display());
+        let expected = format!("the recording has no points, and this file does not match it; restore the original: {}", path.display());
         assert_eq!(why(), Some(expected));
     }
 }
@@ -276,6 +276,44 @@ fn a_file_is_found_in_the_folder_of_the_recording_and_nowhere_else() {
     assert_eq!(source_in(there.path()), there.path().join("a.csv").display().to_string(), "beside it");
     std::fs::remove_file(there.path().join("a.csv")).unwrap();
     assert!(source_in(there.path()).ends_with(&nowhere));
+}
+
+/// Its points are there, so nothing needs the file that it names: a recording from someone else would have labels or names read from any file.
+#[test]
+fn points_in_a_recording_come_without_a_file_elsewhere() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let path = here.path().join("a.csv");
+    std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").unwrap();
+    let source = Source::File { path: path.clone(), columns: Default::default() };
+    let data = Arc::new(crate::cloud::load(&source, false, &Silent).unwrap());
+    let whole = run(&RunSpec { data: source, k: 2, ..spec() }, &data, None, EngineId::new("lockstep"));
+    // Of a file that is gone there is no copy.
+    std::fs::remove_file(&path).unwrap();
+    let written = bytes(&[whole], true);
+    std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").unwrap();
+    let file_in = |folder: &Path| {
+        let recording = read_in(folder, &written, Points::Restore).unwrap();
+        record(&recording.runs[0]).cloud.file().map(Path::to_owned)
+    };
+    assert_eq!((file_in(here.path()), file_in(there.path())), (Some(path), None));
+}
+
+/// An archive may hold a link beside the recording.
+#[cfg(unix)]
+#[test]
+fn a_link_out_of_the_folder_is_not_followed() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let path = here.path().join("a.csv");
+    std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").unwrap();
+    let source = Source::File { path: path.clone(), columns: Default::default() };
+    let data = Arc::new(crate::cloud::load(&source, false, &Silent).unwrap());
+    let written = bytes(&[run(&RunSpec { data: source, k: 2, ..spec() }, &data, None, EngineId::new("lockstep"))], false);
+    let is_whole = || matches!(read_in(there.path(), &written, Points::Restore).unwrap().runs[0].run, SomeRun::Whole(_));
+    std::os::unix::fs::symlink(&path, there.path().join("a.csv")).unwrap();
+    assert!(!is_whole());
+    std::fs::remove_file(there.path().join("a.csv")).unwrap();
+    std::fs::copy(&path, there.path().join("a.csv")).unwrap();
+    assert!(is_whole());
 }
 
 #[test]

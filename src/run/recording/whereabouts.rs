@@ -26,18 +26,21 @@ pub(super) fn places(source: &Source, folder: &Path) -> Vec<PathBuf> {
 /// its name beside the recording. A recording may name any file of its reader's machine: no other is opened.
 pub(super) fn candidates(path: &Path, places: &[PathBuf], folder: &Path) -> Vec<PathBuf> {
     let named = places.last().map_or(path, PathBuf::as_path);
-    let below = |place: &PathBuf| Some(folder.join(place)).filter(|place| is_below(place, folder));
-    let beside = named.file_name().map(|name| folder.join(name));
+    let below = |place: &PathBuf| Some(folder.join(place)).filter(|place| is_below(&file_of(place), folder));
+    let name = named.file_name().map(PathBuf::from);
     let mut seen = HashSet::new();
-    let all = places.iter().chain([&path.to_owned()]).filter_map(below).chain(beside).collect::<Vec<_>>();
+    let all = places.iter().chain([&path.to_owned()]).chain(&name).filter_map(below).collect::<Vec<_>>();
     all.into_iter().filter(|place| seen.insert(place.clone())).collect()
 }
 
-/// Whether a file lies in a folder or below, as both are written.
+/// Whether a file lies in a folder or below, as both are written and, if the file exists, behind all links.
 pub fn is_below(file: &Path, folder: &Path) -> bool {
-    let [file, folder] = [file, if folder.as_os_str().is_empty() { Path::new(".") } else { folder }].map(std::path::absolute);
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let climbs = |path: &Path| path.components().any(|part| part == Component::ParentDir);
-    file.ok().zip(folder.ok()).is_some_and(|(file, folder)| file.strip_prefix(folder).is_ok_and(|way| !climbs(way)))
+    let [written_file, written_folder] = [file, folder].map(std::path::absolute);
+    let written = written_file.ok().zip(written_folder.ok()).is_some_and(|(file, folder)| file.strip_prefix(folder).is_ok_and(|way| !climbs(way)));
+    let [real_file, real_folder] = [file, folder].map(Path::canonicalize);
+    written && real_file.map_or(true, |file| real_folder.is_ok_and(|folder| file.starts_with(folder)))
 }
 
 /// With the slashes that every system reads.

@@ -59,7 +59,7 @@ fn check_records(cloud: &PointCloud, path: &Path, what: String, records: usize) 
 /// # Errors
 /// When the reader of the file fails.
 pub fn read_colors(cloud: &PointCloud, path: &Path, keys: &[String; 3], progress: &dyn Progress) -> Result<Vec<[f64; 3]>, FormatError> {
-    let read = formats::read(path, &ColumnChoice::Named(keys.to_vec()), progress)?;
+    let read = cloud.check_file(formats::read(path, &ColumnChoice::Named(keys.to_vec()), progress))?;
     check_records(cloud, path, "its colours".to_owned(), read.rows())?;
     let row = |row: usize| [0, 1, 2].map(|channel| read.values.get(3 * cloud.record(row) as usize + channel));
     Ok((0..cloud.len()).map(row).collect())

@@ -11,7 +11,7 @@ use crate::app::shell::app::App;
 use crate::cloud::roles::Role;
 use crate::cloud::{ColumnChoice, Globe, PointCloud, Source};
 use crate::files::{self, PartFolder};
-use crate::knn::{Metric, Ranking};
+use crate::knn::Metric;
 
 const ON_GLOBE: &str = "longitude and latitude: distances are in km on the globe; L2 searches them as a plane";
 
@@ -28,8 +28,8 @@ fn globe_note(metric: Metric) -> Option<&'static str> {
 
 impl App {
     /// Shows what was loaded from the side that says most, and asks for a row of it; `again` where the same points were shown before, whose
-    /// view stays. `declared` is the ranking that the file declares.
-    pub(in crate::app::shell) fn open_to_an_answer(&mut self, first: u32, declared: Option<Ranking>, again: bool) {
+    /// view stays. `declared` is the metric that the file declares.
+    pub(in crate::app::shell) fn open_to_an_answer(&mut self, first: u32, declared: Option<Metric>, again: bool) {
         let Some(cloud) = self.session.cloud.clone() else { return };
         if !again {
             self.choose_metric(&cloud, declared);
@@ -68,16 +68,14 @@ impl App {
         }
     }
 
-    /// Unless somebody says otherwise, a file is searched by the metric that it declares, and longitude and latitude on the globe.
-    fn choose_metric(&mut self, cloud: &PointCloud, declared: Option<Ranking>) {
-        let on_globe = Globe::recognised(cloud.axes()).is_some_and(|globe| globe.check(cloud).is_ok());
+    /// Default metric: the one that the file declares, or the globe's for longitude and latitude.
+    fn choose_metric(&mut self, cloud: &PointCloud, declared: Option<Metric>) {
         let metric = &mut self.state.draft.metric;
-        if let Some(Ranking::Distance(declared)) = declared.filter(|_| *metric == Metric::L2)
-            && (on_globe || !declared.is_on_sphere())
-        {
+        if let Some(declared) = declared.filter(|_| *metric == Metric::L2) {
             *metric = declared;
             return;
         }
+        let on_globe = Globe::fits(cloud);
         match (*metric, on_globe) {
             (Metric::L2, true) => *metric = if Globe::is_sky(cloud.axes()) { Metric::Sky } else { Metric::Haversine },
             (Metric::Haversine | Metric::Sky, false) => *metric = Metric::L2,

@@ -21,7 +21,8 @@ impl App {
         self.last = Some(text.to_owned()).filter(|text| !text.is_empty());
         match serde_json::from_str::<Last>(text) {
             Ok(Last { file: Some(file), saved }) if file.exists() => self.open_recording_for(&file, Some(saved)),
-            Ok(Last { saved, .. }) if saved.cloud.is_some() => self.resume(&saved, &[], None, None, None),
+            // The folder of a recording that is gone still limits what its session opens.
+            Ok(Last { file, saved }) if saved.cloud.is_some() => self.resume(&saved, &[], None, None, file.as_deref().and_then(Path::parent)),
             _ => self.apply(Action::Load),
         }
     }
@@ -69,7 +70,7 @@ impl App {
                         self.load_as(cloud.source.clone(), cloud.drop_nonfinite, Then::Resume(Box::new(saved.clone())));
                     }
                     None => {
-                        let said = format!("the session is without its points; press Load to read them from their file: {}", cloud.source);
+                        let said = format!("the session was saved without its points; press Load to read them from: {}", cloud.source);
                         self.session.endings.load = Some(self.failed(About::Data, said));
                         self.session.awaited = Some(Box::new(saved.clone()));
                     }
@@ -90,6 +91,11 @@ impl App {
     pub(in crate::app::shell) fn resume_loaded(&mut self, saved: &SavedSession) {
         let Some(cloud) = &self.session.cloud else { return };
         if saved.cloud.as_ref().is_some_and(|known| known.fingerprint == *cloud.fingerprint()) {
+            // The run that was shown has its points now.
+            let shown = self.session.runs.runs().iter().find(|kept| saved.shown.as_deref() == Some(&*kept.name) && kept.run.record().is_some());
+            if let Some(id) = shown.map(|kept| kept.id) {
+                self.show_kept(id);
+            }
             return self.settle(saved);
         }
         let said = format!("the data has changed since it was saved, so query, selection and views are left out: {}", cloud.source());

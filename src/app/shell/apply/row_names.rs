@@ -76,7 +76,7 @@ fn read(names: &RowNames, path: &std::path::Path, headings: &[String], progress:
     /// Memory that names leave free.
     const RESERVE: u64 = 512 << 20;
     let (cloud, marks) = (&names.cloud, Marks::default());
-    let columns = columns_of(path, headings, progress)?;
+    let columns = cloud.check_file(columns_of(path, headings, progress))?;
     let most = (CELLS / records(path, &[], progress)?.columns.len().max(1)).max(1);
     let (mut row, mut count) = (0, FIRST.min(most));
     while row < cloud.len() {
@@ -85,7 +85,7 @@ fn read(names: &RowNames, path: &std::path::Path, headings: &[String], progress:
         }
         let end = cloud.len().min(row + count);
         let wanted: Vec<u64> = (row..end).map(|row| cloud.record(row)).collect();
-        let found = records_of_columns(path, &wanted, &columns, true, &marks, progress)?.rows;
+        let found = cloud.check_file(records_of_columns(path, &wanted, &columns, true, &marks, progress))?.rows;
         let text = |cells: &[Cell], at: usize| match columns.get(at).and_then(|&column| cells.get(column)) {
             Some(Cell::Text(text)) => text.clone(),
             _ => String::new(),

@@ -148,7 +148,7 @@ impl App {
         }
         // Without the recording, what the session showed may still be had from where it came from.
         if let Some(saved) = resume {
-            self.resume(&saved, &[], None, None, None);
+            self.resume(&saved, &[], None, None, path.parent());
         }
         self.open_next(next);
     }

@@ -104,7 +104,7 @@ enum Found {
 fn find(path: &Path) -> Found {
     let text = match files::read_small(path, MOST_BYTES) {
         Err(why) if why.kind() == io::ErrorKind::NotFound => return Found::Nothing,
-        Err(why) if why.kind() == io::ErrorKind::FileTooLarge => return Found::Damaged("it is too large".to_owned()),
+        Err(why) if why.kind() == io::ErrorKind::FileTooLarge => return Found::Damaged(why.to_string()),
         Err(why) => return Found::Unreadable(why.to_string()),
         Ok(text) => text,
     };
@@ -185,6 +185,11 @@ pub fn begin(folder: &Path) -> Beginning {
         let what = if names.is_empty() { "there are no settings".to_owned() } else { format!("the settings are set aside: {}", names.join(", ")) };
         warnings.push(format!("two starts failed, so this one is clean; {what}"));
         warnings.extend(aside.into_iter().filter_map(Result::err).map(|why| cannot_keep(&why, folder)));
+    }
+    // eframe reads its file whole, whatever it is.
+    let frame = folder.join("app.ron");
+    if files::read_small(&frame, MOST_BYTES).is_err_and(|why| why.kind() != io::ErrorKind::NotFound) {
+        warnings.extend(set_aside(&frame).err().map(|why| cannot_keep(&why, folder)));
     }
     let mut kept = Kept { folder: folder.to_owned(), base: Content::default(), writes: true, patience: PATIENCE };
     let mut is_first = false;

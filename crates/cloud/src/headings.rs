@@ -28,8 +28,9 @@ pub struct Family {
     first: bool,
 }
 
-const LONGITUDES: &[&str] = &["longitude", "lon", "lng", "long", "longitud", "longitudine", "längengrad", "laengengrad"];
-const LATITUDES: &[&str] = &["latitude", "lat", "latitud", "latitudine", "breitengrad"];
+const LONGITUDES: &[&str] =
+    &["longitude", "lon", "lng", "long", "longitud", "longitudine", "längengrad", "laengengrad", "lengtegraad", "долгота", "経度", "经度"];
+const LATITUDES: &[&str] = &["latitude", "lat", "latitud", "latitudine", "breitengrad", "breedtegraad", "широта", "緯度", "纬度"];
 const HEIGHTS: &[&str] = &[
     "z",
     "elevation",
@@ -400,6 +401,9 @@ mod tests {
             ("DEC_ICRS RA_ICRS", Some("RA_ICRS DEC_ICRS")),
             ("glat glon flux", Some("glon glat")),
             ("right_ascension declination", Some("right_ascension declination")),
+            ("breedtegraad lengtegraad inwoners", Some("lengtegraad breedtegraad")),
+            ("широта долгота", Some("долгота широта")),
+            ("緯度 経度", Some("経度 緯度")),
             ("timestamp tx ty tz qx qy qz qw", Some("tx ty tz")),
             ("Points:0 Points:1 Points:2 Result", Some("Points:0 Points:1 Points:2")),
             ("Velocity_0 Velocity_1 Velocity_2 Points_0 Points_1 Points_2", Some("Points_0 Points_1 Points_2")),

@@ -14,10 +14,10 @@ macro_rules! leave_out {
 fn words(hint: Hint) -> &'static str {
     match hint {
         Hint::LeaveRowsOut => concat!("tick ", leave_out!()),
-        Hint::WholeColumns => "type COLUMNS under Columns on the left, which are coordinates without such values",
-        Hint::OtherColumns => "type others under Columns on the left",
+        Hint::WholeColumns => "type its path, and COLUMNS under Columns on the left, which are coordinates without such values",
+        Hint::OtherColumns => "type its path, and others under Columns on the left",
         Hint::AsManyColumns => "type the data's columns on the left",
-        Hint::GlobeColumns => "type a longitude and a latitude under Columns on the left",
+        Hint::GlobeColumns => "type its path, and a longitude and a latitude under Columns on the left",
     }
 }
 

@@ -65,6 +65,9 @@ pub(super) fn parse(cell: &[u8], binary: bool, out: &mut Vec<f64>) -> Content {
                 Some(Content::Unreadable("degrees, minutes and seconds; write decimal degrees".to_owned()))
             }
             Cell::Text => {
+                // A place under its postal address.
+                let place = || list(text.rsplit_once('\n')?.1, &mut Vec::new()).filter(|found| *found == Content::List(Some('(')));
+                let text = place().and_then(|_| Some(text.rsplit_once('\n')?.1)).unwrap_or(text);
                 wkt(text, out).or_else(|| object(text, out)).or_else(|| list(text, out)).or_else(|| packed(text).then_some(Content::Packed))
             }
         },
@@ -180,9 +183,9 @@ fn list(text: &str, out: &mut Vec<f64>) -> Option<Content> {
     let (mut rest, mut bracket, mut decimals, mut depth) = (text, None, true, 0usize);
     let mut closing = Vec::new();
     loop {
-        rest = rest.trim_start_matches(|letter: char| letter.is_whitespace() || matches!(letter, ',' | ';' | '\'' | '"'));
+        rest = rest.trim_start_matches(|letter: char| letter.is_whitespace() || matches!(letter, ',' | ';' | '|' | '\'' | '"'));
         let Some(first) = rest.chars().next() else { break };
-        let token = rest.find(|letter: char| letter.is_whitespace() || "[](){},;:'\"=".contains(letter)).unwrap_or(rest.len());
+        let token = rest.find(|letter: char| letter.is_whitespace() || "[](){},;|:'\"=".contains(letter)).unwrap_or(rest.len());
         let (word, after) = rest.split_at(token);
         let opens = token == 0 && matches!(first, '[' | '(' | '{');
         let name = word.rsplit('.').next().unwrap_or(word).trim_end_matches(|letter: char| letter.is_ascii_digit()).to_ascii_lowercase();

@@ -28,11 +28,10 @@ fn globe_note(metric: Metric) -> Option<&'static str> {
 
 impl App {
     /// Shows what was loaded from the side that says most, and asks for a row of it; `again` where the same points were shown before, whose
-    /// view stays. `declared` is the metric that the file declares.
-    pub(in crate::app::shell) fn open_to_an_answer(&mut self, first: u32, declared: Option<Metric>, again: bool) {
+    /// view stays.
+    pub(in crate::app::shell) fn open_to_an_answer(&mut self, first: u32, again: bool) {
         let Some(cloud) = self.session.cloud.clone() else { return };
         if !again {
-            self.choose_metric(&cloud, declared);
             self.bring_forward(if cloud.dims() == 3 { PaneKind::Space } else { PaneKind::Plane });
             if cloud.dims() > 3 {
                 self.choose_projection(ProjectionView { kind: ProjectionKind::Pca, ..self.state.projection });
@@ -69,7 +68,7 @@ impl App {
     }
 
     /// Default metric: the one that the file declares, or the globe's for longitude and latitude.
-    fn choose_metric(&mut self, cloud: &PointCloud, declared: Option<Metric>) {
+    pub(in crate::app::shell) fn choose_metric(&mut self, cloud: &PointCloud, declared: Option<Metric>) {
         let metric = &mut self.state.draft.metric;
         if let Some(declared) = declared.filter(|_| *metric == Metric::L2) {
             *metric = declared;
@@ -109,6 +108,10 @@ impl App {
     /// What the columns of a cloud that was opened are: as they were guessed just now; of the same points as they were `before`; or as they
     /// were chosen.
     pub(in crate::app::shell) fn take_roles(&mut self, left_out: Vec<LeftOut>, before: Option<(Vec<LeftOut>, Roles)>) {
+        // Inferred columns appear in the field, as if they had been typed.
+        if let Some(Source::File { columns: columns @ ColumnChoice::Named(_), .. }) = self.session.cloud.as_ref().map(|cloud| cloud.source()) {
+            self.state.draft.columns = roles::typed(columns);
+        }
         if !left_out.is_empty() {
             return self.leave_out(left_out);
         }
@@ -147,10 +150,6 @@ impl App {
 
     /// Enters the columns that are coordinates, where others were taken for none, and colours by the label.
     fn leave_out(&mut self, left_out: Vec<LeftOut>) {
-        let Some(cloud) = self.session.cloud.clone() else { return };
-        let Source::File { columns: ColumnChoice::Named(names), .. } = cloud.source() else { return };
-        let (false, Some(typed)) = (left_out.is_empty(), roles::ranges(names)) else { return };
-        self.state.draft.columns = typed;
         self.session.log.info(format!("left out of the coordinates: {}", roles::sentence(&left_out)));
         if let Some(label) = left_out.iter().find(|column| column.role == Role::Label) {
             self.session.roles.label = Told::By(FileColumn { name: label.name.clone(), key: label.key.clone() });

@@ -135,7 +135,7 @@ impl App {
             record.engine,
             text::count(summary.q, "query", "queries"),
             text::count(summary.n, "point", "points"),
-            summary.d,
+            record.cloud.dims(),
             record.spec.k,
             text::time(summary.search_ms_median),
             record.spec.repeats,
@@ -209,6 +209,8 @@ impl App {
             self.session.unusable = Some(dialog);
             return;
         }
+        // A session still waits for its data when a load of them fails.
+        let awaited = if let Then::Resume(saved) = &then { Some(saved.clone()) } else { None };
         let ended = match (result, then) {
             (Err(stopped), _) => self.failed(about, format!("cannot load: {stopped}: {}", job.source)),
             (Ok(Err(CloudError::Cancelled)), _) => self.cancelled(),
@@ -227,12 +229,17 @@ impl App {
                 let again = self.shows(&cloud);
                 let before = again.then(|| (std::mem::take(&mut self.session.left_out), std::mem::take(&mut self.session.roles)));
                 self.note_columns(&job.source);
-                if self.session.cloud.as_ref().is_some_and(|shown| data_file(shown.source()) != data_file(cloud.source())) {
+                let other = self.session.cloud.as_ref().is_some_and(|shown| data_file(shown.source()) != data_file(cloud.source()));
+                if other {
                     self.start_fresh();
                 }
-                self.show_loaded_cloud(cloud, file, note);
+                self.show_loaded_cloud(Arc::clone(&cloud), file, note);
                 self.take_roles(left_out, before);
-                return self.open_to_an_answer(first, declared, again);
+                // The metric of a file that is loaded again stays as the user has it.
+                if other || !again {
+                    self.choose_metric(&cloud, declared);
+                }
+                return self.open_to_an_answer(first, again);
             }
             (Ok(Ok(Opened { cloud, note, .. })), Then::Resume(saved)) => {
                 self.show_loaded_cloud(cloud, file, note);
@@ -246,6 +253,7 @@ impl App {
                 return self.run_on(&cloud, RunSpec { queries, ..spec });
             }
         };
+        self.session.awaited = awaited;
         if runs {
             self.session.endings.run = Some(ended.clone());
         }

@@ -70,7 +70,10 @@ impl App {
                         self.load_as(cloud.source.clone(), cloud.drop_nonfinite, Then::Resume(Box::new(saved.clone())));
                     }
                     None => {
-                        let said = format!("the session was saved without its points; press Load to read them from: {}", cloud.source);
+                        let said = format!(
+                            "the session was saved without its points; load their file to continue, or put it beside the session: {}",
+                            cloud.source
+                        );
                         self.session.endings.load = Some(self.failed(About::Data, said));
                         self.session.awaited = Some(Box::new(saved.clone()));
                     }

@@ -95,10 +95,17 @@ impl Guess {
         format!("searches {} ({})", listed(self.taken.iter().map(|&at| &*self.columns[at].name)), self.reason)
     }
 
-    /// `id (id), price, size (other numbers)`: the numbers that are left out, by their roles.
+    /// `id (id), price, size (other numbers)`: the numbers that are left out, by their roles. Texts are among them where no heading decided
+    /// and there are as many of them as columns that are searched: one may be what was meant.
     pub(super) fn others(&self) -> String {
+        let texts = self.columns.iter().filter(|column| column.role == Role::Text).count();
+        let texts = matches!(self.reason, Reason::AllNumeric | Reason::Values) && texts >= self.taken.len();
         let of_role = |role: Role| {
-            let names = listed(self.left_out().filter(|(_, column)| column.role == role).map(|(_, column)| &*column.name));
+            let others = self
+                .columns
+                .iter()
+                .filter(|column| column.role == role && role != Role::Coordinate && (role.is_numeric() || role == Role::Text && texts));
+            let names = listed(others.map(|column| &*column.name));
             (!names.is_empty()).then(|| format!("{names} ({})", role.name()))
         };
         Role::iter().filter_map(of_role).collect::<Vec<_>>().join(", ")

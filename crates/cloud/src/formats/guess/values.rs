@@ -29,6 +29,10 @@ const IDS: [&str; 17] = [
 /// Words of ids and of measures: a `row_index` counts rows, an `air_quality_index` does not.
 const NUMBERS: [&str; 3] = ["index", "idx", "serial"];
 
+/// Words in headings of times.
+const TIMES: &str = "time times timestamp timestamps ts datetime date day epoch unix created updated zeit zeitstempel datum fecha hora tiempo heure temps \
+                     ora tempo t";
+
 /// What is counted where one of these is an id in any case.
 const COUNTED: [&str; 3] = ["row", "record", "object"];
 
@@ -38,6 +42,7 @@ struct Heading {
     id: bool,
     /// An id, if no value occurs twice.
     number: bool,
+    time: bool,
 }
 
 impl Heading {
@@ -50,7 +55,9 @@ impl Heading {
             [counted, word] => is(&COUNTED, counted) && is(&NUMBERS, word),
             _ => false,
         };
-        Self { label: words.last().is_some_and(|last| is(&LABELS, last)), id: counts || words.iter().any(|word| is(&IDS, word)), number }
+        let id = counts || words.iter().any(|word| is(&IDS, word));
+        let time = words.iter().any(|word| TIMES.split(' ').any(|time| time == word));
+        Self { label: words.last().is_some_and(|last| is(&LABELS, last)), id, number, time }
     }
 }
 
@@ -85,7 +92,7 @@ impl Columns<'_> {
     /// The role of each column. A label has a heading that says so and few whole values; without headings it is the first or the
     /// last column, of whole numbers 0 to m or 1 to m, all of which occur, where the other columns reach elsewhere. An id has a
     /// heading that says so and whole values, or is a first column without a heading of its own that names each row by another whole number.
-    /// Without headings, the first column may also be a time, and colours or normals may follow a position.
+    /// A time has a heading that says so, or is a first column without headings. Without headings colours or normals may follow a position.
     pub fn roles(&self) -> Vec<Role> {
         let headed = self.headed && self.names.iter().enumerate().any(|(at, name)| !is_generated(name, at));
         let last = self.names.len().saturating_sub(1);
@@ -95,7 +102,7 @@ impl Columns<'_> {
             let says = Heading::of(self.names[column]);
             let unnamed = column == 0 && self.rows > 1 && is_unnamed(self.names[column]);
             let candidate = if headed { says.label || says.id || says.number || unnamed } else { outermost && self.rows >= FEW_ROWS };
-            if candidate && !headed && column == 0 && self.is_time(column) {
+            if (says.time && headed || candidate && !headed && column == 0) && self.is_time(column, !headed) {
                 return Role::Time;
             }
             let whole = candidate.then(|| self.whole(column)).flatten();
@@ -190,14 +197,24 @@ impl Columns<'_> {
             && nonzero >= FEW_ROWS
     }
 
-    /// Whether a column counts seconds since 1970, or thousandths, millionths or billionths of them, and never goes back.
-    fn is_time(&self, column: usize) -> bool {
+    /// Whether a column counts seconds since 1970, or thousandths, millionths or billionths of them, or holds dates such as 20240131;
+    /// `rises`: and never goes back.
+    fn is_time(&self, column: usize, rises: bool) -> bool {
         /// From 1973 to 2096.
         const SECONDS: std::ops::Range<f64> = 1e8..4e9;
         let unit = |value: f64| [1.0, 1e3, 1e6, 1e9].into_iter().position(|unit| SECONDS.contains(&(value / unit)));
         let values: Vec<f64> = self.spread().map(|row| (self.value)(row, column)).collect();
+        let is_date = |value: f64| {
+            let date = value as u32;
+            value.fract() == 0.0
+                && (1900..2100).contains(&(date / 10_000))
+                && (1..=12).contains(&(date / 100 % 100))
+                && (1..=31).contains(&(date % 100))
+        };
         let first = values.first().and_then(|&first| unit(first));
-        first.is_some() && values.iter().all(|&value| unit(value) == first) && values.is_sorted() && values.first() != values.last()
+        let same = first.is_some() && values.iter().all(|&value| unit(value) == first);
+        (same || !rises && !values.is_empty() && values.iter().all(|&value| is_date(value)))
+            && (!rises || values.is_sorted() && values.first() != values.last())
     }
 
     /// Rows that are looked at, evenly spread.
@@ -330,6 +347,18 @@ mod tests {
             assert_eq!(roles(&[first, "a", "b"], 4, |row, column| table(row / 2, column)), [Coordinate; 3], "{first} repeats");
         }
         assert_eq!(roles(&["time", "a", "b"], 4, table), [Coordinate; 3], "it has a name");
+    }
+
+    #[test]
+    fn times_with_a_heading_are_told_by_their_values() {
+        let since = |start: f64, step: f64| move |row: usize, column: usize| if column == 1 { start - row as f64 * step } else { row as f64 * 0.5 };
+        for heading in ["timestamp", "Time", "created_at", "unixTime", "Datum", "t"] {
+            assert_eq!(roles(&["a", heading, "b"], 30, since(1_700_000_000_123.0, 250.0)), [Coordinate, Role::Time, Coordinate], "{heading}");
+        }
+        assert_eq!(roles(&["a", "date", "b"], 20, since(20_240_130.0, 1.0)), [Coordinate, Role::Time, Coordinate]);
+        assert_eq!(roles(&["a", "date", "b"], 60, since(20_240_130.0, 1.0)), [Coordinate; 3], "there is no 20240099");
+        assert_eq!(roles(&["a", "time", "b"], 30, since(2.5, 0.1)), [Coordinate; 3], "elapsed seconds may be an axis");
+        assert_eq!(roles(&["a", "population", "b"], 30, since(1_700_000_000.0, 250.0)), [Coordinate; 3]);
     }
 
     #[test]

@@ -283,6 +283,29 @@ fn squares_of_numbers_are_offered_as_pictures() {
 }
 
 #[test]
+fn every_file_with_latitude_before_longitude_is_searched_on_the_globe_and_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let row = |at: u32| format!("{},{},{at}\n", 45.0 + f64::from(at * 7 % 12), 8.0 + f64::from(at * 5 % 12));
+    let content = "lat,lon,v\n".to_owned() + &(0..12).map(row).collect::<String>();
+    let mut window = window(small);
+    // The second has the same places.
+    for name in ["first.csv", "second.csv"] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, &content).expect("a file");
+        window.state_mut().send(Action::OpenPath(path.clone()));
+        until(&mut window, "the file and its answer", |app| {
+            let session = app.session();
+            let shown = session.cloud.as_ref().is_some_and(|cloud| cloud.source().to_string().contains(name));
+            shown && session.listed_beside().is_some() && !app.is_busy()
+        });
+        window.run_steps(3);
+        assert_eq!(window.state().state().draft.metric, Metric::Haversine, "{name}");
+        window.get_by_label_contains("Searches lon, lat (by name)");
+        window.get_by_label_contains("Left out of the coordinates: v");
+    }
+}
+
+#[test]
 fn a_file_is_searched_by_the_metric_that_it_declares() {
     let folder = tempfile::tempdir().expect("a folder");
     let packed = include_bytes!("../../crates/cloud/src/formats/tests/hdf5/earliest.hdf5.gz");

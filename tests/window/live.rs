@@ -356,18 +356,18 @@ fn among_many_rows_the_window_does_not_search_itself() {
 }
 
 #[test]
-fn an_ask_that_takes_long_is_cancelled() {
+fn an_ask_is_cancelled_before_it_is_answered() {
     let mut window = window(|state| {
         small(state);
-        state.draft.generator = "uniform:n=3000000,d=8".to_owned();
+        state.draft.generator = "uniform:n=300000,d=8".to_owned();
         state.tree = single_layout(PaneKind::Neighbors);
     });
     press(&mut window, "Generate");
-    until(&mut window, "the cloud", |app| app.session().cloud.is_some());
+    until(&mut window, "the cloud", |app| app.session().cloud.is_some() && !app.is_busy());
+    // In one frame: however fast the answer is, it is taken in with the next.
     window.state_mut().send(Action::PickRow(7));
-    until(&mut window, "a long ask", |app| app.session().activity == Activity::Asking);
-    window.get_by_label("The query is being answered…");
-    press(&mut window, "Cancel");
+    window.state_mut().send(Command::Cancel);
+    window.run_steps(2);
     assert_eq!(window.state().session().activity, Activity::Idle);
     window.get_by_label("Cancelled");
     window.get_by_label("Cancelled before it was answered.");

@@ -601,6 +601,18 @@ fn data_elsewhere_are_read_only_when_the_user_loads_them() {
     until_idle(&mut fresh);
     assert_same(&mut window, &mut fresh);
 
+    // A load that fails does not end the wait.
+    let mut fresh = waiting();
+    let aside = there.path().join("aside");
+    std::fs::rename(&data, &aside).expect("it is there");
+    press(&mut fresh, "Load");
+    until(&mut fresh, "the failure", |app| !app.is_busy() && app.session().log.entries().iter().any(|entry| entry.text.contains("cannot read")));
+    std::fs::rename(&aside, &data).expect("it is there");
+    press(&mut fresh, "Load");
+    until(&mut fresh, "the projection", |app| app.session().projected.is_some() && app.session().runs.compared.is_some());
+    until_idle(&mut fresh);
+    assert_same(&mut window, &mut fresh);
+
     // Any other file ends the wait: its data are opened as new then.
     let other = here.path().join("other.csv");
     std::fs::write(&other, "a,b\n1,2\n3,4\n5,6\n").expect("a file");
@@ -610,7 +622,7 @@ fn data_elsewhere_are_read_only_when_the_user_loads_them() {
         until(&mut fresh, "the file", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == rows) && !app.is_busy());
     }
     let session = fresh.state().session();
-    assert!(session.awaited.is_none() && session.projected.is_none(), "nothing of the session is resumed");
+    assert!(session.awaited.is_none() && session.selection.is_empty(), "nothing of the session is resumed");
 }
 
 #[test]

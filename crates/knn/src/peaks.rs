@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The most that was measured of a device ([`crate::engines::peaks`]).
+/// The most that was measured of a device (`engines::peaks`).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Peaks {
     /// FP32 instructions a second, over all lanes: an addition, a multiplication, or both in one.

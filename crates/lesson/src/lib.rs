@@ -31,7 +31,7 @@
 //! | `sizes` | the sizes of a search, by the names that texts have for them |
 //! | [`feedback`] | what a question is about in the picture, and why its answer is right |
 //! | [`picture`] | a moment as shapes; the window paints them, or they become SVG, pixels, a GIF |
-//! | [`jsonl`], [`paper`], [`player`] | a recording as a file of steps, a lesson as HTML files to print, and as one that plays; written by [`crate::export::lesson`] |
+//! | [`jsonl`], [`paper`], [`player`] | a recording as a file of steps, a lesson as HTML files to print, and as one that plays; written by `export::lesson` |
 
 // Under the names that they have in the program.
 use warpscope_base::{memory, palette, progress, text};

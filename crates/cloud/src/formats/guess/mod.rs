@@ -99,7 +99,7 @@ impl Guess {
     /// and there are as many of them as columns that are searched: one may be what was meant.
     pub(super) fn others(&self) -> String {
         let texts = self.columns.iter().filter(|column| column.role == Role::Text).count();
-        let texts = matches!(self.reason, Reason::AllNumeric | Reason::Values) && texts >= self.taken.len();
+        let texts = matches!(self.reason, Reason::AllNumeric | Reason::Values) && (1..=texts).contains(&self.taken.len());
         let of_role = |role: Role| {
             let others = self
                 .columns

@@ -300,8 +300,7 @@ fn every_file_with_latitude_before_longitude_is_searched_on_the_globe_and_says_s
         });
         window.run_steps(3);
         assert_eq!(window.state().state().draft.metric, Metric::Haversine, "{name}");
-        window.get_by_label_contains("Searches lon, lat (by name)");
-        window.get_by_label_contains("Left out of the coordinates: v");
+        window.get_by_label_contains("Searches lon, lat (by name), not v (other numbers)");
     }
 }
 

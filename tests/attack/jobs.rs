@@ -50,7 +50,7 @@ pub const JOBS: &[Job] = &[
     job(Search, false, "run", "run --input cloud.npy --k 32 --queries all --out run"),
     job(Search, false, "run --record", "run --input cloud.npy --k 32 --queries 5000 --record r.warpscope"),
     job(Search, false, "verify", "verify --input cloud.npy --queries 100 --k 16"),
-    job(Search, false, "recall", "recall truth.ibin --input cloud.npy --at 1,10"),
+    job(Search, false, "recall", "recall truth.ibin --input cloud.npy --queries 1000 --at 1,10"),
     job(Search, false, "sweep", "sweep --generate uniform:d=3 --n 5e4 --q 1000 --k 32 --engine lockstep,kdtree,bvh --repeats 1 --out s.csv"),
     job(Search, false, "analyse", "analyse cloud.npy -k 10 --lof --density --lid --hubness --out a.csv"),
     job(Search, false, "compare", "compare old old"),

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::filter::bytes;
 use super::margin::{Filter, any_reaches, gamma, reaches};
-use super::{GEMM_HEAP, product};
+use super::{GEMM_HEAP, PACKED, product};
 use crate::host_memory;
 use crate::knn::EngineError;
 use crate::knn::inner_product::{LargestProducts, Product, Products, inner_product};
@@ -20,7 +20,7 @@ const CHUNK: usize = 64;
 pub fn open(products: &Products) -> Result<Box<dyn LargestProducts + '_>, EngineError> {
     let shape = products.shape();
     GEMM_HEAP.limits.check_sizes(GEMM_HEAP.id, &shape)?;
-    host_memory::check_bytes(bytes(shape.n, shape.d) as u64)?;
+    host_memory::check_bytes((bytes(shape.n, shape.d) + rayon::current_num_threads() * (PACKED + CHUNK * size_of::<Entry>() * shape.k)) as u64)?;
     Ok(Box::new(Largest { filter: Filter::new(products.points(), shape.d, gamma(shape.d)), products }))
 }
 

@@ -92,6 +92,9 @@ pub static GEMM_HEAP: Descriptor = Descriptor {
 };
 
 /// The engine. It runs everywhere.
+/// Bytes that `gemm` packs matrices into in each thread: a level-two cache's worth of one, and a panel of the other.
+const PACKED: usize = 4 << 20;
+
 #[derive(Debug)]
 struct GemmHeap;
 
@@ -112,8 +115,8 @@ impl Engine for GemmHeap {
         let there = problem.cache().get(DeviceId::Cpu, |_: &Filter| true);
         let (threads, dims) = (rayon::current_num_threads(), problem.dims());
         let of_filter = if there.is_some() { 0 } else { filter::bytes(problem.n(), dims) };
-        // Of each thread: products, queries about the centre, and heaps.
-        let of_thread = MOST_QUERIES * (4 * filter::block_points(problem.n()) + 4 * dims + 8 * problem.k());
+        // Of each thread: products, queries about the centre, heaps, and what `gemm` packs.
+        let of_thread = MOST_QUERIES * (4 * filter::block_points(problem.n()) + 4 * dims + 8 * problem.k()) + PACKED;
         host_memory::check(problem, (of_filter + threads * of_thread + size_of::<Counts>() * problem.q()) as u64)?;
         let resident = there.is_some();
         let start = Instant::now();

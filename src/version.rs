@@ -1,4 +1,4 @@
-//! The program's version.
+//! The version and the commit that `--version`, the window's About and saved runs name.
 
 /// The program's version, and from which commit it was built where the build was told: `0.1.0 (1c11b87)`.
 pub fn version() -> String {

@@ -4,7 +4,7 @@
 //! and [`PointCloud::from_table`] rounds them to f32 (see [`origin`]). Peak memory is three times that of the f32
 //! coordinates; a cloud with data to restore the file's values (see [`exact`]) holds up to twice.
 
-// Under the names that they have in the program.
+// Aliases, so that `crate::memory` or `crate::knn` mean the same in every crate.
 use warpscope_base::{memory, nearest, printable, progress};
 
 mod agree;

@@ -1,7 +1,7 @@
 //! The engines: each implements [`crate::knn::Engine`] in a folder of its own, and has one row in the table below. Nothing else
 //! lists them.
 
-// Under the names that they have in the program.
+// Aliases, so that `crate::memory` or `crate::knn` mean the same in every crate.
 use warpscope_base::{files, memory, progress};
 #[cfg(test)]
 use warpscope_cloud as cloud;

@@ -1,6 +1,6 @@
 //! The k-nearest-neighbour problem and the engine interface, independent of any device.
 
-// Under the names that they have in the program.
+// Aliases, so that `crate::memory` or `crate::knn` mean the same in every crate.
 use warpscope_base::{memory, progress};
 use warpscope_cloud as cloud;
 

@@ -33,7 +33,7 @@
 //! | [`picture`] | a moment as shapes; the window paints them, or they become SVG, pixels, a GIF |
 //! | [`jsonl`], [`paper`], [`player`] | a recording as a file of steps, a lesson as HTML files to print, and as one that plays; written by `export::lesson` |
 
-// Under the names that they have in the program.
+// Aliases, so that `crate::memory` or `crate::knn` mean the same in every crate.
 use warpscope_base::{memory, palette, progress, text};
 use warpscope_cloud as cloud;
 use warpscope_engines as engines;

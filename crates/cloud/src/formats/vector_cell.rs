@@ -65,9 +65,9 @@ pub(super) fn parse(cell: &[u8], binary: bool, out: &mut Vec<f64>) -> Content {
                 Some(Content::Unreadable("degrees, minutes and seconds; write decimal degrees".to_owned()))
             }
             Cell::Text => {
-                // A place under its postal address.
-                let place = || list(text.rsplit_once('\n')?.1, &mut Vec::new()).filter(|found| *found == Content::List(Some('(')));
-                let text = place().and_then(|_| Some(text.rsplit_once('\n')?.1)).unwrap_or(text);
+                // Portals of open data write `(latitude, longitude)` in the line below a postal address.
+                let last = text.rsplit_once('\n').map(|(_, last)| last);
+                let text = last.filter(|last| list(last, &mut Vec::new()) == Some(Content::List(Some('(')))).unwrap_or(text);
                 wkt(text, out).or_else(|| object(text, out)).or_else(|| list(text, out)).or_else(|| packed(text).then_some(Content::Packed))
             }
         },

@@ -27,8 +27,8 @@ fn globe_note(metric: Metric) -> Option<&'static str> {
 }
 
 impl App {
-    /// Shows what was loaded from the side that says most, and asks for a row of it; `again` where the same points were shown before, whose
-    /// view stays.
+    /// Shows what was loaded from the side that says most, and queries a row of it. `again`: the same points were shown before, so the view
+    /// stays as it is.
     pub(in crate::app::shell) fn open_to_an_answer(&mut self, first: u32, again: bool) {
         let Some(cloud) = self.session.cloud.clone() else { return };
         if !again {

@@ -222,6 +222,13 @@ fn the_vector_among_arrays_of_objects_is_the_one_of_floats() {
 }
 
 #[test]
+fn vectors_between_bars_and_places_under_an_address_are_read() {
+    assert_eq!(taken("a.csv", csv("vector", &["0.5|-1.5|2.5", "1.5|0.5|0.25"])), "vector0 vector1 vector2: 0.5 -1.5 2.5 1.5 0.5 0.25");
+    let address = "1 Main St\nNew York, NY\n(40.75, -73.5)";
+    assert_eq!(taken("a.csv", csv("Location", &[address, address])), "Location.longitude Location.latitude: -73.5 40.75 -73.5 40.75");
+}
+
+#[test]
 fn geojson_is_on_the_globe_unless_it_names_another_system() {
     let features = |crs: &str, more: &str| {
         let point = "{\"type\":\"Feature\",\"properties\":{\"pop\":3MORE},\"geometry\":{\"type\":\"Point\",\"coordinates\":[11.5,48.5,500]}}";

@@ -193,6 +193,19 @@ impl PictureArgs {
         let (frames, figures) = (self.moments(MOST_FRAMES, &film)?, self.moments(MOST_ON_PAPER, &film)?);
         let mut written = Vec::new();
         let mut wrote = |path: &Path| written.push(path.display().to_string());
+        // First what needs most memory: if it is refused, nothing is written.
+        if let Some(path) = &plan.page {
+            let all = self.moments(usize::MAX, &film)?;
+            let page = export::lesson::page(&film, &all, path, &Bar::new("drawing the page"))?;
+            wrote(path);
+            if page.finest < Level::Lane {
+                output::note(&format!(
+                    "the page stops at level {} and coarser: with more steps it would be larger than {} MB",
+                    page.finest.name(),
+                    MOST_BYTES / 1_000_000
+                ));
+            }
+        }
         for (take, path) in takes.iter().zip(&plan.steps) {
             export::lesson::steps(&take.recording, path)?;
             wrote(path);
@@ -215,18 +228,6 @@ impl PictureArgs {
         }
         if plan.gif.is_some() || plan.frames.is_some() {
             tell("pictures", &frames);
-        }
-        if let Some(path) = &plan.page {
-            let all = self.moments(usize::MAX, &film)?;
-            let page = export::lesson::page(&film, &all, path, &Bar::new("drawing the page"))?;
-            wrote(path);
-            if page.finest < Level::Lane {
-                output::note(&format!(
-                    "the page stops at level {} and coarser: with more steps it would be larger than {} MB",
-                    page.finest.name(),
-                    MOST_BYTES / 1_000_000
-                ));
-            }
         }
         let theme = if self.look.is_some() { Theme::Film } else { Theme::Readers };
         if let Some(path) = &plan.worksheet {

@@ -19,7 +19,7 @@ use crate::lesson::picture::raster::SizeError;
 use crate::lesson::picture::svg::svg;
 use crate::lesson::player::{self, Written};
 use crate::lesson::{Recording, jsonl};
-use crate::memory;
+use crate::memory::{self, Short};
 use crate::progress::Progress;
 
 /// Number of pictures that a GIF's palette is derived from.
@@ -163,7 +163,7 @@ pub fn gif(film: &Film, moments: &Moments, pace: f32, path: &Path, progress: &dy
 /// # Errors
 /// [`ExportError::Io`] if the file cannot be written, and [`ExportError::Cancelled`].
 pub fn handout(film: &Film, moments: &Moments, theme: Theme, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
-    write(path, |out| handout::write(film, moments, theme, progress, out)).map_err(cancelled)
+    write(path, |out| handout::write(film, moments, theme, progress, out)).map_err(of_lesson)
 }
 
 /// Writes the worksheet: questions, and the pictures that they are about.
@@ -171,7 +171,7 @@ pub fn handout(film: &Film, moments: &Moments, theme: Theme, path: &Path, progre
 /// # Errors
 /// [`ExportError::Io`] if the file cannot be written, and [`ExportError::Cancelled`].
 pub fn worksheet(film: &Film, theme: Theme, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
-    write(path, |out| sheet::worksheet(film, theme, progress, out)).map_err(cancelled)
+    write(path, |out| sheet::worksheet(film, theme, progress, out)).map_err(of_lesson)
 }
 
 /// Writes the key of the worksheet.
@@ -185,21 +185,25 @@ pub fn key(film: &Film, theme: Theme, path: &Path) -> Result<(), ExportError> {
 /// Writes the page that plays the moments in a browser, and says what of them it has.
 ///
 /// # Errors
-/// [`ExportError::Io`] if the file cannot be written, and [`ExportError::Cancelled`].
+/// [`ExportError::Io`] if the file cannot be written, [`ExportError::Memory`], and [`ExportError::Cancelled`].
 pub fn page(film: &Film, moments: &Moments, path: &Path, progress: &dyn Progress) -> Result<Written, ExportError> {
     let mut written = None;
     write(path, |out| {
         written = Some(player::write(film, moments, progress, out)?);
         Ok(())
     })
-    .map_err(cancelled)?;
+    .map_err(of_lesson)?;
     written.ok_or(ExportError::Cancelled)
 }
 
-/// What is interrupted was cancelled.
-fn cancelled(error: ExportError) -> ExportError {
+/// The error that an I/O error of the lesson stands for: it was cancelled, or memory is short.
+fn of_lesson(error: ExportError) -> ExportError {
     match error {
         ExportError::Io { why, .. } if why.kind() == io::ErrorKind::Interrupted => ExportError::Cancelled,
+        ExportError::Io { why, path } => match why.downcast::<Short>() {
+            Ok(short) => ExportError::Memory { what: "the page".to_owned(), short, remedy: "choose fewer steps with --from and --to", path },
+            Err(why) => ExportError::Io { why, path },
+        },
         other => other,
     }
 }

@@ -48,8 +48,8 @@ pub use warp_knn::groups_in_batch;
 use super::processor;
 use super::threads::{self, Laps};
 use crate::knn::{
-    Answer, Build, Counters, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Metric, Neighbors,
-    Parameters, Problem, Search, SetupPhase, WarpSpan, code, warp as rules,
+    Answer, Build, CONVERGENCE_ENTRIES, Counters, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Metric,
+    Neighbors, Parameters, Problem, Search, SetupPhase, WarpSpan, code, warp as rules,
 };
 
 /// The registry's row for `lockstep`.
@@ -136,7 +136,8 @@ impl Engine for Lockstep {
 
     fn prepare<'a>(&'a mut self, problem: &'a Problem, _parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
         let there = problem.cache().get(self.device_id(), |_: &GroupedPoints<WARP>| true);
-        super::host_memory::check(problem, if there.is_some() { 0 } else { size_of_val(problem.points()) as u64 })?;
+        let of_points = if there.is_some() { 0 } else { size_of_val(problem.points()) as u64 };
+        super::host_memory::check(problem, of_points + of_history(problem))?;
         let start = Instant::now();
         let resident = there.is_some();
         let points = there.unwrap_or_else(|| {
@@ -153,6 +154,13 @@ impl Engine for Lockstep {
             spans: Vec::new(),
         }))
     }
+}
+
+/// Bytes of the counters and convergence histories of all queries, as the last chunk has them and as they are collected, in vectors that grow.
+fn of_history(problem: &Problem) -> u64 {
+    const ENTRY: usize = size_of::<(u32, f32)>();
+    let entries = CONVERGENCE_ENTRIES.min(problem.n() / problem.k() + 2);
+    (problem.q() * (size_of::<counters::Tally>() + 3 * entries * ENTRY)) as u64
 }
 
 /// The best instruction set that the twin is compiled for and this processor supports.

@@ -17,6 +17,7 @@ use super::pack::{Lists, Table};
 use crate::cursor::{Cursor, Level};
 use crate::invariants::badge;
 use crate::lessons::Take;
+use crate::memory;
 use crate::picture::page::{about, inside, position_at, progress as place};
 use crate::picture::scene::Scene;
 use crate::picture::sentence::sentence;
@@ -30,6 +31,9 @@ pub const SCHEMA: u32 = 2;
 
 /// Numbers of items and lists in a page at most: far more than can become a page that is small enough.
 const HEAVIEST: usize = 20_000_000;
+
+/// Bytes of each of these numbers while they become the page: in columns, as JSON in a vector that grows, and compressed.
+const OF_NUMBER: u64 = 24;
 
 /// All that a page knows.
 #[derive(Debug, Default, Serialize)]
@@ -150,7 +154,7 @@ pub struct Moment {
 /// The moments of a film's takes that a level stops at, in a range of the leading one. `None` if they are more than a page can hold.
 ///
 /// # Errors
-/// [`io::ErrorKind::Interrupted`] if `progress` is cancelled.
+/// [`io::ErrorKind::Interrupted`] if `progress` is cancelled, [`io::ErrorKind::OutOfMemory`] with a [`memory::Short`].
 pub fn pack(film: &Film, range: &RangeInclusive<usize>, level: Level, finest: Level, progress: &dyn Progress) -> io::Result<Option<Data>> {
     let mut data = Data::new(film, level, finest);
     let ranges = ranges(film, range);
@@ -301,9 +305,11 @@ impl Data {
             if film.takes.len() > 1 {
                 packed.seen.push(cursor.state().counts.points_seen);
             }
-            if self.weight + self.lists.0.weight > HEAVIEST {
+            let weight = self.weight + self.lists.0.weight;
+            if weight > HEAVIEST {
                 return Ok(None);
             }
+            memory::check(weight as u64 * OF_NUMBER).map_err(|short| io::Error::new(io::ErrorKind::OutOfMemory, short))?;
             progress.update(number as u64 + 1, total as u64);
         }
         packed.at = positions;

@@ -62,7 +62,8 @@ pub struct Written {
 /// `moments`, and follows the reader's light or dark setting.
 ///
 /// # Errors
-/// I/O errors of the writer, and [`io::ErrorKind::Interrupted`] if `progress` is cancelled.
+/// I/O errors of the writer, [`io::ErrorKind::Interrupted`] if `progress` is cancelled, and [`io::ErrorKind::OutOfMemory`] with a
+/// [`memory::Short`](crate::memory::Short).
 pub fn write(film: &Film, moments: &Moments, progress: &dyn Progress, out: &mut (impl Write + ?Sized)) -> io::Result<Written> {
     let (page, written) = within(MOST_BYTES, film, moments, progress)?;
     out.write_all(page.as_bytes())?;

@@ -8,6 +8,7 @@ use nvml_wrapper::Nvml;
 use nvml_wrapper::enum_wrappers::device::Clock;
 
 use crate::knn::{DeviceId, DeviceInfo, EngineError};
+use crate::memory;
 
 /// The oldest supported driver, as CUDA version × 1000: 12.8 (R570) is the first with every function that cudarc calls.
 /// The embedded kernels need 13.0 (R580); in between, NVRTC from the driver's own toolkit is used.
@@ -54,17 +55,30 @@ pub fn engine_error(error: DriverError, device: &str, free: impl FnOnce() -> u64
     }
 }
 
+/// Loads the driver's library, without which cudarc panics; the error is one sentence.
+///
+/// Where the address space is limited to less than the driver reserves, it is not loaded: it cannot be unloaded, and what it takes would be
+/// missing for engines that need no GPU.
+fn check_present() -> Result<(), String> {
+    const NEEDED: u64 = 4 << 30;
+    if let Some(left) = memory::addresses().filter(|&left| left < NEEDED) {
+        let [needed, left] = [NEEDED, left].map(|bytes| bytes >> 20);
+        return Err(format!("the NVIDIA driver needs {needed} MiB of address space, but only {left} MiB are left; raise the limit (ulimit -v)"));
+    }
+    // SAFETY: only locates and loads a library.
+    if !unsafe { sys::is_culib_present() } {
+        return Err("no NVIDIA driver was found (libcuda.so.1); an NVIDIA GPU needs driver R580 or later".to_owned());
+    }
+    Ok(())
+}
+
 /// Opens a GPU; the error is one sentence.
 pub fn open(device: DeviceId) -> Result<Arc<CudaContext>, String> {
     let DeviceId::Gpu(ordinal) = device else { return Err(format!("device {device} is no NVIDIA GPU")) };
     if let Some(why) = LOST.get() {
         return Err(format!("{why}; the GPU cannot be used again until Warpscope is restarted"));
     }
-    // cudarc panics if the library is missing, so check first.
-    // SAFETY: only locates and loads a library.
-    if !unsafe { sys::is_culib_present() } {
-        return Err("no NVIDIA driver was found (libcuda.so.1); an NVIDIA GPU needs driver R580 or later".to_owned());
-    }
+    check_present()?;
     result::init().map_err(|error| format!("the NVIDIA driver does not start: {}", say(error)))?;
     let version = version().map_err(say)?;
     if version < OLDEST_DRIVER {
@@ -79,9 +93,7 @@ pub fn open(device: DeviceId) -> Result<Arc<CudaContext>, String> {
 
 /// Number of GPUs that the driver shows; 0 without a usable driver.
 pub fn count() -> u32 {
-    // As in [`open`]: cudarc panics if the library is missing.
-    // SAFETY: only locates and loads a library.
-    if !unsafe { sys::is_culib_present() } || result::init().is_err() {
+    if check_present().is_err() || result::init().is_err() {
         return 0;
     }
     CudaContext::device_count().ok().and_then(|count| u32::try_from(count).ok()).unwrap_or(0)

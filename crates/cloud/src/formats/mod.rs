@@ -462,6 +462,7 @@ const FOREIGN: &[Foreign] = &[
     Foreign("Feather version 1", &[], b"FEA1", "write it as version 2, which is what pandas, pyarrow and polars write today"),
     Foreign("shapefile", &["shp"], b"\x00\x00\x27\x0a", "convert it to CSV, for instance with ogr2ogr -lco GEOMETRY=AS_XY"),
     Foreign("pickle", &["pkl", "pickle"], b"\x80\x04\x95", "it would run code; write the array with numpy.save"),
+    Foreign(LIBSVM, &["libsvm", "svm", "svmlight"], b"", "write its values as rows, for instance load_svmlight_file(FILE)[0].toarray() in sklearn"),
     Foreign("7z", &["7z"], b"7z\xbc\xaf\x27\x1c", "unpack it first"),
     Foreign("RAR", &["rar"], b"Rar!\x1a", "unpack it first"),
     Foreign("tar", &["tar", "tgz"], b"", "unpack it first"),
@@ -469,6 +470,9 @@ const FOREIGN: &[Foreign] = &[
     Foreign("bzip2", &["bz2"], b"BZh", "unpack it first"),
     Foreign("xz", &["xz"], b"\xfd7zXZ\x00", "unpack it first"),
 ];
+
+/// Text that is told by its first line, as many of these files have no extension.
+const LIBSVM: &str = "LIBSVM";
 
 /// What to do with a mesh.
 const MESH: &str = "convert its vertices to PLY, for instance with CloudCompare -O FILE -C_EXPORT_FMT PLY -SAVE_CLOUDS";

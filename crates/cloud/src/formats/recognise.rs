@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::input::Input;
-use super::{FOREIGN, Foreign, Format, FormatError, GZIP, JSON, NPZ, json, known_extensions, npz, registry, unpacked};
+use super::{FOREIGN, Foreign, Format, FormatError, GZIP, JSON, LIBSVM, NPZ, json, known_extensions, npz, registry, unpacked};
 
 /// Bytes sampled from the start of a file.
 const HEAD: u64 = 1 << 16;
@@ -57,8 +57,10 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format, FormatError> {
     }
     // Many formats are zip archives.
     if by_magic.is_none_or(|format| format.name == NPZ)
-        && let Some(Foreign(what, _, _, way_out)) = FOREIGN.iter().find(|Foreign(_, names, magic, _)| {
-            !magic.is_empty() && head.starts_with(magic) || by_extension.is_none() && names.contains(&extension.as_str())
+        && let Some(Foreign(what, _, _, way_out)) = FOREIGN.iter().find(|Foreign(what, names, magic, _)| {
+            !magic.is_empty() && head.starts_with(magic)
+                || by_extension.is_none() && names.contains(&extension.as_str())
+                || *what == LIBSVM && is_libsvm(&head)
         })
     {
         return Err(input.unsupported(format!("{what} files are not read"), *way_out));
@@ -93,6 +95,16 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format, FormatError> {
             None => Ok(&registry()[0]),
         },
     }
+}
+
+/// Whether text begins with a label and then has only `index:value`, by ascending index. Read as columns, the label would be the only number.
+fn is_libsvm(head: &[u8]) -> bool {
+    let first = head.split(|&byte| byte == b'\n').next().and_then(|line| std::str::from_utf8(line).ok()).unwrap_or_default();
+    let mut fields = first.split(" #").next().unwrap_or_default().split_ascii_whitespace();
+    let index = |field: &str| field.split_once(':').filter(|(_, value)| value.parse::<f64>().is_ok())?.0.parse::<u32>().ok();
+    let labelled = fields.next().is_some_and(|label| label.parse::<f64>().is_ok());
+    // A single one may be a time of day.
+    labelled && fields.map(index).collect::<Option<Vec<_>>>().is_some_and(|all| all.len() > 1 && all.is_sorted_by(|one, next| one < next))
 }
 
 /// A format's name with its indefinite article.

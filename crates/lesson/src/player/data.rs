@@ -32,8 +32,9 @@ pub const SCHEMA: u32 = 2;
 /// Numbers of items and lists in a page at most: far more than can become a page that is small enough.
 const HEAVIEST: usize = 20_000_000;
 
-/// Bytes of each of these numbers while they become the page: in columns, as JSON in a vector that grows, and compressed.
-const OF_NUMBER: u64 = 24;
+/// Bytes for each of these numbers while they become the page: in columns, as JSON in a vector that grows, and compressed. With texts and names,
+/// JSON has 16 bytes for a number.
+const OF_NUMBER: u64 = 64;
 
 /// All that a page knows.
 #[derive(Debug, Default, Serialize)]

@@ -10,13 +10,13 @@ use rayon::prelude::*;
 
 use super::folder::MadeFolder;
 use super::{ExportError, write};
+use crate::draw::gif::{Animation, Colors};
+use crate::draw::raster::SizeError;
+use crate::draw::svg::svg;
 use crate::files::Batch;
 use crate::lesson::moments::Moments;
 use crate::lesson::paper::{Theme, handout, sheet};
 use crate::lesson::picture::Film;
-use crate::lesson::picture::gif::{Animation, Colors};
-use crate::lesson::picture::raster::SizeError;
-use crate::lesson::picture::svg::svg;
 use crate::lesson::player::{self, Written};
 use crate::lesson::{Recording, jsonl};
 use crate::memory;

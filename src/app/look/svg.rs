@@ -8,9 +8,9 @@ use egui::epaint::{ClippedShape, Galley, Mesh, PathStroke, TextShape};
 use egui::{Color32, FontFamily, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2};
 use image::{GenericImageView as _, ImageFormat, RgbaImage};
 
-use crate::lesson::picture::embedded::{self, Said};
-use crate::lesson::picture::scene::Font;
-use crate::lesson::picture::svg::escaped;
+use crate::draw::font_subset::FontSubsets;
+use crate::draw::svg::escaped;
+use crate::draw::{Font, fonts};
 
 /// What shapes are drawn on.
 pub struct Page {
@@ -25,7 +25,7 @@ pub struct Page {
 /// says, for what only a GPU can paint.
 pub fn svg(shapes: &[ClippedShape], page: &Page, points: Option<(&RgbaImage, f32)>) -> String {
     let part = Rect::from_min_size(Pos2::ZERO, page.size);
-    let mut writer = Writer { out: String::new(), part, points, clips: 0, said: Said::default() };
+    let mut writer = Writer { out: String::new(), part, points, clips: 0, subsets: FontSubsets::default() };
     for clipped in shapes {
         writer.clipped(clipped);
     }
@@ -37,7 +37,7 @@ pub fn svg(shapes: &[ClippedShape], page: &Page, points: Option<(&RgbaImage, f32
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{wide}\" height=\"{high}\" viewBox=\"0 0 {width} {height}\" xml:space=\"preserve\">\n\
         {}<rect width=\"{width}\" height=\"{height}\"{}/>\n{}</svg>\n",
-        writer.said.style(),
+        writer.subsets.style(),
         paint("fill", page.ground),
         writer.out
     )
@@ -49,7 +49,7 @@ struct Writer<'a> {
     points: Option<(&'a RgbaImage, f32)>,
     clips: usize,
     /// What its text needs of which font.
-    said: Said,
+    subsets: FontSubsets,
 }
 
 impl Writer<'_> {
@@ -144,8 +144,8 @@ impl Writer<'_> {
             let [x, y] = self.place(text.pos + piece.at.to_vec2());
             let color = text.override_text_color.unwrap_or(if piece.color == Color32::PLACEHOLDER { text.fallback_color } else { piece.color });
             let font = if piece.family == FontFamily::Monospace { Font::Mono } else { Font::Sans };
-            self.said.note(&piece.text, font);
-            let (family, weight) = (embedded::family(font), embedded::weight(font));
+            self.subsets.add(&piece.text, font);
+            let (family, weight) = (fonts::family(font), fonts::weight(font));
             let (size, length) = (short(piece.size), short(piece.length));
             let style = paint("fill", color.gamma_multiply(text.opacity_factor));
             let words = escaped(&piece.text);

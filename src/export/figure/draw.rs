@@ -2,8 +2,8 @@
 
 use super::axis::{Axis, label, large};
 use super::{Curve, Figure};
-use crate::lesson::picture::pen::{ROW, Words, area, dashed, line, sans, width};
-use crate::lesson::picture::scene::{Area, Font, Ink, Point, Scene, Shape};
+use crate::draw::pen::{ROW, Words, area, dashed, line, sans, width};
+use crate::draw::{Area, Drawing, Font, Ink, Point, Shape};
 use crate::run::presets::{Against, Panel};
 use crate::run::stats::DISTANCE_BYTES;
 use crate::text::{sentence_case, significant, unit_of};
@@ -35,7 +35,7 @@ struct Cell {
 }
 
 /// Draws everything, on a picture as high as it needs.
-pub fn scene(figure: &Figure) -> Scene {
+pub fn scene(figure: &Figure) -> Drawing {
     // A panel that nothing was measured for is left out, but one stays.
     let mut cells = Vec::new();
     for &panel in &figure.panels {
@@ -56,7 +56,7 @@ pub fn scene(figure: &Figure) -> Scene {
     let columns = if most == 4 { 2 } else { most.clamp(1, 3) };
     let each = if columns > 2 { NARROW } else { PANEL[0] };
     let wide = each * columns as f32;
-    let mut page = Page { scene: Scene::new(wide + 2.0 * MARGIN, 0.0), y: MARGIN, wide };
+    let mut page = Page { scene: Drawing::new(wide + 2.0 * MARGIN, 0.0), y: MARGIN, wide };
     page.lines(&figure.title, TITLE, Ink::Text);
     let by = figure.preset.map(|name| format!("warpscope sweep --preset {name}"));
     let conditions = figure.conditions();
@@ -87,7 +87,7 @@ pub fn scene(figure: &Figure) -> Scene {
 
 /// A picture that is written from top to bottom.
 struct Page {
-    scene: Scene,
+    scene: Drawing,
     /// How far it is written.
     y: f32,
     /// Width between the margins.
@@ -106,7 +106,7 @@ impl Page {
     /// A marker and a name for each method, and what dashed lines and open marks are.
     fn legend(&mut self, figure: &Figure, cells: &[Cell]) {
         let mut x = MARGIN;
-        let mut put = |page: &mut Self, text: &str, draw: &dyn Fn(&mut Scene, [Point; 2])| {
+        let mut put = |page: &mut Self, text: &str, draw: &dyn Fn(&mut Drawing, [Point; 2])| {
             let needed = 30.0 + width(Font::Sans, TEXT, text) + 18.0;
             if x > MARGIN && x + needed > MARGIN + page.wide {
                 (x, page.y) = (MARGIN, page.y + LINE);
@@ -173,7 +173,7 @@ impl Page {
 }
 
 /// Axes, grid, lines and marks of a panel. All panels of a kind have the same axes.
-fn draw_panel(scene: &mut Scene, mut room: Area, figure: &Figure, cell: &Cell, of_kind: &[&Cell]) {
+fn draw_panel(scene: &mut Drawing, mut room: Area, figure: &Figure, cell: &Cell, of_kind: &[&Cell]) {
     let title = room.take_top(LINE * 1.6);
     let foot = room.take_bottom(LINE * 2.6);
     let peak = figure.peak().filter(|_| cell.panel == Panel::Throughput);
@@ -272,7 +272,7 @@ fn about_panel(figure: &Figure, panel: Panel) -> String {
 }
 
 /// An error bar.
-fn bar(scene: &mut Scene, x: f32, [low, high]: [f32; 2], series: usize) {
+fn bar(scene: &mut Drawing, x: f32, [low, high]: [f32; 2], series: usize) {
     let half = MARKER * 0.8;
     for points in [vec![[x, low], [x, high]], vec![[x - half, low], [x + half, low]], vec![[x - half, high], [x + half, high]]] {
         scene.shapes.push(Shape::Path { points, line: line(Ink::Category(series), 1.0) });
@@ -280,7 +280,7 @@ fn bar(scene: &mut Scene, x: f32, [low, high]: [f32; 2], series: usize) {
 }
 
 /// A line in the colour of a series, and its marker at each place.
-fn curve(scene: &mut Scene, points: &[Point], series: usize, is_dashed: bool, marks: &[Point]) {
+fn curve(scene: &mut Drawing, points: &[Point], series: usize, is_dashed: bool, marks: &[Point]) {
     let ink = Ink::Category(series);
     let stroke = if is_dashed { dashed(ink, 1.5, 4.0) } else { line(ink, 1.8) };
     scene.shapes.push(Shape::Path { points: points.to_vec(), line: stroke });
@@ -297,7 +297,7 @@ fn curve(scene: &mut Scene, points: &[Point], series: usize, is_dashed: bool, ma
 }
 
 /// The mark of a number that somebody else measured.
-fn open_diamond(scene: &mut Scene, [x, y]: Point) {
+fn open_diamond(scene: &mut Drawing, [x, y]: Point) {
     let size = MARKER * 1.7;
     let points = vec![[x, y - size], [x + size, y], [x, y + size], [x - size, y], [x, y - size]];
     scene.shapes.push(Shape::Path { points, line: line(Ink::Theory, 1.6) });

@@ -12,7 +12,7 @@ mod draw;
 mod lines;
 
 use crate::cloud::Source;
-use crate::lesson::picture::svg::svg;
+use crate::draw::svg::svg;
 use crate::palette::LIGHT;
 use crate::run::presets::{Against, Axes, Panel, Preset, Publication, Stated};
 use crate::run::sweep::{Size, Sweep};

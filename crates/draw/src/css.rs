@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::scene::Ink;
-use super::svg::hex;
+use crate::drawing::Ink;
 use crate::palette::{DARK, LIGHT, Palette};
+use crate::svg::hex;
 
 /// The policy by which a browser lets a file use its own style and fonts, and load nothing. Only the page that plays has a script of its own.
 pub fn policy(has_script: bool) -> String {

@@ -1,38 +1,38 @@
-//! A [`Scene`] as SVG: text stays text, stretched to its measured width whatever font the viewer has. Files carry the fonts; elements
+//! A [`Drawing`] as SVG: text stays text, stretched to its measured width whatever font the viewer has. Files carry the fonts; elements
 //! within other documents name them.
 
 use std::fmt::Write as _;
 
-use super::embedded::{self, Said};
-use super::fonts;
-use super::scene::{Area, Font, Ink, Line, Paint, Point, Scene, Shape};
+use crate::drawing::{Area, Drawing, Font, Ink, Line, Paint, Point, Shape};
+use crate::font_subset::FontSubsets;
+use crate::fonts;
 use crate::palette::{Palette, Rgb};
 
 /// A complete SVG file in the colours of a palette, on its canvas, with the fonts of its text.
-pub fn svg(scene: &Scene, palette: &Palette) -> String {
-    let mut said = Said::default();
-    for shape in &scene.shapes {
+pub fn svg(drawing: &Drawing, palette: &Palette) -> String {
+    let mut subsets = FontSubsets::default();
+    for shape in &drawing.shapes {
         if let Shape::Text { font, text, .. } = shape {
-            said.note(text, *font);
+            subsets.add(text, *font);
         }
     }
-    let element = element(scene, "", &|ink| hex(ink.color(palette)));
+    let element = element(drawing, "", &|ink| hex(ink.color(palette)));
     // Within the element, before all that is drawn.
     let head = element.find('\n').map_or(0, |end| end + 1);
-    format!("{}{}{}", &element[..head], said.style(), &element[head..])
+    format!("{}{}{}", &element[..head], subsets.style(), &element[head..])
 }
 
 /// Only the `<svg>` element, with colours from `color`: hexadecimal, or CSS variables. `id` prefixes names, to keep them
 /// distinct from those of other pictures in the same document.
-pub fn element(scene: &Scene, id: &str, color: &dyn Fn(Ink) -> String) -> String {
+pub fn element(drawing: &Drawing, id: &str, color: &dyn Fn(Ink) -> String) -> String {
     let mut writer = Writer { out: String::new(), color, id, clips: 0, clipped: false };
-    let [width, height] = scene.size.map(short);
+    let [width, height] = drawing.size.map(short);
     writer.out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" xml:space=\"preserve\">\n\
         <rect width=\"{width}\" height=\"{height}\" style=\"fill:{}\"/>\n",
         color(Ink::Canvas)
     );
-    for shape in &scene.shapes {
+    for shape in &drawing.shapes {
         writer.shape(shape);
     }
     writer.unclip();
@@ -154,7 +154,7 @@ pub fn baseline(at: Point, anchor: [f32; 2], size: f32, font: Font, text: &str) 
 /// The CSS of letters.
 pub fn text_style(font: Font, size: f32, paint: Paint, color: &dyn Fn(Ink) -> String) -> String {
     let fill = style(Some(paint), None, color);
-    format!("font-family:{};font-weight:{};font-size:{}px;{fill}", embedded::family(font), embedded::weight(font), short(size))
+    format!("font-family:{};font-weight:{};font-size:{}px;{fill}", fonts::family(font), fonts::weight(font), short(size))
 }
 
 /// The CSS of dots without outlines, which are segments of no length with round caps.
@@ -199,53 +199,19 @@ fn short(length: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use epaint_default_fonts::{HACK_REGULAR, UBUNTU_LIGHT};
-    use resvg::{tiny_skia, usvg};
-
-    use super::super::raster::{raster, tests::everything};
     use super::*;
-    use crate::lessons::{Choice, LESSONS};
     use crate::palette::{DARK, HIGH_CONTRAST, LIGHT};
-    use crate::picture::film::{Film, SIZE};
-    use crate::progress::Silent;
-
-    /// What somebody else's renderer makes of it, with the fonts that the file names and no others.
-    fn drawn(text: &str, scale: f32) -> tiny_skia::Pixmap {
-        let mut options = usvg::Options::default();
-        let fonts = Arc::make_mut(&mut options.fontdb);
-        fonts.load_font_data(UBUNTU_LIGHT.to_vec());
-        fonts.load_font_data(HACK_REGULAR.to_vec());
-        let tree = usvg::Tree::from_str(text, &options).unwrap();
-        let size = tree.size().to_int_size().scale_by(scale).unwrap();
-        let mut pixmap = tiny_skia::Pixmap::new(size.width(), size.height()).unwrap();
-        resvg::render(&tree, tiny_skia::Transform::from_scale(scale, scale), &mut pixmap.as_mut());
-        pixmap
-    }
+    use crate::raster::raster;
+    use crate::testing::{differing, everything};
 
     #[test]
     fn another_renderer_draws_the_same_picture() {
         for palette in [&LIGHT, &DARK, &HIGH_CONTRAST] {
             let text = svg(&everything(), palette);
-            let (theirs, ours) = (drawn(&text, 2.0), raster(&everything(), palette, 2.0).unwrap());
-            assert_eq!((theirs.width(), theirs.height()), ours.dimensions());
-            let far = theirs.data().iter().zip(ours.as_raw()).filter(|(a, b)| a.abs_diff(**b) > 96).count();
+            let ours = raster(&everything(), palette, 2.0).unwrap();
+            let far = differing(&text, &ours, 2.0);
             // Letters stand on whole pixels here, and do not there.
             assert!(far < ours.as_raw().len() / 100, "{far} of {} values differ", ours.as_raw().len());
-        }
-    }
-
-    /// The pages that are written, not only shapes made up for a test.
-    #[test]
-    fn every_lessons_page_reads_as_the_picture_that_is_drawn() {
-        for lesson in &LESSONS {
-            let takes = lesson.record(Choice::default(), &Silent).unwrap();
-            let film = Film::new(lesson, takes, SIZE, 1.0, DARK);
-            let at = film.lead().range.end;
-            let (theirs, ours) = (drawn(&svg(&film.scene(at), &film.palette), 1.0), film.image(at).unwrap());
-            let far = theirs.data().iter().zip(ours.as_raw()).filter(|(a, b)| a.abs_diff(**b) > 96).count();
-            assert!(far < ours.as_raw().len() / 50, "lesson {}: {far} of {} values differ", lesson.number, ours.as_raw().len());
         }
     }
 

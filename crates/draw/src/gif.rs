@@ -176,9 +176,10 @@ mod tests {
     use image::codecs::gif::GifDecoder;
 
     use super::*;
+    use crate::drawing::{Area, Ink, Shape};
     use crate::palette::{DARK, LIGHT};
-    use crate::picture::raster::{raster, tests::everything};
-    use crate::picture::scene::{Area, Ink, Shape};
+    use crate::raster::raster;
+    use crate::testing::everything;
 
     #[test]
     fn pictures_read_back_as_they_were_with_their_delays() {

@@ -153,6 +153,8 @@ pub enum Ink {
     Scale(f32),
     /// Black or white, whichever is legible on that magnitude.
     OnScale(f32),
+    /// A colour whatever the palette.
+    Rgb(Rgb),
 }
 
 impl Ink {
@@ -184,6 +186,7 @@ impl Ink {
             Self::Intermediate => palette.intermediate,
             Self::Buffer => palette.buffer,
             Self::Theory => palette.theory,
+            Self::Rgb(rgb) => rgb,
             Self::Category(number) => palette.categories[number % palette.categories.len()],
             Self::Scale(magnitude) => on_scale(magnitude, palette),
             Self::OnScale(magnitude) => {

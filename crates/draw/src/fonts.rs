@@ -13,7 +13,7 @@ use skrifa::outline::{DrawSettings, OutlinePen};
 use skrifa::{FontRef, GlyphId, MetadataProvider as _};
 use tiny_skia::{Path, PathBuilder};
 
-use crate::drawing::Font;
+use crate::drawing::{Font, Point};
 
 /// Vertical metrics of a line of text at font size 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,6 +48,12 @@ pub fn width(text: &str, font: Font, size: f32) -> f32 {
 /// The vertical metrics of a font.
 pub fn line(font: Font) -> LineMetrics {
     FACES[first(font)].line
+}
+
+/// The left end of the baseline of a text of a width, anchored at a point as [`crate::Shape::Text`] says.
+pub fn baseline_start(at: Point, anchor: [f32; 2], font: Font, size: f32, width: f32) -> Point {
+    let line = line(font);
+    [at[0] - anchor[0] * width, at[1] + (line.ascent - anchor[1] * line.height) * size]
 }
 
 /// Whether the fonts have a character; a missing one would be drawn as an empty box.

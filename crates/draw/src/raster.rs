@@ -1,4 +1,7 @@
 //! Rasterises a [`Drawing`] without a display, bit-identically on every machine.
+//!
+//! tiny-skia fills the paths. resvg, which would draw the SVG, takes 1.6 times as long, brings 16 more crates and is the independent
+//! judge of our SVGs in tests.
 
 use std::cell::OnceCell;
 
@@ -102,9 +105,7 @@ impl Painter<'_> {
             Shape::Polygon { corners, fill } => self.path(through(corners, true), Some(*fill), None),
             Shape::Text { at, anchor, size, font, paint, text } => {
                 let (glyphs, width) = fonts::shape(text, *font);
-                let line = fonts::line(*font);
-                let left = at[0] - anchor[0] * width * size;
-                let feet = at[1] + (line.ascent - anchor[1] * line.height) * size;
+                let [left, feet] = fonts::baseline_start(*at, *anchor, *font, *size, width * size);
                 // Baselines are on whole pixels, so that all letters of a line are equally sharp.
                 let feet = (feet * self.scale).round();
                 let brush = self.brush(*paint);

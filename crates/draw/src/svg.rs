@@ -3,41 +3,29 @@
 
 use std::fmt::Write as _;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+
 use crate::drawing::{Area, Drawing, Font, Ink, Line, Paint, Point, Shape};
 use crate::font_subset::FontSubsets;
 use crate::fonts;
 use crate::palette::{Palette, Rgb};
+use crate::pen::Style;
 
 /// A complete SVG file in the colours of a palette, on its canvas, with the fonts of its text.
 pub fn svg(drawing: &Drawing, palette: &Palette) -> String {
-    let mut subsets = FontSubsets::default();
-    for shape in &drawing.shapes {
-        if let Shape::Text { font, text, .. } = shape {
-            subsets.add(text, *font);
-        }
-    }
-    let element = element(drawing, "", &|ink| hex(ink.color(palette)));
-    // Within the element, before all that is drawn.
-    let head = element.find('\n').map_or(0, |end| end + 1);
-    format!("{}{}{}", &element[..head], subsets.style(), &element[head..])
+    let color = |ink: Ink| hex(ink.color(palette));
+    let mut writer = Writer::new("", &color);
+    drawing.shapes.iter().for_each(|shape| writer.shape(shape));
+    writer.file(drawing.size, None, Ink::Canvas)
 }
 
 /// Only the `<svg>` element, with colours from `color`: hexadecimal, or CSS variables. `id` prefixes names, to keep them
 /// distinct from those of other pictures in the same document.
 pub fn element(drawing: &Drawing, id: &str, color: &dyn Fn(Ink) -> String) -> String {
-    let mut writer = Writer { out: String::new(), color, id, clips: 0, clipped: false };
-    let [width, height] = drawing.size.map(short);
-    writer.out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" xml:space=\"preserve\">\n\
-        <rect width=\"{width}\" height=\"{height}\" style=\"fill:{}\"/>\n",
-        color(Ink::Canvas)
-    );
-    for shape in &drawing.shapes {
-        writer.shape(shape);
-    }
-    writer.unclip();
-    writer.out += "</svg>\n";
-    writer.out
+    let mut writer = Writer::new(id, color);
+    drawing.shapes.iter().for_each(|shape| writer.shape(shape));
+    writer.finish(drawing.size, None, Ink::Canvas, "")
 }
 
 /// A colour in CSS notation, such as `#0072b2`.
@@ -62,16 +50,24 @@ pub fn escaped(text: &str) -> String {
     safe
 }
 
-struct Writer<'a> {
+/// Elements of an SVG, from back to front.
+pub struct Writer<'a> {
     out: String,
     color: &'a dyn Fn(Ink) -> String,
     id: &'a str,
     clips: usize,
     clipped: bool,
+    subsets: FontSubsets,
 }
 
-impl Writer<'_> {
-    fn shape(&mut self, shape: &Shape) {
+impl<'a> Writer<'a> {
+    /// No elements yet; `id` and `color` as in [`element`].
+    pub fn new(id: &'a str, color: &'a dyn Fn(Ink) -> String) -> Self {
+        Self { out: String::new(), color, id, clips: 0, clipped: false, subsets: FontSubsets::default() }
+    }
+
+    /// Adds a shape.
+    pub fn shape(&mut self, shape: &Shape) {
         match shape {
             Shape::Rect { area, round, fill, line } => {
                 let style = self.style(*fill, *line);
@@ -97,10 +93,12 @@ impl Writer<'_> {
             Shape::Path { points, line } => {
                 let _ = writeln!(self.out, "<polyline points=\"{}\" style=\"{}\"/>", list(points), self.style(None, Some(*line)));
             }
-            Shape::Polygon { corners, fill } => {
-                let _ = writeln!(self.out, "<polygon points=\"{}\" style=\"{}\"/>", list(corners), self.style(Some(*fill), None));
+            Shape::Polygon { corners, fill } => self.polygon(corners, Some(*fill), None),
+            Shape::Text { at, anchor, size, font, paint, text } => {
+                if let Some(baseline) = baseline(*at, *anchor, *size, *font, text) {
+                    self.text(&baseline, Style { size: *size, font: *font, paint: *paint }, None, text);
+                }
             }
-            Shape::Text { at, anchor, size, font, paint, text } => self.text(*at, *anchor, *size, *font, *paint, text),
             Shape::Clip(area) => {
                 self.unclip();
                 if let Some(area) = area {
@@ -113,21 +111,51 @@ impl Writer<'_> {
         }
     }
 
+    /// Adds a closed polygon.
+    pub fn polygon(&mut self, corners: &[Point], fill: Option<Paint>, line: Option<Line>) {
+        let _ = writeln!(self.out, "<polygon points=\"{}\" style=\"{}\"/>", list(corners), self.style(fill, line));
+    }
+
+    /// Adds a line of text that takes the length of its baseline, rotated clockwise by degrees about a point.
+    pub fn text(&mut self, baseline: &Baseline, style: Style, rotation: Option<(f32, Point)>, text: &str) {
+        self.subsets.add(text, style.font);
+        let [x, y, width] = [baseline.start[0], baseline.start[1], baseline.width].map(short);
+        let transform =
+            rotation.map_or_else(String::new, |(degrees, [x, y])| format!(" transform=\"rotate({} {} {})\"", short(degrees), short(x), short(y)));
+        let _ = writeln!(
+            self.out,
+            "<text x=\"{x}\" y=\"{y}\" textLength=\"{width}\" lengthAdjust=\"spacingAndGlyphs\"{transform} style=\"{}\">{}</text>",
+            text_style(style.font, style.size, style.paint, self.color),
+            escaped(text)
+        );
+    }
+
+    /// Adds a PNG that fills an area.
+    pub fn png(&mut self, area: Area, png: &[u8]) {
+        let _ = writeln!(self.out, "<image{} href=\"data:image/png;base64,{}\"/>", corners(area), BASE64_STANDARD.encode(png));
+    }
+
+    /// The file: what was added on a ground, with the fonts of its text. In print, a point is `mm_per_point` millimetres.
+    pub fn file(self, size: [f32; 2], mm_per_point: Option<f32>, ground: Ink) -> String {
+        let fonts = self.subsets.style();
+        self.finish(size, mm_per_point, ground, &fonts)
+    }
+
+    fn finish(mut self, size: [f32; 2], mm_per_point: Option<f32>, ground: Ink, head: &str) -> String {
+        self.unclip();
+        let [width, height] = size.map(short);
+        let [wide, high] = size.map(|length| mm_per_point.map_or_else(|| short(length).to_string(), |mm| format!("{}mm", short(length * mm))));
+        let (fill, out) = ((self.color)(ground), &self.out);
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{wide}\" height=\"{high}\" viewBox=\"0 0 {width} {height}\" xml:space=\"preserve\">\n\
+            {head}<rect width=\"{width}\" height=\"{height}\" style=\"fill:{fill}\"/>\n{out}</svg>\n"
+        )
+    }
+
     fn unclip(&mut self) {
         if std::mem::take(&mut self.clipped) {
             self.out += "</g>\n";
         }
-    }
-
-    fn text(&mut self, at: Point, anchor: [f32; 2], size: f32, font: Font, paint: Paint, text: &str) {
-        let Some(Baseline { start: [x, y], width }) = baseline(at, anchor, size, font, text) else { return };
-        let [x, y, width] = [x, y, width].map(short);
-        let _ = writeln!(
-            self.out,
-            "<text x=\"{x}\" y=\"{y}\" textLength=\"{width}\" lengthAdjust=\"spacingAndGlyphs\" style=\"{}\">{}</text>",
-            text_style(font, size, paint, self.color),
-            escaped(text)
-        );
     }
 
     fn style(&self, fill: Option<Paint>, line: Option<Line>) -> String {
@@ -146,9 +174,7 @@ pub struct Baseline {
 /// The baseline of a text that is anchored at a point (see [`Shape::Text`]); `None` where nothing is to be seen.
 pub fn baseline(at: Point, anchor: [f32; 2], size: f32, font: Font, text: &str) -> Option<Baseline> {
     let width = fonts::width(text, font, size);
-    let line = fonts::line(font);
-    let start = [at[0] - anchor[0] * width, at[1] + (line.ascent - anchor[1] * line.height) * size];
-    (width > 0.0).then_some(Baseline { start, width })
+    (width > 0.0).then(|| Baseline { start: fonts::baseline_start(at, anchor, font, size, width), width })
 }
 
 /// The CSS of letters.

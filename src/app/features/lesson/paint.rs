@@ -1,4 +1,4 @@
-//! Scenes of the lesson as egui paints them.
+//! Drawings as egui paints them.
 
 use egui::epaint::{CornerRadius, Mesh};
 use egui::{Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};

@@ -339,7 +339,7 @@ impl Figure {
 
     /// The figure so far as a file, on a light ground.
     pub fn svg(&self) -> String {
-        svg(&draw::scene(self), &LIGHT)
+        svg(&draw::drawing(self), &LIGHT)
     }
 }
 

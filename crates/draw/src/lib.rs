@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`drawing`] | a picture as data: shapes and inks |
 //! | [`pen`] | text that fits its area, strokes, rectangles |
+//! | [`ticks`] | round numbers along an axis |
 //! | [`fonts`], [`font_subset`] | text metrics and glyph outlines; fonts inside files |
 //! | [`svg`], [`css`] | drawings as SVG; inks as CSS variables of web pages |
 //! | [`raster`], [`gif`] | drawings as pixels; pixels as an animation |
@@ -21,5 +22,6 @@ pub mod raster;
 pub mod svg;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+pub mod ticks;
 
 pub use drawing::{Area, Drawing, Font, Ink, Line, Paint, Point, Shape};

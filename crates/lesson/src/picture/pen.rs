@@ -2,6 +2,7 @@
 
 use super::scene::{Area, Ink, Scene};
 pub use crate::draw::pen::*;
+use crate::draw::ticks::round_step;
 use crate::recording::Recording;
 use crate::text::{significant, significant_to};
 
@@ -89,8 +90,7 @@ pub fn steps_in(low: f32, high: f32, about: usize) -> Vec<f32> {
     if !rough.is_finite() || rough <= 0.0 {
         return Vec::new();
     }
-    let power = 10f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power).find(|step| *step >= rough * 0.99).unwrap_or(power * 10.0);
+    let step = round_step(rough * 0.99);
     let first = (low / step).ceil() as i64;
     (first..).map(|at| at as f64 * step).take_while(|value| *value <= high * (1.0 + 1e-9)).map(|value| value as f32).collect()
 }

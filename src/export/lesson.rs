@@ -119,7 +119,7 @@ pub fn gif(film: &Film, moments: &Moments, pace: f32, path: &Path, progress: &dy
         progress.update(number as u64 + 1, total);
         if progress.cancelled() { Err(ExportError::Cancelled) } else { Ok(()) }
     })?;
-    let colors = Colors::of(&samples, &film.palette);
+    let colors = Colors::from_samples(&samples, &film.palette);
     drop(samples);
     let moves = film.motion && hundredths >= SHORTEST_WITH_MOTION;
     // Each moment is drawn with its pictures on the way. The picture before it stays for comparison, and the frame is encoded.

@@ -147,13 +147,13 @@ pub enum Ink {
     Intermediate,
     Buffer,
     Theory,
-    /// One of several things of a kind, such as a line of a figure, by number.
+    /// A series by its number, such as a curve of a figure.
     Category(usize),
     /// A magnitude between 0 and 1, on the viridis scale.
     Scale(f32),
     /// Black or white, whichever is legible on that magnitude.
     OnScale(f32),
-    /// A colour whatever the palette.
+    /// A fixed colour.
     Rgb(Rgb),
 }
 
@@ -198,7 +198,7 @@ impl Ink {
     }
 }
 
-/// The colour of a magnitude: on a dark ground without the darkest part of the scale, which could not be told from it.
+/// The colour of a magnitude. On a dark ground, the scale begins where its contrast to the ground suffices.
 fn on_scale(magnitude: f32, palette: &Palette) -> Rgb {
     /// Where the scale has a contrast of 3 to the ground.
     const DARKEST: f32 = 0.35;

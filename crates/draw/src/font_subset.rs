@@ -49,7 +49,7 @@ impl FontSubsets {
     }
 }
 
-/// Tables that are copied. Those for kerning and ligatures are not: the picture says where each text ends.
+/// Tables to copy. Kerning and ligatures are not needed: SVGs give the length of each text.
 const COPIED: [&[u8; 4]; 11] = [b"OS/2", b"cmap", b"cvt ", b"fpgm", b"gasp", b"head", b"hhea", b"hmtx", b"maxp", b"name", b"prep"];
 
 /// A font with the outlines of some characters, each glyph under the number that it has.
@@ -67,24 +67,24 @@ fn subset(data: &[u8], characters: &BTreeSet<char>) -> Result<Vec<u8>, ReadError
         }
     }
     let outlines = glyf.offset_data().as_bytes();
-    let (mut shapes, mut places) = (Vec::new(), vec![0u32]);
+    let (mut shapes, mut offsets) = (Vec::new(), vec![0u32]);
     for id in 0..loca.len() {
         if kept.contains(&(id as u32))
             && let (Some(from), Some(to)) = (loca.get_raw(id), loca.get_raw(id + 1))
         {
             shapes.extend_from_slice(outlines.get(from as usize..to as usize).unwrap_or_default());
-            // Short places count pairs of bytes.
+            // The short format counts pairs of bytes.
             shapes.resize(shapes.len().next_multiple_of(4), 0);
         }
-        places.push(shapes.len() as u32);
+        offsets.push(shapes.len() as u32);
     }
     let is_long = font.head()?.index_to_loc_format() == 1;
-    let places: Vec<u8> =
-        places.into_iter().flat_map(|at| if is_long { at.to_be_bytes().to_vec() } else { ((at / 2) as u16).to_be_bytes().to_vec() }).collect();
+    let offsets: Vec<u8> =
+        offsets.into_iter().flat_map(|at| if is_long { at.to_be_bytes().to_vec() } else { ((at / 2) as u16).to_be_bytes().to_vec() }).collect();
     // Version 3: without names of glyphs.
     let post = [0, 3, 0, 0].into_iter().chain([0; 28]).collect();
     let copied = COPIED.iter().filter_map(|&tag| Some((*tag, font.table_data(Tag::new(tag))?.as_bytes().to_vec())));
-    let mut tables: Vec<([u8; 4], Vec<u8>)> = copied.chain([(*b"glyf", shapes), (*b"loca", places), (*b"post", post)]).collect();
+    let mut tables: Vec<([u8; 4], Vec<u8>)> = copied.chain([(*b"glyf", shapes), (*b"loca", offsets), (*b"post", post)]).collect();
     tables.sort_by_key(|(tag, _)| *tag);
     Ok(file_of(&tables))
 }

@@ -50,7 +50,7 @@ pub fn line(font: Font) -> LineMetrics {
     FACES[first(font)].line
 }
 
-/// The left end of the baseline of a text of a width, anchored at a point as [`crate::Shape::Text`] says.
+/// The left end of a text's baseline, from its anchor (see [`crate::Shape::Text`]) and its width.
 pub fn baseline_start(at: Point, anchor: [f32; 2], font: Font, size: f32, width: f32) -> Point {
     let line = line(font);
     [at[0] - anchor[0] * width, at[1] + (line.ascent - anchor[1] * line.height) * size]

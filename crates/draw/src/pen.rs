@@ -12,7 +12,7 @@ pub const ROW: f32 = 1.3;
 /// Minimum scale to which text shrinks before it is truncated.
 const SHRINK: f32 = 0.72;
 
-/// Type that is smaller than the least by no more than this is drawn as large as the least: there is as much air around it.
+/// Type down to this fraction of the minimum is drawn at the minimum size: the space around it suffices.
 const STRETCH: f32 = 0.85;
 
 /// Maximum number of cached text widths.

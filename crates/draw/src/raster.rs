@@ -13,11 +13,11 @@ use crate::fonts;
 use crate::palette::{Palette, Rgb};
 
 /// Maximum number of pixels per side.
-pub const MOST_PIXELS: u32 = 16_384;
+pub const MAX_SIDE: u32 = 16_384;
 
 /// The size of a picture is empty or too large.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("{width} \u{d7} {height} pixels: a picture has 1 to {MOST_PIXELS} on each side")]
+#[error("{width} \u{d7} {height} pixels: a picture has 1 to {MAX_SIDE} on each side")]
 pub struct SizeError {
     /// The width requested, in pixels.
     pub width: f32,
@@ -28,17 +28,17 @@ pub struct SizeError {
 /// The size in pixels of a drawing in points, with `scale` pixels per point.
 ///
 /// # Errors
-/// [`SizeError`] if a side is less than one pixel or more than [`MOST_PIXELS`].
+/// [`SizeError`] if a side is less than one pixel or more than [`MAX_SIDE`].
 pub fn pixels(size: [f32; 2], scale: f32) -> Result<[u32; 2], SizeError> {
     let [width, height] = size.map(|length| (length * scale).round());
-    let fits = |length: f32| (1.0..=MOST_PIXELS as f32).contains(&length);
+    let fits = |length: f32| (1.0..=MAX_SIDE as f32).contains(&length);
     if fits(width) && fits(height) { Ok([width as u32, height as u32]) } else { Err(SizeError { width, height }) }
 }
 
 /// Draws a drawing on the palette's canvas colour, with `scale` pixels per point. All pixels are opaque.
 ///
 /// # Errors
-/// [`SizeError`] if a side is less than one pixel or more than [`MOST_PIXELS`].
+/// [`SizeError`] if a side is less than one pixel or more than [`MAX_SIDE`].
 pub fn raster(drawing: &Drawing, palette: &Palette, scale: f32) -> Result<RgbaImage, SizeError> {
     let [width, height] = pixels(drawing.size, scale)?;
     let too_large = SizeError { width: width as f32, height: height as f32 };

@@ -116,7 +116,7 @@ impl<'a> Writer<'a> {
         let _ = writeln!(self.out, "<polygon points=\"{}\" style=\"{}\"/>", list(corners), self.style(fill, line));
     }
 
-    /// Adds a line of text that takes the length of its baseline, rotated clockwise by degrees about a point.
+    /// Adds a line of text, stretched to its baseline and rotated clockwise by degrees about a point.
     pub fn text(&mut self, baseline: &Baseline, style: Style, rotation: Option<(f32, Point)>, text: &str) {
         self.subsets.add(text, style.font);
         let [x, y, width] = [baseline.start[0], baseline.start[1], baseline.width].map(short);
@@ -135,7 +135,7 @@ impl<'a> Writer<'a> {
         let _ = writeln!(self.out, "<image{} href=\"data:image/png;base64,{}\"/>", corners(area), BASE64_STANDARD.encode(png));
     }
 
-    /// The file: what was added on a ground, with the fonts of its text. In print, a point is `mm_per_point` millimetres.
+    /// The complete file: a ground, the elements, and the fonts of the text. In print, a point is `mm_per_point` millimetres.
     pub fn file(self, size: [f32; 2], mm_per_point: Option<f32>, ground: Ink) -> String {
         let fonts = self.subsets.style();
         self.finish(size, mm_per_point, ground, &fonts)
@@ -163,7 +163,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Where a line of text stands.
+/// The position of a line of text.
 pub struct Baseline {
     /// Its left end on the baseline.
     pub start: Point,
@@ -171,7 +171,7 @@ pub struct Baseline {
     pub width: f32,
 }
 
-/// The baseline of a text that is anchored at a point (see [`Shape::Text`]); `None` where nothing is to be seen.
+/// The baseline of a text that is anchored at a point (see [`Shape::Text`]); `None` if it has no width.
 pub fn baseline(at: Point, anchor: [f32; 2], size: f32, font: Font, text: &str) -> Option<Baseline> {
     let width = fonts::width(text, font, size);
     (width > 0.0).then(|| Baseline { start: fonts::baseline_start(at, anchor, font, size, width), width })

@@ -1,4 +1,4 @@
-//! Helpers for tests: a drawing of all shapes, and the picture that another program makes of an SVG.
+//! Helpers for tests: a drawing with all shapes, and a comparison with another renderer.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub fn everything() -> Drawing {
     drawing
 }
 
-/// How many colour values differ clearly between a picture and what resvg draws of an SVG, with the fonts that the file names only.
+/// The number of colour values that clearly differ between a picture and resvg's rendering of an SVG, with our fonts only.
 ///
 /// # Panics
 /// If the SVG cannot be read, or is of another size.

@@ -6,9 +6,7 @@ pub fn round_step(least: f64) -> f64 {
     [1.0, 2.0, 5.0].map(|factor| factor * power).into_iter().find(|&step| step >= least).unwrap_or(10.0 * power)
 }
 
-/// Values that are 1, 2 or 5 times a power of ten apart, and how many decimals they need.
-///
-/// `min` to `max` is what is shown, `most` how many fit.
+/// At most `most` ticks from `min` to `max`, 1, 2 or 5 times a power of ten apart, and the decimals that their labels need.
 pub fn linear_ticks(min: f64, max: f64, most: usize) -> (Vec<f64>, usize) {
     let extent = max - min;
     if !extent.is_finite() || extent <= 0.0 || most == 0 {
@@ -24,7 +22,7 @@ pub fn linear_ticks(min: f64, max: f64, most: usize) -> (Vec<f64>, usize) {
     ((first as i64..=last as i64).map(|at| at as f64 * step).collect(), decimals)
 }
 
-/// Values that are 1, 2 or 5 times a power of ten, of which at most so many fit between two positive ends.
+/// At most `most` ticks between two positive ends of a logarithmic axis: 1, 2 and 5 times powers of ten, or coarser.
 pub fn log_ticks(min: f64, max: f64, most: usize) -> Vec<f64> {
     if !(min > 0.0 && max > min && max.is_finite()) || most == 0 {
         return Vec::new();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What each folder of `src` may use of the others. `app` and `cli` may use all.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     ("files", &[]),
     ("memory", &[]),
     ("nearest", &[]),
@@ -16,9 +16,10 @@ const ARROWS: [(&str, &[&str]); 14] = [
     ("cloud", &["memory", "nearest", "printable", "progress"]),
     ("knn", &["cloud", "memory", "progress"]),
     ("engines", &["files", "knn", "cloud", "memory", "progress"]),
-    ("lesson", &["engines", "knn", "cloud", "memory", "palette", "progress", "text"]),
+    ("draw", &["palette"]),
+    ("lesson", &["draw", "engines", "knn", "cloud", "memory", "palette", "progress", "text"]),
     ("run", &["files", "engines", "knn", "cloud", "memory", "nearest", "printable", "progress", "text", "version"]),
-    ("export", &["files", "lesson", "run", "engines", "knn", "cloud", "memory", "palette", "printable", "progress", "text"]),
+    ("export", &["files", "draw", "lesson", "run", "engines", "knn", "cloud", "memory", "palette", "printable", "progress", "text"]),
 ];
 
 /// Crates with one home, so that the rest builds and is tested without them.
@@ -31,7 +32,7 @@ const HOMES: [(&[&str], &[&str]); 11] = [
     (&["kiddo"], &["engines/kdtree"]),
     (&["gemm"], &["engines/gemm_heap"]),
     (&["rustix"], &["files"]),
-    (&["epaint_default_fonts", "harfrust", "skrifa", "tiny_skia"], &["lesson/picture"]),
+    (&["epaint_default_fonts", "harfrust", "skrifa", "tiny_skia"], &["draw"]),
     (&["eframe", "egui", "egui_commonmark", "egui_extras", "egui_kittest", "egui_plot", "egui_tiles", "rfd", "wgpu"], &["app", "main.rs"]),
     (&["anyhow", "clap", "clap_complete", "clap_mangen", "indicatif", "toml"], &["app", "cli", "main.rs"]),
 ];
@@ -55,7 +56,7 @@ const NOT_HERE: [(&str, &[&str]); 2] =
 /// Every source file, as its path below `src`, or as if its crate were a folder of it, and its text without comments.
 fn sources() -> Vec<(PathBuf, String)> {
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let crates = ["cloud", "knn", "engines", "lesson"].map(|name| (top.join("crates").join(name).join("src"), name));
+    let crates = ["cloud", "knn", "engines", "draw", "lesson"].map(|name| (top.join("crates").join(name).join("src"), name));
     let (mut folders, mut files) = (vec![], Vec::new());
     for (from, below) in [(top.join("src"), ""), (top.join("crates/base/src"), "")].into_iter().chain(crates) {
         folders.push(from.clone());

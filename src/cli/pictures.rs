@@ -135,7 +135,7 @@ impl PictureArgs {
         if !(low..=high).contains(&self.pace) {
             bail!(Usage(format!("--pace {}: a picture stays {low} to {high} seconds", self.pace)));
         }
-        crate::lesson::picture::raster::pixels(self.size.unwrap_or(SIZE), self.scale)?;
+        crate::draw::raster::pixels(self.size.unwrap_or(SIZE), self.scale)?;
         if let Some(take) = self.take.as_ref().filter(|take| !takes.contains(&take.as_str())) {
             bail!(Usage(format!("--take {take}: this lesson has {}", takes.join(", "))));
         }

@@ -4,11 +4,11 @@
 //! the rest is here.
 
 use crate::cloud::CloudError;
+use crate::draw::raster::SizeError;
 use crate::export::figure::FigureError;
 use crate::knn::ProblemError;
 use crate::lesson::LessonError;
 use crate::lesson::moments::MomentError;
-use crate::lesson::picture::raster::SizeError;
 use crate::run::RunError;
 use crate::run::presets::PresetError;
 

@@ -10,13 +10,13 @@ use rayon::prelude::*;
 
 use super::folder::MadeFolder;
 use super::{ExportError, write};
+use crate::draw::gif::{Animation, Colors};
+use crate::draw::raster::SizeError;
+use crate::draw::svg::svg;
 use crate::files::Batch;
 use crate::lesson::moments::Moments;
 use crate::lesson::paper::{Theme, handout, sheet};
 use crate::lesson::picture::Film;
-use crate::lesson::picture::gif::{Animation, Colors};
-use crate::lesson::picture::raster::SizeError;
-use crate::lesson::picture::svg::svg;
 use crate::lesson::player::{self, Written};
 use crate::lesson::{Recording, jsonl};
 use crate::memory::{self, Short};
@@ -119,7 +119,7 @@ pub fn gif(film: &Film, moments: &Moments, pace: f32, path: &Path, progress: &dy
         progress.update(number as u64 + 1, total);
         if progress.cancelled() { Err(ExportError::Cancelled) } else { Ok(()) }
     })?;
-    let colors = Colors::of(&samples, &film.palette);
+    let colors = Colors::from_samples(&samples, &film.palette);
     drop(samples);
     let moves = film.motion && hundredths >= SHORTEST_WITH_MOTION;
     // Each moment is drawn with its pictures on the way. The picture before it stays for comparison, and the frame is encoded.

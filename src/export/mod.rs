@@ -102,7 +102,7 @@ pub enum ExportError {
     },
     /// A picture's size is invalid.
     #[error(transparent)]
-    Picture(#[from] crate::lesson::picture::raster::SizeError),
+    Picture(#[from] crate::draw::raster::SizeError),
     /// The folder contains files that writing would overwrite and no run wrote.
     #[error("cannot write: the folder has {file} but no run.json, so that no run wrote it; move it away or choose another folder: {}", path.display())]
     NoRun {

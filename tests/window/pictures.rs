@@ -88,7 +88,7 @@ fn a_picture_is_laid_out_for_its_size_with_nothing_of_the_windows_controls() {
         resvg::usvg::Tree::from_str(&text, &resvg::usvg::Options::default()).expect("it is well made");
         assert!(text.contains("width=\"85mm\" height=\"64mm\"") && text.contains(">Mine &amp; others</text>"), "{pane:?}");
         assert!(text.contains("@font-face{font-family:Ubuntu;"), "{pane:?}: text has its font");
-        assert!(text.contains(&format!("fill=\"#{r:02x}{g:02x}{b:02x}\"")), "{pane:?}: still light");
+        assert!(text.contains(&format!("style=\"fill:#{r:02x}{g:02x}{b:02x}\"")), "{pane:?}: still light");
         for words in CONTROLS {
             assert!(!text.contains(words), "{pane:?} has “{words}” in it");
         }

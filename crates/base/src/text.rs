@@ -212,20 +212,6 @@ pub fn sentence_case(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Values that are 1, 2 or 5 times a power of ten, of which at most so many fit between two positive ends.
-pub fn log_ticks(min: f64, max: f64, most: usize) -> Vec<f64> {
-    if !(min > 0.0 && max > min && max.is_finite()) || most == 0 {
-        return Vec::new();
-    }
-    let (first, last) = (min.log10().floor() as i32, max.log10().ceil() as i32);
-    let of = |factors: &[f64], every: usize| -> Vec<f64> {
-        let decades = (first..=last).step_by(every);
-        decades.flat_map(|decade| factors.iter().map(move |factor| factor * 10f64.powi(decade))).filter(|value| (min..=max).contains(value)).collect()
-    };
-    let fine = [of(&[1.0, 2.0, 5.0], 1), of(&[1.0, 3.0], 1), of(&[1.0], 1), of(&[1.0], 2), of(&[1.0], 5)];
-    fine.into_iter().find(|ticks| ticks.len() <= most).unwrap_or_default()
-}
-
 /// A part of a whole (1, or 100 of percentages) with so many decimals, rounded, but to the whole only if it is that: what is not perfect
 /// does not read as if it were.
 pub fn rounded_part(part: f64, whole: f64, decimals: u32) -> String {
@@ -328,18 +314,6 @@ mod tests {
         assert_eq!(coordinate(-1.0 / 300.0), "-0.00333333");
         assert_eq!(coordinate(1.0 / 3e8), "3.33333e-9");
         assert_eq!(coordinate(1e20 / 3.0), "3.33333e19");
-    }
-
-    #[test]
-    fn ticks_of_a_log_scale_are_round() {
-        let near = |ticks: Vec<f64>, expected: &[f64]| {
-            assert_eq!(ticks.len(), expected.len(), "{ticks:?}");
-            assert!(ticks.iter().zip(expected).all(|(a, b)| (a / b - 1.0).abs() < 1e-12), "{ticks:?}");
-        };
-        near(log_ticks(0.9, 60.0, 6), &[1.0, 2.0, 5.0, 10.0, 20.0, 50.0]);
-        near(log_ticks(0.9, 60.0, 3), &[1.0, 10.0]);
-        near(log_ticks(1e-6, 1e6, 8), &[1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4, 1e6]);
-        near(log_ticks(-1.0, 10.0, 5), &[]);
     }
 
     #[test]

@@ -30,12 +30,13 @@
 //! | [`questions`] | questions about moments and ideas, the correct answers, and what mistakes lead to; the rounds in which they are asked |
 //! | `sizes` | the sizes of a search, by the names that texts have for them |
 //! | [`feedback`] | what a question is about in the picture, and why its answer is right |
-//! | [`picture`] | a moment as shapes; the window paints them, or they become SVG, pixels, a GIF |
+//! | [`picture`] | a moment as shapes; the window paints them, or they become files |
 //! | [`jsonl`], [`paper`], [`player`] | a recording as a file of steps, a lesson as HTML files to print, and as one that plays; written by `export::lesson` |
 
 // Aliases, so that `crate::memory` or `crate::knn` mean the same in every crate.
 use warpscope_base::{memory, palette, progress, text};
 use warpscope_cloud as cloud;
+use warpscope_draw as draw;
 use warpscope_engines as engines;
 use warpscope_knn as knn;
 

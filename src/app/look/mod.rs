@@ -1,4 +1,4 @@
-//! Appearance: colours ([`tokens`], [`map`], [`paint`]), the focus, axis ticks, widgets, the wording around numbers, and painted shapes
+//! Appearance: colours ([`tokens`], [`map`], [`paint`]), the focus, widgets, the wording around numbers, and painted shapes
 //! exported as SVG.
 
 pub mod code;
@@ -7,7 +7,6 @@ pub mod map;
 pub mod marks;
 pub mod paint;
 pub mod svg;
-pub mod ticks;
 pub mod tokens;
 pub mod widgets;
 pub mod words;
@@ -16,7 +15,6 @@ pub use code::{code_height, code_ui};
 pub use focus::follow_ui;
 pub use map::own;
 pub use paint::{Paint, Paints};
-pub use ticks::ticks;
 pub use tokens::Palette;
 pub use widgets::{
     command_ui, empty_ui, error_ui, fact_ui, field_ui, heading_ui, keys_text, menu_entry_ui, menu_items_ui, menu_ui, name_chooser, number, row_ui,

@@ -1,16 +1,18 @@
 //! What egui painted, as SVG: text stays text, lines stay lines. Points that the GPU drew come as a picture of their part.
 
-use std::fmt::Write as _;
+use std::f32::consts::TAU;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
 use egui::epaint::{ClippedShape, Galley, Mesh, PathStroke, TextShape};
 use egui::{Color32, FontFamily, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2};
 use image::{GenericImageView as _, ImageFormat, RgbaImage};
 
-use crate::lesson::picture::embedded::{self, Said};
-use crate::lesson::picture::scene::Font;
-use crate::lesson::picture::svg::escaped;
+use crate::draw::pen::{Style, area};
+use crate::draw::svg::{Baseline, Writer, hex};
+use crate::draw::{self, Area, Font, Ink, Line, Paint, Point};
+use crate::palette::{LIGHT, Rgb};
+
+/// Corners of an ellipse.
+const CORNERS: u16 = 128;
 
 /// What shapes are drawn on.
 pub struct Page {
@@ -24,100 +26,75 @@ pub struct Page {
 /// What was painted as a file, with the fonts of its text. `points` is a picture of the page, of as many pixels a point as the number
 /// says, for what only a GPU can paint.
 pub fn svg(shapes: &[ClippedShape], page: &Page, points: Option<(&RgbaImage, f32)>) -> String {
-    let part = Rect::from_min_size(Pos2::ZERO, page.size);
-    let mut writer = Writer { out: String::new(), part, points, clips: 0, said: Said::default() };
+    // All inks are colours, which palettes do not change.
+    let color = |ink: Ink| hex(ink.color(&LIGHT));
+    let mut painted = Painted { writer: Writer::new("", &color), page: Rect::from_min_size(Pos2::ZERO, page.size), points };
     for clipped in shapes {
-        writer.clipped(clipped);
+        painted.clipped(clipped);
     }
-    let [width, height] = [part.width(), part.height()].map(short);
-    let [wide, high] = match page.mm_per_point {
-        Some(mm) => [part.width(), part.height()].map(|length| format!("{}mm", short(length * mm))),
-        None => [width, height].map(|length| length.to_string()),
-    };
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{wide}\" height=\"{high}\" viewBox=\"0 0 {width} {height}\" xml:space=\"preserve\">\n\
-        {}<rect width=\"{width}\" height=\"{height}\"{}/>\n{}</svg>\n",
-        writer.said.style(),
-        paint("fill", page.ground),
-        writer.out
-    )
+    painted.writer.file(page.size.into(), page.mm_per_point, paint(page.ground).map_or(Ink::Canvas, |ground| ground.ink))
 }
 
-struct Writer<'a> {
-    out: String,
-    part: Rect,
+struct Painted<'a> {
+    writer: Writer<'a>,
+    page: Rect,
     points: Option<(&'a RgbaImage, f32)>,
-    clips: usize,
-    /// What its text needs of which font.
-    said: Said,
 }
 
-impl Writer<'_> {
+impl Painted<'_> {
     fn clipped(&mut self, clipped: &ClippedShape) {
-        let clip = clipped.clip_rect.intersect(self.part);
+        let clip = clipped.clip_rect.intersect(self.page);
         let seen = clipped.shape.visual_bounding_rect().intersect(clip);
         if clip.is_negative() || matches!(clipped.shape, Shape::Noop) || seen.is_negative() {
             return;
         }
         let inside = clip.contains_rect(clipped.shape.visual_bounding_rect());
-        if !inside {
-            self.clips += 1;
-            let _ = writeln!(self.out, "<clipPath id=\"c{}\"><rect{}/></clipPath><g clip-path=\"url(#c{0})\">", self.clips, self.corners(clip));
-        }
+        self.writer.shape(&draw::Shape::Clip((!inside).then(|| area_of(clip))));
         self.shape(&clipped.shape);
-        if !inside {
-            self.out += "</g>\n";
-        }
     }
 
     fn shape(&mut self, shape: &Shape) {
         match shape {
-            Shape::Noop => {}
+            Shape::Noop | Shape::Band(_) => {}
             Shape::Vec(shapes) => shapes.iter().for_each(|shape| self.shape(shape)),
             Shape::Circle(circle) => {
-                let [x, y] = self.place(circle.center);
-                let r = short(circle.radius);
-                let _ = writeln!(self.out, "<circle cx=\"{x}\" cy=\"{y}\" r=\"{r}\"{}{}/>", paint("fill", circle.fill), line(circle.stroke));
+                let (fill, line) = (paint(circle.fill), line(circle.stroke));
+                if fill.is_some() || line.is_some() {
+                    self.writer.shape(&draw::Shape::Dots { centers: vec![circle.center.into()], radius: circle.radius, fill, line });
+                }
             }
             Shape::Ellipse(ellipse) => {
-                let ([x, y], rx, ry) = (self.place(ellipse.center), short(ellipse.radius.x), short(ellipse.radius.y));
-                let style = paint("fill", ellipse.fill) + &line(ellipse.stroke);
-                let _ = writeln!(self.out, "<ellipse cx=\"{x}\" cy=\"{y}\" rx=\"{rx}\" ry=\"{ry}\"{style}/>");
+                let corner = |at| ellipse.center + ellipse.radius * Vec2::angled(TAU * f32::from(at) / f32::from(CORNERS));
+                self.path(&(0..CORNERS).map(corner).collect::<Vec<_>>(), true, ellipse.fill, ellipse.stroke);
             }
             Shape::LineSegment { points, stroke } => self.path(points, false, Color32::TRANSPARENT, *stroke),
             Shape::Path(path) => self.path(&path.points, path.closed, path.fill, solid(&path.stroke)),
             Shape::Rect(rect) => {
-                let grown = match rect.stroke_kind {
-                    StrokeKind::Inside => rect.rect.shrink(rect.stroke.width / 2.0),
+                let half = if rect.stroke.is_empty() { 0.0 } else { rect.stroke.width / 2.0 };
+                let area = match rect.stroke_kind {
+                    StrokeKind::Inside => rect.rect.shrink(half),
                     StrokeKind::Middle => rect.rect,
-                    StrokeKind::Outside => rect.rect.expand(rect.stroke.width / 2.0),
+                    StrokeKind::Outside => rect.rect.expand(half),
                 };
-                let area = if rect.stroke.is_empty() { rect.rect } else { grown };
-                let round = f32::from(rect.corner_radius.nw);
-                let round = if round > 0.0 { format!(" rx=\"{}\"", short(round)) } else { String::new() };
-                let _ = writeln!(self.out, "<rect{}{round}{}{}/>", self.corners(area), paint("fill", rect.fill), line(rect.stroke));
+                let (fill, line) = (paint(rect.fill), line(rect.stroke));
+                self.writer.shape(&draw::Shape::Rect { area: area_of(area), round: rect.corner_radius.nw.into(), fill, line });
             }
             Shape::Text(text) => self.text(text),
             Shape::Mesh(mesh) => self.mesh(mesh),
-            Shape::QuadraticBezier(curve) => {
-                let [a, b, c] = curve.points.map(|point| self.place(point));
-                let style = paint("fill", curve.fill) + &line(solid(&curve.stroke));
-                let _ = writeln!(self.out, "<path d=\"M{} {}Q{} {} {} {}\"{style}/>", a[0], a[1], b[0], b[1], c[0], c[1]);
-            }
-            Shape::CubicBezier(curve) => {
-                let [a, b, c, d] = curve.points.map(|point| self.place(point));
-                let style = paint("fill", curve.fill) + &line(solid(&curve.stroke));
-                let _ = writeln!(self.out, "<path d=\"M{} {}C{} {} {} {} {} {}\"{style}/>", a[0], a[1], b[0], b[1], c[0], c[1], d[0], d[1]);
-            }
-            Shape::Band(_) => {}
+            Shape::QuadraticBezier(curve) => self.path(&curve.flatten(None), curve.closed, curve.fill, solid(&curve.stroke)),
+            Shape::CubicBezier(curve) => self.path(&curve.flatten(None), curve.closed, curve.fill, solid(&curve.stroke)),
             Shape::Callback(callback) => self.picture(callback.rect),
         }
     }
 
     fn path(&mut self, points: &[Pos2], closed: bool, fill: Color32, stroke: Stroke) {
-        let tag = if closed { "polygon" } else { "polyline" };
-        let points: Vec<String> = points.iter().map(|&point| self.place(point)).map(|[x, y]| format!("{x},{y}")).collect();
-        let _ = writeln!(self.out, "<{tag} points=\"{}\"{}{} stroke-linejoin=\"round\"/>", points.join(" "), paint("fill", fill), line(stroke));
+        let points: Vec<Point> = points.iter().map(|&point| point.into()).collect();
+        let (fill, line) = (paint(fill), line(stroke));
+        if closed {
+            self.writer.polygon(&points, fill, line);
+        } else if let Some(line) = line {
+            self.writer.shape(&draw::Shape::Path { points, line });
+        }
     }
 
     /// Triangles, each in one colour: what is painted so here are small gradients.
@@ -135,27 +112,13 @@ impl Writer<'_> {
     }
 
     fn text(&mut self, text: &TextShape) {
-        let turned = text.angle != 0.0;
-        if turned {
-            let [x, y] = self.place(text.pos);
-            let _ = write!(self.out, "<g transform=\"rotate({} {x} {y})\">", short(text.angle.to_degrees()));
-        }
+        let rotation = (text.angle != 0.0).then(|| (text.angle.to_degrees(), text.pos.into()));
         for piece in pieces(&text.galley) {
-            let [x, y] = self.place(text.pos + piece.at.to_vec2());
             let color = text.override_text_color.unwrap_or(if piece.color == Color32::PLACEHOLDER { text.fallback_color } else { piece.color });
+            let Some(paint) = paint(color.gamma_multiply(text.opacity_factor)) else { continue };
             let font = if piece.family == FontFamily::Monospace { Font::Mono } else { Font::Sans };
-            self.said.note(&piece.text, font);
-            let (family, weight) = (embedded::family(font), embedded::weight(font));
-            let (size, length) = (short(piece.size), short(piece.length));
-            let style = paint("fill", color.gamma_multiply(text.opacity_factor));
-            let words = escaped(&piece.text);
-            let _ = writeln!(
-                self.out,
-                "<text x=\"{x}\" y=\"{y}\" font-family=\"{family}\" font-weight=\"{weight}\" font-size=\"{size}\" textLength=\"{length}\" lengthAdjust=\"spacingAndGlyphs\"{style}>{words}</text>"
-            );
-        }
-        if turned {
-            self.out += "</g>\n";
+            let baseline = Baseline { start: (text.pos + piece.at.to_vec2()).into(), width: piece.length };
+            self.writer.text(&baseline, Style { size: piece.size, font, paint }, rotation, &piece.text);
         }
     }
 
@@ -170,20 +133,9 @@ impl Writer<'_> {
         }
         let cut = picture.view(left, top, right - left, bottom - top).to_image();
         let mut png = std::io::Cursor::new(Vec::new());
-        if cut.write_to(&mut png, ImageFormat::Png).is_err() {
-            return;
+        if cut.write_to(&mut png, ImageFormat::Png).is_ok() {
+            self.writer.png(area_of(rect), &png.into_inner());
         }
-        let corners = self.corners(rect);
-        let _ = writeln!(self.out, "<image{corners} href=\"data:image/png;base64,{}\"/>", BASE64_STANDARD.encode(png.into_inner()));
-    }
-
-    fn place(&self, at: Pos2) -> [f32; 2] {
-        [short(at.x - self.part.left()), short(at.y - self.part.top())]
-    }
-
-    fn corners(&self, rect: Rect) -> String {
-        let [x, y] = self.place(rect.min);
-        format!(" x=\"{x}\" y=\"{y}\" width=\"{}\" height=\"{}\"", short(rect.width()), short(rect.height()))
     }
 }
 
@@ -225,18 +177,18 @@ fn pieces(galley: &Galley) -> Vec<Piece> {
     pieces
 }
 
-/// ` fill="#rrggbb" fill-opacity="…"`, or ` fill="none"` when transparent; `what` is the attribute's name.
-fn paint(what: &str, color: Color32) -> String {
-    if color.a() == 0 {
-        return format!(" {what}=\"none\"");
-    }
-    let [red, green, blue, alpha] = color.to_srgba_unmultiplied();
-    let opacity = if alpha == 255 { String::new() } else { format!(" {what}-opacity=\"{}\"", short(f32::from(alpha) / 255.0)) };
-    format!(" {what}=\"#{red:02x}{green:02x}{blue:02x}\"{opacity}")
+fn area_of(rect: Rect) -> Area {
+    area(rect.left(), rect.top(), rect.width(), rect.height())
 }
 
-fn line(stroke: Stroke) -> String {
-    if stroke.is_empty() { String::new() } else { format!("{} stroke-width=\"{}\"", paint("stroke", stroke.color), short(stroke.width)) }
+/// `None` when transparent.
+fn paint(color: Color32) -> Option<Paint> {
+    let [red, green, blue, alpha] = color.to_srgba_unmultiplied();
+    (alpha > 0).then(|| Paint { ink: Ink::Rgb(Rgb(red, green, blue)), opacity: f32::from(alpha) / 255.0 })
+}
+
+fn line(stroke: Stroke) -> Option<Line> {
+    paint(stroke.color).filter(|_| !stroke.is_empty()).map(|paint| Line { paint, width: stroke.width, dash: None })
 }
 
 /// A path's line in one colour: nothing here is painted in more.
@@ -245,9 +197,4 @@ fn solid(stroke: &PathStroke) -> Stroke {
         egui::epaint::ColorMode::Solid(color) => Stroke::new(stroke.width, color),
         egui::epaint::ColorMode::UV(_) => Stroke::NONE,
     }
-}
-
-/// A length to a hundredth of a point.
-fn short(length: f32) -> f32 {
-    (length * 100.0).round() / 100.0 + 0.0
 }

@@ -9,7 +9,6 @@ use crate::app::features::picking::tool::{follow_ui, gesture_ui, hint_ui, pointi
 use crate::app::features::walk::{controls, paint};
 use crate::app::look::focus::arrows;
 use crate::app::look::keys_text;
-use crate::app::look::ticks::ticks;
 use crate::app::model::camera::place;
 use crate::app::model::{Action, Answered, Command, Eye, PaneKind, PlaneCamera, PlaneView, PlaneWindow, Scene, Session, State, Tool};
 use crate::app::panes::bar::{bar_ui, more_ui};
@@ -20,6 +19,7 @@ use crate::app::panes::hover::hover_ui;
 use crate::app::panes::names::names_ui;
 use crate::app::panes::points::{Sight, axis_ui, dimensions_ui, marks_ui, not_loaded_ui, points_ui};
 use crate::cloud::{Axis, Globe, PointCloud};
+use crate::draw::ticks::linear_ticks;
 use crate::knn::Metric;
 use crate::text;
 
@@ -336,7 +336,7 @@ fn axes_ui(ui: &Ui, camera: &PlaneCamera, cloud: &PointCloud, view: PlaneView, c
     let (x, y) = (axis(0), axis(1));
 
     let name = outside.text(pos2(rect.right(), rect.bottom() + 3.0), Align2::RIGHT_TOP, &x.name, font.clone(), palette.text);
-    let (values, decimals) = ticks(low[0] + x.origin, high[0] + x.origin, (rect.width() / 60.0) as usize);
+    let (values, decimals) = linear_ticks(low[0] + x.origin, high[0] + x.origin, (rect.width() / 60.0) as usize);
     for value in values {
         let at = camera.screen([value - x.origin, low[1]]).x;
         inside.vline(at, rect.y_range(), Stroke::new(1.0, palette.grid));
@@ -347,7 +347,7 @@ fn axes_ui(ui: &Ui, camera: &PlaneCamera, cloud: &PointCloud, view: PlaneView, c
     }
 
     let name = outside.text(pos2(rect.left() - 4.0, rect.top()), Align2::RIGHT_TOP, &y.name, font.clone(), palette.text);
-    let (values, decimals) = ticks(low[1] + y.origin, high[1] + y.origin, (rect.height() / 50.0) as usize);
+    let (values, decimals) = linear_ticks(low[1] + y.origin, high[1] + y.origin, (rect.height() / 50.0) as usize);
     for value in values {
         let at = camera.screen([low[0], value - y.origin]).y;
         inside.hline(rect.x_range(), at, Stroke::new(1.0, palette.grid));

@@ -1,6 +1,7 @@
 //! An axis: from values to places, and where its ticks stand.
 
-use crate::text::{coordinate, log_ticks, thousands, unit_of};
+use crate::draw::ticks::log_ticks;
+use crate::text::{coordinate, thousands, unit_of};
 
 /// How far apart values stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

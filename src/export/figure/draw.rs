@@ -2,8 +2,8 @@
 
 use super::axis::{Axis, label, large};
 use super::{Curve, Figure};
-use crate::lesson::picture::pen::{ROW, Words, area, dashed, line, sans, width};
-use crate::lesson::picture::scene::{Area, Font, Ink, Point, Scene, Shape};
+use crate::draw::pen::{ROW, Words, area, dashed, line, sans, width};
+use crate::draw::{Area, Drawing, Font, Ink, Point, Shape};
 use crate::run::presets::{Against, Panel};
 use crate::run::stats::DISTANCE_BYTES;
 use crate::text::{sentence_case, significant, unit_of};
@@ -35,7 +35,7 @@ struct Cell {
 }
 
 /// Draws everything, on a picture as high as it needs.
-pub fn scene(figure: &Figure) -> Scene {
+pub fn drawing(figure: &Figure) -> Drawing {
     // A panel that nothing was measured for is left out, but one stays.
     let mut cells = Vec::new();
     for &panel in &figure.panels {
@@ -56,7 +56,7 @@ pub fn scene(figure: &Figure) -> Scene {
     let columns = if most == 4 { 2 } else { most.clamp(1, 3) };
     let each = if columns > 2 { NARROW } else { PANEL[0] };
     let wide = each * columns as f32;
-    let mut page = Page { scene: Scene::new(wide + 2.0 * MARGIN, 0.0), y: MARGIN, wide };
+    let mut page = Page { drawing: Drawing::new(wide + 2.0 * MARGIN, 0.0), y: MARGIN, wide };
     page.lines(&figure.title, TITLE, Ink::Text);
     let by = figure.preset.map(|name| format!("warpscope sweep --preset {name}"));
     let conditions = figure.conditions();
@@ -73,7 +73,7 @@ pub fn scene(figure: &Figure) -> Scene {
             for (at, cell) in row.iter().enumerate() {
                 let room = area(MARGIN + each * at as f32, page.y, each, PANEL[1]);
                 let of_kind: Vec<&Cell> = group.iter().filter(|other| other.panel == cell.panel).collect();
-                draw_panel(&mut page.scene, room, figure, cell, &of_kind);
+                draw_panel(&mut page.drawing, room, figure, cell, &of_kind);
             }
             page.y += PANEL[1] + LINE / 2.0;
         }
@@ -81,13 +81,13 @@ pub fn scene(figure: &Figure) -> Scene {
     page.legend(figure, &cells);
     page.notes(figure, &cells);
     page.stated(figure);
-    page.scene.size[1] = page.y + MARGIN;
-    page.scene
+    page.drawing.size[1] = page.y + MARGIN;
+    page.drawing
 }
 
 /// A picture that is written from top to bottom.
 struct Page {
-    scene: Scene,
+    drawing: Drawing,
     /// How far it is written.
     y: f32,
     /// Width between the margins.
@@ -98,7 +98,7 @@ impl Page {
     /// Text in as many lines as it needs.
     fn lines(&mut self, text: &str, size: f32, ink: Ink) {
         for row in Words::new(text, Font::Sans).wrap(size, self.wide) {
-            self.scene.text([MARGIN, self.y], [0.0, 0.0], sans(size, ink), row);
+            self.drawing.text([MARGIN, self.y], [0.0, 0.0], sans(size, ink), row);
             self.y += size * ROW;
         }
     }
@@ -106,32 +106,32 @@ impl Page {
     /// A marker and a name for each method, and what dashed lines and open marks are.
     fn legend(&mut self, figure: &Figure, cells: &[Cell]) {
         let mut x = MARGIN;
-        let mut put = |page: &mut Self, text: &str, draw: &dyn Fn(&mut Scene, [Point; 2])| {
+        let mut put = |page: &mut Self, text: &str, draw: &dyn Fn(&mut Drawing, [Point; 2])| {
             let needed = 30.0 + width(Font::Sans, TEXT, text) + 18.0;
             if x > MARGIN && x + needed > MARGIN + page.wide {
                 (x, page.y) = (MARGIN, page.y + LINE);
             }
             let middle = page.y + LINE / 2.0;
-            draw(&mut page.scene, [[x, middle], [x + 24.0, middle]]);
-            page.scene.text([x + 30.0, middle], [0.0, 0.5], sans(TEXT, Ink::Text), text);
+            draw(&mut page.drawing, [[x, middle], [x + 24.0, middle]]);
+            page.drawing.text([x + 30.0, middle], [0.0, 0.5], sans(TEXT, Ink::Text), text);
             x += needed;
         };
         for (series, of) in figure.series().into_iter().enumerate() {
             if cells.iter().flat_map(|cell| &cell.curves).any(|curve| curve.series == series) {
-                put(self, &figure.series_name(of), &|scene, ends| curve(scene, &ends, series, false, &[middle_of(ends)]));
+                put(self, &figure.series_name(of), &|drawing, ends| curve(drawing, &ends, series, false, &[middle_of(ends)]));
             }
         }
         if cells.iter().any(|cell| cell.panel == Panel::Points) {
             for (text, is_dashed) in [("accessed", false), ("retained", true)] {
-                put(self, text, &|scene, ends| {
+                put(self, text, &|drawing, ends| {
                     let stroke = if is_dashed { dashed(Ink::TextWeak, 1.5, 4.0) } else { line(Ink::TextWeak, 1.5) };
-                    scene.shapes.push(Shape::Path { points: ends.to_vec(), line: stroke });
+                    drawing.path(ends.to_vec(), stroke);
                 });
             }
         }
         let is_stated = cells.iter().any(|cell| !figure.stated_in(cell.panel).is_empty());
         if let Some(publication) = figure.publication.filter(|_| is_stated) {
-            put(self, &format!("stated in {}", publication.short), &|scene, ends| open_diamond(scene, middle_of(ends)));
+            put(self, &format!("stated in {}", publication.short), &|drawing, ends| open_diamond(drawing, middle_of(ends)));
         }
         self.y += LINE * 1.5;
     }
@@ -173,20 +173,20 @@ impl Page {
 }
 
 /// Axes, grid, lines and marks of a panel. All panels of a kind have the same axes.
-fn draw_panel(scene: &mut Scene, mut room: Area, figure: &Figure, cell: &Cell, of_kind: &[&Cell]) {
+fn draw_panel(drawing: &mut Drawing, mut room: Area, figure: &Figure, cell: &Cell, of_kind: &[&Cell]) {
     let title = room.take_top(LINE * 1.6);
     let foot = room.take_bottom(LINE * 2.6);
     let peak = figure.peak().filter(|_| cell.panel == Panel::Throughput);
     room.take_left(LABELS);
     room.take_right(if peak.is_some() { LABELS } else { 16.0 });
     let said = figure.axes.panel.zip(cell.part).map_or_else(|| about_panel(figure, cell.panel), |(size, value)| figure.called(size, value));
-    scene.text([room.x, title.y], [0.0, 0.0], sans(TEXT, Ink::Text), said);
+    drawing.text([room.x, title.y], [0.0, 0.0], sans(TEXT, Ink::Text), said);
     let x_axis = match figure.axes.x {
         Against::Size(size) => format!("{}, {}", size.name(), size.about()),
         Against::Share => "k, % of n".to_owned(),
         Against::Parameter { name, about } => format!("{name}, {about}"),
     };
-    scene.text([room.x + room.width / 2.0, foot.bottom()], [0.5, 1.0], sans(TEXT, Ink::Text), x_axis);
+    drawing.text([room.x + room.width / 2.0, foot.bottom()], [0.5, 1.0], sans(TEXT, Ink::Text), x_axis);
     let stated = figure.stated_in(cell.panel);
     let curves = || of_kind.iter().flat_map(|cell| &cell.curves);
     let all = || curves().flat_map(|curve| &curve.points).chain(&stated);
@@ -197,22 +197,22 @@ fn draw_panel(scene: &mut Scene, mut room: Area, figure: &Figure, cell: &Cell, o
         _ => Axis::around(all().map(|point| point[1]).chain(curves().flat_map(Curve::ends).flatten().flatten()), places),
     };
     let (Some(across), Some(upwards)) = (across, upwards) else {
-        scene.text(room.center(), [0.5, 0.5], sans(TEXT, Ink::TextWeak), "Nothing was measured");
+        drawing.text(room.center(), [0.5, 0.5], sans(TEXT, Ink::TextWeak), "Nothing was measured");
         return;
     };
     let of_tick = if cell.panel == Panel::Throughput { large } else { label };
     for tick in upwards.ticks(8) {
         let y = upwards.place(tick);
-        scene.shapes.push(Shape::Path { points: vec![[room.x, y], [room.right(), y]], line: line(Ink::Grid, 1.0) });
-        scene.text([room.x - 6.0, y], [1.0, 0.5], sans(TEXT, Ink::TextWeak), of_tick(tick));
+        drawing.path(vec![[room.x, y], [room.right(), y]], line(Ink::Grid, 1.0));
+        drawing.text([room.x - 6.0, y], [1.0, 0.5], sans(TEXT, Ink::TextWeak), of_tick(tick));
     }
     if let Some(peak) = peak {
-        scene.text([room.right() + LABELS, title.y], [1.0, 0.0], sans(TEXT, Ink::Text), "% of bandwidth");
+        drawing.text([room.right() + LABELS, title.y], [1.0, 0.0], sans(TEXT, Ink::Text), "% of bandwidth");
         let percent = upwards.in_units(100.0 * DISTANCE_BYTES / peak);
         for tick in percent.ticks(8) {
             let y = percent.place(tick);
-            scene.shapes.push(Shape::Path { points: vec![[room.right(), y], [room.right() + 4.0, y]], line: line(Ink::TextWeak, 1.0) });
-            scene.text([room.right() + 8.0, y], [0.0, 0.5], sans(TEXT, Ink::TextWeak), format!("{} %", label(tick)));
+            drawing.path(vec![[room.right(), y], [room.right() + 4.0, y]], line(Ink::TextWeak, 1.0));
+            drawing.text([room.right() + 8.0, y], [0.0, 0.5], sans(TEXT, Ink::TextWeak), format!("{} %", label(tick)));
         }
     }
     // The values that were measured are the ticks, where their numbers have room.
@@ -223,27 +223,27 @@ fn draw_panel(scene: &mut Scene, mut room: Area, figure: &Figure, cell: &Cell, o
     for value in values {
         let (x, text) = (across.place(value), label(value));
         let half = width(Font::Sans, TEXT, &text) / 2.0;
-        scene.shapes.push(Shape::Path { points: vec![[x, room.bottom()], [x, room.bottom() + 4.0]], line: line(Ink::TextWeak, 1.0) });
+        drawing.path(vec![[x, room.bottom()], [x, room.bottom() + 4.0]], line(Ink::TextWeak, 1.0));
         if x - half > free {
-            scene.text([x, room.bottom() + 6.0], [0.5, 0.0], sans(TEXT, Ink::TextWeak), text);
+            drawing.text([x, room.bottom() + 6.0], [0.5, 0.0], sans(TEXT, Ink::TextWeak), text);
             free = x + half + 6.0;
         }
     }
-    scene.shapes.push(Shape::Rect { area: room, round: 0.0, fill: None, line: Some(line(Ink::TextWeak, 1.0)) });
+    drawing.rect(room, 0.0, None, Some(line(Ink::TextWeak, 1.0)));
     for drawn in &cell.curves {
         let points: Vec<Point> = drawn.points.iter().map(|&[x, y]| [across.place(x), upwards.place(y)]).collect();
         for ([x, _], ends) in points.iter().zip(drawn.ends()) {
             if let Some([low, high]) = ends {
-                bar(scene, *x, [if low > 0.0 { upwards.place(low) } else { room.bottom() }, upwards.place(high)], drawn.series);
+                bar(drawing, *x, [if low > 0.0 { upwards.place(low) } else { room.bottom() }, upwards.place(high)], drawn.series);
             }
         }
-        curve(scene, &points, drawn.series, drawn.dashed, &points);
+        curve(drawing, &points, drawn.series, drawn.dashed, &points);
         for ([x, y], note) in points.iter().zip(&drawn.notes).filter(|(_, note)| !note.is_empty()) {
-            scene.text([x + MARKER, y - MARKER], [0.0, 1.0], sans(NOTE, Ink::Category(drawn.series)), note);
+            drawing.text([x + MARKER, y - MARKER], [0.0, 1.0], sans(NOTE, Ink::Category(drawn.series)), note);
         }
     }
     for [x, y] in stated {
-        open_diamond(scene, [across.place(x), upwards.place(y)]);
+        open_diamond(drawing, [across.place(x), upwards.place(y)]);
     }
 }
 
@@ -272,18 +272,18 @@ fn about_panel(figure: &Figure, panel: Panel) -> String {
 }
 
 /// An error bar.
-fn bar(scene: &mut Scene, x: f32, [low, high]: [f32; 2], series: usize) {
+fn bar(drawing: &mut Drawing, x: f32, [low, high]: [f32; 2], series: usize) {
     let half = MARKER * 0.8;
     for points in [vec![[x, low], [x, high]], vec![[x - half, low], [x + half, low]], vec![[x - half, high], [x + half, high]]] {
-        scene.shapes.push(Shape::Path { points, line: line(Ink::Category(series), 1.0) });
+        drawing.path(points, line(Ink::Category(series), 1.0));
     }
 }
 
 /// A line in the colour of a series, and its marker at each place.
-fn curve(scene: &mut Scene, points: &[Point], series: usize, is_dashed: bool, marks: &[Point]) {
+fn curve(drawing: &mut Drawing, points: &[Point], series: usize, is_dashed: bool, marks: &[Point]) {
     let ink = Ink::Category(series);
     let stroke = if is_dashed { dashed(ink, 1.5, 4.0) } else { line(ink, 1.8) };
-    scene.shapes.push(Shape::Path { points: points.to_vec(), line: stroke });
+    drawing.path(points.to_vec(), stroke);
     for &[x, y] in marks {
         let corners = |around: &[[f32; 2]]| around.iter().map(|[right, down]| [x + right * MARKER, y + down * MARKER]).collect();
         let shape = match series % 4 {
@@ -292,15 +292,15 @@ fn curve(scene: &mut Scene, points: &[Point], series: usize, is_dashed: bool, ma
             2 => Shape::Polygon { corners: corners(&[[0.0, -1.2], [1.1, 0.9], [-1.1, 0.9]]), fill: ink.into() },
             _ => Shape::Polygon { corners: corners(&[[0.0, 1.2], [1.1, -0.9], [-1.1, -0.9]]), fill: ink.into() },
         };
-        scene.shapes.push(shape);
+        drawing.shapes.push(shape);
     }
 }
 
 /// The mark of a number that somebody else measured.
-fn open_diamond(scene: &mut Scene, [x, y]: Point) {
+fn open_diamond(drawing: &mut Drawing, [x, y]: Point) {
     let size = MARKER * 1.7;
     let points = vec![[x, y - size], [x + size, y], [x, y + size], [x - size, y], [x, y - size]];
-    scene.shapes.push(Shape::Path { points, line: line(Ink::Theory, 1.6) });
+    drawing.path(points, line(Ink::Theory, 1.6));
 }
 
 fn middle_of([from, to]: [Point; 2]) -> Point {

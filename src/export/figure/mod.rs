@@ -12,7 +12,7 @@ mod draw;
 mod lines;
 
 use crate::cloud::Source;
-use crate::lesson::picture::svg::svg;
+use crate::draw::svg::svg;
 use crate::palette::LIGHT;
 use crate::run::presets::{Against, Axes, Panel, Preset, Publication, Stated};
 use crate::run::sweep::{Size, Sweep};
@@ -339,7 +339,7 @@ impl Figure {
 
     /// The figure so far as a file, on a light ground.
     pub fn svg(&self) -> String {
-        svg(&draw::scene(self), &LIGHT)
+        svg(&draw::drawing(self), &LIGHT)
     }
 }
 

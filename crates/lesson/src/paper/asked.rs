@@ -2,10 +2,10 @@
 
 use crate::cursor::Cursor;
 use crate::describe::key;
+use crate::draw::svg::escaped;
 use crate::engines::lockstep::{Key, distance_of};
 use crate::feedback::why;
 use crate::lessons::Take;
-use crate::picture::svg::escaped;
 use crate::questions::{Answer, Ask, Form, Question, Reply, Slip, largest, letter};
 use crate::step::Step;
 use crate::text::{significant, thousands};

@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use super::asked::{answer, item};
 use super::tables::{about, accounts};
 use super::{Theme, document, heading};
+use crate::draw::css;
+use crate::draw::svg::{self, escaped};
 use crate::moments::Moments;
-use crate::picture::svg::{self, escaped};
-use crate::picture::{Film, css};
+use crate::picture::Film;
 use crate::progress::Progress;
 use crate::text::{count, thousands};
 

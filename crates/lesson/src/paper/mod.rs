@@ -15,10 +15,10 @@ mod tables;
 use std::io::{self, Write};
 
 use super::lessons::Take;
-use super::picture::embedded::Said;
-use super::picture::scene::Font;
-use super::picture::svg::escaped;
-use super::picture::{Film, css};
+use super::picture::Film;
+use crate::draw::font_subset::FontSubsets;
+use crate::draw::svg::escaped;
+use crate::draw::{Font, css};
 use crate::palette::{DARK, LIGHT, Palette};
 
 /// The colour scheme of a file.
@@ -55,16 +55,16 @@ h2,h3{break-after:avoid}table,pre{break-inside:avoid}li,p{orphans:2;widows:2}\
 fn document(film: &Film, theme: Theme, title: &str, body: &str, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let title = escaped(title);
     // A font has the letters that are used in text and pictures, and those by which the browser numbers a list.
-    let mut said = Said::default();
+    let mut subsets = FontSubsets::default();
     for font in [Font::Sans, Font::Mono] {
-        [title.as_str(), body, "0123456789."].into_iter().for_each(|text| said.note(text, font));
+        [title.as_str(), body, "0123456789."].into_iter().for_each(|text| subsets.add(text, font));
     }
     write!(
         out,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n{}\n\
         <title>{title}</title>\n{}<style>\n{}\n{STYLE}\n</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n{body}</main>\n</body>\n</html>",
         css::policy(false),
-        said.style(),
+        subsets.style(),
         colors(film, theme)
     )
 }

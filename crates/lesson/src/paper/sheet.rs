@@ -6,9 +6,10 @@ use std::io::{self, Write};
 
 use super::asked::{answer, item, mistakes};
 use super::{Theme, document, heading};
+use crate::draw::css;
+use crate::draw::svg::{self, escaped};
+use crate::picture::Film;
 use crate::picture::page::about;
-use crate::picture::svg::{self, escaped};
-use crate::picture::{Film, css};
 use crate::progress::Progress;
 use crate::questions::pool::Asked;
 

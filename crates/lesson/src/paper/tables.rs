@@ -6,11 +6,11 @@ use super::named;
 use crate::account::account;
 use crate::buckets::most_passes;
 use crate::cursor::Cursor;
+use crate::draw::svg::escaped;
 use crate::knn::theory;
 use crate::lessons::Take;
 use crate::meter::{self, Way};
 use crate::picture::Film;
-use crate::picture::svg::escaped;
 use crate::recording::{Beside, Chosen, Index, Queued};
 use crate::text::{count, significant, thousands};
 

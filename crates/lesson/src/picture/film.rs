@@ -3,10 +3,10 @@
 use image::RgbaImage;
 
 use super::motion::Moving;
-use super::raster::{SizeError, pixels, raster};
 use super::sentence::sentence;
 use super::{Panel, Scene, View, comparison, figure, page};
 use crate::cursor::Cursor;
+use crate::draw::raster::{SizeError, pixels, raster};
 use crate::lessons::{Lesson, Take};
 use crate::palette::Palette;
 use crate::picture::page::{points_seen, position_at};

@@ -2,7 +2,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`scene`] | a picture as data: shapes, inks, and hit targets |
+//! | [`scene`] | a moment's drawing, hit targets, and what can be followed |
 //! | [`cloud`], [`warp`], [`network`], [`ballot`], [`code`], [`account`], [`sentence`] | one panel each |
 //! | `columns`, `wires` | of the network: where its layers are; what wires, comparators and keys are drawn with |
 //! | `staircase`, `focus` | of a large network its layers as stairs, and some of its rows |
@@ -20,8 +20,7 @@
 //! | [`badge`] | below the sentence: the invariant that holds, or the first that is broken; what that is about, outlined |
 //! | [`page`](mod@page) | the panels of a lesson on one page; recordings side by side |
 //! | `moment`, `cells`, `tally`, `pen` | data about a moment and drawing helpers that several panels share |
-//! | [`fonts`], [`embedded`], [`svg`], [`css`], [`raster`] | text metrics; fonts inside files; scenes as files, their colours in web pages, and pixels |
-//! | [`film`], [`gif`] | several moments as pictures |
+//! | [`film`] | several moments as pictures |
 //! | [`figure()`] | the panels without heading and sentence, which stand in the text around them |
 
 pub mod account;
@@ -37,15 +36,11 @@ pub mod cloud;
 pub mod code;
 mod columns;
 mod cost;
-pub mod css;
 pub mod curves;
 mod curves_words;
-pub mod embedded;
 mod figure;
 pub mod film;
 mod focus;
-pub mod fonts;
-pub mod gif;
 pub mod heaps;
 mod heatmap;
 mod keyed;
@@ -62,14 +57,12 @@ mod moves;
 pub mod network;
 mod own_queries;
 pub mod page;
-pub mod pen;
+mod pen;
 mod plane;
 pub mod queues;
-pub mod raster;
 pub mod scene;
 pub mod sentence;
 mod staircase;
-pub mod svg;
 mod tally;
 pub mod thing;
 pub mod warp;
@@ -83,6 +76,7 @@ pub use scene::{Scene, Target};
 
 use super::cursor::Cursor;
 use super::recording::Beside;
+use crate::draw::Drawing;
 
 /// A panel of the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -188,7 +182,7 @@ impl<'a> View<'a> {
 
     /// An empty picture of a size in points, for type of this view.
     pub(crate) fn scene(&self, [wide, high]: [f32; 2]) -> Scene {
-        Scene { least: self.least, ..Scene::new(wide, high) }
+        Drawing { least: self.least, ..Drawing::new(wide, high) }.into()
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::Panel;
-use super::scene::{Area, Point, Scene, Shape, Target};
+use super::scene::{Area, Drawing, Point, Scene, Shape, Target};
 use super::thing::{Frame, Thing, Way};
 
 /// How long a motion takes, in seconds.
@@ -204,7 +204,7 @@ pub fn eased(time: f32) -> f32 {
 /// A scene to which things are on their way.
 #[derive(Clone, Debug)]
 pub struct Moving {
-    still: Scene,
+    still: Drawing,
     parts: Vec<Part>,
 }
 
@@ -239,18 +239,18 @@ impl Moving {
             at = range.end;
         }
         stay(at, after.shapes.len(), &mut clip);
-        Some(Self { still: Scene { shapes, size: after.size, ..Scene::default() }, parts })
+        Some(Self { still: Drawing { shapes, size: after.size, ..Drawing::default() }, parts })
     }
 
     /// What does not move.
-    pub fn still(&self) -> &Scene {
+    pub fn still(&self) -> &Drawing {
         &self.still
     }
 
     /// What moves, at a time from 0, where it was, to 1, where it is. It is drawn on top of what is still.
-    pub fn parts(&self, time: f32) -> Scene {
+    pub fn parts(&self, time: f32) -> Drawing {
         let part_of_way = eased(time);
-        let mut scene = Scene { size: self.still.size, ..Scene::default() };
+        let mut scene = Drawing { size: self.still.size, ..Drawing::default() };
         let mut clipped = None;
         for Part { clip, shapes, from } in &self.parts {
             if clipped != *clip {
@@ -264,7 +264,7 @@ impl Moving {
     }
 
     /// All shapes at a time.
-    pub fn at(&self, time: f32) -> Scene {
+    pub fn at(&self, time: f32) -> Drawing {
         let mut scene = self.still.clone();
         scene.shapes.append(&mut self.parts(time).shapes);
         scene

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::picture::css;
+use crate::draw::css;
+use crate::draw::svg::{Baseline, baseline, dot_style, style, text_style};
 use crate::picture::scene::{Area, Line, Paint, Point, Scene, Shape, Spot, Target};
-use crate::picture::svg::{Baseline, baseline, dot_style, style, text_style};
 
 /// What an item is, by its number in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

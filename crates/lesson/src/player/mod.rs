@@ -33,10 +33,10 @@ use flate2::write::ZlibEncoder;
 
 use super::cursor::Level;
 use super::moments::Moments;
-use super::picture::embedded::Said;
-use super::picture::scene::Font;
-use super::picture::svg::escaped;
-use super::picture::{Film, css};
+use super::picture::Film;
+use crate::draw::font_subset::FontSubsets;
+use crate::draw::svg::escaped;
+use crate::draw::{Font, css};
 use crate::palette::{DARK, LIGHT};
 use crate::progress::Progress;
 use data::{Data, beginning, pack};
@@ -96,8 +96,8 @@ fn page(first: &Data, data: &Data) -> io::Result<String> {
     let json = serde_json::to_string(data)?;
     // A font of the page has what it says, and nothing else.
     let letters: BTreeSet<char> = [&json, TEMPLATE, SCRIPT].into_iter().flat_map(str::chars).chain(' '..='~').collect();
-    let (letters, mut said) = (String::from_iter(letters), Said::default());
-    [Font::Sans, Font::Mono].into_iter().for_each(|font| said.note(&letters, font));
+    let (letters, mut subsets) = (String::from_iter(letters), FontSubsets::default());
+    [Font::Sans, Font::Mono].into_iter().for_each(|font| subsets.add(&letters, font));
     let colors = format!(
         ":root{{{}}}\n@media(prefers-color-scheme:dark){{:root:not([data-look=light]){{{dark}}}}}\n:root[data-look=dark]{{{dark}}}",
         css::variables(&LIGHT),
@@ -107,7 +107,7 @@ fn page(first: &Data, data: &Data) -> io::Result<String> {
     let parts = [
         ("{policy}", policy.as_str()),
         ("{title}", &title),
-        ("{fonts}", &said.style()),
+        ("{fonts}", &subsets.style()),
         ("{colors}", &colors),
         ("{style}", STYLE),
         ("{first}", &packed(&serde_json::to_string(first)?)?),

@@ -154,7 +154,7 @@ fn what_is_drawn_while_a_question_is_open_does_not_depend_on_what_comes() {
     let beside = |takes: &[Take]| {
         let cursors: Vec<Cursor> = takes.iter().map(|take| Cursor::new(take.recording.clone())).collect();
         let views: Vec<_> = takes.iter().zip(&cursors).map(|(take, cursor)| (take, View { asking: true, ..View::of(cursor, 16.0) })).collect();
-        comparison(lesson, &views, [1280.0, 720.0]).shapes
+        comparison(lesson, &views, [1280.0, 720.0]).drawing.shapes
     };
     assert!(beside(&takes) == beside(&takes.iter().map(|take| without_end(take, 0)).collect::<Vec<_>>()));
 }

@@ -10,10 +10,10 @@ use super::super::lessons::{Choice, LESSONS, Lesson, Minutes, Take, lesson, name
 use super::super::moments::Selection;
 use super::super::paper::{Theme, handout};
 use super::super::picture::Film;
-use super::super::picture::svg::escaped;
 use super::super::questions::{Ask, Question, Reply};
 use super::super::recording::Beside;
 use super::*;
+use crate::draw::svg::escaped;
 use crate::engines::lockstep::{self, distance_of};
 use crate::knn::{network, theory};
 use crate::palette;

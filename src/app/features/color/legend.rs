@@ -10,12 +10,12 @@ use egui::{
 
 use crate::app::features::color::brush::{HEIGHT, histogram_ui, select_ui};
 use crate::app::features::color::request::moment_of;
-use crate::app::look::ticks::log_ticks;
-use crate::app::look::{Palette, ticks};
+use crate::app::look::Palette;
 use crate::app::model::{
     Actions, Categories, Channel, ColorAction, ColorBy, ColorMap, ColorRange, ColorView, Colored, How, Numbers, Picked, Session, State,
 };
 use crate::cloud::formats::Moment;
+use crate::draw::ticks::{linear_ticks, log_ticks};
 use crate::palette::CATEGORIES;
 use crate::text;
 
@@ -282,7 +282,7 @@ pub(super) fn gradient_ui(ui: &mut Ui, width: f32, (low, high): (f64, f64), log:
     let place = |value: f64| if log { (value / low).ln() / (high / low).ln() } else { (value - low) / (high - low) };
     // As many as fit beside each other.
     let marks = |most: usize| -> Vec<(f32, f32, Arc<Galley>)> {
-        let (marks, decimals) = if log { (log_ticks(low, high, most), None) } else { both(ticks(low, high, most)) };
+        let (marks, decimals) = if log { (log_ticks(low, high, most), None) } else { both(linear_ticks(low, high, most)) };
         let marks = marks.into_iter().filter(|value| !integers || value.fract() == 0.0);
         let mark = |value: f64| {
             let text = match decimals {

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
     use crate::app::model::draft::Field;
     use crate::app::model::lesson::player::tests::player;
-    use crate::lesson::picture::svg::svg;
+    use crate::draw::svg::svg;
     use crate::lesson::picture::{View, comparison};
     use crate::palette::LIGHT;
     use crate::progress::Silent;

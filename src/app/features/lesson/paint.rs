@@ -1,10 +1,9 @@
-//! Scenes of the lesson as egui paints them.
+//! Drawings as egui paints them.
 
 use egui::epaint::{CornerRadius, Mesh};
 use egui::{Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 
-use crate::lesson::picture::scene;
-use crate::lesson::picture::scene::{Area, Font, Line, Paint, Scene};
+use crate::draw::{self, Area, Drawing, Font, Line, Paint};
 use crate::palette::{Palette, Rgb};
 
 /// More dots of one kind are squares: as small as they are then, nobody sees a difference.
@@ -21,7 +20,7 @@ pub struct Place {
 
 impl Place {
     /// From scene to screen coordinates.
-    pub fn pos(self, [x, y]: scene::Point) -> Pos2 {
+    pub fn pos(self, [x, y]: draw::Point) -> Pos2 {
         self.origin + vec2(x, y) * self.scale
     }
 
@@ -31,7 +30,7 @@ impl Place {
     }
 
     /// From screen to scene coordinates.
-    pub fn place(self, at: Pos2) -> scene::Point {
+    pub fn place(self, at: Pos2) -> draw::Point {
         let at = (at - self.origin) / self.scale;
         [at.x, at.y]
     }
@@ -55,7 +54,7 @@ enum Item {
 
 impl Prepared {
     /// A scene, in colours, at its place.
-    pub fn new(scene: &Scene, palette: &Palette, place: Place) -> Self {
+    pub fn new(scene: &Drawing, palette: &Palette, place: Place) -> Self {
         let look = Look { palette, place };
         let mut items = Vec::new();
         for shape in &scene.shapes {
@@ -89,10 +88,10 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    fn add(&self, shape: &scene::Shape, items: &mut Vec<Item>) {
+    fn add(&self, shape: &draw::Shape, items: &mut Vec<Item>) {
         let Place { scale, .. } = self.place;
         match shape {
-            scene::Shape::Rect { area, round, fill, line } => {
+            draw::Shape::Rect { area, round, fill, line } => {
                 let rect = self.place.rect(*area);
                 let radius = CornerRadius::same((round * scale).round().clamp(0.0, 255.0) as u8);
                 if let Some(fill) = fill {
@@ -108,16 +107,16 @@ impl Look<'_> {
                     }
                 }
             }
-            scene::Shape::Dots { centers, radius, fill, line } => self.dots(centers, radius * scale, *fill, line.as_ref(), items),
-            scene::Shape::Path { points, line } => {
+            draw::Shape::Dots { centers, radius, fill, line } => self.dots(centers, radius * scale, *fill, line.as_ref(), items),
+            draw::Shape::Path { points, line } => {
                 let points: Vec<Pos2> = points.iter().map(|&point| self.place.pos(point)).collect();
                 self.path(&points, line, items);
             }
-            scene::Shape::Polygon { corners, fill } => {
+            draw::Shape::Polygon { corners, fill } => {
                 let points = corners.iter().map(|&place| self.place.pos(place)).collect();
                 items.push(Item::Shape(Shape::convex_polygon(points, self.color(*fill), Stroke::NONE)));
             }
-            scene::Shape::Text { at, anchor, size, font, paint, text } => {
+            draw::Shape::Text { at, anchor, size, font, paint, text } => {
                 let size = (size * scale).max(1.0);
                 let font = match font {
                     Font::Sans => FontId::proportional(size),
@@ -125,11 +124,11 @@ impl Look<'_> {
                 };
                 items.push(Item::Text { at: self.place.pos(*at), anchor: *anchor, font, color: self.color(*paint), text: text.clone() });
             }
-            scene::Shape::Clip(area) => items.push(Item::Clip(area.map(|area| self.place.rect(area)))),
+            draw::Shape::Clip(area) => items.push(Item::Clip(area.map(|area| self.place.rect(area)))),
         }
     }
 
-    fn dots(&self, centers: &[scene::Point], radius: f32, fill: Option<Paint>, line: Option<&Line>, items: &mut Vec<Item>) {
+    fn dots(&self, centers: &[draw::Point], radius: f32, fill: Option<Paint>, line: Option<&Line>, items: &mut Vec<Item>) {
         let fill = fill.map_or(Color32::TRANSPARENT, |fill| self.color(fill));
         let stroke = line.map_or(Stroke::NONE, |line| self.stroke(line));
         if centers.len() > MANY && line.is_none() {
@@ -143,7 +142,7 @@ impl Look<'_> {
             }
             return items.push(Item::Shape(Shape::mesh(mesh)));
         }
-        let circle = |&center: &scene::Point| Shape::Circle(egui::epaint::CircleShape { center: self.place.pos(center), radius, fill, stroke });
+        let circle = |&center: &draw::Point| Shape::Circle(egui::epaint::CircleShape { center: self.place.pos(center), radius, fill, stroke });
         match centers {
             [one] => items.push(Item::Shape(circle(one))),
             many => items.push(Item::Shape(Shape::Vec(many.iter().map(circle).collect()))),
@@ -183,7 +182,7 @@ pub fn fit(size: [f32; 2], rect: Rect) -> Place {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lesson::picture::scene::Ink;
+    use crate::draw::Ink;
     use crate::palette::{LIGHT, VIRIDIS};
 
     #[test]
@@ -197,12 +196,12 @@ mod tests {
 
     #[test]
     fn shapes_come_in_their_colours_and_order() {
-        let mut scene = Scene::new(10.0, 10.0);
+        let mut scene = Drawing::new(10.0, 10.0);
         let area = Area { x: 1.0, y: 1.0, width: 4.0, height: 2.0 };
         let line = Line { paint: Ink::Text.into(), width: 1.0, dash: Some(2.0) };
-        scene.shapes.push(scene::Shape::Rect { area, round: 1.0, fill: Some(Ink::Scale(1.0).into()), line: Some(line) });
-        scene.shapes.push(scene::Shape::Dots { centers: vec![[1.0, 1.0]; 30_000], radius: 1.0, fill: Some(Ink::Query.into()), line: None });
-        scene.shapes.push(scene::Shape::Clip(Some(area)));
+        scene.shapes.push(draw::Shape::Rect { area, round: 1.0, fill: Some(Ink::Scale(1.0).into()), line: Some(line) });
+        scene.shapes.push(draw::Shape::Dots { centers: vec![[1.0, 1.0]; 30_000], radius: 1.0, fill: Some(Ink::Query.into()), line: None });
+        scene.shapes.push(draw::Shape::Clip(Some(area)));
         let items = Prepared::new(&scene, &LIGHT, Place { origin: pos2(100.0, 0.0), scale: 2.0 }).0;
         let [Item::Shape(Shape::Rect(rect)), Item::Shape(Shape::Vec(dashes)), Item::Shape(Shape::Mesh(mesh)), Item::Clip(Some(clip))] =
             items.as_slice()

@@ -9,13 +9,14 @@ use egui::{Align2, FontId, Rangef, Rect, RichText, ScrollArea, Sense, Stroke, Ui
 
 use crate::app::features::export::PaneData;
 use crate::app::look::focus::arrows;
-use crate::app::look::{Palette, any_of, command_ui, empty_ui, ticks};
+use crate::app::look::{Palette, any_of, command_ui, empty_ui};
 use crate::app::model::timeline::NAMES;
 use crate::app::model::{Action, Command, ExportKind, PaneKind, TimeAxis, TimelineView};
 use crate::app::panes::descriptor::{More, Pane, PaneContext};
 use crate::app::panes::empty::without_run;
 use crate::app::panes::timeline::rows::Row;
 use crate::app::panes::timings::inline_swatch_ui;
+use crate::draw::ticks::linear_ticks;
 use crate::engines::registry;
 use crate::run::{Place, RunRecord, Timeline};
 use crate::text;
@@ -136,7 +137,7 @@ fn ruler_ui(ui: &Ui, pane: Rect, axis: &TimeAxis, palette: &Palette) {
     let (from, to) = (axis.window[0], axis.window[1]);
     // The largest unit of which the window spans at least two.
     let (unit, us) = [("s", 1e6), ("ms", 1e3), ("µs", 1.0), ("ns", 1e-3)].into_iter().find(|(_, us)| to - from >= 2.0 * us).unwrap_or(("ns", 1e-3));
-    let (values, decimals) = ticks(from / us, to / us, (axis.range().span() / 80.0) as usize);
+    let (values, decimals) = linear_ticks(from / us, to / us, (axis.range().span() / 80.0) as usize);
     let font = FontId::proportional(11.0);
     let name = painter.text(pane.left_top() + vec2(4.0, 4.0), Align2::LEFT_TOP, format!("{unit} since start"), font.clone(), palette.text_weak);
     for value in values.into_iter().filter(|value| *value >= 0.0) {

@@ -5,6 +5,7 @@ use crate::cloud::{self, Order, Source};
 use crate::knn::{Metric, Queries, Setup};
 use crate::lessons::{Arrangement, Choice, LESSONS, named};
 use crate::palette::LIGHT;
+use crate::picture::Scene;
 use crate::picture::film::SIZE_ON_PAPER;
 use crate::progress::Silent;
 use crate::questions::{Answer, Ask, Form};
@@ -77,7 +78,7 @@ fn pictures_of_a_sheet_are_those_that_hide_the_answer() {
     let [sheet, _] = written(&film);
     let mut hides = 0;
     for (number, (take, question)) in questions(&film).iter().enumerate().filter(|(_, (_, question))| !question.ask.is_idea()) {
-        let element = |scene| svg::element(&scene, &format!("step{number}-"), &css::variable);
+        let element = |scene: Scene| svg::element(&scene, &format!("step{number}-"), &css::variable);
         let (asked, shown) = (element(film.asked(*take, question.at)), element(film.figure(question.at)));
         assert!(sheet.contains(&asked), "{question:?}");
         hides += u32::from(asked != shown && !sheet.contains(&shown));

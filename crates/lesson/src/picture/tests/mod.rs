@@ -5,6 +5,7 @@ mod asking;
 mod ballot;
 mod cloud;
 mod curves;
+mod files;
 mod focus;
 mod heaps;
 mod heatmap;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 use super::scene::{Area, Ink, Shape, Spot};
 use super::*;
 use crate::cloud::{Order, Source};
+use crate::draw::fonts;
 use crate::knn::{Metric, Problem, Queries, Setup};
 use crate::lessons::{Choice, LESSONS, Take};
 use crate::progress::Silent;
@@ -124,7 +126,7 @@ fn what_is_outside_is_found() {
         text: text.to_owned(),
     };
     let fails = |shapes: Vec<Shape>| {
-        let scene = Scene { size: [100.0, 20.0], shapes, ..Scene::default() };
+        let scene = Drawing { size: [100.0, 20.0], shapes, ..Drawing::default() }.into();
         std::panic::catch_unwind(|| check(&scene, "")).is_err()
     };
     assert!(!fails(vec![rect(0.0), rect(90.0), text("short")]));

@@ -1,7 +1,7 @@
 //! What moves between two scenes, and that the recorded steps move just that.
 
 use super::super::motion::{MOST, Motion, Moving, Origin, eased, motions, offset};
-use super::super::scene::{Area, Ink, Line, Point, Scene, Shape, Spot};
+use super::super::scene::{Area, Drawing, Ink, Line, Point, Scene, Shape, Spot};
 use super::super::thing::{Id, Way, What};
 use super::super::*;
 use super::check;
@@ -29,7 +29,7 @@ fn keys(places: &[(u32, f32, f32)]) -> Scene {
     scene
 }
 
-fn centers(scene: &Scene) -> Vec<Point> {
+fn centers(scene: &Drawing) -> Vec<Point> {
     scene.shapes.iter().filter_map(|shape| if let Shape::Rect { area, .. } = shape { Some(area.center()) } else { None }).collect()
 }
 
@@ -146,7 +146,7 @@ fn is_near(a: Point, b: Point) -> bool {
 }
 
 /// All shapes but clips, in an order of their own.
-fn sorted(scene: &Scene) -> Vec<String> {
+fn sorted(scene: &Drawing) -> Vec<String> {
     let mut shapes: Vec<String> = scene.shapes.iter().filter(|shape| !matches!(shape, Shape::Clip(_))).map(|shape| format!("{shape:?}")).collect();
     shapes.sort_unstable();
     shapes
@@ -182,7 +182,7 @@ fn every_motion_begins_where_it_was_drawn_and_ends_as_without_motion() {
                 }
                 for time in [0.2, 0.5, 0.9] {
                     let mut page = Scene::new(620.0, 420.0);
-                    page.put(moving.at(time), [0.0, 0.0]);
+                    page.put(moving.at(time).into(), [0.0, 0.0]);
                     check(&page, &what);
                 }
             }
@@ -268,7 +268,7 @@ fn candidates_go_from_their_lane_to_their_slot() {
 #[test]
 fn the_circle_shrinks_to_its_bound() {
     let take = named("problem").unwrap().record(Choice::default(), &Silent).unwrap().remove(0);
-    let radii = |scene: &Scene| -> Vec<f32> {
+    let radii = |scene: &Drawing| -> Vec<f32> {
         scene
             .shapes
             .iter()
@@ -279,7 +279,7 @@ fn the_circle_shrinks_to_its_bound() {
     for position in take.range.start + 1..=take.range.end {
         let [before, after] = scenes(&take, position, Panel::Cloud);
         let Some(moving) = Moving::between(&before, &after) else { continue };
-        let [was, on_the_way, is] = [&before, &moving.parts(0.5), &after].map(|scene| radii(scene)[0]);
+        let [was, on_the_way, is] = [&*before, &moving.parts(0.5), &*after].map(|scene| radii(scene)[0]);
         assert!(was > on_the_way && on_the_way > is, "step {position}: {was}, {on_the_way}, {is}");
         shrank += 1;
     }

@@ -1,43 +1,31 @@
-//! A [`Scene`] as SVG: text stays text, stretched to its measured width whatever font the viewer has. Files carry the fonts; elements
+//! A [`Drawing`] as SVG: text stays text, stretched to its measured width whatever font the viewer has. Files carry the fonts; elements
 //! within other documents name them.
 
 use std::fmt::Write as _;
 
-use super::embedded::{self, Said};
-use super::fonts;
-use super::scene::{Area, Font, Ink, Line, Paint, Point, Scene, Shape};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+
+use crate::drawing::{Area, Drawing, Font, Ink, Line, Paint, Point, Shape};
+use crate::font_subset::FontSubsets;
+use crate::fonts;
 use crate::palette::{Palette, Rgb};
+use crate::pen::Style;
 
 /// A complete SVG file in the colours of a palette, on its canvas, with the fonts of its text.
-pub fn svg(scene: &Scene, palette: &Palette) -> String {
-    let mut said = Said::default();
-    for shape in &scene.shapes {
-        if let Shape::Text { font, text, .. } = shape {
-            said.note(text, *font);
-        }
-    }
-    let element = element(scene, "", &|ink| hex(ink.color(palette)));
-    // Within the element, before all that is drawn.
-    let head = element.find('\n').map_or(0, |end| end + 1);
-    format!("{}{}{}", &element[..head], said.style(), &element[head..])
+pub fn svg(drawing: &Drawing, palette: &Palette) -> String {
+    let color = |ink: Ink| hex(ink.color(palette));
+    let mut writer = Writer::new("", &color);
+    drawing.shapes.iter().for_each(|shape| writer.shape(shape));
+    writer.file(drawing.size, None, Ink::Canvas)
 }
 
 /// Only the `<svg>` element, with colours from `color`: hexadecimal, or CSS variables. `id` prefixes names, to keep them
 /// distinct from those of other pictures in the same document.
-pub fn element(scene: &Scene, id: &str, color: &dyn Fn(Ink) -> String) -> String {
-    let mut writer = Writer { out: String::new(), color, id, clips: 0, clipped: false };
-    let [width, height] = scene.size.map(short);
-    writer.out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" xml:space=\"preserve\">\n\
-        <rect width=\"{width}\" height=\"{height}\" style=\"fill:{}\"/>\n",
-        color(Ink::Canvas)
-    );
-    for shape in &scene.shapes {
-        writer.shape(shape);
-    }
-    writer.unclip();
-    writer.out += "</svg>\n";
-    writer.out
+pub fn element(drawing: &Drawing, id: &str, color: &dyn Fn(Ink) -> String) -> String {
+    let mut writer = Writer::new(id, color);
+    drawing.shapes.iter().for_each(|shape| writer.shape(shape));
+    writer.finish(drawing.size, None, Ink::Canvas, "")
 }
 
 /// A colour in CSS notation, such as `#0072b2`.
@@ -62,16 +50,24 @@ pub fn escaped(text: &str) -> String {
     safe
 }
 
-struct Writer<'a> {
+/// Elements of an SVG, from back to front.
+pub struct Writer<'a> {
     out: String,
     color: &'a dyn Fn(Ink) -> String,
     id: &'a str,
     clips: usize,
     clipped: bool,
+    subsets: FontSubsets,
 }
 
-impl Writer<'_> {
-    fn shape(&mut self, shape: &Shape) {
+impl<'a> Writer<'a> {
+    /// No elements yet; `id` and `color` as in [`element`].
+    pub fn new(id: &'a str, color: &'a dyn Fn(Ink) -> String) -> Self {
+        Self { out: String::new(), color, id, clips: 0, clipped: false, subsets: FontSubsets::default() }
+    }
+
+    /// Adds a shape.
+    pub fn shape(&mut self, shape: &Shape) {
         match shape {
             Shape::Rect { area, round, fill, line } => {
                 let style = self.style(*fill, *line);
@@ -97,10 +93,12 @@ impl Writer<'_> {
             Shape::Path { points, line } => {
                 let _ = writeln!(self.out, "<polyline points=\"{}\" style=\"{}\"/>", list(points), self.style(None, Some(*line)));
             }
-            Shape::Polygon { corners, fill } => {
-                let _ = writeln!(self.out, "<polygon points=\"{}\" style=\"{}\"/>", list(corners), self.style(Some(*fill), None));
+            Shape::Polygon { corners, fill } => self.polygon(corners, Some(*fill), None),
+            Shape::Text { at, anchor, size, font, paint, text } => {
+                if let Some(baseline) = baseline(*at, *anchor, *size, *font, text) {
+                    self.text(&baseline, Style { size: *size, font: *font, paint: *paint }, None, text);
+                }
             }
-            Shape::Text { at, anchor, size, font, paint, text } => self.text(*at, *anchor, *size, *font, *paint, text),
             Shape::Clip(area) => {
                 self.unclip();
                 if let Some(area) = area {
@@ -113,21 +111,51 @@ impl Writer<'_> {
         }
     }
 
+    /// Adds a closed polygon.
+    pub fn polygon(&mut self, corners: &[Point], fill: Option<Paint>, line: Option<Line>) {
+        let _ = writeln!(self.out, "<polygon points=\"{}\" style=\"{}\"/>", list(corners), self.style(fill, line));
+    }
+
+    /// Adds a line of text, stretched to its baseline and rotated clockwise by degrees about a point.
+    pub fn text(&mut self, baseline: &Baseline, style: Style, rotation: Option<(f32, Point)>, text: &str) {
+        self.subsets.add(text, style.font);
+        let [x, y, width] = [baseline.start[0], baseline.start[1], baseline.width].map(short);
+        let transform =
+            rotation.map_or_else(String::new, |(degrees, [x, y])| format!(" transform=\"rotate({} {} {})\"", short(degrees), short(x), short(y)));
+        let _ = writeln!(
+            self.out,
+            "<text x=\"{x}\" y=\"{y}\" textLength=\"{width}\" lengthAdjust=\"spacingAndGlyphs\"{transform} style=\"{}\">{}</text>",
+            text_style(style.font, style.size, style.paint, self.color),
+            escaped(text)
+        );
+    }
+
+    /// Adds a PNG that fills an area.
+    pub fn png(&mut self, area: Area, png: &[u8]) {
+        let _ = writeln!(self.out, "<image{} href=\"data:image/png;base64,{}\"/>", corners(area), BASE64_STANDARD.encode(png));
+    }
+
+    /// The complete file: a ground, the elements, and the fonts of the text. In print, a point is `mm_per_point` millimetres.
+    pub fn file(self, size: [f32; 2], mm_per_point: Option<f32>, ground: Ink) -> String {
+        let fonts = self.subsets.style();
+        self.finish(size, mm_per_point, ground, &fonts)
+    }
+
+    fn finish(mut self, size: [f32; 2], mm_per_point: Option<f32>, ground: Ink, head: &str) -> String {
+        self.unclip();
+        let [width, height] = size.map(short);
+        let [wide, high] = size.map(|length| mm_per_point.map_or_else(|| short(length).to_string(), |mm| format!("{}mm", short(length * mm))));
+        let (fill, out) = ((self.color)(ground), &self.out);
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{wide}\" height=\"{high}\" viewBox=\"0 0 {width} {height}\" xml:space=\"preserve\">\n\
+            {head}<rect width=\"{width}\" height=\"{height}\" style=\"fill:{fill}\"/>\n{out}</svg>\n"
+        )
+    }
+
     fn unclip(&mut self) {
         if std::mem::take(&mut self.clipped) {
             self.out += "</g>\n";
         }
-    }
-
-    fn text(&mut self, at: Point, anchor: [f32; 2], size: f32, font: Font, paint: Paint, text: &str) {
-        let Some(Baseline { start: [x, y], width }) = baseline(at, anchor, size, font, text) else { return };
-        let [x, y, width] = [x, y, width].map(short);
-        let _ = writeln!(
-            self.out,
-            "<text x=\"{x}\" y=\"{y}\" textLength=\"{width}\" lengthAdjust=\"spacingAndGlyphs\" style=\"{}\">{}</text>",
-            text_style(font, size, paint, self.color),
-            escaped(text)
-        );
     }
 
     fn style(&self, fill: Option<Paint>, line: Option<Line>) -> String {
@@ -135,7 +163,7 @@ impl Writer<'_> {
     }
 }
 
-/// Where a line of text stands.
+/// The position of a line of text.
 pub struct Baseline {
     /// Its left end on the baseline.
     pub start: Point,
@@ -143,18 +171,16 @@ pub struct Baseline {
     pub width: f32,
 }
 
-/// The baseline of a text that is anchored at a point (see [`Shape::Text`]); `None` where nothing is to be seen.
+/// The baseline of a text that is anchored at a point (see [`Shape::Text`]); `None` if it has no width.
 pub fn baseline(at: Point, anchor: [f32; 2], size: f32, font: Font, text: &str) -> Option<Baseline> {
     let width = fonts::width(text, font, size);
-    let line = fonts::line(font);
-    let start = [at[0] - anchor[0] * width, at[1] + (line.ascent - anchor[1] * line.height) * size];
-    (width > 0.0).then_some(Baseline { start, width })
+    (width > 0.0).then(|| Baseline { start: fonts::baseline_start(at, anchor, font, size, width), width })
 }
 
 /// The CSS of letters.
 pub fn text_style(font: Font, size: f32, paint: Paint, color: &dyn Fn(Ink) -> String) -> String {
     let fill = style(Some(paint), None, color);
-    format!("font-family:{};font-weight:{};font-size:{}px;{fill}", embedded::family(font), embedded::weight(font), short(size))
+    format!("font-family:{};font-weight:{};font-size:{}px;{fill}", fonts::family(font), fonts::weight(font), short(size))
 }
 
 /// The CSS of dots without outlines, which are segments of no length with round caps.
@@ -199,53 +225,19 @@ fn short(length: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use epaint_default_fonts::{HACK_REGULAR, UBUNTU_LIGHT};
-    use resvg::{tiny_skia, usvg};
-
-    use super::super::raster::{raster, tests::everything};
     use super::*;
-    use crate::lessons::{Choice, LESSONS};
     use crate::palette::{DARK, HIGH_CONTRAST, LIGHT};
-    use crate::picture::film::{Film, SIZE};
-    use crate::progress::Silent;
-
-    /// What somebody else's renderer makes of it, with the fonts that the file names and no others.
-    fn drawn(text: &str, scale: f32) -> tiny_skia::Pixmap {
-        let mut options = usvg::Options::default();
-        let fonts = Arc::make_mut(&mut options.fontdb);
-        fonts.load_font_data(UBUNTU_LIGHT.to_vec());
-        fonts.load_font_data(HACK_REGULAR.to_vec());
-        let tree = usvg::Tree::from_str(text, &options).unwrap();
-        let size = tree.size().to_int_size().scale_by(scale).unwrap();
-        let mut pixmap = tiny_skia::Pixmap::new(size.width(), size.height()).unwrap();
-        resvg::render(&tree, tiny_skia::Transform::from_scale(scale, scale), &mut pixmap.as_mut());
-        pixmap
-    }
+    use crate::raster::raster;
+    use crate::testing::{differing, everything};
 
     #[test]
     fn another_renderer_draws_the_same_picture() {
         for palette in [&LIGHT, &DARK, &HIGH_CONTRAST] {
             let text = svg(&everything(), palette);
-            let (theirs, ours) = (drawn(&text, 2.0), raster(&everything(), palette, 2.0).unwrap());
-            assert_eq!((theirs.width(), theirs.height()), ours.dimensions());
-            let far = theirs.data().iter().zip(ours.as_raw()).filter(|(a, b)| a.abs_diff(**b) > 96).count();
+            let ours = raster(&everything(), palette, 2.0).unwrap();
+            let far = differing(&text, &ours, 2.0);
             // Letters stand on whole pixels here, and do not there.
             assert!(far < ours.as_raw().len() / 100, "{far} of {} values differ", ours.as_raw().len());
-        }
-    }
-
-    /// The pages that are written, not only shapes made up for a test.
-    #[test]
-    fn every_lessons_page_reads_as_the_picture_that_is_drawn() {
-        for lesson in &LESSONS {
-            let takes = lesson.record(Choice::default(), &Silent).unwrap();
-            let film = Film::new(lesson, takes, SIZE, 1.0, DARK);
-            let at = film.lead().range.end;
-            let (theirs, ours) = (drawn(&svg(&film.scene(at), &film.palette), 1.0), film.image(at).unwrap());
-            let far = theirs.data().iter().zip(ours.as_raw()).filter(|(a, b)| a.abs_diff(**b) > 96).count();
-            assert!(far < ours.as_raw().len() / 50, "lesson {}: {far} of {} values differ", lesson.number, ours.as_raw().len());
         }
     }
 

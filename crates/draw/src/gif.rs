@@ -25,7 +25,7 @@ pub struct Colors {
 impl Colors {
     /// Builds a palette from sample pictures: the colours of `palette` that they use, then frequent colours that are far
     /// from those already chosen.
-    pub fn of(samples: &[RgbaImage], palette: &Palette) -> Self {
+    pub fn from_samples(samples: &[RgbaImage], palette: &Palette) -> Self {
         let mut counts: HashMap<[u8; 3], u64> = HashMap::new();
         for sample in samples {
             for run in sample.as_raw().as_chunks::<4>().0.chunk_by(|a, b| a == b) {
@@ -176,9 +176,10 @@ mod tests {
     use image::codecs::gif::GifDecoder;
 
     use super::*;
+    use crate::drawing::{Area, Ink, Shape};
     use crate::palette::{DARK, LIGHT};
-    use crate::picture::raster::{raster, tests::everything};
-    use crate::picture::scene::{Area, Ink, Shape};
+    use crate::raster::raster;
+    use crate::testing::everything;
 
     #[test]
     fn pictures_read_back_as_they_were_with_their_delays() {
@@ -189,7 +190,7 @@ mod tests {
             scene.shapes.push(Shape::Rect { area, round: 0.0, fill: Some(Ink::Query.into()), line: None });
             let second = raster(&scene, palette, 1.0).unwrap();
             let mut bytes = Vec::new();
-            let colors = Colors::of(&[first.clone(), second.clone()], palette);
+            let colors = Colors::from_samples(&[first.clone(), second.clone()], palette);
             let mut animation = Animation::new(&mut bytes, [200, 120], colors).unwrap();
             for (picture, delay) in [(&first, 120), (&first, 120), (&second, 360)] {
                 animation.add(picture.clone(), delay).unwrap();
@@ -206,7 +207,7 @@ mod tests {
             }
             // What did not change costs next to nothing.
             let mut again = Vec::new();
-            let mut animation = Animation::new(&mut again, [200, 120], Colors::of(&[first.clone(), second], palette)).unwrap();
+            let mut animation = Animation::new(&mut again, [200, 120], Colors::from_samples(&[first.clone(), second], palette)).unwrap();
             animation.add(first, 120).unwrap();
             animation.finish().unwrap();
             assert!(bytes.len() < again.len() + 300, "{} {}", bytes.len(), again.len());

@@ -1,5 +1,5 @@
 //! The fonts of a picture inside its SVG, so that its text looks the same where they are not installed. A file has the outlines of
-//! the letters that it says and no others; licences of both fonts let documents carry them.
+//! the characters that it uses only; the licences of both fonts let documents carry them.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -12,34 +12,19 @@ use skrifa::raw::types::Tag;
 use skrifa::raw::{ReadError, TableProvider as _};
 use skrifa::{FontRef, GlyphId, MetadataProvider as _};
 
-use super::fonts;
-use super::scene::Font;
+use crate::drawing::Font;
+use crate::fonts;
 
-/// The names by which text asks for a font: that of the file, then those of programs that do not read fonts of files.
-pub fn family(font: Font) -> &'static str {
-    match font {
-        Font::Sans => "Ubuntu,'Ubuntu Light',Hack,'Segoe UI',system-ui,sans-serif",
-        Font::Mono => "Hack,Ubuntu,monospace",
-    }
-}
-
-/// How bold it is.
-pub fn weight(font: Font) -> u16 {
-    match font {
-        Font::Sans => 300,
-        Font::Mono => 400,
-    }
-}
-
-/// What a picture says in which font.
+/// The characters that a picture uses of each font.
 #[derive(Clone, Debug, Default)]
-pub struct Said {
+pub struct FontSubsets {
     sans: BTreeSet<char>,
     mono: BTreeSet<char>,
 }
 
-impl Said {
-    pub fn note(&mut self, text: &str, font: Font) {
+impl FontSubsets {
+    /// Adds the characters of a text.
+    pub fn add(&mut self, text: &str, font: Font) {
         for character in text.chars() {
             // What one font lacks comes from the other.
             match fonts::font_of(character, font) {
@@ -49,14 +34,14 @@ impl Said {
         }
     }
 
-    /// A `<style>` with the fonts; nothing where nothing is said.
+    /// A `<style>` with the fonts; empty without text.
     pub fn style(&self) -> String {
         let mut faces = String::new();
-        for (font, name, data, said) in [(Font::Sans, "Ubuntu", UBUNTU_LIGHT, &self.sans), (Font::Mono, "Hack", HACK_REGULAR, &self.mono)] {
+        for (font, name, data, used) in [(Font::Sans, "Ubuntu", UBUNTU_LIGHT, &self.sans), (Font::Mono, "Hack", HACK_REGULAR, &self.mono)] {
             // Without it, the text still has the fonts of the program that reads it.
-            let Ok(part) = part_of(data, said) else { continue };
-            if !said.is_empty() {
-                let (weight, data) = (weight(font), BASE64_STANDARD.encode(part));
+            let Ok(subset) = subset(data, used) else { continue };
+            if !used.is_empty() {
+                let (weight, data) = (fonts::weight(font), BASE64_STANDARD.encode(subset));
                 let _ = writeln!(faces, "@font-face{{font-family:{name};font-weight:{weight};src:url(data:font/ttf;base64,{data})}}");
             }
         }
@@ -64,11 +49,11 @@ impl Said {
     }
 }
 
-/// What a font is told by, beside its outlines. Without the tables for kerning and ligatures: where text ends is said with it.
-const KEPT: [&[u8; 4]; 11] = [b"OS/2", b"cmap", b"cvt ", b"fpgm", b"gasp", b"head", b"hhea", b"hmtx", b"maxp", b"name", b"prep"];
+/// Tables to copy. Kerning and ligatures are not needed: SVGs give the length of each text.
+const COPIED: [&[u8; 4]; 11] = [b"OS/2", b"cmap", b"cvt ", b"fpgm", b"gasp", b"head", b"hhea", b"hmtx", b"maxp", b"name", b"prep"];
 
 /// A font with the outlines of some characters, each glyph under the number that it has.
-fn part_of(data: &[u8], characters: &BTreeSet<char>) -> Result<Vec<u8>, ReadError> {
+fn subset(data: &[u8], characters: &BTreeSet<char>) -> Result<Vec<u8>, ReadError> {
     let font = FontRef::new(data)?;
     let (glyf, loca) = (font.glyf()?, font.loca(None)?);
     let charmap = font.charmap();
@@ -82,24 +67,24 @@ fn part_of(data: &[u8], characters: &BTreeSet<char>) -> Result<Vec<u8>, ReadErro
         }
     }
     let outlines = glyf.offset_data().as_bytes();
-    let (mut shapes, mut places) = (Vec::new(), vec![0u32]);
+    let (mut shapes, mut offsets) = (Vec::new(), vec![0u32]);
     for id in 0..loca.len() {
         if kept.contains(&(id as u32))
             && let (Some(from), Some(to)) = (loca.get_raw(id), loca.get_raw(id + 1))
         {
             shapes.extend_from_slice(outlines.get(from as usize..to as usize).unwrap_or_default());
-            // Short places count pairs of bytes.
+            // The short format counts pairs of bytes.
             shapes.resize(shapes.len().next_multiple_of(4), 0);
         }
-        places.push(shapes.len() as u32);
+        offsets.push(shapes.len() as u32);
     }
     let is_long = font.head()?.index_to_loc_format() == 1;
-    let places: Vec<u8> =
-        places.into_iter().flat_map(|at| if is_long { at.to_be_bytes().to_vec() } else { ((at / 2) as u16).to_be_bytes().to_vec() }).collect();
+    let offsets: Vec<u8> =
+        offsets.into_iter().flat_map(|at| if is_long { at.to_be_bytes().to_vec() } else { ((at / 2) as u16).to_be_bytes().to_vec() }).collect();
     // Version 3: without names of glyphs.
     let post = [0, 3, 0, 0].into_iter().chain([0; 28]).collect();
-    let kept = KEPT.iter().filter_map(|&tag| Some((*tag, font.table_data(Tag::new(tag))?.as_bytes().to_vec())));
-    let mut tables: Vec<([u8; 4], Vec<u8>)> = kept.chain([(*b"glyf", shapes), (*b"loca", places), (*b"post", post)]).collect();
+    let copied = COPIED.iter().filter_map(|&tag| Some((*tag, font.table_data(Tag::new(tag))?.as_bytes().to_vec())));
+    let mut tables: Vec<([u8; 4], Vec<u8>)> = copied.chain([(*b"glyf", shapes), (*b"loca", offsets), (*b"post", post)]).collect();
     tables.sort_by_key(|(tag, _)| *tag);
     Ok(file_of(&tables))
 }
@@ -171,10 +156,10 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_font_draws_its_letters_as_the_whole_and_no_others() {
+    fn a_subset_of_a_font_draws_its_letters_as_the_whole_and_no_others() {
         for font in [UBUNTU_LIGHT, HACK_REGULAR] {
             // With one that is made of others.
-            let part = part_of(font, &"Aaéü7µ".chars().collect()).expect("it can be read");
+            let part = subset(font, &"Aaéü7µ".chars().collect()).expect("it can be read");
             for character in "Aaéü7µ".chars() {
                 assert!(!outline(font, character).is_empty());
                 assert_eq!(outline(&part, character), outline(font, character), "{character}");
@@ -186,12 +171,12 @@ mod tests {
 
     #[test]
     fn a_picture_has_the_fonts_of_what_it_says() {
-        assert_eq!(Said::default().style(), "");
-        let mut said = Said::default();
-        said.note("abc", Font::Sans);
-        assert!(said.style().contains("font-family:Ubuntu;font-weight:300;") && !said.style().contains("Hack"));
+        assert_eq!(FontSubsets::default().style(), "");
+        let mut subsets = FontSubsets::default();
+        subsets.add("abc", Font::Sans);
+        assert!(subsets.style().contains("font-family:Ubuntu;font-weight:300;") && !subsets.style().contains("Hack"));
         // Only the font of code has an arrow.
-        said.note("a→b", Font::Sans);
-        assert!(said.style().contains("font-family:Hack;font-weight:400;"));
+        subsets.add("a→b", Font::Sans);
+        assert!(subsets.style().contains("font-family:Hack;font-weight:400;"));
     }
 }

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::scene::Ink;
-use super::svg::hex;
+use crate::drawing::Ink;
 use crate::palette::{DARK, LIGHT, Palette};
+use crate::svg::hex;
 
-/// The policy by which a browser lets a file use its own style and fonts, and load nothing. Only the page that plays has a script of its own.
+/// The Content-Security-Policy of a web page: inline styles and fonts, with `has_script` inline scripts, and nothing loaded.
 pub fn policy(has_script: bool) -> String {
     let script = if has_script { "; script-src 'unsafe-inline'" } else { "" };
     format!("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'{script}; font-src data:\">")

@@ -13,7 +13,7 @@ use skrifa::outline::{DrawSettings, OutlinePen};
 use skrifa::{FontRef, GlyphId, MetadataProvider as _};
 use tiny_skia::{Path, PathBuilder};
 
-use super::scene::Font;
+use crate::drawing::{Font, Point};
 
 /// Vertical metrics of a line of text at font size 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,6 +22,22 @@ pub struct LineMetrics {
     pub ascent: f32,
     /// Distance from the top of a line to the top of the next.
     pub height: f32,
+}
+
+/// The CSS font families: the font inside the file first, then fallbacks for programs that ignore it.
+pub fn family(font: Font) -> &'static str {
+    match font {
+        Font::Sans => "Ubuntu,'Ubuntu Light',Hack,'Segoe UI',system-ui,sans-serif",
+        Font::Mono => "Hack,Ubuntu,monospace",
+    }
+}
+
+/// The CSS font weight.
+pub fn weight(font: Font) -> u16 {
+    match font {
+        Font::Sans => 300,
+        Font::Mono => 400,
+    }
 }
 
 /// The width of a text in points, at a font size.
@@ -34,6 +50,12 @@ pub fn line(font: Font) -> LineMetrics {
     FACES[first(font)].line
 }
 
+/// The left end of a text's baseline, from its anchor (see [`crate::Shape::Text`]) and its width.
+pub fn baseline_start(at: Point, anchor: [f32; 2], font: Font, size: f32, width: f32) -> Point {
+    let line = line(font);
+    [at[0] - anchor[0] * width, at[1] + (line.ascent - anchor[1] * line.height) * size]
+}
+
 /// Whether the fonts have a character; a missing one would be drawn as an empty box.
 pub fn has(character: char) -> bool {
     FACES.iter().any(|face| face.has(character))
@@ -41,7 +63,7 @@ pub fn has(character: char) -> bool {
 
 /// A positioned glyph, at font size 1.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Glyph {
+pub struct Glyph {
     face: usize,
     id: GlyphId,
     /// Offset from the start of the text, to the right and upwards.
@@ -50,13 +72,13 @@ pub(super) struct Glyph {
 
 impl Glyph {
     /// The outline at font size 1, y upwards; `None` for blank glyphs.
-    pub(super) fn outline(&self) -> Option<&'static Path> {
+    pub fn outline(&self) -> Option<&'static Path> {
         FACES[self.face].outline(self.id)
     }
 }
 
 /// The glyphs and the width of a text, at font size 1.
-pub(super) fn shape(text: &str, font: Font) -> (Vec<Glyph>, f32) {
+pub fn shape(text: &str, font: Font) -> (Vec<Glyph>, f32) {
     let (mut glyphs, mut pen) = (Vec::with_capacity(text.len()), 0.0);
     let mut rest = text;
     while let Some(character) = rest.chars().next() {
@@ -78,7 +100,7 @@ fn first(font: Font) -> usize {
 }
 
 /// The font that has a character of a text, which may not be the text's own.
-pub(super) fn font_of(character: char, font: Font) -> Font {
+pub fn font_of(character: char, font: Font) -> Font {
     if face_of(character, font) == first(Font::Mono) { Font::Mono } else { Font::Sans }
 }
 
@@ -169,9 +191,6 @@ impl OutlinePen for Pen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lessons::{Choice, LESSONS};
-    use crate::progress::Silent;
-    use crate::{Cursor, Level, describe::describe, pseudocode};
 
     #[test]
     fn code_is_alike_wide_and_a_text_twice_as_large_twice_as_wide() {
@@ -192,38 +211,5 @@ mod tests {
         let (glyphs, _) = shape("k \u{2264} \u{221e} a\u{221a}b\u{2190}", Font::Sans);
         assert!(glyphs.iter().all(|glyph| glyph.id != GlyphId::NOTDEF));
         assert!(!has('\u{4e00}') && !has('\u{2713}'));
-    }
-
-    /// Nothing that a lesson says becomes an empty box.
-    #[test]
-    fn every_character_of_every_lesson_is_there() {
-        // What pictures may also use: arrows, marks, operators, superscripts.
-        let mut said: String = "\u{221e}\u{2212}\u{00d7}\u{00b7}\u{2264}\u{2265}\u{2260}\u{2248}\u{221a}\u{2190}\u{2192}\u{2191}\u{2193}\u{2194}\u{21c4}\u{2026}\u{2013}\u{2014}\u{201c}\u{201d}\u{2018}\u{2019}\u{2308}\u{2309}\u{230a}\u{230b}\u{00b2}µ^&|<>=".to_owned();
-        for line in [&pseudocode::KERNEL, &pseudocode::TRAVERSAL, &pseudocode::QUEUES, &pseudocode::SELECTION].iter().flat_map(|code| code.lines) {
-            said += line.text;
-        }
-        for lesson in &LESSONS {
-            said += lesson.title;
-            said += lesson.goal;
-            said += lesson.paragraph;
-            said += lesson.summary;
-            for take in lesson.record(Choice { k: Some(8), ..Choice::default() }, &Silent).unwrap() {
-                let mut cursor = Cursor::new(take.recording.clone());
-                while cursor.position() < take.recording.len() {
-                    cursor.seek(cursor.next(Level::Lane));
-                    said += &describe(&cursor.step().unwrap(), cursor.state());
-                }
-                for question in lesson.questions(&take) {
-                    said += &question.text;
-                    question.slips.iter().for_each(|slip| said += &slip.says);
-                    said += &question.right(take.recording.shape().width);
-                    question.options.iter().chain(&question.why).for_each(|text| said += text);
-                }
-            }
-        }
-        let mut missing: Vec<char> = said.chars().filter(|&character| !has(character)).collect();
-        missing.sort_unstable();
-        missing.dedup();
-        assert!(missing.is_empty(), "no glyph for {missing:?}");
     }
 }

@@ -1,0 +1,56 @@
+//! What files are made of: every page as another program draws it, and every character.
+
+use warpscope_draw::testing::differing;
+
+use crate::draw::{fonts, svg::svg};
+use crate::lessons::{Choice, LESSONS};
+use crate::palette::DARK;
+use crate::picture::film::{Film, SIZE};
+use crate::progress::Silent;
+use crate::{Cursor, Level, describe::describe, pseudocode};
+
+/// The pages that are written, not only shapes made up for a test.
+#[test]
+fn every_lessons_page_reads_as_the_picture_that_is_drawn() {
+    for lesson in &LESSONS {
+        let takes = lesson.record(Choice::default(), &Silent).unwrap();
+        let film = Film::new(lesson, takes, SIZE, 1.0, DARK);
+        let at = film.lead().range.end;
+        let ours = film.image(at).unwrap();
+        let far = differing(&svg(&film.scene(at), &film.palette), &ours, 1.0);
+        assert!(far < ours.as_raw().len() / 50, "lesson {}: {far} of {} values differ", lesson.number, ours.as_raw().len());
+    }
+}
+
+/// Nothing that a lesson says becomes an empty box.
+#[test]
+fn every_character_of_every_lesson_is_there() {
+    // What pictures may also use: arrows, marks, operators, superscripts.
+    let mut said: String = "\u{221e}\u{2212}\u{00d7}\u{00b7}\u{2264}\u{2265}\u{2260}\u{2248}\u{221a}\u{2190}\u{2192}\u{2191}\u{2193}\u{2194}\u{21c4}\u{2026}\u{2013}\u{2014}\u{201c}\u{201d}\u{2018}\u{2019}\u{2308}\u{2309}\u{230a}\u{230b}\u{00b2}µ^&|<>=".to_owned();
+    for line in [&pseudocode::KERNEL, &pseudocode::TRAVERSAL, &pseudocode::QUEUES, &pseudocode::SELECTION].iter().flat_map(|code| code.lines) {
+        said += line.text;
+    }
+    for lesson in &LESSONS {
+        said += lesson.title;
+        said += lesson.goal;
+        said += lesson.paragraph;
+        said += lesson.summary;
+        for take in lesson.record(Choice { k: Some(8), ..Choice::default() }, &Silent).unwrap() {
+            let mut cursor = Cursor::new(take.recording.clone());
+            while cursor.position() < take.recording.len() {
+                cursor.seek(cursor.next(Level::Lane));
+                said += &describe(&cursor.step().unwrap(), cursor.state());
+            }
+            for question in lesson.questions(&take) {
+                said += &question.text;
+                question.slips.iter().for_each(|slip| said += &slip.says);
+                said += &question.right(take.recording.shape().width);
+                question.options.iter().chain(&question.why).for_each(|text| said += text);
+            }
+        }
+    }
+    let mut missing: Vec<char> = said.chars().filter(|&character| !fonts::has(character)).collect();
+    missing.sort_unstable();
+    missing.dedup();
+    assert!(missing.is_empty(), "no glyph for {missing:?}");
+}

@@ -37,28 +37,38 @@ impl End {
     }
 }
 
-/// A control group of version 2, removed when dropped.
-pub struct Group(PathBuf);
+/// A control group, removed when dropped.
+pub struct Group {
+    folder: PathBuf,
+    /// The file in it with the most memory in bytes.
+    most: &'static str,
+}
 
 impl Group {
     /// `None` where none can be made.
     pub fn new() -> Option<Self> {
-        let own = fs::read_to_string("/proc/self/cgroup").ok()?;
-        let own = own.lines().find_map(|line| line.strip_prefix("0::"))?.trim_start_matches('/').to_owned();
-        let parent = Path::new("/sys/fs/cgroup").join(own);
         static MADE: AtomicU32 = AtomicU32::new(0);
-        let number = MADE.fetch_add(1, Ordering::Relaxed);
-        let group = Self(parent.join(format!("warpscope-attack-{}-{number}", std::process::id())));
-        fs::create_dir(&group.0).ok()?;
-        // The parent may keep the controller of memory for itself.
-        fs::write(group.0.join("memory.swap.max"), "0").ok();
-        fs::write(group.0.join("memory.max"), "max").ok().map(|()| group)
+        let name = format!("warpscope-attack-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        fs::read_to_string("/proc/self/cgroup").ok()?.lines().find_map(|line| {
+            let (controllers, own) = line.split_once(':')?.1.split_once(':')?;
+            // Version 2 has one hierarchy, without a name; version 1 one for memory.
+            let (mount, most) = match controllers {
+                "" => ("/sys/fs/cgroup", "memory.max"),
+                "memory" => ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+                _ => return None,
+            };
+            let folder = Path::new(mount).join(own.trim_start_matches('/')).join(&name);
+            fs::create_dir(&folder).ok()?;
+            let group = Self { folder, most };
+            // The system makes these files, unless the folder is no control group or the one above it keeps memory for itself.
+            [most, "cgroup.procs"].iter().all(|file| group.folder.join(file).exists()).then_some(group)
+        })
     }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
-        let _ = fs::remove_dir(&self.0);
+        let _ = fs::remove_dir(&self.folder);
     }
 }
 
@@ -68,9 +78,9 @@ pub fn run(place: &Place, limit: Limit, bytes: Option<u64>, args: &str) -> End {
     let limited = match (&group, bytes) {
         (_, None) => String::new(),
         (None, Some(bytes)) => format!("ulimit -v {}; ", bytes >> 10),
-        (Some(Group(path)), Some(bytes)) => {
-            fs::write(path.join("memory.max"), bytes.to_string()).unwrap();
-            format!("echo $$ > {}/cgroup.procs; ", path.display())
+        (Some(group), Some(bytes)) => {
+            fs::write(group.folder.join(group.most), bytes.to_string()).unwrap();
+            format!("echo $$ > {}/cgroup.procs; ", group.folder.display())
         }
     };
     // With little memory a slower engine may be taken; more than some minutes is a hang.

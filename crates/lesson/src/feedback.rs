@@ -6,9 +6,10 @@ use super::account::account;
 use super::cursor::Cursor;
 use super::picture::Target;
 use super::picture::sentence::sentence;
-use super::questions::{About, Ask, Question, rounds_of_lanes};
+use super::questions::{About, Ask, Question};
 use super::recording::{Beside, Recording};
 use super::step::Step;
+use crate::algorithms::heap::questions::rounds_of_lanes;
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of, lanes_below};
 use crate::text::{count, significant, significant_to, thousands};
 

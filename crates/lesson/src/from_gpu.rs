@@ -1,12 +1,12 @@
 //! The same search on a GPU: the trace of its kernel is decoded into steps, and each is compared with the twin's.
 
-use super::bucket_recorder::Recorder as PassRecorder;
-use super::queue_recorder::Recorder as QueueRecorder;
-use super::recorder::record;
 use super::recording::{Beside, LessonError, Parameters, Recording};
 use super::state::{Shape, State};
 use super::step::{Elements, Pass, Placed, Slot, Step};
-use super::tree_recorder::Recorder as TreeRecorder;
+use crate::algorithms::kernel::recorder::record;
+use crate::algorithms::radix_select::recorder::Recorder as PassRecorder;
+use crate::algorithms::tree::recorder::Recorder as TreeRecorder;
+use crate::algorithms::warp_select::recorder::Recorder as QueueRecorder;
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::trace::{Event, PassTrace, QueueTrace, Trace, TraceError, TreeTrace, elements, groups_in_batch, lanes};
 use crate::engines::lockstep::{distance_of, index_of, key_of};

@@ -3,23 +3,23 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::bucket_recorder::record_digits;
 use super::cursor::Level;
 use super::fault;
 use super::from_gpu::record_on_gpu;
-use super::heap_recorder::record_heaps;
 use super::questions::ideas::Idea;
 use super::questions::pool::{Asked, pool, round};
 use super::questions::random::Random;
 use super::questions::{Ask, Question};
-use super::queue_recorder::record_queues;
-use super::recorder::{record, record_faulty};
 use super::recording::{LessonError, Recording};
 use super::sizes;
 use super::state::Shape;
 use super::step::{Pass, Step};
 use super::touched::{MOST_KEYS, Touched, data_of_keys};
-use super::tree_recorder::record_tree;
+use crate::algorithms::heap::recorder::record_heaps;
+use crate::algorithms::kernel::recorder::{record, record_faulty};
+use crate::algorithms::radix_select::recorder::record_digits;
+use crate::algorithms::tree::recorder::record_tree;
+use crate::algorithms::warp_select::recorder::record_queues;
 use crate::cloud::{self, Order, PointCloud, Source};
 use crate::engines::cuda::Cuda;
 use crate::engines::lockstep::{self, Fault};

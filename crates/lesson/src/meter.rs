@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
-use super::heap_recorder::record_lanes;
-use super::recorder::record;
 use super::recording::{Beside, Recording};
 use super::state::State;
 use super::step::Step;
 use super::work::{Kind, Work};
+use crate::algorithms::heap::recorder::record_lanes;
+use crate::algorithms::kernel::recorder::record;
 use crate::text::{significant, thousands};
 
 /// Maximum number of entries of a [`Track`].

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::buckets::Buckets;
-use super::descent::Descent;
-use super::heaps::Heaps;
-use super::queues::Queues;
 use super::step::{Pass, Step};
 use super::work::{self, Work};
+use crate::algorithms::heap::state::Heaps;
+use crate::algorithms::radix_select::state::Buckets;
+use crate::algorithms::tree::state::Descent;
+use crate::algorithms::warp_select::state::Queues;
 use crate::engines::lockstep::{Fault, Key, PADDING, distance_of, index_of};
 
 /// The sizes of a recorded search.

@@ -214,7 +214,7 @@ const BRANCHED: &[Instruction] = &[
 /// The lanes of a round of sinking, those of them whose entry has a second child, and those whose key moved.
 fn sinking(step: &Step, before: &State) -> [u32; 3] {
     let (Step::Sank { lanes, moved }, Some(heaps)) = (step, &before.heaps) else { return [0; 3] };
-    let two = super::heaps::lanes_in(*lanes).filter(|&lane| heaps.has_second_child(heaps.holes[lane as usize])).count();
+    let two = crate::algorithms::heap::state::lanes_in(*lanes).filter(|&lane| heaps.has_second_child(heaps.holes[lane as usize])).count();
     [lanes.count_ones(), two as u32, moved.len() as u32]
 }
 

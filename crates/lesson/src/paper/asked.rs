@@ -1,12 +1,13 @@
 //! A question as it stands on paper: what is given, how it is answered, and its answer.
 
+use crate::algorithms::warp_select::questions::largest;
 use crate::cursor::Cursor;
 use crate::describe::key;
 use crate::engines::lockstep::{Key, distance_of};
 use crate::feedback::why;
 use crate::lessons::Take;
 use crate::picture::svg::escaped;
-use crate::questions::{Answer, Ask, Form, Question, Reply, Slip, largest, letter};
+use crate::questions::{Answer, Ask, Form, Question, Reply, Slip, letter};
 use crate::step::Step;
 use crate::text::{significant, thousands};
 

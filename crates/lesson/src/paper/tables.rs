@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::named;
 use crate::account::account;
-use crate::buckets::most_passes;
+use crate::algorithms::radix_select::state::most_passes;
 use crate::cursor::Cursor;
 use crate::knn::theory;
 use crate::lessons::Take;

@@ -3,17 +3,17 @@
 use std::cmp::Ordering;
 
 use super::View;
-use super::boxes;
 use super::keyed;
 use super::kinds::{is_merging, kinds, nearest_kept};
 use super::legend;
 use super::lens::Lens;
 use super::moment::{divided, measured, nearest, vote, waiting};
-use super::own_queries;
 use super::pen::{ROW, area, faint, line, sans};
 use super::plane::Plane;
-use super::queues::moves_kth;
 use super::scene::{Ink, Map, Point, Scene, Target};
+use crate::algorithms::heap::own_queries;
+use crate::algorithms::tree::boxes;
+use crate::algorithms::warp_select::panel::moves_kth;
 use crate::engines::lockstep::{Key, index_of};
 use crate::knn::{Metric, Problem};
 use crate::recording::Beside;

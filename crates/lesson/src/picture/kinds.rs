@@ -1,11 +1,11 @@
 //! The kinds of points in the panel of the cloud: what each colour means, with counts.
 
 use super::View;
-use super::boxes;
 use super::legend::Entry;
 use super::moment::{divided, nearest, vote, waiting};
-use super::own_queries;
 use super::scene::Ink;
+use crate::algorithms::heap::own_queries;
+use crate::algorithms::tree::boxes;
 use crate::recording::Beside;
 use crate::state::Stage;
 use crate::text::thousands;

@@ -358,7 +358,7 @@ impl Page {
 }
 
 /// Draws a panel on a background of its own, for running text of a size.
-pub(super) fn on_ground(scene: &mut Scene, rect: Area, text: f32, draw: impl FnOnce([f32; 2]) -> Scene) {
+pub(crate) fn on_ground(scene: &mut Scene, rect: Area, text: f32, draw: impl FnOnce([f32; 2]) -> Scene) {
     scene.rect(rect.inner(0.5), text * 0.4, Some(Ink::Panel.into()), Some(line(faint(Ink::Line, 0.6), 1.0)));
     let inside = inside(rect, text);
     if inside.width > 1.0 && inside.height > 1.0 {

@@ -195,7 +195,7 @@ impl Scene {
 
     /// Adds text, vertically centred in an area and aligned left (0), centre (0.5) or right (1), shrunk or truncated to
     /// fit. Returns its width.
-    pub(super) fn label(&mut self, room: Area, side: f32, style: Style, text: &str) -> f32 {
+    pub(crate) fn label(&mut self, room: Area, side: f32, style: Style, text: &str) -> f32 {
         let style = Style { size: style.size.min(room.height / ROW).max(self.least), ..style };
         let (size, text) = fit(text, style, self.least, room.width);
         let wide = width(style.font, size, &text);
@@ -203,26 +203,26 @@ impl Scene {
         wide
     }
 
-    pub(super) fn rect(&mut self, area: Area, round: f32, fill: Option<Paint>, line: Option<Line>) {
+    pub(crate) fn rect(&mut self, area: Area, round: f32, fill: Option<Paint>, line: Option<Line>) {
         self.shapes.push(Shape::Rect { area, round, fill, line });
     }
 
-    pub(super) fn fill(&mut self, area: Area, paint: impl Into<Paint>) {
+    pub(crate) fn fill(&mut self, area: Area, paint: impl Into<Paint>) {
         self.rect(area, 0.0, Some(paint.into()), None);
     }
 
-    pub(super) fn path(&mut self, points: Vec<Point>, line: Line) {
+    pub(crate) fn path(&mut self, points: Vec<Point>, line: Line) {
         self.shapes.push(Shape::Path { points, line });
     }
 
-    pub(super) fn dots(&mut self, centers: Vec<Point>, radius: f32, fill: Option<Paint>, line: Option<Line>) {
+    pub(crate) fn dots(&mut self, centers: Vec<Point>, radius: f32, fill: Option<Paint>, line: Option<Line>) {
         if !centers.is_empty() {
             self.shapes.push(Shape::Dots { centers, radius, fill, line });
         }
     }
 
     /// Adds an arrowhead with its tip at a point, in a direction.
-    pub(super) fn head(&mut self, tip: Point, direction: Point, size: f32, paint: impl Into<Paint>) {
+    pub(crate) fn head(&mut self, tip: Point, direction: Point, size: f32, paint: impl Into<Paint>) {
         let length = direction[0].hypot(direction[1]).max(1e-6);
         let [dx, dy] = [direction[0] / length * size, direction[1] / length * size];
         let back = [tip[0] - dx, tip[1] - dy];
@@ -231,7 +231,7 @@ impl Scene {
     }
 
     /// Adds a tick or a cross, in a square.
-    pub(super) fn verdict(&mut self, at: Point, size: f32, holds: bool) {
+    pub(crate) fn verdict(&mut self, at: Point, size: f32, holds: bool) {
         let point = |x: f32, y: f32| [at[0] + x * size, at[1] + y * size];
         let width = (size * 0.16).max(1.2);
         if holds {
@@ -242,7 +242,7 @@ impl Scene {
         }
     }
 
-    pub(super) fn spot(&mut self, area: Area, target: Target) {
+    pub(crate) fn spot(&mut self, area: Area, target: Target) {
         self.spots.push(Spot { area, target });
     }
 }

@@ -2,15 +2,16 @@
 
 use std::ops::Range;
 
-use super::heaps::{of_heaps, rounds_of_lanes};
 use super::ideas;
-use super::kernel::of_kernel;
 use super::random::Random;
-use super::select::{of_buckets, of_queues};
-use super::tree::of_tree;
 use super::{Answer, Ask, Pick, Question};
+use crate::algorithms::heap::questions::{of_heaps, rounds_of_lanes};
+use crate::algorithms::heap::state::lanes_in;
+use crate::algorithms::kernel::questions::of_kernel;
+use crate::algorithms::radix_select::questions::of_buckets;
+use crate::algorithms::tree::questions::of_tree;
+use crate::algorithms::warp_select::questions::of_queues;
 use crate::cursor::Cursor;
-use crate::heaps::lanes_in;
 use crate::lessons::{Lesson, Take};
 use crate::recording::{Beside, Recording};
 use crate::state::State;

@@ -3,12 +3,12 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use super::super::buckets::{Buckets, most_passes};
 use super::super::describe::describe;
 use super::super::jsonl;
-use super::super::pseudocode::SELECTION;
 use super::super::recording::Beside;
 use super::*;
+use crate::algorithms::radix_select::code::SELECTION;
+use crate::algorithms::radix_select::state::{Buckets, most_passes};
 use crate::engines::lockstep::{self, Key, PADDING, key_of};
 use crate::engines::select::Selector as _;
 use crate::engines::select::radix_select::radix_select;

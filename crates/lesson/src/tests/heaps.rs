@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::super::describe::describe;
-use super::super::heaps::{Heaps, lanes_in};
 use super::super::jsonl;
-use super::super::pseudocode::HEAPS;
 use super::*;
+use crate::algorithms::heap::code::HEAPS;
+use crate::algorithms::heap::state::{Heaps, lanes_in};
 use crate::engines::lockstep::{self, Key, distance_of, key_of};
 use crate::engines::select::Selector;
 use crate::engines::select::thread_heap::ThreadHeap;

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
 use super::super::account::account;
-use super::super::descent::lanes_of;
 use super::super::jsonl;
 use super::super::lessons::{Choice, LESSONS, Lesson, Minutes, Take, lesson, named};
 use super::super::moments::Selection;
@@ -14,6 +13,7 @@ use super::super::picture::svg::escaped;
 use super::super::questions::{Ask, Question, Reply};
 use super::super::recording::Beside;
 use super::*;
+use crate::algorithms::tree::state::lanes_of;
 use crate::engines::lockstep::{self, distance_of};
 use crate::knn::{network, theory};
 use crate::palette;

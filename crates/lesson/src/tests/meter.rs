@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use super::super::heap_recorder::record_lanes;
 use super::super::lessons::{Choice, named};
 use super::super::meter::{Meter, ROWS, Way};
 use super::super::work::{Issued, Kind, TABLE, Work, rows};
 use super::*;
+use crate::algorithms::heap::recorder::record_lanes;
 use crate::engines::lockstep::{self, Key, Lanes, Observer, Watched};
 
 fn all_of(recording: &Recording) -> Work {

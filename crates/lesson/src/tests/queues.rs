@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use super::super::describe::describe;
 use super::super::jsonl;
-use super::super::pseudocode::QUEUES;
-use super::super::queues::across;
 use super::super::recording::{Beside, Buffered};
 use super::*;
+use crate::algorithms::warp_select::code::QUEUES;
+use crate::algorithms::warp_select::state::across;
 use crate::engines::lockstep::{self, Key, Lanes, PADDING, distance_of, key_of};
 use crate::engines::select::{Observer, warp_select};
 

@@ -391,7 +391,7 @@ impl Truth {
         self.now.buckets.as_ref().unwrap().passes.len()
     }
 
-    fn heap(&self) -> &super::super::heaps::Heaps {
+    fn heap(&self) -> &crate::algorithms::heap::state::Heaps {
         self.now.heaps.as_ref().unwrap()
     }
 }

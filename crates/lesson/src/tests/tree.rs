@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::super::descent::lanes_of;
 use super::super::describe::describe;
 use super::super::jsonl;
-use super::super::pseudocode::TRAVERSAL;
 use super::*;
+use crate::algorithms::tree::code::TRAVERSAL;
+use crate::algorithms::tree::state::lanes_of;
 use crate::engines::lockstep::{self, Key, PADDING, index_of, key_of};
 
 /// Points in the plane and elsewhere, few and many, equal and on a line.

@@ -16,7 +16,7 @@ use crate::lesson::lessons::Take;
 use crate::lesson::picture::page::{areas, columns, comparison, page};
 use crate::lesson::picture::sentence::sentence;
 use crate::lesson::picture::{Panel, Scene, Target, View};
-use crate::lesson::queues::across;
+use crate::lesson::algorithms::warp_select::state::across;
 use crate::lesson::state::State;
 use crate::palette::Palette;
 

@@ -1,9 +1,9 @@
 //! What a tooltip says of what is pointed at: lane, slot, element, point, with its values.
 
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
-use crate::lesson::buckets::Buckets;
+use crate::lesson::algorithms::radix_select::state::Buckets;
 use crate::lesson::picture::Target;
-use crate::lesson::queues::{Queues, across};
+use crate::lesson::algorithms::warp_select::state::{Queues, across};
 use crate::lesson::state::{Stage, State};
 use crate::lesson::{Cursor, Recording, Step, describe};
 use crate::text::{count, thousands};

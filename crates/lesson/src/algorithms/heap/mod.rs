@@ -1,0 +1,9 @@
+//! Threads with a query each, in a warp, each with a heap.
+
+pub mod code;
+pub(crate) mod describe;
+pub(crate) mod own_queries;
+pub(crate) mod panel;
+pub(crate) mod questions;
+pub(crate) mod recorder;
+pub mod state;

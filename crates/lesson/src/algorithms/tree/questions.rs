@@ -1,0 +1,64 @@
+//! Questions about the search of a tree: their texts and answers.
+
+use crate::algorithms::kernel::questions::of_kernel;
+use crate::algorithms::tree::state::leaves;
+use crate::describe::key;
+use crate::engines::lockstep::PADDING;
+use crate::questions::{Answer, Ask, Pick, Question};
+use crate::recording::Recording;
+use crate::state::State;
+use crate::step::Step;
+use crate::text::thousands;
+
+/// A question about a step, or about the whole search; `None` if it would have no clear answer.
+pub fn of_tree(recording: &Recording, ask: Ask, at: usize, before: &State, pick: &mut Pick<'_>) -> Option<Question> {
+    let shape = recording.shape();
+    // The picture still has the node that was left, not the one in which the search goes on.
+    if matches!(ask, Ask::Child | Ask::Visited) && before.descent.as_ref()?.done.is_some() {
+        return None;
+    }
+    let leaves = leaves(before);
+    let (subject, text, answer) = match (ask, &recording.steps()[at]) {
+        (Ask::Leaves, _) => {
+            let right = recording.index()?.visits.leaves;
+            let text = format!(
+                "{} points in {leaves} leaves, k = {}: how many leaves will be visited, the nearest box first?",
+                thousands(shape.n.into()),
+                shape.k
+            );
+            (0, text, Answer::Number { right, within: right / 3 })
+        }
+        (Ask::Order, _) => {
+            let right = recording.index()?.as_they_lie.leaves;
+            let text =
+                format!("If boxes were visited as they lie on the curve, not the nearest first: how many of the {leaves} leaves would be visited?");
+            (0, text, Answer::Number { right, within: right / 3 })
+        }
+        (Ask::Child, Step::Child { lane }) => {
+            let node = before.descent.as_ref()?.node()?;
+            let (_, nearest) = node.nearest()?;
+            // At the displayed precision no other box is as near.
+            let waiting = (0..).zip(&node.keys).filter(|(lane, _)| node.waiting >> lane & 1 == 1);
+            if waiting.filter(|&(_, &other)| key(other) == key(nearest)).count() > 1 || node.waiting.count_ones() < 3 {
+                return None;
+            }
+            (0, "Of the boxes that are left, which lane's is visited next?".to_owned(), Answer::Number { right: *lane, within: 0 })
+        }
+        (Ask::Visited, step @ (Step::Child { .. } | Step::LeftOut { .. })) => {
+            let (lane, nearest) = before.descent.as_ref()?.node()?.nearest()?;
+            if before.last() == PADDING || key(nearest) == key(before.last()) {
+                return None;
+            }
+            let text = format!(
+                "The nearest box that is left, lane {lane}'s, is at {}; neighbour {} is at {}: is it visited?",
+                key(nearest),
+                shape.k,
+                key(before.last())
+            );
+            (lane, text, Answer::YesNo(matches!(step, Step::Child { .. })))
+        }
+        _ => return of_kernel(recording, ask, at, before, pick),
+    };
+    let question = Question::new(ask, at, subject, text, answer);
+    Some(if matches!(ask, Ask::Leaves | Ask::Order) { question.among(1..=u32::try_from(leaves).unwrap_or(u32::MAX)) } else { question })
+}

@@ -1,0 +1,48 @@
+//! The panel of what warp select counts, beside the kernel's buffer for the same points, and beside its theory.
+
+use crate::account::account;
+use crate::picture::View;
+use crate::picture::pen::{ROW, area};
+use crate::picture::scene::{Ink, Scene};
+use crate::picture::tally::{self, Bar};
+use crate::recording::Queued;
+use crate::text::{significant, thousands};
+
+/// Draws the panel in a size given in points.
+pub fn draw(view: &View<'_>, queued: &Queued, [wide, high]: [f32; 2]) -> Scene {
+    let mut scene = view.scene([wide, high]);
+    let (state, text) = (view.cursor.state(), view.text);
+    let mut room = area(0.0, 0.0, wide, high);
+    let row = (text * ROW).min(high * 0.6 / 6.0);
+    let (counts, buffer, theory) = (state.counts, queued.buffer, account(state).expected_in_the_end);
+    let came = state.queues.as_ref().map_or(0, |queues| queues.came);
+    let number = |number: u32| thousands(number.into());
+    let none = || "\u{2013}".to_owned();
+    let each = |came: u32, merges: u32| if merges == 0 { none() } else { significant(f64::from(came) / f64::from(merges)) };
+    // The question of how many merges there will be must not be answered here.
+    let hidden = |words: String| if view.asking { String::new() } else { words };
+    let about = |value: f64| thousands(value.round() as u64);
+    let rows: [tally::Row<'_, 4>; 4] = [
+        ("points seen", [number(counts.points_seen), number(state.shape.n), number(state.shape.n), none()]),
+        (
+            "keys taken",
+            [number(counts.candidates), hidden(number(queued.inserts)), hidden(number(buffer.candidates)), hidden(about(theory.candidates))],
+        ),
+        ("merges", [number(counts.merges), hidden(number(queued.merges)), hidden(number(buffer.merges)), hidden(format!("{:.1}", theory.merges))]),
+        // Those of the merge in progress are counted when it is, too.
+        ("came in a merge", [each(came, counts.merges), hidden(each(queued.came, queued.merges)), hidden(each(buffer.came, buffer.merges)), none()]),
+    ];
+    let heads = ["so far", "in the end", "a buffer", "its theory \u{2264}"];
+    tally::table(&mut scene, room.take_top(row * 5.4), row, &[0.3, 0.14, 0.18, 0.17, 0.21], heads, &rows);
+    room.take_top(row * 0.4);
+    let most = queued.merges.max(buffer.merges).max(1) as f32;
+    let share = |merges: u32| merges as f32 / most;
+    let seen = |merges: u32| (!view.asking).then(|| share(merges));
+    let bars = [
+        Bar { name: "queues in lanes", done: if view.asking { 0.0 } else { share(counts.merges) }, all: seen(queued.merges), ink: Ink::Intermediate },
+        // Of no colour of this search: what is pink here is in the lanes' queues.
+        Bar { name: "a shared buffer", done: seen(buffer.merges).unwrap_or(0.0), all: seen(buffer.merges), ink: Ink::TextWeak },
+    ];
+    tally::bars(&mut scene, room, text, "Merges", &bars);
+    scene
+}

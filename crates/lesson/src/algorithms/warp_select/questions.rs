@@ -1,0 +1,69 @@
+//! Questions about warp select: their texts and answers, and what known mistakes lead to.
+
+use crate::algorithms::warp_select::state::Queues;
+use crate::describe::key;
+use crate::engines::lockstep::{Key, PADDING, distance_of};
+use crate::questions::{Answer, Ask, Question, Reply, slips};
+use crate::recording::{Queued, Recording};
+use crate::state::State;
+use crate::step::Step;
+use crate::text::{count, significant, thousands};
+
+/// A question about a step of warp select, or about all of it; `None` if it would have no clear answer.
+pub fn of_queues(recording: &Recording, queued: &Queued, ask: Ask, at: usize, before: &State) -> Option<Question> {
+    let shape = before.shape;
+    let last = before.last();
+    let (text, answer, slips) = match (ask, &recording.steps()[at]) {
+        (Ask::Merges, _) => {
+            let text = format!(
+                "{} points, k = {}, a queue of {} in each of {} lanes: how many merges will there be?",
+                thousands(shape.n.into()),
+                thousands(shape.k.into()),
+                count(queued.length.into(), "key", "keys"),
+                shape.width
+            );
+            (text, Answer::Number { right: queued.merges, within: queued.merges / 4 }, Vec::new())
+        }
+        (Ask::Takes, Step::Inserted { placed }) => {
+            let (distances, queues) = (recording.distances(before.group?), before.queues.as_ref()?);
+            // At the displayed precision each lane's answer must be clear.
+            let close = |(lane, &distance): (u32, &f32)| {
+                let first = queues.first(lane);
+                distance.is_finite() && first != PADDING && significant(distance.into()) == key(first)
+            };
+            if (0..).zip(&distances).any(close) {
+                return None;
+            }
+            let mask = placed.iter().fold(0, |lanes, taken| lanes | 1 << taken.lane);
+            let below = (0..).zip(&distances).fold(0, |lanes, (lane, &distance)| lanes | u32::from(distance < distance_of(last)) << lane);
+            let says = "These are the lanes whose distance is below the k-th, which is how the kernel's buffer takes candidates. A lane of warp select compares with the largest key of its own queue."
+                .to_owned();
+            let text = "Which lanes take their distance into their queue, and lose its largest key?".to_owned();
+            (text, Answer::Lanes(mask), slips(Reply::Lanes(mask), [(Reply::Lanes(below), says)]))
+        }
+        (Ask::Breaks, Step::Checked { broken }) => {
+            let queues = before.queues.as_ref()?;
+            let close = |lane: u32| queues.first(lane) != last && key(queues.first(lane)) == key(last);
+            if last == PADDING || (0..shape.width).any(close) {
+                return None;
+            }
+            let says = match broken.count_ones() {
+                0 => "Some keys in the queues may be below the k-th. They wait there: only when the largest key of a lane is below it, too, would a neighbour fall out next."
+                    .to_owned(),
+                1 => "One lane is enough: the next key that it takes would drop a neighbour.".to_owned(),
+                lanes => format!("{lanes} lanes hold nothing but keys below the k-th: the next key that one of them takes would drop a neighbour."),
+            };
+            let text = format!("The k-th is at {}: does this group cause a merge?", key(last));
+            let right = *broken != 0;
+            (text, Answer::YesNo(right), slips(Reply::YesNo(right), [(Reply::YesNo(!right), says)]))
+        }
+        _ => return None,
+    };
+    let possible = if ask == Ask::Merges { 1 } else { 0 }..=u32::MAX;
+    Some(Question { slips, possible, ..Question::new(ask, at, 0, text, answer) })
+}
+
+/// The largest keys of the lanes' queues.
+pub fn largest(queues: &Queues) -> Vec<Key> {
+    (0..queues.width).map(|lane| queues.first(lane)).collect()
+}

@@ -2,24 +2,16 @@
 
 use super::state::State;
 use super::step::Step;
-use crate::algorithms::heap::describe::describe_heaps;
 use crate::algorithms::kernel::describe::describe_kernel;
 use crate::algorithms::kernel::describe_faults::describe_fault;
-use crate::algorithms::radix_select::describe::describe_buckets;
-use crate::algorithms::tree::describe::describe_tree;
-use crate::algorithms::warp_select::describe::describe_queues;
 use crate::engines::lockstep::{PADDING, distance_of};
 use crate::text::{significant, thousands};
 
 /// Describes a step in words. `step` has all its values (as from [`super::Recording::step`]), and `after` is
 /// the state after it.
 pub fn describe(step: &Step, after: &State) -> String {
-    None.or_else(|| describe_tree(step, after, after.descent.as_ref()?))
-        .or_else(|| describe_queues(step, after, after.queues.as_ref()?))
-        .or_else(|| describe_buckets(step, after, after.buckets.as_ref()?))
-        .or_else(|| describe_heaps(step, after, after.heaps.as_ref()?))
-        .or_else(|| describe_fault(step, after, after.fault?))
-        .unwrap_or_else(|| describe_kernel(step, after))
+    let own = after.own.as_ref().and_then(|own| own.get().describe(step, after));
+    own.or_else(|| describe_fault(step, after, after.fault?)).unwrap_or_else(|| describe_kernel(step, after))
 }
 
 /// A ballot in hexadecimal notation, one digit per four lanes.

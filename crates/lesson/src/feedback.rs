@@ -1,5 +1,7 @@
 //! What is said and shown with a question beside the answer itself: what it is about in the picture, and why the answer is right.
 
+use crate::algorithms::OwnStep;
+use crate::algorithms::heap::HeapStep;
 use std::sync::Arc;
 
 use super::account::account;
@@ -94,7 +96,7 @@ fn case(question: &Question, recording: &Arc<Recording>) -> Option<String> {
         }
         (Ask::Votes, Step::Ballot { mask }) => {
             let bound = significant(state.max_distance.into());
-            let distances: Vec<f32> = match state.descent.as_ref().and_then(|descent| descent.leaf.as_ref()) {
+            let distances: Vec<f32> = match state.descent().and_then(|descent| descent.leaf.as_ref()) {
                 Some(leaf) => leaf.keys.iter().map(|&key| distance_of(key)).collect(),
                 None => recording.distances(state.group?),
             };
@@ -102,7 +104,7 @@ fn case(question: &Question, recording: &Arc<Recording>) -> Option<String> {
             let (lane, nearest) = others.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
             Some(format!("Their distances are below {bound}. The nearest of the others, lane {lane}, has {}.", significant((*nearest).into())))
         }
-        (Ask::Rounds, Step::Sank { .. }) => {
+        (Ask::Rounds, Step::Own(OwnStep::Heap(HeapStep::Sank { .. }))) => {
             let own = rounds_of_lanes(recording, question.at, shape.width);
             let needs: Vec<String> = own.iter().filter(|&&rounds| rounds > 0).map(u32::to_string).collect();
             Some(format!("The slowest lane decides: max({}) = {}.", needs.join(", "), own.iter().max()?))

@@ -3,6 +3,8 @@
 //! All three are recorded executions of the twins, over the same points; nothing is computed by a formula. What a step executes is in [`super::work`].
 //! A warp of threads with a query each answers W queries at once, so that a query has a W-th of what it executes.
 
+use crate::algorithms::OwnStep;
+use crate::algorithms::heap::HeapStep;
 use std::sync::Arc;
 
 use super::recording::{Beside, Recording};
@@ -58,7 +60,7 @@ impl Track {
         let mut so_far: Vec<(u32, Work)> = Vec::new();
         let mut state = State::new(recording.shape());
         for step in recording.steps() {
-            if let Step::Group { base: point, .. } | Step::OwnDistances { point, .. } = step
+            if let Step::Group { base: point, .. } | Step::Own(OwnStep::Heap(HeapStep::OwnDistances { point, .. })) = step
                 && so_far.last().is_none_or(|(last, _)| point - last >= apart)
             {
                 so_far.push((*point, state.work));

@@ -15,7 +15,6 @@ use super::state::{Shape, State, work};
 use super::step::Step;
 use super::turned::Turned;
 use crate::algorithms::heap::code::HEAPS;
-use crate::algorithms::heap::state::lanes_in;
 use crate::algorithms::kernel::code::KERNEL;
 use crate::algorithms::kernel::recorder::candidates_one_by_one;
 use crate::algorithms::radix_select::code::SELECTION;
@@ -363,6 +362,33 @@ pub enum Beside {
     Heaps,
 }
 
+/// What can be jumped to in a recording, and the distances of its candidates.
+#[derive(Default)]
+pub struct Marks {
+    /// The index of the step that is looked at.
+    number: u32,
+    hits: Vec<u32>,
+    merges: Vec<u32>,
+    changes: Vec<u32>,
+    /// Squared distances of candidates.
+    pub distances: Vec<f32>,
+}
+
+impl Marks {
+    /// The step takes candidates.
+    pub fn hit(&mut self) {
+        self.hits.push(self.number);
+    }
+
+    /// The step completes a round, and may have changed the bound.
+    pub fn merge(&mut self, changes: bool) {
+        self.merges.push(self.number);
+        if changes {
+            self.changes.push(self.number);
+        }
+    }
+}
+
 /// A saved state to replay from.
 #[derive(Clone, Debug)]
 struct Keyframe {
@@ -454,41 +480,17 @@ impl Recording {
     /// # Panics
     /// If a step names lanes, slots or elements that a warp of this shape does not have.
     pub fn new(parameters: Parameters, problem: Arc<Problem>, query: usize, steps: Vec<Step>) -> Self {
-        let (mut hits, mut merges, mut changes) = (Vec::new(), Vec::new(), Vec::new());
+        let mut marks = Marks::default();
         let mut state = State { fault: parameters.fault, ..State::new(parameters.shape) };
         let mut keyframes = vec![Keyframe { position: 0, state: state.clone() }];
-        let (mut distances, mut since) = (Vec::new(), 0);
-        let positive = |distance: &f32| *distance > 0.0 && distance.is_finite();
+        let mut since = 0;
         for (at, step) in steps.iter().enumerate() {
-            let number = at as u32;
+            marks.number = at as u32;
             match step {
-                Step::Ballot { mask } | Step::FilteredAgain { mask, .. } if *mask != 0 => hits.push(number),
-                Step::Inserted { placed } if !placed.is_empty() => {
-                    hits.push(number);
-                    distances.extend(placed.iter().map(|taken| distance_of(taken.key)).filter(positive));
-                }
-                Step::Branched { lanes } if *lanes != 0 => {
-                    hits.push(number);
-                    let own = state.heaps.as_ref().map_or(&[][..], |heaps| &heaps.distances);
-                    distances.extend(lanes_in(*lanes).filter_map(|lane| own.get(lane as usize).copied()).filter(positive));
-                }
-                Step::Rejoined { lanes } if lanes & 1 == 1 => {
-                    merges.push(number);
-                    if state.heaps.as_ref().is_some_and(|heaps| distance_of(heaps.root(0)) != state.max_distance) {
-                        changes.push(number);
-                    }
-                }
-                Step::Bucket { .. } => merges.push(number),
-                Step::Gathered { keys } => distances.extend(keys.iter().map(|&key| distance_of(key)).filter(positive)),
-                Step::MaxDistance { before, max_distance, .. } => {
-                    merges.push(number);
-                    if before != max_distance {
-                        changes.push(number);
-                    }
-                }
-                Step::Appended { placed } => {
-                    distances.extend(placed.iter().map(|candidate| distance_of(candidate.key)).filter(positive));
-                }
+                Step::Ballot { mask } | Step::FilteredAgain { mask, .. } if *mask != 0 => marks.hit(),
+                Step::MaxDistance { before, max_distance, .. } => marks.merge(before != max_distance),
+                Step::Appended { placed } => marks.distances.extend(placed.iter().map(|candidate| distance_of(candidate.key))),
+                Step::Own(step) => step.get().mark(&state, &mut marks),
                 _ => {}
             }
             state.apply(step);
@@ -498,6 +500,8 @@ impl Recording {
                 since = 0;
             }
         }
+        let Marks { hits, merges, changes, mut distances, .. } = marks;
+        distances.retain(|distance| *distance > 0.0 && distance.is_finite());
         let span = Span::of(distances);
         let overview = Overview::of(&problem, query);
         Self {
@@ -613,37 +617,16 @@ impl Recording {
     /// The coarsest level of detail at which the player stops after a step.
     pub fn level(&self, at: usize) -> Level {
         match &self.steps[at] {
-            Step::Batch { .. } | Step::OwnLeaf { .. } | Step::Queues { .. } | Step::Digits { .. } | Step::Heaps { .. } | Step::Finished => {
-                Level::Search
-            }
-            // What lane 0 inserts may move its k-th, as a merge does; a point of which only others insert is a stage.
-            Step::Rejoined { lanes } => {
-                if lanes & 1 == 1 {
-                    Level::Merge
-                } else {
-                    Level::Stage
-                }
-            }
-            Step::Branched { lanes: 1.. } | Step::Sank { .. } | Step::Extracted { .. } => Level::Layer,
-            Step::OwnDistances { .. } | Step::Branched { .. } => Level::Lane,
-            Step::MaxDistance { .. } | Step::Bucket { .. } => Level::Merge,
+            Step::Batch { .. } | Step::Finished => Level::Search,
+            Step::MaxDistance { .. } => Level::Merge,
             Step::BufferFull | Step::Padded { .. } | Step::Swap | Step::Minimum { .. } | Step::Appended { .. } => Level::Stage,
             // The last layer completes a sort.
             Step::Layer { layer, .. } if layer.size == self.shape().capacity() && layer.stride == 1 => Level::Stage,
-            Step::Boxes { .. } | Step::LeftOut { .. } => Level::Stage,
-            Step::Drained | Step::QueuesSorted | Step::Exchanged { .. } => Level::Stage,
-            Step::Counted { .. } | Step::Gathered { .. } | Step::Sorted => Level::Stage,
-            // A group of which nothing is taken, and an invariant that holds, are of no stage.
-            Step::Inserted { placed } if !placed.is_empty() => Level::Stage,
-            Step::Checked { broken: 1.. } => Level::Stage,
-            Step::Inserted { .. } | Step::Checked { .. } | Step::WarpQueueSorted | Step::QueuesDescend | Step::Summed { .. } | Step::Narrowed => {
-                Level::Layer
-            }
             // Most leaves have few candidates, or none: what they are is the stage.
             Step::Ballot { .. } if self.index().is_some() => Level::Stage,
             Step::Layer { .. } | Step::Ballot { .. } | Step::FilteredAgain { .. } => Level::Layer,
-            Step::Node { .. } | Step::Child { .. } | Step::Leaf { .. } => Level::Layer,
-            Step::Group { .. } | Step::Positions { .. } | Step::Merged => Level::Lane,
+            Step::Group { .. } | Step::Positions { .. } => Level::Lane,
+            Step::Own(step) => step.get().level(),
         }
     }
 
@@ -700,13 +683,10 @@ impl Recording {
     pub fn bytes(&self) -> usize {
         let of_step = |step: &Step| match step {
             Step::Group { distances, .. } => size_of_val(&**distances),
-            Step::OwnDistances { distances, .. } => size_of_val(&**distances),
-            Step::Heaps { others } => size_of_val(&**others),
-            Step::Positions { slots } | Step::Sank { moved: slots, .. } => size_of_val(&**slots),
-            Step::Boxes { keys } | Step::Leaf { keys, .. } | Step::Gathered { keys } => size_of_val(&**keys),
-            Step::Appended { placed } | Step::Inserted { placed } => size_of_val(&**placed),
-            Step::Layer { swapped: elements, .. } | Step::Minimum { taken: elements } | Step::Exchanged { taken: elements } => elements.bytes(),
-            Step::Counted { counts: numbers } | Step::Summed { sums: numbers } => size_of_val(&**numbers),
+            Step::Positions { slots } => size_of_val(&**slots),
+            Step::Appended { placed } => size_of_val(&**placed),
+            Step::Layer { swapped: elements, .. } | Step::Minimum { taken: elements } => elements.bytes(),
+            Step::Own(step) => step.get().bytes(),
             _ => 0,
         };
         let shape = self.shape();

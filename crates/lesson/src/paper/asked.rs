@@ -1,5 +1,8 @@
 //! A question as it stands on paper: what is given, how it is answered, and its answer.
 
+use crate::algorithms::OwnStep;
+use crate::algorithms::heap::HeapStep;
+use crate::algorithms::tree::TreeStep;
 use crate::algorithms::warp_select::questions::largest;
 use crate::cursor::Cursor;
 use crate::describe::key;
@@ -65,24 +68,24 @@ fn given(take: &Take, question: &Question) -> String {
     let numbers = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     match (question.ask, question.at.checked_sub(1).map(|at| take.recording.step(at)).as_deref()) {
         (Ask::Votes, Some(Step::Group { distances, .. })) => distances_from_lane_0(distances),
-        (Ask::Votes, Some(Step::Leaf { keys, .. })) => distances_from_lane_0(&distances_of(keys)),
+        (Ask::Votes, Some(Step::Own(OwnStep::Tree(TreeStep::Leaf { keys, .. })))) => distances_from_lane_0(&distances_of(keys)),
         (Ask::Child, _) => {
             let state = before();
-            let Some(node) = state.descent.as_ref().and_then(|descent| descent.way.last()) else { return String::new() };
+            let Some(node) = state.descent().and_then(|descent| descent.way.last()) else { return String::new() };
             let left = |(lane, &key): (u32, _)| if node.waiting >> lane & 1 == 1 { distance_of(key) } else { f32::INFINITY };
             distances_from_lane_0(&(0..).zip(&node.keys).map(left).collect::<Vec<_>>())
         }
         (Ask::Takes, Some(Step::Group { distances, .. })) => {
-            let keys = before().queues.as_ref().map(largest).unwrap_or_default();
+            let keys = before().queues().map(largest).unwrap_or_default();
             distances_from_lane_0(distances) + &keys_from_lane_0("Largest keys of the queues", &keys)
         }
-        (Ask::Inserts | Ask::Waits, Some(Step::OwnDistances { distances, .. })) => {
-            let roots = before().heaps.map_or_else(Vec::new, |heaps| (0..heaps.width).map(|lane| heaps.root(lane)).collect());
+        (Ask::Inserts | Ask::Waits, Some(Step::Own(OwnStep::Heap(HeapStep::OwnDistances { distances, .. })))) => {
+            let roots = before().heaps().map_or_else(Vec::new, |heaps| (0..heaps.width).map(|lane| heaps.root(lane)).collect());
             distances_from_lane_0(distances) + &keys_from_lane_0("Roots of the heaps", &roots)
         }
-        (Ask::Breaks, _) => keys_from_lane_0("Largest keys of the queues", &before().queues.as_ref().map(largest).unwrap_or_default()),
+        (Ask::Breaks, _) => keys_from_lane_0("Largest keys of the queues", &before().queues().map(largest).unwrap_or_default()),
         (Ask::Bucket | Ask::Left, _) => {
-            before().buckets.map_or_else(String::new, |buckets| format!(" Counts from bucket 0 on: {}.", numbers(&buckets.counts)))
+            before().buckets().map_or_else(String::new, |buckets| format!(" Counts from bucket 0 on: {}.", numbers(&buckets.counts)))
         }
         _ => String::new(),
     }

@@ -10,6 +10,8 @@ use super::scene::{Area, Font, Ink, Scene, Target};
 use super::thing::{Id, Way, What};
 use super::warp::slot_holds;
 use super::warp_words::buffer_holds;
+use crate::algorithms::OwnStep;
+use crate::algorithms::tree::TreeStep;
 use crate::algorithms::tree::state::Descent;
 use crate::describe::hex;
 use crate::engines::lockstep::{PADDING, key_of, lanes_below};
@@ -81,7 +83,7 @@ fn title(state: &State, vote: Option<&Vote>) -> String {
     match vote {
         None => "Ballot: no group of points yet".to_owned(),
         Some(vote) => {
-            let points = match &state.descent {
+            let points = match state.descent() {
                 Some(Descent { leaf: Some(leaf), .. }) => format!("leaf {}", thousands(leaf.number.into())),
                 _ => {
                     let last = vote.points.iter().rfind(|&&point| point != u32::MAX).unwrap_or(&0);
@@ -323,7 +325,7 @@ impl Table<'_, '_> {
     pub(crate) fn slots(&mut self, vote: Option<&Vote>, lane: Option<u32>) {
         self.name("slot");
         let capacity = self.view.cursor.state().shape.capacity();
-        let known = matches!(self.view.cursor.step().as_deref(), Some(step) if !matches!(step, Step::Group { .. } | Step::Leaf { .. } | Step::Ballot { .. } | Step::FilteredAgain { .. }));
+        let known = matches!(self.view.cursor.step().as_deref(), Some(step) if !matches!(step, Step::Group { .. } | Step::Own(OwnStep::Tree(TreeStep::Leaf { .. })) | Step::Ballot { .. } | Step::FilteredAgain { .. }));
         for column in 0..self.grid.columns {
             let body = self.grid.body(column, 0);
             let Some(slot) = vote.and_then(|vote| vote.slot(column)).filter(|_| known || lane == Some(column)) else { continue };

@@ -1,5 +1,7 @@
 //! The panel of the points, the query, and the circle of `max_distance`, in the plane of the first two axes.
 
+use crate::algorithms::OwnStep;
+use crate::algorithms::warp_select::WarpSelectStep;
 use std::cmp::Ordering;
 
 use super::View;
@@ -73,7 +75,7 @@ pub(super) fn draw_in(scene: &mut Scene, plane: &Plane, view: &View<'_>, shown: 
     scene.rect(plane.area, 0.0, Some(Ink::Canvas.into()), Some(line(Ink::Line, 1.0)));
     scene.shapes.push(super::scene::Shape::Clip(Some(plane.area)));
 
-    if let Some((index, descent)) = cursor.recording().index().zip(state.descent.as_ref()) {
+    if let Some((index, descent)) = cursor.recording().index().zip(state.descent()) {
         boxes::under(scene, plane, view, &index.tree, descent);
     }
 
@@ -101,7 +103,7 @@ pub(super) fn draw_in(scene: &mut Scene, plane: &Plane, view: &View<'_>, shown: 
     let waiting: Vec<u32> = waiting(state).into_iter().map(index_of).filter(|&point| (point as usize) < problem.n()).collect();
     let merging = is_merging(view);
     // Those of the buffer are in the registers during a merge; the lanes' queues keep theirs.
-    if !merging || state.queues.is_some() {
+    if !merging || state.queues().is_some() {
         plane.marked(scene, problem, &waiting, large, Ink::Buffer);
     }
     if let Some(closing) = Closing::of(view) {
@@ -127,10 +129,10 @@ pub(super) fn draw_in(scene: &mut Scene, plane: &Plane, view: &View<'_>, shown: 
     }
 
     plane.bound(scene, problem, &parameters.query, (0, state.max_distance), text);
-    if let Some((index, descent)) = cursor.recording().index().zip(state.descent.as_ref()) {
+    if let Some((index, descent)) = cursor.recording().index().zip(state.descent()) {
         boxes::over(scene, plane, view, &index.tree, descent);
     }
-    if let Some(heaps) = &state.heaps {
+    if let Some(heaps) = state.heaps() {
         own_queries::over(scene, plane, view, problem, heaps);
     }
     if let Some(radius) = keyed {
@@ -156,7 +158,7 @@ struct Closing {
 impl Closing {
     /// `None` in other searches, before the first pass is done, and when the neighbours are kept.
     fn of(view: &View<'_>) -> Option<Self> {
-        let buckets = view.cursor.state().buckets.as_ref().filter(|buckets| !buckets.passes.is_empty() && !buckets.is_gathered)?;
+        let buckets = view.cursor.state().buckets().filter(|buckets| !buckets.passes.is_empty() && !buckets.is_gathered)?;
         let Beside::Digits(chosen) = view.cursor.recording().held_against() else { return None };
         let (mut nearer, mut left) = (Vec::new(), Vec::new());
         for (point, &distance) in (0..).zip(&chosen.distances) {
@@ -189,7 +191,7 @@ fn seen(view: &View<'_>) -> impl Fn(u32) -> Seen {
     let (recording, state) = (view.cursor.recording(), view.cursor.state());
     let points_seen = state.counts.points_seen;
     // A tree's leaves have points from everywhere.
-    let of_tree = recording.index().zip(state.descent.as_ref()).map(|(index, descent)| {
+    let of_tree = recording.index().zip(state.descent()).map(|(index, descent)| {
         let mut seen = vec![Seen::ToCome; state.shape.n as usize];
         let mut mark = |leaf: usize, how: Seen| {
             for &point in index.tree.leaf(leaf).1.iter().filter(|&&point| point != u32::MAX) {
@@ -201,7 +203,7 @@ fn seen(view: &View<'_>) -> impl Fn(u32) -> Seen {
         seen
     });
     let of_digits = match recording.held_against() {
-        Beside::Digits(chosen) => state.buckets.as_ref().map(|buckets| {
+        Beside::Digits(chosen) => state.buckets().map(|buckets| {
             let behind = |&distance: &f32| if buckets.side(distance) == Ordering::Greater { Seen::LeftOut } else { Seen::LookedAt };
             chosen.distances.iter().map(behind).collect::<Vec<_>>()
         }),
@@ -235,7 +237,7 @@ fn pointed_at(view: &View<'_>) -> Option<u32> {
     match view.hover? {
         Target::Point(point) => Some(point),
         Target::Element(element) => of_key(&state.registers, element),
-        Target::Queued(element) => of_key(&state.queues.as_ref()?.keys, element),
+        Target::Queued(element) => of_key(&state.queues()?.keys, element),
         Target::Slot(slot) if is_merging(view) || slot < state.buffered => of_key(&state.buffer, slot),
         Target::Lane(lane) if !is_merging(view) && lane < state.shape.width => vote(view.cursor).map(|vote| vote.points[lane as usize]),
         _ => None,
@@ -248,7 +250,7 @@ fn words(view: &View<'_>, problem: &Problem) -> String {
     if let Some(point) = pointed_at(view).filter(|&point| (point as usize) < problem.n()) {
         let base = point - point % state.shape.width;
         let distance = recording.distances(base)[(point - base) as usize];
-        let lane = if state.descent.is_some() || state.heaps.is_some() { String::new() } else { format!(", lane {} of its group", point - base) };
+        let lane = if state.descent().is_some() || state.heaps().is_some() { String::new() } else { format!(", lane {} of its group", point - base) };
         return format!(
             "Point {} (row {}): squared distance {}{lane}",
             thousands(point.into()),
@@ -263,7 +265,7 @@ fn words(view: &View<'_>, problem: &Problem) -> String {
     }
     match (recording.held_against(), problem.dims()) {
         (Beside::Digits(_), _) if state.max_distance.is_infinite() => {
-            let is_known = state.buckets.as_ref().is_some_and(|buckets| buckets.is_gathered);
+            let is_known = state.buckets().is_some_and(|buckets| buckets.is_gathered);
             if is_known { "All points are neighbours: there are no k of them" } else { "No point is decided yet" }.to_owned()
         }
         (Beside::Heaps, _) if state.max_distance.is_infinite() => "Lane 0's heap is not full yet".to_owned(),
@@ -290,7 +292,9 @@ fn words(view: &View<'_>, problem: &Problem) -> String {
 fn earlier(view: &View<'_>) -> Vec<u32> {
     let steps = &view.cursor.recording().steps()[..view.cursor.position()];
     let appended = steps.iter().rev().filter_map(|step| match step {
-        Step::Appended { placed } | Step::Inserted { placed } => Some(placed.iter().rev().map(|candidate| index_of(candidate.key))),
+        Step::Appended { placed } | Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed })) => {
+            Some(placed.iter().rev().map(|candidate| index_of(candidate.key)))
+        }
         _ => None,
     });
     appended.flatten().take(EARLIER).collect()

@@ -40,7 +40,7 @@ pub(super) fn kinds(view: &View<'_>) -> Vec<Entry> {
         kinds.push((Ink::Candidate, format!("{accepted} accepted now"), true));
         kinds.push((Ink::Rejected, format!("{rejected} rejected"), false));
     }
-    if state.descent.is_some() {
+    if state.descent().is_some() {
         kinds.extend(boxes::KINDS.map(|(ink, words, filled)| (ink, words.to_owned(), filled)));
     }
     kinds
@@ -56,7 +56,7 @@ fn votes(view: &View<'_>) -> Option<[usize; 2]> {
     let vote = vote(view.cursor)?;
     let [_, accepted, rejected] = divided(&vote, view.cursor);
     let taken = vote.mask?.count_ones() as usize;
-    Some([if view.cursor.state().queues.is_some() { taken } else { accepted.len() }, rejected.len()])
+    Some([if view.cursor.state().queues().is_some() { taken } else { accepted.len() }, rejected.len()])
 }
 
 /// Those of warp select.
@@ -76,7 +76,7 @@ fn of_queues(view: &View<'_>, mut kinds: Vec<Entry>) -> Vec<Entry> {
 
 /// Those of a selection by digits.
 fn of_digits(view: &View<'_>, mut kinds: Vec<Entry>) -> Vec<Entry> {
-    let (below, left, is_gathered) = match &view.cursor.state().buckets {
+    let (below, left, is_gathered) = match view.cursor.state().buckets() {
         Some(buckets) => (buckets.below, (!buckets.passes.is_empty()).then_some(buckets.left), buckets.is_gathered),
         None => (0, None, false),
     };

@@ -4,6 +4,8 @@ use super::pen::{ROW, area, faint, line, sans, width};
 use super::scene::{Area, Font, Ink, Scene};
 use super::{Panel, View, draw};
 use crate::account::account;
+use crate::algorithms::OwnStep;
+use crate::algorithms::tree::TreeStep;
 use crate::cursor::Cursor;
 use crate::lessons::{Lesson, Shows, Take};
 use crate::recording::{Beside, Recording};
@@ -120,7 +122,9 @@ fn panels(shows: Shows, view: &View<'_>, room: Area, gap: f32, large: bool) -> V
     };
     match view.cursor.recording().held_against() {
         Beside::Theory => {}
-        Beside::Tree(_) if large && (is_done || matches!(view.cursor.step().as_deref(), Some(Step::LeftOut { .. }))) => {
+        Beside::Tree(_)
+            if large && (is_done || matches!(view.cursor.step().as_deref(), Some(Step::Own(OwnStep::Tree(TreeStep::LeftOut { .. }))))) =>
+        {
             return pair(Panel::Cloud, Panel::Lanes, Panel::Account, [0.6, 0.4]);
         }
         Beside::Tree(_) if large => return pair(Panel::Lanes, Panel::Cloud, Panel::Cloud, [0.66, 0.34]),
@@ -294,7 +298,7 @@ pub fn progress(view: &View<'_>) -> String {
     }
     let [round, _] = recording.round();
     let merge = match state.stage {
-        Stage::Full | Stage::Sort | Stage::Merge if state.buckets.is_none() => format!("in merge {}", thousands(u64::from(done) + 1)),
+        Stage::Full | Stage::Sort | Stage::Merge if state.buckets().is_none() => format!("in merge {}", thousands(u64::from(done) + 1)),
         _ if done == 0 => format!("before {round} 1"),
         _ => format!("after {round} {}", thousands(done.into())),
     };

@@ -1,5 +1,10 @@
 //! What is asked about a lesson: a pool of questions that are ready, and rounds of a few of them, drawn anew each time.
 
+use crate::algorithms::OwnStep;
+use crate::algorithms::heap::HeapStep;
+use crate::algorithms::radix_select::RadixSelectStep;
+use crate::algorithms::tree::TreeStep;
+use crate::algorithms::warp_select::WarpSelectStep;
 use std::ops::Range;
 
 use super::ideas;
@@ -118,7 +123,14 @@ fn places(recording: &Recording, range: Range<usize>, ask: Ask, random: &mut Ran
     if ask.is_about_all() {
         return vec![range.start];
     }
-    let is_yes = |at: &usize| !matches!(recording.steps()[*at], Step::Checked { broken: 0 } | Step::Branched { lanes: 0 } | Step::LeftOut { .. });
+    let is_yes = |at: &usize| {
+        !matches!(
+            recording.steps()[*at],
+            Step::Own(OwnStep::WarpSelect(WarpSelectStep::Checked { broken: 0 }))
+                | Step::Own(OwnStep::Heap(HeapStep::Branched { lanes: 0 }))
+                | Step::Own(OwnStep::Tree(TreeStep::LeftOut { .. }))
+        )
+    };
     let suitable = range.filter(|&at| suits(ask, at, recording));
     let (mut yes, mut no): (Vec<usize>, Vec<usize>) = match ask {
         Ask::Breaks | Ask::Waits | Ask::Visited => suitable.partition(is_yes),
@@ -147,19 +159,22 @@ fn suits(ask: Ask, at: usize, recording: &Recording) -> bool {
         (Ask::Slot, Step::Positions { slots }) => slots.len() > 1 && slots.len() < shape.width as usize && slots[1].slot < shape.capacity(),
         (Ask::Partner, Step::Layer { shuffle, .. }) => shuffle.is_some(),
         (Ask::Swaps, Step::Layer { .. }) | (Ask::Taken, Step::Minimum { .. }) => true,
-        (Ask::Child, Step::Child { .. }) | (Ask::Visited, Step::Child { .. }) => true,
-        (Ask::Visited, Step::LeftOut { lanes }) => *lanes != 0,
-        (Ask::Takes, Step::Inserted { placed }) => !placed.is_empty() && placed.len() < shape.width as usize,
-        (Ask::Inserts, Step::Branched { lanes }) => *lanes != 0 && lanes.count_ones() < shape.width,
-        (Ask::Waits, Step::Branched { lanes }) => lanes.count_ones() < shape.width,
-        (Ask::Rounds | Ask::Idle, Step::Sank { lanes, .. }) => {
+        (Ask::Child, Step::Own(OwnStep::Tree(TreeStep::Child { .. }))) | (Ask::Visited, Step::Own(OwnStep::Tree(TreeStep::Child { .. }))) => true,
+        (Ask::Visited, Step::Own(OwnStep::Tree(TreeStep::LeftOut { lanes }))) => *lanes != 0,
+        (Ask::Takes, Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed }))) => {
+            !placed.is_empty() && placed.len() < shape.width as usize
+        }
+        (Ask::Inserts, Step::Own(OwnStep::Heap(HeapStep::Branched { lanes }))) => *lanes != 0 && lanes.count_ones() < shape.width,
+        (Ask::Waits, Step::Own(OwnStep::Heap(HeapStep::Branched { lanes }))) => lanes.count_ones() < shape.width,
+        (Ask::Rounds | Ask::Idle, Step::Own(OwnStep::Heap(HeapStep::Sank { lanes, .. }))) => {
             // The first round of an insertion in which lanes need different numbers of them.
-            let begins = matches!(recording.steps()[at - 1], Step::Branched { .. });
+            let begins = matches!(recording.steps()[at - 1], Step::Own(OwnStep::Heap(HeapStep::Branched { .. })));
             let own = rounds_of_lanes(recording, at, shape.width);
             let needs: Vec<u32> = lanes_in(*lanes).map(|lane| own[lane as usize]).collect();
             begins && lanes.count_ones() < shape.width && needs.len() > 1 && needs.len() < 7 && needs.iter().any(|&needed| needed != needs[0])
         }
-        (Ask::Breaks, Step::Checked { .. }) | (Ask::Bucket | Ask::Left, Step::Bucket { .. }) => true,
+        (Ask::Breaks, Step::Own(OwnStep::WarpSelect(WarpSelectStep::Checked { .. })))
+        | (Ask::Bucket | Ask::Left, Step::Own(OwnStep::RadixSelect(RadixSelectStep::Bucket { .. }))) => true,
         _ => false,
     }
 }

@@ -1,5 +1,7 @@
 //! What is counted is what was executed: by hand, by an observer of the twin, and lane by lane.
 
+use crate::algorithms::OwnStep;
+use crate::algorithms::heap::HeapStep;
 use std::path::Path;
 
 use super::super::lessons::{Choice, named};
@@ -63,7 +65,7 @@ fn lanes_that_wait_or_have_no_point_are_idle() {
     for step in heaps.steps() {
         let before = state.work;
         state.apply(step);
-        if let Step::Sank { lanes, moved } = step {
+        if let Step::Own(OwnStep::Heap(HeapStep::Sank { lanes, moved })) = step {
             let (compared, was) = (state.work.of(Kind::Comparison), before.of(Kind::Comparison));
             assert!(compared.lanes - was.lanes <= 2 * u64::from(lanes.count_ones()));
             let (written, was) = (state.work.of(Kind::Write), before.of(Kind::Write));
@@ -185,7 +187,7 @@ fn observe<const W: usize>(problem: &Problem, counter: Counter) -> [(u64, u64); 
 fn a_warp_of_threads_executes_what_its_threads_do() {
     let spec = "uniform:n=120,d=2";
     let warp = record_heaps(problem(spec, 1, 60, 7), 0, 4, spec).unwrap();
-    let Step::Heaps { others } = &warp.steps()[0] else { panic!("it begins with heaps") };
+    let Step::Own(OwnStep::Heap(HeapStep::Heaps { others })) = &warp.steps()[0] else { panic!("it begins with heaps") };
     let queries = std::iter::once(60).chain(others.iter().map(|&query| query as usize));
     let alone: Vec<Work> = queries.map(|row| all_of(&record_lanes(problem(spec, 1, row, 7), 0, 1, spec))).collect();
     let together = all_of(&warp);
@@ -252,7 +254,7 @@ fn the_lesson_shows_what_it_says() {
     let take = named("heap").unwrap().record(Choice::default(), &Silent).unwrap().remove(0);
     let recording = take.recording;
     let end = fresh(&recording, recording.len());
-    let (stops, own) = (end.heaps.as_ref().unwrap().stops, end.counts.merges);
+    let (stops, own) = (end.heaps().unwrap().stops, end.counts.merges);
     assert!(stops > 2 * own, "the warp stops at {stops} points, lane 0 inserts {own}");
     let meter = recording.meter().unwrap();
     let idle = |way| meter.number(ROWS.iter().find(|row| row.name == "idle lanes").unwrap(), way, &meter.all(way));

@@ -10,6 +10,7 @@ mod meter;
 mod queues;
 mod replay;
 mod sentences;
+mod steps;
 mod tree;
 mod words;
 

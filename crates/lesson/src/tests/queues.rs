@@ -1,5 +1,7 @@
 //! A recorded search of warp select is its twin's, and every step is what it says.
 
+use crate::algorithms::OwnStep;
+use crate::algorithms::warp_select::WarpSelectStep;
 use std::collections::BTreeSet;
 
 use super::super::describe::describe;
@@ -77,17 +79,26 @@ fn a_replay_has_the_twins_registers_after_every_stage() {
         let mut state = State::new(recording.shape());
         for step in recording.steps() {
             state.apply(step);
-            let keys = state.queues.as_ref().map(|queues| &queues.keys);
-            if matches!(step, Step::Inserted { .. } | Step::QueuesSorted | Step::Exchanged { .. } | Step::QueuesDescend) {
+            let keys = state.queues().map(|queues| &queues.keys);
+            if matches!(
+                step,
+                Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { .. }))
+                    | Step::Own(OwnStep::WarpSelect(WarpSelectStep::QueuesSorted))
+                    | Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { .. }))
+                    | Step::Own(OwnStep::WarpSelect(WarpSelectStep::QueuesDescend))
+            ) {
                 assert_eq!(keys, lanes.next(), "{case:?}, {step:?}");
             }
-            if matches!(step, Step::Exchanged { .. } | Step::WarpQueueSorted) {
+            if matches!(
+                step,
+                Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { .. })) | Step::Own(OwnStep::WarpSelect(WarpSelectStep::WarpQueueSorted))
+            ) {
                 assert_eq!(Some(&state.registers), warps.next(), "{case:?}, {step:?}");
             }
         }
         assert!(lanes.next().is_none() && warps.next().is_none());
         assert_eq!([state.counts.merges, state.counts.candidates], counts, "{case:?}");
-        assert_eq!([queued.merges, queued.inserts, queued.came], [counts[0], counts[1], state.queues.as_ref().unwrap().came], "{case:?}");
+        assert_eq!([queued.merges, queued.inserts, queued.came], [counts[0], counts[1], state.queues().unwrap().came], "{case:?}");
     }
 }
 
@@ -114,9 +125,9 @@ fn every_step_is_what_it_says() {
         for (at, step) in recording.steps().iter().enumerate() {
             let before = state.clone();
             state.apply(step);
-            let queues = || before.queues.as_ref().unwrap();
+            let queues = || before.queues().unwrap();
             match step {
-                Step::Inserted { placed } => {
+                Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed })) => {
                     let distances = recording.distances(before.group.unwrap());
                     let took: BTreeSet<u32> = placed.iter().map(|taken| taken.lane).collect();
                     for lane in 0..shape.width {
@@ -125,17 +136,17 @@ fn every_step_is_what_it_says() {
                     }
                     assert!(placed.iter().all(|taken| distance_of(taken.key) == distances[taken.lane as usize]));
                 }
-                Step::Checked { broken } => {
+                Step::Own(OwnStep::WarpSelect(WarpSelectStep::Checked { broken })) => {
                     for lane in 0..shape.width {
                         assert_eq!(broken >> lane & 1 == 1, queues().first(lane) < before.last(), "{case:?}, step {at}");
                     }
                     // A merge follows where the invariant is broken, and only there.
-                    assert_eq!(recording.steps()[at + 1] == Step::QueuesSorted, *broken != 0);
+                    assert_eq!(recording.steps()[at + 1] == Step::Own(OwnStep::WarpSelect(WarpSelectStep::QueuesSorted)), *broken != 0);
                 }
                 Step::MaxDistance { max_distance, before: then, .. } => {
                     assert_eq!((*then, *max_distance), (before.max_distance, distance_of(before.last())), "{case:?}");
                     // The invariants hold again.
-                    let queues = state.queues.as_ref().unwrap();
+                    let queues = state.queues().unwrap();
                     assert!(state.is_sorted() && (0..shape.width).all(|lane| queues.first(lane) >= state.last()), "{case:?}");
                     for lane in 0..shape.width {
                         let mine: Vec<Key> =

@@ -1,5 +1,7 @@
 //! A heap in each thread in a few lines of pseudocode, and the matching lines of `cuda/`.
 
+use crate::algorithms::OwnStep;
+use crate::algorithms::heap::HeapStep;
 use crate::pseudocode::{Code, Line, line, plain};
 use crate::step::Step;
 
@@ -33,13 +35,13 @@ const THREADS: [Line; 14] = [
 
 fn line_of_threads(step: &Step) -> Option<usize> {
     Some(match step {
-        Step::Heaps { .. } => 0,
-        Step::OwnDistances { .. } => 2,
-        Step::Branched { .. } => 3,
-        Step::Rejoined { .. } => 5,
-        Step::Extracted { .. } => 6,
+        Step::Own(OwnStep::Heap(HeapStep::Heaps { .. })) => 0,
+        Step::Own(OwnStep::Heap(HeapStep::OwnDistances { .. })) => 2,
+        Step::Own(OwnStep::Heap(HeapStep::Branched { .. })) => 3,
+        Step::Own(OwnStep::Heap(HeapStep::Rejoined { .. })) => 5,
+        Step::Own(OwnStep::Heap(HeapStep::Extracted { .. })) => 6,
         Step::Finished => 7,
-        Step::Sank { .. } => 13,
+        Step::Own(OwnStep::Heap(HeapStep::Sank { .. })) => 13,
         _ => return None,
     })
 }

@@ -1,41 +1,50 @@
 //! The sentences of threads with a query each, where they are not those of [`describe`](crate::describe::describe).
 
+use crate::algorithms::heap::HeapStep;
 use crate::algorithms::heap::state::Heaps;
 use crate::describe::{capital, key, lanes};
 use crate::state::State;
 use crate::step::Step;
 use crate::text::{count, significant, thousands};
 
-/// Describes a step; `None` if it is told as everywhere. `after` is the state after it.
-pub fn describe_heaps(step: &Step, after: &State, heaps: &Heaps) -> Option<String> {
+/// Describes a step. `after` is the state after it; `None` if that is not of this algorithm.
+pub fn describe(step: &HeapStep, after: &State) -> Option<String> {
+    let heaps = after.heaps()?;
     let width = heaps.width;
     Some(match step {
-        Step::Heaps { .. } => format!(
+        HeapStep::Heaps { .. } => format!(
             "Each of the {width} lanes has a query of its own and a heap of {}, the largest at the root. The heaps are empty: whatever comes is below the root.",
             count(heaps.k.into(), "key", "keys")
         ),
-        Step::OwnDistances { point, distances } => {
+        HeapStep::OwnDistances { point, distances } => {
             let nearest = distances.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
             let nearest =
                 nearest.map_or_else(String::new, |(lane, &distance)| format!("; the smallest is {}, in lane {lane}", distance_text(distance)));
             format!("Every lane computes the squared distance of the same point, {}, to its own query{nearest}.", thousands((*point).into()))
         }
-        Step::Branched { lanes: 0 } => "In no lane is the distance below its own root: no key is inserted, and no lane waits.".to_owned(),
-        Step::Branched { lanes: mask } => branched(*mask, width),
-        Step::Sank { lanes: mask, moved } => {
+        HeapStep::Branched { lanes: 0 } => "In no lane is the distance below its own root: no key is inserted, and no lane waits.".to_owned(),
+        HeapStep::Branched { lanes: mask } => branched(*mask, width),
+        HeapStep::Sank { lanes: mask, moved } => {
             let sinking = moved.iter().fold(0, |sinking, slot| sinking | 1 << slot.lane);
             sank(*mask, sinking, heaps)
         }
-        Step::Rejoined { lanes: mask } => rejoined(*mask, after, heaps),
-        Step::Extracted { end } if *end == heaps.k => format!(
+        HeapStep::Rejoined { lanes: mask } => rejoined(*mask, after, heaps),
+        HeapStep::Extracted { end } if *end == heaps.k => format!(
             "All points are seen, and the heaps are sorted. In every lane the root, the largest key, changes places with the last, entry {}, whose key sinks from the root.",
             end - 1
         ),
-        Step::Extracted { end } => format!(
+        HeapStep::Extracted { end } => format!(
             "The largest of the first {} is at the root: it changes places with entry {}, whose key sinks from the root.",
             thousands((*end).into()),
             thousands(u64::from(end - 1))
         ),
+    })
+}
+
+/// Describes a step that algorithms have in common; `None` if it is told as of the kernel.
+pub fn describe_common(step: &Step, after: &State, heaps: &Heaps) -> Option<String> {
+    let width = heaps.width;
+    Some(match step {
         Step::Finished => format!(
             "The search is done: {width} queries are answered. The warp stopped to insert at {} of {}; lane 0 inserted at {} of these, and waited at the others.",
             thousands(heaps.stops.into()),

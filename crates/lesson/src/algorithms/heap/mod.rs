@@ -2,8 +2,12 @@
 
 pub mod code;
 pub(crate) mod describe;
+pub(crate) mod instructions;
 pub(crate) mod own_queries;
 pub(crate) mod panel;
 pub(crate) mod questions;
 pub(crate) mod recorder;
 pub mod state;
+mod step;
+
+pub use step::HeapStep;

@@ -1,5 +1,7 @@
 //! The panel of threads with a query each: who of them works, one lane's heap as a tree, and how many of the lanes' slots were idle.
 
+use crate::algorithms::OwnStep;
+use crate::algorithms::heap::HeapStep;
 use crate::algorithms::heap::state::Heaps;
 use crate::algorithms::warp_select::panel::{chip, lanes_alone};
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
@@ -22,7 +24,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let (state, text) = (view.cursor.state(), view.text);
     let mut room = area(0.0, 0.0, wide, high);
     let title = room.take_top(text * 1.6);
-    let Some(heaps) = &state.heaps else {
+    let Some(heaps) = state.heaps() else {
         scene.label(title, 0.0, sans(text, Ink::Text), "Heaps: nothing in them yet");
         lanes_alone(&mut scene, view, room);
         return scene;
@@ -129,7 +131,7 @@ fn tree(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area, lane:
     };
     let drawn = heaps.k.min((1 << shown) - 1);
     let moved = match view.cursor.step().as_deref() {
-        Some(Step::Sank { moved, .. }) => moved.iter().find(|sunk| sunk.lane == lane).map(|sunk| sunk.slot),
+        Some(Step::Own(OwnStep::Heap(HeapStep::Sank { moved, .. }))) => moved.iter().find(|sunk| sunk.lane == lane).map(|sunk| sunk.slot),
         _ => None,
     };
     for entry in 1..drawn {
@@ -181,8 +183,10 @@ fn tree(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area, lane:
 /// Whether a lane's key is on its way, or has just come to its place.
 fn sinks(heaps: &Heaps, lane: u32, view: &View<'_>) -> bool {
     match view.cursor.step().as_deref() {
-        Some(Step::Branched { .. } | Step::Sank { .. }) => heaps.inserting.is_none_or(|lanes| lanes >> lane & 1 == 1),
-        Some(Step::Extracted { .. }) => true,
+        Some(Step::Own(OwnStep::Heap(HeapStep::Branched { .. })) | Step::Own(OwnStep::Heap(HeapStep::Sank { .. }))) => {
+            heaps.inserting.is_none_or(|lanes| lanes >> lane & 1 == 1)
+        }
+        Some(Step::Own(OwnStep::Heap(HeapStep::Extracted { .. }))) => true,
         _ => false,
     }
 }
@@ -195,7 +199,8 @@ fn history(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area) {
     let column = (text * 0.45).max(3.0);
     let columns = ((room.width / column) as usize).max(1);
     let steps = &view.cursor.recording().steps()[..view.cursor.position()];
-    let mut masks: Vec<u32> = steps.iter().rev().map(|step| heaps.active_in(step)).filter(|&lanes| lanes != 0).take(columns).collect();
+    let mut masks: Vec<u32> =
+        steps.iter().rev().filter_map(|step| step.heap()).map(|step| heaps.active_in(step)).filter(|&lanes| lanes != 0).take(columns).collect();
     masks.reverse();
     scene.label(
         heading,

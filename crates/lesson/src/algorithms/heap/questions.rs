@@ -1,5 +1,7 @@
 //! Questions about threads with a query each: their texts and answers, and what known mistakes lead to.
 
+use crate::algorithms::OwnStep;
+use crate::algorithms::heap::HeapStep;
 use crate::algorithms::heap::state::{Heaps, lanes_in};
 use crate::describe::{key, lanes};
 use crate::engines::lockstep::{PADDING, distance_of};
@@ -11,11 +13,11 @@ use crate::text::{count, significant};
 
 /// A question about a step; `None` if it would have no clear answer.
 pub fn of_heaps(recording: &Recording, ask: Ask, at: usize, before: &State, pick: &mut Pick<'_>) -> Option<Question> {
-    let heaps = before.heaps.as_ref()?;
+    let heaps = before.heaps()?;
     let (width, step) = (heaps.width, &recording.steps()[at]);
     let mut possible = 0..=u32::MAX;
     let (subject, text, answer, slips) = match (ask, step) {
-        (Ask::Inserts, Step::Branched { lanes: mask }) => {
+        (Ask::Inserts, Step::Own(OwnStep::Heap(HeapStep::Branched { lanes: mask }))) => {
             clear(heaps)?;
             let first = distance_of(heaps.root(0));
             let shared = mask_of(heaps, |_, distance| distance < first);
@@ -29,7 +31,7 @@ pub fn of_heaps(recording: &Recording, ask: Ask, at: usize, before: &State, pick
             let slips = slips(Reply::Lanes(*mask), [(Reply::Lanes(shared), says), (Reply::Lanes(heaps.all()), all)]);
             (0, "Which lanes insert this point into their heap?".to_owned(), Answer::Lanes(*mask), slips)
         }
-        (Ask::Waits, Step::Branched { lanes: mask }) => {
+        (Ask::Waits, Step::Own(OwnStep::Heap(HeapStep::Branched { lanes: mask }))) => {
             clear(heaps)?;
             // One that does not insert itself.
             let others: Vec<u32> = lanes_in(heaps.all() & !mask).collect();
@@ -49,7 +51,7 @@ pub fn of_heaps(recording: &Recording, ask: Ask, at: usize, before: &State, pick
             let right = *mask != 0;
             (lane, text, Answer::YesNo(right), slips(Reply::YesNo(right), [(Reply::YesNo(!right), says)]))
         }
-        (Ask::Rounds, Step::Sank { lanes: mask, .. }) => {
+        (Ask::Rounds, Step::Own(OwnStep::Heap(HeapStep::Sank { lanes: mask, .. }))) => {
             let own = rounds_of_lanes(recording, at, width);
             let needs: Vec<String> = lanes_in(*mask).map(|lane| format!("lane {lane}: {}", own[lane as usize])).collect();
             possible = 1..=u32::MAX;
@@ -63,7 +65,7 @@ pub fn of_heaps(recording: &Recording, ask: Ask, at: usize, before: &State, pick
             let slips = slips(Reply::Number(right), [(Reply::Number(sum), one_by_one), (Reply::Number(mean), on_average)]);
             (0, text, Answer::Number { right, within: 0 }, slips)
         }
-        (Ask::Idle, Step::Sank { lanes: mask, .. }) => {
+        (Ask::Idle, Step::Own(OwnStep::Heap(HeapStep::Sank { lanes: mask, .. }))) => {
             let inserting = mask.count_ones();
             let own = rounds_of_lanes(recording, at, width);
             let rounds = *own.iter().max()?;
@@ -93,7 +95,7 @@ pub fn of_heaps(recording: &Recording, ask: Ask, at: usize, before: &State, pick
 pub fn rounds_of_lanes(recording: &Recording, first: usize, width: u32) -> Vec<u32> {
     let mut rounds = vec![0; width as usize];
     for step in &recording.steps()[first..] {
-        let Step::Sank { lanes, .. } = step else { break };
+        let Step::Own(OwnStep::Heap(HeapStep::Sank { lanes, .. })) = step else { break };
         lanes_in(*lanes).for_each(|lane| rounds[lane as usize] += 1);
     }
     rounds

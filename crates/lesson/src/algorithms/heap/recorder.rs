@@ -1,5 +1,6 @@
 //! The observer of threads with a query each that records the steps.
 
+use crate::algorithms::heap::HeapStep;
 use std::sync::Arc;
 
 use crate::engines::lockstep::{distances_from, distances_to, registers_for};
@@ -28,7 +29,7 @@ pub(crate) fn record_lanes(problem: Arc<Problem>, query: usize, width: u32, data
     let place = |&point: &u32| &problem.points()[point as usize * dims..][..dims];
     let mut rows = vec![distances_to(&problem, query, 0..n)];
     rows.extend(others.iter().map(|point| distances_from(&problem, place(point), 0..n)));
-    let mut recorder = Recorder { steps: vec![Step::Heaps { others }] };
+    let mut recorder = Recorder { steps: vec![HeapStep::Heaps { others }.into()] };
     thread_heap::watch(&rows, k, &mut recorder);
     recorder.steps.push(Step::Finished);
     let parameters = Parameters { recorded_on: THREAD_HEAP.id.to_string(), ..Parameters::new(shape, &problem, query, data) };
@@ -41,22 +42,22 @@ struct Recorder {
 
 impl HeapObserver for Recorder {
     fn read(&mut self, point: u32, distances: &[f32]) {
-        self.steps.push(Step::OwnDistances { point, distances: distances.to_vec() });
+        self.steps.push(HeapStep::OwnDistances { point, distances: distances.to_vec() }.into());
     }
 
     fn branched(&mut self, lanes: u32) {
-        self.steps.push(Step::Branched { lanes });
+        self.steps.push(HeapStep::Branched { lanes }.into());
     }
 
     fn sank(&mut self, lanes: u32, to: &[(u32, u32)]) {
-        self.steps.push(Step::Sank { lanes, moved: to.iter().map(|&(lane, slot)| Slot { lane, slot }).collect() });
+        self.steps.push(HeapStep::Sank { lanes, moved: to.iter().map(|&(lane, slot)| Slot { lane, slot }).collect() }.into());
     }
 
     fn rejoined(&mut self, lanes: u32) {
-        self.steps.push(Step::Rejoined { lanes });
+        self.steps.push(HeapStep::Rejoined { lanes }.into());
     }
 
     fn extracted(&mut self, end: u32) {
-        self.steps.push(Step::Extracted { end });
+        self.steps.push(HeapStep::Extracted { end }.into());
     }
 }

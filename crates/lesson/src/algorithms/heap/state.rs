@@ -1,7 +1,10 @@
 //! The heaps of a warp's threads with a query each, and who of them works.
 
+use super::HeapStep;
+use super::describe::describe_common;
+use crate::algorithms::{AlgorithmState, OwnState};
 use crate::engines::lockstep::{Key, PADDING, key_of};
-use crate::state::Shape;
+use crate::state::{Shape, State};
 use crate::step::Step;
 
 /// The heaps of all lanes. A key that sinks is at the entry that it has come to; the kernel holds it in a register until it is in its place.
@@ -31,6 +34,23 @@ pub struct Heaps {
     pub rounds: u32,
     /// Points of which some lane inserted.
     pub stops: u32,
+}
+
+impl State {
+    /// The heaps of threads with a query each; the first k `registers` are lane 0's keys, ascending; `None` in other searches, and before its first step.
+    pub fn heaps(&self) -> Option<&Heaps> {
+        if let Some(OwnState::Heap(heaps)) = &self.own { Some(heaps) } else { None }
+    }
+}
+
+impl AlgorithmState for Heaps {
+    fn follow(&mut self, _step: &Step) {
+        self.active = 0;
+    }
+
+    fn describe(&self, step: &Step, after: &State) -> Option<String> {
+        describe_common(step, after, self)
+    }
 }
 
 impl Heaps {
@@ -76,16 +96,16 @@ impl Heaps {
     ///
     /// # Panics
     /// If the step names lanes or entries that do not exist.
-    pub fn apply(&mut self, step: &Step) {
+    pub fn apply(&mut self, step: &HeapStep) {
         self.active = self.active_in(step);
         let first = |lane: u32| (lane * self.k) as usize;
         match step {
-            Step::OwnDistances { point, distances } => {
+            HeapStep::OwnDistances { point, distances } => {
                 self.point = Some(*point);
                 self.distances.clone_from(distances);
                 self.inserting = None;
             }
-            Step::Branched { lanes } => {
+            HeapStep::Branched { lanes } => {
                 self.inserting = Some(*lanes);
                 self.stops += u32::from(*lanes != 0);
                 self.rounds = 0;
@@ -94,7 +114,7 @@ impl Heaps {
                     self.holes[lane as usize] = 0;
                 }
             }
-            Step::Sank { moved, .. } => {
+            HeapStep::Sank { moved, .. } => {
                 for sunk in moved {
                     let hole = &mut self.holes[sunk.lane as usize];
                     self.keys.swap(first(sunk.lane) + *hole as usize, first(sunk.lane) + sunk.slot as usize);
@@ -102,23 +122,23 @@ impl Heaps {
                 }
                 self.rounds += 1;
             }
-            Step::Extracted { end } => {
+            HeapStep::Extracted { end } => {
                 for lane in 0..self.width {
                     self.keys.swap(first(lane), first(lane) + *end as usize - 1);
                 }
                 self.holes.fill(0);
                 (self.end, self.point, self.inserting, self.rounds) = (end - 1, None, None, 0);
             }
-            _ => {}
+            HeapStep::Heaps { .. } | HeapStep::Rejoined { .. } => {}
         }
     }
 
     /// The lanes that take part in a step.
-    pub fn active_in(&self, step: &Step) -> u32 {
+    pub fn active_in(&self, step: &HeapStep) -> u32 {
         match step {
-            Step::Sank { lanes, .. } | Step::Rejoined { lanes } => *lanes,
-            Step::OwnDistances { .. } | Step::Branched { .. } | Step::Extracted { .. } => self.all(),
-            _ => 0,
+            HeapStep::Sank { lanes, .. } | HeapStep::Rejoined { lanes } => *lanes,
+            HeapStep::OwnDistances { .. } | HeapStep::Branched { .. } | HeapStep::Extracted { .. } => self.all(),
+            HeapStep::Heaps { .. } => 0,
         }
     }
 }

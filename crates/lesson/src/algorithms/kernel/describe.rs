@@ -89,8 +89,7 @@ pub fn describe_kernel(step: &Step, after: &State) -> String {
             format!("{asked} {had} again, against {bound}: {answer}, ballot {}.", hex(*mask, width))
         }
         Step::Finished => finished(after),
-        // Those of other searches are told above.
-        _ => "A step of another search.".to_owned(),
+        Step::Own(step) => step.get().describe(after).unwrap_or_default(),
     }
 }
 

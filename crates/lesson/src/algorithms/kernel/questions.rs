@@ -30,7 +30,7 @@ pub fn of_kernel(recording: &Recording, ask: Ask, at: usize, before: &State, pic
             let bound = significant(before.max_distance.into());
             // At the displayed precision, which is the same in picture and question, every vote must be clear.
             let close = |&distance: &f32| distance != before.max_distance && significant(distance.into()) == bound;
-            let distances = match &before.descent {
+            let distances = match before.descent() {
                 Some(descent) => descent.leaf.as_ref()?.keys.iter().map(|&key| distance_of(key)).collect(),
                 None => recording.distances(before.group?),
             };

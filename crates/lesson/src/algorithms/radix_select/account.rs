@@ -19,7 +19,7 @@ pub fn draw(view: &View<'_>, chosen: &Chosen, [wide, high]: [f32; 2]) -> Scene {
     let none = || "\u{2013}".to_owned();
     let hidden = |words: String| if view.asking { String::new() } else { words };
     let most = most_passes(shape.width.ilog2());
-    let (reads, found, is_sorted) = state.buckets.as_ref().map_or((0, 0, false), |buckets| (buckets.reads, buckets.passes.len(), buckets.is_sorted));
+    let (reads, found, is_sorted) = state.buckets().map_or((0, 0, false), |buckets| (buckets.reads, buckets.passes.len(), buckets.is_sorted));
     let kept = shape.k.min(shape.n);
     let rows: [tally::Row<'_, 4>; 3] = [
         ("distances read", [number(reads), hidden(number(chosen.reads)), number(shape.n), thousands(u64::from(shape.n) * u64::from(most))]),
@@ -34,7 +34,7 @@ pub fn draw(view: &View<'_>, chosen: &Chosen, [wide, high]: [f32; 2]) -> Scene {
     room.take_top(row * 0.4);
     // On a logarithmic scale: otherwise all but the first bars would be too short to be seen.
     let share = |points: u32| (1.0 + points as f32).ln() / (1.0 + shape.n as f32).ln();
-    let passes = state.buckets.as_ref().map_or(&[][..], |buckets| &buckets.passes);
+    let passes = state.buckets().map_or(&[][..], |buckets| &buckets.passes);
     let words: Vec<String> = std::iter::once(format!("all: {}", number(shape.n)))
         .chain((1..).zip(passes).map(|(pass, found)| format!("pass {pass}: {}", number(found.inside))))
         .collect();

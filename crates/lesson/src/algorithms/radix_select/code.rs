@@ -1,5 +1,7 @@
 //! A selection by digits in a few lines of pseudocode, and the matching lines of `cuda/`.
 
+use crate::algorithms::OwnStep;
+use crate::algorithms::radix_select::RadixSelectStep;
 use crate::pseudocode::{Code, Line, line, plain};
 use crate::step::Step;
 
@@ -37,13 +39,13 @@ const DIGITS: [Line; 14] = [
 
 fn line_of_digits(step: &Step) -> Option<usize> {
     Some(match step {
-        Step::Digits { .. } => 0,
-        Step::Counted { .. } => 3,
-        Step::Summed { .. } => 4,
-        Step::Bucket { .. } => 5,
-        Step::Narrowed => 8,
-        Step::Gathered { .. } => 11,
-        Step::Sorted => 12,
+        Step::Own(OwnStep::RadixSelect(RadixSelectStep::Digits { .. })) => 0,
+        Step::Own(OwnStep::RadixSelect(RadixSelectStep::Counted { .. })) => 3,
+        Step::Own(OwnStep::RadixSelect(RadixSelectStep::Summed { .. })) => 4,
+        Step::Own(OwnStep::RadixSelect(RadixSelectStep::Bucket { .. })) => 5,
+        Step::Own(OwnStep::RadixSelect(RadixSelectStep::Narrowed)) => 8,
+        Step::Own(OwnStep::RadixSelect(RadixSelectStep::Gathered { .. })) => 11,
+        Step::Own(OwnStep::RadixSelect(RadixSelectStep::Sorted)) => 12,
         Step::Finished => 13,
         _ => return None,
     })

@@ -1,24 +1,26 @@
 //! The sentences of a selection by digits, where they are not those of [`describe`](crate::describe::describe).
 
+use crate::algorithms::radix_select::RadixSelectStep;
 use crate::algorithms::radix_select::state::{BITS, Buckets, most_passes};
 use crate::state::State;
 use crate::step::Step;
 use crate::text::{count, ordinal, significant, thousands};
 
-/// Describes a step of a selection by digits; `None` if it is told as everywhere. `after` is the state after it.
-pub fn describe_buckets(step: &Step, after: &State, buckets: &Buckets) -> Option<String> {
+/// Describes a step. `after` is the state after it; `None` if that is not of this algorithm.
+pub fn describe(step: &RadixSelectStep, after: &State) -> Option<String> {
+    let buckets = after.buckets()?;
     let shape = after.shape;
     let number = |number: u32| thousands(number.into());
     // There may be fewer points than neighbours that are asked for.
     let kth = if shape.n < shape.k { "last neighbour" } else { "k-th" };
     let pass = buckets.passes.len();
     Some(match step {
-        Step::Digits { bits } => format!(
+        RadixSelectStep::Digits { bits } => format!(
             "The distances of all {} are computed. Their {BITS} bits after the sign, read as numbers, have the same order: {} digits of up to {bits} bits, the first bits first.",
             count(shape.n.into(), "point", "points"),
             most_passes(*bits)
         ),
-        Step::Counted { counts } => {
+        RadixSelectStep::Counted { counts } => {
             let used = counts.iter().filter(|&&count| count > 0).count();
             let says = match used {
                 1 => "all have the same, and this pass tells nothing apart".to_owned(),
@@ -27,7 +29,7 @@ pub fn describe_buckets(step: &Step, after: &State, buckets: &Buckets) -> Option
             let what = count(buckets.left.into(), "point that is left is counted by its", "points that are left are counted by their");
             format!("Pass {}: the {what} {} digit, {}: {says}.", pass + 1, ordinal(pass as u64 + 1), bits_of(buckets, pass))
         }
-        Step::Summed { sums } => {
+        RadixSelectStep::Summed { sums } => {
             let digit = sums.partition_point(|&sum| sum < buckets.rank);
             let before = digit.checked_sub(1).map_or(0, |before| sums[before]);
             format!(
@@ -37,7 +39,7 @@ pub fn describe_buckets(step: &Step, after: &State, buckets: &Buckets) -> Option
                 number(sums[digit])
             )
         }
-        Step::Bucket { digit, below, inside } => {
+        RadixSelectStep::Bucket { digit, below, inside } => {
             let found = buckets.passes[pass - 1];
             let nearer = match below {
                 0 => "no point lies before it".to_owned(),
@@ -61,22 +63,32 @@ pub fn describe_buckets(step: &Step, after: &State, buckets: &Buckets) -> Option
             };
             format!("Number {} of {} lies in bucket {digit}: {nearer}{farther}. {then}", number(found.rank), number(found.of))
         }
-        Step::Narrowed => format!(
+        RadixSelectStep::Narrowed => format!(
             "The {} in the bucket {} at most half of what the pass read: written side by side, so that the next pass reads nothing else.",
             count(buckets.left.into(), "point", "points"),
             if buckets.left == 1 { "is" } else { "are" }
         ),
-        Step::Gathered { keys } => format!(
+        RadixSelectStep::Gathered { keys } => format!(
             "All {} are looked at once more: the {} that lie before the last bucket, and {} of it, are kept with their positions.",
             count(shape.n.into(), "point", "points"),
             number(buckets.below),
             number(keys.len() as u32 - buckets.below)
         ),
-        Step::Sorted => format!(
+        RadixSelectStep::Sorted => format!(
             "The {} are sorted by distance and position, by a bitonic network. The {kth} is at {}: no other key was ever sorted.",
             count(after.neighbours().count() as u64, "neighbour", "neighbours"),
             last(after)
         ),
+    })
+}
+
+/// Describes a step that algorithms have in common; `None` if it is told as of the kernel.
+pub fn describe_common(step: &Step, after: &State, buckets: &Buckets) -> Option<String> {
+    let shape = after.shape;
+    let number = |number: u32| thousands(number.into());
+    // There may be fewer points than neighbours that are asked for.
+    let kth = if shape.n < shape.k { "last neighbour" } else { "k-th" };
+    Some(match step {
         Step::Finished => format!(
             "The selection is done: the {kth} was known after {}. {} distances were read for it, where a search with a buffer reads each of {} once.",
             count(buckets.passes.len() as u64, "pass", "passes"),

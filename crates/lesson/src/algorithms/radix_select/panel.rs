@@ -1,6 +1,8 @@
 //! The panel of a selection by digits: the buckets of a pass as bars, their counts and sums, and below them how the intervals of the passes close
 //! in on the k-th.
 
+use crate::algorithms::OwnStep;
+use crate::algorithms::radix_select::RadixSelectStep;
 use crate::algorithms::radix_select::describe::bits_of;
 use crate::algorithms::radix_select::state::{Buckets, Pass, most_passes};
 use crate::picture::View;
@@ -27,7 +29,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         rows: 1,
         gutter: 0.0,
     };
-    let shown = state.buckets.as_ref().map(|buckets| Shown::of(buckets, view));
+    let shown = state.buckets().map(|buckets| Shown::of(buckets, view));
     let says = shown.as_ref().map_or_else(|| "Buckets: nothing counted yet".to_owned(), |shown| shown.heading());
     scene.label(title, 0.0, sans(text, Ink::Text), &says);
 
@@ -55,7 +57,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         }
     }
     room.take_top(3.0 * row + text * 0.6);
-    if let Some(buckets) = &state.buckets {
+    if let Some(buckets) = state.buckets() {
         intervals(&mut scene, view, buckets, room);
     }
     scene
@@ -75,7 +77,14 @@ struct Shown<'a> {
 impl<'a> Shown<'a> {
     fn of(buckets: &'a Buckets, view: &View<'_>) -> Self {
         let step = view.cursor.step();
-        let runs = matches!(step.as_deref(), Some(Step::Counted { .. } | Step::Summed { .. } | Step::Digits { .. }));
+        let runs = matches!(
+            step.as_deref(),
+            Some(
+                Step::Own(OwnStep::RadixSelect(RadixSelectStep::Counted { .. }))
+                    | Step::Own(OwnStep::RadixSelect(RadixSelectStep::Summed { .. }))
+                    | Step::Own(OwnStep::RadixSelect(RadixSelectStep::Digits { .. }))
+            )
+        );
         let done = buckets.passes.len();
         let pass = if runs { done } else { done.saturating_sub(1) };
         Self { buckets, pass, counts: &buckets.counts, sums: &buckets.sums, found: if runs { None } else { buckets.passes.last().copied() } }

@@ -1,5 +1,7 @@
 //! Questions about a selection by digits: their texts and answers, and what known mistakes lead to.
 
+use crate::algorithms::OwnStep;
+use crate::algorithms::radix_select::RadixSelectStep;
 use crate::questions::{Answer, Ask, Question, Reply, slips};
 use crate::recording::Recording;
 use crate::state::State;
@@ -8,8 +10,8 @@ use crate::text::thousands;
 
 /// A question about a pass of a selection by digits.
 pub fn of_buckets(recording: &Recording, ask: Ask, at: usize, before: &State) -> Option<Question> {
-    let buckets = before.buckets.as_ref()?;
-    let Step::Bucket { digit, below, inside } = recording.steps()[at] else { return None };
+    let buckets = before.buckets()?;
+    let Step::Own(OwnStep::RadixSelect(RadixSelectStep::Bucket { digit, below, inside })) = recording.steps()[at] else { return None };
     let (k, rank) = (before.shape.k, thousands(buckets.rank.into()));
     let (text, answer, slips, possible) = match ask {
         Ask::Bucket => {

@@ -1,5 +1,6 @@
 //! The observer of radix select's twin that records the steps.
 
+use crate::algorithms::radix_select::RadixSelectStep;
 use std::sync::Arc;
 
 use crate::algorithms::kernel::recorder::record;
@@ -39,12 +40,12 @@ pub(crate) struct Recorder {
 impl Recorder {
     /// A bucket a lane: a digit has log2(W) bits.
     pub fn new(shape: Shape) -> Self {
-        Self { steps: vec![Step::Digits { bits: shape.width.ilog2() }] }
+        Self { steps: vec![RadixSelectStep::Digits { bits: shape.width.ilog2() }.into()] }
     }
 
     /// After the selection: what was taken is sorted.
     pub fn finish(&mut self) {
-        self.steps.extend([Step::Sorted, Step::Finished]);
+        self.steps.extend([RadixSelectStep::Sorted.into(), Step::Finished]);
     }
 }
 
@@ -57,18 +58,18 @@ impl PassObserver for Recorder {
             Some(*sum)
         });
         let sums = sums.collect();
-        self.steps.extend([Step::Counted { counts }, Step::Summed { sums }]);
+        self.steps.extend([RadixSelectStep::Counted { counts }.into(), RadixSelectStep::Summed { sums }.into()]);
     }
 
     fn found(&mut self, bucket: usize, below: usize, size: usize) {
-        self.steps.push(Step::Bucket { digit: bucket as u32, below: below as u32, inside: size as u32 });
+        self.steps.push(RadixSelectStep::Bucket { digit: bucket as u32, below: below as u32, inside: size as u32 }.into());
     }
 
     fn narrowed(&mut self) {
-        self.steps.push(Step::Narrowed);
+        self.steps.push(RadixSelectStep::Narrowed.into());
     }
 
     fn taken(&mut self, found: &[Key]) {
-        self.steps.push(Step::Gathered { keys: found.to_vec() });
+        self.steps.push(RadixSelectStep::Gathered { keys: found.to_vec() }.into());
     }
 }

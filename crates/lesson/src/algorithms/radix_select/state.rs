@@ -5,7 +5,10 @@
 
 use std::cmp::Ordering;
 
-use crate::state::Shape;
+use super::RadixSelectStep;
+use super::describe::describe_common;
+use crate::algorithms::{AlgorithmState, OwnState};
+use crate::state::{Shape, State};
 use crate::step::Step;
 
 /// Bits of a distance, without its sign.
@@ -53,6 +56,19 @@ pub struct Pass {
     pub below: u32,
     /// Points in the bucket of that digit.
     pub inside: u32,
+}
+
+impl State {
+    /// What a selection by digits has found; `None` in other searches, and before its first step.
+    pub fn buckets(&self) -> Option<&Buckets> {
+        if let Some(OwnState::RadixSelect(buckets)) = &self.own { Some(buckets) } else { None }
+    }
+}
+
+impl AlgorithmState for Buckets {
+    fn describe(&self, step: &Step, after: &State) -> Option<String> {
+        describe_common(step, after, self)
+    }
 }
 
 impl Buckets {
@@ -104,30 +120,30 @@ impl Buckets {
     }
 
     /// Applies a step.
-    pub fn apply(&mut self, step: &Step) {
+    pub fn apply(&mut self, step: &RadixSelectStep) {
         match step {
-            Step::Counted { counts } => {
+            RadixSelectStep::Counted { counts } => {
                 self.reads += self.source;
                 self.counts.clone_from(counts);
                 self.sums.clear();
             }
-            Step::Summed { sums } => self.sums.clone_from(sums),
-            Step::Bucket { digit, below, inside } => {
+            RadixSelectStep::Summed { sums } => self.sums.clone_from(sums),
+            RadixSelectStep::Bucket { digit, below, inside } => {
                 self.passes.push(Pass { rank: self.rank, of: self.left, digit: *digit, below: *below, inside: *inside });
                 self.rank -= below;
                 self.below += below;
                 self.left = *inside;
             }
-            Step::Narrowed => {
+            RadixSelectStep::Narrowed => {
                 self.reads += self.source;
                 self.source = self.left;
             }
-            Step::Gathered { .. } => {
+            RadixSelectStep::Gathered { .. } => {
                 self.reads += self.n;
                 self.is_gathered = true;
             }
-            Step::Sorted => self.is_sorted = true,
-            _ => {}
+            RadixSelectStep::Sorted => self.is_sorted = true,
+            RadixSelectStep::Digits { .. } => {}
         }
     }
 }

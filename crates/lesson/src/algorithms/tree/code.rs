@@ -1,5 +1,7 @@
 //! The traversal of a tree in a few lines of pseudocode, and the matching lines of `cuda/`.
 
+use crate::algorithms::OwnStep;
+use crate::algorithms::tree::TreeStep;
 use crate::pseudocode::{BUFFER, Code, Line, line, plain};
 use crate::step::Step;
 
@@ -52,19 +54,19 @@ const TREE: [Line; 23] = [
 
 fn line_of_tree(step: &Step) -> Option<usize> {
     Some(match step {
-        Step::OwnLeaf { .. } => 0,
-        Step::Node { .. } => 2,
-        Step::Boxes { .. } => 3,
-        Step::LeftOut { .. } => 6,
-        Step::Child { .. } => 7,
+        Step::Own(OwnStep::Tree(TreeStep::OwnLeaf { .. })) => 0,
+        Step::Own(OwnStep::Tree(TreeStep::Node { .. })) => 2,
+        Step::Own(OwnStep::Tree(TreeStep::Boxes { .. })) => 3,
+        Step::Own(OwnStep::Tree(TreeStep::LeftOut { .. })) => 6,
+        Step::Own(OwnStep::Tree(TreeStep::Child { .. })) => 7,
         Step::Padded { .. } => 9,
         Step::Finished => 10,
-        Step::Leaf { .. } => 13,
+        Step::Own(OwnStep::Tree(TreeStep::Leaf { .. })) => 13,
         Step::Ballot { .. } => 14,
         Step::Positions { .. } => 16,
         Step::Appended { .. } => 17,
         Step::BufferFull => 19,
-        Step::Merged => 20,
+        Step::Own(OwnStep::Tree(TreeStep::Merged)) => 20,
         Step::MaxDistance { .. } => 21,
         Step::FilteredAgain { .. } => 22,
         _ => return None,

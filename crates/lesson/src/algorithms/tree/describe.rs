@@ -1,5 +1,6 @@
 //! The sentences of a tree's search, where they are not those of [`describe`](crate::describe::describe).
 
+use crate::algorithms::tree::TreeStep;
 use crate::algorithms::tree::state::{Descent, lanes_of, leaves};
 use crate::describe::{capital, hex, key, lanes};
 use crate::engines::index::WARP;
@@ -8,16 +9,17 @@ use crate::state::State;
 use crate::step::Step;
 use crate::text::{count, thousands};
 
-/// Describes a step of a tree's search; `None` if it is told as everywhere. `after` is the state after it.
-pub fn describe_tree(step: &Step, after: &State, descent: &Descent) -> Option<String> {
+/// Describes a step. `after` is the state after it; `None` if that is not of this algorithm.
+pub fn describe(step: &TreeStep, after: &State) -> Option<String> {
+    let descent = after.descent()?;
     let width = after.shape.width;
     Some(match step {
-        Step::OwnLeaf { leaf } => format!(
+        TreeStep::OwnLeaf { leaf } => format!(
             "The query's code lies in leaf {} of {}, found by the leaves' codes alone. Its points are probably close: they are looked at first, and bound the search.",
             thousands(u64::from(*leaf)),
             thousands(leaves(after)),
         ),
-        Step::Leaf { leaf, keys } => {
+        TreeStep::Leaf { leaf, keys } => {
             let points = lanes_of(keys, |key| key != PADDING).count_ones();
             let nearest = (0..)
                 .zip(keys)
@@ -30,6 +32,51 @@ pub fn describe_tree(step: &Step, after: &State, descent: &Descent) -> Option<St
                 count(points.into(), "point", "points"),
             )
         }
+        TreeStep::Node { height, group } => {
+            let node = descent.node()?;
+            let (first, last) = (node.child(0).1, last_box(after, *height).min(node.child(WARP as u32 - 1).1));
+            let where_to = if descent.way.len() == 1 {
+                "The search begins at the root".to_owned()
+            } else {
+                format!("Down to node {} of height {}", thousands((*group).into()), height + 1)
+            };
+            format!(
+                "{where_to}: every lane loads the box of one of its {}, {}.",
+                count(u64::from(last - first + 1), "child", "children"),
+                children(*height, first, last)
+            )
+        }
+        TreeStep::Boxes { keys } => boxes(keys, after, descent),
+        TreeStep::Child { lane } => {
+            let node = descent.node()?;
+            let (height, number) = node.child(*lane);
+            let at = distance_of(*node.keys.get(*lane as usize)?);
+            let why = match after.last() {
+                PADDING => format!("fewer than {} neighbours are known", thousands(after.shape.k.into())),
+                _ if at == 0.0 => "the query lies in its box".to_owned(),
+                last => format!("a point in it may be nearer than {}{}", bound(after), tie(at, last)),
+            };
+            format!(
+                "The nearest box that is left is lane {lane}'s, at {}: {why}, and {} {} is visited.",
+                distance(at),
+                what(height),
+                thousands(number.into())
+            )
+        }
+        TreeStep::LeftOut { lanes: out } => left_out(*out, after, descent)?,
+        TreeStep::Merged => {
+            let all = thousands(after.shape.capacity().into());
+            format!(
+                "The {all} candidates in the buffer are sorted and merged with the {all} of the intermediate result, by the same network as in brute force: the {all} smallest stay."
+            )
+        }
+    })
+}
+
+/// Describes a step that algorithms have in common; `None` if it is told as of the kernel.
+pub fn describe_common(step: &Step, after: &State) -> Option<String> {
+    let width = after.shape.width;
+    Some(match step {
         Step::Ballot { mask } => {
             let ballot = hex(*mask, width);
             match (mask, after.last()) {
@@ -50,47 +97,9 @@ pub fn describe_tree(step: &Step, after: &State, descent: &Descent) -> Option<St
             let answer = if *mask == 0 { "none is nearer any more".to_owned() } else { format!("{} still nearer", is(*mask, width)) };
             format!("{} {had} again, against {}: {answer}, ballot {}.", capital(&lanes(*rest, width)), bound(after), hex(*mask, width))
         }
-        Step::Node { height, group } => {
-            let node = descent.node()?;
-            let (first, last) = (node.child(0).1, last_box(after, *height).min(node.child(WARP as u32 - 1).1));
-            let where_to = if descent.way.len() == 1 {
-                "The search begins at the root".to_owned()
-            } else {
-                format!("Down to node {} of height {}", thousands((*group).into()), height + 1)
-            };
-            format!(
-                "{where_to}: every lane loads the box of one of its {}, {}.",
-                count(u64::from(last - first + 1), "child", "children"),
-                children(*height, first, last)
-            )
-        }
-        Step::Boxes { keys } => boxes(keys, after, descent),
-        Step::Child { lane } => {
-            let node = descent.node()?;
-            let (height, number) = node.child(*lane);
-            let at = distance_of(*node.keys.get(*lane as usize)?);
-            let why = match after.last() {
-                PADDING => format!("fewer than {} neighbours are known", thousands(after.shape.k.into())),
-                _ if at == 0.0 => "the query lies in its box".to_owned(),
-                last => format!("a point in it may be nearer than {}{}", bound(after), tie(at, last)),
-            };
-            format!(
-                "The nearest box that is left is lane {lane}'s, at {}: {why}, and {} {} is visited.",
-                distance(at),
-                what(height),
-                thousands(number.into())
-            )
-        }
-        Step::LeftOut { lanes: out } => left_out(*out, after, descent)?,
         Step::Padded { first } => {
             let (held, all) = (thousands((*first).into()), thousands(after.shape.capacity().into()));
             format!("The root is done. The buffer holds {held} of {all}: the free slots are filled with infinite distances, and it is merged.")
-        }
-        Step::Merged => {
-            let all = thousands(after.shape.capacity().into());
-            format!(
-                "The {all} candidates in the buffer are sorted and merged with the {all} of the intermediate result, by the same network as in brute force: the {all} smallest stay."
-            )
         }
         Step::MaxDistance { points_seen, before, max_distance } => {
             let k = thousands(after.shape.k.into());

@@ -1,6 +1,8 @@
 //! The panel of the lanes of a tree's search: a child of a node in each, or a point of a leaf, and the intermediate result and the buffer
 //! below.
 
+use crate::algorithms::OwnStep;
+use crate::algorithms::tree::TreeStep;
 use crate::algorithms::tree::state::Node;
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 use crate::picture::View;
@@ -33,7 +35,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let heading = (text * 1.5).min(high * 0.08);
     let rest = (room.height - 2.0 * heading - text * 0.4).max(1.0);
     let vote = vote(view.cursor);
-    let node = state.descent.as_ref().and_then(|descent| descent.node()).filter(|_| vote.is_none());
+    let node = state.descent().and_then(|descent| descent.node()).filter(|_| vote.is_none());
     let boxes = node.filter(|node| !node.keys.is_empty()).map(as_vote);
     let shown = vote.as_ref().or(boxes.as_ref());
     let grids = 2.0 * (shape.registers as f32).min(8.0) * 0.6;
@@ -44,7 +46,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     scene.label(title, 0.0, sans(text, Ink::Text), &heading_of(view, node));
 
     let chosen = match view.cursor.step().as_deref() {
-        Some(Step::Child { lane }) => Some(*lane),
+        Some(Step::Own(OwnStep::Tree(TreeStep::Child { lane }))) => Some(*lane),
         _ => None,
     };
     let lane = if vote.is_some() { spelled_out(view, vote.as_ref()) } else { chosen };
@@ -79,7 +81,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
 
 fn heading_of(view: &View<'_>, node: Option<&Node>) -> String {
     let state = view.cursor.state();
-    let Some(descent) = &state.descent else { return "Lanes: nothing yet".to_owned() };
+    let Some(descent) = state.descent() else { return "Lanes: nothing yet".to_owned() };
     if let Some(leaf) = &descent.leaf {
         return format!("Lanes: a point each, of leaf {}", thousands(leaf.number.into()));
     }

@@ -1,6 +1,8 @@
 //! Questions about the search of a tree: their texts and answers.
 
+use crate::algorithms::OwnStep;
 use crate::algorithms::kernel::questions::of_kernel;
+use crate::algorithms::tree::TreeStep;
 use crate::algorithms::tree::state::leaves;
 use crate::describe::key;
 use crate::engines::lockstep::PADDING;
@@ -14,7 +16,7 @@ use crate::text::thousands;
 pub fn of_tree(recording: &Recording, ask: Ask, at: usize, before: &State, pick: &mut Pick<'_>) -> Option<Question> {
     let shape = recording.shape();
     // The picture still has the node that was left, not the one in which the search goes on.
-    if matches!(ask, Ask::Child | Ask::Visited) && before.descent.as_ref()?.done.is_some() {
+    if matches!(ask, Ask::Child | Ask::Visited) && before.descent()?.done.is_some() {
         return None;
     }
     let leaves = leaves(before);
@@ -34,8 +36,8 @@ pub fn of_tree(recording: &Recording, ask: Ask, at: usize, before: &State, pick:
                 format!("If boxes were visited as they lie on the curve, not the nearest first: how many of the {leaves} leaves would be visited?");
             (0, text, Answer::Number { right, within: right / 3 })
         }
-        (Ask::Child, Step::Child { lane }) => {
-            let node = before.descent.as_ref()?.node()?;
+        (Ask::Child, Step::Own(OwnStep::Tree(TreeStep::Child { lane }))) => {
+            let node = before.descent()?.node()?;
             let (_, nearest) = node.nearest()?;
             // At the displayed precision no other box is as near.
             let waiting = (0..).zip(&node.keys).filter(|(lane, _)| node.waiting >> lane & 1 == 1);
@@ -44,8 +46,8 @@ pub fn of_tree(recording: &Recording, ask: Ask, at: usize, before: &State, pick:
             }
             (0, "Of the boxes that are left, which lane's is visited next?".to_owned(), Answer::Number { right: *lane, within: 0 })
         }
-        (Ask::Visited, step @ (Step::Child { .. } | Step::LeftOut { .. })) => {
-            let (lane, nearest) = before.descent.as_ref()?.node()?.nearest()?;
+        (Ask::Visited, step @ (Step::Own(OwnStep::Tree(TreeStep::Child { .. })) | Step::Own(OwnStep::Tree(TreeStep::LeftOut { .. })))) => {
+            let (lane, nearest) = before.descent()?.node()?.nearest()?;
             if before.last() == PADDING || key(nearest) == key(before.last()) {
                 return None;
             }
@@ -55,7 +57,7 @@ pub fn of_tree(recording: &Recording, ask: Ask, at: usize, before: &State, pick:
                 shape.k,
                 key(before.last())
             );
-            (lane, text, Answer::YesNo(matches!(step, Step::Child { .. })))
+            (lane, text, Answer::YesNo(matches!(step, Step::Own(OwnStep::Tree(TreeStep::Child { .. })))))
         }
         _ => return of_kernel(recording, ask, at, before, pick),
     };

@@ -1,5 +1,6 @@
 //! The observer of a search of the tree that records the steps, of the twin's or of what a GPU wrote down.
 
+use crate::algorithms::tree::TreeStep;
 use std::sync::Arc;
 
 use crate::algorithms::tree::state::lanes_of;
@@ -51,27 +52,27 @@ impl Recorder {
 
 impl Observer for Recorder {
     fn own_leaf(&mut self, leaf: usize) {
-        self.steps.push(Step::OwnLeaf { leaf: leaf as u32 });
+        self.steps.push(TreeStep::OwnLeaf { leaf: leaf as u32 }.into());
     }
 
     fn entered(&mut self, height: usize, group: usize, keys: &Lanes<Key, WARP>) {
-        self.steps.push(Step::Node { height: height as u32, group: group as u32 });
-        self.steps.push(Step::Boxes { keys: keys.to_vec() });
+        self.steps.push(TreeStep::Node { height: height as u32, group: group as u32 }.into());
+        self.steps.push(TreeStep::Boxes { keys: keys.to_vec() }.into());
     }
 
     fn chosen(&mut self, lane: usize, _key: Key) {
-        self.steps.push(Step::Child { lane: lane as u32 });
+        self.steps.push(TreeStep::Child { lane: lane as u32 }.into());
     }
 
     fn left_out(&mut self, lanes: u32) {
-        self.steps.push(Step::LeftOut { lanes });
+        self.steps.push(TreeStep::LeftOut { lanes }.into());
     }
 
     fn visited(&mut self, leaf: usize, keys: &Lanes<Key, WARP>, candidates: u32) {
         self.keys = keys.to_vec();
         self.candidates = candidates;
         self.points_seen += lanes_of(keys, |key| key != PADDING).count_ones();
-        self.steps.push(Step::Leaf { leaf: leaf as u32, keys: keys.to_vec() });
+        self.steps.push(TreeStep::Leaf { leaf: leaf as u32, keys: keys.to_vec() }.into());
         self.steps.push(Step::Ballot { mask: candidates });
     }
 
@@ -88,7 +89,7 @@ impl Observer for Recorder {
     fn merged(&mut self, last: Key) {
         self.steps.push(if self.buffered == self.capacity { Step::BufferFull } else { Step::Padded { first: self.buffered } });
         let before = std::mem::replace(&mut self.max_distance, distance_of(last));
-        self.steps.push(Step::Merged);
+        self.steps.push(TreeStep::Merged.into());
         self.steps.push(Step::MaxDistance { points_seen: self.points_seen, before, max_distance: self.max_distance });
         self.buffered = 0;
     }

@@ -3,6 +3,9 @@
 //! A box is named by its height, 0 around leaves, and its number: the children of box i of height h are boxes 32·i to 32·i + 31 of
 //! height h − 1, and those of height 0 are leaves. `docs/index.md` describes the tree.
 
+use super::TreeStep;
+use super::describe::describe_common;
+use crate::algorithms::{AlgorithmState, OwnState};
 use crate::engines::index::WARP;
 use crate::engines::lockstep::{Key, PADDING};
 use crate::state::State;
@@ -67,6 +70,19 @@ impl Node {
     }
 }
 
+impl State {
+    /// Where the search of a tree is; `None` in other searches, and before its first step.
+    pub fn descent(&self) -> Option<&Descent> {
+        if let Some(OwnState::Tree(descent)) = &self.own { Some(descent) } else { None }
+    }
+}
+
+impl AlgorithmState for Descent {
+    fn describe(&self, step: &Step, after: &State) -> Option<String> {
+        describe_common(step, after)
+    }
+}
+
 impl Descent {
     /// Before the first leaf is visited.
     pub fn new(own: u32) -> Self {
@@ -82,38 +98,38 @@ impl Descent {
     ///
     /// # Panics
     /// If the step is about a node that the search is not in.
-    pub fn apply(&mut self, step: &Step) {
-        if matches!(step, Step::Node { .. } | Step::Child { .. } | Step::LeftOut { .. }) {
+    pub fn apply(&mut self, step: &TreeStep) {
+        if matches!(step, TreeStep::Node { .. } | TreeStep::Child { .. } | TreeStep::LeftOut { .. }) {
             self.done = None;
         }
         match step {
-            Step::Node { height, group } => {
+            TreeStep::Node { height, group } => {
                 self.leaf = None;
                 self.way.push(Node { height: *height, group: *group, keys: Vec::new(), waiting: 0, chosen: None });
             }
-            Step::Boxes { keys } => {
+            TreeStep::Boxes { keys } => {
                 let node = self.here();
                 node.waiting = lanes_of(keys, |key| key != PADDING);
                 node.keys.clone_from(keys);
             }
-            Step::Child { lane } => {
+            TreeStep::Child { lane } => {
                 self.leaf = None;
                 let node = self.here();
                 node.waiting &= !(1 << lane);
                 node.chosen = Some(*lane);
             }
-            Step::LeftOut { lanes } => {
+            TreeStep::LeftOut { lanes } => {
                 self.leaf = None;
                 let mut node = self.way.pop().expect("a node is left that was come to");
                 self.left_out.extend((0..WARP as u32).filter(|lane| lanes >> lane & 1 == 1).map(|lane| node.child(lane)));
                 node.chosen = None;
                 self.done = Some(node);
             }
-            Step::Leaf { leaf, keys } => {
+            TreeStep::Leaf { leaf, keys } => {
                 self.visited.push(*leaf);
                 self.leaf = Some(Leaf { number: *leaf, keys: keys.clone() });
             }
-            _ => {}
+            TreeStep::OwnLeaf { .. } | TreeStep::Merged => {}
         }
     }
 

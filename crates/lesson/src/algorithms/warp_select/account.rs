@@ -15,7 +15,7 @@ pub fn draw(view: &View<'_>, queued: &Queued, [wide, high]: [f32; 2]) -> Scene {
     let mut room = area(0.0, 0.0, wide, high);
     let row = (text * ROW).min(high * 0.6 / 6.0);
     let (counts, buffer, theory) = (state.counts, queued.buffer, account(state).expected_in_the_end);
-    let came = state.queues.as_ref().map_or(0, |queues| queues.came);
+    let came = state.queues().map_or(0, |queues| queues.came);
     let number = |number: u32| thousands(number.into());
     let none = || "\u{2013}".to_owned();
     let each = |came: u32, merges: u32| if merges == 0 { none() } else { significant(f64::from(came) / f64::from(merges)) };

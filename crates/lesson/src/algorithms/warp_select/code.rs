@@ -1,5 +1,7 @@
 //! Warp select in a few lines of pseudocode, and the matching lines of `cuda/`.
 
+use crate::algorithms::OwnStep;
+use crate::algorithms::warp_select::WarpSelectStep;
 use crate::pseudocode::{Code, Line, line, plain};
 use crate::step::Step;
 
@@ -42,16 +44,16 @@ const LANES: [Line; 14] = [
 
 fn line_of_queues(step: &Step) -> Option<usize> {
     Some(match step {
-        Step::Queues { .. } => 0,
+        Step::Own(OwnStep::WarpSelect(WarpSelectStep::Queues { .. })) => 0,
         Step::Group { .. } => 2,
-        Step::Inserted { .. } => 3,
-        Step::Checked { .. } => 4,
-        Step::Drained => 5,
+        Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { .. })) => 3,
+        Step::Own(OwnStep::WarpSelect(WarpSelectStep::Checked { .. })) => 4,
+        Step::Own(OwnStep::WarpSelect(WarpSelectStep::Drained)) => 5,
         Step::Finished => 6,
-        Step::QueuesSorted => 9,
-        Step::Exchanged { .. } => 10,
-        Step::WarpQueueSorted => 11,
-        Step::QueuesDescend => 12,
+        Step::Own(OwnStep::WarpSelect(WarpSelectStep::QueuesSorted)) => 9,
+        Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { .. })) => 10,
+        Step::Own(OwnStep::WarpSelect(WarpSelectStep::WarpQueueSorted)) => 11,
+        Step::Own(OwnStep::WarpSelect(WarpSelectStep::QueuesDescend)) => 12,
         Step::MaxDistance { .. } => 13,
         _ => return None,
     })

@@ -1,5 +1,6 @@
 //! The sentences of warp select, where they are not those of [`describe`](crate::describe::describe).
 
+use crate::algorithms::warp_select::WarpSelectStep;
 use crate::algorithms::warp_select::state::Queues;
 use crate::describe::{capital, key, lanes, range};
 use crate::engines::lockstep::{PADDING, distance_of};
@@ -7,28 +8,31 @@ use crate::state::State;
 use crate::step::{Placed, Step};
 use crate::text::{count, significant, thousands};
 
-/// Describes a step of warp select; `None` if it is told as everywhere. `after` is the state after it.
-pub fn describe_queues(step: &Step, after: &State, queues: &Queues) -> Option<String> {
+/// Describes a step. `after` is the state after it; `None` if that is not of this algorithm.
+pub fn describe(step: &WarpSelectStep, after: &State) -> Option<String> {
+    let queues = after.queues()?;
     let shape = after.shape;
     let (width, capacity) = (shape.width, shape.capacity());
     let (k, all) = (thousands(shape.k.into()), thousands(capacity.into()));
     let listed = thousands(queues.keys.len() as u64);
     Some(match step {
-        Step::Queues { length } => format!(
+        WarpSelectStep::Queues { length } => format!(
             "The warp's queue has room for {}{}; each of the {width} lanes has a queue of {length} of its own. There is nothing in them yet.",
             count(capacity.into(), "key", "keys"),
             if capacity == shape.k { String::new() } else { format!(", of which the first {k} matter") },
         ),
-        Step::Inserted { placed } if placed.is_empty() => {
+        WarpSelectStep::Inserted { placed } if placed.is_empty() => {
             "No lane's distance is below the largest key of its own queue: nothing is taken, and the group is done.".to_owned()
         }
-        Step::Inserted { placed } => inserted(placed, after),
-        Step::Checked { broken: 0 } => {
+        WarpSelectStep::Inserted { placed } => inserted(placed, after),
+        WarpSelectStep::Checked { broken: 0 } => {
             format!("In no lane is the largest key below the k-th, {}: whichever falls out next is no neighbour. The invariant holds.", last(after))
         }
-        Step::Checked { broken } => broken_in(*broken, after, queues),
-        Step::Drained => "No points are left, but keys in the lanes' queues may still be among the nearest: they are merged once more.".to_owned(),
-        Step::QueuesSorted => {
+        WarpSelectStep::Checked { broken } => broken_in(*broken, after, queues),
+        WarpSelectStep::Drained => {
+            "No points are left, but keys in the lanes' queues may still be among the nearest: they are merged once more.".to_owned()
+        }
+        WarpSelectStep::QueuesSorted => {
             let below = queues.keys.iter().filter(|&&key| key < after.last()).count();
             let verb = if below == 1 { "is" } else { "are" };
             let of = match after.last() {
@@ -39,17 +43,26 @@ pub fn describe_queues(step: &Step, after: &State, queues: &Queues) -> Option<St
                 "The {listed} keys of all queues are sorted as one list by a bitonic network, with shuffles: element i lies in lane i mod {width}.{of}"
             )
         }
-        Step::Exchanged { taken } => {
+        WarpSelectStep::Exchanged { taken } => {
             let shown = if taken.count() == 1 { "1 key comes".to_owned() } else { format!("{} keys come", thousands(taken.count().into())) };
             format!(
                 "Element i of the list meets element {} \u{2212} i of the warp's queue, and the smaller is the warp's: {shown} from the list. What the warp has is bitonic.",
                 thousands(u64::from(capacity - 1))
             )
         }
-        Step::WarpQueueSorted => format!("The layers of size {all} sort the warp's queue again: it ascends."),
-        Step::QueuesDescend => {
+        WarpSelectStep::WarpQueueSorted => format!("The layers of size {all} sort the warp's queue again: it ascends."),
+        WarpSelectStep::QueuesDescend => {
             "Each lane sorts what is left in its own queue, without a shuffle: the largest is first again, to fall out next.".to_owned()
         }
+    })
+}
+
+/// Describes a step that algorithms have in common; `None` if it is told as of the kernel.
+pub fn describe_common(step: &Step, after: &State, queues: &Queues) -> Option<String> {
+    let shape = after.shape;
+    let (width, k) = (shape.width, thousands(shape.k.into()));
+    let listed = thousands(queues.keys.len() as u64);
+    Some(match step {
         Step::MaxDistance { before, max_distance, .. } => {
             let merges = after.counts.merges;
             let change = match (max_distance.is_infinite(), before == max_distance) {

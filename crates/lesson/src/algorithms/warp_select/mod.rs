@@ -7,3 +7,6 @@ pub(crate) mod panel;
 pub(crate) mod questions;
 pub(crate) mod recorder;
 pub mod state;
+mod step;
+
+pub use step::WarpSelectStep;

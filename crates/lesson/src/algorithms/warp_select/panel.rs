@@ -1,6 +1,8 @@
 //! The panel of warp select: the lanes' distances, their queues, and the warp's queue. A lane is a column, element i of the warp's queue is in
 //! column i mod W.
 
+use crate::algorithms::OwnStep;
+use crate::algorithms::warp_select::WarpSelectStep;
 use std::collections::BTreeSet;
 
 use crate::algorithms::warp_select::state::{Queues, across, met, order};
@@ -21,7 +23,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let shape = state.shape;
     let mut room = area(0.0, 0.0, wide, high);
     let title = room.take_top(text * 1.6);
-    let Some(queues) = &state.queues else {
+    let Some(queues) = state.queues() else {
         scene.label(title, 0.0, sans(text, Ink::Text), "Queues: nothing in them yet");
         lanes_alone(&mut scene, view, room);
         return scene;
@@ -79,7 +81,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
 
     keys(&mut scene, view, queues, &lanes, &warp);
     marks(&mut scene, view, queues, &lanes, &warp, step);
-    if let Some(Step::Exchanged { taken }) = step {
+    if let Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { taken }))) = step {
         // From column to mirrored column, in the room between.
         let columns: BTreeSet<u32> = taken.iter().map(|element| across(shape.width, element).0).collect();
         for lane in columns {
@@ -105,7 +107,11 @@ pub(crate) fn lanes_alone(scene: &mut Scene, view: &View<'_>, room: Area) {
 
 fn is_last_merge(view: &View<'_>) -> bool {
     let steps = &view.cursor.recording().steps()[..view.cursor.position()];
-    steps.iter().rev().find(|step| matches!(step, Step::Drained | Step::Group { .. })).is_some_and(|step| *step == Step::Drained)
+    steps
+        .iter()
+        .rev()
+        .find(|step| matches!(step, Step::Own(OwnStep::WarpSelect(WarpSelectStep::Drained)) | Step::Group { .. }))
+        .is_some_and(|step| *step == Step::Own(OwnStep::WarpSelect(WarpSelectStep::Drained)))
 }
 
 fn heading(view: &View<'_>) -> String {
@@ -128,14 +134,14 @@ fn heading(view: &View<'_>) -> String {
 fn lanes_say(queues: &Queues, last: Key, step: Option<&Step>) -> String {
     let what = match step {
         _ if !queues.is_list => "The lanes' queues, the largest key first".to_owned(),
-        Some(Step::QueuesSorted) => format!("The lanes' queues as one list, {}", order(&queues.keys)),
+        Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::QueuesSorted))) => format!("The lanes' queues as one list, {}", order(&queues.keys)),
         _ => format!("The lanes' queues as one list, after the exchange: {}", order(&queues.keys)),
     };
     let marked = match step {
-        Some(Step::Inserted { placed }) if !placed.is_empty() => "; marked: just taken",
-        Some(Step::Checked { broken: 1.. }) => "; marked: breaks the invariant",
-        Some(Step::QueuesSorted) if last != PADDING => "; marked: below the k-th",
-        Some(Step::Exchanged { taken }) if taken.count() > 0 => "; marked: exchanged",
+        Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed }))) if !placed.is_empty() => "; marked: just taken",
+        Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Checked { broken: 1.. }))) => "; marked: breaks the invariant",
+        Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::QueuesSorted))) if last != PADDING => "; marked: below the k-th",
+        Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { taken }))) if taken.count() > 0 => "; marked: exchanged",
         _ => "",
     };
     what + marked
@@ -147,7 +153,7 @@ fn warp_says(keys: &[Key], last: Key, step: Option<&Step>) -> String {
         return "The warp's queue: nothing in it yet".to_owned();
     }
     match step {
-        Some(Step::Exchanged { taken }) => {
+        Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { taken }))) => {
             let marked = if taken.count() == 0 { "" } else { "; marked: came from the list" };
             format!("The warp's queue, after the exchange: {}{marked}", order(keys))
         }
@@ -158,7 +164,14 @@ fn warp_says(keys: &[Key], last: Key, step: Option<&Step>) -> String {
 
 /// Whether the warp's queue already is that of a merge whose k-th is not read yet.
 pub(crate) fn moves_kth(step: Option<&Step>) -> bool {
-    matches!(step, Some(Step::Exchanged { .. } | Step::WarpQueueSorted | Step::QueuesDescend))
+    matches!(
+        step,
+        Some(
+            Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { .. }))
+                | Step::Own(OwnStep::WarpSelect(WarpSelectStep::WarpQueueSorted))
+                | Step::Own(OwnStep::WarpSelect(WarpSelectStep::QueuesDescend))
+        )
+    )
 }
 
 /// A colour mark and what it means.
@@ -216,24 +229,24 @@ fn marks(scene: &mut Scene, view: &View<'_>, queues: &Queues, lanes: &Grid, warp
     let state = view.cursor.state();
     let shape = state.shape;
     match step {
-        Some(Step::Inserted { placed }) => {
+        Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed }))) => {
             for Placed { lane, slot, .. } in placed {
                 lanes.mark(scene, *lane, *slot, Ink::Candidate);
             }
         }
-        Some(Step::Checked { broken }) => {
+        Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Checked { broken }))) => {
             for lane in (0..shape.width).filter(|lane| broken >> lane & 1 == 1) {
                 lanes.mark(scene, lane, 0, Ink::Error);
             }
         }
-        Some(Step::Exchanged { taken }) => {
+        Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { taken }))) => {
             for element in taken.iter() {
                 let ((from, from_row), (to, to_row)) = (across(shape.width, met(shape.capacity(), element)), across(shape.width, element));
                 lanes.mark(scene, from, from_row, Ink::Intermediate);
                 warp.mark(scene, to, to_row, Ink::Intermediate);
             }
         }
-        Some(Step::QueuesSorted) if state.last() != PADDING => {
+        Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::QueuesSorted))) if state.last() != PADDING => {
             // Those that are below the k-th come first. They are of the colour of its circle, which they lie in.
             let below = queues.keys.iter().take_while(|&&key| is_below(key, state.last())).count() as u32;
             for element in 0..below {
@@ -243,7 +256,7 @@ fn marks(scene: &mut Scene, view: &View<'_>, queues: &Queues, lanes: &Grid, warp
         }
         _ => {}
     }
-    if state.last() != PADDING && !matches!(step, Some(Step::Exchanged { .. })) {
+    if state.last() != PADDING && !matches!(step, Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { .. })))) {
         let (lane, register) = across(shape.width, shape.k - 1);
         warp.mark(scene, lane, register, Ink::Accent);
     }

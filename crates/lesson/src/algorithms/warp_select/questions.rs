@@ -1,5 +1,7 @@
 //! Questions about warp select: their texts and answers, and what known mistakes lead to.
 
+use crate::algorithms::OwnStep;
+use crate::algorithms::warp_select::WarpSelectStep;
 use crate::algorithms::warp_select::state::Queues;
 use crate::describe::key;
 use crate::engines::lockstep::{Key, PADDING, distance_of};
@@ -24,8 +26,8 @@ pub fn of_queues(recording: &Recording, queued: &Queued, ask: Ask, at: usize, be
             );
             (text, Answer::Number { right: queued.merges, within: queued.merges / 4 }, Vec::new())
         }
-        (Ask::Takes, Step::Inserted { placed }) => {
-            let (distances, queues) = (recording.distances(before.group?), before.queues.as_ref()?);
+        (Ask::Takes, Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed }))) => {
+            let (distances, queues) = (recording.distances(before.group?), before.queues()?);
             // At the displayed precision each lane's answer must be clear.
             let close = |(lane, &distance): (u32, &f32)| {
                 let first = queues.first(lane);
@@ -41,8 +43,8 @@ pub fn of_queues(recording: &Recording, queued: &Queued, ask: Ask, at: usize, be
             let text = "Which lanes take their distance into their queue, and lose its largest key?".to_owned();
             (text, Answer::Lanes(mask), slips(Reply::Lanes(mask), [(Reply::Lanes(below), says)]))
         }
-        (Ask::Breaks, Step::Checked { broken }) => {
-            let queues = before.queues.as_ref()?;
+        (Ask::Breaks, Step::Own(OwnStep::WarpSelect(WarpSelectStep::Checked { broken }))) => {
+            let queues = before.queues()?;
             let close = |lane: u32| queues.first(lane) != last && key(queues.first(lane)) == key(last);
             if last == PADDING || (0..shape.width).any(close) {
                 return None;

@@ -1,5 +1,7 @@
 //! The observer of warp select's twin that records the steps.
 
+use crate::algorithms::OwnStep;
+use crate::algorithms::warp_select::WarpSelectStep;
 use std::sync::Arc;
 
 use crate::algorithms::kernel::recorder::record;
@@ -42,7 +44,11 @@ fn record_width<const W: usize>(problem: Arc<Problem>, query: usize, data: &str,
     let queue = queue_of(registers as u32) as usize;
     let row = lockstep::distances_to(&problem, query, 0..problem.n());
     let (recorder, [merges, inserts, ..]) = warp_select::watch::<W, _>(&row, problem.k(), queue, Recorder::<W>::new(shape, queue));
-    let came = recorder.steps.iter().map(|step| if let Step::Exchanged { taken } = step { taken.count() } else { 0 }).sum();
+    let came = recorder
+        .steps
+        .iter()
+        .map(|step| if let Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { taken })) = step { taken.count() } else { 0 })
+        .sum();
     let parameters = Parameters { recorded_on: WARP_SELECT.id.to_string(), ..Parameters::new(shape, &problem, query, data) };
     let beside = Beside::Queues(Arc::new(Queued { length: queue as u32, merges, inserts, came, buffer }));
     Recording::new(parameters, problem, query, recorder.steps).beside(beside)
@@ -62,7 +68,7 @@ impl<const W: usize> Recorder<W> {
     /// `queue` is the number of keys of a lane's queue.
     pub fn new(shape: Shape, queue: usize) -> Self {
         Self {
-            steps: vec![Step::Queues { length: queue as u32 }],
+            steps: vec![WarpSelectStep::Queues { length: queue as u32 }.into()],
             warp_queue: vec![PADDING; shape.capacity() as usize],
             points_seen: 0,
             n: shape.n,
@@ -86,20 +92,20 @@ impl<const W: usize> Observer<W> for Recorder<W> {
             kept.resize(W, f32::INFINITY);
         }
         self.points_seen = (first as u32).saturating_add(W as u32).min(self.n);
-        self.steps.extend([Step::Group { base: first as u32, distances: kept }, Step::Inserted { placed }]);
+        self.steps.extend([Step::Group { base: first as u32, distances: kept }, WarpSelectStep::Inserted { placed }.into()]);
     }
 
     fn checked(&mut self, largest: &Lanes<Key, W>, limit: Key) {
         let broken = (0..).zip(largest).fold(0, |lanes, (lane, &key)| lanes | u32::from(key < limit) << lane);
-        self.steps.push(Step::Checked { broken });
+        self.steps.push(WarpSelectStep::Checked { broken }.into());
     }
 
     fn drained(&mut self) {
-        self.steps.push(Step::Drained);
+        self.steps.push(WarpSelectStep::Drained.into());
     }
 
     fn sorted(&mut self, _lane_queue: &[Lanes<Key, W>]) {
-        self.steps.push(Step::QueuesSorted);
+        self.steps.push(WarpSelectStep::QueuesSorted.into());
     }
 
     fn exchanged(&mut self, warp_queue: &[Lanes<Key, W>], _lane_queue: &[Lanes<Key, W>]) {
@@ -108,16 +114,16 @@ impl<const W: usize> Observer<W> for Recorder<W> {
             warp_queue[register as usize][lane as usize]
         };
         let taken = (0..self.warp_queue.len() as u32).filter(|&element| at(element) != self.warp_queue[element as usize]).collect();
-        self.steps.push(Step::Exchanged { taken });
+        self.steps.push(WarpSelectStep::Exchanged { taken }.into());
     }
 
     fn merged(&mut self, warp_queue: &[Lanes<Key, W>]) {
         self.warp_queue = warp_queue.as_flattened().to_vec();
-        self.steps.push(Step::WarpQueueSorted);
+        self.steps.push(WarpSelectStep::WarpQueueSorted.into());
     }
 
     fn descended(&mut self, _lane_queue: &[Lanes<Key, W>]) {
-        self.steps.push(Step::QueuesDescend);
+        self.steps.push(WarpSelectStep::QueuesDescend.into());
     }
 
     fn limited(&mut self, limit: Key) {

@@ -2,8 +2,11 @@
 //!
 //! Registers here lie across the warp: element i is register i / W of lane i mod W, in the lanes' queues and in the warp's.
 
+use super::WarpSelectStep;
+use super::describe::describe_common;
+use crate::algorithms::{AlgorithmState, OwnState};
 use crate::engines::lockstep::{Key, PADDING};
-use crate::state::Shape;
+use crate::state::{Shape, State};
 use crate::step::Step;
 
 /// The lanes' queues. The warp's is the state's `registers`.
@@ -48,6 +51,30 @@ pub fn order(keys: &[Key]) -> &'static str {
     }
 }
 
+impl State {
+    /// The queues of warp select's lanes; the warp's queue is `registers`; `None` in other searches, and before its first step.
+    pub fn queues(&self) -> Option<&Queues> {
+        if let Some(OwnState::WarpSelect(queues)) = &self.own { Some(queues) } else { None }
+    }
+}
+
+impl AlgorithmState for Queues {
+    fn follow(&mut self, step: &Step) {
+        match step {
+            Step::Group { .. } => (self.took, self.broken) = (None, None),
+            Step::MaxDistance { .. } => {
+                self.broken = None;
+                self.came += std::mem::take(&mut self.coming);
+            }
+            _ => {}
+        }
+    }
+
+    fn describe(&self, step: &Step, after: &State) -> Option<String> {
+        describe_common(step, after, self)
+    }
+}
+
 impl Queues {
     /// Of `length` keys a lane, all padding.
     pub fn new(shape: Shape, length: u32) -> Self {
@@ -69,11 +96,11 @@ impl Queues {
     ///
     /// # Panics
     /// If the step names lanes, places or elements that do not exist.
-    pub fn apply(&mut self, step: &Step, warp: &mut [Key]) {
+    pub fn apply(&mut self, step: &WarpSelectStep, warp: &mut [Key]) {
         let width = self.width as usize;
         match step {
-            Step::Group { .. } => (self.took, self.broken) = (None, None),
-            Step::Inserted { placed } => {
+            WarpSelectStep::Queues { .. } => {}
+            WarpSelectStep::Inserted { placed } => {
                 self.took = Some(placed.iter().fold(0, |lanes, key| lanes | 1 << key.lane));
                 for key in placed {
                     let lane = key.lane as usize;
@@ -84,21 +111,21 @@ impl Queues {
                     self.keys[key.slot as usize * width + lane] = key.key;
                 }
             }
-            Step::Checked { broken } => self.broken = Some(*broken),
-            Step::Drained => (self.took, self.broken) = (None, None),
-            Step::QueuesSorted => {
+            WarpSelectStep::Checked { broken } => self.broken = Some(*broken),
+            WarpSelectStep::Drained => (self.took, self.broken) = (None, None),
+            WarpSelectStep::QueuesSorted => {
                 self.keys.sort_unstable();
                 self.is_list = true;
             }
-            Step::Exchanged { taken } => {
+            WarpSelectStep::Exchanged { taken } => {
                 for element in taken.iter() {
                     let met = met(warp.len() as u32, element);
                     std::mem::swap(&mut warp[element as usize], &mut self.keys[met as usize]);
                 }
                 self.coming = taken.count();
             }
-            Step::WarpQueueSorted => warp.sort_unstable(),
-            Step::QueuesDescend => {
+            WarpSelectStep::WarpQueueSorted => warp.sort_unstable(),
+            WarpSelectStep::QueuesDescend => {
                 for lane in 0..width {
                     let mut keys: Vec<Key> = self.keys.iter().skip(lane).step_by(width).copied().collect();
                     keys.sort_unstable_by(|a, b| b.cmp(a));
@@ -106,11 +133,6 @@ impl Queues {
                 }
                 self.is_list = false;
             }
-            Step::MaxDistance { .. } => {
-                self.broken = None;
-                self.came += std::mem::take(&mut self.coming);
-            }
-            _ => {}
         }
     }
 }

@@ -4,6 +4,8 @@ use super::super::scene::{Ink, Shape};
 use super::super::*;
 use super::{recorded, texts};
 use crate::Step;
+use crate::algorithms::OwnStep;
+use crate::algorithms::warp_select::WarpSelectStep;
 use crate::lessons::{Choice, LESSONS, Search};
 use crate::progress::Silent;
 
@@ -43,7 +45,7 @@ fn the_average_of_merges_is_of_those_that_are_done() {
     for position in 1..=take.recording.len() {
         cursor.seek(position);
         match cursor.step().as_deref() {
-            Some(Step::Exchanged { taken }) => coming = taken.count(),
+            Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { taken }))) => coming = taken.count(),
             Some(Step::MaxDistance { .. }) => (merges, came) = (merges + 1, came + coming),
             _ => {}
         }

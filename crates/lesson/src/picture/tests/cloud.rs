@@ -129,7 +129,7 @@ fn legends_are_of_the_search_that_is_shown() {
             for foreign in ["buffer", "candidate", "max_distance", "ballot"] {
                 assert!(!words.contains(foreign), "lesson {}, position {position}: {words}", lesson.number);
             }
-            let Some(queues) = &cursor.state().queues else { continue };
+            let Some(queues) = cursor.state().queues() else { continue };
             let waiting = queues.keys.iter().filter(|&&key| key != PADDING).count();
             assert!(words.contains(&format!("{waiting} in the lanes' queues")), "position {position}: {words}");
             let dots = |shape: &Shape| match shape {

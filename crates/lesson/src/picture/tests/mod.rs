@@ -296,7 +296,7 @@ fn spots_name_what_is_there() {
             }
             assert_eq!(targets(&draw(Panel::Lanes, &view, size)), &(&lanes | &slots) | &elements);
             assert_eq!(targets(&draw(Panel::Buckets, &view, size)), lanes);
-            let queued = cursor.state().queues.as_ref().map_or(0, |queues| queues.keys.len() as u32);
+            let queued = cursor.state().queues().map_or(0, |queues| queues.keys.len() as u32);
             let keys = &set(&mut (0..queued).map(Target::Queued)) | &elements;
             assert_eq!(targets(&draw(Panel::Queues, &view, size)), if queued == 0 { lanes } else { &lanes | &keys });
             assert!(targets(&draw(Panel::Meter, &view, size)).is_empty());

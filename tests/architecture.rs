@@ -166,7 +166,7 @@ const NAMES_ALLOWED: [(&str, &str, &str); 18] = [
     ("engines/cuda/kdtree/mod.rs", "kdtree_threads::KDTREE_THREADS", "the engine's part on a GPU"),
     ("cli/lesson.rs", "\"step\"", "a step of a lesson"),
     ("lesson/step.rs", "\"step\"", "as above, in files"),
-    ("lesson/algorithms", "\"step\"", "as above"),
+    ("lesson/algorithms", "", "an algorithm names the engine whose twin records it, and what is a step in files"),
     ("knn/warp.rs", "\"sort\"", "a phase of a search"),
     ("lesson/story.rs", "\"sort\"", "a lesson"),
     ("lesson/fault.rs", "\"sort\"", "as above, from which on a mistake is understood"),

@@ -1,6 +1,5 @@
 //! A lesson: its texts, data, the range of the search that is shown, and the questions. The lessons themselves are in [`super::story`].
 
-use crate::algorithms::OwnStep;
 use crate::algorithms::heap::HeapStep;
 use std::ops::Range;
 use std::sync::Arc;
@@ -472,7 +471,7 @@ impl Shows {
             }
             Self::Waiting => {
                 let all = u32::MAX >> (32 - recording.shape().width);
-                let waits = |step: &Step| matches!(step, Step::Own(OwnStep::Heap(HeapStep::Branched { lanes })) if *lanes != 0 && *lanes != all);
+                let waits = |step: &Step| matches!(step.heap(), Some(HeapStep::Branched { lanes }) if *lanes != 0 && *lanes != all);
                 Some(steps.iter().position(waits)?..steps.len())
             }
         }

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | [`step`] | the kinds of steps |
 //! | [`state`] | registers, buffer and counters after a number of steps, and how a step changes them |
-//! | [`algorithms`] | what can be recorded, a folder an algorithm: its recorder, the part of the state that it has besides, sentences, code, questions, panel and account |
+//! | [`algorithms`] | what can be recorded, a folder an algorithm: its recorder, steps and state, sentences, code, questions, panels, account and baseline, behind one trait |
 //! | [`work`], [`meter`] | the instructions that a step executes; one query's costs by one thread, by a thread of a warp, and by a warp |
 //! | [`recording`] | the list, with keyframes |
 //! | [`invariants`] | what holds after each step of the kernel's search and why the next step works; the first place where it does not |
@@ -69,11 +69,12 @@ pub mod work;
 pub use algorithms::heap::recorder::record_heaps;
 pub use algorithms::kernel::recorder::{record, record_faulty};
 pub use algorithms::radix_select::recorder::record_digits;
+pub use algorithms::tree::Index;
 pub use algorithms::tree::recorder::record_tree;
 pub use algorithms::warp_select::recorder::record_queues;
 pub use cursor::{Cursor, Level, Mark};
 pub use from_gpu::record_on_gpu;
-pub use recording::{Index, LessonError, Parameters, Recording};
+pub use recording::{LessonError, Parameters, Recording};
 pub use state::{Shape, State};
 pub use step::{Elements, Pass, Placed, Slot, Step};
 

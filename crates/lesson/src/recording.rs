@@ -14,17 +14,12 @@ use super::pseudocode::Code;
 use super::state::{Shape, State, work};
 use super::step::Step;
 use super::turned::Turned;
-use crate::algorithms::heap::code::HEAPS;
-use crate::algorithms::kernel::code::KERNEL;
+use crate::algorithms::kernel::Theory;
 use crate::algorithms::kernel::recorder::candidates_one_by_one;
-use crate::algorithms::radix_select::code::SELECTION;
-use crate::algorithms::tree::code::TRAVERSAL;
-use crate::algorithms::warp_select::code::QUEUES;
-use crate::engines::index::{BVH, Tree, Visits};
-use crate::engines::lockstep::LOCKSTEP;
+use crate::algorithms::tree::Index;
+use crate::algorithms::{Algorithm, Baseline, TWINS};
 use crate::engines::lockstep::{self, Fault, distance_of};
-use crate::engines::select::{RADIX_SELECT, THREAD_HEAP, WARP_SELECT};
-use crate::knn::{Counters, Problem};
+use crate::knn::Problem;
 
 /// Maximum number of keys that may move between two keyframes: a fifth of a millisecond's work, of the sixteen in a frame.
 const KEYFRAME_WORK: u64 = 1 << 18;
@@ -235,21 +230,18 @@ impl Parameters {
             query: problem.query(query).to_vec(),
             query_row: problem.query_row(query),
             data: data.to_owned(),
-            recorded_on: LOCKSTEP.id.to_string(),
+            recorded_on: lockstep::LOCKSTEP.id.to_string(),
             fault: None,
         }
     }
 
     /// The device in words; for a GPU, with a note that its steps were verified.
     pub fn what_ran(&self) -> String {
-        match self.recorded_on.as_str() {
-            what if what == LOCKSTEP.id.as_str() && self.fault.is_some() => "the CPU, by the kernel's twin, broken on purpose".to_owned(),
-            what if what == LOCKSTEP.id.as_str() => "the CPU, by the kernel's twin".to_owned(),
-            what if what == BVH.id.as_str() => "the CPU, by the index's twin".to_owned(),
-            what if what == WARP_SELECT.id.as_str() => "the CPU, by warp select's twin".to_owned(),
-            what if what == RADIX_SELECT.id.as_str() => "the CPU, by radix select's twin".to_owned(),
-            what if what == THREAD_HEAP.id.as_str() => "the CPU, by thread heap's twin".to_owned(),
-            gpu => format!("{gpu}, every step equal to its twin's"),
+        let twin = TWINS.iter().find(|(engine, _)| engine.id.as_str() == self.recorded_on);
+        match twin {
+            Some((_, name)) if self.fault.is_some() => format!("the CPU, by {name}, broken on purpose"),
+            Some((_, name)) => format!("the CPU, by {name}"),
+            None => format!("{}, every step equal to its twin's", self.recorded_on),
         }
     }
 }
@@ -271,95 +263,6 @@ impl Span {
         let Some(&high) = distances.last() else { return Self::default() };
         Self { low: distances[distances.len() / 64], middle: distances[distances.len() / 2], high }
     }
-}
-
-/// The tree that was searched, and what other searches for the same neighbours look at.
-#[derive(Clone, Debug)]
-pub struct Index {
-    /// The tree over the problem's points.
-    pub tree: Tree,
-    /// What the recorded search visited in the end.
-    pub visits: Visits,
-    /// What is visited if boxes are visited as they lie on the curve, from its beginning.
-    pub as_they_lie: Visits,
-    /// What brute force counts.
-    pub brute: Counters,
-}
-
-/// What a recorded search of warp select counts in the end, and what the kernel's candidate buffer needs for the same neighbours.
-#[derive(Clone, Copy, Debug)]
-pub struct Queued {
-    /// Keys of a lane's queue, Q.
-    pub length: u32,
-    /// Merges of the lanes' queues into the warp's.
-    pub merges: u32,
-    /// Keys that lanes took into their queues.
-    pub inserts: u32,
-    /// Keys that merges brought into the warp's queue.
-    pub came: u32,
-    /// What the kernel's twin counts, whose buffer has as many slots as the warp's queue has keys.
-    pub buffer: Buffered,
-}
-
-/// What a search with a candidate buffer counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Buffered {
-    /// Points that went into the buffer.
-    pub candidates: u32,
-    /// Merges of the buffer.
-    pub merges: u32,
-    /// Keys that merges brought into the intermediate result.
-    pub came: u32,
-}
-
-impl Buffered {
-    /// Counts the steps of a recorded search of the kernel's twin.
-    pub fn of(recording: &Recording) -> Self {
-        let capacity = recording.shape().capacity();
-        let mut counts = Self { candidates: 0, merges: 0, came: 0 };
-        let mut merged = 0;
-        for step in &recording.steps {
-            match step {
-                Step::Appended { placed } => counts.candidates += placed.len() as u32,
-                Step::Minimum { taken } => {
-                    // What pads the buffer stays where the intermediate result is padding, too.
-                    counts.came += (capacity - taken.count()).min(counts.candidates - merged);
-                    merged = counts.candidates;
-                }
-                Step::MaxDistance { .. } => counts.merges += 1,
-                _ => {}
-            }
-        }
-        counts
-    }
-}
-
-/// What a selection by digits counts in the end, and what the kernel does for the same neighbours.
-#[derive(Clone, Debug)]
-pub struct Chosen {
-    /// The squared distances of all points, by position.
-    pub distances: Vec<f32>,
-    /// Distances that were read, in all passes and to keep the neighbours.
-    pub reads: u32,
-    /// Passes until the k-th was known.
-    pub passes: u32,
-    /// What the kernel's twin counts.
-    pub buffer: Buffered,
-}
-
-/// What a search is held against, by what was recorded.
-#[derive(Clone, Debug)]
-pub enum Beside {
-    /// The kernel: theory.
-    Theory,
-    /// A tree: other searches.
-    Tree(Arc<Index>),
-    /// Warp select: the kernel's buffer.
-    Queues(Arc<Queued>),
-    /// A selection by digits: the kernel.
-    Digits(Arc<Chosen>),
-    /// Threads with a query each: one thread, and the kernel, by the [`Meter`].
-    Heaps,
 }
 
 /// What can be jumped to in a recording, and the distances of its candidates.
@@ -416,7 +319,7 @@ pub struct Recording {
     /// Range of the positive squared distances of candidates.
     span: Span,
     overview: Overview,
-    beside: Beside,
+    baseline: Baseline,
     /// Made when it is asked for first.
     meter: OnceLock<Option<Arc<Meter>>>,
     /// The same.
@@ -431,12 +334,12 @@ impl Recording {
     /// # Panics
     /// The same as those of [`Recording::new`], and if a step is about a node that the search is not in.
     pub fn of_tree(parameters: Parameters, problem: Arc<Problem>, query: usize, steps: Vec<Step>, index: Arc<Index>) -> Self {
-        Self::new(parameters, problem, query, steps).beside(Beside::Tree(index))
+        Self::new(parameters, problem, query, steps).with_baseline(Baseline::Tree(index))
     }
 
     /// The same recording, held against something else than theory.
-    pub fn beside(self, beside: Beside) -> Self {
-        Self { beside, ..self }
+    pub fn with_baseline(self, baseline: impl Into<Baseline>) -> Self {
+        Self { baseline: baseline.into(), ..self }
     }
 
     /// The same recording, drawn on a map that also shows other points, row-major: a map that does not move when a point does.
@@ -471,8 +374,8 @@ impl Recording {
     }
 
     /// What the search is held against.
-    pub fn held_against(&self) -> &Beside {
-        &self.beside
+    pub fn baseline(&self) -> &Baseline {
+        &self.baseline
     }
 
     /// Replays the steps of a search once, to collect keyframes and marks.
@@ -515,7 +418,7 @@ impl Recording {
             changes,
             span,
             overview,
-            beside: Beside::Theory,
+            baseline: Theory.into(),
             meter: OnceLock::new(),
             one_by_one: OnceLock::new(),
             turned: None,
@@ -566,12 +469,12 @@ impl Recording {
 
     /// The tree, if one was searched.
     pub fn index(&self) -> Option<&Arc<Index>> {
-        if let Beside::Tree(index) = &self.beside { Some(index) } else { None }
+        if let Baseline::Tree(index) = &self.baseline { Some(index) } else { None }
     }
 
     /// What the query costs in this and in other ways; `None` for searches of an index, and selections. The others are recorded at the first call.
     pub fn meter(&self) -> Option<&Arc<Meter>> {
-        self.meter.get_or_init(|| Meter::of(self).map(Arc::new)).as_ref()
+        self.meter.get_or_init(|| self.algorithm().meter(self).map(Arc::new)).as_ref()
     }
 
     /// Positions of the points that are candidates if the kernel merges each at once, ascending. They are recorded at the first call.
@@ -579,34 +482,24 @@ impl Recording {
         self.one_by_one.get_or_init(|| candidates_one_by_one(&self.problem, self.query))
     }
 
+    /// The algorithm that was recorded.
+    pub(crate) fn algorithm(&self) -> &dyn Algorithm {
+        self.baseline.algorithm()
+    }
+
     /// What a round of the search is called, one and many.
     pub fn round(&self) -> [&'static str; 2] {
-        match self.beside {
-            Beside::Digits(_) => ["pass", "passes"],
-            Beside::Heaps => ["insertion", "insertions"],
-            Beside::Theory | Beside::Tree(_) | Beside::Queues(_) => ["merge", "merges"],
-        }
+        self.algorithm().round()
     }
 
     /// What marks are called in it: a hit, the end of a round, and a change of the bound; `None` for those that it does not have.
     pub fn mark_names(&self) -> [Option<&'static str>; 3] {
-        match self.beside {
-            Beside::Theory | Beside::Tree(_) => [Some("Ballot hit"), Some("Merge"), Some("max_distance")],
-            Beside::Queues(_) => [Some("Key taken"), Some("Merge"), Some("k-th")],
-            Beside::Digits(_) => [None, Some("Pass"), None],
-            Beside::Heaps => [Some("Some lane inserts"), Some("Lane 0 inserts"), Some("k-th")],
-        }
+        self.algorithm().mark_names()
     }
 
     /// The algorithm that was recorded, as pseudocode.
     pub fn code(&self) -> &'static Code {
-        match self.beside {
-            Beside::Theory => &KERNEL,
-            Beside::Tree(_) => &TRAVERSAL,
-            Beside::Queues(_) => &QUEUES,
-            Beside::Digits(_) => &SELECTION,
-            Beside::Heaps => &HEAPS,
-        }
+        self.algorithm().code()
     }
 
     /// The index of the query in the problem.
@@ -622,9 +515,8 @@ impl Recording {
             Step::BufferFull | Step::Padded { .. } | Step::Swap | Step::Minimum { .. } | Step::Appended { .. } => Level::Stage,
             // The last layer completes a sort.
             Step::Layer { layer, .. } if layer.size == self.shape().capacity() && layer.stride == 1 => Level::Stage,
-            // Most leaves have few candidates, or none: what they are is the stage.
-            Step::Ballot { .. } if self.index().is_some() => Level::Stage,
-            Step::Layer { .. } | Step::Ballot { .. } | Step::FilteredAgain { .. } => Level::Layer,
+            Step::Ballot { .. } => self.algorithm().ballot_level(),
+            Step::Layer { .. } | Step::FilteredAgain { .. } => Level::Layer,
             Step::Group { .. } | Step::Positions { .. } => Level::Lane,
             Step::Own(step) => step.get().level(),
         }
@@ -690,8 +582,7 @@ impl Recording {
             _ => 0,
         };
         let shape = self.shape();
-        let of_heaps = if let Beside::Heaps = self.beside { 8 * (shape.width * shape.k) as usize } else { 0 };
-        let of_state = size_of::<Keyframe>() + 2 * 8 * shape.capacity() as usize + of_heaps;
+        let of_state = size_of::<Keyframe>() + 2 * 8 * shape.capacity() as usize + self.algorithm().state_bytes(shape);
         size_of_val(&*self.steps) + self.steps.iter().map(of_step).sum::<usize>() + self.keyframes.len() * of_state
     }
 }

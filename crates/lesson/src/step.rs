@@ -97,13 +97,16 @@ pub enum Step {
     /// The first k elements are the answer.
     Finished,
     /// A step that one algorithm alone has.
-    #[serde(untagged, skip_deserializing)]
+    #[serde(skip)]
     Own(OwnStep),
 }
 
 impl Serialize for Step {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Self::serialize(self, serializer)
+        match self {
+            Self::Own(step) => step.serialize(serializer),
+            step => Self::serialize(step, serializer),
+        }
     }
 }
 

@@ -14,13 +14,25 @@ pub mod radix_select;
 pub mod tree;
 pub mod warp_select;
 
+use std::io::{self, Write};
 use std::mem::discriminant;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::cursor::Level;
-use crate::recording::Marks;
+use crate::engines::cuda::Cuda;
+use crate::knn::Descriptor;
+use crate::lessons::{Shows, Take};
+use crate::meter::Meter;
+use crate::picture::legend::Entry;
+use crate::picture::page::Layout;
+use crate::picture::scene::Area;
+use crate::picture::{Film, Panel, Scene, View};
+use crate::pseudocode::Code;
+use crate::questions::{Ask, Pick, Question};
+use crate::recording::{LessonError, Marks, Recording};
 use crate::state::{Shape, State};
 use crate::step::Step;
 use crate::work::Instruction;
@@ -87,8 +99,88 @@ pub trait AlgorithmState {
     fn describe(&self, step: &Step, after: &State) -> Option<String>;
 }
 
+/// An algorithm, with what its search is held against.
+pub(crate) trait Algorithm {
+    /// The algorithm as pseudocode.
+    fn code(&self) -> &'static Code;
+
+    /// What a round of the search is called, one and many.
+    fn round(&self) -> [&'static str; 2] {
+        ["merge", "merges"]
+    }
+
+    /// What marks are called: a hit, the end of a round, and a change of the bound; `None` for those that it does not have.
+    fn mark_names(&self) -> [Option<&'static str>; 3];
+
+    /// What is so before the first step, as the end of a sentence.
+    fn start(&self) -> &'static str;
+
+    /// Sizes that it has besides those of all, in words.
+    fn sizes(&self) -> String {
+        String::new()
+    }
+
+    /// The level of detail of a ballot.
+    fn ballot_level(&self) -> Level {
+        Level::Layer
+    }
+
+    /// Memory of its own state, in bytes.
+    fn state_bytes(&self, _shape: Shape) -> usize {
+        0
+    }
+
+    /// Whether the step at a position makes a good question of a kind.
+    fn suits(&self, ask: Ask, at: usize, recording: &Recording) -> bool;
+
+    /// Whether a step answers a question for yes or no with yes.
+    fn is_yes(&self, _step: &Step) -> bool {
+        true
+    }
+
+    /// A question about a step, or about the whole search; `None` if it would have no clear answer.
+    fn question(&self, recording: &Recording, ask: Ask, at: usize, before: &State, pick: &mut Pick<'_>) -> Option<Question>;
+
+    /// What a question about a moment needs in print, where the picture is not: `step` is the last one, `state` the state after it.
+    fn given(&self, ask: Ask, step: &Step, state: &State) -> String;
+
+    /// Why the answer of a question is right, where that is of this algorithm. `before` is the state before the step that is asked about.
+    fn why(&self, _question: &Question, _recording: &Recording) -> Option<String> {
+        None
+    }
+
+    /// The panels of a page, and where they are.
+    fn panels(&self, shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)>;
+
+    /// Draws the panel of the account in a size given in points.
+    fn draw_account(&self, view: &View<'_>, size: [f32; 2]) -> Scene;
+
+    /// What the colours of points mean, with counts.
+    fn legend(&self, view: &View<'_>) -> Vec<Entry>;
+
+    /// What bounds the search in the panel of the cloud, in words; `bound` is its distance.
+    fn caption(&self, view: &View<'_>, bound: &str) -> String;
+
+    /// Writes the table of what a take's search counted.
+    ///
+    /// # Errors
+    /// I/O errors of the writer.
+    fn table(&self, film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()>;
+
+    /// What the query costs in this and in other ways, where that is counted.
+    fn meter(&self, _recording: &Recording) -> Option<Meter> {
+        None
+    }
+
+    /// Repeats the twin's search on a GPU, and compares.
+    ///
+    /// # Errors
+    /// The same as those of [`record_on_gpu`](crate::record_on_gpu).
+    fn record_on_gpu(&self, twin: &Recording, cuda: &mut Cuda) -> Result<Recording, LessonError>;
+}
+
 macro_rules! algorithms {
-    ($($(#[doc = $doc:literal])+ $(#[cfg($cfg:meta)])? $name:ident { $step:ty, $state:ty })+) => {
+    ($($(#[doc = $doc:literal])+ $(#[cfg($cfg:meta)])? $name:ident { $step:ty, $state:ty, $baseline:ty })+) => {
         /// A step that one algorithm alone has.
         #[derive(Clone, Debug, PartialEq, Serialize)]
         #[serde(untagged)]
@@ -100,6 +192,27 @@ macro_rules! algorithms {
         #[derive(Clone, Debug, PartialEq)]
         pub enum OwnState {
             $($(#[doc = $doc])+ $(#[cfg($cfg)])? $name($state),)+
+        }
+
+        /// The algorithm that was recorded, with what its search is held against.
+        #[derive(Clone, Debug)]
+        pub enum Baseline {
+            /// The kernel: theory.
+            Kernel(kernel::Theory),
+            $($(#[doc = $doc])+ $(#[cfg($cfg)])? $name(Arc<$baseline>),)+
+        }
+
+        /// The engines whose twins record, with the twins' names.
+        pub(crate) const TWINS: &[(&Descriptor, &str)] = &[kernel::Theory::TWIN, $($(#[cfg($cfg)])? <$baseline>::TWIN),+];
+
+        impl Baseline {
+            /// The algorithm as what all are.
+            pub(crate) fn algorithm(&self) -> &dyn Algorithm {
+                match self {
+                    Self::Kernel(theory) => theory,
+                    $($(#[cfg($cfg)])? Self::$name(baseline) => &**baseline,)+
+                }
+            }
         }
 
         impl OwnStep {
@@ -158,6 +271,13 @@ macro_rules! algorithms {
             }
 
             $(#[cfg($cfg)])?
+            impl From<$baseline> for Baseline {
+                fn from(baseline: $baseline) -> Self {
+                    Self::$name(Arc::new(baseline))
+                }
+            }
+
+            $(#[cfg($cfg)])?
             impl From<$state> for OwnState {
                 fn from(state: $state) -> Self {
                     Self::$name(state)
@@ -169,11 +289,17 @@ macro_rules! algorithms {
 
 algorithms! {
     /// A tree's search.
-    Tree { tree::TreeStep, tree::state::Descent }
+    Tree { tree::TreeStep, tree::state::Descent, tree::Index }
     /// Warp select.
-    WarpSelect { warp_select::WarpSelectStep, warp_select::state::Queues }
+    WarpSelect { warp_select::WarpSelectStep, warp_select::state::Queues, warp_select::Queued }
     /// A selection by digits.
-    RadixSelect { radix_select::RadixSelectStep, radix_select::state::Buckets }
+    RadixSelect { radix_select::RadixSelectStep, radix_select::state::Buckets, radix_select::Chosen }
     /// Threads with a query each.
-    Heap { heap::HeapStep, heap::state::Heaps }
+    Heap { heap::HeapStep, heap::state::Heaps, heap::Metered }
+}
+
+impl From<kernel::Theory> for Baseline {
+    fn from(theory: kernel::Theory) -> Self {
+        Self::Kernel(theory)
+    }
 }

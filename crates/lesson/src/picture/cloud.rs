@@ -13,12 +13,11 @@ use super::moment::{divided, measured, nearest, vote, waiting};
 use super::pen::{ROW, area, faint, line, sans};
 use super::plane::Plane;
 use super::scene::{Ink, Map, Point, Scene, Target};
+use crate::algorithms::Baseline;
 use crate::algorithms::heap::own_queries;
 use crate::algorithms::tree::boxes;
-use crate::algorithms::warp_select::panel::moves_kth;
 use crate::engines::lockstep::{Key, index_of};
 use crate::knn::{Metric, Problem};
-use crate::recording::Beside;
 use crate::step::Step;
 use crate::text::thousands;
 
@@ -159,7 +158,7 @@ impl Closing {
     /// `None` in other searches, before the first pass is done, and when the neighbours are kept.
     fn of(view: &View<'_>) -> Option<Self> {
         let buckets = view.cursor.state().buckets().filter(|buckets| !buckets.passes.is_empty() && !buckets.is_gathered)?;
-        let Beside::Digits(chosen) = view.cursor.recording().held_against() else { return None };
+        let Baseline::RadixSelect(chosen) = view.cursor.recording().baseline() else { return None };
         let (mut nearer, mut left) = (Vec::new(), Vec::new());
         for (point, &distance) in (0..).zip(&chosen.distances) {
             match buckets.side(distance) {
@@ -202,8 +201,8 @@ fn seen(view: &View<'_>) -> impl Fn(u32) -> Seen {
         descent.visited.iter().for_each(|&leaf| mark(leaf as usize, Seen::LookedAt));
         seen
     });
-    let of_digits = match recording.held_against() {
-        Beside::Digits(chosen) => state.buckets().map(|buckets| {
+    let of_digits = match recording.baseline() {
+        Baseline::RadixSelect(chosen) => state.buckets().map(|buckets| {
             let behind = |&distance: &f32| if buckets.side(distance) == Ordering::Greater { Seen::LeftOut } else { Seen::LookedAt };
             chosen.distances.iter().map(behind).collect::<Vec<_>>()
         }),
@@ -263,28 +262,25 @@ fn words(view: &View<'_>, problem: &Problem) -> String {
         let ends: Vec<String> = rings.iter().map(|&ring| super::pen::digits(ring, 3)).collect();
         return format!("Rings: squared distances {}; those that are left lie between", ends.join(" and "));
     }
-    match (recording.held_against(), problem.dims()) {
-        (Beside::Digits(_), _) if state.max_distance.is_infinite() => {
-            let is_known = state.buckets().is_some_and(|buckets| buckets.is_gathered);
-            if is_known { "All points are neighbours: there are no k of them" } else { "No point is decided yet" }.to_owned()
-        }
-        (Beside::Heaps, _) if state.max_distance.is_infinite() => "Lane 0's heap is not full yet".to_owned(),
-        (Beside::Heaps, 1) => format!("Bar: as far as lane 0's k-th on both sides, squared distance {bound}"),
-        (Beside::Heaps, 2) => format!("Circle: through lane 0's k-th, squared distance {bound}"),
-        (Beside::Heaps, dims) => format!("Lane 0's k-th: squared distance {bound}; no circle, as distances are in all {dims} dimensions"),
-        (Beside::Queues(_), _) if state.max_distance.is_infinite() => "Fewer than k neighbours are known".to_owned(),
-        (Beside::Queues(_) | Beside::Digits(_), dims) => {
-            let kth = format!("squared distance {bound}{}", if moves_kth(view.cursor.step().as_deref()) { " before this merge" } else { "" });
-            match dims {
-                1 => format!("Bar: as far as the k-th on both sides, {kth}"),
-                2 => format!("Circle: through the k-th, {kth}"),
-                _ => format!("The k-th: {kth}; no circle, as distances are in all {dims} dimensions"),
-            }
-        }
-        _ if state.max_distance.is_infinite() => "max_distance = \u{221e}: every point is a candidate".to_owned(),
-        (_, 1) => format!("Bar: \u{221a}max_distance on both sides; max_distance = {bound}"),
-        (_, 2) => format!("Circle: \u{221a}max_distance = \u{221a}{bound}"),
-        (_, d) => format!("max_distance = {bound}; no circle: distances are in all {d} dimensions"),
+    recording.algorithm().caption(view, &bound)
+}
+
+/// The circle of `max_distance`, or why there is none.
+pub(crate) fn max_distance_words(view: &View<'_>, bound: &str) -> String {
+    match view.cursor.recording().problem().dims() {
+        _ if view.cursor.state().max_distance.is_infinite() => "max_distance = \u{221e}: every point is a candidate".to_owned(),
+        1 => format!("Bar: \u{221a}max_distance on both sides; max_distance = {bound}"),
+        2 => format!("Circle: \u{221a}max_distance = \u{221a}{bound}"),
+        dims => format!("max_distance = {bound}; no circle: distances are in all {dims} dimensions"),
+    }
+}
+
+/// The circle through the k-th, or why there is none; `kth` is its distance in words.
+pub(crate) fn kth_words(view: &View<'_>, kth: &str) -> String {
+    match view.cursor.recording().problem().dims() {
+        1 => format!("Bar: as far as the k-th on both sides, {kth}"),
+        2 => format!("Circle: through the k-th, {kth}"),
+        dims => format!("The k-th: {kth}; no circle, as distances are in all {dims} dimensions"),
     }
 }
 

@@ -25,7 +25,7 @@
 pub mod account;
 pub mod badge;
 pub mod ballot;
-mod batches;
+pub(crate) mod batches;
 pub(crate) mod cells;
 pub mod cloud;
 pub mod code;
@@ -42,8 +42,8 @@ pub mod fonts;
 pub mod gif;
 mod heatmap;
 mod keyed;
-mod kinds;
-mod legend;
+pub(crate) mod kinds;
+pub(crate) mod legend;
 mod lens;
 mod meeting;
 pub mod meter;
@@ -72,7 +72,6 @@ pub use scene::{Scene, Target};
 
 use super::algorithms::{heap, radix_select, tree, warp_select};
 use super::cursor::Cursor;
-use super::recording::Beside;
 
 /// A panel of the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -198,13 +197,7 @@ pub fn draw(panel: Panel, view: &View<'_>, size: [f32; 2]) -> Scene {
         Panel::Meter => meter::draw(view, size),
         Panel::Cost => cost::draw(view, size),
         Panel::Code => code::draw(view, size),
-        Panel::Account => match view.cursor.recording().held_against() {
-            Beside::Theory => account::draw(view, size),
-            Beside::Tree(index) => tree::account::draw(view, index, size),
-            Beside::Queues(counts) => warp_select::account::draw(view, counts, size),
-            Beside::Digits(counts) => radix_select::account::draw(view, counts, size),
-            Beside::Heaps => meter::draw(view, size),
-        },
+        Panel::Account => view.cursor.recording().algorithm().draw_account(view, size),
         Panel::Sentence => sentence::draw(view, size),
     };
     // The warp marks its cells itself: they have gaps for arcs between them.

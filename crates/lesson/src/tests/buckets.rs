@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use super::super::describe::describe;
 use super::super::jsonl;
-use super::super::recording::Beside;
 use super::*;
+use crate::algorithms::Baseline;
 use crate::algorithms::radix_select::code::SELECTION;
 use crate::algorithms::radix_select::state::{Buckets, most_passes};
 use crate::engines::lockstep::{self, Key, PADDING, key_of};
@@ -71,7 +71,7 @@ fn a_selection_ends_with_the_neighbours() {
         nearest.sort_unstable();
         nearest.resize(nearest.len().max(case.2), PADDING);
         assert_eq!(end.registers[..case.2], nearest[..case.2], "{case:?}");
-        let Beside::Digits(chosen) = recording.held_against() else { panic!("{case:?}") };
+        let Baseline::RadixSelect(chosen) = recording.baseline() else { panic!("{case:?}") };
         let buckets = end.buckets().unwrap();
         assert_eq!((chosen.reads, chosen.passes as usize), (buckets.reads, buckets.passes.len()), "{case:?}");
         assert_eq!(end.counts.merges as usize, recording.merges());

@@ -34,7 +34,7 @@ fn recorded_heaps((spec, row, k, width): (&str, usize, usize, u32)) -> Recording
 /// The distances of all points to each lane's query.
 fn rows_of(recording: &Recording) -> Vec<Vec<f32>> {
     let (problem, n, dims) = (recording.problem(), recording.shape().n as usize, recording.problem().dims());
-    let Step::Own(OwnStep::Heap(HeapStep::Heaps { others })) = &recording.steps()[0] else { panic!("it begins with heaps") };
+    let Some(HeapStep::Heaps { others }) = &recording.steps()[0].heap() else { panic!("it begins with heaps") };
     let place = |&query: &u32| &problem.points()[query as usize * dims..][..dims];
     std::iter::once(problem.query(0)).chain(others.iter().map(place)).map(|place| lockstep::distances_from(problem, place, 0..n)).collect()
 }
@@ -60,8 +60,8 @@ fn a_replay_ends_with_the_twins_answer_in_every_lane() {
                 assert_eq!(distance_of(end.last()), end.max_distance);
             }
         }
-        let inserting = recording.steps().iter().take_while(|step| !matches!(step, Step::Own(OwnStep::Heap(HeapStep::Extracted { .. }))));
-        let sunk: usize = inserting.map(|step| if let Step::Own(OwnStep::Heap(HeapStep::Sank { moved, .. })) = step { moved.len() } else { 0 }).sum();
+        let inserting = recording.steps().iter().take_while(|step| !matches!(step.heap(), Some(HeapStep::Extracted { .. })));
+        let sunk: usize = inserting.map(|step| if let Some(HeapStep::Sank { moved, .. }) = step.heap() { moved.len() } else { 0 }).sum();
         assert_eq!((end.counts.candidates, sunk as u32), (inserts, levels), "{case:?}");
         assert_eq!(end.counts.points_seen, recording.shape().n);
         assert_eq!((end.counts.merges as usize, end.counts.groups_hit), (recording.merges(), heaps.stops));
@@ -109,7 +109,7 @@ fn every_step_is_what_it_says() {
                             "{what}"
                         ),
                         (_, 1) => assert_eq!(*next, Step::Own(OwnStep::Heap(HeapStep::Rejoined { lanes: *lanes }))),
-                        (_, _) => assert!(matches!(next, Step::Own(OwnStep::Heap(HeapStep::Sank { lanes: there, .. })) if there == lanes), "{what}"),
+                        (_, _) => assert!(matches!(next.heap(), Some(HeapStep::Sank { lanes: there, .. }) if there == lanes), "{what}"),
                     }
                 }
                 Step::Own(OwnStep::Heap(HeapStep::Sank { lanes, moved })) => {
@@ -203,7 +203,7 @@ fn sentences_and_lines_tell_each_step() {
                 !sentence.contains("NaN") && !sentence.contains("inf ") && !sentence.contains("  ") && sentence.len() < 280,
                 "{case:?}: {sentence}"
             );
-            if let Step::Own(OwnStep::Heap(HeapStep::Branched { lanes })) = &*step {
+            if let Some(HeapStep::Branched { lanes }) = step.heap() {
                 let waits = state.shape.width - lanes.count_ones();
                 assert_eq!(sentence.contains(&format!("other {waits} lanes")), *lanes != 0 && waits > 1, "{sentence}");
             }
@@ -231,7 +231,7 @@ fn steps_are_read_back_as_they_were_written() {
 #[test]
 fn lanes_have_queries_of_their_own() {
     let recording = recorded_heaps(("uniform:n=256,d=2", 128, 15, 8));
-    let Step::Own(OwnStep::Heap(HeapStep::Heaps { others })) = &recording.steps()[0] else { panic!("it begins with heaps") };
+    let Some(HeapStep::Heaps { others }) = &recording.steps()[0].heap() else { panic!("it begins with heaps") };
     assert_eq!(others, &[16, 48, 80, 112, 144, 176, 208], "and lane 0 has 128");
     assert_eq!(lanes_in(0b1010_0001).collect::<Vec<_>>(), [0, 5, 7]);
 }

@@ -1,6 +1,5 @@
 //! Every lesson records, and each of its questions has a right answer.
 
-use crate::algorithms::OwnStep;
 use crate::algorithms::radix_select::RadixSelectStep;
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
@@ -13,8 +12,8 @@ use super::super::paper::{Theme, handout};
 use super::super::picture::Film;
 use super::super::picture::svg::escaped;
 use super::super::questions::{Ask, Question, Reply};
-use super::super::recording::Beside;
 use super::*;
+use crate::algorithms::Baseline;
 use crate::algorithms::tree::state::lanes_of;
 use crate::engines::lockstep::{self, distance_of};
 use crate::knn::{network, theory};
@@ -342,14 +341,14 @@ fn paragraphs_say_what_holds() {
         assert!((said - theory::expected_merges(n, k, k)).abs() < 0.05, "k = {k}: {said}, and {}", theory::expected_merges(n, k, k));
     }
     let nine = takes(named("warp-select").unwrap()).remove(0).recording;
-    let Beside::Queues(queued) = nine.held_against() else { panic!("lesson 9 is of warp select") };
+    let Baseline::WarpSelect(queued) = nine.baseline() else { panic!("lesson 9 is of warp select") };
     assert!(queued.merges > queued.buffer.merges && queued.inserts > queued.buffer.candidates, "{queued:?}");
     assert!(queued.came * queued.buffer.merges < queued.buffer.came * queued.merges, "a merge of the buffer brings more: {queued:?}");
     let ten = takes(named("radix-select").unwrap()).remove(0).recording;
     let first = ten
         .steps()
         .iter()
-        .find_map(|step| if let Step::Own(OwnStep::RadixSelect(RadixSelectStep::Counted { counts })) = step { Some(counts.clone()) } else { None })
+        .find_map(|step| if let Some(RadixSelectStep::Counted { counts }) = step.radix_select() { Some(counts.clone()) } else { None })
         .unwrap();
     assert!(first.len() == 16 && first.iter().any(|&count| count > 4090), "the first pass tells nothing apart: {first:?}");
     let two = named("wide").unwrap();

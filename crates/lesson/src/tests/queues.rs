@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 
 use super::super::describe::describe;
 use super::super::jsonl;
-use super::super::recording::{Beside, Buffered};
 use super::*;
+use crate::algorithms::Baseline;
+use crate::algorithms::kernel::Buffered;
 use crate::algorithms::warp_select::code::QUEUES;
 use crate::algorithms::warp_select::state::across;
 use crate::engines::lockstep::{self, Key, Lanes, PADDING, distance_of, key_of};
@@ -73,7 +74,7 @@ fn watched(recording: &Recording, length: u32) -> (Snapshots, [u32; 2]) {
 fn a_replay_has_the_twins_registers_after_every_stage() {
     for case in CASES {
         let recording = recorded_queues(case);
-        let Beside::Queues(queued) = recording.held_against() else { panic!("{case:?}") };
+        let Baseline::WarpSelect(queued) = recording.baseline() else { panic!("{case:?}") };
         let (snapshots, counts) = watched(&recording, queued.length);
         let (mut lanes, mut warps) = (snapshots.lanes.iter(), snapshots.warps.iter());
         let mut state = State::new(recording.shape());
@@ -165,7 +166,7 @@ fn the_buffer_beside_is_the_kernels_own_search() {
     for case in CASES {
         let (spec, row, k, width) = case;
         let recording = recorded_queues(case);
-        let Beside::Queues(queued) = recording.held_against() else { panic!("{case:?}") };
+        let Baseline::WarpSelect(queued) = recording.baseline() else { panic!("{case:?}") };
         let kernel = recorded(spec, row, k, width);
         let counts = fresh(&kernel, kernel.len()).counts;
         assert_eq!((queued.buffer.candidates, queued.buffer.merges), (counts.candidates, counts.merges), "{case:?}");

@@ -14,8 +14,8 @@ use super::super::meter::Way;
 use super::super::picture::scene::{Ink, Shape as Drawn};
 use super::super::picture::sentence::sentence;
 use super::super::picture::{Panel, View, draw, page};
-use super::super::recording::Beside;
 use super::*;
+use crate::algorithms::Baseline;
 use crate::engines::lockstep::{Key, PADDING, distance_of, distances_to, index_of, key_of};
 use crate::text::significant;
 
@@ -344,7 +344,7 @@ impl Truth {
         let is_tree = self.now.descent().is_some();
         let votes = self.search.votes;
         let mut search = self.search.clone();
-        if self.words(|step| matches!(step, Step::Own(OwnStep::Tree(TreeStep::Merged)))) {
+        if self.words(|step| matches!(step.tree(), Some(TreeStep::Merged))) {
             // A tree's merge is one step.
             search.nearest.append(&mut search.buffer);
             search.nearest.sort_unstable();
@@ -645,9 +645,9 @@ static ROWS: &[Row] = &[
     }),
     ("The search is done: # of # points were looked at, in # lea[f|ves] under # node[s|]; # box[es were| was] left out", |t, r| {
         let count = |is: fn(&Step) -> u64| t.recording.steps().iter().map(is).sum::<u64>();
-        let leaves = count(|step| u64::from(matches!(step, Step::Own(OwnStep::Tree(TreeStep::Leaf { .. })))));
-        let nodes = count(|step| u64::from(matches!(step, Step::Own(OwnStep::Tree(TreeStep::Node { .. })))));
-        let out = count(|step| if let Step::Own(OwnStep::Tree(TreeStep::LeftOut { lanes })) = step { lanes.count_ones().into() } else { 0 });
+        let leaves = count(|step| u64::from(matches!(step.tree(), Some(TreeStep::Leaf { .. }))));
+        let nodes = count(|step| u64::from(matches!(step.tree(), Some(TreeStep::Node { .. }))));
+        let out = count(|step| if let Some(TreeStep::LeftOut { lanes }) = step.tree() { lanes.count_ones().into() } else { 0 });
         r.is(&[t.search.looked.len() as u64, t.n(), leaves, nodes, out])
     }),
     ("Brute force looks at all #", |t, r| r.is(&[t.n()])),
@@ -710,10 +710,8 @@ static ROWS: &[Row] = &[
     }),
     ("Of # points, # went into a lane's queue and # into the warp's, in # merge[s|]", |t, r| {
         let count = |is: fn(&Step) -> u64| t.recording.steps().iter().map(is).sum::<u64>();
-        let taken =
-            count(|step| if let Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed })) = step { placed.len() as u64 } else { 0 });
-        let came =
-            count(|step| if let Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { taken })) = step { taken.count().into() } else { 0 });
+        let taken = count(|step| if let Some(WarpSelectStep::Inserted { placed }) = step.warp_select() { placed.len() as u64 } else { 0 });
+        let came = count(|step| if let Some(WarpSelectStep::Exchanged { taken }) = step.warp_select() { taken.count().into() } else { 0 });
         r.is(&[t.n(), taken, came, t.search.merges])
     }),
     // A selection by digits.
@@ -762,7 +760,7 @@ static ROWS: &[Row] = &[
         // A pass reads all points until what is left was written side by side, which reads them once more; in the end all are read.
         let mut source = t.n();
         let reads = t.recording.steps().iter().scan(0, |pass, step| {
-            *pass += usize::from(matches!(step, Step::Own(OwnStep::RadixSelect(RadixSelectStep::Counted { .. }))));
+            *pass += usize::from(matches!(step.radix_select(), Some(RadixSelectStep::Counted { .. })));
             Some((*pass, step))
         });
         let reads: u64 = reads
@@ -825,11 +823,8 @@ static ROWS: &[Row] = &[
     ("The search is done: # queries are answered", |t, r| r.is(&[t.w()])),
     ("The warp stopped to insert at # of # points; lane # inserted at # of these, and waited at the others", |t, r| {
         let stops = |lanes: u32| {
-            t.recording
-                .steps()
-                .iter()
-                .filter(|step| matches!(step, Step::Own(OwnStep::Heap(HeapStep::Branched { lanes: mask })) if mask & lanes != 0))
-                .count() as u64
+            t.recording.steps().iter().filter(|step| matches!(step.heap(), Some(HeapStep::Branched { lanes: mask }) if mask & lanes != 0)).count()
+                as u64
         };
         r.is(&[stops(u32::MAX), t.n(), 0, stops(1)])
     }),
@@ -1165,7 +1160,7 @@ fn every_sentence_with_a_number_is_true() {
                 last: Search::default(),
                 one_by_one,
             };
-            let kernel = matches!(recording.held_against(), Beside::Theory);
+            let kernel = matches!(recording.baseline(), Baseline::Kernel(_));
             for position in 0..=recording.len() {
                 truth.before = cursor.state().clone();
                 cursor.seek(position);

@@ -35,13 +35,15 @@ const THREADS: [Line; 14] = [
 
 fn line_of_threads(step: &Step) -> Option<usize> {
     Some(match step {
-        Step::Own(OwnStep::Heap(HeapStep::Heaps { .. })) => 0,
-        Step::Own(OwnStep::Heap(HeapStep::OwnDistances { .. })) => 2,
-        Step::Own(OwnStep::Heap(HeapStep::Branched { .. })) => 3,
-        Step::Own(OwnStep::Heap(HeapStep::Rejoined { .. })) => 5,
-        Step::Own(OwnStep::Heap(HeapStep::Extracted { .. })) => 6,
+        Step::Own(OwnStep::Heap(step)) => match step {
+            HeapStep::Heaps { .. } => 0,
+            HeapStep::OwnDistances { .. } => 2,
+            HeapStep::Branched { .. } => 3,
+            HeapStep::Rejoined { .. } => 5,
+            HeapStep::Extracted { .. } => 6,
+            HeapStep::Sank { .. } => 13,
+        },
         Step::Finished => 7,
-        Step::Own(OwnStep::Heap(HeapStep::Sank { .. })) => 13,
         _ => return None,
     })
 }

@@ -36,10 +36,10 @@ pub(crate) const SANK: &[Instruction] = &[
 
 pub(crate) const REJOINED: &[Instruction] = &[
     row(Kind::Write, HEAP, "at(hole) = key;", |step, _| {
-        if let Step::Own(OwnStep::Heap(HeapStep::Rejoined { lanes })) = step { once(lanes.count_ones()) } else { Issued::default() }
+        if let Some(HeapStep::Rejoined { lanes }) = step.heap() { once(lanes.count_ones()) } else { Issued::default() }
     }),
     row(Kind::Read, HEAP, "root = at(0);", |step, _| {
-        if let Step::Own(OwnStep::Heap(HeapStep::Rejoined { lanes })) = step { once(lanes.count_ones()) } else { Issued::default() }
+        if let Some(HeapStep::Rejoined { lanes }) = step.heap() { once(lanes.count_ones()) } else { Issued::default() }
     }),
 ];
 

@@ -1,5 +1,7 @@
 //! Threads with a query each, in a warp, each with a heap.
 
+pub(crate) mod account;
+mod baseline;
 pub mod code;
 pub(crate) mod describe;
 pub(crate) mod instructions;
@@ -10,4 +12,5 @@ pub(crate) mod recorder;
 pub mod state;
 mod step;
 
+pub use baseline::Metered;
 pub use step::HeapStep;

@@ -1,5 +1,6 @@
 //! The panel of threads with a query each: who of them works, one lane's heap as a tree, and how many of the lanes' slots were idle.
 
+use super::own_queries;
 use crate::algorithms::OwnStep;
 use crate::algorithms::heap::HeapStep;
 use crate::algorithms::heap::state::Heaps;
@@ -8,7 +9,8 @@ use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
 use crate::picture::View;
 use crate::picture::ballot::{Numbers, Table};
 use crate::picture::cells::{Cell, Grid, Look};
-use crate::picture::moment::Vote;
+use crate::picture::legend::Entry;
+use crate::picture::moment::{Vote, nearest};
 use crate::picture::pen::{Scale, area, digits, faint, line, mono, sans, width};
 use crate::picture::scene::{Area, Font, Ink, Point, Scene, Target};
 use crate::picture::thing::{Id, Way, What};
@@ -240,4 +242,12 @@ fn slots(scene: &mut Scene, view: &View<'_>, mut room: Area) {
     scene.rect(bar, 2.0, Some(faint(Ink::Field, 0.6)), Some(line(faint(Ink::Line, 0.8), 0.8)));
     scene.fill(area(bar.x, bar.y, long(used), bar.height), Ink::Intermediate);
     scene.fill(area(bar.x + long(used), bar.y, long(idle), bar.height), faint(Ink::TextWeak, 0.45));
+}
+
+/// What the colours of points mean, with counts.
+pub(crate) fn legend(view: &View<'_>) -> Vec<Entry> {
+    let (found, k) = (nearest(view.cursor).len() as u64, view.cursor.state().shape.k);
+    let mut kinds = vec![(Ink::Neighbor, format!("{} of {} in lane 0's heap", thousands(found), thousands(k.into())), true)];
+    kinds.extend(own_queries::KINDS.map(|(ink, words, filled)| (ink, words.to_owned(), filled)));
+    kinds
 }

@@ -5,6 +5,7 @@ use crate::algorithms::heap::HeapStep;
 use crate::algorithms::heap::state::{Heaps, lanes_in};
 use crate::describe::{key, lanes};
 use crate::engines::lockstep::{PADDING, distance_of};
+use crate::paper::asked::{distances_from_lane_0, keys_from_lane_0};
 use crate::questions::{Answer, Ask, Pick, Question, Reply, slips};
 use crate::recording::Recording;
 use crate::state::State;
@@ -95,7 +96,7 @@ pub fn of_heaps(recording: &Recording, ask: Ask, at: usize, before: &State, pick
 pub fn rounds_of_lanes(recording: &Recording, first: usize, width: u32) -> Vec<u32> {
     let mut rounds = vec![0; width as usize];
     for step in &recording.steps()[first..] {
-        let Step::Own(OwnStep::Heap(HeapStep::Sank { lanes, .. })) = step else { break };
+        let Some(HeapStep::Sank { lanes, .. }) = step.heap() else { break };
         lanes_in(*lanes).for_each(|lane| rounds[lane as usize] += 1);
     }
     rounds
@@ -109,4 +110,39 @@ fn clear(heaps: &Heaps) -> Option<()> {
 
 fn mask_of(heaps: &Heaps, is: impl Fn(u32, f32) -> bool) -> u32 {
     (0..).zip(&heaps.distances).filter(|&(lane, &distance)| is(lane, distance)).fold(0, |mask, (lane, _)| mask | 1 << lane)
+}
+
+/// Whether a step makes a good question of a kind.
+pub(crate) fn suits(ask: Ask, at: usize, recording: &Recording) -> bool {
+    let (steps, width) = (recording.steps(), recording.shape().width);
+    match (ask, steps[at].heap()) {
+        (Ask::Inserts, Some(HeapStep::Branched { lanes })) => *lanes != 0 && lanes.count_ones() < width,
+        (Ask::Waits, Some(HeapStep::Branched { lanes })) => lanes.count_ones() < width,
+        (Ask::Rounds | Ask::Idle, Some(HeapStep::Sank { lanes, .. })) => {
+            // The first round of an insertion in which lanes need different numbers of them.
+            let begins = matches!(steps[at - 1].heap(), Some(HeapStep::Branched { .. }));
+            let own = rounds_of_lanes(recording, at, width);
+            let needs: Vec<u32> = lanes_in(*lanes).map(|lane| own[lane as usize]).collect();
+            begins && lanes.count_ones() < width && needs.len() > 1 && needs.len() < 7 && needs.iter().any(|&needed| needed != needs[0])
+        }
+        _ => false,
+    }
+}
+
+/// What is given with a question in print: the distances that lanes compare, and the roots of their heaps.
+pub(crate) fn given(ask: Ask, step: &Step, state: &State) -> String {
+    match (ask, step.heap()) {
+        (Ask::Inserts | Ask::Waits, Some(HeapStep::OwnDistances { distances, .. })) => {
+            let roots = state.heaps().map_or_else(Vec::new, |heaps| (0..heaps.width).map(|lane| heaps.root(lane)).collect());
+            distances_from_lane_0(distances) + &keys_from_lane_0("Roots of the heaps", &roots)
+        }
+        _ => String::new(),
+    }
+}
+
+/// Why so many rounds are needed.
+pub(crate) fn why_rounds(question: &Question, recording: &Recording) -> Option<String> {
+    let own = rounds_of_lanes(recording, question.at, recording.shape().width);
+    let needs: Vec<String> = own.iter().filter(|&&rounds| rounds > 0).map(u32::to_string).collect();
+    Some(format!("The slowest lane decides: max({}) = {}.", needs.join(", "), own.iter().max()?))
 }

@@ -3,10 +3,11 @@
 use crate::algorithms::heap::HeapStep;
 use std::sync::Arc;
 
+use super::Metered;
 use crate::engines::lockstep::{distances_from, distances_to, registers_for};
 use crate::engines::select::{HeapObserver, THREAD_HEAP, thread_heap};
 use crate::knn::Problem;
-use crate::recording::{Beside, LessonError, Parameters, Recording};
+use crate::recording::{LessonError, Parameters, Recording};
 use crate::state::Shape;
 use crate::step::{Slot, Step};
 
@@ -33,7 +34,7 @@ pub(crate) fn record_lanes(problem: Arc<Problem>, query: usize, width: u32, data
     thread_heap::watch(&rows, k, &mut recorder);
     recorder.steps.push(Step::Finished);
     let parameters = Parameters { recorded_on: THREAD_HEAP.id.to_string(), ..Parameters::new(shape, &problem, query, data) };
-    Recording::new(parameters, problem, query, recorder.steps).beside(Beside::Heaps)
+    Recording::new(parameters, problem, query, recorder.steps).with_baseline(Metered)
 }
 
 struct Recorder {

@@ -10,7 +10,7 @@ use crate::cursor::Level;
 use crate::engines::lockstep::distance_of;
 use crate::recording::Marks;
 use crate::state::{Shape, Stage, State};
-use crate::step::{self, Slot, Step};
+use crate::step::{Slot, Step, distances};
 use crate::work::Instruction;
 
 /// A step of threads with a query each.
@@ -28,7 +28,7 @@ pub enum HeapStep {
         /// The point.
         point: u32,
         /// One per lane.
-        #[serde(with = "step::distances")]
+        #[serde(with = "distances")]
         distances: Vec<f32>,
     },
     /// The lanes compared their distance with their own root. Where it is smaller it took the root's place; the other

@@ -5,6 +5,7 @@ use crate::describe::{hex, key};
 use crate::engines::lockstep::distance_of;
 use crate::knn::network::Comparator;
 use crate::knn::theory;
+use crate::paper::asked::distances_from_lane_0;
 use crate::questions::{Answer, Ask, Pick, Question};
 use crate::recording::Recording;
 use crate::state::State;
@@ -96,4 +97,25 @@ pub fn of_kernel(recording: &Recording, ask: Ask, at: usize, before: &State, pic
 
 fn per_lane(registers: u32) -> String {
     if registers == 1 { "one key per lane".to_owned() } else { format!("{registers} keys per lane") }
+}
+
+/// Whether a step makes a good question of a kind.
+pub(crate) fn suits(ask: Ask, at: usize, recording: &Recording) -> bool {
+    let shape = recording.shape();
+    match (ask, &recording.steps()[at]) {
+        // If all lanes vote, as before the first merge, the answer is trivial.
+        (Ask::Votes, Step::Ballot { mask }) => *mask != 0 && mask.count_ones() < shape.width,
+        (Ask::Slot, Step::Positions { slots }) => slots.len() > 1 && slots.len() < shape.width as usize && slots[1].slot < shape.capacity(),
+        (Ask::Partner, Step::Layer { shuffle, .. }) => shuffle.is_some(),
+        (Ask::Swaps, Step::Layer { .. }) | (Ask::Taken, Step::Minimum { .. }) => true,
+        _ => false,
+    }
+}
+
+/// What is given with a question in print: the distances that lanes vote on.
+pub(crate) fn given(ask: Ask, step: &Step) -> String {
+    match (ask, step) {
+        (Ask::Votes, Step::Group { distances, .. }) => distances_from_lane_0(distances),
+        _ => String::new(),
+    }
 }

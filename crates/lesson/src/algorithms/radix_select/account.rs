@@ -1,11 +1,15 @@
 //! The panel of what a selection by digits reads and sorts, beside the kernel's buffer and a radix sort, and how few points each pass leaves.
 
+use std::io::{self, Write};
+
+use crate::algorithms::radix_select::Chosen;
 use crate::algorithms::radix_select::state::most_passes;
+use crate::lessons::Take;
+use crate::paper::tables::compared;
 use crate::picture::View;
 use crate::picture::pen::{ROW, area};
 use crate::picture::scene::{Ink, Scene};
 use crate::picture::tally::{self, Bar};
-use crate::recording::Chosen;
 use crate::text::thousands;
 
 /// Draws the panel in a size given in points.
@@ -42,4 +46,18 @@ pub fn draw(view: &View<'_>, chosen: &Chosen, [wide, high]: [f32; 2]) -> Scene {
     let bars: Vec<Bar<'_>> = words.iter().zip(left).map(|(name, left)| Bar { name, done: share(left), all: None, ink: Ink::Candidate }).collect();
     tally::bars(&mut scene, room, text, "Points left, log scale", &bars);
     scene
+}
+
+/// What a selection by digits counts, beside a buffer and a sort.
+pub(crate) fn table(chosen: &Chosen, take: &Take, out: &mut dyn Write) -> io::Result<()> {
+    let shape = take.recording.shape();
+    let passes = most_passes(shape.width.ilog2());
+    let number = |number: u32| Some(thousands(number.into()));
+    let rows = [
+        ("distances read", vec![number(chosen.reads), number(shape.n), Some(thousands(u64::from(shape.n) * u64::from(passes)))]),
+        ("passes over digits", vec![number(chosen.passes), None, number(passes)]),
+        ("merges", vec![None, number(chosen.buffer.merges), None]),
+        ("keys sorted", vec![number(shape.k.min(shape.n)), number(chosen.buffer.merges * shape.capacity()), number(shape.n)]),
+    ];
+    compared(&["radix selection", &format!("a buffer of {}", shape.capacity()), "a radix sort of all"], &rows, out)
 }

@@ -39,13 +39,15 @@ const DIGITS: [Line; 14] = [
 
 fn line_of_digits(step: &Step) -> Option<usize> {
     Some(match step {
-        Step::Own(OwnStep::RadixSelect(RadixSelectStep::Digits { .. })) => 0,
-        Step::Own(OwnStep::RadixSelect(RadixSelectStep::Counted { .. })) => 3,
-        Step::Own(OwnStep::RadixSelect(RadixSelectStep::Summed { .. })) => 4,
-        Step::Own(OwnStep::RadixSelect(RadixSelectStep::Bucket { .. })) => 5,
-        Step::Own(OwnStep::RadixSelect(RadixSelectStep::Narrowed)) => 8,
-        Step::Own(OwnStep::RadixSelect(RadixSelectStep::Gathered { .. })) => 11,
-        Step::Own(OwnStep::RadixSelect(RadixSelectStep::Sorted)) => 12,
+        Step::Own(OwnStep::RadixSelect(step)) => match step {
+            RadixSelectStep::Digits { .. } => 0,
+            RadixSelectStep::Counted { .. } => 3,
+            RadixSelectStep::Summed { .. } => 4,
+            RadixSelectStep::Bucket { .. } => 5,
+            RadixSelectStep::Narrowed => 8,
+            RadixSelectStep::Gathered { .. } => 11,
+            RadixSelectStep::Sorted => 12,
+        },
         Step::Finished => 13,
         _ => return None,
     })

@@ -1,15 +1,18 @@
 //! The panel of a selection by digits: the buckets of a pass as bars, their counts and sums, and below them how the intervals of the passes close
 //! in on the k-th.
 
+use crate::algorithms::Baseline;
 use crate::algorithms::OwnStep;
 use crate::algorithms::radix_select::RadixSelectStep;
 use crate::algorithms::radix_select::describe::bits_of;
 use crate::algorithms::radix_select::state::{Buckets, Pass, most_passes};
 use crate::picture::View;
 use crate::picture::cells::Grid;
+use crate::picture::kinds::query_and;
+use crate::picture::legend::Entry;
+use crate::picture::moment::nearest;
 use crate::picture::pen::{ROW, area, digits, faint, line, mono, sans, width};
 use crate::picture::scene::{Area, Font, Ink, Scene, Target};
-use crate::recording::Beside;
 use crate::step::Step;
 use crate::text::{ordinal, thousands};
 
@@ -140,7 +143,7 @@ fn numbers(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Area, name: &
 /// A line a pass: where the points that were left lie between the smallest and the largest number with the digits known before, the borders of the
 /// buckets, and the one that was found, which is the whole next line.
 fn intervals(scene: &mut Scene, view: &View<'_>, buckets: &Buckets, mut room: Area) {
-    let Beside::Digits(chosen) = view.cursor.recording().held_against() else { return };
+    let Baseline::RadixSelect(chosen) = view.cursor.recording().baseline() else { return };
     let text = view.text;
     let heading = room.take_top((text * 1.4).min(room.height * 0.15));
     let done = buckets.passes.len();
@@ -227,4 +230,20 @@ fn points(
         };
         scene.path(vec![[x, strip.y + inset], [x, strip.bottom() - inset]], line(ink, (text * 0.1).max(1.0)));
     }
+}
+
+/// What the colours of points mean, with counts.
+pub(crate) fn legend(view: &View<'_>) -> Vec<Entry> {
+    let (below, left, is_gathered) = match view.cursor.state().buckets() {
+        Some(buckets) => (buckets.below, (!buckets.passes.is_empty()).then_some(buckets.left), buckets.is_gathered),
+        None => (0, None, false),
+    };
+    let mut kinds = query_and(if is_gathered {
+        format!("{} nearest", thousands(nearest(view.cursor).len() as u64))
+    } else {
+        format!("{} neighbours for sure", thousands(below.into()))
+    });
+    let left = left.filter(|_| !is_gathered).map_or_else(|| "left after a pass".to_owned(), |left| format!("{} left", thousands(left.into())));
+    kinds.push((Ink::Candidate, left, true));
+    kinds
 }

@@ -1,17 +1,15 @@
 //! Questions about a selection by digits: their texts and answers, and what known mistakes lead to.
 
-use crate::algorithms::OwnStep;
 use crate::algorithms::radix_select::RadixSelectStep;
 use crate::questions::{Answer, Ask, Question, Reply, slips};
 use crate::recording::Recording;
 use crate::state::State;
-use crate::step::Step;
 use crate::text::thousands;
 
 /// A question about a pass of a selection by digits.
 pub fn of_buckets(recording: &Recording, ask: Ask, at: usize, before: &State) -> Option<Question> {
     let buckets = before.buckets()?;
-    let Step::Own(OwnStep::RadixSelect(RadixSelectStep::Bucket { digit, below, inside })) = recording.steps()[at] else { return None };
+    let Some(&RadixSelectStep::Bucket { digit, below, inside }) = recording.steps()[at].radix_select() else { return None };
     let (k, rank) = (before.shape.k, thousands(buckets.rank.into()));
     let (text, answer, slips, possible) = match ask {
         Ask::Bucket => {
@@ -45,4 +43,19 @@ pub fn of_buckets(recording: &Recording, ask: Ask, at: usize, before: &State) ->
         _ => return None,
     };
     Some(Question { slips, possible, ..Question::new(ask, at, 0, text, answer) })
+}
+
+/// Whether a step makes a good question of a kind.
+pub(crate) fn suits(ask: Ask, at: usize, recording: &Recording) -> bool {
+    matches!(ask, Ask::Bucket | Ask::Left) && matches!(recording.steps()[at].radix_select(), Some(RadixSelectStep::Bucket { .. }))
+}
+
+/// What is given with a question in print: the counts of the buckets.
+pub(crate) fn given(ask: Ask, state: &State) -> String {
+    match state.buckets() {
+        Some(buckets) if matches!(ask, Ask::Bucket | Ask::Left) => {
+            format!(" Counts from bucket 0 on: {}.", buckets.counts.iter().map(u32::to_string).collect::<Vec<_>>().join(", "))
+        }
+        _ => String::new(),
+    }
 }

@@ -3,12 +3,14 @@
 use crate::algorithms::radix_select::RadixSelectStep;
 use std::sync::Arc;
 
+use crate::algorithms::kernel::Buffered;
 use crate::algorithms::kernel::recorder::record;
+use crate::algorithms::radix_select::Chosen;
 use crate::engines::lockstep::{self, Key, registers_for};
 use crate::engines::select::radix_select::Digits;
 use crate::engines::select::{PassObserver, RADIX_SELECT, multi_pass};
 use crate::knn::Problem;
-use crate::recording::{Beside, Buffered, Chosen, LessonError, Parameters, Recording};
+use crate::recording::{LessonError, Parameters, Recording};
 use crate::state::Shape;
 use crate::step::Step;
 
@@ -28,8 +30,8 @@ pub fn record_digits(problem: Arc<Problem>, query: usize, width: u32, data: &str
     recorder.finish();
     let parameters = Parameters { recorded_on: RADIX_SELECT.id.to_string(), ..Parameters::new(shape, &problem, query, data) };
     let buffer = Buffered::of(&record(Arc::clone(&problem), query, width, None, data)?);
-    let beside = Beside::Digits(Arc::new(Chosen { distances, reads, passes, buffer }));
-    Ok(Recording::new(parameters, problem, query, recorder.steps).beside(beside))
+    let baseline = Chosen { distances, reads, passes, buffer };
+    Ok(Recording::new(parameters, problem, query, recorder.steps).with_baseline(baseline))
 }
 
 /// Records the steps of a selection that it observes.

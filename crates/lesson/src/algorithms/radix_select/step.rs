@@ -9,7 +9,7 @@ use crate::cursor::Level;
 use crate::engines::lockstep::{Key, distance_of};
 use crate::recording::Marks;
 use crate::state::{Shape, Stage, State};
-use crate::step::{self, Step};
+use crate::step::{Step, keys};
 
 /// A step of a selection by digits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,7 +45,7 @@ pub enum RadixSelectStep {
     /// All points were looked at once more, and the neighbours kept.
     Gathered {
         /// Their keys, by position.
-        #[serde(with = "step::keys")]
+        #[serde(with = "keys")]
         keys: Vec<Key>,
     },
     /// The neighbours were sorted, by layers.

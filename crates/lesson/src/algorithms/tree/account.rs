@@ -1,10 +1,12 @@
 //! The panel of what a tree's search looked at, beside other searches for the same neighbours.
 
+use std::io::{self, Write};
+
+use crate::algorithms::tree::Index;
 use crate::picture::View;
 use crate::picture::pen::{ROW, area};
 use crate::picture::scene::{Area, Ink, Scene};
 use crate::picture::tally::{self, Bar};
-use crate::recording::Index;
 use crate::text::thousands;
 
 /// Draws the panel in a size given in points.
@@ -50,4 +52,25 @@ fn bars(scene: &mut Scene, room: Area, view: &View<'_>, index: &Index) {
         Bar { name: "brute force", done: 1.0, all: hidden(state.shape.n), ink: Ink::Rejected },
     ];
     tally::bars(scene, room, view.text, "Points looked at", &searches);
+}
+
+/// What a tree's search looked at, beside other searches for the same neighbours.
+pub(crate) fn write_table(index: &Index, n: u32, out: &mut dyn Write) -> io::Result<()> {
+    let (here, lie, brute) = (index.visits, index.as_they_lie, index.brute);
+    let rows = [
+        ("points looked at", here.accessed, lie.accessed, Some(n)),
+        ("leaves visited", here.leaves, lie.leaves, None),
+        ("nodes visited", here.nodes, lie.nodes, None),
+        ("boxes left out", here.left_out, lie.left_out, None),
+        ("candidates", here.candidates, lie.candidates, Some(brute.candidates)),
+        ("merges", here.merges, lie.merges, Some(brute.merges)),
+    ];
+    let heads = ["", "the nearest box first", "boxes as they lie", "brute force"].map(|head| format!("<th class=\"n\">{head}</th>"));
+    writeln!(out, "<table>\n<tr>{}</tr>", heads.concat())?;
+    for (what, here, lie, brute) in rows {
+        let number =
+            |number: Option<u32>| format!("<td class=\"n\">{}</td>", number.map_or_else(|| "\u{2013}".to_owned(), |number| thousands(number.into())));
+        writeln!(out, "<tr><th>{what}</th>{}{}{}</tr>", number(Some(here)), number(Some(lie)), number(brute))?;
+    }
+    writeln!(out, "</table>")
 }

@@ -6,6 +6,7 @@ use crate::algorithms::tree::TreeStep;
 use crate::algorithms::tree::state::{Descent, Node};
 use crate::engines::index::{Tree, WARP};
 use crate::picture::View;
+use crate::picture::legend::Entry;
 use crate::picture::pen::{area, dashed, faint, line};
 use crate::picture::plane::Plane;
 use crate::picture::scene::{Area, Ink, Point, Scene};
@@ -113,4 +114,12 @@ fn place(plane: &Plane, tree: &Tree, height: u32, number: u32) -> Area {
     let ([left, bottom], [right, top]) = (plane.at(&low), plane.at(&high));
     let more = [(LEAST - (right - left)).max(0.0) / 2.0, (LEAST - (bottom - top)).max(0.0) / 2.0];
     area(left - more[0], top - more[1], right - left + 2.0 * more[0], bottom - top + 2.0 * more[1])
+}
+
+/// The legend, with the kinds of boxes once there are some.
+pub(crate) fn legend(view: &View<'_>, mut kinds: Vec<Entry>) -> Vec<Entry> {
+    if view.cursor.state().descent().is_some() {
+        kinds.extend(KINDS.map(|(ink, words, filled)| (ink, words.to_owned(), filled)));
+    }
+    kinds
 }

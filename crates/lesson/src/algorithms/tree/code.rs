@@ -54,19 +54,21 @@ const TREE: [Line; 23] = [
 
 fn line_of_tree(step: &Step) -> Option<usize> {
     Some(match step {
-        Step::Own(OwnStep::Tree(TreeStep::OwnLeaf { .. })) => 0,
-        Step::Own(OwnStep::Tree(TreeStep::Node { .. })) => 2,
-        Step::Own(OwnStep::Tree(TreeStep::Boxes { .. })) => 3,
-        Step::Own(OwnStep::Tree(TreeStep::LeftOut { .. })) => 6,
-        Step::Own(OwnStep::Tree(TreeStep::Child { .. })) => 7,
+        Step::Own(OwnStep::Tree(step)) => match step {
+            TreeStep::OwnLeaf { .. } => 0,
+            TreeStep::Node { .. } => 2,
+            TreeStep::Boxes { .. } => 3,
+            TreeStep::LeftOut { .. } => 6,
+            TreeStep::Child { .. } => 7,
+            TreeStep::Leaf { .. } => 13,
+            TreeStep::Merged => 20,
+        },
         Step::Padded { .. } => 9,
         Step::Finished => 10,
-        Step::Own(OwnStep::Tree(TreeStep::Leaf { .. })) => 13,
         Step::Ballot { .. } => 14,
         Step::Positions { .. } => 16,
         Step::Appended { .. } => 17,
         Step::BufferFull => 19,
-        Step::Own(OwnStep::Tree(TreeStep::Merged)) => 20,
         Step::MaxDistance { .. } => 21,
         Step::FilteredAgain { .. } => 22,
         _ => return None,

@@ -1,11 +1,12 @@
 //! Questions about the search of a tree: their texts and answers.
 
 use crate::algorithms::OwnStep;
-use crate::algorithms::kernel::questions::of_kernel;
-use crate::algorithms::tree::TreeStep;
+use crate::algorithms::kernel::questions::{self as kernel, of_kernel};
 use crate::algorithms::tree::state::leaves;
+use crate::algorithms::tree::{Index, TreeStep};
 use crate::describe::key;
-use crate::engines::lockstep::PADDING;
+use crate::engines::lockstep::{PADDING, distance_of};
+use crate::paper::asked::distances_from_lane_0;
 use crate::questions::{Answer, Ask, Pick, Question};
 use crate::recording::Recording;
 use crate::state::State;
@@ -13,7 +14,7 @@ use crate::step::Step;
 use crate::text::thousands;
 
 /// A question about a step, or about the whole search; `None` if it would have no clear answer.
-pub fn of_tree(recording: &Recording, ask: Ask, at: usize, before: &State, pick: &mut Pick<'_>) -> Option<Question> {
+pub fn of_tree(recording: &Recording, index: &Index, ask: Ask, at: usize, before: &State, pick: &mut Pick<'_>) -> Option<Question> {
     let shape = recording.shape();
     // The picture still has the node that was left, not the one in which the search goes on.
     if matches!(ask, Ask::Child | Ask::Visited) && before.descent()?.done.is_some() {
@@ -22,7 +23,7 @@ pub fn of_tree(recording: &Recording, ask: Ask, at: usize, before: &State, pick:
     let leaves = leaves(before);
     let (subject, text, answer) = match (ask, &recording.steps()[at]) {
         (Ask::Leaves, _) => {
-            let right = recording.index()?.visits.leaves;
+            let right = index.visits.leaves;
             let text = format!(
                 "{} points in {leaves} leaves, k = {}: how many leaves will be visited, the nearest box first?",
                 thousands(shape.n.into()),
@@ -31,7 +32,7 @@ pub fn of_tree(recording: &Recording, ask: Ask, at: usize, before: &State, pick:
             (0, text, Answer::Number { right, within: right / 3 })
         }
         (Ask::Order, _) => {
-            let right = recording.index()?.as_they_lie.leaves;
+            let right = index.as_they_lie.leaves;
             let text =
                 format!("If boxes were visited as they lie on the curve, not the nearest first: how many of the {leaves} leaves would be visited?");
             (0, text, Answer::Number { right, within: right / 3 })
@@ -57,10 +58,42 @@ pub fn of_tree(recording: &Recording, ask: Ask, at: usize, before: &State, pick:
                 shape.k,
                 key(before.last())
             );
-            (lane, text, Answer::YesNo(matches!(step, Step::Own(OwnStep::Tree(TreeStep::Child { .. })))))
+            (lane, text, Answer::YesNo(matches!(step.tree(), Some(TreeStep::Child { .. }))))
         }
         _ => return of_kernel(recording, ask, at, before, pick),
     };
     let question = Question::new(ask, at, subject, text, answer);
     Some(if matches!(ask, Ask::Leaves | Ask::Order) { question.among(1..=u32::try_from(leaves).unwrap_or(u32::MAX)) } else { question })
+}
+
+/// Whether a step makes a good question of a kind.
+pub(crate) fn suits(ask: Ask, at: usize, recording: &Recording) -> bool {
+    match (ask, recording.steps()[at].tree()) {
+        (Ask::Child | Ask::Visited, Some(TreeStep::Child { .. })) => true,
+        (Ask::Visited, Some(TreeStep::LeftOut { lanes })) => *lanes != 0,
+        _ => kernel::suits(ask, at, recording),
+    }
+}
+
+/// What is given with a question in print: the distances that lanes vote on, and those of boxes that are left.
+pub(crate) fn given(ask: Ask, step: &Step, state: &State) -> String {
+    match (ask, step.tree()) {
+        (Ask::Votes, Some(TreeStep::Leaf { keys, .. })) => distances_from_lane_0(&keys.iter().map(|&key| distance_of(key)).collect::<Vec<_>>()),
+        (Ask::Child, _) => {
+            let Some(node) = state.descent().and_then(|descent| descent.way.last()) else { return String::new() };
+            let left = |(lane, &key): (u32, _)| if node.waiting >> lane & 1 == 1 { distance_of(key) } else { f32::INFINITY };
+            distances_from_lane_0(&(0..).zip(&node.keys).map(left).collect::<Vec<_>>())
+        }
+        _ => String::new(),
+    }
+}
+
+/// Why so many leaves are visited.
+pub(crate) fn why(ask: Ask) -> Option<String> {
+    let why = match ask {
+        Ask::Leaves => "The leaves that are visited lie where the circle around the k-th neighbour is; all others were left out by their boxes.",
+        Ask::Order => "What is found late bounds the search late: more boxes look as if they mattered before the neighbours are known.",
+        _ => return None,
+    };
+    Some(why.to_owned())
 }

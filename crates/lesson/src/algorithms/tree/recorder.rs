@@ -3,11 +3,12 @@
 use crate::algorithms::tree::TreeStep;
 use std::sync::Arc;
 
+use crate::algorithms::tree::Index;
 use crate::algorithms::tree::state::lanes_of;
 use crate::engines::index::{self, BVH, Observer, Tree, WARP, visits_in_order};
 use crate::engines::lockstep::{self, Key, Lanes, PADDING, distance_of};
 use crate::knn::Problem;
-use crate::recording::{Index, LessonError, Parameters, Recording};
+use crate::recording::{LessonError, Parameters, Recording};
 use crate::state::Shape;
 use crate::step::{Placed, Slot, Step};
 

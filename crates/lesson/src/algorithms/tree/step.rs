@@ -8,7 +8,7 @@ use crate::algorithms::{AlgorithmStep, Begins, OwnState, OwnStep};
 use crate::cursor::Level;
 use crate::engines::lockstep::{Key, PADDING};
 use crate::state::{Shape, Stage, State};
-use crate::step::{self, Step};
+use crate::step::{Step, keys};
 
 /// A step of a tree's search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ pub enum TreeStep {
     /// Every lane clamped the query to its box, and computed the squared distance to that place.
     Boxes {
         /// One per lane, with the smallest position in the box; [`PADDING`] where there is no box, or that of the leaf that was visited first.
-        #[serde(with = "step::keys")]
+        #[serde(with = "keys")]
         keys: Vec<Key>,
     },
     /// Of the children that were not visited yet, this one has the smallest key, and it is below the k-th neighbour's.
@@ -47,7 +47,7 @@ pub enum TreeStep {
         /// The leaf's number.
         leaf: u32,
         /// One per lane, with the point; [`PADDING`] past the last point.
-        #[serde(with = "step::keys")]
+        #[serde(with = "keys")]
         keys: Vec<Key>,
     },
     /// The buffer was merged into the intermediate result, by the layers that other recordings show one by one.

@@ -1,11 +1,16 @@
 //! The panel of what warp select counts, beside the kernel's buffer for the same points, and beside its theory.
 
+use std::io::{self, Write};
+
 use crate::account::account;
+use crate::algorithms::warp_select::Queued;
+use crate::knn::theory;
+use crate::lessons::Take;
+use crate::paper::tables::compared;
 use crate::picture::View;
 use crate::picture::pen::{ROW, area};
 use crate::picture::scene::{Ink, Scene};
 use crate::picture::tally::{self, Bar};
-use crate::recording::Queued;
 use crate::text::{significant, thousands};
 
 /// Draws the panel in a size given in points.
@@ -45,4 +50,20 @@ pub fn draw(view: &View<'_>, queued: &Queued, [wide, high]: [f32; 2]) -> Scene {
     ];
     tally::bars(&mut scene, room, text, "Merges", &bars);
     scene
+}
+
+/// What warp select counts, beside a buffer for the same points.
+pub(crate) fn table(queued: &Queued, take: &Take, out: &mut dyn Write) -> io::Result<()> {
+    let (shape, buffer) = (take.recording.shape(), queued.buffer);
+    let (n, k, capacity) = (shape.n as usize, shape.k as usize, shape.capacity() as usize);
+    let number = |number: u32| Some(thousands(number.into()));
+    let each = |came: u32, merges: u32| Some(significant(f64::from(came) / f64::from(merges.max(1))));
+    let rows = [
+        ("keys taken", vec![number(queued.inserts), number(buffer.candidates), Some(significant(theory::expected_candidates(n, k, capacity)))]),
+        ("merges", vec![number(queued.merges), number(buffer.merges), Some(significant(theory::expected_merges(n, k, capacity)))]),
+        ("keys that came into the intermediate result", vec![number(queued.came), number(buffer.came), None]),
+        ("of these in a merge", vec![each(queued.came, queued.merges), each(buffer.came, buffer.merges), None]),
+    ];
+    compared(&["queues in lanes", &format!("a buffer of {capacity}"), "its theory, mean at most"], &rows, out)?;
+    writeln!(out, "<p>Both searched the same points in the same order. The theory is for points in random order.</p>")
 }

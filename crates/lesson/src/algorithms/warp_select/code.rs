@@ -44,16 +44,18 @@ const LANES: [Line; 14] = [
 
 fn line_of_queues(step: &Step) -> Option<usize> {
     Some(match step {
-        Step::Own(OwnStep::WarpSelect(WarpSelectStep::Queues { .. })) => 0,
+        Step::Own(OwnStep::WarpSelect(step)) => match step {
+            WarpSelectStep::Queues { .. } => 0,
+            WarpSelectStep::Inserted { .. } => 3,
+            WarpSelectStep::Checked { .. } => 4,
+            WarpSelectStep::Drained => 5,
+            WarpSelectStep::QueuesSorted => 9,
+            WarpSelectStep::Exchanged { .. } => 10,
+            WarpSelectStep::WarpQueueSorted => 11,
+            WarpSelectStep::QueuesDescend => 12,
+        },
         Step::Group { .. } => 2,
-        Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { .. })) => 3,
-        Step::Own(OwnStep::WarpSelect(WarpSelectStep::Checked { .. })) => 4,
-        Step::Own(OwnStep::WarpSelect(WarpSelectStep::Drained)) => 5,
         Step::Finished => 6,
-        Step::Own(OwnStep::WarpSelect(WarpSelectStep::QueuesSorted)) => 9,
-        Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { .. })) => 10,
-        Step::Own(OwnStep::WarpSelect(WarpSelectStep::WarpQueueSorted)) => 11,
-        Step::Own(OwnStep::WarpSelect(WarpSelectStep::QueuesDescend)) => 12,
         Step::MaxDistance { .. } => 13,
         _ => return None,
     })

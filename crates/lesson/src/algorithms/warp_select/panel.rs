@@ -3,6 +3,8 @@
 
 use crate::algorithms::OwnStep;
 use crate::algorithms::warp_select::WarpSelectStep;
+use crate::picture::kinds::{is_merging, query_and, votes};
+use crate::picture::legend::Entry;
 use std::collections::BTreeSet;
 
 use crate::algorithms::warp_select::state::{Queues, across, met, order};
@@ -10,7 +12,7 @@ use crate::engines::lockstep::{Key, PADDING, distance_of};
 use crate::picture::View;
 use crate::picture::ballot::{Numbers, Table};
 use crate::picture::cells::{Cell, Grid, Look};
-use crate::picture::moment::vote;
+use crate::picture::moment::{nearest, vote, waiting};
 use crate::picture::pen::{Scale, area, digits, faint, line, sans, width};
 use crate::picture::scene::{Area, Font, Ink, Scene, Target};
 use crate::step::{Placed, Step};
@@ -264,4 +266,19 @@ fn marks(scene: &mut Scene, view: &View<'_>, queues: &Queues, lanes: &Grid, warp
 
 fn is_below(key: Key, last: Key) -> bool {
     key < last && distance_of(key).is_finite()
+}
+
+/// What the colours of points mean, with counts.
+pub(crate) fn legend(view: &View<'_>) -> Vec<Entry> {
+    let state = view.cursor.state();
+    let mut kinds = query_and(format!("{} of {} in the warp's queue", thousands(nearest(view.cursor).len() as u64), thousands(state.shape.k.into())));
+    kinds.push((Ink::Buffer, format!("{} in the lanes' queues", thousands(waiting(state).len() as u64)), true));
+    match votes(view).filter(|_| !is_merging(view)) {
+        Some([taken, left]) => {
+            kinds.push((Ink::Candidate, format!("{taken} taken; paler: fell out"), true));
+            kinds.push((Ink::Rejected, format!("{left} not taken"), false));
+        }
+        None => kinds.push((Ink::Candidate, "taken; paler: fell out".to_owned(), true)),
+    }
+    kinds
 }

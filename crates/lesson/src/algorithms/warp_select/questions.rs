@@ -1,12 +1,14 @@
 //! Questions about warp select: their texts and answers, and what known mistakes lead to.
 
 use crate::algorithms::OwnStep;
+use crate::algorithms::warp_select::Queued;
 use crate::algorithms::warp_select::WarpSelectStep;
 use crate::algorithms::warp_select::state::Queues;
 use crate::describe::key;
 use crate::engines::lockstep::{Key, PADDING, distance_of};
+use crate::paper::asked::{distances_from_lane_0, keys_from_lane_0};
 use crate::questions::{Answer, Ask, Question, Reply, slips};
-use crate::recording::{Queued, Recording};
+use crate::recording::Recording;
 use crate::state::State;
 use crate::step::Step;
 use crate::text::{count, significant, thousands};
@@ -68,4 +70,34 @@ pub fn of_queues(recording: &Recording, queued: &Queued, ask: Ask, at: usize, be
 /// The largest keys of the lanes' queues.
 pub fn largest(queues: &Queues) -> Vec<Key> {
     (0..queues.width).map(|lane| queues.first(lane)).collect()
+}
+
+/// Whether a step makes a good question of a kind.
+pub(crate) fn suits(ask: Ask, at: usize, recording: &Recording) -> bool {
+    match (ask, recording.steps()[at].warp_select()) {
+        (Ask::Takes, Some(WarpSelectStep::Inserted { placed })) => !placed.is_empty() && placed.len() < recording.shape().width as usize,
+        (Ask::Breaks, Some(WarpSelectStep::Checked { .. })) => true,
+        _ => false,
+    }
+}
+
+/// What is given with a question in print: the distances that lanes compare, and the keys in their queues.
+pub(crate) fn given(ask: Ask, step: &Step, state: &State) -> String {
+    let keys = || keys_from_lane_0("Largest keys of the queues", &state.queues().map(largest).unwrap_or_default());
+    match (ask, step) {
+        (Ask::Takes, Step::Group { distances, .. }) => distances_from_lane_0(distances) + &keys(),
+        (Ask::Breaks, _) => keys(),
+        _ => String::new(),
+    }
+}
+
+/// Why there are so many merges.
+pub(crate) fn why_merges(queued: &Queued, recording: &Recording) -> String {
+    format!(
+        "A merge of the lanes' queues brings {} keys on average, since one lane is enough to cause it. A buffer of {} needs {} for the same points, and brings {} in each.",
+        significant(f64::from(queued.came) / f64::from(queued.merges)),
+        thousands(recording.shape().capacity().into()),
+        count(queued.buffer.merges.into(), "merge", "merges"),
+        significant(f64::from(queued.buffer.came) / f64::from(queued.buffer.merges))
+    )
 }

@@ -1,15 +1,16 @@
 //! The observer of warp select's twin that records the steps.
 
-use crate::algorithms::OwnStep;
 use crate::algorithms::warp_select::WarpSelectStep;
 use std::sync::Arc;
 
+use crate::algorithms::kernel::Buffered;
 use crate::algorithms::kernel::recorder::record;
+use crate::algorithms::warp_select::Queued;
 use crate::algorithms::warp_select::state::across;
 use crate::engines::lockstep::{self, Key, Lanes, PADDING, distance_of, key_of, registers_for};
 use crate::engines::select::{Observer, WARP_SELECT, warp_select};
 use crate::knn::Problem;
-use crate::recording::{Beside, Buffered, LessonError, Parameters, Queued, Recording};
+use crate::recording::{LessonError, Parameters, Recording};
 use crate::state::Shape;
 use crate::step::{Placed, Step};
 
@@ -44,14 +45,11 @@ fn record_width<const W: usize>(problem: Arc<Problem>, query: usize, data: &str,
     let queue = queue_of(registers as u32) as usize;
     let row = lockstep::distances_to(&problem, query, 0..problem.n());
     let (recorder, [merges, inserts, ..]) = warp_select::watch::<W, _>(&row, problem.k(), queue, Recorder::<W>::new(shape, queue));
-    let came = recorder
-        .steps
-        .iter()
-        .map(|step| if let Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { taken })) = step { taken.count() } else { 0 })
-        .sum();
+    let came =
+        recorder.steps.iter().map(|step| if let Some(WarpSelectStep::Exchanged { taken }) = step.warp_select() { taken.count() } else { 0 }).sum();
     let parameters = Parameters { recorded_on: WARP_SELECT.id.to_string(), ..Parameters::new(shape, &problem, query, data) };
-    let beside = Beside::Queues(Arc::new(Queued { length: queue as u32, merges, inserts, came, buffer }));
-    Recording::new(parameters, problem, query, recorder.steps).beside(beside)
+    let baseline = Queued { length: queue as u32, merges, inserts, came, buffer };
+    Recording::new(parameters, problem, query, recorder.steps).with_baseline(baseline)
 }
 
 /// Records the steps of a search that it observes.

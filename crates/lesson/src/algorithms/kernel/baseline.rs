@@ -1,0 +1,88 @@
+//! The algorithm of the kernel, whose search is held against theory.
+
+use std::io::{self, Write};
+
+use super::{account, code, from_gpu, layout, questions};
+use crate::algorithms::Algorithm;
+use crate::algorithms::heap::recorder::record_lanes;
+use crate::engines::cuda::Cuda;
+use crate::engines::lockstep::LOCKSTEP;
+
+use crate::knn::Descriptor;
+use crate::lessons::{Shows, Take};
+use crate::meter::{Meter, Track, Way};
+use crate::picture::kinds::of_buffer;
+use crate::picture::legend::Entry;
+use crate::picture::page::Layout;
+use crate::picture::scene::Area;
+use crate::picture::{self, Film, Panel, Scene, View, cloud};
+use crate::pseudocode::Code;
+use crate::questions::{Ask, Pick, Question};
+use crate::recording::{LessonError, Recording};
+use crate::state::State;
+use crate::step::Step;
+
+/// The kernel's search is held against theory.
+#[derive(Clone, Copy, Debug)]
+pub struct Theory;
+
+impl Theory {
+    /// The engine whose twin records, and what that is called.
+    pub(crate) const TWIN: (&Descriptor, &str) = (&LOCKSTEP, "the kernel's twin");
+}
+
+impl Algorithm for Theory {
+    fn code(&self) -> &'static Code {
+        &code::KERNEL
+    }
+
+    fn mark_names(&self) -> [Option<&'static str>; 3] {
+        [Some("Ballot hit"), Some("Merge"), Some("max_distance")]
+    }
+
+    fn start(&self) -> &'static str {
+        "none is known yet, and max_distance is infinite"
+    }
+
+    fn suits(&self, ask: Ask, at: usize, recording: &Recording) -> bool {
+        questions::suits(ask, at, recording)
+    }
+
+    fn question(&self, recording: &Recording, ask: Ask, at: usize, before: &State, pick: &mut Pick<'_>) -> Option<Question> {
+        questions::of_kernel(recording, ask, at, before, pick)
+    }
+
+    fn given(&self, ask: Ask, step: &Step, _state: &State) -> String {
+        questions::given(ask, step)
+    }
+
+    fn panels(&self, shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
+        layout::panels(shows, layout)
+    }
+
+    fn draw_account(&self, view: &View<'_>, size: [f32; 2]) -> Scene {
+        picture::account::draw(view, size)
+    }
+
+    fn legend(&self, view: &View<'_>) -> Vec<Entry> {
+        of_buffer(view)
+    }
+
+    fn caption(&self, view: &View<'_>, bound: &str) -> String {
+        cloud::max_distance_words(view, bound)
+    }
+
+    fn table(&self, film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()> {
+        account::table(film, take, out)
+    }
+
+    fn meter(&self, recording: &Recording) -> Option<Meter> {
+        let (problem, width, data) = (recording.problem(), recording.shape().width, &recording.parameters.data);
+        let threads = record_lanes(problem.clone(), recording.query(), width, data);
+        Some(Meter::new(recording, Way::Warp, Track::of(&threads), Track::of(recording)))
+    }
+
+    fn record_on_gpu(&self, twin: &Recording, cuda: &mut Cuda) -> Result<Recording, LessonError> {
+        from_gpu::record(twin, cuda)
+    }
+}

@@ -296,6 +296,9 @@ algorithms! {
     RadixSelect { radix_select::RadixSelectStep, radix_select::state::Buckets, radix_select::Chosen }
     /// Threads with a query each.
     Heap { heap::HeapStep, heap::state::Heaps, heap::Metered }
+    /// The algorithm of a test.
+    #[cfg(test)]
+    Dummy { crate::tests::dummy::DummyStep, crate::tests::dummy::DummyState, crate::tests::dummy::Dummy }
 }
 
 impl From<kernel::Theory> for Baseline {

@@ -77,7 +77,7 @@ fn without_end(take: &Take, position: usize) -> Take {
     let short = Recording::new(parameters, problem, recording.query(), steps).on_scale_of(recording);
     let beside = match recording.baseline() {
         Baseline::Kernel(_) => return Take { recording: Arc::new(short), ..take.clone() },
-        baseline @ Baseline::Heap(_) => baseline.clone(),
+        baseline @ (Baseline::Heap(_) | Baseline::Dummy(_)) => baseline.clone(),
         Baseline::Tree(index) => {
             let mut index = Index::clone(index);
             for visits in [&mut index.visits, &mut index.as_they_lie] {

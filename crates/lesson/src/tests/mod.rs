@@ -1,6 +1,7 @@
 mod asking;
 mod buckets;
 mod cursor;
+pub(crate) mod dummy;
 mod faults;
 mod from_gpu;
 mod heaps;

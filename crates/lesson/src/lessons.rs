@@ -16,11 +16,7 @@ use super::sizes;
 use super::state::Shape;
 use super::step::{Pass, Step};
 use super::touched::{MOST_KEYS, Touched, data_of_keys};
-use crate::algorithms::heap::recorder::record_heaps;
-use crate::algorithms::kernel::recorder::{record, record_faulty};
-use crate::algorithms::radix_select::recorder::record_digits;
-use crate::algorithms::tree::recorder::record_tree;
-use crate::algorithms::warp_select::recorder::record_queues;
+use crate::algorithms::kernel::recorder::record_faulty;
 use crate::cloud::{self, Order, PointCloud, Source};
 use crate::engines::cuda::Cuda;
 use crate::engines::lockstep::{self, Fault};
@@ -29,6 +25,7 @@ use crate::memory;
 use crate::progress::Progress;
 
 pub use super::story::{LESSONS, OWN_DATA};
+pub use crate::algorithms::Search;
 
 /// A lesson's data, range and questions.
 #[derive(Clone, Copy, Debug)]
@@ -125,21 +122,6 @@ impl Arrangement {
             Self::FarthestFirst => "farthest-first",
         }
     }
-}
-
-/// What is recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Search {
-    /// The kernel, which looks at every point and keeps candidates in a buffer.
-    Kernel,
-    /// The index's search.
-    Tree,
-    /// Warp select.
-    Queues,
-    /// A selection by digits.
-    Digits,
-    /// Threads with a query each, in a warp.
-    Heaps,
 }
 
 /// A range of a search.
@@ -348,13 +330,7 @@ impl Lesson {
             Arrangement::FarthestFirst => by_distance(&problem, query, std::cmp::Reverse)?,
         };
         let (problem, data) = (Arc::new(problem), touched.describe(cloud.source(), note.as_deref()));
-        let recording = match self.search {
-            Search::Kernel => record(problem, query, width, self.batch, &data)?,
-            Search::Tree => record_tree(problem, query, width, &data)?,
-            Search::Queues => record_queues(problem, query, width, &data)?,
-            Search::Digits => record_digits(problem, query, width, &data)?,
-            Search::Heaps => record_heaps(problem, query, width, &data)?,
-        };
+        let recording = self.search.record(problem, query, width, self.batch, &data)?;
         let recording = match own_queries {
             _ if !touched.is_moved() => recording,
             Queries::Rows(_) => recording.on_map_of(own.points()),

@@ -23,7 +23,7 @@ use serde_json::Value;
 
 use crate::cursor::Level;
 use crate::engines::cuda::Cuda;
-use crate::knn::Descriptor;
+use crate::knn::{Descriptor, Problem};
 use crate::lessons::{Shows, Take};
 use crate::meter::Meter;
 use crate::picture::legend::Entry;
@@ -180,7 +180,7 @@ pub(crate) trait Algorithm {
 }
 
 macro_rules! algorithms {
-    ($($(#[doc = $doc:literal])+ $(#[cfg($cfg:meta)])? $name:ident { $step:ty, $state:ty, $baseline:ty })+) => {
+    ($($(#[doc = $doc:literal])+ $(#[cfg($cfg:meta)])? $name:ident { $step:ty, $state:ty, $baseline:ty, $record:path })+) => {
         /// A step that one algorithm alone has.
         #[derive(Clone, Debug, PartialEq, Serialize)]
         #[serde(untagged)]
@@ -200,6 +200,28 @@ macro_rules! algorithms {
             /// The kernel: theory.
             Kernel(kernel::Theory),
             $($(#[doc = $doc])+ $(#[cfg($cfg)])? $name(Arc<$baseline>),)+
+        }
+
+        /// What is recorded.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Search {
+            /// The kernel, which looks at every point and keeps candidates in a buffer.
+            Kernel,
+            $($(#[doc = $doc])+ $(#[cfg($cfg)])? $name,)+
+        }
+
+        impl Search {
+            /// Records one query with a warp of `width` lanes. `batch` is the number of groups that the kernel stages at a time, `None` for the
+            /// default of a run; `data` describes the source of the points.
+            ///
+            /// # Errors
+            /// [`LessonError`] for widths and k that the algorithm does not have.
+            pub fn record(self, problem: Arc<Problem>, query: usize, width: u32, batch: Option<usize>, data: &str) -> Result<Recording, LessonError> {
+                match self {
+                    Self::Kernel => kernel::recorder::record(problem, query, width, batch, data),
+                    $($(#[cfg($cfg)])? Self::$name => $record(problem, query, width, data),)+
+                }
+            }
         }
 
         /// The engines whose twins record, with the twins' names.
@@ -289,16 +311,16 @@ macro_rules! algorithms {
 
 algorithms! {
     /// A tree's search.
-    Tree { tree::TreeStep, tree::state::Descent, tree::Index }
+    Tree { tree::TreeStep, tree::state::Descent, tree::Index, tree::recorder::record_tree }
     /// Warp select.
-    WarpSelect { warp_select::WarpSelectStep, warp_select::state::Queues, warp_select::Queued }
+    WarpSelect { warp_select::WarpSelectStep, warp_select::state::Queues, warp_select::Queued, warp_select::recorder::record_queues }
     /// A selection by digits.
-    RadixSelect { radix_select::RadixSelectStep, radix_select::state::Buckets, radix_select::Chosen }
+    RadixSelect { radix_select::RadixSelectStep, radix_select::state::Buckets, radix_select::Chosen, radix_select::recorder::record_digits }
     /// Threads with a query each.
-    Heap { heap::HeapStep, heap::state::Heaps, heap::Metered }
+    Heap { heap::HeapStep, heap::state::Heaps, heap::Metered, heap::recorder::record_heaps }
     /// The algorithm of a test.
     #[cfg(test)]
-    Dummy { crate::tests::dummy::DummyStep, crate::tests::dummy::DummyState, crate::tests::dummy::Dummy }
+    Dummy { crate::tests::dummy::DummyStep, crate::tests::dummy::DummyState, crate::tests::dummy::Dummy, crate::tests::dummy::record_dummy }
 }
 
 impl From<kernel::Theory> for Baseline {

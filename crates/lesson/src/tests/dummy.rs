@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
-use super::super::lessons::{Arrangement, LESSONS, Lesson, Shows, Take};
+use super::super::lessons::{Choice, LESSONS, Lesson, Search, Shows, Take};
 use super::super::moments::Selection;
 use super::super::palette::LIGHT;
 use super::super::paper::{Theme, handout};
@@ -164,21 +164,23 @@ impl Algorithm for Dummy {
     }
 }
 
-fn record_dummy(problem: Arc<Problem>, width: u32) -> Recording {
+pub(crate) fn record_dummy(problem: Arc<Problem>, query: usize, width: u32, data: &str) -> Result<Recording, LessonError> {
     let shape = Shape { width, registers: registers_for(problem.k(), width as usize) as u32, k: problem.k() as u32, n: problem.n() as u32 };
-    let distances = distances_to(&problem, 0, 0..problem.n());
+    let distances = distances_to(&problem, query, 0..problem.n());
     let mut steps: Vec<Step> =
         (0..).zip(&distances).map(|(point, &squared_distance)| DummyStep::Compared { point, squared_distance }.into()).collect();
     steps.push(Step::Finished);
-    let parameters = Parameters::new(shape, &problem, 0, "a test");
-    Recording::new(parameters, problem, 0, steps).with_baseline(Dummy)
+    let parameters = Parameters::new(shape, &problem, query, data);
+    Ok(Recording::new(parameters, problem, query, steps).with_baseline(Dummy))
 }
 
 #[test]
 fn a_new_algorithm_is_replayed_told_drawn_asked_and_written() {
-    let points = problem("uniform:n=90,d=2", 1, 3, 5);
-    let kernel = record(points.clone(), 0, 8, None, "a test").unwrap();
-    let recording = Arc::new(record_dummy(points, 8));
+    let lesson = Lesson { search: Search::Dummy, asks: &[Ask::Swaps], ideas: &[], k: 5, width: 8, shows: Shows::Whole, ..LESSONS[0] };
+    let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
+    let recording = take.recording.clone();
+    let kernel = record(recording.problem().clone(), 0, 8, None, "a test").unwrap();
+    let n = recording.shape().n;
     assert!(matches!(recording.baseline(), Baseline::Dummy(_)));
 
     // Replayed: to the kernel's answer, and back.
@@ -198,13 +200,15 @@ fn a_new_algorithm_is_replayed_told_drawn_asked_and_written() {
     let mut file = Vec::new();
     jsonl::write(&recording, 0..recording.len(), &mut file).unwrap();
     let text = String::from_utf8(file).unwrap();
-    assert!(text.contains("\"step\":\"compared\",\"point\":3") && text.contains("Comparison 90 of 90.") && text.contains("All 90 are compared."));
+    assert!(
+        text.contains("\"step\":\"compared\",\"point\":3")
+            && text.contains(&format!("Comparison {n} of {n}."))
+            && text.contains(&format!("All {n} are compared."))
+    );
     let read = jsonl::read(text.as_bytes()).unwrap().1;
     assert!(read.iter().map(|(_, step)| step).eq(recording.steps()));
 
     // Drawn, alone and on a page; asked about; printed.
-    let lesson = Lesson { asks: &[Ask::Swaps], ideas: &[], shows: Shows::Whole, arrangements: &[Arrangement::AsDrawn], ..LESSONS[0] };
-    let take = Take { arrangement: Arrangement::AsDrawn, range: 0..recording.len(), recording: recording.clone() };
     for position in [0, 1, 50, recording.len()] {
         cursor.seek(position);
         let view = View::of(&cursor, 14.0);
@@ -220,7 +224,7 @@ fn a_new_algorithm_is_replayed_told_drawn_asked_and_written() {
     let mut page = Vec::new();
     handout::write(&film, &moments, Theme::Film, &Silent, &mut page).unwrap();
     let page = String::from_utf8(page).unwrap();
-    assert!(page.contains("90 comparisons") && page.contains("The list is given."));
+    assert!(page.contains(&format!("{n} comparisons")) && page.contains("The list is given."));
     let mut played = Vec::new();
     player::write(&film, &moments, &Silent, &mut played).unwrap();
     assert!(!played.is_empty());

@@ -38,7 +38,7 @@ fn the_account_is_the_states() {
 /// A merge brings what it brought once it is done: no average counts the keys of one that is not.
 #[test]
 fn the_average_of_merges_is_of_those_that_are_done() {
-    let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::Queues).unwrap();
+    let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::WarpSelect).unwrap();
     let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
     let mut cursor = Cursor::new(take.recording.clone());
     let (mut merges, mut came, mut coming) = (0, 0, 0);

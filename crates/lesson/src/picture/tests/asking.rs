@@ -28,7 +28,7 @@ fn the_end_is_hidden_from_those_who_are_asked() {
 /// Whoever is asked how many merges of the lanes' queues there will be does not find their number.
 #[test]
 fn merges_of_queues_are_hidden_from_those_who_are_asked() {
-    let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::Queues).unwrap();
+    let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::WarpSelect).unwrap();
     let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
     let cursor = Cursor::new(take.recording.clone());
     let Baseline::WarpSelect(queued) = take.recording.baseline() else { panic!("it is held against a buffer") };

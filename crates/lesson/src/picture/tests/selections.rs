@@ -14,7 +14,7 @@ use crate::lessons::Search;
 /// What a selection's panels show is what was recorded.
 #[test]
 fn queues_and_buckets_are_the_recorded_ones() {
-    for (lesson, take) in takes().filter(|(lesson, _)| matches!(lesson.search, Search::Queues | Search::Digits)) {
+    for (lesson, take) in takes().filter(|(lesson, _)| matches!(lesson.search, Search::WarpSelect | Search::RadixSelect)) {
         let mut cursor = Cursor::new(take.recording.clone());
         for position in 1..=take.recording.len() {
             cursor.seek(position);
@@ -40,7 +40,7 @@ fn queues_and_buckets_are_the_recorded_ones() {
 #[test]
 fn headings_of_queues_are_true_at_every_step() {
     let mut orders = BTreeSet::new();
-    for (_, take) in takes().filter(|(lesson, _)| lesson.search == Search::Queues) {
+    for (_, take) in takes().filter(|(lesson, _)| lesson.search == Search::WarpSelect) {
         let shape = take.recording.shape();
         let mut cursor = Cursor::new(take.recording.clone());
         for position in 1..=take.recording.len() {

@@ -26,6 +26,8 @@ use crate::engines::cuda::Cuda;
 use crate::knn::{Descriptor, Problem};
 use crate::lessons::{Shows, Take};
 use crate::meter::Meter;
+use crate::picture::cloud::max_distance_words;
+use crate::picture::kinds::of_buffer;
 use crate::picture::legend::Entry;
 use crate::picture::page::Layout;
 use crate::picture::scene::Area;
@@ -58,7 +60,9 @@ pub trait AlgorithmStep {
     fn mark(&self, _before: &State, _marks: &mut Marks) {}
 
     /// Memory that it holds besides itself, in bytes.
-    fn bytes(&self) -> usize;
+    fn bytes(&self) -> usize {
+        0
+    }
 
     /// What it begins, if anything.
     fn begins(&self) -> Option<Begins> {
@@ -99,7 +103,7 @@ pub trait AlgorithmState {
     fn describe(&self, step: &Step, after: &State) -> Option<String>;
 }
 
-/// An algorithm, with what its search is held against.
+/// An algorithm, with what its search is held against. Where there is a choice, it is that of a search whose candidates wait in a buffer.
 pub(crate) trait Algorithm {
     /// The algorithm as pseudocode.
     fn code(&self) -> &'static Code;
@@ -110,10 +114,14 @@ pub(crate) trait Algorithm {
     }
 
     /// What marks are called: a hit, the end of a round, and a change of the bound; `None` for those that it does not have.
-    fn mark_names(&self) -> [Option<&'static str>; 3];
+    fn mark_names(&self) -> [Option<&'static str>; 3] {
+        [Some("Ballot hit"), Some("Merge"), Some("max_distance")]
+    }
 
     /// What is so before the first step, as the end of a sentence.
-    fn start(&self) -> &'static str;
+    fn start(&self) -> &'static str {
+        "none is known yet, and max_distance is infinite"
+    }
 
     /// Sizes that it has besides those of all, in words.
     fn sizes(&self) -> String {
@@ -131,7 +139,9 @@ pub(crate) trait Algorithm {
     }
 
     /// Whether the step at a position makes a good question of a kind.
-    fn suits(&self, ask: Ask, at: usize, recording: &Recording) -> bool;
+    fn suits(&self, ask: Ask, at: usize, recording: &Recording) -> bool {
+        kernel::questions::suits(ask, at, recording)
+    }
 
     /// Whether a step answers a question for yes or no with yes.
     fn is_yes(&self, _step: &Step) -> bool {
@@ -139,7 +149,9 @@ pub(crate) trait Algorithm {
     }
 
     /// A question about a step, or about the whole search; `None` if it would have no clear answer.
-    fn question(&self, recording: &Recording, ask: Ask, at: usize, before: &State, pick: &mut Pick<'_>) -> Option<Question>;
+    fn question(&self, recording: &Recording, ask: Ask, at: usize, before: &State, pick: &mut Pick<'_>) -> Option<Question> {
+        kernel::questions::of_kernel(recording, ask, at, before, pick)
+    }
 
     /// What a question about a moment needs in print, where the picture is not: `step` is the last one, `state` the state after it.
     fn given(&self, ask: Ask, step: &Step, state: &State) -> String;
@@ -156,10 +168,14 @@ pub(crate) trait Algorithm {
     fn draw_account(&self, view: &View<'_>, size: [f32; 2]) -> Scene;
 
     /// What the colours of points mean, with counts.
-    fn legend(&self, view: &View<'_>) -> Vec<Entry>;
+    fn legend(&self, view: &View<'_>) -> Vec<Entry> {
+        of_buffer(view)
+    }
 
     /// What bounds the search in the panel of the cloud, in words; `bound` is its distance.
-    fn caption(&self, view: &View<'_>, bound: &str) -> String;
+    fn caption(&self, view: &View<'_>, bound: &str) -> String {
+        max_distance_words(view, bound)
+    }
 
     /// Writes the table of what a take's search counted.
     ///
@@ -176,11 +192,13 @@ pub(crate) trait Algorithm {
     ///
     /// # Errors
     /// The same as those of [`record_on_gpu`](crate::record_on_gpu).
-    fn record_on_gpu(&self, twin: &Recording, cuda: &mut Cuda) -> Result<Recording, LessonError>;
+    fn record_on_gpu(&self, _twin: &Recording, _cuda: &mut Cuda) -> Result<Recording, LessonError> {
+        Err(LessonError::TwinAlone)
+    }
 }
 
 macro_rules! algorithms {
-    ($($(#[doc = $doc:literal])+ $(#[cfg($cfg:meta)])? $name:ident { $step:ty, $state:ty, $baseline:ty, $record:path })+) => {
+    ($($(#[doc = $doc:literal])+ $(#[cfg($cfg:meta)])? $name:ident { $as_step:ident: $step:ty, $as_state:ident: $state:ty, $baseline:ty, $record:path })+) => {
         /// A step that one algorithm alone has.
         #[derive(Clone, Debug, PartialEq, Serialize)]
         #[serde(untagged)]
@@ -284,6 +302,28 @@ macro_rules! algorithms {
             }
         }
 
+        /// The step, if one algorithm alone has it.
+        impl Step {
+            $(
+                $(#[doc = $doc])+
+                $(#[cfg($cfg)])?
+                pub fn $as_step(&self) -> Option<&$step> {
+                    if let Self::Own(OwnStep::$name(step)) = self { Some(step) } else { None }
+                }
+            )+
+        }
+
+        /// What one algorithm alone has; `None` in other searches, and before its first step.
+        impl State {
+            $(
+                $(#[doc = $doc])+
+                $(#[cfg($cfg)])?
+                pub fn $as_state(&self) -> Option<&$state> {
+                    if let Some(OwnState::$name(state)) = &self.own { Some(state) } else { None }
+                }
+            )+
+        }
+
         $(
             $(#[cfg($cfg)])?
             impl From<$step> for Step {
@@ -311,16 +351,16 @@ macro_rules! algorithms {
 
 algorithms! {
     /// A tree's search.
-    Tree { tree::TreeStep, tree::state::Descent, tree::Index, tree::recorder::record_tree }
+    Tree { tree: tree::TreeStep, descent: tree::state::Descent, tree::Index, tree::recorder::record_tree }
     /// Warp select.
-    WarpSelect { warp_select::WarpSelectStep, warp_select::state::Queues, warp_select::Queued, warp_select::recorder::record_queues }
+    WarpSelect { warp_select: warp_select::WarpSelectStep, queues: warp_select::state::Queues, warp_select::Queued, warp_select::recorder::record_queues }
     /// A selection by digits.
-    RadixSelect { radix_select::RadixSelectStep, radix_select::state::Buckets, radix_select::Chosen, radix_select::recorder::record_digits }
+    RadixSelect { radix_select: radix_select::RadixSelectStep, buckets: radix_select::state::Buckets, radix_select::Chosen, radix_select::recorder::record_digits }
     /// Threads with a query each.
-    Heap { heap::HeapStep, heap::state::Heaps, heap::Metered, heap::recorder::record_heaps }
+    Heap { heap: heap::HeapStep, heaps: heap::state::Heaps, heap::Metered, heap::recorder::record_heaps }
     /// The algorithm of a test.
     #[cfg(test)]
-    Dummy { crate::tests::dummy::DummyStep, crate::tests::dummy::DummyState, crate::tests::dummy::Dummy, crate::tests::dummy::record_dummy }
+    Dummy { dummy: crate::tests::dummy::DummyStep, compared: crate::tests::dummy::DummyState, crate::tests::dummy::Dummy, crate::tests::dummy::record_dummy }
 }
 
 impl From<kernel::Theory> for Baseline {

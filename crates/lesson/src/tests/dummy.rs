@@ -8,8 +8,6 @@ use super::super::lessons::{Choice, LESSONS, Lesson, Search, Shows, Take};
 use super::super::moments::Selection;
 use super::super::palette::LIGHT;
 use super::super::paper::{Theme, handout};
-use super::super::picture::kinds::of_buffer;
-use super::super::picture::legend::Entry;
 use super::super::picture::page::{Layout, page};
 use super::super::picture::scene::{Area, Ink};
 use super::super::picture::sentence::sentence;
@@ -20,7 +18,6 @@ use super::super::questions::{Ask, Pick, Question};
 use super::super::recording::Marks;
 use super::*;
 use crate::algorithms::{Algorithm, AlgorithmState, AlgorithmStep, Baseline, OwnState};
-use crate::engines::cuda::Cuda;
 use crate::engines::lockstep::{self, Key, distance_of, distances_to, key_of, registers_for};
 use crate::knn::Descriptor;
 
@@ -87,10 +84,6 @@ impl AlgorithmStep for DummyStep {
             marks.distances.push(distance_of(self.key()));
         }
     }
-
-    fn bytes(&self) -> usize {
-        0
-    }
 }
 
 impl AlgorithmState for DummyState {
@@ -147,20 +140,12 @@ impl Algorithm for Dummy {
         scene
     }
 
-    fn legend(&self, view: &View<'_>) -> Vec<Entry> {
-        of_buffer(view)
-    }
-
     fn caption(&self, _view: &View<'_>, bound: &str) -> String {
         format!("The last of the list: {bound}")
     }
 
     fn table(&self, _film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "<p>{} comparisons</p>", take.recording.shape().n)
-    }
-
-    fn record_on_gpu(&self, _twin: &Recording, _cuda: &mut Cuda) -> Result<Recording, LessonError> {
-        Err(LessonError::TwinAlone)
     }
 }
 

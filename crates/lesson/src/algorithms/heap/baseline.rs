@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use super::{HeapStep, account, code, panel, questions};
 use crate::algorithms::Algorithm;
 use crate::algorithms::kernel::recorder::record;
-use crate::engines::cuda::Cuda;
 use crate::engines::select::THREAD_HEAP;
 
 use crate::knn::Descriptor;
@@ -17,7 +16,7 @@ use crate::picture::scene::Area;
 use crate::picture::{self, Film, Panel, Scene, View};
 use crate::pseudocode::Code;
 use crate::questions::{Ask, Pick, Question};
-use crate::recording::{LessonError, Recording};
+use crate::recording::Recording;
 use crate::state::{Shape, State};
 use crate::step::Step;
 
@@ -110,9 +109,5 @@ impl Algorithm for Metered {
         let (problem, width, data) = (recording.problem(), recording.shape().width, &recording.parameters.data);
         let kernel = record(problem.clone(), recording.query(), width, None, data).ok()?;
         Some(Meter::new(recording, Way::ThreadAQuery, Track::of(recording), Track::of(&kernel)))
-    }
-
-    fn record_on_gpu(&self, _twin: &Recording, _cuda: &mut Cuda) -> Result<Recording, LessonError> {
-        Err(LessonError::TwinAlone)
     }
 }

@@ -1,7 +1,6 @@
 //! The panel of threads with a query each: who of them works, one lane's heap as a tree, and how many of the lanes' slots were idle.
 
 use super::own_queries;
-use crate::algorithms::OwnStep;
 use crate::algorithms::heap::HeapStep;
 use crate::algorithms::heap::state::Heaps;
 use crate::algorithms::warp_select::panel::{chip, lanes_alone};
@@ -132,8 +131,8 @@ fn tree(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area, lane:
         [room.x + room.width * (place + 0.5) / (1 << level) as f32, room.y + row * (level as f32 + 0.5)]
     };
     let drawn = heaps.k.min((1 << shown) - 1);
-    let moved = match view.cursor.step().as_deref() {
-        Some(Step::Own(OwnStep::Heap(HeapStep::Sank { moved, .. }))) => moved.iter().find(|sunk| sunk.lane == lane).map(|sunk| sunk.slot),
+    let moved = match view.cursor.step().as_deref().and_then(Step::heap) {
+        Some(HeapStep::Sank { moved, .. }) => moved.iter().find(|sunk| sunk.lane == lane).map(|sunk| sunk.slot),
         _ => None,
     };
     for entry in 1..drawn {
@@ -184,11 +183,9 @@ fn tree(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area, lane:
 
 /// Whether a lane's key is on its way, or has just come to its place.
 fn sinks(heaps: &Heaps, lane: u32, view: &View<'_>) -> bool {
-    match view.cursor.step().as_deref() {
-        Some(Step::Own(OwnStep::Heap(HeapStep::Branched { .. })) | Step::Own(OwnStep::Heap(HeapStep::Sank { .. }))) => {
-            heaps.inserting.is_none_or(|lanes| lanes >> lane & 1 == 1)
-        }
-        Some(Step::Own(OwnStep::Heap(HeapStep::Extracted { .. }))) => true,
+    match view.cursor.step().as_deref().and_then(Step::heap) {
+        Some(HeapStep::Branched { .. } | HeapStep::Sank { .. }) => heaps.inserting.is_none_or(|lanes| lanes >> lane & 1 == 1),
+        Some(HeapStep::Extracted { .. }) => true,
         _ => false,
     }
 }

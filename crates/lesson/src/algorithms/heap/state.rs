@@ -2,7 +2,7 @@
 
 use super::HeapStep;
 use super::describe::describe_common;
-use crate::algorithms::{AlgorithmState, OwnState};
+use crate::algorithms::AlgorithmState;
 use crate::engines::lockstep::{Key, PADDING, key_of};
 use crate::state::{Shape, State};
 use crate::step::Step;
@@ -34,13 +34,6 @@ pub struct Heaps {
     pub rounds: u32,
     /// Points of which some lane inserted.
     pub stops: u32,
-}
-
-impl State {
-    /// The heaps of threads with a query each; the first k `registers` are lane 0's keys, ascending; `None` in other searches, and before its first step.
-    pub fn heaps(&self) -> Option<&Heaps> {
-        if let Some(OwnState::Heap(heaps)) = &self.own { Some(heaps) } else { None }
-    }
 }
 
 impl AlgorithmState for Heaps {

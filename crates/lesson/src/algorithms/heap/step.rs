@@ -1,16 +1,16 @@
-//! The steps that threads with a query each have besides those of [`Step`].
+//! The steps that threads with a query each have besides those of [`Step`](crate::Step).
 
 use serde::{Deserialize, Serialize};
 
 use super::describe::describe;
 use super::instructions;
 use super::state::{Heaps, lanes_in};
-use crate::algorithms::{AlgorithmStep, OwnState, OwnStep};
+use crate::algorithms::{AlgorithmStep, OwnState};
 use crate::cursor::Level;
 use crate::engines::lockstep::distance_of;
 use crate::recording::Marks;
 use crate::state::{Shape, Stage, State};
-use crate::step::{Slot, Step, distances};
+use crate::step::{Slot, distances};
 use crate::work::Instruction;
 
 /// A step of threads with a query each.
@@ -56,13 +56,6 @@ pub enum HeapStep {
         /// Entries that were a heap until then.
         end: u32,
     },
-}
-
-impl Step {
-    /// The step, if it is one that threads with a query each alone has.
-    pub fn heap(&self) -> Option<&HeapStep> {
-        if let Self::Own(OwnStep::Heap(step)) = self { Some(step) } else { None }
-    }
 }
 
 impl AlgorithmStep for HeapStep {

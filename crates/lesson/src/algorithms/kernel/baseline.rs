@@ -11,13 +11,11 @@ use crate::engines::lockstep::LOCKSTEP;
 use crate::knn::Descriptor;
 use crate::lessons::{Shows, Take};
 use crate::meter::{Meter, Track, Way};
-use crate::picture::kinds::of_buffer;
-use crate::picture::legend::Entry;
 use crate::picture::page::Layout;
 use crate::picture::scene::Area;
-use crate::picture::{self, Film, Panel, Scene, View, cloud};
+use crate::picture::{self, Film, Panel, Scene, View};
 use crate::pseudocode::Code;
-use crate::questions::{Ask, Pick, Question};
+use crate::questions::Ask;
 use crate::recording::{LessonError, Recording};
 use crate::state::State;
 use crate::step::Step;
@@ -36,22 +34,6 @@ impl Algorithm for Theory {
         &code::KERNEL
     }
 
-    fn mark_names(&self) -> [Option<&'static str>; 3] {
-        [Some("Ballot hit"), Some("Merge"), Some("max_distance")]
-    }
-
-    fn start(&self) -> &'static str {
-        "none is known yet, and max_distance is infinite"
-    }
-
-    fn suits(&self, ask: Ask, at: usize, recording: &Recording) -> bool {
-        questions::suits(ask, at, recording)
-    }
-
-    fn question(&self, recording: &Recording, ask: Ask, at: usize, before: &State, pick: &mut Pick<'_>) -> Option<Question> {
-        questions::of_kernel(recording, ask, at, before, pick)
-    }
-
     fn given(&self, ask: Ask, step: &Step, _state: &State) -> String {
         questions::given(ask, step)
     }
@@ -62,14 +44,6 @@ impl Algorithm for Theory {
 
     fn draw_account(&self, view: &View<'_>, size: [f32; 2]) -> Scene {
         picture::account::draw(view, size)
-    }
-
-    fn legend(&self, view: &View<'_>) -> Vec<Entry> {
-        of_buffer(view)
-    }
-
-    fn caption(&self, view: &View<'_>, bound: &str) -> String {
-        cloud::max_distance_words(view, bound)
     }
 
     fn table(&self, film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()> {

@@ -2,7 +2,6 @@
 //! in on the k-th.
 
 use crate::algorithms::Baseline;
-use crate::algorithms::OwnStep;
 use crate::algorithms::radix_select::RadixSelectStep;
 use crate::algorithms::radix_select::describe::bits_of;
 use crate::algorithms::radix_select::state::{Buckets, Pass, most_passes};
@@ -81,12 +80,8 @@ impl<'a> Shown<'a> {
     fn of(buckets: &'a Buckets, view: &View<'_>) -> Self {
         let step = view.cursor.step();
         let runs = matches!(
-            step.as_deref(),
-            Some(
-                Step::Own(OwnStep::RadixSelect(RadixSelectStep::Counted { .. }))
-                    | Step::Own(OwnStep::RadixSelect(RadixSelectStep::Summed { .. }))
-                    | Step::Own(OwnStep::RadixSelect(RadixSelectStep::Digits { .. }))
-            )
+            step.as_deref().and_then(Step::radix_select),
+            Some(RadixSelectStep::Counted { .. } | RadixSelectStep::Summed { .. } | RadixSelectStep::Digits { .. })
         );
         let done = buckets.passes.len();
         let pass = if runs { done } else { done.saturating_sub(1) };

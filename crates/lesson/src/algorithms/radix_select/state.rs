@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 use super::RadixSelectStep;
 use super::describe::describe_common;
-use crate::algorithms::{AlgorithmState, OwnState};
+use crate::algorithms::AlgorithmState;
 use crate::state::{Shape, State};
 use crate::step::Step;
 
@@ -56,13 +56,6 @@ pub struct Pass {
     pub below: u32,
     /// Points in the bucket of that digit.
     pub inside: u32,
-}
-
-impl State {
-    /// What a selection by digits has found; `None` in other searches, and before its first step.
-    pub fn buckets(&self) -> Option<&Buckets> {
-        if let Some(OwnState::RadixSelect(buckets)) = &self.own { Some(buckets) } else { None }
-    }
 }
 
 impl AlgorithmState for Buckets {

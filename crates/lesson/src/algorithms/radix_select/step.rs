@@ -1,15 +1,15 @@
-//! The steps that a selection by digits has besides those of [`Step`].
+//! The steps that a selection by digits has besides those of [`Step`](crate::Step).
 
 use serde::{Deserialize, Serialize};
 
 use super::describe::describe;
 use super::state::Buckets;
-use crate::algorithms::{AlgorithmStep, OwnState, OwnStep};
+use crate::algorithms::{AlgorithmStep, OwnState};
 use crate::cursor::Level;
 use crate::engines::lockstep::{Key, distance_of};
 use crate::recording::Marks;
 use crate::state::{Shape, Stage, State};
-use crate::step::{Step, keys};
+use crate::step::keys;
 
 /// A step of a selection by digits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,13 +50,6 @@ pub enum RadixSelectStep {
     },
     /// The neighbours were sorted, by layers.
     Sorted,
-}
-
-impl Step {
-    /// The step, if it is one that a selection by digits alone has.
-    pub fn radix_select(&self) -> Option<&RadixSelectStep> {
-        if let Self::Own(OwnStep::RadixSelect(step)) = self { Some(step) } else { None }
-    }
 }
 
 impl AlgorithmStep for RadixSelectStep {

@@ -14,7 +14,7 @@ use crate::picture::kinds::of_buffer;
 use crate::picture::legend::Entry;
 use crate::picture::page::Layout;
 use crate::picture::scene::Area;
-use crate::picture::{Film, Panel, Scene, View, cloud};
+use crate::picture::{Film, Panel, Scene, View};
 use crate::pseudocode::Code;
 use crate::questions::{Ask, Pick, Question};
 use crate::recording::{LessonError, Recording};
@@ -42,14 +42,6 @@ impl Index {
 impl Algorithm for Index {
     fn code(&self) -> &'static Code {
         &code::TRAVERSAL
-    }
-
-    fn mark_names(&self) -> [Option<&'static str>; 3] {
-        [Some("Ballot hit"), Some("Merge"), Some("max_distance")]
-    }
-
-    fn start(&self) -> &'static str {
-        "none is known yet, and max_distance is infinite"
     }
 
     /// Most leaves have few candidates, or none: what they are is the stage.
@@ -92,10 +84,6 @@ impl Algorithm for Index {
 
     fn legend(&self, view: &View<'_>) -> Vec<Entry> {
         boxes::legend(view, of_buffer(view))
-    }
-
-    fn caption(&self, view: &View<'_>, bound: &str) -> String {
-        cloud::max_distance_words(view, bound)
     }
 
     fn table(&self, _film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()> {

@@ -1,7 +1,6 @@
 //! The boxes of a tree in the panel of the points: those of the node that is looked at, those visited, those left out; and the place in each
 //! box that is nearest to the query.
 
-use crate::algorithms::OwnStep;
 use crate::algorithms::tree::TreeStep;
 use crate::algorithms::tree::state::{Descent, Node};
 use crate::engines::index::{Tree, WARP};
@@ -64,16 +63,16 @@ pub fn over(scene: &mut Scene, plane: &Plane, view: &View<'_>, tree: &Tree, desc
     let (text, query) = (view.text, &view.cursor.recording().parameters.query);
     let from = plane.at(query);
     let near = node.below(view.cursor.state().last());
-    match view.cursor.step().as_deref() {
-        Some(Step::Own(OwnStep::Tree(TreeStep::Boxes { .. }))) => {
+    match view.cursor.step().as_deref().and_then(Step::tree) {
+        Some(TreeStep::Boxes { .. }) => {
             for lane in (0..WARP as u32).filter(|lane| node.waiting >> lane & 1 == 1) {
                 let (ink, opacity) = if near >> lane & 1 == 1 { (Ink::Accent, 1.0) } else { (Ink::TextWeak, 0.35) };
                 clamped(scene, from, plane.at(&clamp(tree, node, lane, query)), ink, opacity, text);
             }
         }
-        Some(Step::Own(OwnStep::Tree(TreeStep::Child { lane }))) => chosen(scene, plane, tree, node, *lane, query, Ink::Accent, text),
+        Some(TreeStep::Child { lane }) => chosen(scene, plane, tree, node, *lane, query, Ink::Accent, text),
         // The place is not nearer than the k-th neighbour: it lies on the circle or outside.
-        Some(Step::Own(OwnStep::Tree(TreeStep::LeftOut { .. }))) => {
+        Some(TreeStep::LeftOut { .. }) => {
             if let Some((lane, _)) = node.nearest() {
                 chosen(scene, plane, tree, node, lane, query, Ink::Text, text);
             }

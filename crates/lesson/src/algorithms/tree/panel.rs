@@ -1,7 +1,6 @@
 //! The panel of the lanes of a tree's search: a child of a node in each, or a point of a leaf, and the intermediate result and the buffer
 //! below.
 
-use crate::algorithms::OwnStep;
 use crate::algorithms::tree::TreeStep;
 use crate::algorithms::tree::state::Node;
 use crate::engines::lockstep::{Key, PADDING, distance_of};
@@ -45,8 +44,8 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let all = (3.0 + of_one) * one + more;
     scene.label(title, 0.0, sans(text, Ink::Text), &heading_of(view, node));
 
-    let chosen = match view.cursor.step().as_deref() {
-        Some(Step::Own(OwnStep::Tree(TreeStep::Child { lane }))) => Some(*lane),
+    let chosen = match view.cursor.step().as_deref().and_then(Step::tree) {
+        Some(TreeStep::Child { lane }) => Some(*lane),
         _ => None,
     };
     let lane = if vote.is_some() { spelled_out(view, vote.as_ref()) } else { chosen };

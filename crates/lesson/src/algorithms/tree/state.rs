@@ -5,7 +5,7 @@
 
 use super::TreeStep;
 use super::describe::describe_common;
-use crate::algorithms::{AlgorithmState, OwnState};
+use crate::algorithms::AlgorithmState;
 use crate::engines::index::WARP;
 use crate::engines::lockstep::{Key, PADDING};
 use crate::state::State;
@@ -67,13 +67,6 @@ impl Node {
     /// Mask of the waiting children whose keys are below one.
     pub fn below(&self, last: Key) -> u32 {
         lanes_of(&self.keys, |key| key < last) & self.waiting
-    }
-}
-
-impl State {
-    /// Where the search of a tree is; `None` in other searches, and before its first step.
-    pub fn descent(&self) -> Option<&Descent> {
-        if let Some(OwnState::Tree(descent)) = &self.own { Some(descent) } else { None }
     }
 }
 

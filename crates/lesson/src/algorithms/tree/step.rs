@@ -1,14 +1,14 @@
-//! The steps that a tree's search has besides those of [`Step`].
+//! The steps that a tree's search has besides those of [`Step`](crate::Step).
 
 use serde::{Deserialize, Serialize};
 
 use super::describe::describe;
 use super::state::{Descent, lanes_of};
-use crate::algorithms::{AlgorithmStep, Begins, OwnState, OwnStep};
+use crate::algorithms::{AlgorithmStep, Begins, OwnState};
 use crate::cursor::Level;
 use crate::engines::lockstep::{Key, PADDING};
 use crate::state::{Shape, Stage, State};
-use crate::step::{Step, keys};
+use crate::step::keys;
 
 /// A step of a tree's search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,13 +52,6 @@ pub enum TreeStep {
     },
     /// The buffer was merged into the intermediate result, by the layers that other recordings show one by one.
     Merged,
-}
-
-impl Step {
-    /// The step, if it is one that a tree's search alone has.
-    pub fn tree(&self) -> Option<&TreeStep> {
-        if let Self::Own(OwnStep::Tree(step)) = self { Some(step) } else { None }
-    }
 }
 
 impl AlgorithmStep for TreeStep {

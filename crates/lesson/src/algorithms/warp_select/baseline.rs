@@ -98,7 +98,7 @@ impl Algorithm for Queued {
         if view.cursor.state().max_distance.is_infinite() {
             return "Fewer than k neighbours are known".to_owned();
         }
-        let before = if moves_kth(view.cursor.step().as_deref()) { " before this merge" } else { "" };
+        let before = if moves_kth(view) { " before this merge" } else { "" };
         cloud::kth_words(view, &format!("squared distance {bound}{before}"))
     }
 

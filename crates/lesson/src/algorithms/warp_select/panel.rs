@@ -1,7 +1,6 @@
 //! The panel of warp select: the lanes' distances, their queues, and the warp's queue. A lane is a column, element i of the warp's queue is in
 //! column i mod W.
 
-use crate::algorithms::OwnStep;
 use crate::algorithms::warp_select::WarpSelectStep;
 use crate::picture::kinds::{is_merging, query_and, votes};
 use crate::picture::legend::Entry;
@@ -31,7 +30,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         return scene;
     };
     let step = view.cursor.step();
-    let step = step.as_deref();
+    let step = step.as_deref().and_then(Step::warp_select);
     scene.label(title, 0.0, sans(text, Ink::Text), &heading(view));
 
     let names = width(Font::Sans, view.type_of(0.8), "distance") + text * 0.5;
@@ -83,7 +82,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
 
     keys(&mut scene, view, queues, &lanes, &warp);
     marks(&mut scene, view, queues, &lanes, &warp, step);
-    if let Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { taken }))) = step {
+    if let Some(WarpSelectStep::Exchanged { taken }) = step {
         // From column to mirrored column, in the room between.
         let columns: BTreeSet<u32> = taken.iter().map(|element| across(shape.width, element).0).collect();
         for lane in columns {
@@ -109,18 +108,15 @@ pub(crate) fn lanes_alone(scene: &mut Scene, view: &View<'_>, room: Area) {
 
 fn is_last_merge(view: &View<'_>) -> bool {
     let steps = &view.cursor.recording().steps()[..view.cursor.position()];
-    steps
-        .iter()
-        .rev()
-        .find(|step| matches!(step, Step::Own(OwnStep::WarpSelect(WarpSelectStep::Drained)) | Step::Group { .. }))
-        .is_some_and(|step| *step == Step::Own(OwnStep::WarpSelect(WarpSelectStep::Drained)))
+    let last = steps.iter().rev().find(|step| matches!(step, Step::Group { .. }) || step.warp_select() == Some(&WarpSelectStep::Drained));
+    last.is_some_and(|step| step.warp_select().is_some())
 }
 
 fn heading(view: &View<'_>) -> String {
     let state = view.cursor.state();
     let bound = match digits(state.max_distance, 3) {
         _ if state.max_distance.is_infinite() => "the k-th is not known yet".to_owned(),
-        bound if moves_kth(view.cursor.step().as_deref()) => format!("the k-th was at {bound}"),
+        bound if moves_kth(view) => format!("the k-th was at {bound}"),
         bound => format!("the k-th is at {bound}"),
     };
     match state.group {
@@ -133,29 +129,29 @@ fn heading(view: &View<'_>) -> String {
 }
 
 /// What the lanes' queues are after a step, and what is marked in them. `last` is the k-th key.
-fn lanes_say(queues: &Queues, last: Key, step: Option<&Step>) -> String {
+fn lanes_say(queues: &Queues, last: Key, step: Option<&WarpSelectStep>) -> String {
     let what = match step {
         _ if !queues.is_list => "The lanes' queues, the largest key first".to_owned(),
-        Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::QueuesSorted))) => format!("The lanes' queues as one list, {}", order(&queues.keys)),
+        Some(WarpSelectStep::QueuesSorted) => format!("The lanes' queues as one list, {}", order(&queues.keys)),
         _ => format!("The lanes' queues as one list, after the exchange: {}", order(&queues.keys)),
     };
     let marked = match step {
-        Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed }))) if !placed.is_empty() => "; marked: just taken",
-        Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Checked { broken: 1.. }))) => "; marked: breaks the invariant",
-        Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::QueuesSorted))) if last != PADDING => "; marked: below the k-th",
-        Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { taken }))) if taken.count() > 0 => "; marked: exchanged",
+        Some(WarpSelectStep::Inserted { placed }) if !placed.is_empty() => "; marked: just taken",
+        Some(WarpSelectStep::Checked { broken: 1.. }) => "; marked: breaks the invariant",
+        Some(WarpSelectStep::QueuesSorted) if last != PADDING => "; marked: below the k-th",
+        Some(WarpSelectStep::Exchanged { taken }) if taken.count() > 0 => "; marked: exchanged",
         _ => "",
     };
     what + marked
 }
 
 /// The same of the warp's queue, whose k-th key is `last`.
-fn warp_says(keys: &[Key], last: Key, step: Option<&Step>) -> String {
+fn warp_says(keys: &[Key], last: Key, step: Option<&WarpSelectStep>) -> String {
     if keys.iter().all(|&key| key == PADDING) {
         return "The warp's queue: nothing in it yet".to_owned();
     }
     match step {
-        Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { taken }))) => {
+        Some(WarpSelectStep::Exchanged { taken }) => {
             let marked = if taken.count() == 0 { "" } else { "; marked: came from the list" };
             format!("The warp's queue, after the exchange: {}{marked}", order(keys))
         }
@@ -165,14 +161,10 @@ fn warp_says(keys: &[Key], last: Key, step: Option<&Step>) -> String {
 }
 
 /// Whether the warp's queue already is that of a merge whose k-th is not read yet.
-pub(crate) fn moves_kth(step: Option<&Step>) -> bool {
+pub(crate) fn moves_kth(view: &View<'_>) -> bool {
     matches!(
-        step,
-        Some(
-            Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { .. }))
-                | Step::Own(OwnStep::WarpSelect(WarpSelectStep::WarpQueueSorted))
-                | Step::Own(OwnStep::WarpSelect(WarpSelectStep::QueuesDescend))
-        )
+        view.cursor.step().as_deref().and_then(Step::warp_select),
+        Some(WarpSelectStep::Exchanged { .. } | WarpSelectStep::WarpQueueSorted | WarpSelectStep::QueuesDescend)
     )
 }
 
@@ -227,28 +219,28 @@ fn keys(scene: &mut Scene, view: &View<'_>, queues: &Queues, lanes: &Grid, warp:
 }
 
 /// What the last step did.
-fn marks(scene: &mut Scene, view: &View<'_>, queues: &Queues, lanes: &Grid, warp: &Grid, step: Option<&Step>) {
+fn marks(scene: &mut Scene, view: &View<'_>, queues: &Queues, lanes: &Grid, warp: &Grid, step: Option<&WarpSelectStep>) {
     let state = view.cursor.state();
     let shape = state.shape;
     match step {
-        Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed }))) => {
+        Some(WarpSelectStep::Inserted { placed }) => {
             for Placed { lane, slot, .. } in placed {
                 lanes.mark(scene, *lane, *slot, Ink::Candidate);
             }
         }
-        Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Checked { broken }))) => {
+        Some(WarpSelectStep::Checked { broken }) => {
             for lane in (0..shape.width).filter(|lane| broken >> lane & 1 == 1) {
                 lanes.mark(scene, lane, 0, Ink::Error);
             }
         }
-        Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { taken }))) => {
+        Some(WarpSelectStep::Exchanged { taken }) => {
             for element in taken.iter() {
                 let ((from, from_row), (to, to_row)) = (across(shape.width, met(shape.capacity(), element)), across(shape.width, element));
                 lanes.mark(scene, from, from_row, Ink::Intermediate);
                 warp.mark(scene, to, to_row, Ink::Intermediate);
             }
         }
-        Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::QueuesSorted))) if state.last() != PADDING => {
+        Some(WarpSelectStep::QueuesSorted) if state.last() != PADDING => {
             // Those that are below the k-th come first. They are of the colour of its circle, which they lie in.
             let below = queues.keys.iter().take_while(|&&key| is_below(key, state.last())).count() as u32;
             for element in 0..below {
@@ -258,7 +250,7 @@ fn marks(scene: &mut Scene, view: &View<'_>, queues: &Queues, lanes: &Grid, warp
         }
         _ => {}
     }
-    if state.last() != PADDING && !matches!(step, Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { .. })))) {
+    if state.last() != PADDING && !matches!(step, Some(WarpSelectStep::Exchanged { .. })) {
         let (lane, register) = across(shape.width, shape.k - 1);
         warp.mark(scene, lane, register, Ink::Accent);
     }

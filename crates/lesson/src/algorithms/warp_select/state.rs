@@ -4,7 +4,7 @@
 
 use super::WarpSelectStep;
 use super::describe::describe_common;
-use crate::algorithms::{AlgorithmState, OwnState};
+use crate::algorithms::AlgorithmState;
 use crate::engines::lockstep::{Key, PADDING};
 use crate::state::{Shape, State};
 use crate::step::Step;
@@ -48,13 +48,6 @@ pub fn order(keys: &[Key]) -> &'static str {
         [true, false] => "ascending, then descending",
         [false, true] => "descending, then ascending",
         _ => "in no order",
-    }
-}
-
-impl State {
-    /// The queues of warp select's lanes; the warp's queue is `registers`; `None` in other searches, and before its first step.
-    pub fn queues(&self) -> Option<&Queues> {
-        if let Some(OwnState::WarpSelect(queues)) = &self.own { Some(queues) } else { None }
     }
 }
 

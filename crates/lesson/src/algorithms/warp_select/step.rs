@@ -1,15 +1,15 @@
-//! The steps that warp select has besides those of [`Step`].
+//! The steps that warp select has besides those of [`Step`](crate::Step).
 
 use serde::{Deserialize, Serialize};
 
 use super::describe::describe;
 use super::state::Queues;
-use crate::algorithms::{AlgorithmStep, Begins, OwnState, OwnStep};
+use crate::algorithms::{AlgorithmStep, Begins, OwnState};
 use crate::cursor::Level;
 use crate::engines::lockstep::distance_of;
 use crate::recording::Marks;
 use crate::state::{Shape, Stage, State};
-use crate::step::{Elements, Placed, Step};
+use crate::step::{Elements, Placed};
 
 /// A step of warp select.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,13 +44,6 @@ pub enum WarpSelectStep {
     WarpQueueSorted,
     /// Each lane sorted what is left in its queue, the largest first.
     QueuesDescend,
-}
-
-impl Step {
-    /// The step, if it is one that warp select alone has.
-    pub fn warp_select(&self) -> Option<&WarpSelectStep> {
-        if let Self::Own(OwnStep::WarpSelect(step)) = self { Some(step) } else { None }
-    }
 }
 
 impl AlgorithmStep for WarpSelectStep {

@@ -69,7 +69,7 @@ pub enum Stage {
 }
 
 /// Counts of completed work.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Points that were decided: each of the first so many is in the result or the buffer, or cannot be a neighbour. Those of the current group
     /// follow when none of its lanes waits for a slot. Of a tree, points whose distance was computed.
@@ -86,12 +86,6 @@ pub struct Counts {
     pub compare_exchanges: u64,
     /// Warp-wide shuffles of one key per lane.
     pub shuffles: u64,
-    /// Of a tree: nodes whose children were compared with the query.
-    #[serde(default)]
-    pub nodes: u32,
-    /// Of a tree: children of these that were left out.
-    #[serde(default)]
-    pub left_out: u32,
 }
 
 /// The complete state of a warp and its counters.

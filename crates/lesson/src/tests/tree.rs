@@ -41,10 +41,10 @@ fn a_search_ends_with_the_neighbours_and_counts_what_it_visited() {
         nearest.sort_unstable();
         nearest.resize(nearest.len().max(k), PADDING);
         assert_eq!(end.registers[..k], nearest[..k], "{spec}");
-        let (index, counts) = (recording.index().unwrap(), end.counts);
+        let (index, counts, descent) = (recording.index().unwrap(), end.counts, end.descent().unwrap());
         let visits = index.visits;
         assert_eq!(
-            [counts.points_seen, counts.groups, counts.nodes, counts.left_out, counts.candidates, counts.merges],
+            [counts.points_seen, counts.groups, descent.nodes, descent.left_out.len() as u32, counts.candidates, counts.merges],
             [visits.accessed, visits.leaves, visits.nodes, visits.left_out, visits.candidates, visits.merges],
             "{spec}"
         );

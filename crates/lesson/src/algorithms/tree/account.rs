@@ -25,6 +25,7 @@ pub fn draw(view: &View<'_>, index: &Index, [wide, high]: [f32; 2]) -> Scene {
 fn table(scene: &mut Scene, room: Area, view: &View<'_>, index: &Index, row: f32) {
     let state = view.cursor.state();
     let (counts, end, lie, brute) = (state.counts, index.visits, index.as_they_lie, index.brute);
+    let [nodes, left_out] = state.descent().map_or([0; 2], |descent| [descent.nodes, descent.left_out.len() as u32]);
     let number = |number: u32| thousands(number.into());
     let none = || "\u{2013}".to_owned();
     // A question about the whole search must not be answered here.
@@ -32,8 +33,8 @@ fn table(scene: &mut Scene, room: Area, view: &View<'_>, index: &Index, row: f32
     let rows: [tally::Row<'_, 4>; 6] = [
         ("points looked at", [number(counts.points_seen), hidden(number(end.accessed)), hidden(number(lie.accessed)), number(state.shape.n)]),
         ("leaves visited", [number(counts.groups), hidden(number(end.leaves)), hidden(number(lie.leaves)), none()]),
-        ("nodes visited", [number(counts.nodes), hidden(number(end.nodes)), hidden(number(lie.nodes)), none()]),
-        ("boxes left out", [number(counts.left_out), hidden(number(end.left_out)), hidden(number(lie.left_out)), none()]),
+        ("nodes visited", [number(nodes), hidden(number(end.nodes)), hidden(number(lie.nodes)), none()]),
+        ("boxes left out", [number(left_out), hidden(number(end.left_out)), hidden(number(lie.left_out)), none()]),
         ("candidates", [number(counts.candidates), hidden(number(end.candidates)), hidden(number(lie.candidates)), hidden(number(brute.candidates))]),
         ("merges", [number(counts.merges), hidden(number(end.merges)), hidden(number(lie.merges)), hidden(number(brute.merges))]),
     ];

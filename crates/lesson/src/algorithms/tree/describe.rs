@@ -74,7 +74,7 @@ pub fn describe(step: &TreeStep, after: &State) -> Option<String> {
 }
 
 /// Describes a step that algorithms have in common; `None` if it is told as of the kernel.
-pub fn describe_common(step: &Step, after: &State) -> Option<String> {
+pub fn describe_common(step: &Step, after: &State, descent: &Descent) -> Option<String> {
     let width = after.shape.width;
     Some(match step {
         Step::Ballot { mask } => {
@@ -125,8 +125,8 @@ pub fn describe_common(step: &Step, after: &State) -> Option<String> {
                 thousands(counts.points_seen.into()),
                 thousands(after.shape.n.into()),
                 count(counts.groups.into(), "leaf", "leaves"),
-                count(counts.nodes.into(), "node", "nodes"),
-                count(counts.left_out.into(), "box was", "boxes were"),
+                count(descent.nodes.into(), "node", "nodes"),
+                count(descent.left_out.len() as u64, "box was", "boxes were"),
                 thousands(after.shape.n.into())
             )
         }

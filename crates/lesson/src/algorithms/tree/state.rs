@@ -18,6 +18,8 @@ pub struct Descent {
     pub own: u32,
     /// The nodes whose children are not all done, the root's first.
     pub way: Vec<Node>,
+    /// Number of nodes whose children were compared with the query.
+    pub nodes: u32,
     /// The leaf whose points are looked at.
     pub leaf: Option<Leaf>,
     /// The node that was done with the last step.
@@ -72,14 +74,14 @@ impl Node {
 
 impl AlgorithmState for Descent {
     fn describe(&self, step: &Step, after: &State) -> Option<String> {
-        describe_common(step, after)
+        describe_common(step, after, self)
     }
 }
 
 impl Descent {
     /// Before the first leaf is visited.
     pub fn new(own: u32) -> Self {
-        Self { own, way: Vec::new(), leaf: None, done: None, visited: Vec::new(), left_out: Vec::new() }
+        Self { own, way: Vec::new(), nodes: 0, leaf: None, done: None, visited: Vec::new(), left_out: Vec::new() }
     }
 
     /// The node that is looked at, or was with the last step.
@@ -98,6 +100,7 @@ impl Descent {
         match step {
             TreeStep::Node { height, group } => {
                 self.leaf = None;
+                self.nodes += 1;
                 self.way.push(Node { height: *height, group: *group, keys: Vec::new(), waiting: 0, chosen: None });
             }
             TreeStep::Boxes { keys } => {

@@ -59,9 +59,7 @@ impl AlgorithmStep for TreeStep {
         state.stage = Stage::Descend;
         match self {
             Self::OwnLeaf { leaf } => state.own = Some(Descent::new(*leaf).into()),
-            Self::Node { .. } => state.counts.nodes += 1,
-            Self::Boxes { .. } | Self::Child { .. } => {}
-            Self::LeftOut { lanes } => state.counts.left_out += lanes.count_ones(),
+            Self::Node { .. } | Self::Boxes { .. } | Self::Child { .. } | Self::LeftOut { .. } => {}
             Self::Leaf { keys, .. } => {
                 state.ballot = 0;
                 state.counts.points_seen += lanes_of(keys, |key| key != PADDING).count_ones();

@@ -103,8 +103,34 @@ pub trait AlgorithmState {
     fn describe(&self, step: &Step, after: &State) -> Option<String>;
 }
 
+/// What is asked about an algorithm.
+pub(crate) trait AlgorithmQuestions {
+    /// Whether the step at a position makes a good question of a kind.
+    fn suits(&self, ask: Ask, at: usize, recording: &Recording) -> bool {
+        kernel::questions::suits(ask, at, recording)
+    }
+
+    /// Whether a step answers a question for yes or no with yes.
+    fn is_yes(&self, _step: &Step) -> bool {
+        true
+    }
+
+    /// A question about a step, or about the whole search; `None` if it would have no clear answer.
+    fn question(&self, recording: &Recording, ask: Ask, at: usize, before: &State, pick: &mut Pick<'_>) -> Option<Question> {
+        kernel::questions::of_kernel(recording, ask, at, before, pick)
+    }
+
+    /// What a question about a moment needs in print, where the picture is not: `step` is the last one, `state` the state after it.
+    fn given(&self, ask: Ask, step: &Step, state: &State) -> String;
+
+    /// Why the answer of a question is right, where that is of this algorithm. `before` is the state before the step that is asked about.
+    fn why(&self, _question: &Question, _recording: &Recording) -> Option<String> {
+        None
+    }
+}
+
 /// An algorithm, with what its search is held against. Where there is a choice, it is that of a search whose candidates wait in a buffer.
-pub(crate) trait Algorithm {
+pub(crate) trait Algorithm: AlgorithmQuestions {
     /// The algorithm as pseudocode.
     fn code(&self) -> &'static Code;
 
@@ -136,29 +162,6 @@ pub(crate) trait Algorithm {
     /// Memory of its own state, in bytes.
     fn state_bytes(&self, _shape: Shape) -> usize {
         0
-    }
-
-    /// Whether the step at a position makes a good question of a kind.
-    fn suits(&self, ask: Ask, at: usize, recording: &Recording) -> bool {
-        kernel::questions::suits(ask, at, recording)
-    }
-
-    /// Whether a step answers a question for yes or no with yes.
-    fn is_yes(&self, _step: &Step) -> bool {
-        true
-    }
-
-    /// A question about a step, or about the whole search; `None` if it would have no clear answer.
-    fn question(&self, recording: &Recording, ask: Ask, at: usize, before: &State, pick: &mut Pick<'_>) -> Option<Question> {
-        kernel::questions::of_kernel(recording, ask, at, before, pick)
-    }
-
-    /// What a question about a moment needs in print, where the picture is not: `step` is the last one, `state` the state after it.
-    fn given(&self, ask: Ask, step: &Step, state: &State) -> String;
-
-    /// Why the answer of a question is right, where that is of this algorithm. `before` is the state before the step that is asked about.
-    fn why(&self, _question: &Question, _recording: &Recording) -> Option<String> {
-        None
     }
 
     /// The panels of a page, and where they are.

@@ -17,7 +17,7 @@ use super::super::pseudocode::{Code, Line, plain};
 use super::super::questions::{Ask, Pick, Question};
 use super::super::recording::Marks;
 use super::*;
-use crate::algorithms::{Algorithm, AlgorithmState, AlgorithmStep, Baseline, OwnState};
+use crate::algorithms::{Algorithm, AlgorithmQuestions, AlgorithmState, AlgorithmStep, Baseline, OwnState};
 use crate::engines::lockstep::{self, Key, distance_of, distances_to, key_of, registers_for};
 use crate::knn::Descriptor;
 
@@ -101,19 +101,7 @@ static CODE: Code = Code {
     line_of: |step| Some(if *step == Step::Finished { 2 } else { 0 }),
 };
 
-impl Algorithm for Dummy {
-    fn code(&self) -> &'static Code {
-        &CODE
-    }
-
-    fn mark_names(&self) -> [Option<&'static str>; 3] {
-        [Some("Inserted"), None, None]
-    }
-
-    fn start(&self) -> &'static str {
-        "and the list is empty"
-    }
-
+impl AlgorithmQuestions for Dummy {
     fn suits(&self, ask: Ask, at: usize, recording: &Recording) -> bool {
         ask == Ask::Swaps && recording.steps()[at] != Step::Finished
     }
@@ -128,6 +116,20 @@ impl Algorithm for Dummy {
 
     fn given(&self, _ask: Ask, _step: &Step, _state: &State) -> String {
         " The list is given.".to_owned()
+    }
+}
+
+impl Algorithm for Dummy {
+    fn code(&self) -> &'static Code {
+        &CODE
+    }
+
+    fn mark_names(&self) -> [Option<&'static str>; 3] {
+        [Some("Inserted"), None, None]
+    }
+
+    fn start(&self) -> &'static str {
+        "and the list is empty"
     }
 
     fn panels(&self, _shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)> {

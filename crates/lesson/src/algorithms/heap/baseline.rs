@@ -2,11 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::{HeapStep, account, code, panel, questions};
+use super::{account, code, panel};
 use crate::algorithms::Algorithm;
 use crate::algorithms::kernel::recorder::record;
 use crate::engines::select::THREAD_HEAP;
-
 use crate::knn::Descriptor;
 use crate::lessons::{Shows, Take};
 use crate::meter::{Meter, Track, Way};
@@ -15,10 +14,8 @@ use crate::picture::page::{Layout, split};
 use crate::picture::scene::Area;
 use crate::picture::{self, Film, Panel, Scene, View};
 use crate::pseudocode::Code;
-use crate::questions::{Ask, Pick, Question};
 use crate::recording::Recording;
-use crate::state::{Shape, State};
-use crate::step::Step;
+use crate::state::Shape;
 
 /// Threads with a query each are held against one thread, and the kernel, by the [`Meter`].
 #[derive(Clone, Copy, Debug)]
@@ -48,26 +45,6 @@ impl Algorithm for Metered {
 
     fn state_bytes(&self, shape: Shape) -> usize {
         8 * (shape.width * shape.k) as usize
-    }
-
-    fn suits(&self, ask: Ask, at: usize, recording: &Recording) -> bool {
-        questions::suits(ask, at, recording)
-    }
-
-    fn is_yes(&self, step: &Step) -> bool {
-        !matches!(step.heap(), Some(HeapStep::Branched { lanes: 0 }))
-    }
-
-    fn question(&self, recording: &Recording, ask: Ask, at: usize, before: &State, pick: &mut Pick<'_>) -> Option<Question> {
-        questions::of_heaps(recording, ask, at, before, pick)
-    }
-
-    fn given(&self, ask: Ask, step: &Step, state: &State) -> String {
-        questions::given(ask, step, state)
-    }
-
-    fn why(&self, question: &Question, recording: &Recording) -> Option<String> {
-        if question.ask == Ask::Rounds { questions::why_rounds(question, recording) } else { None }
     }
 
     /// The meter is as wide as the lanes, as its bars have three columns.

@@ -2,12 +2,11 @@
 
 use std::io::{self, Write};
 
-use super::{account, code, from_gpu, layout, questions};
+use super::{account, code, from_gpu, layout};
 use crate::algorithms::Algorithm;
 use crate::algorithms::heap::recorder::record_lanes;
 use crate::engines::cuda::Cuda;
 use crate::engines::lockstep::LOCKSTEP;
-
 use crate::knn::Descriptor;
 use crate::lessons::{Shows, Take};
 use crate::meter::{Meter, Track, Way};
@@ -15,10 +14,7 @@ use crate::picture::page::Layout;
 use crate::picture::scene::Area;
 use crate::picture::{self, Film, Panel, Scene, View};
 use crate::pseudocode::Code;
-use crate::questions::Ask;
 use crate::recording::{LessonError, Recording};
-use crate::state::State;
-use crate::step::Step;
 
 /// The kernel's search is held against theory.
 #[derive(Clone, Copy, Debug)]
@@ -32,10 +28,6 @@ impl Theory {
 impl Algorithm for Theory {
     fn code(&self) -> &'static Code {
         &code::KERNEL
-    }
-
-    fn given(&self, ask: Ask, step: &Step, _state: &State) -> String {
-        questions::given(ask, step)
     }
 
     fn panels(&self, shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)> {

@@ -1,6 +1,8 @@
 //! Questions about the kernel's search, and about what a tree's search has in common with it: their texts and answers.
 
+use super::Theory;
 use crate::account::expected;
+use crate::algorithms::AlgorithmQuestions;
 use crate::describe::{hex, key};
 use crate::engines::lockstep::distance_of;
 use crate::knn::network::Comparator;
@@ -11,6 +13,15 @@ use crate::recording::Recording;
 use crate::state::State;
 use crate::step::Step;
 use crate::text::{significant, thousands};
+
+impl AlgorithmQuestions for Theory {
+    fn given(&self, ask: Ask, step: &Step, _state: &State) -> String {
+        match (ask, step) {
+            (Ask::Votes, Step::Group { distances, .. }) => distances_from_lane_0(distances),
+            _ => String::new(),
+        }
+    }
+}
 
 /// A question about a step, or about the whole search; `None` if it would have no clear answer.
 pub fn of_kernel(recording: &Recording, ask: Ask, at: usize, before: &State, pick: &mut Pick<'_>) -> Option<Question> {
@@ -109,13 +120,5 @@ pub(crate) fn suits(ask: Ask, at: usize, recording: &Recording) -> bool {
         (Ask::Partner, Step::Layer { shuffle, .. }) => shuffle.is_some(),
         (Ask::Swaps, Step::Layer { .. }) | (Ask::Taken, Step::Minimum { .. }) => true,
         _ => false,
-    }
-}
-
-/// What is given with a question in print: the distances that lanes vote on.
-pub(crate) fn given(ask: Ask, step: &Step) -> String {
-    match (ask, step) {
-        (Ask::Votes, Step::Group { distances, .. }) => distances_from_lane_0(distances),
-        _ => String::new(),
     }
 }

@@ -2,12 +2,11 @@
 
 use std::io::{self, Write};
 
-use super::{account, code, from_gpu, panel, questions};
+use super::{account, code, from_gpu, panel};
 use crate::algorithms::Algorithm;
 use crate::algorithms::kernel::Buffered;
 use crate::engines::cuda::Cuda;
 use crate::engines::select::RADIX_SELECT;
-
 use crate::knn::Descriptor;
 use crate::lessons::{Shows, Take};
 use crate::picture::legend::Entry;
@@ -15,10 +14,7 @@ use crate::picture::page::Layout;
 use crate::picture::scene::Area;
 use crate::picture::{Film, Panel, Scene, View, cloud};
 use crate::pseudocode::Code;
-use crate::questions::{Ask, Pick, Question};
 use crate::recording::{LessonError, Recording};
-use crate::state::State;
-use crate::step::Step;
 
 /// What a selection by digits counts in the end, and what the kernel does for the same neighbours.
 #[derive(Clone, Debug)]
@@ -53,18 +49,6 @@ impl Algorithm for Chosen {
 
     fn start(&self) -> &'static str {
         "and no distance is computed yet"
-    }
-
-    fn suits(&self, ask: Ask, at: usize, recording: &Recording) -> bool {
-        questions::suits(ask, at, recording)
-    }
-
-    fn question(&self, recording: &Recording, ask: Ask, at: usize, before: &State, _pick: &mut Pick<'_>) -> Option<Question> {
-        questions::of_buckets(recording, ask, at, before)
-    }
-
-    fn given(&self, ask: Ask, _step: &Step, state: &State) -> String {
-        questions::given(ask, state)
     }
 
     fn panels(&self, _shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)> {

@@ -2,11 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::{TreeStep, account, boxes, code, from_gpu, questions};
+use super::{TreeStep, account, boxes, code, from_gpu};
 use crate::algorithms::Algorithm;
 use crate::cursor::Level;
 use crate::engines::cuda::Cuda;
-
 use crate::engines::index::{BVH, Tree, Visits};
 use crate::knn::{Counters, Descriptor};
 use crate::lessons::{Shows, Take};
@@ -16,9 +15,7 @@ use crate::picture::page::Layout;
 use crate::picture::scene::Area;
 use crate::picture::{Film, Panel, Scene, View};
 use crate::pseudocode::Code;
-use crate::questions::{Ask, Pick, Question};
 use crate::recording::{LessonError, Recording};
-use crate::state::State;
 use crate::step::Step;
 
 /// The tree that was searched, and what other searches for the same neighbours look at.
@@ -47,26 +44,6 @@ impl Algorithm for Index {
     /// Most leaves have few candidates, or none: what they are is the stage.
     fn ballot_level(&self) -> Level {
         Level::Stage
-    }
-
-    fn suits(&self, ask: Ask, at: usize, recording: &Recording) -> bool {
-        questions::suits(ask, at, recording)
-    }
-
-    fn is_yes(&self, step: &Step) -> bool {
-        !matches!(step.tree(), Some(TreeStep::LeftOut { .. }))
-    }
-
-    fn question(&self, recording: &Recording, ask: Ask, at: usize, before: &State, pick: &mut Pick<'_>) -> Option<Question> {
-        questions::of_tree(recording, self, ask, at, before, pick)
-    }
-
-    fn given(&self, ask: Ask, step: &Step, state: &State) -> String {
-        questions::given(ask, step, state)
-    }
-
-    fn why(&self, question: &Question, _recording: &Recording) -> Option<String> {
-        questions::why(question.ask)
     }
 
     fn panels(&self, _shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)> {

@@ -3,12 +3,11 @@
 use std::io::{self, Write};
 
 use super::panel::moves_kth;
-use super::{WarpSelectStep, account, code, from_gpu, panel, questions};
+use super::{account, code, from_gpu, panel};
 use crate::algorithms::Algorithm;
 use crate::algorithms::kernel::Buffered;
 use crate::engines::cuda::Cuda;
 use crate::engines::select::WARP_SELECT;
-
 use crate::knn::Descriptor;
 use crate::lessons::{Shows, Take};
 use crate::picture::legend::Entry;
@@ -16,10 +15,7 @@ use crate::picture::page::Layout;
 use crate::picture::scene::Area;
 use crate::picture::{Film, Panel, Scene, View, cloud};
 use crate::pseudocode::Code;
-use crate::questions::{Ask, Pick, Question};
 use crate::recording::{LessonError, Recording};
-use crate::state::State;
-use crate::step::Step;
 
 /// What a recorded search of warp select counts in the end, and what the kernel's candidate buffer needs for the same neighbours.
 #[derive(Clone, Copy, Debug)]
@@ -56,26 +52,6 @@ impl Algorithm for Queued {
 
     fn sizes(&self) -> String {
         format!(", Q = {}", self.length)
-    }
-
-    fn suits(&self, ask: Ask, at: usize, recording: &Recording) -> bool {
-        questions::suits(ask, at, recording)
-    }
-
-    fn is_yes(&self, step: &Step) -> bool {
-        !matches!(step.warp_select(), Some(WarpSelectStep::Checked { broken: 0 }))
-    }
-
-    fn question(&self, recording: &Recording, ask: Ask, at: usize, before: &State, _pick: &mut Pick<'_>) -> Option<Question> {
-        questions::of_queues(recording, self, ask, at, before)
-    }
-
-    fn given(&self, ask: Ask, step: &Step, state: &State) -> String {
-        questions::given(ask, step, state)
-    }
-
-    fn why(&self, question: &Question, recording: &Recording) -> Option<String> {
-        (question.ask == Ask::Merges).then(|| questions::why_merges(self, recording))
     }
 
     fn panels(&self, _shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)> {

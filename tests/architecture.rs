@@ -243,6 +243,43 @@ fn engines_are_not_told_apart_by_name() {
     assert!(wrong.is_empty(), "engines named outside their folders:\n{}", wrong.join("\n"));
 }
 
+/// Files of the lesson that still tell algorithms apart outside their folders, and in how many places. None may be added.
+const ALGORITHMS_NAMED: [(&str, usize); 12] = [
+    ("lesson/invariants/mod.rs", 1),
+    ("lesson/meter.rs", 1),
+    ("lesson/picture/badge.rs", 1),
+    ("lesson/picture/ballot.rs", 1),
+    ("lesson/picture/cloud.rs", 3),
+    ("lesson/picture/keyed.rs", 1),
+    ("lesson/picture/meeting.rs", 1),
+    ("lesson/picture/moment.rs", 2),
+    ("lesson/picture/warp.rs", 2),
+    ("lesson/player/data.rs", 1),
+    ("lesson/recording.rs", 2),
+    ("lesson/step.rs", 1),
+];
+
+/// An algorithm of the lesson is its folder and a row: its steps and what it is held against are named nowhere else.
+#[test]
+fn algorithms_are_named_in_their_folders() {
+    let all = sources();
+    let tests = test_files(&all);
+    let mut wrong = Vec::new();
+    for (path, code) in &all {
+        let is_test = tests.iter().any(|test| path.with_extension("").starts_with(test));
+        if !path.starts_with("lesson") || path.starts_with("lesson/algorithms") || is_test {
+            continue;
+        }
+        let code = without_tests(code);
+        let named: usize = ["OwnStep::", "Baseline::"].map(|word| code.matches(word).count()).iter().sum();
+        let known = ALGORITHMS_NAMED.iter().find(|(file, _)| path == Path::new(file)).map_or(0, |&(_, known)| known);
+        if known != named {
+            wrong.push(format!("src/{}: {named} places, {known} known", path.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "algorithms told apart outside their folders:\n{}", wrong.join("\n"));
+}
+
 #[test]
 fn tests_are_told_from_the_program() {
     let code = "mod a;\n#[cfg(test)]\nmod tests {\n    fn f() { \"é\" }\n}\nfn g() { \"cuda\" }\n#[cfg(test)]\nmod of_tests;\n";

@@ -156,8 +156,8 @@ fn crates_stay_at_home() {
     assert!(wrong.is_empty(), "crates away from home:\n{}", wrong.join("\n"));
 }
 
-/// Names of engines that stand outside their folders, with the reason.
-const NAMES_ALLOWED: [(&str, &str, &str); 17] = [
+/// Names of engines that stand outside their folders, in a file or in all of a folder, with the reason.
+const NAMES_ALLOWED: [(&str, &str, &str); 18] = [
     ("run/presets/step.rs", "\"step:", "a preset names the methods that its figure compares"),
     ("run/presets/step.rs", "\"cuda:", "as above"),
     ("run/presets/hanak.rs", "", "as above"),
@@ -167,6 +167,7 @@ const NAMES_ALLOWED: [(&str, &str, &str); 17] = [
     ("engines/cuda/kdtree/mod.rs", "kdtree_threads::KDTREE_THREADS", "the engine's part on a GPU"),
     ("cli/lesson.rs", "\"step\"", "a step of a lesson"),
     ("lesson/step.rs", "\"step\"", "as above, in files"),
+    ("lesson/algorithms", "", "an algorithm names the engine whose twin records it, and what is a step in files"),
     ("knn/warp.rs", "\"sort\"", "a phase of a search"),
     ("lesson/story.rs", "\"sort\"", "a lesson"),
     ("lesson/fault.rs", "\"sort\"", "as above, from which on a mistake is understood"),
@@ -236,8 +237,48 @@ fn engines_are_not_told_apart_by_name() {
             }
         }
     }
-    wrong.retain(|place| !NAMES_ALLOWED.iter().any(|(file, word, _)| place.starts_with(&format!("src/{file}:")) && place.ends_with(word)));
+    let is_in = |place: &str, home: &str| {
+        place.strip_prefix("src/").and_then(|rest| rest.strip_prefix(home)).is_some_and(|rest| rest.starts_with([':', '/']))
+    };
+    wrong.retain(|place| !NAMES_ALLOWED.iter().any(|(home, word, _)| is_in(place, home) && place.ends_with(word)));
     assert!(wrong.is_empty(), "engines named outside their folders:\n{}", wrong.join("\n"));
+}
+
+/// Files of the lesson that still tell algorithms apart outside their folders, and in how many places. None may be added.
+const ALGORITHMS_NAMED: [(&str, usize); 12] = [
+    ("lesson/invariants/mod.rs", 1),
+    ("lesson/meter.rs", 1),
+    ("lesson/picture/badge.rs", 1),
+    ("lesson/picture/ballot.rs", 1),
+    ("lesson/picture/cloud.rs", 3),
+    ("lesson/picture/keyed.rs", 1),
+    ("lesson/picture/meeting.rs", 1),
+    ("lesson/picture/moment.rs", 2),
+    ("lesson/picture/warp.rs", 2),
+    ("lesson/player/data.rs", 1),
+    ("lesson/recording.rs", 2),
+    ("lesson/step.rs", 1),
+];
+
+/// An algorithm of the lesson is its folder and a row: its steps and what it is held against are named nowhere else.
+#[test]
+fn algorithms_are_named_in_their_folders() {
+    let all = sources();
+    let tests = test_files(&all);
+    let mut wrong = Vec::new();
+    for (path, code) in &all {
+        let is_test = tests.iter().any(|test| path.with_extension("").starts_with(test));
+        if !path.starts_with("lesson") || path.starts_with("lesson/algorithms") || is_test {
+            continue;
+        }
+        let code = without_tests(code);
+        let named: usize = ["OwnStep::", "Baseline::"].map(|word| code.matches(word).count()).iter().sum();
+        let known = ALGORITHMS_NAMED.iter().find(|(file, _)| path == Path::new(file)).map_or(0, |&(_, known)| known);
+        if known != named {
+            wrong.push(format!("src/{}: {named} places, {known} known", path.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "algorithms told apart outside their folders:\n{}", wrong.join("\n"));
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn the_query_is_dragged_and_the_step_stays() {
         let to = drag(&mut window, from, (middle - from) * 0.5 + vec2(9.0, 5.0));
         assert_ne!(query(&window), own, "lesson {id}: it follows while it is held");
         assert!((on_map(&window, None) - to).length() < 1.5, "lesson {id}: the query is at the pointer, and the map has not moved");
-        assert_eq!(std::mem::discriminant(&step(&window)), std::mem::discriminant(&before), "lesson {id}");
+        assert!(step(&window).is_like(&before), "lesson {id}");
         if let (Step::Layer { layer, .. }, Step::Layer { layer: now, .. }) = (&before, &step(&window)) {
             assert_eq!(layer, now);
         }

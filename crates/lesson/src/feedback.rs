@@ -6,8 +6,8 @@ use super::account::account;
 use super::cursor::Cursor;
 use super::picture::Target;
 use super::picture::sentence::sentence;
-use super::questions::{About, Ask, Question, rounds_of_lanes};
-use super::recording::{Beside, Recording};
+use super::questions::{About, Ask, Question};
+use super::recording::Recording;
 use super::step::Step;
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of, lanes_below};
 use crate::text::{count, significant, significant_to, thousands};
@@ -45,26 +45,12 @@ pub fn why(question: &Question, cursor: &Cursor) -> String {
     if let Some(why) = &question.why {
         return why.clone();
     }
+    if let Some(why) = recording.algorithm().why(question, recording) {
+        return why;
+    }
     match question.ask {
-        Ask::Merges => {
-            if let Beside::Queues(queued) = recording.held_against() {
-                return format!(
-                    "A merge of the lanes' queues brings {} keys on average, since one lane is enough to cause it. A buffer of {} needs {} for the same points, and brings {} in each.",
-                    significant(f64::from(queued.came) / f64::from(queued.merges)),
-                    thousands(recording.shape().capacity().into()),
-                    count(queued.buffer.merges.into(), "merge", "merges"),
-                    significant(f64::from(queued.buffer.came) / f64::from(queued.buffer.merges))
-                );
-            }
-        }
-        Ask::Leaves => {
-            return "The leaves that are visited lie where the circle around the k-th neighbour is; all others were left out by their boxes."
-                .to_owned();
-        }
-        Ask::Order => {
-            return "What is found late bounds the search late: more boxes look as if they mattered before the neighbours are known.".to_owned();
-        }
-        Ask::Votes | Ask::Rounds | Ask::Slot | Ask::Partner | Ask::Swaps | Ask::Taken => {
+        Ask::Merges => {}
+        Ask::Votes | Ask::Slot | Ask::Partner | Ask::Swaps | Ask::Taken => {
             return case(question, recording).unwrap_or_else(|| sentence(cursor));
         }
         _ => return sentence(cursor),
@@ -93,18 +79,13 @@ fn case(question: &Question, recording: &Arc<Recording>) -> Option<String> {
         }
         (Ask::Votes, Step::Ballot { mask }) => {
             let bound = significant(state.max_distance.into());
-            let distances: Vec<f32> = match state.descent.as_ref().and_then(|descent| descent.leaf.as_ref()) {
+            let distances: Vec<f32> = match state.descent().and_then(|descent| descent.leaf.as_ref()) {
                 Some(leaf) => leaf.keys.iter().map(|&key| distance_of(key)).collect(),
                 None => recording.distances(state.group?),
             };
             let others = (0u32..).zip(&distances).filter(|(lane, distance)| mask >> lane & 1 == 0 && distance.is_finite());
             let (lane, nearest) = others.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
             Some(format!("Their distances are below {bound}. The nearest of the others, lane {lane}, has {}.", significant((*nearest).into())))
-        }
-        (Ask::Rounds, Step::Sank { .. }) => {
-            let own = rounds_of_lanes(recording, question.at, shape.width);
-            let needs: Vec<String> = own.iter().filter(|&&rounds| rounds > 0).map(u32::to_string).collect();
-            Some(format!("The slowest lane decides: max({}) = {}.", needs.join(", "), own.iter().max()?))
         }
         (Ask::Slot, Step::Positions { slots }) => {
             let slot = slots.iter().find(|slot| slot.lane == subject)?.slot;

@@ -1,25 +1,22 @@
 //! A lesson: its texts, data, the range of the search that is shown, and the questions. The lessons themselves are in [`super::story`].
 
+use crate::algorithms::heap::HeapStep;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::bucket_recorder::record_digits;
 use super::cursor::Level;
 use super::fault;
 use super::from_gpu::record_on_gpu;
-use super::heap_recorder::record_heaps;
 use super::questions::ideas::Idea;
 use super::questions::pool::{Asked, pool, round};
 use super::questions::random::Random;
 use super::questions::{Ask, Question};
-use super::queue_recorder::record_queues;
-use super::recorder::{record, record_faulty};
 use super::recording::{LessonError, Recording};
 use super::sizes;
 use super::state::Shape;
 use super::step::{Pass, Step};
 use super::touched::{MOST_KEYS, Touched, data_of_keys};
-use super::tree_recorder::record_tree;
+use crate::algorithms::kernel::recorder::record_faulty;
 use crate::cloud::{self, Order, PointCloud, Source};
 use crate::engines::cuda::Cuda;
 use crate::engines::lockstep::{self, Fault};
@@ -28,6 +25,7 @@ use crate::memory;
 use crate::progress::Progress;
 
 pub use super::story::{LESSONS, OWN_DATA};
+pub use crate::algorithms::Search;
 
 /// A lesson's data, range and questions.
 #[derive(Clone, Copy, Debug)]
@@ -124,21 +122,6 @@ impl Arrangement {
             Self::FarthestFirst => "farthest-first",
         }
     }
-}
-
-/// What is recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Search {
-    /// The kernel, which looks at every point and keeps candidates in a buffer.
-    Kernel,
-    /// The index's search.
-    Tree,
-    /// Warp select.
-    Queues,
-    /// A selection by digits.
-    Digits,
-    /// Threads with a query each, in a warp.
-    Heaps,
 }
 
 /// A range of a search.
@@ -347,13 +330,7 @@ impl Lesson {
             Arrangement::FarthestFirst => by_distance(&problem, query, std::cmp::Reverse)?,
         };
         let (problem, data) = (Arc::new(problem), touched.describe(cloud.source(), note.as_deref()));
-        let recording = match self.search {
-            Search::Kernel => record(problem, query, width, self.batch, &data)?,
-            Search::Tree => record_tree(problem, query, width, &data)?,
-            Search::Queues => record_queues(problem, query, width, &data)?,
-            Search::Digits => record_digits(problem, query, width, &data)?,
-            Search::Heaps => record_heaps(problem, query, width, &data)?,
-        };
+        let recording = self.search.record(problem, query, width, self.batch, &data)?;
         let recording = match own_queries {
             _ if !touched.is_moved() => recording,
             Queries::Rows(_) => recording.on_map_of(own.points()),
@@ -470,7 +447,7 @@ impl Shows {
             }
             Self::Waiting => {
                 let all = u32::MAX >> (32 - recording.shape().width);
-                let waits = |step: &Step| matches!(step, Step::Branched { lanes } if *lanes != 0 && *lanes != all);
+                let waits = |step: &Step| matches!(step.heap(), Some(HeapStep::Branched { lanes }) if *lanes != 0 && *lanes != all);
                 Some(steps.iter().position(waits)?..steps.len())
             }
         }

@@ -3,14 +3,15 @@
 //! All three are recorded executions of the twins, over the same points; nothing is computed by a formula. What a step executes is in [`super::work`].
 //! A warp of threads with a query each answers W queries at once, so that a query has a W-th of what it executes.
 
+use crate::algorithms::OwnStep;
+use crate::algorithms::heap::HeapStep;
 use std::sync::Arc;
 
-use super::heap_recorder::record_lanes;
-use super::recorder::record;
-use super::recording::{Beside, Recording};
+use super::recording::Recording;
 use super::state::State;
 use super::step::Step;
 use super::work::{Kind, Work};
+use crate::algorithms::heap::recorder::record_lanes;
 use crate::text::{significant, thousands};
 
 /// Maximum number of entries of a [`Track`].
@@ -43,7 +44,7 @@ impl Way {
 
 /// What was executed by the time that a number of points were seen.
 #[derive(Clone, Debug)]
-struct Track {
+pub(crate) struct Track {
     /// Points, and the work before the next one was begun; ascending.
     so_far: Vec<(u32, Work)>,
     /// The work of the whole search.
@@ -52,13 +53,13 @@ struct Track {
 
 impl Track {
     /// Replays a recording.
-    fn of(recording: &Recording) -> Self {
+    pub(crate) fn of(recording: &Recording) -> Self {
         let n = recording.shape().n;
         let apart = n.div_ceil(MOST);
         let mut so_far: Vec<(u32, Work)> = Vec::new();
         let mut state = State::new(recording.shape());
         for step in recording.steps() {
-            if let Step::Group { base: point, .. } | Step::OwnDistances { point, .. } = step
+            if let Step::Group { base: point, .. } | Step::Own(OwnStep::Heap(HeapStep::OwnDistances { point, .. })) = step
                 && so_far.last().is_none_or(|(last, _)| point - last >= apart)
             {
                 so_far.push((*point, state.work));
@@ -95,19 +96,11 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Records the other ways to answer a recording's query; `None` for searches of an index, and selections.
-    pub fn of(recording: &Recording) -> Option<Self> {
-        let (problem, query, shape, data) = (recording.problem(), recording.query(), recording.shape(), &recording.parameters.data);
-        let heaps = |width: u32| Track::of(&record_lanes(Arc::clone(problem), query, width, data));
-        let (own, [threads, warp]) = match recording.held_against() {
-            Beside::Theory => (Way::Warp, [heaps(shape.width), Track::of(recording)]),
-            Beside::Heaps => {
-                let kernel = record(Arc::clone(problem), query, shape.width, None, data).ok()?;
-                (Way::ThreadAQuery, [Track::of(recording), Track::of(&kernel)])
-            }
-            Beside::Tree(_) | Beside::Queues(_) | Beside::Digits(_) => return None,
-        };
-        Some(Self { dims: recording.parameters.dims, width: shape.width, n: shape.n, tracks: [heaps(1), threads, warp], own })
+    /// Of a recording's query, which was answered in the way `own`; records how one thread answers it.
+    pub(crate) fn new(recording: &Recording, own: Way, threads: Track, warp: Track) -> Self {
+        let (parameters, shape) = (&recording.parameters, recording.shape());
+        let thread = record_lanes(Arc::clone(recording.problem()), recording.query(), 1, &parameters.data);
+        Self { dims: parameters.dims, width: shape.width, n: shape.n, tracks: [Track::of(&thread), threads, warp], own }
     }
 
     /// The work in a way at a moment of the recording: exactly what its own steps executed, and what the others have executed for as many points.

@@ -8,19 +8,18 @@ use serde::{Deserialize, Serialize};
 
 use super::cursor::Level;
 use super::fault::Consequences;
-use super::heaps::lanes_in;
 use super::meter::Meter;
 use super::overview::Overview;
-use super::pseudocode::{Code, HEAPS, KERNEL, QUEUES, SELECTION, TRAVERSAL};
-use super::recorder::candidates_one_by_one;
+use super::pseudocode::Code;
 use super::state::{Shape, State, work};
 use super::step::Step;
 use super::turned::Turned;
-use crate::engines::index::{BVH, Tree, Visits};
-use crate::engines::lockstep::LOCKSTEP;
+use crate::algorithms::kernel::Theory;
+use crate::algorithms::kernel::recorder::candidates_one_by_one;
+use crate::algorithms::tree::Index;
+use crate::algorithms::{Algorithm, Baseline, TWINS};
 use crate::engines::lockstep::{self, Fault, distance_of};
-use crate::engines::select::{RADIX_SELECT, THREAD_HEAP, WARP_SELECT};
-use crate::knn::{Counters, Problem};
+use crate::knn::Problem;
 
 /// Maximum number of keys that may move between two keyframes: a fifth of a millisecond's work, of the sixteen in a frame.
 const KEYFRAME_WORK: u64 = 1 << 18;
@@ -231,21 +230,18 @@ impl Parameters {
             query: problem.query(query).to_vec(),
             query_row: problem.query_row(query),
             data: data.to_owned(),
-            recorded_on: LOCKSTEP.id.to_string(),
+            recorded_on: lockstep::LOCKSTEP.id.to_string(),
             fault: None,
         }
     }
 
     /// The device in words; for a GPU, with a note that its steps were verified.
     pub fn what_ran(&self) -> String {
-        match self.recorded_on.as_str() {
-            what if what == LOCKSTEP.id.as_str() && self.fault.is_some() => "the CPU, by the kernel's twin, broken on purpose".to_owned(),
-            what if what == LOCKSTEP.id.as_str() => "the CPU, by the kernel's twin".to_owned(),
-            what if what == BVH.id.as_str() => "the CPU, by the index's twin".to_owned(),
-            what if what == WARP_SELECT.id.as_str() => "the CPU, by warp select's twin".to_owned(),
-            what if what == RADIX_SELECT.id.as_str() => "the CPU, by radix select's twin".to_owned(),
-            what if what == THREAD_HEAP.id.as_str() => "the CPU, by thread heap's twin".to_owned(),
-            gpu => format!("{gpu}, every step equal to its twin's"),
+        let twin = TWINS.iter().find(|(engine, _)| engine.id.as_str() == self.recorded_on);
+        match twin {
+            Some((_, name)) if self.fault.is_some() => format!("the CPU, by {name}, broken on purpose"),
+            Some((_, name)) => format!("the CPU, by {name}"),
+            None => format!("{}, every step equal to its twin's", self.recorded_on),
         }
     }
 }
@@ -269,93 +265,31 @@ impl Span {
     }
 }
 
-/// The tree that was searched, and what other searches for the same neighbours look at.
-#[derive(Clone, Debug)]
-pub struct Index {
-    /// The tree over the problem's points.
-    pub tree: Tree,
-    /// What the recorded search visited in the end.
-    pub visits: Visits,
-    /// What is visited if boxes are visited as they lie on the curve, from its beginning.
-    pub as_they_lie: Visits,
-    /// What brute force counts.
-    pub brute: Counters,
-}
-
-/// What a recorded search of warp select counts in the end, and what the kernel's candidate buffer needs for the same neighbours.
-#[derive(Clone, Copy, Debug)]
-pub struct Queued {
-    /// Keys of a lane's queue, Q.
-    pub length: u32,
-    /// Merges of the lanes' queues into the warp's.
-    pub merges: u32,
-    /// Keys that lanes took into their queues.
-    pub inserts: u32,
-    /// Keys that merges brought into the warp's queue.
-    pub came: u32,
-    /// What the kernel's twin counts, whose buffer has as many slots as the warp's queue has keys.
-    pub buffer: Buffered,
-}
-
-/// What a search with a candidate buffer counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Buffered {
-    /// Points that went into the buffer.
-    pub candidates: u32,
-    /// Merges of the buffer.
-    pub merges: u32,
-    /// Keys that merges brought into the intermediate result.
-    pub came: u32,
-}
-
-impl Buffered {
-    /// Counts the steps of a recorded search of the kernel's twin.
-    pub fn of(recording: &Recording) -> Self {
-        let capacity = recording.shape().capacity();
-        let mut counts = Self { candidates: 0, merges: 0, came: 0 };
-        let mut merged = 0;
-        for step in &recording.steps {
-            match step {
-                Step::Appended { placed } => counts.candidates += placed.len() as u32,
-                Step::Minimum { taken } => {
-                    // What pads the buffer stays where the intermediate result is padding, too.
-                    counts.came += (capacity - taken.count()).min(counts.candidates - merged);
-                    merged = counts.candidates;
-                }
-                Step::MaxDistance { .. } => counts.merges += 1,
-                _ => {}
-            }
-        }
-        counts
-    }
-}
-
-/// What a selection by digits counts in the end, and what the kernel does for the same neighbours.
-#[derive(Clone, Debug)]
-pub struct Chosen {
-    /// The squared distances of all points, by position.
+/// What can be jumped to in a recording, and the distances of its candidates.
+#[derive(Default)]
+pub struct Marks {
+    /// The index of the step that is looked at.
+    number: u32,
+    hits: Vec<u32>,
+    merges: Vec<u32>,
+    changes: Vec<u32>,
+    /// Squared distances of candidates.
     pub distances: Vec<f32>,
-    /// Distances that were read, in all passes and to keep the neighbours.
-    pub reads: u32,
-    /// Passes until the k-th was known.
-    pub passes: u32,
-    /// What the kernel's twin counts.
-    pub buffer: Buffered,
 }
 
-/// What a search is held against, by what was recorded.
-#[derive(Clone, Debug)]
-pub enum Beside {
-    /// The kernel: theory.
-    Theory,
-    /// A tree: other searches.
-    Tree(Arc<Index>),
-    /// Warp select: the kernel's buffer.
-    Queues(Arc<Queued>),
-    /// A selection by digits: the kernel.
-    Digits(Arc<Chosen>),
-    /// Threads with a query each: one thread, and the kernel, by the [`Meter`].
-    Heaps,
+impl Marks {
+    /// The step takes candidates.
+    pub fn hit(&mut self) {
+        self.hits.push(self.number);
+    }
+
+    /// The step completes a round, and may have changed the bound.
+    pub fn merge(&mut self, changes: bool) {
+        self.merges.push(self.number);
+        if changes {
+            self.changes.push(self.number);
+        }
+    }
 }
 
 /// A saved state to replay from.
@@ -385,7 +319,7 @@ pub struct Recording {
     /// Range of the positive squared distances of candidates.
     span: Span,
     overview: Overview,
-    beside: Beside,
+    baseline: Baseline,
     /// Made when it is asked for first.
     meter: OnceLock<Option<Arc<Meter>>>,
     /// The same.
@@ -400,12 +334,12 @@ impl Recording {
     /// # Panics
     /// The same as those of [`Recording::new`], and if a step is about a node that the search is not in.
     pub fn of_tree(parameters: Parameters, problem: Arc<Problem>, query: usize, steps: Vec<Step>, index: Arc<Index>) -> Self {
-        Self::new(parameters, problem, query, steps).beside(Beside::Tree(index))
+        Self::new(parameters, problem, query, steps).with_baseline(Baseline::Tree(index))
     }
 
     /// The same recording, held against something else than theory.
-    pub fn beside(self, beside: Beside) -> Self {
-        Self { beside, ..self }
+    pub fn with_baseline(self, baseline: impl Into<Baseline>) -> Self {
+        Self { baseline: baseline.into(), ..self }
     }
 
     /// The same recording, drawn on a map that also shows other points, row-major: a map that does not move when a point does.
@@ -440,8 +374,8 @@ impl Recording {
     }
 
     /// What the search is held against.
-    pub fn held_against(&self) -> &Beside {
-        &self.beside
+    pub fn baseline(&self) -> &Baseline {
+        &self.baseline
     }
 
     /// Replays the steps of a search once, to collect keyframes and marks.
@@ -449,41 +383,17 @@ impl Recording {
     /// # Panics
     /// If a step names lanes, slots or elements that a warp of this shape does not have.
     pub fn new(parameters: Parameters, problem: Arc<Problem>, query: usize, steps: Vec<Step>) -> Self {
-        let (mut hits, mut merges, mut changes) = (Vec::new(), Vec::new(), Vec::new());
+        let mut marks = Marks::default();
         let mut state = State { fault: parameters.fault, ..State::new(parameters.shape) };
         let mut keyframes = vec![Keyframe { position: 0, state: state.clone() }];
-        let (mut distances, mut since) = (Vec::new(), 0);
-        let positive = |distance: &f32| *distance > 0.0 && distance.is_finite();
+        let mut since = 0;
         for (at, step) in steps.iter().enumerate() {
-            let number = at as u32;
+            marks.number = at as u32;
             match step {
-                Step::Ballot { mask } | Step::FilteredAgain { mask, .. } if *mask != 0 => hits.push(number),
-                Step::Inserted { placed } if !placed.is_empty() => {
-                    hits.push(number);
-                    distances.extend(placed.iter().map(|taken| distance_of(taken.key)).filter(positive));
-                }
-                Step::Branched { lanes } if *lanes != 0 => {
-                    hits.push(number);
-                    let own = state.heaps.as_ref().map_or(&[][..], |heaps| &heaps.distances);
-                    distances.extend(lanes_in(*lanes).filter_map(|lane| own.get(lane as usize).copied()).filter(positive));
-                }
-                Step::Rejoined { lanes } if lanes & 1 == 1 => {
-                    merges.push(number);
-                    if state.heaps.as_ref().is_some_and(|heaps| distance_of(heaps.root(0)) != state.max_distance) {
-                        changes.push(number);
-                    }
-                }
-                Step::Bucket { .. } => merges.push(number),
-                Step::Gathered { keys } => distances.extend(keys.iter().map(|&key| distance_of(key)).filter(positive)),
-                Step::MaxDistance { before, max_distance, .. } => {
-                    merges.push(number);
-                    if before != max_distance {
-                        changes.push(number);
-                    }
-                }
-                Step::Appended { placed } => {
-                    distances.extend(placed.iter().map(|candidate| distance_of(candidate.key)).filter(positive));
-                }
+                Step::Ballot { mask } | Step::FilteredAgain { mask, .. } if *mask != 0 => marks.hit(),
+                Step::MaxDistance { before, max_distance, .. } => marks.merge(before != max_distance),
+                Step::Appended { placed } => marks.distances.extend(placed.iter().map(|candidate| distance_of(candidate.key))),
+                Step::Own(step) => step.get().mark(&state, &mut marks),
                 _ => {}
             }
             state.apply(step);
@@ -493,6 +403,8 @@ impl Recording {
                 since = 0;
             }
         }
+        let Marks { hits, merges, changes, mut distances, .. } = marks;
+        distances.retain(|distance| *distance > 0.0 && distance.is_finite());
         let span = Span::of(distances);
         let overview = Overview::of(&problem, query);
         Self {
@@ -506,7 +418,7 @@ impl Recording {
             changes,
             span,
             overview,
-            beside: Beside::Theory,
+            baseline: Theory.into(),
             meter: OnceLock::new(),
             one_by_one: OnceLock::new(),
             turned: None,
@@ -557,12 +469,12 @@ impl Recording {
 
     /// The tree, if one was searched.
     pub fn index(&self) -> Option<&Arc<Index>> {
-        if let Beside::Tree(index) = &self.beside { Some(index) } else { None }
+        if let Baseline::Tree(index) = &self.baseline { Some(index) } else { None }
     }
 
     /// What the query costs in this and in other ways; `None` for searches of an index, and selections. The others are recorded at the first call.
     pub fn meter(&self) -> Option<&Arc<Meter>> {
-        self.meter.get_or_init(|| Meter::of(self).map(Arc::new)).as_ref()
+        self.meter.get_or_init(|| self.algorithm().meter(self).map(Arc::new)).as_ref()
     }
 
     /// Positions of the points that are candidates if the kernel merges each at once, ascending. They are recorded at the first call.
@@ -570,34 +482,24 @@ impl Recording {
         self.one_by_one.get_or_init(|| candidates_one_by_one(&self.problem, self.query))
     }
 
+    /// The algorithm that was recorded.
+    pub(crate) fn algorithm(&self) -> &dyn Algorithm {
+        self.baseline.algorithm()
+    }
+
     /// What a round of the search is called, one and many.
     pub fn round(&self) -> [&'static str; 2] {
-        match self.beside {
-            Beside::Digits(_) => ["pass", "passes"],
-            Beside::Heaps => ["insertion", "insertions"],
-            Beside::Theory | Beside::Tree(_) | Beside::Queues(_) => ["merge", "merges"],
-        }
+        self.algorithm().round()
     }
 
     /// What marks are called in it: a hit, the end of a round, and a change of the bound; `None` for those that it does not have.
     pub fn mark_names(&self) -> [Option<&'static str>; 3] {
-        match self.beside {
-            Beside::Theory | Beside::Tree(_) => [Some("Ballot hit"), Some("Merge"), Some("max_distance")],
-            Beside::Queues(_) => [Some("Key taken"), Some("Merge"), Some("k-th")],
-            Beside::Digits(_) => [None, Some("Pass"), None],
-            Beside::Heaps => [Some("Some lane inserts"), Some("Lane 0 inserts"), Some("k-th")],
-        }
+        self.algorithm().mark_names()
     }
 
     /// The algorithm that was recorded, as pseudocode.
     pub fn code(&self) -> &'static Code {
-        match self.beside {
-            Beside::Theory => &KERNEL,
-            Beside::Tree(_) => &TRAVERSAL,
-            Beside::Queues(_) => &QUEUES,
-            Beside::Digits(_) => &SELECTION,
-            Beside::Heaps => &HEAPS,
-        }
+        self.algorithm().code()
     }
 
     /// The index of the query in the problem.
@@ -608,37 +510,15 @@ impl Recording {
     /// The coarsest level of detail at which the player stops after a step.
     pub fn level(&self, at: usize) -> Level {
         match &self.steps[at] {
-            Step::Batch { .. } | Step::OwnLeaf { .. } | Step::Queues { .. } | Step::Digits { .. } | Step::Heaps { .. } | Step::Finished => {
-                Level::Search
-            }
-            // What lane 0 inserts may move its k-th, as a merge does; a point of which only others insert is a stage.
-            Step::Rejoined { lanes } => {
-                if lanes & 1 == 1 {
-                    Level::Merge
-                } else {
-                    Level::Stage
-                }
-            }
-            Step::Branched { lanes: 1.. } | Step::Sank { .. } | Step::Extracted { .. } => Level::Layer,
-            Step::OwnDistances { .. } | Step::Branched { .. } => Level::Lane,
-            Step::MaxDistance { .. } | Step::Bucket { .. } => Level::Merge,
+            Step::Batch { .. } | Step::Finished => Level::Search,
+            Step::MaxDistance { .. } => Level::Merge,
             Step::BufferFull | Step::Padded { .. } | Step::Swap | Step::Minimum { .. } | Step::Appended { .. } => Level::Stage,
             // The last layer completes a sort.
             Step::Layer { layer, .. } if layer.size == self.shape().capacity() && layer.stride == 1 => Level::Stage,
-            Step::Boxes { .. } | Step::LeftOut { .. } => Level::Stage,
-            Step::Drained | Step::QueuesSorted | Step::Exchanged { .. } => Level::Stage,
-            Step::Counted { .. } | Step::Gathered { .. } | Step::Sorted => Level::Stage,
-            // A group of which nothing is taken, and an invariant that holds, are of no stage.
-            Step::Inserted { placed } if !placed.is_empty() => Level::Stage,
-            Step::Checked { broken: 1.. } => Level::Stage,
-            Step::Inserted { .. } | Step::Checked { .. } | Step::WarpQueueSorted | Step::QueuesDescend | Step::Summed { .. } | Step::Narrowed => {
-                Level::Layer
-            }
-            // Most leaves have few candidates, or none: what they are is the stage.
-            Step::Ballot { .. } if self.index().is_some() => Level::Stage,
-            Step::Layer { .. } | Step::Ballot { .. } | Step::FilteredAgain { .. } => Level::Layer,
-            Step::Node { .. } | Step::Child { .. } | Step::Leaf { .. } => Level::Layer,
-            Step::Group { .. } | Step::Positions { .. } | Step::Merged => Level::Lane,
+            Step::Ballot { .. } => self.algorithm().ballot_level(),
+            Step::Layer { .. } | Step::FilteredAgain { .. } => Level::Layer,
+            Step::Group { .. } | Step::Positions { .. } => Level::Lane,
+            Step::Own(step) => step.get().level(),
         }
     }
 
@@ -695,18 +575,14 @@ impl Recording {
     pub fn bytes(&self) -> usize {
         let of_step = |step: &Step| match step {
             Step::Group { distances, .. } => size_of_val(&**distances),
-            Step::OwnDistances { distances, .. } => size_of_val(&**distances),
-            Step::Heaps { others } => size_of_val(&**others),
-            Step::Positions { slots } | Step::Sank { moved: slots, .. } => size_of_val(&**slots),
-            Step::Boxes { keys } | Step::Leaf { keys, .. } | Step::Gathered { keys } => size_of_val(&**keys),
-            Step::Appended { placed } | Step::Inserted { placed } => size_of_val(&**placed),
-            Step::Layer { swapped: elements, .. } | Step::Minimum { taken: elements } | Step::Exchanged { taken: elements } => elements.bytes(),
-            Step::Counted { counts: numbers } | Step::Summed { sums: numbers } => size_of_val(&**numbers),
+            Step::Positions { slots } => size_of_val(&**slots),
+            Step::Appended { placed } => size_of_val(&**placed),
+            Step::Layer { swapped: elements, .. } | Step::Minimum { taken: elements } => elements.bytes(),
+            Step::Own(step) => step.get().bytes(),
             _ => 0,
         };
         let shape = self.shape();
-        let of_heaps = if let Beside::Heaps = self.beside { 8 * (shape.width * shape.k) as usize } else { 0 };
-        let of_state = size_of::<Keyframe>() + 2 * 8 * shape.capacity() as usize + of_heaps;
+        let of_state = size_of::<Keyframe>() + 2 * 8 * shape.capacity() as usize + self.algorithm().state_bytes(shape);
         size_of_val(&*self.steps) + self.steps.iter().map(of_step).sum::<usize>() + self.keyframes.len() * of_state
     }
 }

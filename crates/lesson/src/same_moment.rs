@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use super::recording::Recording;
 use super::step::Step;
+use crate::algorithms::Begins;
 
 /// The place of a step in the story of its search.
 #[derive(Clone, Copy)]
@@ -42,14 +43,20 @@ fn places(recording: &Recording) -> impl Iterator<Item = Place<'_>> {
         late += 1;
         match step {
             Step::Group { base, .. } => (seen, late) = (base.saturating_add(shape.width).min(shape.n), 0),
-            Step::Leaf { .. } => (seen, late) = (seen + 1, 0),
-            Step::BufferFull | Step::Padded { .. } | Step::Drained => late = 0,
+            Step::BufferFull | Step::Padded { .. } => late = 0,
+            Step::Own(step) => match step.get().begins() {
+                Some(Begins::Points) => (seen, late) = (seen + 1, 0),
+                Some(Begins::Merge) => late = 0,
+                None => {}
+            },
             _ => {}
         }
         let place = Place { step, round, seen, late };
-        if matches!(step, Step::MaxDistance { .. } | Step::Bucket { .. }) {
-            round += 1;
-        }
+        round += match step {
+            Step::MaxDistance { .. } => 1,
+            Step::Own(step) => u32::from(step.get().ends_pass()),
+            _ => 0,
+        };
         place
     })
 }
@@ -60,7 +67,7 @@ impl Place<'_> {
         let apart = if wanted.is_of_merge() { self.round.abs_diff(wanted.round) } else { self.seen.abs_diff(wanted.seen) };
         let other = match (self.step, wanted.step) {
             (Step::Layer { pass, layer, .. }, Step::Layer { pass: its, layer: of, .. }) => u32::from((pass, layer) != (its, of)),
-            (step, other) if std::mem::discriminant(step) == std::mem::discriminant(other) => 0,
+            (step, other) if step.is_like(other) => 0,
             _ => 1 + u32::from(self.is_of_merge() != wanted.is_of_merge()),
         };
         (apart, other, self.late.abs_diff(wanted.late))
@@ -68,18 +75,11 @@ impl Place<'_> {
 
     /// Whether the step belongs to a merge, or to a pass of a selection by digits.
     fn is_of_merge(&self) -> bool {
-        // Of the kernel and the index, of warp select, and of digits.
-        let of_buffer = matches!(
-            self.step,
-            Step::BufferFull | Step::Padded { .. } | Step::Swap | Step::Layer { .. } | Step::Minimum { .. } | Step::Merged | Step::MaxDistance { .. }
-        );
-        let of_queues =
-            matches!(self.step, Step::Drained | Step::QueuesSorted | Step::Exchanged { .. } | Step::WarpQueueSorted | Step::QueuesDescend);
-        let of_digits = matches!(
-            self.step,
-            Step::Counted { .. } | Step::Summed { .. } | Step::Bucket { .. } | Step::Narrowed | Step::Gathered { .. } | Step::Sorted
-        );
-        of_buffer || of_queues || of_digits
+        match self.step {
+            Step::BufferFull | Step::Padded { .. } | Step::Swap | Step::Layer { .. } | Step::Minimum { .. } | Step::MaxDistance { .. } => true,
+            Step::Own(step) => step.get().is_of_merge(),
+            _ => false,
+        }
     }
 }
 

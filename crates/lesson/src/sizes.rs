@@ -1,9 +1,9 @@
 //! Sizes of a search, by the names that texts have for them in braces: `{K / 2}`.
 
 use super::account::expected;
-use super::buckets::most_passes;
-use super::queue_recorder::queue_of;
 use super::state::Shape;
+use crate::algorithms::radix_select::state::most_passes;
+use crate::algorithms::warp_select::recorder::queue_of;
 use crate::engines::lockstep::registers_for;
 use crate::knn::{network, theory};
 use crate::text::{significant, thousands};

@@ -1,11 +1,8 @@
 //! The state of a warp after a number of steps.
 
+use crate::algorithms::OwnState;
 use serde::{Deserialize, Serialize};
 
-use super::buckets::Buckets;
-use super::descent::Descent;
-use super::heaps::Heaps;
-use super::queues::Queues;
 use super::step::{Pass, Step};
 use super::work::{self, Work};
 use crate::engines::lockstep::{Fault, Key, PADDING, distance_of, index_of};
@@ -72,7 +69,7 @@ pub enum Stage {
 }
 
 /// Counts of completed work.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Points that were decided: each of the first so many is in the result or the buffer, or cannot be a neighbour. Those of the current group
     /// follow when none of its lanes waits for a slot. Of a tree, points whose distance was computed.
@@ -89,12 +86,6 @@ pub struct Counts {
     pub compare_exchanges: u64,
     /// Warp-wide shuffles of one key per lane.
     pub shuffles: u64,
-    /// Of a tree: nodes whose children were compared with the query.
-    #[serde(default)]
-    pub nodes: u32,
-    /// Of a tree: children of these that were left out.
-    #[serde(default)]
-    pub left_out: u32,
 }
 
 /// The complete state of a warp and its counters.
@@ -125,14 +116,8 @@ pub struct State {
     pub stage: Stage,
     /// Counts of completed work.
     pub counts: Counts,
-    /// Where the search of a tree is; `None` if none is searched.
-    pub descent: Option<Descent>,
-    /// The queues of warp select's lanes; the warp's queue is `registers`. `None` in other searches.
-    pub queues: Option<Queues>,
-    /// What a selection by digits has found; `None` in other searches.
-    pub buckets: Option<Buckets>,
-    /// The heaps of threads with a query each; the first k `registers` are lane 0's keys, ascending. `None` in other searches.
-    pub heaps: Option<Heaps>,
+    /// What one algorithm alone has; `None` in the kernel's search, and before the first step of others.
+    pub own: Option<OwnState>,
     /// What the warp executed, where it is counted ([`mod@work`]).
     pub work: Work,
 }
@@ -154,10 +139,7 @@ impl State {
             waiting: 0,
             stage: Stage::Start,
             counts: Counts::default(),
-            descent: None,
-            queues: None,
-            buckets: None,
-            heaps: None,
+            own: None,
             work: Work::default(),
         }
     }
@@ -202,7 +184,7 @@ impl State {
                 self.counts.candidates += placed.len() as u32;
                 // A merge is of the points up to the last one appended.
                 match placed.last() {
-                    Some(last) if self.descent.is_none() && (self.waiting != 0 || self.buffered == self.shape.capacity()) => {
+                    Some(last) if self.descent().is_none() && (self.waiting != 0 || self.buffered == self.shape.capacity()) => {
                         self.counts.points_seen = index_of(last.key) + 1;
                     }
                     _ => self.decide(),
@@ -246,100 +228,15 @@ impl State {
                 self.decide();
                 self.stage = Stage::Finished;
             }
-            Step::OwnLeaf { leaf } => {
-                self.descent = Some(Descent::new(*leaf));
-                self.stage = Stage::Descend;
-            }
-            Step::Node { .. } => {
-                self.counts.nodes += 1;
-                self.stage = Stage::Descend;
-            }
-            Step::Boxes { .. } | Step::Child { .. } => self.stage = Stage::Descend,
-            Step::LeftOut { lanes } => {
-                self.counts.left_out += lanes.count_ones();
-                self.stage = Stage::Descend;
-            }
-            Step::Leaf { keys, .. } => {
-                self.ballot = 0;
-                self.counts.points_seen += keys.iter().filter(|&&key| key != PADDING).count() as u32;
-                self.counts.groups += 1;
-                self.stage = Stage::Filter;
-            }
-            Step::Merged => {
-                self.registers.append(&mut self.buffer);
-                self.registers.sort_unstable();
-                self.buffer = self.registers.split_off(self.shape.capacity() as usize);
-                self.stage = Stage::Full;
-            }
-            Step::Queues { length } => self.queues = Some(Queues::new(self.shape, *length)),
-            Step::Inserted { placed } => {
-                self.counts.groups_hit += u32::from(!placed.is_empty());
-                self.counts.candidates += placed.len() as u32;
-                self.decide();
-                self.stage = Stage::Insert;
-            }
-            Step::Checked { broken } => self.stage = if *broken == 0 { Stage::Filter } else { Stage::Full },
-            Step::Drained => self.stage = Stage::Full,
-            Step::QueuesSorted | Step::Exchanged { .. } | Step::WarpQueueSorted | Step::QueuesDescend => self.stage = Stage::Merge,
-            Step::Digits { bits } => {
-                self.buckets = Some(Buckets::new(self.shape, *bits));
-                self.counts.points_seen = self.shape.n;
-                self.stage = Stage::Filter;
-            }
-            Step::Counted { .. } | Step::Summed { .. } | Step::Narrowed => self.stage = Stage::Filter,
-            Step::Bucket { .. } => {
-                self.counts.merges += 1;
-                self.stage = Stage::Filter;
-            }
-            Step::Gathered { keys } => {
-                self.registers[..keys.len()].copy_from_slice(keys);
-                self.counts.candidates = keys.len() as u32;
-                self.stage = Stage::Merge;
-            }
-            Step::Sorted => {
-                self.registers.sort_unstable();
-                self.max_distance = distance_of(self.last());
-                self.stage = Stage::Merge;
-            }
-            Step::Heaps { others } => self.heaps = Some(Heaps::new(self.shape, others.clone())),
-            Step::OwnDistances { point, .. } => {
-                self.counts.points_seen = point + 1;
-                self.counts.groups += 1;
-                self.stage = Stage::Filter;
-            }
-            Step::Branched { lanes } => {
-                self.counts.groups_hit += u32::from(*lanes != 0);
-                self.counts.candidates += lanes.count_ones();
-                self.stage = if *lanes == 0 { Stage::Filter } else { Stage::Insert };
-            }
-            Step::Sank { .. } | Step::Extracted { .. } => self.stage = Stage::Insert,
-            Step::Rejoined { lanes } => {
-                self.counts.merges += lanes & 1;
-                self.stage = Stage::Filter;
-            }
+            Step::Own(step) => return step.get().apply(self),
         }
-        if let Some(descent) = &mut self.descent {
-            descent.apply(step);
-        }
-        if let Some(queues) = &mut self.queues {
-            queues.apply(step, &mut self.registers);
-        }
-        if let Some(buckets) = &mut self.buckets {
-            buckets.apply(step);
-        }
-        if let Some(heaps) = &mut self.heaps {
-            heaps.apply(step);
-            if matches!(step, Step::Rejoined { lanes } if lanes & 1 == 1) {
-                let keys = &mut self.registers[..self.shape.k as usize];
-                keys.copy_from_slice(heaps.of(0));
-                keys.sort_unstable();
-                self.max_distance = distance_of(heaps.root(0));
-            }
+        if let Some(own) = &mut self.own {
+            own.get_mut().follow(step);
         }
     }
 
     /// Counts the current group as seen, unless lanes wait; a tree's points are counted by leaves.
-    fn decide(&mut self) {
+    pub(crate) fn decide(&mut self) {
         if let Some(base) = self.group.filter(|_| self.waiting == 0) {
             self.counts.points_seen = base.saturating_add(self.shape.width).min(self.shape.n);
         }
@@ -372,19 +269,8 @@ impl State {
 pub fn work(step: &Step, shape: Shape) -> u64 {
     match step {
         Step::Swap | Step::Layer { .. } | Step::Minimum { .. } | Step::Padded { .. } => u64::from(shape.capacity()),
-        Step::Merged => 2 * u64::from(shape.capacity()),
-        Step::Boxes { keys } | Step::Leaf { keys, .. } => keys.len() as u64,
         Step::Appended { placed } => placed.len() as u64,
-        Step::QueuesSorted | Step::QueuesDescend | Step::Exchanged { .. } | Step::WarpQueueSorted | Step::Sorted => 2 * u64::from(shape.capacity()),
-        Step::Inserted { placed } => 4 * placed.len() as u64,
-        Step::Gathered { keys } => keys.len() as u64,
-        Step::Counted { counts } => counts.len() as u64,
-        Step::Summed { sums } => sums.len() as u64,
-        Step::Heaps { .. } => u64::from(shape.width * shape.k),
-        Step::Sank { moved, .. } => moved.len() as u64,
-        Step::OwnDistances { .. } | Step::Branched { .. } | Step::Extracted { .. } => u64::from(shape.width),
-        // Lane 0's keys are copied, and sorted.
-        Step::Rejoined { lanes } if lanes & 1 == 1 => 4 * u64::from(shape.k),
+        Step::Own(step) => step.get().cost(shape),
         _ => 1,
     }
 }

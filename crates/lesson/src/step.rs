@@ -3,16 +3,20 @@
 //! Elements are numbered i = L·R + r for lane L's register r; slots are numbered as in the buffer, and slot s is loaded by
 //! lane s mod W into its register s / W. Points are identified by their position in processing order.
 
+use std::mem::discriminant;
+
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 
+use crate::algorithms::OwnStep;
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of, key_of};
 use crate::knn::network::Layer;
 
-/// One step of a warp. In files, `step` names the kind in snake case and the fields are
+/// One step of a warp: those of the kernel, which others have in common with it, and those of one algorithm. In files, `step` names the kind in snake case and the fields are
 /// beside it; see `docs/lesson-steps.md`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "step", rename_all = "snake_case")]
+#[serde(tag = "step", rename_all = "snake_case", remote = "Self")]
 pub enum Step {
     /// The block loaded a batch of points into shared memory.
     Batch {
@@ -92,147 +96,38 @@ pub enum Step {
     },
     /// The first k elements are the answer.
     Finished,
-    /// Of a tree: the leaf in which the query's code would be was found. It is visited first.
-    OwnLeaf {
-        /// The leaf's number, its place on the curve.
-        leaf: u32,
-    },
-    /// Of a tree: the search came to a node; every lane loaded the box of one of its children.
-    Node {
-        /// Height of the boxes, 0 around leaves.
-        height: u32,
-        /// Lane L's box is `group` · 32 + L of that height.
-        group: u32,
-    },
-    /// Of a tree: every lane clamped the query to its box, and computed the squared distance to that place.
-    Boxes {
-        /// One per lane, with the smallest position in the box; [`PADDING`] where there is no box, or that of the leaf that was visited first.
-        #[serde(with = "keys")]
-        keys: Vec<Key>,
-    },
-    /// Of a tree: of the children that were not visited yet, this one has the smallest key, and it is below the k-th neighbour's.
-    Child {
-        /// The lane that holds it.
-        lane: u32,
-    },
-    /// Of a tree: no key of the node's other children is below the k-th neighbour's. The search goes on in the node above.
-    LeftOut {
-        /// Mask of the lanes that hold them.
-        lanes: u32,
-    },
-    /// Of a tree: every lane has computed the squared distance of one point of a leaf.
-    Leaf {
-        /// The leaf's number.
-        leaf: u32,
-        /// One per lane, with the point; [`PADDING`] past the last point.
-        #[serde(with = "keys")]
-        keys: Vec<Key>,
-    },
-    /// Of a tree: the buffer was merged into the intermediate result, by the layers that other recordings show one by one.
-    Merged,
-    /// Of warp select: the queues of the lanes and of the warp, in which there is nothing yet. Element i of the lanes' queues is register i / W of
-    /// lane i mod W, as is element i of the warp's.
-    Queues {
-        /// Keys of a lane's queue, Q.
-        length: u32,
-    },
-    /// Of warp select: each lane compared its distance with the largest key of its own queue, and took what is smaller for it.
-    Inserted {
-        /// One per lane that took its key; the slot is the place in its queue, 0 for the largest.
-        placed: Vec<Placed>,
-    },
-    /// Of warp select: the lanes compared the largest keys of their queues with the k-th.
-    Checked {
-        /// Mask of the lanes whose largest key is below it: the invariant is broken, and a merge begins.
-        broken: u32,
-    },
-    /// Of warp select: no points are left, and the last merge begins.
-    Drained,
-    /// Of warp select: the lanes' queues were sorted as one ascending list, by layers.
-    QueuesSorted,
-    /// Of warp select: element i of the lanes' list met element K−1−i of the warp's queue; the warp kept the smaller, the lanes the larger.
-    Exchanged {
-        /// The elements of the warp's queue that came from the list.
-        taken: Elements,
-    },
-    /// Of warp select: the warp's queue, which was bitonic, was sorted, by layers.
-    WarpQueueSorted,
-    /// Of warp select: each lane sorted what is left in its queue, the largest first.
-    QueuesDescend,
-    /// Of a selection by digits: all distances are computed. The bits of a distance after its sign, read as a number, are digits, the first bits
-    /// first.
-    Digits {
-        /// Bits of a digit.
-        bits: u32,
-    },
-    /// Of a selection by digits: the points that are left were counted by their next digit.
-    Counted {
-        /// How many have each digit.
-        counts: Vec<u32>,
-    },
-    /// Of a selection by digits: the counts were added up.
-    Summed {
-        /// How many have this digit or a smaller one.
-        sums: Vec<u32>,
-    },
-    /// Of a selection by digits: the bucket of the k-th was found. What lies in a smaller one is a neighbour, in a larger one it is none.
-    Bucket {
-        /// The digit of the bucket.
-        digit: u32,
-        /// Points that are left in smaller buckets.
-        below: u32,
-        /// Points in the bucket: those that are left from now on.
-        inside: u32,
-    },
-    /// Of a selection by digits: the points in that bucket were written side by side, so that the next pass reads them alone.
-    Narrowed,
-    /// Of a selection by digits: all points were looked at once more, and the neighbours kept.
-    Gathered {
-        /// Their keys, by position.
-        #[serde(with = "keys")]
-        keys: Vec<Key>,
-    },
-    /// Of a selection by digits: the neighbours were sorted, by layers.
-    Sorted,
-    /// Of threads with a query each: every lane has a heap of k keys, the largest at its root, entry 0; entries 2e + 1 and 2e + 2 are the children
-    /// of entry e. There is nothing in them yet.
-    Heaps {
-        /// The queries of lanes 1 to W−1: these points. Lane 0's is the one that is asked for.
-        others: Vec<u32>,
-    },
-    /// Of threads with a query each: every lane has computed the squared distance of the same point to its own query.
-    OwnDistances {
-        /// The point.
-        point: u32,
-        /// One per lane.
-        #[serde(with = "distances")]
-        distances: Vec<f32>,
-    },
-    /// Of threads with a query each: the lanes compared their distance with their own root. Where it is smaller it took the root's place; the other
-    /// lanes wait until these have inserted, if there are any.
-    Branched {
-        /// Mask of the lanes that insert.
-        lanes: u32,
-    },
-    /// Of threads with a query each: a round of sinking. A lane's key changed places with the larger of its entry's children, if that is larger
-    /// than the key.
-    Sank {
-        /// Mask of the lanes that took part: their keys were not in their place yet, and had children.
-        lanes: u32,
-        /// The entries that keys sank to, lanes ascending. The keys of the other lanes that took part are in their place.
-        moved: Vec<Slot>,
-    },
-    /// Of threads with a query each: the lanes that inserted read their root again, and all lanes go on together.
-    Rejoined {
-        /// Mask of the lanes that inserted.
-        lanes: u32,
-    },
-    /// Of threads with a query each: all points are seen, and the heaps are sorted. Each lane's root, its largest key, changed places with the last
-    /// of its first `end` entries, whose key sinks among those before it.
-    Extracted {
-        /// Entries that were a heap until then.
-        end: u32,
-    },
+    /// A step that one algorithm alone has.
+    #[serde(skip)]
+    Own(OwnStep),
+}
+
+impl Serialize for Step {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Own(step) => step.serialize(serializer),
+            step => Self::serialize(step, serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Step {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let fields = Value::deserialize(deserializer)?;
+        match OwnStep::read(&fields).map_err(D::Error::custom)? {
+            Some(step) => Ok(Self::Own(step)),
+            None => Self::deserialize(fields).map_err(D::Error::custom),
+        }
+    }
+}
+
+impl Step {
+    /// Whether both are steps of a kind.
+    pub fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Own(step), Self::Own(other)) => step.is_like(other),
+            _ => discriminant(self) == discriminant(other),
+        }
+    }
 }
 
 /// The sort that a layer belongs to.
@@ -316,7 +211,7 @@ impl Elements {
     }
 
     /// Size of the heap allocation in bytes.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         size_of_val(&*self.0)
     }
 }
@@ -378,7 +273,7 @@ impl Written {
     }
 }
 
-pub(super) mod distance {
+pub(crate) mod distance {
     use super::*;
 
     pub fn serialize<S: Serializer>(distance: &f32, serializer: S) -> Result<S::Ok, S::Error> {
@@ -390,7 +285,7 @@ pub(super) mod distance {
     }
 }
 
-mod distances {
+pub(crate) mod distances {
     use super::*;
 
     pub fn serialize<S: Serializer>(distances: &[f32], serializer: S) -> Result<S::Ok, S::Error> {
@@ -403,7 +298,7 @@ mod distances {
 }
 
 /// Keys in a file: squared distance and point, or null for padding.
-mod keys {
+pub(crate) mod keys {
     use super::*;
 
     #[derive(Serialize, Deserialize)]

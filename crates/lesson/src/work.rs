@@ -7,6 +7,7 @@
 //!
 //! An instruction is issued once for the whole warp, and the lanes that a branch masks out, or that have no point, are idle in it.
 
+use crate::algorithms::heap::instructions::{BRANCHED, EXTRACTED, OWN_DISTANCES, REJOINED, SANK};
 use std::ops::AddAssign;
 
 use super::state::State;
@@ -94,7 +95,7 @@ pub struct Instruction {
     issued: fn(&Step, &State) -> Issued,
 }
 
-const fn row(kind: Kind, file: &'static str, search: &'static str, issued: fn(&Step, &State) -> Issued) -> Instruction {
+pub(crate) const fn row(kind: Kind, file: &'static str, search: &'static str, issued: fn(&Step, &State) -> Issued) -> Instruction {
     Instruction { kind, source: (file, search), issued }
 }
 
@@ -111,12 +112,12 @@ pub fn of(step: &Step, before: &State) -> Work {
 }
 
 /// Issued so many times, in all lanes.
-fn full(times: u32, before: &State) -> Issued {
+pub(crate) fn full(times: u32, before: &State) -> Issued {
     Issued { times: times.into(), lanes: u64::from(times) * u64::from(before.shape.width) }
 }
 
 /// Issued once in these lanes; not at all if there are none.
-fn once(lanes: u32) -> Issued {
+pub(crate) fn once(lanes: u32) -> Issued {
     Issued { times: u64::from(lanes > 0), lanes: lanes.into() }
 }
 
@@ -128,8 +129,6 @@ fn with_point(base: Option<u32>, before: &State) -> Issued {
 
 const WARP: &str = "warp/candidate_buffer.cuh";
 const NETWORK: &str = "warp/bitonic.cuh";
-const HEAP: &str = "kdtree/heap.cuh";
-const THREADS: &str = "select/thread_heap.cuh";
 
 const BATCH: &[Instruction] = &[row(Kind::Barrier, "direct/warp_knn.cuh", "const float* rows = batches.enter(batch)", |_, state| full(1, state))];
 
@@ -202,48 +201,6 @@ const MINIMUM: &[Instruction] = &[
 
 const MAX_DISTANCE: &[Instruction] = &[row(Kind::Shuffle, WARP, "return __shfl_sync(ALL_LANES, mine, i / R);", |_, state| full(1, state))];
 
-/// Threads with a query each compute their distances as the kernel does; the engine `thread-heap` reads them from a matrix.
-const OWN_DISTANCES: &[Instruction] = &[row(Kind::Distance, THREADS, "float distance = tile[lane][point];", |_, state| full(1, state))];
-
-const BRANCHED: &[Instruction] = &[
-    row(Kind::Comparison, THREADS, "if (distance < bound) {", |_, state| full(1, state)),
-    // After those that insert, if there are any.
-    row(Kind::Barrier, THREADS, "            __syncwarp();", |_, state| full(1, state)),
-];
-
-/// The lanes of a round of sinking, those of them whose entry has a second child, and those whose key moved.
-fn sinking(step: &Step, before: &State) -> [u32; 3] {
-    let (Step::Sank { lanes, moved }, Some(heaps)) = (step, &before.heaps) else { return [0; 3] };
-    let two = super::heaps::lanes_in(*lanes).filter(|&lane| heaps.has_second_child(heaps.holes[lane as usize])).count();
-    [lanes.count_ones(), two as u32, moved.len() as u32]
-}
-
-const SANK: &[Instruction] = &[
-    row(Kind::Read, HEAP, "Key larger = at(child);", |step, state| once(sinking(step, state)[0])),
-    row(Kind::Read, HEAP, "if (child + 1 < end && at(child + 1) > larger) {", |step, state| once(sinking(step, state)[1])),
-    row(Kind::Comparison, HEAP, "if (child + 1 < end && at(child + 1) > larger) {", |step, state| once(sinking(step, state)[1])),
-    row(Kind::Comparison, HEAP, "if (larger <= key) {", |step, state| once(sinking(step, state)[0])),
-    row(Kind::Write, HEAP, "at(hole) = larger;", |step, state| once(sinking(step, state)[2])),
-];
-
-const REJOINED: &[Instruction] = &[
-    row(
-        Kind::Write,
-        HEAP,
-        "at(hole) = key;",
-        |step, _| if let Step::Rejoined { lanes } = step { once(lanes.count_ones()) } else { Issued::default() },
-    ),
-    row(Kind::Read, HEAP, "root = at(0);", |step, _| if let Step::Rejoined { lanes } = step { once(lanes.count_ones()) } else { Issued::default() }),
-];
-
-const EXTRACTED: &[Instruction] = &[
-    row(Kind::Read, HEAP, "Key last = at(end - 1);", |_, state| full(1, state)),
-    row(Kind::Read, HEAP, "at(end - 1) = at(0);", |_, state| full(1, state)),
-    row(Kind::Write, HEAP, "at(end - 1) = at(0);", |_, state| full(1, state)),
-    // Where the key that sinks from there ends.
-    row(Kind::Write, HEAP, "at(hole) = key;", |_, state| full(1, state)),
-];
-
 /// Every step that executes something, by its name in files, with its instructions.
 pub const TABLE: [(&str, &[Instruction]); 17] = [
     ("batch", BATCH),
@@ -280,11 +237,7 @@ pub fn rows(step: &Step) -> &'static [Instruction] {
         Step::Layer { .. } => LAYER,
         Step::Minimum { .. } => MINIMUM,
         Step::MaxDistance { .. } => MAX_DISTANCE,
-        Step::OwnDistances { .. } => OWN_DISTANCES,
-        Step::Branched { .. } => BRANCHED,
-        Step::Sank { .. } => SANK,
-        Step::Rejoined { .. } => REJOINED,
-        Step::Extracted { .. } => EXTRACTED,
-        _ => &[],
+        Step::Own(step) => step.get().instructions(),
+        Step::Finished => &[],
     }
 }

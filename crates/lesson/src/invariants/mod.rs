@@ -11,9 +11,10 @@ mod words;
 use std::ops::ControlFlow;
 
 use super::picture::Target;
-use super::recording::{Beside, Recording};
+use super::recording::Recording;
 use super::state::State;
 use super::step::Step;
+use crate::algorithms::Baseline;
 use crate::engines::lockstep::{self, Key, PADDING, key_of};
 
 /// A property of the search.
@@ -127,7 +128,7 @@ pub fn first_broken(recording: &Recording) -> Option<Broken> {
 }
 
 fn is_kernel(recording: &Recording) -> bool {
-    matches!(recording.held_against(), Beside::Theory)
+    matches!(recording.baseline(), Baseline::Kernel(_))
 }
 
 /// Visits each step of the kernel's search with its position, the number of completed steps.

@@ -3,11 +3,10 @@
 use crate::cursor::Cursor;
 use crate::describe::key;
 use crate::draw::svg::escaped;
-use crate::engines::lockstep::{Key, distance_of};
+use crate::engines::lockstep::Key;
 use crate::feedback::why;
 use crate::lessons::Take;
-use crate::questions::{Answer, Ask, Form, Question, Reply, Slip, largest, letter};
-use crate::step::Step;
+use crate::questions::{Answer, Form, Question, Reply, Slip, letter};
 use crate::text::{significant, thousands};
 
 const BOX: &str = "<span class=\"box\"></span>";
@@ -56,48 +55,20 @@ pub fn mistakes(take: &Take, question: &Question) -> String {
 
 /// Data that is visible on screen but not in print: the distances that lanes vote on, the keys in their queues, the counts of buckets.
 fn given(take: &Take, question: &Question) -> String {
-    let before = || {
-        let mut cursor = Cursor::new(take.recording.clone());
-        cursor.seek(question.at);
-        cursor.state().clone()
-    };
-    let numbers = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-    match (question.ask, question.at.checked_sub(1).map(|at| take.recording.step(at)).as_deref()) {
-        (Ask::Votes, Some(Step::Group { distances, .. })) => distances_from_lane_0(distances),
-        (Ask::Votes, Some(Step::Leaf { keys, .. })) => distances_from_lane_0(&distances_of(keys)),
-        (Ask::Child, _) => {
-            let state = before();
-            let Some(node) = state.descent.as_ref().and_then(|descent| descent.way.last()) else { return String::new() };
-            let left = |(lane, &key): (u32, _)| if node.waiting >> lane & 1 == 1 { distance_of(key) } else { f32::INFINITY };
-            distances_from_lane_0(&(0..).zip(&node.keys).map(left).collect::<Vec<_>>())
-        }
-        (Ask::Takes, Some(Step::Group { distances, .. })) => {
-            let keys = before().queues.as_ref().map(largest).unwrap_or_default();
-            distances_from_lane_0(distances) + &keys_from_lane_0("Largest keys of the queues", &keys)
-        }
-        (Ask::Inserts | Ask::Waits, Some(Step::OwnDistances { distances, .. })) => {
-            let roots = before().heaps.map_or_else(Vec::new, |heaps| (0..heaps.width).map(|lane| heaps.root(lane)).collect());
-            distances_from_lane_0(distances) + &keys_from_lane_0("Roots of the heaps", &roots)
-        }
-        (Ask::Breaks, _) => keys_from_lane_0("Largest keys of the queues", &before().queues.as_ref().map(largest).unwrap_or_default()),
-        (Ask::Bucket | Ask::Left, _) => {
-            before().buckets.map_or_else(String::new, |buckets| format!(" Counts from bucket 0 on: {}.", numbers(&buckets.counts)))
-        }
-        _ => String::new(),
-    }
-}
-
-fn distances_of(keys: &[Key]) -> Vec<f32> {
-    keys.iter().map(|&key| distance_of(key)).collect()
+    let Some(last) = question.at.checked_sub(1) else { return String::new() };
+    let recording = &take.recording;
+    let mut cursor = Cursor::new(recording.clone());
+    cursor.seek(question.at);
+    recording.algorithm().given(question.ask, &recording.step(last), cursor.state())
 }
 
 /// A lane without a point has none.
-fn distances_from_lane_0(distances: &[f32]) -> String {
+pub(crate) fn distances_from_lane_0(distances: &[f32]) -> String {
     from_lane_0("Distances", distances.iter().map(|&distance| if distance.is_finite() { significant(distance.into()) } else { "none".to_owned() }))
 }
 
 /// A key of a place that is still empty is infinite.
-fn keys_from_lane_0(what: &str, keys: &[Key]) -> String {
+pub(crate) fn keys_from_lane_0(what: &str, keys: &[Key]) -> String {
     from_lane_0(what, keys.iter().map(|&held| key(held)))
 }
 

@@ -7,10 +7,10 @@
 //! | `asked` | a question as it stands on paper |
 //! | `tables` | what was counted, beside the theory or other searches |
 
-mod asked;
+pub(crate) mod asked;
 pub mod handout;
 pub mod sheet;
-mod tables;
+pub(crate) mod tables;
 
 use std::io::{self, Write};
 
@@ -84,6 +84,6 @@ fn heading(film: &Film) -> String {
 }
 
 /// The order of a take's points as a heading, where there are several.
-fn named(film: &Film, take: &Take) -> String {
+pub(crate) fn named(film: &Film, take: &Take) -> String {
     if film.takes.len() > 1 { format!("<h3>{}</h3>\n", take.arrangement.name().replace('-', " ")) } else { String::new() }
 }

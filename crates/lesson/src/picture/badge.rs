@@ -4,9 +4,9 @@
 use super::View;
 use super::pen::{Style, area, faint, line, sans, width};
 use super::scene::{Area, Font, Ink, Scene, Target};
+use crate::algorithms::Baseline;
 use crate::cursor::Cursor;
 use crate::invariants::{Broken, badge};
-use crate::recording::Beside;
 
 /// Height of the badge and the gap above it, relative to the text size.
 pub const HIGH: f32 = 1.9;
@@ -16,7 +16,7 @@ const NARROW: f32 = 50.0;
 
 /// The height to keep free for a badge at every step of a recording, so that nothing jumps.
 pub fn height(view: &View<'_>, wide: f32) -> f32 {
-    let kernel = matches!(view.cursor.recording().held_against(), Beside::Theory);
+    let kernel = matches!(view.cursor.recording().baseline(), Baseline::Kernel(_));
     if kernel && wide >= NARROW * view.text { HIGH * view.text } else { 0.0 }
 }
 

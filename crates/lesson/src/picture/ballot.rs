@@ -10,7 +10,9 @@ use super::scene::{Area, Font, Ink, Scene, Target};
 use super::thing::{Id, Way, What};
 use super::warp::slot_holds;
 use super::warp_words::buffer_holds;
-use crate::descent::Descent;
+use crate::algorithms::OwnStep;
+use crate::algorithms::tree::TreeStep;
+use crate::algorithms::tree::state::Descent;
 use crate::describe::hex;
 use crate::engines::lockstep::{PADDING, key_of, lanes_below};
 use crate::state::State;
@@ -81,7 +83,7 @@ fn title(state: &State, vote: Option<&Vote>) -> String {
     match vote {
         None => "Ballot: no group of points yet".to_owned(),
         Some(vote) => {
-            let points = match &state.descent {
+            let points = match state.descent() {
                 Some(Descent { leaf: Some(leaf), .. }) => format!("leaf {}", thousands(leaf.number.into())),
                 _ => {
                     let last = vote.points.iter().rfind(|&&point| point != u32::MAX).unwrap_or(&0);
@@ -99,7 +101,7 @@ fn title(state: &State, vote: Option<&Vote>) -> String {
 }
 
 /// The lane whose slot is explained: the one under the pointer, or the highest voting lane.
-pub(super) fn spelled_out(view: &View<'_>, vote: Option<&Vote>) -> Option<u32> {
+pub(crate) fn spelled_out(view: &View<'_>, vote: Option<&Vote>) -> Option<u32> {
     let shape = view.cursor.state().shape;
     match view.hover {
         Some(Target::Lane(lane)) if lane < shape.width => Some(lane),
@@ -130,7 +132,7 @@ fn spell(state: &State, vote: Option<&Vote>, lane: Option<u32>) -> [String; 2] {
 
 /// How distances are written: all of them, with the precision at which a question states `max_distance`, so that the votes
 /// can be read off. If cells are too narrow, neighbouring lanes alternate between lines.
-pub(super) struct Numbers {
+pub(crate) struct Numbers {
     /// Number of lines that lanes alternate between.
     lines: u32,
     /// Font size in points.
@@ -140,7 +142,7 @@ pub(super) struct Numbers {
 impl Numbers {
     /// The fewest lines on which numbers are readable, given the cell width and the room to the right; otherwise the number
     /// of lines that gives the largest font. `high` is the height of all rows of the panel.
-    pub(super) fn fit(vote: Option<&Vote>, cell: f32, margin: f32, high: f32, view: &View<'_>) -> Self {
+    pub(crate) fn fit(vote: Option<&Vote>, cell: f32, margin: f32, high: f32, view: &View<'_>) -> Self {
         let text = view.text;
         const LINES: [u32; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
         let Some(vote) = vote else { return Self { lines: 1, size: 0.0 } };
@@ -165,12 +167,12 @@ impl Numbers {
     }
 
     /// Height of the coloured cells as a fraction of a row: less if numbers are above them.
-    pub(super) fn share_of_row(&self) -> f32 {
+    pub(crate) fn share_of_row(&self) -> f32 {
         if self.lines == 1 { 1.0 } else { 0.4 }
     }
 
     /// Height of the numbers above the cells.
-    pub(super) fn height(&self) -> f32 {
+    pub(crate) fn height(&self) -> f32 {
         if self.lines == 1 { 0.0 } else { self.lines as f32 * self.size * LINE }
     }
 }
@@ -185,15 +187,15 @@ const READABLE: f32 = 0.62;
 const LINE: f32 = 1.1;
 
 /// Rows with a cell for each lane, one under the other.
-pub(super) struct Table<'a, 'v> {
-    pub(super) scene: &'a mut Scene,
-    pub(super) view: &'a View<'v>,
+pub(crate) struct Table<'a, 'v> {
+    pub(crate) scene: &'a mut Scene,
+    pub(crate) view: &'a View<'v>,
     /// The grid of the row to draw next.
-    pub(super) grid: Grid,
-    pub(super) names: Area,
-    pub(super) one: f32,
+    pub(crate) grid: Grid,
+    pub(crate) names: Area,
+    pub(crate) one: f32,
     /// The height of all rows together.
-    pub(super) all: f32,
+    pub(crate) all: f32,
 }
 
 impl Table<'_, '_> {
@@ -213,7 +215,7 @@ impl Table<'_, '_> {
     }
 
     /// Labels the lanes, and frames the explained lane through all rows.
-    pub(super) fn lanes(&mut self, vote: Option<&Vote>, lane: Option<u32>) {
+    pub(crate) fn lanes(&mut self, vote: Option<&Vote>, lane: Option<u32>) {
         self.name("lane");
         let size = (self.view.text * 0.85).min(self.one / ROW).max(self.view.least);
         let widest = width(Font::Sans, size, "00") + size * 0.3;
@@ -241,7 +243,7 @@ impl Table<'_, '_> {
         self.next();
     }
 
-    pub(super) fn distances(&mut self, vote: Option<&Vote>, numbers: &Numbers) {
+    pub(crate) fn distances(&mut self, vote: Option<&Vote>, numbers: &Numbers) {
         let (above, strip) = (numbers.height(), self.one * numbers.share_of_row());
         let row = self.grid.area;
         self.names.height = above + strip;
@@ -290,7 +292,7 @@ impl Table<'_, '_> {
     }
 
     /// Draws a mask, lane 0 on the left. `lane`: only the bits below it count.
-    pub(super) fn bits(&mut self, name: &str, bits: Option<u32>, ink: Ink, lane: Option<u32>) {
+    pub(crate) fn bits(&mut self, name: &str, bits: Option<u32>, ink: Ink, lane: Option<u32>) {
         self.name(name);
         let size = (self.one * 0.66).min(self.grid.wide() * 0.95).min(self.view.text * 0.95);
         for column in 0..self.grid.columns {
@@ -320,10 +322,10 @@ impl Table<'_, '_> {
     }
 
     /// Draws the slots of the voting lanes, once they are computed.
-    pub(super) fn slots(&mut self, vote: Option<&Vote>, lane: Option<u32>) {
+    pub(crate) fn slots(&mut self, vote: Option<&Vote>, lane: Option<u32>) {
         self.name("slot");
         let capacity = self.view.cursor.state().shape.capacity();
-        let known = matches!(self.view.cursor.step().as_deref(), Some(step) if !matches!(step, Step::Group { .. } | Step::Leaf { .. } | Step::Ballot { .. } | Step::FilteredAgain { .. }));
+        let known = matches!(self.view.cursor.step().as_deref(), Some(step) if !matches!(step, Step::Group { .. } | Step::Own(OwnStep::Tree(TreeStep::Leaf { .. })) | Step::Ballot { .. } | Step::FilteredAgain { .. }));
         for column in 0..self.grid.columns {
             let body = self.grid.body(column, 0);
             let Some(slot) = vote.and_then(|vote| vote.slot(column)).filter(|_| known || lane == Some(column)) else { continue };
@@ -345,7 +347,7 @@ impl Table<'_, '_> {
 }
 
 /// What is legible on a set bit of an ink.
-pub(super) fn on(ink: Ink) -> Ink {
+pub(crate) fn on(ink: Ink) -> Ink {
     match ink {
         Ink::TextWeak => Ink::Text,
         Ink::Candidate => Ink::OnCandidate,
@@ -354,7 +356,7 @@ pub(super) fn on(ink: Ink) -> Ink {
 }
 
 /// Draws the buffer with the last candidates marked.
-pub(super) fn buffer(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Area) {
+pub(crate) fn buffer(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Area) {
     let (state, text) = (view.cursor.state(), view.text);
     let shape = state.shape;
     let scale = Scale::of(view.cursor.recording());

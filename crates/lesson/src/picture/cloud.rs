@@ -1,22 +1,23 @@
 //! The panel of the points, the query, and the circle of `max_distance`, in the plane of the first two axes.
 
+use crate::algorithms::OwnStep;
+use crate::algorithms::warp_select::WarpSelectStep;
 use std::cmp::Ordering;
 
 use super::View;
-use super::boxes;
 use super::keyed;
 use super::kinds::{is_merging, kinds, nearest_kept};
 use super::legend;
 use super::lens::Lens;
 use super::moment::{divided, measured, nearest, vote, waiting};
-use super::own_queries;
 use super::pen::{ROW, area, faint, line, sans};
 use super::plane::Plane;
-use super::queues::moves_kth;
 use super::scene::{Ink, Map, Point, Scene, Target};
+use crate::algorithms::Baseline;
+use crate::algorithms::heap::own_queries;
+use crate::algorithms::tree::boxes;
 use crate::engines::lockstep::{Key, index_of};
 use crate::knn::{Metric, Problem};
-use crate::recording::Beside;
 use crate::step::Step;
 use crate::text::thousands;
 
@@ -73,7 +74,7 @@ pub(super) fn draw_in(scene: &mut Scene, plane: &Plane, view: &View<'_>, shown: 
     scene.rect(plane.area, 0.0, Some(Ink::Canvas.into()), Some(line(Ink::Line, 1.0)));
     scene.shapes.push(super::scene::Shape::Clip(Some(plane.area)));
 
-    if let Some((index, descent)) = cursor.recording().index().zip(state.descent.as_ref()) {
+    if let Some((index, descent)) = cursor.recording().index().zip(state.descent()) {
         boxes::under(scene, plane, view, &index.tree, descent);
     }
 
@@ -101,7 +102,7 @@ pub(super) fn draw_in(scene: &mut Scene, plane: &Plane, view: &View<'_>, shown: 
     let waiting: Vec<u32> = waiting(state).into_iter().map(index_of).filter(|&point| (point as usize) < problem.n()).collect();
     let merging = is_merging(view);
     // Those of the buffer are in the registers during a merge; the lanes' queues keep theirs.
-    if !merging || state.queues.is_some() {
+    if !merging || state.queues().is_some() {
         plane.marked(scene, problem, &waiting, large, Ink::Buffer);
     }
     if let Some(closing) = Closing::of(view) {
@@ -127,10 +128,10 @@ pub(super) fn draw_in(scene: &mut Scene, plane: &Plane, view: &View<'_>, shown: 
     }
 
     plane.bound(scene, problem, &parameters.query, (0, state.max_distance), text);
-    if let Some((index, descent)) = cursor.recording().index().zip(state.descent.as_ref()) {
+    if let Some((index, descent)) = cursor.recording().index().zip(state.descent()) {
         boxes::over(scene, plane, view, &index.tree, descent);
     }
-    if let Some(heaps) = &state.heaps {
+    if let Some(heaps) = state.heaps() {
         own_queries::over(scene, plane, view, problem, heaps);
     }
     if let Some(radius) = keyed {
@@ -156,8 +157,8 @@ struct Closing {
 impl Closing {
     /// `None` in other searches, before the first pass is done, and when the neighbours are kept.
     fn of(view: &View<'_>) -> Option<Self> {
-        let buckets = view.cursor.state().buckets.as_ref().filter(|buckets| !buckets.passes.is_empty() && !buckets.is_gathered)?;
-        let Beside::Digits(chosen) = view.cursor.recording().held_against() else { return None };
+        let buckets = view.cursor.state().buckets().filter(|buckets| !buckets.passes.is_empty() && !buckets.is_gathered)?;
+        let Baseline::RadixSelect(chosen) = view.cursor.recording().baseline() else { return None };
         let (mut nearer, mut left) = (Vec::new(), Vec::new());
         for (point, &distance) in (0..).zip(&chosen.distances) {
             match buckets.side(distance) {
@@ -189,7 +190,7 @@ fn seen(view: &View<'_>) -> impl Fn(u32) -> Seen {
     let (recording, state) = (view.cursor.recording(), view.cursor.state());
     let points_seen = state.counts.points_seen;
     // A tree's leaves have points from everywhere.
-    let of_tree = recording.index().zip(state.descent.as_ref()).map(|(index, descent)| {
+    let of_tree = recording.index().zip(state.descent()).map(|(index, descent)| {
         let mut seen = vec![Seen::ToCome; state.shape.n as usize];
         let mut mark = |leaf: usize, how: Seen| {
             for &point in index.tree.leaf(leaf).1.iter().filter(|&&point| point != u32::MAX) {
@@ -200,8 +201,8 @@ fn seen(view: &View<'_>) -> impl Fn(u32) -> Seen {
         descent.visited.iter().for_each(|&leaf| mark(leaf as usize, Seen::LookedAt));
         seen
     });
-    let of_digits = match recording.held_against() {
-        Beside::Digits(chosen) => state.buckets.as_ref().map(|buckets| {
+    let of_digits = match recording.baseline() {
+        Baseline::RadixSelect(chosen) => state.buckets().map(|buckets| {
             let behind = |&distance: &f32| if buckets.side(distance) == Ordering::Greater { Seen::LeftOut } else { Seen::LookedAt };
             chosen.distances.iter().map(behind).collect::<Vec<_>>()
         }),
@@ -235,7 +236,7 @@ fn pointed_at(view: &View<'_>) -> Option<u32> {
     match view.hover? {
         Target::Point(point) => Some(point),
         Target::Element(element) => of_key(&state.registers, element),
-        Target::Queued(element) => of_key(&state.queues.as_ref()?.keys, element),
+        Target::Queued(element) => of_key(&state.queues()?.keys, element),
         Target::Slot(slot) if is_merging(view) || slot < state.buffered => of_key(&state.buffer, slot),
         Target::Lane(lane) if !is_merging(view) && lane < state.shape.width => vote(view.cursor).map(|vote| vote.points[lane as usize]),
         _ => None,
@@ -248,7 +249,7 @@ fn words(view: &View<'_>, problem: &Problem) -> String {
     if let Some(point) = pointed_at(view).filter(|&point| (point as usize) < problem.n()) {
         let base = point - point % state.shape.width;
         let distance = recording.distances(base)[(point - base) as usize];
-        let lane = if state.descent.is_some() || state.heaps.is_some() { String::new() } else { format!(", lane {} of its group", point - base) };
+        let lane = if state.descent().is_some() || state.heaps().is_some() { String::new() } else { format!(", lane {} of its group", point - base) };
         return format!(
             "Point {} (row {}): squared distance {}{lane}",
             thousands(point.into()),
@@ -261,28 +262,25 @@ fn words(view: &View<'_>, problem: &Problem) -> String {
         let ends: Vec<String> = rings.iter().map(|&ring| super::pen::digits(ring, 3)).collect();
         return format!("Rings: squared distances {}; those that are left lie between", ends.join(" and "));
     }
-    match (recording.held_against(), problem.dims()) {
-        (Beside::Digits(_), _) if state.max_distance.is_infinite() => {
-            let is_known = state.buckets.as_ref().is_some_and(|buckets| buckets.is_gathered);
-            if is_known { "All points are neighbours: there are no k of them" } else { "No point is decided yet" }.to_owned()
-        }
-        (Beside::Heaps, _) if state.max_distance.is_infinite() => "Lane 0's heap is not full yet".to_owned(),
-        (Beside::Heaps, 1) => format!("Bar: as far as lane 0's k-th on both sides, squared distance {bound}"),
-        (Beside::Heaps, 2) => format!("Circle: through lane 0's k-th, squared distance {bound}"),
-        (Beside::Heaps, dims) => format!("Lane 0's k-th: squared distance {bound}; no circle, as distances are in all {dims} dimensions"),
-        (Beside::Queues(_), _) if state.max_distance.is_infinite() => "Fewer than k neighbours are known".to_owned(),
-        (Beside::Queues(_) | Beside::Digits(_), dims) => {
-            let kth = format!("squared distance {bound}{}", if moves_kth(view.cursor.step().as_deref()) { " before this merge" } else { "" });
-            match dims {
-                1 => format!("Bar: as far as the k-th on both sides, {kth}"),
-                2 => format!("Circle: through the k-th, {kth}"),
-                _ => format!("The k-th: {kth}; no circle, as distances are in all {dims} dimensions"),
-            }
-        }
-        _ if state.max_distance.is_infinite() => "max_distance = \u{221e}: every point is a candidate".to_owned(),
-        (_, 1) => format!("Bar: \u{221a}max_distance on both sides; max_distance = {bound}"),
-        (_, 2) => format!("Circle: \u{221a}max_distance = \u{221a}{bound}"),
-        (_, d) => format!("max_distance = {bound}; no circle: distances are in all {d} dimensions"),
+    recording.algorithm().caption(view, &bound)
+}
+
+/// The circle of `max_distance`, or why there is none.
+pub(crate) fn max_distance_words(view: &View<'_>, bound: &str) -> String {
+    match view.cursor.recording().problem().dims() {
+        _ if view.cursor.state().max_distance.is_infinite() => "max_distance = \u{221e}: every point is a candidate".to_owned(),
+        1 => format!("Bar: \u{221a}max_distance on both sides; max_distance = {bound}"),
+        2 => format!("Circle: \u{221a}max_distance = \u{221a}{bound}"),
+        dims => format!("max_distance = {bound}; no circle: distances are in all {dims} dimensions"),
+    }
+}
+
+/// The circle through the k-th, or why there is none; `kth` is its distance in words.
+pub(crate) fn kth_words(view: &View<'_>, kth: &str) -> String {
+    match view.cursor.recording().problem().dims() {
+        1 => format!("Bar: as far as the k-th on both sides, {kth}"),
+        2 => format!("Circle: through the k-th, {kth}"),
+        dims => format!("The k-th: {kth}; no circle, as distances are in all {dims} dimensions"),
     }
 }
 
@@ -290,7 +288,9 @@ fn words(view: &View<'_>, problem: &Problem) -> String {
 fn earlier(view: &View<'_>) -> Vec<u32> {
     let steps = &view.cursor.recording().steps()[..view.cursor.position()];
     let appended = steps.iter().rev().filter_map(|step| match step {
-        Step::Appended { placed } | Step::Inserted { placed } => Some(placed.iter().rev().map(|candidate| index_of(candidate.key))),
+        Step::Appended { placed } | Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed })) => {
+            Some(placed.iter().rev().map(|candidate| index_of(candidate.key)))
+        }
         _ => None,
     });
     appended.flatten().take(EARLIER).collect()

@@ -5,9 +5,9 @@ use super::moment::nearest;
 use super::pen::{Scale, Style, area, line, mono};
 use super::plane::Plane;
 use super::scene::{Ink, Point, Scene, Target};
+use crate::algorithms::Baseline;
 use crate::engines::lockstep::{PADDING, distance_of, index_of};
 use crate::knn::Problem;
-use crate::recording::Beside;
 use crate::state::Stage;
 use crate::step::Step;
 use crate::text::thousands;
@@ -21,7 +21,7 @@ const NUMBERED: f32 = 0.45;
 /// The radius of these points, for which the map keeps a margin at every step; `None` where points are never drawn so.
 pub fn room(view: &View<'_>, [wide, high]: [f32; 2]) -> Option<f32> {
     let (shape, text) = (view.cursor.state().shape, view.text);
-    let is_merged_here = matches!(view.cursor.recording().held_against(), Beside::Theory);
+    let is_merged_here = matches!(view.cursor.recording().baseline(), Baseline::Kernel(_));
     // The map is about square, with some lines of text around it.
     let spacing = wide.min(high - text * 5.5) / (shape.capacity() as f32).sqrt();
     (is_merged_here && shape.n <= POINTS_A_KEY * shape.capacity()).then(|| (spacing * 0.28).clamp(text * 0.13, text * 0.85))

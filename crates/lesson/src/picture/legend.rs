@@ -4,7 +4,7 @@ use super::pen::{area, line, sans, width};
 use super::scene::{Area, Font, Ink, Scene};
 
 /// Colour, meaning, and whether the dot is filled.
-pub(super) type Entry = (Ink, String, bool);
+pub(crate) type Entry = (Ink, String, bool);
 
 /// Font size of the legend relative to running text.
 pub(super) const TYPE: f32 = 0.78;

@@ -2,10 +2,10 @@
 //! minimum kept and lost.
 
 use super::moment::is_bitonic;
+use crate::algorithms::Baseline;
 use crate::cursor::Cursor;
 use crate::engines::lockstep::{Key, PADDING, index_of};
 use crate::knn::network::Layer;
-use crate::recording::Beside;
 use crate::state::{Shape, Stage, State};
 use crate::step::{Elements, Pass, Step};
 
@@ -70,7 +70,7 @@ impl Meeting {
     /// The lists at a cursor, without what the next step does if a question is open. `None` where no buffer is merged layer by layer.
     pub fn of(cursor: &Cursor, asking: bool) -> Option<Self> {
         let (recording, state) = (cursor.recording(), cursor.state());
-        if !matches!(recording.held_against(), Beside::Theory) {
+        if !matches!(recording.baseline(), Baseline::Kernel(_)) {
             return None;
         }
         let mut meeting =

@@ -10,9 +10,7 @@
 //! | `heatmap`, `moves` | of the warp its cells as a map of colours, where a lane has many registers; strokes for what the last step moved; `warp_words` says what the panel shows |
 //! | `plane`, `kinds`, `legend` | of the cloud where its points are, what their colours mean, and the rows of that |
 //! | `keyed` | the points of the cloud whose keys a merge has in the registers |
-//! | [`lanes`] | the panel of the lanes of a tree's search; its boxes are drawn by `boxes` in the cloud, its account by `looked` |
-//! | [`queues`], [`buckets`] | the panels of warp select and of a selection by digits; their accounts are `beside_queues` and `beside_buckets` |
-//! | [`heaps`], [`meter`] | the panel of threads with a query each, whose queries `own_queries` draws in the cloud; one query's costs in three ways |
+//! | [`meter`] | the panel of one query's costs in three ways |
 //! | `cost` | the panel of what a merge costs |
 //! | `batches` | the panel of the batches and the barriers between them |
 //! | `lens` | in the cloud: what a small circle holds, magnified |
@@ -26,12 +24,8 @@
 pub mod account;
 pub mod badge;
 pub mod ballot;
-mod batches;
-mod beside_buckets;
-mod beside_queues;
-mod boxes;
-pub mod buckets;
-mod cells;
+pub(crate) mod batches;
+pub(crate) mod cells;
 pub mod cloud;
 pub mod code;
 mod columns;
@@ -41,29 +35,24 @@ mod curves_words;
 mod figure;
 pub mod film;
 mod focus;
-pub mod heaps;
 mod heatmap;
 mod keyed;
-mod kinds;
-pub mod lanes;
-mod legend;
+pub(crate) mod kinds;
+pub(crate) mod legend;
 mod lens;
-mod looked;
 mod meeting;
 pub mod meter;
-pub(super) mod moment;
+pub(crate) mod moment;
 pub mod motion;
 mod moves;
 pub mod network;
-mod own_queries;
 pub mod page;
-mod pen;
-mod plane;
-pub mod queues;
+pub(crate) mod pen;
+pub(crate) mod plane;
 pub mod scene;
 pub mod sentence;
 mod staircase;
-mod tally;
+pub(crate) mod tally;
 pub mod thing;
 pub mod warp;
 mod warp_words;
@@ -74,8 +63,8 @@ pub use film::Film;
 pub use page::{comparison, page};
 pub use scene::{Scene, Target};
 
+use super::algorithms::{heap, radix_select, tree, warp_select};
 use super::cursor::Cursor;
-use super::recording::Beside;
 use crate::draw::Drawing;
 
 /// A panel of the picture.
@@ -195,20 +184,14 @@ pub fn draw(panel: Panel, view: &View<'_>, size: [f32; 2]) -> Scene {
         Panel::Curves => curves::draw(view, size),
         Panel::Ballot => ballot::draw(view, size),
         Panel::Batches => batches::draw(view, size),
-        Panel::Lanes => lanes::draw(view, size),
-        Panel::Queues => queues::draw(view, size),
-        Panel::Buckets => buckets::draw(view, size),
-        Panel::Heaps => heaps::draw(view, size),
+        Panel::Lanes => tree::panel::draw(view, size),
+        Panel::Queues => warp_select::panel::draw(view, size),
+        Panel::Buckets => radix_select::panel::draw(view, size),
+        Panel::Heaps => heap::panel::draw(view, size),
         Panel::Meter => meter::draw(view, size),
         Panel::Cost => cost::draw(view, size),
         Panel::Code => code::draw(view, size),
-        Panel::Account => match view.cursor.recording().held_against() {
-            Beside::Theory => account::draw(view, size),
-            Beside::Tree(index) => looked::draw(view, index, size),
-            Beside::Queues(counts) => beside_queues::draw(view, counts, size),
-            Beside::Digits(counts) => beside_buckets::draw(view, counts, size),
-            Beside::Heaps => meter::draw(view, size),
-        },
+        Panel::Account => view.cursor.recording().algorithm().draw_account(view, size),
         Panel::Sentence => sentence::draw(view, size),
     };
     // The warp marks its cells itself: they have gaps for arcs between them.

@@ -2,6 +2,9 @@
 
 use super::pen;
 use super::{Target, View};
+use crate::algorithms::OwnStep;
+use crate::algorithms::tree::TreeStep;
+use crate::algorithms::warp_select::WarpSelectStep;
 use crate::cursor::Cursor;
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of, key_of, lanes_below};
 use crate::knn::Metric;
@@ -42,7 +45,7 @@ impl Vote {
 /// The last ballot before a moment; of warp select, what the lanes took, each by its own queue.
 pub fn vote(cursor: &Cursor) -> Option<Vote> {
     let (recording, state) = (cursor.recording(), cursor.state());
-    let (points, distances): (Vec<u32>, Vec<f32>) = match &state.descent {
+    let (points, distances): (Vec<u32>, Vec<f32>) = match state.descent() {
         Some(descent) => descent.leaf.as_ref()?.keys.iter().map(|&key| (index_of(key), distance_of(key))).unzip(),
         None => {
             let base = state.group?;
@@ -58,8 +61,10 @@ pub fn vote(cursor: &Cursor) -> Option<Vote> {
                 placed_since = placed.first().map(|first| (first.slot, placed.len() as u32));
                 continue;
             }
-            Step::Group { .. } | Step::Leaf { .. } => (everyone, None),
-            Step::Inserted { placed } => (everyone, Some(placed.iter().fold(0, |lanes, taken| lanes | 1 << taken.lane))),
+            Step::Group { .. } | Step::Own(OwnStep::Tree(TreeStep::Leaf { .. })) => (everyone, None),
+            Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed })) => {
+                (everyone, Some(placed.iter().fold(0, |lanes, taken| lanes | 1 << taken.lane)))
+            }
             Step::Ballot { mask } => (everyone, Some(*mask)),
             Step::FilteredAgain { rest, mask } => (*rest, Some(*mask)),
             _ => continue,
@@ -78,10 +83,10 @@ pub fn divided(vote: &Vote, cursor: &Cursor) -> [Vec<u32>; 3] {
     let mut divided = <[Vec<u32>; 3]>::default();
     for (lane, (&point, &distance)) in (0..).zip(vote.points.iter().zip(&vote.distances)).filter(|(_, (point, _))| **point != u32::MAX) {
         let key = key_of(distance, point);
-        let is_inside = match state.descent {
+        let is_inside = match state.descent() {
             Some(_) => key < state.last(),
             // A lane of warp select asks its own queue.
-            None => state.queues.is_some() || distance < state.max_distance,
+            None => state.queues().is_some() || distance < state.max_distance,
         };
         match vote.mask {
             None => divided[0].push(point),
@@ -194,7 +199,7 @@ pub fn layers(pass: Pass, keys: u32) -> Vec<Layer> {
 
 /// The keys that wait to be merged: in the buffer, or in the lanes' queues.
 pub fn waiting(state: &State) -> Vec<Key> {
-    match &state.queues {
+    match state.queues() {
         Some(queues) => queues.keys.iter().copied().filter(|&key| key != PADDING).collect(),
         None => state.buffer[..state.buffered as usize].to_vec(),
     }

@@ -5,10 +5,10 @@ use super::scene::{Area, Font, Ink, Scene};
 use super::{Panel, View, draw};
 use crate::account::account;
 use crate::cursor::Cursor;
-use crate::lessons::{Lesson, Shows, Take};
-use crate::recording::{Beside, Recording};
+use crate::lessons::{Lesson, Take};
+use crate::recording::Recording;
 use crate::state::Stage;
-use crate::step::{Pass, Step};
+use crate::step::Step;
 use crate::text::{count, thousands};
 
 /// Width of the gaps between panels relative to the text size.
@@ -55,7 +55,7 @@ pub fn areas(lesson: &Lesson, view: &View<'_>, [wide, high]: [f32; 2]) -> Vec<(P
     let sentence = room.take_bottom(view.text * SENTENCE + super::badge::height(view, wide));
     room.take_bottom(page.gap);
     let mut areas = vec![(Panel::Sentence, sentence)];
-    let mut others = panels(lesson.shows, view, room, page.gap, is_large(view.text, [wide, high]));
+    let mut others = panels(lesson, Layout { view, room, gap: page.gap, large: is_large(view.text, [wide, high]) });
     match view.zoom.and_then(|panel| zoomed(panel, lesson, view)) {
         Some(panel) => areas.push((panel, room)),
         None => areas.append(&mut others),
@@ -65,7 +65,7 @@ pub fn areas(lesson: &Lesson, view: &View<'_>, [wide, high]: [f32; 2]) -> Vec<(P
 
 /// The panels that a lesson has at a moment, code included, the largest first.
 pub fn panels_of(lesson: &Lesson, view: &View<'_>) -> Vec<Panel> {
-    let mut panels = panels(lesson.shows, view, area(0.0, 0.0, 1600.0, 900.0), 0.0, false);
+    let mut panels = panels(lesson, Layout { view, room: area(0.0, 0.0, 1600.0, 900.0), gap: 0.0, large: false });
     panels.sort_by(|(_, a), (_, b)| (b.width * b.height).total_cmp(&(a.width * a.height)));
     panels.into_iter().map(|(panel, _)| panel).collect()
 }
@@ -100,115 +100,52 @@ pub fn inside(area: Area, text: f32) -> Area {
 /// Page width, relative to the text size, below which type counts as large.
 const LARGE: f32 = 72.0;
 
-/// The panels of a lesson and their areas. With large type, few lines of code are shown, and wide warps get the width.
-fn panels(shows: Shows, view: &View<'_>, room: Area, gap: f32, large: bool) -> Vec<(Panel, Area)> {
-    let columns = |shares: &[f32]| split(room, shares, gap, false);
-    // Merge and filter alternate; where a batch arrives, neither has begun.
-    let arrives = matches!(view.cursor.step().as_deref(), None | Some(Step::Batch { .. })) && shows == Shows::Whole && !view.asking;
-    let running = match () {
-        () if arrives && super::batches::number(view.cursor.recording()) > 1 => Panel::Batches,
-        () if merge_runs(view) => Panel::Network,
-        () => Panel::Ballot,
-    };
-    // To a class one panel is shown large, and beside it what it acts on or, in the end, what it comes to; code and whatever else
-    // can be spared are left out.
-    // Where the search ends may be what is asked.
-    let is_done = view.cursor.position() == view.cursor.recording().len() && !view.asking;
-    let pair = |main: Panel, beside: Panel, account: Panel, shares: [f32; 2]| {
-        let beside = if is_done { account } else { beside };
-        [main, beside].into_iter().zip(columns(&shares)).collect()
-    };
-    match view.cursor.recording().held_against() {
-        Beside::Theory => {}
-        Beside::Tree(_) if large && (is_done || matches!(view.cursor.step().as_deref(), Some(Step::LeftOut { .. }))) => {
-            return pair(Panel::Cloud, Panel::Lanes, Panel::Account, [0.6, 0.4]);
-        }
-        Beside::Tree(_) if large => return pair(Panel::Lanes, Panel::Cloud, Panel::Cloud, [0.66, 0.34]),
-        Beside::Queues(_) if large => return pair(Panel::Queues, Panel::Cloud, Panel::Account, [0.62, 0.38]),
-        Beside::Digits(_) if large => return pair(Panel::Buckets, Panel::Cloud, Panel::Account, [0.62, 0.38]),
-        Beside::Heaps if large && is_done => return pair(Panel::Meter, Panel::Cloud, Panel::Cloud, [0.62, 0.38]),
-        Beside::Heaps if large => return pair(Panel::Heaps, Panel::Cloud, Panel::Cloud, [0.62, 0.38]),
-        Beside::Tree(_) => return of_search(Panel::Lanes, columns(&[0.44, 0.56]), gap),
-        Beside::Queues(_) => return of_search(Panel::Queues, columns(&[0.36, 0.64]), gap),
-        Beside::Digits(_) => return of_search(Panel::Buckets, columns(&[0.36, 0.64]), gap),
-        Beside::Heaps => return of_heaps(&columns(&[0.34, 0.66]), gap),
+/// The panels of a lesson and their areas.
+fn panels(lesson: &Lesson, layout: Layout<'_>) -> Vec<(Panel, Area)> {
+    layout.view.cursor.recording().algorithm().panels(lesson.shows, &layout)
+}
+
+/// Where panels are on a page. With large type, few lines of code are shown, and wide warps get the width.
+pub(crate) struct Layout<'a> {
+    /// The moment that is shown.
+    pub view: &'a View<'a>,
+    /// The part of the page that panels have.
+    pub room: Area,
+    /// Between panels.
+    pub gap: f32,
+    /// Whether type is large. To a class one panel is shown large, and beside it what it acts on or, in the end, what it comes to; code and
+    /// whatever else can be spared are left out.
+    pub large: bool,
+}
+
+impl Layout<'_> {
+    /// Whether the search has ended, unless that may be what is asked.
+    pub fn is_done(&self) -> bool {
+        self.view.cursor.position() == self.view.cursor.recording().len() && !self.view.asking
     }
-    match shows {
-        Shows::Overflow if large => pair(running, Panel::Cloud, Panel::Cloud, [0.68, 0.32]),
-        // Of a whole search: what arrives, is filtered or merged, and then what a merge has led to.
-        Shows::Whole | Shows::Waiting if large && (is_done || matches!(view.cursor.step().as_deref(), Some(Step::MaxDistance { .. }))) => {
-            pair(Panel::Cloud, Panel::Account, Panel::Account, [0.62, 0.38])
-        }
-        Shows::Whole | Shows::Waiting if large => pair(running, Panel::Cloud, Panel::Account, [0.66, 0.34]),
-        Shows::FirstSort | Shows::SecondMinimum if large => {
-            let shown = if shows == Shows::SecondMinimum && lists_meet(view) { Panel::Curves } else { Panel::Network };
-            pair(shown, Panel::Warp, Panel::Warp, [0.62, 0.38])
-        }
-        Shows::SecondMerge if large => pair(Panel::Network, Panel::Cost, Panel::Cost, [0.6, 0.4]),
-        Shows::Circle if large => pair(Panel::Cloud, Panel::Account, Panel::Account, [0.62, 0.38]),
-        Shows::Circle => {
-            let [left, right] = columns(&[0.62, 0.38])[..] else { return Vec::new() };
-            vec![(Panel::Cloud, left), (Panel::Account, right)]
-        }
-        Shows::SecondMerge => {
-            let [left, right] = columns(&[0.55, 0.45])[..] else { return Vec::new() };
-            let right = split(right, &[0.5, 0.5], gap, true);
-            vec![(Panel::Network, left), (Panel::Warp, right[0]), (Panel::Cost, right[1])]
-        }
-        Shows::FirstSort => {
-            let [network, right] = columns(&[0.5, 0.5])[..] else { return Vec::new() };
-            let rows = split(right, &[0.56, 0.44], gap, true);
-            let below = split(rows[1], &[0.46, 0.54], gap, false);
-            vec![(Panel::Network, network), (Panel::Warp, rows[0]), (Panel::Cloud, below[0]), (Panel::Code, below[1])]
-        }
-        Shows::SecondMinimum => {
-            let [left, right] = columns(&[0.42, 0.58])[..] else { return Vec::new() };
-            let (left, right) = (split(left, &[0.64, 0.36], gap, true), split(right, &[0.54, 0.46], gap, true));
-            let below = split(right[1], &[0.6, 0.4], gap, false);
-            vec![(Panel::Curves, right[0]), (Panel::Network, left[0]), (Panel::Warp, below[0]), (Panel::Cloud, below[1]), (Panel::Code, left[1])]
-        }
-        Shows::Overflow => {
-            let [left, right] = columns(&[0.62, 0.38])[..] else { return Vec::new() };
-            let (left, right) = (split(left, &[0.52, 0.48], gap, true), split(right, &[0.5, 0.5], gap, true));
-            vec![(Panel::Ballot, left[0]), (Panel::Warp, left[1]), (Panel::Cloud, right[0]), (Panel::Code, right[1])]
-        }
-        Shows::Whole | Shows::Waiting => {
-            let [left, middle, right] = columns(&[0.28, 0.45, 0.27])[..] else { return Vec::new() };
-            let (left, middle) = (split(left, &[0.52, 0.48], gap, true), split(middle, &[0.5, 0.5], gap, true));
-            vec![(Panel::Cloud, left[0]), (Panel::Account, left[1]), (Panel::Warp, middle[0]), (running, middle[1]), (Panel::Code, right)]
-        }
+
+    /// Columns of the room, with their shares of its width.
+    pub fn columns(&self, shares: &[f32]) -> Vec<Area> {
+        split(self.room, shares, self.gap, false)
     }
-}
 
-/// The panels of a search that is not the kernel's, in two columns: where it looks, and what `main` shows of it.
-fn of_search(main: Panel, columns: Vec<Area>, gap: f32) -> Vec<(Panel, Area)> {
-    let [left, right] = columns[..] else { return Vec::new() };
-    let share = if main == Panel::Lanes { 0.47 } else { 0.6 };
-    let rows = split(right, &[share, 1.0 - share], gap, true);
-    let below = split(rows[1], &[0.48, 0.52], gap, false);
-    vec![(Panel::Cloud, left), (main, rows[0]), (Panel::Account, below[0]), (Panel::Code, below[1])]
-}
+    /// A panel, and what is beside it: another, or in the end the account.
+    pub fn pair(&self, main: Panel, beside: Panel, account: Panel, shares: [f32; 2]) -> Vec<(Panel, Area)> {
+        let beside = if self.is_done() { account } else { beside };
+        [main, beside].into_iter().zip(self.columns(&shares)).collect()
+    }
 
-/// The panels of threads with a query each: the meter is as wide as the lanes, as its bars have three columns.
-fn of_heaps(columns: &[Area], gap: f32) -> Vec<(Panel, Area)> {
-    let [left, right] = columns[..] else { return Vec::new() };
-    let (left, right) = (split(left, &[0.56, 0.44], gap, true), split(right, &[0.58, 0.42], gap, true));
-    vec![(Panel::Cloud, left[0]), (Panel::Heaps, right[0]), (Panel::Meter, right[1]), (Panel::Code, left[1])]
-}
+    /// The panels of a search that is not the kernel's, in two columns: where it looks, and what `main` shows of it.
+    pub fn of_search(&self, main: Panel, shares: [f32; 2], high: f32) -> Vec<(Panel, Area)> {
+        let [left, right] = self.columns(&shares)[..] else { return Vec::new() };
+        let rows = self.rows(right, high);
+        let below = split(rows[1], &[0.48, 0.52], self.gap, false);
+        vec![(Panel::Cloud, left), (main, rows[0]), (Panel::Account, below[0]), (Panel::Code, below[1])]
+    }
 
-/// Whether a merge is in progress or has just completed.
-fn merge_runs(view: &View<'_>) -> bool {
-    matches!(view.cursor.state().stage, Stage::Sort | Stage::Merge) || matches!(view.cursor.step().as_deref(), Some(Step::MaxDistance { .. }))
-}
-
-/// Whether the two lists of a merge are shown as they meet: at its swap, when both are in order, at the minimum and from there on.
-fn lists_meet(view: &View<'_>) -> bool {
-    let capacity = view.cursor.state().shape.capacity();
-    match view.cursor.step().as_deref() {
-        Some(Step::BufferFull | Step::Padded { .. } | Step::Swap | Step::Minimum { .. } | Step::MaxDistance { .. }) => true,
-        Some(Step::Layer { pass: Pass::Resort, .. }) => true,
-        Some(Step::Layer { pass: Pass::Sort, layer, .. }) => layer.size == capacity && layer.stride == 1,
-        _ => false,
+    /// Two rows of an area, the first with a share of its height.
+    pub fn rows(&self, area: Area, high: f32) -> Vec<Area> {
+        split(area, &[high, 1.0 - high], self.gap, true)
     }
 }
 
@@ -294,7 +231,7 @@ pub fn progress(view: &View<'_>) -> String {
     }
     let [round, _] = recording.round();
     let merge = match state.stage {
-        Stage::Full | Stage::Sort | Stage::Merge if state.buckets.is_none() => format!("in merge {}", thousands(u64::from(done) + 1)),
+        Stage::Full | Stage::Sort | Stage::Merge if state.buckets().is_none() => format!("in merge {}", thousands(u64::from(done) + 1)),
         _ if done == 0 => format!("before {round} 1"),
         _ => format!("after {round} {}", thousands(done.into())),
     };
@@ -305,9 +242,9 @@ pub fn progress(view: &View<'_>) -> String {
 pub fn about(recording: &Recording) -> String {
     let parameters = &recording.parameters;
     let shape = parameters.shape;
-    let queue = if let Beside::Queues(queued) = recording.held_against() { format!(", Q = {}", queued.length) } else { String::new() };
+    let sizes = recording.algorithm().sizes();
     format!(
-        "{}, k = {}, {} lanes{queue} \u{b7} {} \u{b7} recorded on {}",
+        "{}, k = {}, {} lanes{sizes} \u{b7} {} \u{b7} recorded on {}",
         count(shape.n.into(), "point", "points"),
         thousands(shape.k.into()),
         shape.width,
@@ -358,7 +295,7 @@ impl Page {
 }
 
 /// Draws a panel on a background of its own, for running text of a size.
-pub(super) fn on_ground(scene: &mut Scene, rect: Area, text: f32, draw: impl FnOnce([f32; 2]) -> Scene) {
+pub(crate) fn on_ground(scene: &mut Scene, rect: Area, text: f32, draw: impl FnOnce([f32; 2]) -> Scene) {
     scene.rect(rect.inner(0.5), text * 0.4, Some(Ink::Panel.into()), Some(line(faint(Ink::Line, 0.6), 1.0)));
     let inside = inside(rect, text);
     if inside.width > 1.0 && inside.height > 1.0 {
@@ -367,7 +304,7 @@ pub(super) fn on_ground(scene: &mut Scene, rect: Area, text: f32, draw: impl FnO
 }
 
 /// Splits an area into columns or, if `down`, into rows.
-fn split(room: Area, shares: &[f32], gap: f32, down: bool) -> Vec<Area> {
+pub(crate) fn split(room: Area, shares: &[f32], gap: f32, down: bool) -> Vec<Area> {
     let whole = if down { room.height } else { room.width } - gap * shares.len().saturating_sub(1) as f32;
     let mut rest = room;
     let cut = |share: &f32| {

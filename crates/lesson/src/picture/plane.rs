@@ -7,11 +7,11 @@ use crate::knn::Problem;
 use crate::overview::Overview;
 
 /// The mapping from data to picture coordinates.
-pub(super) struct Plane {
-    pub(super) area: Area,
+pub(crate) struct Plane {
+    pub(crate) area: Area,
     low: [f32; 2],
     /// Picture points per data unit, for both axes.
-    pub(super) scale: f32,
+    pub(crate) scale: f32,
     /// Width and height of the data in the picture.
     extent: [f32; 2],
     dims: usize,
@@ -19,7 +19,7 @@ pub(super) struct Plane {
 
 impl Plane {
     /// Shows all of the data in a room, with a margin of some points around it.
-    pub(super) fn new(&Overview { low, high, .. }: &Overview, dims: usize, room: Area, margin: f32) -> Self {
+    pub(crate) fn new(&Overview { low, high, .. }: &Overview, dims: usize, room: Area, margin: f32) -> Self {
         let extent = [f64::from(high[0]) - f64::from(low[0]), f64::from(high[1]) - f64::from(low[1])];
         let rect = room.inner((room.width.min(room.height) * 0.02).min(6.0));
         // The same scale for both axes, so that a circle stays a circle.
@@ -35,40 +35,40 @@ impl Plane {
     }
 
     /// A part of the plane around a place, in another area of the picture, at another scale.
-    pub(super) fn around(&self, center: [f32; 2], scale: f32, area: Area) -> Self {
+    pub(crate) fn around(&self, center: [f32; 2], scale: f32, area: Area) -> Self {
         let half = [area.width / scale / 2.0, area.height / scale / 2.0];
         Self { area, low: [center[0] - half[0], center[1] + half[1]], scale, extent: [area.width, area.height], dims: self.dims }
     }
 
     /// The distance between neighbours if the points were on a regular lattice.
-    pub(super) fn spacing(&self, points: usize) -> f32 {
+    pub(crate) fn spacing(&self, points: usize) -> f32 {
         let [wide, high] = self.extent;
         if wide == 0.0 || high == 0.0 { wide.max(high) / points as f32 } else { (wide * high / points as f32).sqrt() }
     }
 
     /// Maps coordinates to the picture; y points up in the data.
-    pub(super) fn at(&self, coordinates: &[f32]) -> Point {
+    pub(crate) fn at(&self, coordinates: &[f32]) -> Point {
         let y = if self.dims == 1 { 0.0 } else { coordinates[1] };
         [self.area.x + (coordinates[0] - self.low[0]) * self.scale, self.area.y + (self.low[1] - y) * self.scale]
     }
 
     /// The same mapping, for what is dragged.
-    pub(super) fn map(&self, &Overview { low, high, .. }: &Overview, query: &[f32]) -> Map {
+    pub(crate) fn map(&self, &Overview { low, high, .. }: &Overview, query: &[f32]) -> Map {
         let bounds = [0, 1].map(|axis| [low[axis], high[axis]]);
         Map { area: self.area, corner: self.low, scale: self.scale, bounds, query: [query[0], query[1]], lens: None }
     }
 
-    pub(super) fn position(&self, problem: &Problem, point: u32) -> Point {
+    pub(crate) fn position(&self, problem: &Problem, point: u32) -> Point {
         let first = point as usize * self.dims;
         self.at(&problem.points()[first..first + self.dims])
     }
 
-    pub(super) fn spot(&self, scene: &mut Scene, problem: &Problem, point: u32, radius: f32) {
+    pub(crate) fn spot(&self, scene: &mut Scene, problem: &Problem, point: u32, radius: f32) {
         let [x, y] = self.position(problem, point);
         scene.spot(area(x - radius, y - radius, 2.0 * radius, 2.0 * radius), Target::Point(point));
     }
 
-    pub(super) fn marked(&self, scene: &mut Scene, problem: &Problem, points: &[u32], radius: f32, ink: Ink) {
+    pub(crate) fn marked(&self, scene: &mut Scene, problem: &Problem, points: &[u32], radius: f32, ink: Ink) {
         let centers = points.iter().map(|&point| self.position(problem, point)).collect();
         scene.dots(centers, radius, Some(ink.into()), Some(line(faint(Ink::Canvas, 0.9), 0.8)));
         for &point in points {
@@ -77,7 +77,7 @@ impl Plane {
     }
 
     /// A circle in two dimensions, an interval in one; of several by number, each of which can shrink or grow.
-    pub(super) fn bound(&self, scene: &mut Scene, problem: &Problem, query: &[f32], (number, max_distance): (usize, f32), text: f32) {
+    pub(crate) fn bound(&self, scene: &mut Scene, problem: &Problem, query: &[f32], (number, max_distance): (usize, f32), text: f32) {
         if max_distance.is_infinite() {
             return;
         }
@@ -99,7 +99,7 @@ impl Plane {
         });
     }
 
-    pub(super) fn query(&self, scene: &mut Scene, query: &[f32], text: f32) {
+    pub(crate) fn query(&self, scene: &mut Scene, query: &[f32], text: f32) {
         let [x, y] = self.at(query);
         let arm = text * 0.55;
         for (ink, width) in [(Ink::Canvas, text * 0.36), (Ink::Text, text * 0.18)] {

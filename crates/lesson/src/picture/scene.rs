@@ -104,7 +104,7 @@ impl Scene {
     }
 
     /// Adds a hit area.
-    pub(super) fn spot(&mut self, area: Area, target: Target) {
+    pub(crate) fn spot(&mut self, area: Area, target: Target) {
         self.spots.push(Spot { area, target });
     }
 

@@ -7,7 +7,6 @@ use super::{View, badge};
 use crate::cursor::Cursor;
 use crate::describe::describe;
 use crate::knn::Metric;
-use crate::recording::Beside;
 use crate::step::{Elements, Step};
 use crate::text::{count, thousands};
 
@@ -26,12 +25,7 @@ pub fn sentence(cursor: &Cursor) -> String {
             "Before the first step: the {} of {} are asked for, {}.",
             count(state.shape.k.into(), "nearest", "nearest"),
             thousands(state.shape.n.into()),
-            match cursor.recording().held_against() {
-                Beside::Theory | Beside::Tree(_) => "none is known yet, and max_distance is infinite",
-                Beside::Queues(_) => "and all queues are empty",
-                Beside::Heaps => "of each of the lanes' queries, and all heaps are empty",
-                Beside::Digits(_) => "and no distance is computed yet",
-            }
+            cursor.recording().algorithm().start()
         ),
     }
 }

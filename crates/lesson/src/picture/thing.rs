@@ -72,7 +72,7 @@ impl Id {
 
 impl Thing {
     /// The same in a larger scene: its shapes begin at an index there, and its origin is at a point.
-    pub(super) fn put(self, first: usize, at: Point) -> Self {
+    pub(crate) fn put(self, first: usize, at: Point) -> Self {
         let way = match self.way {
             Way::Along(through) => Way::Along(through.into_iter().map(|[x, y]| [x + at[0], y + at[1]]).collect()),
             way => way,
@@ -83,21 +83,21 @@ impl Thing {
     }
 
     /// What it is and which panel shows it.
-    pub(super) fn place(&self) -> (Id, Option<(Panel, usize)>) {
+    pub(crate) fn place(&self) -> (Id, Option<(Panel, usize)>) {
         (self.id, self.frame.map(|frame| (frame.panel, frame.column)))
     }
 }
 
 impl Scene {
     /// Draws a thing that is followed from one scene to the next. Of several with an id, the next scene's come from the one drawn last.
-    pub(super) fn thing(&mut self, id: Id, area: Area, way: Way, draw: impl FnOnce(&mut Self)) {
+    pub(crate) fn thing(&mut self, id: Id, area: Area, way: Way, draw: impl FnOnce(&mut Self)) {
         let first = self.shapes.len();
         draw(self);
         self.things.push(Thing { id, shapes: first..self.shapes.len(), area, way, frame: None });
     }
 
     /// Notes which panel the things are of that do not say it yet.
-    pub(super) fn framed(&mut self, panel: Panel) {
+    pub(crate) fn framed(&mut self, panel: Panel) {
         let frame = Frame { panel, column: 0, area: Area { x: 0.0, y: 0.0, width: self.size[0], height: self.size[1] } };
         for thing in &mut self.things {
             thing.frame.get_or_insert(frame);

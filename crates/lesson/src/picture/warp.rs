@@ -12,6 +12,9 @@ use super::moves::Moves;
 use super::pen::{ROW, Scale, Style, area, faint, line, sans, width};
 use super::scene::{Area, Ink, Scene, Target};
 use super::warp_words::{about, buffer_holds, legend_of, registers_hold};
+use crate::algorithms::OwnStep;
+use crate::algorithms::radix_select::RadixSelectStep;
+use crate::algorithms::warp_select::WarpSelectStep;
 use crate::engines::lockstep::{Key, PADDING};
 use crate::knn::network::Layer;
 use crate::state::{Shape, Stage, State};
@@ -38,7 +41,7 @@ pub fn invariant(state: &State, step: Option<&Step>) -> Invariant {
         return Invariant { says: "sorted ascending".to_owned(), holds: true, open: false, breaks_at };
     };
     match step {
-        Some(Step::Minimum { .. } | Step::Exchanged { .. }) => {
+        Some(Step::Minimum { .. } | Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { .. }))) => {
             let holds = is_bitonic(keys);
             let says = if holds { "bitonic" } else { "not bitonic" };
             Invariant { says: says.to_owned(), holds, open: false, breaks_at: None }
@@ -48,7 +51,7 @@ pub fn invariant(state: &State, step: Option<&Step>) -> Invariant {
             let says = format!("runs of {size}: {}", if holds { "sorted, up and down by turns" } else { "not sorted" });
             Invariant { says, holds, open: false, breaks_at: None }
         }
-        Some(Step::Swap | Step::Layer { .. } | Step::Gathered { .. }) => {
+        Some(Step::Swap | Step::Layer { .. } | Step::Own(OwnStep::RadixSelect(RadixSelectStep::Gathered { .. }))) => {
             Invariant { says: "not sorted yet".to_owned(), holds: false, open: true, breaks_at: None }
         }
         _ => Invariant { says: format!("sorted only up to element {at}"), holds: false, open: false, breaks_at },

@@ -14,6 +14,7 @@ use super::items::{Item, items};
 use super::layout::{Layout, layout, panels};
 use super::moves::moves;
 use super::pack::{Lists, Table};
+use crate::algorithms::Baseline;
 use crate::cursor::{Cursor, Level};
 use crate::invariants::badge;
 use crate::lessons::Take;
@@ -24,7 +25,6 @@ use crate::picture::sentence::sentence;
 use crate::picture::{Film, Panel, View, draw};
 use crate::progress::Progress;
 use crate::questions::Question;
-use crate::recording::Beside;
 
 /// Version of the format; see `docs/lesson-page.md`.
 pub const SCHEMA: u32 = 2;
@@ -268,7 +268,7 @@ impl Data {
             round: recording.round(),
             width: shape.width,
             registers: shape.registers,
-            across: matches!(recording.held_against(), Beside::Queues(_)),
+            across: matches!(recording.baseline(), Baseline::WarpSelect(_)),
             hits: marked(&recording.hits),
             merges: marked(&recording.merges),
             changes: marked(&recording.changes),

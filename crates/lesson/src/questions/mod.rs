@@ -3,25 +3,18 @@
 //! | module | holds |
 //! |---|---|
 //! | [`kinds`] | a row for each kind of question |
-//! | [`kernel`], [`tree`], [`select`], [`heaps`] | texts and answers of questions about steps, by what was recorded |
 //! | [`ideas`] | questions why, what if and about other cases: tables with the mistakes that lead to wrong options |
 //! | [`pool`] | all questions that are ready to be asked about a lesson, and the few of them that make a round |
 //! | [`offers`] | options for any question, where a class votes |
 //! | [`random`] | the random numbers that decide what is asked |
 
-mod heaps;
-pub(super) use heaps::rounds_of_lanes;
 pub mod ideas;
-mod kernel;
 pub mod kinds;
 pub mod offers;
 pub mod pool;
 pub mod random;
-mod select;
-mod tree;
 
 pub use kinds::{About, Ask, Form, KINDS, Pointed, Tells};
-pub(super) use select::largest;
 
 use std::ops::RangeInclusive;
 
@@ -122,7 +115,7 @@ impl Question {
     }
 
     /// The same, where a number is one of these.
-    fn among(self, possible: RangeInclusive<u32>) -> Self {
+    pub(crate) fn among(self, possible: RangeInclusive<u32>) -> Self {
         Self { possible, ..self }
     }
 
@@ -173,22 +166,22 @@ pub fn letter(option: usize) -> char {
 }
 
 /// How a question is picked among those that a step allows.
-struct Pick<'a> {
-    random: &'a mut Random,
+pub(crate) struct Pick<'a> {
+    pub(crate) random: &'a mut Random,
     /// The answer that a question for yes or no should have.
-    wants: bool,
+    pub(crate) wants: bool,
 }
 
 impl Pick<'_> {
     /// One of some subjects, if there is one with the wanted answer: else any.
-    fn of<'s, T>(&mut self, subjects: &'s [T], is: impl Fn(&T) -> bool) -> Option<&'s T> {
+    pub(crate) fn of<'s, T>(&mut self, subjects: &'s [T], is: impl Fn(&T) -> bool) -> Option<&'s T> {
         let wanted: Vec<&T> = subjects.iter().filter(|subject| is(subject) == self.wants).collect();
         if wanted.is_empty() { self.random.one(subjects) } else { self.random.one(&wanted).copied() }
     }
 }
 
 /// Mistakes with what they lead to, but for those that lead to the right answer or where another one does.
-fn slips<const N: usize>(right: Reply, mistakes: [(Reply, String); N]) -> Vec<Slip> {
+pub(crate) fn slips<const N: usize>(right: Reply, mistakes: [(Reply, String); N]) -> Vec<Slip> {
     let mut slips: Vec<Slip> = Vec::new();
     for (reply, says) in mistakes {
         if reply != right && slips.iter().all(|slip| slip.reply != reply) {

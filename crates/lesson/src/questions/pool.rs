@@ -2,19 +2,12 @@
 
 use std::ops::Range;
 
-use super::heaps::{of_heaps, rounds_of_lanes};
 use super::ideas;
-use super::kernel::of_kernel;
 use super::random::Random;
-use super::select::{of_buckets, of_queues};
-use super::tree::of_tree;
 use super::{Answer, Ask, Pick, Question};
 use crate::cursor::Cursor;
-use crate::heaps::lanes_in;
 use crate::lessons::{Lesson, Take};
-use crate::recording::{Beside, Recording};
-use crate::state::State;
-use crate::step::Step;
+use crate::recording::Recording;
 
 /// Questions of a kind about each take in a pool.
 const EACH: usize = 6;
@@ -100,7 +93,7 @@ fn of_kind(take: &Take, ask: Ask, random: &mut Random) -> Vec<Question> {
     let mut wants = random.coin();
     for at in places.into_iter().take(TRIES * EACH) {
         cursor.seek(at);
-        let Some(question) = question(recording, ask, at, cursor.state(), &mut Pick { random, wants }) else { continue };
+        let Some(question) = recording.algorithm().question(recording, ask, at, cursor.state(), &mut Pick { random, wants }) else { continue };
         if found.iter().all(|before| (before.at, before.subject) != (at, question.subject)) {
             wants = question.answer != Answer::YesNo(true);
             found.push(question);
@@ -117,8 +110,9 @@ fn places(recording: &Recording, range: Range<usize>, ask: Ask, random: &mut Ran
     if ask.is_about_all() {
         return vec![range.start];
     }
-    let is_yes = |at: &usize| !matches!(recording.steps()[*at], Step::Checked { broken: 0 } | Step::Branched { lanes: 0 } | Step::LeftOut { .. });
-    let suitable = range.filter(|&at| suits(ask, at, recording));
+    let algorithm = recording.algorithm();
+    let is_yes = |at: &usize| algorithm.is_yes(&recording.steps()[*at]);
+    let suitable = range.filter(|&at| algorithm.suits(ask, at, recording));
     let (mut yes, mut no): (Vec<usize>, Vec<usize>) = match ask {
         Ask::Breaks | Ask::Waits | Ask::Visited => suitable.partition(is_yes),
         _ => (suitable.collect(), Vec::new()),
@@ -135,40 +129,4 @@ fn places(recording: &Recording, range: Range<usize>, ask: Ask, random: &mut Ran
         turns.extend([yes.next(), no.next()].into_iter().flatten());
     }
     turns
-}
-
-/// Whether a step makes a good question of a kind.
-fn suits(ask: Ask, at: usize, recording: &Recording) -> bool {
-    let (step, shape) = (&recording.steps()[at], recording.shape());
-    match (ask, step) {
-        // If all lanes vote, as before the first merge, the answer is trivial.
-        (Ask::Votes, Step::Ballot { mask }) => *mask != 0 && mask.count_ones() < shape.width,
-        (Ask::Slot, Step::Positions { slots }) => slots.len() > 1 && slots.len() < shape.width as usize && slots[1].slot < shape.capacity(),
-        (Ask::Partner, Step::Layer { shuffle, .. }) => shuffle.is_some(),
-        (Ask::Swaps, Step::Layer { .. }) | (Ask::Taken, Step::Minimum { .. }) => true,
-        (Ask::Child, Step::Child { .. }) | (Ask::Visited, Step::Child { .. }) => true,
-        (Ask::Visited, Step::LeftOut { lanes }) => *lanes != 0,
-        (Ask::Takes, Step::Inserted { placed }) => !placed.is_empty() && placed.len() < shape.width as usize,
-        (Ask::Inserts, Step::Branched { lanes }) => *lanes != 0 && lanes.count_ones() < shape.width,
-        (Ask::Waits, Step::Branched { lanes }) => lanes.count_ones() < shape.width,
-        (Ask::Rounds | Ask::Idle, Step::Sank { lanes, .. }) => {
-            // The first round of an insertion in which lanes need different numbers of them.
-            let begins = matches!(recording.steps()[at - 1], Step::Branched { .. });
-            let own = rounds_of_lanes(recording, at, shape.width);
-            let needs: Vec<u32> = lanes_in(*lanes).map(|lane| own[lane as usize]).collect();
-            begins && lanes.count_ones() < shape.width && needs.len() > 1 && needs.len() < 7 && needs.iter().any(|&needed| needed != needs[0])
-        }
-        (Ask::Breaks, Step::Checked { .. }) | (Ask::Bucket | Ask::Left, Step::Bucket { .. }) => true,
-        _ => false,
-    }
-}
-
-fn question(recording: &Recording, ask: Ask, at: usize, before: &State, pick: &mut Pick<'_>) -> Option<Question> {
-    match recording.held_against() {
-        Beside::Theory => of_kernel(recording, ask, at, before, pick),
-        Beside::Tree(_) => of_tree(recording, ask, at, before, pick),
-        Beside::Queues(queued) => of_queues(recording, queued, ask, at, before),
-        Beside::Digits(_) => of_buckets(recording, ask, at, before),
-        Beside::Heaps => of_heaps(recording, ask, at, before, pick),
-    }
 }

@@ -10,8 +10,11 @@ use super::super::picture::scene::Shape as Drawn;
 use super::super::picture::{Panel, Scene, Target, View, comparison, draw, page};
 use super::super::questions::pool::{Asked, EACH_IN_ROUND};
 use super::super::questions::{About, Answer, Ask, Pointed, Question, Reply};
-use super::super::recording::{Beside, Chosen, Index, Queued};
 use super::*;
+use crate::algorithms::Baseline;
+use crate::algorithms::radix_select::Chosen;
+use crate::algorithms::tree::Index;
+use crate::algorithms::warp_select::Queued;
 
 fn takes(lesson: &Lesson) -> Vec<Take> {
     lesson.record(Choice::default(), &Silent).unwrap()
@@ -72,10 +75,10 @@ fn without_end(take: &Take, position: usize) -> Take {
     let recording = &take.recording;
     let (parameters, problem, steps) = (recording.parameters.clone(), recording.problem().clone(), recording.steps()[..position].to_vec());
     let short = Recording::new(parameters, problem, recording.query(), steps).on_scale_of(recording);
-    let beside = match recording.held_against() {
-        Beside::Theory => return Take { recording: Arc::new(short), ..take.clone() },
-        Beside::Heaps => Beside::Heaps,
-        Beside::Tree(index) => {
+    let beside = match recording.baseline() {
+        Baseline::Kernel(_) => return Take { recording: Arc::new(short), ..take.clone() },
+        baseline @ (Baseline::Heap(_) | Baseline::Dummy(_)) => baseline.clone(),
+        Baseline::Tree(index) => {
             let mut index = Index::clone(index);
             for visits in [&mut index.visits, &mut index.as_they_lie] {
                 visits.leaves += 7;
@@ -84,20 +87,20 @@ fn without_end(take: &Take, position: usize) -> Take {
                 visits.candidates += 11;
                 visits.merges += 3;
             }
-            Beside::Tree(Arc::new(index))
+            Baseline::Tree(Arc::new(index))
         }
-        Beside::Queues(queued) => {
+        Baseline::WarpSelect(queued) => {
             let mut queued = Queued { merges: queued.merges + 9, inserts: queued.inserts + 70, came: queued.came + 30, ..**queued };
             (queued.buffer.merges, queued.buffer.candidates) = (queued.buffer.merges + 2, queued.buffer.candidates + 40);
-            Beside::Queues(Arc::new(queued))
+            Baseline::WarpSelect(Arc::new(queued))
         }
-        Beside::Digits(chosen) => {
+        Baseline::RadixSelect(chosen) => {
             let mut chosen = Chosen { reads: chosen.reads + 900, passes: chosen.passes + 1, ..Chosen::clone(chosen) };
             chosen.buffer.merges += 2;
-            Beside::Digits(Arc::new(chosen))
+            Baseline::RadixSelect(Arc::new(chosen))
         }
     };
-    Take { recording: Arc::new(short.beside(beside)), ..take.clone() }
+    Take { recording: Arc::new(short.with_baseline(beside)), ..take.clone() }
 }
 
 /// What is drawn of a take while a question is asked.

@@ -1,14 +1,16 @@
 //! A recorded selection by digits is its twin's, finds the neighbours, and every step is what it says.
 
+use crate::algorithms::OwnStep;
+use crate::algorithms::radix_select::RadixSelectStep;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use super::super::buckets::{Buckets, most_passes};
 use super::super::describe::describe;
 use super::super::jsonl;
-use super::super::pseudocode::SELECTION;
-use super::super::recording::Beside;
 use super::*;
+use crate::algorithms::Baseline;
+use crate::algorithms::radix_select::code::SELECTION;
+use crate::algorithms::radix_select::state::{Buckets, most_passes};
 use crate::engines::lockstep::{self, Key, PADDING, key_of};
 use crate::engines::select::Selector as _;
 use crate::engines::select::radix_select::radix_select;
@@ -51,7 +53,7 @@ fn digits_are_the_bits_after_the_sign() {
     }
     let mut buckets = Buckets::new(shape, 4);
     for found in [7, 12] {
-        buckets.apply(&Step::Bucket { digit: found, below: 0, inside: 1 });
+        buckets.apply(&RadixSelectStep::Bucket { digit: found, below: 0, inside: 1 });
     }
     assert_eq!(buckets.range(2), (0x7c << 23, (0x7d << 23) - 1), "bits 30 to 27, and 26 to 23");
     assert_eq!(
@@ -69,8 +71,8 @@ fn a_selection_ends_with_the_neighbours() {
         nearest.sort_unstable();
         nearest.resize(nearest.len().max(case.2), PADDING);
         assert_eq!(end.registers[..case.2], nearest[..case.2], "{case:?}");
-        let Beside::Digits(chosen) = recording.held_against() else { panic!("{case:?}") };
-        let buckets = end.buckets.as_ref().unwrap();
+        let Baseline::RadixSelect(chosen) = recording.baseline() else { panic!("{case:?}") };
+        let buckets = end.buckets().unwrap();
         assert_eq!((chosen.reads, chosen.passes as usize), (buckets.reads, buckets.passes.len()), "{case:?}");
         assert_eq!(end.counts.merges as usize, recording.merges());
         // The engine, whose digits have 8 bits, finds the same.
@@ -95,8 +97,8 @@ fn every_step_is_what_it_says() {
             let before = state.clone();
             state.apply(step);
             match step {
-                Step::Counted { counts } => {
-                    let buckets = before.buckets.as_ref().unwrap();
+                Step::Own(OwnStep::RadixSelect(RadixSelectStep::Counted { counts })) => {
+                    let buckets = before.buckets().unwrap();
                     let (low, high) = buckets.range(buckets.passes.len());
                     let left: Vec<f32> = all.iter().copied().filter(|distance| (low..=high).contains(&distance.to_bits())).collect();
                     assert_eq!(left.len() as u32, buckets.left, "{case:?}");
@@ -105,22 +107,24 @@ fn every_step_is_what_it_says() {
                         assert_eq!(there.count() as u32, count, "{case:?}");
                     }
                 }
-                Step::Summed { sums } => {
-                    let counts = &before.buckets.as_ref().unwrap().counts;
+                Step::Own(OwnStep::RadixSelect(RadixSelectStep::Summed { sums })) => {
+                    let counts = &before.buckets().unwrap().counts;
                     assert!((0..sums.len()).all(|at| sums[at] == counts[..=at].iter().sum::<u32>()), "{case:?}");
                 }
-                Step::Bucket { digit: found, .. } => {
-                    let (buckets, pass) = (state.buckets.as_ref().unwrap(), before.buckets.as_ref().unwrap().passes.len());
+                Step::Own(OwnStep::RadixSelect(RadixSelectStep::Bucket { digit: found, .. })) => {
+                    let (buckets, pass) = (state.buckets().unwrap(), before.buckets().unwrap().passes.len());
                     assert_eq!(*found, digit(kth, buckets, pass), "{case:?}");
                     assert_eq!(buckets.side(kth), Ordering::Equal);
                     assert_eq!(buckets.below as usize, all.iter().filter(|&&distance| buckets.side(distance).is_lt()).count(), "{case:?}");
                     assert_eq!(buckets.left as usize, all.iter().filter(|&&distance| buckets.side(distance).is_eq()).count(), "{case:?}");
                     assert_eq!(buckets.below + buckets.rank, shape.k.min(shape.n));
                 }
-                Step::Gathered { keys } => {
+                Step::Own(OwnStep::RadixSelect(RadixSelectStep::Gathered { keys })) => {
                     assert!(keys.len() as u32 == shape.k.min(shape.n) && keys.is_sorted_by_key(|&key| lockstep::index_of(key)))
                 }
-                Step::Sorted => assert!(state.is_sorted() && state.max_distance == lockstep::distance_of(state.last())),
+                Step::Own(OwnStep::RadixSelect(RadixSelectStep::Sorted)) => {
+                    assert!(state.is_sorted() && state.max_distance == lockstep::distance_of(state.last()))
+                }
                 _ => {}
             }
         }
@@ -136,7 +140,10 @@ fn a_seek_is_a_fresh_replay() {
         assert_eq!(*cursor.state(), fresh(&recording, position));
     }
     let passes: Vec<usize> = (0..recording.merges()).map(|pass| recording.position_of_merge(pass).unwrap()).collect();
-    assert!(passes.len() > 1 && passes.iter().all(|&at| matches!(recording.steps()[at - 1], Step::Bucket { .. })));
+    assert!(
+        passes.len() > 1
+            && passes.iter().all(|&at| matches!(recording.steps()[at - 1], Step::Own(OwnStep::RadixSelect(RadixSelectStep::Bucket { .. }))))
+    );
     assert_eq!(cursor.next_mark(Mark::Merge), Some(passes[0]));
     assert_eq!(recording.round(), ["pass", "passes"]);
 }

@@ -1,11 +1,11 @@
 //! Every mistake breaks an invariant in the step that it is made in, and has consequences.
 
 use super::*;
+use crate::algorithms::kernel::code::KERNEL;
 use crate::fault::{self, FAULTS, Fault, Row};
 use crate::invariants::first_broken;
 use crate::lessons::{self, Choice, Take};
 use crate::picture::Target;
-use crate::pseudocode::KERNEL;
 
 /// A mistake in its lesson's data.
 fn made(row: &Row) -> Take {

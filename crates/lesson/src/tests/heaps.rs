@@ -1,12 +1,14 @@
 //! Recorded threads with a query each are their twin, and every step is what it says.
 
+use crate::algorithms::OwnStep;
+use crate::algorithms::heap::HeapStep;
 use std::collections::BTreeSet;
 
 use super::super::describe::describe;
-use super::super::heaps::{Heaps, lanes_in};
 use super::super::jsonl;
-use super::super::pseudocode::HEAPS;
 use super::*;
+use crate::algorithms::heap::code::HEAPS;
+use crate::algorithms::heap::state::{Heaps, lanes_in};
 use crate::engines::lockstep::{self, Key, distance_of, key_of};
 use crate::engines::select::Selector;
 use crate::engines::select::thread_heap::ThreadHeap;
@@ -32,7 +34,7 @@ fn recorded_heaps((spec, row, k, width): (&str, usize, usize, u32)) -> Recording
 /// The distances of all points to each lane's query.
 fn rows_of(recording: &Recording) -> Vec<Vec<f32>> {
     let (problem, n, dims) = (recording.problem(), recording.shape().n as usize, recording.problem().dims());
-    let Step::Heaps { others } = &recording.steps()[0] else { panic!("it begins with heaps") };
+    let Some(HeapStep::Heaps { others }) = &recording.steps()[0].heap() else { panic!("it begins with heaps") };
     let place = |&query: &u32| &problem.points()[query as usize * dims..][..dims];
     std::iter::once(problem.query(0)).chain(others.iter().map(place)).map(|place| lockstep::distances_from(problem, place, 0..n)).collect()
 }
@@ -46,7 +48,7 @@ fn a_replay_ends_with_the_twins_answer_in_every_lane() {
     for case in CASES {
         let recording = recorded_heaps(case);
         let end = fresh(&recording, recording.len());
-        let heaps = end.heaps.as_ref().unwrap();
+        let heaps = end.heaps().unwrap();
         let twin = ThreadHeap::new(&recording.problem().shape(), &Parameters::default());
         let (mut found, mut inserts, mut levels) = (Vec::new(), 0, 0);
         for (lane, row) in (0..).zip(rows_of(&recording)) {
@@ -58,8 +60,8 @@ fn a_replay_ends_with_the_twins_answer_in_every_lane() {
                 assert_eq!(distance_of(end.last()), end.max_distance);
             }
         }
-        let inserting = recording.steps().iter().take_while(|step| !matches!(step, Step::Extracted { .. }));
-        let sunk: usize = inserting.map(|step| if let Step::Sank { moved, .. } = step { moved.len() } else { 0 }).sum();
+        let inserting = recording.steps().iter().take_while(|step| !matches!(step.heap(), Some(HeapStep::Extracted { .. })));
+        let sunk: usize = inserting.map(|step| if let Some(HeapStep::Sank { moved, .. }) = step.heap() { moved.len() } else { 0 }).sum();
         assert_eq!((end.counts.candidates, sunk as u32), (inserts, levels), "{case:?}");
         assert_eq!(end.counts.points_seen, recording.shape().n);
         assert_eq!((end.counts.merges as usize, end.counts.groups_hit), (recording.merges(), heaps.stops));
@@ -84,25 +86,33 @@ fn every_step_is_what_it_says() {
         for (at, step) in recording.steps().iter().enumerate() {
             let before = state.clone();
             state.apply(step);
-            let (was, is): (&Heaps, &Heaps) = (before.heaps.as_ref().unwrap_or(state.heaps.as_ref().unwrap()), state.heaps.as_ref().unwrap());
+            let (was, is): (&Heaps, &Heaps) = (before.heaps().unwrap_or(state.heaps().unwrap()), state.heaps().unwrap());
             let what = format!("{case:?}, step {at}: {step:?}");
             match step {
-                Step::OwnDistances { point, distances } => {
+                Step::Own(OwnStep::Heap(HeapStep::OwnDistances { point, distances })) => {
                     assert!(distances.iter().zip(&rows).all(|(&told, row)| told == row[*point as usize]), "{what}");
                     assert_eq!(*point, before.counts.points_seen, "{what}");
                 }
-                Step::Branched { lanes } => {
+                Step::Own(OwnStep::Heap(HeapStep::Branched { lanes })) => {
                     let below = |lane: &u32| was.distances[*lane as usize] < distance_of(was.root(*lane));
                     assert_eq!(*lanes, (0..shape.width).filter(below).map(|lane| 1 << lane).sum::<u32>(), "{what}");
                     // A round follows, if there are children, or else the warp goes on.
                     let next = &recording.steps()[at + 1];
                     match (lanes, shape.k) {
-                        (0, _) => assert!(matches!(next, Step::OwnDistances { .. } | Step::Extracted { .. } | Step::Finished), "{what}"),
-                        (_, 1) => assert_eq!(*next, Step::Rejoined { lanes: *lanes }),
-                        (_, _) => assert!(matches!(next, Step::Sank { lanes: there, .. } if there == lanes), "{what}"),
+                        (0, _) => assert!(
+                            matches!(
+                                next,
+                                Step::Own(OwnStep::Heap(HeapStep::OwnDistances { .. }))
+                                    | Step::Own(OwnStep::Heap(HeapStep::Extracted { .. }))
+                                    | Step::Finished
+                            ),
+                            "{what}"
+                        ),
+                        (_, 1) => assert_eq!(*next, Step::Own(OwnStep::Heap(HeapStep::Rejoined { lanes: *lanes }))),
+                        (_, _) => assert!(matches!(next.heap(), Some(HeapStep::Sank { lanes: there, .. }) if there == lanes), "{what}"),
                     }
                 }
-                Step::Sank { lanes, moved } => {
+                Step::Own(OwnStep::Heap(HeapStep::Sank { lanes, moved })) => {
                     for lane in 0..shape.width {
                         let sunk = moved.iter().find(|slot| slot.lane == lane).map(|slot| slot.slot);
                         assert!(lanes >> lane & 1 == 1 || sunk.is_none(), "{what}");
@@ -120,7 +130,7 @@ fn every_step_is_what_it_says() {
                         }
                     }
                 }
-                Step::Rejoined { lanes } => {
+                Step::Own(OwnStep::Heap(HeapStep::Rejoined { lanes })) => {
                     assert_eq!(Some(*lanes), was.inserting);
                     for lane in 0..shape.width {
                         let mut keys = is.of(lane).to_vec();
@@ -129,7 +139,7 @@ fn every_step_is_what_it_says() {
                         assert_eq!(keys, smallest(&rows[lane as usize], state.counts.points_seen as usize, case.2), "{what}, lane {lane}");
                     }
                 }
-                Step::Extracted { end } => {
+                Step::Own(OwnStep::Heap(HeapStep::Extracted { end })) => {
                     let largest = |lane: u32| was.of(lane)[..*end as usize].iter().max() == Some(&is.of(lane)[*end as usize - 1]);
                     assert!((0..shape.width).all(largest), "{what}");
                 }
@@ -155,7 +165,7 @@ fn levels_stop_where_keys_were_inserted() {
             stops
         };
         let end = fresh(&recording, recording.len());
-        let (stages, own) = (end.heaps.as_ref().unwrap().stops, end.counts.merges);
+        let (stages, own) = (end.heaps().unwrap().stops, end.counts.merges);
         // The first step and the last are a search's.
         assert_eq!([stops(Level::Search), stops(Level::Merge), stops(Level::Stage)], [2, own + 2, stages + 2], "{case:?}");
         assert!(stops(Level::Layer) > stages + 2 && stops(Level::Lane) as usize == recording.len());
@@ -193,7 +203,7 @@ fn sentences_and_lines_tell_each_step() {
                 !sentence.contains("NaN") && !sentence.contains("inf ") && !sentence.contains("  ") && sentence.len() < 280,
                 "{case:?}: {sentence}"
             );
-            if let Step::Branched { lanes } = &*step {
+            if let Some(HeapStep::Branched { lanes }) = step.heap() {
                 let waits = state.shape.width - lanes.count_ones();
                 assert_eq!(sentence.contains(&format!("other {waits} lanes")), *lanes != 0 && waits > 1, "{sentence}");
             }
@@ -221,7 +231,7 @@ fn steps_are_read_back_as_they_were_written() {
 #[test]
 fn lanes_have_queries_of_their_own() {
     let recording = recorded_heaps(("uniform:n=256,d=2", 128, 15, 8));
-    let Step::Heaps { others } = &recording.steps()[0] else { panic!("it begins with heaps") };
+    let Some(HeapStep::Heaps { others }) = &recording.steps()[0].heap() else { panic!("it begins with heaps") };
     assert_eq!(others, &[16, 48, 80, 112, 144, 176, 208], "and lane 0 has 128");
     assert_eq!(lanes_in(0b1010_0001).collect::<Vec<_>>(), [0, 5, 7]);
 }

@@ -1,18 +1,19 @@
 //! Every lesson records, and each of its questions has a right answer.
 
+use crate::algorithms::radix_select::RadixSelectStep;
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
 use super::super::account::account;
-use super::super::descent::lanes_of;
 use super::super::jsonl;
 use super::super::lessons::{Choice, LESSONS, Lesson, Minutes, Take, lesson, named};
 use super::super::moments::Selection;
 use super::super::paper::{Theme, handout};
 use super::super::picture::Film;
 use super::super::questions::{Ask, Question, Reply};
-use super::super::recording::Beside;
 use super::*;
+use crate::algorithms::Baseline;
+use crate::algorithms::tree::state::lanes_of;
 use crate::draw::svg::escaped;
 use crate::engines::lockstep::{self, distance_of};
 use crate::knn::{network, theory};
@@ -32,14 +33,14 @@ fn worked_out(question: &Question, take: &Take) -> Reply {
         step => panic!("{step:?} is no layer"),
     };
     match question.ask {
-        Ask::Votes if before.descent.is_some() => {
-            let leaf = before.descent.as_ref().and_then(|descent| descent.leaf.as_ref()).unwrap();
+        Ask::Votes if before.descent().is_some() => {
+            let leaf = before.descent().and_then(|descent| descent.leaf.as_ref()).unwrap();
             Reply::Lanes(lanes_of(&leaf.keys, |key| key < before.last()))
         }
         Ask::Leaves => Reply::Number(fresh(recording, recording.len()).counts.groups),
         Ask::Order => Reply::Number(recording.index().unwrap().as_they_lie.leaves),
         Ask::Child | Ask::Visited => {
-            let node = before.descent.as_ref().unwrap().node().unwrap();
+            let node = before.descent().unwrap().node().unwrap();
             let (lane, key) = node.nearest().unwrap();
             if question.ask == Ask::Child { Reply::Number(lane) } else { Reply::YesNo(key < before.last()) }
         }
@@ -64,19 +65,19 @@ fn worked_out(question: &Question, take: &Take) -> Reply {
         Ask::Merges => Reply::Number(fresh(recording, recording.len()).counts.merges),
         Ask::Takes => {
             let distances = recording.distances(before.group.unwrap());
-            let queues = before.queues.as_ref().unwrap();
+            let queues = before.queues().unwrap();
             Reply::Lanes((0..shape.width).filter(|&lane| distances[lane as usize] < distance_of(queues.first(lane))).map(|lane| 1 << lane).sum())
         }
-        Ask::Breaks => Reply::YesNo((0..shape.width).any(|lane| before.queues.as_ref().unwrap().first(lane) < before.last())),
+        Ask::Breaks => Reply::YesNo((0..shape.width).any(|lane| before.queues().unwrap().first(lane) < before.last())),
         Ask::Inserts | Ask::Waits => {
-            let heaps = before.heaps.as_ref().unwrap();
+            let heaps = before.heaps().unwrap();
             let below = |lane: &u32| heaps.distances[*lane as usize] < distance_of(heaps.root(*lane));
             let mask = (0..shape.width).filter(below).map(|lane| 1 << lane).sum();
             if question.ask == Ask::Inserts { Reply::Lanes(mask) } else { Reply::YesNo(mask != 0) }
         }
         Ask::Rounds | Ask::Idle => {
             // A round for each level that the key sinks by, and one to find that it is in its place, unless it has no children.
-            let heaps = before.heaps.as_ref().unwrap();
+            let heaps = before.heaps().unwrap();
             let rounds = |lane: u32| {
                 let mut keys = heaps.of(lane).to_vec();
                 let (mut entry, mut rounds) = (0, 0);
@@ -102,7 +103,7 @@ fn worked_out(question: &Question, take: &Take) -> Reply {
             let distances = lockstep::distances_to(recording.problem(), 0, 0..shape.n as usize);
             let mut sorted = distances.clone();
             sorted.sort_unstable_by(f32::total_cmp);
-            let known = before.buckets.as_ref().unwrap().passes.len() as u32 * shape.width.ilog2();
+            let known = before.buckets().unwrap().passes.len() as u32 * shape.width.ilog2();
             // All bits after the sign up to the end of this pass's digit.
             let prefix = |distance: f32| distance.to_bits() >> (31 - known - shape.width.ilog2());
             let kth = prefix(sorted[shape.k as usize - 1]);
@@ -340,11 +341,15 @@ fn paragraphs_say_what_holds() {
         assert!((said - theory::expected_merges(n, k, k)).abs() < 0.05, "k = {k}: {said}, and {}", theory::expected_merges(n, k, k));
     }
     let nine = takes(named("warp-select").unwrap()).remove(0).recording;
-    let Beside::Queues(queued) = nine.held_against() else { panic!("lesson 9 is of warp select") };
+    let Baseline::WarpSelect(queued) = nine.baseline() else { panic!("lesson 9 is of warp select") };
     assert!(queued.merges > queued.buffer.merges && queued.inserts > queued.buffer.candidates, "{queued:?}");
     assert!(queued.came * queued.buffer.merges < queued.buffer.came * queued.merges, "a merge of the buffer brings more: {queued:?}");
     let ten = takes(named("radix-select").unwrap()).remove(0).recording;
-    let first = ten.steps().iter().find_map(|step| if let Step::Counted { counts } = step { Some(counts.clone()) } else { None }).unwrap();
+    let first = ten
+        .steps()
+        .iter()
+        .find_map(|step| if let Some(RadixSelectStep::Counted { counts }) = step.radix_select() { Some(counts.clone()) } else { None })
+        .unwrap();
     assert!(first.len() == 16 && first.iter().any(|&count| count > 4090), "the first pass tells nothing apart: {first:?}");
     let two = named("wide").unwrap();
     let inside = network::sort(32).filter(|layer| layer.lane_stride(4).is_none()).count();

@@ -1,12 +1,13 @@
 //! What is counted is what was executed: by hand, by an observer of the twin, and lane by lane.
 
+use crate::algorithms::heap::HeapStep;
 use std::path::Path;
 
-use super::super::heap_recorder::record_lanes;
 use super::super::lessons::{Choice, named};
-use super::super::meter::{Meter, ROWS, Way};
+use super::super::meter::{ROWS, Way};
 use super::super::work::{Issued, Kind, TABLE, Work, rows};
 use super::*;
+use crate::algorithms::heap::recorder::record_lanes;
 use crate::engines::lockstep::{self, Key, Lanes, Observer, Watched};
 
 fn all_of(recording: &Recording) -> Work {
@@ -63,7 +64,7 @@ fn lanes_that_wait_or_have_no_point_are_idle() {
     for step in heaps.steps() {
         let before = state.work;
         state.apply(step);
-        if let Step::Sank { lanes, moved } = step {
+        if let Some(HeapStep::Sank { lanes, moved }) = step.heap() {
             let (compared, was) = (state.work.of(Kind::Comparison), before.of(Kind::Comparison));
             assert!(compared.lanes - was.lanes <= 2 * u64::from(lanes.count_ones()));
             let (written, was) = (state.work.of(Kind::Write), before.of(Kind::Write));
@@ -185,7 +186,7 @@ fn observe<const W: usize>(problem: &Problem, counter: Counter) -> [(u64, u64); 
 fn a_warp_of_threads_executes_what_its_threads_do() {
     let spec = "uniform:n=120,d=2";
     let warp = record_heaps(problem(spec, 1, 60, 7), 0, 4, spec).unwrap();
-    let Step::Heaps { others } = &warp.steps()[0] else { panic!("it begins with heaps") };
+    let Some(HeapStep::Heaps { others }) = &warp.steps()[0].heap() else { panic!("it begins with heaps") };
     let queries = std::iter::once(60).chain(others.iter().map(|&query| query as usize));
     let alone: Vec<Work> = queries.map(|row| all_of(&record_lanes(problem(spec, 1, row, 7), 0, 1, spec))).collect();
     let together = all_of(&warp);
@@ -243,7 +244,7 @@ fn a_meter_has_all_ways_at_every_moment() {
     let same = |recording: &Recording| Way::ALL.map(|way| recording.meter().unwrap().all(way));
     let (kernel, heaps) = (recorded("uniform:n=300,d=2", 3, 16, 8), record_heaps(problem("uniform:n=300,d=2", 1, 3, 16), 0, 8, "").unwrap());
     assert_eq!(same(&kernel), same(&heaps), "whichever is shown");
-    assert!(Meter::of(&record_queues(problem("uniform:n=300,d=2", 1, 3, 16), 0, 8, "").unwrap()).is_none());
+    assert!(record_queues(problem("uniform:n=300,d=2", 1, 3, 16), 0, 8, "").unwrap().meter().is_none());
 }
 
 /// What the lesson's paragraph says of its own data.
@@ -252,7 +253,7 @@ fn the_lesson_shows_what_it_says() {
     let take = named("heap").unwrap().record(Choice::default(), &Silent).unwrap().remove(0);
     let recording = take.recording;
     let end = fresh(&recording, recording.len());
-    let (stops, own) = (end.heaps.as_ref().unwrap().stops, end.counts.merges);
+    let (stops, own) = (end.heaps().unwrap().stops, end.counts.merges);
     assert!(stops > 2 * own, "the warp stops at {stops} points, lane 0 inserts {own}");
     let meter = recording.meter().unwrap();
     let idle = |way| meter.number(ROWS.iter().find(|row| row.name == "idle lanes").unwrap(), way, &meter.all(way));

@@ -1,6 +1,7 @@
 mod asking;
 mod buckets;
 mod cursor;
+pub(crate) mod dummy;
 mod faults;
 mod from_gpu;
 mod heaps;
@@ -10,6 +11,7 @@ mod meter;
 mod queues;
 mod replay;
 mod sentences;
+mod steps;
 mod tree;
 mod words;
 

@@ -1,13 +1,16 @@
 //! A recorded search of warp select is its twin's, and every step is what it says.
 
+use crate::algorithms::OwnStep;
+use crate::algorithms::warp_select::WarpSelectStep;
 use std::collections::BTreeSet;
 
 use super::super::describe::describe;
 use super::super::jsonl;
-use super::super::pseudocode::QUEUES;
-use super::super::queues::across;
-use super::super::recording::{Beside, Buffered};
 use super::*;
+use crate::algorithms::Baseline;
+use crate::algorithms::kernel::Buffered;
+use crate::algorithms::warp_select::code::QUEUES;
+use crate::algorithms::warp_select::state::across;
 use crate::engines::lockstep::{self, Key, Lanes, PADDING, distance_of, key_of};
 use crate::engines::select::{Observer, warp_select};
 
@@ -71,23 +74,32 @@ fn watched(recording: &Recording, length: u32) -> (Snapshots, [u32; 2]) {
 fn a_replay_has_the_twins_registers_after_every_stage() {
     for case in CASES {
         let recording = recorded_queues(case);
-        let Beside::Queues(queued) = recording.held_against() else { panic!("{case:?}") };
+        let Baseline::WarpSelect(queued) = recording.baseline() else { panic!("{case:?}") };
         let (snapshots, counts) = watched(&recording, queued.length);
         let (mut lanes, mut warps) = (snapshots.lanes.iter(), snapshots.warps.iter());
         let mut state = State::new(recording.shape());
         for step in recording.steps() {
             state.apply(step);
-            let keys = state.queues.as_ref().map(|queues| &queues.keys);
-            if matches!(step, Step::Inserted { .. } | Step::QueuesSorted | Step::Exchanged { .. } | Step::QueuesDescend) {
+            let keys = state.queues().map(|queues| &queues.keys);
+            if matches!(
+                step,
+                Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { .. }))
+                    | Step::Own(OwnStep::WarpSelect(WarpSelectStep::QueuesSorted))
+                    | Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { .. }))
+                    | Step::Own(OwnStep::WarpSelect(WarpSelectStep::QueuesDescend))
+            ) {
                 assert_eq!(keys, lanes.next(), "{case:?}, {step:?}");
             }
-            if matches!(step, Step::Exchanged { .. } | Step::WarpQueueSorted) {
+            if matches!(
+                step,
+                Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { .. })) | Step::Own(OwnStep::WarpSelect(WarpSelectStep::WarpQueueSorted))
+            ) {
                 assert_eq!(Some(&state.registers), warps.next(), "{case:?}, {step:?}");
             }
         }
         assert!(lanes.next().is_none() && warps.next().is_none());
         assert_eq!([state.counts.merges, state.counts.candidates], counts, "{case:?}");
-        assert_eq!([queued.merges, queued.inserts, queued.came], [counts[0], counts[1], state.queues.as_ref().unwrap().came], "{case:?}");
+        assert_eq!([queued.merges, queued.inserts, queued.came], [counts[0], counts[1], state.queues().unwrap().came], "{case:?}");
     }
 }
 
@@ -114,9 +126,9 @@ fn every_step_is_what_it_says() {
         for (at, step) in recording.steps().iter().enumerate() {
             let before = state.clone();
             state.apply(step);
-            let queues = || before.queues.as_ref().unwrap();
+            let queues = || before.queues().unwrap();
             match step {
-                Step::Inserted { placed } => {
+                Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed })) => {
                     let distances = recording.distances(before.group.unwrap());
                     let took: BTreeSet<u32> = placed.iter().map(|taken| taken.lane).collect();
                     for lane in 0..shape.width {
@@ -125,17 +137,17 @@ fn every_step_is_what_it_says() {
                     }
                     assert!(placed.iter().all(|taken| distance_of(taken.key) == distances[taken.lane as usize]));
                 }
-                Step::Checked { broken } => {
+                Step::Own(OwnStep::WarpSelect(WarpSelectStep::Checked { broken })) => {
                     for lane in 0..shape.width {
                         assert_eq!(broken >> lane & 1 == 1, queues().first(lane) < before.last(), "{case:?}, step {at}");
                     }
                     // A merge follows where the invariant is broken, and only there.
-                    assert_eq!(recording.steps()[at + 1] == Step::QueuesSorted, *broken != 0);
+                    assert_eq!(recording.steps()[at + 1] == Step::Own(OwnStep::WarpSelect(WarpSelectStep::QueuesSorted)), *broken != 0);
                 }
                 Step::MaxDistance { max_distance, before: then, .. } => {
                     assert_eq!((*then, *max_distance), (before.max_distance, distance_of(before.last())), "{case:?}");
                     // The invariants hold again.
-                    let queues = state.queues.as_ref().unwrap();
+                    let queues = state.queues().unwrap();
                     assert!(state.is_sorted() && (0..shape.width).all(|lane| queues.first(lane) >= state.last()), "{case:?}");
                     for lane in 0..shape.width {
                         let mine: Vec<Key> =
@@ -154,7 +166,7 @@ fn the_buffer_beside_is_the_kernels_own_search() {
     for case in CASES {
         let (spec, row, k, width) = case;
         let recording = recorded_queues(case);
-        let Beside::Queues(queued) = recording.held_against() else { panic!("{case:?}") };
+        let Baseline::WarpSelect(queued) = recording.baseline() else { panic!("{case:?}") };
         let kernel = recorded(spec, row, k, width);
         let counts = fresh(&kernel, kernel.len()).counts;
         assert_eq!((queued.buffer.candidates, queued.buffer.merges), (counts.candidates, counts.merges), "{case:?}");

@@ -1,6 +1,11 @@
 //! Every text with a number says what is so: each lesson is replayed, each sentence of each moment is read by a row of [`ROWS`], and its numbers are
 //! held against the points and a search restated here. A sentence with a number that no row reads is a failure: it needs one.
 
+use crate::algorithms::OwnStep;
+use crate::algorithms::heap::HeapStep;
+use crate::algorithms::radix_select::RadixSelectStep;
+use crate::algorithms::tree::TreeStep;
+use crate::algorithms::warp_select::WarpSelectStep;
 use std::collections::HashMap;
 
 use super::super::invariants::badge;
@@ -9,8 +14,8 @@ use super::super::meter::Way;
 use super::super::picture::scene::{Ink, Shape as Drawn};
 use super::super::picture::sentence::sentence;
 use super::super::picture::{Panel, View, draw, page};
-use super::super::recording::Beside;
 use super::*;
+use crate::algorithms::Baseline;
 use crate::engines::lockstep::{Key, PADDING, distance_of, distances_to, index_of, key_of};
 use crate::text::significant;
 
@@ -81,7 +86,7 @@ impl Search {
                 self.group = keys.iter().skip(*base as usize).take(shape.width as usize).copied().collect();
                 self.seen = *base;
             }
-            Step::Leaf { keys, .. } => {
+            Step::Own(OwnStep::Tree(TreeStep::Leaf { keys, .. })) => {
                 self.group.clone_from(keys);
                 self.looked.extend(keys.iter().filter(|&&key| key != PADDING));
             }
@@ -107,7 +112,7 @@ impl Search {
                     self.seen = end(&self.group);
                 }
             }
-            Step::Inserted { placed } => {
+            Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed })) => {
                 self.votes = placed.iter().fold(0, |mask, taken| mask | 1 << taken.lane);
                 self.seen = end(&self.group);
             }
@@ -273,7 +278,8 @@ impl Truth {
 
     /// Neighbours that are known: once a merge took the smaller keys, those of both lists.
     fn known(&self) -> u64 {
-        let is_taken = self.words(|step| matches!(step, Step::Minimum { .. } | Step::Merged | Step::Layer { pass: Pass::Resort, .. }));
+        let is_taken = self
+            .words(|step| matches!(step, Step::Minimum { .. } | Step::Own(OwnStep::Tree(TreeStep::Merged)) | Step::Layer { pass: Pass::Resort, .. }));
         (self.search.nearest.len() + if is_taken { self.search.buffer.len() } else { 0 }).min(self.k() as usize) as u64
     }
 
@@ -335,10 +341,10 @@ impl Truth {
 
     /// The lanes of the last vote as the circle of now divides them: within it and not yet among the nearest, and outside.
     fn divided(&self) -> [u64; 2] {
-        let is_tree = self.now.descent.is_some();
+        let is_tree = self.now.descent().is_some();
         let votes = self.search.votes;
         let mut search = self.search.clone();
-        if self.words(|step| matches!(step, Step::Merged)) {
+        if self.words(|step| matches!(step.tree(), Some(TreeStep::Merged))) {
             // A tree's merge is one step.
             search.nearest.append(&mut search.buffer);
             search.nearest.sort_unstable();
@@ -388,11 +394,11 @@ impl Truth {
     }
 
     fn passes(&self) -> usize {
-        self.now.buckets.as_ref().unwrap().passes.len()
+        self.now.buckets().unwrap().passes.len()
     }
 
-    fn heap(&self) -> &super::super::heaps::Heaps {
-        self.now.heaps.as_ref().unwrap()
+    fn heap(&self) -> &crate::algorithms::heap::state::Heaps {
+        self.now.heaps().unwrap()
     }
 }
 
@@ -552,11 +558,11 @@ static ROWS: &[Row] = &[
     }),
     // A tree's steps.
     ("The query's code lies in leaf # of #, found by the leaves' codes alone", |t, r| {
-        let Some(Step::OwnLeaf { leaf }) = t.step else { return false };
+        let Some(Step::Own(OwnStep::Tree(TreeStep::OwnLeaf { leaf }))) = t.step else { return false };
         r.is(&[leaf.into(), t.n().div_ceil(32)])
     }),
     ("Leaf #: [every lane computes|a lane each computes] the squared distance of one of its # points; the smallest is ~, in lane #", |t, r| {
-        let Some(Step::Leaf { leaf, keys }) = &t.step else { return false };
+        let Some(Step::Own(OwnStep::Tree(TreeStep::Leaf { leaf, keys }))) = &t.step else { return false };
         let points = keys.iter().filter(|&&key| key != PADDING).count() as u64;
         let true_keys = keys.iter().all(|&key| key == PADDING || t.keys[index_of(key) as usize] == key);
         true_keys && r.n(0) == u64::from(*leaf) && r.n(1) == points && r.d(2, t.smallest().1) && r.n(3) == t.smallest().0
@@ -577,7 +583,7 @@ static ROWS: &[Row] = &[
     (
         "[The search begins at the root|Down to node # of height #]: every lane loads the box of one of its # child[ren|], [leaves|nodes] # to #",
         |t, r| {
-            let Some(Step::Node { height, group }) = t.step else { return false };
+            let Some(Step::Own(OwnStep::Tree(TreeStep::Node { height, group }))) = t.step else { return false };
             let boxes = (0..height).fold(t.n().div_ceil(32), |boxes, _| boxes.div_ceil(32));
             let (first, last) = (u64::from(group) * 32, (u64::from(group) * 32 + 31).min(boxes - 1));
             let at = r.len() - 3;
@@ -586,19 +592,19 @@ static ROWS: &[Row] = &[
         },
     ),
     ("The nearest is lane #'s, at ~", |t, r| {
-        let Some(Step::Boxes { keys }) = &t.step else { return false };
+        let Some(Step::Own(OwnStep::Tree(TreeStep::Boxes { keys }))) = &t.step else { return false };
         let (lane, key) = keys.iter().enumerate().min_by_key(|(_, key)| **key).unwrap();
         r.n(0) == lane as u64 && r.d(1, distance_of(*key))
     }),
     ("# of # [is|are] nearer than neighbour #, at ~", |t, r| {
-        let Some(Step::Boxes { keys }) = &t.step else { return false };
+        let Some(Step::Own(OwnStep::Tree(TreeStep::Boxes { keys }))) = &t.step else { return false };
         let count = |is: &dyn Fn(Key) -> bool| keys.iter().filter(|&&key| key != PADDING && is(key)).count() as u64;
         r.n(0) == count(&|key| key < t.search.kth(t.shape())) && r.n(1) == count(&|_| true) && r.n(2) == t.k() && r.d(3, t.bound())
     }),
     (
         "The nearest box that is left is lane #'s, at ~: [fewer than # neighbours are known|the query lies in its box|a point in it may be nearer than neighbour #, at ~*], and [leaf|node] # is visited",
         |t, r| {
-            let node = t.before.descent.as_ref().unwrap().way.last().unwrap();
+            let node = t.before.descent().unwrap().way.last().unwrap();
             let (lane, key) = node.nearest().unwrap();
             let k = r.len() < 4 || r.n(2) == t.k() && (r.len() < 5 || r.d(3, t.bound()));
             r.n(0) == u64::from(lane)
@@ -611,7 +617,7 @@ static ROWS: &[Row] = &[
     (
         "The nearest box that is left, lane #'s at ~, is not nearer than neighbour #, at ~*: [it is left out|all # that are left are left out at once], and *",
         |t, r| {
-            let node = t.before.descent.as_ref().unwrap().way.last().unwrap();
+            let node = t.before.descent().unwrap().way.last().unwrap();
             let (lane, key) = node.nearest().unwrap();
             let left = r.len() < 5 || r.n(4) == u64::from(node.waiting.count_ones());
             r.n(0) == u64::from(lane) && r.d(1, distance_of(key)) && r.n(2) == t.k() && r.d(3, t.bound()) && left && key >= t.search.kth(t.shape())
@@ -639,51 +645,51 @@ static ROWS: &[Row] = &[
     }),
     ("The search is done: # of # points were looked at, in # lea[f|ves] under # node[s|]; # box[es were| was] left out", |t, r| {
         let count = |is: fn(&Step) -> u64| t.recording.steps().iter().map(is).sum::<u64>();
-        let leaves = count(|step| u64::from(matches!(step, Step::Leaf { .. })));
-        let nodes = count(|step| u64::from(matches!(step, Step::Node { .. })));
-        let out = count(|step| if let Step::LeftOut { lanes } = step { lanes.count_ones().into() } else { 0 });
+        let leaves = count(|step| u64::from(matches!(step.tree(), Some(TreeStep::Leaf { .. }))));
+        let nodes = count(|step| u64::from(matches!(step.tree(), Some(TreeStep::Node { .. }))));
+        let out = count(|step| if let Some(TreeStep::LeftOut { lanes }) = step.tree() { lanes.count_ones().into() } else { 0 });
         r.is(&[t.search.looked.len() as u64, t.n(), leaves, nodes, out])
     }),
     ("Brute force looks at all #", |t, r| r.is(&[t.n()])),
     // Warp select.
     ("The warp's queue has room for # keys[, of which the first # matter|]; each of the # lanes has a queue of # of its own", |t, r| {
-        let queue = t.now.queues.as_ref().unwrap().keys.len() as u64 / t.w();
+        let queue = t.now.queues().unwrap().keys.len() as u64 / t.w();
         r.n(0) == t.all() && (r.len() < 4 || r.n(1) == t.k()) && r.n(r.len() - 2) == t.w() && r.n(r.len() - 1) == queue
     }),
     (
         "@ [has|have] a distance below the largest key of [its|their] own queue: that one falls out, and the new one takes its place by size",
         |t, r| {
-            let queues = t.before.queues.as_ref().unwrap();
+            let queues = t.before.queues().unwrap();
             let below = (0..t.shape().width).filter(|&lane| distance_of(t.search.group[lane as usize]) < distance_of(queues.first(lane)));
             r.m(0) == below.fold(0, |mask, lane| mask | 1 << lane)
         },
     ),
     ("[It is|All are|It is not|None is|# of them [is|are] not] below the k-th, ~[, too|: a lane asks only its own queue]", |t, r| {
-        let Some(Step::Inserted { placed }) = &t.step else { return false };
+        let Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed }))) = &t.step else { return false };
         let vain = placed.iter().filter(|placed| distance_of(placed.key) >= t.kth()).count() as u64;
         r.d(r.len() - 1, t.kth()) && if r.len() > 1 { r.n(0) == vain } else { vain == 0 || vain == placed.len() as u64 }
     }),
     ("In no lane is the largest key below the k-th, ~: whichever falls out next is no neighbour", |t, r| {
-        let queues = t.now.queues.as_ref().unwrap();
+        let queues = t.now.queues().unwrap();
         r.d(0, t.kth()) && (0..t.shape().width).all(|lane| queues.first(lane) >= t.now.last())
     }),
     ("Fewer than # neighbours are known, and lane #'s queue is full: its largest key, ~, may be one, and would fall out next", |t, r| {
-        r.n(0) == t.k() && t.kth().is_infinite() && r.d(2, distance_of(t.now.queues.as_ref().unwrap().first(r.n(1) as u32)))
+        r.n(0) == t.k() && t.kth().is_infinite() && r.d(2, distance_of(t.now.queues().unwrap().first(r.n(1) as u32)))
     }),
     ("In lane # even the largest key, ~, is below the k-th, ~: a neighbour would fall out next", |t, r| {
-        let first = distance_of(t.now.queues.as_ref().unwrap().first(r.n(0) as u32));
+        let first = distance_of(t.now.queues().unwrap().first(r.n(0) as u32));
         r.d(1, first) && r.d(2, t.kth()) && first < t.kth()
     }),
     ("# of # lanes break[s|] the invariant, and *", |t, r| {
-        let queues = t.now.queues.as_ref().unwrap();
+        let queues = t.now.queues().unwrap();
         r.is(&[(0..t.shape().width).filter(|&lane| queues.first(lane) < t.now.last()).count() as u64, t.w()])
     }),
     ("The # keys of all queues are sorted as one list by a bitonic network, with shuffles: element i lies in lane i mod #", |t, r| {
-        let keys = &t.now.queues.as_ref().unwrap().keys;
+        let keys = &t.now.queues().unwrap().keys;
         r.is(&[keys.len() as u64, t.w()]) && keys.is_sorted()
     }),
     ("# of them [is|are] below the k-th, ~", |t, r| {
-        r.n(0) == t.now.queues.as_ref().unwrap().keys.iter().filter(|&&key| key < t.now.last()).count() as u64 && r.d(1, t.kth())
+        r.n(0) == t.now.queues().unwrap().keys.iter().filter(|&&key| key < t.now.last()).count() as u64 && r.d(1, t.kth())
     }),
     (
         "Element i of the list meets element # \u{2212} i of the warp's queue, and the smaller is the warp's: # key[s come| comes] from the list",
@@ -696,7 +702,7 @@ static ROWS: &[Row] = &[
         merges > 0 && r.n(0) == t.search.merges && k && (r.len() < 3 || r.d(1, t.before.max_distance))
     }),
     ("So far a merge sorted # keys and brought ~ on average", |t, r| {
-        let queues = t.now.queues.as_ref().unwrap();
+        let queues = t.now.queues().unwrap();
         r.n(0) == queues.keys.len() as u64 && r.0[1] == significant(f64::from(queues.came) / t.search.merges as f64)
     }),
     ("The search is done: the # neighbours are in the warp's queue", |t, r| {
@@ -704,8 +710,8 @@ static ROWS: &[Row] = &[
     }),
     ("Of # points, # went into a lane's queue and # into the warp's, in # merge[s|]", |t, r| {
         let count = |is: fn(&Step) -> u64| t.recording.steps().iter().map(is).sum::<u64>();
-        let taken = count(|step| if let Step::Inserted { placed } = step { placed.len() as u64 } else { 0 });
-        let came = count(|step| if let Step::Exchanged { taken } = step { taken.count().into() } else { 0 });
+        let taken = count(|step| if let Some(WarpSelectStep::Inserted { placed }) = step.warp_select() { placed.len() as u64 } else { 0 });
+        let came = count(|step| if let Some(WarpSelectStep::Exchanged { taken }) = step.warp_select() { taken.count().into() } else { 0 });
         r.is(&[t.n(), taken, came, t.search.merges])
     }),
     // A selection by digits.
@@ -716,7 +722,7 @@ static ROWS: &[Row] = &[
     }),
     ("Pass #: the # points that are left are counted by their #[st|nd|rd|th] digit, bit[s # to|] #: they have # of # digits", |t, r| {
         let (pass, bits) = (t.passes(), u64::from(t.shape().width.ilog2()));
-        let Some(Step::Counted { counts }) = &t.step else { return false };
+        let Some(Step::Own(OwnStep::RadixSelect(RadixSelectStep::Counted { counts }))) = &t.step else { return false };
         let used = counts.iter().filter(|&&count| count > 0).count() as u64;
         let at = pass as u64;
         r.is(&[at + 1, t.pass(pass)[1], at + 1, 30 - at * bits, 31 - (at + 1) * bits, used, t.w()])
@@ -754,14 +760,14 @@ static ROWS: &[Row] = &[
         // A pass reads all points until what is left was written side by side, which reads them once more; in the end all are read.
         let mut source = t.n();
         let reads = t.recording.steps().iter().scan(0, |pass, step| {
-            *pass += usize::from(matches!(step, Step::Counted { .. }));
+            *pass += usize::from(matches!(step.radix_select(), Some(RadixSelectStep::Counted { .. })));
             Some((*pass, step))
         });
         let reads: u64 = reads
             .map(|(pass, step)| match step {
-                Step::Counted { .. } => source,
-                Step::Narrowed => std::mem::replace(&mut source, t.pass(pass - 1)[4]),
-                Step::Gathered { .. } => t.n(),
+                Step::Own(OwnStep::RadixSelect(RadixSelectStep::Counted { .. })) => source,
+                Step::Own(OwnStep::RadixSelect(RadixSelectStep::Narrowed)) => std::mem::replace(&mut source, t.pass(pass - 1)[4]),
+                Step::Own(OwnStep::RadixSelect(RadixSelectStep::Gathered { .. })) => t.n(),
                 _ => 0,
             })
             .sum();
@@ -776,7 +782,7 @@ static ROWS: &[Row] = &[
         r.n(0) == u64::from(heaps.point.unwrap()) && own && r.d(1, heaps.distances[lane]) && r.n(2) == lane as u64
     }),
     ("@ [has|have] a distance below [its|their] own root: the root falls out, and the new key sinks from there", |t, r| {
-        let heaps = t.before.heaps.as_ref().unwrap();
+        let heaps = t.before.heaps().unwrap();
         r.m(0)
             == (0..t.shape().width)
                 .filter(|&lane| heaps.distances[lane as usize] < distance_of(heaps.root(lane)))
@@ -786,18 +792,18 @@ static ROWS: &[Row] = &[
     (
         "Round #: [in @ the larger child rises, and the key sinks by a level|][; |][in @ no child is larger than the key: it is in its place|]",
         |t, r| {
-            let Some(Step::Sank { lanes, moved }) = &t.step else { return false };
+            let Some(Step::Own(OwnStep::Heap(HeapStep::Sank { lanes, moved }))) = &t.step else { return false };
             let sinks = moved.iter().fold(0, |mask, slot| mask | 1 << slot.lane);
             let said = (1..r.len()).fold(0, |mask, at| mask | r.m(at));
             r.n(0) == u64::from(t.heap().rounds) && said == *lanes && (sinks == 0 || r.m(1) == sinks)
         },
     ),
     ("# of # lanes wait[s|]", |t, r| {
-        let Some(Step::Sank { lanes, .. }) = &t.step else { return false };
+        let Some(Step::Own(OwnStep::Heap(HeapStep::Sank { lanes, .. }))) = &t.step else { return false };
         r.is(&[t.w() - u64::from(lanes.count_ones()), t.w()])
     }),
     ("All lanes go on together: # lane[s|] inserted in # round[s|] of sinking, and [none waited|# waited all that time]", |t, r| {
-        let Some(Step::Rejoined { lanes }) = &t.step else { return false };
+        let Some(Step::Own(OwnStep::Heap(HeapStep::Rejoined { lanes }))) = &t.step else { return false };
         let inserted = u64::from(lanes.count_ones());
         r.n(0) == inserted && r.n(1) == u64::from(t.heap().rounds) && (if r.len() > 2 { r.n(2) } else { 0 }) == t.w() - inserted
     }),
@@ -810,14 +816,16 @@ static ROWS: &[Row] = &[
     ("Lane # only waited", |t, r| r.is(&[0]) && t.heap().inserting.unwrap() & 1 == 0),
     ("In every lane the root, the largest key, changes places with the last, entry #, whose key sinks from the root", |t, r| r.is(&[t.k() - 1])),
     ("The largest of the first # is at the root: it changes places with entry #, whose key sinks from the root", |t, r| {
-        let Some(Step::Extracted { end }) = t.step else { return false };
-        let first = &t.before.heaps.as_ref().unwrap().of(0)[..end as usize];
+        let Some(Step::Own(OwnStep::Heap(HeapStep::Extracted { end }))) = t.step else { return false };
+        let first = &t.before.heaps().unwrap().of(0)[..end as usize];
         r.is(&[end.into(), u64::from(end) - 1]) && first.iter().max() == first.first()
     }),
     ("The search is done: # queries are answered", |t, r| r.is(&[t.w()])),
     ("The warp stopped to insert at # of # points; lane # inserted at # of these, and waited at the others", |t, r| {
-        let stops =
-            |lanes: u32| t.recording.steps().iter().filter(|step| matches!(step, Step::Branched { lanes: mask } if mask & lanes != 0)).count() as u64;
+        let stops = |lanes: u32| {
+            t.recording.steps().iter().filter(|step| matches!(step.heap(), Some(HeapStep::Branched { lanes: mask }) if mask & lanes != 0)).count()
+                as u64
+        };
         r.is(&[stops(u32::MAX), t.n(), 0, stops(1)])
     }),
     // The map.
@@ -828,15 +836,13 @@ static ROWS: &[Row] = &[
     ("# rejected", |t, r| r.is(&[t.divided()[1]])),
     ("# of the intermediate result", |t, r| r.is(&[t.search.nearest.len() as u64])),
     ("# of # in the warp's queue", |t, r| r.is(&[t.now.registers[..t.k() as usize].iter().filter(|&&key| key != PADDING).count() as u64, t.k()])),
-    ("# in the lanes' queues", |t, r| {
-        r.is(&[t.now.queues.as_ref().map_or(0, |queues| queues.keys.iter().filter(|&&key| key != PADDING).count()) as u64])
-    }),
+    ("# in the lanes' queues", |t, r| r.is(&[t.now.queues().map_or(0, |queues| queues.keys.iter().filter(|&&key| key != PADDING).count()) as u64])),
     ("# taken; paler: fell out", |t, r| r.is(&[u64::from(t.search.votes.count_ones())])),
     ("# not taken", |t, r| r.is(&[t.w() - u64::from(t.search.votes.count_ones())])),
     ("# of # in lane #'s heap", |t, r| r.is(&[t.now.neighbours().count() as u64, t.k(), 0])),
     ("# nearest", |t, r| r.is(&[t.now.neighbours().count() as u64])),
     ("# neighbours for sure", |t, r| {
-        r.is(&[if t.now.buckets.is_some() && t.passes() > 0 {
+        r.is(&[if t.now.buckets().is_some() && t.passes() > 0 {
             let [rank, _, _, before, _] = t.pass(t.passes() - 1);
             t.k() - rank + before
         } else {
@@ -851,7 +857,7 @@ static ROWS: &[Row] = &[
     ("Circle: through lane #'s k-th, squared distance ~", |t, r| r.n(0) == 0 && r.d(1, t.kth())),
     ("Circle: through the k-th, squared distance ~[ before this merge|]", |t, r| r.d(0, t.now.max_distance)),
     ("Rings: squared distances ~ and ~; those that are left lie between", |t, r| {
-        let (low, high) = t.now.buckets.as_ref().unwrap().range(t.passes());
+        let (low, high) = t.now.buckets().unwrap().range(t.passes());
         let left = t.keys.iter().filter(|&&key| (low..=high).contains(&distance_of(key).to_bits())).count() as u64;
         r.d(0, f32::from_bits(low)) && r.d(1, f32::from_bits(high)) && left == t.pass(t.passes() - 1)[4]
     }),
@@ -974,10 +980,10 @@ static ROWS: &[Row] = &[
     }),
     ("lane # on top; pale: waits", |_, r| r.is(&[0])),
     ("Intermediate result: # of # found; the k-th is framed", |t, r| {
-        let found = if t.now.batch.is_some() || t.now.descent.is_some() { t.known() } else { r.n(0) };
+        let found = if t.now.batch.is_some() || t.now.descent().is_some() { t.known() } else { r.n(0) };
         r.is(&[found, t.k()])
     }),
-    ("Lanes: a point each, of leaf #", |t, r| r.is(&[u64::from(t.now.descent.as_ref().unwrap().leaf.as_ref().unwrap().number)])),
+    ("Lanes: a point each, of leaf #", |t, r| r.is(&[u64::from(t.now.descent().unwrap().leaf.as_ref().unwrap().number)])),
     ("Lanes: a child each, of [the root|node #]; the k-th neighbour is at ~", |t, r| r.d(r.len() - 1, t.kth())),
     ("Lanes: [no point|points # to #]; the k-th [is|was] at ~", |t, r| {
         (r.len() < 3 || r.n(0) == t.group()[0] && r.n(1) == t.group()[1]) && r.d(r.len() - 1, t.now.max_distance)
@@ -1154,7 +1160,7 @@ fn every_sentence_with_a_number_is_true() {
                 last: Search::default(),
                 one_by_one,
             };
-            let kernel = matches!(recording.held_against(), Beside::Theory);
+            let kernel = matches!(recording.baseline(), Baseline::Kernel(_));
             for position in 0..=recording.len() {
                 truth.before = cursor.state().clone();
                 cursor.seek(position);

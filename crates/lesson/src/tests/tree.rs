@@ -1,12 +1,14 @@
 //! A recorded search of the tree is what was searched, and every step is what it says.
 
+use crate::algorithms::OwnStep;
+use crate::algorithms::tree::TreeStep;
 use std::collections::BTreeSet;
 
-use super::super::descent::lanes_of;
 use super::super::describe::describe;
 use super::super::jsonl;
-use super::super::pseudocode::TRAVERSAL;
 use super::*;
+use crate::algorithms::tree::code::TRAVERSAL;
+use crate::algorithms::tree::state::lanes_of;
 use crate::engines::lockstep::{self, Key, PADDING, index_of, key_of};
 
 /// Points in the plane and elsewhere, few and many, equal and on a line.
@@ -39,10 +41,10 @@ fn a_search_ends_with_the_neighbours_and_counts_what_it_visited() {
         nearest.sort_unstable();
         nearest.resize(nearest.len().max(k), PADDING);
         assert_eq!(end.registers[..k], nearest[..k], "{spec}");
-        let (index, counts) = (recording.index().unwrap(), end.counts);
+        let (index, counts, descent) = (recording.index().unwrap(), end.counts, end.descent().unwrap());
         let visits = index.visits;
         assert_eq!(
-            [counts.points_seen, counts.groups, counts.nodes, counts.left_out, counts.candidates, counts.merges],
+            [counts.points_seen, counts.groups, descent.nodes, descent.left_out.len() as u32, counts.candidates, counts.merges],
             [visits.accessed, visits.leaves, visits.nodes, visits.left_out, visits.candidates, visits.merges],
             "{spec}"
         );
@@ -59,21 +61,21 @@ fn every_step_is_what_it_says() {
         for step in recording.steps() {
             let before = state.clone();
             state.apply(step);
-            let node = || before.descent.as_ref().unwrap().way.last().unwrap().clone();
+            let node = || before.descent().unwrap().way.last().unwrap().clone();
             match step {
-                Step::Leaf { leaf, keys: told } => {
+                Step::Own(OwnStep::Tree(TreeStep::Leaf { leaf, keys: told })) => {
                     let points = tree.leaf(*leaf as usize).1;
                     assert!(told.iter().zip(points).all(|(&told, &point)| told == keys.get(point as usize).copied().unwrap_or(PADDING)), "{spec}");
                 }
                 Step::Ballot { mask } => {
-                    let leaf = before.descent.as_ref().unwrap().leaf.as_ref().unwrap();
+                    let leaf = before.descent().unwrap().leaf.as_ref().unwrap();
                     assert_eq!(*mask, lanes_of(&leaf.keys, |key| key < before.last()), "{spec}");
                 }
                 Step::FilteredAgain { rest, mask } => {
-                    let leaf = before.descent.as_ref().unwrap().leaf.as_ref().unwrap();
+                    let leaf = before.descent().unwrap().leaf.as_ref().unwrap();
                     assert_eq!((*rest, *mask), (before.waiting, lanes_of(&leaf.keys, |key| key < before.last()) & rest), "{spec}");
                 }
-                Step::Boxes { keys: boxes } => {
+                Step::Own(OwnStep::Tree(TreeStep::Boxes { keys: boxes })) => {
                     // No point of a leaf is nearer than its box.
                     let (height, group) = (node().height, node().group as usize);
                     for (lane, &key) in boxes.iter().enumerate().filter(|(_, key)| height == 0 && **key != PADDING) {
@@ -81,14 +83,14 @@ fn every_step_is_what_it_says() {
                         assert!(points.clone().all(|&point| keys[point as usize] >= key), "{spec}");
                     }
                 }
-                Step::Child { lane } => {
+                Step::Own(OwnStep::Tree(TreeStep::Child { lane })) => {
                     let (nearest, key) = node().nearest().unwrap();
                     assert!(*lane == nearest && key < before.last(), "{spec}");
                 }
-                Step::LeftOut { lanes } => {
+                Step::Own(OwnStep::Tree(TreeStep::LeftOut { lanes })) => {
                     assert_eq!((*lanes, node().below(before.last())), (node().waiting, 0), "{spec}");
                 }
-                Step::Merged => assert!(state.is_sorted() && before.buffered > 0),
+                Step::Own(OwnStep::Tree(TreeStep::Merged)) => assert!(state.is_sorted() && before.buffered > 0),
                 Step::MaxDistance { points_seen, before: then, max_distance } => {
                     assert_eq!((*points_seen, *then), (before.counts.points_seen, before.max_distance));
                     assert_eq!(*max_distance, lockstep::distance_of(before.last()), "{spec}");
@@ -99,7 +101,7 @@ fn every_step_is_what_it_says() {
             }
         }
         // Each leaf was visited once, or left out with a box around it.
-        let descent = state.descent.as_ref().unwrap();
+        let descent = state.descent().unwrap();
         let visited: BTreeSet<u32> = descent.visited.iter().copied().collect();
         assert_eq!(visited.len(), descent.visited.len());
         let under = |&(height, number): &(u32, u32)| (0..32u32.pow(height)).map(move |leaf| number * 32u32.pow(height) + leaf);

@@ -4,9 +4,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::super::describe::{describe, hex, key, lanes};
-use super::super::pseudocode::{HEAPS, KERNEL, QUEUES, SELECTION, TRAVERSAL};
 use super::super::step::Slot;
 use super::*;
+use crate::algorithms::heap::code::HEAPS;
+use crate::algorithms::kernel::code::KERNEL;
+use crate::algorithms::radix_select::code::SELECTION;
+use crate::algorithms::tree::code::TRAVERSAL;
+use crate::algorithms::warp_select::code::QUEUES;
 use crate::engines::lockstep::{PADDING, key_of};
 
 fn state(width: u32, registers: u32) -> State {

@@ -6,8 +6,8 @@ use crate::app::features::lesson::broken::broken_ui;
 use crate::app::look::{Palette, command_ui, fact_ui, field_ui, heading_ui, keys_text, row_ui};
 use crate::app::model::{Actions, Command, Field, FieldError, LessonAction, LessonDraft, LessonSession, Session, State, lesson_of, sentence};
 use crate::cloud::Source;
+use crate::lesson::algorithms::Baseline;
 use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA, Search, Shows, named};
-use crate::lesson::recording::Beside;
 use crate::lesson::touched::Touched;
 use crate::text;
 
@@ -159,7 +159,7 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
         let (shape, parameters) = (player.take().recording.shape(), &player.take().recording.parameters);
         fact_ui(ui, "Points, n", text::thousands(shape.n.into()), palette);
         fact_ui(ui, "K = W·R", format!("{} = {}·{}", text::thousands(shape.capacity().into()), shape.width, shape.registers), palette);
-        if let Beside::Queues(queued) = player.take().recording.held_against() {
+        if let Baseline::WarpSelect(queued) = player.take().recording.baseline() {
             // No choice: as long as the engine's own where a lane has as many keys of the warp's queue.
             fact_ui(ui, "Queue, Q", format!("{} a lane, for R = {}", text::count(queued.length.into(), "key", "keys"), shape.registers), palette);
         }

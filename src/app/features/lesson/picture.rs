@@ -12,11 +12,11 @@ use crate::app::features::lesson::words;
 use crate::app::look::tokens;
 use crate::app::model::{Actions, LessonAction, LessonSession, Player, Quiz, QuizAction};
 use crate::lesson::Recording;
+use crate::lesson::algorithms::warp_select::state::across;
 use crate::lesson::lessons::Take;
 use crate::lesson::picture::page::{areas, columns, comparison, page};
 use crate::lesson::picture::sentence::sentence;
 use crate::lesson::picture::{Panel, Scene, Target, View};
-use crate::lesson::queues::across;
 use crate::lesson::state::State;
 use crate::palette::Palette;
 
@@ -298,7 +298,7 @@ fn click(target: Target, column: Option<usize>, asking: bool, player: &Player, a
 
 /// The lane of an element of the registers.
 fn lane_of(state: &State, element: u32) -> u32 {
-    match state.queues {
+    match state.queues() {
         Some(_) => across(state.shape.width, element).0,
         None => state.shape.lane_and_register(element).0,
     }

@@ -82,7 +82,10 @@ impl Replace for egui::util::IdTypeMap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lesson::pseudocode::{KERNEL, QUEUES, SELECTION, TRAVERSAL};
+    use crate::lesson::algorithms::kernel::code::KERNEL;
+    use crate::lesson::algorithms::radix_select::code::SELECTION;
+    use crate::lesson::algorithms::tree::code::TRAVERSAL;
+    use crate::lesson::algorithms::warp_select::code::QUEUES;
 
     #[test]
     fn every_line_has_its_place_in_the_source_that_is_carried() {

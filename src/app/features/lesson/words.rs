@@ -1,9 +1,9 @@
 //! What a tooltip says of what is pointed at: lane, slot, element, point, with its values.
 
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
-use crate::lesson::buckets::Buckets;
+use crate::lesson::algorithms::radix_select::state::Buckets;
+use crate::lesson::algorithms::warp_select::state::{Queues, across};
 use crate::lesson::picture::Target;
-use crate::lesson::queues::{Queues, across};
 use crate::lesson::state::{Stage, State};
 use crate::lesson::{Cursor, Recording, Step, describe};
 use crate::text::{count, thousands};
@@ -13,9 +13,9 @@ pub fn about(target: Target, cursor: &Cursor) -> Option<String> {
     let (recording, state) = (&**cursor.recording(), cursor.state());
     let shape = state.shape;
     Some(match target {
-        Target::Lane(lane) if lane < shape.width && state.buckets.is_some() => bucket_words(lane, state.buckets.as_ref()?),
+        Target::Lane(lane) if lane < shape.width && state.buckets().is_some() => bucket_words(lane, state.buckets()?),
         Target::Lane(lane) if lane < shape.width => lane_words(lane, recording, state),
-        Target::Queued(element) => queued_words(element, recording, state.queues.as_ref()?)?,
+        Target::Queued(element) => queued_words(element, recording, state.queues()?)?,
         Target::Slot(slot) if slot < shape.capacity() => slot_words(slot, recording, state),
         Target::Element(element) if element < shape.capacity() => {
             let (lane, register) = place_of(element, state);
@@ -45,7 +45,7 @@ fn lane_words(lane: u32, recording: &Recording, state: &State) -> String {
             _ => words += "\nno point of this group: the data end before it",
         }
     }
-    if let Some(descent) = &state.descent {
+    if let Some(descent) = state.descent() {
         words += &match (&descent.leaf, descent.node()) {
             (Some(leaf), _) => format!("\nof leaf {}: {}", leaf.number, key_words(leaf.keys[lane as usize], recording)),
             (None, Some(node)) if node.keys.get(lane as usize).is_some_and(|&key| key != PADDING) => {
@@ -56,13 +56,13 @@ fn lane_words(lane: u32, recording: &Recording, state: &State) -> String {
             _ => "\nno box, or that of the leaf that was visited first".to_owned(),
         };
     }
-    if state.heaps.is_some() {
+    if state.heaps().is_some() {
         return words + "\na thread with a query and a heap of its own";
     }
     let (first, registers) = (lane * state.shape.registers, state.shape.registers);
     words += &match registers {
         1 => format!("\nholds element {first}"),
-        _ if state.queues.is_some() => format!("\nholds elements {lane}, {}, \u{2026} of the warp's queue", lane + state.shape.width),
+        _ if state.queues().is_some() => format!("\nholds elements {lane}, {}, \u{2026} of the warp's queue", lane + state.shape.width),
         _ => format!("\nholds elements {first} to {}", first + registers - 1),
     };
     words
@@ -70,7 +70,7 @@ fn lane_words(lane: u32, recording: &Recording, state: &State) -> String {
 
 /// The lane and register of an element.
 fn place_of(element: u32, state: &State) -> (u32, u32) {
-    match state.queues {
+    match state.queues() {
         Some(_) => across(state.shape.width, element),
         None => state.shape.lane_and_register(element),
     }
@@ -170,13 +170,13 @@ mod tests {
             for _ in 0..60 {
                 let cursor = player.cursor();
                 for lane in 0..shape.width {
-                    let name = if cursor.state().buckets.is_some() { "Bucket" } else { "Lane" };
+                    let name = if cursor.state().buckets().is_some() { "Bucket" } else { "Lane" };
                     assert!(about(Target::Lane(lane), cursor).is_some_and(|words| words.starts_with(&format!("{name} {lane}\n"))));
                 }
                 for at in 0..shape.capacity() {
                     assert!(about(Target::Slot(at), cursor).is_some() && about(Target::Element(at), cursor).is_some());
                 }
-                let keys = cursor.state().queues.as_ref().map_or(0, |queues| queues.keys.len() as u32);
+                let keys = cursor.state().queues().map_or(0, |queues| queues.keys.len() as u32);
                 assert!((0..keys).all(|at| about(Target::Queued(at), cursor).is_some()) && about(Target::Queued(keys), cursor).is_none());
                 for wrong in [Target::Lane(99), Target::Slot(u32::MAX), Target::Element(u32::MAX), Target::Point(u32::MAX), Target::CodeLine(99)] {
                     assert_eq!(about(wrong, cursor), None);

@@ -4,6 +4,8 @@ use super::super::scene::{Ink, Shape};
 use super::super::*;
 use super::{recorded, texts};
 use crate::Step;
+use crate::algorithms::OwnStep;
+use crate::algorithms::warp_select::WarpSelectStep;
 use crate::lessons::{Choice, LESSONS, Search};
 use crate::progress::Silent;
 
@@ -36,14 +38,14 @@ fn the_account_is_the_states() {
 /// A merge brings what it brought once it is done: no average counts the keys of one that is not.
 #[test]
 fn the_average_of_merges_is_of_those_that_are_done() {
-    let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::Queues).unwrap();
+    let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::WarpSelect).unwrap();
     let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
     let mut cursor = Cursor::new(take.recording.clone());
     let (mut merges, mut came, mut coming) = (0, 0, 0);
     for position in 1..=take.recording.len() {
         cursor.seek(position);
         match cursor.step().as_deref() {
-            Some(Step::Exchanged { taken }) => coming = taken.count(),
+            Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { taken }))) => coming = taken.count(),
             Some(Step::MaxDistance { .. }) => (merges, came) = (merges + 1, came + coming),
             _ => {}
         }

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use super::super::*;
 use super::texts;
+use crate::algorithms::Baseline;
 use crate::lessons::{Choice, LESSONS, Search, named};
 use crate::progress::Silent;
-use crate::recording::Beside;
 
 /// Whoever is asked how many merges there will be finds neither them nor what they cost.
 #[test]
@@ -28,10 +28,10 @@ fn the_end_is_hidden_from_those_who_are_asked() {
 /// Whoever is asked how many merges of the lanes' queues there will be does not find their number.
 #[test]
 fn merges_of_queues_are_hidden_from_those_who_are_asked() {
-    let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::Queues).unwrap();
+    let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::WarpSelect).unwrap();
     let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
     let cursor = Cursor::new(take.recording.clone());
-    let Beside::Queues(queued) = take.recording.held_against() else { panic!("it is held against a buffer") };
+    let Baseline::WarpSelect(queued) = take.recording.baseline() else { panic!("it is held against a buffer") };
     let tells = |asking: bool| {
         let scene = page(lesson, &take, &View { asking, ..View::of(&cursor, 16.0) }, [1280.0, 720.0]);
         let words: BTreeSet<String> = texts(&scene).into_iter().map(str::to_owned).collect();

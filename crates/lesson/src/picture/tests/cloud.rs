@@ -120,7 +120,7 @@ fn too_many_points_are_drawn_in_part_and_that_is_said() {
 /// In the lessons of selections the plane's words are of their own search, and a colour means the same at every moment.
 #[test]
 fn legends_are_of_the_search_that_is_shown() {
-    for (lesson, take) in takes().filter(|(lesson, _)| matches!(lesson.search, Search::Queues | Search::Digits)) {
+    for (lesson, take) in takes().filter(|(lesson, _)| matches!(lesson.search, Search::WarpSelect | Search::RadixSelect)) {
         let mut cursor = Cursor::new(take.recording.clone());
         for position in 0..=take.recording.len() {
             cursor.seek(position);
@@ -129,7 +129,7 @@ fn legends_are_of_the_search_that_is_shown() {
             for foreign in ["buffer", "candidate", "max_distance", "ballot"] {
                 assert!(!words.contains(foreign), "lesson {}, position {position}: {words}", lesson.number);
             }
-            let Some(queues) = &cursor.state().queues else { continue };
+            let Some(queues) = cursor.state().queues() else { continue };
             let waiting = queues.keys.iter().filter(|&&key| key != PADDING).count();
             assert!(words.contains(&format!("{waiting} in the lanes' queues")), "position {position}: {words}");
             let dots = |shape: &Shape| match shape {

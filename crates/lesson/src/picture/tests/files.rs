@@ -7,7 +7,7 @@ use crate::lessons::{Choice, LESSONS};
 use crate::palette::DARK;
 use crate::picture::film::{Film, SIZE};
 use crate::progress::Silent;
-use crate::{Cursor, Level, describe::describe, pseudocode};
+use crate::{Cursor, Level, describe::describe};
 
 /// The pages that are written, not only shapes made up for a test.
 #[test]
@@ -27,15 +27,13 @@ fn every_lessons_page_reads_as_the_picture_that_is_drawn() {
 fn every_character_of_every_lesson_is_there() {
     // What pictures may also use: arrows, marks, operators, superscripts.
     let mut said: String = "\u{221e}\u{2212}\u{00d7}\u{00b7}\u{2264}\u{2265}\u{2260}\u{2248}\u{221a}\u{2190}\u{2192}\u{2191}\u{2193}\u{2194}\u{21c4}\u{2026}\u{2013}\u{2014}\u{201c}\u{201d}\u{2018}\u{2019}\u{2308}\u{2309}\u{230a}\u{230b}\u{00b2}µ^&|<>=".to_owned();
-    for line in [&pseudocode::KERNEL, &pseudocode::TRAVERSAL, &pseudocode::QUEUES, &pseudocode::SELECTION].iter().flat_map(|code| code.lines) {
-        said += line.text;
-    }
     for lesson in &LESSONS {
         said += lesson.title;
         said += lesson.goal;
         said += lesson.paragraph;
         said += lesson.summary;
         for take in lesson.record(Choice { k: Some(8), ..Choice::default() }, &Silent).unwrap() {
+            take.recording.code().lines.iter().for_each(|line| said += line.text);
             let mut cursor = Cursor::new(take.recording.clone());
             while cursor.position() < take.recording.len() {
                 cursor.seek(cursor.next(Level::Lane));

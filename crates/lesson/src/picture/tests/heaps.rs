@@ -1,5 +1,7 @@
 //! What is shown of threads with a query each, and of the meter, is what was recorded.
 
+use crate::algorithms::OwnStep;
+use crate::algorithms::heap::HeapStep;
 use std::collections::BTreeSet;
 
 use super::super::scene::{Ink, Shape};
@@ -34,7 +36,7 @@ fn the_tree_is_the_lanes_heap() {
         cursor.seek(position);
         for lane in [0, 5] {
             let scene = draw(Panel::Heaps, &view(&cursor, (lane > 0).then_some(Target::Lane(lane))), [900.0, 420.0]);
-            let heaps = cursor.state().heaps.as_ref().unwrap();
+            let heaps = cursor.state().heaps().unwrap();
             assert!(texts(&scene).iter().any(|text| text.starts_with(&format!("Lane {lane}'s heap: "))));
             let keys = heaps.of(lane);
             let points: BTreeSet<String> =
@@ -48,9 +50,9 @@ fn the_tree_is_the_lanes_heap() {
             }
             // The key that sinks is framed where it sinks; those that are sorted, where they are.
             let sinks = match cursor.step().as_deref() {
-                Some(Step::Branched { lanes }) => lanes >> lane & 1 == 1,
-                Some(Step::Sank { .. }) => heaps.inserting.is_none_or(|lanes| lanes >> lane & 1 == 1),
-                Some(Step::Extracted { .. }) => true,
+                Some(Step::Own(OwnStep::Heap(HeapStep::Branched { lanes }))) => lanes >> lane & 1 == 1,
+                Some(Step::Own(OwnStep::Heap(HeapStep::Sank { .. }))) => heaps.inserting.is_none_or(|lanes| lanes >> lane & 1 == 1),
+                Some(Step::Own(OwnStep::Heap(HeapStep::Extracted { .. }))) => true,
                 _ => false,
             };
             assert_eq!(frames(&scene, Ink::Candidate), usize::from(sinks), "position {position}, lane {lane}");

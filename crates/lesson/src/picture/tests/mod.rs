@@ -24,12 +24,12 @@ use std::sync::Arc;
 
 use super::scene::{Area, Ink, Shape, Spot};
 use super::*;
+use crate::algorithms::Baseline;
 use crate::cloud::{Order, Source};
 use crate::draw::fonts;
 use crate::knn::{Metric, Problem, Queries, Setup};
 use crate::lessons::{Choice, LESSONS, Take};
 use crate::progress::Silent;
-use crate::recording::Beside;
 use crate::{Recording, record, record_digits, record_heaps, record_queues, record_tree};
 
 /// Wide, small, narrow, large; with the size of text.
@@ -287,7 +287,7 @@ fn spots_name_what_is_there() {
             assert_eq!(targets(&draw(Panel::Warp, &view, size)), &(&lanes | &slots) | &elements);
             let curves = targets(&draw(Panel::Curves, &view, size));
             assert!(curves.is_subset(&(&(&slots | &elements) | &set(&mut (0..shape.n).map(Target::Point)))));
-            assert_eq!(curves.is_empty(), !matches!(recording.held_against(), Beside::Theory));
+            assert_eq!(curves.is_empty(), !matches!(recording.baseline(), Baseline::Kernel(_)));
             assert_eq!(targets(&draw(Panel::Ballot, &view, size)), &lanes | &slots);
             let cloud = draw(Panel::Cloud, &view, size);
             let points = set(&mut (0..shape.n).map(Target::Point));
@@ -298,12 +298,12 @@ fn spots_name_what_is_there() {
             }
             assert_eq!(targets(&draw(Panel::Lanes, &view, size)), &(&lanes | &slots) | &elements);
             assert_eq!(targets(&draw(Panel::Buckets, &view, size)), lanes);
-            let queued = cursor.state().queues.as_ref().map_or(0, |queues| queues.keys.len() as u32);
+            let queued = cursor.state().queues().map_or(0, |queues| queues.keys.len() as u32);
             let keys = &set(&mut (0..queued).map(Target::Queued)) | &elements;
             assert_eq!(targets(&draw(Panel::Queues, &view, size)), if queued == 0 { lanes } else { &lanes | &keys });
             assert!(targets(&draw(Panel::Meter, &view, size)).is_empty());
             // The accounts of other searches have no curve.
-            let curve = if matches!(recording.held_against(), Beside::Theory) { recording.merges() } else { 0 };
+            let curve = if matches!(recording.baseline(), Baseline::Kernel(_)) { recording.merges() } else { 0 };
             let merges = (0..curve).map(|merge| Target::Position(recording.position_of_merge(merge).unwrap()));
             assert_eq!(targets(&draw(Panel::Account, &view, size)), set(&mut merges.into_iter()));
             let lines = recording.code().lines.iter().enumerate().filter(|(_, line)| !line.text.is_empty());

@@ -1,5 +1,7 @@
 //! The panels of warp select and of a selection by digits.
 
+use crate::algorithms::OwnStep;
+use crate::algorithms::warp_select::WarpSelectStep;
 use std::collections::BTreeSet;
 
 use super::super::scene::{Ink, Shape};
@@ -12,19 +14,19 @@ use crate::lessons::Search;
 /// What a selection's panels show is what was recorded.
 #[test]
 fn queues_and_buckets_are_the_recorded_ones() {
-    for (lesson, take) in takes().filter(|(lesson, _)| matches!(lesson.search, Search::Queues | Search::Digits)) {
+    for (lesson, take) in takes().filter(|(lesson, _)| matches!(lesson.search, Search::WarpSelect | Search::RadixSelect)) {
         let mut cursor = Cursor::new(take.recording.clone());
         for position in 1..=take.recording.len() {
             cursor.seek(position);
             let view = View::of(&cursor, 14.0);
             let state = cursor.state();
-            if let Some(queues) = &state.queues {
+            if let Some(queues) = state.queues() {
                 let scene = draw(Panel::Queues, &view, [900.0, 520.0]);
                 let shown = texts(&scene).iter().filter(|text| **text == "\u{221e}").count();
                 let padding = queues.keys.iter().chain(&state.registers).filter(|&&key| key == PADDING).count();
                 assert_eq!(shown, padding, "lesson {}, position {position}", lesson.number);
             }
-            if let Some(buckets) = &state.buckets {
+            if let Some(buckets) = state.buckets() {
                 let scene = draw(Panel::Buckets, &view, [900.0, 520.0]);
                 let numbers: Vec<String> = buckets.counts.iter().chain(&buckets.sums).map(|&number| crate::text::thousands(number.into())).collect();
                 let words = texts(&scene);
@@ -38,13 +40,13 @@ fn queues_and_buckets_are_the_recorded_ones() {
 #[test]
 fn headings_of_queues_are_true_at_every_step() {
     let mut orders = BTreeSet::new();
-    for (_, take) in takes().filter(|(lesson, _)| lesson.search == Search::Queues) {
+    for (_, take) in takes().filter(|(lesson, _)| lesson.search == Search::WarpSelect) {
         let shape = take.recording.shape();
         let mut cursor = Cursor::new(take.recording.clone());
         for position in 1..=take.recording.len() {
             cursor.seek(position);
             let (state, step) = (cursor.state(), cursor.step());
-            let Some(queues) = &state.queues else { continue };
+            let Some(queues) = state.queues() else { continue };
             let scene = draw(Panel::Queues, &View::of(&cursor, 14.0), [1200.0, 520.0]);
             let starting = |start: &str| texts(&scene).into_iter().find(|text| text.starts_with(start)).unwrap().to_owned();
             let (lanes, warp) = (starting("The lanes' queues"), starting("The warp's queue"));
@@ -73,21 +75,26 @@ fn headings_of_queues_are_true_at_every_step() {
             };
             assert_eq!(frames(Ink::Accent), usize::from(warp.ends_with("marked: the k-th")), "position {position}: {warp}");
             let green = match step.as_deref() {
-                Some(Step::Exchanged { taken }) => {
+                Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { taken }))) => {
                     assert_eq!(taken.count() > 0, warp.ends_with("marked: came from the list") && lanes.ends_with("marked: exchanged"));
                     2 * taken.count() as usize
                 }
-                Some(Step::QueuesSorted) if state.last() != PADDING => {
+                Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::QueuesSorted))) if state.last() != PADDING => {
                     assert!(lanes.ends_with("marked: below the k-th"), "position {position}: {lanes}");
                     queues.keys.iter().filter(|&&key| key < state.last()).count()
                 }
                 _ => 0,
             };
             assert_eq!(frames(Ink::Intermediate), green, "position {position}: {lanes}, {warp}");
-            let broken = if let Some(Step::Checked { broken }) = step.as_deref() { broken.count_ones() as usize } else { 0 };
+            let broken = if let Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Checked { broken }))) = step.as_deref() {
+                broken.count_ones() as usize
+            } else {
+                0
+            };
             assert_eq!((frames(Ink::Error), broken > 0), (broken, lanes.ends_with("marked: breaks the invariant")), "position {position}: {lanes}");
             // Taken keys, and nothing else, are amber.
-            let taken = if let Some(Step::Inserted { placed }) = step.as_deref() { placed.len() } else { 0 };
+            let taken =
+                if let Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed }))) = step.as_deref() { placed.len() } else { 0 };
             assert_eq!((frames(Ink::Candidate), taken > 0), (taken, lanes.ends_with("marked: just taken")), "position {position}: {lanes}");
         }
     }

@@ -1,5 +1,8 @@
 //! Ideas are true: what they claim is computed here in another way, by the twins where these can show it.
 
+use crate::algorithms::heap::HeapStep;
+use crate::algorithms::radix_select::RadixSelectStep;
+use crate::algorithms::warp_select::WarpSelectStep;
 use std::collections::BTreeSet;
 
 use super::*;
@@ -157,8 +160,12 @@ fn digits_are_as_long_as_the_warp_makes_them() {
         assert!(lesson.says(lesson.paragraph, shape).contains(said));
         // As many as are counted.
         let mut state = take.recording.start();
-        take.recording.steps().iter().take_while(|step| !matches!(step, Step::Bucket { .. })).for_each(|step| state.apply(step));
-        assert_eq!(state.buckets.unwrap().counts.len(), width as usize);
+        take.recording
+            .steps()
+            .iter()
+            .take_while(|step| !matches!(step.radix_select(), Some(RadixSelectStep::Bucket { .. })))
+            .for_each(|step| state.apply(step));
+        assert_eq!(state.buckets().unwrap().counts.len(), width as usize);
     }
 }
 
@@ -363,7 +370,7 @@ fn a_larger_heap_is_as_deep_as_is_said() {
     let recording = named("heap").unwrap().record(Choice { k: Some(2 * k + 1), ..Choice::default() }, &Silent).unwrap().remove(0).recording;
     let (mut rounds, mut most) = (0, 0);
     for step in recording.steps() {
-        rounds = if matches!(step, Step::Sank { .. }) { rounds + 1 } else { 0 };
+        rounds = if matches!(step.heap(), Some(HeapStep::Sank { .. })) { rounds + 1 } else { 0 };
         most = most.max(rounds);
     }
     assert_eq!(said, most.to_string());
@@ -374,7 +381,7 @@ fn a_larger_heap_is_as_deep_as_is_said() {
 fn queues_bring_no_more_than_they_hold() {
     let (said, takes) = right("warp-select", "how many could one merge bring");
     let most = |recording: &Recording| {
-        let taken = |step: &Step| if let Step::Exchanged { taken } = step { taken.count() } else { 0 };
+        let taken = |step: &Step| if let Some(WarpSelectStep::Exchanged { taken }) = step.warp_select() { taken.count() } else { 0 };
         recording.steps().iter().map(taken).max().unwrap()
     };
     let (shape, recording) = (takes[0].recording.shape(), &takes[0].recording);

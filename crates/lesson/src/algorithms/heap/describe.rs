@@ -1,0 +1,107 @@
+//! The sentences of threads with a query each, where they are not those of [`describe`](crate::describe::describe).
+
+use crate::algorithms::heap::HeapStep;
+use crate::algorithms::heap::state::Heaps;
+use crate::describe::{capital, key, lanes};
+use crate::state::State;
+use crate::step::Step;
+use crate::text::{count, significant, thousands};
+
+/// Describes a step. `after` is the state after it; `None` if that is not of this algorithm.
+pub fn describe(step: &HeapStep, after: &State) -> Option<String> {
+    let heaps = after.heaps()?;
+    let width = heaps.width;
+    Some(match step {
+        HeapStep::Heaps { .. } => format!(
+            "Each of the {width} lanes has a query of its own and a heap of {}, the largest at the root. The heaps are empty: whatever comes is below the root.",
+            count(heaps.k.into(), "key", "keys")
+        ),
+        HeapStep::OwnDistances { point, distances } => {
+            let nearest = distances.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
+            let nearest =
+                nearest.map_or_else(String::new, |(lane, &distance)| format!("; the smallest is {}, in lane {lane}", distance_text(distance)));
+            format!("Every lane computes the squared distance of the same point, {}, to its own query{nearest}.", thousands((*point).into()))
+        }
+        HeapStep::Branched { lanes: 0 } => "In no lane is the distance below its own root: no key is inserted, and no lane waits.".to_owned(),
+        HeapStep::Branched { lanes: mask } => branched(*mask, width),
+        HeapStep::Sank { lanes: mask, moved } => {
+            let sinking = moved.iter().fold(0, |sinking, slot| sinking | 1 << slot.lane);
+            sank(*mask, sinking, heaps)
+        }
+        HeapStep::Rejoined { lanes: mask } => rejoined(*mask, after, heaps),
+        HeapStep::Extracted { end } if *end == heaps.k => format!(
+            "All points are seen, and the heaps are sorted. In every lane the root, the largest key, changes places with the last, entry {}, whose key sinks from the root.",
+            end - 1
+        ),
+        HeapStep::Extracted { end } => format!(
+            "The largest of the first {} is at the root: it changes places with entry {}, whose key sinks from the root.",
+            thousands((*end).into()),
+            thousands(u64::from(end - 1))
+        ),
+    })
+}
+
+/// Describes a step that algorithms have in common; `None` if it is told as of the kernel.
+pub fn describe_common(step: &Step, after: &State, heaps: &Heaps) -> Option<String> {
+    let width = heaps.width;
+    Some(match step {
+        Step::Finished => format!(
+            "The search is done: {width} queries are answered. The warp stopped to insert at {} of {}; lane 0 inserted at {} of these, and waited at the others.",
+            thousands(heaps.stops.into()),
+            count(after.shape.n.into(), "point", "points"),
+            thousands(after.counts.merges.into())
+        ),
+        _ => return None,
+    })
+}
+
+fn branched(mask: u32, width: u32) -> String {
+    let (who, waiting) = (capital(&lanes(mask, width)), width - mask.count_ones());
+    let (have, own) = if mask.count_ones() == 1 { ("has", "its") } else { ("have", "their") };
+    let wait = match waiting {
+        0 => "No lane waits.".to_owned(),
+        1 => "The other lane is masked out: it waits until they have.".to_owned(),
+        _ => format!("The other {waiting} lanes are masked out: they wait until this is done."),
+    };
+    format!("{who} {have} a distance below {own} own root: the root falls out, and the new key sinks from there. {wait}")
+}
+
+fn sank(mask: u32, sinking: u32, heaps: &Heaps) -> String {
+    let width = heaps.width;
+    let moved = match sinking {
+        0 => String::new(),
+        _ => format!("in {} the larger child rises, and the key sinks by a level", lanes(sinking, width)),
+    };
+    let settled = mask & !sinking;
+    let settled = match settled {
+        0 => String::new(),
+        _ => format!("in {} no child is larger than the key: it is in its place", lanes(settled, width)),
+    };
+    let waiting = width - mask.count_ones();
+    let both: Vec<String> = [moved, settled].into_iter().filter(|words| !words.is_empty()).collect();
+    let wait = match waiting {
+        0 => String::new(),
+        _ => format!(" {} of {width} lanes {}.", waiting, if waiting == 1 { "waits" } else { "wait" }),
+    };
+    format!("Round {}: {}.{wait}", heaps.rounds, both.join("; "))
+}
+
+fn rejoined(mask: u32, after: &State, heaps: &Heaps) -> String {
+    let (inserted, waiting) = (mask.count_ones(), heaps.width - mask.count_ones());
+    let rounds = count(heaps.rounds.into(), "round", "rounds");
+    let waited = match waiting {
+        0 => "and none waited".to_owned(),
+        1 => "and 1 waited all that time".to_owned(),
+        _ => format!("and {waiting} waited all that time"),
+    };
+    let own = match (mask & 1 == 1, after.max_distance.is_infinite()) {
+        (true, true) => " Lane 0's heap is not full yet.".to_owned(),
+        (true, false) => format!(" Lane 0's k-th is at {} now.", key(heaps.root(0))),
+        (false, _) => " Lane 0 only waited.".to_owned(),
+    };
+    format!("All lanes go on together: {} inserted in {rounds} of sinking, {waited}.{own}", count(inserted.into(), "lane", "lanes"))
+}
+
+fn distance_text(distance: f32) -> String {
+    if distance == 0.0 { "0".to_owned() } else { significant(distance.into()) }
+}

@@ -1,0 +1,250 @@
+//! The panel of threads with a query each: who of them works, one lane's heap as a tree, and how many of the lanes' slots were idle.
+
+use super::own_queries;
+use crate::algorithms::heap::HeapStep;
+use crate::algorithms::heap::state::Heaps;
+use crate::algorithms::warp_select::panel::{chip, lanes_alone};
+use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
+use crate::picture::View;
+use crate::picture::ballot::{Numbers, Table};
+use crate::picture::cells::{Cell, Grid, Look};
+use crate::picture::legend::Entry;
+use crate::picture::moment::{Vote, nearest};
+use crate::picture::pen::{Scale, area, digits, faint, line, mono, sans, width};
+use crate::picture::scene::{Area, Font, Ink, Point, Scene, Target};
+use crate::picture::thing::{Id, Way, What};
+use crate::step::Step;
+use crate::text::thousands;
+
+/// Levels of a heap that are drawn; more would be too small to be seen.
+const LEVELS: u32 = 6;
+
+/// Draws the panel in a size given in points.
+pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
+    let mut scene = view.scene([wide, high]);
+    let (state, text) = (view.cursor.state(), view.text);
+    let mut room = area(0.0, 0.0, wide, high);
+    let title = room.take_top(text * 1.6);
+    let Some(heaps) = state.heaps() else {
+        scene.label(title, 0.0, sans(text, Ink::Text), "Heaps: nothing in them yet");
+        lanes_alone(&mut scene, view, room);
+        return scene;
+    };
+    scene.label(title, 0.0, sans(text, Ink::Text), &heading(heaps));
+
+    let lane = match view.hover {
+        Some(Target::Lane(lane)) if lane < heaps.width => lane,
+        _ => 0,
+    };
+    let rows = room.take_top((room.height * 0.42).min(text * 10.5));
+    lanes(&mut scene, view, heaps, rows, lane);
+    room.take_top(text * 0.3);
+    let strip = room.take_bottom((text * 2.7).min(room.height * 0.3));
+    room.take_bottom(text * 0.3);
+    let right = room.take_right(room.width * 0.34);
+    room.take_right(text * 0.8);
+    tree(&mut scene, view, heaps, room, lane);
+    history(&mut scene, view, heaps, right);
+    slots(&mut scene, view, strip);
+    scene
+}
+
+fn heading(heaps: &Heaps) -> String {
+    let width = heaps.width;
+    let Some(point) = heaps.point else {
+        return if heaps.end < heaps.k {
+            format!("Lanes: no point is left, and the {width} heaps are being sorted")
+        } else {
+            format!("Lanes: {width} queries, and no point yet")
+        };
+    };
+    let point = thousands(point.into());
+    match heaps.inserting {
+        None => format!("Lanes: point {point}, to {width} queries"),
+        Some(lanes) => format!("Lanes: point {point} is inserted by {} of {width}", lanes.count_ones()),
+    }
+}
+
+/// A column for each lane: its distance, the root of its heap, whether it inserts, and whether it takes part in this step.
+fn lanes(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, room: Area, lane: u32) {
+    let text = view.text;
+    let names = width(Font::Sans, view.type_of(0.8), "works now") + text * 0.5;
+    let margin = text * 0.6;
+    let columns =
+        |y: f32, high: f32| Grid { area: area(names, y, (room.width - names - margin).max(1.0), high), columns: heaps.width, rows: 1, gutter: 0.0 };
+    let distances = if heaps.point.is_some() { heaps.distances.clone() } else { Vec::new() };
+    let vote = Vote { points: Vec::new(), distances, asked: heaps.all(), mask: heaps.inserting, taken: 0, appended: 0 };
+    let numbers = Numbers::fit(Some(&vote), columns(0.0, 1.0).wide(), margin, room.height, view);
+    let (of_one, more) = (numbers.share_of_row(), numbers.height());
+    let one = ((room.height - more) / (4.0 + of_one)).clamp(1.0, text * 2.2);
+    let all = (4.0 + of_one) * one + more;
+    let label = |y: f32| area(0.0, y, names - text * 0.5, one);
+    let mut table = Table { scene, view, grid: columns(room.y, one), names: label(room.y), one, all };
+    table.lanes(Some(&vote), Some(lane));
+    table.distances(Some(&vote), &numbers);
+    let y = room.y + all - 3.0 * one;
+    let roots = columns(y, one);
+    let scale = Scale::of(view.cursor.recording());
+    let keys: Vec<Key> = (0..heaps.width).map(|lane| heaps.root(lane)).collect();
+    let look = match roots.look(keys.iter().copied().filter(|&key| key != PADDING), text) {
+        Look::Bars => Look::Colors,
+        look => look,
+    };
+    scene.label(label(y), 1.0, sans(text * 0.8, Ink::TextWeak), "root");
+    for (lane, &key) in (0..).zip(&keys) {
+        roots.draw(scene, lane, 0, Cell::Taken(key), look, &scale);
+        scene.spot(roots.cell(lane, 0), Target::Lane(lane));
+    }
+    let mut table = Table { scene, view, grid: columns(y + one, one), names: label(y + one), one, all: one };
+    table.bits("inserts", heaps.inserting, Ink::Candidate, None);
+    table.bits("works now", (heaps.active != 0).then_some(heaps.active), Ink::Intermediate, None);
+}
+
+/// A lane's heap, the root on top.
+fn tree(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area, lane: u32) {
+    let text = view.text;
+    let keys = heaps.of(lane);
+    let there = keys.iter().filter(|&&key| key != PADDING).count() as u64;
+    let levels = heaps.k.ilog2() + 1;
+    let kth = match heaps.root(lane) {
+        _ if heaps.end < heaps.k => format!("{} sorted", thousands(u64::from(heaps.k - heaps.end))),
+        PADDING => "the root is still infinite".to_owned(),
+        _ if sinks(heaps, lane, view) => "framed: the key that sinks".to_owned(),
+        root => format!("the root is its k-th, {}", digits(distance_of(root), 3)),
+    };
+    let more = if levels > LEVELS { format!("; the first {LEVELS} levels of {levels}") } else { String::new() };
+    let says = format!("Lane {lane}'s heap: {} of {}; {kth}{more}", thousands(there), thousands(heaps.k.into()));
+    chip(scene, room.take_top((text * 1.5).min(room.height * 0.2)), Ink::Neighbor, &says, text);
+    // Room for frames around nodes at the edge.
+    let edge = (text * 0.18).clamp(1.5, 3.5) / 2.0 + 2.0;
+    room.take_left(edge);
+    room.take_right(edge);
+    room.take_bottom(edge);
+    let shown = levels.min(LEVELS);
+    let row = (room.height / shown as f32).max(1.0);
+    let high = (row * 0.62).min(text * 1.7);
+    let leaves = (1 << (shown - 1)) as f32;
+    let wide = (room.width / leaves * 0.86).min(text * 4.2);
+    let center = |entry: u32| -> Point {
+        let level = (entry + 1).ilog2();
+        let place = (entry + 1 - (1 << level)) as f32;
+        [room.x + room.width * (place + 0.5) / (1 << level) as f32, room.y + row * (level as f32 + 0.5)]
+    };
+    let drawn = heaps.k.min((1 << shown) - 1);
+    let moved = match view.cursor.step().as_deref().and_then(Step::heap) {
+        Some(HeapStep::Sank { moved, .. }) => moved.iter().find(|sunk| sunk.lane == lane).map(|sunk| sunk.slot),
+        _ => None,
+    };
+    for entry in 1..drawn {
+        let rises = moved == Some(entry);
+        // An entry that is sorted is no child any more.
+        let ink = if entry >= heaps.end { faint(Ink::Line, 0.3) } else { faint(Ink::TextWeak, 0.7) };
+        let stroke = if rises { line(Ink::Candidate, (text * 0.22).max(2.0)) } else { line(ink, 1.2) };
+        scene.path(vec![center((entry - 1) / 2), center(entry)], stroke);
+    }
+    let scale = Scale::of(view.cursor.recording());
+    let longest = keys.iter().filter(|&&key| key != PADDING).map(|&key| digits(distance_of(key), 3).len()).max().unwrap_or(1).max(4);
+    let size = (text * 0.9).min(high / 1.25).min(wide * 0.9 / width(Font::Mono, 1.0, &"0".repeat(longest)));
+    for entry in 0..drawn {
+        let (key, [x, y]) = (keys[entry as usize], center(entry));
+        let node = area(x - wide / 2.0, y - high / 2.0, wide, high);
+        let round = (high * 0.3).min(wide * 0.3);
+        let magnitude = scale.magnitude(distance_of(key));
+        let is_empty = key == PADDING;
+        let draw = |scene: &mut Scene| {
+            // What lies behind the node must not be seen through it.
+            scene.rect(node, round, Some(Ink::Panel.into()), None);
+            let fill = if is_empty { faint(Ink::Field, 0.6) } else { faint(Ink::Scale(magnitude), 1.0) };
+            scene.rect(node, round, Some(fill), is_empty.then(|| line(faint(Ink::Line, 0.9), 0.8)));
+            if size >= text * 0.5 {
+                let ink = if is_empty { Ink::TextWeak } else { Ink::OnScale(magnitude) };
+                scene.text([x, y], [0.5, 0.5], mono(size, ink), digits(distance_of(key), 3));
+            }
+        };
+        if is_empty {
+            draw(scene);
+        } else {
+            // Followed within the lane's own heap: another lane may have the same key.
+            scene.thing(Id { what: What::Key(key), part: 1 + lane as usize }, node, Way::Past, draw);
+        }
+        let frame = if entry == heaps.holes[lane as usize] && sinks(heaps, lane, view) {
+            Some(Ink::Candidate)
+        } else {
+            (entry >= heaps.end).then_some(Ink::Neighbor)
+        };
+        if let Some(ink) = frame {
+            scene.rect(node.inner(-1.5), round, None, Some(line(ink, (text * 0.18).clamp(1.5, 3.5))));
+        }
+        if !is_empty {
+            scene.spot(node, Target::Point(index_of(key)));
+        }
+    }
+}
+
+/// Whether a lane's key is on its way, or has just come to its place.
+fn sinks(heaps: &Heaps, lane: u32, view: &View<'_>) -> bool {
+    match view.cursor.step().as_deref().and_then(Step::heap) {
+        Some(HeapStep::Branched { .. } | HeapStep::Sank { .. }) => heaps.inserting.is_none_or(|lanes| lanes >> lane & 1 == 1),
+        Some(HeapStep::Extracted { .. }) => true,
+        _ => false,
+    }
+}
+
+/// The lanes at work in the last steps: a column each, the latest on the right.
+fn history(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area) {
+    let text = view.text;
+    let heading = room.take_top((text * 1.5).min(room.height * 0.2));
+    let foot = room.take_bottom((text * 1.1).min(room.height * 0.15));
+    let column = (text * 0.45).max(3.0);
+    let columns = ((room.width / column) as usize).max(1);
+    let steps = &view.cursor.recording().steps()[..view.cursor.position()];
+    let mut masks: Vec<u32> =
+        steps.iter().rev().filter_map(|step| step.heap()).map(|step| heaps.active_in(step)).filter(|&lanes| lanes != 0).take(columns).collect();
+    masks.reverse();
+    scene.label(
+        heading,
+        0.0,
+        sans(text * 0.9, Ink::Text),
+        &format!("Lanes at work, last {}{}", masks.len(), if masks.len() == 1 { " step" } else { " steps" }),
+    );
+    let high = (room.height / heaps.width as f32).min(text * 1.1);
+    for (at, mask) in masks.iter().enumerate() {
+        for lane in 0..heaps.width {
+            let cell = area(room.x + at as f32 * column, room.y + lane as f32 * high, column, high).inner((high * 0.08).min(0.5));
+            let fill = if mask >> lane & 1 == 1 { faint(Ink::Intermediate, 1.0) } else { faint(Ink::TextWeak, 0.22) };
+            scene.fill(cell, fill);
+        }
+    }
+    scene.label(foot, 0.0, sans(text * 0.75, Ink::TextWeak), "lane 0 on top; pale: waits");
+}
+
+/// The lanes' slots so far: those that were used, and those that were idle.
+fn slots(scene: &mut Scene, view: &View<'_>, mut room: Area) {
+    let (recording, state, text) = (view.cursor.recording(), view.cursor.state(), view.text);
+    let dims = recording.parameters.dims;
+    let width = u64::from(state.shape.width);
+    let (all, used) = (state.work.slots(dims) * width, state.work.lane_slots(dims));
+    let idle = all - used;
+    let percent = if all == 0 { 0.0 } else { 100.0 * idle as f64 / all as f64 };
+    let says = format!(
+        "Slots of lanes: {} at work, {} idle ({percent:.0} %). An instruction is issued for all lanes, and idle ones spend theirs, too.",
+        thousands(used),
+        thousands(idle)
+    );
+    scene.label(room.take_top(room.height * 0.55), 0.0, sans(text * 0.9, Ink::Text), &says);
+    let bar = room.inner((room.height * 0.1).min(2.0));
+    // The strip is full when the search is done. While a question is open, nothing says when that will be.
+    let end = recording.meter().filter(|_| !view.asking).map_or(all, |meter| meter.all(crate::meter::Way::ThreadAQuery).slots(dims) * width).max(1);
+    let long = |slots: u64| bar.width * slots as f32 / end as f32;
+    scene.rect(bar, 2.0, Some(faint(Ink::Field, 0.6)), Some(line(faint(Ink::Line, 0.8), 0.8)));
+    scene.fill(area(bar.x, bar.y, long(used), bar.height), Ink::Intermediate);
+    scene.fill(area(bar.x + long(used), bar.y, long(idle), bar.height), faint(Ink::TextWeak, 0.45));
+}
+
+/// What the colours of points mean, with counts.
+pub(crate) fn legend(view: &View<'_>) -> Vec<Entry> {
+    let (found, k) = (nearest(view.cursor).len() as u64, view.cursor.state().shape.k);
+    let mut kinds = vec![(Ink::Neighbor, format!("{} of {} in lane 0's heap", thousands(found), thousands(k.into())), true)];
+    kinds.extend(own_queries::KINDS.map(|(ink, words, filled)| (ink, words.to_owned(), filled)));
+    kinds
+}

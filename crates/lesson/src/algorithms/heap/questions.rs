@@ -1,0 +1,155 @@
+//! Questions about threads with a query each: their texts and answers, and what known mistakes lead to.
+
+use super::Metered;
+use crate::algorithms::AlgorithmQuestions;
+use crate::algorithms::OwnStep;
+use crate::algorithms::heap::HeapStep;
+use crate::algorithms::heap::state::{Heaps, lanes_in};
+use crate::describe::{key, lanes};
+use crate::engines::lockstep::{PADDING, distance_of};
+use crate::paper::asked::{distances_from_lane_0, keys_from_lane_0};
+use crate::questions::{Answer, Ask, Pick, Question, Reply, slips};
+use crate::recording::Recording;
+use crate::state::State;
+use crate::step::Step;
+use crate::text::{count, significant};
+
+impl AlgorithmQuestions for Metered {
+    fn question(&self, recording: &Recording, ask: Ask, at: usize, before: &State, pick: &mut Pick<'_>) -> Option<Question> {
+        let heaps = before.heaps()?;
+        let (width, step) = (heaps.width, &recording.steps()[at]);
+        let mut possible = 0..=u32::MAX;
+        let (subject, text, answer, slips) = match (ask, step) {
+            (Ask::Inserts, Step::Own(OwnStep::Heap(HeapStep::Branched { lanes: mask }))) => {
+                clear(heaps)?;
+                let first = distance_of(heaps.root(0));
+                let shared = mask_of(heaps, |_, distance| distance < first);
+                let says = format!(
+                    "These are the lanes whose distance is below lane 0's root, {}. Each lane compares with the root of its own heap.",
+                    key(heaps.root(0))
+                );
+                let all =
+                    "Each lane decides for itself: only where the distance is below the lane's own root does the key belong to the k nearest so far."
+                        .to_owned();
+                let slips = slips(Reply::Lanes(*mask), [(Reply::Lanes(shared), says), (Reply::Lanes(heaps.all()), all)]);
+                (0, "Which lanes insert this point into their heap?".to_owned(), Answer::Lanes(*mask), slips)
+            }
+            (Ask::Waits, Step::Own(OwnStep::Heap(HeapStep::Branched { lanes: mask }))) => {
+                clear(heaps)?;
+                // One that does not insert itself.
+                let others: Vec<u32> = lanes_in(heaps.all() & !mask).collect();
+                let lane = *pick.random.one(&others)?;
+                let (mine, root) = (significant(heaps.distances[lane as usize].into()), key(heaps.root(lane)));
+                let text = format!(
+                    "Lane {lane} does not insert: its distance, {mine}, is not below its root, {root}. Does it have to wait before the next point?"
+                );
+                let says = if *mask == 0 {
+                    "It would wait for a lane that inserts, but here none does: all lanes go on at once.".to_owned()
+                } else {
+                    format!(
+                        "A warp issues one instruction at a time: while {} inserted, lane {lane} was masked out until the warp came together again.",
+                        lanes(*mask, width)
+                    )
+                };
+                let right = *mask != 0;
+                (lane, text, Answer::YesNo(right), slips(Reply::YesNo(right), [(Reply::YesNo(!right), says)]))
+            }
+            (Ask::Rounds, Step::Own(OwnStep::Heap(HeapStep::Sank { lanes: mask, .. }))) => {
+                let own = rounds_of_lanes(recording, at, width);
+                let needs: Vec<String> = lanes_in(*mask).map(|lane| format!("lane {lane}: {}", own[lane as usize])).collect();
+                possible = 1..=u32::MAX;
+                let (right, sum) = (*own.iter().max()?, own.iter().sum::<u32>());
+                let mean = (f64::from(sum) / f64::from(mask.count_ones())).round() as u32;
+                let one_by_one = format!(
+                    "That is the sum, as if lanes took turns. They sink in the same rounds: the warp needs as many as the slowest lane, {right}."
+                );
+                let on_average = format!("That is what a lane needs on average. The warp goes on when the slowest lane is done, after {right}.");
+                let text = format!("Rounds of sinking that keys need: {}. How many does the warp spend?", needs.join(", "));
+                let slips = slips(Reply::Number(right), [(Reply::Number(sum), one_by_one), (Reply::Number(mean), on_average)]);
+                (0, text, Answer::Number { right, within: 0 }, slips)
+            }
+            (Ask::Idle, Step::Own(OwnStep::Heap(HeapStep::Sank { lanes: mask, .. }))) => {
+                let inserting = mask.count_ones();
+                let own = rounds_of_lanes(recording, at, width);
+                let rounds = *own.iter().max()?;
+                possible = 0..=rounds * width;
+                let right = rounds * width - own.iter().sum::<u32>();
+                let free = "Idle lanes cost as much as busy ones: an instruction is issued for the whole warp, and a lane that is masked out spends its slot on nothing.".to_owned();
+                let outside = format!(
+                    "That counts the {} that do not insert. Lanes whose key is in its place before the last round are idle from then on, too.",
+                    count(u64::from(width - inserting), "lane", "lanes")
+                );
+                let needs: Vec<String> = lanes_in(*mask).map(|lane| format!("lane {lane}: {}", own[lane as usize])).collect();
+                let text = format!(
+                    "The warp of {width} lanes spends {} of sinking: {} lane-slots. Of these keys need {}. How many lane-slots are idle?",
+                    count(rounds.into(), "round", "rounds"),
+                    rounds * width,
+                    needs.join(", ")
+                );
+                let slips = slips(Reply::Number(right), [(Reply::Number(0), free), (Reply::Number(rounds * (width - inserting)), outside)]);
+                (0, text, Answer::Number { right, within: 0 }, slips)
+            }
+            _ => return None,
+        };
+        Some(Question { slips, possible, ..Question::new(ask, at, subject, text, answer) })
+    }
+
+    fn suits(&self, ask: Ask, at: usize, recording: &Recording) -> bool {
+        let (steps, width) = (recording.steps(), recording.shape().width);
+        match (ask, steps[at].heap()) {
+            (Ask::Inserts, Some(HeapStep::Branched { lanes })) => *lanes != 0 && lanes.count_ones() < width,
+            (Ask::Waits, Some(HeapStep::Branched { lanes })) => lanes.count_ones() < width,
+            (Ask::Rounds | Ask::Idle, Some(HeapStep::Sank { lanes, .. })) => {
+                // The first round of an insertion in which lanes need different numbers of them.
+                let begins = matches!(steps[at - 1].heap(), Some(HeapStep::Branched { .. }));
+                let own = rounds_of_lanes(recording, at, width);
+                let needs: Vec<u32> = lanes_in(*lanes).map(|lane| own[lane as usize]).collect();
+                begins && lanes.count_ones() < width && needs.len() > 1 && needs.len() < 7 && needs.iter().any(|&needed| needed != needs[0])
+            }
+            _ => false,
+        }
+    }
+
+    fn is_yes(&self, step: &Step) -> bool {
+        !matches!(step.heap(), Some(HeapStep::Branched { lanes: 0 }))
+    }
+
+    fn given(&self, ask: Ask, step: &Step, state: &State) -> String {
+        match (ask, step.heap()) {
+            (Ask::Inserts | Ask::Waits, Some(HeapStep::OwnDistances { distances, .. })) => {
+                let roots = state.heaps().map_or_else(Vec::new, |heaps| (0..heaps.width).map(|lane| heaps.root(lane)).collect());
+                distances_from_lane_0(distances) + &keys_from_lane_0("Roots of the heaps", &roots)
+            }
+            _ => String::new(),
+        }
+    }
+
+    fn why(&self, question: &Question, recording: &Recording) -> Option<String> {
+        if question.ask != Ask::Rounds {
+            return None;
+        }
+        let own = rounds_of_lanes(recording, question.at, recording.shape().width);
+        let needs: Vec<String> = own.iter().filter(|&&rounds| rounds > 0).map(u32::to_string).collect();
+        Some(format!("The slowest lane decides: max({}) = {}.", needs.join(", "), own.iter().max()?))
+    }
+}
+
+/// Rounds of sinking in which each lane takes part, from the first at a position on.
+pub fn rounds_of_lanes(recording: &Recording, first: usize, width: u32) -> Vec<u32> {
+    let mut rounds = vec![0; width as usize];
+    for step in &recording.steps()[first..] {
+        let Some(HeapStep::Sank { lanes, .. }) = step.heap() else { break };
+        lanes_in(*lanes).for_each(|lane| rounds[lane as usize] += 1);
+    }
+    rounds
+}
+
+/// At the displayed precision each lane's answer must be clear.
+fn clear(heaps: &Heaps) -> Option<()> {
+    let close = |lane: u32, distance: f32| heaps.root(lane) != PADDING && significant(distance.into()) == key(heaps.root(lane));
+    (mask_of(heaps, close) == 0).then_some(())
+}
+
+fn mask_of(heaps: &Heaps, is: impl Fn(u32, f32) -> bool) -> u32 {
+    (0..).zip(&heaps.distances).filter(|&(lane, &distance)| is(lane, distance)).fold(0, |mask, (lane, _)| mask | 1 << lane)
+}

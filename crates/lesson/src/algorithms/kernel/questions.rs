@@ -1,0 +1,124 @@
+//! Questions about the kernel's search, and about what a tree's search has in common with it: their texts and answers.
+
+use super::Theory;
+use crate::account::expected;
+use crate::algorithms::AlgorithmQuestions;
+use crate::describe::{hex, key};
+use crate::engines::lockstep::distance_of;
+use crate::knn::network::Comparator;
+use crate::knn::theory;
+use crate::paper::asked::distances_from_lane_0;
+use crate::questions::{Answer, Ask, Pick, Question};
+use crate::recording::Recording;
+use crate::state::State;
+use crate::step::Step;
+use crate::text::{significant, thousands};
+
+impl AlgorithmQuestions for Theory {
+    fn given(&self, ask: Ask, step: &Step, _state: &State) -> String {
+        match (ask, step) {
+            (Ask::Votes, Step::Group { distances, .. }) => distances_from_lane_0(distances),
+            _ => String::new(),
+        }
+    }
+}
+
+/// A question about a step, or about the whole search; `None` if it would have no clear answer.
+pub fn of_kernel(recording: &Recording, ask: Ask, at: usize, before: &State, pick: &mut Pick<'_>) -> Option<Question> {
+    let shape = recording.shape();
+    let capacity = shape.capacity();
+    let (subject, text, answer) = match (ask, &recording.steps()[at]) {
+        (Ask::Merges, _) => {
+            let Ok(merges) = u32::try_from(recording.merges()) else { return None };
+            let text = format!("{} points, k = {}, a buffer of {capacity}: how many merges will there be?", thousands(shape.n.into()), shape.k);
+            // If every point is a candidate, the number is known; otherwise the theoretical bound is accepted as an answer
+            // unless it is far off.
+            let worst = theory::worst_case_merges(shape.n as usize, capacity as usize);
+            let bound = expected(shape, shape.n).merges.floor() as u32;
+            let within = if u64::from(merges) == worst { 0 } else { bound.saturating_sub(merges).min(merges / 2).max(merges / 4) };
+            (0, text, Answer::Number { right: merges, within })
+        }
+        (Ask::Votes, Step::Ballot { mask }) => {
+            let bound = significant(before.max_distance.into());
+            // At the displayed precision, which is the same in picture and question, every vote must be clear.
+            let close = |&distance: &f32| distance != before.max_distance && significant(distance.into()) == bound;
+            let distances = match before.descent() {
+                Some(descent) => descent.leaf.as_ref()?.keys.iter().map(|&key| distance_of(key)).collect(),
+                None => recording.distances(before.group?),
+            };
+            // Every point is closer than infinity.
+            if before.max_distance.is_infinite() || distances.iter().any(close) {
+                return None;
+            }
+            let text = format!("max_distance is {bound}. Which lanes vote?");
+            (0, text, Answer::Lanes(*mask))
+        }
+        (Ask::Slot, Step::Positions { slots }) => {
+            let there: Vec<_> = slots.iter().filter(|slot| slot.slot < capacity).collect();
+            // Not the first candidate: it has no lower lanes.
+            let slot = pick.random.one(&there[1..])?;
+            let text = format!(
+                "The ballot is {}, and the buffer holds {}. Which slot does lane {} write?",
+                hex(before.ballot, shape.width),
+                before.buffered,
+                slot.lane
+            );
+            (slot.lane, text, Answer::Number { right: slot.slot, within: 0 })
+        }
+        (Ask::Partner, Step::Layer { layer, shuffle: Some(stride), .. }) => {
+            let lane = pick.random.below(shape.width as usize) as u32;
+            let text = format!(
+                "Size {}, stride {}, {}: with which lane does lane {lane} exchange keys?",
+                layer.size,
+                layer.stride,
+                per_lane(shape.registers)
+            );
+            (lane, text, Answer::Number { right: lane ^ stride, within: 0 })
+        }
+        (Ask::Swaps, Step::Layer { layer, swapped, .. }) => {
+            // Keys that read the same make no question.
+            let differs = |pair: &Comparator| key(before.registers[pair.low as usize]) != key(before.registers[pair.high as usize]);
+            let pairs: Vec<Comparator> = layer.comparators(capacity).filter(differs).collect();
+            let pair = *pick.of(&pairs, |pair| swapped.contains(pair.low))?;
+            let name =
+                |element| format!("element {element} (lane {}, {})", shape.lane_and_register(element).0, key(before.registers[element as usize]));
+            let text = format!("Size {}, stride {}: do {} and {} swap?", layer.size, layer.stride, name(pair.low), name(pair.high));
+            (pair.low, text, Answer::YesNo(swapped.contains(pair.low)))
+        }
+        (Ask::Taken, Step::Minimum { taken }) => {
+            let both = |element: u32| (before.registers[element as usize], before.buffer[shape.mirror_of(element) as usize]);
+            let differs = |element: &u32| key(both(*element).0) != key(both(*element).1);
+            let elements: Vec<u32> = (0..capacity).filter(differs).collect();
+            let element = *pick.of(&elements, |element| taken.contains(*element))?;
+            let (own, other) = both(element);
+            let text = format!(
+                "Candidate {element} is {}, element {} of the intermediate result is {}: is the key of the intermediate result the one that stays?",
+                key(own),
+                capacity - 1 - element,
+                key(other)
+            );
+            (element, text, Answer::YesNo(taken.contains(element)))
+        }
+        _ => return None,
+    };
+    let question = Question::new(ask, at, subject, text, answer);
+    // What is in the buffer at the end is merged, too.
+    Some(if ask == Ask::Merges { question.among(1..=u32::MAX) } else { question })
+}
+
+fn per_lane(registers: u32) -> String {
+    if registers == 1 { "one key per lane".to_owned() } else { format!("{registers} keys per lane") }
+}
+
+/// Whether a step makes a good question of a kind.
+pub(crate) fn suits(ask: Ask, at: usize, recording: &Recording) -> bool {
+    let shape = recording.shape();
+    match (ask, &recording.steps()[at]) {
+        // If all lanes vote, as before the first merge, the answer is trivial.
+        (Ask::Votes, Step::Ballot { mask }) => *mask != 0 && mask.count_ones() < shape.width,
+        (Ask::Slot, Step::Positions { slots }) => slots.len() > 1 && slots.len() < shape.width as usize && slots[1].slot < shape.capacity(),
+        (Ask::Partner, Step::Layer { shuffle, .. }) => shuffle.is_some(),
+        (Ask::Swaps, Step::Layer { .. }) | (Ask::Taken, Step::Minimum { .. }) => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,254 @@
+//! The observer of the twin that records the steps.
+
+use std::sync::Arc;
+
+use crate::engines::lockstep::{self, Fault, Key, Lanes, Observer, PADDING, Watched, index_of};
+use crate::fault::Consequences;
+use crate::knn::Problem;
+use crate::knn::network::Layer;
+use crate::memory;
+use crate::recording::{LessonError, Parameters, Recording};
+use crate::state::Shape;
+use crate::step::{Elements, Pass, Placed, Slot, Step};
+
+/// Runs the twin on one query with a warp of `width` lanes and records its steps. `batch` is the number of groups staged at
+/// a time, `None` for the default of a run; `data` describes the source of the points.
+///
+/// # Errors
+/// [`LessonError`] for widths other than 4, 8, 16 and 32, and if k is too large.
+pub fn record(problem: Arc<Problem>, query: usize, width: u32, batch: Option<usize>, data: &str) -> Result<Recording, LessonError> {
+    record_any(None, problem, query, width, batch, data)
+}
+
+/// Records the twin while it makes a mistake on purpose, and what that leads to.
+///
+/// # Errors
+/// The same as those of [`record`].
+pub fn record_faulty(
+    fault: Fault,
+    problem: Arc<Problem>,
+    query: usize,
+    width: u32,
+    batch: Option<usize>,
+    data: &str,
+) -> Result<Recording, LessonError> {
+    let sound = record(problem.clone(), query, width, batch, data)?;
+    let faulty = record_any(Some(fault), problem, query, width, batch, data)?;
+    let consequences = Consequences::of(&faulty, &sound);
+    Ok(faulty.with_consequences(consequences))
+}
+
+fn record_any(
+    fault: Option<Fault>,
+    problem: Arc<Problem>,
+    query: usize,
+    width: u32,
+    batch: Option<usize>,
+    data: &str,
+) -> Result<Recording, LessonError> {
+    Shape::check(width, problem.k())?;
+    match width {
+        4 => record_width::<4>(fault, problem, query, batch, data),
+        8 => record_width::<8>(fault, problem, query, batch, data),
+        16 => record_width::<16>(fault, problem, query, batch, data),
+        _ => record_width::<32>(fault, problem, query, batch, data),
+    }
+}
+
+fn record_width<const W: usize>(
+    fault: Option<Fault>,
+    problem: Arc<Problem>,
+    query: usize,
+    batch: Option<usize>,
+    data: &str,
+) -> Result<Recording, LessonError> {
+    let registers = lockstep::registers_for(problem.k(), W);
+    let shape = Shape { width: W as u32, registers: registers as u32, k: problem.k() as u32, n: problem.n() as u32 };
+    let watched = lockstep::watch::<W, _>(&problem, query, batch, Recorder::<W>::new(registers, fault));
+    let Watched { observer, .. } = watched;
+    let parameters = Parameters { fault, ..Parameters::new(shape, &problem, query, data) };
+    Ok(Recording::new(parameters, problem, query, observer.steps.finish()?))
+}
+
+/// Steps that are recorded as long as there is memory: in the worst order every few points cause a merge.
+#[derive(Default)]
+pub(crate) struct Steps {
+    steps: Vec<Step>,
+    short: Option<memory::Short>,
+}
+
+impl Steps {
+    /// Steps between two checks, and what they need at most, together with the keyframes of their replay.
+    const BLOCK: usize = 1 << 14;
+    const OF_BLOCK: u64 = 16 << 20;
+
+    pub fn push(&mut self, step: Step) {
+        if self.short.is_some() {
+            return;
+        }
+        if self.steps.len().is_multiple_of(Self::BLOCK) {
+            // A vector that grows is copied into one of twice the size.
+            let copy = 2 * size_of::<Step>() * self.steps.len();
+            self.short = memory::check(copy as u64 + Self::OF_BLOCK).err();
+        }
+        self.steps.push(step);
+    }
+
+    /// # Errors
+    /// [`LessonError::Memory`] if steps are missing.
+    pub fn finish(self) -> Result<Vec<Step>, LessonError> {
+        self.short.map_or(Ok(self.steps), |short| Err(short.into()))
+    }
+}
+
+/// Runs the twin with a buffer of one slot, so that each candidate is merged at once: the candidates' positions, ascending.
+pub(crate) fn candidates_one_by_one(problem: &Problem, query: usize) -> Vec<u32> {
+    lockstep::watch::<32, _>(problem, query, None, OneByOne(Vec::new())).observer.0
+}
+
+struct OneByOne(Vec<u32>);
+
+impl Observer<32> for OneByOne {
+    fn slots(&self, _: u32) -> u32 {
+        1
+    }
+
+    fn slot(&mut self, _: u32, _: u32, key: Option<Key>) {
+        self.0.extend(key.map(index_of));
+    }
+}
+
+struct Recorder<const W: usize> {
+    /// The mistake that the warp is asked to make.
+    fault: Option<Fault>,
+    steps: Steps,
+    /// End of the current batch.
+    end: u32,
+    registers: usize,
+    /// The registers after the last step, by element.
+    keys: Vec<Key>,
+    /// The registers just observed, by element.
+    now: Vec<Key>,
+    pass: Pass,
+    max_distance: f32,
+    slots: Vec<Slot>,
+    placed: Vec<Placed>,
+}
+
+impl<const W: usize> Recorder<W> {
+    fn new(registers: usize, fault: Option<Fault>) -> Self {
+        let keys = vec![PADDING; W * registers];
+        let now = keys.clone();
+        let (steps, slots, placed) = (Steps::default(), Vec::new(), Vec::new());
+        Self { fault, steps, end: 0, registers, keys, now, pass: Pass::Sort, max_distance: f32::INFINITY, slots, placed }
+    }
+
+    /// Stores the observed registers by element.
+    fn observe(&mut self, registers: &[Lanes<Key, W>]) {
+        for (register, keys) in registers.iter().enumerate() {
+            for (lane, &key) in keys.iter().enumerate() {
+                self.now[lane * self.registers + register] = key;
+            }
+        }
+    }
+
+    /// The elements that have changed, among those for which `counts` holds.
+    fn changed(&self, counts: impl Fn(u32) -> bool) -> Elements {
+        let pairs = self.now.iter().zip(&self.keys).enumerate();
+        pairs.filter(|(i, (now, before))| now != before && counts(*i as u32)).map(|(i, _)| i as u32).collect()
+    }
+
+    fn step(&mut self, step: Step) {
+        self.steps.push(step);
+        std::mem::swap(&mut self.keys, &mut self.now);
+    }
+}
+
+impl<const W: usize> Observer<W> for Recorder<W> {
+    fn fault(&self) -> Option<Fault> {
+        self.fault
+    }
+
+    fn batch(&mut self, first: u32, end: u32) {
+        self.end = end;
+        self.steps.push(Step::Batch { first, end });
+    }
+
+    fn group(&mut self, base: u32, distances: &Lanes<f32, W>, candidates: u32) {
+        if base >= self.end {
+            return;
+        }
+        let distances = if candidates == 0 { Vec::new() } else { distances.to_vec() };
+        self.steps.push(Step::Group { base, distances });
+        self.steps.push(Step::Ballot { mask: candidates });
+    }
+
+    fn slot(&mut self, lane: u32, slot: u32, key: Option<Key>) {
+        self.slots.push(Slot { lane, slot });
+        self.placed.extend(key.map(|key| Placed { lane, slot, key }));
+    }
+
+    fn appended(&mut self) {
+        // With exact capacity: recordings contain many of them.
+        self.steps.push(Step::Positions { slots: self.slots.as_slice().to_vec() });
+        self.steps.push(Step::Appended { placed: self.placed.as_slice().to_vec() });
+        self.slots.clear();
+        self.placed.clear();
+    }
+
+    fn filtered_again(&mut self, rest: u32, mask: u32) {
+        self.steps.push(Step::FilteredAgain { rest, mask });
+    }
+
+    fn full(&mut self) {
+        self.steps.push(Step::BufferFull);
+    }
+
+    fn padded(&mut self, first: u32) {
+        self.steps.push(Step::Padded { first });
+    }
+
+    fn swapped(&mut self, registers: &[Lanes<Key, W>]) {
+        self.observe(registers);
+        self.pass = Pass::Sort;
+        self.step(Step::Swap);
+    }
+
+    fn layer(&mut self, size: usize, stride: usize, keys: &[Lanes<Key, W>]) {
+        self.observe(keys);
+        let layer = Layer { size: size as u32, stride: stride as u32 };
+        let swapped = self.changed(|element| element & layer.stride == 0);
+        let shuffle = layer.lane_stride(self.registers as u32);
+        self.step(Step::Layer { pass: self.pass, layer, shuffle, swapped });
+    }
+
+    fn minimum(&mut self, keys: &[Lanes<Key, W>]) {
+        self.observe(keys);
+        let taken = self.changed(|_| true);
+        self.pass = Pass::Resort;
+        self.step(Step::Minimum { taken });
+    }
+
+    fn merged(&mut self, points_seen: u32, max_distance: f32) {
+        let before = std::mem::replace(&mut self.max_distance, max_distance);
+        self.steps.push(Step::MaxDistance { points_seen, before, max_distance });
+    }
+
+    fn finished(&mut self) {
+        self.steps.push(Step::Finished);
+    }
+}
+
+impl Shape {
+    /// Checks whether a warp can be recorded with these parameters.
+    ///
+    /// # Errors
+    /// [`LessonError::Width`] unless the width is 4, 8, 16 or 32, [`LessonError::K`] above 32 neighbours per lane.
+    pub fn check(width: u32, k: usize) -> Result<(), LessonError> {
+        if ![4, 8, 16, 32].contains(&width) {
+            return Err(LessonError::Width { width });
+        }
+        let most = width as usize * 32;
+        if k > most { Err(LessonError::K { k, width, most }) } else { Ok(()) }
+    }
+}

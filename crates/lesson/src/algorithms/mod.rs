@@ -1,0 +1,373 @@
+//! What can be recorded, a folder an algorithm. A new one is its folder and a row below.
+//!
+//! | folder | holds |
+//! |---|---|
+//! | [`kernel`] | the search of the kernel |
+//! | [`tree`] | the search of the index |
+//! | [`warp_select`] | warp select |
+//! | [`radix_select`] | a selection by digits |
+//! | [`heap`] | threads with a query each |
+
+pub mod heap;
+pub mod kernel;
+pub mod radix_select;
+pub mod tree;
+pub mod warp_select;
+
+use std::io::{self, Write};
+use std::mem::discriminant;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::cursor::Level;
+use crate::engines::cuda::Cuda;
+use crate::knn::{Descriptor, Problem};
+use crate::lessons::{Shows, Take};
+use crate::meter::Meter;
+use crate::picture::cloud::max_distance_words;
+use crate::picture::kinds::of_buffer;
+use crate::picture::legend::Entry;
+use crate::picture::page::Layout;
+use crate::picture::scene::Area;
+use crate::picture::{Film, Panel, Scene, View};
+use crate::pseudocode::Code;
+use crate::questions::{Ask, Pick, Question};
+use crate::recording::{LessonError, Marks, Recording};
+use crate::state::{Shape, State};
+use crate::step::Step;
+use crate::work::Instruction;
+
+/// A step that one algorithm alone has.
+pub trait AlgorithmStep {
+    /// Changes the state.
+    ///
+    /// # Panics
+    /// If the step names lanes, places or elements that do not exist, or its algorithm has not begun.
+    fn apply(&self, state: &mut State);
+
+    /// The cost of applying it, in keys that may move.
+    fn cost(&self, shape: Shape) -> u64;
+
+    /// What happened, in a sentence; `None` if the state after the step, `after`, is not of this algorithm.
+    fn describe(&self, after: &State) -> Option<String>;
+
+    /// The coarsest level of detail at which the player stops after it.
+    fn level(&self) -> Level;
+
+    /// Adds what can be jumped to, and the distances of candidates. `before` is the state before the step.
+    fn mark(&self, _before: &State, _marks: &mut Marks) {}
+
+    /// Memory that it holds besides itself, in bytes.
+    fn bytes(&self) -> usize {
+        0
+    }
+
+    /// What it begins, if anything.
+    fn begins(&self) -> Option<Begins> {
+        None
+    }
+
+    /// Whether it belongs to a merge, or to a pass.
+    fn is_of_merge(&self) -> bool {
+        false
+    }
+
+    /// Whether it completes a pass.
+    fn ends_pass(&self) -> bool {
+        false
+    }
+
+    /// The instructions that a warp executes in it, where they are counted.
+    fn instructions(&self) -> &'static [Instruction] {
+        &[]
+    }
+}
+
+/// What a step begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begins {
+    /// Points are looked at.
+    Points,
+    /// What was taken is merged.
+    Merge,
+}
+
+/// The part of the state that one algorithm alone has.
+pub trait AlgorithmState {
+    /// Follows a step that algorithms have in common.
+    fn follow(&mut self, _step: &Step) {}
+
+    /// The sentence of such a step, where it is not the kernel's.
+    fn describe(&self, step: &Step, after: &State) -> Option<String>;
+}
+
+/// What is asked about an algorithm.
+pub(crate) trait AlgorithmQuestions {
+    /// Whether the step at a position makes a good question of a kind.
+    fn suits(&self, ask: Ask, at: usize, recording: &Recording) -> bool {
+        kernel::questions::suits(ask, at, recording)
+    }
+
+    /// Whether a step answers a question for yes or no with yes.
+    fn is_yes(&self, _step: &Step) -> bool {
+        true
+    }
+
+    /// A question about a step, or about the whole search; `None` if it would have no clear answer.
+    fn question(&self, recording: &Recording, ask: Ask, at: usize, before: &State, pick: &mut Pick<'_>) -> Option<Question> {
+        kernel::questions::of_kernel(recording, ask, at, before, pick)
+    }
+
+    /// What a question about a moment needs in print, where the picture is not: `step` is the last one, `state` the state after it.
+    fn given(&self, ask: Ask, step: &Step, state: &State) -> String;
+
+    /// Why the answer of a question is right, where that is of this algorithm. `before` is the state before the step that is asked about.
+    fn why(&self, _question: &Question, _recording: &Recording) -> Option<String> {
+        None
+    }
+}
+
+/// An algorithm, with what its search is held against. Where there is a choice, it is that of a search whose candidates wait in a buffer.
+pub(crate) trait Algorithm: AlgorithmQuestions {
+    /// The algorithm as pseudocode.
+    fn code(&self) -> &'static Code;
+
+    /// What a round of the search is called, one and many.
+    fn round(&self) -> [&'static str; 2] {
+        ["merge", "merges"]
+    }
+
+    /// What marks are called: a hit, the end of a round, and a change of the bound; `None` for those that it does not have.
+    fn mark_names(&self) -> [Option<&'static str>; 3] {
+        [Some("Ballot hit"), Some("Merge"), Some("max_distance")]
+    }
+
+    /// What is so before the first step, as the end of a sentence.
+    fn start(&self) -> &'static str {
+        "none is known yet, and max_distance is infinite"
+    }
+
+    /// Sizes that it has besides those of all, in words.
+    fn sizes(&self) -> String {
+        String::new()
+    }
+
+    /// The level of detail of a ballot.
+    fn ballot_level(&self) -> Level {
+        Level::Layer
+    }
+
+    /// Memory of its own state, in bytes.
+    fn state_bytes(&self, _shape: Shape) -> usize {
+        0
+    }
+
+    /// The panels of a page, and where they are.
+    fn panels(&self, shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)>;
+
+    /// Draws the panel of the account in a size given in points.
+    fn draw_account(&self, view: &View<'_>, size: [f32; 2]) -> Scene;
+
+    /// What the colours of points mean, with counts.
+    fn legend(&self, view: &View<'_>) -> Vec<Entry> {
+        of_buffer(view)
+    }
+
+    /// What bounds the search in the panel of the cloud, in words; `bound` is its distance.
+    fn caption(&self, view: &View<'_>, bound: &str) -> String {
+        max_distance_words(view, bound)
+    }
+
+    /// Writes the table of what a take's search counted.
+    ///
+    /// # Errors
+    /// I/O errors of the writer.
+    fn table(&self, film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()>;
+
+    /// What the query costs in this and in other ways, where that is counted.
+    fn meter(&self, _recording: &Recording) -> Option<Meter> {
+        None
+    }
+
+    /// Repeats the twin's search on a GPU, and compares.
+    ///
+    /// # Errors
+    /// The same as those of [`record_on_gpu`](crate::record_on_gpu).
+    fn record_on_gpu(&self, _twin: &Recording, _cuda: &mut Cuda) -> Result<Recording, LessonError> {
+        Err(LessonError::TwinAlone)
+    }
+}
+
+macro_rules! algorithms {
+    ($($(#[doc = $doc:literal])+ $(#[cfg($cfg:meta)])? $name:ident { $as_step:ident: $step:ty, $as_state:ident: $state:ty, $baseline:ty, $record:path })+) => {
+        /// A step that one algorithm alone has.
+        #[derive(Clone, Debug, PartialEq, Serialize)]
+        #[serde(untagged)]
+        pub enum OwnStep {
+            $($(#[doc = $doc])+ $(#[cfg($cfg)])? $name($step),)+
+        }
+
+        /// The part of the state that one algorithm alone has.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum OwnState {
+            $($(#[doc = $doc])+ $(#[cfg($cfg)])? $name($state),)+
+        }
+
+        /// The algorithm that was recorded, with what its search is held against.
+        #[derive(Clone, Debug)]
+        pub enum Baseline {
+            /// The kernel: theory.
+            Kernel(kernel::Theory),
+            $($(#[doc = $doc])+ $(#[cfg($cfg)])? $name(Arc<$baseline>),)+
+        }
+
+        /// What is recorded.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Search {
+            /// The kernel, which looks at every point and keeps candidates in a buffer.
+            Kernel,
+            $($(#[doc = $doc])+ $(#[cfg($cfg)])? $name,)+
+        }
+
+        impl Search {
+            /// Records one query with a warp of `width` lanes. `batch` is the number of groups that the kernel stages at a time, `None` for the
+            /// default of a run; `data` describes the source of the points.
+            ///
+            /// # Errors
+            /// [`LessonError`] for widths and k that the algorithm does not have.
+            pub fn record(self, problem: Arc<Problem>, query: usize, width: u32, batch: Option<usize>, data: &str) -> Result<Recording, LessonError> {
+                match self {
+                    Self::Kernel => kernel::recorder::record(problem, query, width, batch, data),
+                    $($(#[cfg($cfg)])? Self::$name => $record(problem, query, width, data),)+
+                }
+            }
+        }
+
+        /// The engines whose twins record, with the twins' names.
+        pub(crate) const TWINS: &[(&Descriptor, &str)] = &[kernel::Theory::TWIN, $($(#[cfg($cfg)])? <$baseline>::TWIN),+];
+
+        impl Baseline {
+            /// The algorithm as what all are.
+            pub(crate) fn algorithm(&self) -> &dyn Algorithm {
+                match self {
+                    Self::Kernel(theory) => theory,
+                    $($(#[cfg($cfg)])? Self::$name(baseline) => &**baseline,)+
+                }
+            }
+        }
+
+        impl OwnStep {
+            /// A step from its fields in a file; `None` if it is of no algorithm alone.
+            pub(crate) fn read(fields: &Value) -> serde_json::Result<Option<Self>> {
+                let unknown = format!("unknown variant `{}`", fields["step"].as_str().unwrap_or_default());
+                $(
+                    $(#[cfg($cfg)])?
+                    match <$step>::deserialize(fields) {
+                        Ok(step) => return Ok(Some(Self::$name(step))),
+                        Err(error) if error.to_string().starts_with(&unknown) => {}
+                        Err(error) => return Err(error),
+                    }
+                )+
+                Ok(None)
+            }
+
+            /// Whether both are steps of a kind.
+            pub fn is_like(&self, other: &Self) -> bool {
+                match (self, other) {
+                    $($(#[cfg($cfg)])? (Self::$name(a), Self::$name(b)) => discriminant(a) == discriminant(b),)+
+                    _ => false,
+                }
+            }
+
+            /// The step as what all algorithms' steps are.
+            pub fn get(&self) -> &dyn AlgorithmStep {
+                match self {
+                    $($(#[cfg($cfg)])? Self::$name(step) => step,)+
+                }
+            }
+        }
+
+        impl OwnState {
+            /// The part as what all algorithms' parts are.
+            pub fn get(&self) -> &dyn AlgorithmState {
+                match self {
+                    $($(#[cfg($cfg)])? Self::$name(state) => state,)+
+                }
+            }
+
+            /// The same, to be changed.
+            pub fn get_mut(&mut self) -> &mut dyn AlgorithmState {
+                match self {
+                    $($(#[cfg($cfg)])? Self::$name(state) => state,)+
+                }
+            }
+        }
+
+        /// The step, if one algorithm alone has it.
+        impl Step {
+            $(
+                $(#[doc = $doc])+
+                $(#[cfg($cfg)])?
+                pub fn $as_step(&self) -> Option<&$step> {
+                    if let Self::Own(OwnStep::$name(step)) = self { Some(step) } else { None }
+                }
+            )+
+        }
+
+        /// What one algorithm alone has; `None` in other searches, and before its first step.
+        impl State {
+            $(
+                $(#[doc = $doc])+
+                $(#[cfg($cfg)])?
+                pub fn $as_state(&self) -> Option<&$state> {
+                    if let Some(OwnState::$name(state)) = &self.own { Some(state) } else { None }
+                }
+            )+
+        }
+
+        $(
+            $(#[cfg($cfg)])?
+            impl From<$step> for Step {
+                fn from(step: $step) -> Self {
+                    Self::Own(OwnStep::$name(step))
+                }
+            }
+
+            $(#[cfg($cfg)])?
+            impl From<$baseline> for Baseline {
+                fn from(baseline: $baseline) -> Self {
+                    Self::$name(Arc::new(baseline))
+                }
+            }
+
+            $(#[cfg($cfg)])?
+            impl From<$state> for OwnState {
+                fn from(state: $state) -> Self {
+                    Self::$name(state)
+                }
+            }
+        )+
+    };
+}
+
+algorithms! {
+    /// A tree's search.
+    Tree { tree: tree::TreeStep, descent: tree::state::Descent, tree::Index, tree::recorder::record_tree }
+    /// Warp select.
+    WarpSelect { warp_select: warp_select::WarpSelectStep, queues: warp_select::state::Queues, warp_select::Queued, warp_select::recorder::record_queues }
+    /// A selection by digits.
+    RadixSelect { radix_select: radix_select::RadixSelectStep, buckets: radix_select::state::Buckets, radix_select::Chosen, radix_select::recorder::record_digits }
+    /// Threads with a query each.
+    Heap { heap: heap::HeapStep, heaps: heap::state::Heaps, heap::Metered, heap::recorder::record_heaps }
+    /// The algorithm of a test.
+    #[cfg(test)]
+    Dummy { dummy: crate::tests::dummy::DummyStep, compared: crate::tests::dummy::DummyState, crate::tests::dummy::Dummy, crate::tests::dummy::record_dummy }
+}
+
+impl From<kernel::Theory> for Baseline {
+    fn from(theory: kernel::Theory) -> Self {
+        Self::Kernel(theory)
+    }
+}

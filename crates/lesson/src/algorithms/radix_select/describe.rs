@@ -1,0 +1,114 @@
+//! The sentences of a selection by digits, where they are not those of [`describe`](crate::describe::describe).
+
+use crate::algorithms::radix_select::RadixSelectStep;
+use crate::algorithms::radix_select::state::{BITS, Buckets, most_passes};
+use crate::state::State;
+use crate::step::Step;
+use crate::text::{count, ordinal, significant, thousands};
+
+/// Describes a step. `after` is the state after it; `None` if that is not of this algorithm.
+pub fn describe(step: &RadixSelectStep, after: &State) -> Option<String> {
+    let buckets = after.buckets()?;
+    let shape = after.shape;
+    let number = |number: u32| thousands(number.into());
+    // There may be fewer points than neighbours that are asked for.
+    let kth = if shape.n < shape.k { "last neighbour" } else { "k-th" };
+    let pass = buckets.passes.len();
+    Some(match step {
+        RadixSelectStep::Digits { bits } => format!(
+            "The distances of all {} are computed. Their {BITS} bits after the sign, read as numbers, have the same order: {} digits of up to {bits} bits, the first bits first.",
+            count(shape.n.into(), "point", "points"),
+            most_passes(*bits)
+        ),
+        RadixSelectStep::Counted { counts } => {
+            let used = counts.iter().filter(|&&count| count > 0).count();
+            let says = match used {
+                1 => "all have the same, and this pass tells nothing apart".to_owned(),
+                _ => format!("they have {used} of {} digits", counts.len()),
+            };
+            let what = count(buckets.left.into(), "point that is left is counted by its", "points that are left are counted by their");
+            format!("Pass {}: the {what} {} digit, {}: {says}.", pass + 1, ordinal(pass as u64 + 1), bits_of(buckets, pass))
+        }
+        RadixSelectStep::Summed { sums } => {
+            let digit = sums.partition_point(|&sum| sum < buckets.rank);
+            let before = digit.checked_sub(1).map_or(0, |before| sums[before]);
+            format!(
+                "The counts are added up from bucket 0 on. The sum first reaches {} in bucket {digit}: {} lie before it, {} up to its end.",
+                number(buckets.rank),
+                number(before),
+                number(sums[digit])
+            )
+        }
+        RadixSelectStep::Bucket { digit, below, inside } => {
+            let found = buckets.passes[pass - 1];
+            let nearer = match below {
+                0 => "no point lies before it".to_owned(),
+                1 => "1 point before it is a neighbour for sure".to_owned(),
+                _ => format!("{} before it are neighbours for sure", count((*below).into(), "point", "points")),
+            };
+            let after_it = found.of - below - inside;
+            let farther = match after_it {
+                0 => String::new(),
+                1 => ", 1 behind it is none".to_owned(),
+                _ => format!(", {} behind it are none", number(after_it)),
+            };
+            let then = if *inside == 1 {
+                "The one in it is the last neighbour.".to_owned()
+            } else if buckets.rank == *inside {
+                format!("All {} in it are neighbours, too: nothing is left to find.", number(*inside))
+            } else if pass as u32 == most_passes(buckets.bits) {
+                format!("Its {} points are equally far: the first {} by position are taken.", number(*inside), number(buckets.rank))
+            } else {
+                format!("Of the {} in it, number {} is looked for.", number(*inside), number(buckets.rank))
+            };
+            format!("Number {} of {} lies in bucket {digit}: {nearer}{farther}. {then}", number(found.rank), number(found.of))
+        }
+        RadixSelectStep::Narrowed => format!(
+            "The {} in the bucket {} at most half of what the pass read: written side by side, so that the next pass reads nothing else.",
+            count(buckets.left.into(), "point", "points"),
+            if buckets.left == 1 { "is" } else { "are" }
+        ),
+        RadixSelectStep::Gathered { keys } => format!(
+            "All {} are looked at once more: the {} that lie before the last bucket, and {} of it, are kept with their positions.",
+            count(shape.n.into(), "point", "points"),
+            number(buckets.below),
+            number(keys.len() as u32 - buckets.below)
+        ),
+        RadixSelectStep::Sorted => format!(
+            "The {} are sorted by distance and position, by a bitonic network. The {kth} is at {}: no other key was ever sorted.",
+            count(after.neighbours().count() as u64, "neighbour", "neighbours"),
+            last(after)
+        ),
+    })
+}
+
+/// Describes a step that algorithms have in common; `None` if it is told as of the kernel.
+pub fn describe_common(step: &Step, after: &State, buckets: &Buckets) -> Option<String> {
+    let shape = after.shape;
+    let number = |number: u32| thousands(number.into());
+    // There may be fewer points than neighbours that are asked for.
+    let kth = if shape.n < shape.k { "last neighbour" } else { "k-th" };
+    Some(match step {
+        Step::Finished => format!(
+            "The selection is done: the {kth} was known after {}. {} distances were read for it, where a search with a buffer reads each of {} once.",
+            count(buckets.passes.len() as u64, "pass", "passes"),
+            number(buckets.reads),
+            count(shape.n.into(), "point", "points"),
+        ),
+        _ => return None,
+    })
+}
+
+/// The bits that a pass reads, the highest first.
+pub fn bits_of(buckets: &Buckets, pass: usize) -> String {
+    let high = (BITS - 1).saturating_sub(pass as u32 * buckets.bits);
+    let low = (high + 1).saturating_sub(buckets.bits);
+    if high == low { format!("bit {high}") } else { format!("bits {high} to {low}") }
+}
+
+fn last(after: &State) -> String {
+    match after.neighbours().last() {
+        Some((_, distance)) if distance > 0.0 => significant(distance.into()),
+        _ => "0".to_owned(),
+    }
+}

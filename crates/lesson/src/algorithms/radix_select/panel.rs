@@ -1,0 +1,244 @@
+//! The panel of a selection by digits: the buckets of a pass as bars, their counts and sums, and below them how the intervals of the passes close
+//! in on the k-th.
+
+use crate::algorithms::Baseline;
+use crate::algorithms::radix_select::RadixSelectStep;
+use crate::algorithms::radix_select::describe::bits_of;
+use crate::algorithms::radix_select::state::{Buckets, Pass, most_passes};
+use crate::picture::View;
+use crate::picture::cells::Grid;
+use crate::picture::kinds::query_and;
+use crate::picture::legend::Entry;
+use crate::picture::moment::nearest;
+use crate::picture::pen::{ROW, area, digits, faint, line, mono, sans, width};
+use crate::picture::scene::{Area, Font, Ink, Scene, Target};
+use crate::step::Step;
+use crate::text::{ordinal, thousands};
+
+/// Intervals that are shown, the last ones.
+const INTERVALS: usize = 4;
+
+/// Draws the panel in a size given in points.
+pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
+    let mut scene = view.scene([wide, high]);
+    let (state, text) = (view.cursor.state(), view.text);
+    let mut room = area(0.0, 0.0, wide, high);
+    let title = room.take_top(text * 1.6);
+    let names = width(Font::Sans, view.type_of(0.8), "bucket") + text * 0.5;
+    let columns = |room: Area, high: f32| Grid {
+        area: area(names, room.y, (wide - names - text * 0.6).max(1.0), high),
+        columns: state.shape.width,
+        rows: 1,
+        gutter: 0.0,
+    };
+    let shown = state.buckets().map(|buckets| Shown::of(buckets, view));
+    let says = shown.as_ref().map_or_else(|| "Buckets: nothing counted yet".to_owned(), |shown| shown.heading());
+    scene.label(title, 0.0, sans(text, Ink::Text), &says);
+
+    let row = (text * ROW * 1.1).min(room.height * 0.07);
+    let bars_high = (room.height * 0.36 - 3.0 * row).max(room.height * 0.12);
+    let grid = columns(room, bars_high);
+    bars(&mut scene, shown.as_ref(), &grid);
+    scene.label(area(0.0, room.y + bars_high - row, names - text * 0.5, row), 1.0, sans(text * 0.8, Ink::TextWeak), "points");
+    room.take_top(bars_high);
+    let cells = |at: usize| area(0.0, room.y + at as f32 * row, names - text * 0.5, row);
+    numbers(&mut scene, view, &columns(cells(0), row), cells(0), "bucket", &(0..state.shape.width).collect::<Vec<_>>(), Ink::TextWeak);
+    if let Some(shown) = &shown {
+        numbers(&mut scene, view, &columns(cells(1), row), cells(1), "count", shown.counts, Ink::Text);
+        numbers(&mut scene, view, &columns(cells(2), row), cells(2), "sum", shown.sums, Ink::Accent);
+    }
+    let three = Area { height: bars_high + 3.0 * row, ..grid.area };
+    for bucket in 0..state.shape.width {
+        let column = Area { height: three.height, ..grid.cell(bucket, 0) };
+        scene.spot(column, Target::Lane(bucket));
+        if view.hover == Some(Target::Lane(bucket)) {
+            scene.rect(column.inner(0.5), 2.0, None, Some(line(Ink::Text, 1.8)));
+        }
+        if shown.as_ref().and_then(|shown| shown.found).is_some_and(|found| found.digit == bucket) {
+            scene.rect(column.inner(1.0), 3.0, None, Some(line(Ink::Accent, (text * 0.14).max(1.6))));
+        }
+    }
+    room.take_top(3.0 * row + text * 0.6);
+    if let Some(buckets) = state.buckets() {
+        intervals(&mut scene, view, buckets, room);
+    }
+    scene
+}
+
+/// The pass whose buckets are shown: the running one, or the last.
+struct Shown<'a> {
+    buckets: &'a Buckets,
+    /// From 0.
+    pass: usize,
+    counts: &'a [u32],
+    sums: &'a [u32],
+    /// What it found, once it has.
+    found: Option<Pass>,
+}
+
+impl<'a> Shown<'a> {
+    fn of(buckets: &'a Buckets, view: &View<'_>) -> Self {
+        let step = view.cursor.step();
+        let runs = matches!(
+            step.as_deref().and_then(Step::radix_select),
+            Some(RadixSelectStep::Counted { .. } | RadixSelectStep::Summed { .. } | RadixSelectStep::Digits { .. })
+        );
+        let done = buckets.passes.len();
+        let pass = if runs { done } else { done.saturating_sub(1) };
+        Self { buckets, pass, counts: &buckets.counts, sums: &buckets.sums, found: if runs { None } else { buckets.passes.last().copied() } }
+    }
+
+    fn heading(&self) -> String {
+        let rank = self.found.map_or(self.buckets.rank, |found| found.rank);
+        let of = self.found.map_or(self.buckets.left, |found| found.of);
+        format!(
+            "Pass {}: the {} digit, {}; number {} of {} is looked for",
+            self.pass + 1,
+            ordinal(self.pass as u64 + 1),
+            bits_of(self.buckets, self.pass),
+            thousands(rank.into()),
+            thousands(of.into())
+        )
+    }
+}
+
+/// How many points each bucket has; those before the one that was found are neighbours, those behind it are none.
+fn bars(scene: &mut Scene, shown: Option<&Shown<'_>>, grid: &Grid) {
+    scene.rect(grid.area, 0.0, Some(faint(Ink::Canvas, 1.0)), Some(line(Ink::Line, 1.0)));
+    let Some(shown) = shown else { return };
+    let most = shown.counts.iter().copied().max().unwrap_or(1).max(1) as f32;
+    for (bucket, &count) in (0u32..).zip(shown.counts).filter(|(_, count)| **count > 0) {
+        let ink = match shown.found {
+            Some(found) if bucket < found.digit => Ink::Neighbor,
+            Some(found) if bucket > found.digit => Ink::Rejected,
+            _ => Ink::Candidate,
+        };
+        let mut cell = grid.body(bucket, 0).inner(1.0);
+        // A bucket that has a point at all is seen to have one.
+        let high = (cell.height * count as f32 / most).max(2.0).min(cell.height);
+        scene.rect(cell.take_bottom(high), 1.5, Some(ink.into()), None);
+    }
+}
+
+/// A number under each bucket.
+fn numbers(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Area, name: &str, numbers: &[u32], ink: Ink) {
+    let text = view.text;
+    scene.label(names, 1.0, sans(text * 0.8, Ink::TextWeak), name);
+    let longest = numbers.iter().map(|&number| thousands(number.into()).len()).max().unwrap_or(1);
+    let size = (text * 0.85).min(names.height / ROW).min(grid.wide() * 0.95 / width(Font::Mono, 1.0, &"0".repeat(longest)));
+    if size < 3.5 {
+        return;
+    }
+    for (bucket, number) in (0u32..).zip(numbers) {
+        let opacity = if *number == 0 && name != "bucket" { 0.45 } else { 1.0 };
+        scene.text(grid.cell(bucket, 0).center(), [0.5, 0.5], mono(size, faint(ink, opacity)), thousands((*number).into()));
+    }
+}
+
+/// A line a pass: where the points that were left lie between the smallest and the largest number with the digits known before, the borders of the
+/// buckets, and the one that was found, which is the whole next line.
+fn intervals(scene: &mut Scene, view: &View<'_>, buckets: &Buckets, mut room: Area) {
+    let Baseline::RadixSelect(chosen) = view.cursor.recording().baseline() else { return };
+    let text = view.text;
+    let heading = room.take_top((text * 1.4).min(room.height * 0.15));
+    let done = buckets.passes.len();
+    // When all is found there is no next line.
+    let lines = if buckets.left == buckets.rank && done > 0 || done as u32 == most_passes(buckets.bits) { done } else { done + 1 };
+    let first = lines.saturating_sub(INTERVALS);
+    scene.label(heading, 0.0, sans(text * 0.9, Ink::Text), "Points left before each pass: its buckets close in on the k-th");
+    let each = room.height / INTERVALS as f32;
+    let small = sans((text * 0.72).min(each * 0.24), Ink::TextWeak);
+    let left_room = width(Font::Sans, small.size, "pass 00: 000,000") + text * 0.4;
+    let mut below: Option<[f32; 3]> = None;
+    for pass in first..lines {
+        let mut line_of = room.take_top(each);
+        let name = line_of.take_left(left_room);
+        line_of.take_right(text * 0.6);
+        let ends = line_of.take_bottom(small.size * ROW);
+        // Between the lines the interval of the bucket that was found opens.
+        line_of.take_top((each * 0.22).min(text * 1.2));
+        let strip = line_of;
+        if strip.height < 3.0 || strip.width < 10.0 {
+            return;
+        }
+        if let Some([from, to, y]) = below {
+            for (above, under) in [(from, strip.x), (to, strip.right())] {
+                scene.path(vec![[above, y], [under, strip.y]], line(faint(Ink::Accent, 0.8), 1.0));
+            }
+        }
+        let there = left_before(buckets, pass);
+        scene.label(Area { height: strip.height, y: strip.y, ..name }, 0.0, small, &format!("pass {}: {}", pass + 1, thousands(there.into())));
+        scene.rect(strip, 0.0, Some(Ink::Canvas.into()), Some(line(Ink::Line, 1.0)));
+        let (low, high) = buckets.range(pass);
+        let span = (f64::from(high) - f64::from(low)).max(1.0);
+        let at = |bits: u32| strip.x + strip.width * ((f64::from(bits) - f64::from(low)) / span).clamp(0.0, 1.0) as f32;
+        let found = buckets.passes.get(pass);
+        // The last digit may be shorter.
+        let borders = 1u32 << buckets.digit_bits(pass);
+        let wide = strip.width / borders as f32;
+        below = found.map(|found| {
+            let from = strip.x + wide * found.digit as f32;
+            scene.fill(area(from, strip.y, wide, strip.height), faint(Ink::Accent, 0.25));
+            [from, from + wide, strip.bottom()]
+        });
+        for border in 1..borders {
+            let x = strip.x + wide * border as f32;
+            scene.path(vec![[x, strip.y], [x, strip.bottom()]], line(Ink::Grid, 1.0));
+        }
+        points(scene, &chosen.distances, (low, high), strip, &at, found, wide, text);
+        let distance = |bits: u32| f32::from_bits(bits);
+        let words = |bits: u32| if distance(bits) < f32::INFINITY { digits(distance(bits), 3) } else { "\u{221e}".to_owned() };
+        scene.label(ends, 0.0, small, &words(low));
+        scene.label(ends, 1.0, small, &words(high));
+    }
+}
+
+/// The points that were left when a pass began.
+fn left_before(buckets: &Buckets, pass: usize) -> u32 {
+    buckets.passes.get(pass).map_or(buckets.left, |found| found.of)
+}
+
+/// The points of an interval as strokes; those of one place are drawn once.
+#[expect(clippy::too_many_arguments, reason = "what is drawn, and where")]
+fn points(
+    scene: &mut Scene,
+    distances: &[f32],
+    (low, high): (u32, u32),
+    strip: Area,
+    at: &impl Fn(u32) -> f32,
+    found: Option<&Pass>,
+    wide: f32,
+    text: f32,
+) {
+    let mut places: Vec<i32> =
+        distances.iter().map(|distance| distance.to_bits()).filter(|bits| (low..=high).contains(bits)).map(|bits| (at(bits) * 2.0) as i32).collect();
+    places.sort_unstable();
+    places.dedup();
+    let inset = strip.height * 0.22;
+    for place in places {
+        let x = (place as f32 / 2.0).clamp(strip.x + 0.5, strip.right() - 0.5);
+        let bucket = ((x - strip.x) / wide) as u32;
+        let ink = match found {
+            Some(found) if bucket < found.digit => Ink::Neighbor,
+            Some(found) if bucket > found.digit => Ink::Rejected,
+            _ => Ink::Candidate,
+        };
+        scene.path(vec![[x, strip.y + inset], [x, strip.bottom() - inset]], line(ink, (text * 0.1).max(1.0)));
+    }
+}
+
+/// What the colours of points mean, with counts.
+pub(crate) fn legend(view: &View<'_>) -> Vec<Entry> {
+    let (below, left, is_gathered) = match view.cursor.state().buckets() {
+        Some(buckets) => (buckets.below, (!buckets.passes.is_empty()).then_some(buckets.left), buckets.is_gathered),
+        None => (0, None, false),
+    };
+    let mut kinds = query_and(if is_gathered {
+        format!("{} nearest", thousands(nearest(view.cursor).len() as u64))
+    } else {
+        format!("{} neighbours for sure", thousands(below.into()))
+    });
+    let left = left.filter(|_| !is_gathered).map_or_else(|| "left after a pass".to_owned(), |left| format!("{} left", thousands(left.into())));
+    kinds.push((Ink::Candidate, left, true));
+    kinds
+}

@@ -1,0 +1,77 @@
+//! The observer of radix select's twin that records the steps.
+
+use crate::algorithms::radix_select::RadixSelectStep;
+use std::sync::Arc;
+
+use crate::algorithms::kernel::Buffered;
+use crate::algorithms::kernel::recorder::record;
+use crate::algorithms::radix_select::Chosen;
+use crate::engines::lockstep::{self, Key, registers_for};
+use crate::engines::select::radix_select::Digits;
+use crate::engines::select::{PassObserver, RADIX_SELECT, multi_pass};
+use crate::knn::Problem;
+use crate::recording::{LessonError, Parameters, Recording};
+use crate::state::Shape;
+use crate::step::Step;
+
+/// Runs radix select's twin on one query and records its steps; the kernel's twin is run, too, and counted. There is a bucket a lane, so that a digit
+/// has log2(`width`) bits, and passes go on where the engine would sort what is left. `data` describes the source of the points.
+///
+/// # Errors
+/// [`LessonError`] for widths other than 4, 8, 16 and 32, and if k is too large.
+pub fn record_digits(problem: Arc<Problem>, query: usize, width: u32, data: &str) -> Result<Recording, LessonError> {
+    Shape::check(width, problem.k())?;
+    let registers = registers_for(problem.k(), width as usize) as u32;
+    let shape = Shape { width, registers, k: problem.k() as u32, n: problem.n() as u32 };
+    let distances = lockstep::distances_to(&problem, query, 0..problem.n());
+    let bits = width.ilog2();
+    let mut recorder = Recorder::new(shape);
+    let [passes, _, reads, ..] = multi_pass::watch::<Digits>(&distances, problem.k(), bits, &mut recorder);
+    recorder.finish();
+    let parameters = Parameters { recorded_on: RADIX_SELECT.id.to_string(), ..Parameters::new(shape, &problem, query, data) };
+    let buffer = Buffered::of(&record(Arc::clone(&problem), query, width, None, data)?);
+    let baseline = Chosen { distances, reads, passes, buffer };
+    Ok(Recording::new(parameters, problem, query, recorder.steps).with_baseline(baseline))
+}
+
+/// Records the steps of a selection that it observes.
+pub(crate) struct Recorder {
+    pub steps: Vec<Step>,
+}
+
+impl Recorder {
+    /// A bucket a lane: a digit has log2(W) bits.
+    pub fn new(shape: Shape) -> Self {
+        Self { steps: vec![RadixSelectStep::Digits { bits: shape.width.ilog2() }.into()] }
+    }
+
+    /// After the selection: what was taken is sorted.
+    pub fn finish(&mut self) {
+        self.steps.extend([RadixSelectStep::Sorted.into(), Step::Finished]);
+    }
+}
+
+impl PassObserver for Recorder {
+    fn counted(&mut self, counters: &[usize]) {
+        let counts: Vec<u32> = counters.iter().map(|&count| count as u32).collect();
+        let sums = counts.iter().scan(0, |sum, count| {
+            // Only a broken trace has more than there are points.
+            *sum = u32::saturating_add(*sum, *count);
+            Some(*sum)
+        });
+        let sums = sums.collect();
+        self.steps.extend([RadixSelectStep::Counted { counts }.into(), RadixSelectStep::Summed { sums }.into()]);
+    }
+
+    fn found(&mut self, bucket: usize, below: usize, size: usize) {
+        self.steps.push(RadixSelectStep::Bucket { digit: bucket as u32, below: below as u32, inside: size as u32 }.into());
+    }
+
+    fn narrowed(&mut self) {
+        self.steps.push(RadixSelectStep::Narrowed.into());
+    }
+
+    fn taken(&mut self, found: &[Key]) {
+        self.steps.push(RadixSelectStep::Gathered { keys: found.to_vec() }.into());
+    }
+}

@@ -1,0 +1,147 @@
+//! What a selection by digits has found of the k-th smallest distance: its first digits, and how many points still share them.
+//!
+//! A distance is not negative, so that the 31 bits after the sign of its 32-bit float, read as a number, have the same order. Digit p of B bits, from
+//! 0, is made of bits 30 − p·B downwards; the last digit may be shorter.
+
+use std::cmp::Ordering;
+
+use super::RadixSelectStep;
+use super::describe::describe_common;
+use crate::algorithms::AlgorithmState;
+use crate::state::{Shape, State};
+use crate::step::Step;
+
+/// Bits of a distance, without its sign.
+pub const BITS: u32 = u32::BITS - 1;
+
+/// The state of a selection by digits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Buckets {
+    /// Number of points, n.
+    pub n: u32,
+    /// Bits of a digit, B.
+    pub bits: u32,
+    /// Points that have all digits found so far.
+    pub left: u32,
+    /// The k-th is the how manieth of them, from 1.
+    pub rank: u32,
+    /// Points that are nearer than all of them: neighbours for sure.
+    pub below: u32,
+    /// How many of the points that are left have each digit, once they are counted.
+    pub counts: Vec<u32>,
+    /// The sums of these, once they are added up.
+    pub sums: Vec<u32>,
+    /// The passes that are done.
+    pub passes: Vec<Pass>,
+    /// Distances that were read.
+    pub reads: u32,
+    /// Distances that the next pass reads: those that are left, or also others, until it is worth while to write these side by side.
+    pub source: u32,
+    /// Whether the neighbours were kept.
+    pub is_gathered: bool,
+    /// Whether they were sorted.
+    pub is_sorted: bool,
+}
+
+/// A pass that is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pass {
+    /// Of the points that were left, the k-th was the how manieth.
+    pub rank: u32,
+    /// Points that were left before it.
+    pub of: u32,
+    /// The digit that it found.
+    pub digit: u32,
+    /// Points in smaller buckets.
+    pub below: u32,
+    /// Points in the bucket of that digit.
+    pub inside: u32,
+}
+
+impl AlgorithmState for Buckets {
+    fn describe(&self, step: &Step, after: &State) -> Option<String> {
+        describe_common(step, after, self)
+    }
+}
+
+impl Buckets {
+    /// Before the first pass: all points are left.
+    pub fn new(shape: Shape, bits: u32) -> Self {
+        Self {
+            n: shape.n,
+            bits,
+            left: shape.n,
+            rank: shape.k.min(shape.n),
+            below: 0,
+            counts: Vec::new(),
+            sums: Vec::new(),
+            passes: Vec::new(),
+            reads: 0,
+            source: shape.n,
+            is_gathered: false,
+            is_sorted: false,
+        }
+    }
+
+    /// Bits of the digit of a pass, from 0.
+    pub fn digit_bits(&self, pass: usize) -> u32 {
+        self.bits.min(BITS.saturating_sub(pass as u32 * self.bits))
+    }
+
+    /// The first and the last bit pattern of distances that have the digits found in the first passes.
+    pub fn range(&self, passes: usize) -> (u32, u32) {
+        let mut left = BITS;
+        let mut first = 0;
+        for (pass, found) in self.passes[..passes].iter().enumerate() {
+            left -= self.digit_bits(pass);
+            first |= found.digit << left;
+        }
+        (first, first + ((1 << left) - 1))
+    }
+
+    /// Whether a distance is smaller than all that have the digits found so far, larger, or one of them.
+    pub fn side(&self, distance: f32) -> Ordering {
+        let (first, last) = self.range(self.passes.len());
+        let bits = distance.to_bits();
+        if bits < first {
+            Ordering::Less
+        } else if bits > last {
+            Ordering::Greater
+        } else {
+            Ordering::Equal
+        }
+    }
+
+    /// Applies a step.
+    pub fn apply(&mut self, step: &RadixSelectStep) {
+        match step {
+            RadixSelectStep::Counted { counts } => {
+                self.reads += self.source;
+                self.counts.clone_from(counts);
+                self.sums.clear();
+            }
+            RadixSelectStep::Summed { sums } => self.sums.clone_from(sums),
+            RadixSelectStep::Bucket { digit, below, inside } => {
+                self.passes.push(Pass { rank: self.rank, of: self.left, digit: *digit, below: *below, inside: *inside });
+                self.rank -= below;
+                self.below += below;
+                self.left = *inside;
+            }
+            RadixSelectStep::Narrowed => {
+                self.reads += self.source;
+                self.source = self.left;
+            }
+            RadixSelectStep::Gathered { .. } => {
+                self.reads += self.n;
+                self.is_gathered = true;
+            }
+            RadixSelectStep::Sorted => self.is_sorted = true,
+            RadixSelectStep::Digits { .. } => {}
+        }
+    }
+}
+
+/// The number of passes after which all bits were read, of digits of `bits` bits.
+pub fn most_passes(bits: u32) -> u32 {
+    BITS.div_ceil(bits)
+}

@@ -1,0 +1,116 @@
+//! The observer of a search of the tree that records the steps, of the twin's or of what a GPU wrote down.
+
+use crate::algorithms::tree::TreeStep;
+use std::sync::Arc;
+
+use crate::algorithms::tree::Index;
+use crate::algorithms::tree::state::lanes_of;
+use crate::engines::index::{self, BVH, Observer, Tree, WARP, visits_in_order};
+use crate::engines::lockstep::{self, Key, Lanes, PADDING, distance_of};
+use crate::knn::Problem;
+use crate::recording::{LessonError, Parameters, Recording};
+use crate::state::Shape;
+use crate::step::{Placed, Slot, Step};
+
+/// Builds the tree over a problem's points, runs the twin on one query, and records its steps. `data` describes the source of the points.
+/// The other orders of visiting and brute force are run, too, and counted.
+///
+/// # Errors
+/// [`LessonError::TreeWidth`] unless the width is 32, [`LessonError::K`] if k is too large.
+pub fn record_tree(problem: Arc<Problem>, query: usize, width: u32, data: &str) -> Result<Recording, LessonError> {
+    Shape::check_tree(width)?;
+    Shape::check(width, problem.k())?;
+    let tree = Tree::new(&problem);
+    let registers = lockstep::registers_for(problem.k(), WARP);
+    let shape = Shape { width, registers: registers as u32, k: problem.k() as u32, n: problem.n() as u32 };
+    let (nearest, visits) = index::watch(&tree, &problem, query, Recorder::new(shape.capacity()));
+    let as_they_lie = visits_in_order(&tree, &problem, query);
+    let brute = lockstep::watch::<WARP, _>(&problem, query, None, ()).counters;
+    let parameters = Parameters { recorded_on: BVH.id.to_string(), ..Parameters::new(shape, &problem, query, data) };
+    Ok(Recording::of_tree(parameters, problem, query, nearest.observer.steps, Arc::new(Index { tree, visits, as_they_lie, brute })))
+}
+
+/// Records the steps of a search that it observes.
+pub(crate) struct Recorder {
+    pub steps: Vec<Step>,
+    /// Slots of the buffer, and how many of them are in use.
+    capacity: u32,
+    buffered: u32,
+    points_seen: u32,
+    max_distance: f32,
+    /// The keys of the leaf that is looked at.
+    keys: Vec<Key>,
+    /// Its candidates that have no slot yet.
+    candidates: u32,
+}
+
+impl Recorder {
+    /// `capacity` is the number of slots of the buffer, K.
+    pub fn new(capacity: u32) -> Self {
+        Self { steps: Vec::new(), capacity, buffered: 0, points_seen: 0, max_distance: f32::INFINITY, keys: vec![PADDING; WARP], candidates: 0 }
+    }
+}
+
+impl Observer for Recorder {
+    fn own_leaf(&mut self, leaf: usize) {
+        self.steps.push(TreeStep::OwnLeaf { leaf: leaf as u32 }.into());
+    }
+
+    fn entered(&mut self, height: usize, group: usize, keys: &Lanes<Key, WARP>) {
+        self.steps.push(TreeStep::Node { height: height as u32, group: group as u32 }.into());
+        self.steps.push(TreeStep::Boxes { keys: keys.to_vec() }.into());
+    }
+
+    fn chosen(&mut self, lane: usize, _key: Key) {
+        self.steps.push(TreeStep::Child { lane: lane as u32 }.into());
+    }
+
+    fn left_out(&mut self, lanes: u32) {
+        self.steps.push(TreeStep::LeftOut { lanes }.into());
+    }
+
+    fn visited(&mut self, leaf: usize, keys: &Lanes<Key, WARP>, candidates: u32) {
+        self.keys = keys.to_vec();
+        self.candidates = candidates;
+        self.points_seen += lanes_of(keys, |key| key != PADDING).count_ones();
+        self.steps.push(TreeStep::Leaf { leaf: leaf as u32, keys: keys.to_vec() }.into());
+        self.steps.push(Step::Ballot { mask: candidates });
+    }
+
+    fn appended(&mut self, lanes: u32) {
+        let voting = (0..WARP as u32).filter(|lane| self.candidates >> lane & 1 == 1);
+        let slots: Vec<Slot> = voting.zip(self.buffered..).map(|(lane, slot)| Slot { lane, slot }).collect();
+        let wrote = slots.iter().filter(|slot| lanes >> slot.lane & 1 == 1);
+        let placed: Vec<Placed> = wrote.map(|slot| Placed { lane: slot.lane, slot: slot.slot, key: self.keys[slot.lane as usize] }).collect();
+        self.buffered += placed.len() as u32;
+        self.steps.push(Step::Positions { slots });
+        self.steps.push(Step::Appended { placed });
+    }
+
+    fn merged(&mut self, last: Key) {
+        self.steps.push(if self.buffered == self.capacity { Step::BufferFull } else { Step::Padded { first: self.buffered } });
+        let before = std::mem::replace(&mut self.max_distance, distance_of(last));
+        self.steps.push(TreeStep::Merged.into());
+        self.steps.push(Step::MaxDistance { points_seen: self.points_seen, before, max_distance: self.max_distance });
+        self.buffered = 0;
+    }
+
+    fn filtered_again(&mut self, rest: u32, candidates: u32) {
+        self.candidates = candidates;
+        self.steps.push(Step::FilteredAgain { rest, mask: candidates });
+    }
+
+    fn finished(&mut self) {
+        self.steps.push(Step::Finished);
+    }
+}
+
+impl Shape {
+    /// Refuses parameters with which no tree is searched.
+    ///
+    /// # Errors
+    /// [`LessonError::TreeWidth`] unless the width is 32.
+    pub fn check_tree(width: u32) -> Result<(), LessonError> {
+        if width as usize == WARP { Ok(()) } else { Err(LessonError::TreeWidth { width }) }
+    }
+}

@@ -1,0 +1,145 @@
+//! Where the search of a tree is, and what it visited and left out.
+//!
+//! A box is named by its height, 0 around leaves, and its number: the children of box i of height h are boxes 32·i to 32·i + 31 of
+//! height h − 1, and those of height 0 are leaves. `docs/index.md` describes the tree.
+
+use super::TreeStep;
+use super::describe::describe_common;
+use crate::algorithms::AlgorithmState;
+use crate::engines::index::WARP;
+use crate::engines::lockstep::{Key, PADDING};
+use crate::state::State;
+use crate::step::Step;
+
+/// The nodes from the root down to where the search is, and what is behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Descent {
+    /// The leaf in which the query's code would be.
+    pub own: u32,
+    /// The nodes whose children are not all done, the root's first.
+    pub way: Vec<Node>,
+    /// Number of nodes whose children were compared with the query.
+    pub nodes: u32,
+    /// The leaf whose points are looked at.
+    pub leaf: Option<Leaf>,
+    /// The node that was done with the last step.
+    pub done: Option<Node>,
+    /// Leaves in the order in which they were visited.
+    pub visited: Vec<u32>,
+    /// Boxes that were left out, as height and number, in that order.
+    pub left_out: Vec<(u32, u32)>,
+}
+
+/// A node whose children are compared with the query, one a lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Height of the children's boxes.
+    pub height: u32,
+    /// Lane L's box is `group` · 32 + L.
+    pub group: u32,
+    /// The children's keys, [`PADDING`] where there is none; empty until they are computed.
+    pub keys: Vec<Key>,
+    /// Mask of the lanes whose children were neither visited nor left out.
+    pub waiting: u32,
+    /// The lane whose child is being visited, or was last.
+    pub chosen: Option<u32>,
+}
+
+/// A leaf whose points are looked at, one a lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leaf {
+    /// Its place on the curve.
+    pub number: u32,
+    /// The points' keys, [`PADDING`] where there is none.
+    pub keys: Vec<Key>,
+}
+
+impl Node {
+    /// The box of a lane, as height and number.
+    pub fn child(&self, lane: u32) -> (u32, u32) {
+        (self.height, self.group * WARP as u32 + lane)
+    }
+
+    /// The waiting child of the smallest key: its lane and key.
+    pub fn nearest(&self) -> Option<(u32, Key)> {
+        let waiting = (0u32..).zip(&self.keys).filter(|(lane, _)| self.waiting >> lane & 1 == 1);
+        waiting.map(|(lane, &key)| (lane, key)).min_by_key(|&(_, key)| key)
+    }
+
+    /// Mask of the waiting children whose keys are below one.
+    pub fn below(&self, last: Key) -> u32 {
+        lanes_of(&self.keys, |key| key < last) & self.waiting
+    }
+}
+
+impl AlgorithmState for Descent {
+    fn describe(&self, step: &Step, after: &State) -> Option<String> {
+        describe_common(step, after, self)
+    }
+}
+
+impl Descent {
+    /// Before the first leaf is visited.
+    pub fn new(own: u32) -> Self {
+        Self { own, way: Vec::new(), nodes: 0, leaf: None, done: None, visited: Vec::new(), left_out: Vec::new() }
+    }
+
+    /// The node that is looked at, or was with the last step.
+    pub fn node(&self) -> Option<&Node> {
+        self.done.as_ref().or(self.way.last())
+    }
+
+    /// Applies a step.
+    ///
+    /// # Panics
+    /// If the step is about a node that the search is not in.
+    pub fn apply(&mut self, step: &TreeStep) {
+        if matches!(step, TreeStep::Node { .. } | TreeStep::Child { .. } | TreeStep::LeftOut { .. }) {
+            self.done = None;
+        }
+        match step {
+            TreeStep::Node { height, group } => {
+                self.leaf = None;
+                self.nodes += 1;
+                self.way.push(Node { height: *height, group: *group, keys: Vec::new(), waiting: 0, chosen: None });
+            }
+            TreeStep::Boxes { keys } => {
+                let node = self.here();
+                node.waiting = lanes_of(keys, |key| key != PADDING);
+                node.keys.clone_from(keys);
+            }
+            TreeStep::Child { lane } => {
+                self.leaf = None;
+                let node = self.here();
+                node.waiting &= !(1 << lane);
+                node.chosen = Some(*lane);
+            }
+            TreeStep::LeftOut { lanes } => {
+                self.leaf = None;
+                let mut node = self.way.pop().expect("a node is left that was come to");
+                self.left_out.extend((0..WARP as u32).filter(|lane| lanes >> lane & 1 == 1).map(|lane| node.child(lane)));
+                node.chosen = None;
+                self.done = Some(node);
+            }
+            TreeStep::Leaf { leaf, keys } => {
+                self.visited.push(*leaf);
+                self.leaf = Some(Leaf { number: *leaf, keys: keys.clone() });
+            }
+            TreeStep::OwnLeaf { .. } | TreeStep::Merged => {}
+        }
+    }
+
+    fn here(&mut self) -> &mut Node {
+        self.way.last_mut().expect("children are those of a node that was come to")
+    }
+}
+
+/// Mask of the lanes whose keys are such.
+pub fn lanes_of(keys: &[Key], is: impl Fn(Key) -> bool) -> u32 {
+    (0..).zip(keys).fold(0, |lanes, (lane, &key)| lanes | u32::from(is(key)) << lane)
+}
+
+/// The number of leaves of the tree.
+pub fn leaves(state: &State) -> u64 {
+    u64::from(state.shape.n).div_ceil(WARP as u64)
+}

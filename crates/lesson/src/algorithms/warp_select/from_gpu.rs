@@ -1,0 +1,14 @@
+//! Warp select on a GPU: its trace as steps.
+
+use super::recorder::Recorder;
+use crate::engines::cuda::trace::QueueTrace;
+use crate::from_gpu::compare_told;
+use crate::recording::{LessonError, Recording};
+use crate::step::Step;
+
+/// Decodes the GPU's steps and checks them against the twin's, and its answer against its own steps.
+pub(crate) fn compare(trace: &QueueTrace, twin: &Recording, length: u32) -> Result<Vec<Step>, LessonError> {
+    let mut recorder = Recorder::new(twin.shape(), length as usize);
+    let told = trace.tell(&mut recorder);
+    compare_told(told, recorder.steps, &trace.neighbours, twin)
+}

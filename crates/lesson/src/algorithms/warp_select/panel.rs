@@ -1,0 +1,276 @@
+//! The panel of warp select: the lanes' distances, their queues, and the warp's queue. A lane is a column, element i of the warp's queue is in
+//! column i mod W.
+
+use crate::algorithms::warp_select::WarpSelectStep;
+use crate::picture::kinds::{is_merging, query_and, votes};
+use crate::picture::legend::Entry;
+use std::collections::BTreeSet;
+
+use crate::algorithms::warp_select::state::{Queues, across, met, order};
+use crate::engines::lockstep::{Key, PADDING, distance_of};
+use crate::picture::View;
+use crate::picture::ballot::{Numbers, Table};
+use crate::picture::cells::{Cell, Grid, Look};
+use crate::picture::moment::{nearest, vote, waiting};
+use crate::picture::pen::{Scale, area, digits, faint, line, sans, width};
+use crate::picture::scene::{Area, Font, Ink, Scene, Target};
+use crate::step::{Placed, Step};
+use crate::text::thousands;
+
+/// Draws the panel in a size given in points.
+pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
+    let mut scene = view.scene([wide, high]);
+    let (state, text) = (view.cursor.state(), view.text);
+    let shape = state.shape;
+    let mut room = area(0.0, 0.0, wide, high);
+    let title = room.take_top(text * 1.6);
+    let Some(queues) = state.queues() else {
+        scene.label(title, 0.0, sans(text, Ink::Text), "Queues: nothing in them yet");
+        lanes_alone(&mut scene, view, room);
+        return scene;
+    };
+    let step = view.cursor.step();
+    let step = step.as_deref().and_then(Step::warp_select);
+    scene.label(title, 0.0, sans(text, Ink::Text), &heading(view));
+
+    let names = width(Font::Sans, view.type_of(0.8), "distance") + text * 0.5;
+    let margin = text * 0.6;
+    let columns = |room: Area, high: f32, rows: u32| Grid {
+        area: area(names, room.y, (wide - names - margin).max(1.0), high),
+        columns: shape.width,
+        rows,
+        gutter: 0.0,
+    };
+    let label = |room: Area, high: f32| area(0.0, room.y, names - text * 0.5, high);
+
+    // Lanes, distances, who takes; a heading and the lanes' queues, and whether they hold the invariant; a heading and the warp's queue.
+    let heading_high = (text * 1.5).min(high * 0.08);
+    let between = text * 0.8;
+    let rest = (room.height - 2.0 * heading_high - between).max(1.0);
+    let vote = vote(view.cursor).filter(|_| !queues.is_list && !is_last_merge(view));
+    let numbers = Numbers::fit(vote.as_ref(), columns(room, 1.0, 1).area.width / shape.width as f32, margin, rest, view);
+    let (of_one, more) = (numbers.share_of_row(), numbers.height());
+    // Long queues have flat rows.
+    let share = |rows: u32| 1.1 * (rows as f32).min(4.0 + rows as f32 * 0.1);
+    let (lanes_share, warp_share) = (share(queues.length()), share(shape.registers));
+    let one = ((rest - more) / (3.0 + of_one + lanes_share + warp_share)).clamp(1.0, text * 2.2);
+    let all = (2.0 + of_one) * one + more;
+    let mut table = Table { scene: &mut scene, view, grid: columns(room, one, 1), names: label(room, one), one, all };
+    table.lanes(vote.as_ref(), None);
+    table.distances(vote.as_ref(), &numbers);
+    table.bits("takes it", queues.took.filter(|_| vote.is_some()), Ink::Candidate, None);
+    room.take_top(all);
+
+    let lanes_heading = room.take_top(heading_high);
+    chip(&mut scene, lanes_heading, Ink::Buffer, &lanes_say(queues, state.last(), step), text);
+    let lanes = columns(room, one * lanes_share, queues.length());
+    names_of_rows(&mut scene, &lanes, label(room, lanes.area.height), text, |row| {
+        if queues.is_list { thousands((row * shape.width).into()) } else { row.to_string() }
+    });
+    room.take_top(lanes.area.height);
+    let below = columns(room, one, 1);
+    if !queues.is_list {
+        let mut table = Table { scene: &mut scene, view, grid: below, names: label(room, one), one, all: one };
+        table.bits("breaks", queues.broken, Ink::Error, None);
+    }
+    room.take_top(one);
+    let strip = room.take_top(between);
+    let warp_heading = room.take_top(heading_high);
+    chip(&mut scene, warp_heading, Ink::Intermediate, &warp_says(&state.registers, state.last(), step), text);
+    let warp = columns(room, one * warp_share, shape.registers);
+    names_of_rows(&mut scene, &warp, label(room, warp.area.height), text, |row| thousands((row * shape.width).into()));
+
+    keys(&mut scene, view, queues, &lanes, &warp);
+    marks(&mut scene, view, queues, &lanes, &warp, step);
+    if let Some(WarpSelectStep::Exchanged { taken }) = step {
+        // From column to mirrored column, in the room between.
+        let columns: BTreeSet<u32> = taken.iter().map(|element| across(shape.width, element).0).collect();
+        for lane in columns {
+            let (from, to) = (lanes.cell(shape.width - 1 - lane, 0).center()[0], warp.cell(lane, 0).center()[0]);
+            let ends = [[from, lanes.area.bottom() + 1.0], [to, strip.bottom()]];
+            scene.path(ends.to_vec(), line(faint(Ink::Intermediate, 0.85), (text * 0.12).max(1.2)));
+            scene.head(ends[1], [to - from, ends[1][1] - ends[0][1]], (text * 0.5).min(strip.height), Ink::Intermediate);
+        }
+    }
+    scene
+}
+
+/// Every lane can be pointed at, whatever is shown.
+pub(crate) fn lanes_alone(scene: &mut Scene, view: &View<'_>, room: Area) {
+    let width = view.cursor.state().shape.width;
+    let grid = Grid { area: area(0.0, room.y, room.width, (view.text * 1.5).min(room.height)), columns: width, rows: 1, gutter: 0.0 };
+    let size = (view.text * 0.85).min(grid.wide() * 0.6);
+    for lane in 0..width {
+        scene.text(grid.cell(lane, 0).center(), [0.5, 0.5], sans(size, Ink::TextWeak), lane.to_string());
+        scene.spot(grid.cell(lane, 0), Target::Lane(lane));
+    }
+}
+
+fn is_last_merge(view: &View<'_>) -> bool {
+    let steps = &view.cursor.recording().steps()[..view.cursor.position()];
+    let last = steps.iter().rev().find(|step| matches!(step, Step::Group { .. }) || step.warp_select() == Some(&WarpSelectStep::Drained));
+    last.is_some_and(|step| step.warp_select().is_some())
+}
+
+fn heading(view: &View<'_>) -> String {
+    let state = view.cursor.state();
+    let bound = match digits(state.max_distance, 3) {
+        _ if state.max_distance.is_infinite() => "the k-th is not known yet".to_owned(),
+        bound if moves_kth(view) => format!("the k-th was at {bound}"),
+        bound => format!("the k-th is at {bound}"),
+    };
+    match state.group {
+        Some(base) if !is_last_merge(view) => {
+            let last = base.saturating_add(state.shape.width).min(state.shape.n) - 1;
+            format!("Lanes: points {} to {}; {bound}", thousands(base.into()), thousands(last.into()))
+        }
+        _ => format!("Lanes: no point; {bound}"),
+    }
+}
+
+/// What the lanes' queues are after a step, and what is marked in them. `last` is the k-th key.
+fn lanes_say(queues: &Queues, last: Key, step: Option<&WarpSelectStep>) -> String {
+    let what = match step {
+        _ if !queues.is_list => "The lanes' queues, the largest key first".to_owned(),
+        Some(WarpSelectStep::QueuesSorted) => format!("The lanes' queues as one list, {}", order(&queues.keys)),
+        _ => format!("The lanes' queues as one list, after the exchange: {}", order(&queues.keys)),
+    };
+    let marked = match step {
+        Some(WarpSelectStep::Inserted { placed }) if !placed.is_empty() => "; marked: just taken",
+        Some(WarpSelectStep::Checked { broken: 1.. }) => "; marked: breaks the invariant",
+        Some(WarpSelectStep::QueuesSorted) if last != PADDING => "; marked: below the k-th",
+        Some(WarpSelectStep::Exchanged { taken }) if taken.count() > 0 => "; marked: exchanged",
+        _ => "",
+    };
+    what + marked
+}
+
+/// The same of the warp's queue, whose k-th key is `last`.
+fn warp_says(keys: &[Key], last: Key, step: Option<&WarpSelectStep>) -> String {
+    if keys.iter().all(|&key| key == PADDING) {
+        return "The warp's queue: nothing in it yet".to_owned();
+    }
+    match step {
+        Some(WarpSelectStep::Exchanged { taken }) => {
+            let marked = if taken.count() == 0 { "" } else { "; marked: came from the list" };
+            format!("The warp's queue, after the exchange: {}{marked}", order(keys))
+        }
+        _ if last == PADDING => format!("The warp's queue, {}; fewer than k are known", order(keys)),
+        _ => format!("The warp's queue, {}; marked: the k-th", order(keys)),
+    }
+}
+
+/// Whether the warp's queue already is that of a merge whose k-th is not read yet.
+pub(crate) fn moves_kth(view: &View<'_>) -> bool {
+    matches!(
+        view.cursor.step().as_deref().and_then(Step::warp_select),
+        Some(WarpSelectStep::Exchanged { .. } | WarpSelectStep::WarpQueueSorted | WarpSelectStep::QueuesDescend)
+    )
+}
+
+/// A colour mark and what it means.
+pub(crate) fn chip(scene: &mut Scene, mut room: Area, ink: Ink, says: &str, text: f32) {
+    let size = (text * 0.7).min(room.height * 0.6);
+    let mark = room.take_left(size * 1.5);
+    scene.rect(area(mark.x, mark.center()[1] - size / 2.0, size, size), 2.0, Some(ink.into()), None);
+    scene.label(room, 0.0, sans(text * 0.9, Ink::Text), says);
+}
+
+fn names_of_rows(scene: &mut Scene, grid: &Grid, names: Area, text: f32, name: impl Fn(u32) -> String) {
+    let size = (text * 0.75).min(grid.high());
+    let every = [1, 2, 4, 8, 16, 32].into_iter().find(|&every| grid.high() * every as f32 >= text * 0.8).unwrap_or(32);
+    for row in (0..grid.rows).step_by(every as usize) {
+        let rect = area(names.x, grid.cell(0, row).y, names.width, grid.high().max(size).min((names.bottom() - grid.cell(0, row).y).max(1.0)));
+        scene.label(rect, 1.0, sans(size, Ink::TextWeak), &name(row));
+    }
+}
+
+fn keys(scene: &mut Scene, view: &View<'_>, queues: &Queues, lanes: &Grid, warp: &Grid) {
+    let (state, text) = (view.cursor.state(), view.text);
+    let scale = Scale::of(view.cursor.recording());
+    let there = queues.keys.iter().chain(&state.registers).copied().filter(|&key| key != PADDING);
+    let look = match if lanes.high() < warp.high() { lanes } else { warp }.look(there, text) {
+        Look::Bars => Look::Colors,
+        look => look,
+    };
+    let k = state.shape.k;
+    let both = [(lanes, &queues.keys), (warp, &state.registers)];
+    for (at, (grid, keys)) in both.into_iter().enumerate() {
+        for (element, &key) in (0u32..).zip(keys) {
+            let (lane, register) = across(state.shape.width, element);
+            // What is past the k-th does not matter.
+            let holds = if at == 1 && element >= k { Cell::Leftover(key) } else { Cell::Taken(key) };
+            grid.draw(scene, lane, register, holds, look, &scale);
+            let target = if at == 0 { Target::Queued(element) } else { Target::Element(element) };
+            scene.spot(grid.cell(lane, register), target);
+            if view.hover == Some(target) {
+                scene.rect(grid.full(lane, register).inner(0.5), 2.0, None, Some(line(Ink::Text, 1.8)));
+            }
+        }
+    }
+    if let Some(Target::Lane(lane)) = view.hover
+        && lane < state.shape.width
+    {
+        for grid in [lanes, warp] {
+            let column = Area { height: grid.area.height, ..grid.cell(lane, 0) };
+            scene.rect(column.inner(0.5), 2.0, None, Some(line(Ink::Text, 1.8)));
+        }
+    }
+}
+
+/// What the last step did.
+fn marks(scene: &mut Scene, view: &View<'_>, queues: &Queues, lanes: &Grid, warp: &Grid, step: Option<&WarpSelectStep>) {
+    let state = view.cursor.state();
+    let shape = state.shape;
+    match step {
+        Some(WarpSelectStep::Inserted { placed }) => {
+            for Placed { lane, slot, .. } in placed {
+                lanes.mark(scene, *lane, *slot, Ink::Candidate);
+            }
+        }
+        Some(WarpSelectStep::Checked { broken }) => {
+            for lane in (0..shape.width).filter(|lane| broken >> lane & 1 == 1) {
+                lanes.mark(scene, lane, 0, Ink::Error);
+            }
+        }
+        Some(WarpSelectStep::Exchanged { taken }) => {
+            for element in taken.iter() {
+                let ((from, from_row), (to, to_row)) = (across(shape.width, met(shape.capacity(), element)), across(shape.width, element));
+                lanes.mark(scene, from, from_row, Ink::Intermediate);
+                warp.mark(scene, to, to_row, Ink::Intermediate);
+            }
+        }
+        Some(WarpSelectStep::QueuesSorted) if state.last() != PADDING => {
+            // Those that are below the k-th come first. They are of the colour of its circle, which they lie in.
+            let below = queues.keys.iter().take_while(|&&key| is_below(key, state.last())).count() as u32;
+            for element in 0..below {
+                let (lane, register) = across(shape.width, element);
+                lanes.mark(scene, lane, register, Ink::Intermediate);
+            }
+        }
+        _ => {}
+    }
+    if state.last() != PADDING && !matches!(step, Some(WarpSelectStep::Exchanged { .. })) {
+        let (lane, register) = across(shape.width, shape.k - 1);
+        warp.mark(scene, lane, register, Ink::Accent);
+    }
+}
+
+fn is_below(key: Key, last: Key) -> bool {
+    key < last && distance_of(key).is_finite()
+}
+
+/// What the colours of points mean, with counts.
+pub(crate) fn legend(view: &View<'_>) -> Vec<Entry> {
+    let state = view.cursor.state();
+    let mut kinds = query_and(format!("{} of {} in the warp's queue", thousands(nearest(view.cursor).len() as u64), thousands(state.shape.k.into())));
+    kinds.push((Ink::Buffer, format!("{} in the lanes' queues", thousands(waiting(state).len() as u64)), true));
+    match votes(view).filter(|_| !is_merging(view)) {
+        Some([taken, left]) => {
+            kinds.push((Ink::Candidate, format!("{taken} taken; paler: fell out"), true));
+            kinds.push((Ink::Rejected, format!("{left} not taken"), false));
+        }
+        None => kinds.push((Ink::Candidate, "taken; paler: fell out".to_owned(), true)),
+    }
+    kinds
+}

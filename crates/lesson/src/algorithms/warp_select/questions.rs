@@ -1,0 +1,109 @@
+//! Questions about warp select: their texts and answers, and what known mistakes lead to.
+
+use crate::algorithms::AlgorithmQuestions;
+use crate::algorithms::OwnStep;
+use crate::algorithms::warp_select::Queued;
+use crate::algorithms::warp_select::WarpSelectStep;
+use crate::algorithms::warp_select::state::Queues;
+use crate::describe::key;
+use crate::engines::lockstep::{Key, PADDING, distance_of};
+use crate::paper::asked::{distances_from_lane_0, keys_from_lane_0};
+use crate::questions::{Answer, Ask, Pick, Question, Reply, slips};
+use crate::recording::Recording;
+use crate::state::State;
+use crate::step::Step;
+use crate::text::{count, significant, thousands};
+
+impl AlgorithmQuestions for Queued {
+    fn question(&self, recording: &Recording, ask: Ask, at: usize, before: &State, _pick: &mut Pick<'_>) -> Option<Question> {
+        let shape = before.shape;
+        let last = before.last();
+        let (text, answer, slips) = match (ask, &recording.steps()[at]) {
+            (Ask::Merges, _) => {
+                let text = format!(
+                    "{} points, k = {}, a queue of {} in each of {} lanes: how many merges will there be?",
+                    thousands(shape.n.into()),
+                    thousands(shape.k.into()),
+                    count(self.length.into(), "key", "keys"),
+                    shape.width
+                );
+                (text, Answer::Number { right: self.merges, within: self.merges / 4 }, Vec::new())
+            }
+            (Ask::Takes, Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed }))) => {
+                let (distances, queues) = (recording.distances(before.group?), before.queues()?);
+                // At the displayed precision each lane's answer must be clear.
+                let close = |(lane, &distance): (u32, &f32)| {
+                    let first = queues.first(lane);
+                    distance.is_finite() && first != PADDING && significant(distance.into()) == key(first)
+                };
+                if (0..).zip(&distances).any(close) {
+                    return None;
+                }
+                let mask = placed.iter().fold(0, |lanes, taken| lanes | 1 << taken.lane);
+                let below = (0..).zip(&distances).fold(0, |lanes, (lane, &distance)| lanes | u32::from(distance < distance_of(last)) << lane);
+                let says = "These are the lanes whose distance is below the k-th, which is how the kernel's buffer takes candidates. A lane of warp select compares with the largest key of its own queue."
+                .to_owned();
+                let text = "Which lanes take their distance into their queue, and lose its largest key?".to_owned();
+                (text, Answer::Lanes(mask), slips(Reply::Lanes(mask), [(Reply::Lanes(below), says)]))
+            }
+            (Ask::Breaks, Step::Own(OwnStep::WarpSelect(WarpSelectStep::Checked { broken }))) => {
+                let queues = before.queues()?;
+                let close = |lane: u32| queues.first(lane) != last && key(queues.first(lane)) == key(last);
+                if last == PADDING || (0..shape.width).any(close) {
+                    return None;
+                }
+                let says = match broken.count_ones() {
+                0 => "Some keys in the queues may be below the k-th. They wait there: only when the largest key of a lane is below it, too, would a neighbour fall out next."
+                    .to_owned(),
+                1 => "One lane is enough: the next key that it takes would drop a neighbour.".to_owned(),
+                lanes => format!("{lanes} lanes hold nothing but keys below the k-th: the next key that one of them takes would drop a neighbour."),
+            };
+                let text = format!("The k-th is at {}: does this group cause a merge?", key(last));
+                let right = *broken != 0;
+                (text, Answer::YesNo(right), slips(Reply::YesNo(right), [(Reply::YesNo(!right), says)]))
+            }
+            _ => return None,
+        };
+        let possible = if ask == Ask::Merges { 1 } else { 0 }..=u32::MAX;
+        Some(Question { slips, possible, ..Question::new(ask, at, 0, text, answer) })
+    }
+
+    fn suits(&self, ask: Ask, at: usize, recording: &Recording) -> bool {
+        match (ask, recording.steps()[at].warp_select()) {
+            (Ask::Takes, Some(WarpSelectStep::Inserted { placed })) => !placed.is_empty() && placed.len() < recording.shape().width as usize,
+            (Ask::Breaks, Some(WarpSelectStep::Checked { .. })) => true,
+            _ => false,
+        }
+    }
+
+    fn is_yes(&self, step: &Step) -> bool {
+        !matches!(step.warp_select(), Some(WarpSelectStep::Checked { broken: 0 }))
+    }
+
+    fn given(&self, ask: Ask, step: &Step, state: &State) -> String {
+        let keys = || keys_from_lane_0("Largest keys of the queues", &state.queues().map(largest).unwrap_or_default());
+        match (ask, step) {
+            (Ask::Takes, Step::Group { distances, .. }) => distances_from_lane_0(distances) + &keys(),
+            (Ask::Breaks, _) => keys(),
+            _ => String::new(),
+        }
+    }
+
+    fn why(&self, question: &Question, recording: &Recording) -> Option<String> {
+        if question.ask != Ask::Merges {
+            return None;
+        }
+        Some(format!(
+            "A merge of the lanes' queues brings {} keys on average, since one lane is enough to cause it. A buffer of {} needs {} for the same points, and brings {} in each.",
+            significant(f64::from(self.came) / f64::from(self.merges)),
+            thousands(recording.shape().capacity().into()),
+            count(self.buffer.merges.into(), "merge", "merges"),
+            significant(f64::from(self.buffer.came) / f64::from(self.buffer.merges))
+        ))
+    }
+}
+
+/// The largest keys of the lanes' queues.
+pub fn largest(queues: &Queues) -> Vec<Key> {
+    (0..queues.width).map(|lane| queues.first(lane)).collect()
+}

@@ -1,0 +1,131 @@
+//! The queues of warp select's lanes, and what is known of them.
+//!
+//! Registers here lie across the warp: element i is register i / W of lane i mod W, in the lanes' queues and in the warp's.
+
+use super::WarpSelectStep;
+use super::describe::describe_common;
+use crate::algorithms::AlgorithmState;
+use crate::engines::lockstep::{Key, PADDING};
+use crate::state::{Shape, State};
+use crate::step::Step;
+
+/// The lanes' queues. The warp's is the state's `registers`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Queues {
+    /// Lanes of the warp, W.
+    pub width: u32,
+    /// W·Q keys by element. Each lane's descend, but in a merge, in which they may be one ascending list.
+    pub keys: Vec<Key>,
+    /// Whether they are one list.
+    pub is_list: bool,
+    /// The lanes that took their key of this group; `None` until they have compared it.
+    pub took: Option<u32>,
+    /// The lanes that break the invariant; `None` until it is looked at.
+    pub broken: Option<u32>,
+    /// Keys that the merges that are done brought into the warp's queue.
+    pub came: u32,
+    /// Keys that the merge in progress brought; they are counted in `came` when it is done.
+    pub coming: u32,
+}
+
+/// The place of an element across the warp: its lane and its register.
+pub fn across(width: u32, element: u32) -> (u32, u32) {
+    (element % width, element / width)
+}
+
+/// The element of the lanes' list that an element of the warp's queue of `capacity` keys meets.
+pub fn met(capacity: u32, element: u32) -> u32 {
+    capacity - 1 - element
+}
+
+/// How keys go on from the first to the last, in words. Equal ones, as of padding, go neither up nor down.
+pub fn order(keys: &[Key]) -> &'static str {
+    let mut ways: Vec<bool> = keys.windows(2).filter(|pair| pair[0] != pair[1]).map(|pair| pair[0] < pair[1]).collect();
+    ways.dedup();
+    match ways[..] {
+        [] | [true] => "ascending",
+        [false] => "descending",
+        [true, false] => "ascending, then descending",
+        [false, true] => "descending, then ascending",
+        _ => "in no order",
+    }
+}
+
+impl AlgorithmState for Queues {
+    fn follow(&mut self, step: &Step) {
+        match step {
+            Step::Group { .. } => (self.took, self.broken) = (None, None),
+            Step::MaxDistance { .. } => {
+                self.broken = None;
+                self.came += std::mem::take(&mut self.coming);
+            }
+            _ => {}
+        }
+    }
+
+    fn describe(&self, step: &Step, after: &State) -> Option<String> {
+        describe_common(step, after, self)
+    }
+}
+
+impl Queues {
+    /// Of `length` keys a lane, all padding.
+    pub fn new(shape: Shape, length: u32) -> Self {
+        let keys = vec![PADDING; (shape.width * length) as usize];
+        Self { width: shape.width, keys, is_list: false, took: None, broken: None, came: 0, coming: 0 }
+    }
+
+    /// Keys of a lane's queue, Q.
+    pub fn length(&self) -> u32 {
+        self.keys.len() as u32 / self.width
+    }
+
+    /// The largest key of a lane's queue, where it is no list.
+    pub fn first(&self, lane: u32) -> Key {
+        self.keys[lane as usize]
+    }
+
+    /// Applies a step. `warp` is the warp's queue, K keys.
+    ///
+    /// # Panics
+    /// If the step names lanes, places or elements that do not exist.
+    pub fn apply(&mut self, step: &WarpSelectStep, warp: &mut [Key]) {
+        let width = self.width as usize;
+        match step {
+            WarpSelectStep::Queues { .. } => {}
+            WarpSelectStep::Inserted { placed } => {
+                self.took = Some(placed.iter().fold(0, |lanes, key| lanes | 1 << key.lane));
+                for key in placed {
+                    let lane = key.lane as usize;
+                    // The largest falls out, and those above the new one move up.
+                    for place in 0..key.slot as usize {
+                        self.keys[place * width + lane] = self.keys[(place + 1) * width + lane];
+                    }
+                    self.keys[key.slot as usize * width + lane] = key.key;
+                }
+            }
+            WarpSelectStep::Checked { broken } => self.broken = Some(*broken),
+            WarpSelectStep::Drained => (self.took, self.broken) = (None, None),
+            WarpSelectStep::QueuesSorted => {
+                self.keys.sort_unstable();
+                self.is_list = true;
+            }
+            WarpSelectStep::Exchanged { taken } => {
+                for element in taken.iter() {
+                    let met = met(warp.len() as u32, element);
+                    std::mem::swap(&mut warp[element as usize], &mut self.keys[met as usize]);
+                }
+                self.coming = taken.count();
+            }
+            WarpSelectStep::WarpQueueSorted => warp.sort_unstable(),
+            WarpSelectStep::QueuesDescend => {
+                for lane in 0..width {
+                    let mut keys: Vec<Key> = self.keys.iter().skip(lane).step_by(width).copied().collect();
+                    keys.sort_unstable_by(|a, b| b.cmp(a));
+                    self.keys.iter_mut().skip(lane).step_by(width).zip(keys).for_each(|(place, key)| *place = key);
+                }
+                self.is_list = false;
+            }
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! A sixth algorithm, insertion into a sorted list: what is here and its row is all that a lesson about it needs.
+
+use std::io::{self, Write};
+
+use serde::{Deserialize, Serialize};
+
+use super::super::lessons::{Choice, LESSONS, Lesson, Search, Shows, Take};
+use super::super::moments::Selection;
+use super::super::palette::LIGHT;
+use super::super::paper::{Theme, handout};
+use super::super::picture::page::{Layout, page};
+use super::super::picture::scene::{Area, Ink};
+use super::super::picture::sentence::sentence;
+use crate::draw::svg::svg;
+use super::super::picture::{Film, Panel, Scene, View, draw};
+use super::super::pseudocode::{Code, Line, plain};
+use super::super::questions::{Ask, Pick, Question};
+use super::super::recording::Marks;
+use super::*;
+use crate::algorithms::{Algorithm, AlgorithmQuestions, AlgorithmState, AlgorithmStep, Baseline, OwnState};
+use crate::engines::lockstep::{self, Key, distance_of, distances_to, key_of, registers_for};
+use crate::knn::Descriptor;
+
+/// A step of the dummy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "step", rename_all = "snake_case")]
+pub enum DummyStep {
+    /// A point was compared with the list, and inserted if it is nearer than its last.
+    Compared { point: u32, squared_distance: f32 },
+}
+
+/// The state of the dummy.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DummyState {
+    compared: u32,
+}
+
+/// What the dummy is held against: nothing.
+#[derive(Debug)]
+pub struct Dummy;
+
+impl Dummy {
+    pub(crate) const TWIN: (&Descriptor, &str) = (&lockstep::LOCKSTEP, "the dummy's twin");
+}
+
+impl DummyStep {
+    fn key(&self) -> Key {
+        let Self::Compared { point, squared_distance } = *self;
+        key_of(squared_distance, point)
+    }
+}
+
+impl AlgorithmStep for DummyStep {
+    fn apply(&self, state: &mut State) {
+        if let OwnState::Dummy(dummy) = state.own.get_or_insert_with(|| DummyState::default().into()) {
+            dummy.compared += 1;
+        }
+        if self.key() < state.last() {
+            let last = state.shape.k as usize - 1;
+            state.registers[last] = self.key();
+            state.registers[..=last].sort_unstable();
+            state.max_distance = distance_of(state.last());
+            state.counts.candidates += 1;
+        }
+        state.counts.points_seen += 1;
+    }
+
+    fn cost(&self, shape: Shape) -> u64 {
+        shape.k.into()
+    }
+
+    fn describe(&self, after: &State) -> Option<String> {
+        let Some(OwnState::Dummy(DummyState { compared })) = after.own else { return None };
+        Some(format!("Comparison {compared} of {}.", after.shape.n))
+    }
+
+    fn level(&self) -> Level {
+        Level::Stage
+    }
+
+    fn mark(&self, before: &State, marks: &mut Marks) {
+        if self.key() < before.last() {
+            marks.hit();
+            marks.distances.push(distance_of(self.key()));
+        }
+    }
+}
+
+impl AlgorithmState for DummyState {
+    fn describe(&self, step: &Step, _after: &State) -> Option<String> {
+        (*step == Step::Finished).then(|| format!("All {} are compared.", self.compared))
+    }
+}
+
+static LINES: [Line; 3] = [plain(0, "for each point: insert it"), plain(0, ""), plain(0, "done")];
+
+static CODE: Code = Code {
+    lines: &LINES,
+    second: 2,
+    says: ["Insertion", "Insertion: a point", "Insertion: the end"],
+    line_of: |step| Some(if *step == Step::Finished { 2 } else { 0 }),
+};
+
+impl AlgorithmQuestions for Dummy {
+    fn suits(&self, ask: Ask, at: usize, recording: &Recording) -> bool {
+        ask == Ask::Swaps && recording.steps()[at] != Step::Finished
+    }
+
+    fn question(&self, recording: &Recording, ask: Ask, at: usize, before: &State, _pick: &mut Pick<'_>) -> Option<Question> {
+        let Step::Own(step) = &recording.steps()[at] else { return None };
+        let mut after = before.clone();
+        step.get().apply(&mut after);
+        let answer = questions::Answer::YesNo(after.registers != before.registers);
+        Some(Question::new(ask, at, 0, "Is the next point inserted?".to_owned(), answer))
+    }
+
+    fn given(&self, _ask: Ask, _step: &Step, _state: &State) -> String {
+        " The list is given.".to_owned()
+    }
+}
+
+impl Algorithm for Dummy {
+    fn code(&self) -> &'static Code {
+        &CODE
+    }
+
+    fn mark_names(&self) -> [Option<&'static str>; 3] {
+        [Some("Inserted"), None, None]
+    }
+
+    fn start(&self) -> &'static str {
+        "and the list is empty"
+    }
+
+    fn panels(&self, _shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
+        layout.of_search(Panel::Warp, [0.5, 0.5], 0.5)
+    }
+
+    fn draw_account(&self, view: &View<'_>, size: [f32; 2]) -> Scene {
+        let mut scene = view.scene(size);
+        scene.fill(Area { x: 0.0, y: 0.0, width: size[0], height: size[1] }, Ink::Field);
+        scene
+    }
+
+    fn caption(&self, _view: &View<'_>, bound: &str) -> String {
+        format!("The last of the list: {bound}")
+    }
+
+    fn table(&self, _film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "<p>{} comparisons</p>", take.recording.shape().n)
+    }
+}
+
+pub(crate) fn record_dummy(problem: Arc<Problem>, query: usize, width: u32, data: &str) -> Result<Recording, LessonError> {
+    let shape = Shape { width, registers: registers_for(problem.k(), width as usize) as u32, k: problem.k() as u32, n: problem.n() as u32 };
+    let distances = distances_to(&problem, query, 0..problem.n());
+    let mut steps: Vec<Step> =
+        (0..).zip(&distances).map(|(point, &squared_distance)| DummyStep::Compared { point, squared_distance }.into()).collect();
+    steps.push(Step::Finished);
+    let parameters = Parameters::new(shape, &problem, query, data);
+    Ok(Recording::new(parameters, problem, query, steps).with_baseline(Dummy))
+}
+
+#[test]
+fn a_new_algorithm_is_replayed_told_drawn_asked_and_written() {
+    let lesson = Lesson { search: Search::Dummy, asks: &[Ask::Swaps], ideas: &[], k: 5, width: 8, shows: Shows::Whole, ..LESSONS[0] };
+    let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
+    let recording = take.recording.clone();
+    let kernel = record(recording.problem().clone(), 0, 8, None, "a test").unwrap();
+    let n = recording.shape().n;
+    assert!(matches!(recording.baseline(), Baseline::Dummy(_)));
+
+    // Replayed: to the kernel's answer, and back.
+    let end = fresh(&recording, recording.len());
+    let answer = |state: &State| state.neighbours().collect::<Vec<_>>();
+    assert_eq!(answer(&end), answer(&fresh(&kernel, kernel.len())));
+    let mut cursor = Cursor::new(recording.clone());
+    for position in [recording.len(), 40, 41, 0] {
+        cursor.seek(position);
+        assert_eq!(cursor.state(), &fresh(&recording, position));
+    }
+    assert_eq!(cursor.next(Level::Merge), recording.len(), "its steps are stages");
+    assert!(cursor.next_mark(Mark::BallotHit).is_some());
+
+    // Told, and written as steps that are read back.
+    assert!(sentence(&cursor).ends_with("and the list is empty."));
+    let mut file = Vec::new();
+    jsonl::write(&recording, 0..recording.len(), &mut file).unwrap();
+    let text = String::from_utf8(file).unwrap();
+    assert!(
+        text.contains("\"step\":\"compared\",\"point\":3")
+            && text.contains(&format!("Comparison {n} of {n}."))
+            && text.contains(&format!("All {n} are compared."))
+    );
+    let read = jsonl::read(text.as_bytes()).unwrap().1;
+    assert!(read.iter().map(|(_, step)| step).eq(recording.steps()));
+
+    // Drawn, alone and on a page; asked about; printed.
+    for position in [0, 1, 50, recording.len()] {
+        cursor.seek(position);
+        let view = View::of(&cursor, 14.0);
+        for panel in Panel::ALL {
+            assert_eq!(draw(panel, &view, [500.0, 300.0]).size, [500.0, 300.0]);
+        }
+        assert!(svg(&page(&lesson, &take, &view, [1280.0, 720.0]), &LIGHT).contains("Insertion"));
+    }
+    let questions = lesson.questions(&take);
+    assert!(!questions.is_empty() && questions.iter().all(|question| question.text == "Is the next point inserted?"));
+    let film = Film::new(&lesson, vec![take], [960.0, 540.0], 1.0, LIGHT);
+    let moments = Selection::of_lesson(3).moments(&lesson, film.lead()).unwrap();
+    let mut page = Vec::new();
+    handout::write(&film, &moments, Theme::Film, &Silent, &mut page).unwrap();
+    let page = String::from_utf8(page).unwrap();
+    assert!(page.contains(&format!("{n} comparisons")) && page.contains("The list is given."));
+    let mut played = Vec::new();
+    player::write(&film, &moments, &Silent, &mut played).unwrap();
+    assert!(!played.is_empty());
+}

@@ -1,0 +1,19 @@
+//! Steps in files of earlier versions.
+
+use std::collections::BTreeSet;
+
+use super::*;
+
+#[test]
+fn a_step_of_each_kind_is_read_from_an_old_file_and_written_as_it_was() {
+    let file = include_str!("steps.jsonl");
+    let (_, steps) = jsonl::read(file.as_bytes()).unwrap();
+    let mut kinds = BTreeSet::new();
+    for (line, (_, step)) in file.lines().skip(1).zip(&steps) {
+        // Position, level and sentence are around it.
+        let written = serde_json::to_string(step).unwrap();
+        assert!(line.contains(&written[1..written.len() - 1]), "{line}\n{written}");
+        kinds.insert(written.split('"').nth(3).unwrap().to_owned());
+    }
+    assert_eq!((steps.len(), kinds.len()), (41, 41));
+}

@@ -4,6 +4,8 @@
 //! Together they have arrows, ∞, √, ≤ and other mathematical symbols, but no ticks or crosses: those are paths. Arrows and ⌈
 //! ⌉ ⌊ ⌋ are only in Hack.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
 use epaint_default_fonts::{HACK_REGULAR, UBUNTU_LIGHT};
@@ -40,9 +42,28 @@ pub fn weight(font: Font) -> u16 {
     }
 }
 
+/// Maximum number of cached text widths.
+const REMEMBERED: usize = 1 << 12;
+
+thread_local! {
+    /// Widths at font size 1. Consecutive frames have nearly the same text, and shaping takes longer than drawing.
+    static WIDTHS: RefCell<HashMap<(Font, String), f32>> = RefCell::default();
+}
+
 /// The width of a text in points, at a font size.
-pub fn width(text: &str, font: Font, size: f32) -> f32 {
-    shape(text, font).1 * size
+pub fn width(font: Font, size: f32, text: &str) -> f32 {
+    WIDTHS.with_borrow_mut(|widths| {
+        let key = (font, text.to_owned());
+        if let Some(one) = widths.get(&key) {
+            return one * size;
+        }
+        if widths.len() >= REMEMBERED {
+            widths.clear();
+        }
+        let one = shape(text, font).1;
+        widths.insert(key, one);
+        one * size
+    })
 }
 
 /// The vertical metrics of a font.
@@ -194,14 +215,14 @@ mod tests {
 
     #[test]
     fn code_is_alike_wide_and_a_text_twice_as_large_twice_as_wide() {
-        let code = width("0", Font::Mono, 10.0);
-        assert!((width("lane ^ 4", Font::Mono, 10.0) - 8.0 * code).abs() < 1e-3);
-        assert_eq!(width("", Font::Sans, 10.0), 0.0);
-        let narrow = width("iiii", Font::Sans, 10.0);
-        assert!(narrow > 0.0 && narrow < width("mmmm", Font::Sans, 10.0) / 2.0);
-        assert!((width("iiii", Font::Sans, 20.0) - 2.0 * narrow).abs() < 1e-3);
+        let code = width(Font::Mono, 10.0, "0");
+        assert!((width(Font::Mono, 10.0, "lane ^ 4") - 8.0 * code).abs() < 1e-3);
+        assert_eq!(width(Font::Sans, 10.0, ""), 0.0);
+        let narrow = width(Font::Sans, 10.0, "iiii");
+        assert!(narrow > 0.0 && narrow < width(Font::Sans, 10.0, "mmmm") / 2.0);
+        assert!((width(Font::Sans, 20.0, "iiii") - 2.0 * narrow).abs() < 1e-3);
         // Numbers in columns: digits are alike wide in sentences, too.
-        let digits: Vec<f32> = ('0'..='9').map(|digit| width(&digit.to_string(), Font::Sans, 10.0)).collect();
+        let digits: Vec<f32> = ('0'..='9').map(|digit| width(Font::Sans, 10.0, &digit.to_string())).collect();
         assert!(digits.iter().all(|digit| *digit == digits[0]), "{digits:?}");
         assert!(line(Font::Sans).ascent < line(Font::Sans).height && line(Font::Mono).height > 1.0);
     }

@@ -1,10 +1,7 @@
 //! Helpers to draw with: text that fits its area, strokes, rectangles.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
-
 use crate::drawing::{Area, Drawing, Font, Ink, Line, Paint, Point, Shape};
-use crate::fonts;
+pub use crate::fonts::width;
 
 /// Line height relative to the font size.
 pub const ROW: f32 = 1.3;
@@ -14,30 +11,6 @@ const SHRINK: f32 = 0.72;
 
 /// Type down to this fraction of the minimum is drawn at the minimum size: the space around it suffices.
 const STRETCH: f32 = 0.85;
-
-/// Maximum number of cached text widths.
-const REMEMBERED: usize = 1 << 12;
-
-thread_local! {
-    /// Widths at font size 1. Consecutive frames have nearly the same text, and shaping takes longer than drawing.
-    static WIDTHS: RefCell<HashMap<(Font, String), f32>> = RefCell::default();
-}
-
-/// The width of a text in points.
-pub fn width(font: Font, size: f32, text: &str) -> f32 {
-    WIDTHS.with_borrow_mut(|widths| {
-        let key = (font, text.to_owned());
-        if let Some(one) = widths.get(&key) {
-            return one * size;
-        }
-        if widths.len() >= REMEMBERED {
-            widths.clear();
-        }
-        let one = fonts::width(text, font, 1.0);
-        widths.insert(key, one);
-        one * size
-    })
-}
 
 /// Font, size and colour of a text.
 #[derive(Clone, Copy)]

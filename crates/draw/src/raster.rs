@@ -235,7 +235,7 @@ mod tests {
     fn text_lies_within_the_room_it_was_measured_to_take() {
         let mut drawing = Drawing::new(200.0, 40.0);
         let text = "Merge 3: min(i, K\u{2212}1\u{2212}i)".to_owned();
-        let width = fonts::width(&text, Font::Sans, 16.0);
+        let width = fonts::width(Font::Sans, 16.0, &text);
         drawing.shapes.push(Shape::Text { at: [190.0, 20.0], anchor: [1.0, 0.5], size: 16.0, font: Font::Sans, paint: Ink::Text.into(), text });
         let image = raster(&drawing, &LIGHT, 1.0).unwrap();
         let inked = |(_, _, pixel): &(u32, u32, &image::Rgba<u8>)| pixel.0[0] < 200;

@@ -173,7 +173,7 @@ pub struct Baseline {
 
 /// The baseline of a text that is anchored at a point (see [`Shape::Text`]); `None` if it has no width.
 pub fn baseline(at: Point, anchor: [f32; 2], size: f32, font: Font, text: &str) -> Option<Baseline> {
-    let width = fonts::width(text, font, size);
+    let width = fonts::width(font, size, text);
     (width > 0.0).then(|| Baseline { start: fonts::baseline_start(at, anchor, font, size, width), width })
 }
 

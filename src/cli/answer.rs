@@ -1,27 +1,28 @@
 //! A search for its neighbours alone: all of them, as `analyse` and `recall` need it, or part after part, as `knn` writes them.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context;
 
 use super::bar::Bar;
+use super::job::Job;
 use super::output;
-use super::run::WORTH_A_NOTE_MS;
-use crate::cloud::PointCloud;
 use crate::export::text;
 use crate::knn::DeviceId;
 use crate::run::planner::{Plan, Purpose};
 use crate::run::{EngineChoice, Engines, Parts, RunRecord, RunSpec};
 
-/// Answers a spec once, and says beforehand about how long that takes where it is long.
+/// An answer predicted to take longer is announced before it begins.
+const WORTH_A_NOTE_MS: f64 = 1000.0;
+
+/// Answers a job once, and says beforehand about how long that takes where it is long.
 ///
 /// # Errors
 /// Those of the search.
-pub fn answer(engines: &mut Engines, spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> anyhow::Result<RunRecord> {
-    let spec = &placed(engines, spec, cloud, query_cloud);
-    let plan = plan(engines, spec, cloud, query_cloud)?;
-    let record = engines.answer_planned(spec, Some(&plan), cloud, query_cloud, &mut Bar::new("").stage())?;
+pub fn answer(engines: &mut Engines, job: &Job) -> anyhow::Result<RunRecord> {
+    let job = placed(engines, job);
+    let plan = plan(engines, &job)?;
+    let record = engines.answer_planned(&job.spec, Some(&plan), &job.cloud, job.query_cloud.as_ref(), &mut Bar::new("").stage())?;
     note_fallback(&record);
     Ok(record)
 }
@@ -29,17 +30,19 @@ pub fn answer(engines: &mut Engines, spec: &RunSpec, cloud: &Arc<PointCloud>, qu
 /// How long a GPU driver takes to start, in milliseconds (bench/README.md, "One answer from a shell").
 const GPU_START_MS: f64 = 400.0;
 
-/// The spec as it is answered once. `auto` stays on the processor where that is predicted to finish before a GPU driver has started; the driver
+/// The job as it is answered once. `auto` stays on the processor where that is predicted to finish before a GPU driver has started; the driver
 /// is then not loaded.
-pub fn placed(engines: &mut Engines, spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> RunSpec {
-    if spec.engine != EngineChoice::Auto || spec.device.is_some() {
-        return spec.clone();
+pub fn placed(engines: &mut Engines, job: &Job) -> Job {
+    let mut job = job.clone();
+    if job.spec.engine == EngineChoice::Auto && job.spec.device.is_none() {
+        let on_cpu = RunSpec { device: Some(DeviceId::Cpu), warmup: 0, repeats: 1, ..job.spec.clone() };
+        // Measuring the engines first would cost more than it saves.
+        let plan = engines.plan(&on_cpu, Purpose::Ask, &job.cloud, job.query_cloud.as_ref());
+        if plan.total_ms().is_some_and(|ms| ms < GPU_START_MS) {
+            job.spec.device = Some(DeviceId::Cpu);
+        }
     }
-    let on_cpu = RunSpec { device: Some(DeviceId::Cpu), ..spec.clone() };
-    // Measuring the engines first would cost more than it saves.
-    let plan = engines.plan(&RunSpec { warmup: 0, repeats: 1, ..on_cpu.clone() }, Purpose::Ask, cloud, query_cloud);
-    let is_short = plan.total_ms().is_some_and(|ms| ms < GPU_START_MS);
-    if is_short { on_cpu } else { spec.clone() }
+    job
 }
 
 /// The same part after part: `take` gets each part's record, and the number of its first query. Returns the last record, and for how many
@@ -71,12 +74,12 @@ pub fn answer_in_parts(
     Ok((last.context("there was no part to answer")?, seconds))
 }
 
-/// What takes a spec, said where that is long.
+/// What takes a job, said where that is long.
 ///
 /// # Errors
 /// [`RunError::Cancelled`](crate::run::RunError::Cancelled).
-pub fn plan(engines: &mut Engines, spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> anyhow::Result<Plan> {
-    let plan = engines.plan_answer(spec, cloud, query_cloud, &mut Bar::new("").stage())?;
+pub fn plan(engines: &mut Engines, job: &Job) -> anyhow::Result<Plan> {
+    let plan = engines.plan_answer(&job.spec, &job.cloud, job.query_cloud.as_ref(), &mut Bar::new("").stage())?;
     if let Some(sentence) = plan.sentence().filter(|_| plan.total_ms().is_some_and(|ms| ms > WORTH_A_NOTE_MS)) {
         output::note(&sentence);
     }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::bar::Bar;
-use super::skip::SkipArgs;
-use super::{columns, output};
+use super::flags::FileArgs;
+use super::output;
 use crate::cloud::formats::{self, ColumnKind, Entry, FileInfo, FormatError, Stamp};
 use crate::cloud::{self, Axis, CloudError, ColumnChoice, Duplicates, Fingerprint, PointCloud, Source, Unchosen};
 use crate::export::text;
@@ -18,15 +18,13 @@ use crate::run::recording;
 pub const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Debug, clap::Args)]
+#[command(mut_args(|arg| if arg.get_id() == "columns" { arg.help_heading(None::<&str>) } else { arg }))]
 pub struct InfoArgs {
     /// What to describe: a cloud, a recording, or the folder that `run --out` wrote
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
-    #[arg(long, value_name = "NAMES", value_parser = columns::parse)]
-    columns: Option<ColumnChoice>,
     #[command(flatten)]
-    skip: SkipArgs,
+    input: FileArgs,
     /// Counts duplicates, before and after rounding to 32-bit floats, which may take several times as long as reading
     #[arg(long)]
     duplicates: bool,
@@ -44,7 +42,8 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<()> {
     if recording::split_run(&args.file).is_some() {
         return super::recording::info(&args.file, args.json);
     }
-    let report = Report::of(&args.skip.of(&args.file), &args.columns.clone().unwrap_or_default(), args.duplicates, &Bar::new("reading the file"))?;
+    let report =
+        Report::of(&args.input.path(&args.file), &args.input.columns.clone().unwrap_or_default(), args.duplicates, &Bar::new("reading the file"))?;
     if args.json { output::print_json(&report) } else { output::print(&report.text()) }
 }
 

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use super::answer::{empty_ranks, note_fallback};
 use super::bar::Bar;
-use super::input::{DeviceArgs, EngineParser, Loaded, ProblemArgs};
+use super::flags::{EngineArgs, ProblemArgs, ThreadsArgs};
+use super::job::Job;
 use super::output::columns;
 use super::paths::folder;
 use super::record::RecordArgs;
-use super::threads::ThreadsArgs;
 use super::{announce, counts, forecast, output, queries, room};
 use crate::cloud::PointCloud;
 use crate::engines::registry;
 use crate::export::{self, NeighborFormat, Size, text};
 use crate::run::analysis::Roofline;
-use crate::run::planner::{Job, Purpose};
+use crate::run::planner::{self, Purpose};
 use crate::run::{EngineChoice, Engines, MeasureMean, QuerySpec, RunRecord, RunSpec, build_problem};
 
 #[derive(Debug, clap::Args)]
@@ -23,11 +23,8 @@ use crate::run::{EngineChoice, Engines, MeasureMean, QuerySpec, RunRecord, RunSp
 pub struct RunArgs {
     #[command(flatten)]
     problem: ProblemArgs,
-    /// What answers, and how: an engine, or ENGINE:key=value,… with its parameters
-    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = EngineParser, help_heading = "Search")]
-    engine: EngineChoice,
     #[command(flatten)]
-    device: DeviceArgs,
+    engine: EngineArgs,
     #[command(flatten)]
     pub threads: ThreadsArgs,
     /// Untimed repeats before the timed ones
@@ -85,17 +82,11 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         export::check(path)?;
     }
     args.record.check()?;
-    args.device.check(std::slice::from_ref(&args.engine))?;
-    let Loaded { spec, cloud, query_cloud, .. } = args.problem.load(std::slice::from_ref(&args.engine))?;
+    let request = args.problem.request(vec![args.engine.engine.clone()], args.engine.device);
+    request.check()?;
+    let Job { spec, cloud, query_cloud, .. } = request.load()?;
     spare_inputs(args, &spec)?;
-    let spec = RunSpec {
-        engine: args.engine.clone(),
-        device: args.device.device,
-        warmup: args.warmup,
-        repeats: args.repeats,
-        profile: args.profile,
-        ..spec
-    };
+    let spec = RunSpec { warmup: args.warmup, repeats: args.repeats, profile: args.profile, ..spec };
     let mut engines = Engines::default();
     if args.dry_run {
         let any = RunSpec { engine: EngineChoice::Auto, ..spec.clone() };
@@ -105,7 +96,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         return forecast::print(&plan, &passes(&spec), args.json);
     }
     if let Some(path) = &args.neighbors {
-        let job = Job::of(&spec, Purpose::Measure, cloud.len(), cloud.dims(), query_cloud.as_ref().map(|queries| queries.len()));
+        let job = planner::Job::of(&spec, Purpose::Measure, cloud.len(), cloud.dims(), query_cloud.as_ref().map(|queries| queries.len()));
         room::of_file(path, Size { q: job.shape.q, k: spec.k, metric: spec.metric }, cloud.len())?;
         queries::note_rows_left_out(&spec.queries, NeighborFormat::of(path)?, path);
     }
@@ -125,9 +116,6 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     // Whatever became of the files, the search was done.
     if args.json { output::print_json(&record.head) } else { output::print(&summary(&record, planned.as_deref(), &written)) }.and(result)
 }
-
-/// An answer predicted to take longer is announced before it begins.
-pub const WORTH_A_NOTE_MS: f64 = 1000.0;
 
 /// What the total of the predictions is of.
 fn passes(spec: &RunSpec) -> String {

@@ -3,6 +3,11 @@
 //! Wrong usage is what was typed and would be refused whatever files hold and whatever machine this is. clap refuses most of it;
 //! the rest is here.
 
+use std::ffi::OsStr;
+
+use clap::error::ErrorKind;
+use clap::{Arg, Command};
+
 use crate::cloud::CloudError;
 use crate::export::figure::FigureError;
 use crate::knn::ProblemError;
@@ -16,6 +21,13 @@ use crate::run::presets::PresetError;
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Usage(pub String);
+
+/// clap's refusal of a value, for a reason of ours.
+pub fn invalid(command: &Command, argument: Option<&Arg>, value: &OsStr, why: &str) -> clap::Error {
+    let name = argument.map_or_else(String::new, ToString::to_string);
+    let what = format!("invalid value '{}' for '{name}': {why}", value.to_string_lossy());
+    clap::Error::raw(ErrorKind::ValueValidation, format!("{what}\n")).with_cmd(command)
+}
 
 /// Whether an error is wrong usage.
 pub fn is_usage(error: &anyhow::Error) -> bool {

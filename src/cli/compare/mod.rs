@@ -7,9 +7,8 @@ mod table;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use super::input::AnyEngineParser;
 use super::usage::Usage;
-use super::{config, output};
+use super::{config, engines, output};
 use crate::run::compare::{Comparison, Gate, SavedRun, compare, percent as shown};
 
 /// The version of what `--json` prints.
@@ -31,7 +30,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["a", "b"], help_heading = "In turn")]
     exe: Vec<PathBuf>,
     /// The --engine of the runs, given twice
-    #[arg(long, value_name = "ENGINE", value_parser = AnyEngineParser, hide_possible_values = true, conflicts_with_all = ["a", "b"], help_heading = "In turn")]
+    #[arg(long, value_name = "ENGINE", value_parser = engines::of_any_program(), hide_possible_values = true, conflicts_with_all = ["a", "b"], help_heading = "In turn")]
     method: Vec<String>,
     /// Pairs of runs: the first, the second; the second, the first; and so on
     #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = pairs::number, conflicts_with_all = ["a", "b"], help_heading = "In turn")]

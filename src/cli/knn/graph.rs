@@ -6,8 +6,9 @@ use std::time::Instant;
 use anyhow::{anyhow, bail};
 
 use super::report::Report;
-use super::{KnnArgs, Loaded, out};
+use super::{KnnArgs, out};
 use crate::cli::answer::{answer, empty_ranks};
+use crate::cli::job::Job;
 use crate::cli::queries::QueryChoice;
 use crate::cli::usage::Usage;
 use crate::cli::{output, room};
@@ -36,9 +37,9 @@ pub fn check(args: &KnnArgs) -> anyhow::Result<()> {
 }
 
 /// Searches and writes. A graph is of all neighbours, and so of one part.
-pub fn write(args: &KnnArgs, loaded: &Loaded, columns: &FileColumns) -> anyhow::Result<()> {
+pub fn write(args: &KnnArgs, job: &Job, columns: &FileColumns) -> anyhow::Result<()> {
     let start = Instant::now();
-    let Loaded { spec, cloud, .. } = loaded;
+    let Job { spec, cloud, .. } = job;
     if let Some(path) = args.out.file() {
         room::of_file(path, Size { q: cloud.len(), k: spec.k, metric: spec.metric }, cloud.len())?;
     }
@@ -46,7 +47,7 @@ pub fn write(args: &KnnArgs, loaded: &Loaded, columns: &FileColumns) -> anyhow::
     if let Some(note) = empty_ranks(spec, cloud.len() as u64) {
         output::note(&note);
     }
-    let record = answer(&mut Engines::default(), spec, cloud, None)?;
+    let record = answer(&mut Engines::default(), job)?;
     let seconds = start.elapsed().as_secs_f64();
     let graph = KnnGraph::of_run(&record).map_err(|why| anyhow!("{why}: {}", args.input.display()))?;
     args.graph.write(&graph, cloud)?;
@@ -59,12 +60,12 @@ pub fn write(args: &KnnArgs, loaded: &Loaded, columns: &FileColumns) -> anyhow::
         export::neighbors_in_parts(path, size, columns, |writer| writer.append(&record, 0..queries, 0))?;
     }
     let report = Report {
-        k: Some(args.k),
+        k: Some(spec.k),
         neighbors: record.neighbors.indices.iter().filter(|&&row| row != NONE).count() as u64,
         index: record.samples.iter().any(|sample| sample.phase == Phase::BuildIndex),
         engine: record.engine.to_string(),
         device: record.device.name.clone(),
-        ..Report::new(args, loaded, queries, seconds)
+        ..Report::new(args, job, queries, seconds)
     };
-    report.print(args, loaded, None)
+    report.print(args, job, None)
 }

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
-use super::Loaded;
 use crate::cli::bar::Bar;
+use crate::cli::job::Job;
 use crate::cli::output;
 use crate::cli::queries::QueryChoice;
 use crate::cli::usage::Usage;
-use crate::cloud::PointCloud;
 use crate::cloud::beside::Beside;
+use crate::cloud::{PointCloud, Source};
 use crate::export::table::TableFormat;
 use crate::export::{FileColumns, NeighborFormat, StreamFormat};
 
@@ -140,25 +140,23 @@ impl OutArgs {
         bail!(Usage(format!("{flag} {first}: only tables have room for further columns: .csv, .tsv, .parquet or .arrow")))
     }
 
-    /// The columns of files that are to stand beside neighbours; `input` is where the cloud lies, and `queries` are the queries as they were asked for.
+    /// The columns of files that are to stand beside neighbours.
     ///
     /// # Errors
     /// That there is no such column; those of reading the files.
-    pub fn file_columns(&self, input: &Path, queries: &QueryChoice, loaded: &Loaded) -> anyhow::Result<FileColumns> {
-        let columns_by = Some(loaded.searched.columns_by.clone());
-        let read = |path: &Path, names: &[String], cloud: &PointCloud| match names {
-            [] => Ok(Beside::default()),
-            _ => Beside::read(path, names, cloud, &Bar::new("reading the columns beside")).inspect(note_rounded),
+    pub fn file_columns(&self, job: &Job) -> anyhow::Result<FileColumns> {
+        let columns_by = Some(job.searched.columns_by.clone());
+        let read = |names: &[String], cloud: &PointCloud| match cloud.source() {
+            Source::File { path, .. } if !names.is_empty() => {
+                Beside::read(path, names, cloud, &Bar::new("reading the columns beside")).inspect(note_rounded)
+            }
+            _ => Ok(Beside::default()),
         };
-        if let (QueryChoice::File(path), Some(queries)) = (queries, &loaded.query_cloud) {
-            return Ok(FileColumns {
-                queries: read(path, &self.with_query, queries)?,
-                neighbors: read(input, &self.with, &loaded.cloud)?,
-                columns_by,
-            });
+        if let Some(queries) = &job.query_cloud {
+            return Ok(FileColumns { queries: read(&self.with_query, queries)?, neighbors: read(&self.with, &job.cloud)?, columns_by });
         }
         // All are of one file, which is read once.
-        let mut neighbors = read(input, &[&self.with[..], &self.with_query].concat(), &loaded.cloud)?;
+        let mut neighbors = read(&[&self.with[..], &self.with_query].concat(), &job.cloud)?;
         let queries = Beside { columns: neighbors.columns.split_off(self.with.len()) };
         Ok(FileColumns { queries, neighbors, columns_by })
     }

@@ -5,8 +5,9 @@ use std::time::Instant;
 use anyhow::{Context, anyhow, bail};
 
 use super::report::{Report, SHOWN};
-use super::{KnnArgs, Loaded, out};
+use super::{KnnArgs, out};
 use crate::cli::bar::Bar;
+use crate::cli::job::Job;
 use crate::cli::output;
 use crate::cli::usage::Usage;
 use crate::engines::registry;
@@ -16,20 +17,20 @@ use crate::export::table::TableFormat;
 use crate::export::within::{self as files, Asked};
 use crate::knn::{Descriptor, DeviceId, Metric, Parameters, Problem};
 use crate::run::within::{self, Neighborhoods, WithinError};
-use crate::run::{EngineChoice, RunSpec, build_problem, query_cloud_of};
+use crate::run::{EngineChoice, RunSpec, build_problem};
 
 /// What holds of a radius whatever is in the files.
 pub fn check(args: &KnnArgs, radius: &str) -> anyhow::Result<()> {
     number_and_unit(radius)?;
-    if let Some(device @ DeviceId::Gpu(_)) = args.device.device {
+    if let Some(device @ DeviceId::Gpu(_)) = args.engine.device.device {
         bail!(Usage(format!("--device {device}: --radius searches on the CPU; leave --device out")));
     }
-    if let EngineChoice::Named(method) = &args.engine {
+    if let EngineChoice::Named(method) = &args.engine.engine {
         if registry::find(method.engine).is_some_and(|engine| engine.within.is_none()) {
             bail!(Usage(WithinError::Engine { engine: method.engine }.to_string()));
         }
         if method.parameters != Parameters::NONE {
-            bail!(Usage(format!("--engine {}: a search by radius has no parameters", args.engine)));
+            bail!(Usage(format!("--engine {}: a search by radius has no parameters", args.engine.engine)));
         }
     }
     Ok(())
@@ -74,18 +75,17 @@ pub fn length(text: &str, metric: Metric) -> anyhow::Result<f64> {
 }
 
 /// All within a radius.
-pub fn all_within(args: &KnnArgs, loaded: &Loaded, radius: f64, columns: &FileColumns) -> anyhow::Result<()> {
+pub fn all_within(args: &KnnArgs, job: &Job, radius: f64, columns: &FileColumns) -> anyhow::Result<()> {
     let start = Instant::now();
-    let spec = RunSpec { k: 1, ..loaded.spec.clone() };
-    let problem = build_problem(&spec, &loaded.cloud, loaded.query_cloud.as_ref())?;
+    let spec = RunSpec { k: 1, ..job.spec.clone() };
+    let problem = build_problem(&spec, &job.cloud, job.query_cloud.as_ref())?;
     let engine = engine(args, &problem)?;
-    let place = query_cloud_of(&spec, &loaded.cloud, loaded.query_cloud.as_ref())?;
-    let asked = place.as_deref().unwrap_or(&loaded.cloud);
-    let search = within::Search::new(&problem, asked, engine, radius)?;
+    let queried = job.queried()?;
+    let search = within::Search::new(&problem, &queried, engine, radius)?;
     let rows: Vec<u32> = (0..problem.q()).map(|query| problem.query_row(query)).collect();
-    let queries = loaded.queried().map(|cloud| (cloud, &rows[..]));
-    let provenance = Provenance { k: None, radius: Some(radius), ..loaded.provenance() };
-    let asked = Asked { cloud: &loaded.cloud, metric: spec.metric, queries, columns, provenance: &provenance };
+    let queries = (!job.is_at_place()).then_some((&*queried, &rows[..]));
+    let provenance = Provenance { k: None, radius: Some(radius), ..job.provenance() };
+    let asked = Asked { cloud: &job.cloud, metric: spec.metric, queries, columns, provenance: &provenance };
     let (mut neighbors, mut without, mut most, mut first) = (0, 0, 0, None);
     let mut ordered = |mut found: Neighborhoods| {
         if args.self_first {
@@ -125,14 +125,14 @@ pub fn all_within(args: &KnnArgs, loaded: &Loaded, radius: f64, columns: &FileCo
         index: true,
         engine: engine.id.to_string(),
         device: "CPU".to_owned(),
-        ..Report::new(args, loaded, rows.len(), start.elapsed().as_secs_f64())
+        ..Report::new(args, job, rows.len(), start.elapsed().as_secs_f64())
     };
-    report.print(args, loaded, first.map(|first| files::table(&first, asked).tsv()))
+    report.print(args, job, first.map(|first| files::table(&first, asked).tsv()))
 }
 
 /// The engine that was asked for, or the usual one.
 fn engine(args: &KnnArgs, problem: &Problem) -> anyhow::Result<&'static Descriptor> {
-    match &args.engine {
+    match &args.engine.engine {
         EngineChoice::Auto => Ok(within::usual(problem)),
         EngineChoice::Named(method) => registry::find(method.engine).ok_or_else(|| anyhow!("there is no engine {}", method.engine)),
     }

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{KnnArgs, Loaded};
+use super::KnnArgs;
 use crate::cli::columns::Searched;
+use crate::cli::job::Job;
 use crate::cli::{output, queries};
 use crate::export::text;
 
@@ -53,16 +54,16 @@ pub struct Report {
 
 impl Report {
     /// What does not depend on what was found.
-    pub fn new(args: &KnnArgs, loaded: &Loaded, queries: usize, seconds: f64) -> Self {
+    pub fn new(args: &KnnArgs, job: &Job, queries: usize, seconds: f64) -> Self {
         Self {
             schema_version: SCHEMA_VERSION,
             cloud: args.input.display().to_string(),
-            points: loaded.cloud.len(),
-            dimensions: loaded.cloud.dims(),
-            searched: loaded.searched.clone(),
+            points: job.cloud.len(),
+            dimensions: job.cloud.dims(),
+            searched: job.searched.clone(),
             queries,
-            metric: loaded.ranking.name(),
-            unit: loaded.ranking.unit(),
+            metric: job.ranking.name(),
+            unit: job.ranking.unit(),
             k: None,
             radius: None,
             neighbors: 0,
@@ -78,7 +79,7 @@ impl Report {
     }
 
     /// Prints it; `shown` is the table of a single query's neighbours.
-    pub fn print(&self, args: &KnnArgs, loaded: &Loaded, shown: Option<String>) -> anyhow::Result<()> {
+    pub fn print(&self, args: &KnnArgs, job: &Job, shown: Option<String>) -> anyhow::Result<()> {
         if args.out.json {
             return output::print_json(self);
         }
@@ -96,10 +97,10 @@ impl Report {
         let points = text::count(self.points as u64, "point", "points");
         let mut rows = vec![
             vec!["cloud".to_owned(), format!("{}, {points} in {}", self.cloud, text::count(self.dimensions as u64, "dimension", "dimensions"))],
-            vec!["columns".to_owned(), output::columns(loaded.cloud.axes())],
+            vec!["columns".to_owned(), output::columns(job.cloud.axes())],
             vec![
                 "queries".to_owned(),
-                format!("{}: {}", text::count(self.queries as u64, "query", "queries"), queries::about(&loaded.spec, loaded.cloud.axes())),
+                format!("{}: {}", text::count(self.queries as u64, "query", "queries"), queries::about(&job.spec, job.cloud.axes())),
             ],
             vec!["search".to_owned(), format!("{asked}, {}", self.metric)],
             vec!["found".to_owned(), found],

@@ -195,6 +195,20 @@ impl MethodArgs {
     }
 }
 
+#[derive(Clone, Copy, Debug, Args)]
+pub struct DryRunArgs {
+    /// Predicts how long each engine takes and says which would answer, without searching
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub struct JsonArgs {
+    /// Prints JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// How many threads the processor's work is shared among.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct ThreadsArgs {

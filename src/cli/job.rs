@@ -10,7 +10,7 @@ use super::usage::Usage;
 use super::{metric, output};
 use crate::cloud::{ColumnChoice, Order, PointCloud, Source};
 use crate::export::provenance::Provenance;
-use crate::knn::{DeviceId, Metric, Problem, ProblemError, Ranking, Setup};
+use crate::knn::{DeviceId, Goal, Metric, Problem, ProblemError, Ranking, Setup};
 use crate::run::{EngineChoice, QuerySpec, RunError, RunSpec, build_problem, query_cloud_of, usual};
 
 /// A search as flags and the user's defaults ask for it. Nothing has been read.
@@ -166,9 +166,10 @@ impl Job {
         matches!(self.spec.queries, QuerySpec::At(_))
     }
 
-    /// How the k nearest, or largest, are found.
-    pub fn provenance(&self) -> Provenance {
+    /// How neighbours are found.
+    pub fn provenance(&self, goal: Goal) -> Provenance {
         let found = Provenance::of(&self.spec, &self.cloud, self.query_cloud.as_deref());
-        Provenance { metric: self.ranking.name().to_owned(), columns_by: Some(self.searched.columns_by.clone()), ..found }
+        let (k, radius) = if let Goal::Within(radius) = goal { (None, Some(radius)) } else { (found.k, None) };
+        Provenance { metric: self.ranking.name().to_owned(), columns_by: Some(self.searched.columns_by.clone()), k, radius, ..found }
     }
 }

@@ -1,33 +1,33 @@
 //! `warpscope knn`: the answer, once.
 
-mod graph;
-mod inner_product;
+mod goal;
 mod out;
-mod radius;
 mod report;
+mod sink;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::Context;
+use anyhow::{anyhow, bail};
 use clap::Arg;
 
 use self::out::OutArgs;
-use self::report::{Report, SHOWN};
-use super::answer::{answer_in_parts, empty_ranks, placed, plan};
+use self::sink::Sink;
+use super::answer::{Answered, answer, in_batches, placed};
 use super::bar::Bar;
-use super::flags::{CloudArgs, EngineArgs, ExcludeSelfArgs, KArgs, MetricArgs, SeedArgs, ThreadsArgs};
+use super::flags::{CloudArgs, DryRunArgs, EngineArgs, ExcludeSelfArgs, KArgs, MetricArgs, SeedArgs, ThreadsArgs};
 use super::graph::GraphArgs;
-use super::job::{Job, Request};
+use super::job::Request;
 use super::metric::{self, rankings};
-use super::queries::{self, QueryChoice};
+use super::queries::QueryChoice;
 use super::record::spare_files;
 use super::usage::Usage;
-use super::{forecast, output, room, stdin};
-use crate::export::table::TableFormat;
-use crate::export::{self, FileColumns, NeighborFormat, NeighborStream, Size, StreamFormat, tables};
-use crate::knn::Ranking;
-use crate::run::{EngineChoice, Engines, Parts, Phase, RunRecord, RunSpec};
+use super::{forecast, stdin};
+use crate::export::{self, NeighborFormat, StreamFormat};
+use crate::files;
+use crate::knn::Goal;
+use crate::run::graph::KnnGraph;
+use crate::run::{Batch, Batches, EngineChoice, Engines, RunSpec};
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(mut_args(worded))]
@@ -60,9 +60,8 @@ pub struct KnnArgs {
     self_first: bool,
     #[command(flatten)]
     pub threads: ThreadsArgs,
-    /// Predicts how long each engine takes and says which would answer, without searching
-    #[arg(long, conflicts_with_all = ["out", "graph", "radius"], help_heading = "Search")]
-    dry_run: bool,
+    #[command(flatten, next_help_heading = "Search")]
+    dry: DryRunArgs,
     #[command(flatten)]
     out: OutArgs,
     #[command(flatten)]
@@ -81,6 +80,7 @@ const K: &str =
 fn worded(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "columns" => arg.help(COLUMNS).long_help(format!("{COLUMNS}\n\n{INFERRED}")),
+        "dry_run" => arg.conflicts_with_all(["out", "graph", "radius"]),
         "k" => arg.short('k').help(K),
         "metric" => arg.value_parser(rankings()),
         "seed" => arg.help("Seeds queries that are drawn").help_heading("Search"),
@@ -117,128 +117,84 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
         check(&args, &request)?;
     }
     let (args, job) = (&args, request.load()?);
-    if job.ranking == Ranking::InnerProduct {
-        return inner_product::run(args, &job);
-    }
-    let radius = args.radius.as_deref().map(|radius| radius::length(radius, job.spec.metric)).transpose()?;
+    let goal = goal::of(args.radius.as_deref(), &job)?;
     let columns = args.out.file_columns(&job)?;
-    match radius {
-        None if args.graph.file().is_some() => graph::write(args, &job, &columns),
-        None => nearest(args, &job, &columns),
-        Some(radius) => radius::all_within(args, &job, radius, &columns),
+    let (since, mut engines) = (Instant::now(), Engines::default());
+    let job = if goal == Goal::Nearest { placed(&mut engines, &job) } else { job };
+    let batches = Batches::new(&engines, goal, &job.spec, &job.cloud, job.query_cloud.as_ref())?;
+    if args.dry.dry_run {
+        let any = RunSpec { engine: EngineChoice::Auto, ..job.spec.clone() };
+        let plan = engines.plan_answer(&any, &job.cloud, job.query_cloud.as_ref(), &mut Bar::new("").stage())?.on(&job.spec.engine);
+        return forecast::print(&plan, "setup and one search", args.out.json());
     }
+    let sink = Sink::new((&job, goal), &batches, columns, &args.out, &args.graph);
+    sink.announce()?;
+    sink.fill(&args.input, |take| {
+        if args.graph.file().is_none() {
+            return in_batches(&mut engines, (&job, &batches), since, (args.out.is_at_once(), args.self_first), take);
+        }
+        // A graph is of all neighbours.
+        let record = answer(&mut engines, &job)?;
+        let answered = Answered::of(&record, since.elapsed().as_secs_f64());
+        let graph = KnnGraph::of_run(&record).map_err(|why| anyhow!("{why}: {}", args.input.display()))?;
+        args.graph.write(&graph, &job.cloud)?;
+        take(Batch::of_run(&record, 0..record.neighbors.queries(), 0))?;
+        Ok(answered)
+    })
 }
 
 /// Refuses what makes no sense and what could not be written, before anything is read.
 fn check(args: &KnnArgs, request: &Request) -> anyhow::Result<()> {
-    let of_products = request.ranking == Some(Ranking::InnerProduct);
-    args.out.check(args.radius.is_some(), &args.queries)?;
+    let goal = goal::asked(args.radius.as_deref(), request.ranking)?;
+    args.out.check(goal, &args.queries)?;
     if let Some(out) = args.out.file() {
-        let files = match args.radius {
-            None if !of_products => NeighborFormat::of(out).map(|format| format.files(out)),
-            _ => TableFormat::of(out).map(|_| vec![out.to_owned()]),
-        };
-        let of_tables = if of_products { "--metric inner-product: " } else { args.radius.as_ref().map_or("", |_| "--radius: ") };
-        let files = files.map_err(|why| Usage(format!("{of_tables}{why}")))?;
+        let format = NeighborFormat::for_goal(goal, out).map_err(|why| Usage(format!("{}{why}", goal::flag(goal))))?;
         let asked = if let QueryChoice::File(path) = &args.queries { Some(path) } else { None };
-        spare_files("a file that is read", [&args.input].into_iter().chain(asked), files.iter().cloned())?;
-        for file in &files {
+        spare_files("a file that is read", [&args.input].into_iter().chain(asked), format.files(out))?;
+        for file in &format.files(out) {
             export::check(file)?;
         }
     }
-    graph::check(args)?;
-    if let Some(radius) = args.radius.as_ref().filter(|_| !of_products) {
-        radius::check(args, radius)?;
-    }
+    check_graph(args)?;
     if args.self_first {
         request.check_own("--self-first")?;
     }
-    if of_products { inner_product::check(args, request) } else { request.check() }
+    if goal == Goal::LargestProduct {
+        check_products(args)?;
+    }
+    goal::check(goal, request)
 }
 
-/// The k nearest. They are written as they are found: those of all queries may be more than any memory holds.
-fn nearest(args: &KnnArgs, job: &Job, columns: &FileColumns) -> anyhow::Result<()> {
-    let start = Instant::now();
-    let mut engines = Engines::default();
-    let job = &placed(&mut engines, job);
-    let Job { spec, cloud, query_cloud, .. } = job;
-    let parts = Parts::new(&engines, spec, cloud, query_cloud.as_ref())?;
-    let size = Size { q: parts.queries(), k: parts.k(), metric: spec.metric };
-    if args.dry_run {
-        let any = RunSpec { engine: EngineChoice::Auto, ..spec.clone() };
-        let plan = engines.plan_answer(&any, cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?.on(&spec.engine);
-        return forecast::print(&plan, "setup and one search", args.out.json);
+/// Refuses what is no graph, and what could not be written.
+fn check_graph(args: &KnnArgs) -> anyhow::Result<()> {
+    let Some(path) = args.graph.file() else { return Ok(()) };
+    if args.radius.is_some() {
+        bail!(Usage("--graph: a graph is of the k nearest; leave --radius out".to_owned()));
     }
-    match args.out.file() {
-        Some(out) => {
-            room::of_file(out, size, cloud.len())?;
-            queries::note_rows_left_out(&spec.queries, NeighborFormat::of(out)?, out);
-        }
-        None if let Some(format) = args.out.printed() => {
-            room::of_stdout(format, size, cloud.len());
-            if format == StreamFormat::Npy {
-                queries::note_rows_left_out(&spec.queries, NeighborFormat::Npy, Path::new("stdout"));
-            }
-        }
-        None => room::of_nothing(size, cloud.len()),
+    if args.queries != QueryChoice::All {
+        bail!(Usage("--graph: a graph is of all rows; leave QUERIES out".to_owned()));
     }
-    if let Some(note) = empty_ranks(spec, cloud.len() as u64) {
-        output::note(&note);
+    let files = |out: &Path| NeighborFormat::of(out).map_or_else(|_| vec![out.to_owned()], |format| format.files(out));
+    if args.out.file().map(files).unwrap_or_default().iter().any(|file| files::same(file, path)) {
+        bail!(Usage("--out and --graph are the same file; choose another name for one of them".to_owned()));
     }
-    let plan = plan(&mut engines, job)?;
-    let planned = start.elapsed().as_secs_f64();
-    let mut search = |take: &mut dyn FnMut(&RunRecord, usize) -> anyhow::Result<()>| {
-        answer_in_parts(&mut engines, &parts, &plan, |record, number| {
-            if args.self_first {
-                record.neighbors.put_own_first(&record.query_rows);
-            }
-            take(record, number)
-        })
-    };
-    if let Some(format) = args.out.printed() {
-        // Numbers, names of ours, and what readers have made safe: nothing that could command a terminal.
-        let mut rows = output::written(NeighborStream::new(format, size, columns, out::stdout()))?;
-        search(&mut |record, number| output::written(rows.append(record, 0..record.neighbors.queries(), number)))?;
-        return output::written(rows.finish());
+    args.graph.check()?;
+    spare_files("a file that is read", [&args.input], [path.clone()])?;
+    Ok(export::check(path)?)
+}
+
+/// Refuses flags that go with distances.
+fn check_products(args: &KnnArgs) -> anyhow::Result<()> {
+    if args.radius.is_some() {
+        bail!(Usage("--radius: an inner product is no distance; leave --radius out, or take another --metric".to_owned()));
     }
-    let (mut found, mut index, mut last) = (0, false, None);
-    let mut count = |record: &RunRecord| {
-        found += record.neighbors.indices.iter().filter(|&&row| row != crate::knn::NONE).count() as u64;
-        // Later parts find that of the first.
-        index |= record.samples.iter().any(|sample| sample.phase == Phase::BuildIndex);
-    };
-    match args.out.file() {
-        Some(out) => {
-            export::neighbors_in_parts(out, size, columns, |writer| -> anyhow::Result<()> {
-                last = Some(search(&mut |record, number| {
-                    count(record);
-                    Ok(writer.append(record, 0..record.neighbors.queries(), number)?)
-                })?);
-                Ok(())
-            })?;
-        }
-        None => {
-            last = Some(search(&mut |record, _| {
-                count(record);
-                Ok(())
-            })?);
-        }
+    let columns = args.out.columns().map(|(flag, names)| (flag, !names.is_empty()));
+    let flags = [("--dry-run", args.dry.dry_run), ("--graph", args.graph.file().is_some()), ("--self-first", args.self_first)];
+    if let Some((flag, _)) = flags.into_iter().chain(columns).find(|&(_, given)| given) {
+        bail!(Usage(format!("{flag}: it goes with distances, and not with --metric inner-product")));
     }
-    let (mut record, seconds) = last.context("nothing was searched")?;
-    let report = Report {
-        k: Some(spec.k),
-        neighbors: found,
-        index,
-        engine: record.engine.to_string(),
-        device: record.device.name.clone(),
-        ..Report::new(args, job, parts.queries(), planned + seconds)
-    };
-    let shown = args.out.shows(report.queries).then(|| {
-        let neighbors = &mut record.neighbors;
-        neighbors.k = neighbors.k.min(SHOWN);
-        neighbors.indices.truncate(neighbors.k);
-        neighbors.squared_distances.truncate(neighbors.k);
-        tables::neighbors_of_query_with(&record, 0, columns).tsv()
-    });
-    report.print(args, job, shown)
+    if args.out.printed() == Some(StreamFormat::Npy) {
+        bail!(Usage("--format npy: row numbers alone are not what an inner product is asked for; take csv, arrow or parquet".to_owned()));
+    }
+    Ok(())
 }

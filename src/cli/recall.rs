@@ -10,7 +10,7 @@ use super::answer::answer;
 use super::answers::{self, Answers};
 use super::bar::Bar;
 use super::columns::Searched;
-use super::flags::{EngineArgs, MethodArgs, QueriesArgs, SourceArgs, ThreadsArgs};
+use super::flags::{EngineArgs, JsonArgs, MethodArgs, QueriesArgs, SourceArgs, ThreadsArgs};
 use super::job::{Request, check_device};
 use super::paths::table_path;
 use super::queries::QueryChoice;
@@ -59,9 +59,8 @@ pub struct RecallArgs {
     /// Writes a row for each query: .csv, .tsv, .parquet, .arrow or .npz
     #[arg(long, value_name = "FILE", value_parser = table_path, help_heading = "Results")]
     out: Option<PathBuf>,
-    /// Prints JSON
-    #[arg(long, help_heading = "Results")]
-    json: bool,
+    #[command(flatten, next_help_heading = "Results")]
+    json: JsonArgs,
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {
@@ -140,7 +139,7 @@ pub fn run(args: &RecallArgs) -> anyhow::Result<()> {
         tables::recall(&judged.recall, judged.rows.as_deref()).write(out)?;
     }
     let report = report(&given.table, &judged, args.worst);
-    if args.json { output::print_json(&report) } else { output::print(&shown(&report, &given.path, args.out.as_deref())) }
+    if args.json.json { output::print_json(&report) } else { output::print(&shown(&report, &given.path, args.out.as_deref())) }
 }
 
 /// The flags whose words are about the truth here.

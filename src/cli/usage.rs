@@ -14,8 +14,8 @@ use crate::knn::ProblemError;
 use crate::lesson::LessonError;
 use crate::lesson::moments::MomentError;
 use crate::lesson::picture::raster::SizeError;
-use crate::run::RunError;
 use crate::run::presets::PresetError;
+use crate::run::{BatchError, RunError};
 
 /// Flags that make no sense, or none together, in the command line's own words.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +38,7 @@ pub fn is_usage(error: &anyhow::Error) -> bool {
         || error.downcast_ref().is_some_and(of_problem)
         || error.downcast_ref().is_some_and(of_cloud)
         || error.downcast_ref().is_some_and(of_run)
+        || error.downcast_ref().is_some_and(of_batches)
         || error.downcast_ref().is_some_and(of_lesson)
         || error.downcast_ref().is_some_and(of_moments)
 }
@@ -56,6 +57,10 @@ fn of_run(why: &RunError) -> bool {
         RunError::Cloud(why) => of_cloud(why),
         _ => false,
     }
+}
+
+fn of_batches(why: &BatchError) -> bool {
+    matches!(why, BatchError::Run(why) if of_run(why))
 }
 
 fn of_lesson(why: &LessonError) -> bool {

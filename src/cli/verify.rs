@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::answers;
 use super::bar::Bar;
 use super::columns::Searched;
-use super::flags::{DeviceArgs, ProblemArgs, ThreadsArgs};
+use super::flags::{DeviceArgs, JsonArgs, ProblemArgs, ThreadsArgs};
 use super::job::Job;
 use super::reference::Reference;
 use super::{engines, output};
@@ -40,9 +40,8 @@ pub struct VerifyArgs {
     /// Also counts the queries whose neighbours by the file's own 64-bit values are others, as searches take coordinates as f32
     #[arg(long, help_heading = "Results")]
     f64: bool,
-    /// Prints JSON
-    #[arg(long, help_heading = "Results")]
-    json: bool,
+    #[command(flatten, next_help_heading = "Results")]
+    json: JsonArgs,
 }
 
 impl VerifyArgs {
@@ -95,7 +94,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
     let compare = |(values, right): (Values<'_>, &Neighbors)| values.compare(right, &Bar::new("comparing with the file's values"));
     let file_values = values.zip(right.as_ref()).map(compare).transpose()?;
     let reference = answers.as_ref().map(|answers| Reference::of(answers, &problem, spec.metric, [&cloud, &queries], right.as_ref())).transpose()?;
-    if args.json {
+    if args.json.json {
         let wrong_answers = reference.as_ref().and_then(|reference| reference.verdict.mismatch.as_ref());
         output::print_json(&Report {
             schema_version: SCHEMA_VERSION,

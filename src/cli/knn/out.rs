@@ -1,19 +1,20 @@
 //! Where neighbours go: a file, standard output or nowhere, in which format, and with which columns of the files.
 
-use std::io::{BufWriter, IsTerminal, Stdout};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
 use crate::cli::bar::Bar;
+use crate::cli::flags::JsonArgs;
 use crate::cli::job::Job;
 use crate::cli::output;
 use crate::cli::queries::QueryChoice;
 use crate::cli::usage::Usage;
 use crate::cloud::beside::Beside;
 use crate::cloud::{PointCloud, Source};
-use crate::export::table::TableFormat;
 use crate::export::{FileColumns, NeighborFormat, StreamFormat};
+use crate::knn::Goal;
 
 /// The flag that a place has no columns for.
 const WITH_QUERY: &str = "--with-query";
@@ -33,9 +34,8 @@ pub struct OutArgs {
     /// Columns of the file that the queries are rows of, beside each neighbour: iata,name become query_iata,query_name. Tables only
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     with_query: Vec<String>,
-    /// Prints JSON
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    json: JsonArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -66,6 +66,11 @@ impl Format {
 }
 
 impl OutArgs {
+    /// Whether the report is JSON.
+    pub fn json(&self) -> bool {
+        self.json.json
+    }
+
     /// The file to write, unless that is standard output.
     pub fn file(&self) -> Option<&Path> {
         self.out.as_deref().filter(|path| *path != Path::new("-"))
@@ -77,9 +82,14 @@ impl OutArgs {
         (self.out.is_some() && self.file().is_none()).then(|| format.stream())
     }
 
+    /// Whether the file has arrays of all neighbours one after the other, which are written at once.
+    pub fn is_at_once(&self) -> bool {
+        self.file().is_some_and(|file| NeighborFormat::of(file).is_ok_and(|format| format == NeighborFormat::Npz))
+    }
+
     /// Whether neighbours are shown beside the numbers.
     pub fn shows(&self, queries: usize) -> bool {
-        queries == 1 && !self.json && self.out.is_none()
+        queries == 1 && !self.json.json && self.out.is_none()
     }
 
     /// The flags that name columns of files, and what they name.
@@ -91,9 +101,9 @@ impl OutArgs {
     ///
     /// # Errors
     /// [`Usage`].
-    pub fn check(&self, by_radius: bool, queries: &QueryChoice) -> anyhow::Result<()> {
+    pub fn check(&self, goal: Goal, queries: &QueryChoice) -> anyhow::Result<()> {
         let refuse = |why: String| -> anyhow::Result<()> { bail!(Usage(why)) };
-        if self.json && self.printed().is_some() {
+        if self.json.json && self.printed().is_some() {
             refuse("--json and --out - both print to standard output: write the neighbours to a file".to_owned())?;
         }
         if let Some(format) = self.format {
@@ -103,18 +113,18 @@ impl OutArgs {
                 None if self.out.is_none() => refuse(format!("--format {name}: say with `-o -` that the neighbours are printed"))?,
                 None => {}
             }
-            if by_radius && format == Format::Npy {
+            if matches!(goal, Goal::Within(_)) && format == Format::Npy {
                 refuse("--format npy: queries do not have equally many neighbours within a radius; take arrow or parquet".to_owned())?;
             }
             if !format.is_text() && std::io::stdout().is_terminal() {
                 refuse(format!("--format {name}: it is no text, and standard output is a terminal; send it to a file or a program"))?;
             }
         }
-        self.columns().into_iter().try_for_each(|(flag, names)| self.check_columns(flag, names, by_radius, queries))
+        self.columns().into_iter().try_for_each(|(flag, names)| self.check_columns(flag, names, goal, queries))
     }
 
     /// Refuses columns that have nowhere to go, or come from nowhere.
-    fn check_columns(&self, flag: &str, names: &[String], by_radius: bool, queries: &QueryChoice) -> anyhow::Result<()> {
+    fn check_columns(&self, flag: &str, names: &[String], goal: Goal, queries: &QueryChoice) -> anyhow::Result<()> {
         let Some(first) = names.first() else { return Ok(()) };
         if let Some(name) = names.iter().enumerate().find_map(|(at, name)| names[..at].contains(name).then_some(name)) {
             bail!(Usage(format!("{flag}: `{name}` is named twice")));
@@ -129,9 +139,8 @@ impl OutArgs {
         };
         let table = match (self.printed(), self.file()) {
             (Some(format), _) => format != StreamFormat::Npy,
-            (None, Some(path)) if by_radius => TableFormat::of(path).is_ok_and(|format| format != TableFormat::Npz),
-            (None, Some(path)) => NeighborFormat::of(path).is_ok_and(NeighborFormat::is_table),
-            (None, None) if one && !self.json => true,
+            (None, Some(path)) => NeighborFormat::for_goal(goal, path).is_ok_and(NeighborFormat::is_table),
+            (None, None) if one && !self.json.json => true,
             (None, None) => bail!(Usage(format!("{flag} {first}: columns stand beside neighbours: say with --out FILE or `-o -` where these go"))),
         };
         if table {
@@ -145,7 +154,6 @@ impl OutArgs {
     /// # Errors
     /// That there is no such column; those of reading the files.
     pub fn file_columns(&self, job: &Job) -> anyhow::Result<FileColumns> {
-        let columns_by = Some(job.searched.columns_by.clone());
         let read = |names: &[String], cloud: &PointCloud| match cloud.source() {
             Source::File { path, .. } if !names.is_empty() => {
                 Beside::read(path, names, cloud, &Bar::new("reading the columns beside")).inspect(note_rounded)
@@ -153,12 +161,12 @@ impl OutArgs {
             _ => Ok(Beside::default()),
         };
         if let Some(queries) = &job.query_cloud {
-            return Ok(FileColumns { queries: read(&self.with_query, queries)?, neighbors: read(&self.with, &job.cloud)?, columns_by });
+            return Ok(FileColumns { queries: read(&self.with_query, queries)?, neighbors: read(&self.with, &job.cloud)? });
         }
         // All are of one file, which is read once.
         let mut neighbors = read(&[&self.with[..], &self.with_query].concat(), &job.cloud)?;
         let queries = Beside { columns: neighbors.columns.split_off(self.with.len()) };
-        Ok(FileColumns { queries, neighbors, columns_by })
+        Ok(FileColumns { queries, neighbors })
     }
 }
 
@@ -167,9 +175,4 @@ fn note_rounded(beside: &Beside) {
     for column in beside.columns.iter().filter(|column| column.is_rounded()) {
         output::note(&format!("whole numbers of 2^53 and more are rounded to what a float64 holds: column `{}`", column.name));
     }
-}
-
-/// Standard output with room for much at a time.
-pub fn stdout() -> BufWriter<Stdout> {
-    BufWriter::with_capacity(1 << 16, std::io::stdout())
 }

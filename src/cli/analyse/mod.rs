@@ -2,16 +2,17 @@
 
 mod report;
 mod show;
+mod wanted;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
 
+use self::wanted::Wanted;
 use super::answer::answer;
 use super::bar::Bar;
-use super::flags::{CloudArgs, EngineArgs, KArgs, MetricArgs, ThreadsArgs};
-use super::graph::GraphArgs;
+use super::flags::{CloudArgs, EngineArgs, JsonArgs, KArgs, MetricArgs, ThreadsArgs};
 use super::job::{Job, Request};
 use super::paths::table_path;
 use super::queries::QueryChoice;
@@ -22,7 +23,7 @@ use crate::cloud::formats::{self, ColumnData};
 use crate::cloud::{self, ColumnChoice, PointCloud, Source};
 use crate::export::{self, graph as files};
 use crate::files::same;
-use crate::run::graph::labels::{self, Classified, Labels};
+use crate::run::graph::labels::{self, Labels};
 use crate::run::graph::leaks::Leaks;
 use crate::run::graph::overlap::OverlapError;
 use crate::run::graph::{Analysis, KnnGraph, components, density, duplicates, hubness, lid, lof, overlap};
@@ -49,53 +50,8 @@ pub struct AnalyseArgs {
     /// Writes a row for each row of the cloud, or with --leaks for each of OTHER: .csv, .tsv, .parquet, .arrow or .npz
     #[arg(long, value_name = "FILE", value_parser = table_path, help_heading = "Results")]
     out: Option<PathBuf>,
-    /// Prints JSON
-    #[arg(long, help_heading = "Results")]
-    json: bool,
-}
-
-#[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Analyses")]
-struct Wanted {
-    /// Distance to the k-th neighbour
-    #[arg(long)]
-    density: bool,
-    /// Local outlier factor, as scikit-learn's LocalOutlierFactor(n_neighbors=k)
-    #[arg(long)]
-    lof: bool,
-    /// How often a row is among the neighbours of others, and the skewness of that
-    #[arg(long)]
-    hubness: bool,
-    /// Local intrinsic dimension, by maximum likelihood (Levina and Bickel 2004)
-    #[arg(long)]
-    lid: bool,
-    /// Share of neighbours with the same value in a column, and leave-one-out classification by their majority
-    #[arg(long, value_name = "COLUMN")]
-    labels: Option<String>,
-    /// Groups of rows within a distance of one another, in the metric's unit (km with haversine, radians with angular, 1 − cos with cosine); 0 for rows at distance 0
-    #[arg(long, value_name = "EPS", value_parser = distance, allow_negative_numbers = true)]
-    duplicates: Option<f64>,
-    /// Share of neighbours in common with another cloud of the same rows
-    #[arg(long, value_name = "OTHER")]
-    overlap: Option<PathBuf>,
-    /// Columns of that cloud that are coordinates
-    #[arg(long, value_name = "NAMES", requires = "overlap", value_parser = columns::parse)]
-    overlap_columns: Option<ColumnChoice>,
-    /// Connected components of the mutual graph: rows are joined where each is among the other's neighbours
-    #[arg(long)]
-    components: bool,
-    /// Rows of OTHER within --eps of a row of IN
-    #[arg(long, value_name = "OTHER", requires = "eps")]
-    leaks: Option<PathBuf>,
-    /// For --leaks: the distance, in the metric's unit; 0 for rows at distance 0
-    #[arg(long, value_name = "EPS", value_parser = distance, allow_negative_numbers = true, requires = "leaks")]
-    eps: Option<f64>,
-    #[command(flatten)]
-    graph: GraphArgs,
-}
-
-fn distance(text: &str) -> Result<f64, String> {
-    text.parse().ok().filter(|eps: &f64| *eps >= 0.0).ok_or_else(|| format!("`{text}` is no distance, 0 or more"))
+    #[command(flatten, next_help_heading = "Results")]
+    json: JsonArgs,
 }
 
 impl AnalyseArgs {
@@ -111,14 +67,6 @@ impl AnalyseArgs {
             labels: self.wanted.labels.clone(),
             ..Request::new(self.cloud.file.source(&self.input), self.k.k)
         }
-    }
-}
-
-impl Wanted {
-    /// Whether the neighbours of every row are needed.
-    fn needs_graph(&self) -> bool {
-        let named = self.labels.is_some() || self.overlap.is_some() || self.duplicates.is_some() || self.graph.file().is_some();
-        named || self.density || self.lof || self.hubness || self.lid || self.components
     }
 }
 
@@ -154,7 +102,7 @@ pub fn run(args: &AnalyseArgs) -> anyhow::Result<()> {
     }
     found.leaks = leaks.as_ref().map(|(leaks, record, other)| (leaks, record, other.as_ref()));
     let report = report::Report::of(&found, wanted);
-    if args.json { output::print_json(&report) } else { output::print(&show::text(&report, args)) }
+    if args.json.json { output::print_json(&report) } else { output::print(&show::text(&report, wanted)) }
 }
 
 /// Refuses what makes no sense and what could not be written, before anything is read.

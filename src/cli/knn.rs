@@ -23,7 +23,7 @@ use super::queries::QueryChoice;
 use super::record::spare_files;
 use super::usage::Usage;
 use super::{forecast, stdin};
-use crate::export::{self, NeighborFormat, StreamFormat};
+use crate::export::{self, NeighborFormat};
 use crate::files;
 use crate::knn::Goal;
 use crate::run::graph::KnnGraph;
@@ -133,7 +133,8 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
         if args.graph.file().is_none() {
             return in_batches(&mut engines, (&job, &batches), since, (args.out.is_at_once(), args.self_first), take);
         }
-        // A graph is of all neighbours.
+        // A graph is of all neighbours, which leave no room for a second copy of the queries.
+        drop(batches);
         let record = answer(&mut engines, &job)?;
         let answered = Answered::of(&record, since.elapsed().as_secs_f64());
         let graph = KnnGraph::of_run(&record).map_err(|why| anyhow!("{why}: {}", args.input.display()))?;
@@ -193,7 +194,7 @@ fn check_products(args: &KnnArgs) -> anyhow::Result<()> {
     if let Some((flag, _)) = flags.into_iter().chain(columns).find(|&(_, given)| given) {
         bail!(Usage(format!("{flag}: it goes with distances, and not with --metric inner-product")));
     }
-    if args.out.printed() == Some(StreamFormat::Npy) {
+    if args.out.printed() == Some(NeighborFormat::Npy) {
         bail!(Usage("--format npy: row numbers alone are not what an inner product is asked for; take csv, arrow or parquet".to_owned()));
     }
     Ok(())

@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 pub use beside::FileColumns;
 pub use comparison::{comparison, runs};
 pub use folder::{FOLDER_FILES, MOST_NEIGHBORS, MadeFolder, check_folder, folder, of_run};
-pub use neighbors::{Expected, NeighborFormat, NeighborStream, NeighborWriter, Size, StreamFormat, check_room, in_batches, neighbors, neighbors_of};
+pub use neighbors::{Expected, NeighborFormat, NeighborStream, NeighborWriter, Size, check_room, in_batches, neighbors, neighbors_of};
 pub use recording::{compared_recording, recording, session};
 pub use trace::trace;
 

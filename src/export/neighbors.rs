@@ -21,7 +21,7 @@ use crate::run::{Batch, Found, RunRecord};
 
 use size::check_width;
 pub use size::{Expected, Size, check_room};
-pub use stream::{NeighborStream, StreamFormat};
+pub use stream::NeighborStream;
 
 /// A format for neighbours, selected by extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,7 +157,7 @@ pub fn in_batches<E: From<ExportError>>(
         NeighborFormat::Parquet => streamed(path, |out| fill(table(Appender::parquet(out), context))),
         NeighborFormat::Arrow => streamed(path, |out| fill(table(Appender::arrow_file(out), context))),
         NeighborFormat::Npy => streamed(path, |out| {
-            let matrix = NeighborStream::new(StreamFormat::Npy, size, context, out).map_err(ExportError::io(path))?;
+            let matrix = NeighborStream::new(format, size, context, out).map_err(ExportError::io(path))?;
             fill(Form::Streamed(matrix))
         }),
         NeighborFormat::Npz if goal != Goal::Nearest => streamed(path, |out| fill(Form::Arrays(out))),

@@ -13,7 +13,7 @@ use crate::cli::queries::QueryChoice;
 use crate::cli::usage::Usage;
 use crate::cloud::beside::Beside;
 use crate::cloud::{PointCloud, Source};
-use crate::export::{FileColumns, NeighborFormat, StreamFormat};
+use crate::export::{FileColumns, NeighborFormat};
 use crate::knn::Goal;
 
 /// The flag that a place has no columns for.
@@ -50,13 +50,13 @@ enum Format {
 }
 
 impl Format {
-    fn stream(self) -> StreamFormat {
+    fn stream(self) -> NeighborFormat {
         match self {
-            Self::Csv => StreamFormat::Csv,
-            Self::Tsv => StreamFormat::Tsv,
-            Self::Npy => StreamFormat::Npy,
-            Self::Arrow => StreamFormat::Arrow,
-            Self::Parquet => StreamFormat::Parquet,
+            Self::Csv => NeighborFormat::Csv,
+            Self::Tsv => NeighborFormat::Tsv,
+            Self::Npy => NeighborFormat::Npy,
+            Self::Arrow => NeighborFormat::Arrow,
+            Self::Parquet => NeighborFormat::Parquet,
         }
     }
 
@@ -77,7 +77,7 @@ impl OutArgs {
     }
 
     /// As what neighbours are printed, where they are.
-    pub fn printed(&self) -> Option<StreamFormat> {
+    pub fn printed(&self) -> Option<NeighborFormat> {
         let format = self.format.unwrap_or(Format::Csv);
         (self.out.is_some() && self.file().is_none()).then(|| format.stream())
     }
@@ -138,7 +138,7 @@ impl OutArgs {
             _ => false,
         };
         let table = match (self.printed(), self.file()) {
-            (Some(format), _) => format != StreamFormat::Npy,
+            (Some(format), _) => format != NeighborFormat::Npy,
             (None, Some(path)) => NeighborFormat::for_goal(goal, path).is_ok_and(NeighborFormat::is_table),
             (None, None) if one && !self.json.json => true,
             (None, None) => bail!(Usage(format!("{flag} {first}: columns stand beside neighbours: say with --out FILE or `-o -` where these go"))),

@@ -12,7 +12,7 @@ use crate::cli::graph::GraphArgs;
 use crate::cli::job::Job;
 use crate::cli::{output, queries, room};
 use crate::export::answers::{Context, of_query, table};
-use crate::export::{self, FileColumns, NeighborFormat, NeighborStream, Size, StreamFormat};
+use crate::export::{self, FileColumns, NeighborFormat, NeighborStream, Size};
 use crate::knn::Goal;
 use crate::run::{Batch, Batches};
 
@@ -49,7 +49,7 @@ impl<'a> Sink<'a> {
             }
             (None, Some(format)) => {
                 room::of_stdout(format, size, n);
-                if format == StreamFormat::Npy {
+                if format == NeighborFormat::Npy {
                     queries::note_rows_left_out(asked, NeighborFormat::Npy, Path::new("stdout"));
                 }
             }

@@ -2,39 +2,11 @@
 
 use std::io::{self, Write};
 
-use super::Size;
+use super::{NeighborFormat, Size};
 use crate::export::answers::{self, Context};
 use crate::export::npy::Npy;
 use crate::export::table::Appender;
 use crate::run::Batch;
-
-/// A format that is written from its first byte to its last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StreamFormat {
-    Csv,
-    Tsv,
-    Parquet,
-    /// An Arrow IPC stream.
-    Arrow,
-    /// Record numbers alone, q × k (i64).
-    Npy,
-}
-
-impl StreamFormat {
-    /// Writes tables in this format.
-    ///
-    /// # Errors
-    /// The writer again, of a matrix.
-    fn appender<W: Write + Send>(self, out: W) -> Result<Appender<W>, W> {
-        match self {
-            Self::Csv => Ok(Appender::csv(out)),
-            Self::Tsv => Ok(Appender::tsv(out)),
-            Self::Parquet => Ok(Appender::parquet(out)),
-            Self::Arrow => Ok(Appender::arrow_stream(out)),
-            Self::Npy => Err(out),
-        }
-    }
-}
 
 /// Neighbours that are being written.
 pub struct NeighborStream<'a, W: Write + Send> {
@@ -48,14 +20,18 @@ enum Form<W: Write + Send> {
 }
 
 impl<'a, W: Write + Send> NeighborStream<'a, W> {
-    /// Of so many neighbours, which a matrix begins with.
+    /// Of so many neighbours, which a matrix begins with; Arrow is an IPC stream.
     ///
     /// # Errors
-    /// I/O errors of the writer.
-    pub fn new(format: StreamFormat, size: Size, context: Context<'a>, out: W) -> io::Result<Self> {
-        let form = match format.appender(out) {
-            Ok(appender) => Form::Table(appender),
-            Err(out) => Form::Npy(Npy::matrix(out, "<i8", (size.q, size.k))?),
+    /// I/O errors of the writer, and that a format is not written from its first byte to its last.
+    pub fn new(format: NeighborFormat, size: Size, context: Context<'a>, out: W) -> io::Result<Self> {
+        let form = match format {
+            NeighborFormat::Csv => Form::Table(Appender::csv(out)),
+            NeighborFormat::Tsv => Form::Table(Appender::tsv(out)),
+            NeighborFormat::Parquet => Form::Table(Appender::parquet(out)),
+            NeighborFormat::Arrow => Form::Table(Appender::arrow_stream(out)),
+            NeighborFormat::Npy => Form::Npy(Npy::matrix(out, "<i8", (size.q, size.k))?),
+            NeighborFormat::Npz | NeighborFormat::Vecs | NeighborFormat::Bin => return Err(io::ErrorKind::NotSeekable.into()),
         };
         Ok(Self { form, context })
     }

@@ -293,12 +293,12 @@ fn tests_are_told_from_the_program() {
 /// A file or folder of a floor: `model/session` or `features/color`. What a floor's own `mod.rs` holds belongs to no part.
 type Part = (String, String);
 
-/// Paths into the app from one of its files, with their line, as segments below `crate::app`: of `crate::app::…`, and of
+/// Paths into a room from one of its files, with their line, as segments below it: of `crate::app::…`, and of
 /// `super::…` from the module that it stands in. `module` is the file's own path there.
-fn app_paths(module: &[String], code: &str) -> Vec<(usize, Vec<String>)> {
+fn room_paths(room: &str, module: &[String], code: &str) -> Vec<(usize, Vec<String>)> {
     let blocks = modules_in(code);
     let mut found = Vec::new();
-    for start in ["crate::app::", "super::"].into_iter().flat_map(|start| code.match_indices(start)).map(|(at, _)| at) {
+    for start in [&format!("crate::{room}::"), "super::"].into_iter().flat_map(|start| code.match_indices(start)).map(|(at, _)| at) {
         let before = code[..start].chars().next_back();
         if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':') || code[..start].trim_end().ends_with("pub(in") {
             continue;
@@ -308,7 +308,9 @@ fn app_paths(module: &[String], code: &str) -> Vec<(usize, Vec<String>)> {
         for leaf in leaves(&code[start..]) {
             let mut path = here.clone();
             let mut segments = leaf.as_slice();
-            if let ["crate", "app", rest @ ..] = segments {
+            if let ["crate", of, rest @ ..] = segments
+                && *of == room
+            {
                 (path, segments) = (Vec::new(), rest);
             }
             while let ["super", rest @ ..] = segments {
@@ -384,19 +386,19 @@ fn leaves(text: &str) -> Vec<Vec<&str>> {
     all
 }
 
-/// The files of the app: their module below `crate::app`, their path below `src`, their code.
-fn app_sources() -> Vec<(Vec<String>, PathBuf, String)> {
-    let in_app = sources().into_iter().filter_map(|(path, code)| {
-        let below = path.strip_prefix("app").ok()?.with_extension("");
+/// The files of a room: their module below it, their path below `src`, their code.
+fn room_sources(room: &str) -> Vec<(Vec<String>, PathBuf, String)> {
+    let in_room = sources().into_iter().filter_map(|(path, code)| {
+        let below = path.strip_prefix(room).ok()?.with_extension("");
         let module = below.iter().map(|part| part.to_string_lossy().into_owned()).filter(|part| part != "mod").collect();
         Some((module, path, code))
     });
-    in_app.collect()
+    in_room.collect()
 }
 
 #[test]
 fn imports_in_the_app_go_down() {
-    let files = app_sources();
+    let files = room_sources("app");
     let parts: BTreeSet<Part> = files.iter().filter_map(|(module, ..)| Some((module.first()?.clone(), module.get(1)?.clone()))).collect();
     let (mut upward, mut between) = (Vec::new(), 0);
     let mut uses: BTreeMap<&Part, BTreeSet<&Part>> = BTreeMap::new();
@@ -405,7 +407,7 @@ fn imports_in_the_app_go_down() {
         let Some(floor) = module.first() else { continue };
         let allowed = FLOORS.iter().find(|(name, _)| name == floor).unwrap_or_else(|| panic!("{}: FLOORS has no {floor}", path.display())).1;
         let own = module.get(1).and_then(|child| parts.get(&(floor.clone(), child.clone())));
-        for (line, to) in app_paths(module, code) {
+        for (line, to) in room_paths("app", module, code) {
             let Some(target) = to.first().filter(|target| *target != floor) else {
                 let part = to.get(1).and_then(|child| parts.get(&(floor.clone(), child.clone())));
                 if let (Some(own), Some(part)) = (own, part.filter(|part| own != Some(*part))) {
@@ -425,6 +427,29 @@ fn imports_in_the_app_go_down() {
     assert!(between > 500, "only {between} imports were found");
     assert!(upward.is_empty(), "imports that go up:\n{}", upward.join("\n"));
     assert!(circles.is_empty(), "parts that use each other in a circle:\n{}", circles.join("\n"));
+}
+
+/// In the command line nothing leads back to where one began: what commands share knows no command, and what is in a command's folder not the
+/// command. The table of commands, which some ask for names, is no part.
+#[test]
+fn imports_in_the_command_line_go_down() {
+    let files = room_sources("cli");
+    let part = |module: &[String]| ("cli".to_owned(), module.join("/"));
+    let parts: BTreeSet<Part> = files.iter().filter(|(module, ..)| !module.is_empty()).map(|(module, ..)| part(module)).collect();
+    let mut uses: BTreeMap<&Part, BTreeSet<&Part>> = BTreeMap::new();
+    for (module, _, code) in &files {
+        let Some(own) = parts.get(&part(module)) else { continue };
+        if let Some(command) = module.split_last().and_then(|(_, folder)| parts.get(&part(folder))) {
+            uses.entry(command).or_default().insert(own);
+        }
+        for (_, to) in room_paths("cli", module, &without_tests(code)) {
+            let longest = (1..=to.len()).rev().find_map(|length| parts.get(&part(&to[..length])));
+            uses.entry(own).or_default().extend(longest.filter(|to| *to != own));
+        }
+    }
+    let between: usize = uses.values().map(BTreeSet::len).sum();
+    assert!(between > 100, "only {between} imports were found");
+    assert_eq!(circles(&uses), [""; 0], "files that use each other in a circle");
 }
 
 /// Parts from which one comes back to where one began, a line for each circle.
@@ -452,7 +477,7 @@ fn circles(uses: &BTreeMap<&Part, BTreeSet<&Part>>) -> Vec<String> {
 #[test]
 fn floors_hold_what_they_say() {
     let mut wrong = Vec::new();
-    for (module, path, code) in app_sources() {
+    for (module, path, code) in room_sources("app") {
         let words = NOT_HERE.iter().filter(|(floor, _)| module.first().is_some_and(|own| own == floor)).flat_map(|(_, words)| *words);
         for word in words {
             let whole = |at: usize| !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') && identifier_at(&code, at) == *word;
@@ -469,8 +494,9 @@ fn floors_hold_what_they_say() {
 #[test]
 fn paths_of_the_app_are_found_wherever_they_lead() {
     let module = |path: &str| path.split('/').map(str::to_owned).collect::<Vec<_>>();
-    let found =
-        |at: &str, code: &str| app_paths(&module(at), code).into_iter().map(|(line, path)| format!("{line} {}", path.join("::"))).collect::<Vec<_>>();
+    let found = |at: &str, code: &str| {
+        room_paths("app", &module(at), code).into_iter().map(|(line, path)| format!("{line} {}", path.join("::"))).collect::<Vec<_>>()
+    };
     assert_eq!(
         found("panes/plane", "use crate::app::model::{answer::Picked, color::{self, ColorMap as Map}};"),
         ["1 model::answer::Picked", "1 model::color::self", "1 model::color::ColorMap"]

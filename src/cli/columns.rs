@@ -1,7 +1,8 @@
 //! Which columns are coordinates: the flag's value, and what is said where nobody chose.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::bar::Bar;
 use super::output;
@@ -29,7 +30,7 @@ pub fn parse(text: &str) -> Result<ColumnChoice, String> {
 ///
 /// # Errors
 /// That one is, and whatever keeps the file's columns from being read.
-pub fn check_once(source: &Source) -> anyhow::Result<()> {
+fn check_once(source: &Source) -> anyhow::Result<()> {
     let Source::File { path, columns: ColumnChoice::Named(names) } = source else { return Ok(()) };
     let numbers: Vec<Option<usize>> = names.iter().map(|name| name.parse().ok()).collect();
     let plain: HashSet<String> =
@@ -52,7 +53,7 @@ pub fn check_once(source: &Source) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// Those of [`cloud::load`].
-pub fn load(source: &Source, drop_nonfinite: bool) -> Result<(PointCloud, Option<Guess>), CloudError> {
+fn load(source: &Source, drop_nonfinite: bool) -> Result<(PointCloud, Option<Guess>), CloudError> {
     cloud::load_unchosen(source, Unchosen::Guess, drop_nonfinite, &Bar::new("reading the cloud"))
 }
 
@@ -63,6 +64,72 @@ pub fn load(source: &Source, drop_nonfinite: bool) -> Result<(PointCloud, Option
 pub fn load_queries(source: &Source, data: &PointCloud, inferred: bool, drop_nonfinite: bool) -> Result<PointCloud, CloudError> {
     let how = if inferred { Unchosen::Guess } else { Unchosen::Usual };
     cloud::load_queries_unchosen(source, data, how, drop_nonfinite, &Bar::new("reading the queries"))
+}
+
+/// Which of a file's coordinates are searched, and by whose choice.
+pub struct Choice {
+    pub cloud: Arc<PointCloud>,
+    /// As it was chosen; the default where it was inferred.
+    pub columns: ColumnChoice,
+    pub guess: Option<Guess>,
+}
+
+/// By what columns answers were found that are to be found again, as far as that is known.
+#[derive(Clone, Debug)]
+pub struct Answered {
+    /// What the answers stand in.
+    pub file: PathBuf,
+    pub columns: Option<Vec<String>>,
+    /// Of queries from a file.
+    pub query_columns: Option<Vec<String>>,
+}
+
+/// Reads a cloud, and says which columns are searched where nobody chose: those of earlier answers, or the inferred ones, without that of labels.
+///
+/// # Errors
+/// Whatever keeps it from being read.
+pub fn read(source: &Source, drop_nonfinite: bool, answered: Option<&Answered>, labels: Option<&str>) -> anyhow::Result<Choice> {
+    check_once(source)?;
+    let mut guess = None;
+    let answered = answered.map(|answered| (&*answered.file, answered.columns.as_deref()));
+    let mut cloud = as_answered(source, answered, |source| {
+        load(source, drop_nonfinite).map(|(cloud, guessed)| {
+            guess = guessed;
+            cloud
+        })
+    })?;
+    note_first_line(cloud.source());
+    let mut columns = if let Source::File { columns, .. } = source { columns.clone() } else { ColumnChoice::Default };
+    if let (Source::File { path, .. }, Some(guess)) = (source, &guess) {
+        match labels.and_then(|label| without_label(guess, label)) {
+            Some(others) => {
+                columns = others;
+                cloud = load(&Source::File { path: path.clone(), columns: columns.clone() }, drop_nonfinite)?.0;
+            }
+            None => note_taken(guess),
+        }
+    }
+    Ok(Choice { cloud: Arc::new(cloud), columns, guess })
+}
+
+/// Says that the first line of a file was taken for none of its table.
+fn note_first_line(source: &Source) {
+    if let Source::File { path, .. } = source
+        && let Some(note) = formats::note(path, &Silent)
+    {
+        output::note(&format!("{note}: {}", path.display()));
+    }
+}
+
+/// The columns that are taken where nobody chose, but that of the labels, which would decide who is near; `None` where it is not among them.
+fn without_label(guess: &Guess, label: &str) -> Option<ColumnChoice> {
+    let is_label = |at: usize| guess.columns[at].name.eq_ignore_ascii_case(label) || label.parse() == Ok(at);
+    let others: Vec<String> = guess.taken.iter().filter(|&&at| !is_label(at)).map(usize::to_string).collect();
+    if others.is_empty() || others.len() == guess.taken.len() {
+        return None;
+    }
+    output::note(&format!("column `{label}` holds the labels, and is no coordinate unless --columns names it"));
+    Some(ColumnChoice::Named(others))
 }
 
 /// The columns that were searched, for JSON.
@@ -84,7 +151,7 @@ impl Searched {
 }
 
 /// Says which columns are searched, and why: also with `--quiet` where names or values decided.
-pub fn note_taken(guess: &Guess) {
+fn note_taken(guess: &Guess) {
     output::chosen(&format!("{}; --columns chooses others", guess.sentence()), guess.reason != Reason::Elements);
 }
 

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 
+use super::flags::JsonArgs;
 use super::output;
 use crate::engines::registry;
 use crate::export::text;
@@ -16,9 +17,8 @@ pub struct DevicesArgs {
     /// Shows this engine alone, with what it counts
     #[arg(value_name = "ENGINE", value_parser = PossibleValuesParser::new(registry::ENGINES.iter().map(|engine| engine.id.as_str())))]
     engine: Option<String>,
-    /// Prints JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArgs,
 }
 
 /// The version of what `--json` prints.
@@ -62,7 +62,7 @@ pub fn run(args: &DevicesArgs) -> anyhow::Result<()> {
     let named = |engine: &Descriptor| args.engine.as_ref().is_none_or(|name| engine.id.as_str() == name);
     let engines: Vec<&'static Descriptor> = registry::grouped().flat_map(|(_, engines)| engines).filter(|engine| named(engine)).collect();
     let lines: Vec<Line> = engines.iter().flat_map(|engine| lines_of(engine)).collect();
-    if args.json {
+    if args.json.json {
         return output::print_json(&Report { schema_version: SCHEMA_VERSION, engines: &lines });
     }
     let counted = match (&args.engine, engines.as_slice()) {

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
-use super::input::MethodArgs;
+use super::columns::Answered;
+use super::job::Request;
 use super::output;
 use super::queries::QueryChoice;
 use crate::cloud::formats::{self, FormatError};
@@ -71,49 +72,38 @@ impl Found {
         Self { file: file.to_owned(), ranking: Some(metric), exclude_self, columns: Some(columns), query_columns }
     }
 
-    pub fn file(&self) -> &Path {
-        &self.file
-    }
-
-    /// The coordinates of the cloud.
-    pub fn columns(&self) -> Option<&[String]> {
-        self.columns.as_deref()
-    }
-
-    /// Those of queries from a file.
-    pub fn query_columns(&self) -> Option<&[String]> {
-        self.query_columns.as_deref()
-    }
-
-    /// The flags of a search for the same answers: what was not given is as in theirs, and notes say so. `flag` is what names them.
+    /// Asks for the same answers: what was not given is as in theirs, and notes say so. `flag` is what names them.
     ///
     /// # Errors
     /// That another metric was given, and that theirs is no distance which is searched.
-    pub fn fill(&self, flag: &str, given: &MethodArgs, queries: Option<&QueryChoice>) -> anyhow::Result<MethodArgs> {
+    pub fn fill(&self, flag: &str, request: &mut Request) -> anyhow::Result<()> {
         let file = self.file.display();
-        let mut method = given.clone();
         if let Some(ranking) = &self.ranking {
             let theirs = Metric::named(ranking).ok_or_else(|| self.no_distance(flag, ranking))?;
-            match given.metric {
-                Some(metric) if !alike(theirs.name(), metric.name()) => {
-                    bail!("{flag}: its answers were found by {theirs}, and the search is by {metric}; leave --metric out: {file}")
+            match request.ranking.map(Ranking::name) {
+                Some(given) if !alike(theirs.name(), given) => {
+                    bail!("{flag}: its answers were found by {theirs}, and the search is by {given}; leave --metric out: {file}")
                 }
                 Some(_) => {}
                 None => {
                     if theirs != Metric::default() {
                         output::note(&format!("the answers of {file} were found by {theirs}, so that is taken"));
                     }
-                    method.metric = Some(theirs);
+                    request.ranking = Some(Ranking::Distance(theirs));
                 }
             }
         }
         // Other queries have no rows of their own.
-        let of_rows = !matches!(queries, Some(QueryChoice::File(_) | QueryChoice::At(_)));
-        if self.exclude_self && of_rows && !given.exclude_self {
+        let of_rows = !matches!(request.queries, Some(QueryChoice::File(_) | QueryChoice::At(_)));
+        if self.exclude_self && of_rows && !request.exclude_self {
             output::note(&format!("the answers of {file} leave each query's own row out, and so does the search"));
-            method.exclude_self = true;
+            request.exclude_self = true;
         }
-        Ok(method)
+        if request.answered.is_none() && self.columns.is_some() {
+            let Self { file, columns, query_columns, .. } = self;
+            request.answered = Some(Answered { file: file.clone(), columns: columns.clone(), query_columns: query_columns.clone() });
+        }
+        Ok(())
     }
 
     fn no_distance(&self, flag: &str, ranking: &str) -> anyhow::Error {

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::bar::Bar;
-use super::skip::SkipArgs;
-use super::{columns, output};
+use super::flags::{FileArgs, JsonArgs};
+use super::output;
+use super::recording::SCHEMA_VERSION;
 use crate::cloud::formats::{self, ColumnKind, Entry, FileInfo, FormatError, Stamp};
 use crate::cloud::{self, Axis, CloudError, ColumnChoice, Duplicates, Fingerprint, PointCloud, Source, Unchosen};
 use crate::export::text;
@@ -14,38 +15,33 @@ use crate::printable;
 use crate::progress::Progress;
 use crate::run::recording;
 
-/// The version of what `--json` prints, of files and recordings.
-pub const SCHEMA_VERSION: u32 = 1;
-
 #[derive(Debug, clap::Args)]
+#[command(mut_args(|arg| if arg.get_id() == "columns" { arg.help_heading(None::<&str>) } else { arg }))]
 pub struct InfoArgs {
     /// What to describe: a cloud, a recording, or the folder that `run --out` wrote
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
-    #[arg(long, value_name = "NAMES", value_parser = columns::parse)]
-    columns: Option<ColumnChoice>,
     #[command(flatten)]
-    skip: SkipArgs,
+    input: FileArgs,
     /// Counts duplicates, before and after rounding to 32-bit floats, which may take several times as long as reading
     #[arg(long)]
     duplicates: bool,
-    /// Prints JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArgs,
 }
 
 /// # Errors
 /// When the file cannot be read or does not have the columns that were asked for.
 pub fn run(args: &InfoArgs) -> anyhow::Result<()> {
     if args.file.is_dir() {
-        return super::recording::info_of_folder(&args.file, args.json);
+        return super::recording::info_of_folder(&args.file, args.json.json);
     }
     if recording::split_run(&args.file).is_some() {
-        return super::recording::info(&args.file, args.json);
+        return super::recording::info(&args.file, args.json.json);
     }
-    let report = Report::of(&args.skip.of(&args.file), &args.columns.clone().unwrap_or_default(), args.duplicates, &Bar::new("reading the file"))?;
-    if args.json { output::print_json(&report) } else { output::print(&report.text()) }
+    let report =
+        Report::of(&args.input.path(&args.file), &args.input.columns.clone().unwrap_or_default(), args.duplicates, &Bar::new("reading the file"))?;
+    if args.json.json { output::print_json(&report) } else { output::print(&report.text()) }
 }
 
 /// A file and its cloud.

@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use clap::Arg;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::bar::Bar;
+use super::flags::{CloudArgs, OrderArgs};
 use super::pictures::{PictureArgs, Plan};
-use super::skip::SkipArgs;
 use super::usage::Usage;
-use super::{counts, input, output};
-use crate::cloud::{self, ColumnChoice, Order, Source, query_point};
+use super::{counts, metric, output};
+use crate::cloud::{self, Order, Source, query_point};
 use crate::engines::cuda::Cuda;
 use crate::engines::registry;
 use crate::export::text;
@@ -24,7 +25,10 @@ use crate::lesson::touched::{Touched, read_keys};
 use crate::run::usual;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = list())]
+#[command(
+    after_help = list(),
+    mut_args(worded)
+)]
 pub struct LessonArgs {
     /// Which lesson, by its number or its name [default: search, or yours with a cloud]
     #[arg(long, value_name = "LESSON")]
@@ -51,30 +55,35 @@ pub struct LessonArgs {
     #[arg(long, value_name = "X,Y", conflicts_with_all = ["input", "generate"], allow_hyphen_values = true)]
     query_at: Option<String>,
     /// Reads the cloud of lesson yours, or order, from a file
-    #[arg(long, value_name = "FILE", conflicts_with = "generate", help_heading = "Your own data (lessons yours and order)")]
+    #[arg(long, value_name = "FILE", conflicts_with = "generate", help_heading = OWN)]
     input: Option<PathBuf>,
     /// Generates the cloud of lesson yours, or order: name:key=value,… such as uniform:n=100000,d=2
-    #[arg(long, value_name = "SPEC", help_heading = "Your own data (lessons yours and order)")]
+    #[arg(long, value_name = "SPEC", help_heading = OWN)]
     generate: Option<String>,
-    /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
-    #[arg(long, value_name = "NAMES", requires = "input", value_parser = super::columns::parse, help_heading = "Your own data (lessons yours and order)")]
-    columns: Option<ColumnChoice>,
     #[command(flatten)]
-    skip: SkipArgs,
-    /// Leaves rows with NaN or infinite values out (and, with the metrics angular and cosine, zero rows) instead of refusing them
-    #[arg(long, requires = "input", help_heading = "Your own data (lessons yours and order)")]
-    drop_nonfinite: bool,
+    cloud: CloudArgs,
     /// The row whose neighbours are searched [default: the one in the middle]
-    #[arg(long, value_name = "ROW", value_parser = counts::whole::<u64>, help_heading = "Your own data (lessons yours and order)")]
+    #[arg(long, value_name = "ROW", value_parser = counts::whole::<u64>, help_heading = OWN)]
     query: Option<u64>,
     /// How distance is measured
-    #[arg(long, default_value = "l2", value_parser = super::metric::metrics(), help_heading = "Your own data (lessons yours and order)")]
+    #[arg(long, default_value = "l2", value_parser = metric::metrics().map(|ranking| ranking.metric().unwrap_or_default()), help_heading = OWN)]
     metric: Metric,
-    /// In what order points are met; lesson order compares the file's own with others
-    #[arg(long, default_value = "file", value_parser = PossibleValuesParser::new(["file", "shuffled"]).map(|name| input::order(&name)), help_heading = "Your own data (lessons yours and order)")]
-    order: Order,
+    #[command(flatten)]
+    order: OrderArgs,
     #[command(flatten)]
     pictures: PictureArgs,
+}
+
+/// The heading of flags that bring data.
+const OWN: &str = "Your own data (lessons yours and order)";
+
+/// The flags that are about own data here.
+fn worded(arg: Arg) -> Arg {
+    match arg.get_id().as_str() {
+        "columns" | "drop_nonfinite" => arg.requires("input").help_heading(OWN),
+        "order" => arg.help("In what order points are met; lesson order compares the file's own with others").help_heading(OWN),
+        _ => arg,
+    }
 }
 
 /// The one of them that runs everywhere.
@@ -133,7 +142,7 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
         Some(_) if !lesson.own_data => {
             anyhow::bail!(Usage(format!("--input, --generate: lesson {} has data of its own; use --lesson yours or order", lesson.id)))
         }
-        Some(_) if lesson.compares_orders() && args.order != Order::File => {
+        Some(_) if lesson.compares_orders() && args.order.order != Order::File => {
             anyhow::bail!(Usage(format!("--order: lesson {} shows all orders; choose one with --take", lesson.id)))
         }
         None if args.asks_for_own() => {
@@ -177,7 +186,7 @@ impl LessonArgs {
 
     fn source(&self) -> Option<Source> {
         match (&self.input, &self.generate) {
-            (Some(path), _) => Some(Source::File { path: self.skip.of(path), columns: self.columns.clone().unwrap_or_default() }),
+            (Some(path), _) => Some(self.cloud.file.source(path)),
             (None, Some(spec)) => Some(Source::Generate { spec: spec.clone(), seed: self.seed.unwrap_or(usual::SEED) }),
             (None, None) => None,
         }
@@ -201,11 +210,11 @@ impl LessonArgs {
     }
 
     fn asks_for_own(&self) -> bool {
-        self.query.is_some() || self.metric != Metric::L2 || self.order != Order::File
+        self.query.is_some() || self.metric != Metric::L2 || self.order.order != Order::File
     }
 
     fn arrangement(&self) -> Arrangement {
-        if self.order == Order::Shuffled { Arrangement::Shuffled } else { Arrangement::AsDrawn }
+        if self.order.order == Order::Shuffled { Arrangement::Shuffled } else { Arrangement::AsDrawn }
     }
 
     /// Refuses to write over the file that is searched.
@@ -220,7 +229,7 @@ impl LessonArgs {
     }
 
     fn record(&self, lesson: &Lesson, source: &Source) -> anyhow::Result<Vec<Take>> {
-        let cloud = Arc::new(cloud::load(source, self.drop_nonfinite, &Bar::new("reading the cloud"))?);
+        let cloud = Arc::new(cloud::load(source, self.cloud.drop_nonfinite, &Bar::new("reading the cloud"))?);
         let row = match self.query {
             None => cloud.len() / 2,
             Some(record) => match cloud.row_of_record(record) {
@@ -237,10 +246,10 @@ impl LessonArgs {
             order: Order::File,
             seed: self.seed.unwrap_or(usual::SEED),
             exclude_self: false,
-            drop_zero_rows: self.drop_nonfinite,
+            drop_zero_rows: self.cloud.drop_nonfinite,
         };
         if self.metric.is_on_sphere() {
-            input::note_assumed(cloud.axes());
+            metric::note_assumed(cloud.axes());
         }
         let queries = Queries::Rows(vec![row as u32]);
         let own = Own { cloud: &cloud, queries: &queries, query: 0, arrangement: self.arrangement() };

@@ -6,23 +6,34 @@ use anyhow::bail;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Command};
 
-use super::input::{invalid, note_assumed};
 use super::output;
+use super::usage::invalid;
 use crate::cloud::{Axis, Globe, PointCloud, Source};
 use crate::knn::{INNER_PRODUCT, Metric, Ranking};
 use crate::run::Declared;
 
-/// The metric of a search in a loaded cloud: as given, as its file declares, or by its columns. Notes say what was chosen or assumed.
+/// The ranking of a search in a loaded cloud: as given, as its file declares, or by its columns. Notes say what was chosen or assumed.
 ///
 /// # Errors
 /// The file declares the inner product.
-pub fn metric_of(gave: Option<Metric>, cloud: &PointCloud) -> anyhow::Result<Metric> {
+pub fn resolve(gave: Option<Ranking>, cloud: &PointCloud) -> anyhow::Result<Ranking> {
     let axes = cloud.axes();
-    let known = declared_metric(Some(cloud.source()), gave)?;
-    if known.is_some_and(Metric::is_on_sphere) {
-        note_assumed(axes);
+    let known = declared(cloud.source(), gave);
+    match known {
+        Some(Ranking::InnerProduct) if gave.is_none() => {
+            bail!("the data are declared for inner products, which only `knn` searches; --metric l2 takes distances")
+        }
+        Some(Ranking::Distance(metric)) if metric.is_on_sphere() => note_assumed(axes),
+        _ => {}
     }
-    Ok(known.unwrap_or_else(|| default_metric(axes)))
+    Ok(known.unwrap_or_else(|| Ranking::Distance(default_metric(axes))))
+}
+
+/// Says which column a search on the globe takes as longitude, where their names do not.
+pub fn note_assumed(axes: &[Axis]) {
+    if let Some(note) = Globe::of(axes).ok().and_then(|globe| globe.note(axes)) {
+        output::note(&format!("{note}; --columns chooses others"));
+    }
 }
 
 /// The metric of a search for which none was given: by angle for longitude and latitude or positions in the sky, else l2. A note says so.
@@ -40,8 +51,8 @@ fn default_metric(axes: &[Axis]) -> Metric {
 }
 
 /// The ranking that a file declares, where the user `gave` none. A note says so.
-pub fn declared(source: Option<&Source>, gave: Option<Ranking>) -> Option<Ranking> {
-    let Some(Source::File { path, .. }) = source.filter(|_| gave.is_none()) else { return gave };
+pub fn declared(source: &Source, gave: Option<Ranking>) -> Option<Ranking> {
+    let (Source::File { path, .. }, None) = (source, gave) else { return gave };
     let declared = Declared::of(path)?;
     if let Some(sentence) = declared.sentence() {
         output::note(&format!("{sentence}: {}", path.display()));
@@ -49,24 +60,9 @@ pub fn declared(source: Option<&Source>, gave: Option<Ranking>) -> Option<Rankin
     Some(declared.ranking.unwrap_or(Ranking::Distance(Metric::L2)))
 }
 
-/// As [`declared`], for commands that search by distance only.
-///
-/// # Errors
-/// The file declares the inner product.
-fn declared_metric(source: Option<&Source>, gave: Option<Metric>) -> anyhow::Result<Option<Metric>> {
-    match declared(source, gave.map(Ranking::Distance)) {
-        Some(Ranking::InnerProduct) => bail!("the data are declared for inner products, which only `knn` searches; --metric l2 takes distances"),
-        Some(Ranking::Distance(metric)) => Ok(Some(metric)),
-        None => Ok(None),
-    }
-}
-
 /// Takes the name of a metric.
-pub fn metrics() -> impl TypedValueParser<Value = Metric> {
-    Names { products: false }.try_map(|ranking| match ranking {
-        Ranking::Distance(metric) => Ok(metric),
-        Ranking::InnerProduct => Err("`knn` takes it".to_owned()),
-    })
+pub fn metrics() -> impl TypedValueParser<Value = Ranking> {
+    Names { products: false }
 }
 
 /// Takes the name of a metric, or that of the inner product.

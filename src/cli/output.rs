@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::cloud::Axis;
+use crate::cloud::{Axis, Source};
 use crate::printable;
+use crate::run::QuerySpec;
 
 /// Nobody reads stdout any more, as after `| head`.
 #[derive(Debug, thiserror::Error)]
@@ -31,10 +32,26 @@ fn names_of_paths() -> MutexGuard<'static, Vec<(String, String)>> {
 }
 
 /// What a path is called in files, too.
-pub fn name_of(path: &Path) -> PathBuf {
+fn name_of(path: &Path) -> PathBuf {
     let shown = path.display().to_string();
     let name = names_of_paths().iter().find(|(own, _)| *own == shown).map(|(_, name)| name.into());
     name.unwrap_or_else(|| path.to_owned())
+}
+
+/// A source as files are to name it: standard input is kept in a file that will be gone.
+pub fn source_as_called(source: &Source) -> Source {
+    match source {
+        Source::File { path, columns } => Source::File { path: name_of(path), columns: columns.clone() },
+        other => other.clone(),
+    }
+}
+
+/// The same of queries.
+pub fn queries_as_called(queries: QuerySpec) -> QuerySpec {
+    match queries {
+        QuerySpec::File { path, columns } => QuerySpec::File { path: name_of(&path), columns },
+        other => other,
+    }
 }
 
 /// Writes text for people to standard output, with names that cannot command their terminal.

@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+use crate::export::ExportError;
+use crate::export::table::TableFormat;
+
 /// Takes names that end so, with the dot or without, in either case. What is no regular file, such as a pipe, may be called
 /// as it likes.
 pub fn ending_in(ending: &'static str) -> impl Fn(&str) -> Result<PathBuf, String> + Clone + Send + Sync + 'static {
@@ -11,6 +14,12 @@ pub fn ending_in(ending: &'static str) -> impl Fn(&str) -> Result<PathBuf, Strin
         let fits = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending));
         if fits || special { Ok(path) } else { Err(format!("it is written as .{ending}, and the name must end in that")) }
     }
+}
+
+/// Takes the name of a table.
+pub fn table_path(text: &str) -> Result<PathBuf, ExportError> {
+    let path = PathBuf::from(text);
+    TableFormat::of(&path).map(|_| path)
 }
 
 /// Takes the name of a folder, but not one that ends as a file that another flag writes: endings and their flags. A folder

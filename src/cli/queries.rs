@@ -89,40 +89,42 @@ fn list_of_rows(list: &str) -> Result<Vec<u64>, String> {
 }
 
 impl QueryChoice {
-    /// What is asked of a cloud, the default where nothing was written; the second value says so. `columns` are those of
+    /// What is asked of a cloud, the default where nothing was written, which a note says, as it does where a place lies. `columns` are those of
     /// the cloud: numbers are good for a query file too, and names are taken from the cloud's axes.
     ///
     /// # Errors
     /// Whatever keeps a list of rows from being read.
-    pub fn resolve(choice: Option<&Self>, cloud: &PointCloud, columns: &ColumnChoice, seed: u64) -> anyhow::Result<(QuerySpec, Option<String>)> {
+    pub fn resolve(choice: Option<&Self>, cloud: &PointCloud, columns: &ColumnChoice, seed: u64) -> anyhow::Result<QuerySpec> {
         let rows = cloud.len();
         Ok(match choice {
             None if rows as u64 <= usual::QUERIES => {
                 let all = if rows == 1 { "the one row is".to_owned() } else { format!("all {} are", text::count(rows as u64, "row", "rows")) };
-                (QuerySpec::All, Some(format!("{all} asked for, as --queries is not given")))
+                output::note(&format!("{all} asked for, as --queries is not given"));
+                QuerySpec::All
             }
             None => {
                 let (drawn, rows) = (text::thousands(usual::QUERIES), text::thousands(rows as u64));
-                let note = format!("{drawn} of {rows} rows, drawn with seed {seed}, are asked for, as --queries is not given");
-                (QuerySpec::Count(usual::QUERIES), Some(note))
+                output::note(&format!("{drawn} of {rows} rows, drawn with seed {seed}, are asked for, as --queries is not given"));
+                QuerySpec::Count(usual::QUERIES)
             }
-            Some(Self::All) => (QuerySpec::All, None),
-            Some(Self::Count(count)) => (QuerySpec::Count(*count), None),
-            Some(Self::Rows(rows)) => (QuerySpec::Rows(rows.clone()), None),
+            Some(Self::All) => QuerySpec::All,
+            Some(Self::Count(count)) => QuerySpec::Count(*count),
+            Some(Self::Rows(rows)) => QuerySpec::Rows(rows.clone()),
             Some(Self::At(parts)) => {
                 let order = if *columns == ColumnChoice::Default { axes_in_file_order(cloud) } else { (0..cloud.dims()).collect() };
                 let at = along_axes(parts, &order, cloud.axes())?;
                 query_point::cloud(&at, cloud)?;
-                let named = |&axis: &usize| format!("{} = {}", printable::name(&cloud.axes()[axis].name), at[axis]);
-                let said = parts[0].0.is_none() && (2..=NAMED).contains(&order.len());
-                let note = said.then(|| format!("the query is at {}", order.iter().map(named).collect::<Vec<_>>().join(", ")));
-                (QuerySpec::At(at), note)
+                if parts[0].0.is_none() && (2..=NAMED).contains(&order.len()) {
+                    let named = |&axis: &usize| format!("{} = {}", printable::name(&cloud.axes()[axis].name), at[axis]);
+                    output::note(&format!("the query is at {}", order.iter().map(named).collect::<Vec<_>>().join(", ")));
+                }
+                QuerySpec::At(at)
             }
-            Some(Self::RowsIn(path)) => (QuerySpec::Rows(rows_in(path)?), None),
+            Some(Self::RowsIn(path)) => QuerySpec::Rows(rows_in(path)?),
             Some(Self::File(path)) => {
                 let by_number = matches!(columns, ColumnChoice::Named(names) if names.iter().all(|name| name.parse::<usize>().is_ok()));
                 let columns = if by_number { columns.clone() } else { ColumnChoice::Default };
-                (QuerySpec::File { path: path.clone(), columns }, None)
+                QuerySpec::File { path: path.clone(), columns }
             }
         })
     }

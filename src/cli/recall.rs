@@ -1,32 +1,36 @@
 //! `warpscope recall`: how good are the answers of an approximate index?
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
+use clap::Arg;
+use clap::builder::Resettable;
 
 use super::answer::answer;
 use super::answers::{self, Answers};
 use super::bar::Bar;
 use super::columns::Searched;
-use super::input::{Asked, DeviceArgs, EngineParser, Loaded, MethodArgs, SourceArgs};
+use super::flags::{EngineArgs, JsonArgs, MethodArgs, QueriesArgs, SourceArgs, ThreadsArgs};
+use super::job::{Request, check_device};
+use super::paths::table_path;
 use super::queries::QueryChoice;
 use super::record::spare_files;
-use super::threads::ThreadsArgs;
 use super::usage::Usage;
 use super::{counts, output};
-use crate::cloud::{Coordinates, query_point};
-use crate::export::table::TableFormat;
+use crate::cloud::{Coordinates, Source};
 use crate::export::{self, tables, text};
-use crate::knn::Metric;
+use crate::knn::{Metric, Ranking};
+use crate::run::Engines;
 use crate::run::answers::recall::{self, Flaws, Recall, RecallAt, RecallError, Ties, Truth};
-use crate::run::{EngineChoice, Engines, QuerySpec, build_problem};
 
 /// The version of what `--json` prints.
 const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Debug, clap::Args)]
-#[command(mut_group("cloud", |group| group.required(false)))]
+#[command(
+    mut_group("cloud", |group| group.required(false)),
+    mut_args(worded)
+)]
 pub struct RecallArgs {
     /// The answers: neighbours in any file that `verify --reference` takes, such as .ivecs, .ibin, .npz, .csv or .hdf5 of ann-benchmarks
     answers: PathBuf,
@@ -41,16 +45,12 @@ pub struct RecallArgs {
     at: Vec<usize>,
     #[command(flatten)]
     source: SourceArgs,
-    /// To which queries they are answers, as for `run` [default: all]
-    #[arg(long, value_name = "FILE|COUNT|all|rows:LIST|at:X,Y,…", requires = "cloud", help_heading = "Search")]
-    queries: Option<QueryChoice>,
+    #[command(flatten)]
+    queries: QueriesArgs,
     #[command(flatten)]
     method: MethodArgs,
-    /// What searches for the truth, and how: an engine, or ENGINE:key=value,… with its parameters
-    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = EngineParser, help_heading = "Search")]
-    engine: EngineChoice,
     #[command(flatten)]
-    device: DeviceArgs,
+    engine: EngineArgs,
     #[command(flatten)]
     pub threads: ThreadsArgs,
     /// How many of the worst queries are listed
@@ -59,19 +59,12 @@ pub struct RecallArgs {
     /// Writes a row for each query: .csv, .tsv, .parquet, .arrow or .npz
     #[arg(long, value_name = "FILE", value_parser = table_path, help_heading = "Results")]
     out: Option<PathBuf>,
-    /// Prints JSON
-    #[arg(long, help_heading = "Results")]
-    json: bool,
+    #[command(flatten, next_help_heading = "Results")]
+    json: JsonArgs,
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {
     counts::whole(text).ok().filter(|&k| k > 0).ok_or_else(|| format!("`{text}` is no number of neighbours, 1 or more"))
-}
-
-/// Knows the format before the search, not after it.
-pub fn table_path(text: &str) -> Result<PathBuf, export::ExportError> {
-    let path = PathBuf::from(text);
-    TableFormat::of(&path).map(|_| path)
 }
 
 #[derive(serde::Serialize)]
@@ -118,14 +111,14 @@ struct Judged {
 /// # Errors
 /// Whatever keeps it from being done, in one line.
 pub fn run(args: &RecallArgs) -> anyhow::Result<()> {
-    let data = args.source.given();
-    check_usage(args)?;
+    let source = args.source.source();
+    check_usage(args, source.is_none())?;
     if let Some(out) = &args.out {
         let files = [Some(&args.answers), args.truth.as_ref(), args.source.input.as_ref(), query_file(args)];
         spare_files("a file that is read", files.into_iter().flatten(), [out.clone()])?;
         export::check(out)?;
     }
-    args.device.check(std::slice::from_ref(&args.engine))?;
+    check_device(args.engine.device.device, std::slice::from_ref(&args.engine.engine))?;
     let given = answers::read(ANSWERS, &args.answers, false)?.with_rows()?;
     let mut ks = args.at.clone();
     if ks.is_empty() {
@@ -137,16 +130,25 @@ pub fn run(args: &RecallArgs) -> anyhow::Result<()> {
     if let Some(truth) = &truth {
         given.found.check_truth(&truth.found)?;
     }
-    let judged = match (data, &truth) {
+    let judged = match (source, &truth) {
         (None, Some(truth)) => by_files(&given, truth, &ks)?,
-        (Some(_), truth) => by_distance(args, &given, truth.as_ref(), &ks)?,
+        (Some(source), truth) => by_distance(args.request(source, ks.last().copied().unwrap_or(1)), &given, truth.as_ref(), &ks)?,
         (None, None) => bail!(Usage(NO_TRUTH.to_owned())),
     };
     if let Some(out) = &args.out {
         tables::recall(&judged.recall, judged.rows.as_deref()).write(out)?;
     }
     let report = report(&given.table, &judged, args.worst);
-    if args.json { output::print_json(&report) } else { output::print(&shown(&report, &given.path, args.out.as_deref())) }
+    if args.json.json { output::print_json(&report) } else { output::print(&shown(&report, &given.path, args.out.as_deref())) }
+}
+
+/// The flags whose words are about the truth here.
+fn worded(arg: Arg) -> Arg {
+    match arg.get_id().as_str() {
+        "queries" => arg.help("To which queries they are answers, as for `run` [default: all]").long_help(Resettable::Reset).requires("cloud"),
+        "engine" => arg.help("What searches for the truth, and how: an engine, or ENGINE:key=value,… with its parameters"),
+        _ => arg,
+    }
 }
 
 /// What errors call the answers.
@@ -154,19 +156,30 @@ const ANSWERS: &str = "ANSWERS";
 
 const NO_TRUTH: &str = "there is no truth to compare with: give --input and --queries, by which it is computed, or --truth FILE";
 
-fn check_usage(args: &RecallArgs) -> anyhow::Result<()> {
-    let without_cloud = args.source.given().is_none();
+fn check_usage(args: &RecallArgs, without_cloud: bool) -> anyhow::Result<()> {
     if without_cloud && args.truth.is_none() {
         bail!(Usage(NO_TRUTH.to_owned()));
     }
-    if without_cloud && (args.method.exclude_self || args.method.metric(Metric::L2) != Metric::L2) {
+    if without_cloud && (args.method.own.exclude_self || args.method.metric.metric.is_some_and(|given| given != Ranking::Distance(Metric::L2))) {
         bail!(Usage("--exclude-self and --metric are about a search: give --input and --queries, too".to_owned()));
     }
     Ok(())
 }
 
 fn query_file(args: &RecallArgs) -> Option<&PathBuf> {
-    if let Some(QueryChoice::File(path)) = &args.queries { Some(path) } else { None }
+    if let Some(QueryChoice::File(path)) = &args.queries.queries { Some(path) } else { None }
+}
+
+impl RecallArgs {
+    /// The search whose answers are judged.
+    fn request(&self, source: Source, k: usize) -> Request {
+        Request {
+            queries: Some(self.queries.queries.clone().unwrap_or(QueryChoice::All)),
+            engines: vec![self.engine.engine.clone()],
+            device: self.engine.device.device,
+            ..self.method.request(&self.source, source, k)
+        }
+    }
 }
 
 /// By row numbers, and distances where the truth has them.
@@ -182,38 +195,28 @@ fn by_files(given: &Answers, truth: &Answers, ks: &[usize]) -> anyhow::Result<Ju
 }
 
 /// By distances, which are computed from the cloud.
-fn by_distance(args: &RecallArgs, given: &Answers, truth: Option<&Answers>, ks: &[usize]) -> anyhow::Result<Judged> {
-    let k = ks.last().copied().unwrap_or(1);
-    let engines = std::slice::from_ref(&args.engine);
-    let queries = args.queries.as_ref().unwrap_or(&QueryChoice::All);
-    let method = given.found.fill(ANSWERS, &args.method, Some(queries))?;
-    let method = truth.map_or_else(|| Ok(method.clone()), |truth| truth.found.fill("--truth", &method, Some(queries)))?;
-    let found = [Some(given), truth].into_iter().flatten().map(|answers| &answers.found).find(|found| found.columns().is_some());
-    let asked = Asked { source: &args.source, queries: Some(queries), k, method: &method, found };
-    let Loaded { spec, cloud, query_cloud, searched } = asked.load(engines)?;
-    let spec = crate::run::RunSpec { engine: args.engine.clone(), device: args.device.device, ..spec };
-    let problem = build_problem(&spec, &cloud, query_cloud.as_ref())?;
-    let place = match &spec.queries {
-        QuerySpec::At(at) => Some(Arc::new(query_point::cloud(at, &cloud)?)),
-        _ => None,
-    };
-    let asked = place.as_ref().or(query_cloud.as_ref()).unwrap_or(&cloud);
-    let rows: Vec<u64> = (0..problem.q()).map(|query| asked.record(problem.query_row(query) as usize)).collect();
-    if place.is_none() {
+fn by_distance(mut request: Request, given: &Answers, truth: Option<&Answers>, ks: &[usize]) -> anyhow::Result<Judged> {
+    given.found.fill(ANSWERS, &mut request)?;
+    truth.map_or(Ok(()), |truth| truth.found.fill("--truth", &mut request))?;
+    request.check()?;
+    let job = request.load()?;
+    let (problem, queries) = (job.problem()?, job.queried()?);
+    let rows: Vec<u64> = (0..problem.q()).map(|query| queries.record(problem.query_row(query) as usize)).collect();
+    if !job.is_at_place() {
         given.check_rows(ANSWERS, &rows)?;
         truth.map_or(Ok(()), |truth| truth.check_rows("--truth", &rows))?;
     }
-    let judge = |truth: Truth<'_>| recall::of_problem(&problem, &cloud, asked, &given.table, truth, ks, &Bar::new("comparing"));
+    let judge = |truth: Truth<'_>| recall::of_problem(&problem, &job.cloud, &queries, &given.table, truth, ks, &Bar::new("comparing"));
     let (recall, from) = match truth {
         Some(truth) => (judge(Truth::Named(&truth.table)), truth.path.display().to_string()),
         None => {
-            let found = answer(&mut Engines::default(), &spec, &cloud, query_cloud.as_ref())?;
+            let found = answer(&mut Engines::default(), &job)?;
             let from = format!("computed by {} on {}", found.engine, found.device.name);
             (judge(Truth::Found(&found.neighbors)), from)
         }
     };
     let recall = recall.map_err(|why| named(why, &given.path, truth.map_or(&given.path, |truth| &truth.path)))?;
-    Ok(Judged { recall, rows: Some(rows), truth: from, metric: Some(spec.metric), searched: Some(searched) })
+    Ok(Judged { recall, rows: Some(rows), truth: from, metric: Some(job.spec.metric), searched: Some(job.searched) })
 }
 
 /// An error with the file that it is about.

@@ -6,7 +6,6 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::bar::Bar;
-use super::info::SCHEMA_VERSION;
 use super::output;
 use crate::cloud::Fingerprint;
 use crate::export::text;
@@ -15,6 +14,9 @@ use crate::printable;
 use crate::run::compare::{RUN, SavedRun};
 use crate::run::recording::{self, Points, Recorded};
 use crate::run::{CloudFile, Phase, RunFile};
+
+/// The version of what `info --json` prints, of files and recordings.
+pub const SCHEMA_VERSION: u32 = 1;
 
 /// Runs in a few lines.
 #[derive(Debug, Serialize)]

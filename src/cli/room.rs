@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::output;
-use crate::export::{self, NeighborFormat, Size, StreamFormat, text};
+use crate::export::{self, NeighborFormat, Size, text};
 
 /// Answers of more bytes are announced.
 const LARGE: u64 = 1 << 30;
@@ -21,14 +21,7 @@ pub fn of_file(path: &Path, size: Size, n: usize) -> anyhow::Result<()> {
 }
 
 /// Says how much will be printed, where it is much. It is printed as it is found: no memory has to hold it.
-pub fn of_stdout(format: StreamFormat, size: Size, n: usize) {
-    let format = match format {
-        StreamFormat::Csv => NeighborFormat::Csv,
-        StreamFormat::Tsv => NeighborFormat::Tsv,
-        StreamFormat::Parquet => NeighborFormat::Parquet,
-        StreamFormat::Arrow => NeighborFormat::Arrow,
-        StreamFormat::Npy => NeighborFormat::Npy,
-    };
+pub fn of_stdout(format: NeighborFormat, size: Size, n: usize) {
     announce(size, format, n, |expected| format!("{expected} to standard output"));
 }
 

@@ -3,31 +3,30 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use clap::Arg;
+
 use super::answer::{empty_ranks, note_fallback};
 use super::bar::Bar;
-use super::input::{DeviceArgs, EngineParser, Loaded, ProblemArgs};
+use super::flags::{DryRunArgs, EngineArgs, JsonArgs, ProblemArgs, ThreadsArgs};
+use super::job::Job;
 use super::output::columns;
 use super::paths::folder;
 use super::record::RecordArgs;
-use super::threads::ThreadsArgs;
 use super::{announce, counts, forecast, output, queries, room};
 use crate::cloud::PointCloud;
 use crate::engines::registry;
 use crate::export::{self, NeighborFormat, Size, text};
 use crate::run::analysis::Roofline;
-use crate::run::planner::{Job, Purpose};
+use crate::run::planner::{self, Purpose};
 use crate::run::{EngineChoice, Engines, MeasureMean, QuerySpec, RunRecord, RunSpec, build_problem};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "What an engine counts, such as merges, and its parameters: `warpscope devices ENGINE`")]
+#[command(after_help = "What an engine counts, such as merges, and its parameters: `warpscope devices ENGINE`", mut_args(worded))]
 pub struct RunArgs {
     #[command(flatten)]
     problem: ProblemArgs,
-    /// What answers, and how: an engine, or ENGINE:key=value,… with its parameters
-    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = EngineParser, help_heading = "Search")]
-    engine: EngineChoice,
     #[command(flatten)]
-    device: DeviceArgs,
+    engine: EngineArgs,
     #[command(flatten)]
     pub threads: ThreadsArgs,
     /// Untimed repeats before the timed ones
@@ -47,12 +46,19 @@ pub struct RunArgs {
     out: Option<PathBuf>,
     #[command(flatten)]
     record: RecordArgs,
-    /// Predicts how long each engine takes and says which would answer, without searching
-    #[arg(long, conflicts_with_all = ["neighbors", "out", "record"], help_heading = "Results")]
-    dry_run: bool,
-    /// Prints run.json instead of the summary, or the predictions of --dry-run
-    #[arg(long, help_heading = "Results")]
-    json: bool,
+    #[command(flatten, next_help_heading = "Results")]
+    dry: DryRunArgs,
+    #[command(flatten, next_help_heading = "Results")]
+    json: JsonArgs,
+}
+
+/// The flags that are about a run's own files here.
+fn worded(arg: Arg) -> Arg {
+    match arg.get_id().as_str() {
+        "dry_run" => arg.conflicts_with_all(["neighbors", "out", "record"]),
+        "json" => arg.help("Prints run.json instead of the summary, or the predictions of --dry-run"),
+        _ => arg,
+    }
 }
 
 /// What `--out` is easily mistaken for.
@@ -85,27 +91,21 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         export::check(path)?;
     }
     args.record.check()?;
-    args.device.check(std::slice::from_ref(&args.engine))?;
-    let Loaded { spec, cloud, query_cloud, .. } = args.problem.load(std::slice::from_ref(&args.engine))?;
+    let request = args.problem.request(vec![args.engine.engine.clone()], args.engine.device);
+    request.check()?;
+    let Job { spec, cloud, query_cloud, .. } = request.load()?;
     spare_inputs(args, &spec)?;
-    let spec = RunSpec {
-        engine: args.engine.clone(),
-        device: args.device.device,
-        warmup: args.warmup,
-        repeats: args.repeats,
-        profile: args.profile,
-        ..spec
-    };
+    let spec = RunSpec { warmup: args.warmup, repeats: args.repeats, profile: args.profile, ..spec };
     let mut engines = Engines::default();
-    if args.dry_run {
+    if args.dry.dry_run {
         let any = RunSpec { engine: EngineChoice::Auto, ..spec.clone() };
         // What the run would refuse is refused here too.
         build_problem(&spec, &cloud, query_cloud.as_ref())?;
         let plan = engines.plan_measured(&any, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?.on(&spec.engine);
-        return forecast::print(&plan, &passes(&spec), args.json);
+        return forecast::print(&plan, &passes(&spec), args.json.json);
     }
     if let Some(path) = &args.neighbors {
-        let job = Job::of(&spec, Purpose::Measure, cloud.len(), cloud.dims(), query_cloud.as_ref().map(|queries| queries.len()));
+        let job = planner::Job::of(&spec, Purpose::Measure, cloud.len(), cloud.dims(), query_cloud.as_ref().map(|queries| queries.len()));
         room::of_file(path, Size { q: job.shape.q, k: spec.k, metric: spec.metric }, cloud.len())?;
         queries::note_rows_left_out(&spec.queries, NeighborFormat::of(path)?, path);
     }
@@ -123,11 +123,8 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     let mut written = Vec::new();
     let result = write(args, &record, &mut written);
     // Whatever became of the files, the search was done.
-    if args.json { output::print_json(&record.head) } else { output::print(&summary(&record, planned.as_deref(), &written)) }.and(result)
+    if args.json.json { output::print_json(&record.head) } else { output::print(&summary(&record, planned.as_deref(), &written)) }.and(result)
 }
-
-/// An answer predicted to take longer is announced before it begins.
-pub const WORTH_A_NOTE_MS: f64 = 1000.0;
 
 /// What the total of the predictions is of.
 fn passes(spec: &RunSpec) -> String {

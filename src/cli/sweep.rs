@@ -8,16 +8,15 @@ use std::sync::Arc;
 use anyhow::bail;
 
 use super::bar::Bar;
-use super::input::{DeviceArgs, EnginesParser, MethodArgs, SourceArgs};
-use super::metric::metric_of;
+use super::flags::{DeviceArgs, MethodArgs, SourceArgs, ThreadsArgs};
+use super::job::check_device;
 use super::record::{self, RecordArgs};
-use super::threads::ThreadsArgs;
 use super::usage::Usage;
-use super::{columns, counts, output, paths};
+use super::{columns, counts, engines, metric, output, paths};
 use crate::cloud::Source;
 use crate::export::figure::Figure;
 use crate::export::{self, text};
-use crate::knn::Measure;
+use crate::knn::{Measure, Ranking};
 use crate::printable;
 use crate::run::presets::{self, Data, Preset, PresetError};
 use crate::run::sweep::{Sweep, SweepRow};
@@ -46,7 +45,7 @@ pub struct SweepArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = counts::whole::<u64>, conflicts_with = "input", help_heading = "Lists")]
     d: Vec<u64>,
     /// Engines with their parameters, whose values may have alternatives: cuda:window=8|16,kdtree is three runs [default: auto]
-    #[arg(long, value_name = "LIST", value_parser = EnginesParser, help_heading = "Lists")]
+    #[arg(long, value_name = "LIST", value_parser = engines::list(), help_heading = "Lists")]
     engine: Vec<Vec<EngineChoice>>,
     #[command(flatten)]
     device: DeviceArgs,
@@ -148,8 +147,8 @@ fn note_limits(sweep: &Sweep) {
 
 /// The preset that was named, or a plain sweep, with what was given beside it.
 fn sweep(args: &SweepArgs, preset: Option<&Preset>) -> anyhow::Result<Sweep> {
-    let mut sweep = match (preset, args.source.given()) {
-        (Some(preset), source) => preset.sweep(source, args.source.seed)?,
+    let mut sweep = match (preset, args.source.source()) {
+        (Some(preset), source) => preset.sweep(source, args.source.seed.seed)?,
         (None, Some(source)) => {
             let base = RunSpec { warmup: usual::WARMUP, ..RunSpec::new(source, QuerySpec::Count(usual::QUERIES), usual::K) };
             Sweep { engines: vec![EngineChoice::Auto], ..Sweep::new(base) }
@@ -175,14 +174,14 @@ fn sweep(args: &SweepArgs, preset: Option<&Preset>) -> anyhow::Result<Sweep> {
     replace(&mut sweep.d, &args.d);
     replace(&mut sweep.engines, &args.engine.concat());
     let base = &mut sweep.base;
-    base.metric = args.method.metric(base.metric);
-    base.order = args.method.order;
-    base.exclude_self = args.method.exclude_self;
+    base.metric = args.method.metric.metric.and_then(Ranking::metric).unwrap_or(base.metric);
+    base.order = args.method.order.order;
+    base.exclude_self = args.method.own.exclude_self;
     base.device = args.device.device;
-    base.seed = args.source.seed;
+    base.seed = args.source.seed.seed;
     base.warmup = args.warmup.unwrap_or(base.warmup);
     base.repeats = args.repeats;
-    base.drop_nonfinite |= args.source.drop_nonfinite;
+    base.drop_nonfinite |= args.source.cloud.drop_nonfinite;
     if !args.k.is_empty() {
         sweep.shares.clear();
     }
@@ -191,7 +190,7 @@ fn sweep(args: &SweepArgs, preset: Option<&Preset>) -> anyhow::Result<Sweep> {
     }
     if !args.n.is_empty() {
         sweep.work = None;
-    } else if preset.is_some() && args.source.given().is_none() {
+    } else if preset.is_some() && args.source.source().is_none() {
         // Sizes that nobody asked for give way where memory is short.
         sweep.room = presets::room(&sweep);
         if let Some(what) = sweep.halved() {
@@ -204,12 +203,9 @@ fn sweep(args: &SweepArgs, preset: Option<&Preset>) -> anyhow::Result<Sweep> {
 /// Resolves the columns and the metric of a file as `knn` does.
 fn infer(args: &SweepArgs, base: &mut RunSpec) -> anyhow::Result<()> {
     if matches!(base.data, Source::File { .. }) {
-        let (cloud, guess) = columns::load(&base.data, base.drop_nonfinite)?;
-        if let Some(guess) = &guess {
-            columns::note_taken(guess);
-        }
+        let columns::Choice { cloud, .. } = columns::read(&base.data, base.drop_nonfinite, None, None)?;
         if args.preset.is_none() {
-            base.metric = metric_of(args.method.metric, &cloud)?;
+            base.metric = metric::resolve(args.method.metric.metric, &cloud)?.metric().unwrap_or_default();
         }
         base.data = cloud.source().clone();
     }
@@ -229,7 +225,7 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
         note_limits(&sweep);
     }
     let measures = measures(&sweep.engines);
-    args.device.check(&sweep.engines)?;
+    check_device(args.device.device, &sweep.engines)?;
     sweep.check()?;
     if let Some(path) = &args.out {
         export::check(path)?;

@@ -5,16 +5,15 @@ use std::path::PathBuf;
 use super::answers;
 use super::bar::Bar;
 use super::columns::Searched;
-use super::input::{Asked, DeviceArgs, EnginesParser, Loaded, ProblemArgs};
-use super::output;
+use super::flags::{DeviceArgs, JsonArgs, ProblemArgs, ThreadsArgs};
+use super::job::Job;
 use super::reference::Reference;
-use super::threads::ThreadsArgs;
-use crate::cloud::PointCloud;
+use super::{engines, output};
 use crate::export::text;
 use crate::knn::{Method, Metric, Neighbors};
 use crate::run::verify::own_values::{OwnValues, Values};
 use crate::run::verify::{EngineVerdict, Verified, count_alike, verify};
-use crate::run::{EngineChoice, Engines, build_problem, query_cloud_of};
+use crate::run::{EngineChoice, Engines};
 
 /// The version of what `--json` prints.
 const SCHEMA_VERSION: u32 = 1;
@@ -24,7 +23,7 @@ pub struct VerifyArgs {
     #[command(flatten)]
     problem: ProblemArgs,
     /// Which engines, such as cuda,lockstep; auto, the default, is all that can run
-    #[arg(long, value_name = "LIST", value_parser = EnginesParser, help_heading = "Search")]
+    #[arg(long, value_name = "LIST", value_parser = engines::list(), help_heading = "Search")]
     engine: Vec<Vec<EngineChoice>>,
     #[command(flatten)]
     device: DeviceArgs,
@@ -41,9 +40,8 @@ pub struct VerifyArgs {
     /// Also counts the queries whose neighbours by the file's own 64-bit values are others, as searches take coordinates as f32
     #[arg(long, help_heading = "Results")]
     f64: bool,
-    /// Prints JSON
-    #[arg(long, help_heading = "Results")]
-    json: bool,
+    #[command(flatten, next_help_heading = "Results")]
+    json: JsonArgs,
 }
 
 impl VerifyArgs {
@@ -80,23 +78,23 @@ struct Report<'a> {
 /// # Errors
 /// When an engine is wrong, naming the first mismatch, and when nothing could be verified.
 pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
-    args.device.check(&args.engine.concat())?;
-    let asked = args.problem.asked();
-    asked.check(&args.engine.concat())?;
+    let mut request = args.problem.request(args.engine.concat(), args.device);
+    request.check()?;
     let answers = args.reference.as_deref().map(|path| answers::read(REFERENCE, path, false)).transpose()?;
-    let found = answers.as_ref().map(|answers| &answers.found);
-    let method = found.map_or_else(|| Ok(asked.method.clone()), |found| found.fill(REFERENCE, asked.method, asked.queries))?;
-    let Loaded { spec, cloud, query_cloud, searched } = Asked { method: &method, found, ..asked }.load(&args.engine.concat())?;
-    let problem = build_problem(&spec, &cloud, query_cloud.as_ref())?;
-    let asked = query_cloud_of(&spec, &cloud, query_cloud.as_ref())?;
-    let asked: &PointCloud = asked.as_ref().unwrap_or(&cloud);
+    if let Some(answers) = &answers {
+        answers.found.fill(REFERENCE, &mut request)?;
+        request.check()?;
+    }
+    let job = request.load()?;
+    let (problem, queries) = (job.problem()?, job.queried()?);
+    let Job { spec, cloud, query_cloud, searched, .. } = job;
     // What would take too long is refused before the engines are asked.
-    let values = args.f64.then(|| Values::new(&problem, &cloud, asked)).transpose()?;
+    let values = args.f64.then(|| Values::new(&problem, &cloud, &queries)).transpose()?;
     let Verified { verdicts, right } = verify(&problem, &args.named(), args.device.device, &mut Engines::default(), &Bar::new("verifying"))?;
     let compare = |(values, right): (Values<'_>, &Neighbors)| values.compare(right, &Bar::new("comparing with the file's values"));
     let file_values = values.zip(right.as_ref()).map(compare).transpose()?;
-    let reference = answers.as_ref().map(|answers| Reference::of(answers, &problem, spec.metric, [&cloud, asked], right.as_ref())).transpose()?;
-    if args.json {
+    let reference = answers.as_ref().map(|answers| Reference::of(answers, &problem, spec.metric, [&cloud, &queries], right.as_ref())).transpose()?;
+    if args.json.json {
         let wrong_answers = reference.as_ref().and_then(|reference| reference.verdict.mismatch.as_ref());
         output::print_json(&Report {
             schema_version: SCHEMA_VERSION,

@@ -11,15 +11,13 @@ pub struct FileColumns {
     pub queries: Beside,
     /// By the neighbour's row in the cloud that is searched.
     pub neighbors: Beside,
-    /// What decided which columns are searched: `by name`, or `--columns`.
-    pub columns_by: Option<String>,
 }
 
 impl FileColumns {
     /// For tables that have their own columns only.
     pub fn none() -> &'static Self {
         const EMPTY: Beside = Beside { columns: Vec::new() };
-        static NONE: FileColumns = FileColumns { queries: EMPTY, neighbors: EMPTY, columns_by: None };
+        static NONE: FileColumns = FileColumns { queries: EMPTY, neighbors: EMPTY };
         &NONE
     }
 

@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::{ExportError, neighbors, tables, trace};
+use super::{ExportError, answers, tables, trace};
 use crate::files::{self, Batch, Ours};
 use crate::run::compare::{MOST_RUN_BYTES, NEIGHBORS, RUN, TIMINGS};
-use crate::run::{RunFile, RunFileError, RunRecord};
+use crate::run::{self, RunFile, RunFileError, RunRecord};
 
 /// A folder created for output, with its missing parents; removed again if nothing is written to it.
 #[derive(Debug)]
@@ -103,7 +103,7 @@ pub(super) fn folder_with(record: &RunRecord, most_neighbors: usize, dir: &Path)
     run.write("convergence.csv", |out| tables::convergence(record).csv(out))?;
     run.write("trace.json", |out| trace(record, out))?;
     if record.neighbors.indices.len() <= most_neighbors {
-        run.write(NEIGHBORS, |out| neighbors::npz(record, out))?;
+        run.write(NEIGHBORS, |out| answers::arrays(run::Batch::of_run(record, 0..record.neighbors.queries(), 0), out))?;
     }
     // Last in the order in which they appear, for programs that wait for it.
     run.write(RUN, |out| {

@@ -6,12 +6,12 @@
 //! spelled `inf`. Squared distances are as returned by the engines: under the angular metric, the squared
 //! chord between unit vectors.
 
+pub mod answers;
 mod beside;
 mod comparison;
 pub mod figure;
 mod folder;
 pub mod graph;
-pub mod inner_product;
 pub mod lesson;
 mod neighbors;
 mod npy;
@@ -21,7 +21,6 @@ mod recording;
 pub mod table;
 pub mod tables;
 mod trace;
-pub mod within;
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -30,9 +29,7 @@ use std::path::{Path, PathBuf};
 pub use beside::FileColumns;
 pub use comparison::{comparison, runs};
 pub use folder::{FOLDER_FILES, MOST_NEIGHBORS, MadeFolder, check_folder, folder, of_run};
-pub use neighbors::{
-    Expected, NeighborFormat, NeighborStream, NeighborWriter, Size, StreamFormat, check_room, neighbors, neighbors_in_parts, neighbors_of,
-};
+pub use neighbors::{Expected, NeighborFormat, NeighborStream, NeighborWriter, Size, check_room, in_batches, neighbors, neighbors_of};
 pub use recording::{compared_recording, recording, session};
 pub use trace::trace;
 

@@ -10,20 +10,23 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{SpooledTempFile, spooled_tempfile_in};
 
+use super::answers::{self, Context};
 use super::beside::FileColumns;
 use super::npz::Npz;
-use super::table::Appender;
-use super::{ExportError, tables, write};
-use crate::run::RunRecord;
+use super::provenance::Provenance;
+use super::table::{Appender, TableFormat};
+use super::{ExportError, write};
+use crate::knn::Goal;
+use crate::run::{Batch, Found, RunRecord};
 
 use size::check_width;
 pub use size::{Expected, Size, check_room};
-pub use stream::{NeighborStream, StreamFormat};
+pub use stream::NeighborStream;
 
 /// A format for neighbours, selected by extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NeighborFormat {
-    /// The columns of [`tables::neighbors`], comma-separated.
+    /// The columns of [`answers::table`], comma-separated.
     Csv,
     /// The same columns, tab-separated.
     Tsv,
@@ -89,6 +92,17 @@ impl NeighborFormat {
         found.ok_or_else(|| ExportError::Extension { path: path.to_owned() })
     }
 
+    /// The format for a path's extension for what a search for a goal finds: a table or arrays, unless that is the k nearest.
+    ///
+    /// # Errors
+    /// [`ExportError::Extension`], [`ExportError::TableExtension`].
+    pub fn for_goal(goal: Goal, path: &Path) -> Result<Self, ExportError> {
+        if goal != Goal::Nearest {
+            TableFormat::of(path)?;
+        }
+        Self::of(path)
+    }
+
     /// The files written for a path: itself and its companion, if any.
     pub fn files(self, path: &Path) -> Vec<PathBuf> {
         std::iter::once(path.to_owned()).chain(self.beside().map(|beside| path.with_extension(beside))).collect()
@@ -113,22 +127,24 @@ pub fn neighbors(record: &RunRecord, path: &Path) -> Result<Vec<PathBuf>, Export
 /// If the range exceeds the run's queries.
 pub fn neighbors_of(record: &RunRecord, queries: Range<usize>, path: &Path) -> Result<Vec<PathBuf>, ExportError> {
     let size = Size { q: queries.len(), k: record.neighbors.k, metric: record.spec.metric };
-    neighbors_in_parts(path, size, FileColumns::none(), |writer| writer.append(record, queries.clone(), queries.start))
+    let context = Context { columns: FileColumns::none(), provenance: &Provenance::of_run(record) };
+    in_batches(path, Goal::Nearest, size, context, |writer| writer.append(Batch::of_run(record, queries.clone(), queries.start)))
 }
 
-/// Writes neighbours as they come: `fill` appends them part by part, in the order of the queries, to files that have their names once it is
-/// through; where it fails, there are none. The files are those of [`neighbors`], byte for byte, but that in Parquet a row group, and in Arrow a
-/// batch, ends where a part does. Memory is needed for one part. Tables have columns of the files beside their own.
+/// Writes neighbours as they come: `fill` appends them batch by batch, in the order of the queries, to files that have their names once it is
+/// through; where it fails, there are none. The files are the same whatever the batches, byte for byte, but that in Parquet a row group, and in Arrow
+/// a batch, ends where one does; arrays of other than the k nearest take a single batch. Memory is needed for one batch.
 ///
 /// # Errors
 /// Those of `fill` and, as its kind, those of [`neighbors`].
-pub fn neighbors_in_parts<E: From<ExportError>>(
+pub fn in_batches<E: From<ExportError>>(
     path: &Path,
+    goal: Goal,
     size: Size,
-    columns: &FileColumns,
+    context: Context<'_>,
     fill: impl FnOnce(&mut NeighborWriter<'_>) -> Result<(), E>,
 ) -> Result<Vec<PathBuf>, E> {
-    let format = NeighborFormat::of(path)?;
+    let format = NeighborFormat::for_goal(goal, path)?;
     check_width(format, size, path)?;
     let fill = |form: Form<'_>| {
         let mut writer = NeighborWriter { form, size, format, path };
@@ -136,14 +152,15 @@ pub fn neighbors_in_parts<E: From<ExportError>>(
         Ok::<(), E>(writer.finish()?)
     };
     match format {
-        NeighborFormat::Csv => streamed(path, |out| fill(table(Appender::csv(out), columns))),
-        NeighborFormat::Tsv => streamed(path, |out| fill(table(Appender::tsv(out), columns))),
-        NeighborFormat::Parquet => streamed(path, |out| fill(table(Appender::parquet(out), columns))),
-        NeighborFormat::Arrow => streamed(path, |out| fill(table(Appender::arrow_file(out), columns))),
+        NeighborFormat::Csv => streamed(path, |out| fill(table(Appender::csv(out), context))),
+        NeighborFormat::Tsv => streamed(path, |out| fill(table(Appender::tsv(out), context))),
+        NeighborFormat::Parquet => streamed(path, |out| fill(table(Appender::parquet(out), context))),
+        NeighborFormat::Arrow => streamed(path, |out| fill(table(Appender::arrow_file(out), context))),
         NeighborFormat::Npy => streamed(path, |out| {
-            let matrix = NeighborStream::new(StreamFormat::Npy, size, FileColumns::none(), out).map_err(ExportError::io(path))?;
+            let matrix = NeighborStream::new(format, size, context, out).map_err(ExportError::io(path))?;
             fill(Form::Streamed(matrix))
         }),
+        NeighborFormat::Npz if goal != Goal::Nearest => streamed(path, |out| fill(Form::Arrays(out))),
         NeighborFormat::Npz => streamed(path, |out| {
             let arrays = Arrays::new(out, size, path, WAITING).map_err(ExportError::io(path))?;
             fill(Form::Npz(Box::new(arrays)))
@@ -164,7 +181,7 @@ pub fn neighbors_in_parts<E: From<ExportError>>(
 }
 
 /// [`write`] for content that fails in more ways than the system.
-pub(super) fn streamed<E: From<ExportError>>(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>) -> Result<(), E> {
+fn streamed<E: From<ExportError>>(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>) -> Result<(), E> {
     let mut failed = None;
     let written = write(path, |out| {
         content(out).map_err(|why| {
@@ -178,7 +195,7 @@ pub(super) fn streamed<E: From<ExportError>>(path: &Path, content: impl FnOnce(&
     }
 }
 
-/// Files of neighbours that are being written ([`neighbors_in_parts`]).
+/// Files of neighbours that are being written ([`in_batches`]).
 pub struct NeighborWriter<'a> {
     form: Form<'a>,
     size: Size,
@@ -189,33 +206,44 @@ pub struct NeighborWriter<'a> {
 enum Form<'a> {
     Streamed(NeighborStream<'a, &'a mut BufWriter<File>>),
     Npz(Box<Arrays<'a>>),
-    Pair { indices: Rows<'a>, distances: Rows<'a>, beside: &'a Path },
+    /// Of a single batch.
+    Arrays(&'a mut BufWriter<File>),
+    Pair {
+        indices: Rows<'a>,
+        distances: Rows<'a>,
+        beside: &'a Path,
+    },
 }
 
-fn table<'a>(appender: Appender<&'a mut BufWriter<File>>, columns: &'a FileColumns) -> Form<'a> {
-    Form::Streamed(NeighborStream::of_tables(appender, columns))
+fn table<'a>(appender: Appender<&'a mut BufWriter<File>>, context: Context<'a>) -> Form<'a> {
+    Form::Streamed(NeighborStream::of_tables(appender, context))
 }
 
 impl NeighborWriter<'_> {
-    /// Appends the neighbours of some of a record's queries, of which the first has this number in tables.
+    /// Appends a batch.
     ///
     /// # Errors
     /// [`ExportError::Width`], [`ExportError::Io`].
     ///
     /// # Panics
-    /// If the range exceeds the record's queries, or their k is not that of the file.
-    pub fn append(&mut self, record: &RunRecord, queries: Range<usize>, number: usize) -> Result<(), ExportError> {
-        assert_eq!(record.neighbors.k, self.size.k, "a file has as many neighbours of each query");
-        let found = queries.start * self.size.k..queries.end * self.size.k;
-        let indices = || record.neighbors.indices[found.clone()].iter().map(|&row| tables::index(record, row));
-        let distances = || record.neighbors.squared_distances[found.clone()].iter().map(|distance| distance.to_le_bytes());
+    /// If its k is not that of the file.
+    pub fn append(&mut self, batch: Batch<'_>) -> Result<(), ExportError> {
         let io = ExportError::io;
+        let indices = || (0..batch.len()).map(move |at| batch.record(at));
+        let squared: &[f32] = if let Found::Nearest { k, squared, .. } = batch.found {
+            assert_eq!(k, self.size.k, "a file has as many neighbours of each query");
+            squared
+        } else {
+            &[]
+        };
+        let distances = || squared.iter().map(|distance| distance.to_le_bytes());
         match &mut self.form {
-            Form::Streamed(table) => table.append(record, queries, number).map_err(io(self.path)),
+            Form::Streamed(table) => table.append(batch).map_err(io(self.path)),
             Form::Npz(arrays) => {
-                arrays.of_queries(record, queries);
+                arrays.of_queries(batch);
                 arrays.append(indices().map(i64::to_le_bytes), distances()).map_err(io(self.path))
             }
+            Form::Arrays(out) => answers::arrays(batch, out).map_err(io(self.path)),
             Form::Pair { indices: of_indices, distances: of_distances, beside } => {
                 if let Some(index) = indices().find(|&index| i32::try_from(index).is_err()) {
                     let extension = self.format.extension();
@@ -231,6 +259,7 @@ impl NeighborWriter<'_> {
         match self.form {
             Form::Streamed(table) => table.finish(),
             Form::Npz(arrays) => arrays.finish(),
+            Form::Arrays(_) => Ok(()),
             // Before either file takes its place.
             Form::Pair { indices, distances, .. } => indices.out.flush().and_then(|()| distances.out.flush()),
         }
@@ -290,9 +319,9 @@ impl<'a> Arrays<'a> {
         Ok(Self { npz, distances: spooled_tempfile_in(waiting, folder), query_rows: Vec::new(), size })
     }
 
-    fn of_queries(&mut self, record: &RunRecord, queries: Range<usize>) {
-        if let Some(record_of) = tables::query_records(record) {
-            self.query_rows.extend(queries.map(record_of));
+    fn of_queries(&mut self, batch: Batch<'_>) {
+        if let Some((cloud, rows)) = batch.queries {
+            self.query_rows.extend(rows.iter().map(|&row| cloud.record(row as usize)));
         }
     }
 
@@ -338,16 +367,6 @@ impl<'a> Arrays<'a> {
 
 /// Bytes of distances that are read or written at a time.
 const PIECE: usize = 1 << 16;
-
-/// The archive of all neighbours of a run, as [`neighbors`] writes it. A run's folder has no more than wait in memory.
-pub(super) fn npz(record: &RunRecord, out: &mut BufWriter<File>) -> io::Result<()> {
-    let size = Size { q: record.neighbors.queries(), k: record.neighbors.k, metric: record.spec.metric };
-    let mut arrays = Arrays::new(out, size, &std::env::temp_dir().join("neighbors.npz"), WAITING)?;
-    arrays.of_queries(record, 0..size.q);
-    let indices = record.neighbors.indices.iter().map(|&row| tables::index(record, row).to_le_bytes());
-    arrays.append(indices, record.neighbors.squared_distances.iter().map(|distance| distance.to_le_bytes()))?;
-    arrays.finish()
-}
 
 #[cfg(test)]
 mod tests;

@@ -3,35 +3,20 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::answers;
 use super::beside::FileColumns;
-use super::provenance::{KEY, Provenance};
+use super::provenance::Provenance;
 use super::table::Table;
 use crate::cloud::PointCloud;
-use crate::knn::{Convergence, NONE, warp};
+use crate::knn::{Convergence, warp};
 use crate::run::answers::recall::Recall;
-use crate::run::{QuerySpec, RunRecord, Timeline};
-
-/// A neighbour's record number; −1 for none.
-pub(super) fn index(record: &RunRecord, row: u32) -> i64 {
-    if row == NONE { -1 } else { record.cloud.record(row as usize) as i64 }
-}
-
-/// The true distance of a neighbour, by its place in the arrays; infinity for none.
-pub(super) fn distance(record: &RunRecord, at: usize) -> f64 {
-    let found = &record.neighbors;
-    if found.indices[at] == NONE { f64::INFINITY } else { record.spec.metric.distance(found.squared_distances[at]) }
-}
+use crate::run::{Batch, QuerySpec, RunRecord, Timeline};
 
 /// A query's record number in its own file; `None` for a query given by coordinates.
 pub fn query_record(record: &RunRecord, query: usize) -> Option<u64> {
-    query_records(record).map(|record_of| record_of(query))
-}
-
-/// Each query's record number in its own file; `None` for a query given by coordinates.
-pub(super) fn query_records(record: &RunRecord) -> Option<impl Fn(usize) -> u64 + Copy + '_> {
     let cloud = record.query_cloud.as_ref().unwrap_or(&record.cloud);
     let is_place = matches!(record.spec.queries, QuerySpec::At(_));
-    (!is_place).then_some(|query: usize| cloud.record(record.query_rows[query] as usize))
+    (!is_place).then(|| cloud.record(record.query_rows[query] as usize))
 }
 
 /// `row` and the cloud's axes: all points or some of them, by record number, with the coordinates of the file.
@@ -42,54 +27,14 @@ pub fn points<'a>(cloud: &'a PointCloud, rows: Option<&'a [u32]>) -> Table<'a> {
     axes.fold(table, |table, (axis, named)| table.with(named.name.as_str(), move |at| cloud.coordinate(of(at), axis)))
 }
 
-/// `query,query_row,rank,index,squared_distance,distance` (or `angle`, in radians, `cosine_distance` or `distance_km`): the neighbours of a range of queries, which
-/// are numbered as in the run; [`Provenance`] says how they were found. `query_row` is the query's record number in its own file, and left out for a place.
+/// [`answers::table`] of a range of queries, which are numbered as in the run.
 pub fn neighbors(record: &RunRecord, queries: Range<usize>) -> Table<'_> {
-    let number = queries.start;
-    neighbors_from(record, queries, number, FileColumns::none())
+    answers::table(Batch::of_run(record, queries.clone(), queries.start), FileColumns::none(), &Provenance::of_run(record))
 }
 
-/// The same with queries numbered from `number` on: those of a part of a run. Columns of files are after `query_row`, those of queries, and at the
-/// end, those of neighbours.
-pub(super) fn neighbors_from<'a>(record: &'a RunRecord, queries: Range<usize>, number: usize, columns: &'a FileColumns) -> Table<'a> {
-    let found = &record.neighbors;
-    let (start, first) = (queries.start, queries.start * found.k);
-    let of_run = Provenance::of(&record.spec, &record.cloud, record.query_cloud.as_deref());
-    let provenance = Provenance { columns_by: columns.columns_by.clone(), ..of_run };
-    let table = Table::new(queries.len() * found.k).attributed(KEY, provenance.json()).with("query", move |row| (number + row / found.k) as u32);
-    let table = match query_records(record) {
-        Some(record_of) => table.with("query_row", move |row| record_of(start + row / found.k)),
-        None => table,
-    };
-    let table = columns.with_queries(table, move |row| record.query_rows[start + row / found.k]);
-    let table = table
-        .with("rank", |row| (row % found.k) as u32)
-        .with("index", move |row| index(record, found.indices[first + row]))
-        .with("squared_distance", move |row| found.squared_distances[first + row])
-        .with(record.spec.metric.column(), move |row| distance(record, first + row));
-    columns.with_neighbors(table, move |row| found.indices[first + row])
-}
-
-/// `rank,index,squared_distance,distance` (or `angle`, in radians, `cosine_distance` or `distance_km`) and the file's coordinates: the neighbours of one query.
-/// Coordinates of missing neighbours are missing.
+/// [`answers::of_query`] of one query.
 pub fn neighbors_of_query(record: &RunRecord, query: usize) -> Table<'_> {
-    neighbors_of_query_with(record, query, FileColumns::none())
-}
-
-/// The same with columns of files: the query's first, the neighbours' before their coordinates.
-pub fn neighbors_of_query_with<'a>(record: &'a RunRecord, query: usize, columns: &'a FileColumns) -> Table<'a> {
-    let (rows, squared_distances) = record.neighbors.of(query);
-    let first = query * record.neighbors.k;
-    let table = columns
-        .with_queries(Table::new(rows.len()), move |_| record.query_rows[query])
-        .with("rank", |rank| rank as u32)
-        .with("index", |rank| index(record, rows[rank]))
-        .with("squared_distance", |rank| squared_distances[rank])
-        .with(record.spec.metric.column(), move |rank| distance(record, first + rank));
-    let table = columns.with_neighbors(table, move |rank| rows[rank]);
-    record.axes.iter().enumerate().fold(table, |table, (at, axis)| {
-        table.with(axis.name.as_str(), move |rank| (rows[rank] != NONE).then(|| record.cloud.coordinate(rows[rank] as usize, at)))
-    })
+    answers::of_query(Batch::of_run(record, query..query + 1, query), FileColumns::none())
 }
 
 /// `engine,phase,repeat,chunk,start_ms,duration_ms`: every raw sample.

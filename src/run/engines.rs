@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use super::analysis::Roofline;
 use super::ask::{ask, device_of};
+use super::batches::QueryBatches;
 use super::execute::{Passes, execute_over, go_on, now_unix, search};
-use super::parts::Parts;
 use super::planner::{self, Candidate, Job, Plan, Planner, Purpose};
 use super::{EngineChoice, Resident, RunError, RunRecord, RunSpec};
 use crate::cloud::PointCloud;
@@ -228,7 +228,7 @@ impl Engines {
     /// If the range exceeds the queries.
     pub fn answer_part(
         &mut self,
-        parts: &Parts,
+        parts: &QueryBatches,
         queries: Range<usize>,
         plan: Option<&Plan>,
         stage: &mut dyn FnMut(&str, f32) -> bool,

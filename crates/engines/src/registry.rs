@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use super::cuda;
-use crate::knn::{Descriptor, DeviceId, DeviceKind, Engine, EngineError, EngineId, Group, Measure};
+use crate::knn::{Descriptor, DeviceId, DeviceKind, Engine, EngineError, EngineId, Goal, Group, Measure};
 use crate::memory;
 
 pub use super::ENGINES;
@@ -94,14 +94,9 @@ pub fn with_walk() -> Vec<&'static str> {
     ENGINES.iter().filter(|engine| engine.walk.is_some()).map(|engine| engine.id.as_str()).collect()
 }
 
-/// The engines that list all points within a radius.
-pub fn able_within() -> impl Iterator<Item = &'static Descriptor> {
-    ENGINES.iter().copied().filter(|engine| engine.within.is_some())
-}
-
-/// The engines that find the largest inner products.
-pub fn able_inner_products() -> impl Iterator<Item = &'static Descriptor> {
-    ENGINES.iter().copied().filter(|engine| engine.inner_products.is_some())
+/// The engines that find what a goal asks for.
+pub fn able(goal: Goal) -> impl Iterator<Item = &'static Descriptor> {
+    ENGINES.iter().copied().filter(move |engine| engine.finds(goal))
 }
 
 /// The measures of all engines, without duplicate names.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Code, Cost, DeviceId, DeviceKind, Engine, EngineError, EngineId, Keeps, Measure, Measured, Metric, Parameter, Problem, Walk};
+use super::{Code, Cost, DeviceId, DeviceKind, Engine, EngineError, EngineId, Goal, Keeps, Measure, Measured, Metric, Parameter, Problem, Walk};
 use crate::progress::Progress;
 
 /// The heading under which an engine is listed.
@@ -155,6 +155,15 @@ impl Descriptor {
     /// The engine that the algorithm is named after: engines with the same algorithm also agree in what they count.
     pub fn algorithm(&self) -> EngineId {
         self.twin_of.unwrap_or(self.id)
+    }
+
+    /// Whether it finds what a goal asks for.
+    pub fn finds(&self, goal: Goal) -> bool {
+        match goal {
+            Goal::Nearest => true,
+            Goal::Within(_) => self.within.is_some(),
+            Goal::LargestProduct => self.inner_products.is_some(),
+        }
     }
 
     /// Whether it has a counted build.

@@ -15,18 +15,20 @@ pub enum Ranking {
 
 impl Ranking {
     pub fn name(self) -> &'static str {
+        self.metric().map_or(INNER_PRODUCT, Metric::name)
+    }
+
+    /// The distance, unless it is the inner product.
+    pub fn metric(self) -> Option<Metric> {
         match self {
-            Self::Distance(metric) => metric.name(),
-            Self::InnerProduct => INNER_PRODUCT,
+            Self::Distance(metric) => Some(metric),
+            Self::InnerProduct => None,
         }
     }
 
     /// The unit of what is reported, if it has one.
     pub fn unit(self) -> Option<&'static str> {
-        match self {
-            Self::Distance(metric) => metric.unit(),
-            Self::InnerProduct => None,
-        }
+        self.metric().and_then(Metric::unit)
     }
 
     /// The ranking that a name means, in whatever program it is used: `euclidean` is L2.

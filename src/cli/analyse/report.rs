@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::{Classified, Wanted};
+use super::wanted::Wanted;
 use crate::cli::columns::Searched;
 use crate::cloud::PointCloud;
 use crate::knn::Metric;
 use crate::run::RunRecord;
+use crate::run::graph::labels::Classified;
 use crate::run::graph::leaks::{Leaks, LeaksFound};
 use crate::run::graph::summary::{Components, Duplicates, Hubs, Lid, Scores};
 use crate::run::graph::{Analysis, KnnGraph};

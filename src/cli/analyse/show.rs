@@ -1,7 +1,7 @@
 //! A report on a few aligned lines.
 
-use super::AnalyseArgs;
 use super::report::{Named, Report};
+use super::wanted::Wanted;
 use crate::export::text;
 use crate::run::graph::labels::Classified;
 use crate::run::graph::summary;
@@ -11,7 +11,7 @@ const MOST_LABELS: usize = 16;
 /// Confusions that are listed.
 const MOST_CONFUSIONS: usize = 10;
 
-pub fn text(report: &Report, args: &AnalyseArgs) -> String {
+pub fn text(report: &Report, wanted: &Wanted) -> String {
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut row = |what: &str, value: String| rows.push(vec![what.to_owned(), value]);
     let points = text::count(report.points, "point", "points");
@@ -19,7 +19,7 @@ pub fn text(report: &Report, args: &AnalyseArgs) -> String {
     if report.dropped > 0 {
         row("dropped", text::count(report.dropped, "row", "rows"));
     }
-    if args.wanted.needs_graph() {
+    if wanted.needs_graph() {
         let k = text::thousands(report.k as u64);
         row("neighbours", format!("k = {k}, {}, without the row itself, by {} on {}", report.metric, report.engine, report.device));
         if report.k as u64 >= report.points {

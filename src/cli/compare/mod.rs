@@ -4,10 +4,10 @@ mod pairs;
 mod program;
 mod table;
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
-use super::input::AnyEngineParser;
+use self::pairs::PairArgs;
+use super::flags::JsonArgs;
 use super::usage::Usage;
 use super::{config, output};
 use crate::run::compare::{Comparison, Gate, SavedRun, compare, percent as shown};
@@ -27,24 +27,13 @@ pub struct CompareArgs {
     /// The second, whose times are divided by the first's
     #[arg(required_unless_present_any = ["exe", "method"])]
     b: Option<PathBuf>,
-    /// A warpscope to run, given twice for the two that are compared, or once, of two methods
-    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["a", "b"], help_heading = "In turn")]
-    exe: Vec<PathBuf>,
-    /// The --engine of the runs, given twice
-    #[arg(long, value_name = "ENGINE", value_parser = AnyEngineParser, hide_possible_values = true, conflicts_with_all = ["a", "b"], help_heading = "In turn")]
-    method: Vec<String>,
-    /// Pairs of runs: the first, the second; the second, the first; and so on
-    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = pairs::number, conflicts_with_all = ["a", "b"], help_heading = "In turn")]
-    pairs: u32,
-    /// What both do: `run` and its arguments, after `--`. One warm-up and three repeats, where they do not say otherwise
-    #[arg(last = true, value_name = "run ARGUMENTS", help_heading = "In turn")]
-    command: Vec<OsString>,
+    #[command(flatten)]
+    pairs: PairArgs,
     /// Ends with exit code 1 if the second is slower by more than this, such as 5%, beyond the interval
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_if_slower: Option<f64>,
-    /// Prints JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArgs,
 }
 
 /// `5%` as 0.05.
@@ -58,17 +47,17 @@ fn percent(text: &str) -> Result<f64, String> {
 /// When one of them cannot be read or run, when they have no phase in common, or when the second is slower than it may be.
 pub fn run(args: &CompareArgs, from: &config::From) -> anyhow::Result<()> {
     let comparison = match (&args.a, &args.b) {
-        (Some(a), Some(b)) if args.command.is_empty() => {
+        (Some(a), Some(b)) if args.pairs.command.is_empty() => {
             let (a, b) = (SavedRun::read(a)?, SavedRun::read(b)?);
             let comparison = compare(&a, &b);
             anyhow::ensure!(!comparison.phases.is_empty(), "nothing to compare: the two have no engine and phase in common: {}", b.path.display());
             comparison
         }
         (Some(_), _) => return Err(Usage("`-- run …` goes with --exe or --method, and not with two saved runs".to_owned()).into()),
-        _ => pairs::run(args, from)?,
+        _ => pairs::run(&args.pairs, from)?,
     };
     comparison.warnings.iter().for_each(|warning| output::note(warning));
-    if args.json {
+    if args.json.json {
         output::print_json(&output::versioned(SCHEMA_VERSION, &comparison))?
     } else {
         output::print(&table::of(&comparison))?

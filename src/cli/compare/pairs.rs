@@ -8,13 +8,29 @@ use anyhow::Context;
 
 use super::super::bar::Bar;
 use super::super::usage::Usage;
-use super::super::{announce, config, counts, output};
-use super::CompareArgs;
+use super::super::{announce, config, counts, engines, output};
 use super::program::Program;
 use crate::files::PartFolder;
 use crate::run::compare::{Comparison, FEWEST_PAIRS, Pairs, SavedRun};
 use crate::run::{EngineChoice, planner};
 use crate::text;
+
+/// What runs in turn, and how often.
+#[derive(Debug, clap::Args)]
+pub struct PairArgs {
+    /// A warpscope to run, given twice for the two that are compared, or once, of two methods
+    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["a", "b"], help_heading = "In turn")]
+    exe: Vec<PathBuf>,
+    /// The --engine of the runs, given twice
+    #[arg(long, value_name = "ENGINE", value_parser = engines::of_any_program(), hide_possible_values = true, conflicts_with_all = ["a", "b"], help_heading = "In turn")]
+    method: Vec<String>,
+    /// Pairs of runs: the first, the second; the second, the first; and so on
+    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = number, conflicts_with_all = ["a", "b"], help_heading = "In turn")]
+    pairs: u32,
+    /// What both do: `run` and its arguments, after `--`. One warm-up and three repeats, where they do not say otherwise
+    #[arg(last = true, value_name = "run ARGUMENTS", help_heading = "In turn")]
+    pub command: Vec<OsString>,
+}
 
 /// Flags of `run` that say where its results go, which is decided here.
 const RESULTS: [&str; 6] = ["--out", "--json", "--record", "--neighbors", "--dry-run", "--profile"];
@@ -24,7 +40,7 @@ const SMALL: [(&str, &str); 2] = [("--warmup", "1"), ("--repeats", "3")];
 
 /// # Errors
 /// Wrong usage, or what a program fails with.
-pub fn run(args: &CompareArgs, from: &config::From) -> anyhow::Result<Comparison> {
+pub fn run(args: &PairArgs, from: &config::From) -> anyhow::Result<Comparison> {
     let sides = sides(args)?;
     let folder = PartFolder::private(&std::env::temp_dir()).with_context(|| format!("cannot write: {}", std::env::temp_dir().display()))?;
     let defaults = defaults(from, folder.path())?;
@@ -116,7 +132,7 @@ impl Side {
 }
 
 /// Both sides, where the flags name two.
-fn sides(args: &CompareArgs) -> anyhow::Result<[Side; 2]> {
+fn sides(args: &PairArgs) -> anyhow::Result<[Side; 2]> {
     let usage = |why: String| Err(Usage(why).into());
     if args.command.first().is_none_or(|first| first != "run") {
         return usage("what both are to run is missing: it stands behind `--`, such as `-- run --input FILE`".to_owned());

@@ -1,19 +1,20 @@
 //! Where neighbours go: a file, standard output or nowhere, in which format, and with which columns of the files.
 
-use std::io::{BufWriter, IsTerminal, Stdout};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
-use super::Loaded;
 use crate::cli::bar::Bar;
+use crate::cli::flags::JsonArgs;
+use crate::cli::job::Job;
 use crate::cli::output;
 use crate::cli::queries::QueryChoice;
 use crate::cli::usage::Usage;
-use crate::cloud::PointCloud;
 use crate::cloud::beside::Beside;
-use crate::export::table::TableFormat;
-use crate::export::{FileColumns, NeighborFormat, StreamFormat};
+use crate::cloud::{PointCloud, Source};
+use crate::export::{FileColumns, NeighborFormat};
+use crate::knn::Goal;
 
 /// The flag that a place has no columns for.
 const WITH_QUERY: &str = "--with-query";
@@ -33,9 +34,8 @@ pub struct OutArgs {
     /// Columns of the file that the queries are rows of, beside each neighbour: iata,name become query_iata,query_name. Tables only
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     with_query: Vec<String>,
-    /// Prints JSON
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    json: JsonArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -50,13 +50,13 @@ enum Format {
 }
 
 impl Format {
-    fn stream(self) -> StreamFormat {
+    fn stream(self) -> NeighborFormat {
         match self {
-            Self::Csv => StreamFormat::Csv,
-            Self::Tsv => StreamFormat::Tsv,
-            Self::Npy => StreamFormat::Npy,
-            Self::Arrow => StreamFormat::Arrow,
-            Self::Parquet => StreamFormat::Parquet,
+            Self::Csv => NeighborFormat::Csv,
+            Self::Tsv => NeighborFormat::Tsv,
+            Self::Npy => NeighborFormat::Npy,
+            Self::Arrow => NeighborFormat::Arrow,
+            Self::Parquet => NeighborFormat::Parquet,
         }
     }
 
@@ -66,20 +66,30 @@ impl Format {
 }
 
 impl OutArgs {
+    /// Whether the report is JSON.
+    pub fn json(&self) -> bool {
+        self.json.json
+    }
+
     /// The file to write, unless that is standard output.
     pub fn file(&self) -> Option<&Path> {
         self.out.as_deref().filter(|path| *path != Path::new("-"))
     }
 
     /// As what neighbours are printed, where they are.
-    pub fn printed(&self) -> Option<StreamFormat> {
+    pub fn printed(&self) -> Option<NeighborFormat> {
         let format = self.format.unwrap_or(Format::Csv);
         (self.out.is_some() && self.file().is_none()).then(|| format.stream())
     }
 
+    /// Whether the file has arrays of all neighbours one after the other, which are written at once.
+    pub fn is_at_once(&self) -> bool {
+        self.file().is_some_and(|file| NeighborFormat::of(file).is_ok_and(|format| format == NeighborFormat::Npz))
+    }
+
     /// Whether neighbours are shown beside the numbers.
     pub fn shows(&self, queries: usize) -> bool {
-        queries == 1 && !self.json && self.out.is_none()
+        queries == 1 && !self.json.json && self.out.is_none()
     }
 
     /// The flags that name columns of files, and what they name.
@@ -91,9 +101,9 @@ impl OutArgs {
     ///
     /// # Errors
     /// [`Usage`].
-    pub fn check(&self, by_radius: bool, queries: &QueryChoice) -> anyhow::Result<()> {
+    pub fn check(&self, goal: Goal, queries: &QueryChoice) -> anyhow::Result<()> {
         let refuse = |why: String| -> anyhow::Result<()> { bail!(Usage(why)) };
-        if self.json && self.printed().is_some() {
+        if self.json.json && self.printed().is_some() {
             refuse("--json and --out - both print to standard output: write the neighbours to a file".to_owned())?;
         }
         if let Some(format) = self.format {
@@ -103,18 +113,18 @@ impl OutArgs {
                 None if self.out.is_none() => refuse(format!("--format {name}: say with `-o -` that the neighbours are printed"))?,
                 None => {}
             }
-            if by_radius && format == Format::Npy {
+            if matches!(goal, Goal::Within(_)) && format == Format::Npy {
                 refuse("--format npy: queries do not have equally many neighbours within a radius; take arrow or parquet".to_owned())?;
             }
             if !format.is_text() && std::io::stdout().is_terminal() {
                 refuse(format!("--format {name}: it is no text, and standard output is a terminal; send it to a file or a program"))?;
             }
         }
-        self.columns().into_iter().try_for_each(|(flag, names)| self.check_columns(flag, names, by_radius, queries))
+        self.columns().into_iter().try_for_each(|(flag, names)| self.check_columns(flag, names, goal, queries))
     }
 
     /// Refuses columns that have nowhere to go, or come from nowhere.
-    fn check_columns(&self, flag: &str, names: &[String], by_radius: bool, queries: &QueryChoice) -> anyhow::Result<()> {
+    fn check_columns(&self, flag: &str, names: &[String], goal: Goal, queries: &QueryChoice) -> anyhow::Result<()> {
         let Some(first) = names.first() else { return Ok(()) };
         if let Some(name) = names.iter().enumerate().find_map(|(at, name)| names[..at].contains(name).then_some(name)) {
             bail!(Usage(format!("{flag}: `{name}` is named twice")));
@@ -128,10 +138,9 @@ impl OutArgs {
             _ => false,
         };
         let table = match (self.printed(), self.file()) {
-            (Some(format), _) => format != StreamFormat::Npy,
-            (None, Some(path)) if by_radius => TableFormat::of(path).is_ok_and(|format| format != TableFormat::Npz),
-            (None, Some(path)) => NeighborFormat::of(path).is_ok_and(NeighborFormat::is_table),
-            (None, None) if one && !self.json => true,
+            (Some(format), _) => format != NeighborFormat::Npy,
+            (None, Some(path)) => NeighborFormat::for_goal(goal, path).is_ok_and(NeighborFormat::is_table),
+            (None, None) if one && !self.json.json => true,
             (None, None) => bail!(Usage(format!("{flag} {first}: columns stand beside neighbours: say with --out FILE or `-o -` where these go"))),
         };
         if table {
@@ -140,27 +149,24 @@ impl OutArgs {
         bail!(Usage(format!("{flag} {first}: only tables have room for further columns: .csv, .tsv, .parquet or .arrow")))
     }
 
-    /// The columns of files that are to stand beside neighbours; `input` is where the cloud lies, and `queries` are the queries as they were asked for.
+    /// The columns of files that are to stand beside neighbours.
     ///
     /// # Errors
     /// That there is no such column; those of reading the files.
-    pub fn file_columns(&self, input: &Path, queries: &QueryChoice, loaded: &Loaded) -> anyhow::Result<FileColumns> {
-        let columns_by = Some(loaded.searched.columns_by.clone());
-        let read = |path: &Path, names: &[String], cloud: &PointCloud| match names {
-            [] => Ok(Beside::default()),
-            _ => Beside::read(path, names, cloud, &Bar::new("reading the columns beside")).inspect(note_rounded),
+    pub fn file_columns(&self, job: &Job) -> anyhow::Result<FileColumns> {
+        let read = |names: &[String], cloud: &PointCloud| match cloud.source() {
+            Source::File { path, .. } if !names.is_empty() => {
+                Beside::read(path, names, cloud, &Bar::new("reading the columns beside")).inspect(note_rounded)
+            }
+            _ => Ok(Beside::default()),
         };
-        if let (QueryChoice::File(path), Some(queries)) = (queries, &loaded.query_cloud) {
-            return Ok(FileColumns {
-                queries: read(path, &self.with_query, queries)?,
-                neighbors: read(input, &self.with, &loaded.cloud)?,
-                columns_by,
-            });
+        if let Some(queries) = &job.query_cloud {
+            return Ok(FileColumns { queries: read(&self.with_query, queries)?, neighbors: read(&self.with, &job.cloud)? });
         }
         // All are of one file, which is read once.
-        let mut neighbors = read(input, &[&self.with[..], &self.with_query].concat(), &loaded.cloud)?;
+        let mut neighbors = read(&[&self.with[..], &self.with_query].concat(), &job.cloud)?;
         let queries = Beside { columns: neighbors.columns.split_off(self.with.len()) };
-        Ok(FileColumns { queries, neighbors, columns_by })
+        Ok(FileColumns { queries, neighbors })
     }
 }
 
@@ -169,9 +175,4 @@ fn note_rounded(beside: &Beside) {
     for column in beside.columns.iter().filter(|column| column.is_rounded()) {
         output::note(&format!("whole numbers of 2^53 and more are rounded to what a float64 holds: column `{}`", column.name));
     }
-}
-
-/// Standard output with room for much at a time.
-pub fn stdout() -> BufWriter<Stdout> {
-    BufWriter::with_capacity(1 << 16, std::io::stdout())
 }

@@ -2,10 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{KnnArgs, Loaded};
+use crate::cli::answer::Answered;
 use crate::cli::columns::Searched;
+use crate::cli::job::Job;
 use crate::cli::{output, queries};
 use crate::export::text;
+use crate::knn::Goal;
+use crate::run::Batch;
 
 /// The version of what `--json` prints.
 const SCHEMA_VERSION: u32 = 1;
@@ -16,70 +19,91 @@ pub const SHOWN: usize = 32;
 /// What was found, in numbers.
 #[derive(serde::Serialize)]
 pub struct Report {
-    pub schema_version: u32,
-    pub cloud: String,
-    pub points: usize,
-    pub dimensions: usize,
+    schema_version: u32,
+    cloud: String,
+    points: usize,
+    dimensions: usize,
     #[serde(flatten)]
-    pub searched: Searched,
-    pub queries: usize,
-    pub metric: &'static str,
+    searched: Searched,
+    queries: usize,
+    metric: &'static str,
     #[serde(skip)]
-    pub unit: Option<&'static str>,
+    unit: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub k: Option<usize>,
+    k: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub radius: Option<f64>,
+    radius: Option<f64>,
     /// All neighbours of all queries.
-    pub neighbors: u64,
+    neighbors: u64,
     /// Queries without one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub without: Option<u64>,
+    without: Option<u64>,
     /// The most that a query has.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub most: Option<u64>,
+    most: Option<u64>,
     /// Whether an index was built.
     #[serde(skip)]
-    pub index: bool,
-    pub engine: String,
-    pub device: String,
+    index: bool,
+    engine: String,
+    device: String,
     /// From the loaded cloud to the last neighbour found, with the index where one is built.
-    pub seconds: f64,
+    seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub wrote: Option<PathBuf>,
+    wrote: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub graph: Option<PathBuf>,
+    graph: Option<PathBuf>,
+}
+
+/// What batches hold, counted.
+#[derive(Default)]
+pub struct Tally {
+    neighbors: u64,
+    without: u64,
+    most: u64,
+}
+
+impl Tally {
+    pub fn add(&mut self, batch: Batch<'_>) {
+        for count in (0..batch.query_count()).map(|query| batch.count_of(query)) {
+            self.neighbors += count;
+            self.without += u64::from(count == 0);
+            self.most = self.most.max(count);
+        }
+    }
 }
 
 impl Report {
-    /// What does not depend on what was found.
-    pub fn new(args: &KnnArgs, loaded: &Loaded, queries: usize, seconds: f64) -> Self {
+    /// `wrote` are the file of neighbours and that of their graph.
+    pub fn new(input: &Path, (job, goal): (&Job, Goal), queries: usize, tally: Tally, answered: Answered, wrote: [Option<&Path>; 2]) -> Self {
+        let radius = if let Goal::Within(radius) = goal { Some(radius) } else { None };
+        let Answered { engine, device, index, seconds } = answered;
+        let [wrote, graph] = wrote.map(|path| path.map(Path::to_owned));
         Self {
             schema_version: SCHEMA_VERSION,
-            cloud: args.input.display().to_string(),
-            points: loaded.cloud.len(),
-            dimensions: loaded.cloud.dims(),
-            searched: loaded.searched.clone(),
+            cloud: input.display().to_string(),
+            points: job.cloud.len(),
+            dimensions: job.cloud.dims(),
+            searched: job.searched.clone(),
             queries,
-            metric: loaded.ranking.name(),
-            unit: loaded.ranking.unit(),
-            k: None,
-            radius: None,
-            neighbors: 0,
-            without: None,
-            most: None,
-            index: false,
-            engine: String::new(),
-            device: String::new(),
+            metric: job.ranking.name(),
+            unit: job.ranking.unit(),
+            k: radius.is_none().then_some(job.spec.k),
+            radius,
+            neighbors: tally.neighbors,
+            without: radius.map(|_| tally.without),
+            most: radius.map(|_| tally.most),
+            index,
+            engine,
+            device,
             seconds,
-            wrote: args.out.file().map(Path::to_owned),
-            graph: args.graph.file().cloned(),
+            wrote,
+            graph,
         }
     }
 
     /// Prints it; `shown` is the table of a single query's neighbours.
-    pub fn print(&self, args: &KnnArgs, loaded: &Loaded, shown: Option<String>) -> anyhow::Result<()> {
-        if args.out.json {
+    pub fn print(&self, job: &Job, json: bool, shown: Option<String>) -> anyhow::Result<()> {
+        if json {
             return output::print_json(self);
         }
         let unit = self.unit.map(|unit| format!(" {unit}")).unwrap_or_default();
@@ -96,10 +120,10 @@ impl Report {
         let points = text::count(self.points as u64, "point", "points");
         let mut rows = vec![
             vec!["cloud".to_owned(), format!("{}, {points} in {}", self.cloud, text::count(self.dimensions as u64, "dimension", "dimensions"))],
-            vec!["columns".to_owned(), output::columns(loaded.cloud.axes())],
+            vec!["columns".to_owned(), output::columns(job.cloud.axes())],
             vec![
                 "queries".to_owned(),
-                format!("{}: {}", text::count(self.queries as u64, "query", "queries"), queries::about(&loaded.spec, loaded.cloud.axes())),
+                format!("{}: {}", text::count(self.queries as u64, "query", "queries"), queries::about(&job.spec, job.cloud.axes())),
             ],
             vec!["search".to_owned(), format!("{asked}, {}", self.metric)],
             vec!["found".to_owned(), found],

@@ -1,47 +1,17 @@
 //! Neighbours that are written one part after the other to anything that takes bytes.
 
 use std::io::{self, Write};
-use std::ops::Range;
 
-use super::Size;
-use crate::export::beside::FileColumns;
+use super::{NeighborFormat, Size};
+use crate::export::answers::{self, Context};
 use crate::export::npy::Npy;
 use crate::export::table::Appender;
-use crate::export::tables;
-use crate::run::RunRecord;
-
-/// A format that is written from its first byte to its last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StreamFormat {
-    Csv,
-    Tsv,
-    Parquet,
-    /// An Arrow IPC stream.
-    Arrow,
-    /// Record numbers alone, q × k (i64).
-    Npy,
-}
-
-impl StreamFormat {
-    /// Writes tables in this format.
-    ///
-    /// # Errors
-    /// The writer again, of a matrix.
-    pub fn appender<W: Write + Send>(self, out: W) -> Result<Appender<W>, W> {
-        match self {
-            Self::Csv => Ok(Appender::csv(out)),
-            Self::Tsv => Ok(Appender::tsv(out)),
-            Self::Parquet => Ok(Appender::parquet(out)),
-            Self::Arrow => Ok(Appender::arrow_stream(out)),
-            Self::Npy => Err(out),
-        }
-    }
-}
+use crate::run::Batch;
 
 /// Neighbours that are being written.
 pub struct NeighborStream<'a, W: Write + Send> {
     form: Form<W>,
-    columns: &'a FileColumns,
+    context: Context<'a>,
 }
 
 enum Form<W: Write + Send> {
@@ -50,38 +20,35 @@ enum Form<W: Write + Send> {
 }
 
 impl<'a, W: Write + Send> NeighborStream<'a, W> {
-    /// Of so many neighbours; tables have columns of the files beside them.
+    /// Of so many neighbours, which a matrix begins with; Arrow is an IPC stream.
     ///
     /// # Errors
-    /// I/O errors of the writer.
-    pub fn new(format: StreamFormat, size: Size, columns: &'a FileColumns, out: W) -> io::Result<Self> {
-        let form = match format.appender(out) {
-            Ok(appender) => Form::Table(appender),
-            Err(out) => Form::Npy(Npy::matrix(out, "<i8", (size.q, size.k))?),
+    /// I/O errors of the writer, and that a format is not written from its first byte to its last.
+    pub fn new(format: NeighborFormat, size: Size, context: Context<'a>, out: W) -> io::Result<Self> {
+        let form = match format {
+            NeighborFormat::Csv => Form::Table(Appender::csv(out)),
+            NeighborFormat::Tsv => Form::Table(Appender::tsv(out)),
+            NeighborFormat::Parquet => Form::Table(Appender::parquet(out)),
+            NeighborFormat::Arrow => Form::Table(Appender::arrow_stream(out)),
+            NeighborFormat::Npy => Form::Npy(Npy::matrix(out, "<i8", (size.q, size.k))?),
+            NeighborFormat::Npz | NeighborFormat::Vecs | NeighborFormat::Bin => return Err(io::ErrorKind::NotSeekable.into()),
         };
-        Ok(Self { form, columns })
+        Ok(Self { form, context })
     }
 
     /// Of tables.
-    pub(super) fn of_tables(appender: Appender<W>, columns: &'a FileColumns) -> Self {
-        Self { form: Form::Table(appender), columns }
+    pub(super) fn of_tables(appender: Appender<W>, context: Context<'a>) -> Self {
+        Self { form: Form::Table(appender), context }
     }
 
-    /// Appends the neighbours of some of a record's queries, of which the first has this number.
+    /// Appends a batch.
     ///
     /// # Errors
     /// I/O errors of the writer.
-    ///
-    /// # Panics
-    /// If the range exceeds the record's queries.
-    pub fn append(&mut self, record: &RunRecord, queries: Range<usize>, number: usize) -> io::Result<()> {
+    pub fn append(&mut self, batch: Batch<'_>) -> io::Result<()> {
         match &mut self.form {
-            Form::Table(appender) => appender.append(&tables::neighbors_from(record, queries, number, self.columns)),
-            Form::Npy(npy) => {
-                let found = &record.neighbors;
-                let rows = &found.indices[queries.start * found.k..queries.end * found.k];
-                npy.values(rows.iter().map(|&row| tables::index(record, row).to_le_bytes()))
-            }
+            Form::Table(appender) => appender.append(&answers::table(batch, self.context.columns, self.context.provenance)),
+            Form::Npy(npy) => npy.values((0..batch.len()).map(|at| batch.record(at).to_le_bytes())),
         }
     }
 

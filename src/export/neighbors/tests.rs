@@ -11,7 +11,7 @@ use crate::knn::Metric;
 use crate::progress::Silent;
 use crate::run::answers::read_with_distances;
 use crate::run::testing::{cloud, spec};
-use crate::run::{EngineChoice, Engines, Parts, QuerySpec, RunError, RunSpec};
+use crate::run::{EngineChoice, Engines, QueryBatches, QuerySpec, RunError, RunSpec};
 
 /// Points among which some are equal.
 fn points(n: u32) -> Arc<PointCloud> {
@@ -44,11 +44,13 @@ fn stream_with(
     fails: usize,
 ) -> Result<Vec<PathBuf>, Failed> {
     let mut engines = Engines::default();
-    let parts = Parts::new(&engines, spec, cloud, None)?.of_at_most(part);
-    neighbors_in_parts(path, Size { q: parts.queries(), k: parts.k(), metric: spec.metric }, columns, |writer| {
+    let parts = QueryBatches::new(&engines, spec, cloud, None)?.of_at_most(part);
+    let size = Size { q: parts.queries(), k: parts.k(), metric: spec.metric };
+    let context = Context { columns, provenance: &Provenance::of(spec, cloud, None) };
+    in_batches(path, Goal::Nearest, size, context, |writer| {
         for range in parts.ranges() {
             let record = engines.answer_part(&parts, range.clone(), None, &mut |_, _| range.start < fails)?;
-            writer.append(&record, 0..range.len(), range.start)?;
+            writer.append(Batch::of_run(&record, 0..range.len(), range.start))?;
         }
         Ok(())
     })
@@ -87,7 +89,7 @@ fn columns_of_files_are_those_of_each_parts_rows() {
         let values = BesideValues::Whole((first..first + 40).map(f64::from).collect());
         Beside { columns: vec![BesideColumn { name: "x".to_owned(), values }] }
     };
-    let columns = FileColumns { queries: column(100), neighbors: column(200), columns_by: None };
+    let columns = FileColumns { queries: column(100), neighbors: column(200) };
     let spec = RunSpec { queries: QuerySpec::Rows(vec![7, 3, 30, 12, 39]), ..asked(4, Metric::L2) };
     let path = folder.path().join("found.csv");
     stream_with(&columns, &spec, &points(40), 2, &path, usize::MAX).unwrap();

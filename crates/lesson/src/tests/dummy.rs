@@ -11,13 +11,13 @@ use super::super::paper::{Theme, handout};
 use super::super::picture::page::{Layout, page};
 use super::super::picture::scene::{Area, Ink};
 use super::super::picture::sentence::sentence;
-use crate::draw::svg::svg;
 use super::super::picture::{Film, Panel, Scene, View, draw};
 use super::super::pseudocode::{Code, Line, plain};
 use super::super::questions::{Ask, Pick, Question};
 use super::super::recording::Marks;
 use super::*;
 use crate::algorithms::{Algorithm, AlgorithmQuestions, AlgorithmState, AlgorithmStep, Baseline, OwnState};
+use crate::draw::svg::svg;
 use crate::engines::lockstep::{self, Key, distance_of, distances_to, key_of, registers_for};
 use crate::knn::Descriptor;
 

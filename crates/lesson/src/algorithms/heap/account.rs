@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
+use crate::draw::svg::escaped;
 use crate::lessons::Take;
 use crate::meter::{self, Way};
 use crate::paper::tables::compared;
-use crate::draw::svg::escaped;
 
 /// What the query costs by one thread, by a thread of a warp, and by a warp.
 pub(crate) fn table(take: &Take, out: &mut dyn Write) -> io::Result<()> {

@@ -1,15 +1,19 @@
 //! All neighbours within a distance of each query: counted before they are stored, so that memory is reserved for what there is.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
-use super::verify::own_values::Place;
+use super::{Batch, BatchError, Found, QueryRows, engine};
 use crate::cloud::{Axis, PointCloud};
 use crate::engines::registry;
 use crate::knn::cost::Stage;
 use crate::knn::within::{Within, limit};
-use crate::knn::{Descriptor, DeviceKind, EngineError, EngineId, Metric, Problem, Shape, own_first};
+use crate::knn::{Descriptor, DeviceKind, Goal, Metric, Problem, Shape, own_first};
 use crate::memory;
 use crate::progress::Progress;
+use crate::run::verify::own_values::Place;
+use crate::run::{RunSpec, build_problem};
 
 /// Queries between cancellation checks.
 const BLOCK: usize = 1 << 10;
@@ -23,85 +27,79 @@ const PART: u64 = 1 << 22;
 /// The share of free memory that a part may take.
 const SHARE: u64 = 16;
 
-/// Why not all neighbours within a distance can be listed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum WithinError {
-    #[error("radius {0}: a distance is 0 or more")]
-    Radius(f64),
-    /// The engine finds only so many.
-    #[error("{engine} finds the k nearest only: {} list all within a radius", able())]
-    Engine { engine: EngineId },
-    #[error(transparent)]
-    Failed(#[from] EngineError),
-    /// The neighbours of the queries counted so far do not fit into memory.
-    #[error(
-        "{found} neighbours within {radius:?} for {counted} of {queries} queries need {needed} MiB, but only {free} MiB is free; use a smaller \
-         --radius, use -k instead, or write .csv, .tsv, .parquet or .arrow, which are streamed"
-    )]
-    Memory { found: u64, counted: usize, queries: usize, radius: f64, needed: u64, free: u64 },
-    #[error("cancelled")]
-    Cancelled,
+/// All neighbours within a radius of a job's queries.
+pub struct AllWithin {
+    problem: Problem,
+    queries: QueryRows,
+    pub engine: &'static Descriptor,
+    radius: f64,
 }
 
-fn able() -> String {
-    registry::able_within().map(|engine| engine.id.as_str()).collect::<Vec<_>>().join(" and ")
+impl AllWithin {
+    pub(super) fn new(radius: f64, spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> Result<Self, BatchError> {
+        let spec = &RunSpec { k: 1, ..spec.clone() };
+        let problem = build_problem(spec, cloud, query_cloud)?;
+        let engine = engine(Goal::Within(radius), &spec.engine, || usual(&problem))?;
+        let rows = (0..problem.q()).map(|query| problem.query_row(query)).collect();
+        Ok(Self { queries: QueryRows::new(spec, cloud, query_cloud, rows)?, problem, engine, radius })
+    }
+
+    pub fn queries(&self) -> usize {
+        self.problem.q()
+    }
+
+    /// Passes them to `take`, all at once where that is asked for; with a query's own row first among those that are as near, where that is.
+    ///
+    /// # Errors
+    /// [`BatchError`], and those of `take`.
+    pub fn each<E: From<BatchError>>(
+        &self,
+        (at_once, own_first): (bool, bool),
+        progress: &dyn Progress,
+        mut take: impl FnMut(Batch<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let search = Search::new(&self.problem, &self.queries.cloud, self.engine, self.radius)?;
+        let take = |mut found: Neighborhoods| {
+            if own_first {
+                found.put_own_first(|query| self.queries.rows[query]);
+            }
+            let Neighborhoods { start, offsets, rows, squared_distances } = &found;
+            let queries = self.queries.some(*start..start + found.queries());
+            let found = Found::Within { offsets, metric: self.problem.metric(), rows, squared: squared_distances };
+            take(Batch { cloud: self.problem.cloud(), queries, first: *start, found })
+        };
+        if at_once { [search.all(progress)?].into_iter().try_for_each(take) } else { search.in_parts(progress, take) }
+    }
 }
 
 /// The neighbours of consecutive queries, nearest first, and those that are as near by their position.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Neighborhoods {
+struct Neighborhoods {
     /// Number of the first query in the problem.
-    pub start: usize,
+    start: usize,
     /// CSR offsets into `rows` and `squared_distances`; length q + 1.
-    pub offsets: Vec<u64>,
+    offsets: Vec<u64>,
     /// Rows of the cloud.
-    pub rows: Vec<u32>,
-    pub squared_distances: Vec<f32>,
+    rows: Vec<u32>,
+    squared_distances: Vec<f32>,
 }
 
 impl Neighborhoods {
-    pub fn queries(&self) -> usize {
+    fn queries(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// Rows and squared distances of a query's neighbours.
-    pub fn of(&self, query: usize) -> (&[u32], &[f32]) {
-        let range = self.offsets[query] as usize..self.offsets[query + 1] as usize;
-        (&self.rows[range.clone()], &self.squared_distances[range])
-    }
-
     /// Puts each query's own row first among the neighbours that are as near.
-    pub fn put_own_first(&mut self, own_row: impl Fn(usize) -> u32) {
+    fn put_own_first(&mut self, own_row: impl Fn(usize) -> u32) {
         for query in 0..self.queries() {
             let range = self.offsets[query] as usize..self.offsets[query + 1] as usize;
             own_first(&mut self.rows[range.clone()], &mut self.squared_distances[range], own_row(self.start + query));
         }
     }
-
-    /// The first query's nearest `most` neighbours.
-    ///
-    /// # Panics
-    /// If there is no query.
-    pub fn first(&self, most: usize) -> Self {
-        let (rows, squared_distances) = self.of(0);
-        let count = rows.len().min(most);
-        Self {
-            start: self.start,
-            offsets: vec![0, count as u64],
-            rows: rows[..count].to_vec(),
-            squared_distances: squared_distances[..count].to_vec(),
-        }
-    }
-
-    /// Number of neighbours of a query.
-    pub fn count(&self, query: usize) -> u64 {
-        self.offsets[query + 1] - self.offsets[query]
-    }
 }
 
 /// The default engine: the one predicted to be fastest for a small k.
-pub fn usual(problem: &Problem) -> &'static Descriptor {
+fn usual(problem: &Problem) -> &'static Descriptor {
     const SOME: usize = 32;
     let shape = Shape { k: SOME, ..problem.shape() };
     let ms = |engine: &Descriptor| {
@@ -109,7 +107,7 @@ pub fn usual(problem: &Problem) -> &'static Descriptor {
         let fits = engine.limits.check(engine.id, &shape, problem.metric()).is_ok();
         if fits { cost.ms(Stage::Setup, |_| 1.0) + cost.ms(Stage::Search, |_| 1.0) } else { f64::INFINITY }
     };
-    registry::able_within().min_by(|a, b| ms(a).total_cmp(&ms(b))).expect("some engines list what is within a radius")
+    registry::able(Goal::Within(0.0)).min_by(|a, b| ms(a).total_cmp(&ms(b))).expect("some engines list what is within a radius")
 }
 
 /// Decides which points are within a radius: by their distance in f32 where its error cannot matter, else by the file's own values in f64, so
@@ -157,7 +155,7 @@ impl<'a> Bound<'a> {
 
 /// A search for all neighbours of each query that are within a radius, in the metric's own unit and by the file's own values, without its own
 /// row if the problem excludes that.
-pub struct Search<'a> {
+struct Search<'a> {
     bound: Bound<'a>,
     index: Box<dyn Within + 'a>,
 }
@@ -166,18 +164,19 @@ impl<'a> Search<'a> {
     /// `queries` is the cloud that the queries are rows of. The problem's k is not looked at.
     ///
     /// # Errors
-    /// [`WithinError`].
-    pub fn new(problem: &'a Problem, queries: &'a PointCloud, engine: &Descriptor, radius: f64) -> Result<Self, WithinError> {
-        let bound = Bound::new(problem, queries, radius).ok_or(WithinError::Radius(radius))?;
-        let open = engine.within.filter(|_| engine.runs_on.contains(&DeviceKind::Cpu)).ok_or(WithinError::Engine { engine: engine.id })?;
+    /// [`BatchError`].
+    pub fn new(problem: &'a Problem, queries: &'a PointCloud, engine: &Descriptor, radius: f64) -> Result<Self, BatchError> {
+        let bound = Bound::new(problem, queries, radius).ok_or(BatchError::Radius(radius))?;
+        let open = engine.within.filter(|_| engine.runs_on.contains(&DeviceKind::Cpu));
+        let open = open.ok_or(BatchError::Engine { engine: engine.id, goal: Goal::Within(radius) })?;
         Ok(Self { bound, index: open(problem)? })
     }
 
     /// The neighbours of all queries; counting stops as soon as they exceed the free memory.
     ///
     /// # Errors
-    /// [`WithinError`].
-    pub fn all(&self, progress: &dyn Progress) -> Result<Neighborhoods, WithinError> {
+    /// [`BatchError`].
+    pub fn all(&self, progress: &dyn Progress) -> Result<Neighborhoods, BatchError> {
         let mut counts = Vec::new();
         self.count(0, &mut counts, memory::available().map_or(u64::MAX, |free| free / BYTES), progress)?;
         self.collect(0, &counts, self.bound.problem.q(), progress)
@@ -186,12 +185,12 @@ impl<'a> Search<'a> {
     /// Passes the neighbours to `take` in parts of consecutive queries, once at least; memory is needed for one part.
     ///
     /// # Errors
-    /// [`WithinError`], and those of `take`.
-    pub fn in_parts<E: From<WithinError>>(&self, progress: &dyn Progress, take: impl FnMut(Neighborhoods) -> Result<(), E>) -> Result<(), E> {
+    /// [`BatchError`], and those of `take`.
+    pub fn in_parts<E: From<BatchError>>(&self, progress: &dyn Progress, take: impl FnMut(Neighborhoods) -> Result<(), E>) -> Result<(), E> {
         self.in_parts_of(memory::available().map_or(PART, |free| PART.min(free / SHARE / BYTES)), progress, take)
     }
 
-    fn in_parts_of<E: From<WithinError>>(
+    fn in_parts_of<E: From<BatchError>>(
         &self,
         most: u64,
         progress: &dyn Progress,
@@ -218,7 +217,7 @@ impl<'a> Search<'a> {
     }
 
     /// Counts the neighbours of the queries from `start` on; `counts` has those of the first of them. Stops when there are more than `most`.
-    fn count(&self, start: usize, counts: &mut Vec<u64>, most: u64, progress: &dyn Progress) -> Result<(), WithinError> {
+    fn count(&self, start: usize, counts: &mut Vec<u64>, most: u64, progress: &dyn Progress) -> Result<(), BatchError> {
         let q = self.bound.problem.q();
         let mut total: u64 = counts.iter().sum();
         while total <= most && start + counts.len() < q {
@@ -238,7 +237,7 @@ impl<'a> Search<'a> {
     }
 
     /// The neighbours of the queries from `start` to `end`. Memory runs out if `counts` ends before.
-    fn collect(&self, start: usize, counts: &[u64], end: usize, progress: &dyn Progress) -> Result<Neighborhoods, WithinError> {
+    fn collect(&self, start: usize, counts: &[u64], end: usize, progress: &dyn Progress) -> Result<Neighborhoods, BatchError> {
         let found: u64 = counts.iter().sum();
         // Each thread also holds one query's neighbours while it sorts them.
         let sorted = counts.iter().max().map_or(0, |most| most.saturating_mul(rayon::current_num_threads() as u64)).min(found);
@@ -249,7 +248,7 @@ impl<'a> Search<'a> {
         let Some((rows, squared_distances)) = fits.then(room).flatten() else {
             let (counted, queries) = (counts.len(), self.bound.problem.q());
             let (needed, free) = (needed.div_ceil(1 << 20), free.unwrap_or(0) >> 20);
-            return Err(WithinError::Memory { found, counted, queries, radius: self.bound.radius, needed, free });
+            return Err(BatchError::WithinMemory { found, counted, queries, radius: self.bound.radius, needed, free });
         };
         let mut offsets = vec![0];
         offsets.extend(counts.iter().scan(0, |total, count| {
@@ -262,7 +261,7 @@ impl<'a> Search<'a> {
     }
 
     /// Repeats the search and stores the neighbours.
-    fn fill(&self, part: &mut Neighborhoods, progress: &dyn Progress) -> Result<(), WithinError> {
+    fn fill(&self, part: &mut Neighborhoods, progress: &dyn Progress) -> Result<(), BatchError> {
         let (q, count) = (self.bound.problem.q(), part.queries());
         let found = part.offsets[count] as usize;
         part.rows.resize(found, 0);
@@ -290,9 +289,9 @@ impl<'a> Search<'a> {
     }
 }
 
-fn step(progress: &dyn Progress, done: usize, of: usize) -> Result<(), WithinError> {
+fn step(progress: &dyn Progress, done: usize, of: usize) -> Result<(), BatchError> {
     if progress.cancelled() {
-        return Err(WithinError::Cancelled);
+        return Err(BatchError::Cancelled);
     }
     progress.update(done as u64, of as u64);
     Ok(())
@@ -300,13 +299,24 @@ fn step(progress: &dyn Progress, done: usize, of: usize) -> Result<(), WithinErr
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
 
     use super::*;
     use crate::cloud::{Column, Globe, Order, Source, Table};
-    use crate::knn::{Queries, Setup};
+    use crate::knn::{EngineId, Queries, Setup};
     use crate::progress::Silent;
+
+    impl Neighborhoods {
+        /// Rows and squared distances of a query's neighbours.
+        fn of(&self, query: usize) -> (&[u32], &[f32]) {
+            let range = self.offsets[query] as usize..self.offsets[query + 1] as usize;
+            (&self.rows[range.clone()], &self.squared_distances[range])
+        }
+
+        fn count(&self, query: usize) -> u64 {
+            self.offsets[query + 1] - self.offsets[query]
+        }
+    }
 
     fn problem(names: &[&str], values: Vec<f64>, metric: Metric, exclude_self: bool) -> Problem {
         let columns = names.iter().map(|name| Column { name: (*name).to_owned() }).collect();
@@ -375,7 +385,7 @@ mod tests {
         engine: &Descriptor,
         radius: f64,
         progress: &dyn Progress,
-    ) -> Result<Neighborhoods, WithinError> {
+    ) -> Result<Neighborhoods, BatchError> {
         Search::new(problem, queries, engine, radius)?.all(progress)
     }
 
@@ -393,7 +403,7 @@ mod tests {
                     assert_eq!(part.of(query), all.of(next + query), "{most}");
                 }
                 next += part.queries();
-                Ok::<(), WithinError>(())
+                Ok::<(), BatchError>(())
             };
             search.in_parts_of(most, &Silent, take).unwrap();
             assert_eq!(next, 2500, "{most}");
@@ -430,7 +440,7 @@ mod tests {
                 for exclude_self in [false, true] {
                     let problem = problem(names, values.clone(), metric, exclude_self);
                     let want = by_hand(&problem, radius);
-                    for engine in registry::able_within() {
+                    for engine in registry::able(Goal::Within(0.0)) {
                         let found = within(&problem, problem.cloud(), engine, radius, &Silent).unwrap();
                         assert_eq!(found, want, "{}, {names:?}, {metric}, {radius}", engine.id);
                     }
@@ -450,6 +460,6 @@ mod tests {
         assert_eq!(of("lockstep", 1.0), "lockstep finds the k nearest only: bvh and kdtree list all within a radius");
         assert_eq!(of("bvh", -1.0), "radius -1: a distance is 0 or more");
         let stopped = within(&problem, problem.cloud(), usual(&problem), 1.0, &AtomicBool::new(true));
-        assert!(matches!(stopped, Err(WithinError::Cancelled)));
+        assert!(matches!(stopped, Err(BatchError::Cancelled)));
     }
 }

@@ -4,67 +4,81 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::problem::queries;
-use super::{RunError, RunSpec};
+use super::{Batch, BatchError, Found, QueryRows, engine};
 use crate::cloud::PointCloud;
 use crate::engines::registry;
-use crate::knn::inner_product::{Product, ProductError, Products};
-use crate::knn::{Descriptor, EngineError, EngineId};
+use crate::knn::inner_product::{Product, Products};
+use crate::knn::{Descriptor, Goal};
 use crate::memory;
 use crate::progress::Progress;
+use crate::run::RunSpec;
+use crate::run::problem::queries;
 
 /// The most queries that a thread answers together.
 const BLOCK: usize = 64;
 
-/// Why there are no largest inner products.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum InnerProductError {
-    #[error("{engine} measures distances only: {} finds the largest inner products", able())]
-    Engine { engine: EngineId },
-    #[error(transparent)]
-    Queries(#[from] RunError),
-    #[error(transparent)]
-    Products(#[from] ProductError),
-    #[error(transparent)]
-    Failed(#[from] EngineError),
-    #[error("{q} queries × {k} neighbours need {needed} MiB of memory, where {free} MiB are free: use fewer queries or a smaller k")]
-    Memory { q: usize, k: usize, needed: u64, free: u64 },
-    #[error("cancelled")]
-    Cancelled,
+/// The largest inner products of a job's queries.
+pub struct Largest {
+    products: Products,
+    cloud: Arc<PointCloud>,
+    queries: QueryRows,
+    pub engine: &'static Descriptor,
 }
 
-fn able() -> String {
-    registry::able_inner_products().map(|engine| engine.id.as_str()).collect::<Vec<_>>().join(" or ")
+impl Largest {
+    pub(super) fn new(spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> Result<Self, BatchError> {
+        let products = build(spec, cloud, query_cloud)?;
+        let engine = engine(Goal::LargestProduct, &spec.engine, usual)?;
+        let rows = (0..products.shape().q).map(|query| products.query_row(query)).collect();
+        Ok(Self { products, cloud: Arc::clone(cloud), queries: QueryRows::new(spec, cloud, query_cloud, rows)?, engine })
+    }
+
+    pub fn queries(&self) -> usize {
+        self.products.shape().q
+    }
+
+    pub fn k(&self) -> usize {
+        self.products.shape().k
+    }
+
+    /// Passes those of all queries to `take`.
+    ///
+    /// # Errors
+    /// [`BatchError`], and those of `take`.
+    pub fn each<E: From<BatchError>>(&self, progress: &dyn Progress, mut take: impl FnMut(Batch<'_>) -> Result<(), E>) -> Result<(), E> {
+        let products = largest(&self.products, self.engine, progress)?;
+        let found = Found::Products { k: self.k(), products: &products };
+        take(Batch { cloud: &self.cloud, queries: self.queries.some(0..self.queries()), first: 0, found })
+    }
 }
 
 /// The engine that is taken where none is asked for.
 ///
 /// # Panics
 /// If no engine declares inner products.
-pub fn usual() -> &'static Descriptor {
-    registry::able_inner_products().next().expect("an engine finds the largest inner products")
+fn usual() -> &'static Descriptor {
+    registry::able(Goal::LargestProduct).next().expect("an engine finds the largest inner products")
 }
 
 /// The problem that a spec describes, whose metric is not looked at.
 ///
 /// # Errors
-/// [`InnerProductError::Queries`], [`InnerProductError::Products`].
-pub fn build(spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> Result<Products, InnerProductError> {
+/// [`BatchError::Run`] of the queries, [`BatchError::Products`].
+fn build(spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> Result<Products, BatchError> {
     Ok(Products::new(cloud, &queries(spec, cloud, query_cloud)?, spec.k, spec.exclude_self)?)
 }
 
 /// The k largest inner products of each query, q × k, largest first and equal ones by row; [`Product::NONE`] where there are fewer.
 ///
 /// # Errors
-/// [`InnerProductError`].
-pub fn largest(products: &Products, engine: &Descriptor, progress: &dyn Progress) -> Result<Vec<Product>, InnerProductError> {
-    let open = engine.inner_products.ok_or(InnerProductError::Engine { engine: engine.id })?;
+/// [`BatchError`].
+fn largest(products: &Products, engine: &Descriptor, progress: &dyn Progress) -> Result<Vec<Product>, BatchError> {
+    let open = engine.inner_products.ok_or(BatchError::Engine { engine: engine.id, goal: Goal::LargestProduct })?;
     let points = open(products)?;
     let (q, k) = (products.shape().q, products.shape().k);
     let Some(mut found) = q.checked_mul(k).and_then(memory::room) else {
         let needed = (q as u64).saturating_mul(k as u64).saturating_mul(size_of::<Product>() as u64);
-        return Err(InnerProductError::Memory { q, k, needed: needed.div_ceil(1 << 20), free: memory::available().unwrap_or(0) >> 20 });
+        return Err(BatchError::ProductMemory { q, k, needed: needed.div_ceil(1 << 20), free: memory::available().unwrap_or(0) >> 20 });
     };
     found.resize(q * k, Product::NONE);
     let threads = rayon::current_num_threads();
@@ -74,7 +88,7 @@ pub fn largest(products: &Products, engine: &Descriptor, progress: &dyn Progress
     let part = block * threads;
     for (number, found) in found.chunks_mut(part * k).enumerate() {
         if progress.cancelled() {
-            return Err(InnerProductError::Cancelled);
+            return Err(BatchError::Cancelled);
         }
         let first = number * part;
         progress.update(first as u64, q as u64);
@@ -92,6 +106,7 @@ mod tests {
 
     use super::*;
     use crate::cloud::{Column, Source, Table};
+    use crate::knn::EngineId;
     use crate::knn::inner_product::inner_product;
     use crate::progress::Silent;
     use crate::run::QuerySpec;
@@ -114,7 +129,7 @@ mod tests {
             for exclude_self in [false, true] {
                 let products = build(&spec(&cloud, k, exclude_self), &cloud, None).unwrap();
                 let rows = |of: usize| &products.points()[of * dims..][..dims];
-                for engine in registry::able_inner_products() {
+                for engine in registry::able(Goal::LargestProduct) {
                     let found = largest(&products, engine, &Silent).unwrap();
                     for (query, found) in found.chunks_exact(k).enumerate() {
                         let others = (0..n).filter(|&row| !exclude_self || row != query);
@@ -138,6 +153,6 @@ mod tests {
         assert_eq!(of(other), "lockstep measures distances only: gemm-heap finds the largest inner products");
         assert_eq!(of(usual()), "the gemm-heap engine takes k up to 2048, not 3000");
         let products = build(&spec(&cloud, 3, false), &cloud, None).unwrap();
-        assert!(matches!(largest(&products, usual(), &AtomicBool::new(true)), Err(InnerProductError::Cancelled)));
+        assert!(matches!(largest(&products, usual(), &AtomicBool::new(true)), Err(BatchError::Cancelled)));
     }
 }

@@ -1,16 +1,16 @@
-//! A problem that is answered in consecutive parts of its queries, so that the answers of all never have to be in memory together.
+//! The k nearest, answered in consecutive parts of the queries.
 
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::engines::once;
-use super::execute::Asked;
-use super::problem::{build_problem_over, query_cloud_of};
-use super::{Engines, RunError, RunSpec};
 use crate::cloud::PointCloud;
 use crate::knn::{Problem, answer_bytes};
 use crate::memory;
+use crate::run::engines::once;
+use crate::run::execute::Asked;
+use crate::run::problem::{build_problem_over, query_cloud_of};
+use crate::run::{Engines, RunError, RunSpec};
 
 /// The most bytes that the answers and the queries of a part take, once: enough that a device is busy for long.
 const PART: u64 = 512 << 20;
@@ -22,7 +22,7 @@ const SHARE: u64 = 16;
 const COPIES: u64 = 3;
 
 /// A spec's problem and the size of its parts. All parts are over the same points, of which engines keep what they made.
-pub struct Parts {
+pub struct QueryBatches {
     spec: RunSpec,
     cloud: Arc<PointCloud>,
     query_cloud: Option<Arc<PointCloud>>,
@@ -31,11 +31,11 @@ pub struct Parts {
     most: usize,
 }
 
-impl Parts {
+impl QueryBatches {
     /// Builds the problem of a spec that these engines will answer. Most problems are one part.
     ///
     /// # Errors
-    /// As [`super::build_problem`], and [`RunError::OneQuery`] where a single query has too many neighbours for the memory.
+    /// As [`crate::run::build_problem`], and [`RunError::OneQuery`] where a single query has too many neighbours for the memory.
     pub fn new(engines: &Engines, spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> Result<Self, RunError> {
         let query_cloud = query_cloud_of(spec, cloud, query_cloud)?;
         let problem = build_problem_over(engines.resident(), spec, cloud, query_cloud.as_ref())?;
@@ -71,12 +71,12 @@ impl Parts {
     }
 
     /// The problem of some queries.
-    pub(super) fn problem(&self, queries: Range<usize>) -> Cow<'_, Problem> {
+    pub(in crate::run) fn problem(&self, queries: Range<usize>) -> Cow<'_, Problem> {
         if queries == (0..self.queries()) { Cow::Borrowed(&self.problem) } else { Cow::Owned(self.problem.part(queries)) }
     }
 
     /// A part, and what it was made of.
-    pub(super) fn asked<'a>(&'a self, problem: &'a Problem) -> Asked<'a> {
+    pub(in crate::run) fn asked<'a>(&'a self, problem: &'a Problem) -> Asked<'a> {
         Asked { spec: &self.spec, cloud: &self.cloud, query_cloud: self.query_cloud.as_ref(), problem }
     }
 }
@@ -95,10 +95,10 @@ fn part_queries(problem: &Problem, free: Option<u64>) -> Result<usize, RunError>
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{cloud, spec, squares};
-    use super::super::{EngineChoice, QuerySpec, build_problem};
     use super::*;
     use crate::knn::{EngineId, Metric};
+    use crate::run::testing::{cloud, spec, squares};
+    use crate::run::{EngineChoice, QuerySpec, build_problem};
 
     #[test]
     fn parts_are_as_large_as_the_memory_lets_them() {
@@ -120,7 +120,7 @@ mod tests {
     /// The neighbours of all queries, answered in parts of at most so many, and how many parts there were.
     fn answered(spec: &RunSpec, cloud: &Arc<PointCloud>, most: usize) -> (Vec<u32>, Vec<u32>, Vec<u32>, usize) {
         let mut engines = Engines::default();
-        let parts = Parts::new(&engines, spec, cloud, None).unwrap().of_at_most(most);
+        let parts = QueryBatches::new(&engines, spec, cloud, None).unwrap().of_at_most(most);
         let (mut rows, mut indices, mut distances, mut count) = (Vec::new(), Vec::new(), Vec::new(), 0);
         let mut shares = Vec::new();
         for range in parts.ranges() {

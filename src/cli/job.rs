@@ -1,0 +1,175 @@
+//! What a command searches: as its flags ask for it, and loaded, with what files and the program decided where no flag did.
+
+use std::sync::Arc;
+
+use anyhow::bail;
+
+use super::columns::{self, Answered, Searched};
+use super::queries::QueryChoice;
+use super::usage::Usage;
+use super::{metric, output};
+use crate::cloud::{ColumnChoice, Order, PointCloud, Source};
+use crate::export::provenance::Provenance;
+use crate::knn::{DeviceId, Goal, Metric, Problem, ProblemError, Ranking, Setup};
+use crate::run::{EngineChoice, QuerySpec, RunError, RunSpec, build_problem, query_cloud_of, usual};
+
+/// A search as flags and the user's defaults ask for it. Nothing has been read.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub source: Source,
+    pub drop_nonfinite: bool,
+    /// Whom; some rows where nobody says.
+    pub queries: Option<QueryChoice>,
+    pub k: usize,
+    /// By what; as the file declares or its columns suggest where nobody says.
+    pub ranking: Option<Ranking>,
+    pub order: Order,
+    pub exclude_self: bool,
+    pub seed: u64,
+    /// Those that may answer; all where there are none.
+    pub engines: Vec<EngineChoice>,
+    pub device: Option<DeviceId>,
+    /// By what columns the answers were found that are to be checked.
+    pub answered: Option<Answered>,
+    /// A column of labels, which is no coordinate where nobody says so.
+    pub labels: Option<String>,
+}
+
+impl Request {
+    pub fn new(source: Source, k: usize) -> Self {
+        Self {
+            source,
+            drop_nonfinite: false,
+            queries: None,
+            k,
+            ranking: None,
+            order: Order::File,
+            exclude_self: false,
+            seed: usual::SEED,
+            engines: Vec::new(),
+            device: None,
+            answered: None,
+            labels: None,
+        }
+    }
+
+    /// Refuses what no file could make right, before any is read.
+    ///
+    /// # Errors
+    /// [`Usage`], and [`ProblemError`] of k and the queries.
+    pub fn check(&self) -> anyhow::Result<()> {
+        check_device(self.device, &self.engines)?;
+        if self.exclude_self {
+            self.check_own("--exclude-self")?;
+        }
+        let limit = self.engines.iter().map(EngineChoice::k_limit).max().unwrap_or_else(|| EngineChoice::Auto.k_limit());
+        Setup::from(&self.spec(self.source.clone(), QuerySpec::All, Metric::default())).check_within(limit)?;
+        if self.queries == Some(QueryChoice::Count(0)) { Err(ProblemError::NoQueries.into()) } else { Ok(()) }
+    }
+
+    /// Refuses a flag that is about a query's own row, where queries are no rows.
+    ///
+    /// # Errors
+    /// [`Usage`].
+    pub fn check_own(&self, flag: &str) -> anyhow::Result<()> {
+        match &self.queries {
+            Some(QueryChoice::At(_)) => bail!(Usage(format!("{flag}: the query is a place, and so no row of the cloud"))),
+            Some(QueryChoice::File(_)) => bail!(Usage(format!("{flag}: the queries come from a file, and so are no rows of the cloud"))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Loads the cloud and the queries, and notes what nobody chose.
+    ///
+    /// # Errors
+    /// Whatever keeps them from being loaded.
+    pub fn load(&self) -> anyhow::Result<Job> {
+        let answered = self.answered.as_ref().filter(|_| !matches!(self.source, Source::File { columns: ColumnChoice::Named(_), .. }));
+        let columns::Choice { cloud, columns, guess } = columns::read(&self.source, self.drop_nonfinite, answered, self.labels.as_deref())?;
+        let mut queries = QueryChoice::resolve(self.queries.as_ref(), &cloud, &columns, self.seed)?;
+        let query_cloud = match &mut queries {
+            QuerySpec::File { path, columns: chosen } => {
+                let source = Source::File { path: path.clone(), columns: chosen.clone() };
+                let answered = answered.map(|answered| (&*answered.file, answered.query_columns.as_deref()));
+                let load = |source: &Source| columns::load_queries(source, &cloud, guess.is_some(), self.drop_nonfinite);
+                let loaded = columns::as_answered(&source, answered, load)?;
+                if *chosen == ColumnChoice::Default {
+                    columns::note_of_queries(loaded.axes(), cloud.axes(), path);
+                }
+                if let Source::File { columns, .. } = loaded.source() {
+                    chosen.clone_from(columns);
+                }
+                Some(Arc::new(loaded))
+            }
+            _ => None,
+        };
+        let ranking = metric::resolve(self.ranking, &cloud)?;
+        let metric = ranking.metric().unwrap_or_default();
+        let spec = self.spec(output::source_as_called(cloud.source()), output::queries_as_called(queries), metric);
+        Ok(Job { ranking, spec, query_cloud, searched: Searched::of(&cloud, guess.as_ref()), columns, cloud })
+    }
+
+    /// One pass.
+    fn spec(&self, data: Source, queries: QuerySpec, metric: Metric) -> RunSpec {
+        let engine = if let [engine] = &self.engines[..] { engine.clone() } else { EngineChoice::Auto };
+        let &Self { order, exclude_self, seed, device, drop_nonfinite, .. } = self;
+        RunSpec { metric, order, exclude_self, seed, engine, device, drop_nonfinite, ..RunSpec::new(data, queries, self.k) }
+    }
+}
+
+/// Refuses an engine that is named and does not run on the kind of device that is.
+///
+/// # Errors
+/// [`Usage`].
+pub fn check_device(device: Option<DeviceId>, engines: &[EngineChoice]) -> anyhow::Result<()> {
+    let Some(device) = device else { return Ok(()) };
+    for choice in engines.iter().filter(|choice| **choice != EngineChoice::Auto) {
+        if let Some(engine) = choice.engines().find(|engine| !engine.runs_on.contains(&device.kind())) {
+            let kinds: Vec<&str> = engine.runs_on.iter().map(|kind| kind.name()).collect();
+            bail!(Usage(format!("--device {device}: the {} engine runs on {}", engine.id, kinds.join(" or "))));
+        }
+    }
+    Ok(())
+}
+
+/// A request with what it names, loaded.
+#[derive(Clone)]
+pub struct Job {
+    /// That of the spec, unless it is no distance.
+    pub ranking: Ranking,
+    pub spec: RunSpec,
+    pub cloud: Arc<PointCloud>,
+    /// Queries from a file.
+    pub query_cloud: Option<Arc<PointCloud>>,
+    pub searched: Searched,
+    /// The columns as they were chosen; the default where they were inferred.
+    pub columns: ColumnChoice,
+}
+
+impl Job {
+    /// # Errors
+    /// What no engine could answer.
+    pub fn problem(&self) -> Result<Problem, RunError> {
+        build_problem(&self.spec, &self.cloud, self.query_cloud.as_ref())
+    }
+
+    /// The cloud of the queries: a place makes one of its own.
+    ///
+    /// # Errors
+    /// That the place is none.
+    pub fn queried(&self) -> Result<Arc<PointCloud>, RunError> {
+        Ok(query_cloud_of(&self.spec, &self.cloud, self.query_cloud.as_ref())?.unwrap_or_else(|| Arc::clone(&self.cloud)))
+    }
+
+    /// Whether the query is a place, and so no row.
+    pub fn is_at_place(&self) -> bool {
+        matches!(self.spec.queries, QuerySpec::At(_))
+    }
+
+    /// How neighbours are found.
+    pub fn provenance(&self, goal: Goal) -> Provenance {
+        let found = Provenance::of(&self.spec, &self.cloud, self.query_cloud.as_deref());
+        let (k, radius) = if let Goal::Within(radius) = goal { (None, Some(radius)) } else { (found.k, None) };
+        Provenance { metric: self.ranking.name().to_owned(), columns_by: Some(self.searched.columns_by.clone()), k, radius, ..found }
+    }
+}

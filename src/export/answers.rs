@@ -1,0 +1,104 @@
+//! Neighbours of whatever kind, as tables and arrays.
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+
+use super::beside::FileColumns;
+use super::npz::Npz;
+use super::provenance::{KEY, Provenance};
+use super::table::Table;
+use crate::knn::NONE;
+use crate::run::{Batch, Found, RunRecord};
+
+/// What files have besides neighbours.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// Columns of the files of points and queries, in tables.
+    pub columns: &'a FileColumns,
+    /// How the neighbours were found.
+    pub provenance: &'a Provenance,
+}
+
+impl Provenance {
+    /// Of a record's neighbours.
+    pub(super) fn of_run(record: &RunRecord) -> Self {
+        Self::of(&record.spec, &record.cloud, record.query_cloud.as_deref())
+    }
+}
+
+/// `query,query_row,rank,index` and `squared_distance,distance` (or `angle`, in radians, `cosine_distance` or `distance_km`) or `inner_product`: a
+/// row for each neighbour. `query_row` is the query's record number in its own file, and left out for a place. Columns of files are after it, those
+/// of queries, and at the end, those of neighbours.
+pub fn table<'a>(batch: Batch<'a>, columns: &'a FileColumns, provenance: &Provenance) -> Table<'a> {
+    let table = Table::new(batch.len()).attributed(KEY, provenance.json());
+    let table = table.with("query", move |at| (batch.first + batch.query_of(at)) as u32);
+    let table = match batch.queries {
+        Some((cloud, rows)) => {
+            let row = move |at: usize| rows[batch.query_of(at)];
+            columns.with_queries(table.with("query_row", move |at| cloud.record(row(at) as usize)), row)
+        }
+        None => table,
+    };
+    columns.with_neighbors(ranked(table, batch), move |at| batch.row(at))
+}
+
+/// The columns from `rank` on, and the file's coordinates: the neighbours of a batch's one query. Coordinates of missing neighbours are missing.
+pub fn of_query<'a>(batch: Batch<'a>, columns: &'a FileColumns) -> Table<'a> {
+    let table = Table::new(batch.len());
+    let table = match batch.queries {
+        Some((_, rows)) => columns.with_queries(table, move |_| rows[0]),
+        None => table,
+    };
+    let table = columns.with_neighbors(ranked(table, batch), move |at| batch.row(at));
+    batch.cloud.axes().iter().enumerate().fold(table, |table, (axis, named)| {
+        let coordinate = move |at| Some(batch.row(at)).filter(|&row| row != NONE).map(|row| batch.cloud.coordinate(row as usize, axis));
+        table.with(named.name.as_str(), coordinate)
+    })
+}
+
+fn ranked<'a>(table: Table<'a>, batch: Batch<'a>) -> Table<'a> {
+    let table = table.with("rank", move |at| batch.rank_of(at) as u32);
+    let table = match batch.found {
+        // None is missing.
+        Found::Within { .. } => table.with("index", move |at| batch.record(at) as u64),
+        Found::Nearest { .. } | Found::Products { .. } => table.with("index", move |at| batch.record(at)),
+    };
+    match batch.found {
+        Found::Nearest { metric, squared, .. } | Found::Within { metric, squared, .. } => {
+            let distance = move |at| if batch.row(at) == NONE { f64::INFINITY } else { metric.distance(squared[at]) };
+            table.with("squared_distance", move |at| squared[at]).with(metric.column(), distance)
+        }
+        Found::Products { products, .. } => table.with("inner_product", move |at| products[at].value),
+    }
+}
+
+/// Writes a single batch as arrays: `indices` (i64), and `squared_distances` (f32) with true distances (f64) or `inner_products` (f64), q × k each;
+/// within a radius, `offsets` (i64, one more than there are queries; a query's neighbours are from its own to the next) before columns of these;
+/// where queries are rows, `query_rows` (i64).
+pub(super) fn arrays(batch: Batch<'_>, out: &mut BufWriter<File>) -> io::Result<()> {
+    let (q, count) = (batch.query_count(), batch.len());
+    let indices = (0..count).map(|at| batch.record(at).to_le_bytes());
+    let mut npz = Npz::new(out);
+    match batch.found {
+        Found::Within { offsets, metric, squared, .. } => {
+            npz.column("offsets", "<i8", q + 1, offsets.iter().map(|&offset| (offset as i64).to_le_bytes()))?;
+            npz.column("indices", "<i8", count, indices)?;
+            npz.column("squared_distances", "<f4", count, squared.iter().map(|distance| distance.to_le_bytes()))?;
+            npz.column(metric.column(), "<f8", count, squared.iter().map(|&squared| metric.distance(squared).to_le_bytes()))?;
+        }
+        Found::Nearest { k, metric, squared, .. } => {
+            let distance = |&squared: &f32| if squared.is_finite() { metric.distance(squared) } else { f64::INFINITY };
+            npz.matrix("indices", "<i8", (q, k), indices)?;
+            npz.matrix("squared_distances", "<f4", (q, k), squared.iter().map(|distance| distance.to_le_bytes()))?;
+            npz.matrix(metric.array(), "<f8", (q, k), squared.iter().map(|squared| distance(squared).to_le_bytes()))?;
+        }
+        Found::Products { k, products } => {
+            npz.matrix("indices", "<i8", (q, k), indices)?;
+            npz.matrix("inner_products", "<f8", (q, k), products.iter().map(|product| product.value.to_le_bytes()))?;
+        }
+    }
+    if let Some((cloud, rows)) = batch.queries {
+        npz.column("query_rows", "<i8", q, rows.iter().map(|&row| (cloud.record(row as usize) as i64).to_le_bytes()))?;
+    }
+    npz.finish()
+}

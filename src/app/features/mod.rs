@@ -1,5 +1,6 @@
-//! What the window can do with a cloud and its runs. Each feature has its computations, which run on any thread, and its
-//! controls, which read the model and send actions.
+//! What the window can do with a cloud and its runs, a folder for each feature. `state` holds its state and its actions, `apply` the
+//! changes that these make, with its background tasks and its row of the `table`; the rest are its computations, which run on any
+//! thread, and its controls, which read the state and send actions.
 //!
 //! | part | does |
 //! |---|---|
@@ -10,6 +11,7 @@
 //! | `selection` | computes the selection that a change results in |
 //! | `live` | the query's marker in Plane, its coordinates as fields, the row it snaps to |
 //! | `telling` | the answer in words, remembered from frame to frame |
+//! | `manual` | the documents that the program carries |
 //! | `projection` | the cache of projections, and their controls |
 //! | `lesson` | a lesson: recorded, played, quizzed, painted and exported |
 //! | `saved` | a session as it is saved: which state of the window goes into a file |
@@ -22,11 +24,13 @@ pub mod errors;
 pub mod export;
 pub mod lesson;
 pub mod live;
+pub mod manual;
 pub mod picking;
 pub mod pictures;
 pub mod projection;
 pub mod saved;
 pub mod selected;
 pub mod selection;
+pub mod table;
 pub mod telling;
 pub mod walk;

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `state`, `views`, `pane`, `look`, `draft` | what persists between launches: layout, views of panes, input fields |
 //! | `session`, `answer`, `activity`, `scene`, `live` | what is open: the cloud, its answer, tasks in progress, what is drawn for it |
-//! | `color`, `picking`, `projection`, `selection`, `runs`, `lesson`, `timeline`, `walk` | the state of each feature |
+//! | `color`, `picking`, `projection`, `selection`, `runs`, `lesson`, `timeline` | the state of each feature |
 //! | `history` | undo and redo |
 //! | `sort` | tables in the order of a column |
 //! | `saved`, `files`, `export`, `chooser`, `parts`, `finder`, `quitting`, `log` | saved sessions, dialogs, the log |
@@ -14,7 +14,6 @@
 //! | `apart`, `between`, `nearby` | how far rows are from a place, and two from each other; the distance within which rows are selected |
 //! | `contest` | one question answered by engine after engine |
 //! | `analysis` | what the neighbours of all rows say of them |
-//! | `manual` | the documents that the program carries |
 //! | `samples` | clouds that ship with the program |
 //! | `roles`, `columns` | what the columns of a file are, and the table in which that is chosen |
 //! | `pictures` | rows that are pictures |
@@ -45,7 +44,6 @@ pub mod lesson;
 pub mod live;
 pub mod log;
 pub mod look;
-pub mod manual;
 pub mod nearby;
 pub mod opening;
 pub mod pane;
@@ -71,7 +69,6 @@ pub mod timeline;
 pub mod titles;
 pub mod unusable;
 pub mod views;
-pub mod walk;
 pub mod why;
 
 // What other floors use of it. Within the floor, imports name the part: tests/architecture.rs looks for circles of parts.
@@ -94,7 +91,6 @@ pub use commands::live::LiveAction;
 pub use commands::picking::{PickAction, Purpose};
 pub use commands::runs::RunsAction;
 pub use commands::selection::{Choice, SelectAction};
-pub use commands::walk::WalkAction;
 pub use commands::{Action, Actions};
 pub use contest::{Contest, Longest};
 pub use draft::{DataKind, Draft, Field, FieldError, QueryKind};
@@ -108,7 +104,6 @@ pub use lesson::session::{Asked, Breaking, FileQuery, LessonDraft, LessonSession
 pub use live::{Live, NOTICED, Target};
 pub use log::{About, Level, Log};
 pub use look::Look;
-pub use manual::Manual;
 pub use nearby::Nearby;
 pub use pane::{PaneKind, measuring_layout, single_layout};
 pub use parts::{PartsAction, PartsDialog, Then};
@@ -145,5 +140,4 @@ pub use timeline::{TimeAxis, TimelineView};
 pub use titles::{source_name, title_of};
 pub use unusable::{UnusableAction, UnusableDialog};
 pub use views::{CountsView, PlaneView, PlaneWindow, SpaceView, TimingsFigure, TimingsView};
-pub use walk::{WalkView, Walked, Walkthrough};
 pub use why::Why;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use egui_tiles::Tree;
 use serde::{Deserialize, Serialize};
 
+use crate::app::features::walk::state::WalkView;
 use crate::app::model::analysis::AnalysisView;
 use crate::app::model::camera;
 use crate::app::model::color::view::ColorView;
@@ -18,7 +19,6 @@ use crate::app::model::roles::FileRoles;
 use crate::app::model::runs::RunsView;
 use crate::app::model::saved::layout::Layout;
 use crate::app::model::views::{self, ConvergenceView, CountsView, PlaneView, PlaneWindow, SpaceView, TimingsView};
-use crate::app::model::walk::WalkView;
 use crate::cloud::Source;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -2,11 +2,8 @@
 //!
 //! | part | does |
 //! |---|---|
-//! | `app` | its content: state, tasks in progress, queued actions |
 //! | `tasks` | the kinds of background task |
-//! | `handles` | threads and GPU objects that live as long as the window |
-//! | `apply` | carries out actions: the only place that mutates the session |
-//! | `kept` | settings on disk, and starts that fail |
+//! | `apply` | dispatches actions to the features, and carries out those that are not in the folder of a feature yet |
 //! | `window` | opens it and drives its frames |
 //! | `ui`, `lesson`, `panels` | menus, panels, status line, the lesson: draw, read, and send actions |
 //! | `about` | what the program is and runs on |
@@ -15,12 +12,9 @@
 
 pub mod about;
 pub mod adapter;
-pub mod app;
 pub mod apply;
 pub mod finder;
-pub mod handles;
 pub mod headless;
-pub mod kept;
 pub mod keys;
 pub mod lesson;
 pub mod panels;

@@ -12,11 +12,11 @@ use egui::mutex::RwLock;
 use egui_kittest::Harness;
 use egui_kittest::wgpu::WgpuTestRenderer;
 
+use crate::app::context::app::App;
 use crate::app::gpu;
 use crate::app::look::svg;
 use crate::app::look::tokens::Palette;
 use crate::app::model::{Layout, Picture, Session, State, is_svg};
-use crate::app::shell::app::App;
 
 /// Frames until tables and plots have found their widths.
 const FRAMES: usize = 6;

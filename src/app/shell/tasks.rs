@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use crate::app::context::app::App;
 use crate::app::features::color::request::Request;
 use crate::app::features::color::work;
 use crate::app::features::export::Files;
@@ -20,10 +21,9 @@ use crate::app::model::{
     NOTICED, PaneKind, Picked, Projected, ProjectionKind, ProjectionView, Purpose, RowNames, RunId, SavedSession, Selection, Session, SessionFile,
     Target, Then, file_name,
 };
-use crate::app::shell::app::App;
 use crate::cloud::formats::{FormatError, Records};
 use crate::cloud::{CloudError, Fingerprint, PointCloud};
-use crate::knn::{EngineId, Walk};
+use crate::knn::EngineId;
 use crate::lesson::LessonError;
 use crate::lesson::lessons::Lesson;
 use crate::run::analysis::{Derived, Standing, TheoryCurve};
@@ -141,14 +141,6 @@ pub static AGAINST: Kind<App, (AnalysisKind, PathBuf), Result<Option<Against>, S
 pub static COLOR: Kind<App, Request, work::Outcome> = Kind {
     purpose: |request, fraction| Some(Activity::Preparing { what: request.long()?, fraction }),
     ..Kind::new(Slot::Color, "color", |app, request, outcome| app.handles.coloring.take(request, outcome))
-};
-
-/// The way of an answer's search through an index; `None` where it has none.
-pub static WALK: Kind<App, Answered, Result<Option<Walk>, RunError>> = Kind {
-    noticed: NOTICED,
-    purpose: |_, fraction| Some(Activity::Preparing { what: "Walking through the search".to_owned(), fraction }),
-    cancel: Cancel::By(App::cancel_walk),
-    ..Kind::new(Slot::Walk, "walk", App::walk_done)
 };
 
 /// Why a row is, or is not, among the neighbours of an answer's query; `None` where it was left out of the search.
@@ -318,7 +310,7 @@ impl App {
     }
 
     /// Whether what the window went on with at its start is there, or could not be had.
-    pub(in crate::app::shell) fn has_begun(&self) -> bool {
+    pub(in crate::app) fn has_begun(&self) -> bool {
         !self.jobs.has(&LOAD) && !self.jobs.has(&OPEN) && !self.session.live.is_waiting()
     }
 

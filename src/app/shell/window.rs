@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use crate::app::context::app::App;
+use crate::app::context::settings;
+use crate::app::features::walk::state::Walked;
 use crate::app::gpu;
 use crate::app::look::Palette;
 use crate::app::look::focus::{pass_by, ring_ui};
-use crate::app::model::{Action, Actions, Command, Walked};
+use crate::app::model::{Action, Actions, Command};
 use crate::app::shell::adapter::{DISPLAYS, check_addresses};
-use crate::app::shell::app::App;
-use crate::app::shell::kept;
 
 /// The name that desktops know the window by, and folders.
 const APP: &str = "warpscope";
@@ -40,7 +41,7 @@ pub fn run(file: Option<PathBuf>, lesson: Option<u32>, on_start: impl FnOnce(Box
         setup.device_descriptor = Arc::new(gpu::device_descriptor);
     }
     // Before eframe reads its own file, which may have to be put aside.
-    let beginning = eframe::storage_dir(APP).map(|folder| kept::begin(&folder));
+    let beginning = eframe::storage_dir(APP).map(|folder| settings::begin(&folder));
     let start = beginning.as_ref().map(|beginning| Arc::clone(&beginning.start));
     let window = Arc::new(OnceLock::<egui::Context>::new());
     let leaves = Arc::new(AtomicBool::new(false));

@@ -10,10 +10,11 @@ pub mod live;
 pub mod picking;
 pub mod runs;
 pub mod selection;
-pub mod walk;
 
 use std::path::PathBuf;
 
+use crate::app::features::manual::state::Manual;
+use crate::app::features::walk::state::WalkAction;
 use crate::app::model::chooser::ChooserAction;
 use crate::app::model::columns::ColumnsAction;
 use crate::app::model::commands::analysis::AnalysisAction;
@@ -25,12 +26,10 @@ use crate::app::model::commands::live::LiveAction;
 use crate::app::model::commands::picking::PickAction;
 use crate::app::model::commands::runs::RunsAction;
 use crate::app::model::commands::selection::SelectAction;
-use crate::app::model::commands::walk::WalkAction;
 use crate::app::model::draft::Draft;
 use crate::app::model::export::{ExportDialog, ExportKind};
 use crate::app::model::finder::Finder;
 use crate::app::model::look::Look;
-use crate::app::model::manual::Manual;
 use crate::app::model::pane::PaneKind;
 use crate::app::model::parts::PartsAction;
 use crate::app::model::projection::ProjectionView;

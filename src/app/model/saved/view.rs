@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::app::features::walk::state::WalkView;
 use crate::app::model::analysis::AnalysisView;
 use crate::app::model::camera;
 use crate::app::model::color::view::ColorView;
@@ -15,7 +16,6 @@ use crate::app::model::saved::layout::Layout;
 use crate::app::model::saved::ranges::Ranges;
 use crate::app::model::timeline::TimelineView;
 use crate::app::model::views::{self, ConvergenceView, CountsView, PlaneView, PlaneWindow, SpaceView, TimingsView};
-use crate::app::model::walk::WalkView;
 use crate::cloud::PointCloud;
 use crate::cloud::project::DIRECTIONS;
 

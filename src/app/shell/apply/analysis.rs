@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::app::context::app::App;
 use crate::app::features::analysis::neighbours::{Neighbours, Question};
 use crate::app::features::analysis::{Asked, LabelColumn, against, label_column, work};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{About, Against, Analysed, AnalysisAction, AnalysisKind, AskedBy, PaneKind, absolute};
-use crate::app::shell::app::App;
 use crate::app::shell::tasks::{AGAINST, ANALYSE, EXPORT, Exporting, Written};
 use crate::cloud::{ColumnChoice, Source};
 use crate::export::graph::GraphForm;
@@ -17,12 +17,12 @@ use crate::text;
 
 impl App {
     /// Carries out what was asked in a menu, and shows the pane in which its result will stand.
-    pub(in crate::app::shell) fn analyse_in_sight(&mut self, action: AnalysisAction) {
+    pub(in crate::app) fn analyse_in_sight(&mut self, action: AnalysisAction) {
         self.show(PaneKind::Analysis);
         self.analysis_action(action);
     }
 
-    pub(in crate::app::shell) fn analysis_action(&mut self, action: AnalysisAction) {
+    pub(in crate::app) fn analysis_action(&mut self, action: AnalysisAction) {
         match action {
             AnalysisAction::Set(view) => {
                 self.state.analysis = view;
@@ -64,7 +64,7 @@ impl App {
         }
     }
 
-    pub(in crate::app::shell) fn analysed(&mut self, (): (), outcome: Outcome<Result<Option<Analysed>, String>>) {
+    pub(in crate::app) fn analysed(&mut self, (): (), outcome: Outcome<Result<Option<Analysed>, String>>) {
         match self.done("analysis", outcome) {
             None => {}
             Some(Ok(None)) => self.session.log.info("cancelled"),
@@ -91,7 +91,7 @@ impl App {
     }
 
     /// Has the rows held against another file.
-    pub(in crate::app::shell) fn compare_with(&mut self, kind: AnalysisKind, path: PathBuf) {
+    pub(in crate::app) fn compare_with(&mut self, kind: AnalysisKind, path: PathBuf) {
         let path = absolute(&path);
         match self.asked_of(kind, &path) {
             Err(why) => self.session.log.error(About::Analysis, why),
@@ -102,7 +102,7 @@ impl App {
         }
     }
 
-    pub(in crate::app::shell) fn compared_with(&mut self, (kind, _): (AnalysisKind, PathBuf), outcome: Outcome<Result<Option<Against>, String>>) {
+    pub(in crate::app) fn compared_with(&mut self, (kind, _): (AnalysisKind, PathBuf), outcome: Outcome<Result<Option<Against>, String>>) {
         match self.done("analysis", outcome) {
             None => {}
             Some(Ok(None)) => self.session.log.info("cancelled"),
@@ -127,13 +127,13 @@ impl App {
     }
 
     /// Of which neighbours the graph would be.
-    pub(in crate::app::shell) fn graph_said(&self) -> Option<String> {
+    pub(in crate::app) fn graph_said(&self) -> Option<String> {
         let question = self.rows_question()?.ok()?;
         Some(Neighbours::of(question, &self.session).sentence())
     }
 
     /// Writes the graph of all rows' neighbours on a thread of its own, with progress and cancel.
-    pub(in crate::app::shell) fn write_graph(&mut self, form: GraphForm, path: &Path) -> Result<(), String> {
+    pub(in crate::app) fn write_graph(&mut self, form: GraphForm, path: &Path) -> Result<(), String> {
         let question = self.rows_question().unwrap_or_else(|| Err("There is nothing to export yet; open a file first.".to_owned()))?;
         if self.jobs.has(&EXPORT) {
             return Err("Another file is being written; wait for it, or cancel it.".to_owned());

@@ -3,9 +3,9 @@
 
 use std::time::SystemTime;
 
+use crate::app::context::app::App;
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{About, FileState, SavedSession};
-use crate::app::shell::app::App;
 use crate::app::shell::tasks::{CHECK, Checked, Checking};
 use crate::cloud::{CloudError, Source, formats, load};
 use crate::progress::Progress;
@@ -13,7 +13,7 @@ use crate::progress::Progress;
 impl App {
     /// Says where the file of a session's cloud is gone, or another by now: what is shown are the points of then. `read` is
     /// when these began to be read, where they were just read from that very file, and `is_near` whether a source's file may be read unasked.
-    pub(in crate::app::shell) fn compare_source(&mut self, saved: &SavedSession, read: Option<SystemTime>, is_near: impl Fn(&Source) -> bool) {
+    pub(in crate::app) fn compare_source(&mut self, saved: &SavedSession, read: Option<SystemTime>, is_near: impl Fn(&Source) -> bool) {
         let Some(cloud) = self.session.cloud.as_ref().filter(|cloud| is_near(cloud.source())) else { return };
         let Source::File { path, .. } = cloud.source() else { return };
         let path = formats::file_of(path);
@@ -35,7 +35,7 @@ impl App {
     }
 
     /// What has become of the file is known.
-    pub(in crate::app::shell) fn checked(&mut self, Checking { path, fingerprint }: Checking, found: Outcome<Checked>) {
+    pub(in crate::app) fn checked(&mut self, Checking { path, fingerprint }: Checking, found: Outcome<Checked>) {
         let unknown = |why: &str| format!("{why} whether the points are still those of their file: {}", path.display());
         match found {
             Ok(Checked::Same(file)) => self.session.loaded_file = file.map(|file| (fingerprint, file)),

@@ -4,10 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::app::context::app::App;
 use crate::app::jobs::task::Outcome;
 use crate::app::model::chooser::{Item, split, with_name};
 use crate::app::model::{AskedBy, Chooser, ChooserAction};
-use crate::app::shell::app::App;
 use crate::app::shell::tasks::{Answer, DIALOG, LIST};
 use crate::progress::Progress;
 
@@ -16,7 +16,7 @@ const NOBODY: Duration = Duration::from_millis(250);
 
 impl App {
     /// Asks for a file; `name` is that of one to be written.
-    pub(in crate::app::shell) fn browse(&mut self, asked_by: AskedBy, name: PathBuf) {
+    pub(in crate::app) fn browse(&mut self, asked_by: AskedBy, name: PathBuf) {
         if self.handles.without_dialogs || !has_dialogs() {
             return self.choose_here(asked_by, &name);
         }
@@ -37,7 +37,7 @@ impl App {
         });
     }
 
-    pub(in crate::app::shell) fn dialog_closed(&mut self, asked_by: AskedBy, name: &Path, answer: Answer) {
+    pub(in crate::app) fn dialog_closed(&mut self, asked_by: AskedBy, name: &Path, answer: Answer) {
         match answer {
             Answer::Path(path) => self.take_path(asked_by, path, true),
             Answer::NoDialog => {
@@ -83,14 +83,14 @@ impl App {
     }
 
     /// A folder was read.
-    pub(in crate::app::shell) fn folder_listed(&mut self, folder: PathBuf, items: Outcome<Result<Vec<Item>, String>>) {
+    pub(in crate::app) fn folder_listed(&mut self, folder: PathBuf, items: Outcome<Result<Vec<Item>, String>>) {
         let items = items.unwrap_or_else(|stopped| Err(format!("This folder cannot be read: {stopped}: {}", folder.display())));
         if let Some(chooser) = &mut self.session.chooser {
             chooser.listed(folder, items);
         }
     }
 
-    pub(in crate::app::shell) fn chooser_action(&mut self, action: ChooserAction) {
+    pub(in crate::app) fn chooser_action(&mut self, action: ChooserAction) {
         let Some(mut chooser) = self.session.chooser.take() else { return };
         chooser.error = None;
         match action {

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
+use crate::app::context::app::App;
 use crate::app::features::color::request::{Request, column_title};
 use crate::app::features::color::work::Coloring;
 use crate::app::features::color::work::{CANCELLED, Failure};
 use crate::app::model::{About, Choice, ColorAction, ColorBy, Colored, Level, SelectAction};
-use crate::app::shell::app::App;
 use crate::app::shell::tasks::COLOR;
 
 /// How long a play takes from its first point to the last, in seconds.
 const PLAY_SECS: f64 = 10.0;
 
 impl App {
-    pub(in crate::app::shell) fn color_action(&mut self, action: ColorAction) {
+    pub(in crate::app) fn color_action(&mut self, action: ColorAction) {
         match action {
             ColorAction::Set(view) => {
                 if view.moment != self.state.color.moment || view.by != ColorBy::Moment {
@@ -59,7 +59,7 @@ impl App {
     }
 
     /// Has values worked out where a choice, or what it is about, has changed, and moves a moment on that plays.
-    pub(in crate::app::shell) fn want_colors(&mut self) {
+    pub(in crate::app) fn want_colors(&mut self) {
         self.play_on();
         let wanted = Request::of(&self.state.color, &self.session);
         let request = wanted.as_ref().ok().and_then(Option::as_ref);
@@ -90,7 +90,7 @@ impl App {
     }
 
     /// Another file's column colours nothing here.
-    pub(in crate::app::shell) fn check_color_column(&mut self) {
+    pub(in crate::app) fn check_color_column(&mut self) {
         if let ColorBy::Column(key) = &self.state.color.by
             && !key.is_empty()
             && column_title(&self.session, key).is_none()

@@ -1,17 +1,17 @@
 //! What the columns of a file are: chosen in a table, kept with the file, and taken again when it is opened.
 
+use crate::app::context::app::App;
 use crate::app::features::color::request::column_keys;
 use crate::app::jobs::task::Outcome;
 use crate::app::model::telling;
 use crate::app::model::{Action, ColorBy, ColumnsAction, ColumnsDialog, DataKind, FileColumn, FileRoles, PREVIEW as ROWS, Preview, Told, roles};
-use crate::app::shell::app::App;
 use crate::app::shell::tasks::PREVIEW;
 use crate::cloud::formats::{self, ColumnInfo, FormatError, Records};
 use crate::cloud::{ColumnChoice, PointCloud, Source};
 
 impl App {
     /// Carries out what the table asks for.
-    pub(in crate::app::shell) fn columns_action(&mut self, action: ColumnsAction) {
+    pub(in crate::app) fn columns_action(&mut self, action: ColumnsAction) {
         let dialog = self.session.columns_dialog.as_mut();
         match (action, dialog) {
             (ColumnsAction::Open, _) => self.open_columns(),
@@ -57,7 +57,7 @@ impl App {
     }
 
     /// The first rows were read, or not.
-    pub(in crate::app::shell) fn preview_read(&mut self, (): (), outcome: Outcome<Result<Records, FormatError>>) {
+    pub(in crate::app) fn preview_read(&mut self, (): (), outcome: Outcome<Result<Records, FormatError>>) {
         let Some(dialog) = &mut self.session.columns_dialog else { return };
         dialog.preview = match outcome {
             Ok(Ok(records)) => Preview::Read(records),
@@ -112,14 +112,14 @@ impl App {
     }
 
     /// Enters the columns that were chosen the last time that the file of the fields was open.
-    pub(in crate::app::shell) fn recall_columns(&mut self) {
+    pub(in crate::app) fn recall_columns(&mut self) {
         if let Some(kept) = self.state.draft.source().ok().and_then(|source| self.state.roles_of(&source)) {
             self.state.draft.columns = kept.columns.clone();
         }
     }
 
     /// The same where none are typed, unless they were cleared: of the file that is shown, that asks for a guess.
-    pub(in crate::app::shell) fn restore_columns(&mut self) {
+    pub(in crate::app) fn restore_columns(&mut self) {
         let draft = &self.state.draft;
         let (DataKind::File, true, Ok(source)) = (draft.data, draft.columns.trim().is_empty(), draft.source()) else { return };
         let shown = self.session.cloud.as_ref().map(|cloud| cloud.source());
@@ -130,7 +130,7 @@ impl App {
     }
 
     /// A file was opened with columns that were typed: where something was chosen of them before, they are what counts now.
-    pub(in crate::app::shell) fn note_columns(&mut self, source: &Source) {
+    pub(in crate::app) fn note_columns(&mut self, source: &Source) {
         let (Source::File { columns, .. }, Some(kept)) = (source, self.state.roles_of(source).cloned()) else { return };
         let typed = roles::typed(columns);
         match columns {

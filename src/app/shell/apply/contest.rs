@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
+use crate::app::context::app::App;
 use crate::app::model::{About, ContestAction, PaneKind, candidates, comparable};
-use crate::app::shell::app::App;
 use crate::knn::EngineId;
 use crate::run::RunRecord;
 use crate::run::planner::{Candidate, Planner};
 
 impl App {
-    pub(in crate::app::shell) fn contest_action(&mut self, action: ContestAction) {
+    pub(in crate::app) fn contest_action(&mut self, action: ContestAction) {
         match action {
             ContestAction::Start => {
                 self.show(PaneKind::Engines);
@@ -73,14 +73,14 @@ impl App {
     }
 
     /// A run is done: perhaps one of these.
-    pub(in crate::app::shell) fn contest_answered(&mut self, record: &Arc<RunRecord>) {
+    pub(in crate::app) fn contest_answered(&mut self, record: &Arc<RunRecord>) {
         if self.session.contest.take(record) {
             self.next_of_contest();
         }
     }
 
     /// A run came to nothing, perhaps one of these: the others go on, but for one that was cancelled.
-    pub(in crate::app::shell) fn contest_failed(&mut self, why: Option<&str>) {
+    pub(in crate::app) fn contest_failed(&mut self, why: Option<&str>) {
         match why {
             None => self.session.contest.stop(),
             Some(why) => {

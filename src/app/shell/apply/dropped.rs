@@ -3,8 +3,8 @@
 
 use std::path::PathBuf;
 
+use crate::app::context::app::App;
 use crate::app::model::{About, file_name};
-use crate::app::shell::app::App;
 use crate::app::shell::tasks::OPEN;
 use crate::run::recording;
 
@@ -35,7 +35,7 @@ fn names(paths: &[PathBuf]) -> String {
 
 impl App {
     /// Opens what was dropped, and says what is not opened.
-    pub(in crate::app::shell) fn open_dropped(&mut self, paths: Vec<PathBuf>) {
+    pub(in crate::app) fn open_dropped(&mut self, paths: Vec<PathBuf>) {
         let Dropped { opened, left, folders } = Dropped::of(paths);
         if !folders.is_empty() {
             self.session.log.error(About::Other, format!("cannot open a folder: drop the files in it instead: {}", names(&folders)));
@@ -53,7 +53,7 @@ impl App {
     }
 
     /// Opens the first, and the others once it is there.
-    pub(in crate::app::shell) fn open_next(&mut self, mut paths: Vec<PathBuf>) {
+    pub(in crate::app) fn open_next(&mut self, mut paths: Vec<PathBuf>) {
         while !paths.is_empty() {
             self.open(&paths.remove(0));
             if let Some(opening) = self.jobs.about_mut(&OPEN) {
@@ -64,7 +64,7 @@ impl App {
     }
 
     /// Opening was cancelled, and with it what was to be opened next.
-    pub(in crate::app::shell) fn opening_cancelled(&mut self, next: &[PathBuf]) {
+    pub(in crate::app) fn opening_cancelled(&mut self, next: &[PathBuf]) {
         let others = if next.is_empty() { String::new() } else { format!("; not opened either: {}", names(next)) };
         self.session.log.info(format!("cancelled{others}"));
     }

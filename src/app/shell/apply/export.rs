@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::app::context::app::App;
 use crate::app::features::export::PaneData;
 use crate::app::features::selected::Selected;
 use crate::app::model::{
@@ -11,7 +12,6 @@ use crate::app::model::{
     title_of,
 };
 use crate::app::panes;
-use crate::app::shell::app::App;
 use crate::app::shell::portrait::{Medium, Portrait};
 use crate::app::shell::tasks::{EXPORT, SAVE};
 use crate::cloud::Source;
@@ -24,7 +24,7 @@ use crate::text;
 const WAIT: Duration = Duration::from_millis(400);
 
 impl App {
-    pub(in crate::app::shell) fn start_export(&mut self, kind: ExportKind) {
+    pub(in crate::app) fn start_export(&mut self, kind: ExportKind) {
         let plain = self.default_path(kind);
         let path = kind.free_path(&plain).display().to_string();
         let range = match (kind, &self.session.lesson.player) {
@@ -45,13 +45,13 @@ impl App {
     }
 
     /// Asks where the export goes.
-    pub(in crate::app::shell) fn browse_export(&mut self) {
+    pub(in crate::app) fn browse_export(&mut self) {
         let Some(dialog) = &self.session.export else { return };
         self.browse(AskedBy::Export, PathBuf::from(dialog.path.trim()));
     }
 
     /// The export's file was chosen; `overwrite` where the dialog has asked before one is written over.
-    pub(in crate::app::shell) fn take_export_path(&mut self, path: &Path, overwrite: bool) {
+    pub(in crate::app) fn take_export_path(&mut self, path: &Path, overwrite: bool) {
         if let Some(dialog) = &mut self.session.export {
             *dialog = ExportDialog { path: path.display().to_string(), error: None, overwrite, writing: None, ..dialog.clone() };
         }
@@ -75,7 +75,7 @@ impl App {
     }
 
     /// Has what the dialog asks for written, or says there why not.
-    pub(in crate::app::shell) fn save_export(&mut self) {
+    pub(in crate::app) fn save_export(&mut self) {
         // Asked twice, it is written once.
         let Some(dialog) = self.session.export.clone().filter(|dialog| dialog.writing.is_none()) else { return };
         let path = PathBuf::from(dialog.path.trim());
@@ -135,7 +135,7 @@ impl App {
     }
 
     /// What takes long to be written is not waited for.
-    pub(in crate::app::shell) fn close_written(&mut self) {
+    pub(in crate::app) fn close_written(&mut self) {
         let Some(since) = self.session.export.as_ref().and_then(|dialog| dialog.writing) else { return };
         match WAIT.checked_sub(since.elapsed()).filter(|left| !left.is_zero()) {
             // Anew in each frame: a window keeps only the nearest time that it was asked for, and forgets the rest.
@@ -144,13 +144,13 @@ impl App {
         }
     }
 
-    pub(in crate::app::shell) fn written(&mut self, said: String) {
+    pub(in crate::app) fn written(&mut self, said: String) {
         self.session.log.done(About::File, said);
         self.session.export = self.session.export.take().filter(|dialog| dialog.writing.is_none());
     }
 
     /// It was not: the dialog that asked for it says so, with all that was chosen there, unless something else is open by now.
-    pub(in crate::app::shell) fn not_written(&mut self, why: String, dialog: Option<Box<ExportDialog>>) {
+    pub(in crate::app) fn not_written(&mut self, why: String, dialog: Option<Box<ExportDialog>>) {
         let session = &mut self.session;
         let free = session.export.as_ref().is_none_or(|open| open.writing.is_some()) && session.finder.is_none() && session.parts.is_none();
         match dialog.filter(|_| free && !session.help && !session.live.is_held()) {
@@ -182,7 +182,7 @@ impl App {
     }
 
     /// What is to be drawn: a pane alone, or the window.
-    pub(in crate::app::shell) fn portrait(&self, pane: Option<PaneKind>, draft: &PictureDraft, layout: &Layout) -> Portrait {
+    pub(in crate::app) fn portrait(&self, pane: Option<PaneKind>, draft: &PictureDraft, layout: &Layout) -> Portrait {
         let (mut state, session) = (self.state.clone(), self.session.clone());
         state.look = draft.choice.ground.look(self.look(), self.handles.ctx.global_style().visuals.dark_mode);
         let picture = pane.map(|pane| {
@@ -209,7 +209,7 @@ impl App {
     }
 
     /// Copies a pane's table, as spreadsheets paste it.
-    pub(in crate::app::shell) fn copy_table(&mut self, pane: PaneKind) {
+    pub(in crate::app) fn copy_table(&mut self, pane: PaneKind) {
         /// More rows are no matter for a clipboard, and would hold the window up.
         const MOST: usize = 200_000;
         let data = (panes::pane(pane).data)(&self.session);

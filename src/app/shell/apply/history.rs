@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Weak};
 
+use crate::app::context::app::App;
 use crate::app::model::answer::Picked;
 use crate::app::model::history::{Snapshot, Step};
-use crate::app::shell::app::App;
 
 impl App {
     fn snapshot(&self) -> Snapshot {
@@ -12,14 +12,14 @@ impl App {
     }
 
     /// Once a frame, after all actions.
-    pub(in crate::app::shell) fn watch_history(&mut self) {
+    pub(in crate::app) fn watch_history(&mut self) {
         let now = self.handles.ctx.input(|input| input.time);
         let snapshot = self.snapshot();
         self.history.watch(snapshot, self.session.live.movement(), now);
     }
 
     /// Takes the last step back.
-    pub(in crate::app::shell) fn undo(&mut self) {
+    pub(in crate::app) fn undo(&mut self) {
         self.watch_history();
         let Some(step) = self.history.done.pop_back() else { return };
         let after = self.snapshot();
@@ -28,7 +28,7 @@ impl App {
     }
 
     /// Takes the last undoing back.
-    pub(in crate::app::shell) fn redo(&mut self) {
+    pub(in crate::app) fn redo(&mut self) {
         self.watch_history();
         let Some(step) = self.history.undone.pop() else { return };
         let before = self.snapshot();

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::app::context::app::App;
 use crate::app::features::lesson::broken::broken;
 use crate::app::features::lesson::export::Job;
 use crate::app::features::lesson::record::{Recorded, on_gpu, or_twin, own, record};
@@ -14,7 +15,6 @@ use crate::app::model::{
     About, Asked, Breaking, Command, FileQuery, LessonAction, LessonDraft, LessonFile, Look, Picked, Player, Presenting, RangeDraft, SPEEDS,
     lesson_of,
 };
-use crate::app::shell::app::App;
 use crate::app::shell::tasks::{EXPORT, Exported, Exporting, RECORD, Written};
 use crate::knn::Setup;
 use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA};
@@ -24,7 +24,7 @@ use crate::progress::Progress;
 
 impl App {
     /// Whether the lesson is shown, and the commands that belong to it.
-    pub(in crate::app::shell) fn lesson_command(&mut self, command: Command) {
+    pub(in crate::app) fn lesson_command(&mut self, command: Command) {
         let held = self.session.lesson.is_held();
         match command {
             Command::Lesson if self.session.lesson.open => self.close_lesson(),
@@ -82,7 +82,7 @@ impl App {
         }
     }
 
-    pub(in crate::app::shell) fn lesson_action(&mut self, action: LessonAction) {
+    pub(in crate::app) fn lesson_action(&mut self, action: LessonAction) {
         let lesson = lesson_of(self.state.lesson.number);
         let held = self.session.lesson.is_held();
         match action {
@@ -160,7 +160,7 @@ impl App {
     }
 
     /// Shows a lesson, and records it unless it is there already.
-    pub(in crate::app::shell) fn open_lesson(&mut self, number: u32) {
+    pub(in crate::app) fn open_lesson(&mut self, number: u32) {
         let lesson = lesson_of(number);
         let there = self.session.lesson.player.as_ref().is_some_and(|player| player.lesson.number == lesson.number);
         self.show_lesson();
@@ -216,7 +216,7 @@ impl App {
     }
 
     /// Starts to record a lesson as it is typed; what was recorded before stays until that is there.
-    pub(in crate::app::shell) fn record_lesson(&mut self, lesson: &'static Lesson) {
+    pub(in crate::app) fn record_lesson(&mut self, lesson: &'static Lesson) {
         // What was being recorded is not asked for any more, also where this cannot be.
         self.jobs.stop(&RECORD);
         let session = &mut self.session.lesson;
@@ -233,7 +233,7 @@ impl App {
     ///
     /// # Errors
     /// What is wrong with the first field.
-    pub(in crate::app::shell) fn work_of_lesson(
+    pub(in crate::app) fn work_of_lesson(
         &self,
         lesson: &'static Lesson,
         draft: LessonDraft,
@@ -270,7 +270,7 @@ impl App {
     }
 
     /// Another cloud is open: what lessons have of the one before goes.
-    pub(in crate::app::shell) fn lesson_cloud_changed(&mut self) {
+    pub(in crate::app) fn lesson_cloud_changed(&mut self) {
         self.session.lesson.asked = None;
         for lesson in LESSONS.iter().filter(|lesson| lesson.own_data) {
             let session = &mut self.session.lesson;
@@ -292,7 +292,7 @@ impl App {
     }
 
     /// A lesson was recorded.
-    pub(in crate::app::shell) fn lesson_recorded(&mut self, lesson: &'static Lesson, outcome: Outcome<Result<Recorded, LessonError>>) {
+    pub(in crate::app) fn lesson_recorded(&mut self, lesson: &'static Lesson, outcome: Outcome<Result<Recorded, LessonError>>) {
         let session = &mut self.session.lesson;
         match outcome {
             // Another lesson is open by now.
@@ -341,7 +341,7 @@ impl App {
     }
 
     /// Does the steps that are due.
-    pub(in crate::app::shell) fn play(&mut self) {
+    pub(in crate::app) fn play(&mut self) {
         let (now, speed) = (self.handles.ctx.input(|input| input.time), self.state.lesson.speed);
         if !self.session.lesson.open || self.session.lesson.is_held() {
             return;
@@ -354,7 +354,7 @@ impl App {
     }
 
     /// Writes a file of the lesson on a thread of its own.
-    pub(in crate::app::shell) fn write_lesson(&mut self, file: LessonFile, range: Option<&RangeDraft>, path: &Path) -> Result<(), String> {
+    pub(in crate::app) fn write_lesson(&mut self, file: LessonFile, range: Option<&RangeDraft>, path: &Path) -> Result<(), String> {
         let Some(player) = &self.session.lesson.player else { return Err("There is nothing to export yet; open a lesson first.".to_owned()) };
         if self.jobs.has(&EXPORT) {
             return Err("Another file is being written; wait for it, or cancel it.".to_owned());
@@ -368,7 +368,7 @@ impl App {
     }
 
     /// A file of the lesson, a recording or a session was written, or not.
-    pub(in crate::app::shell) fn exported(&mut self, exporting: Exporting, outcome: Outcome<Exported>) {
+    pub(in crate::app) fn exported(&mut self, exporting: Exporting, outcome: Outcome<Exported>) {
         match outcome {
             Ok((Ok(said), _)) => {
                 self.session.runs.note_saved(&exporting.runs);
@@ -388,7 +388,7 @@ impl App {
     }
 
     /// Stops the recording, or else takes less of the screen; false when there was nothing to stop.
-    pub(in crate::app::shell) fn cancel_lesson(&mut self) -> bool {
+    pub(in crate::app) fn cancel_lesson(&mut self) -> bool {
         // What it still finds is not heard.
         if self.jobs.stop(&RECORD) {
             self.session.lesson.error = Some("Cancelled.".to_owned());
@@ -442,11 +442,11 @@ impl App {
     }
 
     /// How the window looks: the presenter has a look of its own.
-    pub(in crate::app::shell) fn look(&self) -> Look {
+    pub(in crate::app) fn look(&self) -> Look {
         if self.session.lesson.open && self.session.lesson.presenting != Presenting::No { self.state.lesson.presenter_look } else { self.state.look }
     }
 
-    pub(in crate::app::shell) fn set_look(&mut self, look: Look) {
+    pub(in crate::app) fn set_look(&mut self, look: Look) {
         let presenting = self.session.lesson.open && self.session.lesson.presenting != Presenting::No;
         *if presenting { &mut self.state.lesson.presenter_look } else { &mut self.state.look } = look;
         look.apply(&self.handles.ctx);

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::app::context::app::App;
 use crate::app::features::errors::{of_cloud, of_run};
 use crate::app::model::live::Before;
 use crate::app::model::{About, Answered, Draft, Ended, EngineStatus, Level, Live, LiveAction, NOTICED, Picked};
-use crate::app::shell::app::App;
 use crate::app::shell::apply::same_question;
 use crate::app::shell::tasks::SNAP;
 use crate::cloud::{PointCloud, query_point};
@@ -14,7 +14,7 @@ use crate::run::{Ask, QuerySpec, Reply, RunError, RunRecord};
 
 impl App {
     /// Carries out what panes ask of the live query.
-    pub(in crate::app::shell) fn live_action(&mut self, action: LiveAction) {
+    pub(in crate::app) fn live_action(&mut self, action: LiveAction) {
         let held = self.session.live.is_held();
         match action {
             LiveAction::Grab => self.grab(),
@@ -77,7 +77,7 @@ impl App {
     }
 
     /// Makes a place that is known the query, and asks.
-    pub(in crate::app::shell) fn put_at(&mut self, place: Option<Arc<PointCloud>>) {
+    pub(in crate::app) fn put_at(&mut self, place: Option<Arc<PointCloud>>) {
         self.session.live.place = place;
         self.session.live.chosen = true;
         (self.session.picked, self.session.rank) = (Some(Picked::Coordinates), None);
@@ -111,7 +111,7 @@ impl App {
     }
 
     /// What was answered before stays in sight while the next answer is but a moment away.
-    pub(in crate::app::shell) fn forget_slow_answer(&mut self) {
+    pub(in crate::app) fn forget_slow_answer(&mut self) {
         let session = &mut self.session;
         if session.cloud.as_ref().is_none_or(|cloud| !session.live.is_short(cloud)) {
             (session.answered, session.theory) = (None, None);
@@ -119,7 +119,7 @@ impl App {
     }
 
     /// A row or a query of a file of queries is picked: drops requests for the previous one.
-    pub(in crate::app::shell) fn settle_live(&mut self, chosen: bool) {
+    pub(in crate::app) fn settle_live(&mut self, chosen: bool) {
         let live = &mut self.session.live;
         live.settle();
         live.choose(false);
@@ -129,7 +129,7 @@ impl App {
     }
 
     /// There is no query any more.
-    pub(in crate::app::shell) fn pick_nothing(&mut self) {
+    pub(in crate::app) fn pick_nothing(&mut self) {
         self.settle_live(false);
         (self.session.picked, self.session.rank) = (None, None);
         (self.session.answered, self.session.theory, self.session.theory_lags) = (None, None, false);
@@ -137,7 +137,7 @@ impl App {
     }
 
     /// Another cloud is shown.
-    pub(in crate::app::shell) fn forget_live(&mut self) {
+    pub(in crate::app) fn forget_live(&mut self) {
         let old = std::mem::take(&mut self.session.live);
         self.session.live = Live { asked: old.asked, known: old.known, ..Live::default() };
         self.session.live.settle();
@@ -145,7 +145,7 @@ impl App {
     }
 
     /// The fields on the left changed: where answers come fast, the picked query is asked anew.
-    pub(in crate::app::shell) fn question_changed(&mut self, before: &Draft) {
+    pub(in crate::app) fn question_changed(&mut self, before: &Draft) {
         self.metric_changed(before.metric);
         let question = |draft: &Draft| (draft.k.clone(), draft.metric, draft.order, draft.exclude_self);
         let Some(cloud) = self.session.cloud.clone() else { return };
@@ -155,7 +155,7 @@ impl App {
     }
 
     /// Asks for the picked query where its answer is to another question than the one on the left.
-    pub(in crate::app::shell) fn ask_anew(&mut self) {
+    pub(in crate::app) fn ask_anew(&mut self) {
         let (Some(picked), Some(cloud)) = (self.session.picked, self.session.cloud.clone()) else { return };
         // What is wrong with a field stands under it.
         let Ok(spec) = self.question(&cloud, QuerySpec::All) else { return };
@@ -178,7 +178,7 @@ impl App {
     }
 
     /// Asks the question on the left of what is picked.
-    pub(in crate::app::shell) fn ask(&mut self) {
+    pub(in crate::app) fn ask(&mut self) {
         let (Some(cloud), Some(picked)) = (self.session.cloud.clone(), self.session.picked) else { return };
         let queries = match (picked, self.session.picked_point()) {
             (Picked::Row(row), _) => QuerySpec::Rows(vec![cloud.record(row as usize)]),
@@ -204,7 +204,7 @@ impl App {
     }
 
     /// Takes in what the asker says.
-    pub(in crate::app::shell) fn reply(&mut self, Reply { id, result, took }: Reply) {
+    pub(in crate::app) fn reply(&mut self, Reply { id, result, took }: Reply) {
         let live = &mut self.session.live;
         live.replied = live.replied.max(id);
         live.since = live.is_waiting().then(Instant::now);
@@ -232,7 +232,7 @@ impl App {
     }
 
     /// Gives up on the pending request: what is shown is not its answer.
-    pub(in crate::app::shell) fn cancel_ask(&mut self) {
+    pub(in crate::app) fn cancel_ask(&mut self) {
         if !self.session.live.is_waiting() {
             return;
         }
@@ -253,7 +253,7 @@ impl App {
     }
 
     /// Says once why `auto` did not take the engine that it would have taken.
-    pub(in crate::app::shell) fn note_fallback(&mut self, record: &RunRecord) {
+    pub(in crate::app) fn note_fallback(&mut self, record: &RunRecord) {
         let Some(fallback) = &record.fallback else { return };
         if self.session.log.entries().iter().any(|entry| entry.text == *fallback) {
             return;

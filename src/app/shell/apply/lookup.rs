@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::app::context::app::App;
 use crate::app::model::{Beside, PaneKind, Room};
-use crate::app::shell::app::App;
 use crate::app::shell::tasks::BESIDE;
 
 impl App {
     /// Has that of the neighbours read that the answer, Neighbours and names in Plane and Space show: not of every place where a query is dragged along.
-    pub(in crate::app::shell) fn want_beside(&mut self) {
+    pub(in crate::app) fn want_beside(&mut self) {
         let shown = self.shows_beside() && !self.session.live.is_held();
         let Some(answered) = self.session.answered.as_ref().filter(|_| shown && self.session.listed_beside().is_none()) else { return };
         let (cloud, rows) = (&answered.record.cloud, answered.rows_to_tell());
@@ -32,7 +32,7 @@ impl App {
     }
 
     /// Whether what the file has of the neighbours is in sight and still being read.
-    pub(in crate::app::shell) fn is_reading_beside(&self) -> bool {
+    pub(in crate::app) fn is_reading_beside(&self) -> bool {
         self.shows_beside() && self.jobs.has(&BESIDE)
     }
 }

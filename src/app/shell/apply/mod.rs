@@ -29,23 +29,23 @@ pub mod selection;
 pub mod snap;
 pub mod touch;
 pub mod unusable;
-pub mod walk;
 pub mod why;
 
+use crate::app::features::table::FEATURES;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::app::context::app::App;
 use crate::app::jobs::loader::LoadJob;
 use crate::app::jobs::table::Cancel;
 use crate::app::jobs::task::Outcome;
 use crate::app::look::tokens;
 use crate::app::model::{
-    About, Action, AnalysisAction, AnalysisKind, Answered, AskedBy, Choice, Command, ContestAction, Draft, ExportKind, Finder, How, Look, Manual,
-    PaneKind, Picked, PlaneWindow, QueryKind, Room, Running, SelectAction, SpaceView, Then, TimeAxis, Tool, WalkAction, absolute,
+    About, Action, AnalysisAction, AnalysisKind, Answered, AskedBy, Choice, Command, ContestAction, Draft, ExportKind, Finder, How, Look, PaneKind,
+    Picked, PlaneWindow, QueryKind, Room, Running, SelectAction, SpaceView, Then, TimeAxis, Tool, absolute,
 };
 use crate::app::model::{camera, state};
 use crate::app::panes::tiles::PANE_MARGIN;
-use crate::app::shell::app::App;
 use crate::app::shell::tasks::{LOAD, Loading, OPEN, THEORY};
 use crate::cloud::{PointCloud, Source};
 use crate::engines::registry;
@@ -55,7 +55,8 @@ use crate::run::{EngineChoice, Job, QuerySpec, RunSpec, planner, recording};
 
 impl App {
     /// Carries out an action.
-    pub(in crate::app::shell) fn apply(&mut self, action: Action) {
+    pub(in crate::app) fn apply(&mut self, action: Action) {
+        let Some(action) = FEATURES.iter().try_fold(action, |action, feature| (feature.apply)(self, action)) else { return };
         match action {
             Action::Command(command) => self.command(command),
             Action::SetDraft(draft) => {
@@ -101,7 +102,6 @@ impl App {
             Action::SetLook(look) => self.set_look(look),
             Action::Lesson(action) => self.lesson_action(action),
             Action::Runs(action) => self.runs_action(action),
-            Action::Walk(action) => self.walk_action(action),
             Action::Analysis(action) => self.analysis_action(action),
             Action::Parts(action) => self.parts_action(action),
             Action::Quit(action) => self.quit_action(action),
@@ -127,13 +127,13 @@ impl App {
             }
             Action::KeepSettings(keep) => self.state.keep_settings = keep,
             Action::CloseShortcuts => self.session.help = false,
-            Action::SetManual(manual) => self.session.manual = manual,
             Action::CopyAddress(address) => {
                 self.session.log.info(format!("copied: {address}"));
                 self.handles.ctx.copy_text(address);
             }
             Action::CopyAbout => self.copy_about(),
             Action::CloseAbout => self.session.about = false,
+            other => debug_assert!(false, "no feature carries out {other:?}"),
         }
     }
 
@@ -203,23 +203,18 @@ impl App {
             Command::CompareRows => self.analyse_in_sight(AnalysisAction::Browse(AnalysisKind::Overlap)),
             Command::FindLeaks => self.analyse_in_sight(AnalysisAction::Browse(AnalysisKind::Leaks)),
             Command::CompareEngines => self.contest_action(ContestAction::Start),
-            Command::ShowWalk => self.walk_action(WalkAction::Show(!self.state.walk.shown)),
-            Command::WalkForward => self.step_walk(1),
-            Command::WalkBack => self.step_walk(-1),
-            Command::PlayWalk => self.play_walk(),
             Command::PresenterScale => {
                 self.state.toggle_presenter();
                 self.set_scale(self.state.scale);
             }
             Command::Find => self.session.finder = self.session.finder.take().xor(Some(Finder::default())),
             Command::Shortcuts => self.session.help ^= true,
-            Command::Contents => self.session.manual = if self.session.manual.is_some() { None } else { Some(Manual::default()) },
             Command::About => self.session.about ^= true,
             command => self.lesson_command(command),
         }
     }
 
-    pub(in crate::app::shell) fn show(&mut self, pane: PaneKind) {
+    pub(in crate::app) fn show(&mut self, pane: PaneKind) {
         (self.state.pane, self.state.problem_alone) = (pane, false);
         if self.state.tree.tiles.find_pane(&pane).is_none() {
             // The layout is of an older version.
@@ -243,7 +238,7 @@ impl App {
     }
 
     /// Loads a file with the columns that win by default, and shows it.
-    pub(in crate::app::shell) fn open(&mut self, path: &std::path::Path) {
+    pub(in crate::app) fn open(&mut self, path: &std::path::Path) {
         if recording::split_run(path).is_some() {
             return self.open_recording(&absolute(path));
         }
@@ -253,12 +248,12 @@ impl App {
     }
 
     /// Loads a source; the previous cloud is shown until it has arrived.
-    pub(in crate::app::shell) fn load(&mut self, source: Source, then: Then) {
+    pub(in crate::app) fn load(&mut self, source: Source, then: Then) {
         self.load_as(source, self.state.draft.drop_nonfinite, then);
     }
 
     /// The same, but `drop_nonfinite` is given instead of taken from the fields.
-    pub(in crate::app::shell) fn load_as(&mut self, source: Source, drop_nonfinite: bool, then: Then) {
+    pub(in crate::app) fn load_as(&mut self, source: Source, drop_nonfinite: bool, then: Then) {
         let data = match &then {
             Then::RunQueries(_) => self.session.cloud.clone(),
             Then::Show | Then::Run(_) | Then::Resume(_) => None,
@@ -279,7 +274,7 @@ impl App {
     }
 
     /// Runs the problem in the left panel, after loading what it needs.
-    pub(in crate::app::shell) fn run(&mut self) {
+    pub(in crate::app) fn run(&mut self) {
         self.restore_columns();
         match self.state.draft.to_spec() {
             Err(errors) => {
@@ -295,7 +290,7 @@ impl App {
     }
 
     /// Runs a spec on its loaded cloud, after loading its queries.
-    pub(in crate::app::shell) fn run_on(&mut self, cloud: &Arc<PointCloud>, spec: RunSpec) {
+    pub(in crate::app) fn run_on(&mut self, cloud: &Arc<PointCloud>, spec: RunSpec) {
         if let QuerySpec::File { path, columns } = &spec.queries {
             let source = Source::File { path: path.clone(), columns: columns.clone() };
             return self.load(source, Then::RunQueries(spec));
@@ -304,7 +299,7 @@ impl App {
     }
 
     /// Submits a job to the worker, which drops the one it is running.
-    pub(in crate::app::shell) fn submit(&mut self, spec: RunSpec, cloud: Arc<PointCloud>, query_cloud: Option<Arc<PointCloud>>) {
+    pub(in crate::app) fn submit(&mut self, spec: RunSpec, cloud: Arc<PointCloud>, query_cloud: Option<Arc<PointCloud>>) {
         self.session.endings.run = None;
         self.handles.last_job += 1;
         let id = self.handles.last_job;
@@ -337,7 +332,7 @@ impl App {
     }
 
     /// A click on a point: picks it, and enters its row where rows are typed.
-    pub(in crate::app::shell) fn pick_row(&mut self, row: u32) {
+    pub(in crate::app) fn pick_row(&mut self, row: u32) {
         let Some(cloud) = self.session.cloud.as_ref().filter(|cloud| (row as usize) < cloud.len()) else { return };
         if self.state.draft.queries == QueryKind::Rows {
             self.state.draft.query_rows = cloud.record(row as usize).to_string();
@@ -346,7 +341,7 @@ impl App {
     }
 
     /// Makes a row the query: answered from the shown run where that has it, otherwise searched at once.
-    pub(in crate::app::shell) fn pick(&mut self, picked: Picked) {
+    pub(in crate::app) fn pick(&mut self, picked: Picked) {
         let Some(cloud) = self.session.cloud.clone() else { return };
         let row = match picked {
             Picked::Row(row) if (row as usize) < cloud.len() => row,
@@ -375,7 +370,7 @@ impl App {
         }
     }
 
-    pub(in crate::app::shell) fn pick_query(&mut self, query: usize) {
+    pub(in crate::app) fn pick_query(&mut self, query: usize) {
         let Some(record) = self.session.record.clone().filter(|record| query < record.query_rows.len()) else { return };
         let picked = if record.query_cloud.is_some() { Picked::Query(query) } else { Picked::Row(record.query_rows[query]) };
         self.settle_live(true);
@@ -387,7 +382,7 @@ impl App {
     }
 
     /// Zooms Plane and Space to the picked query and its neighbours.
-    pub(in crate::app::shell) fn focus_query(&mut self) {
+    pub(in crate::app) fn focus_query(&mut self) {
         /// Fraction of the cloud's extent to show when all neighbours coincide with the query.
         const NEARBY: f64 = 0.02;
         let Some((cloud, row)) = self.session.picked_point() else { return };
@@ -473,7 +468,7 @@ impl App {
     }
 
     /// Shows a query's answer, and starts computing its theory curve.
-    pub(in crate::app::shell) fn answer(&mut self, record: Arc<crate::run::RunRecord>, query: usize) {
+    pub(in crate::app) fn answer(&mut self, record: Arc<crate::run::RunRecord>, query: usize) {
         (self.session.theory, self.session.theory_lags) = (None, false);
         self.session.log.settle(About::Query);
         let answered = Answered { record, query };
@@ -484,7 +479,7 @@ impl App {
     }
 
     /// Computes theory for the latest answer, one at a time: stepping through queries skips those in between.
-    pub(in crate::app::shell) fn start_theory(&mut self) {
+    pub(in crate::app) fn start_theory(&mut self) {
         /// Most points for which theory is computed while the query is dragged: more would slow down the answers.
         const WHILE_DRAGGED: usize = 300_000;
         let points = self.session.cloud.as_ref().map_or(0, |cloud| cloud.len());
@@ -498,7 +493,7 @@ impl App {
     }
 
     /// Takes in a theory curve, and starts the next one that is wanted.
-    pub(in crate::app::shell) fn theory_done(&mut self, Answered { record, query }: Answered, curve: Outcome<TheoryCurve>) {
+    pub(in crate::app) fn theory_done(&mut self, Answered { record, query }: Answered, curve: Outcome<TheoryCurve>) {
         self.start_theory();
         let Some(curve) = self.done("theory", curve) else { return };
         let shown = self.session.answered.as_ref();
@@ -511,7 +506,7 @@ impl App {
     }
 
     /// The problem in the left panel, with other queries, on the cloud that is shown.
-    pub(in crate::app::shell) fn question(&self, cloud: &PointCloud, queries: QuerySpec) -> Result<RunSpec, String> {
+    pub(in crate::app) fn question(&self, cloud: &PointCloud, queries: QuerySpec) -> Result<RunSpec, String> {
         let draft = Draft { queries: QueryKind::All, warmup: "0".to_owned(), repeats: "1".to_owned(), ..self.state.draft.clone() };
         let mut spec = match draft.to_spec() {
             Ok(spec) => spec,
@@ -553,7 +548,7 @@ fn is_of(cloud: &PointCloud, spec: &RunSpec) -> bool {
 }
 
 /// Whether two specs ask for the same problem on the same engine, whatever their queries and repeats.
-pub(in crate::app::shell) fn same_question(a: &RunSpec, b: &RunSpec) -> bool {
+pub(in crate::app) fn same_question(a: &RunSpec, b: &RunSpec) -> bool {
     let question = |spec: &RunSpec| {
         let engine = (spec.engine.clone(), spec.device);
         (spec.data.clone(), spec.k, spec.metric, engine, spec.order, spec.exclude_self, spec.seed, spec.drop_nonfinite)

@@ -3,11 +3,12 @@
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
+use crate::app::context::app::App;
+use crate::app::features::walk::state::WalkView;
 use crate::app::model::{
     About, Action, AnalysisView, ColorBy, DataKind, Ended, FileColumn, LeftOut, Level, Material, Nearby, PaneKind, Picked, ProjectionKind,
-    ProjectionView, Roles, Sample, Told, WalkView, roles,
+    ProjectionView, Roles, Sample, Told, roles,
 };
-use crate::app::shell::app::App;
 use crate::cloud::roles::Role;
 use crate::cloud::{ColumnChoice, Globe, PointCloud, Source};
 use crate::files::{self, PartFolder};
@@ -29,7 +30,7 @@ fn globe_note(metric: Metric) -> Option<&'static str> {
 impl App {
     /// Shows what was loaded from the side that says most, and queries a row of it. `again`: the same points were shown before, so the view
     /// stays as it is.
-    pub(in crate::app::shell) fn open_to_an_answer(&mut self, first: u32, again: bool) {
+    pub(in crate::app) fn open_to_an_answer(&mut self, first: u32, again: bool) {
         let Some(cloud) = self.session.cloud.clone() else { return };
         if !again {
             self.bring_forward(if cloud.dims() == 3 { PaneKind::Space } else { PaneKind::Plane });
@@ -43,7 +44,7 @@ impl App {
     }
 
     /// Another file does not inherit the settings and errors of the one before, unless that was chosen.
-    pub(in crate::app::shell) fn start_fresh(&mut self) {
+    pub(in crate::app) fn start_fresh(&mut self) {
         if self.state.keep_settings {
             return;
         }
@@ -54,13 +55,13 @@ impl App {
     }
 
     /// A load failed.
-    pub(in crate::app::shell) fn load_failed(&mut self, ended: Ended) {
+    pub(in crate::app) fn load_failed(&mut self, ended: Ended) {
         self.session.endings.load = Some(ended);
         self.name_shown_data();
     }
 
     /// The fields name the data that is still shown.
-    pub(in crate::app::shell) fn name_shown_data(&mut self) {
+    pub(in crate::app) fn name_shown_data(&mut self) {
         if let Some(cloud) = &self.session.cloud {
             self.state.draft.set_source(cloud.source());
             self.state.draft.drop_nonfinite = cloud.dropped() > 0;
@@ -68,7 +69,7 @@ impl App {
     }
 
     /// Default metric: the one that the file declares, or the globe's for longitude and latitude.
-    pub(in crate::app::shell) fn choose_metric(&mut self, cloud: &PointCloud, declared: Option<Metric>) {
+    pub(in crate::app) fn choose_metric(&mut self, cloud: &PointCloud, declared: Option<Metric>) {
         let metric = &mut self.state.draft.metric;
         if let Some(declared) = declared.filter(|_| *metric == Metric::L2) {
             *metric = declared;
@@ -86,7 +87,7 @@ impl App {
     }
 
     /// Another metric is chosen: where the status line speaks of the globe, it says what holds now.
-    pub(in crate::app::shell) fn metric_changed(&mut self, before: Metric) {
+    pub(in crate::app) fn metric_changed(&mut self, before: Metric) {
         let now = self.state.draft.metric;
         let log = &mut self.session.log;
         let Some(said) = globe_note(before).filter(|said| now != before && log.note().is_some_and(|note| note.text == *said)) else { return };
@@ -107,7 +108,7 @@ impl App {
 
     /// What the columns of a cloud that was opened are: as they were guessed just now; of the same points as they were `before`; or as they
     /// were chosen.
-    pub(in crate::app::shell) fn take_roles(&mut self, left_out: Vec<LeftOut>, before: Option<(Vec<LeftOut>, Roles)>) {
+    pub(in crate::app) fn take_roles(&mut self, left_out: Vec<LeftOut>, before: Option<(Vec<LeftOut>, Roles)>) {
         // Inferred columns appear in the field, as if they had been typed.
         if let Some(Source::File { columns: columns @ ColumnChoice::Named(_), .. }) = self.session.cloud.as_ref().map(|cloud| cloud.source()) {
             self.state.draft.columns = roles::typed(columns);
@@ -130,7 +131,7 @@ impl App {
     }
 
     /// Shows the file's own colours where that was put off until its columns are known.
-    pub(in crate::app::shell) fn show_file_colors(&mut self) {
+    pub(in crate::app) fn show_file_colors(&mut self) {
         if self.session.file_columns().is_none() || !std::mem::take(&mut self.session.awaits_colors) {
             return;
         }
@@ -142,7 +143,7 @@ impl App {
     }
 
     /// Colours by the column that was chosen as the label.
-    pub(in crate::app::shell) fn color_by_label(&mut self) {
+    pub(in crate::app) fn color_by_label(&mut self) {
         if let Some(label) = self.session.roles.label.column() {
             self.state.color.choose(ColorBy::Column(label.key.clone()));
         }
@@ -171,7 +172,7 @@ impl App {
     }
 
     /// Opens a cloud that ships with the program; a file of it is put beside the settings.
-    pub(in crate::app::shell) fn open_sample(&mut self, sample: &Sample) {
+    pub(in crate::app) fn open_sample(&mut self, sample: &Sample) {
         match sample.material {
             Material::Spec(spec) => {
                 (self.state.draft.data, self.state.draft.generator) = (DataKind::Generate, spec.to_owned());

@@ -1,14 +1,14 @@
 //! A file with several clouds: which one is meant.
 
+use crate::app::context::app::App;
 use crate::app::model::{About, DataKind, PartsAction, PartsDialog, Then};
-use crate::app::shell::app::App;
 use crate::cloud::Source;
 use crate::cloud::formats::path_of;
 use crate::run::{QuerySpec, RunSpec};
 
 impl App {
     /// Carries out what the dialog asks for.
-    pub(in crate::app::shell) fn parts_action(&mut self, action: PartsAction) {
+    pub(in crate::app) fn parts_action(&mut self, action: PartsAction) {
         match action {
             PartsAction::Select(part) => {
                 if let Some(dialog) = &mut self.session.parts

@@ -2,9 +2,9 @@
 
 use egui::Pos2;
 
+use crate::app::context::app::App;
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{About, Choice, Command, Eye, Hovered, PaneKind, PickAction, Picked, Purpose, Region, SelectAction, Sight, Within};
-use crate::app::shell::app::App;
 use crate::app::shell::tasks::{HOVER, PICK};
 use crate::progress::Silent;
 
@@ -17,7 +17,7 @@ const TOUCH: f64 = 9.0;
 
 impl App {
     /// Carries out what panes ask for.
-    pub(in crate::app::shell) fn pick_action(&mut self, action: PickAction) {
+    pub(in crate::app) fn pick_action(&mut self, action: PickAction) {
         match action {
             PickAction::Tool(tool) => self.session.tool = tool,
             PickAction::At { eye, pointer, purpose } => self.search(eye, pointer, purpose),
@@ -54,7 +54,7 @@ impl App {
     }
 
     /// What the pointer means is found.
-    pub(in crate::app::shell) fn picked(&mut self, (purpose, pane): (Purpose, PaneKind), found: Outcome<Option<Picked>>) {
+    pub(in crate::app) fn picked(&mut self, (purpose, pane): (Purpose, PaneKind), found: Outcome<Option<Picked>>) {
         match found {
             Ok(found) => self.found(found, purpose, pane),
             Err(stopped) => self.session.log.error(About::Query, format!("cannot pick: {stopped}")),
@@ -93,7 +93,7 @@ impl App {
     }
 
     /// Shows the picked point large, once its neighbours are known.
-    pub(in crate::app::shell) fn focus_if_answered(&mut self) {
+    pub(in crate::app) fn focus_if_answered(&mut self) {
         if self.handles.focus_when_answered && self.session.answered.is_some() {
             self.handles.focus_when_answered = false;
             self.focus_query();

@@ -1,7 +1,9 @@
 //! What happens in each frame before anything is drawn: events of the worker, of loads and of threads.
 
+use crate::app::features::table::FEATURES;
 use std::sync::Arc;
 
+use crate::app::context::app::{App, FIRST_QUERIES};
 use crate::app::features::errors::{of_cloud, of_run};
 use crate::app::features::export::Files;
 use crate::app::jobs::loader::{Loaded, Opened};
@@ -9,12 +11,11 @@ use crate::app::jobs::table::Slot;
 use crate::app::jobs::task::{Outcome, Stopped};
 use crate::app::model::{
     About, Activity, AskedBy, ColorBy, ColorRange, Compared, Ended, Endings, EngineStatus, ExportDialog, FileColumns, FileState, PartsDialog, Picked,
-    Pictures, ProjectionKind, SpaceView, Then, TimelineView, UnusableDialog, Walked, Why, data_file,
+    Pictures, ProjectionKind, SpaceView, Then, TimelineView, UnusableDialog, Why, data_file,
 };
-use crate::app::shell::app::{App, FIRST_QUERIES};
 use crate::app::shell::tasks::{
     AGAINST, ANALYSE, Answer, Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, NAMES, NEARBY, PICK, PROBE, PROJECT, Runs, SEARCH, SNAP,
-    WALK, WHY,
+    WHY,
 };
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
@@ -27,7 +28,7 @@ use std::path::{Path, PathBuf};
 
 impl App {
     /// Takes in what was done in the background, and has done what is wanted now.
-    pub(in crate::app::shell) fn poll(&mut self) {
+    pub(in crate::app) fn poll(&mut self) {
         self.drop_lost_snap();
         while let Some(said) = self.jobs.next() {
             said(self);
@@ -38,7 +39,9 @@ impl App {
         self.play();
         self.want_projection();
         self.want_colors();
-        self.want_walk();
+        for feature in FEATURES {
+            (feature.update)(self);
+        }
         self.close_written();
         self.quit_when_saved();
         self.hear_close();
@@ -51,13 +54,13 @@ impl App {
     }
 
     /// Has the threads heard that live as long as the window.
-    pub(in crate::app::shell) fn hear_threads(&mut self) {
+    pub(in crate::app) fn hear_threads(&mut self) {
         self.jobs.insert(Slot::Run, Runs(Arc::clone(&self.handles.worker)));
         self.jobs.insert(Slot::Ask, Asks(Arc::clone(&self.handles.asker)));
     }
 
     /// Has a look at what can run here.
-    pub(in crate::app::shell) fn probe_engines(&mut self) {
+    pub(in crate::app) fn probe_engines(&mut self) {
         for engine in registry::ENGINES {
             self.jobs.start(&PROBE, engine.id, move |_| {
                 let on = |device_id| {
@@ -71,7 +74,7 @@ impl App {
         self.session.engines = registry::ENGINES.iter().map(unknown).collect();
     }
 
-    pub(in crate::app::shell) fn engine_probed(&mut self, id: EngineId, found: Outcome<Vec<EngineStatus>>) {
+    pub(in crate::app) fn engine_probed(&mut self, id: EngineId, found: Outcome<Vec<EngineStatus>>) {
         let broken = |stopped: Stopped| {
             let device_id = registry::find(id).map_or(DeviceId::Cpu, registry::default_device);
             vec![EngineStatus { id, device_id, device: Some(Err(stopped.to_string())) }]
@@ -80,12 +83,12 @@ impl App {
     }
 
     /// What came of a task; where it was not done, of which nothing else tells, it is said.
-    pub(in crate::app::shell) fn done<T>(&mut self, task: &str, outcome: Outcome<T>) -> Option<T> {
+    pub(in crate::app) fn done<T>(&mut self, task: &str, outcome: Outcome<T>) -> Option<T> {
         outcome.map_err(|stopped| self.session.log.error(About::Other, format!("{task}: {stopped}"))).ok()
     }
 
     /// What the worker says.
-    pub(in crate::app::shell) fn event(&mut self, event: Event) {
+    pub(in crate::app) fn event(&mut self, event: Event) {
         // What an older job still says is of no interest.
         let current = self.session.running.as_ref().map(|running| running.id);
         match event {
@@ -115,20 +118,20 @@ impl App {
     }
 
     /// Says that something was cancelled.
-    pub(in crate::app::shell) fn cancelled(&mut self) -> Ended {
+    pub(in crate::app) fn cancelled(&mut self) -> Ended {
         self.session.log.info("cancelled");
         Ended::Cancelled
     }
 
     /// Says why something failed.
-    pub(in crate::app::shell) fn failed(&mut self, about: About, why: impl Into<String>) -> Ended {
+    pub(in crate::app) fn failed(&mut self, about: About, why: impl Into<String>) -> Ended {
         let why = why.into();
         self.session.log.error(about, why.clone());
         Ended::Failed(why)
     }
 
     /// A whole run is done.
-    pub(in crate::app::shell) fn finished(&mut self, record: Arc<RunRecord>) {
+    pub(in crate::app) fn finished(&mut self, record: Arc<RunRecord>) {
         let summary = &record.summary;
         let said = format!(
             "{}: {} × {}, d = {}, k = {}: search {} median of {}{}",
@@ -150,7 +153,7 @@ impl App {
     }
 
     /// Shows a run, over the cloud that is shown.
-    pub(in crate::app::shell) fn show_run(&mut self, record: Arc<RunRecord>) {
+    pub(in crate::app) fn show_run(&mut self, record: Arc<RunRecord>) {
         let named = !matches!(record.spec.queries, QuerySpec::All | QuerySpec::Count(_));
         let asked = Arc::clone(&record);
         self.jobs.start(&DERIVE, Arc::clone(&record), move |_| Derived::of(&asked));
@@ -195,7 +198,7 @@ impl App {
     }
 
     /// Takes in a loaded cloud, or why there is none.
-    pub(in crate::app::shell) fn loaded(&mut self, loading: Loading, outcome: Outcome<(Loaded, Option<FileState>)>) {
+    pub(in crate::app) fn loaded(&mut self, loading: Loading, outcome: Outcome<(Loaded, Option<FileState>)>) {
         let Loading { job, then } = loading;
         let runs = !matches!(then, Then::Show | Then::Resume(_));
         let about = if matches!(then, Then::RunQueries(_)) { About::Run } else { About::Data };
@@ -267,7 +270,7 @@ impl App {
     }
 
     /// A cloud is there: what belonged to the one before it goes.
-    pub(in crate::app::shell) fn show_cloud(&mut self, cloud: Arc<PointCloud>) {
+    pub(in crate::app) fn show_cloud(&mut self, cloud: Arc<PointCloud>) {
         let columns: Vec<&str> = cloud.axes().iter().map(|axis| axis.name.as_str()).take(6).collect();
         let more = if cloud.dims() > columns.len() { ", …" } else { "" };
         let dropped = match cloud.dropped() {
@@ -298,6 +301,9 @@ impl App {
         }
         self.session.contest.forget();
         self.forget_tasks();
+        for feature in FEATURES {
+            (feature.cloud_changed)(self);
+        }
         self.handles.forget();
         self.forget_live();
         self.forget_selection();
@@ -310,7 +316,6 @@ impl App {
         (session.columns_dialog, session.note) = (None, None);
         session.pictures_named = Pictures::named(cloud.axes());
         (session.why, session.row_names) = (Why::default(), None);
-        (session.walked, session.walking) = (Walked::default(), None);
         session.endings = Endings::default();
         session.cloud = Some(cloud);
         self.name_window();
@@ -356,7 +361,6 @@ impl App {
         self.jobs.stop(&ANALYSE);
         self.jobs.stop(&AGAINST);
         self.jobs.stop(&CHECK);
-        self.jobs.stop(&WALK);
         self.jobs.stop(&WHY);
         self.jobs.stop(&NEARBY);
         self.jobs.stop(&NAMES);
@@ -364,7 +368,7 @@ impl App {
     }
 
     /// The columns of a file are known, and so whether the one that colours is among them.
-    pub(in crate::app::shell) fn columns_listed(&mut self, (): (), columns: Outcome<FileColumns>) {
+    pub(in crate::app) fn columns_listed(&mut self, (): (), columns: Outcome<FileColumns>) {
         let Some(columns) = self.done("columns", columns) else { return };
         if !self.session.cloud.as_ref().is_some_and(|cloud| columns.is_of(cloud)) {
             // Of a file that was shown before, they say nothing.
@@ -389,7 +393,7 @@ impl App {
     }
 
     /// What is drawn of a run is worked out.
-    pub(in crate::app::shell) fn derived(&mut self, record: Arc<RunRecord>, derived: Outcome<Derived>) {
+    pub(in crate::app) fn derived(&mut self, record: Arc<RunRecord>, derived: Outcome<Derived>) {
         let Some(derived) = self.done("derive", derived) else { return };
         if self.session.record.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &record)) {
             self.session.derived = Some(Arc::new(derived));
@@ -397,21 +401,21 @@ impl App {
     }
 
     /// Two runs were compared.
-    pub(in crate::app::shell) fn compared(&mut self, (): (), compared: Outcome<Arc<Compared>>) {
+    pub(in crate::app) fn compared(&mut self, (): (), compared: Outcome<Arc<Compared>>) {
         if let Some(compared) = self.done("compare", compared).filter(|compared| self.session.runs.chosen == compared.ids.map(Some)) {
             self.session.runs.compared = Some(compared);
         }
     }
 
     /// A file was chosen in a dialog of the desktop, or none.
-    pub(in crate::app::shell) fn file_chosen(&mut self, (asked_by, name): (AskedBy, PathBuf), answer: Outcome<Answer>) {
+    pub(in crate::app) fn file_chosen(&mut self, (asked_by, name): (AskedBy, PathBuf), answer: Outcome<Answer>) {
         if let Some(answer) = self.done("dialog", answer) {
             self.dialog_closed(asked_by, &name, answer);
         }
     }
 
     /// A dialog's file was written, or not.
-    pub(in crate::app::shell) fn saved(&mut self, dialog: Box<ExportDialog>, outcome: Outcome<Result<Files, String>>) {
+    pub(in crate::app) fn saved(&mut self, dialog: Box<ExportDialog>, outcome: Outcome<Result<Files, String>>) {
         match outcome.unwrap_or_else(|stopped| Err(format!("cannot write: {stopped}"))) {
             Ok(Files { paths, left_out }) => {
                 let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();

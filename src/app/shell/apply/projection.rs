@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::app::context::app::App;
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{About, PlaneView, Projected, ProjectionKind, ProjectionView, SpaceView};
-use crate::app::shell::app::App;
 use crate::app::shell::tasks::{PROJECT, ProjectionOf};
 use crate::cloud::{CloudError, PointCloud};
 
@@ -22,13 +22,13 @@ fn same(a: Option<&Arc<PointCloud>>, b: Option<&Arc<PointCloud>>) -> bool {
 
 impl App {
     /// The views of Plane and Space, as they will be once the chosen projection is shown.
-    pub(in crate::app::shell) fn views(&self) -> (PlaneView, SpaceView) {
+    pub(in crate::app) fn views(&self) -> (PlaneView, SpaceView) {
         let (plane, space) = (self.state.plane, self.state.space);
         self.handles.projecting.awaited.map_or((plane, space), |(to_plane, to_space)| (plane.looking(&to_plane), space.looking(&to_space)))
     }
 
     /// Has Plane and Space look so: now, or once the chosen projection, whose directions the axes are, is shown.
-    pub(in crate::app::shell) fn set_views(&mut self, plane: PlaneView, space: SpaceView) {
+    pub(in crate::app) fn set_views(&mut self, plane: PlaneView, space: SpaceView) {
         let shown = self.session.projected.as_ref().map(|shown| shown.view);
         if shown == self.wanted_projection() {
             self.handles.projecting.awaited = None;
@@ -42,7 +42,7 @@ impl App {
     }
 
     /// Shows the same points, read again, as they were shown: `show` shows them.
-    pub(in crate::app::shell) fn keeping_views(&mut self, show: impl FnOnce(&mut Self)) {
+    pub(in crate::app) fn keeping_views(&mut self, show: impl FnOnce(&mut Self)) {
         let (plane, space) = self.views();
         let axes = self.handles.projecting.axes;
         show(self);
@@ -59,13 +59,13 @@ impl App {
     }
 
     /// Another projection is chosen.
-    pub(in crate::app::shell) fn choose_projection(&mut self, view: ProjectionView) {
+    pub(in crate::app) fn choose_projection(&mut self, view: ProjectionView) {
         self.handles.projecting.awaited = None;
         self.state.projection = view;
     }
 
     /// Shows what is chosen once it is there, and has it worked out where it is not.
-    pub(in crate::app::shell) fn want_projection(&mut self) {
+    pub(in crate::app) fn want_projection(&mut self) {
         let Some(cloud) = self.session.cloud.clone() else { return };
         let Some(view) = self.wanted_projection() else {
             self.jobs.stop(&PROJECT);
@@ -92,7 +92,7 @@ impl App {
     }
 
     /// A projection is worked out.
-    pub(in crate::app::shell) fn projected(&mut self, _: ProjectionOf, outcome: Outcome<Result<Projected, CloudError>>) {
+    pub(in crate::app) fn projected(&mut self, _: ProjectionOf, outcome: Outcome<Result<Projected, CloudError>>) {
         let kept = &mut self.handles.projecting.kept;
         match outcome {
             Ok(Ok(projected)) => {

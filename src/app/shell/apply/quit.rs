@@ -2,13 +2,13 @@
 
 use std::sync::atomic::Ordering;
 
+use crate::app::context::app::App;
 use crate::app::model::{Action, Command, QuitAction, Quitting};
-use crate::app::shell::app::App;
 use crate::app::shell::tasks::EXPORT;
 
 impl App {
     /// The user wants to leave.
-    pub(in crate::app::shell) fn quit(&mut self) {
+    pub(in crate::app) fn quit(&mut self) {
         if self.session.runs.unsaved() == 0 {
             return self.leave();
         }
@@ -20,7 +20,7 @@ impl App {
     }
 
     /// Whoever closes the window by its frame, or by the desktop's keys, is asked too. Once a frame.
-    pub(in crate::app::shell) fn hear_close(&mut self) {
+    pub(in crate::app) fn hear_close(&mut self) {
         let asked = self.handles.ctx.input(|input| input.viewport().close_requested());
         if !asked || self.leaves.load(Ordering::Relaxed) {
             return;
@@ -31,7 +31,7 @@ impl App {
         }
     }
 
-    pub(in crate::app::shell) fn quit_action(&mut self, action: QuitAction) {
+    pub(in crate::app) fn quit_action(&mut self, action: QuitAction) {
         match action {
             QuitAction::Save => {
                 self.session.quitting = Some(Quitting::Saves);
@@ -43,7 +43,7 @@ impl App {
     }
 
     /// Leaves once the session that was to be saved first is there; stays where it was not saved. Once a frame.
-    pub(in crate::app::shell) fn quit_when_saved(&mut self) {
+    pub(in crate::app) fn quit_when_saved(&mut self) {
         let under_way = self.jobs.has(&EXPORT) || self.session.export.is_some();
         if self.session.quitting != Some(Quitting::Saves) || under_way {
             return;

@@ -2,10 +2,10 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::app::context::app::App;
 use crate::app::model::lesson::poll::Poll;
 use crate::app::model::lesson::quiz::Phase;
 use crate::app::model::{Player, PollAction, Quiz, QuizAction};
-use crate::app::shell::app::App;
 use crate::lesson::Cursor;
 use crate::lesson::feedback::why;
 use crate::lesson::questions::Question;
@@ -13,7 +13,7 @@ use crate::lesson::questions::offers::offers;
 use crate::lesson::questions::random::Random;
 
 impl App {
-    pub(in crate::app::shell) fn toggle_quiz(&mut self) {
+    pub(in crate::app) fn toggle_quiz(&mut self) {
         let session = &mut self.session.lesson;
         if session.quiz.take().is_some() {
             return;
@@ -40,7 +40,7 @@ impl App {
         }
     }
 
-    pub(in crate::app::shell) fn quiz_action(&mut self, action: QuizAction) {
+    pub(in crate::app) fn quiz_action(&mut self, action: QuizAction) {
         let session = &mut self.session.lesson;
         let (Some(quiz), Some(player)) = (&mut session.quiz, &mut session.player) else { return };
         match action {

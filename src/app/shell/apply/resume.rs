@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use crate::app::context::app::App;
 use crate::app::model::saved::SavedSet;
 use crate::app::model::{
     About, Action, AnalysisAction, ColorBy, NamedSet, NamedSets, Picked, Ranges, RunId, SavedCloud, SavedQuery, SavedSession, Then, data_file,
     source_name,
 };
-use crate::app::shell::app::App;
 use crate::app::shell::apply::save::Last;
 use crate::cloud::formats::file_of;
 use crate::cloud::{PointCloud, Source, query_point};
@@ -31,7 +31,7 @@ impl App {
     /// cloud that the file has of what was shown, and `read` when the points began to be read, where that was just now and
     /// from where they come from. `home` is the folder of the file, which may name any file of this machine: outside, none is read until
     /// the user loads it.
-    pub(in crate::app::shell) fn resume(
+    pub(in crate::app) fn resume(
         &mut self,
         saved: &SavedSession,
         runs: &[(String, RunId)],
@@ -85,13 +85,13 @@ impl App {
     }
 
     /// What follows when the user loads a source: a session that waits for it.
-    pub(in crate::app::shell) fn after_load(&mut self, source: &Source) -> Then {
+    pub(in crate::app) fn after_load(&mut self, source: &Source) -> Then {
         let waits = |saved: &SavedSession| saved.cloud.as_ref().is_some_and(|cloud| data_file(&cloud.source) == data_file(source));
         self.session.awaited.take().filter(|saved| waits(saved)).map_or(Then::Show, Then::Resume)
     }
 
     /// The cloud of a session was read from where it came from.
-    pub(in crate::app::shell) fn resume_loaded(&mut self, saved: &SavedSession) {
+    pub(in crate::app) fn resume_loaded(&mut self, saved: &SavedSession) {
         let Some(cloud) = &self.session.cloud else { return };
         if saved.cloud.as_ref().is_some_and(|known| known.fingerprint == *cloud.fingerprint()) {
             // The run that was shown has its points now.
@@ -159,7 +159,7 @@ impl App {
         self.history.clear();
     }
 
-    pub(in crate::app::shell) fn name_window(&self) {
+    pub(in crate::app) fn name_window(&self) {
         self.handles.ctx.send_viewport_cmd(egui::ViewportCommand::Title(self.title()));
     }
 

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use crate::app::context::app::App;
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{About, Compared, Draft, Ended, KeptRun, PaneKind, RunId, RunsAction, Saved, SavedSession, SessionFile};
-use crate::app::shell::app::App;
 use crate::app::shell::tasks::{COMPARE, Kept, LOAD, OPEN, Opening, Written};
 use crate::progress::Progress;
 use crate::run::recording::{Points, Recorded, Recording, RecordingError};
@@ -15,7 +15,7 @@ use crate::{export, text};
 
 impl App {
     /// Carries out what the pane asks for.
-    pub(in crate::app::shell) fn runs_action(&mut self, action: RunsAction) {
+    pub(in crate::app) fn runs_action(&mut self, action: RunsAction) {
         let runs = &mut self.session.runs;
         match action {
             RunsAction::Show(id) => self.show_kept(id),
@@ -48,7 +48,7 @@ impl App {
     }
 
     /// A whole run was done here: it goes into the list.
-    pub(in crate::app::shell) fn keep_run(&mut self, record: &Arc<RunRecord>) {
+    pub(in crate::app) fn keep_run(&mut self, record: &Arc<RunRecord>) {
         if self.session.runs.of_record(record).is_none() {
             let id = self.session.runs.add(None, false, SomeRun::Whole(Arc::clone(record)), None);
             if self.asked_to_run {
@@ -69,7 +69,7 @@ impl App {
     }
 
     /// Shows a run of the list in all panes, and what it asked on the left.
-    pub(in crate::app::shell) fn show_kept(&mut self, id: RunId) {
+    pub(in crate::app) fn show_kept(&mut self, id: RunId) {
         let Some(kept) = self.session.runs.get(id) else { return };
         let run = kept.run.clone();
         self.session.runs.cursor = Some(id);
@@ -98,7 +98,7 @@ impl App {
     }
 
     /// Has the chosen two compared.
-    pub(in crate::app::shell) fn compare_chosen(&mut self) {
+    pub(in crate::app) fn compare_chosen(&mut self) {
         let runs = &mut self.session.runs;
         runs.compared = None;
         let Some([a, b]) = runs.pair().map(|pair| pair.map(KeptRun::clone)) else { return };
@@ -106,12 +106,12 @@ impl App {
     }
 
     /// Reads a recording, or the run of it that the path names.
-    pub(in crate::app::shell) fn open_recording(&mut self, path: &Path) {
+    pub(in crate::app) fn open_recording(&mut self, path: &Path) {
         self.open_recording_for(path, None);
     }
 
     /// The same, to show what a session showed of it.
-    pub(in crate::app::shell) fn open_recording_for(&mut self, path: &Path, resume: Option<SavedSession>) {
+    pub(in crate::app) fn open_recording_for(&mut self, path: &Path, resume: Option<SavedSession>) {
         let Some((file, run)) = recording::split_run(path) else { return };
         // What is opened last is what is meant.
         self.jobs.stop(&LOAD);
@@ -126,7 +126,7 @@ impl App {
     }
 
     /// A recording is read.
-    pub(in crate::app::shell) fn opened(&mut self, opening: Opening, result: Outcome<Result<(Recording, Kept), RecordingError>>) {
+    pub(in crate::app) fn opened(&mut self, opening: Opening, result: Outcome<Result<(Recording, Kept), RecordingError>>) {
         let Opening { path, run, began, mut resume, next } = opening;
         // What is opened instead, or next, does not undo it.
         let about = if next.is_empty() && resume.is_none() { About::Data } else { About::Other };
@@ -222,13 +222,13 @@ impl App {
     }
 
     /// Whether the run that is shown was opened from a recording.
-    pub(in crate::app::shell) fn shows_recording(&self) -> bool {
+    pub(in crate::app) fn shows_recording(&self) -> bool {
         let kept = self.session.record.as_ref().and_then(|record| self.session.runs.of_record(record));
         kept.is_some_and(|kept| kept.from.is_some())
     }
 
     /// A query that a recording does not answer is answered here: by the engine that there is, which is said.
-    pub(in crate::app::shell) fn answer_here(&mut self, spec: &mut RunSpec) {
+    pub(in crate::app) fn answer_here(&mut self, spec: &mut RunSpec) {
         if !self.shows_recording() {
             return;
         }
@@ -247,7 +247,7 @@ impl App {
     }
 
     /// Runs that a recording would hold.
-    pub(in crate::app::shell) fn saved_runs(&self, which: Saved) -> Vec<(RunId, Recorded)> {
+    pub(in crate::app) fn saved_runs(&self, which: Saved) -> Vec<(RunId, Recorded)> {
         let runs = &self.session.runs;
         let shown = self.session.record.as_ref().and_then(|record| runs.of_record(record)).map(|kept| kept.id).or(runs.cursor);
         let wanted = |kept: &&KeptRun| match which {
@@ -261,7 +261,7 @@ impl App {
     }
 
     /// Writes a recording on a thread of its own, with progress and cancel.
-    pub(in crate::app::shell) fn save_recording(&mut self, which: Saved, points: bool, path: &Path) -> Result<(), String> {
+    pub(in crate::app) fn save_recording(&mut self, which: Saved, points: bool, path: &Path) -> Result<(), String> {
         let runs = self.saved_runs(which);
         if runs.is_empty() {
             return Err("There is no such run; choose others.".to_owned());

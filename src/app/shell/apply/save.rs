@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::app::context::app::App;
 use crate::app::model::{About, Action, ExportKind, Ranges, RunId, Saved, SavedSession, SessionFile, absolute};
-use crate::app::shell::app::App;
 use crate::app::shell::tasks::{EXPORT, Exporting, Written};
 use crate::export;
 use crate::run::recording;
@@ -16,7 +16,7 @@ const MOST_RANGES: usize = 20_000;
 
 /// What is kept between two starts.
 #[derive(Debug, Serialize, Deserialize)]
-pub(in crate::app::shell) struct Last {
+pub(in crate::app) struct Last {
     /// The recording that has the runs, or the points of the cloud, where there is one.
     pub file: Option<PathBuf>,
     /// The session, without what `file` holds.
@@ -25,7 +25,7 @@ pub(in crate::app::shell) struct Last {
 
 impl App {
     /// Saves into the session's file; asks where there is none, or it is a session of other data.
-    pub(in crate::app::shell) fn save_session_again(&mut self) {
+    pub(in crate::app) fn save_session_again(&mut self) {
         match self.session_file().filter(|file| file.is_of(self.session.cloud.as_deref())).cloned() {
             None => self.apply(Action::StartExport(ExportKind::Session)),
             Some(SessionFile { path, points, .. }) => {
@@ -38,7 +38,7 @@ impl App {
 
     /// Writes a session on a thread of its own, with progress and cancel; once it is there, the next one goes into the same
     /// file.
-    pub(in crate::app::shell) fn save_session(&mut self, path: &Path, points: bool) -> Result<(), String> {
+    pub(in crate::app) fn save_session(&mut self, path: &Path, points: bool) -> Result<(), String> {
         if self.session.cloud.is_none() && self.session.runs.runs().is_empty() {
             return Err("There is nothing to save yet; load a cloud first.".to_owned());
         }
@@ -55,7 +55,7 @@ impl App {
     }
 
     /// A session was written.
-    pub(in crate::app::shell) fn session_saved(&mut self, file: SessionFile) {
+    pub(in crate::app) fn session_saved(&mut self, file: SessionFile) {
         self.state.remember(&file.path);
         self.session.file = Some(file);
         self.name_window();
@@ -63,7 +63,7 @@ impl App {
 
     /// A session was opened; `alone` is whether all runs of the list are its own. Where others are there too, the next save
     /// asks where: nobody said that they belong into this file.
-    pub(in crate::app::shell) fn session_opened(&mut self, file: SessionFile, alone: bool) {
+    pub(in crate::app) fn session_opened(&mut self, file: SessionFile, alone: bool) {
         if let Some(exporting) = self.jobs.about_mut(&EXPORT)
             && matches!(exporting.what, Written::Session(_))
         {
@@ -78,7 +78,7 @@ impl App {
     }
 
     /// Writes a recording on a thread of its own, with progress and cancel.
-    pub(in crate::app::shell) fn write_recording(
+    pub(in crate::app) fn write_recording(
         &mut self,
         what: Written,
         runs: Vec<RunId>,

@@ -3,17 +3,17 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use crate::app::context::app::App;
 use crate::app::features::selection::Change;
 use crate::app::jobs::task::Outcome;
 use crate::app::model::camera;
 use crate::app::model::{About, Choice, Facts, Hovered, How, NamedSets, PaneKind, Picked, PlaneWindow, QueryKind, SelectAction, Selection};
-use crate::app::shell::app::App;
 use crate::app::shell::tasks::{HOVER, LOOKUP, SELECT, Selecting};
 use crate::text;
 
 impl App {
     /// Carries out what panes ask of the selection.
-    pub(in crate::app::shell) fn select(&mut self, action: SelectAction) {
+    pub(in crate::app) fn select(&mut self, action: SelectAction) {
         match action {
             SelectAction::Choose { what, how, by } => self.choose(what, how, by),
             SelectAction::Clear => {
@@ -117,7 +117,7 @@ impl App {
     }
 
     /// Adds the neighbours of what is selected, or says why there are none.
-    pub(in crate::app::shell) fn grow_selection(&mut self) {
+    pub(in crate::app) fn grow_selection(&mut self) {
         let session = &mut self.session;
         let sentence = match (session.selection.is_empty(), &session.record) {
             (true, _) if session.answered.is_none() => Some("nothing to grow: select points, or pick a query"),
@@ -149,7 +149,7 @@ impl App {
     }
 
     /// Cancel, while a change is worked out.
-    pub(in crate::app::shell) fn cancel_selecting(&mut self) {
+    pub(in crate::app) fn cancel_selecting(&mut self) {
         if self.jobs.stop(&SELECT) {
             self.session.log.info("cancelled");
         }
@@ -162,7 +162,7 @@ impl App {
     }
 
     /// A change is worked out.
-    pub(in crate::app::shell) fn selected(&mut self, Selecting { quiet, waiting }: Selecting, result: Outcome<Option<(Selection, Facts)>>) {
+    pub(in crate::app) fn selected(&mut self, Selecting { quiet, waiting }: Selecting, result: Outcome<Option<(Selection, Facts)>>) {
         if quiet {
             self.history.skip();
         }
@@ -181,7 +181,7 @@ impl App {
     }
 
     /// Another run is shown: the selected rows stay, and its queries are found for them.
-    pub(in crate::app::shell) fn reselect(&mut self) {
+    pub(in crate::app) fn reselect(&mut self) {
         self.history.skip();
         self.hover(self.session.hovered);
         let (selection, facts) = (self.session.selection.clone(), Arc::clone(&self.session.selected));
@@ -189,7 +189,7 @@ impl App {
     }
 
     /// Brings back what was selected, whose queries are those of the run that is shown, or of another one.
-    pub(in crate::app::shell) fn restore_selection(&mut self, selection: &Selection, facts: &Arc<Facts>, same_run: bool) {
+    pub(in crate::app) fn restore_selection(&mut self, selection: &Selection, facts: &Arc<Facts>, same_run: bool) {
         if same_run {
             self.jobs.stop(&SELECT);
             (self.session.selection, self.session.selected) = (selection.clone(), Arc::clone(facts));
@@ -199,7 +199,7 @@ impl App {
     }
 
     /// Selects rows and queries that were selected once: no step to undo.
-    pub(in crate::app::shell) fn select_these(&mut self, rows: Vec<u32>, queries: Vec<u32>, by: String) {
+    pub(in crate::app) fn select_these(&mut self, rows: Vec<u32>, queries: Vec<u32>, by: String) {
         let Some(cloud) = self.session.cloud.clone() else { return };
         let what = Choice::These { rows, queries };
         let change = Change { what, how: How::Replace, by, cloud, record: self.session.record.clone(), answered: None };
@@ -219,7 +219,7 @@ impl App {
     }
 
     /// Another cloud is shown, whose rows are others.
-    pub(in crate::app::shell) fn forget_selection(&mut self) {
+    pub(in crate::app) fn forget_selection(&mut self) {
         self.jobs.stop(&SELECT);
         self.history.clear();
         self.hover(None);

@@ -2,16 +2,16 @@
 //! direction of an arrow key. Where rows are many they are searched on a thread, so that the window goes on: one search after
 //! the other, each for where the pointer is by then.
 
+use crate::app::context::app::App;
 use crate::app::features::picking::search::is_small;
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{About, LiveAction, Picked, Scene, Target};
-use crate::app::shell::app::App;
 use crate::app::shell::tasks::{SNAP, Snapping};
 use crate::progress::Silent;
 
 impl App {
     /// The held query goes to a row.
-    pub(in crate::app::shell) fn snap(&mut self, target: Target) {
+    pub(in crate::app) fn snap(&mut self, target: Target) {
         let Some(scene) = self.session.scene() else { return };
         if let Some(snapping) = self.jobs.about_mut(&SNAP) {
             snapping.next = Some(target);
@@ -35,19 +35,19 @@ impl App {
     }
 
     /// Whether the query has still to go somewhere before it can be let go; then it is let go there.
-    pub(in crate::app::shell) fn lets_go_later(&mut self) -> bool {
+    pub(in crate::app) fn lets_go_later(&mut self) -> bool {
         self.jobs.about_mut(&SNAP).map(|snapping| snapping.lets_go = true).is_some()
     }
 
     /// Put back, or another query by now: it goes nowhere.
-    pub(in crate::app::shell) fn drop_lost_snap(&mut self) {
+    pub(in crate::app) fn drop_lost_snap(&mut self) {
         if !self.session.live.is_held() {
             self.jobs.stop(&SNAP);
         }
     }
 
     /// The row is found.
-    pub(in crate::app::shell) fn snap_found(&mut self, Snapping { next, lets_go }: Snapping, result: Outcome<Option<u32>>) {
+    pub(in crate::app) fn snap_found(&mut self, Snapping { next, lets_go }: Snapping, result: Outcome<Option<u32>>) {
         match result {
             Ok(row) => self.snapped(row),
             Err(stopped) => self.session.log.error(About::Query, format!("cannot move the query: {stopped}")),

@@ -1,14 +1,14 @@
 //! Query and points that are moved in the lesson's map, carried out.
 
+use crate::app::context::app::App;
 use crate::app::model::{LessonDraft, TouchAction, lesson_of};
-use crate::app::shell::app::App;
 use crate::app::shell::tasks::RECORD;
 use crate::lesson::lessons::Lesson;
 use crate::lesson::touched::Touched;
 use crate::progress::Silent;
 
 impl App {
-    pub(in crate::app::shell) fn touch(&mut self, action: TouchAction) {
+    pub(in crate::app) fn touch(&mut self, action: TouchAction) {
         let lesson = lesson_of(self.state.lesson.number);
         let session = &mut self.session.lesson;
         // What the picture shows is moved, not what is there by the time that another recording is done.
@@ -51,7 +51,7 @@ impl App {
     }
 
     /// Takes the last move back.
-    pub(in crate::app::shell) fn undo_touch(&mut self) {
+    pub(in crate::app) fn undo_touch(&mut self) {
         let lesson = lesson_of(self.state.lesson.number);
         let session = &mut self.session.lesson;
         let Some(player) = session.player.as_ref().filter(|_| session.quiz.is_none()) else { return };
@@ -71,7 +71,7 @@ impl App {
     }
 
     /// The same, of what is moved by now.
-    pub(in crate::app::shell) fn record_touched(&mut self, lesson: &'static Lesson) {
+    pub(in crate::app) fn record_touched(&mut self, lesson: &'static Lesson) {
         let session = &mut self.session.lesson;
         session.touch.behind = self.jobs.has(&RECORD);
         // Of the fields what is recorded: one that is being typed into is not done.

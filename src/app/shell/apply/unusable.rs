@@ -1,12 +1,12 @@
 //! A file with rows that can be no points: it is opened without them, or not.
 
+use crate::app::context::app::App;
 use crate::app::model::{About, Then, UnusableAction};
-use crate::app::shell::app::App;
 use crate::run::RunSpec;
 
 impl App {
     /// Goes on with the load, or says why there is none.
-    pub(in crate::app::shell) fn unusable_action(&mut self, action: UnusableAction) {
+    pub(in crate::app) fn unusable_action(&mut self, action: UnusableAction) {
         let Some(dialog) = self.session.unusable.take() else { return };
         let runs = !matches!(dialog.then, Then::Show | Then::Resume(_));
         match action {

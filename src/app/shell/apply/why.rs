@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
+use crate::app::context::app::App;
 use crate::app::features::errors::of_run;
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{Answered, why};
-use crate::app::shell::app::App;
 use crate::app::shell::tasks::WHY;
 use crate::run::analysis::Standing;
 use crate::run::{RunError, analysis};
 
 impl App {
     /// Has it worked out for the row that is typed.
-    pub(in crate::app::shell) fn ask_why(&mut self) {
+    pub(in crate::app) fn ask_why(&mut self) {
         let Some(of) = self.session.answered.clone() else { return };
         let names = self.session.row_names.as_deref().filter(|names| Arc::ptr_eq(&names.cloud, &of.record.cloud));
         let row = match why::row_of(&self.session.why.typed, &of.record.cloud, names) {
@@ -27,7 +27,7 @@ impl App {
     }
 
     /// What was worked out becomes sentences; of an answer that is gone they are not shown.
-    pub(in crate::app::shell) fn why_told(&mut self, of: Answered, standing: Outcome<Result<Option<Standing>, RunError>>) {
+    pub(in crate::app) fn why_told(&mut self, of: Answered, standing: Outcome<Result<Option<Standing>, RunError>>) {
         let Some(standing) = self.done("why", standing) else { return };
         let said = match standing {
             Ok(Some(standing)) => Ok(why::sentences(&standing, &of)),

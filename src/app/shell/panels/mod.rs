@@ -7,7 +7,6 @@ pub mod columns;
 pub mod export;
 pub mod finder;
 pub mod hints;
-pub mod manual;
 pub mod parts;
 pub mod problem;
 pub mod quit;

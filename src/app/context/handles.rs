@@ -72,7 +72,7 @@ impl Handles {
             coloring: Coloring::default(),
             theory_wanted: None,
             without_dialogs: false,
-            manual: crate::app::shell::panels::manual::cache(),
+            manual: crate::app::features::manual::controls::cache(),
             render_state: render_state.cloned(),
             gpu,
         })

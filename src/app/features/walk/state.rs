@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::app::model::answer::Answered;
+use crate::app::model::draft::Draft;
 use crate::knn::walk::{Bounds, Event, Part, Step};
 use crate::knn::{Metric, Walk};
 use crate::text;
@@ -217,6 +218,17 @@ impl Walkthrough {
             Part::Node { height, number: node } => format!("Node {} of height {height}", number(node)),
         }
     }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub enum WalkAction {
+    /// Shows the walk, or does not.
+    Show(bool),
+    /// Goes to a step, by its number from 0.
+    Seek(usize),
+    /// Takes over fields by which the picked query's answer has a walk, and answers it anew.
+    Answer(Box<Draft>),
 }
 
 #[cfg(test)]

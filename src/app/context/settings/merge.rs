@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::app::context::settings::Content;
 use crate::app::model::State;
-use crate::app::shell::kept::Content;
 
 /// The field of files that were opened, which come together from all windows.
 const RECENT: &str = "recent";

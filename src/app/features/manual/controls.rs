@@ -3,9 +3,10 @@
 use egui::{Align, Key, Label, Layout, RichText, ScrollArea, TextEdit, Ui, vec2};
 use egui_commonmark::{CommonMarkCache, CommonMarkViewer};
 
+use crate::app::features::manual::state::Manual;
+use crate::app::features::manual::state::{DOCUMENTS, count, named, targets};
 use crate::app::look::{Palette, name_chooser};
-use crate::app::model::manual::{DOCUMENTS, count, named, targets};
-use crate::app::model::{Action, Actions, Manual, Session};
+use crate::app::model::{Action, Actions, Session};
 use crate::text;
 
 /// The width of the contents.

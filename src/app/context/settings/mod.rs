@@ -21,8 +21,8 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::app::context::settings::start::Start;
 use crate::app::model::State;
-use crate::app::shell::kept::start::Start;
 use crate::export;
 use crate::files;
 

@@ -7,13 +7,13 @@ use std::sync::atomic::AtomicBool;
 
 use egui::Pos2;
 
+use crate::app::context::handles::Handles;
+use crate::app::context::settings::start::Start;
+use crate::app::context::settings::{Beginning, Kept};
 use crate::app::jobs::table::Jobs;
 use crate::app::look::tokens;
 use crate::app::model::{About, Actions, Log, PaneKind, Session, State, absolute};
 use crate::app::model::{camera, commands, history};
-use crate::app::shell::handles::Handles;
-use crate::app::shell::kept::start::Start;
-use crate::app::shell::kept::{Beginning, Kept};
 use crate::cloud::PointCloud;
 use crate::files::PartFolder;
 use crate::lesson::picture::Target;
@@ -25,30 +25,30 @@ const STORAGE_KEY: &str = "warpscope";
 const LAST_KEY: &str = "last session";
 
 pub struct App {
-    pub(in crate::app::shell) state: State,
-    pub(in crate::app::shell) session: Session,
-    pub(in crate::app::shell) jobs: Jobs<App>,
-    pub(in crate::app::shell) handles: Handles,
-    pub(in crate::app::shell) actions: Actions,
-    pub(in crate::app::shell) history: history::History,
+    pub(in crate::app) state: State,
+    pub(in crate::app) session: Session,
+    pub(in crate::app) jobs: Jobs<App>,
+    pub(in crate::app) handles: Handles,
+    pub(in crate::app) actions: Actions,
+    pub(in crate::app) history: history::History,
     /// What this start was to go on with.
-    pub(in crate::app::shell) last: Option<String>,
+    pub(in crate::app) last: Option<String>,
     /// Where settings are kept; `None` in a window that keeps none.
-    pub(in crate::app::shell) kept: Option<Kept>,
+    pub(in crate::app) kept: Option<Kept>,
     /// Where samples are written in a window that keeps no settings.
-    pub(in crate::app::shell) samples: Option<PartFolder>,
+    pub(in crate::app) samples: Option<PartFolder>,
     /// Whether this start is over.
-    pub(in crate::app::shell) start: Arc<Start>,
+    pub(in crate::app) start: Arc<Start>,
     /// Where each visible pane is, for pictures of it.
-    pub(in crate::app::shell) pane_rects: HashMap<PaneKind, egui::Rect>,
+    pub(in crate::app) pane_rects: HashMap<PaneKind, egui::Rect>,
     /// Whether the next Escape leaves a field or gives up a drag, which egui does before anybody else sees the key.
-    pub(in crate::app::shell) gives_up: bool,
+    pub(in crate::app) gives_up: bool,
     /// Whether it began with a file that somebody named.
-    pub(in crate::app::shell) is_named: bool,
+    pub(in crate::app) is_named: bool,
     /// Whether the user had something run: the first start runs by itself.
-    pub(in crate::app::shell) asked_to_run: bool,
+    pub(in crate::app) asked_to_run: bool,
     /// Whether the window may close without a question, also by who stops the program.
-    pub(in crate::app::shell) leaves: Arc<AtomicBool>,
+    pub(in crate::app) leaves: Arc<AtomicBool>,
 }
 
 /// Queries of the first start, which shows counters and convergence: so few that `auto` takes an engine that counts also where
@@ -244,19 +244,19 @@ pub fn screen_position(app: &App, pane: PaneKind, rect: egui::Rect, row: usize) 
 }
 
 /// Where the picture shows something, on the screen.
-pub fn target_position(app: &crate::app::shell::app::App, target: Target) -> Option<Pos2> {
+pub fn target_position(app: &crate::app::context::app::App, target: Target) -> Option<Pos2> {
     let (scene, place) = app.handles.picture_of_lesson.shown()?;
     let spot = scene.spots.iter().rev().find(|spot| spot.target == target && scene.target_at(spot.area.center()) == Some(target))?;
     Some(place.pos(spot.area.center()))
 }
 
 /// Whether something of the lesson's picture is on its way to its place.
-pub fn is_moving(app: &crate::app::shell::app::App) -> bool {
+pub fn is_moving(app: &crate::app::context::app::App) -> bool {
     app.handles.picture_of_lesson.is_moving()
 }
 
 /// Where coordinates of the data lie in the lesson's first map on the screen, and where the query is in it, for tests.
-pub fn place_in_map(app: &crate::app::shell::app::App, at: Option<[f32; 2]>) -> Option<Pos2> {
+pub fn place_in_map(app: &crate::app::context::app::App, at: Option<[f32; 2]>) -> Option<Pos2> {
     let (scene, place) = app.handles.picture_of_lesson.shown()?;
     let map = scene.maps.first()?;
     Some(place.pos(map.point(at.unwrap_or(map.query))))

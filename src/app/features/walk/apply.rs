@@ -3,12 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::app::context::app::App;
+use crate::app::context::feature::Feature;
 use crate::app::features::errors::of_run;
+use crate::app::features::walk::state::{WalkAction, Walked, Walkthrough};
 use crate::app::features::walk::wanted::wanted;
+use crate::app::jobs::table::{Cancel, Kind, Slot};
 use crate::app::jobs::task::Outcome;
-use crate::app::model::{Answered, WalkAction, Walked, Walkthrough};
-use crate::app::shell::app::App;
-use crate::app::shell::tasks::WALK;
+use crate::app::model::Answered;
+use crate::app::model::{Action, Activity, Command, NOTICED};
 use crate::knn::Walk;
 use crate::run::{RunError, analysis};
 
@@ -17,8 +20,36 @@ const STEP_SECS: f64 = 0.6;
 
 const WALK_SECS: f64 = 30.0;
 
+pub static FEATURE: Feature = Feature {
+    apply: |app, action| {
+        match action {
+            Action::Walk(action) => app.walk_action(action),
+            Action::Command(Command::ShowWalk) => app.walk_action(WalkAction::Show(!app.state.walk.shown)),
+            Action::Command(Command::WalkForward) => app.step_walk(1),
+            Action::Command(Command::WalkBack) => app.step_walk(-1),
+            Action::Command(Command::PlayWalk) => app.play_walk(),
+            other => return Some(other),
+        }
+        None
+    },
+    update: App::want_walk,
+    cloud_changed: |app| {
+        app.jobs.stop(&WALK);
+        (app.session.walked, app.session.walking) = (Walked::default(), None);
+    },
+    ..Feature::NONE
+};
+
+/// The way of an answer's search through an index; `None` where it has none.
+pub static WALK: Kind<App, Answered, Result<Option<Walk>, RunError>> = Kind {
+    noticed: NOTICED,
+    purpose: |_, fraction| Some(Activity::Preparing { what: "Walking through the search".to_owned(), fraction }),
+    cancel: Cancel::By(App::cancel_walk),
+    ..Kind::new(Slot::Walk, "walk", App::walk_done)
+};
+
 impl App {
-    pub(in crate::app::shell) fn walk_action(&mut self, action: WalkAction) {
+    fn walk_action(&mut self, action: WalkAction) {
         match action {
             WalkAction::Show(shown) => self.state.walk.shown = shown,
             WalkAction::Answer(draft) => {
@@ -34,14 +65,14 @@ impl App {
     }
 
     /// Goes so many steps on, or back.
-    pub(in crate::app::shell) fn step_walk(&mut self, by: isize) {
+    fn step_walk(&mut self, by: isize) {
         let Walked::Ready(walked) = &self.session.walked else { return };
         let at = walked.at(self.state.walk).saturating_add_signed(by);
         self.walk_action(WalkAction::Seek(at));
     }
 
     /// Shows one step after the other, from the first when the last is shown; or stays at the one that is shown.
-    pub(in crate::app::shell) fn play_walk(&mut self) {
+    fn play_walk(&mut self) {
         let Walked::Ready(walked) = &self.session.walked else { return };
         if self.session.walking.take().is_some() {
             return;
@@ -61,7 +92,7 @@ impl App {
     }
 
     /// Has the walk worked out where it is to be shown, and moves on one that plays.
-    pub(in crate::app::shell) fn want_walk(&mut self) {
+    fn want_walk(&mut self) {
         self.walk_on();
         if matches!(&self.session.walked, Walked::Ready(walked) if !walked.drawn) {
             // A picture of what was there.
@@ -98,7 +129,7 @@ impl App {
     }
 
     /// Takes in a walk.
-    pub(in crate::app::shell) fn walk_done(&mut self, of: Answered, walk: Outcome<Result<Option<Walk>, RunError>>) {
+    fn walk_done(&mut self, of: Answered, walk: Outcome<Result<Option<Walk>, RunError>>) {
         let Some(walk) = self.done("walk", walk) else {
             self.session.walked = Walked::Failed(of, "The steps of the search were not recorded.".to_owned());
             return;
@@ -111,7 +142,7 @@ impl App {
     }
 
     /// Gives up a walk that is worked out, and the wish for it.
-    pub(in crate::app::shell) fn cancel_walk(&mut self) {
+    fn cancel_walk(&mut self) {
         self.jobs.stop(&WALK);
         self.state.walk.shown = false;
         self.session.log.info("cancelled");

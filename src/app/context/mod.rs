@@ -1,0 +1,13 @@
+//! What the features of the window act on, and what the shell knows of a feature.
+//!
+//! | part | holds |
+//! |---|---|
+//! | `app` | [`app::App`]: settings, session, background tasks, queued actions |
+//! | `feature` | a row of the table of features: what it does with an action, in every frame, and when another cloud is shown |
+//! | `handles` | threads and GPU objects that live as long as the window |
+//! | `settings` | settings on disk, and starts that fail |
+
+pub mod app;
+pub mod feature;
+pub mod handles;
+pub mod settings;

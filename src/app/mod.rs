@@ -25,14 +25,16 @@ mod testing;
 
 // Used by the command line, the integration tests and the benches.
 pub use context::app::{App, plane_position, screen_position};
+pub use features::color::state::ColorMap;
+pub use features::color::state::channel::Channel;
+pub use features::color::state::view::{ColorAction, ColorBy, ColorView};
 pub use features::export::PaneData;
 pub use features::picking::measure::{PickTimes, measure as measure_picking};
 pub use gpu::{FrameBench, FrameReport, FrameTimes, Heard, Method, measure as measure_frames};
 pub use look::tokens;
 pub use model::log::Entry;
 pub use model::{
-    About, AnalysisAction, AnalysisKind, Channel, ColorAction, ColorBy, ColorMap, ColorView, DataKind, Draft, ExportKind, Level, Log, Longest,
-    PictureSize, ProjectionKind, ProjectionView, QueryKind,
+    About, AnalysisAction, AnalysisKind, DataKind, Draft, ExportKind, Level, Log, Longest, PictureSize, ProjectionKind, ProjectionView, QueryKind,
 };
 pub use shell::adapter::{check_adapter, check_runtime_folder, leave_displays};
 pub use shell::headless::{Alone, Headless, render_headless, write_picture};
@@ -82,8 +84,9 @@ pub mod selection {
 
 pub mod session {
     //! What is open: the cloud, its answers, tasks in progress.
+    pub use super::features::color::state::channel::Colored;
     pub use super::features::walk::state::{Walked, Walkthrough};
-    pub use super::model::{Activity, Answered, Colored, Ended, Endings, Picked, Session};
+    pub use super::model::{Activity, Answered, Ended, Endings, Picked, Session};
 }
 
 pub mod state {

@@ -170,7 +170,7 @@ impl App {
 
     /// Whether the colours of points are still worked out.
     pub fn is_coloring(&self) -> bool {
-        matches!(self.session.colored, crate::app::model::color::channel::Colored::Working)
+        matches!(self.session.colored, crate::app::features::color::state::channel::Colored::Working)
     }
 
     /// Draws the same questions in every round, as tests and pictures need it.

@@ -5,6 +5,7 @@ use egui::Ui;
 use crate::app::context::app::App;
 use crate::app::look::Palette;
 use crate::app::model::Action;
+use crate::cloud::PointCloud;
 
 /// A row of the table of features. The shell goes through the table, and knows none of them.
 pub struct Feature {
@@ -12,13 +13,13 @@ pub struct Feature {
     pub apply: fn(&mut App, Action) -> Option<Action>,
     /// Starts work that is wanted now: once a frame, before anything is drawn.
     pub update: fn(&mut App),
-    /// Forgets the previous cloud: another one is shown.
-    pub cloud_changed: fn(&mut App),
+    /// Forgets what belongs to the cloud that is still in the session: this one takes its place.
+    pub cloud_changed: fn(&mut App, &PointCloud),
     /// Draws the feature's dialogs, over everything else.
     pub dialogs: fn(&mut App, &Ui, &Palette),
 }
 
 impl Feature {
     /// A feature that does nothing: what rows begin with.
-    pub const NONE: Self = Self { apply: |_, action| Some(action), update: |_| {}, cloud_changed: |_| {}, dialogs: |_, _, _| {} };
+    pub const NONE: Self = Self { apply: |_, action| Some(action), update: |_| {}, cloud_changed: |_, _| {}, dialogs: |_, _, _| {} };
 }

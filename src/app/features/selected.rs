@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::app::features::color::state::channel::{Channel, Whose};
 use crate::app::features::picking::lookup;
-use crate::app::model::{Against, Analysed, AnalysisKind, Beside, Channel, Others, Whose};
+use crate::app::model::{Against, Analysed, AnalysisKind, Beside, Others};
 use crate::cloud::{PointCloud, Source};
 use crate::export::table::Table;
 use crate::export::tables;
@@ -93,7 +94,7 @@ impl Selected {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::Numbers;
+    use crate::app::features::color::state::channel::Numbers;
     use crate::app::testing::{measured, record};
     use crate::progress::Silent;
 

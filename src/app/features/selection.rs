@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 
+use crate::app::features::color::state::channel::Whose;
 use crate::app::model::selection::sets;
-use crate::app::model::{Answered, Choice, Facts, How, Selection, Whose};
+use crate::app::model::{Answered, Choice, Facts, How, Selection};
 use crate::cloud::PointCloud;
 use crate::knn::NONE;
 use crate::progress::Progress;
@@ -143,7 +144,8 @@ impl Change {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::{PointValues, SelectAction};
+    use crate::app::features::color::state::PointValues;
+    use crate::app::model::SelectAction;
     use crate::app::testing::{measured, record};
     use crate::progress::Silent;
 

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `state`, `views`, `pane`, `look`, `draft` | what persists between launches: layout, views of panes, input fields |
 //! | `session`, `answer`, `activity`, `scene`, `live` | what is open: the cloud, its answer, tasks in progress, what is drawn for it |
-//! | `color`, `picking`, `projection`, `selection`, `runs`, `lesson`, `timeline` | the state of each feature |
+//! | `picking`, `projection`, `selection`, `runs`, `lesson`, `timeline` | the state of each feature |
 //! | `history` | undo and redo |
 //! | `sort` | tables in the order of a column |
 //! | `saved`, `files`, `export`, `chooser`, `parts`, `finder`, `quitting`, `log` | saved sessions, dialogs, the log |
@@ -31,7 +31,6 @@ pub mod apart;
 pub mod between;
 pub mod camera;
 pub mod chooser;
-pub mod color;
 pub mod columns;
 pub mod commands;
 pub mod contest;
@@ -78,12 +77,8 @@ pub use analysis::{Analysed, AnalysisKind, AnalysisView};
 pub use answer::{Answered, Picked};
 pub use camera::{PlaneCamera, Projection, SpaceCamera};
 pub use chooser::{AskedBy, Chooser, ChooserAction};
-pub use color::channel::{Categories, Category, Channel, Colored, Numbers, Whose};
-pub use color::view::{ColorBy, ColorRange, ColorView};
-pub use color::{ColorMap, PointValues, Scale};
 pub use columns::{ColumnRow, ColumnsAction, ColumnsDialog, PREVIEW, Preview};
 pub use commands::analysis::AnalysisAction;
-pub use commands::color::ColorAction;
 pub use commands::command::{Command, Mode};
 pub use commands::contest::ContestAction;
 pub use commands::lesson::{LessonAction, PollAction, QuizAction, TouchAction};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::app::features::color::state::channel::Colored;
 use crate::app::features::manual::state::Manual;
 use crate::app::features::walk::state::Walked;
 use crate::app::model::activity::{Activity, Endings, Running};
@@ -11,7 +12,6 @@ use crate::app::model::against::Against;
 use crate::app::model::analysis::{Analysed, AnalysisKind};
 use crate::app::model::answer::{Answered, Picked};
 use crate::app::model::chooser::Chooser;
-use crate::app::model::color::channel::Colored;
 use crate::app::model::columns::ColumnsDialog;
 use crate::app::model::contest::Contest;
 use crate::app::model::export::ExportDialog;

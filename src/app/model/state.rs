@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use egui_tiles::Tree;
 use serde::{Deserialize, Serialize};
 
+use crate::app::features::color::state::view::ColorView;
 use crate::app::features::walk::state::WalkView;
 use crate::app::model::analysis::AnalysisView;
 use crate::app::model::camera;
-use crate::app::model::color::view::ColorView;
 use crate::app::model::draft::Draft;
 use crate::app::model::lesson::session::LessonView;
 use crate::app::model::look::Look;
@@ -295,7 +295,7 @@ mod tests {
         let usual = State::default();
         assert_eq!(serde_json::to_value(usual.clone().settled().draft).ok(), serde_json::to_value(usual.draft).ok(), "what makes sense stays");
     }
-    use crate::app::model::color::view::ColorBy;
+    use crate::app::features::color::state::view::ColorBy;
     use crate::app::model::pane::measuring_layout;
     use crate::app::model::runs::Figure;
     use crate::knn::{DeviceId, EngineId};

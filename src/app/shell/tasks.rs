@@ -7,8 +7,6 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::app::context::app::App;
-use crate::app::features::color::request::Request;
-use crate::app::features::color::work;
 use crate::app::features::export::Files;
 use crate::app::features::lesson::record::Recorded;
 use crate::app::features::picking::lookup;
@@ -135,12 +133,6 @@ pub static AGAINST: Kind<App, (AnalysisKind, PathBuf), Result<Option<Against>, S
         Some(Activity::Preparing { what: format!("{what} {}", file_name(path)), fraction })
     },
     ..Kind::new(Slot::Against, "against", App::compared_with)
-};
-
-/// Values by which points are coloured.
-pub static COLOR: Kind<App, Request, work::Outcome> = Kind {
-    purpose: |request, fraction| Some(Activity::Preparing { what: request.long()?, fraction }),
-    ..Kind::new(Slot::Color, "color", |app, request, outcome| app.handles.coloring.take(request, outcome))
 };
 
 /// Why a row is, or is not, among the neighbours of an answer's query; `None` where it was left out of the search.

@@ -2,7 +2,8 @@
 
 use crate::app::features::color::column::{self, Values};
 use crate::app::features::color::query::unit;
-use crate::app::model::{Against, Analysed, AnalysisKind, Channel, Numbers, Whose};
+use crate::app::features::color::state::channel::{Channel, Numbers, Whose};
+use crate::app::model::{Against, Analysed, AnalysisKind};
 use crate::knn::Metric;
 use crate::text;
 

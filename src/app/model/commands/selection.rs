@@ -3,8 +3,8 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use crate::app::model::color::PointValues;
-use crate::app::model::color::channel::Whose;
+use crate::app::features::color::state::PointValues;
+use crate::app::features::color::state::channel::Whose;
 use crate::app::model::picking::sight::Within;
 use crate::app::model::selection::Hovered;
 use crate::app::model::selection::how::How;

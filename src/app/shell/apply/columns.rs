@@ -2,9 +2,10 @@
 
 use crate::app::context::app::App;
 use crate::app::features::color::request::column_keys;
+use crate::app::features::color::state::view::ColorBy;
 use crate::app::jobs::task::Outcome;
 use crate::app::model::telling;
-use crate::app::model::{Action, ColorBy, ColumnsAction, ColumnsDialog, DataKind, FileColumn, FileRoles, PREVIEW as ROWS, Preview, Told, roles};
+use crate::app::model::{Action, ColumnsAction, ColumnsDialog, DataKind, FileColumn, FileRoles, PREVIEW as ROWS, Preview, Told, roles};
 use crate::app::shell::tasks::PREVIEW;
 use crate::cloud::formats::{self, ColumnInfo, FormatError, Records};
 use crate::cloud::{ColumnChoice, PointCloud, Source};

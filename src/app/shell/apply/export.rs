@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::app::context::app::App;
+use crate::app::features::color::state::channel::Colored;
 use crate::app::features::export::PaneData;
 use crate::app::features::selected::Selected;
 use crate::app::model::{
-    About, AnalysisKind, AskedBy, Beside, Colored, ExportDialog, ExportKind, Layout, LessonFile, Level, PaneKind, Picture, PictureDraft, RangeDraft,
-    title_of,
+    About, AnalysisKind, AskedBy, Beside, ExportDialog, ExportKind, Layout, LessonFile, Level, PaneKind, Picture, PictureDraft, RangeDraft, title_of,
 };
 use crate::app::panes;
 use crate::app::shell::portrait::{Medium, Portrait};

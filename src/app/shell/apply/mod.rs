@@ -4,7 +4,6 @@
 pub mod analysis;
 pub mod check;
 pub mod chooser;
-pub mod color;
 pub mod columns;
 mod contest;
 pub mod dropped;
@@ -90,7 +89,6 @@ impl App {
             Action::PickQuery(query) => self.pick_query(query),
             Action::Pick(action) => self.pick_action(action),
             Action::SetProjection(view) => self.choose_projection(view),
-            Action::Color(action) => self.color_action(action),
             Action::Select(action) => self.select(action),
             Action::TypeWhy(typed) => self.session.why.typed = typed,
             Action::AskWhy => self.ask_why(),

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use crate::app::context::app::App;
 use crate::app::features::walk::state::WalkView;
 use crate::app::model::{
-    About, Action, AnalysisView, ColorBy, DataKind, Ended, FileColumn, LeftOut, Level, Material, Nearby, PaneKind, Picked, ProjectionKind,
-    ProjectionView, Roles, Sample, Told, roles,
+    About, Action, AnalysisView, DataKind, Ended, FileColumn, LeftOut, Level, Material, Nearby, PaneKind, Picked, ProjectionKind, ProjectionView,
+    Roles, Sample, Told, roles,
 };
 use crate::cloud::roles::Role;
 use crate::cloud::{ColumnChoice, Globe, PointCloud, Source};
@@ -120,32 +120,6 @@ impl App {
             Some((left_out, roles)) if self.session.roles == Roles::default() => (self.session.left_out, self.session.roles) = (left_out, roles),
             Some(_) => {}
             None => self.color_at_first(),
-        }
-    }
-
-    /// Colours a file that was opened by its label or, where it has none, by its own colours.
-    fn color_at_first(&mut self) {
-        self.color_by_label();
-        self.session.awaits_colors = self.session.roles.label.column().is_none();
-        self.show_file_colors();
-    }
-
-    /// Shows the file's own colours where that was put off until its columns are known.
-    pub(in crate::app) fn show_file_colors(&mut self) {
-        if self.session.file_columns().is_none() || !std::mem::take(&mut self.session.awaits_colors) {
-            return;
-        }
-        if self.state.color.by == ColorBy::Nothing && self.session.file_colors().is_some() {
-            self.state.color.choose(ColorBy::FileColors);
-            // Nobody's step, which nobody wants back.
-            self.history.skip();
-        }
-    }
-
-    /// Colours by the column that was chosen as the label.
-    pub(in crate::app) fn color_by_label(&mut self) {
-        if let Some(label) = self.session.roles.label.column() {
-            self.state.color.choose(ColorBy::Column(label.key.clone()));
         }
     }
 

@@ -10,8 +10,8 @@ use crate::app::jobs::loader::{Loaded, Opened};
 use crate::app::jobs::table::Slot;
 use crate::app::jobs::task::{Outcome, Stopped};
 use crate::app::model::{
-    About, Activity, AskedBy, ColorBy, ColorRange, Compared, Ended, Endings, EngineStatus, ExportDialog, FileColumns, FileState, PartsDialog, Picked,
-    Pictures, ProjectionKind, SpaceView, Then, TimelineView, UnusableDialog, Why, data_file,
+    About, Activity, AskedBy, Compared, Ended, Endings, EngineStatus, ExportDialog, FileColumns, FileState, PartsDialog, Picked, Pictures,
+    ProjectionKind, SpaceView, Then, TimelineView, UnusableDialog, Why, data_file,
 };
 use crate::app::shell::tasks::{
     AGAINST, ANALYSE, Answer, Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, NAMES, NEARBY, PICK, PROBE, PROJECT, Runs, SEARCH, SNAP,
@@ -38,7 +38,6 @@ impl App {
         self.search_names();
         self.play();
         self.want_projection();
-        self.want_colors();
         for feature in FEATURES {
             (feature.update)(self);
         }
@@ -302,7 +301,7 @@ impl App {
         self.session.contest.forget();
         self.forget_tasks();
         for feature in FEATURES {
-            (feature.cloud_changed)(self);
+            (feature.cloud_changed)(self, &cloud);
         }
         self.handles.forget();
         self.forget_live();
@@ -323,29 +322,13 @@ impl App {
     }
 
     /// Whether the same points are shown already.
-    fn shows(&self, cloud: &PointCloud) -> bool {
+    pub(in crate::app) fn shows(&self, cloud: &PointCloud) -> bool {
         self.session.cloud.as_ref().is_some_and(|shown| shown.fingerprint() == cloud.fingerprint())
     }
 
-    /// What the cloud before was coloured by or projected on, and this one has not or needs not: colours that it cannot have,
-    /// and a projection of a cloud that its own axes show whole.
+    /// No projection of a cloud that its own axes show whole.
     fn fit_looks_to(&mut self, cloud: &PointCloud) {
-        let has = match (&self.state.color.by, cloud.source()) {
-            (ColorBy::Axis(axis), _) => *axis < cloud.dims(),
-            (ColorBy::Column(_) | ColorBy::FileColors, Source::Generate { .. } | Source::Coordinates(_)) => false,
-            // Of a file's columns it is said once they are known.
-            _ => true,
-        };
-        if !has {
-            self.state.color.choose(ColorBy::Nothing);
-        }
-        if self.shows(cloud) {
-            return;
-        }
-        if matches!(self.state.color.range, ColorRange::Typed(..)) {
-            self.state.color.range = ColorRange::Whole;
-        }
-        if cloud.dims() <= 3 {
+        if !self.shows(cloud) && cloud.dims() <= 3 {
             self.state.projection.kind = ProjectionKind::Axes;
         }
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use rayon::slice::ParallelSlice as _;
 
-use crate::app::model::color::view::{ColorRange, ColorView};
-use crate::app::model::color::{ColorMap, PointValues, Scale};
+use crate::app::features::color::state::view::{ColorRange, ColorView};
+use crate::app::features::color::state::{ColorMap, PointValues, Scale};
 use crate::text;
 
 /// Whose points have the values.

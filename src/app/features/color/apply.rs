@@ -3,17 +3,43 @@
 use std::sync::Arc;
 
 use crate::app::context::app::App;
-use crate::app::features::color::request::{Request, column_title};
+use crate::app::context::feature::Feature;
+use crate::app::features::color::request::Outcome;
+use crate::app::features::color::request::{Failure, Request, column_title};
+use crate::app::features::color::state::channel::Colored;
+use crate::app::features::color::state::view::ColorRange;
+use crate::app::features::color::state::view::{ColorAction, ColorBy};
+use crate::app::features::color::work::CANCELLED;
 use crate::app::features::color::work::Coloring;
-use crate::app::features::color::work::{CANCELLED, Failure};
-use crate::app::model::{About, Choice, ColorAction, ColorBy, Colored, Level, SelectAction};
-use crate::app::shell::tasks::COLOR;
+use crate::app::jobs::table::{Kind, Slot};
+use crate::app::model::{About, Choice, Level, SelectAction};
+use crate::app::model::{Action, Activity};
+use crate::cloud::{PointCloud, Source};
 
 /// How long a play takes from its first point to the last, in seconds.
 const PLAY_SECS: f64 = 10.0;
 
+pub static FEATURE: Feature = Feature {
+    apply: |app, action| {
+        match action {
+            Action::Color(action) => app.color_action(action),
+            other => return Some(other),
+        }
+        None
+    },
+    update: App::want_colors,
+    cloud_changed: App::fit_colors_to,
+    ..Feature::NONE
+};
+
+/// Values by which points are coloured.
+pub static COLOR: Kind<App, Request, Outcome> = Kind {
+    purpose: |request, fraction| Some(Activity::Preparing { what: request.long()?, fraction }),
+    ..Kind::new(Slot::Color, "color", |app, request, outcome| app.handles.coloring.take(request, outcome))
+};
+
 impl App {
-    pub(in crate::app) fn color_action(&mut self, action: ColorAction) {
+    fn color_action(&mut self, action: ColorAction) {
         match action {
             ColorAction::Set(view) => {
                 if view.moment != self.state.color.moment || view.by != ColorBy::Moment {
@@ -59,7 +85,7 @@ impl App {
     }
 
     /// Has values worked out where a choice, or what it is about, has changed, and moves a moment on that plays.
-    pub(in crate::app) fn want_colors(&mut self) {
+    fn want_colors(&mut self) {
         self.play_on();
         let wanted = Request::of(&self.state.color, &self.session);
         let request = wanted.as_ref().ok().and_then(Option::as_ref);
@@ -114,6 +140,48 @@ impl App {
         self.session.colored = Colored::Nothing;
         // Nobody's step, which nobody wants back.
         self.history.skip();
+    }
+
+    /// Lets go of what the cloud that was shown was coloured by, where this one cannot have it.
+    fn fit_colors_to(&mut self, cloud: &PointCloud) {
+        let has = match (&self.state.color.by, cloud.source()) {
+            (ColorBy::Axis(axis), _) => *axis < cloud.dims(),
+            (ColorBy::Column(_) | ColorBy::FileColors, Source::Generate { .. } | Source::Coordinates(_)) => false,
+            // Of a file's columns it is said once they are known.
+            _ => true,
+        };
+        if !has {
+            self.state.color.choose(ColorBy::Nothing);
+        }
+        if !self.shows(cloud) && matches!(self.state.color.range, ColorRange::Typed(..)) {
+            self.state.color.range = ColorRange::Whole;
+        }
+    }
+
+    /// Colours a file that was opened by its label or, where it has none, by its own colours.
+    pub(in crate::app) fn color_at_first(&mut self) {
+        self.color_by_label();
+        self.session.awaits_colors = self.session.roles.label.column().is_none();
+        self.show_file_colors();
+    }
+
+    /// Shows the file's own colours where that was put off until its columns are known.
+    pub(in crate::app) fn show_file_colors(&mut self) {
+        if self.session.file_columns().is_none() || !std::mem::take(&mut self.session.awaits_colors) {
+            return;
+        }
+        if self.state.color.by == ColorBy::Nothing && self.session.file_colors().is_some() {
+            self.state.color.choose(ColorBy::FileColors);
+            // Nobody's step, which nobody wants back.
+            self.history.skip();
+        }
+    }
+
+    /// Colours by the column that was chosen as the label.
+    pub(in crate::app) fn color_by_label(&mut self) {
+        if let Some(label) = self.session.roles.label.column() {
+            self.state.color.choose(ColorBy::Column(label.key.clone()));
+        }
     }
 
     fn play_on(&mut self) {

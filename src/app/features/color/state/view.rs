@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::app::features::color::state::ColorMap;
 use crate::app::model::analysis::AnalysisKind;
-use crate::app::model::color::ColorMap;
+use crate::app::model::selection::how::How;
 use crate::engines::registry;
 use crate::knn::Measure;
 
@@ -176,6 +177,26 @@ impl ColorView {
             self.map = self.map.filter(|&map| map != ColorMap::Categories);
         }
     }
+}
+
+/// What the chooser and the legend ask for.
+#[derive(Clone, Debug)]
+pub enum ColorAction {
+    Set(ColorView),
+    /// The rows of a category are selected.
+    SelectCategory(usize, How),
+    /// What has a value between two, both included, is selected.
+    SelectBetween(f64, f64, How),
+    /// Select so many of the highest or lowest values, and those that equal the last of them.
+    SelectMost {
+        count: usize,
+        highest: bool,
+        how: How,
+    },
+    /// What failed or was cancelled is tried again.
+    Retry,
+    /// The moment moves on by itself, or stops.
+    Play(bool),
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ mod testing;
 
 // Used by the command line, the integration tests and the benches.
 pub use context::app::{App, plane_position, screen_position};
+pub use features::analysis::state::{AnalysisAction, AnalysisKind};
 pub use features::color::state::ColorMap;
 pub use features::color::state::channel::Channel;
 pub use features::color::state::view::{ColorAction, ColorBy, ColorView};
@@ -33,9 +34,7 @@ pub use features::picking::measure::{PickTimes, measure as measure_picking};
 pub use gpu::{FrameBench, FrameReport, FrameTimes, Heard, Method, measure as measure_frames};
 pub use look::tokens;
 pub use model::log::Entry;
-pub use model::{
-    About, AnalysisAction, AnalysisKind, DataKind, Draft, ExportKind, Level, Log, Longest, PictureSize, ProjectionKind, ProjectionView, QueryKind,
-};
+pub use model::{About, DataKind, Draft, ExportKind, Level, Log, Longest, PictureSize, ProjectionKind, ProjectionView, QueryKind};
 pub use shell::adapter::{check_adapter, check_runtime_folder, leave_displays};
 pub use shell::headless::{Alone, Headless, render_headless, write_picture};
 pub use shell::window::run;

@@ -3,11 +3,13 @@
 //! | part | holds |
 //! |---|---|
 //! | `app` | [`app::App`]: settings, session, background tasks, queued actions |
+//! | `export` | the background task that writes a file, which several features share |
 //! | `feature` | a row of the table of features: what it does with an action, in every frame, and when another cloud is shown |
 //! | `handles` | threads and GPU objects that live as long as the window |
 //! | `settings` | settings on disk, and starts that fail |
 
 pub mod app;
+pub mod export;
 pub mod feature;
 pub mod handles;
 pub mod settings;

@@ -5,9 +5,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::app::features::analysis::state::{Against, Analysed, Leaking};
 use crate::app::features::selected::Selected;
 use crate::app::model::log::Entry;
-use crate::app::model::{Against, Analysed, Answered, Beside, Compared, Leaking};
+use crate::app::model::{Answered, Beside, Compared};
 use crate::cloud::PointCloud;
 use crate::export::table::Table;
 use crate::export::{NeighborFormat, tables, write};

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::app::features::analysis::state::{Against, Analysed, AnalysisKind};
 use crate::app::features::color::state::channel::{Channel, Whose};
 use crate::app::features::picking::lookup;
-use crate::app::model::{Against, Analysed, AnalysisKind, Beside, Others};
+use crate::app::model::{Beside, Others};
 use crate::cloud::{PointCloud, Source};
 use crate::export::table::Table;
 use crate::export::tables;

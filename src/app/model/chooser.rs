@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
-use crate::app::model::analysis::AnalysisKind;
+use crate::app::features::analysis::state::AnalysisKind;
 
 /// Who asks for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

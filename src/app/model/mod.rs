@@ -13,7 +13,6 @@
 //! | `why` | why a row is, or is not, among the neighbours |
 //! | `apart`, `between`, `nearby` | how far rows are from a place, and two from each other; the distance within which rows are selected |
 //! | `contest` | one question answered by engine after engine |
-//! | `analysis` | what the neighbours of all rows say of them |
 //! | `samples` | clouds that ship with the program |
 //! | `roles`, `columns` | what the columns of a file are, and the table in which that is chosen |
 //! | `pictures` | rows that are pictures |
@@ -24,8 +23,6 @@
 //! | `commands` | actions: one enum feeds menus, shortcuts and the list of shortcuts |
 
 pub mod activity;
-pub mod against;
-pub mod analysis;
 pub mod answer;
 pub mod apart;
 pub mod between;
@@ -72,13 +69,10 @@ pub mod why;
 
 // What other floors use of it. Within the floor, imports name the part: tests/architecture.rs looks for circles of parts.
 pub use activity::{Activity, Ended, Endings, Running};
-pub use against::{Against, Leaking};
-pub use analysis::{Analysed, AnalysisKind, AnalysisView};
 pub use answer::{Answered, Picked};
 pub use camera::{PlaneCamera, Projection, SpaceCamera};
 pub use chooser::{AskedBy, Chooser, ChooserAction};
 pub use columns::{ColumnRow, ColumnsAction, ColumnsDialog, PREVIEW, Preview};
-pub use commands::analysis::AnalysisAction;
 pub use commands::command::{Command, Mode};
 pub use commands::contest::ContestAction;
 pub use commands::lesson::{LessonAction, PollAction, QuizAction, TouchAction};

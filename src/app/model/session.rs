@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::app::features::analysis::state::Against;
+use crate::app::features::analysis::state::{Analysed, AnalysisKind};
 use crate::app::features::color::state::channel::Colored;
 use crate::app::features::manual::state::Manual;
 use crate::app::features::walk::state::Walked;
 use crate::app::model::activity::{Activity, Endings, Running};
-use crate::app::model::against::Against;
-use crate::app::model::analysis::{Analysed, AnalysisKind};
 use crate::app::model::answer::{Answered, Picked};
 use crate::app::model::chooser::Chooser;
 use crate::app::model::columns::ColumnsDialog;

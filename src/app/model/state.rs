@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use egui_tiles::Tree;
 use serde::{Deserialize, Serialize};
 
+use crate::app::features::analysis::state::AnalysisView;
 use crate::app::features::color::state::view::ColorView;
 use crate::app::features::walk::state::WalkView;
-use crate::app::model::analysis::AnalysisView;
 use crate::app::model::camera;
 use crate::app::model::draft::Draft;
 use crate::app::model::lesson::session::LessonView;

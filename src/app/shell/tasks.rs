@@ -15,9 +15,8 @@ use crate::app::jobs::loader::{LoadJob, Loaded};
 use crate::app::jobs::table::{Applied, AtExit, Cancel, Kind, Row, Slot};
 use crate::app::model::chooser::Item;
 use crate::app::model::{
-    Activity, Against, Analysed, AnalysisKind, Answered, AskedBy, Compared, EngineStatus, ExportDialog, Facts, FileColumns, FileState, Found,
-    NOTICED, PaneKind, Picked, Projected, ProjectionKind, ProjectionView, Purpose, RowNames, RunId, SavedSession, Selection, Session, SessionFile,
-    Target, Then, file_name,
+    Activity, Answered, AskedBy, Compared, EngineStatus, ExportDialog, Facts, FileColumns, FileState, Found, NOTICED, PaneKind, Picked, Projected,
+    ProjectionKind, ProjectionView, Purpose, RowNames, SavedSession, Selection, Session, Target, Then, file_name,
 };
 use crate::cloud::formats::{FormatError, Records};
 use crate::cloud::{CloudError, Fingerprint, PointCloud};
@@ -70,42 +69,6 @@ pub static RECORD: Kind<App, &'static Lesson, Result<Recorded, LessonError>> = K
     ..Kind::new(Slot::Record, "lesson", App::lesson_recorded)
 };
 
-/// What is written with progress and cancel.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Written {
-    /// A file of a lesson. It can be had again, and may take minutes.
-    Lesson,
-    /// The graph of all rows' neighbours. So can this.
-    Graph,
-    /// Runs, without what the window shows of them.
-    Recording,
-    /// A session, into which the next save goes once this one is there.
-    Session(SessionFile),
-}
-
-/// A file that is written.
-pub struct Exporting {
-    pub what: Written,
-    pub path: PathBuf,
-    /// The runs of the list that go into it.
-    pub runs: Vec<RunId>,
-    /// What was asked for, where a dialog asked.
-    pub dialog: Option<Box<ExportDialog>>,
-}
-
-/// What is said of a file that was written, and then what is missing in it; or why it was not written, and whether that was cancelled.
-pub type Exported = (Result<Vec<String>, String>, bool);
-
-/// See [`Exporting`].
-pub static EXPORT: Kind<App, Exporting, Exported> = Kind {
-    purpose: |exporting, fraction| Some(Activity::Exporting { path: exporting.path.clone(), fraction }),
-    at_exit: |exporting| match exporting.what {
-        Written::Lesson | Written::Graph => AtExit::Stop,
-        Written::Recording | Written::Session(_) => AtExit::Finish,
-    },
-    ..Kind::new(Slot::Export, "export", App::exported)
-};
-
 /// What is chosen, and the file of queries that is projected along with the cloud.
 pub type ProjectionOf = (ProjectionView, Option<Arc<PointCloud>>);
 
@@ -118,21 +81,6 @@ pub static PROJECT: Kind<App, ProjectionOf, Result<Projected, CloudError>> = Kin
         Some(Activity::Preparing { what: what.to_owned(), fraction })
     },
     ..Kind::new(Slot::Project, "project", App::projected)
-};
-
-/// What the neighbours of all rows say of them; `None` where it was cancelled.
-pub static ANALYSE: Kind<App, (), Result<Option<Analysed>, String>> = Kind {
-    purpose: |(), fraction| Some(Activity::Preparing { what: "Analysing all rows".to_owned(), fraction }),
-    ..Kind::new(Slot::Analyse, "analyse", App::analysed)
-};
-
-/// What another file says of the rows; `None` where it was cancelled.
-pub static AGAINST: Kind<App, (AnalysisKind, PathBuf), Result<Option<Against>, String>> = Kind {
-    purpose: |(kind, path), fraction| {
-        let what = if *kind == AnalysisKind::Leaks { "Finding leaks in" } else { "Comparing with" };
-        Some(Activity::Preparing { what: format!("{what} {}", file_name(path)), fraction })
-    },
-    ..Kind::new(Slot::Against, "against", App::compared_with)
 };
 
 /// Why a row is, or is not, among the neighbours of an answer's query; `None` where it was left out of the search.

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::app::features::analysis::state::{Against, Analysed, AnalysisKind};
 use crate::app::features::color::state::channel::Channel;
 use crate::app::features::color::state::view::{ColorBy, ColorRange, ColorView};
 use crate::app::features::color::{analysis, column, counters, query};
 use crate::app::look::words::any_of;
-use crate::app::model::{Against, Analysed, AnalysisKind, Answered, Command, Session};
+use crate::app::model::{Answered, Command, Session};
 use crate::cloud::PointCloud;
 use crate::cloud::formats::{FormatError, Moment};
 use crate::engines::registry;

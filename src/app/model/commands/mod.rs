@@ -1,7 +1,6 @@
 //! Actions. Menus, shortcuts and the list of shortcuts are all generated from [`command::Command`]; panes send
 //! [`Action`]s, and only `shell/apply` carries them out.
 
-pub mod analysis;
 pub mod command;
 pub mod contest;
 pub mod lesson;
@@ -12,12 +11,12 @@ pub mod selection;
 
 use std::path::PathBuf;
 
+use crate::app::features::analysis::state::AnalysisAction;
 use crate::app::features::color::state::view::ColorAction;
 use crate::app::features::manual::state::Manual;
 use crate::app::features::walk::state::WalkAction;
 use crate::app::model::chooser::ChooserAction;
 use crate::app::model::columns::ColumnsAction;
-use crate::app::model::commands::analysis::AnalysisAction;
 use crate::app::model::commands::command::Command;
 use crate::app::model::commands::contest::ContestAction;
 use crate::app::model::commands::lesson::LessonAction;

@@ -3,9 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::app::features::analysis::state::AnalysisView;
 use crate::app::features::color::state::view::ColorView;
 use crate::app::features::walk::state::WalkView;
-use crate::app::model::analysis::AnalysisView;
 use crate::app::model::camera;
 use crate::app::model::draft::Draft;
 use crate::app::model::pane::PaneKind;

@@ -5,15 +5,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::app::context::app::App;
+use crate::app::context::export::EXPORT;
+use crate::app::features::analysis::state::AnalysisKind;
 use crate::app::features::color::state::channel::Colored;
 use crate::app::features::export::PaneData;
 use crate::app::features::selected::Selected;
 use crate::app::model::{
-    About, AnalysisKind, AskedBy, Beside, ExportDialog, ExportKind, Layout, LessonFile, Level, PaneKind, Picture, PictureDraft, RangeDraft, title_of,
+    About, AskedBy, Beside, ExportDialog, ExportKind, Layout, LessonFile, Level, PaneKind, Picture, PictureDraft, RangeDraft, title_of,
 };
 use crate::app::panes;
 use crate::app::shell::portrait::{Medium, Portrait};
-use crate::app::shell::tasks::{EXPORT, SAVE};
+use crate::app::shell::tasks::SAVE;
 use crate::cloud::Source;
 use crate::cloud::formats::file_of;
 use crate::run::recording;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::app::context::app::App;
+use crate::app::context::export::{EXPORT, Exported, Exporting, Written};
 use crate::app::features::lesson::broken::broken;
 use crate::app::features::lesson::export::Job;
 use crate::app::features::lesson::record::{Recorded, on_gpu, or_twin, own, record};
@@ -15,7 +16,7 @@ use crate::app::model::{
     About, Asked, Breaking, Command, FileQuery, LessonAction, LessonDraft, LessonFile, Look, Picked, Player, Presenting, RangeDraft, SPEEDS,
     lesson_of,
 };
-use crate::app::shell::tasks::{EXPORT, Exported, Exporting, RECORD, Written};
+use crate::app::shell::tasks::RECORD;
 use crate::knn::Setup;
 use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA};
 use crate::lesson::touched::Touched;

@@ -1,7 +1,6 @@
 //! The only place that carries out actions of panes and menus, and applies the results of background tasks: one file per
 //! feature. `poll` does the latter, once a frame.
 
-pub mod analysis;
 pub mod check;
 pub mod chooser;
 pub mod columns;
@@ -40,8 +39,8 @@ use crate::app::jobs::table::Cancel;
 use crate::app::jobs::task::Outcome;
 use crate::app::look::tokens;
 use crate::app::model::{
-    About, Action, AnalysisAction, AnalysisKind, Answered, AskedBy, Choice, Command, ContestAction, Draft, ExportKind, Finder, How, Look, PaneKind,
-    Picked, PlaneWindow, QueryKind, Room, Running, SelectAction, SpaceView, Then, TimeAxis, Tool, absolute,
+    About, Action, Answered, AskedBy, Choice, Command, ContestAction, Draft, ExportKind, Finder, How, Look, PaneKind, Picked, PlaneWindow, QueryKind,
+    Room, Running, SelectAction, SpaceView, Then, TimeAxis, Tool, absolute,
 };
 use crate::app::model::{camera, state};
 use crate::app::panes::tiles::PANE_MARGIN;
@@ -100,7 +99,6 @@ impl App {
             Action::SetLook(look) => self.set_look(look),
             Action::Lesson(action) => self.lesson_action(action),
             Action::Runs(action) => self.runs_action(action),
-            Action::Analysis(action) => self.analysis_action(action),
             Action::Parts(action) => self.parts_action(action),
             Action::Quit(action) => self.quit_action(action),
             Action::Columns(action) => self.columns_action(action),
@@ -197,9 +195,6 @@ impl App {
             Command::TimelineFarther => self.zoom_timeline(0.5),
             Command::TimelineEarlier => self.pan_timeline(-0.25),
             Command::TimelineLater => self.pan_timeline(0.25),
-            Command::Analyse => self.analyse_in_sight(AnalysisAction::Start),
-            Command::CompareRows => self.analyse_in_sight(AnalysisAction::Browse(AnalysisKind::Overlap)),
-            Command::FindLeaks => self.analyse_in_sight(AnalysisAction::Browse(AnalysisKind::Leaks)),
             Command::CompareEngines => self.contest_action(ContestAction::Start),
             Command::PresenterScale => {
                 self.state.toggle_presenter();

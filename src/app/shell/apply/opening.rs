@@ -4,10 +4,11 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use crate::app::context::app::App;
+use crate::app::features::analysis::state::AnalysisView;
 use crate::app::features::walk::state::WalkView;
 use crate::app::model::{
-    About, Action, AnalysisView, DataKind, Ended, FileColumn, LeftOut, Level, Material, Nearby, PaneKind, Picked, ProjectionKind, ProjectionView,
-    Roles, Sample, Told, roles,
+    About, Action, DataKind, Ended, FileColumn, LeftOut, Level, Material, Nearby, PaneKind, Picked, ProjectionKind, ProjectionView, Roles, Sample,
+    Told, roles,
 };
 use crate::cloud::roles::Role;
 use crate::cloud::{ColumnChoice, Globe, PointCloud, Source};

@@ -14,8 +14,7 @@ use crate::app::model::{
     ProjectionKind, SpaceView, Then, TimelineView, UnusableDialog, Why, data_file,
 };
 use crate::app::shell::tasks::{
-    AGAINST, ANALYSE, Answer, Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, NAMES, NEARBY, PICK, PROBE, PROJECT, Runs, SEARCH, SNAP,
-    WHY,
+    Answer, Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, NAMES, NEARBY, PICK, PROBE, PROJECT, Runs, SEARCH, SNAP, WHY,
 };
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
@@ -309,8 +308,8 @@ impl App {
         let session = &mut self.session;
         (session.record, session.derived, session.theory) = (None, None, None);
         (session.picked, session.answered, session.rank) = (None, None, None);
-        (session.projected, session.beside, session.analysed) = (None, None, None);
-        (session.left_out, session.against) = (Vec::new(), Vec::new());
+        (session.projected, session.beside) = (None, None);
+        session.left_out = Vec::new();
         session.roles = self.state.roles_of(cloud.source()).map(|kept| kept.roles.clone()).unwrap_or_default();
         (session.columns_dialog, session.note) = (None, None);
         session.pictures_named = Pictures::named(cloud.axes());
@@ -341,8 +340,6 @@ impl App {
         self.jobs.stop(&LOOKUP);
         self.jobs.stop(&BESIDE);
         self.jobs.stop(&PROJECT);
-        self.jobs.stop(&ANALYSE);
-        self.jobs.stop(&AGAINST);
         self.jobs.stop(&CHECK);
         self.jobs.stop(&WHY);
         self.jobs.stop(&NEARBY);

@@ -3,8 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use crate::app::context::app::App;
+use crate::app::context::export::EXPORT;
 use crate::app::model::{Action, Command, QuitAction, Quitting};
-use crate::app::shell::tasks::EXPORT;
 
 impl App {
     /// The user wants to leave.

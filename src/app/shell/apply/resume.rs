@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::app::context::app::App;
+use crate::app::features::analysis::state::AnalysisAction;
 use crate::app::features::color::state::view::ColorBy;
 use crate::app::model::saved::SavedSet;
 use crate::app::model::{
-    About, Action, AnalysisAction, NamedSet, NamedSets, Picked, Ranges, RunId, SavedCloud, SavedQuery, SavedSession, Then, data_file, source_name,
+    About, Action, NamedSet, NamedSets, Picked, Ranges, RunId, SavedCloud, SavedQuery, SavedSession, Then, data_file, source_name,
 };
 use crate::app::shell::apply::save::Last;
 use crate::cloud::formats::file_of;

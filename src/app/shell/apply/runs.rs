@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::app::context::app::App;
+use crate::app::context::export::Written;
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{About, Compared, Draft, Ended, KeptRun, PaneKind, RunId, RunsAction, Saved, SavedSession, SessionFile};
-use crate::app::shell::tasks::{COMPARE, Kept, LOAD, OPEN, Opening, Written};
+use crate::app::shell::tasks::{COMPARE, Kept, LOAD, OPEN, Opening};
 use crate::progress::Progress;
 use crate::run::recording::{Points, Recorded, Recording, RecordingError};
 use crate::run::{EngineChoice, RunRecord, RunSpec, SomeRun, recording};

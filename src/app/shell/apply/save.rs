@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::app::context::app::App;
+use crate::app::context::export::{EXPORT, Exporting, Written};
 use crate::app::model::{About, Action, ExportKind, Ranges, RunId, Saved, SavedSession, SessionFile, absolute};
-use crate::app::shell::tasks::{EXPORT, Exporting, Written};
 use crate::export;
 use crate::run::recording;
 use crate::run::recording::{Recorded, Shown};

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::app::features::analysis::state::AnalysisKind;
 use crate::app::features::color::state::ColorMap;
-use crate::app::model::analysis::AnalysisKind;
 use crate::app::model::selection::how::How;
 use crate::engines::registry;
 use crate::knn::Measure;

@@ -4,20 +4,58 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::app::context::app::App;
+use crate::app::context::export::{EXPORT, Exporting, Written};
+use crate::app::context::feature::Feature;
 use crate::app::features::analysis::neighbours::{Neighbours, Question};
+use crate::app::features::analysis::state::{Against, Analysed, AnalysisAction, AnalysisKind};
 use crate::app::features::analysis::{Asked, LabelColumn, against, label_column, work};
+use crate::app::jobs::table::{Kind, Slot};
 use crate::app::jobs::task::Outcome;
-use crate::app::model::{About, Against, Analysed, AnalysisAction, AnalysisKind, AskedBy, PaneKind, absolute};
-use crate::app::shell::tasks::{AGAINST, ANALYSE, EXPORT, Exporting, Written};
+use crate::app::model::{About, Action, Activity, AskedBy, Command, PaneKind, absolute, file_name};
 use crate::cloud::{ColumnChoice, Source};
 use crate::export::graph::GraphForm;
 use crate::progress::Progress;
 use crate::run::{EngineChoice, QuerySpec};
 use crate::text;
 
+pub static FEATURE: Feature = Feature {
+    apply: |app, action| {
+        match action {
+            Action::Analysis(action) => app.analysis_action(action),
+            Action::Command(Command::Analyse) => app.analyse_in_sight(AnalysisAction::Start),
+            Action::Command(Command::CompareRows) => app.analyse_in_sight(AnalysisAction::Browse(AnalysisKind::Overlap)),
+            Action::Command(Command::FindLeaks) => app.analyse_in_sight(AnalysisAction::Browse(AnalysisKind::Leaks)),
+            other => return Some(other),
+        }
+        None
+    },
+    cloud_changed: |app, _| {
+        app.jobs.stop(&ANALYSE);
+        app.jobs.stop(&AGAINST);
+        app.session.analysed = None;
+        app.session.against.clear();
+    },
+    ..Feature::NONE
+};
+
+/// What the neighbours of all rows say of them; `None` where it was cancelled.
+pub static ANALYSE: Kind<App, (), Result<Option<Analysed>, String>> = Kind {
+    purpose: |(), fraction| Some(Activity::Preparing { what: "Analysing all rows".to_owned(), fraction }),
+    ..Kind::new(Slot::Analyse, "analyse", App::analysed)
+};
+
+/// What another file says of the rows; `None` where it was cancelled.
+pub static AGAINST: Kind<App, (AnalysisKind, PathBuf), Result<Option<Against>, String>> = Kind {
+    purpose: |(kind, path), fraction| {
+        let what = if *kind == AnalysisKind::Leaks { "Finding leaks in" } else { "Comparing with" };
+        Some(Activity::Preparing { what: format!("{what} {}", file_name(path)), fraction })
+    },
+    ..Kind::new(Slot::Against, "against", App::compared_with)
+};
+
 impl App {
     /// Carries out what was asked in a menu, and shows the pane in which its result will stand.
-    pub(in crate::app) fn analyse_in_sight(&mut self, action: AnalysisAction) {
+    fn analyse_in_sight(&mut self, action: AnalysisAction) {
         self.show(PaneKind::Analysis);
         self.analysis_action(action);
     }
@@ -64,7 +102,7 @@ impl App {
         }
     }
 
-    pub(in crate::app) fn analysed(&mut self, (): (), outcome: Outcome<Result<Option<Analysed>, String>>) {
+    fn analysed(&mut self, (): (), outcome: Outcome<Result<Option<Analysed>, String>>) {
         match self.done("analysis", outcome) {
             None => {}
             Some(Ok(None)) => self.session.log.info("cancelled"),
@@ -102,7 +140,7 @@ impl App {
         }
     }
 
-    pub(in crate::app) fn compared_with(&mut self, (kind, _): (AnalysisKind, PathBuf), outcome: Outcome<Result<Option<Against>, String>>) {
+    fn compared_with(&mut self, (kind, _): (AnalysisKind, PathBuf), outcome: Outcome<Result<Option<Against>, String>>) {
         match self.done("analysis", outcome) {
             None => {}
             Some(Ok(None)) => self.session.log.info("cancelled"),

@@ -16,6 +16,7 @@
 //! | `lesson` | a lesson: recorded, played, quizzed, painted and exported |
 //! | `saved` | a session as it is saved: which state of the window goes into a file |
 //! | `export` | the contents of a pane as a table or a file |
+//! | `row_names` | the names of all rows, read and searched |
 //! | `errors` | errors as the window words them |
 
 pub mod analysis;
@@ -28,6 +29,7 @@ pub mod manual;
 pub mod picking;
 pub mod pictures;
 pub mod projection;
+pub mod row_names;
 pub mod saved;
 pub mod selected;
 pub mod selection;

@@ -1,7 +1,14 @@
 //! The table of features. The order is that in which they are asked for what they want in a frame, and in which dialogs are drawn.
 
 use crate::app::context::feature::Feature;
-use crate::app::features::{analysis, color, manual, walk};
+use crate::app::features::{analysis, color, manual, projection, row_names, walk};
 
 /// A new feature is a folder and a row here.
-pub static FEATURES: &[&Feature] = &[&analysis::apply::FEATURE, &color::apply::FEATURE, &walk::apply::FEATURE, &manual::apply::FEATURE];
+pub static FEATURES: &[&Feature] = &[
+    &row_names::apply::FEATURE,
+    &projection::apply::FEATURE,
+    &analysis::apply::FEATURE,
+    &color::apply::FEATURE,
+    &walk::apply::FEATURE,
+    &manual::apply::FEATURE,
+];

@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 
 use crate::app::features::color::state::view::ColorView;
+use crate::app::features::projection::state::ProjectionView;
 use crate::app::model::answer::Picked;
-use crate::app::model::projection::ProjectionView;
 use crate::app::model::selection::Selection;
 use crate::app::model::selection::facts::Facts;
 use crate::app::model::session::Session;

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::app::model::activity::NOTICED;
 use crate::app::model::answer::{Answered, Picked};
 use crate::cloud::PointCloud;
 use crate::run::AskId;
@@ -14,9 +15,6 @@ const SHORT: Duration = Duration::from_millis(100);
 
 /// n × d up to which a question is taken to be short before any was answered.
 const SURELY_SHORT: usize = 20_000_000;
-
-/// After so long an ask, or a selection, is worth a word in the status line.
-pub const NOTICED: Duration = Duration::from_millis(300);
 
 /// The query before it was taken up.
 #[derive(Clone, Debug)]

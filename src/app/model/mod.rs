@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `state`, `views`, `pane`, `look`, `draft` | what persists between launches: layout, views of panes, input fields |
 //! | `session`, `answer`, `activity`, `scene`, `live` | what is open: the cloud, its answer, tasks in progress, what is drawn for it |
-//! | `picking`, `projection`, `selection`, `runs`, `lesson`, `timeline` | the state of each feature |
+//! | `picking`, `selection`, `runs`, `lesson`, `timeline` | the state of each feature |
 //! | `history` | undo and redo |
 //! | `sort` | tables in the order of a column |
 //! | `saved`, `files`, `export`, `chooser`, `parts`, `finder`, `quitting`, `log` | saved sessions, dialogs, the log |
@@ -48,10 +48,8 @@ pub mod picking;
 pub mod picture;
 pub mod pictures;
 pub mod plan;
-pub mod projection;
 pub mod quitting;
 pub mod roles;
-pub mod row_names;
 pub mod runs;
 pub mod samples;
 pub mod saved;
@@ -68,7 +66,7 @@ pub mod views;
 pub mod why;
 
 // What other floors use of it. Within the floor, imports name the part: tests/architecture.rs looks for circles of parts.
-pub use activity::{Activity, Ended, Endings, Running};
+pub use activity::{Activity, Ended, Endings, NOTICED, Running};
 pub use answer::{Answered, Picked};
 pub use camera::{PlaneCamera, Projection, SpaceCamera};
 pub use chooser::{AskedBy, Chooser, ChooserAction};
@@ -90,7 +88,7 @@ pub use lesson::files::{LessonFile, RangeDraft};
 pub use lesson::player::{Player, SPEEDS};
 pub use lesson::quiz::{Quiz, Score};
 pub use lesson::session::{Asked, Breaking, FileQuery, LessonDraft, LessonSession, LessonView, Presenting, lesson_of, sentence};
-pub use live::{Live, NOTICED, Target};
+pub use live::{Live, Target};
 pub use log::{About, Level, Log};
 pub use look::Look;
 pub use nearby::Nearby;
@@ -105,10 +103,8 @@ pub use picking::tool::Tool;
 pub use picture::{Ground, Layout, Mark, Picture, PictureChoice, PictureDraft, PictureSize};
 pub use pictures::Pictures;
 pub use plan::{candidates, comparable, plan_of};
-pub use projection::{Projected, ProjectionKind, ProjectionView};
 pub use quitting::{QuitAction, Quitting};
 pub use roles::{ColumnRole, FileColumn, FileRoles, LeftOut, Roles, Told};
-pub use row_names::RowNames;
 pub use runs::compared::Compared;
 pub use runs::list::{KeptRun, RunId, RunList};
 pub use runs::which::Saved;

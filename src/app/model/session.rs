@@ -8,6 +8,8 @@ use crate::app::features::analysis::state::Against;
 use crate::app::features::analysis::state::{Analysed, AnalysisKind};
 use crate::app::features::color::state::channel::Colored;
 use crate::app::features::manual::state::Manual;
+use crate::app::features::projection::state::Projected;
+use crate::app::features::row_names::state::{NameSearch, RowNames};
 use crate::app::features::walk::state::Walked;
 use crate::app::model::activity::{Activity, Endings, Running};
 use crate::app::model::answer::{Answered, Picked};
@@ -27,10 +29,8 @@ use crate::app::model::picking::beside::Beside;
 use crate::app::model::picking::tool::Tool;
 use crate::app::model::picture::Picture;
 use crate::app::model::pictures::{Pictured, Pictures};
-use crate::app::model::projection::Projected;
 use crate::app::model::quitting::Quitting;
 use crate::app::model::roles::{LeftOut, Roles};
-use crate::app::model::row_names::{NameSearch, RowNames};
 use crate::app::model::runs::list::RunList;
 use crate::app::model::saved::SavedSession;
 use crate::app::model::scene::Scene;
@@ -421,7 +421,7 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::projection::{ProjectionKind, ProjectionView};
+    use crate::app::features::projection::state::{ProjectionKind, ProjectionView};
     use crate::app::testing::{cloud, record};
     use crate::progress::Silent;
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::features::analysis::state::AnalysisView;
 use crate::app::features::color::state::view::ColorView;
+use crate::app::features::projection::state::ProjectionView;
 use crate::app::features::walk::state::WalkView;
 use crate::app::model::camera;
 use crate::app::model::draft::Draft;
@@ -14,7 +15,6 @@ use crate::app::model::lesson::session::LessonView;
 use crate::app::model::look::Look;
 use crate::app::model::pane::{PaneKind, default_layout};
 use crate::app::model::picture::PictureChoice;
-use crate::app::model::projection::ProjectionView;
 use crate::app::model::roles::FileRoles;
 use crate::app::model::runs::RunsView;
 use crate::app::model::saved::layout::Layout;

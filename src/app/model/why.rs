@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::app::features::row_names::state::RowNames;
 use crate::app::model::answer::Answered;
-use crate::app::model::row_names::RowNames;
 use crate::app::model::telling::distance_text;
 use crate::cloud::PointCloud;
 use crate::run::analysis::Standing;

@@ -15,11 +15,11 @@ use crate::app::jobs::loader::{LoadJob, Loaded};
 use crate::app::jobs::table::{Applied, AtExit, Cancel, Kind, Row, Slot};
 use crate::app::model::chooser::Item;
 use crate::app::model::{
-    Activity, Answered, AskedBy, Compared, EngineStatus, ExportDialog, Facts, FileColumns, FileState, Found, NOTICED, PaneKind, Picked, Projected,
-    ProjectionKind, ProjectionView, Purpose, RowNames, SavedSession, Selection, Session, Target, Then, file_name,
+    Activity, Answered, AskedBy, Compared, EngineStatus, ExportDialog, Facts, FileColumns, FileState, Found, NOTICED, PaneKind, Picked, Purpose,
+    SavedSession, Selection, Session, Target, Then, file_name,
 };
+use crate::cloud::Fingerprint;
 use crate::cloud::formats::{FormatError, Records};
-use crate::cloud::{CloudError, Fingerprint, PointCloud};
 use crate::knn::EngineId;
 use crate::lesson::LessonError;
 use crate::lesson::lessons::Lesson;
@@ -67,20 +67,6 @@ pub static RECORD: Kind<App, &'static Lesson, Result<Recorded, LessonError>> = K
     }),
     at_exit: |_| AtExit::Stop,
     ..Kind::new(Slot::Record, "lesson", App::lesson_recorded)
-};
-
-/// What is chosen, and the file of queries that is projected along with the cloud.
-pub type ProjectionOf = (ProjectionView, Option<Arc<PointCloud>>);
-
-pub static PROJECT: Kind<App, ProjectionOf, Result<Projected, CloudError>> = Kind {
-    purpose: |(view, _), fraction| {
-        let what = match view.kind {
-            ProjectionKind::Random => "Projecting on random directions",
-            ProjectionKind::Axes | ProjectionKind::Pca => "Finding principal components",
-        };
-        Some(Activity::Preparing { what: what.to_owned(), fraction })
-    },
-    ..Kind::new(Slot::Project, "project", App::projected)
 };
 
 /// Why a row is, or is not, among the neighbours of an answer's query; `None` where it was left out of the search.
@@ -162,12 +148,6 @@ pub static LOOKUP: Kind<App, lookup::Asked, Result<Found, FormatError>> =
 /// Those of the neighbours that are listed.
 pub static BESIDE: Kind<App, lookup::Asked, Result<Found, FormatError>> =
     Kind::new(Slot::Beside, "record", |app, asked, outcome| app.handles.beside.take(&asked, outcome));
-
-/// What all rows are called, block by block; it gives why it is not all.
-pub static NAMES: Kind<App, Arc<RowNames>, Result<Option<String>, FormatError>> = Kind::new(Slot::Names, "names", App::names_read);
-
-/// A search of these for what is typed.
-pub static SEARCH: Kind<App, (), ()> = Kind::new(Slot::Search, "search", |_, (), _| {});
 
 /// What theory expects of an answer.
 pub static THEORY: Kind<App, Answered, TheoryCurve> = Kind::new(Slot::Theory, "theory", App::theory_done);

@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::features::analysis::state::AnalysisView;
 use crate::app::features::color::state::view::ColorView;
+use crate::app::features::projection::state::{ProjectionKind, ProjectionView};
 use crate::app::features::walk::state::WalkView;
 use crate::app::model::camera;
 use crate::app::model::draft::Draft;
 use crate::app::model::pane::PaneKind;
-use crate::app::model::projection::{ProjectionKind, ProjectionView};
 use crate::app::model::roles::{LeftOut, Roles};
 use crate::app::model::runs::RunsView;
 use crate::app::model::saved::layout::Layout;

@@ -16,11 +16,9 @@ mod opening;
 pub mod parts;
 pub mod picking;
 pub mod poll;
-pub mod projection;
 pub mod quit;
 mod quiz;
 pub mod resume;
-pub mod row_names;
 mod runs;
 pub mod save;
 pub mod selection;
@@ -87,7 +85,6 @@ impl App {
             Action::PickRow(row) => self.pick_row(row),
             Action::PickQuery(query) => self.pick_query(query),
             Action::Pick(action) => self.pick_action(action),
-            Action::SetProjection(view) => self.choose_projection(view),
             Action::Select(action) => self.select(action),
             Action::TypeWhy(typed) => self.session.why.typed = typed,
             Action::AskWhy => self.ask_why(),

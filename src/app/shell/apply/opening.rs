@@ -5,11 +5,9 @@ use std::path::PathBuf;
 
 use crate::app::context::app::App;
 use crate::app::features::analysis::state::AnalysisView;
+use crate::app::features::projection::state::{ProjectionKind, ProjectionView};
 use crate::app::features::walk::state::WalkView;
-use crate::app::model::{
-    About, Action, DataKind, Ended, FileColumn, LeftOut, Level, Material, Nearby, PaneKind, Picked, ProjectionKind, ProjectionView, Roles, Sample,
-    Told, roles,
-};
+use crate::app::model::{About, Action, DataKind, Ended, FileColumn, LeftOut, Level, Material, Nearby, PaneKind, Picked, Roles, Sample, Told, roles};
 use crate::cloud::roles::Role;
 use crate::cloud::{ColumnChoice, Globe, PointCloud, Source};
 use crate::files::{self, PartFolder};

@@ -10,12 +10,10 @@ use crate::app::jobs::loader::{Loaded, Opened};
 use crate::app::jobs::table::Slot;
 use crate::app::jobs::task::{Outcome, Stopped};
 use crate::app::model::{
-    About, Activity, AskedBy, Compared, Ended, Endings, EngineStatus, ExportDialog, FileColumns, FileState, PartsDialog, Picked, Pictures,
-    ProjectionKind, SpaceView, Then, TimelineView, UnusableDialog, Why, data_file,
+    About, Activity, AskedBy, Compared, Ended, Endings, EngineStatus, ExportDialog, FileColumns, FileState, PartsDialog, Picked, Pictures, SpaceView,
+    Then, TimelineView, UnusableDialog, Why, data_file,
 };
-use crate::app::shell::tasks::{
-    Answer, Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, NAMES, NEARBY, PICK, PROBE, PROJECT, Runs, SEARCH, SNAP, WHY,
-};
+use crate::app::shell::tasks::{Answer, Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, NEARBY, PICK, PROBE, Runs, SNAP, WHY};
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
 use crate::engines::registry;
@@ -33,10 +31,7 @@ impl App {
             said(self);
         }
         self.want_beside();
-        self.want_names();
-        self.search_names();
         self.play();
-        self.want_projection();
         for feature in FEATURES {
             (feature.update)(self);
         }
@@ -293,7 +288,6 @@ impl App {
         let view = SpaceView { axes: fitting(&cloud), ..SpaceView::default() };
         self.state.space = self.state.space.looking(&view);
         self.describe(&cloud);
-        self.fit_looks_to(&cloud);
         if self.session.running.take().is_some() {
             self.handles.worker.cancel();
         }
@@ -308,12 +302,12 @@ impl App {
         let session = &mut self.session;
         (session.record, session.derived, session.theory) = (None, None, None);
         (session.picked, session.answered, session.rank) = (None, None, None);
-        (session.projected, session.beside) = (None, None);
+        session.beside = None;
         session.left_out = Vec::new();
         session.roles = self.state.roles_of(cloud.source()).map(|kept| kept.roles.clone()).unwrap_or_default();
         (session.columns_dialog, session.note) = (None, None);
         session.pictures_named = Pictures::named(cloud.axes());
-        (session.why, session.row_names) = (Why::default(), None);
+        session.why = Why::default();
         session.endings = Endings::default();
         session.cloud = Some(cloud);
         self.name_window();
@@ -325,13 +319,6 @@ impl App {
         self.session.cloud.as_ref().is_some_and(|shown| shown.fingerprint() == cloud.fingerprint())
     }
 
-    /// No projection of a cloud that its own axes show whole.
-    fn fit_looks_to(&mut self, cloud: &PointCloud) {
-        if !self.shows(cloud) && cloud.dims() <= 3 {
-            self.state.projection.kind = ProjectionKind::Axes;
-        }
-    }
-
     /// Nothing that goes on about the cloud before is of interest.
     fn forget_tasks(&mut self) {
         self.jobs.stop(&SNAP);
@@ -339,12 +326,9 @@ impl App {
         self.jobs.stop(&HOVER);
         self.jobs.stop(&LOOKUP);
         self.jobs.stop(&BESIDE);
-        self.jobs.stop(&PROJECT);
         self.jobs.stop(&CHECK);
         self.jobs.stop(&WHY);
         self.jobs.stop(&NEARBY);
-        self.jobs.stop(&NAMES);
-        self.jobs.stop(&SEARCH);
     }
 
     /// The columns of a file are known, and so whether the one that colours is among them.

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use crate::app::context::app::App;
+use crate::app::context::feature::Feature;
+use crate::app::features::projection::Projecting;
+use crate::app::features::projection::state::{Projected, ProjectionKind, ProjectionView};
+use crate::app::jobs::table::{Kind, Slot};
 use crate::app::jobs::task::Outcome;
-use crate::app::model::{About, PlaneView, Projected, ProjectionKind, ProjectionView, SpaceView};
-use crate::app::shell::tasks::{PROJECT, ProjectionOf};
+use crate::app::model::{About, Action, Activity, PlaneView, SpaceView};
 use crate::cloud::{CloudError, PointCloud};
 
 /// Projections that are kept at most: each is 12 bytes a point.
@@ -19,6 +22,40 @@ fn is_of(projected: &Projected, view: ProjectionView, queries: Option<&Arc<Point
 fn same(a: Option<&Arc<PointCloud>>, b: Option<&Arc<PointCloud>>) -> bool {
     a.map(Arc::as_ptr) == b.map(Arc::as_ptr)
 }
+
+pub static FEATURE: Feature = Feature {
+    apply: |app, action| {
+        match action {
+            Action::SetProjection(view) => app.choose_projection(view),
+            other => return Some(other),
+        }
+        None
+    },
+    update: App::want_projection,
+    cloud_changed: |app, cloud| {
+        app.jobs.stop(&PROJECT);
+        (app.session.projected, app.handles.projecting) = (None, Projecting::default());
+        // A cloud that its own axes show whole needs none.
+        if !app.shows(cloud) && cloud.dims() <= 3 {
+            app.state.projection.kind = ProjectionKind::Axes;
+        }
+    },
+    ..Feature::NONE
+};
+
+pub static PROJECT: Kind<App, ProjectionOf, Result<Projected, CloudError>> = Kind {
+    purpose: |(view, _), fraction| {
+        let what = match view.kind {
+            ProjectionKind::Random => "Projecting on random directions",
+            ProjectionKind::Axes | ProjectionKind::Pca => "Finding principal components",
+        };
+        Some(Activity::Preparing { what: what.to_owned(), fraction })
+    },
+    ..Kind::new(Slot::Project, "project", App::projected)
+};
+
+/// What is chosen, and the file of queries that is projected along with the cloud.
+pub type ProjectionOf = (ProjectionView, Option<Arc<PointCloud>>);
 
 impl App {
     /// The views of Plane and Space, as they will be once the chosen projection is shown.
@@ -65,7 +102,7 @@ impl App {
     }
 
     /// Shows what is chosen once it is there, and has it worked out where it is not.
-    pub(in crate::app) fn want_projection(&mut self) {
+    fn want_projection(&mut self) {
         let Some(cloud) = self.session.cloud.clone() else { return };
         let Some(view) = self.wanted_projection() else {
             self.jobs.stop(&PROJECT);
@@ -92,7 +129,7 @@ impl App {
     }
 
     /// A projection is worked out.
-    pub(in crate::app) fn projected(&mut self, _: ProjectionOf, outcome: Outcome<Result<Projected, CloudError>>) {
+    fn projected(&mut self, _: ProjectionOf, outcome: Outcome<Result<Projected, CloudError>>) {
         let kept = &mut self.handles.projecting.kept;
         match outcome {
             Ok(Ok(projected)) => {

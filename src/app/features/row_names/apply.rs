@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::app::context::app::App;
+use crate::app::context::feature::Feature;
+use crate::app::features::row_names::state::{NameSearch, RowNames};
+use crate::app::jobs::table::{Kind, Slot};
 use crate::app::jobs::task::Outcome;
-use crate::app::model::row_names::{NameSearch, RowNames};
 use crate::app::model::telling;
-use crate::app::shell::tasks::{NAMES, SEARCH};
 use crate::cloud::formats::{Cell, ColumnKind, FormatError, Marks, columns_of, records, records_of_columns};
 use crate::memory;
 use crate::progress::Progress;
@@ -15,9 +16,28 @@ use crate::progress::Progress;
 /// How often hits are shown while names are searched, and names that are still to be read are waited for.
 const SHOWN: Duration = Duration::from_millis(50);
 
+pub static FEATURE: Feature = Feature {
+    update: |app| {
+        app.want_names();
+        app.search_names();
+    },
+    cloud_changed: |app, _| {
+        app.jobs.stop(&NAMES);
+        app.jobs.stop(&SEARCH);
+        app.session.row_names = None;
+    },
+    ..Feature::NONE
+};
+
+/// What all rows are called, block by block; it gives why it is not all.
+pub static NAMES: Kind<App, Arc<RowNames>, Result<Option<String>, FormatError>> = Kind::new(Slot::Names, "names", App::names_read);
+
+/// A search of these for what is typed.
+pub static SEARCH: Kind<App, (), ()> = Kind::new(Slot::Search, "search", |_, (), _| {});
+
 impl App {
     /// Has them read for the finder, and for *Why row* where no number is typed.
-    pub(in crate::app) fn want_names(&mut self) {
+    fn want_names(&mut self) {
         let named = |typed: &str| typed.contains(char::is_alphabetic);
         let typed = self.session.finder.as_ref().is_some_and(|finder| named(&finder.text)) || named(&self.session.why.typed);
         let Some(beside) = typed.then(|| self.session.listed_beside()).flatten() else { return };
@@ -38,13 +58,13 @@ impl App {
     }
 
     /// All that can be had are there.
-    pub(in crate::app) fn names_read(&mut self, names: Arc<RowNames>, outcome: Outcome<Result<Option<String>, FormatError>>) {
+    fn names_read(&mut self, names: Arc<RowNames>, outcome: Outcome<Result<Option<String>, FormatError>>) {
         let read = self.done("names", outcome);
         names.end(read.map_or(Some("the rest cannot be read".to_owned()), |read| read.unwrap_or_else(|why| Some(why.to_string()))));
     }
 
     /// Has them searched for what is typed into the finder.
-    pub(in crate::app) fn search_names(&mut self) {
+    fn search_names(&mut self) {
         let (Some(finder), Some(names)) = (&self.session.finder, &self.session.row_names) else { return };
         if !self.session.name_search.is_for(&finder.text) {
             let (search, names) = (NameSearch::new(&finder.text), Arc::clone(names));

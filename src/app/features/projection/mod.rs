@@ -1,11 +1,17 @@
 //! Projections of the cloud: those that are kept, and their controls.
+//!
+//! | part | does |
+//! |---|---|
+//! | `state` | which projection is chosen, and one that was worked out |
+//! | `apply` | has them worked out, and shows them |
 
 use std::sync::Arc;
 
 use egui::{ComboBox, DragValue, RichText, Ui};
 
+use crate::app::features::projection::state::{Projected, ProjectionKind};
 use crate::app::look::{Palette, name_chooser};
-use crate::app::model::{Action, Actions, PlaneView, Projected, ProjectionKind, Session, SpaceView, State};
+use crate::app::model::{Action, Actions, PlaneView, Session, SpaceView, State};
 
 /// Projections that are kept, and what the views go back to.
 #[derive(Default)]
@@ -46,3 +52,6 @@ pub fn bar_ui(ui: &mut Ui, axes: &[usize], state: &State, session: &Session, pal
         actions.send(Action::SetProjection(view));
     }
 }
+
+pub mod apply;
+pub mod state;

@@ -79,7 +79,9 @@ pub mod saved {
 
 pub mod selection {
     //! Selected rows and queries, and the actions that change them.
-    pub use super::model::{Hovered, How, SelectAction, Selection};
+    pub use super::features::selection::state::SelectAction;
+    pub use super::features::selection::state::{Hovered, Selection};
+    pub use super::model::how::How;
 }
 
 pub mod session {

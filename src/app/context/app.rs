@@ -191,7 +191,7 @@ impl App {
         let taken = self.gives_up
             || open
             || session.live.is_held()
-            || session.tool != crate::app::model::picking::tool::Tool::Move
+            || session.tool != crate::app::features::picking::state::Tool::Move
             || session.runs.renaming.is_some();
         if taken || !ctx.input(|input| input.key_pressed(egui::Key::Escape)) {
             return;
@@ -237,8 +237,10 @@ pub fn screen_position(app: &App, pane: PaneKind, rect: egui::Rect, row: usize) 
     let scene = app.session.scene()?;
     let (data, state) = (scene.data(), &app.state);
     let eye = match pane {
-        PaneKind::Space => crate::app::model::picking::eye::Eye::Space(camera::SpaceCamera::new(rect, &state.space, data), state.space.axes),
-        _ => crate::app::model::picking::eye::Eye::Plane(camera::PlaneCamera::of(rect, &state.plane, data), state.plane.axes),
+        PaneKind::Space => {
+            crate::app::features::picking::state::eye::Eye::Space(camera::SpaceCamera::new(rect, &state.space, data), state.space.axes)
+        }
+        _ => crate::app::features::picking::state::eye::Eye::Plane(camera::PlaneCamera::of(rect, &state.plane, data), state.plane.axes),
     };
     eye.screen(data, row)
 }

@@ -80,7 +80,6 @@ impl Handles {
 
     /// Lets go of what belongs to the cloud that was shown.
     pub fn forget(&mut self) {
-        (self.lookup, self.beside) = (Lookup::default(), Lookup::default());
         (self.theory_wanted, self.focus_when_answered) = (None, false);
         if let Some(gpu) = &mut self.gpu {
             gpu.forget();

@@ -7,7 +7,6 @@
 //! | `color` | values by which points are coloured, their chooser and their legend |
 //! | `pictures` | rows that are pictures |
 //! | `picking` | points under the pointer or in a region, and their other columns in the file |
-//! | `selected` | the selected rows with all that is known of them, as a table |
 //! | `selection` | computes the selection that a change results in |
 //! | `live` | the query's marker in Plane, its coordinates as fields, the row it snaps to |
 //! | `telling` | the answer in words, remembered from frame to frame |
@@ -31,7 +30,6 @@ pub mod pictures;
 pub mod projection;
 pub mod row_names;
 pub mod saved;
-pub mod selected;
 pub mod selection;
 pub mod table;
 pub mod telling;

@@ -95,7 +95,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::app::model::{FileState, Selection};
+    use crate::app::features::selection::state::Selection;
+    use crate::app::model::FileState;
     use crate::app::testing::record;
 
     fn saved() -> SavedSession {

@@ -9,9 +9,9 @@ use std::sync::{Arc, Weak};
 
 use crate::app::features::color::state::view::ColorView;
 use crate::app::features::projection::state::ProjectionView;
+use crate::app::features::selection::state::Selection;
+use crate::app::features::selection::state::facts::Facts;
 use crate::app::model::answer::Picked;
-use crate::app::model::selection::Selection;
-use crate::app::model::selection::facts::Facts;
 use crate::app::model::session::Session;
 use crate::app::model::state::State;
 use crate::app::model::views::{ConvergenceView, PlaneView, SpaceView};

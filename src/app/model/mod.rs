@@ -5,13 +5,13 @@
 //! |---|---|
 //! | `state`, `views`, `pane`, `look`, `draft` | what persists between launches: layout, views of panes, input fields |
 //! | `session`, `answer`, `activity`, `scene`, `live` | what is open: the cloud, its answer, tasks in progress, what is drawn for it |
-//! | `picking`, `selection`, `runs`, `lesson`, `timeline` | the state of each feature |
+//! | `runs`, `lesson`, `timeline` | the state of each feature |
 //! | `history` | undo and redo |
 //! | `sort` | tables in the order of a column |
 //! | `saved`, `files`, `export`, `chooser`, `parts`, `finder`, `quitting`, `log` | saved sessions, dialogs, the log |
 //! | `camera` | transforms between cloud and screen coordinates |
 //! | `why` | why a row is, or is not, among the neighbours |
-//! | `apart`, `between`, `nearby` | how far rows are from a place, and two from each other; the distance within which rows are selected |
+//! | `apart`, `between` | how far rows are from a place, and two from each other |
 //! | `contest` | one question answered by engine after engine |
 //! | `samples` | clouds that ship with the program |
 //! | `roles`, `columns` | what the columns of a file are, and the table in which that is chosen |
@@ -36,15 +36,14 @@ pub mod export;
 pub mod files;
 pub mod finder;
 pub mod history;
+pub mod how;
 pub mod lesson;
 pub mod live;
 pub mod log;
 pub mod look;
-pub mod nearby;
 pub mod opening;
 pub mod pane;
 pub mod parts;
-pub mod picking;
 pub mod picture;
 pub mod pictures;
 pub mod plan;
@@ -54,7 +53,6 @@ pub mod runs;
 pub mod samples;
 pub mod saved;
 pub mod scene;
-pub mod selection;
 pub mod session;
 pub mod sort;
 pub mod state;
@@ -75,9 +73,7 @@ pub use commands::command::{Command, Mode};
 pub use commands::contest::ContestAction;
 pub use commands::lesson::{LessonAction, PollAction, QuizAction, TouchAction};
 pub use commands::live::LiveAction;
-pub use commands::picking::{PickAction, Purpose};
 pub use commands::runs::RunsAction;
-pub use commands::selection::{Choice, SelectAction};
 pub use commands::{Action, Actions};
 pub use contest::{Contest, Longest};
 pub use draft::{DataKind, Draft, Field, FieldError, QueryKind};
@@ -91,15 +87,8 @@ pub use lesson::session::{Asked, Breaking, FileQuery, LessonDraft, LessonSession
 pub use live::{Live, Target};
 pub use log::{About, Level, Log};
 pub use look::Look;
-pub use nearby::Nearby;
 pub use pane::{PaneKind, measuring_layout, single_layout};
 pub use parts::{PartsAction, PartsDialog, Then};
-pub use picking::beside::{Beside, Found};
-pub use picking::eye::Eye;
-pub use picking::others::Others;
-pub use picking::region::{Lasso, Region};
-pub use picking::sight::{Sight, Within};
-pub use picking::tool::Tool;
 pub use picture::{Ground, Layout, Mark, Picture, PictureChoice, PictureDraft, PictureSize};
 pub use pictures::Pictures;
 pub use plan::{candidates, comparable, plan_of};
@@ -113,10 +102,6 @@ pub use samples::{Material, SAMPLES, Sample};
 pub use saved::ranges::Ranges;
 pub use saved::{SavedCloud, SavedQuery, SavedSession};
 pub use scene::Scene;
-pub use selection::facts::Facts;
-pub use selection::how::How;
-pub use selection::named::{NamedSet, NamedSets};
-pub use selection::{Hovered, Selection};
 pub use session::{EngineStatus, FileColumns, Session};
 pub use sort::{Sort, SortKey, sorted};
 pub use state::{Room, SCALES, State};

@@ -1,7 +1,6 @@
 //! The table of what the window has done in the background: a row for each kind of task, with what is asked of it, what comes
 //! of it, the status line's word for it, how it is cancelled, and what takes in its result. A new kind is one row here.
 
-use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -9,14 +8,12 @@ use std::time::SystemTime;
 use crate::app::context::app::App;
 use crate::app::features::export::Files;
 use crate::app::features::lesson::record::Recorded;
-use crate::app::features::picking::lookup;
-use crate::app::features::selection::Change;
 use crate::app::jobs::loader::{LoadJob, Loaded};
 use crate::app::jobs::table::{Applied, AtExit, Cancel, Kind, Row, Slot};
 use crate::app::model::chooser::Item;
 use crate::app::model::{
-    Activity, Answered, AskedBy, Compared, EngineStatus, ExportDialog, Facts, FileColumns, FileState, Found, NOTICED, PaneKind, Picked, Purpose,
-    SavedSession, Selection, Session, Target, Then, file_name,
+    Activity, Answered, AskedBy, Compared, EngineStatus, ExportDialog, FileColumns, FileState, NOTICED, SavedSession, Session, Target, Then,
+    file_name,
 };
 use crate::cloud::Fingerprint;
 use crate::cloud::formats::{FormatError, Records};
@@ -76,16 +73,6 @@ pub static WHY: Kind<App, Answered, Result<Option<Standing>, RunError>> = Kind {
     ..Kind::new(Slot::Why, "why", App::why_told)
 };
 
-/// Rows; `None` if finding them was cancelled.
-pub type Rows = Result<Option<Vec<u32>>, RunError>;
-
-/// All rows within a distance of an answer's query.
-pub static NEARBY: Kind<App, (Answered, f64), Rows> = Kind {
-    noticed: NOTICED,
-    purpose: |_, fraction| Some(Activity::Preparing { what: "Finding rows within a distance".to_owned(), fraction }),
-    ..Kind::new(Slot::Nearby, "nearby", App::nearby_found)
-};
-
 /// A file that is read again, to see whether it has changed.
 pub struct Checking {
     pub path: PathBuf,
@@ -109,27 +96,6 @@ pub static CHECK: Kind<App, Checking, Checked> = Kind {
     ..Kind::new(Slot::Check, "check", App::checked)
 };
 
-/// A change of the selection, and those that build on it.
-pub struct Selecting {
-    /// Whether it only finds again what was selected: no step to undo.
-    pub quiet: bool,
-    /// What comes after it.
-    pub waiting: VecDeque<Change>,
-}
-
-pub static SELECT: Kind<App, Selecting, Option<(Selection, Facts)>> = Kind {
-    noticed: NOTICED,
-    purpose: |_, _| Some(Activity::Selecting),
-    cancel: Cancel::By(App::cancel_selecting),
-    ..Kind::new(Slot::Select, "select", App::selected)
-};
-
-/// What a click means.
-pub static PICK: Kind<App, (Purpose, PaneKind), Option<Picked>> = Kind::new(Slot::Pick, "pick", App::picked);
-
-/// What the pointer rests on: a row of its own, so that a rest of the pointer never takes a click's place.
-pub static HOVER: Kind<App, (Purpose, PaneKind), Option<Picked>> = Kind::new(Slot::Hover, "pick", App::picked);
-
 /// The row that a dragged query goes to.
 #[derive(Default)]
 pub struct Snapping {
@@ -140,14 +106,6 @@ pub struct Snapping {
 }
 
 pub static SNAP: Kind<App, Snapping, Option<u32>> = Kind::new(Slot::Snap, "snap", App::snap_found);
-
-/// The other columns of the point that the pointer rests on.
-pub static LOOKUP: Kind<App, lookup::Asked, Result<Found, FormatError>> =
-    Kind::new(Slot::Lookup, "record", |app, asked, outcome| app.handles.lookup.take(&asked, outcome));
-
-/// Those of the neighbours that are listed.
-pub static BESIDE: Kind<App, lookup::Asked, Result<Found, FormatError>> =
-    Kind::new(Slot::Beside, "record", |app, asked, outcome| app.handles.beside.take(&asked, outcome));
 
 /// What theory expects of an answer.
 pub static THEORY: Kind<App, Answered, TheoryCurve> = Kind::new(Slot::Theory, "theory", App::theory_done);

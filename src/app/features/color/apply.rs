@@ -11,8 +11,9 @@ use crate::app::features::color::state::view::ColorRange;
 use crate::app::features::color::state::view::{ColorAction, ColorBy};
 use crate::app::features::color::work::CANCELLED;
 use crate::app::features::color::work::Coloring;
+use crate::app::features::selection::state::{Choice, SelectAction};
 use crate::app::jobs::table::{Kind, Slot};
-use crate::app::model::{About, Choice, Level, SelectAction};
+use crate::app::model::{About, Level};
 use crate::app::model::{Action, Activity};
 use crate::cloud::{PointCloud, Source};
 

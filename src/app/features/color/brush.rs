@@ -7,7 +7,8 @@ use crate::app::features::color::state::channel::{Channel, Numbers};
 use crate::app::features::color::state::view::ColorAction;
 use crate::app::look::Palette;
 use crate::app::look::focus::{arrows, is_keyed};
-use crate::app::model::{Actions, How};
+use crate::app::model::Actions;
+use crate::app::model::how::How;
 use crate::text;
 
 /// Height of the histogram.

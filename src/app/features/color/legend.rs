@@ -15,7 +15,8 @@ use crate::app::features::color::state::channel::{Categories, Channel, Colored, 
 use crate::app::features::color::state::view::{ColorAction, ColorBy, ColorRange, ColorView};
 use crate::app::look::ticks::log_ticks;
 use crate::app::look::{Palette, ticks};
-use crate::app::model::{Actions, How, Picked, Session, State};
+use crate::app::model::how::How;
+use crate::app::model::{Actions, Picked, Session, State};
 use crate::cloud::formats::Moment;
 use crate::palette::CATEGORIES;
 use crate::text;

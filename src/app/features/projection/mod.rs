@@ -5,6 +5,9 @@
 //! | `state` | which projection is chosen, and one that was worked out |
 //! | `apply` | has them worked out, and shows them |
 
+pub mod apply;
+pub mod state;
+
 use std::sync::Arc;
 
 use egui::{ComboBox, DragValue, RichText, Ui};
@@ -52,6 +55,3 @@ pub fn bar_ui(ui: &mut Ui, axes: &[usize], state: &State, session: &Session, pal
         actions.send(Action::SetProjection(view));
     }
 }
-
-pub mod apply;
-pub mod state;

@@ -5,16 +5,16 @@ pub mod command;
 pub mod contest;
 pub mod lesson;
 pub mod live;
-pub mod picking;
 pub mod runs;
-pub mod selection;
 
 use std::path::PathBuf;
 
 use crate::app::features::analysis::state::AnalysisAction;
 use crate::app::features::color::state::view::ColorAction;
 use crate::app::features::manual::state::Manual;
+use crate::app::features::picking::state::PickAction;
 use crate::app::features::projection::state::ProjectionView;
+use crate::app::features::selection::state::SelectAction;
 use crate::app::features::walk::state::WalkAction;
 use crate::app::model::chooser::ChooserAction;
 use crate::app::model::columns::ColumnsAction;
@@ -22,9 +22,7 @@ use crate::app::model::commands::command::Command;
 use crate::app::model::commands::contest::ContestAction;
 use crate::app::model::commands::lesson::LessonAction;
 use crate::app::model::commands::live::LiveAction;
-use crate::app::model::commands::picking::PickAction;
 use crate::app::model::commands::runs::RunsAction;
-use crate::app::model::commands::selection::SelectAction;
 use crate::app::model::draft::Draft;
 use crate::app::model::export::{ExportDialog, ExportKind};
 use crate::app::model::finder::Finder;

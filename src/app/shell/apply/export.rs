@@ -9,10 +9,9 @@ use crate::app::context::export::EXPORT;
 use crate::app::features::analysis::state::AnalysisKind;
 use crate::app::features::color::state::channel::Colored;
 use crate::app::features::export::PaneData;
-use crate::app::features::selected::Selected;
-use crate::app::model::{
-    About, AskedBy, Beside, ExportDialog, ExportKind, Layout, LessonFile, Level, PaneKind, Picture, PictureDraft, RangeDraft, title_of,
-};
+use crate::app::features::export::selected::Selected;
+use crate::app::features::picking::state::beside::Beside;
+use crate::app::model::{About, AskedBy, ExportDialog, ExportKind, Layout, LessonFile, Level, PaneKind, Picture, PictureDraft, RangeDraft, title_of};
 use crate::app::panes;
 use crate::app::shell::portrait::{Medium, Portrait};
 use crate::app::shell::tasks::SAVE;

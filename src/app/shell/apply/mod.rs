@@ -10,18 +10,14 @@ pub mod export;
 pub mod history;
 pub mod lesson;
 pub mod live;
-pub mod lookup;
-pub mod nearby;
 mod opening;
 pub mod parts;
-pub mod picking;
 pub mod poll;
 pub mod quit;
 mod quiz;
 pub mod resume;
 mod runs;
 pub mod save;
-pub mod selection;
 pub mod snap;
 pub mod touch;
 pub mod unusable;
@@ -37,8 +33,8 @@ use crate::app::jobs::table::Cancel;
 use crate::app::jobs::task::Outcome;
 use crate::app::look::tokens;
 use crate::app::model::{
-    About, Action, Answered, AskedBy, Choice, Command, ContestAction, Draft, ExportKind, Finder, How, Look, PaneKind, Picked, PlaneWindow, QueryKind,
-    Room, Running, SelectAction, SpaceView, Then, TimeAxis, Tool, absolute,
+    About, Action, Answered, AskedBy, Command, ContestAction, Draft, ExportKind, Finder, Look, PaneKind, Picked, PlaneWindow, QueryKind, Room,
+    Running, SpaceView, Then, TimeAxis, absolute,
 };
 use crate::app::model::{camera, state};
 use crate::app::panes::tiles::PANE_MARGIN;
@@ -84,12 +80,8 @@ impl App {
             Action::Live(action) => self.live_action(action),
             Action::PickRow(row) => self.pick_row(row),
             Action::PickQuery(query) => self.pick_query(query),
-            Action::Pick(action) => self.pick_action(action),
-            Action::Select(action) => self.select(action),
             Action::TypeWhy(typed) => self.session.why.typed = typed,
             Action::AskWhy => self.ask_why(),
-            Action::TypeRadius(typed) => (self.session.nearby.typed, self.session.nearby.wrong) = (typed, None),
-            Action::SelectNearby => self.select_nearby(),
             Action::SelectRank(rank) => self.session.rank = rank,
             Action::Sort(pane, Some(sort)) => drop(self.session.sorts.insert(pane, sort)),
             Action::Sort(pane, None) => drop(self.session.sorts.remove(&pane)),
@@ -162,15 +154,6 @@ impl App {
             Command::Undo if self.session.lesson.open => self.undo_touch(),
             Command::Undo => self.undo(),
             Command::Redo => self.redo(),
-            Command::MoveTool => self.session.tool = Tool::Move,
-            Command::RectangleTool => self.session.tool = Tool::Rectangle,
-            Command::LassoTool => self.session.tool = Tool::Lasso,
-            Command::SelectAll => self.select(SelectAction::Choose { what: Choice::All, how: How::Replace, by: "everything".to_owned() }),
-            Command::SelectNone => self.select(SelectAction::Clear),
-            Command::InvertSelection => self.select(SelectAction::Choose { what: Choice::Rest, how: How::Replace, by: "inverted".to_owned() }),
-            Command::GrowSelection => self.grow_selection(),
-            Command::ZoomToSelection => self.select(SelectAction::ZoomTo),
-            Command::UseAsQueries => self.select(SelectAction::UseAsQueries),
             Command::ExportSelection => self.apply(Action::StartExport(ExportKind::Selection)),
             Command::NextLook => {
                 let at = Look::ALL.iter().position(|&look| look == self.look()).unwrap_or(0);

@@ -13,7 +13,7 @@ use crate::app::model::{
     About, Activity, AskedBy, Compared, Ended, Endings, EngineStatus, ExportDialog, FileColumns, FileState, PartsDialog, Picked, Pictures, SpaceView,
     Then, TimelineView, UnusableDialog, Why, data_file,
 };
-use crate::app::shell::tasks::{Answer, Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, NEARBY, PICK, PROBE, Runs, SNAP, WHY};
+use crate::app::shell::tasks::{Answer, Asks, CHECK, COLUMNS, DERIVE, Loading, PROBE, Runs, SNAP, WHY};
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
 use crate::engines::registry;
@@ -30,7 +30,6 @@ impl App {
         while let Some(said) = self.jobs.next() {
             said(self);
         }
-        self.want_beside();
         self.play();
         for feature in FEATURES {
             (feature.update)(self);
@@ -298,11 +297,9 @@ impl App {
         }
         self.handles.forget();
         self.forget_live();
-        self.forget_selection();
         let session = &mut self.session;
         (session.record, session.derived, session.theory) = (None, None, None);
         (session.picked, session.answered, session.rank) = (None, None, None);
-        session.beside = None;
         session.left_out = Vec::new();
         session.roles = self.state.roles_of(cloud.source()).map(|kept| kept.roles.clone()).unwrap_or_default();
         (session.columns_dialog, session.note) = (None, None);
@@ -322,13 +319,8 @@ impl App {
     /// Nothing that goes on about the cloud before is of interest.
     fn forget_tasks(&mut self) {
         self.jobs.stop(&SNAP);
-        self.jobs.stop(&PICK);
-        self.jobs.stop(&HOVER);
-        self.jobs.stop(&LOOKUP);
-        self.jobs.stop(&BESIDE);
         self.jobs.stop(&CHECK);
         self.jobs.stop(&WHY);
-        self.jobs.stop(&NEARBY);
     }
 
     /// The columns of a file are known, and so whether the one that colours is among them.

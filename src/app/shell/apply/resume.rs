@@ -7,10 +7,9 @@ use std::time::SystemTime;
 use crate::app::context::app::App;
 use crate::app::features::analysis::state::AnalysisAction;
 use crate::app::features::color::state::view::ColorBy;
+use crate::app::features::selection::state::named::{NamedSet, NamedSets};
 use crate::app::model::saved::SavedSet;
-use crate::app::model::{
-    About, Action, NamedSet, NamedSets, Picked, Ranges, RunId, SavedCloud, SavedQuery, SavedSession, Then, data_file, source_name,
-};
+use crate::app::model::{About, Action, Picked, Ranges, RunId, SavedCloud, SavedQuery, SavedSession, Then, data_file, source_name};
 use crate::app::shell::apply::save::Last;
 use crate::cloud::formats::file_of;
 use crate::cloud::{PointCloud, Source, query_point};

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::features::analysis::state::AnalysisKind;
 use crate::app::features::color::state::ColorMap;
-use crate::app::model::selection::how::How;
+use crate::app::model::how::How;
 use crate::engines::registry;
 use crate::knn::Measure;
 

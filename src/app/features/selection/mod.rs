@@ -1,12 +1,22 @@
-//! What comes of a change of the selection.
+//! What is selected, and what comes of a change of it.
+//!
+//! | part | does |
+//! |---|---|
+//! | `state` | the selection, what is shown of it, named sets, what is asked of them |
+//! | `apply` | carries out changes: at once where that is little work, else on a thread |
+
+pub mod apply;
+pub mod state;
 
 use std::sync::Arc;
 
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::app::features::color::state::channel::Whose;
-use crate::app::model::selection::sets;
-use crate::app::model::{Answered, Choice, Facts, How, Selection};
+use crate::app::features::selection::state::facts::Facts;
+use crate::app::features::selection::state::{Choice, Selection, sets};
+use crate::app::model::Answered;
+use crate::app::model::how::How;
 use crate::cloud::PointCloud;
 use crate::knn::NONE;
 use crate::progress::Progress;
@@ -145,7 +155,7 @@ impl Change {
 mod tests {
     use super::*;
     use crate::app::features::color::state::PointValues;
-    use crate::app::model::SelectAction;
+    use crate::app::features::selection::state::SelectAction;
     use crate::app::testing::{measured, record};
     use crate::progress::Silent;
 

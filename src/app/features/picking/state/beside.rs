@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::app::model::picking::others::Others;
+use crate::app::features::picking::state::others::Others;
 use crate::cloud::PointCloud;
 use crate::cloud::formats::Cell;
 use crate::export::table::Table;

@@ -4,12 +4,71 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::app::context::app::App;
+use crate::app::context::feature::Feature;
+use crate::app::features::errors::of_run;
+use crate::app::features::picking::apply::{HOVER, LOOKUP};
 use crate::app::features::selection::Change;
+use crate::app::features::selection::state::facts::Facts;
+use crate::app::features::selection::state::named::NamedSets;
+use crate::app::features::selection::state::{Choice, Hovered, SelectAction, Selection};
+use crate::app::jobs::table::{Cancel, Kind, Slot};
 use crate::app::jobs::task::Outcome;
-use crate::app::model::camera;
-use crate::app::model::{About, Choice, Facts, Hovered, How, NamedSets, PaneKind, Picked, PlaneWindow, QueryKind, SelectAction, Selection};
-use crate::app::shell::tasks::{HOVER, LOOKUP, SELECT, Selecting};
+use crate::app::model::how::How;
+use crate::app::model::{About, Action, Activity, Answered, Command, NOTICED, PaneKind, Picked, PlaneWindow, QueryKind, camera};
+use crate::run::{RunError, analysis};
 use crate::text;
+
+pub static FEATURE: Feature = Feature {
+    apply: |app, action| {
+        match action {
+            Action::Select(action) => app.select(action),
+            Action::TypeRadius(typed) => (app.session.nearby.typed, app.session.nearby.wrong) = (typed, None),
+            Action::SelectNearby => app.select_nearby(),
+            Action::Command(Command::SelectAll) => {
+                app.select(SelectAction::Choose { what: Choice::All, how: How::Replace, by: "everything".to_owned() })
+            }
+            Action::Command(Command::SelectNone) => app.select(SelectAction::Clear),
+            Action::Command(Command::InvertSelection) => {
+                app.select(SelectAction::Choose { what: Choice::Rest, how: How::Replace, by: "inverted".to_owned() })
+            }
+            Action::Command(Command::GrowSelection) => app.grow_selection(),
+            Action::Command(Command::ZoomToSelection) => app.select(SelectAction::ZoomTo),
+            Action::Command(Command::UseAsQueries) => app.select(SelectAction::UseAsQueries),
+            other => return Some(other),
+        }
+        None
+    },
+    cloud_changed: |app, _| {
+        app.jobs.stop(&NEARBY);
+        app.forget_selection();
+    },
+    ..Feature::NONE
+};
+
+/// A change of the selection, and those that build on it.
+pub struct Selecting {
+    /// Whether it only finds again what was selected: no step to undo.
+    pub quiet: bool,
+    /// What comes after it.
+    pub waiting: VecDeque<Change>,
+}
+
+pub static SELECT: Kind<App, Selecting, Option<(Selection, Facts)>> = Kind {
+    noticed: NOTICED,
+    purpose: |_, _| Some(Activity::Selecting),
+    cancel: Cancel::By(App::cancel_selecting),
+    ..Kind::new(Slot::Select, "select", App::selected)
+};
+
+/// Rows; `None` if finding them was cancelled.
+pub type Rows = Result<Option<Vec<u32>>, RunError>;
+
+/// All rows within a distance of an answer's query.
+pub static NEARBY: Kind<App, (Answered, f64), Rows> = Kind {
+    noticed: NOTICED,
+    purpose: |_, fraction| Some(Activity::Preparing { what: "Finding rows within a distance".to_owned(), fraction }),
+    ..Kind::new(Slot::Nearby, "nearby", App::nearby_found)
+};
 
 impl App {
     /// Carries out what panes ask of the selection.
@@ -59,8 +118,11 @@ impl App {
         let Some(scene) = self.session.scene() else { return };
         let drawn = scene.data();
         let known = &self.session.selected.extremes;
-        let extremes =
-            if scene.is_projected() { crate::app::model::selection::facts::extremes(self.session.selection.rows(), drawn) } else { known.clone() };
+        let extremes = if scene.is_projected() {
+            crate::app::features::selection::state::facts::extremes(self.session.selection.rows(), drawn)
+        } else {
+            known.clone()
+        };
         let range = |axis: usize| {
             let (least, largest) = extremes.get(axis).copied()?;
             Some((camera::along(drawn, least as usize, axis), camera::along(drawn, largest as usize, axis)))
@@ -117,7 +179,7 @@ impl App {
     }
 
     /// Adds the neighbours of what is selected, or says why there are none.
-    pub(in crate::app) fn grow_selection(&mut self) {
+    fn grow_selection(&mut self) {
         let session = &mut self.session;
         let sentence = match (session.selection.is_empty(), &session.record) {
             (true, _) if session.answered.is_none() => Some("nothing to grow: select points, or pick a query"),
@@ -162,7 +224,7 @@ impl App {
     }
 
     /// A change is worked out.
-    pub(in crate::app) fn selected(&mut self, Selecting { quiet, waiting }: Selecting, result: Outcome<Option<(Selection, Facts)>>) {
+    fn selected(&mut self, Selecting { quiet, waiting }: Selecting, result: Outcome<Option<(Selection, Facts)>>) {
         if quiet {
             self.history.skip();
         }
@@ -219,11 +281,38 @@ impl App {
     }
 
     /// Another cloud is shown, whose rows are others.
-    pub(in crate::app) fn forget_selection(&mut self) {
+    fn forget_selection(&mut self) {
         self.jobs.stop(&SELECT);
         self.history.clear();
         self.hover(None);
         self.session.sets = NamedSets::default();
         self.set_selection(Selection::default(), Facts::default());
+    }
+}
+
+impl App {
+    /// Has them found for the distance that is typed.
+    fn select_nearby(&mut self) {
+        let Some(of) = self.session.answered.clone() else { return };
+        let radius = self.session.nearby.radius(of.record.spec.metric);
+        self.session.nearby.wrong = radius.as_ref().err().cloned();
+        let Ok(radius) = radius else { return };
+        let (Answered { record, query }, resident) = (of.clone(), self.handles.worker.resident().clone());
+        self.jobs.start(&NEARBY, (of, radius), move |progress| analysis::nearby(&record, query, radius, &resident, progress));
+    }
+
+    fn nearby_found(&mut self, (of, radius): (Answered, f64), rows: Outcome<Rows>) {
+        let unit = of.record.spec.metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
+        let within = format!("{}{unit}", text::Exact(radius));
+        match self.done("radius", rows) {
+            None => {}
+            Some(Err(why)) => self.session.log.error(About::Selection, of_run(&why)),
+            Some(Ok(None)) => self.session.log.info("cancelled"),
+            Some(Ok(Some(rows))) => {
+                let found = text::count(rows.len() as u64, "row is", "rows are");
+                self.session.log.info(format!("{found} within {within} of the query"));
+                self.select(SelectAction::rows(rows, How::Replace, format!("within {within} of the query")));
+            }
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 
-use crate::app::model::selection::Selection;
+use crate::app::features::selection::state::Selection;
 use crate::cloud::PointCloud;
 use crate::run::RunRecord;
 use crate::run::analysis;

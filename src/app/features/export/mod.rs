@@ -1,4 +1,10 @@
 //! What a pane shows, detached from the window so that a thread can write it.
+//!
+//! | part | does |
+//! |---|---|
+//! | `selected` | the selected rows with all that is known of them, as a table |
+
+pub mod selected;
 
 use std::io;
 use std::io::Write;
@@ -6,9 +12,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::app::features::analysis::state::{Against, Analysed, Leaking};
-use crate::app::features::selected::Selected;
+use crate::app::features::export::selected::Selected;
+use crate::app::features::picking::state::beside::Beside;
 use crate::app::model::log::Entry;
-use crate::app::model::{Answered, Beside, Compared};
+use crate::app::model::{Answered, Compared};
 use crate::cloud::PointCloud;
 use crate::export::table::Table;
 use crate::export::{NeighborFormat, tables, write};

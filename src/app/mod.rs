@@ -29,22 +29,24 @@ pub use features::analysis::state::{AnalysisAction, AnalysisKind};
 pub use features::color::state::ColorMap;
 pub use features::color::state::channel::Channel;
 pub use features::color::state::view::{ColorAction, ColorBy, ColorView};
+pub use features::contest::state::Longest;
 pub use features::export::PaneData;
 pub use features::picking::measure::{PickTimes, measure as measure_picking};
 pub use features::projection::state::{ProjectionKind, ProjectionView};
 pub use gpu::{FrameBench, FrameReport, FrameTimes, Heard, Method, measure as measure_frames};
 pub use look::tokens;
 pub use model::log::Entry;
-pub use model::{About, DataKind, Draft, ExportKind, Level, Log, Longest, PictureSize, QueryKind};
+pub use model::{About, DataKind, Draft, ExportKind, Level, Log, PictureSize, QueryKind};
 pub use shell::adapter::{check_adapter, check_runtime_folder, leave_displays};
 pub use shell::headless::{Alone, Headless, render_headless, write_picture};
 pub use shell::window::run;
 
 pub mod commands {
     //! Commands of the menus, and the queue of actions that panes send.
+    pub use super::features::contest::state::ContestAction;
     pub use super::features::manual::state::Manual;
     pub use super::features::walk::state::WalkAction;
-    pub use super::model::{Action, Actions, Command, ContestAction, Mode};
+    pub use super::model::{Action, Actions, Command, Mode};
 }
 
 pub mod lesson {
@@ -57,7 +59,7 @@ pub mod lesson {
 
 pub mod live {
     //! Actions of the live query, the one that is dragged.
-    pub use super::model::LiveAction;
+    pub use super::features::live::state::LiveAction;
 }
 
 pub mod runs {

@@ -16,10 +16,13 @@
 //! | `saved` | a session as it is saved: which state of the window goes into a file |
 //! | `export` | the contents of a pane as a table or a file |
 //! | `row_names` | the names of all rows, read and searched |
+//! | `why` | why a row is, or is not, among the neighbours |
+//! | `contest` | one question answered by engine after engine |
 //! | `errors` | errors as the window words them |
 
 pub mod analysis;
 pub mod color;
+pub mod contest;
 pub mod errors;
 pub mod export;
 pub mod lesson;
@@ -34,3 +37,4 @@ pub mod selection;
 pub mod table;
 pub mod telling;
 pub mod walk;
+pub mod why;

@@ -4,15 +4,13 @@
 //! | part | holds |
 //! |---|---|
 //! | `state`, `views`, `pane`, `look`, `draft` | what persists between launches: layout, views of panes, input fields |
-//! | `session`, `answer`, `activity`, `scene`, `live` | what is open: the cloud, its answer, tasks in progress, what is drawn for it |
+//! | `session`, `answer`, `activity`, `scene` | what is open: the cloud, its answer, tasks in progress, what is drawn for it |
 //! | `runs`, `lesson`, `timeline` | the state of each feature |
 //! | `history` | undo and redo |
 //! | `sort` | tables in the order of a column |
 //! | `saved`, `files`, `export`, `chooser`, `parts`, `finder`, `quitting`, `log` | saved sessions, dialogs, the log |
 //! | `camera` | transforms between cloud and screen coordinates |
-//! | `why` | why a row is, or is not, among the neighbours |
 //! | `apart`, `between` | how far rows are from a place, and two from each other |
-//! | `contest` | one question answered by engine after engine |
 //! | `samples` | clouds that ship with the program |
 //! | `roles`, `columns` | what the columns of a file are, and the table in which that is chosen |
 //! | `pictures` | rows that are pictures |
@@ -30,7 +28,6 @@ pub mod camera;
 pub mod chooser;
 pub mod columns;
 pub mod commands;
-pub mod contest;
 pub mod draft;
 pub mod export;
 pub mod files;
@@ -38,7 +35,6 @@ pub mod finder;
 pub mod history;
 pub mod how;
 pub mod lesson;
-pub mod live;
 pub mod log;
 pub mod look;
 pub mod opening;
@@ -61,7 +57,6 @@ pub mod timeline;
 pub mod titles;
 pub mod unusable;
 pub mod views;
-pub mod why;
 
 // What other floors use of it. Within the floor, imports name the part: tests/architecture.rs looks for circles of parts.
 pub use activity::{Activity, Ended, Endings, NOTICED, Running};
@@ -70,12 +65,9 @@ pub use camera::{PlaneCamera, Projection, SpaceCamera};
 pub use chooser::{AskedBy, Chooser, ChooserAction};
 pub use columns::{ColumnRow, ColumnsAction, ColumnsDialog, PREVIEW, Preview};
 pub use commands::command::{Command, Mode};
-pub use commands::contest::ContestAction;
 pub use commands::lesson::{LessonAction, PollAction, QuizAction, TouchAction};
-pub use commands::live::LiveAction;
 pub use commands::runs::RunsAction;
 pub use commands::{Action, Actions};
-pub use contest::{Contest, Longest};
 pub use draft::{DataKind, Draft, Field, FieldError, QueryKind};
 pub use export::{ExportDialog, ExportKind, is_svg};
 pub use files::{FileState, SessionFile, absolute, data_file, file_name};
@@ -84,7 +76,6 @@ pub use lesson::files::{LessonFile, RangeDraft};
 pub use lesson::player::{Player, SPEEDS};
 pub use lesson::quiz::{Quiz, Score};
 pub use lesson::session::{Asked, Breaking, FileQuery, LessonDraft, LessonSession, LessonView, Presenting, lesson_of, sentence};
-pub use live::{Live, Target};
 pub use log::{About, Level, Log};
 pub use look::Look;
 pub use pane::{PaneKind, measuring_layout, single_layout};
@@ -110,4 +101,3 @@ pub use timeline::{TimeAxis, TimelineView};
 pub use titles::{source_name, title_of};
 pub use unusable::{UnusableAction, UnusableDialog};
 pub use views::{CountsView, PlaneView, PlaneWindow, SpaceView, TimingsFigure, TimingsView};
-pub use why::Why;

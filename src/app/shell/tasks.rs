@@ -12,17 +12,16 @@ use crate::app::jobs::loader::{LoadJob, Loaded};
 use crate::app::jobs::table::{Applied, AtExit, Cancel, Kind, Row, Slot};
 use crate::app::model::chooser::Item;
 use crate::app::model::{
-    Activity, Answered, AskedBy, Compared, EngineStatus, ExportDialog, FileColumns, FileState, NOTICED, SavedSession, Session, Target, Then,
-    file_name,
+    Activity, AskedBy, Compared, EngineStatus, ExportDialog, FileColumns, FileState, NOTICED, SavedSession, Session, Then, file_name,
 };
 use crate::cloud::Fingerprint;
 use crate::cloud::formats::{FormatError, Records};
 use crate::knn::EngineId;
 use crate::lesson::LessonError;
 use crate::lesson::lessons::Lesson;
-use crate::run::analysis::{Derived, Standing, TheoryCurve};
+use crate::run::analysis::Derived;
 use crate::run::recording::{Recording, RecordingError};
-use crate::run::{Asker, RunError, RunRecord, Worker};
+use crate::run::{Asker, RunRecord, Worker};
 
 /// A cloud that is read or generated, and what then.
 pub struct Loading {
@@ -66,13 +65,6 @@ pub static RECORD: Kind<App, &'static Lesson, Result<Recorded, LessonError>> = K
     ..Kind::new(Slot::Record, "lesson", App::lesson_recorded)
 };
 
-/// Why a row is, or is not, among the neighbours of an answer's query; `None` where it was left out of the search.
-pub static WHY: Kind<App, Answered, Result<Option<Standing>, RunError>> = Kind {
-    noticed: NOTICED,
-    purpose: |_, fraction| Some(Activity::Preparing { what: "Comparing a row".to_owned(), fraction }),
-    ..Kind::new(Slot::Why, "why", App::why_told)
-};
-
 /// A file that is read again, to see whether it has changed.
 pub struct Checking {
     pub path: PathBuf,
@@ -95,20 +87,6 @@ pub static CHECK: Kind<App, Checking, Checked> = Kind {
     purpose: |checking, fraction| Some(Activity::Checking { what: file_name(&checking.path), fraction }),
     ..Kind::new(Slot::Check, "check", App::checked)
 };
-
-/// The row that a dragged query goes to.
-#[derive(Default)]
-pub struct Snapping {
-    /// What is looked for after it.
-    pub next: Option<Target>,
-    /// Whether the query is let go once it is there.
-    pub lets_go: bool,
-}
-
-pub static SNAP: Kind<App, Snapping, Option<u32>> = Kind::new(Slot::Snap, "snap", App::snap_found);
-
-/// What theory expects of an answer.
-pub static THEORY: Kind<App, Answered, TheoryCurve> = Kind::new(Slot::Theory, "theory", App::theory_done);
 
 /// Histogram, band and timeline of a run.
 pub static DERIVE: Kind<App, Arc<RunRecord>, Derived> = Kind::new(Slot::Derive, "derive", App::derived);
@@ -195,10 +173,5 @@ impl App {
     /// How many background tasks are under way, also short ones; without runs and asks.
     pub fn tasks(&self) -> usize {
         self.jobs.tasks()
-    }
-
-    /// Whether a theory curve is computed or waits to be: an engine without convergence has none.
-    pub fn is_computing_theory(&self) -> bool {
-        self.jobs.has(&THEORY) || self.handles.theory_wanted.is_some()
     }
 }

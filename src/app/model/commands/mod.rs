@@ -2,15 +2,15 @@
 //! [`Action`]s, and only `shell/apply` carries them out.
 
 pub mod command;
-pub mod contest;
 pub mod lesson;
-pub mod live;
 pub mod runs;
 
 use std::path::PathBuf;
 
 use crate::app::features::analysis::state::AnalysisAction;
 use crate::app::features::color::state::view::ColorAction;
+use crate::app::features::contest::state::ContestAction;
+use crate::app::features::live::state::LiveAction;
 use crate::app::features::manual::state::Manual;
 use crate::app::features::picking::state::PickAction;
 use crate::app::features::projection::state::ProjectionView;
@@ -19,9 +19,7 @@ use crate::app::features::walk::state::WalkAction;
 use crate::app::model::chooser::ChooserAction;
 use crate::app::model::columns::ColumnsAction;
 use crate::app::model::commands::command::Command;
-use crate::app::model::commands::contest::ContestAction;
 use crate::app::model::commands::lesson::LessonAction;
-use crate::app::model::commands::live::LiveAction;
 use crate::app::model::commands::runs::RunsAction;
 use crate::app::model::draft::Draft;
 use crate::app::model::export::{ExportDialog, ExportKind};

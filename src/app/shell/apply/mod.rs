@@ -4,12 +4,10 @@
 pub mod check;
 pub mod chooser;
 pub mod columns;
-mod contest;
 pub mod dropped;
 pub mod export;
 pub mod history;
 pub mod lesson;
-pub mod live;
 mod opening;
 pub mod parts;
 pub mod poll;
@@ -18,10 +16,8 @@ mod quiz;
 pub mod resume;
 mod runs;
 pub mod save;
-pub mod snap;
 pub mod touch;
 pub mod unusable;
-pub mod why;
 
 use crate::app::features::table::FEATURES;
 use std::path::PathBuf;
@@ -30,20 +26,16 @@ use std::sync::Arc;
 use crate::app::context::app::App;
 use crate::app::jobs::loader::LoadJob;
 use crate::app::jobs::table::Cancel;
-use crate::app::jobs::task::Outcome;
 use crate::app::look::tokens;
 use crate::app::model::{
-    About, Action, Answered, AskedBy, Command, ContestAction, Draft, ExportKind, Finder, Look, PaneKind, Picked, PlaneWindow, QueryKind, Room,
-    Running, SpaceView, Then, TimeAxis, absolute,
+    About, Action, Answered, AskedBy, Command, ExportKind, Finder, Look, PaneKind, PlaneWindow, Room, Running, SpaceView, Then, TimeAxis, absolute,
 };
 use crate::app::model::{camera, state};
 use crate::app::panes::tiles::PANE_MARGIN;
-use crate::app::shell::tasks::{LOAD, Loading, OPEN, THEORY};
+use crate::app::shell::tasks::{LOAD, Loading, OPEN};
 use crate::cloud::{PointCloud, Source};
-use crate::engines::registry;
 use crate::export::graph::GraphForm;
-use crate::run::analysis::TheoryCurve;
-use crate::run::{EngineChoice, Job, QuerySpec, RunSpec, planner, recording};
+use crate::run::{Job, QuerySpec, RunSpec, recording};
 
 impl App {
     /// Carries out an action.
@@ -76,12 +68,6 @@ impl App {
             Action::SetCounts(view) => self.state.counts = view,
             Action::SetTimings(view) => self.state.timings = view,
             Action::SetTimeline(view) => self.session.timeline = view,
-            Action::Contest(action) => self.contest_action(action),
-            Action::Live(action) => self.live_action(action),
-            Action::PickRow(row) => self.pick_row(row),
-            Action::PickQuery(query) => self.pick_query(query),
-            Action::TypeWhy(typed) => self.session.why.typed = typed,
-            Action::AskWhy => self.ask_why(),
             Action::SelectRank(rank) => self.session.rank = rank,
             Action::Sort(pane, Some(sort)) => drop(self.session.sorts.insert(pane, sort)),
             Action::Sort(pane, None) => drop(self.session.sorts.remove(&pane)),
@@ -137,8 +123,6 @@ impl App {
                 self.run();
             }
             Command::Cancel => self.cancel(),
-            Command::NextQuery => self.step_query(1),
-            Command::PreviousQuery => self.step_query(-1),
             Command::FitView if self.is_at(PaneKind::Timeline) => self.focus_timeline(),
             Command::FitView => {
                 // All points, and from there where most of them are.
@@ -175,7 +159,6 @@ impl App {
             Command::TimelineFarther => self.zoom_timeline(0.5),
             Command::TimelineEarlier => self.pan_timeline(-0.25),
             Command::TimelineLater => self.pan_timeline(0.25),
-            Command::CompareEngines => self.contest_action(ContestAction::Start),
             Command::PresenterScale => {
                 self.state.toggle_presenter();
                 self.set_scale(self.state.scale);
@@ -304,56 +287,6 @@ impl App {
         }
     }
 
-    /// A click on a point: picks it, and enters its row where rows are typed.
-    pub(in crate::app) fn pick_row(&mut self, row: u32) {
-        let Some(cloud) = self.session.cloud.as_ref().filter(|cloud| (row as usize) < cloud.len()) else { return };
-        if self.state.draft.queries == QueryKind::Rows {
-            self.state.draft.query_rows = cloud.record(row as usize).to_string();
-        }
-        self.pick(Picked::Row(row));
-    }
-
-    /// Makes a row the query: answered from the shown run where that has it, otherwise searched at once.
-    pub(in crate::app) fn pick(&mut self, picked: Picked) {
-        let Some(cloud) = self.session.cloud.clone() else { return };
-        let row = match picked {
-            Picked::Row(row) if (row as usize) < cloud.len() => row,
-            Picked::Query(query) => return self.pick_query(query),
-            Picked::Row(_) | Picked::Coordinates => return,
-        };
-        let mut spec = match self.question(&cloud, QuerySpec::Rows(vec![cloud.record(row as usize)])) {
-            Ok(spec) => spec,
-            Err(sentence) => return self.session.log.error(About::Query, sentence),
-        };
-        self.settle_live(true);
-        if self.session.picked != Some(picked) {
-            (self.session.picked, self.session.rank) = (Some(picked), None);
-            self.forget_slow_answer();
-        }
-        // A recording's own answers need no engine on this machine.
-        if self.shows_recording()
-            && let Some(record) = &self.session.record
-        {
-            spec.engine = record.spec.engine.clone();
-        }
-        let known = self.session.record.as_ref().filter(|record| same_question(&record.spec, &spec)).cloned();
-        match (known, self.session.query_of_row(row)) {
-            (Some(record), Some(query)) => self.answer(record, query),
-            _ => self.ask(),
-        }
-    }
-
-    pub(in crate::app) fn pick_query(&mut self, query: usize) {
-        let Some(record) = self.session.record.clone().filter(|record| query < record.query_rows.len()) else { return };
-        let picked = if record.query_cloud.is_some() { Picked::Query(query) } else { Picked::Row(record.query_rows[query]) };
-        self.settle_live(true);
-        if self.session.picked != Some(picked) {
-            self.session.rank = None;
-        }
-        self.session.picked = Some(picked);
-        self.answer(record, query);
-    }
-
     /// Zooms Plane and Space to the picked query and its neighbours.
     pub(in crate::app) fn focus_query(&mut self) {
         /// Fraction of the cloud's extent to show when all neighbours coincide with the query.
@@ -424,89 +357,6 @@ impl App {
             None => view.window = None,
         }
     }
-
-    /// Picks the next query of the run; where there is none, the next row of the file.
-    fn step_query(&mut self, by: isize) {
-        let Some(record) = &self.session.record else {
-            let Some(rows) = self.session.cloud.as_ref().map(|cloud| cloud.len() as isize) else { return };
-            let next = match self.session.picked {
-                Some(Picked::Row(row)) => (row as isize + by).rem_euclid(rows),
-                _ => 0,
-            };
-            return self.pick_row(next as u32);
-        };
-        let of_record = self.session.answered.as_ref().filter(|answered| Arc::ptr_eq(&answered.record, record));
-        let next = of_record.map_or(0, |answered| (answered.query as isize + by).rem_euclid(record.query_rows.len() as isize));
-        self.pick_query(next as usize);
-    }
-
-    /// Shows a query's answer, and starts computing its theory curve.
-    pub(in crate::app) fn answer(&mut self, record: Arc<crate::run::RunRecord>, query: usize) {
-        (self.session.theory, self.session.theory_lags) = (None, false);
-        self.session.log.settle(About::Query);
-        let answered = Answered { record, query };
-        self.handles.theory_wanted = (answered.record.convergence.queries() > query).then(|| answered.clone());
-        self.session.answered = Some(answered);
-        self.focus_if_answered();
-        self.start_theory();
-    }
-
-    /// Computes theory for the latest answer, one at a time: stepping through queries skips those in between.
-    pub(in crate::app) fn start_theory(&mut self) {
-        /// Most points for which theory is computed while the query is dragged: more would slow down the answers.
-        const WHILE_DRAGGED: usize = 300_000;
-        let points = self.session.cloud.as_ref().map_or(0, |cloud| cloud.len());
-        if self.jobs.has(&THEORY) || (self.session.live.is_held() && points > WHILE_DRAGGED) {
-            return;
-        }
-        let Some(answered) = self.handles.theory_wanted.take() else { return };
-        let Answered { record, query } = answered.clone();
-        let resident = self.handles.worker.resident().clone();
-        self.jobs.start(&THEORY, answered, move |_| TheoryCurve::of(&record, query, &resident));
-    }
-
-    /// Takes in a theory curve, and starts the next one that is wanted.
-    pub(in crate::app) fn theory_done(&mut self, Answered { record, query }: Answered, curve: Outcome<TheoryCurve>) {
-        self.start_theory();
-        let Some(curve) = self.done("theory", curve) else { return };
-        let shown = self.session.answered.as_ref();
-        if shown.is_some_and(|shown| Arc::ptr_eq(&shown.record, &record) && shown.query == query) {
-            (self.session.theory, self.session.theory_lags) = (Some(curve), false);
-        } else if self.session.theory_lags {
-            // The query was dragged on: this curve is closer to its own than the one that is shown.
-            self.session.theory = Some(curve);
-        }
-    }
-
-    /// The problem in the left panel, with other queries, on the cloud that is shown.
-    pub(in crate::app) fn question(&self, cloud: &PointCloud, queries: QuerySpec) -> Result<RunSpec, String> {
-        let draft = Draft { queries: QueryKind::All, warmup: "0".to_owned(), repeats: "1".to_owned(), ..self.state.draft.clone() };
-        let mut spec = match draft.to_spec() {
-            Ok(spec) => spec,
-            // The fields may name other data by now, but the click was on the cloud that is shown.
-            Err(errors) => {
-                let wrong = errors
-                    .iter()
-                    .find(|error| !matches!(error.field, crate::app::model::draft::Field::Path | crate::app::model::draft::Field::Generator));
-                match (wrong, &self.session.record) {
-                    (Some(error), _) => return Err(format!("cannot answer: {}", error.sentence)),
-                    (None, Some(last)) => last.spec.clone(),
-                    (None, None) => return Err(format!("cannot answer: {}", errors[0].sentence)),
-                }
-            }
-        };
-        spec.data = cloud.source().clone();
-        spec.queries = queries;
-        (spec.warmup, spec.repeats) = (0, 1);
-        // An engine that was chosen for other data, and cannot search this, keeps nobody from an answer.
-        let shape = planner::Job::of(&spec, planner::Purpose::Ask, cloud.len(), cloud.dims(), Some(1)).shape;
-        if let EngineChoice::Named(method) = &spec.engine
-            && registry::find(method.engine).is_some_and(|engine| engine.limits.check(engine.id, &shape, spec.metric).is_err())
-        {
-            spec.engine = EngineChoice::Auto;
-        }
-        Ok(spec)
-    }
 }
 
 /// Whether a cloud is the one that a spec names.
@@ -518,15 +368,6 @@ fn is_of(cloud: &PointCloud, spec: &RunSpec) -> bool {
     };
     // If nothing was dropped, the option makes no difference.
     whole(cloud.source()) == whole(&spec.data) && (spec.drop_nonfinite || cloud.dropped() == 0)
-}
-
-/// Whether two specs ask for the same problem on the same engine, whatever their queries and repeats.
-pub(in crate::app) fn same_question(a: &RunSpec, b: &RunSpec) -> bool {
-    let question = |spec: &RunSpec| {
-        let engine = (spec.engine.clone(), spec.device);
-        (spec.data.clone(), spec.k, spec.metric, engine, spec.order, spec.exclude_self, spec.seed, spec.drop_nonfinite)
-    };
-    question(a) == question(b)
 }
 
 #[cfg(test)]

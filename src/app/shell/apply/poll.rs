@@ -11,9 +11,9 @@ use crate::app::jobs::table::Slot;
 use crate::app::jobs::task::{Outcome, Stopped};
 use crate::app::model::{
     About, Activity, AskedBy, Compared, Ended, Endings, EngineStatus, ExportDialog, FileColumns, FileState, PartsDialog, Picked, Pictures, SpaceView,
-    Then, TimelineView, UnusableDialog, Why, data_file,
+    Then, TimelineView, UnusableDialog, data_file,
 };
-use crate::app::shell::tasks::{Answer, Asks, CHECK, COLUMNS, DERIVE, Loading, PROBE, Runs, SNAP, WHY};
+use crate::app::shell::tasks::{Answer, Asks, CHECK, COLUMNS, DERIVE, Loading, PROBE, Runs};
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
 use crate::engines::registry;
@@ -26,7 +26,6 @@ use std::path::{Path, PathBuf};
 impl App {
     /// Takes in what was done in the background, and has done what is wanted now.
     pub(in crate::app) fn poll(&mut self) {
-        self.drop_lost_snap();
         while let Some(said) = self.jobs.next() {
             said(self);
         }
@@ -290,13 +289,11 @@ impl App {
         if self.session.running.take().is_some() {
             self.handles.worker.cancel();
         }
-        self.session.contest.forget();
         self.forget_tasks();
         for feature in FEATURES {
             (feature.cloud_changed)(self, &cloud);
         }
         self.handles.forget();
-        self.forget_live();
         let session = &mut self.session;
         (session.record, session.derived, session.theory) = (None, None, None);
         (session.picked, session.answered, session.rank) = (None, None, None);
@@ -304,7 +301,6 @@ impl App {
         session.roles = self.state.roles_of(cloud.source()).map(|kept| kept.roles.clone()).unwrap_or_default();
         (session.columns_dialog, session.note) = (None, None);
         session.pictures_named = Pictures::named(cloud.axes());
-        session.why = Why::default();
         session.endings = Endings::default();
         session.cloud = Some(cloud);
         self.name_window();
@@ -318,9 +314,7 @@ impl App {
 
     /// Nothing that goes on about the cloud before is of interest.
     fn forget_tasks(&mut self) {
-        self.jobs.stop(&SNAP);
         self.jobs.stop(&CHECK);
-        self.jobs.stop(&WHY);
     }
 
     /// The columns of a file are known, and so whether the one that colours is among them.

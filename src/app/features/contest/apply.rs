@@ -3,13 +3,28 @@
 use std::sync::Arc;
 
 use crate::app::context::app::App;
-use crate::app::model::{About, ContestAction, PaneKind, candidates, comparable};
+use crate::app::context::feature::Feature;
+use crate::app::features::contest::state::ContestAction;
+use crate::app::model::{About, Action, Command, PaneKind, candidates, comparable};
 use crate::knn::EngineId;
 use crate::run::RunRecord;
 use crate::run::planner::{Candidate, Planner};
 
+pub static FEATURE: Feature = Feature {
+    apply: |app, action| {
+        match action {
+            Action::Contest(action) => app.contest_action(action),
+            Action::Command(Command::CompareEngines) => app.contest_action(ContestAction::Start),
+            other => return Some(other),
+        }
+        None
+    },
+    cloud_changed: |app, _| app.session.contest.forget(),
+    ..Feature::NONE
+};
+
 impl App {
-    pub(in crate::app) fn contest_action(&mut self, action: ContestAction) {
+    fn contest_action(&mut self, action: ContestAction) {
         match action {
             ContestAction::Start => {
                 self.show(PaneKind::Engines);

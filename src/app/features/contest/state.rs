@@ -219,6 +219,24 @@ pub fn deviation(record: &RunRecord) -> Option<f64> {
     stats::mean_and_deviation(&repeats).filter(|_| repeats.len() > 1).map(|[_, deviation]| deviation)
 }
 
+#[derive(Clone, Debug)]
+pub enum ContestAction {
+    /// Runs all engines that can answer in time, one after another, whatever they answered before.
+    Start,
+    /// Runs one of them, perhaps once more.
+    One(EngineId),
+    /// Leaves out of [`Self::Start`] what is predicted to take longer.
+    SetLongest(Longest),
+    /// Cancels the run under way and those that wait.
+    Stop,
+    /// Shows the page of an engine, or none.
+    Page(Option<EngineId>),
+    /// Shows a file of that engine, or none.
+    Source(Option<usize>),
+    /// Shows its run in all panes.
+    Show(EngineId),
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,16 +1,40 @@
 //! Where the live query changes: it moves, is asked for, and is answered.
 
+pub mod query;
+pub mod snap;
+
 use std::sync::Arc;
 use std::time::Instant;
 
 use crate::app::context::app::App;
+use crate::app::context::feature::Feature;
 use crate::app::features::errors::{of_cloud, of_run};
-use crate::app::model::live::Before;
-use crate::app::model::{About, Answered, Draft, Ended, EngineStatus, Level, Live, LiveAction, NOTICED, Picked};
-use crate::app::shell::apply::same_question;
-use crate::app::shell::tasks::SNAP;
+use crate::app::features::live::apply::query::same_question;
+use crate::app::features::live::apply::snap::SNAP;
+use crate::app::features::live::state::{Before, Live, LiveAction};
+use crate::app::model::{About, Action, Answered, Command, Draft, Ended, EngineStatus, Level, NOTICED, Picked};
 use crate::cloud::{PointCloud, query_point};
 use crate::run::{Ask, QuerySpec, Reply, RunError, RunRecord};
+
+pub static FEATURE: Feature = Feature {
+    apply: |app, action| {
+        match action {
+            Action::Live(action) => app.live_action(action),
+            Action::PickRow(row) => app.pick_row(row),
+            Action::PickQuery(query) => app.pick_query(query),
+            Action::Command(Command::NextQuery) => app.step_query(1),
+            Action::Command(Command::PreviousQuery) => app.step_query(-1),
+            other => return Some(other),
+        }
+        None
+    },
+    update: App::drop_lost_snap,
+    cloud_changed: |app, _| {
+        app.jobs.stop(&SNAP);
+        app.forget_live();
+    },
+    ..Feature::NONE
+};
 
 impl App {
     /// Carries out what panes ask of the live query.
@@ -137,7 +161,7 @@ impl App {
     }
 
     /// Another cloud is shown.
-    pub(in crate::app) fn forget_live(&mut self) {
+    fn forget_live(&mut self) {
         let old = std::mem::take(&mut self.session.live);
         self.session.live = Live { asked: old.asked, known: old.known, ..Live::default() };
         self.session.live.settle();

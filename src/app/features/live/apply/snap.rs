@@ -3,11 +3,23 @@
 //! the other, each for where the pointer is by then.
 
 use crate::app::context::app::App;
+use crate::app::features::live::state::{LiveAction, Target};
 use crate::app::features::picking::search::is_small;
+use crate::app::jobs::table::{Kind, Slot};
 use crate::app::jobs::task::Outcome;
-use crate::app::model::{About, LiveAction, Picked, Scene, Target};
-use crate::app::shell::tasks::{SNAP, Snapping};
+use crate::app::model::{About, Picked, Scene};
 use crate::progress::Silent;
+
+/// The row that a dragged query goes to.
+#[derive(Default)]
+pub struct Snapping {
+    /// What is looked for after it.
+    pub next: Option<Target>,
+    /// Whether the query is let go once it is there.
+    pub lets_go: bool,
+}
+
+pub static SNAP: Kind<App, Snapping, Option<u32>> = Kind::new(Slot::Snap, "snap", App::snap_found);
 
 impl App {
     /// The held query goes to a row.
@@ -39,7 +51,7 @@ impl App {
         self.jobs.about_mut(&SNAP).map(|snapping| snapping.lets_go = true).is_some()
     }
 
-    /// Put back, or another query by now: it goes nowhere.
+    /// Gives up the search for a query that is no longer held.
     pub(in crate::app) fn drop_lost_snap(&mut self) {
         if !self.session.live.is_held() {
             self.jobs.stop(&SNAP);
@@ -48,6 +60,10 @@ impl App {
 
     /// The row is found.
     pub(in crate::app) fn snap_found(&mut self, Snapping { next, lets_go }: Snapping, result: Outcome<Option<u32>>) {
+        if !self.session.live.is_held() {
+            // Put back, or another query by now: it goes nowhere.
+            return;
+        }
         match result {
             Ok(row) => self.snapped(row),
             Err(stopped) => self.session.log.error(About::Query, format!("cannot move the query: {stopped}")),

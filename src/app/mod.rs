@@ -24,6 +24,7 @@ mod shell;
 mod testing;
 
 // Used by the command line, the integration tests and the benches.
+pub use context::adapter::{check_adapter, check_runtime_folder, leave_displays};
 pub use context::app::{App, plane_position, screen_position};
 pub use features::analysis::state::{AnalysisAction, AnalysisKind};
 pub use features::color::state::ColorMap;
@@ -31,13 +32,13 @@ pub use features::color::state::channel::Channel;
 pub use features::color::state::view::{ColorAction, ColorBy, ColorView};
 pub use features::contest::state::Longest;
 pub use features::export::PaneData;
+pub use features::export::state::ExportKind;
 pub use features::picking::measure::{PickTimes, measure as measure_picking};
 pub use features::projection::state::{ProjectionKind, ProjectionView};
 pub use gpu::{FrameBench, FrameReport, FrameTimes, Heard, Method, measure as measure_frames};
 pub use look::tokens;
 pub use model::log::Entry;
-pub use model::{About, DataKind, Draft, ExportKind, Level, Log, PictureSize, QueryKind};
-pub use shell::adapter::{check_adapter, check_runtime_folder, leave_displays};
+pub use model::{About, DataKind, Draft, Level, Log, PictureSize, QueryKind};
 pub use shell::headless::{Alone, Headless, render_headless, write_picture};
 pub use shell::window::run;
 
@@ -64,8 +65,10 @@ pub mod live {
 
 pub mod runs {
     //! Runs of this session and of opened recordings.
-    pub use super::model::runs::list::RunList;
-    pub use super::model::{KeptRun, RunId, RunsAction, Saved};
+    pub use super::features::runs::state::RunsAction;
+    pub use super::features::runs::state::Saved;
+    pub use super::features::runs::state::list::RunList;
+    pub use super::features::runs::state::list::{KeptRun, RunId};
 }
 
 pub mod kept {
@@ -75,8 +78,8 @@ pub mod kept {
 
 pub mod saved {
     //! Sessions as they are saved.
-    pub use super::model::SavedSession;
-    pub use super::model::saved::layout::{Layout, Share};
+    pub use super::features::saved::state::SavedSession;
+    pub use super::features::saved::state::layout::{Layout, Share};
 }
 
 pub mod selection {

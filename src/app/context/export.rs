@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use crate::app::context::app::App;
+use crate::app::features::export::state::ExportDialog;
+use crate::app::features::runs::state::list::RunId;
 use crate::app::jobs::table::{AtExit, Kind, Slot};
-use crate::app::model::{Activity, ExportDialog, RunId, SessionFile};
+use crate::app::model::{Activity, SessionFile};
 
 /// What is written with progress and cancel.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -18,23 +18,39 @@
 //! | `row_names` | the names of all rows, read and searched |
 //! | `why` | why a row is, or is not, among the neighbours |
 //! | `contest` | one question answered by engine after engine |
+//! | `runs` | the runs of this session and of opened recordings |
+//! | `opening` | opens clouds and recordings |
+//! | `datasets` | a file with several clouds: which one is meant |
+//! | `unusable` | rows of a file that can be no points: it is opened without them, or not |
+//! | `columns` | what the columns of a file are |
+//! | `quit` | the window closes: at once, or after a question where runs would be lost |
+//! | `chooser` | our own file dialog, where the desktop has none |
+//! | `shortcuts` | the sheet of shortcuts |
 //! | `errors` | errors as the window words them |
 
 pub mod analysis;
+pub mod chooser;
 pub mod color;
+pub mod columns;
 pub mod contest;
+pub mod datasets;
 pub mod errors;
 pub mod export;
 pub mod lesson;
 pub mod live;
 pub mod manual;
+pub mod opening;
 pub mod picking;
 pub mod pictures;
 pub mod projection;
+pub mod quit;
 pub mod row_names;
+pub mod runs;
 pub mod saved;
 pub mod selection;
+pub mod shortcuts;
 pub mod table;
 pub mod telling;
+pub mod unusable;
 pub mod walk;
 pub mod why;

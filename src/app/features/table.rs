@@ -1,10 +1,14 @@
 //! The table of features. The order is that in which they are asked for what they want in a frame, and in which dialogs are drawn.
 
 use crate::app::context::feature::Feature;
-use crate::app::features::{analysis, color, contest, live, manual, picking, projection, row_names, selection, walk, why};
+use crate::app::features::{
+    analysis, chooser, color, columns, contest, datasets, export, live, manual, opening, picking, projection, quit, row_names, runs, saved,
+    selection, shortcuts, unusable, walk, why,
+};
 
 /// A new feature is a folder and a row here.
 pub static FEATURES: &[&Feature] = &[
+    &opening::apply::FEATURE,
     &live::apply::FEATURE,
     &picking::apply::FEATURE,
     &row_names::apply::FEATURE,
@@ -15,5 +19,14 @@ pub static FEATURES: &[&Feature] = &[
     &why::apply::FEATURE,
     &selection::apply::FEATURE,
     &contest::apply::FEATURE,
+    &runs::apply::FEATURE,
+    &saved::apply::FEATURE,
+    &export::apply::FEATURE,
+    &chooser::apply::FEATURE,
+    &quit::apply::FEATURE,
+    &datasets::apply::FEATURE,
+    &unusable::apply::FEATURE,
+    &columns::apply::FEATURE,
+    &shortcuts::apply::FEATURE,
     &manual::apply::FEATURE,
 ];

@@ -5,31 +5,28 @@
 //! |---|---|
 //! | `state`, `views`, `pane`, `look`, `draft` | what persists between launches: layout, views of panes, input fields |
 //! | `session`, `answer`, `activity`, `scene` | what is open: the cloud, its answer, tasks in progress, what is drawn for it |
-//! | `runs`, `lesson`, `timeline` | the state of each feature |
+//! | `lesson`, `timeline` | the state of each feature |
+//! | `after_load` | what happens once a cloud is loaded |
 //! | `history` | undo and redo |
 //! | `sort` | tables in the order of a column |
-//! | `saved`, `files`, `export`, `chooser`, `parts`, `finder`, `quitting`, `log` | saved sessions, dialogs, the log |
+//! | `files`, `finder`, `log` | files, dialogs, the log |
 //! | `camera` | transforms between cloud and screen coordinates |
 //! | `apart`, `between` | how far rows are from a place, and two from each other |
 //! | `samples` | clouds that ship with the program |
-//! | `roles`, `columns` | what the columns of a file are, and the table in which that is chosen |
+//! | `roles` | what the columns of a file are |
 //! | `pictures` | rows that are pictures |
-//! | `unusable` | rows of a file that can be no points |
 //! | `telling` | an answer in words |
 //! | `picture`, `titles` | pictures of panes for slides and papers, and what stands over them |
-//! | `opening` | which row is asked for before the user picks one |
 //! | `commands` | actions: one enum feeds menus, shortcuts and the list of shortcuts |
 
 pub mod activity;
+pub mod after_load;
 pub mod answer;
 pub mod apart;
 pub mod between;
 pub mod camera;
-pub mod chooser;
-pub mod columns;
 pub mod commands;
 pub mod draft;
-pub mod export;
 pub mod files;
 pub mod finder;
 pub mod history;
@@ -37,17 +34,12 @@ pub mod how;
 pub mod lesson;
 pub mod log;
 pub mod look;
-pub mod opening;
 pub mod pane;
-pub mod parts;
 pub mod picture;
 pub mod pictures;
 pub mod plan;
-pub mod quitting;
 pub mod roles;
-pub mod runs;
 pub mod samples;
-pub mod saved;
 pub mod scene;
 pub mod session;
 pub mod sort;
@@ -55,21 +47,17 @@ pub mod state;
 pub mod telling;
 pub mod timeline;
 pub mod titles;
-pub mod unusable;
 pub mod views;
 
 // What other floors use of it. Within the floor, imports name the part: tests/architecture.rs looks for circles of parts.
 pub use activity::{Activity, Ended, Endings, NOTICED, Running};
+pub use after_load::Then;
 pub use answer::{Answered, Picked};
 pub use camera::{PlaneCamera, Projection, SpaceCamera};
-pub use chooser::{AskedBy, Chooser, ChooserAction};
-pub use columns::{ColumnRow, ColumnsAction, ColumnsDialog, PREVIEW, Preview};
 pub use commands::command::{Command, Mode};
 pub use commands::lesson::{LessonAction, PollAction, QuizAction, TouchAction};
-pub use commands::runs::RunsAction;
 pub use commands::{Action, Actions};
 pub use draft::{DataKind, Draft, Field, FieldError, QueryKind};
-pub use export::{ExportDialog, ExportKind, is_svg};
 pub use files::{FileState, SessionFile, absolute, data_file, file_name};
 pub use finder::Finder;
 pub use lesson::files::{LessonFile, RangeDraft};
@@ -79,19 +67,11 @@ pub use lesson::session::{Asked, Breaking, FileQuery, LessonDraft, LessonSession
 pub use log::{About, Level, Log};
 pub use look::Look;
 pub use pane::{PaneKind, measuring_layout, single_layout};
-pub use parts::{PartsAction, PartsDialog, Then};
 pub use picture::{Ground, Layout, Mark, Picture, PictureChoice, PictureDraft, PictureSize};
 pub use pictures::Pictures;
 pub use plan::{candidates, comparable, plan_of};
-pub use quitting::{QuitAction, Quitting};
 pub use roles::{ColumnRole, FileColumn, FileRoles, LeftOut, Roles, Told};
-pub use runs::compared::Compared;
-pub use runs::list::{KeptRun, RunId, RunList};
-pub use runs::which::Saved;
-pub use runs::{Figure, RunsView};
 pub use samples::{Material, SAMPLES, Sample};
-pub use saved::ranges::Ranges;
-pub use saved::{SavedCloud, SavedQuery, SavedSession};
 pub use scene::Scene;
 pub use session::{EngineStatus, FileColumns, Session};
 pub use sort::{Sort, SortKey, sorted};
@@ -99,5 +79,4 @@ pub use state::{Room, SCALES, State};
 pub use telling::{Kinds, Telling};
 pub use timeline::{TimeAxis, TimelineView};
 pub use titles::{source_name, title_of};
-pub use unusable::{UnusableAction, UnusableDialog};
 pub use views::{CountsView, PlaneView, PlaneWindow, SpaceView, TimingsFigure, TimingsView};

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::app::features::analysis::state::AnalysisView;
 use crate::app::features::color::state::view::ColorView;
 use crate::app::features::projection::state::ProjectionView;
+use crate::app::features::runs::state::RunsView;
+use crate::app::features::saved::state::layout::Layout;
 use crate::app::features::walk::state::WalkView;
 use crate::app::model::camera;
 use crate::app::model::draft::Draft;
@@ -16,8 +18,6 @@ use crate::app::model::look::Look;
 use crate::app::model::pane::{PaneKind, default_layout};
 use crate::app::model::picture::PictureChoice;
 use crate::app::model::roles::FileRoles;
-use crate::app::model::runs::RunsView;
-use crate::app::model::saved::layout::Layout;
 use crate::app::model::views::{self, ConvergenceView, CountsView, PlaneView, PlaneWindow, SpaceView, TimingsView};
 use crate::cloud::Source;
 
@@ -296,8 +296,8 @@ mod tests {
         assert_eq!(serde_json::to_value(usual.clone().settled().draft).ok(), serde_json::to_value(usual.draft).ok(), "what makes sense stays");
     }
     use crate::app::features::color::state::view::ColorBy;
+    use crate::app::features::runs::state::Figure;
     use crate::app::model::pane::measuring_layout;
-    use crate::app::model::runs::Figure;
     use crate::knn::{DeviceId, EngineId};
     use crate::run::EngineChoice;
     use crate::run::compare::Quantity;

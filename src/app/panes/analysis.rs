@@ -9,11 +9,12 @@ use crate::app::features::analysis::state::{Analysed, AnalysisAction, AnalysisKi
 use crate::app::features::color::request::column_keys;
 use crate::app::features::color::state::view::{ColorAction, ColorBy};
 use crate::app::features::export::PaneData;
+use crate::app::features::export::state::ExportKind;
 use crate::app::features::selection::state::SelectAction;
 use crate::app::look::widgets::number;
 use crate::app::look::{empty_ui, heading_ui, name_chooser, percent as percent_done};
 use crate::app::model::how::How;
-use crate::app::model::{Action, Activity, ExportKind, PaneKind, Session};
+use crate::app::model::{Action, Activity, PaneKind, Session};
 use crate::app::panes::descriptor::{More, Pane, PaneContext};
 use crate::app::panes::empty::without_cloud;
 use crate::export::graph::GraphForm;

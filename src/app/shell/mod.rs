@@ -8,17 +8,15 @@
 //! | `ui`, `lesson`, `panels` | menus, panels, status line, the lesson: draw, read, and send actions |
 //! | `about` | what the program is and runs on |
 //! | `keys`, `finder` | commands by shortcut and by name |
-//! | `portrait`, `headless`, `adapter` | renders the window into a file, or without a display |
+//! | `headless` | renders the window without a display |
 
 pub mod about;
-pub mod adapter;
 pub mod apply;
 pub mod finder;
 pub mod headless;
 pub mod keys;
 pub mod lesson;
 pub mod panels;
-pub mod portrait;
 pub mod tasks;
 pub mod ui;
 pub mod window;

@@ -124,13 +124,6 @@ impl App {
 
     /// What lies over everything else.
     fn dialogs_ui(&mut self, ui: &Ui, palette: &Palette) {
-        crate::app::shell::panels::export::export_ui(ui, &self.session, &self.pane_rects, palette, &mut self.actions);
-        crate::app::shell::panels::chooser::chooser_ui(ui, &self.state, &self.session, palette, &mut self.actions);
-        crate::app::shell::panels::quit::quit_ui(ui, &self.session, palette, &mut self.actions);
-        crate::app::shell::panels::parts::parts_ui(ui, &self.session, palette, &mut self.actions);
-        crate::app::shell::panels::unusable::unusable_ui(ui, &self.session, palette, &mut self.actions);
-        crate::app::shell::panels::columns::columns_ui(ui, &self.session, palette, &mut self.actions);
-        crate::app::shell::panels::shortcuts::shortcuts_ui(ui, &self.session, palette, &mut self.actions);
         for feature in FEATURES {
             (feature.dialogs)(self, ui, palette);
         }

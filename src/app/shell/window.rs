@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use crate::app::context::adapter::{DISPLAYS, check_addresses};
 use crate::app::context::app::App;
 use crate::app::context::settings;
 use crate::app::features::walk::state::Walked;
@@ -11,7 +12,6 @@ use crate::app::gpu;
 use crate::app::look::Palette;
 use crate::app::look::focus::{pass_by, ring_ui};
 use crate::app::model::{Action, Actions, Command};
-use crate::app::shell::adapter::{DISPLAYS, check_addresses};
 
 /// The name that desktops know the window by, and folders.
 const APP: &str = "warpscope";

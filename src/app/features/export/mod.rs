@@ -2,9 +2,15 @@
 //!
 //! | part | does |
 //! |---|---|
+//! | `state` | what can be written, and the dialog that asks where |
+//! | `apply` | opens the dialog, has files written, says what was written |
+//! | `controls` | the dialog |
 //! | `selected` | the selected rows with all that is known of them, as a table |
 
+pub mod apply;
+pub mod controls;
 pub mod selected;
+pub mod state;
 
 use std::io;
 use std::io::Write;
@@ -14,8 +20,9 @@ use std::sync::Arc;
 use crate::app::features::analysis::state::{Against, Analysed, Leaking};
 use crate::app::features::export::selected::Selected;
 use crate::app::features::picking::state::beside::Beside;
+use crate::app::features::runs::state::list::Compared;
+use crate::app::model::Answered;
 use crate::app::model::log::Entry;
-use crate::app::model::{Answered, Compared};
 use crate::cloud::PointCloud;
 use crate::export::table::Table;
 use crate::export::{NeighborFormat, tables, write};
@@ -184,8 +191,9 @@ pub fn write_png(path: &Path, picture: &egui::ColorImage, dpi: Option<f32>) -> R
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::export::{NEIGHBORS, TABLES};
-    use crate::app::model::{ExportDialog, ExportKind, PaneKind};
+    use crate::app::features::export::state::{ExportDialog, ExportKind};
+    use crate::app::features::export::state::{NEIGHBORS, TABLES};
+    use crate::app::model::PaneKind;
     use crate::app::testing::record;
 
     fn text(data: PaneData) -> String {

@@ -2,8 +2,9 @@
 
 use egui::{Color32, Rect, RichText, Sense, Stroke, Ui, pos2, vec2};
 
+use crate::app::features::export::state::ExportKind;
 use crate::app::look::{Palette, keys_text, menu_entry_ui, menu_ui};
-use crate::app::model::{Action, Actions, Command, ExportKind, LessonAction, LessonFile, LessonView, Player, SPEEDS};
+use crate::app::model::{Action, Actions, Command, LessonAction, LessonFile, LessonView, Player, SPEEDS};
 use crate::lesson::Level;
 use crate::lesson::recording::Recording;
 use crate::text;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::app::context::app::App;
-use crate::app::context::export::{EXPORT, Exported, Exporting, Written};
+use crate::app::context::export::{EXPORT, Exporting, Written};
 use crate::app::features::lesson::broken::broken;
 use crate::app::features::lesson::export::Job;
 use crate::app::features::lesson::record::{Recorded, on_gpu, or_twin, own, record};
@@ -366,26 +366,6 @@ impl App {
         let (target, exporting) = (path.to_owned(), Exporting { what: Written::Lesson, path: path.to_owned(), runs: Vec::new(), dialog: None });
         self.jobs.start(&EXPORT, exporting, move |progress| (job.write(&target, progress).map(|said| vec![said]), progress.cancelled()));
         Ok(())
-    }
-
-    /// A file of the lesson, a recording or a session was written, or not.
-    pub(in crate::app) fn exported(&mut self, exporting: Exporting, outcome: Outcome<Exported>) {
-        match outcome {
-            Ok((Ok(said), _)) => {
-                self.session.runs.note_saved(&exporting.runs);
-                if let Written::Session(file) = exporting.what {
-                    self.session_saved(file);
-                }
-                let mut said = said.into_iter();
-                self.written(said.next().unwrap_or_default());
-                said.for_each(|missing| self.session.log.warn(About::File, missing));
-            }
-            Ok((Err(_), true)) => {
-                self.cancelled();
-            }
-            Ok((Err(error), false)) => self.not_written(error, exporting.dialog),
-            Err(stopped) => self.not_written(format!("cannot write: {stopped}"), exporting.dialog),
-        }
     }
 
     /// Stops the recording, or else takes less of the screen; false when there was nothing to stop.

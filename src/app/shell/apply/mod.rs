@@ -1,40 +1,24 @@
 //! The only place that carries out actions of panes and menus, and applies the results of background tasks: one file per
 //! feature. `poll` does the latter, once a frame.
 
-pub mod check;
-pub mod chooser;
-pub mod columns;
-pub mod dropped;
-pub mod export;
 pub mod history;
 pub mod lesson;
-mod opening;
-pub mod parts;
 pub mod poll;
-pub mod quit;
 mod quiz;
-pub mod resume;
-mod runs;
-pub mod save;
 pub mod touch;
-pub mod unusable;
 
 use crate::app::features::table::FEATURES;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::app::context::app::App;
+use crate::app::features::opening::apply::{LOAD, Loading, OPEN};
 use crate::app::jobs::loader::LoadJob;
 use crate::app::jobs::table::Cancel;
 use crate::app::look::tokens;
-use crate::app::model::{
-    About, Action, Answered, AskedBy, Command, ExportKind, Finder, Look, PaneKind, PlaneWindow, Room, Running, SpaceView, Then, TimeAxis, absolute,
-};
+use crate::app::model::{About, Action, Answered, Command, Finder, Look, PaneKind, PlaneWindow, Room, Running, SpaceView, Then, TimeAxis, absolute};
 use crate::app::model::{camera, state};
 use crate::app::panes::tiles::PANE_MARGIN;
-use crate::app::shell::tasks::{LOAD, Loading, OPEN};
 use crate::cloud::{PointCloud, Source};
-use crate::export::graph::GraphForm;
 use crate::run::{Job, QuerySpec, RunSpec, recording};
 
 impl App {
@@ -58,10 +42,6 @@ impl App {
                     Err(error) => self.session.log.error(About::Data, error.sentence),
                 }
             }
-            Action::OpenPath(path) => self.open(&path),
-            Action::OpenSample(sample) => self.open_sample(sample),
-            Action::OpenPaths(paths) => self.open_dropped(paths),
-            Action::BrowseQueries => self.browse(AskedBy::Queries, PathBuf::new()),
             Action::SetPlane(view) => self.state.plane = view,
             Action::SetSpace(view) => self.state.space = view,
             Action::SetConvergence(view) => self.state.convergence = view,
@@ -73,22 +53,11 @@ impl App {
             Action::Sort(pane, None) => drop(self.session.sorts.remove(&pane)),
             Action::SetLook(look) => self.set_look(look),
             Action::Lesson(action) => self.lesson_action(action),
-            Action::Runs(action) => self.runs_action(action),
-            Action::Parts(action) => self.parts_action(action),
-            Action::Quit(action) => self.quit_action(action),
-            Action::Columns(action) => self.columns_action(action),
-            Action::Unusable(action) => self.unusable_action(action),
             Action::SetScale(scale) => self.set_scale(scale),
             Action::ReduceMotion(reduce) => {
                 self.state.reduce_motion = reduce;
                 tokens::reduce_motion(&self.handles.ctx, reduce);
             }
-            Action::StartExport(kind) => self.start_export(kind),
-            Action::SetExport(dialog) => self.session.export = dialog,
-            Action::BrowseExport => self.browse_export(),
-            Action::Choose(action) => self.chooser_action(action),
-            Action::SaveExport => self.save_export(),
-            Action::CopyTable(pane) => self.copy_table(pane),
             Action::SetFinder(finder) => self.session.finder = finder,
             Action::ForgetRecent => self.state.recent.clear(),
             Action::ShowHints(shown) => self.state.hints = shown,
@@ -97,7 +66,6 @@ impl App {
                 self.session.endings.load = self.session.endings.load.take().filter(|_| self.session.cloud.is_none());
             }
             Action::KeepSettings(keep) => self.state.keep_settings = keep,
-            Action::CloseShortcuts => self.session.help = false,
             Action::CopyAddress(address) => {
                 self.session.log.info(format!("copied: {address}"));
                 self.handles.ctx.copy_text(address);
@@ -110,12 +78,6 @@ impl App {
 
     fn command(&mut self, command: Command) {
         match command {
-            Command::Open => self.browse(AskedBy::Data, PathBuf::new()),
-            Command::SaveSession => self.save_session_again(),
-            Command::SaveSessionAs => self.apply(Action::StartExport(ExportKind::Session)),
-            Command::ExportGraph => self.apply(Action::StartExport(ExportKind::Graph(GraphForm::Edges))),
-            Command::SaveWindow => self.apply(Action::StartExport(ExportKind::Window)),
-            Command::Quit => self.quit(),
             Command::Run => {
                 self.asked_to_run = true;
                 // It takes the place of what runs.
@@ -138,7 +100,6 @@ impl App {
             Command::Undo if self.session.lesson.open => self.undo_touch(),
             Command::Undo => self.undo(),
             Command::Redo => self.redo(),
-            Command::ExportSelection => self.apply(Action::StartExport(ExportKind::Selection)),
             Command::NextLook => {
                 let at = Look::ALL.iter().position(|&look| look == self.look()).unwrap_or(0);
                 self.set_look(Look::ALL[(at + 1) % Look::ALL.len()]);
@@ -164,7 +125,6 @@ impl App {
                 self.set_scale(self.state.scale);
             }
             Command::Find => self.session.finder = self.session.finder.take().xor(Some(Finder::default())),
-            Command::Shortcuts => self.session.help ^= true,
             Command::About => self.session.about ^= true,
             command => self.lesson_command(command),
         }
@@ -372,6 +332,8 @@ fn is_of(cloud: &PointCloud, spec: &RunSpec) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
     use crate::app::testing::record;
 

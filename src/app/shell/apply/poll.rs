@@ -4,16 +4,17 @@ use crate::app::features::table::FEATURES;
 use std::sync::Arc;
 
 use crate::app::context::app::{App, FIRST_QUERIES};
+use crate::app::features::datasets::state::PartsDialog;
 use crate::app::features::errors::{of_cloud, of_run};
-use crate::app::features::export::Files;
+use crate::app::features::opening::apply::Loading;
+use crate::app::features::unusable::state::UnusableDialog;
 use crate::app::jobs::loader::{Loaded, Opened};
 use crate::app::jobs::table::Slot;
 use crate::app::jobs::task::{Outcome, Stopped};
 use crate::app::model::{
-    About, Activity, AskedBy, Compared, Ended, Endings, EngineStatus, ExportDialog, FileColumns, FileState, PartsDialog, Picked, Pictures, SpaceView,
-    Then, TimelineView, UnusableDialog, data_file,
+    About, Activity, Ended, Endings, EngineStatus, FileColumns, FileState, Picked, Pictures, SpaceView, Then, TimelineView, data_file,
 };
-use crate::app::shell::tasks::{Answer, Asks, CHECK, COLUMNS, DERIVE, Loading, PROBE, Runs};
+use crate::app::shell::tasks::{Asks, COLUMNS, DERIVE, PROBE, Runs};
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
 use crate::engines::registry;
@@ -21,7 +22,7 @@ use crate::knn::{Descriptor, DeviceId, EngineId};
 use crate::run::analysis::Derived;
 use crate::run::{Event, QuerySpec, RunError, RunRecord, RunSpec, usual};
 use crate::text;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 impl App {
     /// Takes in what was done in the background, and has done what is wanted now.
@@ -33,9 +34,6 @@ impl App {
         for feature in FEATURES {
             (feature.update)(self);
         }
-        self.close_written();
-        self.quit_when_saved();
-        self.hear_close();
         let (named, later) = self.jobs.activity(&self.session);
         if let Some(later) = later {
             // Anew in each frame: a window keeps only the nearest time that it was asked for, and forgets the rest.
@@ -289,7 +287,6 @@ impl App {
         if self.session.running.take().is_some() {
             self.handles.worker.cancel();
         }
-        self.forget_tasks();
         for feature in FEATURES {
             (feature.cloud_changed)(self, &cloud);
         }
@@ -310,11 +307,6 @@ impl App {
     /// Whether the same points are shown already.
     pub(in crate::app) fn shows(&self, cloud: &PointCloud) -> bool {
         self.session.cloud.as_ref().is_some_and(|shown| shown.fingerprint() == cloud.fingerprint())
-    }
-
-    /// Nothing that goes on about the cloud before is of interest.
-    fn forget_tasks(&mut self) {
-        self.jobs.stop(&CHECK);
     }
 
     /// The columns of a file are known, and so whether the one that colours is among them.
@@ -347,34 +339,6 @@ impl App {
         let Some(derived) = self.done("derive", derived) else { return };
         if self.session.record.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &record)) {
             self.session.derived = Some(Arc::new(derived));
-        }
-    }
-
-    /// Two runs were compared.
-    pub(in crate::app) fn compared(&mut self, (): (), compared: Outcome<Arc<Compared>>) {
-        if let Some(compared) = self.done("compare", compared).filter(|compared| self.session.runs.chosen == compared.ids.map(Some)) {
-            self.session.runs.compared = Some(compared);
-        }
-    }
-
-    /// A file was chosen in a dialog of the desktop, or none.
-    pub(in crate::app) fn file_chosen(&mut self, (asked_by, name): (AskedBy, PathBuf), answer: Outcome<Answer>) {
-        if let Some(answer) = self.done("dialog", answer) {
-            self.dialog_closed(asked_by, &name, answer);
-        }
-    }
-
-    /// A dialog's file was written, or not.
-    pub(in crate::app) fn saved(&mut self, dialog: Box<ExportDialog>, outcome: Outcome<Result<Files, String>>) {
-        match outcome.unwrap_or_else(|stopped| Err(format!("cannot write: {stopped}"))) {
-            Ok(Files { paths, left_out }) => {
-                let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-                self.written(format!("written: {}", paths.join(", ")));
-                if let Some(left_out) = left_out {
-                    self.session.log.warn(About::File, left_out);
-                }
-            }
-            Err(error) => self.not_written(error, Some(dialog)),
         }
     }
 }

@@ -175,7 +175,7 @@ const NAMES_ALLOWED: [(&str, &str, &str); 17] = [
     ("knn/warp.rs", "\"sort\"", "a phase of a search"),
     ("lesson/story.rs", "\"sort\"", "a lesson"),
     ("lesson/fault.rs", "\"sort\"", "as above, from which on a mistake is understood"),
-    ("app/model/lesson/player.rs", "\"sort\"", "as above, in tests"),
+    ("app/features/lesson/state/player.rs", "\"sort\"", "as above, in tests"),
     ("lesson/story.rs", "\"warp-select\"", "a lesson, of that engine"),
     ("lesson/story.rs", "\"radix-select\"", "as above"),
     ("engines/lockstep/mod.rs", "\"cuda\"", "a twin declares whose algorithm it runs"),

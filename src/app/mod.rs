@@ -53,9 +53,11 @@ pub mod commands {
 pub mod lesson {
     //! The lesson: its player, its input fields, its quiz.
     pub use super::context::app::{is_moving, place_in_map, target_position};
+    pub use super::features::lesson::state::files::LessonFile;
+    pub use super::features::lesson::state::session::Presenting;
+    pub use super::features::lesson::state::{LessonAction, PollAction, QuizAction, TouchAction};
+    pub use super::features::lesson::state::{player, poll, quiz, session};
     pub use super::features::lesson::touch::NAME as MAP;
-    pub use super::model::lesson::{player, poll, quiz, session};
-    pub use super::model::{LessonAction, LessonFile, PollAction, Presenting, QuizAction, TouchAction};
 }
 
 pub mod live {

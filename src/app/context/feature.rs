@@ -15,11 +15,14 @@ pub struct Feature {
     pub update: fn(&mut App),
     /// Forgets what belongs to the cloud that is still in the session: this one takes its place.
     pub cloud_changed: fn(&mut App, &PointCloud),
+    /// Takes up the cloud that is shown now.
+    pub cloud_shown: fn(&mut App),
     /// Draws the feature's dialogs, over everything else.
     pub dialogs: fn(&mut App, &Ui, &Palette),
 }
 
 impl Feature {
     /// A feature that does nothing: what rows begin with.
-    pub const NONE: Self = Self { apply: |_, action| Some(action), update: |_| {}, cloud_changed: |_, _| {}, dialogs: |_, _, _| {} };
+    pub const NONE: Self =
+        Self { apply: |_, action| Some(action), update: |_| {}, cloud_changed: |_, _| {}, cloud_shown: |_| {}, dialogs: |_, _, _| {} };
 }

@@ -2,7 +2,7 @@
 
 use crate::app::context::feature::Feature;
 use crate::app::features::{
-    analysis, chooser, color, columns, contest, datasets, export, live, manual, opening, picking, projection, quit, row_names, runs, saved,
+    analysis, chooser, color, columns, contest, datasets, export, lesson, live, manual, opening, picking, projection, quit, row_names, runs, saved,
     selection, shortcuts, unusable, walk, why,
 };
 
@@ -12,6 +12,7 @@ pub static FEATURES: &[&Feature] = &[
     &live::apply::FEATURE,
     &picking::apply::FEATURE,
     &row_names::apply::FEATURE,
+    &lesson::apply::FEATURE,
     &projection::apply::FEATURE,
     &analysis::apply::FEATURE,
     &color::apply::FEATURE,

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `state`, `views`, `pane`, `look`, `draft` | what persists between launches: layout, views of panes, input fields |
 //! | `session`, `answer`, `activity`, `scene` | what is open: the cloud, its answer, tasks in progress, what is drawn for it |
-//! | `lesson`, `timeline` | the state of each feature |
+//! | `timeline` | the state of each feature |
 //! | `after_load` | what happens once a cloud is loaded |
 //! | `history` | undo and redo |
 //! | `sort` | tables in the order of a column |
@@ -31,7 +31,6 @@ pub mod files;
 pub mod finder;
 pub mod history;
 pub mod how;
-pub mod lesson;
 pub mod log;
 pub mod look;
 pub mod pane;
@@ -55,15 +54,10 @@ pub use after_load::Then;
 pub use answer::{Answered, Picked};
 pub use camera::{PlaneCamera, Projection, SpaceCamera};
 pub use commands::command::{Command, Mode};
-pub use commands::lesson::{LessonAction, PollAction, QuizAction, TouchAction};
 pub use commands::{Action, Actions};
 pub use draft::{DataKind, Draft, Field, FieldError, QueryKind};
 pub use files::{FileState, SessionFile, absolute, data_file, file_name};
 pub use finder::Finder;
-pub use lesson::files::{LessonFile, RangeDraft};
-pub use lesson::player::{Player, SPEEDS};
-pub use lesson::quiz::{Quiz, Score};
-pub use lesson::session::{Asked, Breaking, FileQuery, LessonDraft, LessonSession, LessonView, Presenting, lesson_of, sentence};
 pub use log::{About, Level, Log};
 pub use look::Look;
 pub use pane::{PaneKind, measuring_layout, single_layout};

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::features::analysis::state::AnalysisView;
 use crate::app::features::color::state::view::ColorView;
+use crate::app::features::lesson::state::session::LessonView;
 use crate::app::features::projection::state::ProjectionView;
 use crate::app::features::runs::state::RunsView;
 use crate::app::features::saved::state::layout::Layout;
 use crate::app::features::walk::state::WalkView;
 use crate::app::model::camera;
 use crate::app::model::draft::Draft;
-use crate::app::model::lesson::session::LessonView;
 use crate::app::model::look::Look;
 use crate::app::model::pane::{PaneKind, default_layout};
 use crate::app::model::picture::PictureChoice;

@@ -10,8 +10,10 @@ use crate::app::features::lesson::motion;
 use crate::app::features::lesson::panel::panel_ui;
 use crate::app::features::lesson::picture::{Look, picture_ui};
 use crate::app::features::lesson::source::source_ui;
+use crate::app::features::lesson::state::LessonAction;
+use crate::app::features::lesson::state::session::{Presenting, lesson_of};
 use crate::app::look::{Palette, command_ui};
-use crate::app::model::{Command, LessonAction, Presenting, lesson_of};
+use crate::app::model::Command;
 
 /// Windows lower than this, in points, as at a large scale, leave the player's second row to the menus.
 const LOW: f32 = 520.0;

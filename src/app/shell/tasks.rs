@@ -1,28 +1,16 @@
 //! The table of what the window has done in the background: a row for each kind of task, with what is asked of it, what comes
 //! of it, the status line's word for it, how it is cancelled, and what takes in its result. A new kind is one row here.
 
-use crate::app::features::opening::apply::{LOAD, OPEN};
 use std::sync::Arc;
 
 use crate::app::context::app::App;
-use crate::app::features::lesson::record::Recorded;
-use crate::app::jobs::table::{Applied, AtExit, Cancel, Kind, Row, Slot};
+use crate::app::features::lesson::apply::RECORD;
+use crate::app::features::opening::apply::{LOAD, OPEN};
+use crate::app::jobs::table::{Applied, Cancel, Kind, Row, Slot};
 use crate::app::model::{Activity, EngineStatus, FileColumns, Session};
 use crate::knn::EngineId;
-use crate::lesson::LessonError;
-use crate::lesson::lessons::Lesson;
 use crate::run::analysis::Derived;
 use crate::run::{Asker, RunRecord, Worker};
-
-/// A lesson whose search is recorded.
-pub static RECORD: Kind<App, &'static Lesson, Result<Recorded, LessonError>> = Kind {
-    purpose: |lesson, fraction| Some(Activity::Recording { what: format!("lesson {}", lesson.number), fraction }),
-    cancel: Cancel::By(|app| {
-        app.cancel_lesson();
-    }),
-    at_exit: |_| AtExit::Stop,
-    ..Kind::new(Slot::Record, "lesson", App::lesson_recorded)
-};
 
 /// Histogram, band and timeline of a run.
 pub static DERIVE: Kind<App, Arc<RunRecord>, Derived> = Kind::new(Slot::Derive, "derive", App::derived);

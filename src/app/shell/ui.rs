@@ -8,9 +8,11 @@ use egui::{CentralPanel, Checkbox, Frame, Margin, Panel, RadioButton, Rect, Ui, 
 
 use crate::app::context::app::App;
 use crate::app::features::lesson::controls;
+use crate::app::features::lesson::state::LessonAction;
+use crate::app::features::lesson::state::session::Presenting;
 use crate::app::look::{Palette, keys_text, menu_entry_ui, menu_items_ui, menu_ui};
 use crate::app::model::pane::join_tabs;
-use crate::app::model::{Action, Actions, Command, LessonAction, Look, PaneKind, Picture, Presenting, Room, SCALES, file_name};
+use crate::app::model::{Action, Actions, Command, Look, PaneKind, Picture, Room, SCALES, file_name};
 use crate::app::panes;
 use crate::app::panes::descriptor::PaneContext;
 use crate::app::panes::tiles::{Panes, least_room};

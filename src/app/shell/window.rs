@@ -63,7 +63,7 @@ pub fn run(file: Option<PathBuf>, lesson: Option<u32>, on_start: impl FnOnce(Box
             app.leaves = leaves;
             _ = window.set(cc.egui_ctx.clone());
             if let Some(number) = lesson {
-                app.send(crate::app::model::commands::lesson::LessonAction::Open(number));
+                app.send(crate::app::features::lesson::state::LessonAction::Open(number));
             }
             Ok(Box::new(app))
         }),
@@ -127,8 +127,8 @@ impl eframe::App for App {
         }
         // While the query is held, Escape puts it back.
         let busy = self.session.activity.is_busy() && !self.session.live.is_held();
-        let marked = lesson.player.as_ref().is_some_and(crate::app::model::Player::has_marks);
-        let presents = lesson.presenting != crate::app::model::lesson::session::Presenting::No;
+        let marked = lesson.player.as_ref().is_some_and(crate::app::features::lesson::state::player::Player::has_marks);
+        let presents = lesson.presenting != crate::app::features::lesson::state::session::Presenting::No;
         let of_lesson = lesson.open && (marked || presents || lesson.zoom.is_some());
         let cancels = (busy || self.state.maximised || of_lesson) && !lesson.touch.held;
         // Escape closes what is read first.

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use crate::app::features::lesson::state::files::{LessonFile, RangeDraft};
 use crate::app::features::runs::state::Saved;
-use crate::app::model::lesson::files::{LessonFile, RangeDraft};
 use crate::app::model::pane::{PaneKind, Written};
 use crate::app::model::picture::PictureDraft;
 use crate::export::NeighborFormat;

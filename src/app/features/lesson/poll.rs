@@ -7,9 +7,10 @@ use egui::{Color32, DragValue, FontId, Galley, Key, Layout, Modifiers, Rect, Ric
 
 use crate::app::features::lesson::ask::{LETTERS, stop_ui};
 use crate::app::features::lesson::cells::cells;
+use crate::app::features::lesson::state::poll::{MOST_VOTES, Poll};
+use crate::app::features::lesson::state::{LessonAction, PollAction, QuizAction};
 use crate::app::look::tokens::Palette;
-use crate::app::model::lesson::poll::{MOST_VOTES, Poll};
-use crate::app::model::{Actions, LessonAction, PollAction, QuizAction};
+use crate::app::model::Actions;
 use crate::lesson::questions::{Question, Reply, letter};
 
 /// Room for an option's votes, in sizes of type.

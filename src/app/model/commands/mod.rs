@@ -2,7 +2,6 @@
 //! [`Action`]s, and only `shell/apply` carries them out.
 
 pub mod command;
-pub mod lesson;
 
 use std::path::PathBuf;
 
@@ -13,6 +12,7 @@ use crate::app::features::columns::state::ColumnsAction;
 use crate::app::features::contest::state::ContestAction;
 use crate::app::features::datasets::state::PartsAction;
 use crate::app::features::export::state::{ExportDialog, ExportKind};
+use crate::app::features::lesson::state::LessonAction;
 use crate::app::features::live::state::LiveAction;
 use crate::app::features::manual::state::Manual;
 use crate::app::features::picking::state::PickAction;
@@ -23,7 +23,6 @@ use crate::app::features::selection::state::SelectAction;
 use crate::app::features::unusable::state::UnusableAction;
 use crate::app::features::walk::state::WalkAction;
 use crate::app::model::commands::command::Command;
-use crate::app::model::commands::lesson::LessonAction;
 use crate::app::model::draft::Draft;
 use crate::app::model::finder::Finder;
 use crate::app::model::look::Look;

@@ -2,10 +2,7 @@
 //! feature. `poll` does the latter, once a frame.
 
 pub mod history;
-pub mod lesson;
 pub mod poll;
-mod quiz;
-pub mod touch;
 
 use crate::app::features::table::FEATURES;
 use std::sync::Arc;
@@ -52,7 +49,6 @@ impl App {
             Action::Sort(pane, Some(sort)) => drop(self.session.sorts.insert(pane, sort)),
             Action::Sort(pane, None) => drop(self.session.sorts.remove(&pane)),
             Action::SetLook(look) => self.set_look(look),
-            Action::Lesson(action) => self.lesson_action(action),
             Action::SetScale(scale) => self.set_scale(scale),
             Action::ReduceMotion(reduce) => {
                 self.state.reduce_motion = reduce;
@@ -97,7 +93,6 @@ impl App {
                 }
             }
             Command::FocusQuery => self.focus_query(),
-            Command::Undo if self.session.lesson.open => self.undo_touch(),
             Command::Undo => self.undo(),
             Command::Redo => self.redo(),
             Command::NextLook => {
@@ -126,7 +121,7 @@ impl App {
             }
             Command::Find => self.session.finder = self.session.finder.take().xor(Some(Finder::default())),
             Command::About => self.session.about ^= true,
-            command => self.lesson_command(command),
+            other => debug_assert!(false, "no feature carries out {other:?}"),
         }
     }
 
@@ -228,13 +223,6 @@ impl App {
     /// Stops the task that the status line names and no other: a user who cancels a run may have forgotten that
     /// a session is still being written.
     fn cancel(&mut self) {
-        // What lies on top of the lesson is closed first.
-        if self.session.lesson.open && self.session.lesson.source.take().is_some() {
-            return;
-        }
-        if self.session.lesson.open && self.cancel_lesson() {
-            return;
-        }
         match self.jobs.cancel(&self.session) {
             Some(Cancel::By(cancel)) => cancel(self),
             Some(Cancel::Ask) => {}

@@ -30,7 +30,6 @@ impl App {
         while let Some(said) = self.jobs.next() {
             said(self);
         }
-        self.play();
         for feature in FEATURES {
             (feature.update)(self);
         }
@@ -301,7 +300,9 @@ impl App {
         session.endings = Endings::default();
         session.cloud = Some(cloud);
         self.name_window();
-        self.lesson_cloud_changed();
+        for feature in FEATURES {
+            (feature.cloud_shown)(self);
+        }
     }
 
     /// Whether the same points are shown already.

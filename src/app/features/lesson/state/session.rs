@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::app::features::lesson::state::player::Player;
+use crate::app::features::lesson::state::quiz::{Quiz, Score};
+use crate::app::features::lesson::state::touch::Touch;
 use crate::app::model::draft::{Draft, Field, FieldError, number};
-use crate::app::model::lesson::player::Player;
-use crate::app::model::lesson::quiz::{Quiz, Score};
-use crate::app::model::lesson::touch::Touch;
 use crate::app::model::log::Entry;
 use crate::app::model::look::Look;
 use crate::cloud::{Order, PointCloud};

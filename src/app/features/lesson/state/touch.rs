@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::app::model::lesson::player::Player;
-use crate::app::model::lesson::session::LessonDraft;
+use crate::app::features::lesson::state::player::Player;
+use crate::app::features::lesson::state::session::LessonDraft;
 use crate::lesson::touched::Touched;
 
 /// Changes that can be undone.
@@ -78,7 +78,7 @@ impl Touch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::lesson::player::tests::player;
+    use crate::app::features::lesson::state::player::tests::player;
 
     #[test]
     fn a_change_is_taken_back_and_one_that_ends_where_it_began_is_none() {

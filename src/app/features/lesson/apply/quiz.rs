@@ -3,9 +3,11 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::app::context::app::App;
-use crate::app::model::lesson::poll::Poll;
-use crate::app::model::lesson::quiz::Phase;
-use crate::app::model::{Player, PollAction, Quiz, QuizAction};
+use crate::app::features::lesson::state::player::Player;
+use crate::app::features::lesson::state::poll::Poll;
+use crate::app::features::lesson::state::quiz::Phase;
+use crate::app::features::lesson::state::quiz::Quiz;
+use crate::app::features::lesson::state::{PollAction, QuizAction};
 use crate::lesson::Cursor;
 use crate::lesson::feedback::why;
 use crate::lesson::questions::Question;

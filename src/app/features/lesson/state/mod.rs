@@ -1,6 +1,13 @@
-//! What the lesson's parts ask for.
+//! The lesson: its player, its quiz, what a class votes on, its input fields.
 
-use crate::app::model::lesson::session::{Breaking, LessonDraft};
+pub mod files;
+pub mod player;
+pub mod poll;
+pub mod quiz;
+pub mod session;
+pub mod touch;
+
+use crate::app::features::lesson::state::session::{Breaking, LessonDraft};
 use crate::lesson::fault::Fault;
 use crate::lesson::picture::Panel;
 

@@ -1,31 +1,64 @@
 //! The one place that carries out what is asked of the lesson.
 
+pub mod quiz;
+pub mod touch;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
 use crate::app::context::app::App;
 use crate::app::context::export::{EXPORT, Exporting, Written};
+use crate::app::context::feature::Feature;
 use crate::app::features::lesson::broken::broken;
 use crate::app::features::lesson::export::Job;
 use crate::app::features::lesson::record::{Recorded, on_gpu, or_twin, own, record};
+use crate::app::features::lesson::state::LessonAction;
+use crate::app::features::lesson::state::files::{LessonFile, RangeDraft};
+use crate::app::features::lesson::state::player::{Player, SPEEDS};
+use crate::app::features::lesson::state::session::{Asked, Breaking, FileQuery, LessonDraft, Presenting, lesson_of};
+use crate::app::features::lesson::state::touch::Touch;
+use crate::app::jobs::table::{AtExit, Cancel, Kind, Slot};
 use crate::app::jobs::task::Outcome;
 use crate::app::look::tokens::Palette;
-use crate::app::model::lesson::touch::Touch;
-use crate::app::model::{
-    About, Asked, Breaking, Command, FileQuery, LessonAction, LessonDraft, LessonFile, Look, Picked, Player, Presenting, RangeDraft, SPEEDS,
-    lesson_of,
-};
-use crate::app::shell::tasks::RECORD;
+use crate::app::model::{About, Action, Activity, Command, Look, Mode, Picked};
 use crate::knn::Setup;
 use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA};
 use crate::lesson::touched::Touched;
 use crate::lesson::{LessonError, Level, Mark};
 use crate::progress::Progress;
 
+pub static FEATURE: Feature = Feature {
+    apply: |app, action| {
+        match action {
+            Action::Lesson(action) => app.lesson_action(action),
+            Action::Command(Command::Undo) if app.session.lesson.open => app.undo_touch(),
+            Action::Command(Command::Cancel) if app.cancel_in_lesson() => {}
+            Action::Command(command) if command.mode() == Mode::Lesson || matches!(command, Command::Lesson | Command::LessonOfQuery) => {
+                app.lesson_command(command)
+            }
+            other => return Some(other),
+        }
+        None
+    },
+    update: App::play,
+    cloud_shown: App::lesson_cloud_changed,
+    ..Feature::NONE
+};
+
+/// A lesson whose search is recorded.
+pub static RECORD: Kind<App, &'static Lesson, Result<Recorded, LessonError>> = Kind {
+    purpose: |lesson, fraction| Some(Activity::Recording { what: format!("lesson {}", lesson.number), fraction }),
+    cancel: Cancel::By(|app| {
+        app.cancel_lesson();
+    }),
+    at_exit: |_| AtExit::Stop,
+    ..Kind::new(Slot::Record, "lesson", App::lesson_recorded)
+};
+
 impl App {
     /// Whether the lesson is shown, and the commands that belong to it.
-    pub(in crate::app) fn lesson_command(&mut self, command: Command) {
+    fn lesson_command(&mut self, command: Command) {
         let held = self.session.lesson.is_held();
         match command {
             Command::Lesson if self.session.lesson.open => self.close_lesson(),
@@ -83,7 +116,7 @@ impl App {
         }
     }
 
-    pub(in crate::app) fn lesson_action(&mut self, action: LessonAction) {
+    fn lesson_action(&mut self, action: LessonAction) {
         let lesson = lesson_of(self.state.lesson.number);
         let held = self.session.lesson.is_held();
         match action {
@@ -271,7 +304,7 @@ impl App {
     }
 
     /// Another cloud is open: what lessons have of the one before goes.
-    pub(in crate::app) fn lesson_cloud_changed(&mut self) {
+    fn lesson_cloud_changed(&mut self) {
         self.session.lesson.asked = None;
         for lesson in LESSONS.iter().filter(|lesson| lesson.own_data) {
             let session = &mut self.session.lesson;
@@ -342,7 +375,7 @@ impl App {
     }
 
     /// Does the steps that are due.
-    pub(in crate::app) fn play(&mut self) {
+    fn play(&mut self) {
         let (now, speed) = (self.handles.ctx.input(|input| input.time), self.state.lesson.speed);
         if !self.session.lesson.open || self.session.lesson.is_held() {
             return;
@@ -366,6 +399,12 @@ impl App {
         let (target, exporting) = (path.to_owned(), Exporting { what: Written::Lesson, path: path.to_owned(), runs: Vec::new(), dialog: None });
         self.jobs.start(&EXPORT, exporting, move |progress| (job.write(&target, progress).map(|said| vec![said]), progress.cancelled()));
         Ok(())
+    }
+
+    /// Cancels what the open lesson has to cancel; false where it has nothing.
+    fn cancel_in_lesson(&mut self) -> bool {
+        // What lies on top of the lesson is closed first.
+        self.session.lesson.open && (self.session.lesson.source.take().is_some() || self.cancel_lesson())
     }
 
     /// Stops the recording, or else takes less of the screen; false when there was nothing to stop.

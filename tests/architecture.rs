@@ -410,6 +410,24 @@ fn imports_in_the_app_go_down() {
     assert!(circles.is_empty(), "parts that use each other in a circle:\n{}", circles.join("\n"));
 }
 
+#[test]
+fn files_of_the_app_use_each_other_in_no_circle() {
+    let files = app_sources();
+    let name = |module: &[String]| (module[..module.len().saturating_sub(1)].join("/"), module.last().cloned().unwrap_or_default());
+    let parts: BTreeSet<Part> = files.iter().map(|(module, ..)| name(module)).collect();
+    // What a path leads to is in the file of its longest part that is one.
+    let file_of = |path: &[String]| (0..=path.len()).rev().find_map(|end| parts.get(&name(&path[..end])));
+    let mut uses: BTreeMap<&Part, BTreeSet<&Part>> = BTreeMap::new();
+    for (module, _, code) in files.iter().filter(|(module, ..)| !module.is_empty()) {
+        let own = file_of(module).expect("it is one of them");
+        let used = app_paths(module, &without_tests(code));
+        uses.entry(own).or_default().extend(used.iter().filter_map(|(_, to)| file_of(to)).filter(|part| *part != own));
+    }
+    assert!(uses.len() > 150, "only {} files were found", uses.len());
+    let circles = circles(&uses);
+    assert!(circles.is_empty(), "files that use each other in a circle:\n{}", circles.join("\n"));
+}
+
 /// Parts from which one comes back to where one began, a line for each circle.
 fn circles(uses: &BTreeMap<&Part, BTreeSet<&Part>>) -> Vec<String> {
     let reach = |from: &Part| {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::app::features::lesson::state::session::{Asked, LessonDraft, Own};
+use crate::app::features::lesson::state::draft::LessonDraft;
+use crate::app::features::lesson::state::session::{Asked, Own};
 use crate::engines::cuda::Cuda;
 use crate::knn::{Queries, Setup};
 use crate::lesson::LessonError;

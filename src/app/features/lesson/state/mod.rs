@@ -1,5 +1,6 @@
 //! The lesson: its player, its quiz, what a class votes on, its input fields.
 
+pub mod draft;
 pub mod files;
 pub mod player;
 pub mod poll;
@@ -7,7 +8,8 @@ pub mod quiz;
 pub mod session;
 pub mod touch;
 
-use crate::app::features::lesson::state::session::{Breaking, LessonDraft};
+use crate::app::features::lesson::state::draft::LessonDraft;
+use crate::app::features::lesson::state::session::Breaking;
 use crate::lesson::fault::Fault;
 use crate::lesson::picture::Panel;
 

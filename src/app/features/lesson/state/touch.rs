@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use crate::app::features::lesson::state::draft::LessonDraft;
 use crate::app::features::lesson::state::player::Player;
-use crate::app::features::lesson::state::session::LessonDraft;
 use crate::lesson::touched::Touched;
 
 /// Changes that can be undone.

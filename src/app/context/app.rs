@@ -10,10 +10,12 @@ use egui::Pos2;
 use crate::app::context::handles::Handles;
 use crate::app::context::settings::start::Start;
 use crate::app::context::settings::{Beginning, Kept};
+use crate::app::features::history::state::History;
 use crate::app::jobs::table::Jobs;
+use crate::app::jobs::task::Outcome;
 use crate::app::look::tokens;
-use crate::app::model::{About, Actions, Log, PaneKind, Session, State, absolute};
-use crate::app::model::{camera, commands, history};
+use crate::app::model::{About, Actions, Ended, Log, PaneKind, Session, State, absolute};
+use crate::app::model::{camera, commands};
 use crate::cloud::PointCloud;
 use crate::files::PartFolder;
 use crate::lesson::picture::Target;
@@ -30,7 +32,7 @@ pub struct App {
     pub(in crate::app) jobs: Jobs<App>,
     pub(in crate::app) handles: Handles,
     pub(in crate::app) actions: Actions,
-    pub(in crate::app) history: history::History,
+    pub(in crate::app) history: History,
     /// What this start was to go on with.
     pub(in crate::app) last: Option<String>,
     /// Where settings are kept; `None` in a window that keeps none.
@@ -140,7 +142,7 @@ impl App {
             jobs,
             handles,
             actions: Actions::default(),
-            history: history::History::default(),
+            history: History::default(),
             last: None,
             kept: None,
             samples: None,
@@ -216,6 +218,24 @@ impl App {
     /// Shows a cloud, as if it had just been loaded.
     pub fn show_loaded(&mut self, cloud: Arc<PointCloud>) {
         self.show_cloud(cloud);
+    }
+
+    /// What came of a task; where it was not done, of which nothing else tells, it is said.
+    pub(in crate::app) fn done<T>(&mut self, task: &str, outcome: Outcome<T>) -> Option<T> {
+        outcome.map_err(|stopped| self.session.log.error(About::Other, format!("{task}: {stopped}"))).ok()
+    }
+
+    /// Says that something was cancelled.
+    pub(in crate::app) fn cancelled(&mut self) -> Ended {
+        self.session.log.info("cancelled");
+        Ended::Cancelled
+    }
+
+    /// Says why something failed.
+    pub(in crate::app) fn failed(&mut self, about: About, why: impl Into<String>) -> Ended {
+        let why = why.into();
+        self.session.log.error(about, why.clone());
+        Ended::Failed(why)
     }
 
     /// Replaces what was said.

@@ -14,9 +14,9 @@ pub struct Feature {
     /// Starts work that is wanted now: once a frame, before anything is drawn.
     pub update: fn(&mut App),
     /// Forgets what belongs to the cloud that is still in the session: this one takes its place.
-    pub cloud_changed: fn(&mut App, &PointCloud),
+    pub leave_cloud: fn(&mut App, &PointCloud),
     /// Takes up the cloud that is shown now.
-    pub cloud_shown: fn(&mut App),
+    pub enter_cloud: fn(&mut App),
     /// Draws the feature's dialogs, over everything else.
     pub dialogs: fn(&mut App, &Ui, &Palette),
 }
@@ -24,5 +24,5 @@ pub struct Feature {
 impl Feature {
     /// A feature that does nothing: what rows begin with.
     pub const NONE: Self =
-        Self { apply: |_, action| Some(action), update: |_| {}, cloud_changed: |_, _| {}, cloud_shown: |_| {}, dialogs: |_, _, _| {} };
+        Self { apply: |_, action| Some(action), update: |_| {}, leave_cloud: |_, _| {}, enter_cloud: |_| {}, dialogs: |_, _, _| {} };
 }

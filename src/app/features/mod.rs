@@ -26,6 +26,8 @@
 //! | `quit` | the window closes: at once, or after a question where runs would be lost |
 //! | `chooser` | our own file dialog, where the desktop has none |
 //! | `shortcuts` | the sheet of shortcuts |
+//! | `history` | undo and redo of what is selected, picked and looked at |
+//! | `running` | runs the problem on the left |
 //! | `errors` | errors as the window words them |
 
 pub mod analysis;
@@ -36,6 +38,7 @@ pub mod contest;
 pub mod datasets;
 pub mod errors;
 pub mod export;
+pub mod history;
 pub mod lesson;
 pub mod live;
 pub mod manual;
@@ -45,6 +48,7 @@ pub mod pictures;
 pub mod projection;
 pub mod quit;
 pub mod row_names;
+pub mod running;
 pub mod runs;
 pub mod saved;
 pub mod selection;

@@ -7,7 +7,6 @@
 //! | `session`, `answer`, `activity`, `scene` | what is open: the cloud, its answer, tasks in progress, what is drawn for it |
 //! | `timeline` | the state of each feature |
 //! | `after_load` | what happens once a cloud is loaded |
-//! | `history` | undo and redo |
 //! | `sort` | tables in the order of a column |
 //! | `files`, `finder`, `log` | files, dialogs, the log |
 //! | `camera` | transforms between cloud and screen coordinates |
@@ -29,7 +28,6 @@ pub mod commands;
 pub mod draft;
 pub mod files;
 pub mod finder;
-pub mod history;
 pub mod how;
 pub mod log;
 pub mod look;

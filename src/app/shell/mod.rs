@@ -2,8 +2,7 @@
 //!
 //! | part | does |
 //! |---|---|
-//! | `tasks` | the kinds of background task |
-//! | `apply` | dispatches actions to the features, and carries out those that are not in the folder of a feature yet |
+//! | `apply` | dispatches actions and frames to the features; carries out what is of the window alone |
 //! | `window` | opens it and drives its frames |
 //! | `ui`, `lesson`, `panels` | menus, panels, status line, the lesson: draw, read, and send actions |
 //! | `about` | what the program is and runs on |
@@ -17,6 +16,5 @@ pub mod headless;
 pub mod keys;
 pub mod lesson;
 pub mod panels;
-pub mod tasks;
 pub mod ui;
 pub mod window;

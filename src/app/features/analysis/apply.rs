@@ -30,7 +30,7 @@ pub static FEATURE: Feature = Feature {
         }
         None
     },
-    cloud_changed: |app, _| {
+    leave_cloud: |app, _| {
         app.jobs.stop(&ANALYSE);
         app.jobs.stop(&AGAINST);
         app.session.analysed = None;

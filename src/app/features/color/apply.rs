@@ -29,7 +29,7 @@ pub static FEATURE: Feature = Feature {
         None
     },
     update: App::want_colors,
-    cloud_changed: App::fit_colors_to,
+    leave_cloud: App::fit_colors_to,
     ..Feature::NONE
 };
 

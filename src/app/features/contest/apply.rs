@@ -19,7 +19,7 @@ pub static FEATURE: Feature = Feature {
         }
         None
     },
-    cloud_changed: |app, _| app.session.contest.forget(),
+    leave_cloud: |app, _| app.session.contest.forget(),
     ..Feature::NONE
 };
 

@@ -37,7 +37,7 @@ pub static FEATURE: Feature = Feature {
         None
     },
     update: App::want_beside,
-    cloud_changed: |app, _| {
+    leave_cloud: |app, _| {
         app.jobs.stop(&PICK);
         app.jobs.stop(&HOVER);
         app.jobs.stop(&LOOKUP);

@@ -32,7 +32,7 @@ pub static FEATURE: Feature = Feature {
         None
     },
     update: App::want_projection,
-    cloud_changed: |app, cloud| {
+    leave_cloud: |app, cloud| {
         app.jobs.stop(&PROJECT);
         (app.session.projected, app.handles.projecting) = (None, Projecting::default());
         // A cloud that its own axes show whole needs none.

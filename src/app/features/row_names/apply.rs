@@ -21,7 +21,7 @@ pub static FEATURE: Feature = Feature {
         app.want_names();
         app.search_names();
     },
-    cloud_changed: |app, _| {
+    leave_cloud: |app, _| {
         app.jobs.stop(&NAMES);
         app.jobs.stop(&SEARCH);
         app.session.row_names = None;

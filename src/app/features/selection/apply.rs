@@ -38,7 +38,7 @@ pub static FEATURE: Feature = Feature {
         }
         None
     },
-    cloud_changed: |app, _| {
+    leave_cloud: |app, _| {
         app.jobs.stop(&NEARBY);
         app.forget_selection();
     },

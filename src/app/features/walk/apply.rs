@@ -33,7 +33,7 @@ pub static FEATURE: Feature = Feature {
         None
     },
     update: App::want_walk,
-    cloud_changed: |app, _| {
+    leave_cloud: |app, _| {
         app.jobs.stop(&WALK);
         (app.session.walked, app.session.walking) = (Walked::default(), None);
     },

@@ -21,7 +21,7 @@ pub static FEATURE: Feature = Feature {
         }
         None
     },
-    cloud_changed: |app, _| {
+    leave_cloud: |app, _| {
         app.jobs.stop(&WHY);
         app.session.why = Why::default();
     },

@@ -1,5 +1,5 @@
 //! Actions. Menus, shortcuts and the list of shortcuts are all generated from [`command::Command`]; panes send
-//! [`Action`]s, and only `shell/apply` carries them out.
+//! [`Action`]s, and only the `apply` of features and of the shell carry them out.
 
 pub mod command;
 

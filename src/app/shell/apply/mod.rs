@@ -1,22 +1,16 @@
-//! The only place that carries out actions of panes and menus, and applies the results of background tasks: one file per
-//! feature. `poll` does the latter, once a frame.
+//! Dispatches the actions of panes and menus to the features, and carries out what is of the window alone: layout, views, looks. `poll`
+//! does so with background tasks and frames.
 
-pub mod history;
 pub mod poll;
 
-use crate::app::features::table::FEATURES;
 use std::sync::Arc;
 
 use crate::app::context::app::App;
-use crate::app::features::opening::apply::{LOAD, Loading, OPEN};
-use crate::app::jobs::loader::LoadJob;
+use crate::app::features::table::FEATURES;
 use crate::app::jobs::table::Cancel;
 use crate::app::look::tokens;
-use crate::app::model::{About, Action, Answered, Command, Finder, Look, PaneKind, PlaneWindow, Room, Running, SpaceView, Then, TimeAxis, absolute};
-use crate::app::model::{camera, state};
+use crate::app::model::{Action, Answered, Command, Finder, Look, PaneKind, PlaneWindow, Room, SpaceView, TimeAxis, camera, state};
 use crate::app::panes::tiles::PANE_MARGIN;
-use crate::cloud::{PointCloud, Source};
-use crate::run::{Job, QuerySpec, RunSpec, recording};
 
 impl App {
     /// Carries out an action.
@@ -27,17 +21,6 @@ impl App {
             Action::SetDraft(draft) => {
                 let before = std::mem::replace(&mut self.state.draft, *draft);
                 self.question_changed(&before);
-            }
-            Action::Load => {
-                self.restore_columns();
-                match self.state.draft.source() {
-                    Ok(Source::File { path, .. }) if recording::split_run(&path).is_some() => self.open_recording(&path),
-                    Ok(source) => {
-                        let then = self.after_load(&source);
-                        self.load(source, then);
-                    }
-                    Err(error) => self.session.log.error(About::Data, error.sentence),
-                }
             }
             Action::SetPlane(view) => self.state.plane = view,
             Action::SetSpace(view) => self.state.space = view,
@@ -74,12 +57,6 @@ impl App {
 
     fn command(&mut self, command: Command) {
         match command {
-            Command::Run => {
-                self.asked_to_run = true;
-                // It takes the place of what runs.
-                self.session.contest.stop();
-                self.run();
-            }
             Command::Cancel => self.cancel(),
             Command::FitView if self.is_at(PaneKind::Timeline) => self.focus_timeline(),
             Command::FitView => {
@@ -93,8 +70,6 @@ impl App {
                 }
             }
             Command::FocusQuery => self.focus_query(),
-            Command::Undo => self.undo(),
-            Command::Redo => self.redo(),
             Command::NextLook => {
                 let at = Look::ALL.iter().position(|&look| look == self.look()).unwrap_or(0);
                 self.set_look(Look::ALL[(at + 1) % Look::ALL.len()]);
@@ -146,78 +121,6 @@ impl App {
     fn set_scale(&mut self, scale: f32) {
         self.state.scale = scale.clamp(*state::SCALES.start(), *state::SCALES.end());
         self.handles.ctx.set_zoom_factor(self.state.scale);
-    }
-
-    /// Loads a file with the columns that win by default, and shows it.
-    pub(in crate::app) fn open(&mut self, path: &std::path::Path) {
-        if recording::split_run(path).is_some() {
-            return self.open_recording(&absolute(path));
-        }
-        self.state.draft.open(&absolute(path));
-        self.recall_columns();
-        self.apply(Action::Load);
-    }
-
-    /// Loads a source; the previous cloud is shown until it has arrived.
-    pub(in crate::app) fn load(&mut self, source: Source, then: Then) {
-        self.load_as(source, self.state.draft.drop_nonfinite, then);
-    }
-
-    /// The same, but `drop_nonfinite` is given instead of taken from the fields.
-    pub(in crate::app) fn load_as(&mut self, source: Source, drop_nonfinite: bool, then: Then) {
-        let data = match &then {
-            Then::RunQueries(_) => self.session.cloud.clone(),
-            Then::Show | Then::Run(_) | Then::Resume(_) => None,
-        };
-        self.session.contest.stop();
-        if self.session.running.is_some() {
-            self.handles.worker.cancel();
-        }
-        if !matches!(then, Then::RunQueries(_)) {
-            // The latest request wins.
-            self.jobs.stop(&OPEN);
-        }
-        (self.session.endings.load, self.session.unusable, self.session.awaited) = (None, None, None);
-        let guesses = matches!(then, Then::Show);
-        let job = LoadJob { source, drop_nonfinite, data, guesses };
-        let asked = job.clone();
-        self.jobs.start(&LOAD, Loading { job, then }, move |progress| asked.work(progress));
-    }
-
-    /// Runs the problem in the left panel, after loading what it needs.
-    pub(in crate::app) fn run(&mut self) {
-        self.restore_columns();
-        match self.state.draft.to_spec() {
-            Err(errors) => {
-                for error in errors {
-                    self.session.log.error(About::Run, error.sentence);
-                }
-            }
-            Ok(spec) => match self.session.cloud.clone().filter(|cloud| is_of(cloud, &spec)) {
-                None => self.load(spec.data.clone(), Then::Run(spec)),
-                Some(cloud) => self.run_on(&cloud, RunSpec { data: cloud.source().clone(), ..spec }),
-            },
-        }
-    }
-
-    /// Runs a spec on its loaded cloud, after loading its queries.
-    pub(in crate::app) fn run_on(&mut self, cloud: &Arc<PointCloud>, spec: RunSpec) {
-        if let QuerySpec::File { path, columns } = &spec.queries {
-            let source = Source::File { path: path.clone(), columns: columns.clone() };
-            return self.load(source, Then::RunQueries(spec));
-        }
-        self.submit(spec, Arc::clone(cloud), None);
-    }
-
-    /// Submits a job to the worker, which drops the one it is running.
-    pub(in crate::app) fn submit(&mut self, spec: RunSpec, cloud: Arc<PointCloud>, query_cloud: Option<Arc<PointCloud>>) {
-        self.session.endings.run = None;
-        self.handles.last_job += 1;
-        let id = self.handles.last_job;
-        // How the last one ended is no longer of interest.
-        self.session.log.withdraw("cancelled");
-        self.session.running = Some(Running { id, stage: "starting".to_owned(), fraction: 0.0 });
-        self.handles.worker.submit(Job { id, spec, cloud, query_cloud });
     }
 
     /// Stops the task that the status line names and no other: a user who cancels a run may have forgotten that
@@ -304,36 +207,5 @@ impl App {
             }
             None => view.window = None,
         }
-    }
-}
-
-/// Whether a cloud is the one that a spec names.
-fn is_of(cloud: &PointCloud, spec: &RunSpec) -> bool {
-    // A recording may name its file relative to the folder it was made in.
-    let whole = |source: &Source| match source {
-        Source::File { path, columns } => Source::File { path: absolute(path), columns: columns.clone() },
-        other => other.clone(),
-    };
-    // If nothing was dropped, the option makes no difference.
-    whole(cloud.source()) == whole(&spec.data) && (spec.drop_nonfinite || cloud.dropped() == 0)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::path::PathBuf;
-
-    use super::*;
-    use crate::app::testing::record;
-
-    #[test]
-    fn a_file_named_from_its_folder_is_the_same_file() {
-        let record = record();
-        let table = crate::cloud::Table { columns: vec![crate::cloud::Column { name: "x".to_owned() }], values: vec![1.0, 2.0] };
-        let file = |path: PathBuf| Source::File { path, columns: Default::default() };
-        let cloud = PointCloud::from_table(table, file("a.csv".into()), None, false).expect("a cloud");
-        let spec = |path: PathBuf| RunSpec { data: file(path), ..record.spec.clone() };
-        let here = std::env::current_dir().expect("a folder");
-        assert!(is_of(&cloud, &spec(here.join("a.csv"))) && is_of(&cloud, &spec("a.csv".into())));
-        assert!(!is_of(&cloud, &spec(here.join("b").join("a.csv"))) && !is_of(&cloud, &record.spec));
     }
 }

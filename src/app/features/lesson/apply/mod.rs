@@ -43,7 +43,7 @@ pub static FEATURE: Feature = Feature {
         None
     },
     update: App::play,
-    cloud_shown: App::lesson_cloud_changed,
+    enter_cloud: App::lesson_cloud_changed,
     ..Feature::NONE
 };
 

@@ -9,13 +9,13 @@ use crate::app::features::lesson::state::draft::LessonDraft;
 use crate::app::features::lesson::state::player::Player;
 use crate::app::features::lesson::state::quiz::{Quiz, Score};
 use crate::app::features::lesson::state::touch::Touch;
-use crate::app::model::draft::{Draft, Field, FieldError};
+use crate::app::model::draft::Draft;
 use crate::app::model::log::Entry;
 use crate::app::model::look::Look;
 use crate::cloud::{Order, PointCloud};
 use crate::knn::{Metric, Queries};
 use crate::lesson::fault::Fault;
-use crate::lesson::lessons::{Arrangement, LESSONS, Lesson, OWN_DATA};
+use crate::lesson::lessons::{Arrangement, LESSONS, Lesson};
 use crate::lesson::picture::Panel;
 use crate::run::RunSpec;
 

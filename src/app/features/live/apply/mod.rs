@@ -29,7 +29,7 @@ pub static FEATURE: Feature = Feature {
         None
     },
     update: App::drop_lost_snap,
-    cloud_changed: |app, _| {
+    leave_cloud: |app, _| {
         app.jobs.stop(&SNAP);
         app.forget_live();
     },

@@ -3,17 +3,35 @@
 use std::sync::Arc;
 
 use crate::app::context::app::App;
-use crate::app::jobs::table::{Kind, Slot};
+use crate::app::jobs::table::{Applied, Cancel, Kind, Row, Slot};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::draft::Field;
-use crate::app::model::{About, Answered, Draft, Picked, QueryKind};
+use crate::app::model::{About, Activity, Answered, Draft, Picked, QueryKind, Session};
 use crate::cloud::PointCloud;
 use crate::engines::registry;
 use crate::run::analysis::TheoryCurve;
-use crate::run::{EngineChoice, QuerySpec, RunRecord, RunSpec, planner};
+use crate::run::{Asker, EngineChoice, QuerySpec, RunRecord, RunSpec, planner};
 
 /// What theory expects of an answer.
 pub static THEORY: Kind<App, Answered, TheoryCurve> = Kind::new(Slot::Theory, "theory", App::theory_done);
+
+/// The asker, which answers the picked query at once, beside the worker.
+pub struct Asks(pub Arc<Asker>);
+
+impl Row<App> for Asks {
+    fn next(&mut self) -> Option<(Applied<App>, bool)> {
+        let reply = self.0.try_recv()?;
+        Some((Box::new(move |app| app.reply(reply)), false))
+    }
+
+    fn purpose(&self, session: &Session) -> Option<Activity> {
+        session.live.is_slow().then_some(Activity::Asking)
+    }
+
+    fn cancel(&self) -> Cancel<App> {
+        Cancel::By(App::cancel_ask)
+    }
+}
 
 impl App {
     /// A click on a point: picks it, and enters its row where rows are typed.

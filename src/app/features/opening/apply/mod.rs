@@ -1,6 +1,7 @@
 //! What is shown of a cloud that was opened, before anybody asks: the view that suits it, and a query with its neighbours.
 
 pub mod dropped;
+pub mod loading;
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -23,6 +24,7 @@ use crate::cloud::roles::Role;
 use crate::cloud::{ColumnChoice, Globe, PointCloud, Source};
 use crate::files::{self, PartFolder};
 use crate::knn::Metric;
+use crate::run::recording;
 use crate::run::recording::{Recording, RecordingError};
 
 const ON_GLOBE: &str = "longitude and latitude: distances are in km on the globe; L2 searches them as a plane";
@@ -73,6 +75,17 @@ pub static OPEN: Kind<App, Opening, Result<(Recording, Kept), RecordingError>> =
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {
         match action {
+            Action::Load => {
+                app.restore_columns();
+                match app.state.draft.source() {
+                    Ok(Source::File { path, .. }) if recording::split_run(&path).is_some() => app.open_recording(&path),
+                    Ok(source) => {
+                        let then = app.after_load(&source);
+                        app.load(source, then);
+                    }
+                    Err(error) => app.session.log.error(About::Data, error.sentence),
+                }
+            }
             Action::OpenPath(path) => app.open(&path),
             Action::OpenSample(sample) => app.open_sample(sample),
             Action::OpenPaths(paths) => app.open_dropped(paths),

@@ -42,7 +42,7 @@ pub static FEATURE: Feature = Feature {
         }
         None
     },
-    cloud_changed: |app, _| {
+    leave_cloud: |app, _| {
         app.jobs.stop(&CHECK);
     },
     ..Feature::NONE

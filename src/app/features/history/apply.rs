@@ -3,8 +3,22 @@
 use std::sync::{Arc, Weak};
 
 use crate::app::context::app::App;
+use crate::app::context::feature::Feature;
+use crate::app::features::history::state::{Snapshot, Step};
 use crate::app::model::answer::Picked;
-use crate::app::model::history::{Snapshot, Step};
+use crate::app::model::{Action, Command};
+
+pub static FEATURE: Feature = Feature {
+    apply: |app, action| {
+        match action {
+            Action::Command(Command::Undo) => app.undo(),
+            Action::Command(Command::Redo) => app.redo(),
+            other => return Some(other),
+        }
+        None
+    },
+    ..Feature::NONE
+};
 
 impl App {
     fn snapshot(&self) -> Snapshot {
@@ -19,7 +33,7 @@ impl App {
     }
 
     /// Takes the last step back.
-    pub(in crate::app) fn undo(&mut self) {
+    fn undo(&mut self) {
         self.watch_history();
         let Some(step) = self.history.done.pop_back() else { return };
         let after = self.snapshot();
@@ -28,7 +42,7 @@ impl App {
     }
 
     /// Takes the last undoing back.
-    pub(in crate::app) fn redo(&mut self) {
+    fn redo(&mut self) {
         self.watch_history();
         let Some(step) = self.history.undone.pop() else { return };
         let before = self.snapshot();

@@ -401,6 +401,9 @@ fn imports_in_the_app_go_down() {
             if target != "testing" && !allowed.contains(&target.as_str()) {
                 upward.push(format!("src/{}:{line}: {floor} must not use {}", path.display(), to.join("::")));
             }
+            if floor == "shell" && target == "changes" && to.get(1).is_some_and(|part| part != "table") {
+                upward.push(format!("src/{}:{line}: the shell goes through the table of features, not to {}", path.display(), to.join("::")));
+            }
         }
     }
     let circles = circles(&uses);

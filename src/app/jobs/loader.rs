@@ -1,8 +1,8 @@
 //! Reading and generating: what is asked for, and the work.
 
-use crate::app::features::opening::state::first_query;
 use std::sync::Arc;
 
+use crate::app::features::opening::state::first_query;
 use crate::app::model::files::{FileState, file_name};
 use crate::app::model::roles::LeftOut;
 use crate::cloud::formats::{self, Guess, Guessed, Reason};

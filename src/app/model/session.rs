@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::app::features::analysis::state::Against;
-use crate::app::features::analysis::state::{Analysed, AnalysisKind};
+use crate::app::features::analysis::state::{Against, Analysed, AnalysisKind};
 use crate::app::features::chooser::state::Chooser;
 use crate::app::features::color::state::channel::Colored;
 use crate::app::features::columns::state::ColumnsDialog;

@@ -3,15 +3,14 @@
 use egui::{CentralPanel, Frame, Margin, Panel, RichText, ScrollArea, Ui, vec2};
 
 use crate::app::context::app::App;
-use crate::app::features::lesson::ask;
 use crate::app::features::lesson::cells::Room;
 use crate::app::features::lesson::controls::{Controls, controls_ui};
-use crate::app::features::lesson::motion;
 use crate::app::features::lesson::panel::panel_ui;
 use crate::app::features::lesson::picture::{Look, picture_ui};
 use crate::app::features::lesson::source::source_ui;
 use crate::app::features::lesson::state::LessonAction;
 use crate::app::features::lesson::state::session::{Presenting, lesson_of};
+use crate::app::features::lesson::{ask, motion};
 use crate::app::look::{Palette, command_ui};
 use crate::app::model::Command;
 

@@ -1,6 +1,5 @@
 //! The window's parts: menus above, the problem left, the selection right, the status line below, panes in the middle.
 
-use crate::app::features::table::FEATURES;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
@@ -10,6 +9,7 @@ use crate::app::context::app::App;
 use crate::app::features::lesson::controls;
 use crate::app::features::lesson::state::LessonAction;
 use crate::app::features::lesson::state::session::Presenting;
+use crate::app::features::table::FEATURES;
 use crate::app::look::{Palette, keys_text, menu_entry_ui, menu_items_ui, menu_ui};
 use crate::app::model::pane::join_tabs;
 use crate::app::model::{Action, Actions, Command, Look, PaneKind, Picture, Room, SCALES, file_name};

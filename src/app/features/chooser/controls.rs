@@ -6,8 +6,7 @@ use egui::text::{CCursor, CCursorRange};
 use egui::text_edit::TextEditState;
 use egui::{Align, Button, Key, Modifiers, RichText, ScrollArea, TextEdit, Ui};
 
-use crate::app::features::chooser::state::Item;
-use crate::app::features::chooser::state::{AskedBy, Chooser, ChooserAction};
+use crate::app::features::chooser::state::{AskedBy, Chooser, ChooserAction, Item};
 use crate::app::look::{Palette, name_chooser};
 use crate::app::model::{Actions, Session, State};
 use crate::text;

@@ -4,17 +4,13 @@ use std::sync::Arc;
 
 use crate::app::context::app::App;
 use crate::app::context::feature::Feature;
-use crate::app::features::color::request::Outcome;
-use crate::app::features::color::request::{Failure, Request, column_title};
+use crate::app::features::color::request::{Failure, Outcome, Request, column_title};
 use crate::app::features::color::state::channel::Colored;
-use crate::app::features::color::state::view::ColorRange;
-use crate::app::features::color::state::view::{ColorAction, ColorBy};
-use crate::app::features::color::work::CANCELLED;
-use crate::app::features::color::work::Coloring;
+use crate::app::features::color::state::view::{ColorAction, ColorBy, ColorRange};
+use crate::app::features::color::work::{CANCELLED, Coloring};
 use crate::app::features::selection::state::{Choice, SelectAction};
 use crate::app::jobs::table::{Kind, Slot};
-use crate::app::model::{About, Level};
-use crate::app::model::{Action, Activity};
+use crate::app::model::{About, Action, Activity, Level};
 use crate::cloud::{PointCloud, Source};
 
 /// How long a play takes from its first point to the last, in seconds.

@@ -4,8 +4,7 @@ use egui::{Color32, Rect, Stroke, StrokeKind, Ui};
 
 use crate::app::features::lesson::paint::Place;
 use crate::app::features::lesson::state::player::Player;
-use crate::app::features::lesson::state::quiz::Quiz;
-use crate::app::features::lesson::state::quiz::{Entry, Phase};
+use crate::app::features::lesson::state::quiz::{Entry, Phase, Quiz};
 use crate::app::look::tokens::Palette;
 use crate::lesson::feedback::subjects;
 use crate::lesson::picture::{Scene, Target};

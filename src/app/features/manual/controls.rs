@@ -3,8 +3,7 @@
 use egui::{Align, Key, Label, Layout, RichText, ScrollArea, TextEdit, Ui, vec2};
 use egui_commonmark::{CommonMarkCache, CommonMarkViewer};
 
-use crate::app::features::manual::state::Manual;
-use crate::app::features::manual::state::{DOCUMENTS, count, named, targets};
+use crate::app::features::manual::state::{DOCUMENTS, Manual, count, named, targets};
 use crate::app::look::{Palette, name_chooser};
 use crate::app::model::{Action, Actions, Session};
 use crate::text;

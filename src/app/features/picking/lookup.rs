@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
 use crate::app::features::picking::state::beside::Found;
-use crate::app::features::picking::state::others::MOST;
-use crate::app::features::picking::state::others::Others;
+use crate::app::features::picking::state::others::{MOST, Others};
 use crate::app::jobs::task::Outcome;
 use crate::cloud::PointCloud;
 use crate::cloud::formats::{FormatError, Marks, Records, records_by_marks};

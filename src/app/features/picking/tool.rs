@@ -3,10 +3,9 @@
 use egui::emath::GuiRounding as _;
 use egui::{Align, Align2, FontId, Layout, Modifiers, PointerButton, Pos2, Rect, Response, Sense, Shape, Stroke, Ui, pos2, vec2};
 
-use crate::app::features::picking::state::Tool;
 use crate::app::features::picking::state::eye::Eye;
 use crate::app::features::picking::state::region::{Lasso, Region};
-use crate::app::features::picking::state::{PickAction, Purpose};
+use crate::app::features::picking::state::{PickAction, Purpose, Tool};
 use crate::app::features::selection::state::SelectAction;
 use crate::app::look::focus::is_keyed;
 use crate::app::look::{Palette, keys_text};

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use crate::app::context::app::App;
 use crate::app::context::feature::Feature;
 use crate::app::features::errors::of_run;
+use crate::app::features::lesson::apply::RECORD;
 use crate::app::features::live::apply::query::Asks;
+use crate::app::features::opening::apply::{LOAD, OPEN};
 use crate::app::jobs::table::{Applied, Cancel, Kind, Row, Slot};
 use crate::app::jobs::task::{Outcome, Stopped};
 use crate::app::model::{About, Action, Activity, Command, EngineStatus, Picked, Running, Session, Then, TimelineView, absolute};
@@ -215,6 +217,16 @@ impl App {
     pub(in crate::app) fn hear_threads(&mut self) {
         self.jobs.insert(Slot::Run, Runs(Arc::clone(&self.handles.worker)));
         self.jobs.insert(Slot::Ask, Asks(Arc::clone(&self.handles.asker)));
+    }
+
+    /// Whether a load, a run or the recording of a lesson goes on, or a query is asked.
+    pub fn is_busy(&self) -> bool {
+        self.session.running.is_some() || self.jobs.has(&LOAD) || self.jobs.has(&OPEN) || self.jobs.has(&RECORD) || self.session.live.is_waiting()
+    }
+
+    /// Whether what the window went on with at its start is there, or could not be had.
+    pub(in crate::app) fn has_begun(&self) -> bool {
+        !self.jobs.has(&LOAD) && !self.jobs.has(&OPEN) && !self.session.live.is_waiting()
     }
 }
 

@@ -10,8 +10,7 @@ use crate::app::features::walk::state::{WalkAction, Walked, Walkthrough};
 use crate::app::features::walk::wanted::wanted;
 use crate::app::jobs::table::{Cancel, Kind, Slot};
 use crate::app::jobs::task::Outcome;
-use crate::app::model::Answered;
-use crate::app::model::{Action, Activity, Command, NOTICED};
+use crate::app::model::{Action, Activity, Answered, Command, NOTICED};
 use crate::knn::Walk;
 use crate::run::{RunError, analysis};
 

@@ -4,8 +4,7 @@ use egui::{Align2, FontId, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind
 
 use crate::app::features::contest::state::ContestAction;
 use crate::app::features::lesson::state::LessonAction;
-use crate::app::features::manual::state::Manual;
-use crate::app::features::manual::state::{DOCUMENTS, named};
+use crate::app::features::manual::state::{DOCUMENTS, Manual, named};
 use crate::app::look::{Palette, code_ui, heading_ui, number};
 use crate::app::model::Action;
 use crate::app::panes::descriptor::PaneContext;

@@ -3,8 +3,7 @@
 use egui::{Align, Button, Label, Layout, RichText, ScrollArea, Sense, Stroke, Ui, vec2};
 use egui_extras::{Column, TableBuilder, TableRow};
 
-use crate::app::features::contest::state::deviation;
-use crate::app::features::contest::state::{Contest, ContestAction};
+use crate::app::features::contest::state::{Contest, ContestAction, deviation};
 use crate::app::look::{Palette, number};
 use crate::app::model::{Actions, Session};
 use crate::app::panes::descriptor::PaneContext;

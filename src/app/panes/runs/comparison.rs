@@ -2,10 +2,8 @@
 
 use egui::{Color32, Grid, RichText, Ui};
 
-use crate::app::features::runs::state::RunsAction;
-use crate::app::features::runs::state::RunsView;
-use crate::app::features::runs::state::list::Compared;
-use crate::app::features::runs::state::list::KeptRun;
+use crate::app::features::runs::state::list::{Compared, KeptRun};
+use crate::app::features::runs::state::{RunsAction, RunsView};
 use crate::app::look::{Palette, heading_ui, number};
 use crate::app::panes::descriptor::PaneContext;
 use crate::app::panes::runs::figure::figure_ui;

@@ -3,9 +3,8 @@
 use egui::{RichText, Stroke, Ui};
 use egui_plot::{AxisHints, Bar, BarChart, Corner, FilledArea, HoverPosition, Legend, Line, PlotPoints};
 
-use crate::app::features::runs::state::RunsAction;
 use crate::app::features::runs::state::list::Compared;
-use crate::app::features::runs::state::{Figure, RunsView};
+use crate::app::features::runs::state::{Figure, RunsAction, RunsView};
 use crate::app::look::{Palette, any_of, heading_ui};
 use crate::app::panes::decades::{decades, power};
 use crate::app::panes::descriptor::PaneContext;

@@ -1,8 +1,6 @@
 //! What happens in each frame before anything is drawn: events of the worker, of loads and of threads.
 
 use crate::app::context::app::App;
-use crate::app::features::lesson::apply::RECORD;
-use crate::app::features::opening::apply::{LOAD, OPEN};
 use crate::app::features::table::FEATURES;
 use crate::app::model::Activity;
 use crate::cloud::PointCloud;
@@ -36,16 +34,6 @@ impl App {
         for feature in FEATURES {
             (feature.enter_cloud)(self);
         }
-    }
-
-    /// Whether a load, a run or the recording of a lesson goes on, or a query is asked.
-    pub fn is_busy(&self) -> bool {
-        self.session.running.is_some() || self.jobs.has(&LOAD) || self.jobs.has(&OPEN) || self.jobs.has(&RECORD) || self.session.live.is_waiting()
-    }
-
-    /// Whether what the window went on with at its start is there, or could not be had.
-    pub(in crate::app) fn has_begun(&self) -> bool {
-        !self.jobs.has(&LOAD) && !self.jobs.has(&OPEN) && !self.session.live.is_waiting()
     }
 
     /// How many background tasks are under way, also short ones; without runs and asks.

@@ -1,12 +1,12 @@
 //! Left: what is asked, top to bottom as one thinks: data, k and metric, which are answered at once; then what is measured: queries,
 //! engine, Run.
 
-use crate::app::features::unusable::state::listed;
 use std::sync::{Arc, Weak};
 
 use egui::{ComboBox, RichText, ScrollArea, TextEdit, Ui};
 
 use crate::app::features::columns::state::ColumnsAction;
+use crate::app::features::unusable::state::listed;
 use crate::app::look::{Palette, command_ui, error_ui, field_ui, follow_ui, heading_ui, keys_text, percent, row_ui, wide_field_ui};
 use crate::app::model::draft::number;
 use crate::app::model::{

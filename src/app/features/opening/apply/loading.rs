@@ -9,7 +9,7 @@ use crate::app::features::errors::of_cloud;
 use crate::app::features::opening::apply::{LOAD, Loading, OPEN};
 use crate::app::features::unusable::state::UnusableDialog;
 use crate::app::jobs::loader::{LoadJob, Loaded, Opened};
-use crate::app::jobs::table::{Kind, Row, Slot};
+use crate::app::jobs::table::{Kind, Slot};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{About, Action, Endings, FileColumns, FileState, Pictures, SpaceView, Then, absolute, data_file};
 use crate::cloud::formats::FormatError;

@@ -3,7 +3,6 @@
 pub mod check;
 pub mod resume;
 
-use crate::app::features::saved::apply::check::CHECK;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -14,6 +13,7 @@ use crate::app::context::feature::Feature;
 use crate::app::features::export::state::ExportKind;
 use crate::app::features::runs::state::Saved;
 use crate::app::features::runs::state::list::RunId;
+use crate::app::features::saved::apply::check::CHECK;
 use crate::app::features::saved::state::SavedSession;
 use crate::app::features::saved::state::ranges::Ranges;
 use crate::app::model::{About, Action, Command, SessionFile, absolute};

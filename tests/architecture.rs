@@ -37,8 +37,9 @@ const HOMES: [(&[&str], &[&str]); 11] = [
     (&["anyhow", "clap", "clap_complete", "clap_mangen", "indicatif", "toml"], &["app", "cli", "main.rs"]),
 ];
 
-/// The floors of `src/app`, and what each may use of the others. Nothing else of the app is used from inside it.
-const FLOORS: [(&str, &[&str]); 8] = [
+/// The floors of `src/app`, and what each may use of the others. Nothing else of the app is used from inside it. A feature is one folder,
+/// whose files are on floors by their names, see [`floor_path`].
+const FLOORS: [(&str, &[&str]); 10] = [
     ("testing", &[]),
     ("model", &[]),
     ("jobs", &["model"]),
@@ -46,12 +47,17 @@ const FLOORS: [(&str, &[&str]); 8] = [
     ("gpu", &["model", "look"]),
     ("features", &["model", "jobs", "look", "gpu"]),
     ("panes", &["model", "jobs", "look", "gpu", "features"]),
-    ("shell", &["model", "jobs", "look", "gpu", "features", "panes"]),
+    ("context", &["model", "jobs", "look", "gpu", "features"]),
+    ("changes", &["model", "jobs", "look", "gpu", "features", "panes", "context"]),
+    ("shell", &["model", "jobs", "look", "gpu", "features", "panes", "context", "changes"]),
 ];
 
-/// What must not be named on a floor: what is known has no threads, no GPU objects and no painting, and work has no painting.
-const NOT_HERE: [(&str, &[&str]); 2] =
-    [("model", &["thread", "Task", "wgpu", "egui_wgpu", "Ui", "Painter", "Shape"]), ("jobs", &["wgpu", "egui_wgpu", "Ui", "Painter", "Shape"])];
+/// What must not be named on a floor: what is known has no threads, no GPU objects and no painting, and work and changes have no painting.
+const NOT_HERE: [(&str, &[&str]); 3] = [
+    ("model", &["thread", "Task", "wgpu", "egui_wgpu", "Ui", "Painter", "Shape"]),
+    ("jobs", &["wgpu", "egui_wgpu", "Ui", "Painter", "Shape"]),
+    ("changes", &["wgpu", "egui_wgpu", "Ui", "Painter", "Shape"]),
+];
 
 /// Every source file, as its path below `src`, or as if its crate were a folder of it, and its text without comments.
 fn sources() -> Vec<(PathBuf, String)> {
@@ -171,7 +177,7 @@ const NAMES_ALLOWED: [(&str, &str, &str); 18] = [
     ("knn/warp.rs", "\"sort\"", "a phase of a search"),
     ("lesson/story.rs", "\"sort\"", "a lesson"),
     ("lesson/fault.rs", "\"sort\"", "as above, from which on a mistake is understood"),
-    ("app/model/lesson/player.rs", "\"sort\"", "as above, in tests"),
+    ("app/features/lesson/state/player.rs", "\"sort\"", "as above, in tests"),
     ("lesson/story.rs", "\"warp-select\"", "a lesson, of that engine"),
     ("lesson/story.rs", "\"radix-select\"", "as above"),
     ("engines/lockstep/mod.rs", "\"cuda\"", "a twin declares whose algorithm it runs"),
@@ -386,6 +392,19 @@ fn leaves(text: &str) -> Vec<Vec<&str>> {
     all
 }
 
+/// A path in the app with its floor first. In the folder of a feature, `state` is on the floor of the model, and `apply`, like the table
+/// of the features, on that of the changes; all else works something out or draws it.
+fn floor_path(path: &[String]) -> Vec<String> {
+    let words: Vec<&str> = path.iter().map(String::as_str).collect();
+    let counted = match words.as_slice() {
+        ["features", "table", rest @ ..] => [&["changes", "table"], rest].concat(),
+        ["features", name, "state", rest @ ..] => [&["model", name], rest].concat(),
+        ["features", name, "apply", rest @ ..] => [&["changes", name], rest].concat(),
+        other => other.to_vec(),
+    };
+    counted.into_iter().map(str::to_owned).collect()
+}
+
 /// The files of a room: their module below it, their path below `src`, their code.
 fn room_sources(room: &str) -> Vec<(Vec<String>, PathBuf, String)> {
     let in_room = sources().into_iter().filter_map(|(path, code)| {
@@ -399,15 +418,21 @@ fn room_sources(room: &str) -> Vec<(Vec<String>, PathBuf, String)> {
 #[test]
 fn imports_in_the_app_go_down() {
     let files = room_sources("app");
-    let parts: BTreeSet<Part> = files.iter().filter_map(|(module, ..)| Some((module.first()?.clone(), module.get(1)?.clone()))).collect();
+    let part = |(module, ..): &(Vec<String>, PathBuf, String)| match floor_path(module).as_slice() {
+        [floor, part, ..] => Some((floor.clone(), part.clone())),
+        _ => None,
+    };
+    let parts: BTreeSet<Part> = files.iter().filter_map(part).collect();
     let (mut upward, mut between) = (Vec::new(), 0);
     let mut uses: BTreeMap<&Part, BTreeSet<&Part>> = BTreeMap::new();
     for (module, path, code) in &files {
         // The face of the app, for whoever is outside it.
-        let Some(floor) = module.first() else { continue };
+        let own_path = floor_path(module);
+        let Some(floor) = own_path.first() else { continue };
         let allowed = FLOORS.iter().find(|(name, _)| name == floor).unwrap_or_else(|| panic!("{}: FLOORS has no {floor}", path.display())).1;
-        let own = module.get(1).and_then(|child| parts.get(&(floor.clone(), child.clone())));
+        let own = own_path.get(1).and_then(|child| parts.get(&(floor.clone(), child.clone())));
         for (line, to) in room_paths("app", module, code) {
+            let to = floor_path(&to);
             let Some(target) = to.first().filter(|target| *target != floor) else {
                 let part = to.get(1).and_then(|child| parts.get(&(floor.clone(), child.clone())));
                 if let (Some(own), Some(part)) = (own, part.filter(|part| own != Some(*part))) {
@@ -419,6 +444,9 @@ fn imports_in_the_app_go_down() {
             between += 1;
             if target != "testing" && !allowed.contains(&target.as_str()) {
                 upward.push(format!("src/{}:{line}: {floor} must not use {}", path.display(), to.join("::")));
+            }
+            if floor == "shell" && target == "changes" && to.get(1).is_some_and(|part| part != "table") {
+                upward.push(format!("src/{}:{line}: the shell goes through the table of features, not to {}", path.display(), to.join("::")));
             }
         }
     }
@@ -452,6 +480,24 @@ fn imports_in_the_command_line_go_down() {
     assert_eq!(circles(&uses), [""; 0], "files that use each other in a circle");
 }
 
+#[test]
+fn files_of_the_app_use_each_other_in_no_circle() {
+    let files = room_sources("app");
+    let name = |module: &[String]| (module[..module.len().saturating_sub(1)].join("/"), module.last().cloned().unwrap_or_default());
+    let parts: BTreeSet<Part> = files.iter().map(|(module, ..)| name(module)).collect();
+    // What a path leads to is in the file of its longest part that is one.
+    let file_of = |path: &[String]| (0..=path.len()).rev().find_map(|end| parts.get(&name(&path[..end])));
+    let mut uses: BTreeMap<&Part, BTreeSet<&Part>> = BTreeMap::new();
+    for (module, _, code) in files.iter().filter(|(module, ..)| !module.is_empty()) {
+        let own = file_of(module).expect("it is one of them");
+        let used = room_paths("app", module, &without_tests(code));
+        uses.entry(own).or_default().extend(used.iter().filter_map(|(_, to)| file_of(to)).filter(|part| *part != own));
+    }
+    assert!(uses.len() > 150, "only {} files were found", uses.len());
+    let circles = circles(&uses);
+    assert!(circles.is_empty(), "files that use each other in a circle:\n{}", circles.join("\n"));
+}
+
 /// Parts from which one comes back to where one began, a line for each circle.
 fn circles(uses: &BTreeMap<&Part, BTreeSet<&Part>>) -> Vec<String> {
     let reach = |from: &Part| {
@@ -478,13 +524,14 @@ fn circles(uses: &BTreeMap<&Part, BTreeSet<&Part>>) -> Vec<String> {
 fn floors_hold_what_they_say() {
     let mut wrong = Vec::new();
     for (module, path, code) in room_sources("app") {
-        let words = NOT_HERE.iter().filter(|(floor, _)| module.first().is_some_and(|own| own == floor)).flat_map(|(_, words)| *words);
+        let Some(own) = floor_path(&module).into_iter().next() else { continue };
+        let words = NOT_HERE.iter().filter(|(floor, _)| *floor == own).flat_map(|(_, words)| *words);
         for word in words {
             let whole = |at: usize| !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') && identifier_at(&code, at) == *word;
             wrong.extend(
                 code.match_indices(word)
                     .filter(|(at, _)| whole(*at))
-                    .map(|(at, _)| format!("src/{}:{}: {word} does not belong in {}", path.display(), line_of(&code, at), module[0])),
+                    .map(|(at, _)| format!("src/{}:{}: {word} does not belong in {own}", path.display(), line_of(&code, at))),
             );
         }
     }
@@ -510,6 +557,10 @@ fn paths_of_the_app_are_found_wherever_they_lead() {
         ["2 jobs::task", "3 jobs::loader", "5 jobs::loader"]
     );
     assert!(found("shell/ui", "pub(super) fn f() {} pub(in crate::app::shell) fn g() {}").is_empty());
+    let counted = |path: &str| floor_path(&module(path)).join("/");
+    let of_a_feature = ["features/walk", "features/walk/state", "features/walk/state/Walked", "features/walk/apply", "features/walk/paint"];
+    assert_eq!(of_a_feature.map(counted), ["features/walk", "model/walk", "model/walk/Walked", "changes/walk", "features/walk/paint"]);
+    assert_eq!([counted("features/table"), counted("shell/ui")], ["changes/table", "shell/ui"]);
     let part = |name: &str| ("model".to_owned(), name.to_owned());
     let (a, b, c) = (part("a"), part("b"), part("c"));
     let circle = circles(&BTreeMap::from([(&a, BTreeSet::from([&b])), (&b, BTreeSet::from([&a])), (&c, BTreeSet::from([&a]))]));

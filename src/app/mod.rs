@@ -2,14 +2,17 @@
 //!
 //! | floor | holds | may use |
 //! |---|---|---|
-//! | `model` | state and actions: data, and pure functions on it; no threads, no GPU objects, no painting | |
+//! | `model`, `features/*/state` | state and actions: data, and pure functions on it; no threads, no GPU objects, no painting | |
 //! | `jobs` | background tasks: purpose, progress, cancellation, and what applies the result | `model` |
 //! | `look` | colours, axis ticks, widgets, shapes as SVG | `model` |
 //! | `gpu` | point buffers on the graphics adapter, rendered into one texture per pane | `model`, `look` |
-//! | `features` | one folder or file per feature: its computations and its controls | all of these |
+//! | `features` | one folder per feature: its state, its computations, its controls, and the changes that its actions make | all of these |
 //! | `panes` | one file or folder per pane, and the table that lists them | all of these |
-//! | `shell` | menus, panels, status line, window, and `apply`, the only place that mutates the session | all of these |
+//! | `context` | the whole window as features change it | all of these but `panes` |
+//! | `features/*/apply` | changes, and the background tasks of a feature: the only place that mutates the session | all of these |
+//! | `shell` | menus, panels, status line, window; dispatches to the table of features | all of these |
 
+mod context;
 mod features;
 mod gpu;
 mod jobs;
@@ -21,67 +24,83 @@ mod shell;
 mod testing;
 
 // Used by the command line, the integration tests and the benches.
+pub use context::adapter::{check_adapter, check_runtime_folder, leave_displays};
+pub use context::app::{App, plane_position, screen_position};
+pub use features::analysis::state::{AnalysisAction, AnalysisKind};
+pub use features::color::state::ColorMap;
+pub use features::color::state::channel::Channel;
+pub use features::color::state::view::{ColorAction, ColorBy, ColorView};
+pub use features::contest::state::Longest;
 pub use features::export::PaneData;
+pub use features::export::state::ExportKind;
 pub use features::picking::measure::{PickTimes, measure as measure_picking};
+pub use features::projection::state::{ProjectionKind, ProjectionView};
 pub use gpu::{FrameBench, FrameReport, FrameTimes, Heard, Method, measure as measure_frames};
 pub use look::tokens;
 pub use model::log::Entry;
-pub use model::{
-    About, AnalysisAction, AnalysisKind, Channel, ColorAction, ColorBy, ColorMap, ColorView, DataKind, Draft, ExportKind, Level, Log, Longest,
-    PictureSize, ProjectionKind, ProjectionView, QueryKind,
-};
-pub use shell::adapter::{check_adapter, check_runtime_folder, leave_displays};
-pub use shell::app::{App, plane_position, screen_position};
+pub use model::{About, DataKind, Draft, Level, Log, PictureSize, QueryKind};
 pub use shell::headless::{Alone, Headless, render_headless, write_picture};
 pub use shell::window::run;
 
 pub mod commands {
     //! Commands of the menus, and the queue of actions that panes send.
-    pub use super::model::{Action, Actions, Command, ContestAction, Manual, Mode, WalkAction};
+    pub use super::features::contest::state::ContestAction;
+    pub use super::features::manual::state::Manual;
+    pub use super::features::walk::state::WalkAction;
+    pub use super::model::{Action, Actions, Command, Mode};
 }
 
 pub mod lesson {
     //! The lesson: its player, its input fields, its quiz.
+    pub use super::context::app::{is_moving, place_in_map, target_position};
+    pub use super::features::lesson::state::files::LessonFile;
+    pub use super::features::lesson::state::session::Presenting;
+    pub use super::features::lesson::state::{LessonAction, PollAction, QuizAction, TouchAction};
+    pub use super::features::lesson::state::{draft, player, poll, quiz, session};
     pub use super::features::lesson::touch::NAME as MAP;
-    pub use super::model::lesson::{player, poll, quiz, session};
-    pub use super::model::{LessonAction, LessonFile, PollAction, Presenting, QuizAction, TouchAction};
-    pub use super::shell::app::{is_moving, place_in_map, target_position};
 }
 
 pub mod live {
     //! Actions of the live query, the one that is dragged.
-    pub use super::model::LiveAction;
+    pub use super::features::live::state::LiveAction;
 }
 
 pub mod runs {
     //! Runs of this session and of opened recordings.
-    pub use super::model::runs::list::RunList;
-    pub use super::model::{KeptRun, RunId, RunsAction, Saved};
+    pub use super::features::runs::state::RunsAction;
+    pub use super::features::runs::state::Saved;
+    pub use super::features::runs::state::list::RunList;
+    pub use super::features::runs::state::list::{KeptRun, RunId};
 }
 
 pub mod kept {
     //! What is kept between two starts.
-    pub use super::shell::kept::{Beginning, begin};
+    pub use super::context::settings::{Beginning, begin};
 }
 
 pub mod saved {
     //! Sessions as they are saved.
-    pub use super::model::SavedSession;
-    pub use super::model::saved::layout::{Layout, Share};
+    pub use super::features::saved::state::SavedSession;
+    pub use super::features::saved::state::layout::{Layout, Share};
 }
 
 pub mod selection {
     //! Selected rows and queries, and the actions that change them.
-    pub use super::model::{Hovered, How, SelectAction, Selection};
+    pub use super::features::selection::state::SelectAction;
+    pub use super::features::selection::state::{Hovered, Selection};
+    pub use super::model::how::How;
 }
 
 pub mod session {
     //! What is open: the cloud, its answers, tasks in progress.
-    pub use super::model::{Activity, Answered, Colored, Ended, Endings, Picked, Session, Walked, Walkthrough};
+    pub use super::features::color::state::channel::Colored;
+    pub use super::features::walk::state::{Walked, Walkthrough};
+    pub use super::model::{Activity, Answered, Ended, Endings, Picked, Session};
 }
 
 pub mod state {
     //! Settings that persist between launches.
+    pub use super::features::walk::state::WalkView;
     pub use super::model::views::ConvergenceView;
-    pub use super::model::{PaneKind, PlaneView, PlaneWindow, SpaceView, State, TimingsFigure, WalkView, measuring_layout, single_layout};
+    pub use super::model::{PaneKind, PlaneView, PlaneWindow, SpaceView, State, TimingsFigure, measuring_layout, single_layout};
 }

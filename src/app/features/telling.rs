@@ -4,7 +4,8 @@ use std::sync::{Arc, Weak};
 
 use egui::Ui;
 
-use crate::app::model::{Answered, Found, Picked, Roles, Session, Telling};
+use crate::app::features::picking::state::beside::Found;
+use crate::app::model::{Answered, Picked, Roles, Session, Telling};
 use crate::run::RunRecord;
 
 /// What a telling was worked out from, and the telling.

@@ -9,8 +9,8 @@ use egui::Color32;
 
 use super::store::{Points, Rows, Store, Stored};
 use super::{FIRST_BUDGET, FIRST_BUDGET_SOFTWARE, Ink, Pace, callback};
+use crate::app::features::color::state::{ColorMap, PointValues, Scale};
 use crate::app::look::paint::Paint;
-use crate::app::model::color::{ColorMap, PointValues, Scale};
 use crate::cloud::PointCloud;
 
 /// What of a cloud is uploaded.

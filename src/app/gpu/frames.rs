@@ -12,8 +12,9 @@ use super::offscreen::Offscreen;
 use super::store::{Points, Rows, Store, Stored};
 use super::target::texture;
 use super::{Drawing, FIRST_BUDGET, FIRST_BUDGET_SOFTWARE, Ink, Layer, Method, Pace, Renderer, cache};
+use crate::app::features::color::state::{ColorMap, Scale};
 use crate::app::look::tokens::Palette;
-use crate::app::model::{ColorMap, PlaneCamera, Projection, Scale, SpaceCamera, SpaceView};
+use crate::app::model::{PlaneCamera, Projection, SpaceCamera, SpaceView};
 use crate::cloud::PointCloud;
 
 #[derive(Clone, Debug)]

@@ -8,9 +8,10 @@ use egui::{Color32, Pos2, Rect, pos2, vec2};
 use super::offscreen::Offscreen;
 use super::store::{Points, Rows, Store};
 use super::{Drawing, Ink, Layer, Method, Pace, Renderer};
+use crate::app::features::color::state::{ColorMap, Scale};
 use crate::app::look::tokens::Palette;
 use crate::app::model::camera::place;
-use crate::app::model::{ColorMap, PlaneCamera, Projection, Scale, SpaceCamera, SpaceView};
+use crate::app::model::{PlaneCamera, Projection, SpaceCamera, SpaceView};
 use crate::app::testing::cloud;
 
 const SIZE: [u32; 2] = [64, 48];

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::app::features::opening::state::first_query;
 use crate::app::model::files::{FileState, file_name};
-use crate::app::model::opening;
 use crate::app::model::roles::LeftOut;
 use crate::cloud::formats::{self, Guess, Guessed, Reason};
 use crate::cloud::{CloudError, PointCloud, Source, Unchosen, load_queries, load_unchosen};
@@ -58,7 +58,7 @@ impl LoadJob {
             let sentence = if differs { Guess::searched } else { Guess::sentence };
             let searches = guess.as_ref().filter(|_| decided).map(sentence);
             let left_out = guess.filter(|_| differs).map_or_else(Vec::new, |guess| left_out(&guess));
-            let first = if self.guesses { opening::first_query(&cloud) } else { 0 };
+            let first = if self.guesses { first_query(&cloud) } else { 0 };
             let path = if let Source::File { path, .. } = &self.source { Some(path) } else { None };
             let declared = path.filter(|_| self.guesses).and_then(|path| Declared::of(path));
             let (declared, metric) = declared.map_or((None, None), |declared| declared.metric(&cloud));

@@ -2,8 +2,8 @@
 
 use egui::Color32;
 
+use crate::app::features::color::state::{ColorMap, Scale};
 use crate::app::look::tokens::{Palette, on_ramp};
-use crate::app::model::color::{ColorMap, Scale};
 use crate::palette::{CIVIDIS, VIRIDIS};
 
 /// The last value of [`ColorMap::Own`]: white.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::app::model::color::{PointValues, Scale};
+use crate::app::features::color::state::{PointValues, Scale};
 
 /// How Plane and Space draw points.
 #[derive(Clone, Debug)]

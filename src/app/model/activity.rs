@@ -1,8 +1,12 @@
 //! What goes on in the background, and how it ended.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::run::JobId;
+
+/// After so long an ask, or a selection, is worth a word in the status line.
+pub const NOTICED: Duration = Duration::from_millis(300);
 
 /// What the background does.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -4,146 +4,71 @@
 //! | part | holds |
 //! |---|---|
 //! | `state`, `views`, `pane`, `look`, `draft` | what persists between launches: layout, views of panes, input fields |
-//! | `session`, `answer`, `activity`, `scene`, `live` | what is open: the cloud, its answer, tasks in progress, what is drawn for it |
-//! | `color`, `picking`, `projection`, `selection`, `runs`, `lesson`, `timeline`, `walk` | the state of each feature |
-//! | `history` | undo and redo |
+//! | `session`, `answer`, `activity`, `scene` | what is open: the cloud, its answer, tasks in progress, what is drawn for it |
+//! | `timeline` | the state of each feature |
+//! | `after_load` | what happens once a cloud is loaded |
 //! | `sort` | tables in the order of a column |
-//! | `saved`, `files`, `export`, `chooser`, `parts`, `finder`, `quitting`, `log` | saved sessions, dialogs, the log |
+//! | `files`, `finder`, `log` | files, dialogs, the log |
 //! | `camera` | transforms between cloud and screen coordinates |
-//! | `why` | why a row is, or is not, among the neighbours |
-//! | `apart`, `between`, `nearby` | how far rows are from a place, and two from each other; the distance within which rows are selected |
-//! | `contest` | one question answered by engine after engine |
-//! | `analysis` | what the neighbours of all rows say of them |
-//! | `manual` | the documents that the program carries |
+//! | `apart`, `between` | how far rows are from a place, and two from each other |
 //! | `samples` | clouds that ship with the program |
-//! | `roles`, `columns` | what the columns of a file are, and the table in which that is chosen |
+//! | `roles` | what the columns of a file are |
 //! | `pictures` | rows that are pictures |
-//! | `unusable` | rows of a file that can be no points |
 //! | `telling` | an answer in words |
 //! | `picture`, `titles` | pictures of panes for slides and papers, and what stands over them |
-//! | `opening` | which row is asked for before the user picks one |
 //! | `commands` | actions: one enum feeds menus, shortcuts and the list of shortcuts |
 
 pub mod activity;
-pub mod against;
-pub mod analysis;
+pub mod after_load;
 pub mod answer;
 pub mod apart;
 pub mod between;
 pub mod camera;
-pub mod chooser;
-pub mod color;
-pub mod columns;
 pub mod commands;
-pub mod contest;
 pub mod draft;
-pub mod export;
 pub mod files;
 pub mod finder;
-pub mod history;
-pub mod lesson;
-pub mod live;
+pub mod how;
 pub mod log;
 pub mod look;
-pub mod manual;
-pub mod nearby;
-pub mod opening;
 pub mod pane;
-pub mod parts;
-pub mod picking;
 pub mod picture;
 pub mod pictures;
 pub mod plan;
-pub mod projection;
-pub mod quitting;
 pub mod roles;
-pub mod row_names;
-pub mod runs;
 pub mod samples;
-pub mod saved;
 pub mod scene;
-pub mod selection;
 pub mod session;
 pub mod sort;
 pub mod state;
 pub mod telling;
 pub mod timeline;
 pub mod titles;
-pub mod unusable;
 pub mod views;
-pub mod walk;
-pub mod why;
 
 // What other floors use of it. Within the floor, imports name the part: tests/architecture.rs looks for circles of parts.
-pub use activity::{Activity, Ended, Endings, Running};
-pub use against::{Against, Leaking};
-pub use analysis::{Analysed, AnalysisKind, AnalysisView};
+pub use activity::{Activity, Ended, Endings, NOTICED, Running};
+pub use after_load::Then;
 pub use answer::{Answered, Picked};
 pub use camera::{PlaneCamera, Projection, SpaceCamera};
-pub use chooser::{AskedBy, Chooser, ChooserAction};
-pub use color::channel::{Categories, Category, Channel, Colored, Numbers, Whose};
-pub use color::view::{ColorBy, ColorRange, ColorView};
-pub use color::{ColorMap, PointValues, Scale};
-pub use columns::{ColumnRow, ColumnsAction, ColumnsDialog, PREVIEW, Preview};
-pub use commands::analysis::AnalysisAction;
-pub use commands::color::ColorAction;
 pub use commands::command::{Command, Mode};
-pub use commands::contest::ContestAction;
-pub use commands::lesson::{LessonAction, PollAction, QuizAction, TouchAction};
-pub use commands::live::LiveAction;
-pub use commands::picking::{PickAction, Purpose};
-pub use commands::runs::RunsAction;
-pub use commands::selection::{Choice, SelectAction};
-pub use commands::walk::WalkAction;
 pub use commands::{Action, Actions};
-pub use contest::{Contest, Longest};
 pub use draft::{DataKind, Draft, Field, FieldError, QueryKind};
-pub use export::{ExportDialog, ExportKind, is_svg};
 pub use files::{FileState, SessionFile, absolute, data_file, file_name};
 pub use finder::Finder;
-pub use lesson::files::{LessonFile, RangeDraft};
-pub use lesson::player::{Player, SPEEDS};
-pub use lesson::quiz::{Quiz, Score};
-pub use lesson::session::{Asked, Breaking, FileQuery, LessonDraft, LessonSession, LessonView, Presenting, lesson_of, sentence};
-pub use live::{Live, NOTICED, Target};
 pub use log::{About, Level, Log};
 pub use look::Look;
-pub use manual::Manual;
-pub use nearby::Nearby;
 pub use pane::{PaneKind, measuring_layout, single_layout};
-pub use parts::{PartsAction, PartsDialog, Then};
-pub use picking::beside::{Beside, Found};
-pub use picking::eye::Eye;
-pub use picking::others::Others;
-pub use picking::region::{Lasso, Region};
-pub use picking::sight::{Sight, Within};
-pub use picking::tool::Tool;
 pub use picture::{Ground, Layout, Mark, Picture, PictureChoice, PictureDraft, PictureSize};
 pub use pictures::Pictures;
 pub use plan::{candidates, comparable, plan_of};
-pub use projection::{Projected, ProjectionKind, ProjectionView};
-pub use quitting::{QuitAction, Quitting};
 pub use roles::{ColumnRole, FileColumn, FileRoles, LeftOut, Roles, Told};
-pub use row_names::RowNames;
-pub use runs::compared::Compared;
-pub use runs::list::{KeptRun, RunId, RunList};
-pub use runs::which::Saved;
-pub use runs::{Figure, RunsView};
 pub use samples::{Material, SAMPLES, Sample};
-pub use saved::ranges::Ranges;
-pub use saved::{SavedCloud, SavedQuery, SavedSession};
 pub use scene::Scene;
-pub use selection::facts::Facts;
-pub use selection::how::How;
-pub use selection::named::{NamedSet, NamedSets};
-pub use selection::{Hovered, Selection};
 pub use session::{EngineStatus, FileColumns, Session};
 pub use sort::{Sort, SortKey, sorted};
 pub use state::{Room, SCALES, State};
 pub use telling::{Kinds, Telling};
 pub use timeline::{TimeAxis, TimelineView};
 pub use titles::{source_name, title_of};
-pub use unusable::{UnusableAction, UnusableDialog};
 pub use views::{CountsView, PlaneView, PlaneWindow, SpaceView, TimingsFigure, TimingsView};
-pub use walk::{WalkView, Walked, Walkthrough};
-pub use why::Why;

@@ -1,6 +1,6 @@
 //! What the run that is set up should take, by the engine that is chosen and by all others, and one query that is answered at once.
 
-use crate::app::model::contest::Longest;
+use crate::app::features::contest::state::Longest;
 use crate::app::model::draft::Draft;
 use crate::app::model::session::Session;
 use crate::engines::registry;

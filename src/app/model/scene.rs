@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::app::model::projection::{Pictured, Projected};
+use crate::app::features::projection::state::{Pictured, Projected};
 use crate::cloud::PointCloud;
 
 /// A cloud, and the one that is drawn for it: itself, or its projection.

@@ -5,20 +5,20 @@ use std::path::{Path, PathBuf};
 use egui_tiles::Tree;
 use serde::{Deserialize, Serialize};
 
-use crate::app::model::analysis::AnalysisView;
+use crate::app::features::analysis::state::AnalysisView;
+use crate::app::features::color::state::view::ColorView;
+use crate::app::features::lesson::state::session::LessonView;
+use crate::app::features::projection::state::ProjectionView;
+use crate::app::features::runs::state::RunsView;
+use crate::app::features::saved::state::layout::Layout;
+use crate::app::features::walk::state::WalkView;
 use crate::app::model::camera;
-use crate::app::model::color::view::ColorView;
 use crate::app::model::draft::Draft;
-use crate::app::model::lesson::session::LessonView;
 use crate::app::model::look::Look;
 use crate::app::model::pane::{PaneKind, default_layout};
 use crate::app::model::picture::PictureChoice;
-use crate::app::model::projection::ProjectionView;
 use crate::app::model::roles::FileRoles;
-use crate::app::model::runs::RunsView;
-use crate::app::model::saved::layout::Layout;
 use crate::app::model::views::{self, ConvergenceView, CountsView, PlaneView, PlaneWindow, SpaceView, TimingsView};
-use crate::app::model::walk::WalkView;
 use crate::cloud::Source;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -295,9 +295,9 @@ mod tests {
         let usual = State::default();
         assert_eq!(serde_json::to_value(usual.clone().settled().draft).ok(), serde_json::to_value(usual.draft).ok(), "what makes sense stays");
     }
-    use crate::app::model::color::view::ColorBy;
+    use crate::app::features::color::state::view::ColorBy;
+    use crate::app::features::runs::state::Figure;
     use crate::app::model::pane::measuring_layout;
-    use crate::app::model::runs::Figure;
     use crate::knn::{DeviceId, EngineId};
     use crate::run::EngineChoice;
     use crate::run::compare::Quantity;

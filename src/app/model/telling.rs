@@ -1,7 +1,7 @@
 //! An answer in words: how many neighbours of what are within which distance, and of what kind they are.
 
+use crate::app::features::picking::state::beside::Beside;
 use crate::app::model::answer::{Answered, Picked};
-use crate::app::model::picking::beside::Beside;
 use crate::app::model::roles::{Roles, Told};
 use crate::cloud::formats::Cell;
 use crate::cloud::roles::words_of;
@@ -289,7 +289,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::app::model::picking::others::Others;
+    use crate::app::features::picking::state::others::Others;
     use crate::app::testing::cloud;
 
     fn beside(columns: &[&str], rows: Vec<Vec<Cell>>) -> Beside {

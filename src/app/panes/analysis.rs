@@ -5,13 +5,16 @@ use std::sync::Arc;
 use egui::{Align, ComboBox, Grid, Layout, RichText, ScrollArea, TextEdit, Ui, vec2};
 
 use crate::app::features::analysis::label_column;
+use crate::app::features::analysis::state::{Analysed, AnalysisAction, AnalysisKind, AnalysisView};
 use crate::app::features::color::request::column_keys;
+use crate::app::features::color::state::view::{ColorAction, ColorBy};
 use crate::app::features::export::PaneData;
+use crate::app::features::export::state::ExportKind;
+use crate::app::features::selection::state::SelectAction;
 use crate::app::look::widgets::number;
 use crate::app::look::{empty_ui, heading_ui, name_chooser, percent as percent_done};
-use crate::app::model::{
-    Action, Activity, Analysed, AnalysisAction, AnalysisKind, AnalysisView, ColorAction, ColorBy, ExportKind, How, PaneKind, SelectAction, Session,
-};
+use crate::app::model::how::How;
+use crate::app::model::{Action, Activity, PaneKind, Session};
 use crate::app::panes::descriptor::{More, Pane, PaneContext};
 use crate::app::panes::empty::without_cloud;
 use crate::export::graph::GraphForm;

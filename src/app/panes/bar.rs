@@ -3,7 +3,7 @@
 
 use egui::{ScrollArea, Ui, Vec2};
 
-use crate::app::model::color::view::ColorBy;
+use crate::app::features::color::state::view::ColorBy;
 use crate::app::panes::descriptor::PaneContext;
 
 /// Points of the screen that all controls take in one line.

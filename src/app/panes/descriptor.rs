@@ -3,10 +3,11 @@
 use egui::Ui;
 
 use crate::app::features::export::PaneData;
+use crate::app::features::export::state::ExportKind;
 use crate::app::features::picking::lookup::Lookup;
 use crate::app::gpu::Gpu;
 use crate::app::look::tokens::Palette;
-use crate::app::model::{Actions, ExportKind, PaneKind, Session, State};
+use crate::app::model::{Actions, PaneKind, Session, State};
 
 /// A pane: with [`PaneKind::words`], all that the rest of the window knows of it.
 pub struct Pane {

@@ -2,9 +2,11 @@
 
 use egui::{Grid, Pos2, Rect, Response, RichText, Tooltip, Ui, vec2};
 
+use crate::app::features::color::state::channel::{Colored, Whose};
+use crate::app::features::picking::state::others::Others;
 use crate::app::features::pictures::picture_ui;
 use crate::app::look::widgets::number;
-use crate::app::model::{Colored, Others, PaneKind, Picked, Session, Told, Whose};
+use crate::app::model::{PaneKind, Picked, Session, Told};
 use crate::app::panes::descriptor::PaneContext;
 use crate::cloud::formats::Cell;
 use crate::cloud::{PointCloud, Source};

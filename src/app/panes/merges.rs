@@ -4,9 +4,11 @@ use egui::{Pos2, Response, RichText, Ui};
 use egui_plot::{AxisHints, Bar, BarChart, LineStyle, PlotTransform, VLine};
 
 use crate::app::features::export::PaneData;
+use crate::app::features::selection::state::SelectAction;
 use crate::app::look::focus::{arrows, is_keyed};
 use crate::app::look::{any_of, empty_ui, if_shuffled};
-use crate::app::model::{Action, CountsView, How, PaneKind, SelectAction};
+use crate::app::model::how::How;
+use crate::app::model::{Action, CountsView, PaneKind};
 use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_run;
 use crate::app::panes::timings::{inline_line_ui, inline_swatch_ui, plot, whole_numbers};

@@ -5,12 +5,14 @@ use egui::{Align2, FontId, Pos2, Rect, Sense, Stroke, Ui, pos2, vec2};
 
 use crate::app::features::export::PaneData;
 use crate::app::features::live::mark::{NOTES, mark_ui};
+use crate::app::features::picking::state::Tool;
+use crate::app::features::picking::state::eye::Eye;
 use crate::app::features::picking::tool::{follow_ui, gesture_ui, hint_ui, pointing_ui, tools_ui};
 use crate::app::features::walk::{controls, paint};
 use crate::app::look::focus::arrows;
 use crate::app::look::keys_text;
 use crate::app::model::camera::place;
-use crate::app::model::{Action, Answered, Command, Eye, PaneKind, PlaneCamera, PlaneView, PlaneWindow, Scene, Session, State, Tool};
+use crate::app::model::{Action, Answered, Command, PaneKind, PlaneCamera, PlaneView, PlaneWindow, Scene, Session, State};
 use crate::app::panes::bar::{bar_ui, more_ui};
 use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_cloud;

@@ -3,13 +3,15 @@
 use egui::emath::GuiRounding as _;
 use egui::{Align2, FontId, Rect, Sense, Stroke, Ui, vec2};
 
+use crate::app::features::color::state::view::ColorBy;
 use crate::app::features::export::PaneData;
+use crate::app::features::picking::state::eye::Eye;
 use crate::app::features::picking::tool::{follow_ui, gesture_ui, hint_ui, pointing_ui, tools_ui};
 use crate::app::features::walk::{controls, paint};
 use crate::app::look::focus::arrows;
 use crate::app::look::widgets::empty_ui;
 use crate::app::model::camera::{axis_directions, dolly, orbit, pan, place};
-use crate::app::model::{Action, ColorBy, Eye, PaneKind, SpaceCamera, SpaceView};
+use crate::app::model::{Action, PaneKind, SpaceCamera, SpaceView};
 use crate::app::panes::bar::{bar_ui, more_ui};
 use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_cloud;

@@ -6,9 +6,10 @@ use egui::emath::GuiRounding as _;
 use egui::{Align, Button, ComboBox, Frame, Layout, Margin, Rect, Response, Sense, Stroke, StrokeKind, Ui, Vec2, vec2};
 use egui_tiles::{Container, LinearDir, SimplificationOptions, TabState, Tile, TileId, Tiles, Tree, UiResponse};
 
+use crate::app::features::export::state::ExportKind;
 use crate::app::features::telling::telling;
 use crate::app::look::{keys_text, menu_entry_ui, menu_ui, name_chooser};
-use crate::app::model::{Action, Command, ExportKind, PaneKind, Room};
+use crate::app::model::{Action, Command, PaneKind, Room};
 use crate::app::panes::descriptor::PaneContext;
 use crate::app::panes::pane;
 

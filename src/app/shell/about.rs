@@ -1,11 +1,11 @@
 //! What the program is and what it runs on, as a report of a fault needs it.
 
-use crate::app::shell::app::App;
+use crate::app::context::app::App;
 use crate::version;
 
 impl App {
     /// Names and values, in the order in which they are shown.
-    pub(in crate::app::shell) fn about(&self) -> Vec<(&'static str, String)> {
+    pub(in crate::app) fn about(&self) -> Vec<(&'static str, String)> {
         let mut facts = vec![
             ("Warpscope", version::version()),
             ("Licence", "MIT or Apache-2.0, at your choice".to_owned()),
@@ -44,7 +44,7 @@ impl App {
     }
 
     /// The same as lines, to be pasted.
-    pub(in crate::app::shell) fn copy_about(&mut self) {
+    pub(in crate::app) fn copy_about(&mut self) {
         let lines: Vec<String> = self.about().into_iter().map(|(name, value)| format!("{name}: {value}")).collect();
         self.handles.ctx.copy_text(lines.join("\n"));
         self.session.log.info("copied: what Warpscope is and runs on");

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, anyhow, bail};
 use egui_kittest::Harness;
 
-use crate::app::model::{
-    Activity, Ground, LessonAction, Look, PaneKind, PictureChoice, PictureDraft, PictureSize, SCALES, State, is_svg, single_layout, title_of,
-};
-use crate::app::shell::adapter::check_adapter;
-use crate::app::shell::app::{App, FIRST_QUERIES};
-use crate::app::shell::portrait::{Medium, Still};
+use crate::app::context::adapter::check_adapter;
+use crate::app::context::app::{App, FIRST_QUERIES};
+use crate::app::context::offscreen_render::{Medium, Still};
+use crate::app::features::export::state::is_svg;
+use crate::app::features::lesson::state::LessonAction;
+use crate::app::model::{Activity, Ground, Look, PaneKind, PictureChoice, PictureDraft, PictureSize, SCALES, State, single_layout, title_of};
 use crate::cloud::formats::FormatError;
 use crate::lesson::moments;
 

@@ -2,16 +2,17 @@
 
 use egui::{CentralPanel, Frame, Margin, Panel, RichText, ScrollArea, Ui, vec2};
 
-use crate::app::features::lesson::ask;
+use crate::app::context::app::App;
 use crate::app::features::lesson::cells::Room;
 use crate::app::features::lesson::controls::{Controls, controls_ui};
-use crate::app::features::lesson::motion;
 use crate::app::features::lesson::panel::panel_ui;
 use crate::app::features::lesson::picture::{Look, picture_ui};
 use crate::app::features::lesson::source::source_ui;
+use crate::app::features::lesson::state::LessonAction;
+use crate::app::features::lesson::state::session::{Presenting, lesson_of};
+use crate::app::features::lesson::{ask, motion};
 use crate::app::look::{Palette, command_ui};
-use crate::app::model::{Command, LessonAction, Presenting, lesson_of};
-use crate::app::shell::app::App;
+use crate::app::model::Command;
 
 /// Windows lower than this, in points, as at a large scale, leave the player's second row to the menus.
 const LOW: f32 = 520.0;
@@ -35,7 +36,7 @@ const BELOW: f32 = 8.6;
 
 impl App {
     /// Everything between the menus and the status line.
-    pub(in crate::app::shell) fn lesson_ui(&mut self, ui: &mut Ui, palette: &'static Palette) {
+    pub(in crate::app) fn lesson_ui(&mut self, ui: &mut Ui, palette: &'static Palette) {
         let (presenting, look) = (self.session.lesson.presenting, self.look());
         let panel = Frame::NONE.fill(palette.panel);
         let window = ui.ctx().content_rect().size();

@@ -5,21 +5,24 @@ use std::path::PathBuf;
 
 use egui::{CentralPanel, Checkbox, Frame, Margin, Panel, RadioButton, Rect, Ui, vec2};
 
+use crate::app::context::app::App;
 use crate::app::features::lesson::controls;
+use crate::app::features::lesson::state::LessonAction;
+use crate::app::features::lesson::state::session::Presenting;
+use crate::app::features::table::FEATURES;
 use crate::app::look::{Palette, keys_text, menu_entry_ui, menu_items_ui, menu_ui};
 use crate::app::model::pane::join_tabs;
-use crate::app::model::{Action, Actions, Command, LessonAction, Look, PaneKind, Picture, Presenting, Room, SCALES, file_name};
+use crate::app::model::{Action, Actions, Command, Look, PaneKind, Picture, Room, SCALES, file_name};
 use crate::app::panes;
 use crate::app::panes::descriptor::PaneContext;
 use crate::app::panes::tiles::{Panes, least_room};
-use crate::app::shell::app::App;
 use crate::lesson::lessons::LESSONS;
 
 /// Points of the screen that the titles of tabs need, to be read without scrolling through them.
 const TABS: f32 = 480.0;
 
 impl App {
-    pub(in crate::app::shell) fn window_ui(&mut self, ui: &mut Ui) {
+    pub(in crate::app) fn window_ui(&mut self, ui: &mut Ui) {
         let palette = Palette::of(self.look(), ui.visuals());
         if let Some(picture) = self.session.picture.clone() {
             return self.picture_ui(ui, &picture, palette);
@@ -123,14 +126,9 @@ impl App {
 
     /// What lies over everything else.
     fn dialogs_ui(&mut self, ui: &Ui, palette: &Palette) {
-        crate::app::shell::panels::export::export_ui(ui, &self.session, &self.pane_rects, palette, &mut self.actions);
-        crate::app::shell::panels::chooser::chooser_ui(ui, &self.state, &self.session, palette, &mut self.actions);
-        crate::app::shell::panels::quit::quit_ui(ui, &self.session, palette, &mut self.actions);
-        crate::app::shell::panels::parts::parts_ui(ui, &self.session, palette, &mut self.actions);
-        crate::app::shell::panels::unusable::unusable_ui(ui, &self.session, palette, &mut self.actions);
-        crate::app::shell::panels::columns::columns_ui(ui, &self.session, palette, &mut self.actions);
-        crate::app::shell::panels::shortcuts::shortcuts_ui(ui, &self.session, palette, &mut self.actions);
-        crate::app::shell::panels::manual::manual_ui(ui, &self.session, &mut self.handles.manual, palette, &mut self.actions);
+        for feature in FEATURES {
+            (feature.dialogs)(self, ui, palette);
+        }
         if self.session.about {
             crate::app::shell::panels::about::about_ui(ui, &self.about(), palette, &mut self.actions);
         }

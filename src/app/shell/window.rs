@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use crate::app::context::adapter::{DISPLAYS, check_addresses};
+use crate::app::context::app::App;
+use crate::app::context::settings;
+use crate::app::features::walk::state::Walked;
 use crate::app::gpu;
 use crate::app::look::Palette;
 use crate::app::look::focus::{pass_by, ring_ui};
-use crate::app::model::{Action, Actions, Command, Walked};
-use crate::app::shell::adapter::{DISPLAYS, check_addresses};
-use crate::app::shell::app::App;
-use crate::app::shell::kept;
+use crate::app::model::{Action, Actions, Command};
 
 /// The name that desktops know the window by, and folders.
 const APP: &str = "warpscope";
@@ -40,7 +41,7 @@ pub fn run(file: Option<PathBuf>, lesson: Option<u32>, on_start: impl FnOnce(Box
         setup.device_descriptor = Arc::new(gpu::device_descriptor);
     }
     // Before eframe reads its own file, which may have to be put aside.
-    let beginning = eframe::storage_dir(APP).map(|folder| kept::begin(&folder));
+    let beginning = eframe::storage_dir(APP).map(|folder| settings::begin(&folder));
     let start = beginning.as_ref().map(|beginning| Arc::clone(&beginning.start));
     let window = Arc::new(OnceLock::<egui::Context>::new());
     let leaves = Arc::new(AtomicBool::new(false));
@@ -62,7 +63,7 @@ pub fn run(file: Option<PathBuf>, lesson: Option<u32>, on_start: impl FnOnce(Box
             app.leaves = leaves;
             _ = window.set(cc.egui_ctx.clone());
             if let Some(number) = lesson {
-                app.send(crate::app::model::commands::lesson::LessonAction::Open(number));
+                app.send(crate::app::features::lesson::state::LessonAction::Open(number));
             }
             Ok(Box::new(app))
         }),
@@ -126,8 +127,8 @@ impl eframe::App for App {
         }
         // While the query is held, Escape puts it back.
         let busy = self.session.activity.is_busy() && !self.session.live.is_held();
-        let marked = lesson.player.as_ref().is_some_and(crate::app::model::Player::has_marks);
-        let presents = lesson.presenting != crate::app::model::lesson::session::Presenting::No;
+        let marked = lesson.player.as_ref().is_some_and(crate::app::features::lesson::state::player::Player::has_marks);
+        let presents = lesson.presenting != crate::app::features::lesson::state::session::Presenting::No;
         let of_lesson = lesson.open && (marked || presents || lesson.zoom.is_some());
         let cancels = (busy || self.state.maximised || of_lesson) && !lesson.touch.held;
         // Escape closes what is read first.

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::app::features::analysis::neighbours::{Failure, Neighbours, Question, answer};
+use crate::app::features::analysis::state::{Against, Leaking};
 use crate::app::features::errors::of_cloud;
 use crate::app::jobs::loader::{LoadJob, Opened};
-use crate::app::model::{Against, Leaking, file_name};
+use crate::app::model::file_name;
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, ColumnChoice, PointCloud, Source};
 use crate::progress::{Progress, Stretch};

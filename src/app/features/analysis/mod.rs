@@ -1,13 +1,23 @@
 //! Searches the neighbours of every row once, and works out of them all that they say.
+//!
+//! | part | does |
+//! |---|---|
+//! | `state` | which analyses there are, what they gave, what another file says |
+//! | `apply` | starts them, takes in what they gave, writes the graph |
+//! | `neighbours` | the neighbours of all rows, searched or taken from a run |
+//! | `against` | the rows held against another file |
 
 pub mod against;
+pub mod apply;
 pub mod neighbours;
+pub mod state;
 
 use std::path::PathBuf;
 
 use crate::app::features::analysis::neighbours::{Failure, Question};
+use crate::app::features::analysis::state::{Analysed, AnalysisKind, AnalysisView};
 use crate::app::features::color::request::column_title;
-use crate::app::model::{Analysed, AnalysisKind, AnalysisView, Session};
+use crate::app::model::Session;
 use crate::cloud::formats;
 use crate::progress::Progress;
 use crate::run::Resident;

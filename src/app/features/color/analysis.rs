@@ -1,8 +1,9 @@
 //! Values of rows that their neighbours tell: density, outliers, hubs and the like.
 
+use crate::app::features::analysis::state::{Against, Analysed, AnalysisKind};
 use crate::app::features::color::column::{self, Values};
 use crate::app::features::color::query::unit;
-use crate::app::model::{Against, Analysed, AnalysisKind, Channel, Numbers, Whose};
+use crate::app::features::color::state::channel::{Channel, Numbers, Whose};
 use crate::knn::Metric;
 use crate::text;
 

@@ -6,8 +6,11 @@ use egui::{Color32, ComboBox, Ui};
 
 use crate::app::features::color::counters::bound_at;
 use crate::app::features::color::request::{column_keys, column_title};
+use crate::app::features::color::state::ColorMap;
+use crate::app::features::color::state::channel::{Colored, Whose};
+use crate::app::features::color::state::view::{ColorAction, ColorBy, ColorView};
 use crate::app::look::{Paint, Paints, Palette, name_chooser, own};
-use crate::app::model::{Actions, Answered, ColorAction, ColorBy, ColorMap, ColorView, Colored, Session, State, Whose};
+use crate::app::model::{Actions, Answered, Session, State};
 use crate::cloud::Source;
 
 /// By what points are coloured: one choice for Plane and Space; `plain` is what the pane does where nothing is chosen.

@@ -3,9 +3,12 @@
 use egui::containers::menu::{MenuButton, MenuConfig};
 use egui::{DragValue, PointerButton, PopupCloseBehavior, Pos2, Rect, Response, RichText, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
 
+use crate::app::features::color::state::channel::{Channel, Numbers};
+use crate::app::features::color::state::view::ColorAction;
 use crate::app::look::Palette;
 use crate::app::look::focus::{arrows, is_keyed};
-use crate::app::model::{Actions, Channel, ColorAction, How, Numbers};
+use crate::app::model::Actions;
+use crate::app::model::how::How;
 use crate::text;
 
 /// Height of the histogram.

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::app::features::color::query::missing;
-use crate::app::model::{Categories, Category, Channel, Numbers, PointValues, Whose};
+use crate::app::features::color::state::PointValues;
+use crate::app::features::color::state::channel::{Categories, Category, Channel, Numbers, Whose};
 use crate::cloud::formats::{ColumnData, FormatError};
 use crate::cloud::{ColumnChoice, PointCloud, formats};
 use crate::palette::CATEGORIES;
@@ -170,7 +171,8 @@ fn text_categories(names: &[String], codes: &[u32]) -> Option<Categories> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::{ColorMap, ColorView};
+    use crate::app::features::color::state::ColorMap;
+    use crate::app::features::color::state::view::ColorView;
     use crate::app::testing::cloud;
     use crate::cloud::Source;
     use crate::progress::Silent;

@@ -1,7 +1,8 @@
 //! Values of queries that a run answered: k-th distances, what the searches did, and their bounds at a moment.
 
 use crate::app::features::color::query::{missing, unit};
-use crate::app::model::{Channel, ColorBy, Numbers, Whose};
+use crate::app::features::color::state::channel::{Channel, Numbers, Whose};
+use crate::app::features::color::state::view::ColorBy;
 use crate::knn::{Measure, Metric};
 use crate::run::RunRecord;
 use crate::text;

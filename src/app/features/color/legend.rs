@@ -10,10 +10,12 @@ use egui::{
 
 use crate::app::features::color::brush::{HEIGHT, histogram_ui, select_ui};
 use crate::app::features::color::request::moment_of;
+use crate::app::features::color::state::ColorMap;
+use crate::app::features::color::state::channel::{Categories, Channel, Colored, Numbers};
+use crate::app::features::color::state::view::{ColorAction, ColorBy, ColorRange, ColorView};
 use crate::app::look::Palette;
-use crate::app::model::{
-    Actions, Categories, Channel, ColorAction, ColorBy, ColorMap, ColorRange, ColorView, Colored, How, Numbers, Picked, Session, State,
-};
+use crate::app::model::how::How;
+use crate::app::model::{Actions, Picked, Session, State};
 use crate::cloud::formats::Moment;
 use crate::draw::ticks::{linear_ticks, log_ticks};
 use crate::palette::CATEGORIES;

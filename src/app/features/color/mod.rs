@@ -2,6 +2,8 @@
 //!
 //! | part | does |
 //! |---|---|
+//! | `state` | what points are coloured by, the values, what is asked of them |
+//! | `apply` | chooses, selects by value, has values worked out |
 //! | `request` | what has to be computed for a choice, and when that changes |
 //! | `query`, `counters`, `column`, `analysis` | compute it |
 //! | `work` | caches the latest result |
@@ -10,6 +12,7 @@
 //! | `brush` | selects by value: the histogram of the legend |
 
 pub mod analysis;
+pub mod apply;
 pub mod bar;
 pub mod brush;
 pub mod column;
@@ -18,4 +21,5 @@ pub mod legend;
 pub mod picture;
 pub mod query;
 pub mod request;
+pub mod state;
 pub mod work;

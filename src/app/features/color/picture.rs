@@ -4,8 +4,10 @@ use egui::{Label, Rect, RichText, Sense, Ui, pos2, vec2};
 
 use crate::app::features::color::legend::{LISTED, gradient_ui, moments};
 use crate::app::features::color::request::moment_of;
+use crate::app::features::color::state::ColorMap;
+use crate::app::features::color::state::channel::{Categories, Colored};
 use crate::app::look::Palette;
-use crate::app::model::{Categories, ColorMap, Colored, Session, State};
+use crate::app::model::{Session, State};
 use crate::text;
 
 /// The widest that a scale of colours is.

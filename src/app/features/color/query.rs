@@ -3,8 +3,9 @@
 use rayon::iter::{IndexedParallelIterator as _, ParallelIterator as _};
 use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 
+use crate::app::features::color::state::channel::{Channel, Numbers, Whose};
+use crate::app::model::Answered;
 use crate::app::model::apart::Apart;
-use crate::app::model::{Answered, Channel, Numbers, Whose};
 use crate::cloud::PointCloud;
 use crate::knn::Metric;
 

@@ -4,16 +4,30 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::app::features::color::work::Failure;
+use crate::app::features::analysis::state::{Against, Analysed, AnalysisKind};
+use crate::app::features::color::state::channel::Channel;
+use crate::app::features::color::state::view::{ColorBy, ColorRange, ColorView};
 use crate::app::features::color::{analysis, column, counters, query};
 use crate::app::look::words::any_of;
-use crate::app::model::{Against, Analysed, AnalysisKind, Answered, Channel, ColorBy, ColorRange, ColorView, Command, Session};
+use crate::app::model::{Answered, Command, Session};
 use crate::cloud::PointCloud;
 use crate::cloud::formats::{FormatError, Moment};
 use crate::engines::registry;
 use crate::knn::{Measure, Metric};
 use crate::progress::Progress;
 use crate::run::RunRecord;
+
+/// Why there are no values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The file has no such column: it was chosen for another one.
+    NoColumn,
+    /// Anything else, as a sentence.
+    Said(String),
+}
+
+/// What comes of a request; `None` inside where it was cancelled.
+pub type Outcome = Result<Channel, Option<Failure>>;
 
 /// Everything that the values of a choice depend on.
 #[derive(Clone, Debug)]

@@ -2,24 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::app::features::color::request::Request;
+use crate::app::features::color::request::{Failure, Outcome, Request};
+use crate::app::features::color::state::channel::Channel;
 use crate::app::jobs::task;
-use crate::app::model::color::channel::Channel;
-
-/// Why there are no values.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
-    /// The file has no such column: it was chosen for another one.
-    NoColumn,
-    /// Anything else, as a sentence.
-    Said(String),
-}
 
 /// Why there are no values after the user cancelled the work.
 pub const CANCELLED: &str = "cancelled";
-
-/// What comes of a request; `None` inside where it was cancelled.
-pub type Outcome = Result<Channel, Option<Failure>>;
 
 /// What came out, and of what.
 #[derive(Clone, Debug)]

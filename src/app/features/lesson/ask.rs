@@ -4,10 +4,12 @@ use egui::{Align, Key, Layout, Modifiers, RichText, Ui, UiBuilder};
 
 use crate::app::features::lesson::cells::{Room, cells};
 use crate::app::features::lesson::controls::next_button;
-use crate::app::features::lesson::poll::poll_ui;
+use crate::app::features::lesson::poll::{LETTERS, keys as poll_keys, leave_ui, poll_ui, stop_ui};
+use crate::app::features::lesson::state::player::Player;
+use crate::app::features::lesson::state::quiz::{Entry, Phase, Quiz, Score};
+use crate::app::features::lesson::state::{LessonAction, PollAction, QuizAction};
 use crate::app::look::tokens::Palette;
-use crate::app::model::lesson::quiz::{Entry, Phase};
-use crate::app::model::{Actions, Command, LessonAction, Player, PollAction, Quiz, QuizAction, Score};
+use crate::app::model::Actions;
 use crate::lesson::describe::lanes;
 use crate::lesson::feedback::why;
 use crate::lesson::questions::{Answer, Form, Pointed, Question, Reply, letter};
@@ -95,16 +97,6 @@ fn verdict(question: &Question, reply: Reply, is_right: bool, width: u32) -> Str
     }
 }
 
-pub(super) fn stop_ui(ui: &mut Ui, size: f32, actions: &mut Actions) {
-    leave_ui(ui, "Stop asking", size, actions);
-}
-
-fn leave_ui(ui: &mut Ui, text: &str, size: f32, actions: &mut Actions) {
-    if ui.button(RichText::new(text).size(size)).on_hover_text("P").clicked() {
-        actions.send(Command::Predict);
-    }
-}
-
 fn said(score: Score) -> String {
     format!("{} of {} right", score.right, score.asked)
 }
@@ -151,9 +143,6 @@ fn options_ui(ui: &mut Ui, question: &Question, chosen: Option<u32>, size: f32, 
     }
 }
 
-/// The letters of options.
-pub(super) const LETTERS: [Key; 4] = [Key::A, Key::B, Key::C, Key::D];
-
 /// Takes the keys that answer. Before shortcuts, which have some of them otherwise.
 pub fn keys(ctx: &egui::Context, quiz: &Quiz, actions: &mut Actions) {
     // Who types into a field, or presses a button by its key, does not answer.
@@ -161,7 +150,7 @@ pub fn keys(ctx: &egui::Context, quiz: &Quiz, actions: &mut Actions) {
         return;
     }
     if let Phase::Held(poll) = quiz.phase() {
-        return crate::app::features::lesson::poll::keys(ctx, poll, actions);
+        return poll_keys(ctx, poll, actions);
     }
     let asking = quiz.is_asking();
     let lanes = quiz.lanes();

@@ -2,8 +2,11 @@
 
 use egui::{ComboBox, RichText, Ui};
 
+use crate::app::features::lesson::state::LessonAction;
+use crate::app::features::lesson::state::player::Player;
+use crate::app::features::lesson::state::session::Breaking;
 use crate::app::look::{Palette, heading_ui, row_ui};
-use crate::app::model::{Actions, Breaking, LessonAction, Player};
+use crate::app::model::Actions;
 use crate::lesson::fault::{self, FAULTS, Fault, Row, known_by};
 use crate::lesson::lessons::{Lesson, Search, Take};
 use crate::lesson::{LessonError, Recording};
@@ -126,7 +129,7 @@ fn wrap_ui(ui: &mut Ui, text: &str, palette: &Palette) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::lesson::player::tests::player;
+    use crate::app::features::lesson::state::player::tests::player;
 
     #[test]
     fn what_is_chosen_is_made() {

@@ -2,8 +2,13 @@
 
 use egui::{Color32, Rect, RichText, Sense, Stroke, Ui, pos2, vec2};
 
+use crate::app::features::export::state::ExportKind;
+use crate::app::features::lesson::state::LessonAction;
+use crate::app::features::lesson::state::files::LessonFile;
+use crate::app::features::lesson::state::player::{Player, SPEEDS};
+use crate::app::features::lesson::state::session::LessonView;
 use crate::app::look::{Palette, keys_text, menu_entry_ui, menu_ui};
-use crate::app::model::{Action, Actions, Command, ExportKind, LessonAction, LessonFile, LessonView, Player, SPEEDS};
+use crate::app::model::{Action, Actions, Command};
 use crate::lesson::Level;
 use crate::lesson::recording::Recording;
 use crate::text;
@@ -269,7 +274,7 @@ fn scrubber_ui(ui: &mut Ui, player: &Player, is_labelled: bool, palette: &Palett
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::lesson::player::tests::player;
+    use crate::app::features::lesson::state::player::tests::player;
     use crate::lesson::Mark;
 
     /// What can be jumped to is what the recording has, by its own name.

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use crate::app::model::{FieldError, LessonFile, Player, RangeDraft};
+use crate::app::features::lesson::state::files::{LessonFile, RangeDraft};
+use crate::app::features::lesson::state::player::Player;
+use crate::app::model::FieldError;
 use crate::export::{ExportError, lesson as files};
 use crate::lesson::lessons::Take;
 use crate::lesson::moments::Selection;
@@ -93,8 +95,8 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::features::lesson::state::player::tests::player;
     use crate::app::model::draft::Field;
-    use crate::app::model::lesson::player::tests::player;
     use crate::draw::svg::svg;
     use crate::lesson::picture::{View, comparison};
     use crate::palette::LIGHT;

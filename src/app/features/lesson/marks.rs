@@ -3,9 +3,9 @@
 use egui::{Color32, Rect, Stroke, StrokeKind, Ui};
 
 use crate::app::features::lesson::paint::Place;
+use crate::app::features::lesson::state::player::Player;
+use crate::app::features::lesson::state::quiz::{Entry, Phase, Quiz};
 use crate::app::look::tokens::Palette;
-use crate::app::model::lesson::quiz::{Entry, Phase};
-use crate::app::model::{Player, Quiz};
 use crate::lesson::feedback::subjects;
 use crate::lesson::picture::{Scene, Target};
 use crate::lesson::questions::Pointed;

@@ -2,6 +2,8 @@
 //!
 //! | part | does |
 //! |---|---|
+//! | `state` | the player, the quiz, what a class votes on, the input fields; what is asked of them |
+//! | `apply` | opens and records lessons, plays them, asks questions, moves points |
 //! | `record` | records it, on the CPU twin or on a GPU |
 //! | `broken` | a mistake that is made on purpose, and the exercise of finding one |
 //! | `panel`, `controls`, `ask`, `poll`, `source` | draw, read, and send actions |
@@ -11,6 +13,7 @@
 //! | `export` | writes it as pictures, animations and handouts |
 //! | `picture`, `paint`, `motion`, `words` | the picture: hit testing, painting of shapes, what moves after a step, tooltips |
 
+pub mod apply;
 pub mod ask;
 pub mod broken;
 pub mod cells;
@@ -24,5 +27,6 @@ pub mod picture;
 pub mod poll;
 pub mod record;
 pub mod source;
+pub mod state;
 pub mod touch;
 pub mod words;

@@ -3,8 +3,11 @@
 use egui::{ComboBox, RichText, ScrollArea, Ui};
 
 use crate::app::features::lesson::broken::broken_ui;
+use crate::app::features::lesson::state::LessonAction;
+use crate::app::features::lesson::state::draft::{LessonDraft, sentence};
+use crate::app::features::lesson::state::session::{LessonSession, lesson_of};
 use crate::app::look::{Palette, command_ui, fact_ui, field_ui, heading_ui, keys_text, row_ui};
-use crate::app::model::{Actions, Command, Field, FieldError, LessonAction, LessonDraft, LessonSession, Session, State, lesson_of, sentence};
+use crate::app::model::{Actions, Command, Field, FieldError, Session, State};
 use crate::cloud::Source;
 use crate::lesson::algorithms::Baseline;
 use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA, Search, Shows, named};

@@ -7,10 +7,14 @@ use egui::{Pos2, Rect, Sense, Ui, vec2};
 use crate::app::features::lesson::marks::marks_ui;
 use crate::app::features::lesson::motion::Running;
 use crate::app::features::lesson::paint::{Place, Prepared, fit};
+use crate::app::features::lesson::state::player::Player;
+use crate::app::features::lesson::state::quiz::Quiz;
+use crate::app::features::lesson::state::session::LessonSession;
+use crate::app::features::lesson::state::{LessonAction, QuizAction};
 use crate::app::features::lesson::touch::{Held, Shown, hint_ui, keys_ui, maps_ui};
 use crate::app::features::lesson::words;
 use crate::app::look::tokens;
-use crate::app::model::{Actions, LessonAction, LessonSession, Player, Quiz, QuizAction};
+use crate::app::model::Actions;
 use crate::lesson::Recording;
 use crate::lesson::algorithms::warp_select::state::across;
 use crate::lesson::lessons::Take;
@@ -310,7 +314,7 @@ mod tests {
 
     #[test]
     fn a_new_recording_is_another_one_wherever_it_lies() {
-        let take = crate::app::model::lesson::player::tests::player("sort").take().clone();
+        let take = crate::app::features::lesson::state::player::tests::player("sort").take().clone();
         let before = Same(Arc::downgrade(&take.recording));
         assert_eq!(before, Same(Arc::downgrade(&take.recording)));
         let copy = Recording::clone(&take.recording);

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use egui::{Align, Align2, pos2, vec2};
 use egui::{Color32, DragValue, FontId, Galley, Key, Layout, Modifiers, Rect, RichText, Role, Sense, Stroke, StrokeKind, Ui, UiBuilder, WidgetInfo};
 
-use crate::app::features::lesson::ask::{LETTERS, stop_ui};
 use crate::app::features::lesson::cells::cells;
+use crate::app::features::lesson::state::poll::{MOST_VOTES, Poll};
+use crate::app::features::lesson::state::{LessonAction, PollAction, QuizAction};
 use crate::app::look::tokens::Palette;
-use crate::app::model::lesson::poll::{MOST_VOTES, Poll};
-use crate::app::model::{Actions, LessonAction, PollAction, QuizAction};
+use crate::app::model::{Actions, Command};
 use crate::lesson::questions::{Question, Reply, letter};
 
 /// Room for an option's votes, in sizes of type.
@@ -190,4 +190,17 @@ pub fn keys(ctx: &egui::Context, poll: &Poll, actions: &mut Actions) {
             send(QuizAction::Poll(PollAction::TakeBack));
         }
     });
+}
+
+/// The letters of options.
+pub(super) const LETTERS: [Key; 4] = [Key::A, Key::B, Key::C, Key::D];
+
+pub(super) fn stop_ui(ui: &mut Ui, size: f32, actions: &mut Actions) {
+    leave_ui(ui, "Stop asking", size, actions);
+}
+
+pub(super) fn leave_ui(ui: &mut Ui, text: &str, size: f32, actions: &mut Actions) {
+    if ui.button(RichText::new(text).size(size)).on_hover_text("P").clicked() {
+        actions.send(Command::Predict);
+    }
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::app::model::lesson::session::{Asked, LessonDraft, Own};
+use crate::app::features::lesson::state::draft::LessonDraft;
+use crate::app::features::lesson::state::session::{Asked, Own};
 use crate::engines::cuda::Cuda;
 use crate::knn::{Queries, Setup};
 use crate::lesson::LessonError;
@@ -66,7 +67,7 @@ pub fn on_gpu(lesson: &Lesson, takes: &[Take]) -> Result<Vec<Take>, LessonError>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::lesson::player::tests::player;
+    use crate::app::features::lesson::state::player::tests::player;
     use crate::knn::{EngineError, EngineId};
 
     #[test]

@@ -2,9 +2,11 @@
 
 use egui::{RichText, ScrollArea, Ui};
 
+use crate::app::features::lesson::state::LessonAction;
+use crate::app::features::lesson::state::player::Player;
 use crate::app::look::tokens::Palette;
 use crate::app::look::{code_height, code_ui};
-use crate::app::model::{Actions, LessonAction, Player};
+use crate::app::model::Actions;
 use crate::engines::cuda::source_of;
 
 /// The window with the source, when it is open. `shown` is a line of the pseudocode, `None` what is running.

@@ -3,9 +3,10 @@
 use egui::{CursorIcon, Id, Key, Pos2, Rect, Response, Sense, Ui, Vec2, vec2};
 
 use crate::app::features::lesson::paint::Place;
+use crate::app::features::lesson::state::{LessonAction, TouchAction};
 use crate::app::look::focus::arrows;
 use crate::app::look::tokens::Palette;
-use crate::app::model::{Actions, LessonAction, TouchAction};
+use crate::app::model::Actions;
 use crate::engines::lockstep::{PADDING, distance_of, index_of};
 use crate::knn::Metric;
 use crate::lesson::picture::Target;

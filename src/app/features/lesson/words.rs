@@ -157,7 +157,7 @@ fn point_name(point: u32, recording: &Recording) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::lesson::player::tests::player;
+    use crate::app::features::lesson::state::player::tests::player;
     use crate::lesson::{Level, Mark};
 
     #[test]

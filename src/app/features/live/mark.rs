@@ -2,9 +2,11 @@
 
 use egui::{CursorIcon, Event, EventFilter, Key, Pos2, Rect, Response, Sense, Ui, Vec2, pos2, vec2};
 
+use crate::app::features::live::state::{LiveAction, Target};
+use crate::app::features::walk::state::Walked;
 use crate::app::look::tokens::Palette;
 use crate::app::model::camera::place;
-use crate::app::model::{Actions, LiveAction, PlaneCamera, Scene, Session, Target, Walked};
+use crate::app::model::{Actions, PlaneCamera, Scene, Session};
 use crate::cloud::PointCloud;
 
 /// Points of the screen around the mark that take hold of it.

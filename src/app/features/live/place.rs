@@ -2,8 +2,9 @@
 
 use egui::{Key, RichText, TextEdit, Ui};
 
+use crate::app::features::live::state::LiveAction;
 use crate::app::look::{Palette, row_ui};
-use crate::app::model::{Actions, LiveAction, Session};
+use crate::app::model::{Actions, Session};
 use crate::cloud::PointCloud;
 
 /// The most dimensions that have a field each.

@@ -1,8 +1,8 @@
 //! Which row a query goes to that moves from row to row.
 
+use crate::app::features::live::state::Target;
 use crate::app::features::picking::search::nearest_row;
 use crate::app::model::camera::place;
-use crate::app::model::live::Target;
 use crate::cloud::PointCloud;
 use crate::progress::Progress;
 

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
+use crate::app::features::picking::state::beside::Found;
+use crate::app::features::picking::state::others::{MOST, Others};
 use crate::app::jobs::task::Outcome;
-use crate::app::model::picking::others::MOST;
-use crate::app::model::{Found, Others};
 use crate::cloud::PointCloud;
 use crate::cloud::formats::{FormatError, Marks, Records, records_by_marks};
 use crate::progress::Progress;

@@ -5,8 +5,14 @@ use std::time::Instant;
 
 use egui::{Pos2, Rect, pos2, vec2};
 
+use crate::app::features::live::state::Target;
+use crate::app::features::picking::state::eye::Eye;
+use crate::app::features::picking::state::region::{Lasso, Region};
+use crate::app::features::picking::state::{Sight, Within};
 use crate::app::features::selection::Change;
-use crate::app::model::{Choice, Eye, How, Lasso, PlaneCamera, Region, Scene, Selection, Sight, SpaceCamera, SpaceView, Target, Within};
+use crate::app::features::selection::state::{Choice, Selection};
+use crate::app::model::how::How;
+use crate::app::model::{PlaneCamera, Scene, SpaceCamera, SpaceView};
 use crate::cloud::PointCloud;
 use crate::progress::Silent;
 

@@ -3,12 +3,16 @@
 //!
 //! | part | does |
 //! |---|---|
+//! | `state` | screen positions and regions, the tool, what is asked with them, the other columns of the points' records |
+//! | `apply` | carries out clicks, regions and rests of the pointer; has the other columns read |
 //! | `search` | the nearest row, and all rows in a region, in parallel |
 //! | `tool` | clicks, drags and hovers as actions |
 //! | `lookup` | the other columns of the points' records |
 //! | `measure` | benchmark of the above |
 
+pub mod apply;
 pub mod lookup;
 pub mod measure;
 pub mod search;
+pub mod state;
 pub mod tool;

@@ -3,8 +3,9 @@
 use egui::Pos2;
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator};
 
-use crate::app::model::picking::eye::Far;
-use crate::app::model::{Picked, Sight, Within};
+use crate::app::features::picking::state::eye::Far;
+use crate::app::features::picking::state::{Sight, Within};
+use crate::app::model::Picked;
 use crate::cloud::PointCloud;
 use crate::progress::Progress;
 
@@ -106,7 +107,9 @@ mod tests {
     use egui::{Rect, pos2, vec2};
 
     use super::*;
-    use crate::app::model::{Eye, PlaneCamera, PlaneWindow, Region, Scene, SpaceCamera, SpaceView};
+    use crate::app::features::picking::state::eye::Eye;
+    use crate::app::features::picking::state::region::Region;
+    use crate::app::model::{PlaneCamera, PlaneWindow, Scene, SpaceCamera, SpaceView};
     use crate::app::testing::cloud;
     use crate::progress::Silent;
 

@@ -3,9 +3,14 @@
 use egui::emath::GuiRounding as _;
 use egui::{Align, Align2, FontId, Layout, Modifiers, PointerButton, Pos2, Rect, Response, Sense, Shape, Stroke, Ui, pos2, vec2};
 
+use crate::app::features::picking::state::eye::Eye;
+use crate::app::features::picking::state::region::{Lasso, Region};
+use crate::app::features::picking::state::{PickAction, Purpose, Tool};
+use crate::app::features::selection::state::SelectAction;
 use crate::app::look::focus::is_keyed;
 use crate::app::look::{Palette, keys_text};
-use crate::app::model::{Actions, Command, Eye, How, Lasso, PickAction, Purpose, Region, SelectAction, Session, Tool};
+use crate::app::model::how::How;
+use crate::app::model::{Actions, Command, Session};
 
 /// The command that takes a tool up.
 fn command_of(tool: Tool) -> Command {

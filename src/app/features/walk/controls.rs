@@ -4,9 +4,10 @@ use egui::text::LayoutJob;
 use egui::{Color32, Label, RichText, Sense, Slider, Stroke, StrokeKind, TextStyle, Ui, vec2};
 
 use crate::app::features::walk::paint::Colors;
+use crate::app::features::walk::state::{WalkAction, WalkView, Walked, Walkthrough};
 use crate::app::features::walk::wanted::remedy;
 use crate::app::look::{Palette, keys_text};
-use crate::app::model::{Actions, Command, Session, State, WalkAction, WalkView, Walked, Walkthrough};
+use crate::app::model::{Actions, Command, Session, State};
 use crate::knn::walk::Part;
 use crate::text;
 

@@ -2,8 +2,9 @@
 
 use egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind};
 
+use crate::app::features::walk::state::{WalkView, Walked, Walkthrough};
 use crate::app::look::Palette;
-use crate::app::model::{Session, WalkView, Walked, Walkthrough};
+use crate::app::model::Session;
 use crate::cloud::PointCloud;
 use crate::knn::walk::{AXES, Bounds, Event, Fate, Part};
 use crate::text;

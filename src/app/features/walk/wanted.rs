@@ -1,7 +1,8 @@
 //! Whether there is a walk to be shown of the picked query's answer.
 
+use crate::app::features::walk::state::WalkView;
 use crate::app::look::any_of;
-use crate::app::model::{Answered, Draft, Session, WalkView};
+use crate::app::model::{Answered, Draft, Session};
 use crate::engines::registry;
 use crate::knn::Descriptor;
 use crate::knn::walk::AXES;

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use egui::{Key, KeyboardShortcut, Modifiers};
 use strum::{EnumIter, IntoEnumIterator as _};
 
-use crate::app::model::analysis::AnalysisKind;
+use crate::app::features::analysis::state::AnalysisKind;
 use crate::app::model::pane::PaneKind;
 use crate::lesson::Level;
 

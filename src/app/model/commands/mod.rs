@@ -1,44 +1,35 @@
 //! Actions. Menus, shortcuts and the list of shortcuts are all generated from [`command::Command`]; panes send
-//! [`Action`]s, and only `shell/apply` carries them out.
+//! [`Action`]s, and only the `apply` of features and of the shell carry them out.
 
-pub mod analysis;
-pub mod color;
 pub mod command;
-pub mod contest;
-pub mod lesson;
-pub mod live;
-pub mod picking;
-pub mod runs;
-pub mod selection;
-pub mod walk;
 
 use std::path::PathBuf;
 
-use crate::app::model::chooser::ChooserAction;
-use crate::app::model::columns::ColumnsAction;
-use crate::app::model::commands::analysis::AnalysisAction;
-use crate::app::model::commands::color::ColorAction;
+use crate::app::features::analysis::state::AnalysisAction;
+use crate::app::features::chooser::state::ChooserAction;
+use crate::app::features::color::state::view::ColorAction;
+use crate::app::features::columns::state::ColumnsAction;
+use crate::app::features::contest::state::ContestAction;
+use crate::app::features::datasets::state::PartsAction;
+use crate::app::features::export::state::{ExportDialog, ExportKind};
+use crate::app::features::lesson::state::LessonAction;
+use crate::app::features::live::state::LiveAction;
+use crate::app::features::manual::state::Manual;
+use crate::app::features::picking::state::PickAction;
+use crate::app::features::projection::state::ProjectionView;
+use crate::app::features::quit::state::QuitAction;
+use crate::app::features::runs::state::RunsAction;
+use crate::app::features::selection::state::SelectAction;
+use crate::app::features::unusable::state::UnusableAction;
+use crate::app::features::walk::state::WalkAction;
 use crate::app::model::commands::command::Command;
-use crate::app::model::commands::contest::ContestAction;
-use crate::app::model::commands::lesson::LessonAction;
-use crate::app::model::commands::live::LiveAction;
-use crate::app::model::commands::picking::PickAction;
-use crate::app::model::commands::runs::RunsAction;
-use crate::app::model::commands::selection::SelectAction;
-use crate::app::model::commands::walk::WalkAction;
 use crate::app::model::draft::Draft;
-use crate::app::model::export::{ExportDialog, ExportKind};
 use crate::app::model::finder::Finder;
 use crate::app::model::look::Look;
-use crate::app::model::manual::Manual;
 use crate::app::model::pane::PaneKind;
-use crate::app::model::parts::PartsAction;
-use crate::app::model::projection::ProjectionView;
-use crate::app::model::quitting::QuitAction;
 use crate::app::model::samples::Sample;
 use crate::app::model::sort::Sort;
 use crate::app::model::timeline::TimelineView;
-use crate::app::model::unusable::UnusableAction;
 use crate::app::model::views::{ConvergenceView, CountsView, PlaneView, SpaceView, TimingsView};
 
 /// A change that a pane, a panel or a menu requests.

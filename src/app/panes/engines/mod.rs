@@ -6,9 +6,10 @@ mod table;
 use egui::{Align, Button, ComboBox, Layout, RichText, ScrollArea, Stroke, Ui, UiBuilder};
 use strum::VariantArray as _;
 
+use crate::app::features::contest::state::{ContestAction, Longest};
 use crate::app::features::export::PaneData;
 use crate::app::look::name_chooser;
-use crate::app::model::{ContestAction, Longest, PaneKind, Session, candidates, comparable};
+use crate::app::model::{PaneKind, Session, candidates, comparable};
 use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_cloud;
 use crate::engines::registry;

@@ -2,9 +2,11 @@
 
 use egui::{Align2, FontId, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, vec2};
 
+use crate::app::features::contest::state::ContestAction;
+use crate::app::features::lesson::state::LessonAction;
+use crate::app::features::manual::state::{DOCUMENTS, Manual, named};
 use crate::app::look::{Palette, code_ui, heading_ui, number};
-use crate::app::model::manual::{DOCUMENTS, named};
-use crate::app::model::{Action, ContestAction, LessonAction, Manual};
+use crate::app::model::Action;
 use crate::app::panes::descriptor::PaneContext;
 use crate::knn::{Descriptor, Keeps, Place, Shape};
 use crate::lesson::lessons;

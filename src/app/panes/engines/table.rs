@@ -3,9 +3,9 @@
 use egui::{Align, Button, Label, Layout, RichText, ScrollArea, Sense, Stroke, Ui, vec2};
 use egui_extras::{Column, TableBuilder, TableRow};
 
+use crate::app::features::contest::state::{Contest, ContestAction, deviation};
 use crate::app::look::{Palette, number};
-use crate::app::model::contest::deviation;
-use crate::app::model::{Actions, Contest, ContestAction, Session};
+use crate::app::model::{Actions, Session};
 use crate::app::panes::descriptor::PaneContext;
 use crate::engines::registry;
 use crate::knn::{EngineId, Measure};

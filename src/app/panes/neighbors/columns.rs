@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use egui::{FontId, Rangef, TextStyle, Ui};
 
-use crate::app::model::{Answered, Beside, Session, Sort, SortKey, Told, sorted};
+use crate::app::features::picking::state::beside::Beside;
+use crate::app::model::{Answered, Session, Sort, SortKey, Told, sorted};
 use crate::app::panes::hover::cell_text;
 use crate::cloud::formats::Cell;
 use crate::text;

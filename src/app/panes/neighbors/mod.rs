@@ -7,10 +7,14 @@ use egui::{Align, Label, Layout, RichText, ScrollArea, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 
 use crate::app::features::export::PaneData;
+use crate::app::features::export::state::ExportKind;
 use crate::app::features::pictures::picture_ui;
+use crate::app::features::selection::state::Hovered;
+use crate::app::features::selection::state::SelectAction;
 use crate::app::look::focus::arrows;
 use crate::app::look::{number, sort_head_ui};
-use crate::app::model::{Action, Answered, ExportKind, Hovered, How, PaneKind, Picked, SelectAction};
+use crate::app::model::how::How;
+use crate::app::model::{Action, Answered, PaneKind, Picked};
 use crate::app::panes::descriptor::{More, Pane, PaneContext};
 use crate::app::panes::empty::without_answer;
 use crate::app::panes::neighbors::columns::{Columns, is_whole};

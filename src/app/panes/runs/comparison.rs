@@ -2,8 +2,9 @@
 
 use egui::{Color32, Grid, RichText, Ui};
 
+use crate::app::features::runs::state::list::{Compared, KeptRun};
+use crate::app::features::runs::state::{RunsAction, RunsView};
 use crate::app::look::{Palette, heading_ui, number};
-use crate::app::model::{Compared, KeptRun, RunsAction, RunsView};
 use crate::app::panes::descriptor::PaneContext;
 use crate::app::panes::runs::figure::figure_ui;
 use crate::app::panes::timings::inline_swatch_ui;

@@ -3,8 +3,9 @@
 use egui::{RichText, Stroke, Ui};
 use egui_plot::{AxisHints, Bar, BarChart, Corner, FilledArea, HoverPosition, Legend, Line, PlotPoints};
 
+use crate::app::features::runs::state::list::Compared;
+use crate::app::features::runs::state::{Figure, RunsAction, RunsView};
 use crate::app::look::{Palette, any_of, heading_ui};
-use crate::app::model::{Compared, Figure, RunsAction, RunsView};
 use crate::app::panes::decades::{decades, power};
 use crate::app::panes::descriptor::PaneContext;
 use crate::app::panes::timings::plot;

@@ -9,8 +9,11 @@ use std::sync::Arc;
 use egui::{RichText, ScrollArea, Ui};
 
 use crate::app::features::export::PaneData;
+use crate::app::features::export::state::ExportKind;
+use crate::app::features::runs::state::RunsAction;
+use crate::app::features::runs::state::Saved;
 use crate::app::look::widgets::{command_ui, menu_ui};
-use crate::app::model::{Action, Command, ExportKind, PaneKind, RunsAction, Saved, Session};
+use crate::app::model::{Action, Command, PaneKind, Session};
 use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_run;
 use crate::run::RunFile;

@@ -3,8 +3,10 @@
 use egui::{Align, Button, EventFilter, Key, Label, Layout, RichText, ScrollArea, TextEdit, Ui};
 use egui_extras::{Column, TableBuilder, TableRow};
 
+use crate::app::features::runs::state::RunsAction;
+use crate::app::features::runs::state::list::{KeptRun, RunId, RunList};
 use crate::app::look::{Palette, menu_entry_ui, number, sort_head_ui};
-use crate::app::model::{Actions, KeptRun, PaneKind, RunId, RunList, RunsAction, SortKey, sorted};
+use crate::app::model::{Actions, PaneKind, SortKey, sorted};
 use crate::app::panes::descriptor::PaneContext;
 use crate::text;
 

@@ -2,8 +2,10 @@
 
 use egui::{Response, Stroke, Ui};
 
+use crate::app::features::selection::state::SelectAction;
 use crate::app::look::widgets::fact_ui;
-use crate::app::model::{Action, Actions, How, SelectAction};
+use crate::app::model::how::How;
+use crate::app::model::{Action, Actions};
 use crate::app::panes::timeline::Tracks;
 use crate::app::panes::timeline::rows::Row;
 use crate::export::tables::query_record;

@@ -8,10 +8,11 @@ pub mod rows;
 use egui::{Align2, FontId, Rangef, Rect, RichText, ScrollArea, Sense, Stroke, Ui, pos2, vec2};
 
 use crate::app::features::export::PaneData;
+use crate::app::features::export::state::ExportKind;
 use crate::app::look::focus::arrows;
 use crate::app::look::{Palette, any_of, command_ui, empty_ui};
 use crate::app::model::timeline::NAMES;
-use crate::app::model::{Action, Command, ExportKind, PaneKind, TimeAxis, TimelineView};
+use crate::app::model::{Action, Command, PaneKind, TimeAxis, TimelineView};
 use crate::app::panes::descriptor::{More, Pane, PaneContext};
 use crate::app::panes::empty::without_run;
 use crate::app::panes::timeline::rows::Row;

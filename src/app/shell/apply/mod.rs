@@ -1,123 +1,42 @@
-//! The only place that carries out actions of panes and menus, and applies the results of background tasks: one file per
-//! feature. `poll` does the latter, once a frame.
+//! Dispatches the actions of panes and menus to the features, and carries out what is of the window alone: layout, views, looks. `poll`
+//! does so with background tasks and frames.
 
-pub mod analysis;
-pub mod check;
-pub mod chooser;
-pub mod color;
-pub mod columns;
-mod contest;
-pub mod dropped;
-pub mod export;
-pub mod history;
-pub mod lesson;
-pub mod live;
-pub mod lookup;
-pub mod nearby;
-mod opening;
-pub mod parts;
-pub mod picking;
 pub mod poll;
-pub mod projection;
-pub mod quit;
-mod quiz;
-pub mod resume;
-pub mod row_names;
-mod runs;
-pub mod save;
-pub mod selection;
-pub mod snap;
-pub mod touch;
-pub mod unusable;
-pub mod walk;
-pub mod why;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::app::jobs::loader::LoadJob;
+use crate::app::context::app::App;
+use crate::app::features::table::FEATURES;
 use crate::app::jobs::table::Cancel;
-use crate::app::jobs::task::Outcome;
 use crate::app::look::tokens;
-use crate::app::model::{
-    About, Action, AnalysisAction, AnalysisKind, Answered, AskedBy, Choice, Command, ContestAction, Draft, ExportKind, Finder, How, Look, Manual,
-    PaneKind, Picked, PlaneWindow, QueryKind, Room, Running, SelectAction, SpaceView, Then, TimeAxis, Tool, WalkAction, absolute,
-};
-use crate::app::model::{camera, state};
+use crate::app::model::{Action, Answered, Command, Finder, Look, PaneKind, PlaneWindow, Room, SpaceView, TimeAxis, camera, state};
 use crate::app::panes::tiles::PANE_MARGIN;
-use crate::app::shell::app::App;
-use crate::app::shell::tasks::{LOAD, Loading, OPEN, THEORY};
-use crate::cloud::{PointCloud, Source};
-use crate::engines::registry;
-use crate::export::graph::GraphForm;
-use crate::run::analysis::TheoryCurve;
-use crate::run::{EngineChoice, Job, QuerySpec, RunSpec, planner, recording};
 
 impl App {
     /// Carries out an action.
-    pub(in crate::app::shell) fn apply(&mut self, action: Action) {
+    pub(in crate::app) fn apply(&mut self, action: Action) {
+        let Some(action) = FEATURES.iter().try_fold(action, |action, feature| (feature.apply)(self, action)) else { return };
         match action {
             Action::Command(command) => self.command(command),
             Action::SetDraft(draft) => {
                 let before = std::mem::replace(&mut self.state.draft, *draft);
                 self.question_changed(&before);
             }
-            Action::Load => {
-                self.restore_columns();
-                match self.state.draft.source() {
-                    Ok(Source::File { path, .. }) if recording::split_run(&path).is_some() => self.open_recording(&path),
-                    Ok(source) => {
-                        let then = self.after_load(&source);
-                        self.load(source, then);
-                    }
-                    Err(error) => self.session.log.error(About::Data, error.sentence),
-                }
-            }
-            Action::OpenPath(path) => self.open(&path),
-            Action::OpenSample(sample) => self.open_sample(sample),
-            Action::OpenPaths(paths) => self.open_dropped(paths),
-            Action::BrowseQueries => self.browse(AskedBy::Queries, PathBuf::new()),
             Action::SetPlane(view) => self.state.plane = view,
             Action::SetSpace(view) => self.state.space = view,
             Action::SetConvergence(view) => self.state.convergence = view,
             Action::SetCounts(view) => self.state.counts = view,
             Action::SetTimings(view) => self.state.timings = view,
             Action::SetTimeline(view) => self.session.timeline = view,
-            Action::Contest(action) => self.contest_action(action),
-            Action::Live(action) => self.live_action(action),
-            Action::PickRow(row) => self.pick_row(row),
-            Action::PickQuery(query) => self.pick_query(query),
-            Action::Pick(action) => self.pick_action(action),
-            Action::SetProjection(view) => self.choose_projection(view),
-            Action::Color(action) => self.color_action(action),
-            Action::Select(action) => self.select(action),
-            Action::TypeWhy(typed) => self.session.why.typed = typed,
-            Action::AskWhy => self.ask_why(),
-            Action::TypeRadius(typed) => (self.session.nearby.typed, self.session.nearby.wrong) = (typed, None),
-            Action::SelectNearby => self.select_nearby(),
             Action::SelectRank(rank) => self.session.rank = rank,
             Action::Sort(pane, Some(sort)) => drop(self.session.sorts.insert(pane, sort)),
             Action::Sort(pane, None) => drop(self.session.sorts.remove(&pane)),
             Action::SetLook(look) => self.set_look(look),
-            Action::Lesson(action) => self.lesson_action(action),
-            Action::Runs(action) => self.runs_action(action),
-            Action::Walk(action) => self.walk_action(action),
-            Action::Analysis(action) => self.analysis_action(action),
-            Action::Parts(action) => self.parts_action(action),
-            Action::Quit(action) => self.quit_action(action),
-            Action::Columns(action) => self.columns_action(action),
-            Action::Unusable(action) => self.unusable_action(action),
             Action::SetScale(scale) => self.set_scale(scale),
             Action::ReduceMotion(reduce) => {
                 self.state.reduce_motion = reduce;
                 tokens::reduce_motion(&self.handles.ctx, reduce);
             }
-            Action::StartExport(kind) => self.start_export(kind),
-            Action::SetExport(dialog) => self.session.export = dialog,
-            Action::BrowseExport => self.browse_export(),
-            Action::Choose(action) => self.chooser_action(action),
-            Action::SaveExport => self.save_export(),
-            Action::CopyTable(pane) => self.copy_table(pane),
             Action::SetFinder(finder) => self.session.finder = finder,
             Action::ForgetRecent => self.state.recent.clear(),
             Action::ShowHints(shown) => self.state.hints = shown,
@@ -126,34 +45,19 @@ impl App {
                 self.session.endings.load = self.session.endings.load.take().filter(|_| self.session.cloud.is_none());
             }
             Action::KeepSettings(keep) => self.state.keep_settings = keep,
-            Action::CloseShortcuts => self.session.help = false,
-            Action::SetManual(manual) => self.session.manual = manual,
             Action::CopyAddress(address) => {
                 self.session.log.info(format!("copied: {address}"));
                 self.handles.ctx.copy_text(address);
             }
             Action::CopyAbout => self.copy_about(),
             Action::CloseAbout => self.session.about = false,
+            other => debug_assert!(false, "no feature carries out {other:?}"),
         }
     }
 
     fn command(&mut self, command: Command) {
         match command {
-            Command::Open => self.browse(AskedBy::Data, PathBuf::new()),
-            Command::SaveSession => self.save_session_again(),
-            Command::SaveSessionAs => self.apply(Action::StartExport(ExportKind::Session)),
-            Command::ExportGraph => self.apply(Action::StartExport(ExportKind::Graph(GraphForm::Edges))),
-            Command::SaveWindow => self.apply(Action::StartExport(ExportKind::Window)),
-            Command::Quit => self.quit(),
-            Command::Run => {
-                self.asked_to_run = true;
-                // It takes the place of what runs.
-                self.session.contest.stop();
-                self.run();
-            }
             Command::Cancel => self.cancel(),
-            Command::NextQuery => self.step_query(1),
-            Command::PreviousQuery => self.step_query(-1),
             Command::FitView if self.is_at(PaneKind::Timeline) => self.focus_timeline(),
             Command::FitView => {
                 // All points, and from there where most of them are.
@@ -166,19 +70,6 @@ impl App {
                 }
             }
             Command::FocusQuery => self.focus_query(),
-            Command::Undo if self.session.lesson.open => self.undo_touch(),
-            Command::Undo => self.undo(),
-            Command::Redo => self.redo(),
-            Command::MoveTool => self.session.tool = Tool::Move,
-            Command::RectangleTool => self.session.tool = Tool::Rectangle,
-            Command::LassoTool => self.session.tool = Tool::Lasso,
-            Command::SelectAll => self.select(SelectAction::Choose { what: Choice::All, how: How::Replace, by: "everything".to_owned() }),
-            Command::SelectNone => self.select(SelectAction::Clear),
-            Command::InvertSelection => self.select(SelectAction::Choose { what: Choice::Rest, how: How::Replace, by: "inverted".to_owned() }),
-            Command::GrowSelection => self.grow_selection(),
-            Command::ZoomToSelection => self.select(SelectAction::ZoomTo),
-            Command::UseAsQueries => self.select(SelectAction::UseAsQueries),
-            Command::ExportSelection => self.apply(Action::StartExport(ExportKind::Selection)),
             Command::NextLook => {
                 let at = Look::ALL.iter().position(|&look| look == self.look()).unwrap_or(0);
                 self.set_look(Look::ALL[(at + 1) % Look::ALL.len()]);
@@ -199,27 +90,17 @@ impl App {
             Command::TimelineFarther => self.zoom_timeline(0.5),
             Command::TimelineEarlier => self.pan_timeline(-0.25),
             Command::TimelineLater => self.pan_timeline(0.25),
-            Command::Analyse => self.analyse_in_sight(AnalysisAction::Start),
-            Command::CompareRows => self.analyse_in_sight(AnalysisAction::Browse(AnalysisKind::Overlap)),
-            Command::FindLeaks => self.analyse_in_sight(AnalysisAction::Browse(AnalysisKind::Leaks)),
-            Command::CompareEngines => self.contest_action(ContestAction::Start),
-            Command::ShowWalk => self.walk_action(WalkAction::Show(!self.state.walk.shown)),
-            Command::WalkForward => self.step_walk(1),
-            Command::WalkBack => self.step_walk(-1),
-            Command::PlayWalk => self.play_walk(),
             Command::PresenterScale => {
                 self.state.toggle_presenter();
                 self.set_scale(self.state.scale);
             }
             Command::Find => self.session.finder = self.session.finder.take().xor(Some(Finder::default())),
-            Command::Shortcuts => self.session.help ^= true,
-            Command::Contents => self.session.manual = if self.session.manual.is_some() { None } else { Some(Manual::default()) },
             Command::About => self.session.about ^= true,
-            command => self.lesson_command(command),
+            other => debug_assert!(false, "no feature carries out {other:?}"),
         }
     }
 
-    pub(in crate::app::shell) fn show(&mut self, pane: PaneKind) {
+    pub(in crate::app) fn show(&mut self, pane: PaneKind) {
         (self.state.pane, self.state.problem_alone) = (pane, false);
         if self.state.tree.tiles.find_pane(&pane).is_none() {
             // The layout is of an older version.
@@ -242,88 +123,9 @@ impl App {
         self.handles.ctx.set_zoom_factor(self.state.scale);
     }
 
-    /// Loads a file with the columns that win by default, and shows it.
-    pub(in crate::app::shell) fn open(&mut self, path: &std::path::Path) {
-        if recording::split_run(path).is_some() {
-            return self.open_recording(&absolute(path));
-        }
-        self.state.draft.open(&absolute(path));
-        self.recall_columns();
-        self.apply(Action::Load);
-    }
-
-    /// Loads a source; the previous cloud is shown until it has arrived.
-    pub(in crate::app::shell) fn load(&mut self, source: Source, then: Then) {
-        self.load_as(source, self.state.draft.drop_nonfinite, then);
-    }
-
-    /// The same, but `drop_nonfinite` is given instead of taken from the fields.
-    pub(in crate::app::shell) fn load_as(&mut self, source: Source, drop_nonfinite: bool, then: Then) {
-        let data = match &then {
-            Then::RunQueries(_) => self.session.cloud.clone(),
-            Then::Show | Then::Run(_) | Then::Resume(_) => None,
-        };
-        self.session.contest.stop();
-        if self.session.running.is_some() {
-            self.handles.worker.cancel();
-        }
-        if !matches!(then, Then::RunQueries(_)) {
-            // The latest request wins.
-            self.jobs.stop(&OPEN);
-        }
-        (self.session.endings.load, self.session.unusable, self.session.awaited) = (None, None, None);
-        let guesses = matches!(then, Then::Show);
-        let job = LoadJob { source, drop_nonfinite, data, guesses };
-        let asked = job.clone();
-        self.jobs.start(&LOAD, Loading { job, then }, move |progress| asked.work(progress));
-    }
-
-    /// Runs the problem in the left panel, after loading what it needs.
-    pub(in crate::app::shell) fn run(&mut self) {
-        self.restore_columns();
-        match self.state.draft.to_spec() {
-            Err(errors) => {
-                for error in errors {
-                    self.session.log.error(About::Run, error.sentence);
-                }
-            }
-            Ok(spec) => match self.session.cloud.clone().filter(|cloud| is_of(cloud, &spec)) {
-                None => self.load(spec.data.clone(), Then::Run(spec)),
-                Some(cloud) => self.run_on(&cloud, RunSpec { data: cloud.source().clone(), ..spec }),
-            },
-        }
-    }
-
-    /// Runs a spec on its loaded cloud, after loading its queries.
-    pub(in crate::app::shell) fn run_on(&mut self, cloud: &Arc<PointCloud>, spec: RunSpec) {
-        if let QuerySpec::File { path, columns } = &spec.queries {
-            let source = Source::File { path: path.clone(), columns: columns.clone() };
-            return self.load(source, Then::RunQueries(spec));
-        }
-        self.submit(spec, Arc::clone(cloud), None);
-    }
-
-    /// Submits a job to the worker, which drops the one it is running.
-    pub(in crate::app::shell) fn submit(&mut self, spec: RunSpec, cloud: Arc<PointCloud>, query_cloud: Option<Arc<PointCloud>>) {
-        self.session.endings.run = None;
-        self.handles.last_job += 1;
-        let id = self.handles.last_job;
-        // How the last one ended is no longer of interest.
-        self.session.log.withdraw("cancelled");
-        self.session.running = Some(Running { id, stage: "starting".to_owned(), fraction: 0.0 });
-        self.handles.worker.submit(Job { id, spec, cloud, query_cloud });
-    }
-
     /// Stops the task that the status line names and no other: a user who cancels a run may have forgotten that
     /// a session is still being written.
     fn cancel(&mut self) {
-        // What lies on top of the lesson is closed first.
-        if self.session.lesson.open && self.session.lesson.source.take().is_some() {
-            return;
-        }
-        if self.session.lesson.open && self.cancel_lesson() {
-            return;
-        }
         match self.jobs.cancel(&self.session) {
             Some(Cancel::By(cancel)) => cancel(self),
             Some(Cancel::Ask) => {}
@@ -336,58 +138,8 @@ impl App {
         }
     }
 
-    /// A click on a point: picks it, and enters its row where rows are typed.
-    pub(in crate::app::shell) fn pick_row(&mut self, row: u32) {
-        let Some(cloud) = self.session.cloud.as_ref().filter(|cloud| (row as usize) < cloud.len()) else { return };
-        if self.state.draft.queries == QueryKind::Rows {
-            self.state.draft.query_rows = cloud.record(row as usize).to_string();
-        }
-        self.pick(Picked::Row(row));
-    }
-
-    /// Makes a row the query: answered from the shown run where that has it, otherwise searched at once.
-    pub(in crate::app::shell) fn pick(&mut self, picked: Picked) {
-        let Some(cloud) = self.session.cloud.clone() else { return };
-        let row = match picked {
-            Picked::Row(row) if (row as usize) < cloud.len() => row,
-            Picked::Query(query) => return self.pick_query(query),
-            Picked::Row(_) | Picked::Coordinates => return,
-        };
-        let mut spec = match self.question(&cloud, QuerySpec::Rows(vec![cloud.record(row as usize)])) {
-            Ok(spec) => spec,
-            Err(sentence) => return self.session.log.error(About::Query, sentence),
-        };
-        self.settle_live(true);
-        if self.session.picked != Some(picked) {
-            (self.session.picked, self.session.rank) = (Some(picked), None);
-            self.forget_slow_answer();
-        }
-        // A recording's own answers need no engine on this machine.
-        if self.shows_recording()
-            && let Some(record) = &self.session.record
-        {
-            spec.engine = record.spec.engine.clone();
-        }
-        let known = self.session.record.as_ref().filter(|record| same_question(&record.spec, &spec)).cloned();
-        match (known, self.session.query_of_row(row)) {
-            (Some(record), Some(query)) => self.answer(record, query),
-            _ => self.ask(),
-        }
-    }
-
-    pub(in crate::app::shell) fn pick_query(&mut self, query: usize) {
-        let Some(record) = self.session.record.clone().filter(|record| query < record.query_rows.len()) else { return };
-        let picked = if record.query_cloud.is_some() { Picked::Query(query) } else { Picked::Row(record.query_rows[query]) };
-        self.settle_live(true);
-        if self.session.picked != Some(picked) {
-            self.session.rank = None;
-        }
-        self.session.picked = Some(picked);
-        self.answer(record, query);
-    }
-
     /// Zooms Plane and Space to the picked query and its neighbours.
-    pub(in crate::app::shell) fn focus_query(&mut self) {
+    pub(in crate::app) fn focus_query(&mut self) {
         /// Fraction of the cloud's extent to show when all neighbours coincide with the query.
         const NEARBY: f64 = 0.02;
         let Some((cloud, row)) = self.session.picked_point() else { return };
@@ -455,126 +207,5 @@ impl App {
             }
             None => view.window = None,
         }
-    }
-
-    /// Picks the next query of the run; where there is none, the next row of the file.
-    fn step_query(&mut self, by: isize) {
-        let Some(record) = &self.session.record else {
-            let Some(rows) = self.session.cloud.as_ref().map(|cloud| cloud.len() as isize) else { return };
-            let next = match self.session.picked {
-                Some(Picked::Row(row)) => (row as isize + by).rem_euclid(rows),
-                _ => 0,
-            };
-            return self.pick_row(next as u32);
-        };
-        let of_record = self.session.answered.as_ref().filter(|answered| Arc::ptr_eq(&answered.record, record));
-        let next = of_record.map_or(0, |answered| (answered.query as isize + by).rem_euclid(record.query_rows.len() as isize));
-        self.pick_query(next as usize);
-    }
-
-    /// Shows a query's answer, and starts computing its theory curve.
-    pub(in crate::app::shell) fn answer(&mut self, record: Arc<crate::run::RunRecord>, query: usize) {
-        (self.session.theory, self.session.theory_lags) = (None, false);
-        self.session.log.settle(About::Query);
-        let answered = Answered { record, query };
-        self.handles.theory_wanted = (answered.record.convergence.queries() > query).then(|| answered.clone());
-        self.session.answered = Some(answered);
-        self.focus_if_answered();
-        self.start_theory();
-    }
-
-    /// Computes theory for the latest answer, one at a time: stepping through queries skips those in between.
-    pub(in crate::app::shell) fn start_theory(&mut self) {
-        /// Most points for which theory is computed while the query is dragged: more would slow down the answers.
-        const WHILE_DRAGGED: usize = 300_000;
-        let points = self.session.cloud.as_ref().map_or(0, |cloud| cloud.len());
-        if self.jobs.has(&THEORY) || (self.session.live.is_held() && points > WHILE_DRAGGED) {
-            return;
-        }
-        let Some(answered) = self.handles.theory_wanted.take() else { return };
-        let Answered { record, query } = answered.clone();
-        let resident = self.handles.worker.resident().clone();
-        self.jobs.start(&THEORY, answered, move |_| TheoryCurve::of(&record, query, &resident));
-    }
-
-    /// Takes in a theory curve, and starts the next one that is wanted.
-    pub(in crate::app::shell) fn theory_done(&mut self, Answered { record, query }: Answered, curve: Outcome<TheoryCurve>) {
-        self.start_theory();
-        let Some(curve) = self.done("theory", curve) else { return };
-        let shown = self.session.answered.as_ref();
-        if shown.is_some_and(|shown| Arc::ptr_eq(&shown.record, &record) && shown.query == query) {
-            (self.session.theory, self.session.theory_lags) = (Some(curve), false);
-        } else if self.session.theory_lags {
-            // The query was dragged on: this curve is closer to its own than the one that is shown.
-            self.session.theory = Some(curve);
-        }
-    }
-
-    /// The problem in the left panel, with other queries, on the cloud that is shown.
-    pub(in crate::app::shell) fn question(&self, cloud: &PointCloud, queries: QuerySpec) -> Result<RunSpec, String> {
-        let draft = Draft { queries: QueryKind::All, warmup: "0".to_owned(), repeats: "1".to_owned(), ..self.state.draft.clone() };
-        let mut spec = match draft.to_spec() {
-            Ok(spec) => spec,
-            // The fields may name other data by now, but the click was on the cloud that is shown.
-            Err(errors) => {
-                let wrong = errors
-                    .iter()
-                    .find(|error| !matches!(error.field, crate::app::model::draft::Field::Path | crate::app::model::draft::Field::Generator));
-                match (wrong, &self.session.record) {
-                    (Some(error), _) => return Err(format!("cannot answer: {}", error.sentence)),
-                    (None, Some(last)) => last.spec.clone(),
-                    (None, None) => return Err(format!("cannot answer: {}", errors[0].sentence)),
-                }
-            }
-        };
-        spec.data = cloud.source().clone();
-        spec.queries = queries;
-        (spec.warmup, spec.repeats) = (0, 1);
-        // An engine that was chosen for other data, and cannot search this, keeps nobody from an answer.
-        let shape = planner::Job::of(&spec, planner::Purpose::Ask, cloud.len(), cloud.dims(), Some(1)).shape;
-        if let EngineChoice::Named(method) = &spec.engine
-            && registry::find(method.engine).is_some_and(|engine| engine.limits.check(engine.id, &shape, spec.metric).is_err())
-        {
-            spec.engine = EngineChoice::Auto;
-        }
-        Ok(spec)
-    }
-}
-
-/// Whether a cloud is the one that a spec names.
-fn is_of(cloud: &PointCloud, spec: &RunSpec) -> bool {
-    // A recording may name its file relative to the folder it was made in.
-    let whole = |source: &Source| match source {
-        Source::File { path, columns } => Source::File { path: absolute(path), columns: columns.clone() },
-        other => other.clone(),
-    };
-    // If nothing was dropped, the option makes no difference.
-    whole(cloud.source()) == whole(&spec.data) && (spec.drop_nonfinite || cloud.dropped() == 0)
-}
-
-/// Whether two specs ask for the same problem on the same engine, whatever their queries and repeats.
-pub(in crate::app::shell) fn same_question(a: &RunSpec, b: &RunSpec) -> bool {
-    let question = |spec: &RunSpec| {
-        let engine = (spec.engine.clone(), spec.device);
-        (spec.data.clone(), spec.k, spec.metric, engine, spec.order, spec.exclude_self, spec.seed, spec.drop_nonfinite)
-    };
-    question(a) == question(b)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::app::testing::record;
-
-    #[test]
-    fn a_file_named_from_its_folder_is_the_same_file() {
-        let record = record();
-        let table = crate::cloud::Table { columns: vec![crate::cloud::Column { name: "x".to_owned() }], values: vec![1.0, 2.0] };
-        let file = |path: PathBuf| Source::File { path, columns: Default::default() };
-        let cloud = PointCloud::from_table(table, file("a.csv".into()), None, false).expect("a cloud");
-        let spec = |path: PathBuf| RunSpec { data: file(path), ..record.spec.clone() };
-        let here = std::env::current_dir().expect("a folder");
-        assert!(is_of(&cloud, &spec(here.join("a.csv"))) && is_of(&cloud, &spec("a.csv".into())));
-        assert!(!is_of(&cloud, &spec(here.join("b").join("a.csv"))) && !is_of(&cloud, &record.spec));
     }
 }

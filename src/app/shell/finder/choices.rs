@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use crate::app::features::color::request::column_keys;
-use crate::app::model::{
-    Action, ColorAction, ColorBy, ColorView, Draft, LessonAction, Look, PlaneView, SAMPLES, Sample, Session, SpaceView, State, file_name,
-};
+use crate::app::features::color::state::view::{ColorAction, ColorBy, ColorView};
+use crate::app::features::lesson::state::LessonAction;
+use crate::app::model::{Action, Draft, Look, PlaneView, SAMPLES, Sample, Session, SpaceView, State, file_name};
 use crate::app::shell::finder::Found;
 use crate::engines::registry;
 use crate::knn::Descriptor;

@@ -83,7 +83,8 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::app::model::{ColorAction, ColorBy, FileColumns, Look, SAMPLES};
+    use crate::app::features::color::state::view::{ColorAction, ColorBy};
+    use crate::app::model::{FileColumns, Look, SAMPLES};
     use crate::app::testing::{cloud, record};
     use crate::cloud::Source;
     use crate::cloud::formats::{ColumnInfo, ColumnKind};

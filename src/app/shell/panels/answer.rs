@@ -2,9 +2,11 @@
 
 use egui::{Color32, Rect, RichText, Sense, Stroke, Ui, vec2};
 
+use crate::app::features::color::state::ColorMap;
+use crate::app::features::color::state::channel::Colored;
 use crate::app::features::telling::telling;
 use crate::app::look::{Palette, heading_ui};
-use crate::app::model::{Action, Actions, Answered, ColorMap, Colored, Kinds, Session, Telling};
+use crate::app::model::{Action, Actions, Answered, Kinds, Session, Telling};
 use crate::text;
 
 /// The bar of kinds, and the line of distances.

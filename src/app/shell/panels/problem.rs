@@ -5,11 +5,13 @@ use std::sync::{Arc, Weak};
 
 use egui::{ComboBox, RichText, ScrollArea, TextEdit, Ui};
 
+use crate::app::features::columns::state::ColumnsAction;
+use crate::app::features::unusable::state::listed;
 use crate::app::look::{Palette, command_ui, error_ui, field_ui, follow_ui, heading_ui, keys_text, percent, row_ui, wide_field_ui};
 use crate::app::model::draft::number;
 use crate::app::model::{
-    Action, Actions, Activity, ColumnsAction, Command, DataKind, Draft, EngineStatus, Field, FieldError, LeftOut, QueryKind, Session, State,
-    data_file, plan_of, roles, unusable,
+    Action, Actions, Activity, Command, DataKind, Draft, EngineStatus, Field, FieldError, LeftOut, QueryKind, Session, State, data_file, plan_of,
+    roles,
 };
 use crate::cloud::{ColumnChoice, Globe, Order, PointCloud, Source, generate};
 use crate::engines::registry;
@@ -209,7 +211,7 @@ fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldErr
 fn dropped_ui(ui: &mut Ui, cloud: &PointCloud, palette: &Palette) {
     /// Ranges that are listed, and in the tooltip.
     const LISTED: [usize; 2] = [5, 300];
-    let [few, many] = LISTED.map(|most| unusable::listed(cloud.dropped_records(), most));
+    let [few, many] = LISTED.map(|most| listed(cloud.dropped_records(), most));
     let are = if cloud.dropped() == 1 { "is" } else { "are" };
     let said = format!("{} of the file {are} left out: {few}", text::count(cloud.dropped(), "row", "rows"));
     ui.label(RichText::new(said).color(palette.text_weak).small()).on_hover_text(format!("Rows that are left out: {many}"));

@@ -3,9 +3,11 @@
 use egui::{RichText, ScrollArea, TextEdit, Ui};
 
 use crate::app::features::live::place::place_ui;
+use crate::app::features::selection::state::SelectAction;
 use crate::app::look::{Palette, command_ui, fact_ui, follow_ui, heading_ui, if_shuffled, keys_text};
 use crate::app::model::between::between;
-use crate::app::model::{Action, Actions, Answered, Command, Draft, Ended, How, SelectAction, Session, State};
+use crate::app::model::how::How;
+use crate::app::model::{Action, Actions, Answered, Command, Draft, Ended, Session, State};
 use crate::app::shell::panels::answer::answer_ui;
 use crate::cloud::Source;
 use crate::knn::{Measure, Metric, Setup};

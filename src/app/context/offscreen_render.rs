@@ -1,0 +1,241 @@
+//! A picture of the window or a pane that is drawn once more, beside the screen: at any number of pixels a point, or as
+//! SVG. The screen's own picture has only the pixels that the screen has.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use eframe::egui_wgpu::{RenderState, Renderer, RendererOptions, wgpu};
+use egui::Vec2;
+use egui::mutex::RwLock;
+use egui_kittest::Harness;
+use egui_kittest::wgpu::WgpuTestRenderer;
+
+use crate::app::context::app::App;
+use crate::app::features::export::state::is_svg;
+use crate::app::gpu;
+use crate::app::look::svg;
+use crate::app::look::tokens::Palette;
+use crate::app::model::{Layout, Picture, Session, State};
+
+/// Frames until tables and plots have found their widths.
+const FRAMES: usize = 6;
+
+/// Frames that a large cloud may take to be drawn, a part in each.
+const PATIENCE: usize = 10_000;
+
+pub struct Portrait {
+    /// Views and fields, copied from the window.
+    pub state: State,
+    /// What is in them.
+    pub session: Session,
+    /// How large it is, in points.
+    pub size: Vec2,
+    /// The pane that is drawn alone; the whole window without one.
+    pub picture: Option<Picture>,
+}
+
+/// The format of the picture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Medium {
+    /// Pixels; so many a point, and so many an inch where it is printed.
+    Png { scale: f32, dpi: Option<f32> },
+    /// Vector shapes, with the points as a bitmap; so many millimetres a point where it is printed.
+    Svg { mm_per_point: Option<f32> },
+}
+
+impl Medium {
+    /// Of a layout, as a path's ending says.
+    pub fn of(layout: &Layout, path: &Path) -> Self {
+        if is_svg(path) { Self::Svg { mm_per_point: layout.mm_per_point } } else { Self::Png { scale: layout.pixels_per_point, dpi: layout.dpi() } }
+    }
+}
+
+impl Portrait {
+    /// Draws and writes it, on any thread.
+    ///
+    /// # Errors
+    /// `cannot write: why: path`.
+    pub fn save(self, medium: Medium, render_state: &RenderState, path: &Path) -> Result<PathBuf, String> {
+        match medium {
+            Medium::Png { scale, dpi } => {
+                let image = self.image(render_state, scale)?;
+                let size = [image.width() as usize, image.height() as usize];
+                crate::app::features::export::write_png(path, &egui::ColorImage::from_rgba_unmultiplied(size, image.as_raw()), dpi)
+            }
+            Medium::Svg { mm_per_point } => {
+                let text = self.svg(render_state, mm_per_point)?;
+                crate::export::write(path, |to| to.write_all(text.as_bytes())).map_err(|error| error.to_string())?;
+                Ok(path.to_owned())
+            }
+        }
+    }
+
+    fn image(&self, render_state: &RenderState, scale: f32) -> Result<image::RgbaImage, String> {
+        check_size(self.size * scale, &render_state.device.limits())?;
+        drawn(self.harness(render_state, scale, true)).map_err(|error| format!("cannot draw the picture: {error}"))
+    }
+
+    fn svg(&self, render_state: &RenderState, mm_per_point: Option<f32>) -> Result<String, String> {
+        /// Pixels a point of what only a GPU paints; fewer where it does not paint as many.
+        const SCALES: [f32; 4] = [4.0, 2.0, 1.0, 0.5];
+        // A window is seen on a screen.
+        let most = if self.picture.is_some() { SCALES[0] } else { SCALES[1] };
+        let limits = render_state.device.limits();
+        let mut scales = SCALES.into_iter().filter(|&scale| scale <= most && check_size(self.size * scale, &limits).is_ok());
+        let Some(scale) = scales.next() else { return check_size(self.size, &limits).map(|()| String::new()) };
+        // Marks over the points are shapes: in the picture under them they would be drawn twice.
+        let points = drawn(self.harness(render_state, scale, false)).map_err(|error| format!("cannot draw the points: {error}"))?;
+        let harness = self.harness(render_state, 1.0, true);
+        let ground = Palette::of(self.state.look, &harness.ctx.global_style().visuals).canvas;
+        let page = svg::Page { size: self.size, ground, mm_per_point };
+        Ok(svg::svg(&harness.output().shapes, &page, Some((&points, scale))))
+    }
+
+    fn harness(&self, render_state: &RenderState, scale: f32, marks: bool) -> Harness<'static, App> {
+        // A renderer of its own: fonts and uploads of the window's stay as they are.
+        // And a format of its own: pixels are read back as they lie there, and a screen's may begin with blue.
+        let target_format = wgpu::TextureFormat::Rgba8Unorm;
+        let renderer = Renderer::new(&render_state.device, target_format, RendererOptions::default());
+        let render_state = RenderState { renderer: Arc::new(RwLock::new(renderer)), target_format, ..render_state.clone() };
+        let mut state = self.state.clone();
+        // The scale of the UI is in the pixels a point here.
+        state.scale = 1.0;
+        let mut session = if marks { self.session.portrait() } else { self.session.portrait_of_points() };
+        session.picture = self.picture.clone().map(Arc::new);
+        let builder = Harness::builder()
+            .with_size(self.size)
+            .with_pixels_per_point(scale)
+            .allow_missing_glyphs()
+            .renderer(WgpuTestRenderer::from_render_state(render_state));
+        let mut harness = builder.build_eframe(move |cc| {
+            let mut app = App::bare(cc, state).expect("a thread for the worker");
+            app.session = session;
+            app
+        });
+        harness.run_steps(FRAMES);
+        // The colours that are worked out on a thread, which legends tell too.
+        for _ in 0..PATIENCE {
+            if !harness.state().is_coloring() {
+                break;
+            }
+            harness.run_steps(1);
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        harness
+    }
+}
+
+/// The picture, once all points are in it: those of a large cloud arrive, and are drawn, a part in each frame.
+fn drawn(mut harness: Harness<'static, App>) -> Result<image::RgbaImage, String> {
+    let mut still = Still::default();
+    for _ in 0..PATIENCE {
+        let picture = harness.render()?;
+        if still.is_reached() {
+            return Ok(picture);
+        }
+        harness.run_steps(1);
+        if !still.after_frame(harness.state()) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+    harness.render()
+}
+
+/// Frames in a row after which nothing was left to draw. What was said of those before may be in the first one's picture.
+#[derive(Default)]
+pub struct Still(u32);
+
+impl Still {
+    /// Takes in what a frame left; true where that is nothing.
+    pub fn after_frame(&mut self, app: &App) -> bool {
+        let done = app.is_drawn() && !app.is_coloring();
+        self.0 = if done { self.0 + 1 } else { 0 };
+        done
+    }
+
+    /// Whether the next picture has everything.
+    pub fn is_reached(&self) -> bool {
+        self.0 >= 2
+    }
+}
+
+/// Refuses a picture of more pixels than the graphics adapter draws: wgpu would panic.
+fn check_size(pixels: Vec2, limits: &wgpu::Limits) -> Result<(), String> {
+    let [width, height] = [pixels.x, pixels.y].map(|side| side.round() as u64);
+    let side = u64::from(limits.max_texture_dimension_2d);
+    let area = gpu::most_pixels(limits);
+    if width.max(height) <= side && width * height <= area {
+        return Ok(());
+    }
+    Err(format!(
+        "the picture would have {width} × {height} pixels, and the graphics adapter draws {side} a side and {area} in all: choose a smaller size, \
+         make the window smaller, or take SVG"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use egui_kittest::wgpu::{create_render_state, default_wgpu_setup};
+
+    use super::*;
+    use crate::app::model::{Look, PaneKind, single_layout};
+
+    /// A screen whose pixels begin with blue, as most do.
+    fn blue_first() -> RenderState {
+        let render_state = create_render_state(default_wgpu_setup(), RendererOptions::default());
+        let target_format = wgpu::TextureFormat::Bgra8Unorm;
+        let renderer = Renderer::new(&render_state.device, target_format, RendererOptions::default());
+        RenderState { renderer: Arc::new(RwLock::new(renderer)), target_format, ..render_state }
+    }
+
+    #[test]
+    fn pictures_beyond_the_adapter_are_refused() {
+        let limits = wgpu::Limits { max_texture_dimension_2d: 8192, max_storage_buffer_binding_size: 128 << 20, ..wgpu::Limits::default() };
+        assert_eq!(check_size(Vec2::new(8192.0, 4096.0), &limits), Ok(()));
+        for (size, pixels) in [((8193.0, 64.0), "8193 × 64"), ((8192.0, 4097.0), "8192 × 4097"), ((6000.0, 6000.0), "6000 × 6000")] {
+            let message = check_size(size.into(), &limits).unwrap_err();
+            assert!(
+                message
+                    .starts_with(&format!("the picture would have {pixels} pixels, and the graphics adapter draws 8192 a side and 33554432 in all")),
+                "{message}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_picture_has_all_points_of_a_large_cloud() {
+        crate::app::context::adapter::check_adapter().expect("a graphics adapter");
+        let render_state = create_render_state(default_wgpu_setup(), RendererOptions::default());
+        // More than one frame draws, on a plane that they fill.
+        let cloud = crate::app::testing::cloud(450_000, 2, 1);
+        let session = Session { cloud: Some(cloud), ..Session::default() };
+        let state = State { look: Look::Light, hints: false, tree: single_layout(PaneKind::Plane), ..State::default() };
+        let portrait = Portrait { state, session, size: egui::vec2(500.0, 500.0), picture: None };
+        let picture = portrait.image(&render_state, 1.0).expect("a picture");
+        let ground = Palette::LIGHT.canvas.to_array();
+        let middle = image::imageops::crop_imm(&picture, 200, 200, 150, 150).to_image();
+        let bare = middle.pixels().filter(|pixel| pixel.0[..3] == ground[..3]).count();
+        assert!(bare < 22_500 / 10, "{bare} of 22,500 pixels have no point");
+    }
+
+    #[test]
+    fn red_and_blue_are_told_apart_whatever_the_screen_begins_with() {
+        crate::app::context::adapter::check_adapter().expect("a graphics adapter");
+        let folder = tempfile::tempdir().expect("a folder");
+        let render_state = blue_first();
+        let mut session = Session::default();
+        session.log.error(crate::app::model::log::About::Other, "cannot read: it is gone: a.csv");
+        let state = State { look: Look::Light, hints: false, tree: single_layout(PaneKind::Log), ..State::default() };
+        let [r, g, b, _] = Palette::LIGHT.error.to_array();
+        assert_ne!(r, b, "otherwise it shows nothing");
+        for (scale, name) in [(1.0, "a.png"), (2.0, "b.png")] {
+            let portrait = Portrait { state: state.clone(), session: session.clone(), size: egui::vec2(900.0, 500.0), picture: None };
+            let path = portrait.save(Medium::Png { scale, dpi: None }, &render_state, &folder.path().join(name)).expect("a picture");
+            let picture = image::open(path).expect("a PNG").into_rgb8();
+            let of = |color: [u8; 3]| picture.pixels().filter(|pixel| pixel.0 == color).count();
+            assert!(of([r, g, b]) > 20 && of([b, g, r]) == 0, "{name}: {} as it should be, {} exchanged", of([r, g, b]), of([b, g, r]));
+        }
+    }
+}

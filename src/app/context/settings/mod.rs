@@ -1,0 +1,295 @@
+//! What the window keeps between two starts, in a folder of the user's.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `state.json` | the window's [`State`], and what was open; written whole or not at all |
+//! | `state.lock` | nothing: who writes `state.json` holds it |
+//! | `starting` | a start that is not over yet, see [`start`] |
+//! | `app.ron` | eframe's own: where the window was, and how wide its panels; the state too, in the first version |
+//!
+//! Several windows may be open. Each keeps what was changed in it, and leaves the rest as the others wrote it, see [`merge`].
+
+pub mod merge;
+pub mod start;
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::app::context::settings::start::Start;
+use crate::app::model::State;
+use crate::export;
+use crate::files;
+
+/// The first value in the file.
+const FORMAT: &str = "warpscope state";
+
+/// The version of the file. It is raised when a program that knows only the previous one would misread it; fields that are
+/// merely added are ignored by older programs.
+pub const SCHEMA_VERSION: u64 = 1;
+
+/// A state is a few KB; a larger file is none.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// The settings of a window and the session that it had, as `state.json` holds them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Content {
+    /// The fields of [`State`].
+    pub state: Map<String, Value>,
+    /// What was open, as `App::put_down` gives it.
+    pub last: Option<String>,
+}
+
+impl Content {
+    pub fn of(state: &State, last: Option<String>) -> Self {
+        let state = match serde_json::to_value(state) {
+            Ok(Value::Object(fields)) => fields,
+            // Never in practice: all of it is plain data.
+            _ => Map::new(),
+        };
+        Self { state, last }
+    }
+
+    /// The state, with the default for each field that does not make sense.
+    fn to_state(&self) -> State {
+        let read = |fields: Map<String, Value>| serde_json::from_value::<State>(Value::Object(fields));
+        let whole = read(self.state.clone()).or_else(|_| {
+            let one = |(key, value): (&String, &Value)| Map::from_iter([(key.clone(), value.clone())]);
+            read(self.state.iter().map(one).filter(|field| read(field.clone()).is_ok()).flatten().collect())
+        });
+        whole.unwrap_or_default().settled()
+    }
+}
+
+/// The file as it is written.
+#[derive(Serialize)]
+struct Written<'a> {
+    format: &'a str,
+    schema_version: u64,
+    warpscope_version: &'a str,
+    state: &'a Map<String, Value>,
+    last: &'a Option<String>,
+}
+
+/// The file as it is read.
+#[derive(Deserialize)]
+struct Stored {
+    format: String,
+    schema_version: u64,
+    #[serde(default)]
+    warpscope_version: String,
+    #[serde(default)]
+    state: Map<String, Value>,
+    #[serde(default)]
+    last: Option<String>,
+}
+
+/// What a file turned out to be.
+enum Found {
+    Nothing,
+    This(Content),
+    /// A later version wrote it: the two schema versions and the program differ, as a sentence.
+    Later(String),
+    /// It is there, and makes no sense for this reason.
+    Damaged(String),
+    /// It cannot be read now, for this reason.
+    Unreadable(String),
+}
+
+fn find(path: &Path) -> Found {
+    let text = match files::read_small(path, MOST_BYTES) {
+        Err(why) if why.kind() == io::ErrorKind::NotFound => return Found::Nothing,
+        Err(why) if why.kind() == io::ErrorKind::FileTooLarge => return Found::Damaged(why.to_string()),
+        Err(why) => return Found::Unreadable(why.to_string()),
+        Ok(text) => text,
+    };
+    match serde_json::from_slice::<Stored>(&text) {
+        Err(why) => Found::Damaged(why.to_string()),
+        Ok(stored) if stored.format != FORMAT => Found::Damaged("it holds something else".to_owned()),
+        Ok(stored) if stored.schema_version > SCHEMA_VERSION => Found::Later(format!(
+            "a later version of Warpscope ({}) wrote the settings (schema {}, and {SCHEMA_VERSION} is the last that is read here): this window has \
+             its own and keeps none; open that version, or remove the file: {}",
+            stored.warpscope_version,
+            stored.schema_version,
+            path.display()
+        )),
+        Ok(stored) => Found::This(Content { state: stored.state, last: stored.last }),
+    }
+}
+
+/// Puts a file out of the way, under a name that is not taken. `None` if there was none.
+///
+/// # Errors
+/// Those of the system.
+fn set_aside(path: &Path) -> io::Result<Option<PathBuf>> {
+    if !path.try_exists()? {
+        return Ok(None);
+    }
+    let (stem, extension) = (path.file_stem().unwrap_or_default().to_string_lossy(), path.extension().unwrap_or_default().to_string_lossy());
+    for number in 1u32.. {
+        let aside = path.with_file_name(format!("{stem}.set-aside-{number}.{extension}"));
+        if !aside.try_exists()? {
+            fs::rename(path, &aside)?;
+            return Ok(Some(aside));
+        }
+    }
+    Ok(None)
+}
+
+/// A window's hold on what is kept.
+#[derive(Debug)]
+pub struct Kept {
+    folder: PathBuf,
+    /// What this window had when it last read or wrote the file: what differs from it was changed here.
+    base: Content,
+    /// What a later version wrote, or cannot be read, is left alone.
+    writes: bool,
+    /// How long another window is waited for that writes.
+    patience: Duration,
+}
+
+/// Another window writes for milliseconds; one that hangs must not make this one hang.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How a window begins.
+#[derive(Debug)]
+pub struct Beginning {
+    pub kept: Kept,
+    pub start: Arc<Start>,
+    /// What was kept; `None` where nothing was, or by the first version, which kept it in eframe's file.
+    pub found: Option<(State, Option<String>)>,
+    /// Whether `state.json` was never there: then the first version's may be.
+    pub is_first: bool,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+/// Begins a start that keeps its state in a folder. After two that failed, or where the state cannot be read, that is put
+/// aside. To be called before eframe reads its own file.
+pub fn begin(folder: &Path) -> Beginning {
+    let mut warnings = Vec::new();
+    if let Err(why) = fs::create_dir_all(folder) {
+        warnings.push(cannot_keep(&why, folder));
+    }
+    let (start, failed) = Start::begin(folder);
+    let path = state_path(folder);
+    let _alone = alone(folder, PATIENCE);
+    if failed {
+        let aside = ["state.json", "app.ron"].map(|name| set_aside(&folder.join(name)));
+        let names: Vec<String> = aside.iter().flatten().flatten().map(|path| path.display().to_string()).collect();
+        let what = if names.is_empty() { "there are no settings".to_owned() } else { format!("the settings are set aside: {}", names.join(", ")) };
+        warnings.push(format!("two starts failed, so this one is clean; {what}"));
+        warnings.extend(aside.into_iter().filter_map(Result::err).map(|why| cannot_keep(&why, folder)));
+    }
+    // eframe reads its file whole, whatever it is.
+    let frame = folder.join("app.ron");
+    if files::read_small(&frame, MOST_BYTES).is_err_and(|why| why.kind() != io::ErrorKind::NotFound) {
+        warnings.extend(set_aside(&frame).err().map(|why| cannot_keep(&why, folder)));
+    }
+    let mut kept = Kept { folder: folder.to_owned(), base: Content::default(), writes: true, patience: PATIENCE };
+    let mut is_first = false;
+    let found = match find(&path) {
+        Found::Nothing => {
+            is_first = true;
+            None
+        }
+        Found::This(content) => Some((content.to_state(), content.last.filter(|last| !last.is_empty()))),
+        Found::Later(sentence) => {
+            warnings.push(sentence);
+            kept.writes = false;
+            None
+        }
+        Found::Unreadable(why) => {
+            warnings.push(unreadable(&why, &path));
+            kept.writes = false;
+            None
+        }
+        Found::Damaged(why) => {
+            let aside = set_aside(&path).ok().flatten().unwrap_or(path);
+            warnings
+                .push(format!("the settings cannot be read, so the window opens as the first time ({why}); they are set aside: {}", aside.display()));
+            None
+        }
+    };
+    if let Some((state, last)) = &found {
+        kept.base = Content::of(state, last.clone());
+    }
+    Beginning { kept, start: Arc::new(start), found, is_first, warnings }
+}
+
+fn state_path(folder: &Path) -> PathBuf {
+    folder.join("state.json")
+}
+
+fn cannot_keep(why: &dyn std::fmt::Display, folder: &Path) -> String {
+    format!("settings cannot be kept: {why}: {}", folder.display())
+}
+
+fn unreadable(why: &str, path: &Path) -> String {
+    format!("the settings cannot be read, so this window has its own and keeps none: {why}: {}", path.display())
+}
+
+impl Kept {
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Keeps a state and what is open.
+    ///
+    /// # Errors
+    /// A sentence, where the file cannot be written.
+    pub fn write(&mut self, state: &State, last: Option<String>) -> Result<(), String> {
+        let mine = Content::of(state, last);
+        if !self.writes || mine == self.base {
+            return Ok(());
+        }
+        let path = state_path(&self.folder);
+        let _alone = alone(&self.folder, self.patience);
+        let content = match find(&path) {
+            Found::This(theirs) => merge::merge(&self.base, &mine, &theirs),
+            Found::Nothing => mine.clone(),
+            Found::Later(sentence) => {
+                self.writes = false;
+                return Err(sentence);
+            }
+            Found::Unreadable(why) => return Err(unreadable(&why, &path)),
+            Found::Damaged(_) => {
+                set_aside(&path).map_err(|why| cannot_keep(&why, &self.folder))?;
+                mine.clone()
+            }
+        };
+        let written = Written {
+            format: FORMAT,
+            schema_version: SCHEMA_VERSION,
+            warpscope_version: env!("CARGO_PKG_VERSION"),
+            state: &content.state,
+            last: &content.last,
+        };
+        let text = serde_json::to_vec_pretty(&written).map_err(|why| cannot_keep(&why, &self.folder))?;
+        export::write(&path, |out| out.write_all(&text)).map_err(|why| format!("settings cannot be kept: {why}"))?;
+        self.base = mine;
+        Ok(())
+    }
+}
+
+/// Holds `state.lock` until it is dropped, so that what another window writes is not lost between reading and writing. When
+/// the patience is over, it goes on without.
+fn alone(folder: &Path, patience: Duration) -> Option<File> {
+    let file = files::open_regular(&folder.join("state.lock"), File::options().create(true).truncate(false).write(true)).ok()?;
+    let began = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Some(file),
+            Err(TryLockError::WouldBlock) if began.elapsed() < patience => std::thread::sleep(Duration::from_millis(20)),
+            Err(_) => return None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

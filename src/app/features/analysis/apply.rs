@@ -1,0 +1,189 @@
+//! What the neighbours of all rows say of them is worked out, and their graph is written.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::app::context::app::App;
+use crate::app::context::export::{EXPORT, Exporting, Written};
+use crate::app::context::feature::Feature;
+use crate::app::features::analysis::neighbours::{Neighbours, Question};
+use crate::app::features::analysis::state::{Against, Analysed, AnalysisAction, AnalysisKind};
+use crate::app::features::analysis::{Asked, LabelColumn, against, label_column, work};
+use crate::app::features::chooser::state::AskedBy;
+use crate::app::jobs::table::{Kind, Slot};
+use crate::app::jobs::task::Outcome;
+use crate::app::model::{About, Action, Activity, Command, PaneKind, absolute, file_name};
+use crate::cloud::{ColumnChoice, Source};
+use crate::export::graph::GraphForm;
+use crate::progress::Progress;
+use crate::run::{EngineChoice, QuerySpec};
+use crate::text;
+
+pub static FEATURE: Feature = Feature {
+    apply: |app, action| {
+        match action {
+            Action::Analysis(action) => app.analysis_action(action),
+            Action::Command(Command::Analyse) => app.analyse_in_sight(AnalysisAction::Start),
+            Action::Command(Command::CompareRows) => app.analyse_in_sight(AnalysisAction::Browse(AnalysisKind::Overlap)),
+            Action::Command(Command::FindLeaks) => app.analyse_in_sight(AnalysisAction::Browse(AnalysisKind::Leaks)),
+            other => return Some(other),
+        }
+        None
+    },
+    leave_cloud: |app, _| {
+        app.jobs.stop(&ANALYSE);
+        app.jobs.stop(&AGAINST);
+        app.session.analysed = None;
+        app.session.against.clear();
+    },
+    ..Feature::NONE
+};
+
+/// What the neighbours of all rows say of them; `None` where it was cancelled.
+pub static ANALYSE: Kind<App, (), Result<Option<Analysed>, String>> = Kind {
+    purpose: |(), fraction| Some(Activity::Preparing { what: "Analysing all rows".to_owned(), fraction }),
+    ..Kind::new(Slot::Analyse, "analyse", App::analysed)
+};
+
+/// What another file says of the rows; `None` where it was cancelled.
+pub static AGAINST: Kind<App, (AnalysisKind, PathBuf), Result<Option<Against>, String>> = Kind {
+    purpose: |(kind, path), fraction| {
+        let what = if *kind == AnalysisKind::Leaks { "Finding leaks in" } else { "Comparing with" };
+        Some(Activity::Preparing { what: format!("{what} {}", file_name(path)), fraction })
+    },
+    ..Kind::new(Slot::Against, "against", App::compared_with)
+};
+
+impl App {
+    /// Carries out what was asked in a menu, and shows the pane in which its result will stand.
+    fn analyse_in_sight(&mut self, action: AnalysisAction) {
+        self.show(PaneKind::Analysis);
+        self.analysis_action(action);
+    }
+
+    pub(in crate::app) fn analysis_action(&mut self, action: AnalysisAction) {
+        match action {
+            AnalysisAction::Set(view) => {
+                self.state.analysis = view;
+                self.count_leaks_again();
+            }
+            AnalysisAction::Start => self.analyse(),
+            AnalysisAction::Browse(kind) => match self.asked_of(kind, Path::new("")) {
+                // Before a file is looked for in vain.
+                Err(why) => self.session.log.error(About::Analysis, why),
+                Ok(_) => self.browse(AskedBy::Against(kind), PathBuf::new()),
+            },
+            AnalysisAction::Against(kind, path) => self.compare_with(kind, path),
+        }
+    }
+
+    /// Every row of the cloud that is shown, with the k and the metric on the left, by the engine that should be fastest; `None` without a cloud.
+    fn rows_question(&self) -> Option<Result<Question, String>> {
+        let cloud = self.session.cloud.clone()?;
+        Some(self.question(&cloud, QuerySpec::All).map(|mut spec| {
+            (spec.exclude_self, spec.engine, spec.device) = (true, EngineChoice::Auto, None);
+            Question { cloud, spec }
+        }))
+    }
+
+    fn analyse(&mut self) {
+        let Some(question) = self.rows_question() else { return };
+        let asked = question.and_then(|question| {
+            let view = &self.state.analysis;
+            let labels = question.cloud.file().zip(label_column(view, &self.session));
+            let labels = labels.map(|(path, (key, title))| LabelColumn { path: path.to_owned(), key, title });
+            Ok(Asked { question, labels, eps: view.eps()? })
+        });
+        match asked {
+            Err(why) => self.session.log.error(About::Analysis, why),
+            Ok(asked) => {
+                let resident = self.handles.worker.resident().clone();
+                self.jobs.start(&ANALYSE, (), move |progress| work(&asked, &resident, progress));
+            }
+        }
+    }
+
+    fn analysed(&mut self, (): (), outcome: Outcome<Result<Option<Analysed>, String>>) {
+        match self.done("analysis", outcome) {
+            None => {}
+            Some(Ok(None)) => self.session.log.info("cancelled"),
+            Some(Err(why)) => self.session.log.error(About::Analysis, format!("cannot analyse: {why}")),
+            Some(Ok(Some(analysed))) => {
+                let (rows, k) = (analysed.record.query_rows.len() as u64, analysed.record.spec.k);
+                let said = format!("{} analysed by the {k} nearest of each, by {}", text::count(rows, "row", "rows"), analysed.record.engine);
+                self.session.log.done(About::Analysis, said);
+                self.session.analysed = Some(Arc::new(analysed));
+            }
+        }
+    }
+
+    /// What is asked of another file.
+    fn asked_of(&self, kind: AnalysisKind, path: &Path) -> Result<against::Asked, String> {
+        let question = self.rows_question().unwrap_or_else(|| Err("There are no rows yet; open a file first.".to_owned()))?;
+        if kind == AnalysisKind::Leaks {
+            return Ok(against::Asked::Leaks(question, self.state.analysis.leak_eps()?));
+        }
+        // What was chosen of its columns when it was opened counts here too.
+        let source = Source::File { path: path.to_owned(), columns: ColumnChoice::Default };
+        let kept = self.state.roles_of(&source).and_then(|kept| kept.columns.parse().ok());
+        Ok(against::Asked::Overlap(Neighbours::of(question, &self.session), kept.unwrap_or_default()))
+    }
+
+    /// Has the rows held against another file.
+    pub(in crate::app) fn compare_with(&mut self, kind: AnalysisKind, path: PathBuf) {
+        let path = absolute(&path);
+        match self.asked_of(kind, &path) {
+            Err(why) => self.session.log.error(About::Analysis, why),
+            Ok(asked) => {
+                let (resident, of) = (self.handles.worker.resident().clone(), path.clone());
+                self.jobs.start(&AGAINST, (kind, path), move |progress| against::work(&asked, &of, &resident, progress));
+            }
+        }
+    }
+
+    fn compared_with(&mut self, (kind, _): (AnalysisKind, PathBuf), outcome: Outcome<Result<Option<Against>, String>>) {
+        match self.done("analysis", outcome) {
+            None => {}
+            Some(Ok(None)) => self.session.log.info("cancelled"),
+            Some(Err(why)) if kind == AnalysisKind::Leaks => self.session.log.error(About::Analysis, format!("cannot find leaks: {why}")),
+            Some(Err(why)) => self.session.log.error(About::Analysis, format!("cannot compare: {why}")),
+            Some(Ok(Some(against))) => {
+                self.session.log.done(About::Analysis, against.said.clone());
+                self.session.take_against(against);
+                // The distance may have been typed over meanwhile.
+                self.count_leaks_again();
+            }
+        }
+    }
+
+    /// Counts the leaks by the distance that is typed now: how far rows are from the other file's is known.
+    fn count_leaks_again(&mut self) {
+        let (Ok(eps), Some(leaks)) = (self.state.analysis.leak_eps(), self.session.against(AnalysisKind::Leaks)) else { return };
+        if leaks.eps() != Some(eps) {
+            let counted = leaks.within(eps);
+            self.session.take_against(counted);
+        }
+    }
+
+    /// Of which neighbours the graph would be.
+    pub(in crate::app) fn graph_said(&self) -> Option<String> {
+        let question = self.rows_question()?.ok()?;
+        Some(Neighbours::of(question, &self.session).sentence())
+    }
+
+    /// Writes the graph of all rows' neighbours on a thread of its own, with progress and cancel.
+    pub(in crate::app) fn write_graph(&mut self, form: GraphForm, path: &Path) -> Result<(), String> {
+        let question = self.rows_question().unwrap_or_else(|| Err("There is nothing to export yet; open a file first.".to_owned()))?;
+        if self.jobs.has(&EXPORT) {
+            return Err("Another file is being written; wait for it, or cancel it.".to_owned());
+        }
+        let neighbours = Neighbours::of(question, &self.session);
+        let (resident, target) = (self.handles.worker.resident().clone(), path.to_owned());
+        let exporting = Exporting { what: Written::Graph, path: path.to_owned(), runs: Vec::new(), dialog: None };
+        self.jobs.start(&EXPORT, exporting, move |progress: &dyn Progress| {
+            let written = neighbours.write(form, &target, &resident, progress);
+            (written.map(|()| vec![format!("written: {}", target.display())]), progress.cancelled())
+        });
+        Ok(())
+    }
+}

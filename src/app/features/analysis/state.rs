@@ -1,0 +1,316 @@
+//! What the neighbours of all rows say of them: which analyses there are, what is asked for, and what was worked out.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use strum::VariantArray;
+
+use crate::cloud::PointCloud;
+use crate::export::table::Table;
+use crate::run::RunRecord;
+use crate::run::graph::components::Sets;
+use crate::run::graph::labels::Classified;
+use crate::run::graph::leaks::Leaks;
+use crate::run::graph::{Analysis, summary};
+use crate::text;
+
+/// An analysis, which gives every row a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, VariantArray)]
+pub enum AnalysisKind {
+    Density,
+    Outliers,
+    Hubness,
+    Dimension,
+    Labels,
+    Duplicates,
+    Components,
+    /// Of this file and another.
+    Overlap,
+    /// Of this file and another.
+    Leaks,
+}
+
+impl AnalysisKind {
+    pub const ALL: &[Self] = Self::VARIANTS;
+
+    /// The button that works all of them out.
+    pub const START: &str = "Analyse all rows";
+
+    /// Whether it is of this file and another, and not worked out with the others.
+    pub const fn is_of_two(self) -> bool {
+        matches!(self, Self::Overlap | Self::Leaks)
+    }
+
+    /// Its name, as the pane and the chooser of colours have it.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Density => "density",
+            Self::Outliers => "local outlier factor",
+            Self::Hubness => "hubness",
+            Self::Dimension => "local dimension",
+            Self::Labels => "label agreement",
+            Self::Duplicates => "duplicates",
+            Self::Components => "components",
+            Self::Overlap => "overlap with another file",
+            Self::Leaks => "leaks",
+        }
+    }
+
+    /// What its value is, for who hovers over it.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Density => "Each row's distance to its k-th neighbour: small where points are dense.",
+            Self::Outliers => {
+                "How much sparser a row's surroundings are than those of its neighbours: about 1 inside a cluster, well above 1 for an outlier."
+            }
+            Self::Hubness => "Of how many other rows a row is among the k nearest: a hub is a neighbour of very many.",
+            Self::Dimension => "Along how many directions the data spread around a row, estimated from the distances of its neighbours.",
+            Self::Labels => "Which share of a row's neighbours has the row's own label, and whether their majority names it.",
+            Self::Duplicates => "Groups of rows within a distance of one another; the value is the size of a row's group.",
+            Self::Components => "Rows that are joined by pairs of mutual neighbours, numbered from the largest component on.",
+            Self::Overlap => {
+                "Which share of a row's k neighbours are its neighbours in another file of the same rows too, such as another embedding."
+            }
+            Self::Leaks => {
+                "How far the nearest row of another file is; rows that have one within a distance leak, as test data that training has seen."
+            }
+        }
+    }
+
+    /// The column that holds it in exported rows.
+    pub const fn column(self) -> &'static str {
+        match self {
+            Self::Density => "k_distance",
+            Self::Outliers => "lof",
+            Self::Hubness => "k_occurrence",
+            Self::Dimension => "lid",
+            Self::Labels => "same_label",
+            Self::Duplicates => "duplicate_group_size",
+            Self::Components => "component",
+            Self::Overlap => "overlap",
+            Self::Leaks => "leak_distance",
+        }
+    }
+
+    /// What is said of rows that have no value, after their number.
+    pub const fn without(self) -> &'static str {
+        match self {
+            Self::Labels => "have no label, or no neighbour with one",
+            Self::Duplicates => "are in no group",
+            Self::Dimension => "have neighbours that do not tell",
+            Self::Density | Self::Outliers | Self::Hubness | Self::Components | Self::Overlap | Self::Leaks => "were not searched",
+        }
+    }
+}
+
+/// What is asked beside k, the metric and the engine, which are those on the left.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AnalysisView {
+    /// The column of labels, by name or number, empty for none; the file's label where nobody says.
+    pub labels: Option<String>,
+    /// Within which distance rows are near-duplicates, as it is typed.
+    pub eps: String,
+    /// Within which distance of a row of another file a row leaks, as it is typed.
+    pub leak_eps: String,
+}
+
+impl Default for AnalysisView {
+    fn default() -> Self {
+        Self { labels: None, eps: "0".to_owned(), leak_eps: "0".to_owned() }
+    }
+}
+
+impl AnalysisView {
+    /// The distance that is typed.
+    ///
+    /// # Errors
+    /// A sentence where it is none.
+    pub fn eps(&self) -> Result<f64, String> {
+        distance(&self.eps)
+    }
+
+    /// The distance that is typed of leaks.
+    ///
+    /// # Errors
+    /// A sentence where it is none.
+    pub fn leak_eps(&self) -> Result<f64, String> {
+        distance(&self.leak_eps)
+    }
+}
+
+fn distance(typed: &str) -> Result<f64, String> {
+    let typed = typed.trim();
+    let eps = typed.parse().ok().filter(|eps: &f64| eps.is_finite() && *eps >= 0.0);
+    eps.ok_or_else(|| format!("“{typed}” is not a distance; type 0 for rows that are equal, or more."))
+}
+
+/// What was worked out.
+#[derive(Debug)]
+pub struct Analysed {
+    /// The neighbours of every row, without the row itself.
+    pub record: Arc<RunRecord>,
+    pub all: Analysis,
+    /// The column of labels, as people know it.
+    pub labels: Option<String>,
+    /// How well neighbours tell a row's label.
+    pub classified: Option<Classified>,
+    /// A sentence each, and of what could not be worked out why.
+    pub said: Vec<(AnalysisKind, Result<String, String>)>,
+}
+
+impl Analysed {
+    /// Whether it is of this cloud.
+    pub fn is_of(&self, cloud: &Arc<PointCloud>) -> bool {
+        Arc::ptr_eq(&self.record.cloud, cloud)
+    }
+
+    /// An analysis' value of each row of the cloud, NaN where it has none; `None` where it was not worked out.
+    pub fn values(&self, kind: AnalysisKind) -> Option<Vec<f64>> {
+        let all = &self.all;
+        let mut values = vec![f64::NAN; self.record.cloud.len()];
+        let rows = &self.record.query_rows;
+        let mut fill = |value: &dyn Fn(usize) -> Option<f64>| {
+            for (point, &row) in rows.iter().enumerate() {
+                values[row as usize] = value(point).unwrap_or(f64::NAN);
+            }
+        };
+        match kind {
+            AnalysisKind::Density => all.density.as_ref().map(|of| fill(&|point| Some(of[point]).filter(|value| value.is_finite()))),
+            AnalysisKind::Outliers => all.lof.as_ref().map(|of| fill(&|point| Some(of[point]).filter(|value| value.is_finite()))),
+            AnalysisKind::Hubness => all.occurrences.as_ref().map(|of| fill(&|point| Some(f64::from(of[point])))),
+            AnalysisKind::Dimension => all.lid.as_ref().map(|of| fill(&|point| of[point])),
+            AnalysisKind::Labels => all.labels.as_ref().map(|(_, votes)| fill(&|point| votes[point].same)),
+            AnalysisKind::Duplicates => {
+                let size = |sets: &Sets, point: usize| sets.of[point].map(|group| f64::from(sets.sizes[group as usize]));
+                all.duplicates.as_ref().map(|groups| fill(&|point| size(&groups.sets, point)))
+            }
+            AnalysisKind::Overlap | AnalysisKind::Leaks => None,
+            AnalysisKind::Components => all.components.as_ref().map(|sets| {
+                let ranks = by_size(sets);
+                fill(&|point| sets.of[point].map(|component| f64::from(ranks[component as usize])));
+            }),
+        }?;
+        Some(values)
+    }
+
+    /// The rows whose neighbours' majority names another label than their own; of one cell of the confusion, where it is given.
+    pub fn disagreeing(&self, cell: Option<(u32, u32)>) -> Vec<u32> {
+        let Some((labels, votes)) = &self.all.labels else { return Vec::new() };
+        let told = |point: usize| Some((labels.of(point)?, votes[point].predicted?));
+        let wanted = |(label, predicted): (u32, u32)| cell.map_or(label != predicted, |cell| cell == (label, predicted));
+        self.record.query_rows.iter().enumerate().filter(|&(point, _)| told(point).is_some_and(wanted)).map(|(_, &row)| row).collect()
+    }
+}
+
+/// The place of each group among all by size, from 1; of equal ones the one whose first point comes first.
+fn by_size(sets: &Sets) -> Vec<u32> {
+    let mut order: Vec<usize> = (0..sets.sizes.len()).collect();
+    order.sort_by_key(|&group| std::cmp::Reverse(sets.sizes[group]));
+    let mut ranks = vec![0; order.len()];
+    order.into_iter().zip(1..).for_each(|(group, rank)| ranks[group] = rank);
+    ranks
+}
+
+/// Of the cloud's rows and another file.
+#[derive(Clone, Debug)]
+pub struct Against {
+    pub cloud: Arc<PointCloud>,
+    /// The other file's name.
+    pub other: String,
+    /// Of each row of the cloud, NaN where it was not searched: the share of neighbours in common, or the distance to the nearest row there.
+    pub values: Arc<[f64]>,
+    /// As a sentence.
+    pub said: String,
+    pub leaks: Option<Leaking>,
+}
+
+/// Rows within a distance of rows of another file.
+#[derive(Clone, Debug)]
+pub struct Leaking {
+    /// Of each row of the other file, the nearest here.
+    pub theirs: Leaks,
+    /// The search for these.
+    pub record: Arc<RunRecord>,
+}
+
+impl Against {
+    /// Near rows of another file, by the distance that is asked for; `values` are those of the rows here.
+    pub fn leaking(cloud: &Arc<PointCloud>, other: String, values: Arc<[f64]>, leaking: Leaking) -> Self {
+        let eps = leaking.theirs.eps;
+        let unit = leaking.record.spec.metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
+        let here = values.iter().filter(|&&distance| distance <= eps).count() as u64;
+        let said = format!(
+            "{}; {} here {} within {}{unit} of a row of it",
+            summary::leaks(&other, &leaking.theirs.found(), &unit),
+            text::count(here, "row", "rows"),
+            if here == 1 { "is" } else { "are" },
+            text::Exact(eps),
+        );
+        Self { cloud: Arc::clone(cloud), other, values, said, leaks: Some(leaking) }
+    }
+
+    /// The same leaks by another distance; what is no leak is as it was.
+    pub fn within(&self, eps: f64) -> Self {
+        let Some(Leaking { theirs, record }) = &self.leaks else { return self.clone() };
+        let theirs = Leaks { eps, nearest: theirs.nearest.clone() };
+        Self::leaking(&self.cloud, self.other.clone(), Arc::clone(&self.values), Leaking { theirs, record: Arc::clone(record) })
+    }
+
+    pub fn kind(&self) -> AnalysisKind {
+        if self.leaks.is_some() { AnalysisKind::Leaks } else { AnalysisKind::Overlap }
+    }
+
+    /// The distance within which rows leak; `None` of an overlap.
+    pub fn eps(&self) -> Option<f64> {
+        self.leaks.as_ref().map(|leaking| leaking.theirs.eps)
+    }
+
+    /// The rows of this cloud that leak.
+    pub fn leaking_rows(&self) -> Vec<u32> {
+        let Some(eps) = self.eps() else { return Vec::new() };
+        (0..).zip(&*self.values).filter(|(_, distance)| **distance <= eps).map(|(row, _)| row).collect()
+    }
+
+    /// Adds its columns to a table of rows; `row` is the cloud's row of each.
+    pub fn with<'a>(&'a self, table: Table<'a>, row: impl Fn(usize) -> u32 + Copy + 'a) -> Table<'a> {
+        let value = move |at: usize| self.values.get(row(at) as usize).copied().filter(|value| !value.is_nan());
+        let table = table.with(self.kind().column(), value);
+        match self.eps() {
+            Some(eps) => table.with("leak", move |at| value(at).map(|distance| u32::from(distance <= eps))),
+            None => table,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub enum AnalysisAction {
+    Set(AnalysisView),
+    /// Searches the neighbours of every row, and works out what they say.
+    Start,
+    /// Asks for the file of an analysis that is of two.
+    Browse(AnalysisKind),
+    /// Has it worked out with this file.
+    Against(AnalysisKind, PathBuf),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn components_are_numbered_by_size() {
+        let sets = Sets { of: Vec::new(), sizes: vec![2, 5, 2, 9] };
+        assert_eq!(by_size(&sets), [3, 2, 4, 1]);
+    }
+
+    #[test]
+    fn what_is_no_distance_is_refused_in_a_sentence() {
+        let view = |eps: &str| AnalysisView { eps: eps.to_owned(), ..AnalysisView::default() };
+        assert_eq!((view(" 0.5 ").eps(), AnalysisView::default().eps()), (Ok(0.5), Ok(0.0)));
+        for wrong in ["", "-1", "inf", "near"] {
+            assert!(view(wrong).eps().is_err_and(|why| why.contains(wrong) && why.ends_with('.')), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! A file is asked for: by the desktop's dialog, and by our own where there is none.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::app::context::app::App;
+use crate::app::context::feature::Feature;
+use crate::app::features::chooser::controls::chooser_ui;
+use crate::app::features::chooser::state::{AskedBy, Chooser, ChooserAction, Item, split, with_name};
+use crate::app::jobs::table::{Kind, Slot};
+use crate::app::jobs::task::Outcome;
+use crate::app::model::{Action, Command};
+use crate::progress::Progress;
+
+/// Nobody closes a dialog as fast: the desktop has none after all.
+const NOBODY: Duration = Duration::from_millis(250);
+
+pub static FEATURE: Feature = Feature {
+    apply: |app, action| {
+        match action {
+            Action::Choose(action) => app.chooser_action(action),
+            Action::BrowseQueries => app.browse(AskedBy::Queries, PathBuf::new()),
+            Action::Command(Command::Open) => app.browse(AskedBy::Data, PathBuf::new()),
+            other => return Some(other),
+        }
+        None
+    },
+    dialogs: |app, ui, palette| chooser_ui(ui, &app.state, &app.session, palette, &mut app.actions),
+    ..Feature::NONE
+};
+
+/// What a dialog of the desktop gave, or that there is none.
+pub enum Answer {
+    Path(Option<PathBuf>),
+    NoDialog,
+}
+
+/// A file that is chosen in a dialog of the desktop, by who asks for it and how it is called.
+pub static DIALOG: Kind<App, (AskedBy, PathBuf), Answer> = Kind { several: true, ..Kind::new(Slot::Dialog, "dialog", App::file_chosen) };
+
+/// A folder that our own dialog lists.
+pub static LIST: Kind<App, PathBuf, Result<Vec<Item>, String>> = Kind::new(Slot::List, "folder", App::folder_listed);
+
+impl App {
+    /// Asks for a file; `name` is that of one to be written.
+    pub(in crate::app) fn browse(&mut self, asked_by: AskedBy, name: PathBuf) {
+        if self.handles.without_dialogs || !has_dialogs() {
+            return self.choose_here(asked_by, &name);
+        }
+        self.jobs.start(&DIALOG, (asked_by, name.clone()), move |_| {
+            let started = Instant::now();
+            let chooser = rfd::FileDialog::new();
+            let path = match asked_by {
+                AskedBy::Export => {
+                    let chooser = chooser.set_title("Save as");
+                    match name.file_name() {
+                        Some(name) => chooser.set_file_name(name.to_string_lossy()).save_file(),
+                        None => chooser.save_file(),
+                    }
+                }
+                AskedBy::Data | AskedBy::Queries | AskedBy::Against(_) => chooser.set_title("Open a file of points").pick_file(),
+            };
+            if path.is_none() && started.elapsed() < NOBODY { Answer::NoDialog } else { Answer::Path(path) }
+        });
+    }
+
+    fn dialog_closed(&mut self, asked_by: AskedBy, name: &Path, answer: Answer) {
+        match answer {
+            Answer::Path(path) => self.take_path(asked_by, path, true),
+            Answer::NoDialog => {
+                self.handles.without_dialogs = true;
+                self.choose_here(asked_by, name);
+            }
+        }
+    }
+
+    /// The dialog was closed, with or without a choice; `asked` where it has asked before a file is written over.
+    fn take_path(&mut self, asked_by: AskedBy, path: Option<PathBuf>, asked: bool) {
+        match (asked_by, path) {
+            (_, None) => {}
+            (AskedBy::Data, Some(path)) => self.open(&path),
+            (AskedBy::Queries, Some(path)) => self.state.draft.query_path = path.display().to_string(),
+            (AskedBy::Against(kind), Some(path)) => self.compare_with(kind, path),
+            (AskedBy::Export, Some(path)) => self.take_export_path(&path, asked),
+        }
+    }
+
+    /// Opens our own dialog, where the last file was opened, or is to be written.
+    fn choose_here(&mut self, asked_by: AskedBy, name: &Path) {
+        let folder = match asked_by {
+            AskedBy::Export => name.parent(),
+            AskedBy::Data | AskedBy::Queries | AskedBy::Against(_) => {
+                self.state.recent.iter().filter_map(|path| path.parent()).find(|folder| folder.is_dir())
+            }
+        };
+        let home = || directories::UserDirs::new().map(|dirs| dirs.home_dir().to_owned()).unwrap_or_else(|| PathBuf::from("."));
+        let folder = folder.filter(|folder| folder.is_dir()).map_or_else(home, Path::to_owned);
+        let name = if asked_by == AskedBy::Export { name.file_name().map(|name| name.to_string_lossy().into_owned()) } else { None };
+        let mut chooser = Chooser::new(asked_by);
+        go(&mut chooser, &folder, &name.unwrap_or_default());
+        self.list(chooser);
+    }
+
+    /// Shows the dialog, and reads the folder that it turned to: on a thread of its own, as a folder of a network may take long.
+    fn list(&mut self, chooser: Chooser) {
+        let folder = chooser.folder.clone();
+        self.session.chooser = Some(chooser);
+        let asked = folder.clone();
+        self.jobs.start(&LIST, folder, move |progress| list(&asked, progress));
+    }
+
+    /// A folder was read.
+    fn folder_listed(&mut self, folder: PathBuf, items: Outcome<Result<Vec<Item>, String>>) {
+        let items = items.unwrap_or_else(|stopped| Err(format!("This folder cannot be read: {stopped}: {}", folder.display())));
+        if let Some(chooser) = &mut self.session.chooser {
+            chooser.listed(folder, items);
+        }
+    }
+
+    fn chooser_action(&mut self, action: ChooserAction) {
+        let Some(mut chooser) = self.session.chooser.take() else { return };
+        chooser.error = None;
+        match action {
+            ChooserAction::Close => return,
+            ChooserAction::All(all) => (chooser.all, chooser.at) = (all, None),
+            ChooserAction::Move(at) => chooser.at = at,
+            ChooserAction::Type(text) => {
+                let text = begun_anew(&chooser.text, text);
+                let (folder, _) = split(&text);
+                (chooser.text, chooser.at) = (text, None);
+                let folder = expanded(&folder);
+                if folder != chooser.folder {
+                    chooser.enter(folder);
+                    return self.list(chooser);
+                }
+            }
+            ChooserAction::Go(folder) => {
+                let name = if chooser.asked_by == AskedBy::Export { chooser.typed().1 } else { String::new() };
+                go(&mut chooser, &folder, &name);
+                return self.list(chooser);
+            }
+            ChooserAction::Take(name) => {
+                let is_file = chooser.items.iter().flatten().any(|item| item.name == name && item.is_file);
+                let path = chooser.folder.join(&name);
+                if is_file {
+                    return self.take_path(chooser.asked_by, Some(path), false);
+                }
+                let kept = if chooser.asked_by == AskedBy::Export { chooser.typed().1 } else { String::new() };
+                go(&mut chooser, &path, &kept);
+                return self.list(chooser);
+            }
+            ChooserAction::Done => {
+                let path = expanded(Path::new(chooser.text.trim()));
+                let exporting = chooser.asked_by == AskedBy::Export;
+                // One of a recording's runs is named after its file.
+                let there = path.exists() || crate::run::recording::split_run(&path).is_some_and(|(file, _)| file.exists());
+                if path.is_dir() {
+                    go(&mut chooser, &path, "");
+                    return self.list(chooser);
+                } else if there || (exporting && path.parent().is_some_and(Path::is_dir) && path.file_name().is_some()) {
+                    return self.take_path(chooser.asked_by, Some(path), false);
+                } else if exporting {
+                    chooser.error = Some(format!("There is no such folder: {}", path.parent().unwrap_or(&path).display()));
+                } else if let Some(only) = chooser.only() {
+                    self.session.chooser = Some(chooser);
+                    return self.chooser_action(ChooserAction::Take(only));
+                } else {
+                    chooser.error = Some(format!("There is no such file: {}", path.display()));
+                }
+            }
+        }
+        self.session.chooser = Some(chooser);
+    }
+
+    /// A file was chosen in a dialog of the desktop, or none.
+    fn file_chosen(&mut self, (asked_by, name): (AskedBy, PathBuf), answer: Outcome<Answer>) {
+        if let Some(answer) = self.done("dialog", answer) {
+            self.dialog_closed(asked_by, &name, answer);
+        }
+    }
+}
+
+/// Shows a folder, with a name typed in it.
+fn go(chooser: &mut Chooser, folder: &Path, name: &str) {
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    chooser.text = if name.is_empty() { with_name(&folder, "", true) } else { with_name(&folder, name, false) };
+    // As a typed path has it.
+    let (folder, _) = split(&chooser.text);
+    chooser.enter(folder);
+}
+
+/// What is typed; behind the folder that stood in the field before, a path from the root or from home counts alone.
+fn begun_anew(before: &str, text: String) -> String {
+    let behind = text.strip_prefix(before).filter(|_| before.ends_with('/') && before.len() > 1);
+    match behind.filter(|typed| typed.starts_with('/') || typed.starts_with('~')) {
+        Some(typed) => typed.to_owned(),
+        None => text,
+    }
+}
+
+/// A path that may begin at home.
+fn expanded(path: &Path) -> PathBuf {
+    match (path.strip_prefix("~"), directories::UserDirs::new()) {
+        (Ok(rest), Some(dirs)) => dirs.home_dir().join(rest),
+        _ => path.to_owned(),
+    }
+}
+
+/// What is in a folder: folders first, each by name.
+fn list(folder: &Path, progress: &dyn Progress) -> Result<Vec<Item>, String> {
+    let place = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let item = |entry: io::Result<std::fs::DirEntry>| {
+        let entry = entry.ok()?;
+        // What a link leads to.
+        let is_file = !entry.file_type().is_ok_and(|kind| kind.is_dir() || (kind.is_symlink() && entry.path().is_dir()));
+        Some(Item { is_file, name: entry.file_name().into_string().ok()? })
+    };
+    let mut items: Vec<Item> = match std::fs::read_dir(place) {
+        Ok(entries) => entries.take_while(|_| !progress.cancelled()).filter_map(item).collect(),
+        Err(why) => return Err(format!("This folder cannot be read: {why}: {}", place.display())),
+    };
+    items.sort_by_cached_key(|item| (item.is_file, item.name.to_lowercase(), item.name.clone()));
+    Ok(items)
+}
+
+/// Whether the desktop has a file dialog: through a portal that is there to choose files, or by zenity.
+#[cfg(all(unix, not(target_os = "macos")))]
+fn has_dialogs() -> bool {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let on_path = set("PATH").is_some_and(|paths| std::env::split_paths(&paths).any(|folder| folder.join("zenity").is_file()));
+    if on_path {
+        return true;
+    }
+    let bus = set("DBUS_SESSION_BUS_ADDRESS").is_some() || set("XDG_RUNTIME_DIR").is_some_and(|folder| Path::new(&folder).join("bus").exists());
+    let folders = set("XDG_DATA_DIRS").unwrap_or_else(|| "/usr/local/share:/usr/share".into());
+    bus && std::env::split_paths(&folders).any(|folder| {
+        let portals = std::fs::read_dir(folder.join("xdg-desktop-portal/portals")).into_iter().flatten().flatten();
+        let mut portals = portals.filter_map(|portal| crate::files::read_small(&portal.path(), 1 << 20).ok());
+        portals.any(|portal| String::from_utf8_lossy(&portal).contains("org.freedesktop.impl.portal.FileChooser"))
+    })
+}
+
+#[cfg(not(all(unix, not(target_os = "macos"))))]
+fn has_dialogs() -> bool {
+    true
+}

@@ -1,0 +1,261 @@
+//! A file dialog of our own, for desktops that have none: a folder, what is in it, and a path that is typed.
+
+use std::collections::BTreeMap;
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
+
+use crate::app::features::analysis::state::AnalysisKind;
+
+/// Who asks for a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskedBy {
+    /// The cloud or recording that is to be opened.
+    Data,
+    /// The file of queries.
+    Queries,
+    /// The other file of an analysis of two.
+    Against(AnalysisKind),
+    /// The export, which writes it.
+    Export,
+}
+
+/// A file or folder of the list.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Item {
+    /// A folder where not; folders are listed first.
+    pub is_file: bool,
+    pub name: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chooser {
+    pub asked_by: AskedBy,
+    /// The path in the field; its folder is listed.
+    pub text: String,
+    /// The folder that is listed.
+    pub folder: PathBuf,
+    /// What is in it, or why that cannot be said; while it is read, what was known of it.
+    pub items: Result<Vec<Item>, String>,
+    /// Whether it is read just now.
+    pub reading: bool,
+    /// What was in the folders that were listed.
+    pub known: BTreeMap<PathBuf, Vec<Item>>,
+    /// Whether files are listed that Warpscope does not open.
+    pub all: bool,
+    /// Where the arrow keys are among [`Self::shown`]; nowhere until they are used.
+    pub at: Option<usize>,
+    /// Why what is typed is not taken.
+    pub error: Option<String>,
+}
+
+/// What is asked of the dialog.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChooserAction {
+    Type(String),
+    /// Enter a folder, or take a file.
+    Take(String),
+    /// Go to a folder.
+    Go(PathBuf),
+    All(bool),
+    Move(Option<usize>),
+    /// Take what is typed.
+    Done,
+    Close,
+}
+
+impl Chooser {
+    pub fn new(asked_by: AskedBy) -> Self {
+        let (text, folder, known) = (String::new(), PathBuf::new(), BTreeMap::new());
+        Self { asked_by, text, folder, items: Ok(Vec::new()), reading: false, known, all: false, at: None, error: None }
+    }
+
+    /// Turns to a folder, which is to be read.
+    pub fn enter(&mut self, folder: PathBuf) {
+        self.items = Ok(self.known.get(&folder).cloned().unwrap_or_default());
+        (self.folder, self.reading, self.at) = (folder, true, None);
+    }
+
+    /// A folder was read; of interest where it still is the one that is listed.
+    pub fn listed(&mut self, folder: PathBuf, items: Result<Vec<Item>, String>) {
+        if folder != self.folder {
+            return;
+        }
+        if let Ok(items) = &items {
+            self.known.insert(folder, items.clone());
+        }
+        let chosen = self.at.and_then(|at| self.shown().nth(at)).cloned();
+        (self.items, self.reading) = (items, false);
+        self.at = chosen.and_then(|chosen| self.shown().position(|item| *item == chosen));
+    }
+
+    pub fn title(&self) -> &'static str {
+        match self.asked_by {
+            AskedBy::Data => "Open a file of points or a recording",
+            AskedBy::Queries => "Open a file of queries",
+            AskedBy::Against(AnalysisKind::Leaks) => "Find leaks in another file",
+            AskedBy::Against(_) => "Compare with another file of the same rows",
+            AskedBy::Export => "Save as",
+        }
+    }
+
+    /// The folder of what is typed, and the begin of a name in it.
+    pub fn typed(&self) -> (PathBuf, String) {
+        split(&self.text)
+    }
+
+    /// What is listed: of the folder what begins as the typed name does, and can be opened.
+    pub fn shown(&self) -> impl Iterator<Item = &Item> {
+        let (_, begin) = self.typed();
+        // A name that is complete hides nothing: what else is there is of interest.
+        let complete = self.items.iter().flatten().any(|item| item.name == begin) || self.asked_by == AskedBy::Export;
+        let begin = if complete { String::new() } else { begin.to_lowercase() };
+        self.items.iter().flatten().filter(move |item| {
+            let hidden = item.name.starts_with('.') && !begin.starts_with('.');
+            !hidden
+                && item.name.to_lowercase().starts_with(&begin)
+                && (!item.is_file || self.all || self.asked_by == AskedBy::Export || opens(&item.name))
+        })
+    }
+
+    /// The only one that begins as what is typed does.
+    pub fn only(&self) -> Option<String> {
+        let mut shown = self.shown().take(2);
+        let only = shown.next().filter(|_| shown.next().is_none() && !self.reading && !self.typed().1.is_empty())?;
+        Some(only.name.clone())
+    }
+
+    /// Why nothing is listed, where nothing is.
+    pub fn nothing(&self) -> Option<String> {
+        let (Ok(items), None) = (&self.items, self.shown().next()) else { return None };
+        let (_, begin) = self.typed();
+        Some(match () {
+            () if self.reading => "Reading…".to_owned(),
+            () if items.is_empty() => "This folder is empty.".to_owned(),
+            () if !begin.is_empty() && self.asked_by != AskedBy::Export => format!("Nothing here begins with “{begin}”."),
+            () if self.left_out() > 0 => "There is no file here that Warpscope opens.".to_owned(),
+            () => "There are only hidden files here.".to_owned(),
+        })
+    }
+
+    /// Files of the folder that are not listed, as Warpscope does not open them.
+    pub fn left_out(&self) -> usize {
+        if self.all || self.asked_by == AskedBy::Export {
+            return 0;
+        }
+        self.items.iter().flatten().filter(|item| item.is_file && !item.name.starts_with('.') && !opens(&item.name)).count()
+    }
+
+    /// The typed path, with as much more as everything that is listed begins with; a folder that is the only one is entered.
+    pub fn completed(&self) -> String {
+        let shown: Vec<&Item> = self.shown().collect();
+        let (folder, begin) = self.typed();
+        let Some(first) = shown.first() else { return self.text.clone() };
+        let common = shown.iter().skip(1).fold(first.name.as_str(), |common, item| {
+            let same = common.char_indices().zip(item.name.chars()).take_while(|((_, a), b)| a.to_lowercase().eq(b.to_lowercase()));
+            &common[..same.map(|((at, a), _)| at + a.len_utf8()).last().unwrap_or(0)]
+        });
+        if common.len() < begin.len() {
+            return self.text.clone();
+        }
+        let is_folder = shown.len() == 1 && !first.is_file;
+        with_name(&folder, common, is_folder)
+    }
+}
+
+/// A folder and a name as they are typed.
+pub fn with_name(folder: &Path, name: &str, is_folder: bool) -> String {
+    let mut text = folder.join(name).display().to_string();
+    if is_folder && !text.ends_with(MAIN_SEPARATOR) {
+        text.push(MAIN_SEPARATOR);
+    }
+    text
+}
+
+/// The folder of a typed path, and what is typed of a name in it.
+pub fn split(text: &str) -> (PathBuf, String) {
+    match text.rfind(std::path::is_separator) {
+        Some(at) => (PathBuf::from(&text[..=at]), text[at + 1..].to_owned()),
+        None => (PathBuf::new(), text.to_owned()),
+    }
+}
+
+/// Whether Warpscope opens what is called so; names say it in any case, and may end in .gz.
+fn opens(name: &str) -> bool {
+    let name = name.to_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    let formats = crate::cloud::formats::registry().iter().flat_map(|format| format.extensions).copied();
+    formats.chain([crate::run::recording::EXTENSION]).any(|ending| name.strip_suffix(ending).is_some_and(|stem| stem.ends_with('.')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chooser(text: &str) -> Chooser {
+        let mut items: Vec<Item> =
+            [("towns.csv", true), ("towers.laz", true), ("notes.pdf", true), ("Data", false), (".git", false), ("a.CSV.gz", true)]
+                .map(|(name, is_file)| Item { is_file, name: name.to_owned() })
+                .into();
+        items.sort();
+        let (folder, _) = split(text);
+        Chooser { text: text.to_owned(), folder, items: Ok(items), ..Chooser::new(AskedBy::Data) }
+    }
+
+    fn names(chooser: &Chooser) -> Vec<&str> {
+        chooser.shown().map(|item| item.name.as_str()).collect()
+    }
+
+    #[test]
+    fn what_can_be_opened_is_listed_after_the_folders() {
+        let mut all = chooser("/x/");
+        assert_eq!((names(&all), all.left_out()), (vec!["Data", "a.CSV.gz", "towers.laz", "towns.csv"], 1));
+        all.all = true;
+        assert!(names(&all).contains(&"notes.pdf") && all.left_out() == 0);
+        assert_eq!(names(&chooser("/x/TOW")), ["towers.laz", "towns.csv"]);
+        assert_eq!(names(&chooser("/x/.")), [".git"]);
+        assert_eq!(names(&chooser("/x/towns.csv")).len(), 4, "a whole name hides nothing");
+    }
+
+    #[test]
+    fn where_nothing_is_listed_it_is_said_why() {
+        let said = |chooser: &Chooser| chooser.nothing().unwrap_or_default();
+        assert_eq!((said(&chooser("/x/")), said(&chooser("/x/zz"))), (String::new(), "Nothing here begins with “zz”.".to_owned()));
+        let only = |items: &[(&str, bool)]| {
+            let items = items.iter().map(|&(name, is_file)| Item { is_file, name: name.to_owned() }).collect();
+            said(&Chooser { items: Ok(items), ..chooser("/x/") })
+        };
+        assert_eq!(only(&[]), "This folder is empty.");
+        assert_eq!(only(&[("notes.pdf", true), (".git", false)]), "There is no file here that Warpscope opens.");
+        assert_eq!(only(&[(".git", false)]), "There are only hidden files here.");
+        let mut chooser = chooser("/x/");
+        chooser.enter("/y/".into());
+        assert_eq!(said(&chooser), "Reading…");
+    }
+
+    #[test]
+    fn a_folder_that_was_listed_is_shown_while_it_is_read_again() {
+        let mut chooser = Chooser::new(AskedBy::Data);
+        let item = |name: &str| Item { is_file: true, name: name.to_owned() };
+        chooser.enter("/x/".into());
+        chooser.listed("/x/".into(), Ok(vec![item("a.csv"), item("c.csv")]));
+        chooser.enter("/y/".into());
+        assert_eq!(names(&chooser), [""; 0]);
+        chooser.listed("/x/".into(), Ok(vec![item("late.csv")]));
+        assert!(names(&chooser).is_empty() && chooser.reading, "it is of another folder");
+        chooser.listed("/y/".into(), Err("gone".to_owned()));
+        chooser.enter("/x/".into());
+        assert_eq!((names(&chooser), chooser.reading), (vec!["a.csv", "c.csv"], true));
+        chooser.at = Some(1);
+        chooser.listed("/x/".into(), Ok(vec![item("a.csv"), item("b.csv"), item("c.csv")]));
+        assert_eq!((names(&chooser).len(), chooser.at, chooser.reading), (3, Some(2), false), "what was chosen stays chosen");
+    }
+
+    #[test]
+    fn tab_completes_as_far_as_it_is_sure() {
+        let sep = MAIN_SEPARATOR;
+        assert_eq!(chooser("/x/t").completed(), "/x/tow");
+        assert_eq!(chooser("/x/tow").completed(), "/x/tow");
+        assert_eq!(chooser("/x/town").completed(), "/x/towns.csv");
+        assert_eq!(chooser("/x/da").completed(), format!("/x/Data{sep}"));
+        assert_eq!(chooser("/x/zz").completed(), "/x/zz");
+    }
+}

@@ -1,0 +1,198 @@
+//! What the chooser and the legend ask for, carried out; and what happens of it in every frame.
+
+use std::sync::Arc;
+
+use crate::app::context::app::App;
+use crate::app::context::feature::Feature;
+use crate::app::features::color::request::{Failure, Outcome, Request, column_title};
+use crate::app::features::color::state::channel::Colored;
+use crate::app::features::color::state::view::{ColorAction, ColorBy, ColorRange};
+use crate::app::features::color::work::{CANCELLED, Coloring};
+use crate::app::features::selection::state::{Choice, SelectAction};
+use crate::app::jobs::table::{Kind, Slot};
+use crate::app::model::{About, Action, Activity, Level};
+use crate::cloud::{PointCloud, Source};
+
+/// How long a play takes from its first point to the last, in seconds.
+const PLAY_SECS: f64 = 10.0;
+
+pub static FEATURE: Feature = Feature {
+    apply: |app, action| {
+        match action {
+            Action::Color(action) => app.color_action(action),
+            other => return Some(other),
+        }
+        None
+    },
+    update: App::want_colors,
+    leave_cloud: App::fit_colors_to,
+    ..Feature::NONE
+};
+
+/// Values by which points are coloured.
+pub static COLOR: Kind<App, Request, Outcome> = Kind {
+    purpose: |request, fraction| Some(Activity::Preparing { what: request.long()?, fraction }),
+    ..Kind::new(Slot::Color, "color", |app, request, outcome| app.handles.coloring.take(request, outcome))
+};
+
+impl App {
+    fn color_action(&mut self, action: ColorAction) {
+        match action {
+            ColorAction::Set(view) => {
+                if view.moment != self.state.color.moment || view.by != ColorBy::Moment {
+                    self.session.playing = None;
+                }
+                self.state.color = view;
+            }
+            ColorAction::SelectCategory(category, how) => {
+                let Colored::Ready(channel) = &self.session.colored else { return };
+                let Some(categories) = &channel.categories else { return };
+                let Some(of) = categories.list.get(category) else { return };
+                let by = format!("{} = {}", channel.title, of.name);
+                let what = Choice::Valued(Arc::clone(&categories.values), category as f32);
+                self.select(SelectAction::Choose { what, how, by });
+            }
+            ColorAction::SelectBetween(from, to, how) => {
+                let Colored::Ready(channel) = &self.session.colored else { return };
+                let Some(numbers) = &channel.numbers else { return };
+                let by = format!("{} {}", channel.title, numbers.span(from, to));
+                let less = |value: f64| (value - numbers.offset) as f32;
+                let what = Choice::Between { whose: channel.whose, values: Arc::clone(&numbers.values), from: less(from), to: less(to) };
+                self.select(SelectAction::Choose { what, how, by });
+            }
+            ColorAction::SelectMost { count, highest, how } => {
+                let Colored::Ready(channel) = &self.session.colored else { return };
+                let Some(last) = channel.numbers.as_ref().and_then(|numbers| numbers.extreme(count, highest)) else { return };
+                let (from, to) = if highest { (last, f64::INFINITY) } else { (f64::NEG_INFINITY, last) };
+                self.color_action(ColorAction::SelectBetween(from, to, how));
+            }
+            ColorAction::Retry => {
+                self.jobs.stop(&COLOR);
+                self.handles.coloring = Coloring::default();
+            }
+            ColorAction::Play(false) => self.session.playing = None,
+            ColorAction::Play(true) => {
+                let Some(n) = self.session.record.as_ref().map(|record| record.cloud.len() as u32) else { return };
+                // From the end it begins again.
+                let from = if self.state.color.moment >= n { 1 } else { self.state.color.moment.max(1) };
+                self.state.color.moment = from;
+                self.session.playing = Some(f64::from(from));
+            }
+        }
+    }
+
+    /// Has values worked out where a choice, or what it is about, has changed, and moves a moment on that plays.
+    fn want_colors(&mut self) {
+        self.play_on();
+        let wanted = Request::of(&self.state.color, &self.session);
+        let request = wanted.as_ref().ok().and_then(Option::as_ref);
+        // What only moved on is finished first.
+        if self.jobs.about(&COLOR).is_some_and(|busy| request.is_none_or(|wanted| !wanted.continues(busy))) {
+            self.jobs.stop(&COLOR);
+        }
+        let news = self.handles.coloring.settle(request);
+        if let Some(request) = request.filter(|request| !self.jobs.has(&COLOR) && !self.handles.coloring.has(request)) {
+            let asked = request.clone();
+            self.jobs.start(&COLOR, request.clone(), move |progress| asked.work(progress));
+        }
+        let colored = match (&wanted, self.handles.coloring.channel()) {
+            (Ok(None), _) => Colored::Nothing,
+            (Err(first), _) => Colored::Missing(first.clone()),
+            (Ok(Some(_)), None) => Colored::Working,
+            (Ok(Some(_)), Some(Ok(channel))) => Colored::Ready(channel),
+            (Ok(Some(_)), Some(Err(Failure::NoColumn))) => return self.forget_color_column(),
+            (Ok(Some(_)), Some(Err(Failure::Said(why)))) => Colored::Failed(why),
+        };
+        match &colored {
+            Colored::Failed(why) if news && why == CANCELLED => self.session.log.info(why.clone()),
+            Colored::Failed(why) if news => self.session.log.error(About::Color, why.clone()),
+            Colored::Ready(_) if news => self.session.log.settle(About::Color),
+            _ => {}
+        }
+        self.session.colored = colored;
+    }
+
+    /// Another file's column colours nothing here.
+    pub(in crate::app) fn check_color_column(&mut self) {
+        if let ColorBy::Column(key) = &self.state.color.by
+            && !key.is_empty()
+            && column_title(&self.session, key).is_none()
+        {
+            self.forget_color_column();
+        }
+        if self.state.color.by == ColorBy::FileColors && self.session.file_colors().is_none() {
+            self.state.color.choose(ColorBy::Nothing);
+            self.history.skip();
+        }
+    }
+
+    /// No column colours points: the file that is shown has none as the one before. The chooser shows it, and the status line keeps
+    /// what it says of the file, which may be that rows were dropped.
+    fn forget_color_column(&mut self) {
+        if let (ColorBy::Column(key), Some(cloud)) = (&self.state.color.by, &self.session.cloud) {
+            let said = format!("no column colours the points, as there is no column {key}: {}", cloud.source());
+            self.session.log.list(Level::Info, said);
+        }
+        self.state.color.choose(ColorBy::Nothing);
+        self.session.colored = Colored::Nothing;
+        // Nobody's step, which nobody wants back.
+        self.history.skip();
+    }
+
+    /// Lets go of what the cloud that was shown was coloured by, where this one cannot have it.
+    fn fit_colors_to(&mut self, cloud: &PointCloud) {
+        let has = match (&self.state.color.by, cloud.source()) {
+            (ColorBy::Axis(axis), _) => *axis < cloud.dims(),
+            (ColorBy::Column(_) | ColorBy::FileColors, Source::Generate { .. } | Source::Coordinates(_)) => false,
+            // Of a file's columns it is said once they are known.
+            _ => true,
+        };
+        if !has {
+            self.state.color.choose(ColorBy::Nothing);
+        }
+        if !self.shows(cloud) && matches!(self.state.color.range, ColorRange::Typed(..)) {
+            self.state.color.range = ColorRange::Whole;
+        }
+    }
+
+    /// Colours a file that was opened by its label or, where it has none, by its own colours.
+    pub(in crate::app) fn color_at_first(&mut self) {
+        self.color_by_label();
+        self.session.awaits_colors = self.session.roles.label.column().is_none();
+        self.show_file_colors();
+    }
+
+    /// Shows the file's own colours where that was put off until its columns are known.
+    pub(in crate::app) fn show_file_colors(&mut self) {
+        if self.session.file_columns().is_none() || !std::mem::take(&mut self.session.awaits_colors) {
+            return;
+        }
+        if self.state.color.by == ColorBy::Nothing && self.session.file_colors().is_some() {
+            self.state.color.choose(ColorBy::FileColors);
+            // Nobody's step, which nobody wants back.
+            self.history.skip();
+        }
+    }
+
+    /// Colours by the column that was chosen as the label.
+    pub(in crate::app) fn color_by_label(&mut self) {
+        if let Some(label) = self.session.roles.label.column() {
+            self.state.color.choose(ColorBy::Column(label.key.clone()));
+        }
+    }
+
+    fn play_on(&mut self) {
+        let Some(at) = self.session.playing else { return };
+        let shown = self.state.color.by == ColorBy::Moment;
+        let Some(n) = self.session.record.as_ref().map(|record| record.cloud.len() as f64).filter(|_| shown) else {
+            self.session.playing = None;
+            return;
+        };
+        let secs = f64::from(self.handles.ctx.input(|input| input.stable_dt).min(0.1));
+        // Equal factors in equal times, as the scrubber shows them.
+        let next = (at * n.max(2.0).powf(secs / PLAY_SECS)).min(n);
+        self.state.color.moment = next as u32;
+        self.session.playing = (next < n).then_some(next);
+        self.handles.ctx.request_repaint();
+    }
+}

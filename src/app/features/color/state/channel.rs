@@ -1,0 +1,331 @@
+//! What came out: a value for each row, and what the legend says of all of them.
+
+use std::sync::Arc;
+
+use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
+use rayon::slice::ParallelSlice as _;
+
+use crate::app::features::color::state::view::{ColorRange, ColorView};
+use crate::app::features::color::state::{ColorMap, PointValues, Scale};
+use crate::text;
+
+/// Whose points have the values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// Rows of the cloud.
+    Data,
+    /// Rows of the file of queries, which are points of their own.
+    Queries,
+}
+
+/// Values along a scale.
+#[derive(Clone, Debug)]
+pub struct Numbers {
+    /// By row, less [`Self::offset`].
+    pub values: Arc<PointValues>,
+    /// What was subtracted, so that f32 holds the differences; 0 for most.
+    pub offset: f64,
+    /// The least and the largest, offset included.
+    pub whole: (f64, f64),
+    /// The 2nd and the 98th percentile, where they were asked for.
+    pub middle: Option<(f64, f64)>,
+    /// The least that is more than 0: where a log scale begins that would have to begin at 0.
+    pub least_positive: Option<f64>,
+    /// Whether all are whole numbers.
+    pub integers: bool,
+    /// Some thousands of the values, ascending, less the offset: enough to show how they are spread.
+    sample: Arc<[f32]>,
+}
+
+impl Numbers {
+    /// Values less an offset, NaN where a row has none; `None` when no row has one.
+    pub fn new(values: Vec<f32>, offset: f64, with_middle: bool) -> Option<Self> {
+        let nothing = (f32::INFINITY, f32::NEG_INFINITY, f32::INFINITY, true);
+        let join = |a: (f32, f32, f32, bool), b: (f32, f32, f32, bool)| (a.0.min(b.0), a.1.max(b.1), a.2.min(b.2), a.3 && b.3);
+        let of_one = |value: f32| (value, value, if value > 0.0 { value } else { f32::INFINITY }, value.fract() == 0.0);
+        let of_part = |part: &[f32]| part.iter().filter(|value| !value.is_nan()).fold(nothing, |all, &value| join(all, of_one(value)));
+        let (low, high, positive, integers) = values.par_chunks(1 << 16).map(of_part).reduce(|| nothing, join);
+        if low > high {
+            return None;
+        }
+        let middle = with_middle.then(|| middle(&values)).flatten();
+        let sample = sample(&values);
+        let shown = |value: f32| f64::from(value) + offset;
+        Some(Self {
+            values: Arc::new(PointValues::new(values)),
+            offset,
+            whole: (shown(low), shown(high)),
+            middle: middle.map(|(low, high)| (shown(low), shown(high))),
+            least_positive: positive.is_finite().then(|| shown(positive)),
+            integers: integers && offset.fract() == 0.0,
+            sample,
+        })
+    }
+
+    /// How many of a sample of the values are in each of `bins` equal parts of a scale; what is beyond its ends is in none.
+    pub fn histogram(&self, (low, high, log): (f64, f64, bool), bins: usize) -> Vec<usize> {
+        let at = |part: usize| {
+            let share = part as f64 / bins as f64;
+            let value = if log { low * (high / low).powf(share) } else { low + (high - low) * share };
+            (value - self.offset) as f32
+        };
+        let below = |part: usize| match part {
+            // The last part has its upper end.
+            part if part == bins => self.sample.partition_point(|&value| value <= at(part)),
+            part => self.sample.partition_point(|&value| value < at(part)),
+        };
+        let edges: Vec<usize> = (0..=bins).map(below).collect();
+        edges.windows(2).map(|edge| edge[1].saturating_sub(edge[0])).collect()
+    }
+
+    /// Values between two in words; an infinite end is none.
+    pub fn span(&self, from: f64, to: f64) -> String {
+        let text = |value: f64| if self.integers { text::coordinate(value.round()) } else { text::digits(value, 4) };
+        match (from.is_finite(), to.is_finite()) {
+            (true, true) => format!("{} to {}", text(from), text(to)),
+            (true, false) => format!("≥ {}", text(from)),
+            (false, true) => format!("≤ {}", text(to)),
+            (false, false) => "of any value".to_owned(),
+        }
+    }
+
+    /// The value, about, below which a share of the values lies.
+    pub fn quantile(&self, share: f64) -> f64 {
+        let last = self.sample.len().saturating_sub(1);
+        let at = (share * last as f64).round() as usize;
+        self.sample.get(at.min(last)).map_or(f64::NAN, |&value| f64::from(value)) + self.offset
+    }
+
+    /// The value that so many are not below, or not above; of fewer, the last. `None` where there are none.
+    pub fn extreme(&self, count: usize, highest: bool) -> Option<f64> {
+        let mut values: Vec<f32> = self.values.values.iter().copied().filter(|value| !value.is_nan()).collect();
+        let at = count.min(values.len()).checked_sub(1)?;
+        let order = |a: &f32, b: &f32| if highest { b.total_cmp(a) } else { a.total_cmp(b) };
+        let (_, &mut value, _) = values.select_nth_unstable_by(at, order);
+        Some(f64::from(value) + self.offset)
+    }
+
+    /// Whether a log scale makes sense; a value of 0 has the colour of its low end.
+    pub fn can_be_log(&self) -> bool {
+        self.whole.0 >= 0.0 && self.least_positive.is_some() && self.offset == 0.0
+    }
+
+    /// The ends of the scale, and whether it is a log scale.
+    pub fn ends(&self, view: &ColorView) -> (f64, f64, bool) {
+        let (low, high) = match view.range {
+            ColorRange::Typed(low, high) if low < high => (low, high),
+            ColorRange::Middle => self.middle.unwrap_or(self.whole),
+            ColorRange::Whole | ColorRange::Typed(..) => self.whole,
+        };
+        let log = view.log && self.can_be_log() && high > 0.0;
+        match self.least_positive {
+            Some(least) if log && low <= 0.0 => (least.min(high), high, true),
+            _ => (low, high, log),
+        }
+    }
+}
+
+/// Values that are there, evenly spaced in the order of rows, ascending.
+fn sample(values: &[f32]) -> Arc<[f32]> {
+    const MOST: usize = 1 << 14;
+    let there = || values.iter().copied().filter(|value| !value.is_nan());
+    let step = there().count().div_ceil(MOST).max(1);
+    let mut sample: Vec<f32> = there().step_by(step).collect();
+    sample.sort_unstable_by(f32::total_cmp);
+    sample.into()
+}
+
+/// The 2nd and the 98th percentile of the values that are there.
+fn middle(values: &[f32]) -> Option<(f32, f32)> {
+    let mut there: Vec<f32> = values.par_iter().copied().filter(|value| !value.is_nan()).collect();
+    let last = there.len().checked_sub(1)?;
+    let (low, high) = ((last as f64 * 0.02).round() as usize, (last as f64 * 0.98).round() as usize);
+    let (_, &mut high_value, _) = there.select_nth_unstable_by(high, f32::total_cmp);
+    let (_, &mut low_value, _) = there.select_nth_unstable_by(low, f32::total_cmp);
+    Some((low_value, high_value))
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Category {
+    /// As the file says it.
+    pub name: String,
+    pub count: u64,
+}
+
+/// Values that are one of a few.
+#[derive(Clone, Debug)]
+pub struct Categories {
+    /// The number of its category by row, NaN where a row has none.
+    pub values: Arc<PointValues>,
+    /// In the order of their colours: as they sort where each has a colour of its own, else the most frequent first.
+    pub list: Vec<Category>,
+}
+
+/// By what points are coloured, worked out.
+#[derive(Clone, Debug)]
+pub struct Channel {
+    pub whose: Whose,
+    /// What it is: "merges".
+    pub title: String,
+    /// In what: "per query", "radians".
+    pub unit: &'static str,
+    /// Along a scale, where values are numbers.
+    pub numbers: Option<Numbers>,
+    /// As categories, where they are few.
+    pub categories: Option<Categories>,
+    /// As a colour of its own for each row ([`ColorMap::Own`]), in place of numbers and categories.
+    pub colors: Option<Arc<PointValues>>,
+    /// Whether categories are what fits.
+    pub prefers_categories: bool,
+    /// The rows that have a value, ascending, where they are a few.
+    pub few: Option<Arc<[u32]>>,
+    /// Rows without a value.
+    pub missing: u64,
+    /// What became of them, after their number: "were not asked".
+    pub why_missing: &'static str,
+    /// What else is to be known.
+    pub note: Option<String>,
+}
+
+impl Channel {
+    /// Values along a scale; `missing` is how many rows have none, and what became of them.
+    pub fn of_numbers(
+        whose: Whose,
+        title: impl Into<String>,
+        unit: &'static str,
+        numbers: Option<Numbers>,
+        (missing, why_missing): (u64, &'static str),
+    ) -> Self {
+        let title = title.into();
+        Self { whose, title, unit, numbers, categories: None, colors: None, prefers_categories: false, few: None, missing, why_missing, note: None }
+    }
+
+    /// The colours that are used: those chosen where they fit.
+    pub fn map(&self, chosen: Option<ColorMap>) -> ColorMap {
+        let categories = match (chosen, &self.numbers, &self.categories) {
+            (_, None, Some(_)) => true,
+            (_, _, None) => false,
+            (Some(map), Some(_), Some(_)) => map == ColorMap::Categories,
+            (None, Some(_), Some(_)) => self.prefers_categories,
+        };
+        match chosen {
+            _ if self.colors.is_some() => ColorMap::Own,
+            _ if categories => ColorMap::Categories,
+            Some(map) if map != ColorMap::Categories => map,
+            _ => ColorMap::Viridis,
+        }
+    }
+
+    /// Values and scale to draw with; `None` when no row has a value.
+    pub fn scaled(&self, view: &ColorView, dark: bool) -> Option<(Arc<PointValues>, Scale)> {
+        let map = self.map(view.map);
+        if let Some(colors) = &self.colors {
+            return Some((Arc::clone(colors), Scale { map, low: 0.0, high: 1.0, log: false, dark }));
+        }
+        if map == ColorMap::Categories {
+            let categories = self.categories.as_ref()?;
+            let high = categories.list.len().saturating_sub(1) as f32;
+            return Some((Arc::clone(&categories.values), Scale { map, low: 0.0, high, log: false, dark }));
+        }
+        let numbers = self.numbers.as_ref()?;
+        let (low, high, log) = numbers.ends(view);
+        let scale = Scale { map, low: (low - numbers.offset) as f32, high: (high - numbers.offset) as f32, log, dark };
+        Some((Arc::clone(&numbers.values), scale))
+    }
+
+    /// What a row has, in words; `None` where it has nothing.
+    pub fn text(&self, row: usize) -> Option<String> {
+        let own = |values: &PointValues| values.values.get(row).copied().filter(|value| !value.is_nan());
+        if let Some(category) = self.categories.as_ref().and_then(|all| all.list.get(own(&all.values)? as usize)) {
+            return Some(category.name.clone());
+        }
+        if let Some(packed) = self.colors.as_ref().and_then(|colors| own(colors)) {
+            let [_, red, green, blue] = (packed as u32).to_be_bytes();
+            return Some(format!("red {red}, green {green}, blue {blue}"));
+        }
+        let numbers = self.numbers.as_ref()?;
+        let value = f64::from(own(&numbers.values)?) + numbers.offset;
+        Some(if numbers.integers { text::coordinate(value) } else { text::digits(value, 6) })
+    }
+}
+
+/// The values by which points are coloured.
+#[derive(Clone, Debug, Default)]
+pub enum Colored {
+    /// No colouring is chosen.
+    #[default]
+    Nothing,
+    /// What has to be done first.
+    Missing(String),
+    Working,
+    Ready(Arc<Channel>),
+    Failed(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn channel(numbers: Option<Numbers>, categories: Option<Categories>) -> Channel {
+        Channel { categories, prefers_categories: true, ..Channel::of_numbers(Whose::Data, "t", "", numbers, (0, "")) }
+    }
+
+    #[test]
+    fn ends_and_percentiles_leave_out_what_is_not_there() {
+        let mut values: Vec<f32> = (0..=100).rev().map(|value| value as f32).collect();
+        values.extend([f32::NAN; 40]);
+        let numbers = Numbers::new(values, 0.0, true).expect("101 values");
+        assert_eq!((numbers.whole, numbers.middle, numbers.integers), ((0.0, 100.0), Some((2.0, 98.0)), true));
+        let ends = |range: ColorRange, log: bool| numbers.ends(&ColorView { range, log, ..ColorView::default() });
+        assert_eq!(ends(ColorRange::Typed(3.0, 4.5), false), (3.0, 4.5, false));
+        assert_eq!(ends(ColorRange::Typed(4.0, 4.0), false), (0.0, 100.0, false), "not a range");
+        assert_eq!(ends(ColorRange::Whole, true), (1.0, 100.0, true), "0 has no logarithm: the scale begins at the next");
+        assert_eq!(ends(ColorRange::Middle, true), (2.0, 98.0, true));
+        let below = Numbers::new(vec![-1.0, 1.0], 0.0, false).expect("two values");
+        assert!(!below.can_be_log(), "nothing below 0 has");
+        assert!(!Numbers::new(vec![0.0, 0.0], 0.0, false).is_some_and(|numbers| numbers.can_be_log()));
+        assert!(Numbers::new(vec![f32::NAN; 3], 0.0, true).is_none());
+        assert!(
+            Numbers::new(vec![0.5, 2.0], 0.0, false).is_some_and(|numbers| numbers.can_be_log() && numbers.middle.is_none() && !numbers.integers)
+        );
+    }
+
+    #[test]
+    fn a_histogram_counts_what_the_scale_shows() {
+        let values = [1.0, 1.0, 2.0, 10.0, 99.0, f32::NAN, 100.0].to_vec();
+        let numbers = Numbers::new(values, 1000.0, false).expect("six values");
+        assert_eq!(numbers.histogram((1000.0, 1100.0, false), 4), [4, 0, 0, 2], "both ends are in");
+        assert_eq!(numbers.histogram((1002.0, 1010.0, false), 2), [1, 1], "what is beyond is in none");
+        assert_eq!([0.0, 0.5, 1.0].map(|share| numbers.quantile(share)), [1001.0, 1010.0, 1100.0]);
+        let powers = Numbers::new((0..6).map(|power| 10f32.powi(power)).collect(), 0.0, false).expect("six values");
+        assert_eq!(powers.histogram((1.0, 1e5, true), 5).iter().sum::<usize>(), 6);
+        let many = Numbers::new((0..1_000_000).map(|value| value as f32).collect(), 0.0, false).expect("many");
+        let bins = many.histogram((0.0, 999_999.0, false), 10);
+        assert!(bins.iter().all(|&bin| bin.abs_diff(bins[0]) <= 2), "{bins:?}");
+    }
+
+    #[test]
+    fn an_offset_is_in_what_is_shown_and_not_in_what_is_drawn() {
+        let numbers = Numbers::new(vec![-1.0, 1.0], 5e6, true).expect("two values");
+        assert_eq!(numbers.whole, (4_999_999.0, 5_000_001.0));
+        let (values, scale) = channel(Some(numbers), None).scaled(&ColorView { log: true, ..ColorView::default() }, true).expect("values");
+        assert_eq!((scale.low, scale.high, scale.log), (-1.0, 1.0, false));
+        assert_eq!(values.values, [-1.0, 1.0]);
+    }
+
+    #[test]
+    fn colours_fit_what_there_is() {
+        let numbers = || Numbers::new(vec![1.0, 2.0, 2.0], 0.0, false);
+        let categories = || {
+            let list = ["a", "b"].map(|name| Category { name: name.to_owned(), count: 1 }).to_vec();
+            Some(Categories { values: Arc::new(PointValues::new(vec![0.0, 1.0, 1.0])), list })
+        };
+        let all = [None, Some(ColorMap::Viridis), Some(ColorMap::Cividis), Some(ColorMap::Categories)];
+        let maps = |channel: Channel| all.map(|chosen| channel.map(chosen));
+        assert_eq!(maps(channel(numbers(), None)), [ColorMap::Viridis, ColorMap::Viridis, ColorMap::Cividis, ColorMap::Viridis]);
+        assert_eq!(maps(channel(None, categories())), [ColorMap::Categories; 4]);
+        assert_eq!(maps(channel(numbers(), categories())), [ColorMap::Categories, ColorMap::Viridis, ColorMap::Cividis, ColorMap::Categories]);
+        assert_eq!([0, 2, 3].map(|row| channel(numbers(), categories()).text(row)), [Some("a".to_owned()), Some("b".to_owned()), None]);
+        assert_eq!([0, 3].map(|row| channel(numbers(), None).text(row)), [Some("1".to_owned()), None]);
+    }
+}

@@ -1,0 +1,310 @@
+//! One question answered by engine after engine, so that their times and answers stand side by side.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use strum::VariantArray;
+
+use crate::engines::registry;
+use crate::knn::{DeviceId, EngineId};
+use crate::run::planner::{Candidate, Forecast};
+use crate::run::{EngineChoice, RunRecord, RunSpec, stats};
+use crate::text;
+
+/// How long one engine may take, by its prediction, in a comparison of all; each can still be run by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, VariantArray)]
+pub enum Longest {
+    TenSeconds,
+    #[default]
+    Minute,
+    TenMinutes,
+    Any,
+}
+
+impl Longest {
+    pub fn ms(self) -> f64 {
+        match self {
+            Self::TenSeconds => 10_000.0,
+            Self::Minute => 60_000.0,
+            Self::TenMinutes => 600_000.0,
+            Self::Any => f64::INFINITY,
+        }
+    }
+
+    /// As it is chosen: `up to 1 min each`.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::TenSeconds => "up to 10 s each",
+            Self::Minute => "up to 1 min each",
+            Self::TenMinutes => "up to 10 min each",
+            Self::Any => "however long",
+        }
+    }
+
+    /// Whether an engine that can answer is left out.
+    pub fn leaves_out(self, candidate: &Candidate) -> bool {
+        candidate.why_not.is_none() && candidate.total_ms.is_some_and(|ms| ms > self.ms())
+    }
+}
+
+/// The engines that are run in turn, and what they answered.
+#[derive(Clone, Debug, Default)]
+pub struct Contest {
+    /// What is asked of each; its engine is of no account.
+    question: Option<RunSpec>,
+    waiting: VecDeque<EngineId>,
+    /// The engine that runs now, and what it was asked.
+    asked: Option<(EngineId, RunSpec)>,
+    /// Since when it runs.
+    began: Option<Instant>,
+    /// What was predicted for each before it ran: runs change what is predicted next.
+    predicted: HashMap<EngineId, Forecast>,
+    /// What each of them answered.
+    answers: HashMap<EngineId, Arc<RunRecord>>,
+    /// Why others gave no answer.
+    failures: HashMap<EngineId, String>,
+    /// How many queries each engine that answered answered otherwise than the first one.
+    differing: HashMap<EngineId, usize>,
+    /// The engine whose answer came first.
+    first: Option<EngineId>,
+    /// The engine whose page is shown.
+    pub page: Option<EngineId>,
+    /// Which of its files is shown.
+    pub source: Option<usize>,
+    /// How long an engine may take in a comparison of all.
+    pub longest: Longest,
+}
+
+impl Contest {
+    /// Begins to ask engines, each with its prediction; what was answered to the same question stays.
+    pub fn begin(&mut self, question: RunSpec, engines: impl IntoIterator<Item = (EngineId, Option<Forecast>)>) {
+        if !self.is_of(&question) {
+            self.forget();
+            self.question = Some(question);
+        }
+        let (engines, forecasts): (VecDeque<_>, Vec<_>) = engines.into_iter().unzip();
+        self.predicted.extend(engines.iter().zip(forecasts).filter_map(|(engine, forecast)| Some((*engine, forecast?))));
+        self.waiting = engines;
+        self.asked = None;
+    }
+
+    /// The next run, on the chosen device where the engine runs on such a one.
+    pub fn next(&mut self) -> Option<RunSpec> {
+        self.asked = None;
+        let (question, engine) = (self.question.as_ref()?, self.waiting.pop_front()?);
+        let runs_on = |device: &DeviceId| registry::find(engine).is_some_and(|known| known.runs_on.contains(&device.kind()));
+        let spec = RunSpec { engine: EngineChoice::named(engine), device: question.device.filter(runs_on), ..question.clone() };
+        self.failures.remove(&engine);
+        self.asked = Some((engine, spec.clone()));
+        self.began = Some(Instant::now());
+        Some(spec)
+    }
+
+    /// Takes in a run that was asked for here; false if it was not.
+    pub fn take(&mut self, record: &Arc<RunRecord>) -> bool {
+        let Some((engine, _)) = self.asked.take_if(|(_, spec)| *spec == record.spec) else { return false };
+        self.answers.insert(engine, Arc::clone(record));
+        let first = *self.first.get_or_insert(engine);
+        let compared = if engine == first { self.answers.keys().copied().collect() } else { vec![engine] };
+        for other in compared {
+            let queries = different_queries(&self.answers[&other], &self.answers[&first]);
+            self.differing.insert(other, queries);
+        }
+        true
+    }
+
+    /// The engine that runs gave no answer; the others are still asked. False if none was running.
+    pub fn fail(&mut self, why: &str) -> bool {
+        let Some((engine, _)) = self.asked.take() else { return false };
+        self.failures.insert(engine, why.to_owned());
+        true
+    }
+
+    /// Asks no more engines.
+    pub fn stop(&mut self) {
+        self.waiting.clear();
+        self.asked = None;
+    }
+
+    /// Another cloud is shown: nothing that was answered is of it.
+    pub fn forget(&mut self) {
+        *self = Self { page: self.page, source: self.source, longest: self.longest, ..Self::default() };
+    }
+
+    /// The engine that runs now, and how many are still to come.
+    pub fn under_way(&self) -> Option<(EngineId, usize)> {
+        self.asked.as_ref().map(|(engine, _)| (*engine, self.waiting.len()))
+    }
+
+    /// Whether its answers are to this question, on the same device, whatever the engine.
+    pub fn is_of(&self, spec: &RunSpec) -> bool {
+        let plain = |spec: &RunSpec| RunSpec { engine: EngineChoice::Auto, ..spec.clone() };
+        self.question.as_ref().is_some_and(|question| plain(question) == plain(spec))
+    }
+
+    pub fn answer(&self, engine: EngineId) -> Option<&Arc<RunRecord>> {
+        self.answers.get(&engine)
+    }
+
+    /// How long the engine that runs now has run.
+    pub fn elapsed(&self) -> Option<Duration> {
+        self.began.filter(|_| self.asked.is_some()).map(|began| began.elapsed())
+    }
+
+    /// Whether an engine is still to be run.
+    pub fn is_waiting(&self, engine: EngineId) -> bool {
+        self.waiting.contains(&engine)
+    }
+
+    /// What was predicted for an engine before it ran.
+    pub fn predicted(&self, engine: EngineId) -> Option<Forecast> {
+        self.predicted.get(&engine).copied()
+    }
+
+    pub fn failure(&self, engine: EngineId) -> Option<&str> {
+        self.failures.get(&engine).map(String::as_str)
+    }
+
+    /// How many queries an engine answered otherwise than the first one; `None` before it answered.
+    pub fn differing(&self, engine: EngineId) -> Option<usize> {
+        self.differing.get(&engine).copied()
+    }
+
+    /// All answers, fastest search first.
+    pub fn answers(&self) -> Vec<&Arc<RunRecord>> {
+        let mut answers: Vec<_> = self.answers.values().collect();
+        answers.sort_by(|a, b| a.summary.search_ms_median.total_cmp(&b.summary.search_ms_median));
+        answers
+    }
+
+    /// Whether all answers are equal, in a sentence; `None` before there are two.
+    pub fn verdict(&self) -> Option<String> {
+        let (answers, first) = (self.answers(), self.first?);
+        if answers.len() < 2 {
+            return None;
+        }
+        let differs = |answer: &&Arc<RunRecord>| Some((answer.engine, *self.differing.get(&answer.engine)?)).filter(|(_, queries)| *queries > 0);
+        let others: Vec<String> = answers
+            .iter()
+            .filter_map(differs)
+            .map(|(engine, queries)| format!("{engine} in {}", text::count(queries as u64, "query", "queries")))
+            .collect();
+        Some(if others.is_empty() {
+            format!("All {} engines gave the same neighbours, bit for bit.", answers.len())
+        } else {
+            format!("Other neighbours than {first}: {}.", others.join(", "))
+        })
+    }
+}
+
+/// Queries whose neighbours or distances differ in any bit.
+fn different_queries(a: &RunRecord, b: &RunRecord) -> usize {
+    let (a, b) = (&a.neighbors, &b.neighbors);
+    if (a.queries(), a.indices.len()) != (b.queries(), b.indices.len()) || a.queries() == 0 {
+        return a.queries().max(b.queries());
+    }
+    let k = a.indices.len() / a.queries();
+    let same = |query: usize| {
+        let row = query * k..(query + 1) * k;
+        let bits = |distances: &[f32]| distances[row.clone()].iter().map(|distance| distance.to_bits()).collect::<Vec<_>>();
+        a.indices[row.clone()] == b.indices[row.clone()] && bits(&a.squared_distances) == bits(&b.squared_distances)
+    };
+    (0..a.queries()).filter(|&query| k > 0 && !same(query)).count()
+}
+
+/// The standard deviation of the search's repeats in milliseconds; `None` of one.
+pub fn deviation(record: &RunRecord) -> Option<f64> {
+    let repeats = stats::search_ms(&record.samples);
+    stats::mean_and_deviation(&repeats).filter(|_| repeats.len() > 1).map(|[_, deviation]| deviation)
+}
+
+#[derive(Clone, Debug)]
+pub enum ContestAction {
+    /// Runs all engines that can answer in time, one after another, whatever they answered before.
+    Start,
+    /// Runs one of them, perhaps once more.
+    One(EngineId),
+    /// Leaves out of [`Self::Start`] what is predicted to take longer.
+    SetLongest(Longest),
+    /// Cancels the run under way and those that wait.
+    Stop,
+    /// Shows the page of an engine, or none.
+    Page(Option<EngineId>),
+    /// Shows a file of that engine, or none.
+    Source(Option<usize>),
+    /// Shows its run in all panes.
+    Show(EngineId),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::record;
+
+    fn answered_by(engine: &'static str, change: impl FnOnce(&mut RunRecord)) -> Arc<RunRecord> {
+        let mut answer = RunRecord::clone(&record());
+        answer.head.engine = EngineId::new(engine);
+        answer.head.spec.engine = EngineChoice::named(answer.head.engine);
+        change(&mut answer);
+        Arc::new(answer)
+    }
+
+    fn ask(contest: &mut Contest, answers: &[Arc<RunRecord>]) {
+        contest.begin(record().spec.clone(), answers.iter().map(|answer| (answer.engine, None)));
+        for answer in answers {
+            assert_eq!(contest.next().as_ref(), Some(&answer.spec));
+            // The same engine with other parameters was not asked for here.
+            let mut other = RunRecord::clone(answer);
+            other.head.spec.engine = format!("{}:any=1", answer.engine).parse().unwrap_or(EngineChoice::Auto);
+            assert!(!contest.take(&Arc::new(other)) && contest.take(answer), "{}", answer.engine);
+        }
+        assert!(contest.next().is_none() && contest.under_way().is_none());
+    }
+
+    #[test]
+    fn answers_are_held_against_the_first() {
+        let mut contest = Contest::default();
+        ask(
+            &mut contest,
+            &[
+                answered_by("lockstep", |answer| answer.head.summary.search_ms_median = 2.0),
+                answered_by("kdtree", |answer| answer.head.summary.search_ms_median = 1.0),
+            ],
+        );
+        assert_eq!(contest.verdict().as_deref(), Some("All 2 engines gave the same neighbours, bit for bit."));
+        assert_eq!(contest.answers()[0].engine.as_str(), "kdtree", "the fastest first");
+        // One bit of one distance.
+        let other = answered_by("bits", |answer| {
+            let distance = &mut answer.neighbors.squared_distances[1];
+            *distance = f32::from_bits(distance.to_bits() + 1);
+        });
+        ask(&mut contest, &[other]);
+        assert_eq!(contest.verdict().as_deref(), Some("Other neighbours than lockstep: bits in 1 query."));
+        assert_eq!(["lockstep", "bits", "bvh"].map(|name| contest.differing(EngineId::new(name))), [Some(0), Some(1), None]);
+    }
+
+    #[test]
+    fn another_question_begins_anew_and_a_failure_does_not_end_it() {
+        let mut contest = Contest::default();
+        ask(&mut contest, &[answered_by("lockstep", |_| {})]);
+        let engines = ["bits", "kdtree"].map(EngineId::new);
+        let question = RunSpec { k: record().spec.k + 1, ..record().spec.clone() };
+        contest.begin(question, engines.map(|engine| (engine, Some(Forecast { setup_ms: 0.0, search_ms: 2.0 }))));
+        assert_eq!(contest.predicted(engines[0]).map(|forecast| forecast.search_ms), Some(2.0));
+        assert!(contest.is_waiting(engines[1]));
+        assert!(contest.answers().is_empty() && contest.next().is_some());
+        assert!(contest.fail("there is no room") && contest.failure(engines[0]) == Some("there is no room"));
+        assert_eq!(contest.next().map(|spec| spec.engine), Some(EngineChoice::named(engines[1])));
+        // A run that was asked for elsewhere is none of it.
+        assert!(!contest.take(&answered_by("kdtree", |_| {})), "its k is another");
+        contest.stop();
+        assert!(!contest.fail("cancelled") && contest.under_way().is_none());
+        // On another device it is another question; an engine that does not run on the one that is chosen is asked where it does.
+        let on = |device| RunSpec { device: Some(device), ..record().spec.clone() };
+        contest.begin(on(DeviceId::Gpu(0)), [(EngineId::new("kdtree"), None)]);
+        assert!(!contest.is_of(&on(DeviceId::Cpu)) && contest.next().is_some_and(|spec| spec.device.is_none()));
+        contest.forget();
+        assert!(contest.next().is_none() && contest.answers().is_empty());
+    }
+}

@@ -1,0 +1,315 @@
+//! An export is set up in a dialog, written on a thread, and asked for once more where it cannot be written.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::app::context::app::App;
+use crate::app::context::export::{EXPORT, Exported, Exporting, Written};
+use crate::app::context::feature::Feature;
+use crate::app::context::offscreen_render::{Medium, Portrait};
+use crate::app::features::analysis::state::AnalysisKind;
+use crate::app::features::chooser::state::AskedBy;
+use crate::app::features::color::state::channel::Colored;
+use crate::app::features::export::controls::{export_ui, offer_name};
+use crate::app::features::export::selected::Selected;
+use crate::app::features::export::state::{ExportDialog, ExportKind};
+use crate::app::features::export::{Files, PaneData};
+use crate::app::features::lesson::state::files::{LessonFile, RangeDraft};
+use crate::app::features::picking::state::beside::Beside;
+use crate::app::jobs::table::{AtExit, Kind, Slot};
+use crate::app::jobs::task::Outcome;
+use crate::app::model::{About, Action, Command, Layout, Level, PaneKind, Picture, PictureDraft, title_of};
+use crate::app::panes;
+use crate::cloud::Source;
+use crate::cloud::formats::file_of;
+use crate::export::graph::GraphForm;
+use crate::run::recording;
+use crate::text;
+
+/// The dialog stays open for so long while its file is written, so that what fails at once is said there. What takes longer
+/// goes on behind the window.
+const WAIT: Duration = Duration::from_millis(400);
+
+pub static FEATURE: Feature = Feature {
+    apply: |app, action| {
+        match action {
+            Action::StartExport(kind) => app.start_export(kind),
+            Action::SetExport(dialog) => app.session.export = dialog,
+            Action::BrowseExport => app.browse_export(),
+            Action::SaveExport => app.save_export(),
+            Action::CopyTable(pane) => app.copy_table(pane),
+            Action::Command(Command::ExportGraph) => app.start_export(ExportKind::Graph(GraphForm::Edges)),
+            Action::Command(Command::SaveWindow) => app.start_export(ExportKind::Window),
+            Action::Command(Command::ExportSelection) => app.start_export(ExportKind::Selection),
+            other => return Some(other),
+        }
+        None
+    },
+    update: App::close_written,
+    dialogs: |app, ui, palette| export_ui(ui, &app.session, &app.pane_rects, palette, &mut app.actions),
+    ..Feature::NONE
+};
+
+/// A table or a picture that is written, as a dialog asked.
+pub static SAVE: Kind<App, Box<ExportDialog>, Result<Files, String>> =
+    Kind { several: true, at_exit: |_| AtExit::Finish, ..Kind::new(Slot::Save, "save", App::saved) };
+
+impl App {
+    pub(in crate::app) fn start_export(&mut self, kind: ExportKind) {
+        let plain = self.default_path(kind);
+        let path = kind.free_path(&plain).display().to_string();
+        let range = match (kind, &self.session.lesson.player) {
+            (ExportKind::Lesson(file, _), Some(player)) if file.has_range() => Some(RangeDraft::new(player)),
+            _ => None,
+        };
+        let points = self.session.file.as_ref().is_none_or(|file| file.points);
+        let offered = path.clone();
+        let said = if let ExportKind::Graph(_) = kind { self.graph_said() } else { None };
+        let picture = kind.picture().flatten().map(|pane| {
+            let names = [(PaneKind::Plane, self.state.plane.names), (PaneKind::Space, self.state.space.names)];
+            let names = names.iter().any(|&(of, names)| of == pane && names);
+            PictureDraft { choice: self.state.picture, title: title_of(pane, &self.state, &self.session), names }
+        });
+        offer_name(&self.handles.ctx, &path);
+        self.session.export =
+            Some(ExportDialog { kind, path, plain, offered, error: None, overwrite: false, writing: None, picture, times: 1, points, range, said });
+    }
+
+    /// Asks where the export goes.
+    fn browse_export(&mut self) {
+        let Some(dialog) = &self.session.export else { return };
+        self.browse(AskedBy::Export, PathBuf::from(dialog.path.trim()));
+    }
+
+    /// The export's file was chosen; `overwrite` where the dialog has asked before one is written over.
+    pub(in crate::app) fn take_export_path(&mut self, path: &Path, overwrite: bool) {
+        if let Some(dialog) = &mut self.session.export {
+            *dialog = ExportDialog { path: path.display().to_string(), error: None, overwrite, writing: None, ..dialog.clone() };
+        }
+    }
+
+    /// Where it goes before anybody chose a place, whether something is there or not.
+    fn default_path(&self, kind: ExportKind) -> PathBuf {
+        let folder = directories::UserDirs::new().map(|dirs| dirs.document_dir().unwrap_or(dirs.home_dir()).to_owned());
+        let mut name = PathBuf::from(kind.default_name());
+        if kind == ExportKind::Session {
+            if let Some(file) = self.session.file.as_ref().filter(|file| file.is_of(self.session.cloud.as_deref())) {
+                return file.path.clone();
+            }
+            // Called after its data.
+            if let Some(Source::File { path, .. }) = self.session.cloud.as_ref().map(|cloud| cloud.source()) {
+                let file = file_of(path);
+                name = Path::new(file.file_stem().unwrap_or(name.as_os_str())).with_added_extension(recording::EXTENSION);
+            }
+        }
+        folder.unwrap_or_default().join(name)
+    }
+
+    /// Has what the dialog asks for written, or says there why not.
+    fn save_export(&mut self) {
+        // Asked twice, it is written once.
+        let Some(dialog) = self.session.export.clone().filter(|dialog| dialog.writing.is_none()) else { return };
+        let path = PathBuf::from(dialog.path.trim());
+        let refuse = |app: &mut Self, error: &str| {
+            app.session.export = Some(ExportDialog { error: Some(error.to_owned()), ..dialog.clone() });
+        };
+        if path.file_name().is_none() {
+            return refuse(self, "Type the path of a file.");
+        }
+        let folder = matches!(dialog.kind, ExportKind::Lesson(LessonFile::Frames, _));
+        if let Some(sentence) = dialog.kind.refuses(&path) {
+            return refuse(self, &sentence);
+        }
+        let there = if folder { path.exists() } else { dialog.kind.files(&path).iter().any(|path| path.is_file()) };
+        if there && !dialog.overwrite {
+            let sentence = if folder {
+                "This folder exists already. Save again to replace the pictures in it, or type another name."
+            } else {
+                "This file exists already. Save again to overwrite it, or type another name."
+            };
+            self.session.export = Some(ExportDialog { error: Some(sentence.to_owned()), overwrite: true, ..dialog });
+            return;
+        }
+        let data = match dialog.kind {
+            ExportKind::Data(pane) => Some((panes::pane(pane).data)(&self.session)),
+            ExportKind::AllNeighbors => Some(self.session.record.clone().map(PaneData::AllNeighbors)),
+            ExportKind::Selection => Some(self.selected_data()),
+            ExportKind::Leaks => Some(self.session.against(AnalysisKind::Leaks).cloned().map(PaneData::Leaks)),
+            ExportKind::Trace => Some(self.session.record.clone().map(PaneData::Trace)),
+            _ => None,
+        };
+        if dialog.kind == ExportKind::Data(PaneKind::Neighbors)
+            && let left_out = self.left_out()
+            && !left_out.is_empty()
+        {
+            self.session.log.list(Level::Info, format!("the neighbours are written{left_out}"));
+        }
+        let begun = match (dialog.kind, data) {
+            (_, Some(None)) => Err("There is nothing to export yet; run first, or pick a query.".to_owned()),
+            (_, Some(Some(data))) => {
+                self.jobs.start(&SAVE, Box::new(dialog.clone()), move |progress| data.save(&path, progress));
+                Ok(())
+            }
+            (ExportKind::Session, None) => self.save_session(&path, dialog.points),
+            (ExportKind::Recording(which), None) => self.save_recording(which, dialog.points, &path),
+            (ExportKind::Graph(form), None) => self.write_graph(form, &path),
+            (ExportKind::Lesson(file, _), None) => self.write_lesson(file, dialog.range.as_ref(), &path),
+            (kind, None) => self.save_portrait(kind.picture().flatten(), &dialog, path),
+        };
+        if let Err(sentence) = begun {
+            return refuse(self, &sentence);
+        }
+        if let Some(exporting) = self.jobs.about_mut(&EXPORT).filter(|_| dialog.kind.is_cancellable()) {
+            exporting.dialog = Some(Box::new(dialog.clone()));
+        }
+        self.session.export = Some(ExportDialog { error: None, writing: Some(Instant::now()), ..dialog });
+    }
+
+    /// What takes long to be written is not waited for.
+    fn close_written(&mut self) {
+        let Some(since) = self.session.export.as_ref().and_then(|dialog| dialog.writing) else { return };
+        match WAIT.checked_sub(since.elapsed()).filter(|left| !left.is_zero()) {
+            // Anew in each frame: a window keeps only the nearest time that it was asked for, and forgets the rest.
+            Some(left) => self.handles.ctx.request_repaint_after(left),
+            None => self.session.export = None,
+        }
+    }
+
+    pub(in crate::app) fn written(&mut self, said: String) {
+        self.session.log.done(About::File, said);
+        self.session.export = self.session.export.take().filter(|dialog| dialog.writing.is_none());
+    }
+
+    /// It was not: the dialog that asked for it says so, with all that was chosen there, unless something else is open by now.
+    pub(in crate::app) fn not_written(&mut self, why: String, dialog: Option<Box<ExportDialog>>) {
+        let session = &mut self.session;
+        let free = session.export.as_ref().is_none_or(|open| open.writing.is_some()) && session.finder.is_none() && session.parts.is_none();
+        match dialog.filter(|_| free && !session.help && !session.live.is_held()) {
+            Some(dialog) => {
+                session.log.list(Level::Error, why.clone());
+                session.export = Some(ExportDialog { error: Some(why), writing: None, ..*dialog });
+            }
+            None => session.log.error(About::File, why),
+        }
+    }
+
+    /// Has a pane or the whole window drawn once more, into a file.
+    fn save_portrait(&mut self, pane: Option<PaneKind>, dialog: &ExportDialog, path: PathBuf) -> Result<(), String> {
+        let Some(render_state) = self.handles.render_state.clone() else { return Err("There is no graphics adapter to draw it with.".to_owned()) };
+        let ctx = &self.handles.ctx;
+        let shown = match pane {
+            Some(pane) => self.pane_rects.get(&pane).ok_or("The pane is not visible; show it first.")?.size(),
+            None => ctx.content_rect().size(),
+        };
+        let draft = dialog.picture.clone().unwrap_or_default();
+        if pane.is_some() {
+            self.state.picture = draft.choice;
+        }
+        let layout = draft.choice.size.layout((shown.into(), ctx.pixels_per_point()), dialog.times);
+        let portrait = self.portrait(pane, &draft, &layout);
+        let medium = Medium::of(&layout, &path);
+        self.jobs.start(&SAVE, Box::new(dialog.clone()), move |_| portrait.save(medium, &render_state, &path).map(|path| vec![path].into()));
+        Ok(())
+    }
+
+    /// What is to be drawn: a pane alone, or the window.
+    pub(in crate::app) fn portrait(&self, pane: Option<PaneKind>, draft: &PictureDraft, layout: &Layout) -> Portrait {
+        let (mut state, session) = (self.state.clone(), self.session.clone());
+        state.look = draft.choice.ground.look(self.look(), self.handles.ctx.global_style().visuals.dark_mode);
+        let picture = pane.map(|pane| {
+            (state.plane.names, state.space.names) = (draft.names, draft.names);
+            let extent = panes::plane::shown_extent(&self.handles.ctx);
+            Picture {
+                pane,
+                title: draft.title.clone(),
+                legend: draft.choice.legend,
+                marks: panes::picture::marks_shown(pane, &state, &session),
+                extent,
+            }
+        });
+        Portrait { state, session, size: layout.points.into(), picture }
+    }
+
+    fn selected_data(&self) -> Option<PaneData> {
+        let rows = self.session.selection.rows();
+        let cloud = self.session.cloud.clone().filter(|_| !rows.is_empty())?;
+        let record = self.session.record.clone().filter(|record| Arc::ptr_eq(&record.cloud, &cloud));
+        let channel = if let Colored::Ready(channel) = &self.session.colored { Some(Arc::clone(channel)) } else { None };
+        let (analysed, against) = (self.session.analysed().cloned(), self.session.against_all().cloned().collect());
+        Some(PaneData::Rows(Box::new(Selected { cloud, rows: Arc::clone(rows), record, analysed, against, channel })))
+    }
+
+    /// Copies a pane's table, as spreadsheets paste it.
+    fn copy_table(&mut self, pane: PaneKind) {
+        /// More rows are no matter for a clipboard, and would hold the window up.
+        const MOST: usize = 200_000;
+        let data = (panes::pane(pane).data)(&self.session);
+        match data.as_ref().and_then(PaneData::table) {
+            None => self.session.log.error(About::File, "There is nothing to copy yet; run first, or pick a query."),
+            Some(table) if table.rows() > MOST => {
+                let rows = text::thousands(table.rows() as u64);
+                let why = format!("cannot copy {rows} rows: the clipboard takes {MOST} here; export them to a file");
+                self.session.log.error(About::File, why);
+            }
+            Some(table) => {
+                self.handles.ctx.copy_text(table.tsv());
+                let without = if pane == PaneKind::Neighbors { self.left_out() } else { String::new() };
+                let said = format!("copied: {} of {}{without}", text::count(table.rows() as u64, "row", "rows"), pane.title());
+                self.session.log.done(About::File, said);
+            }
+        }
+    }
+
+    /// What the file has, or may have, of the neighbours and their table has not.
+    fn left_out(&self) -> String {
+        let Some(answered) = &self.session.answered else { return String::new() };
+        let cloud = &answered.record.cloud;
+        // As was seen with other rows of it.
+        let has_none = self.session.beside.as_ref().filter(|beside| Arc::ptr_eq(&beside.cloud, cloud));
+        let has_none = has_none.and_then(Beside::others).is_some_and(|others| others.total == 0);
+        let without = ", without the file's other columns";
+        match self.session.listed_beside().map(|beside| &*beside.found) {
+            Some(Ok(others)) if others.columns.len() < others.total => {
+                format!(", with the first {} of the file's {} other columns", others.columns.len(), others.total)
+            }
+            Some(Err(why)) => format!("{without}: {why}"),
+            None if matches!(cloud.source(), Source::File { .. }) && !has_none => format!("{without}, which are still being read"),
+            Some(Ok(_)) | None => String::new(),
+        }
+    }
+
+    /// A dialog's file was written, or not.
+    fn saved(&mut self, dialog: Box<ExportDialog>, outcome: Outcome<Result<Files, String>>) {
+        match outcome.unwrap_or_else(|stopped| Err(format!("cannot write: {stopped}"))) {
+            Ok(Files { paths, left_out }) => {
+                let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+                self.written(format!("written: {}", paths.join(", ")));
+                if let Some(left_out) = left_out {
+                    self.session.log.warn(About::File, left_out);
+                }
+            }
+            Err(error) => self.not_written(error, Some(dialog)),
+        }
+    }
+
+    /// A file of the lesson, a recording or a session was written, or not.
+    pub(in crate::app) fn exported(&mut self, exporting: Exporting, outcome: Outcome<Exported>) {
+        match outcome {
+            Ok((Ok(said), _)) => {
+                self.session.runs.note_saved(&exporting.runs);
+                if let Written::Session(file) = exporting.what {
+                    self.session_saved(file);
+                }
+                let mut said = said.into_iter();
+                self.written(said.next().unwrap_or_default());
+                said.for_each(|missing| self.session.log.warn(About::File, missing));
+            }
+            Ok((Err(_), true)) => {
+                self.cancelled();
+            }
+            Ok((Err(error), false)) => self.not_written(error, exporting.dialog),
+            Err(stopped) => self.not_written(format!("cannot write: {stopped}"), exporting.dialog),
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! The dialog that asks where an export goes.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use egui::text::{CCursor, CCursorRange};
+use egui::text_edit::TextEditState;
+use egui::{ComboBox, Event, Key, Rect, RichText, TextEdit, Ui};
+
+use crate::app::features::export::state::{ExportDialog, ExportKind, is_svg};
+use crate::app::look::{Palette, field_ui, name_chooser, row_ui};
+use crate::app::model::{Action, Actions, Field, Ground, PaneKind, PictureSize, Session};
+use crate::export::graph::GraphForm;
+
+/// The field of the file's name.
+const FILE: &str = "file of the export";
+
+/// Has the next keys go to the name that is offered: what is typed or pasted replaces it.
+pub fn offer_name(ctx: &egui::Context, name: &str) {
+    let (field, mut state) = (egui::Id::unique(FILE), TextEditState::default());
+    state.cursor.set_char_range(Some(CCursorRange::two(CCursor::new(0), CCursor::new(name.chars().count()))));
+    state.store(ctx, field);
+    ctx.memory_mut(|memory| memory.request_focus(field));
+}
+
+/// Whether Enter was pressed anew. Held, it would also answer what its first press was asked: whether to write over a file.
+fn enters(ui: &Ui) -> bool {
+    let pressed = |event: &Event| matches!(event, Event::Key { key: Key::Enter, pressed: true, repeat: false, .. });
+    ui.input(|input| input.events.iter().any(pressed))
+}
+
+/// Whether the keys go to something else than what `ui` is part of, or nowhere.
+fn is_elsewhere(ui: &Ui) -> bool {
+    // On its way to the next field, the focus is nowhere for a moment.
+    let moves = ui.input(|input| input.key_pressed(Key::Tab));
+    let focused = ui.memory(|memory| memory.focused()).and_then(|id| ui.ctx().read_response(id));
+    !moves && focused.is_none_or(|focused| focused.layer_id != ui.layer_id())
+}
+
+/// The formats of a table: what the name ends in.
+fn format_ui(ui: &mut Ui, dialog: &mut ExportDialog) {
+    ui.horizontal_wrapped(|ui| {
+        for &(ending, name) in dialog.kind.endings() {
+            let named = Path::new(dialog.path.trim()).extension().is_some_and(|named| named.eq_ignore_ascii_case(ending));
+            if ui.selectable_label(named, name).clicked() && !named {
+                dialog.end_in(ending);
+            }
+        }
+    });
+}
+
+/// As what a graph is written, and of which neighbours it is.
+fn graph_ui(ui: &mut Ui, dialog: &mut ExportDialog, palette: &Palette) {
+    let ExportKind::Graph(shown) = dialog.kind else { return };
+    ui.horizontal_wrapped(|ui| {
+        for form in GraphForm::ALL {
+            let (name, about) = match form {
+                GraphForm::Edges => ("Table of edges", "A line for each row and neighbour: row, rank, neighbor, distance."),
+                GraphForm::Csr => ("SciPy matrix", "A sparse n × n matrix of distances (CSR), which scipy.sparse.load_npz reads."),
+                GraphForm::Umap => {
+                    ("umap-learn", "Arrays indices and distances, the row itself first, as umap-learn takes them for precomputed_knn.")
+                }
+            };
+            if ui.radio(form == shown, name).on_hover_text(about).clicked() && form != shown {
+                dialog.take_form(form);
+            }
+        }
+    });
+    if let Some(said) = &dialog.said {
+        ui.label(RichText::new(said).color(palette.text_weak).small());
+    }
+}
+
+/// Pixels or shapes, and how many pixels.
+fn medium_ui(ui: &mut Ui, dialog: &mut ExportDialog) {
+    let shapes = is_svg(Path::new(dialog.path.trim()));
+    ui.horizontal(|ui| {
+        for (name, ending, about) in [
+            ("PNG", "png", "A bitmap, at the screen's resolution or higher."),
+            ("SVG", "svg", "Vector graphics, for documents: sharp at any size. The cloud of points is a bitmap inside."),
+        ] {
+            let chosen = shapes == (ending == "svg");
+            if ui.selectable_label(chosen, name).on_hover_text(about).clicked() && !chosen {
+                dialog.end_in(ending);
+            }
+        }
+        ui.separator();
+        ui.add_enabled_ui(!shapes, |ui| {
+            let usual = dialog.picture.as_ref().map_or(PictureSize::Window, |picture| picture.choice.size);
+            let about = match usual {
+                PictureSize::Window => "As many pixels along a side as the screen has, times this.",
+                PictureSize::Slide => "1920 × 1080 pixels, times this along a side.",
+                PictureSize::Column | PictureSize::Page => "300 dpi, times this.",
+            };
+            for value in [1, 2, 4] {
+                ui.selectable_value(&mut dialog.times, value, format!("{value}×")).on_hover_text(about);
+            }
+        });
+    });
+}
+
+/// What a picture of a pane is laid out for, and what stands in it. `shown` is the pane in the window, and how many pixels its points have.
+fn picture_ui(ui: &mut Ui, dialog: &mut ExportDialog, shown: Option<([f32; 2], f32)>, palette: &Palette) -> bool {
+    let Some(pane) = dialog.kind.picture().flatten() else { return false };
+    let (shapes, times) = (is_svg(Path::new(dialog.path.trim())), dialog.times);
+    let Some(picture) = &mut dialog.picture else { return false };
+    let choice = &mut picture.choice;
+    let mut left = false;
+    if pane.is_plot() {
+        row_ui(ui, "Size", palette, |ui, label| {
+            let combo = ComboBox::from_id_salt("size of the picture").width(150.0).selected_text(choice.size.text());
+            let response = combo.show_ui(ui, |ui| {
+                for size in PictureSize::ALL {
+                    ui.selectable_value(&mut choice.size, size, size.text());
+                }
+            });
+            name_chooser(&response.response.labelled_by(label), "Size", choice.size.text());
+            if let Some(shown) = shown {
+                ui.label(RichText::new(choice.size.layout(shown, times).text(shapes)).color(palette.text_weak).small());
+            }
+        });
+    }
+    row_ui(ui, "Background", palette, |ui, _| {
+        for ground in Ground::ALL {
+            ui.radio_value(&mut choice.ground, ground, ground.text());
+        }
+    });
+    row_ui(ui, "Title", palette, |ui, label| {
+        let width = ui.available_width();
+        let edit = TextEdit::singleline(&mut picture.title).id_salt("title of the picture").hint_text("none").desired_width(width);
+        left = ui.add(edit).labelled_by(label).lost_focus();
+    });
+    if pane.is_plot() {
+        row_ui(ui, "With", palette, |ui, _| {
+            ui.checkbox(&mut choice.legend, "Legend");
+            if matches!(pane, PaneKind::Plane | PaneKind::Space) {
+                ui.checkbox(&mut picture.names, "Names of the query and its neighbours");
+            }
+        });
+    }
+    left
+}
+
+/// The dialog, when it is open; `rects` is where panes are.
+pub fn export_ui(ui: &Ui, session: &Session, rects: &HashMap<PaneKind, Rect>, palette: &Palette, actions: &mut Actions) {
+    let Some(shown) = &session.export else { return };
+    let mut dialog = shown.clone();
+    let modal = egui::Modal::new(egui::Id::unique("export")).show(ui.ctx(), |ui| {
+        ui.set_width(480.0f32.min(ui.ctx().content_rect().width() - 40.0));
+        ui.heading(dialog.kind.title());
+        ui.add_space(6.0);
+        let label = ui.label(RichText::new("File").color(palette.text_weak));
+        let edit = TextEdit::singleline(&mut dialog.path).id(egui::Id::unique(FILE)).desired_width(f32::INFINITY);
+        let field = ui.add(edit).labelled_by(label.id);
+        let mut left = field.lost_focus();
+        graph_ui(ui, &mut dialog, palette);
+        if dialog.kind.is_table() {
+            format_ui(ui, &mut dialog);
+        }
+        if dialog.kind.picture().is_some() {
+            medium_ui(ui, &mut dialog);
+        }
+        let pane = dialog.kind.picture().flatten().and_then(|pane| rects.get(&pane));
+        let pane = pane.map(|rect| (rect.size().into(), ui.ctx().pixels_per_point()));
+        left |= picture_ui(ui, &mut dialog, pane, palette);
+        if dialog.kind.is_recording() {
+            ui.checkbox(&mut dialog.points, "With the points").on_hover_text(
+                "The recording then opens on any machine, with all columns, as it holds copies of the data's files. Without the points it is small, and they are read again from those files.",
+            );
+        }
+        if dialog.kind == ExportKind::Session {
+            let about = "All runs of the list, and what is shown: cloud, query, selection, views, fields and layout. Open… restores it.";
+            ui.label(RichText::new(about).color(palette.text_weak).small());
+        }
+        if let Some(range) = &mut dialog.range {
+            let errors: Vec<_> = range.read().err().into_iter().collect();
+            left |= field_ui(ui, "From step", &mut range.from, "0", Field::From, &errors, palette).lost_focus();
+            left |= field_ui(ui, "To step", &mut range.to, "the last", Field::To, &errors, palette).lost_focus();
+            let about = format!("One picture per step at level {}, as the player counts them.", range.level.name());
+            ui.label(RichText::new(about).color(palette.text_weak).small());
+        }
+        if let Some(error) = &dialog.error {
+            ui.label(RichText::new(error).color(palette.error));
+        }
+        ui.add_space(6.0);
+        // Enter in a field saves; on a button it presses that.
+        let mut save = left && enters(ui);
+        let mut close = false;
+        ui.horizontal(|ui| {
+            save |= ui.button("Save").clicked();
+            if ui.button("Browse…").clicked() {
+                actions.send(Action::BrowseExport);
+            }
+            close = ui.button("Close").clicked();
+        });
+        // Also after a refusal: the name is what is changed then.
+        if is_elsewhere(ui) && session.chooser.is_none() {
+            field.request_focus();
+        }
+        (save, close)
+    });
+    let (save, close) = modal.inner;
+    if close || modal.should_close() {
+        return actions.send(Action::SetExport(None));
+    }
+    if dialog != *shown {
+        let overwrite = dialog.overwrite && dialog.path == shown.path;
+        actions.send(Action::SetExport(Some(ExportDialog { error: None, overwrite, writing: None, ..dialog })));
+    }
+    if save {
+        actions.send(Action::SaveExport);
+    }
+}

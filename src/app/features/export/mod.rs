@@ -1,0 +1,313 @@
+//! What a pane shows, detached from the window so that a thread can write it.
+//!
+//! | part | does |
+//! |---|---|
+//! | `state` | what can be written, and the dialog that asks where |
+//! | `apply` | opens the dialog, has files written, says what was written |
+//! | `controls` | the dialog |
+//! | `selected` | the selected rows with all that is known of them, as a table |
+
+pub mod apply;
+pub mod controls;
+pub mod selected;
+pub mod state;
+
+use std::io;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::app::features::analysis::state::{Against, Analysed, Leaking};
+use crate::app::features::export::selected::Selected;
+use crate::app::features::picking::state::beside::Beside;
+use crate::app::features::runs::state::list::Compared;
+use crate::app::model::Answered;
+use crate::app::model::log::Entry;
+use crate::cloud::PointCloud;
+use crate::export::table::Table;
+use crate::export::{NeighborFormat, tables, write};
+use crate::progress::Progress;
+use crate::run::{RunFile, RunRecord};
+
+/// A pane's data, detached from the window so that a thread can write it.
+pub enum PaneData {
+    /// All points: record and coordinates.
+    Points(Arc<PointCloud>),
+    /// Some rows, with all that is known of them.
+    Rows(Box<Selected>),
+    /// The picked query's neighbours, and what the file has of them beside.
+    Neighbors(Answered, Option<Beside>),
+    AllNeighbors(Arc<RunRecord>),
+    /// What the neighbours of all rows say of them.
+    Analysis(Arc<Analysed>, Vec<Arc<Against>>),
+    /// What other files say of all rows.
+    Against(Vec<Arc<Against>>),
+    /// The rows of another file, with the nearest of each here.
+    Leaks(Arc<Against>),
+    Timings(Arc<RunRecord>),
+    /// Phases and warps in time.
+    Timeline(Arc<RunRecord>),
+    /// The same as Chrome Trace.
+    Trace(Arc<RunRecord>),
+    Merges(Arc<RunRecord>),
+    Convergence(Arc<RunRecord>),
+    Comparison(Arc<Compared>),
+    /// The list of runs: names, whether they are pinned, and what they are.
+    Runs(Vec<(String, bool, RunFile)>),
+    Log(Vec<Entry>),
+}
+
+/// The files of an export.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Files {
+    pub paths: Vec<PathBuf>,
+    /// What is not in them, and why, as a sentence for the log.
+    pub left_out: Option<String>,
+}
+
+impl From<Vec<PathBuf>> for Files {
+    fn from(paths: Vec<PathBuf>) -> Self {
+        Self { paths, left_out: None }
+    }
+}
+
+impl PaneData {
+    /// Writes it as CSV.
+    ///
+    /// # Errors
+    /// When writing to `to` fails.
+    pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
+        if let Some(table) = self.table() {
+            return table.csv(to);
+        }
+        match self {
+            Self::Trace(record) => crate::export::trace(record, to),
+            Self::Comparison(compared) => crate::export::comparison(&compared.comparison, to),
+            Self::Runs(runs) => crate::export::runs(runs.iter().map(|(name, pinned, run)| (name.as_str(), *pinned, run)), to),
+            Self::Log(entries) => log(entries, to),
+            // Written above, as tables.
+            Self::Points(_)
+            | Self::Rows(_)
+            | Self::Neighbors(..)
+            | Self::AllNeighbors(_)
+            | Self::Analysis(..)
+            | Self::Against(_)
+            | Self::Leaks(_)
+            | Self::Timings(_)
+            | Self::Timeline(_)
+            | Self::Merges(_)
+            | Self::Convergence(_) => Ok(()),
+        }
+    }
+
+    /// It as a table, where it is one of columns with types.
+    pub fn table(&self) -> Option<Table<'_>> {
+        match self {
+            Self::Points(cloud) => Some(tables::points(cloud, None)),
+            Self::Rows(selected) => Some(selected.table(None)),
+            Self::Neighbors(answered, beside) => {
+                let table = tables::neighbors_of_query(&answered.record, answered.query);
+                Some(beside.iter().fold(table, |table, beside| beside.with(table)))
+            }
+            Self::AllNeighbors(record) => Some(tables::neighbors(record, 0..record.neighbors.queries())),
+            Self::Analysis(of, against) => {
+                let rows = &of.record.query_rows;
+                let table = crate::export::graph::analysis(rows, &of.record.cloud, &of.all);
+                Some(against.iter().fold(table, |table, against| against.with(table, move |at| rows[at])))
+            }
+            Self::Against(against) => {
+                let cloud = &against.first()?.cloud;
+                let table = Table::new(cloud.len()).with("row", |row| cloud.record(row));
+                Some(against.iter().fold(table, |table, against| against.with(table, |row| row as u32)))
+            }
+            Self::Leaks(against) => {
+                let Leaking { theirs, record } = against.leaks.as_ref()?;
+                Some(crate::export::graph::leaks(theirs, record.query_cloud.as_ref()?, &record.query_rows, &record.cloud))
+            }
+            Self::Timings(record) => Some(tables::timings(record)),
+            Self::Timeline(record) => Some(tables::timeline(record)),
+            Self::Merges(record) => Some(tables::counters(record)),
+            Self::Convergence(record) => Some(tables::convergence(record)),
+            Self::Trace(_) | Self::Comparison(_) | Self::Runs(_) | Self::Log(_) => None,
+        }
+    }
+
+    /// Writes it as the name's ending says, which `ExportKind::refuses` has seen, and gives the files that were written.
+    ///
+    /// # Errors
+    /// `cannot write: why: path`.
+    pub fn save(&self, path: &Path, progress: &dyn Progress) -> Result<Files, String> {
+        if let Self::Rows(selected) = self {
+            // Without its file the points are still there.
+            let (beside, left_out) = match selected.beside(progress) {
+                Ok(beside) => (beside, None),
+                Err(why) => (None, Some(format!("the rows are written without the file’s other columns, as it cannot be read again: {why}"))),
+            };
+            selected.table(beside.as_ref()).write(path).map_err(|error| error.to_string())?;
+            return Ok(Files { paths: vec![path.to_owned()], left_out });
+        }
+        let vectors = NeighborFormat::of(path).is_ok_and(|format| !format.has_query_rows());
+        let saved = match (self, self.table()) {
+            (Self::AllNeighbors(record), _) => crate::export::neighbors(record, path),
+            (Self::Neighbors(of, _), _) if vectors => crate::export::neighbors_of(&of.record, of.query..of.query + 1, path),
+            (_, Some(table)) => table.write(path).map(|()| vec![path.to_owned()]),
+            (_, None) => write(path, |to| self.write(to)).map(|()| vec![path.to_owned()]),
+        };
+        saved.map(Files::from).map_err(|error| error.to_string())
+    }
+}
+
+fn log(entries: &[Entry], to: &mut impl Write) -> io::Result<()> {
+    let mut table = csv::Writer::from_writer(to);
+    table.write_record(["time_utc", "level", "text"])?;
+    for entry in entries {
+        table.write_record([&entry.time(), entry.level.text(), &entry.text])?;
+    }
+    table.flush()
+}
+
+/// Writes a picture as PNG; `dpi` says how large it is printed.
+///
+/// # Errors
+/// `cannot write: why: path`.
+pub fn write_png(path: &Path, picture: &egui::ColorImage, dpi: Option<f32>) -> Result<PathBuf, String> {
+    let [width, height] = picture.size;
+    let pixels: Vec<u8> = picture.pixels.iter().flat_map(|pixel| pixel.to_array().into_iter().take(3)).collect();
+    write(path, |to| {
+        let mut encoder = png::Encoder::new(to, width as u32, height as u32);
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_pixel_dims(dpi.map(|dpi| {
+            let per_metre = (dpi / 0.0254).round() as u32;
+            png::PixelDimensions { xppu: per_metre, yppu: per_metre, unit: png::Unit::Meter }
+        }));
+        let mut writer = encoder.write_header()?;
+        writer.write_image_data(&pixels)?;
+        writer.finish().map_err(io::Error::from)
+    })
+    .map_err(|error| error.to_string())?;
+    Ok(path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::features::export::state::{ExportDialog, ExportKind};
+    use crate::app::features::export::state::{NEIGHBORS, TABLES};
+    use crate::app::model::PaneKind;
+    use crate::app::testing::record;
+
+    fn text(data: PaneData) -> String {
+        let mut bytes = Vec::new();
+        data.write(&mut bytes).expect("memory");
+        String::from_utf8(bytes).expect("text")
+    }
+
+    #[test]
+    fn neighbours_read_back_as_they_were() {
+        let record = record();
+        let answered = Answered { record: Arc::clone(&record), query: 1 };
+        let text = text(PaneData::Neighbors(answered.clone(), None));
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        assert_eq!(reader.headers().expect("a header"), &["rank", "index", "squared_distance", "distance", "x", "y"][..]);
+        let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("rows");
+        assert_eq!(rows.len(), answered.neighbors().len());
+        for (row, (index, squared)) in rows.iter().zip(answered.neighbors()) {
+            assert_eq!(row[1].parse::<u64>(), Ok(record.cloud.record(index as usize)));
+            assert_eq!(row[2].parse::<f32>(), Ok(squared));
+            assert_eq!(row[4].parse::<f64>(), Ok(record.cloud.coordinate(index as usize, 0)));
+        }
+    }
+
+    #[test]
+    fn every_table_has_its_rows() {
+        let record = record();
+        let lines = |data| text(data).lines().count();
+        assert_eq!(lines(PaneData::Points(Arc::clone(&record.cloud))), record.cloud.len() + 1);
+        let selected =
+            Selected { cloud: Arc::clone(&record.cloud), rows: vec![3, 8].into(), record: None, analysed: None, against: Vec::new(), channel: None };
+        assert_eq!(lines(PaneData::Rows(Box::new(selected))), 3);
+        assert_eq!(lines(PaneData::Timings(Arc::clone(&record))), record.samples.len() + 1);
+        assert_eq!(lines(PaneData::Merges(Arc::clone(&record))), record.measured.queries() + 1);
+        assert_eq!(lines(PaneData::Convergence(Arc::clone(&record))), record.convergence.points_seen.len() + 1);
+    }
+
+    #[test]
+    fn a_name_that_says_no_format_is_refused_with_those_that_there_are() {
+        let why = |kind: ExportKind, name: &str| kind.refuses(Path::new(name));
+        let neighbors = ExportKind::Data(PaneKind::Neighbors);
+        let all = "It is not written as .txt; end it in .csv, .tsv, .parquet, .arrow, .npz, .npy, .ivecs or .ibin.";
+        assert_eq!(why(neighbors, "a.txt").as_deref(), Some(all));
+        assert_eq!(why(ExportKind::Selection, "a").as_deref(), Some("The name has no ending; end it in .csv, .tsv, .parquet, .arrow or .npz."));
+        assert_eq!(why(ExportKind::Data(PaneKind::Log), "a.npz").as_deref(), Some("It is not written as .npz; end it in .csv."));
+        assert_eq!(why(ExportKind::Window, "a.jpg").as_deref(), Some("It is not written as .jpg; end it in .png or .svg."));
+        for name in ["a.csv", "a.TSV", "a.b.ivecs", "a.ibin"] {
+            assert_eq!(why(neighbors, name), None);
+        }
+        // Every ending is one that the library writes, and every one that it writes is there.
+        for (ending, _) in NEIGHBORS {
+            assert!(NeighborFormat::of(&Path::new("a").with_extension(ending)).is_ok(), "{ending}");
+        }
+        assert!(NEIGHBORS.len() == NeighborFormat::ALL.len() && TABLES.len() == crate::export::table::TableFormat::ALL.len());
+        assert_eq!(ExportKind::AllNeighbors.files(Path::new("a.ivecs")), [Path::new("a.ivecs"), Path::new("a.fvecs")]);
+        assert_eq!(ExportKind::Selection.files(Path::new("a.csv")), [Path::new("a.csv")]);
+    }
+
+    #[test]
+    fn the_name_that_is_offered_is_free() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (at, kind) = (|name: &str| folder.path().join(name), ExportKind::Data(PaneKind::Plane));
+        let path = at("plane.csv");
+        assert_eq!(kind.free_path(&path), path);
+        std::fs::write(&path, "").expect("a file");
+        assert_eq!(kind.free_path(&path), at("plane-2.csv"));
+        std::fs::write(at("plane-2.csv"), "").expect("a file");
+        assert_eq!(kind.free_path(&path), at("plane-3.csv"));
+        // Where two files are written, neither may be there.
+        std::fs::write(at("neighbors.fvecs"), "").expect("a file");
+        assert_eq!(ExportKind::AllNeighbors.free_path(&at("neighbors.ivecs")), at("neighbors-2.ivecs"));
+    }
+
+    #[test]
+    fn another_ending_needs_no_number_of_the_one_before() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name).display().to_string();
+        for taken in ["plane.csv", "plane-2.csv", "plane.npz"] {
+            std::fs::write(at(taken), "").expect("a file");
+        }
+        let mut dialog = ExportDialog {
+            kind: ExportKind::Data(PaneKind::Plane),
+            path: at("plane-3.csv"),
+            plain: at("plane.csv").into(),
+            offered: at("plane-3.csv"),
+            error: None,
+            overwrite: false,
+            writing: None,
+            picture: None,
+            times: 1,
+            points: true,
+            range: None,
+            said: None,
+        };
+        for (ending, offered) in [("tsv", "plane.tsv"), ("npz", "plane-2.npz"), ("csv", "plane-3.csv")] {
+            dialog.end_in(ending);
+            assert_eq!(dialog.path, at(offered));
+        }
+        dialog.path = at("mine-2.csv");
+        dialog.end_in("tsv");
+        assert_eq!(dialog.path, at("mine-2.tsv"), "it is what somebody typed");
+    }
+
+    #[test]
+    fn a_picture_says_how_large_it_is_printed_and_when_it_cannot_be_written() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let picture = egui::ColorImage::filled([8, 6], egui::Color32::from_rgb(1, 2, 3));
+        let path = write_png(&folder.path().join("a.png"), &picture, Some(300.0)).expect("a picture");
+        let file = std::io::BufReader::new(std::fs::File::open(&path).expect("a file"));
+        let read = png::Decoder::new(file).read_info().expect("a PNG");
+        let size = read.info().pixel_dims.expect("its size");
+        assert_eq!((size.xppu, size.yppu, read.info().size()), (11_811, 11_811, (8, 6)));
+        assert_eq!(image::open(path).expect("a PNG").into_rgb8().get_pixel(7, 5).0, [1, 2, 3]);
+        let error = write_png(&folder.path().join("gone").join("a.png"), &picture, None).expect_err("no such folder");
+        assert!(error.starts_with("cannot write: ") && error.ends_with("a.png"), "{error}");
+    }
+}

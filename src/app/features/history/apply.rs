@@ -1,0 +1,76 @@
+//! Undo and redo, carried out.
+
+use std::sync::{Arc, Weak};
+
+use crate::app::context::app::App;
+use crate::app::context::feature::Feature;
+use crate::app::features::history::state::{Snapshot, Step};
+use crate::app::model::answer::Picked;
+use crate::app::model::{Action, Command};
+
+pub static FEATURE: Feature = Feature {
+    apply: |app, action| {
+        match action {
+            Action::Command(Command::Undo) => app.undo(),
+            Action::Command(Command::Redo) => app.redo(),
+            other => return Some(other),
+        }
+        None
+    },
+    ..Feature::NONE
+};
+
+impl App {
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::of(&self.state, &self.session, self.views())
+    }
+
+    /// Once a frame, after all actions.
+    pub(in crate::app) fn watch_history(&mut self) {
+        let now = self.handles.ctx.input(|input| input.time);
+        let snapshot = self.snapshot();
+        self.history.watch(snapshot, self.session.live.movement(), now);
+    }
+
+    /// Takes the last step back.
+    fn undo(&mut self) {
+        self.watch_history();
+        let Some(step) = self.history.done.pop_back() else { return };
+        let after = self.snapshot();
+        self.restore(&step.before);
+        self.history.undone.push(Step { before: after, ..step });
+    }
+
+    /// Takes the last undoing back.
+    fn redo(&mut self) {
+        self.watch_history();
+        let Some(step) = self.history.undone.pop() else { return };
+        let before = self.snapshot();
+        self.restore(&step.before);
+        // Long ago, so that nothing is added to it.
+        self.history.done.push_back(Step { before, at: f64::NEG_INFINITY, ..step });
+    }
+
+    fn restore(&mut self, snapshot: &Snapshot) {
+        (self.state.color, self.state.projection) = snapshot.colors.clone();
+        self.state.convergence = snapshot.views.2;
+        self.set_views(snapshot.views.0, snapshot.views.1);
+        let record = self.session.record.as_ref().map(Arc::downgrade).unwrap_or_default();
+        if self.session.selection != snapshot.selection {
+            let same_run = Weak::ptr_eq(&record, &snapshot.record);
+            self.restore_selection(&snapshot.selection, &snapshot.selected, same_run);
+        }
+        let same_place = self.session.live.place().map(Arc::as_ptr) == snapshot.place.as_ref().map(Arc::as_ptr);
+        if self.session.picked != snapshot.picked || !same_place {
+            // Whoever is asked for still, held or being typed, is not the query any more.
+            self.settle_live(snapshot.picked.is_some());
+            match snapshot.picked {
+                Some(Picked::Coordinates) => self.put_at(snapshot.place.clone()),
+                Some(picked) => self.pick(picked),
+                None => self.pick_nothing(),
+            }
+        }
+        self.session.rank = snapshot.rank;
+        self.history.now = self.snapshot();
+    }
+}

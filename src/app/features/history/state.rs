@@ -1,0 +1,275 @@
+//! Undo and redo of what is selected, picked and looked at. Fields have their own, while they have the focus.
+//!
+//! Once a frame the window tells what it shows. What is different from the frame before is a step, which takes its name from
+//! the difference. Movements of a view that follow one another closely are one, and so is all that the query did while it was
+//! held; what ends where it began is none.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Weak};
+
+use crate::app::features::color::state::view::ColorView;
+use crate::app::features::projection::state::ProjectionView;
+use crate::app::features::selection::state::Selection;
+use crate::app::features::selection::state::facts::Facts;
+use crate::app::model::answer::Picked;
+use crate::app::model::session::Session;
+use crate::app::model::state::State;
+use crate::app::model::views::{ConvergenceView, PlaneView, SpaceView};
+use crate::cloud::PointCloud;
+use crate::run::RunRecord;
+use crate::text;
+
+/// Steps that are kept.
+const MOST: usize = 200;
+
+/// Rows and queries of selections that are kept with them: 128 MiB.
+const MOST_NUMBERS: usize = 1 << 25;
+
+/// Movements within so many seconds are one.
+const ONE_MOVEMENT_SECS: f64 = 1.0;
+
+/// What can be brought back.
+#[derive(Clone, Default)]
+pub(in crate::app) struct Snapshot {
+    pub selection: Selection,
+    pub selected: Arc<Facts>,
+    /// The run whose queries are selected.
+    pub record: Weak<RunRecord>,
+    pub picked: Option<Picked>,
+    /// The query's place, where it is no row.
+    pub place: Option<Arc<PointCloud>>,
+    pub rank: Option<usize>,
+    /// Of Plane and Space as they will be, where a projection is still worked out.
+    pub views: (PlaneView, SpaceView, ConvergenceView),
+    pub colors: (ColorView, ProjectionView),
+}
+
+/// What was different, for steps that are put together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::app) enum Kind {
+    Selection,
+    Pick,
+    Move,
+    Rank,
+    Plane,
+    Space,
+    BothViews,
+    Convergence,
+    Color,
+    Projection,
+}
+
+pub(in crate::app) struct Step {
+    pub(in crate::app) kind: Kind,
+    pub(in crate::app) name: String,
+    pub(in crate::app) before: Snapshot,
+    /// When it last went on.
+    pub(in crate::app) at: f64,
+    /// Of which movement of the query it is.
+    pub(in crate::app) movement: Option<u64>,
+}
+
+#[derive(Default)]
+pub struct History {
+    pub now: Snapshot,
+    pub done: VecDeque<Step>,
+    pub undone: Vec<Step>,
+    /// Whether the next difference is nobody's step: a run came, a cloud went.
+    quiet: bool,
+}
+
+/// The last step of a selection that was put together.
+fn last(by: &str) -> &str {
+    by.rsplit_once(" + ").into_iter().chain(by.rsplit_once(" − ")).map(|(_, last)| last).min_by_key(|last| last.len()).unwrap_or(by)
+}
+
+impl Snapshot {
+    /// What is shown; `views` are Plane and Space as they will be.
+    pub fn of(state: &State, session: &Session, (plane, space): (PlaneView, SpaceView)) -> Self {
+        Self {
+            selection: session.selection.clone(),
+            selected: Arc::clone(&session.selected),
+            record: session.record.as_ref().map(Arc::downgrade).unwrap_or_default(),
+            picked: session.picked,
+            place: session.live.place().cloned(),
+            rank: session.rank,
+            views: (plane, space, state.convergence),
+            colors: (state.color.clone(), state.projection),
+        }
+    }
+
+    /// What is different, and how the step is called; a step of several kinds is called after the first.
+    fn difference(&self, after: &Self) -> Option<(Kind, String)> {
+        let (plane, space) = (self.views.0 != after.views.0, self.views.1 != after.views.1);
+        if self.selection != after.selection {
+            let name = if after.selection.is_empty() { "clearing the selection".to_owned() } else { last(after.selection.by()).to_owned() };
+            return Some((Kind::Selection, name));
+        }
+        let place = |snapshot: &Self| snapshot.place.as_ref().map(Arc::as_ptr);
+        if self.picked != after.picked || place(self) != place(after) {
+            let name = match after.picked {
+                Some(Picked::Row(_)) => "picking a row".to_owned(),
+                Some(Picked::Query(query)) => format!("picking query {}", text::thousands(query as u64)),
+                Some(Picked::Coordinates) => "moving the query".to_owned(),
+                None => "picking nothing".to_owned(),
+            };
+            let kind = if after.picked == Some(Picked::Coordinates) { Kind::Move } else { Kind::Pick };
+            return Some((kind, name));
+        }
+        let (kind, name) = match (plane, space) {
+            (true, true) => (Kind::BothViews, "view of Plane and Space"),
+            (true, false) => (Kind::Plane, "view of Plane"),
+            (false, true) => (Kind::Space, "view of Space"),
+            (false, false) if self.views.2 != after.views.2 => (Kind::Convergence, "scale of Convergence"),
+            (false, false) if self.colors.0 != after.colors.0 => (Kind::Color, "colours"),
+            (false, false) if self.colors.1 != after.colors.1 => (Kind::Projection, "projection"),
+            (false, false) if self.rank != after.rank => (Kind::Rank, "choosing a neighbour"),
+            (false, false) => return None,
+        };
+        Some((kind, name.to_owned()))
+    }
+}
+
+impl History {
+    /// What is shown `now`, in seconds; `movement` names the movement that brought the query to where it is, if one did.
+    pub fn watch(&mut self, after: Snapshot, movement: Option<u64>, now: f64) {
+        let quiet = std::mem::take(&mut self.quiet);
+        let Some((mut kind, mut name)) = self.now.difference(&after) else { return };
+        if kind == Kind::Pick && movement.is_some() {
+            (kind, name) = (Kind::Move, "moving the query".to_owned());
+        }
+        let before = std::mem::replace(&mut self.now, after);
+        if quiet {
+            return;
+        }
+        self.undone.clear();
+        let goes_on = |step: &Step| match kind {
+            Kind::Move => step.movement == movement,
+            Kind::Plane | Kind::Space | Kind::BothViews | Kind::Color => now - step.at < ONE_MOVEMENT_SECS,
+            _ => false,
+        };
+        if let Some(step) = self.done.back_mut().filter(|step| step.kind == kind && goes_on(step)) {
+            step.at = now;
+            if step.before.difference(&self.now).is_none() {
+                self.done.pop_back();
+            }
+            return;
+        }
+        self.done.push_back(Step { kind, name, before, at: now, movement });
+        while self.done.len() > MOST || (self.done.len() > 1 && self.numbers() > MOST_NUMBERS) {
+            self.done.pop_front();
+        }
+    }
+
+    /// Rows and queries that the steps keep; those that one shares with the next count once.
+    fn numbers(&self) -> usize {
+        let of = |selection: &Selection| selection.rows().len() + selection.queries().len();
+        let selections: Vec<&Selection> = self.done.iter().map(|step| &step.before.selection).collect();
+        let shared = |pair: &[&Selection]| Arc::ptr_eq(pair[0].rows(), pair[1].rows());
+        let of_pairs = selections.windows(2).map(|pair| if shared(pair) { 0 } else { of(pair[0]) }).sum::<usize>();
+        of_pairs + selections.last().map_or(0, |last| of(last))
+    }
+
+    /// The next change is not a step for undo: a run has arrived, or rows were found again.
+    pub fn skip(&mut self) {
+        self.quiet = true;
+    }
+
+    /// Nothing before can come back: the cloud is gone.
+    pub fn clear(&mut self) {
+        (self.done, self.undone) = (VecDeque::new(), Vec::new());
+        self.quiet = true;
+    }
+
+    /// What would be undone.
+    pub fn undo_name(&self) -> Option<&str> {
+        self.done.back().map(|step| step.name.as_str())
+    }
+
+    /// What would be done again.
+    pub fn redo_name(&self) -> Option<&str> {
+        self.undone.last().map(|step| step.name.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::model::views::PlaneWindow;
+
+    fn moved(x: f64) -> Snapshot {
+        let window = Some(PlaneWindow { center: [x, 0.0], units_per_point: 1.0 });
+        Snapshot { views: (PlaneView { window, ..PlaneView::default() }, SpaceView::default(), ConvergenceView::default()), ..Snapshot::default() }
+    }
+
+    fn selected(rows: Vec<u32>, by: &str) -> Snapshot {
+        Snapshot { selection: Selection::of_rows(rows, None, by), ..moved(9.0) }
+    }
+
+    #[test]
+    fn a_movement_is_one_step_and_a_pause_ends_it() {
+        let mut history = History::default();
+        for frame in 1..=30 {
+            history.watch(moved(f64::from(frame)), None, f64::from(frame) * 0.1);
+        }
+        assert_eq!((history.done.len(), history.undo_name()), (1, Some("view of Plane")));
+        assert!(history.done[0].before.views.0.window.is_none(), "it goes back to where it began");
+        history.watch(moved(31.0), None, 10.0);
+        assert_eq!(history.done.len(), 2);
+        history.watch(moved(31.0), None, 10.1);
+        assert_eq!(history.done.len(), 2, "nothing happened");
+    }
+
+    #[test]
+    fn steps_are_called_after_what_changed() {
+        let mut history = History::default();
+        history.watch(moved(9.0), None, 0.0);
+        history.watch(selected(vec![1], "rectangle in Plane"), None, 0.1);
+        assert_eq!(history.undo_name(), Some("rectangle in Plane"));
+        history.watch(selected(vec![1, 2], "rectangle in Plane + lasso in Space"), None, 0.2);
+        assert_eq!(history.undo_name(), Some("lasso in Space"));
+        history.watch(selected(vec![2], "a + b − click in Plane"), None, 0.2);
+        assert_eq!(history.undo_name(), Some("click in Plane"));
+        history.watch(moved(9.0), None, 0.3);
+        assert_eq!((history.undo_name(), history.done.len()), (Some("clearing the selection"), 5));
+        history.skip();
+        history.watch(Snapshot { picked: Some(Picked::Row(4)), ..moved(9.0) }, None, 0.4);
+        assert_eq!(history.done.len(), 5, "what nobody did is no step");
+        history.watch(Snapshot { picked: Some(Picked::Row(5)), ..moved(9.0) }, None, 0.5);
+        assert_eq!(history.undo_name(), Some("picking a row"));
+        history.clear();
+        assert_eq!((history.undo_name(), history.redo_name()), (None, None));
+    }
+
+    #[test]
+    fn a_query_that_is_held_makes_one_step_however_long() {
+        let at = |row: u32| Snapshot { picked: Some(Picked::Row(row)), ..moved(9.0) };
+        let mut history = History::default();
+        history.skip();
+        history.watch(at(1), None, 0.0);
+        for (frame, row) in [5, 7, 6, 9].into_iter().enumerate() {
+            history.watch(at(row), Some(1), 3.0 * frame as f64);
+        }
+        assert_eq!((history.done.len(), history.undo_name()), (1, Some("moving the query")));
+        assert_eq!(history.done[0].before.picked, Some(Picked::Row(1)), "it goes back to where it was taken up");
+        history.watch(at(3), Some(2), 9.1);
+        assert_eq!(history.done.len(), 2, "taken up again, however soon");
+        history.watch(at(9), Some(2), 9.2);
+        assert_eq!(history.done.len(), 1, "what was put back is no step");
+        history.watch(at(4), None, 9.3);
+        assert_eq!((history.done.len(), history.undo_name()), (2, Some("picking a row")));
+    }
+
+    #[test]
+    fn only_so_much_is_kept() {
+        let mut history = History::default();
+        for step in 0..500 {
+            history.watch(selected(vec![step], "a"), None, 0.0);
+        }
+        assert_eq!(history.done.len(), MOST);
+        for step in 0..4 {
+            history.watch(selected((step..step + (MOST_NUMBERS / 2) as u32 + 9).collect(), "many"), None, 0.0);
+        }
+        assert!(history.numbers() <= MOST_NUMBERS && !history.done.is_empty());
+    }
+}

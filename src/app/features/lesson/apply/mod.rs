@@ -1,0 +1,481 @@
+//! The one place that carries out what is asked of the lesson.
+
+pub mod quiz;
+pub mod touch;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::app::context::app::App;
+use crate::app::context::export::{EXPORT, Exporting, Written};
+use crate::app::context::feature::Feature;
+use crate::app::features::lesson::broken::broken;
+use crate::app::features::lesson::export::Job;
+use crate::app::features::lesson::record::{Recorded, on_gpu, or_twin, own, record};
+use crate::app::features::lesson::state::LessonAction;
+use crate::app::features::lesson::state::draft::LessonDraft;
+use crate::app::features::lesson::state::files::{LessonFile, RangeDraft};
+use crate::app::features::lesson::state::player::{Player, SPEEDS};
+use crate::app::features::lesson::state::session::{Asked, Breaking, FileQuery, Presenting, lesson_of};
+use crate::app::features::lesson::state::touch::Touch;
+use crate::app::jobs::table::{AtExit, Cancel, Kind, Slot};
+use crate::app::jobs::task::Outcome;
+use crate::app::look::tokens::Palette;
+use crate::app::model::{About, Action, Activity, Command, Look, Mode, Picked};
+use crate::knn::Setup;
+use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA};
+use crate::lesson::touched::Touched;
+use crate::lesson::{LessonError, Level, Mark};
+use crate::progress::Progress;
+
+pub static FEATURE: Feature = Feature {
+    apply: |app, action| {
+        match action {
+            Action::Lesson(action) => app.lesson_action(action),
+            Action::Command(Command::Undo) if app.session.lesson.open => app.undo_touch(),
+            Action::Command(Command::Cancel) if app.cancel_in_lesson() => {}
+            Action::Command(command) if command.mode() == Mode::Lesson || matches!(command, Command::Lesson | Command::LessonOfQuery) => {
+                app.lesson_command(command)
+            }
+            other => return Some(other),
+        }
+        None
+    },
+    update: App::play,
+    enter_cloud: App::lesson_cloud_changed,
+    ..Feature::NONE
+};
+
+/// A lesson whose search is recorded.
+pub static RECORD: Kind<App, &'static Lesson, Result<Recorded, LessonError>> = Kind {
+    purpose: |lesson, fraction| Some(Activity::Recording { what: format!("lesson {}", lesson.number), fraction }),
+    cancel: Cancel::By(|app| {
+        app.cancel_lesson();
+    }),
+    at_exit: |_| AtExit::Stop,
+    ..Kind::new(Slot::Record, "lesson", App::lesson_recorded)
+};
+
+impl App {
+    /// Whether the lesson is shown, and the commands that belong to it.
+    fn lesson_command(&mut self, command: Command) {
+        let held = self.session.lesson.is_held();
+        match command {
+            Command::Lesson if self.session.lesson.open => self.close_lesson(),
+            Command::Lesson => self.open_lesson(self.state.lesson.number),
+            Command::LessonOfQuery => self.lesson_of_query(),
+            Command::NextLesson => self.open_lesson((self.state.lesson.number + 1).min(LESSONS.len() as u32)),
+            Command::PreviousLesson => self.open_lesson(self.state.lesson.number.saturating_sub(1).max(1)),
+            Command::Faster => self.change_speed(1),
+            Command::Slower => self.change_speed(-1),
+            Command::Predict => self.toggle_quiz(),
+            Command::KernelLine => {
+                let source = &mut self.session.lesson.source;
+                *source = if source.is_some() { None } else { Some(None) };
+            }
+            Command::Zoom => self.zoom(),
+            Command::ZoomNext => self.zoom_next(),
+            Command::Presenter => self.present(Presenting::Presenter),
+            Command::Bare => self.present(Presenting::Bare),
+            // While a question is open, what comes next is not to be seen.
+            _ if held => {}
+            command => self.move_player(command),
+        }
+    }
+
+    fn move_player(&mut self, command: Command) {
+        let now = self.handles.ctx.input(|input| input.time);
+        let Some(player) = &mut self.session.lesson.player else { return };
+        if command == Command::PlayPause {
+            return if player.is_playing() { player.pause() } else { player.play(now) };
+        }
+        let level = Level::ALL.into_iter().find(|&level| Command::level(level) == command);
+        if let Some(level) = level {
+            if player.has_level(level) {
+                player.level = level;
+            }
+            return;
+        }
+        player.pause();
+        match command {
+            Command::StepForward => {
+                player.forward();
+            }
+            Command::StepBack => player.back(),
+            Command::NextMerge => player.next_mark(Mark::Merge),
+            Command::PreviousMerge => player.previous_mark(Mark::Merge),
+            Command::NextHit => player.next_mark(Mark::BallotHit),
+            Command::PreviousHit => player.previous_mark(Mark::BallotHit),
+            Command::NextStage => player.next_mark(Mark::Stage),
+            Command::PreviousStage => player.previous_mark(Mark::Stage),
+            Command::NextBound => player.next_mark(Mark::MaxDistance),
+            Command::PreviousBound => player.previous_mark(Mark::MaxDistance),
+            Command::ToStart => player.seek(0),
+            Command::ToEnd => player.seek(usize::MAX),
+            _ => {}
+        }
+    }
+
+    fn lesson_action(&mut self, action: LessonAction) {
+        let lesson = lesson_of(self.state.lesson.number);
+        let held = self.session.lesson.is_held();
+        match action {
+            LessonAction::Open(number) => self.open_lesson(number),
+            LessonAction::Edit(draft) => {
+                if draft.row != self.session.lesson.draft(lesson).row
+                    && let Some(asked) = &mut self.session.lesson.asked
+                {
+                    // The same question about another row.
+                    asked.query = None;
+                }
+                self.session.lesson.set_draft(lesson, draft);
+            }
+            LessonAction::Record => {
+                self.change_data(lesson);
+                self.record_lesson(lesson);
+            }
+            LessonAction::Reset => {
+                self.session.lesson.asked = None;
+                self.session.lesson.set_draft(lesson, LessonDraft::of(lesson));
+                self.change_data(lesson);
+                self.record_lesson(lesson);
+            }
+            LessonAction::Break(breaking) => {
+                self.session.lesson.breaking = breaking;
+                self.record_lesson(lesson);
+            }
+            LessonAction::Guess(fault) => {
+                if let Breaking::Hunt { guess, .. } = &mut self.session.lesson.breaking {
+                    *guess = Some(fault);
+                }
+            }
+            LessonAction::Seek(position) if !held => {
+                if let Some(player) = &mut self.session.lesson.player {
+                    player.pause();
+                    player.seek(position);
+                }
+            }
+            LessonAction::Choose(take) if !held => {
+                if let Some(player) = &mut self.session.lesson.player {
+                    player.choose(take);
+                }
+            }
+            LessonAction::SetWhole(whole) if !held => {
+                if let Some(player) = &mut self.session.lesson.player {
+                    player.set_whole(whole);
+                }
+            }
+            LessonAction::Seek(_) | LessonAction::Choose(_) | LessonAction::SetWhole(_) => {}
+            LessonAction::SetSpeed(speed) => self.state.lesson.speed = speed,
+            LessonAction::SetSideBySide(on) => self.state.lesson.side_by_side = on,
+            LessonAction::SetGpu(on) => {
+                self.state.lesson.gpu = on;
+                self.record_lesson(lesson);
+            }
+            LessonAction::Source(source) => self.session.lesson.source = source,
+            LessonAction::Quiz(action) => self.quiz_action(action),
+            LessonAction::Touch(action) => self.touch(action),
+            LessonAction::Zoom(panel) => self.session.lesson.zoom = panel,
+        }
+    }
+
+    /// Before other data are recorded: what was moved in those before means nothing in them.
+    fn change_data(&mut self, lesson: &'static Lesson) {
+        let session = &mut self.session.lesson;
+        let mut draft = session.draft(lesson);
+        let Some(recorded) = session.touch.recorded.as_ref().filter(|recorded| **recorded != draft) else { return };
+        let touched = recorded.touched.clone();
+        if !recorded.is_alike(&draft) || recorded.keys != draft.keys {
+            draft.touched = Touched::default();
+            session.set_draft(lesson, draft);
+        }
+        session.touch.forget_changes();
+        session.touch.before = session.player.clone().map(|player| (player, touched));
+    }
+
+    /// Shows a lesson, and records it unless it is there already.
+    pub(in crate::app) fn open_lesson(&mut self, number: u32) {
+        let lesson = lesson_of(number);
+        let there = self.session.lesson.player.as_ref().is_some_and(|player| player.lesson.number == lesson.number);
+        self.show_lesson();
+        self.state.lesson.number = lesson.number;
+        if there || self.jobs.about(&RECORD).is_some_and(|recorded| recorded.number == lesson.number) {
+            return;
+        }
+        (self.session.lesson.player, self.session.lesson.breaking, self.session.lesson.zoom) = (None, Breaking::No, None);
+        self.session.lesson.touch = Touch::default();
+        self.record_lesson(lesson);
+    }
+
+    /// In place of the explorer, whose last words are not about it.
+    fn show_lesson(&mut self) {
+        if !self.session.lesson.open {
+            self.session.lesson.before = self.session.log.note().cloned();
+        }
+        self.session.lesson.open = true;
+    }
+
+    fn close_lesson(&mut self) {
+        self.session.lesson.open = false;
+        self.present(Presenting::No);
+        if let Some(player) = &mut self.session.lesson.player {
+            player.pause();
+        }
+    }
+
+    /// The lesson of own data, of what is picked in the explorer.
+    fn lesson_of_query(&mut self) {
+        let Some(cloud) = &self.session.cloud else { return self.session.log.error(About::Lesson, "no cloud is open: open one, and click a point") };
+        let lesson = lesson_of(OWN_DATA);
+        let mut draft = LessonDraft { width: lesson.width, touched: Touched::default(), ..self.session.lesson.draft(lesson) };
+        let answered = self.session.answered.as_ref();
+        let mut question = answered.map(|answered| Asked::of(&answered.record.spec));
+        draft.k = answered.map_or(self.state.draft.k.clone(), |answered| answered.record.spec.k.to_string());
+        match (self.session.picked, answered) {
+            (Some(Picked::Row(row)), _) if (row as usize) < cloud.len() => draft.row = cloud.record(row as usize).to_string(),
+            (Some(Picked::Query(_) | Picked::Coordinates), Some(answered)) if let Some(queries) = &answered.record.query_cloud => {
+                draft.row.clear();
+                let query = FileQuery { queries: Arc::clone(queries), row: answered.row(), number: answered.query };
+                question = question.map(|question| Asked { query: Some(query), ..question });
+            }
+            _ => return self.session.log.error(About::Lesson, "no query is picked: click a point in Plane or Space"),
+        }
+        self.session.lesson.set_draft(lesson, draft);
+        self.session.lesson.asked = question;
+        self.show_lesson();
+        self.state.lesson.number = OWN_DATA;
+        (self.session.lesson.player, self.session.lesson.breaking) = (None, Breaking::No);
+        self.session.lesson.touch = Touch::default();
+        self.record_lesson(lesson);
+    }
+
+    /// Starts to record a lesson as it is typed; what was recorded before stays until that is there.
+    pub(in crate::app) fn record_lesson(&mut self, lesson: &'static Lesson) {
+        // What was being recorded is not asked for any more, also where this cannot be.
+        self.jobs.stop(&RECORD);
+        let session = &mut self.session.lesson;
+        (session.quiz, session.error, session.touch.behind) = (None, None, false);
+        let draft = session.draft(lesson);
+        match self.work_of_lesson(lesson, draft, self.state.lesson.gpu) {
+            Ok(work) => self.jobs.start(&RECORD, lesson, work),
+            // It stands at the field; where none is to be seen, in the middle.
+            Err(error) => self.session.lesson.error = error,
+        }
+    }
+
+    /// What records a lesson as it is typed and moved.
+    ///
+    /// # Errors
+    /// What is wrong with the first field.
+    pub(in crate::app) fn work_of_lesson(
+        &self,
+        lesson: &'static Lesson,
+        draft: LessonDraft,
+        gpu: bool,
+    ) -> Result<impl FnOnce(&dyn Progress) -> Result<Recorded, LessonError> + Send + use<>, Option<String>> {
+        let cloud = self.session.cloud.clone().filter(|_| draft.takes_open_cloud(lesson));
+        let session = &self.session.lesson;
+        let read = draft.read(lesson, cloud.as_deref());
+        let (choice, row) = read.map_err(|errors| errors.into_iter().next().map(|error| error.sentence))?;
+        // What the explorer asked is about the lesson of own data alone.
+        let asked = session.asked.clone().filter(|_| lesson.number == OWN_DATA);
+        let question = asked.unwrap_or_else(|| Asked::typed(&self.state.draft));
+        let setup = Setup {
+            k: choice.k.unwrap_or(lesson.k),
+            metric: question.metric,
+            order: crate::cloud::Order::File,
+            seed: question.seed,
+            exclude_self: question.exclude_self,
+            drop_zero_rows: question.drop_nonfinite,
+        };
+        let own = cloud.zip(row).map(|(cloud, row)| own(cloud, row, question));
+        let breaking = self.session.lesson.breaking;
+        // What a mistake needs may differ from what the lesson has.
+        let with_data = if let Breaking::Chosen(fault) = breaking { lesson.with_data_for(fault) } else { *lesson };
+        // A GPU makes no mistakes on purpose.
+        let gpu = breaking == Breaking::No && gpu && self.session.can_record_on_gpu(choice.width.unwrap_or(lesson.width));
+        Ok(move |progress: &dyn Progress| {
+            let began = Instant::now();
+            let takes = broken(lesson, record(&with_data, choice, own, setup, progress)?, breaking)?;
+            let took = began.elapsed();
+            let (takes, instead) = if gpu { or_twin(on_gpu(lesson, &takes), takes)? } else { (takes, None) };
+            Ok(Recorded { takes, instead, draft, took })
+        })
+    }
+
+    /// Another cloud is open: what lessons have of the one before goes.
+    fn lesson_cloud_changed(&mut self) {
+        self.session.lesson.asked = None;
+        for lesson in LESSONS.iter().filter(|lesson| lesson.own_data) {
+            let session = &mut self.session.lesson;
+            let draft = LessonDraft { row: String::new(), touched: Touched::default(), ..session.draft(lesson) };
+            if !draft.takes_open_cloud(lesson) {
+                continue;
+            }
+            session.set_draft(lesson, draft);
+            if session.player.as_ref().is_some_and(|player| player.lesson.number == lesson.number) {
+                (session.player, session.quiz, session.touch) = (None, None, Touch::default());
+            }
+            if self.jobs.about(&RECORD).is_some_and(|recorded| recorded.number == lesson.number) {
+                self.jobs.stop(&RECORD);
+            }
+            if self.session.lesson.open && self.state.lesson.number == lesson.number {
+                self.record_lesson(lesson);
+            }
+        }
+    }
+
+    /// A lesson was recorded.
+    pub(in crate::app) fn lesson_recorded(&mut self, lesson: &'static Lesson, outcome: Outcome<Result<Recorded, LessonError>>) {
+        let session = &mut self.session.lesson;
+        match outcome {
+            // Another lesson is open by now.
+            _ if lesson.number != self.state.lesson.number => {}
+            Ok(Ok(Recorded { mut takes, instead, draft, took })) if !takes.is_empty() => {
+                if let Some(why) = instead {
+                    self.session.log.warn(About::Lesson, why);
+                }
+                let alike = session.touch.recorded.as_ref().is_some_and(|recorded| recorded.is_alike(&draft));
+                if let Some(before) = session.touch.compared(&draft.touched).filter(|before| alike && before.takes.len() == takes.len()) {
+                    takes.iter_mut().zip(&before.takes).for_each(|(take, before)| take.mark_turned(Some(&before.recording)));
+                }
+                let mut player = Player::new(lesson, takes);
+                // Who changes k goes on with the level and the take that were chosen; who moves something stays in the story.
+                if let Some(before) = session.player.as_ref().filter(|before| before.lesson.number == lesson.number) {
+                    (player.level, player.whole) = (before.level, before.whole);
+                    player.choose(before.active());
+                    if alike {
+                        // While it is held, from where it was taken: what goes back there shows the same step again.
+                        let held = session.touch.before.as_ref().filter(|_| session.touch.held);
+                        player.follow(held.map_or(before, |(taken, _)| taken));
+                    } else {
+                        player.seek(0);
+                    }
+                }
+                // Where it breaks is to be found.
+                if matches!(session.breaking, Breaking::Hunt { guess: None, .. }) {
+                    player.seek(0);
+                }
+                (session.touch.recorded, session.touch.took) = (Some(draft), Some(took));
+                // Questions are about the steps that they were made from.
+                (session.player, session.quiz, session.error) = (Some(player), None, None);
+                self.session.log.settle(About::Lesson);
+            }
+            Ok(Err(LessonError::Cloud(crate::cloud::CloudError::Cancelled))) => session.error = Some("Cancelled.".to_owned()),
+            Ok(Err(error)) => session.error = Some(format!("The lesson cannot be recorded: {error}.")),
+            Ok(Ok(_)) => session.error = Some("The lesson has nothing to show.".to_owned()),
+            Err(stopped) => session.error = Some(format!("The lesson cannot be recorded: {stopped}.")),
+        }
+        if let Some(error) = self.session.lesson.error.clone() {
+            self.session.log.error(About::Lesson, error);
+        }
+        if self.session.lesson.touch.behind {
+            self.record_touched(lesson);
+        }
+    }
+
+    /// Does the steps that are due.
+    fn play(&mut self) {
+        let (now, speed) = (self.handles.ctx.input(|input| input.time), self.state.lesson.speed);
+        if !self.session.lesson.open || self.session.lesson.is_held() {
+            return;
+        }
+        if let Some(player) = &mut self.session.lesson.player
+            && let Some(seconds) = player.advance(now, speed)
+        {
+            self.handles.ctx.request_repaint_after(std::time::Duration::from_secs_f64(seconds.max(0.0)));
+        }
+    }
+
+    /// Writes a file of the lesson on a thread of its own.
+    pub(in crate::app) fn write_lesson(&mut self, file: LessonFile, range: Option<&RangeDraft>, path: &Path) -> Result<(), String> {
+        let Some(player) = &self.session.lesson.player else { return Err("There is nothing to export yet; open a lesson first.".to_owned()) };
+        if self.jobs.has(&EXPORT) {
+            return Err("Another file is being written; wait for it, or cancel it.".to_owned());
+        }
+        let ctx = &self.handles.ctx;
+        let palette = Palette::base(self.look(), &ctx.global_style().visuals);
+        let job = Job::new(file, player, self.state.lesson.side_by_side, palette.clone(), range).map_err(|error| error.sentence)?;
+        let (target, exporting) = (path.to_owned(), Exporting { what: Written::Lesson, path: path.to_owned(), runs: Vec::new(), dialog: None });
+        self.jobs.start(&EXPORT, exporting, move |progress| (job.write(&target, progress).map(|said| vec![said]), progress.cancelled()));
+        Ok(())
+    }
+
+    /// Cancels what the open lesson has to cancel; false where it has nothing.
+    fn cancel_in_lesson(&mut self) -> bool {
+        // What lies on top of the lesson is closed first.
+        self.session.lesson.open && (self.session.lesson.source.take().is_some() || self.cancel_lesson())
+    }
+
+    /// Stops the recording, or else takes less of the screen; false when there was nothing to stop.
+    pub(in crate::app) fn cancel_lesson(&mut self) -> bool {
+        // What it still finds is not heard.
+        if self.jobs.stop(&RECORD) {
+            self.session.lesson.error = Some("Cancelled.".to_owned());
+            return true;
+        }
+        if let Some(player) = self.session.lesson.player.as_mut().filter(|player| player.has_marks()) {
+            player.remove_marks();
+            self.session.lesson.touch.before = None;
+            return true;
+        }
+        if self.session.lesson.zoom.take().is_some() {
+            return true;
+        }
+        if self.jobs.has(&EXPORT) {
+            return false;
+        }
+        let less = match self.session.lesson.presenting {
+            Presenting::No => return false,
+            Presenting::Presenter => Presenting::No,
+            Presenting::Bare => Presenting::Presenter,
+        };
+        self.present(less);
+        true
+    }
+
+    /// Gives the panel under the pointer all of the picture, or shows all panels again.
+    fn zoom(&mut self) {
+        let picture = &self.handles.picture_of_lesson;
+        let panel = picture.panel_under_pointer().or_else(|| picture.largest_panel());
+        let zoom = &mut self.session.lesson.zoom;
+        *zoom = if zoom.is_some() { None } else { panel };
+    }
+
+    /// Goes through the panels, each with all of the picture.
+    fn zoom_next(&mut self) {
+        let lesson = &mut self.session.lesson;
+        let Some(panels) = lesson.player.as_ref().map(Player::panels).filter(|panels| !panels.is_empty()) else { return };
+        let next = lesson.zoom.and_then(|zoom| panels.iter().position(|&panel| panel == zoom)).map_or(0, |at| (at + 1) % panels.len());
+        lesson.zoom = Some(panels[next]);
+    }
+
+    /// Gives the picture more of the window, or, asked twice, less.
+    fn present(&mut self, how: Presenting) {
+        let before = self.session.lesson.presenting;
+        let how = if before == how { Presenting::No } else { how };
+        self.session.lesson.presenting = how;
+        if (before == Presenting::No) != (how == Presenting::No) {
+            self.handles.ctx.send_viewport_cmd(egui::ViewportCommand::Fullscreen(how != Presenting::No));
+        }
+        self.look().apply(&self.handles.ctx);
+    }
+
+    /// How the window looks: the presenter has a look of its own.
+    pub(in crate::app) fn look(&self) -> Look {
+        if self.session.lesson.open && self.session.lesson.presenting != Presenting::No { self.state.lesson.presenter_look } else { self.state.look }
+    }
+
+    pub(in crate::app) fn set_look(&mut self, look: Look) {
+        let presenting = self.session.lesson.open && self.session.lesson.presenting != Presenting::No;
+        *if presenting { &mut self.state.lesson.presenter_look } else { &mut self.state.look } = look;
+        look.apply(&self.handles.ctx);
+    }
+
+    fn change_speed(&mut self, by: isize) {
+        let now = self.state.lesson.speed;
+        let at = SPEEDS.iter().position(|&speed| speed >= now).unwrap_or(SPEEDS.len() - 1);
+        self.state.lesson.speed = SPEEDS[at.saturating_add_signed(by).min(SPEEDS.len() - 1)];
+    }
+}

@@ -1,0 +1,110 @@
+//! What of the lesson can become a file.
+
+use crate::app::features::lesson::state::player::Player;
+use crate::app::model::draft::{Field, FieldError, number};
+use crate::lesson::Level;
+use crate::lesson::moments::{MOST_FRAMES, MOST_ON_PAPER};
+
+/// A kind of file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LessonFile {
+    /// The picture, in pixels.
+    Picture,
+    /// The picture, as shapes.
+    Drawing,
+    /// A range of steps as an animation.
+    Gif,
+    /// A range, picture by picture.
+    Frames,
+    /// All steps as a data file.
+    Steps,
+    /// To print, or to read without this program.
+    Handout,
+    /// A sheet of questions for a class, without their answers.
+    Worksheet,
+    /// The answers to the questions of the same sheet, for the teacher.
+    Key,
+    /// To play in a browser, without this program.
+    Page,
+}
+
+impl LessonFile {
+    /// All, as the menu lists them.
+    pub const ALL: [Self; 9] =
+        [Self::Picture, Self::Drawing, Self::Gif, Self::Frames, Self::Handout, Self::Worksheet, Self::Key, Self::Page, Self::Steps];
+
+    /// As the menu says it, and what the file's name ends in before anybody chose one.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Picture => ("Picture as PNG…", ".png"),
+            Self::Drawing => ("Picture as SVG…", ".svg"),
+            Self::Gif => ("Film as GIF…", ".gif"),
+            Self::Frames => ("Film as PNG files…", "-frames"),
+            Self::Steps => ("Steps as JSON Lines…", "-steps.jsonl"),
+            Self::Handout => ("Handout as HTML…", ".html"),
+            Self::Worksheet => ("Worksheet as HTML…", "-worksheet.html"),
+            Self::Key => ("Key of the worksheet as HTML…", "-key.html"),
+            Self::Page => ("Page that plays (HTML)…", "-page.html"),
+        }
+    }
+
+    pub fn text(self) -> &'static str {
+        self.words().0
+    }
+
+    pub fn default_name(self, number: u32) -> String {
+        format!("lesson-{number}{}", self.words().1)
+    }
+
+    /// Why there is no such file of what the player shows; `None` where there is one.
+    pub fn lacks(self, player: &Player) -> Option<&'static str> {
+        let has_mistake = player.takes.iter().any(|take| take.recording.parameters.fault.is_some());
+        (has_mistake && matches!(self, Self::Worksheet | Self::Key))
+            .then_some("Nothing is asked about a search with a mistake. Under \u{201c}Break it\u{201d}, choose no mistake.")
+    }
+
+    /// Whether it shows a range of steps.
+    pub fn has_range(self) -> bool {
+        matches!(self, Self::Gif | Self::Frames | Self::Handout | Self::Page)
+    }
+
+    /// Pictures at most; where a range has more moments, they are spread evenly. A page has all of them.
+    pub fn most(self) -> usize {
+        match self {
+            Self::Page => usize::MAX,
+            Self::Handout => MOST_ON_PAPER,
+            _ => MOST_FRAMES,
+        }
+    }
+}
+
+/// What is chosen of a range, as it is typed: steps as the player counts them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RangeDraft {
+    pub from: String,
+    pub to: String,
+    /// How many the search has.
+    pub steps: usize,
+    pub level: Level,
+}
+
+impl RangeDraft {
+    /// All that the player shows, at its level.
+    pub fn new(player: &Player) -> Self {
+        let range = player.range();
+        Self { from: range.start.to_string(), to: range.end.to_string(), steps: player.take().recording.len(), level: player.level }
+    }
+
+    /// The first and the last step.
+    ///
+    /// # Errors
+    /// What is wrong with the fields.
+    pub fn read(&self) -> Result<(usize, usize), FieldError> {
+        let from = number(Field::From, &self.from, 0, self.steps as u64)?;
+        let to = number(Field::To, &self.to, 0, self.steps as u64)?;
+        if from > to {
+            return Err(FieldError { field: Field::To, sentence: format!("It comes before step {from}; type a later one.") });
+        }
+        Ok((from as usize, to as usize))
+    }
+}

@@ -1,0 +1,377 @@
+//! Questions: what is asked, what is being answered, and the score.
+
+use crate::app::features::lesson::state::poll::Poll;
+use crate::lesson::feedback::spelled_out;
+use crate::lesson::picture::Target;
+use crate::lesson::questions::{Answer, Form, Pointed, Question, Reply};
+
+/// How many answers were right.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Score {
+    pub right: u32,
+    /// Questions answered so far.
+    pub asked: u32,
+}
+
+/// An answer that is being made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// Lanes, toggled; `at` is the one that the keyboard is on.
+    Lanes {
+        /// Bit i is set when lane i is chosen.
+        mask: u32,
+        /// Lane under the keyboard cursor, from 0.
+        at: u32,
+    },
+    /// Digits as typed; may be empty.
+    Number(String),
+    /// Yes or no, once it is chosen.
+    YesNo(Option<bool>),
+    /// An option, once it is chosen, from 0.
+    Choice(Option<u32>),
+}
+
+/// How far a question is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// The next state is hidden.
+    Asking(Entry),
+    /// The question is left to a class, and is not answered by the one who asks.
+    Held(Poll),
+    /// It is shown, with what is right.
+    Answered { reply: Reply, right: bool },
+    /// No question is left.
+    Done,
+}
+
+/// The questions of a lesson, one after the other.
+#[derive(Clone, Debug)]
+pub struct Quiz {
+    /// With the take that each is about.
+    questions: Vec<(usize, Question)>,
+    at: usize,
+    phase: Phase,
+    score: Score,
+    /// Lanes of the warp.
+    width: u32,
+}
+
+impl Quiz {
+    /// The questions in their order, each with the take that it is about; `None` where nothing is asked.
+    pub fn new(questions: Vec<(usize, Question)>, width: u32) -> Option<Self> {
+        let phase = Phase::Asking(entry(questions.first()?.1.answer));
+        Some(Self { questions, at: 0, phase, score: Score::default(), width })
+    }
+
+    /// The take that the question is about, and the question.
+    pub fn question(&self) -> &(usize, Question) {
+        &self.questions[self.at]
+    }
+
+    /// Which of how many it is, from 1.
+    pub fn place(&self) -> (usize, usize) {
+        (self.at + 1, self.questions.len())
+    }
+
+    /// How far it is.
+    pub fn phase(&self) -> &Phase {
+        &self.phase
+    }
+
+    /// Whether what comes next must not be seen.
+    pub fn is_asking(&self) -> bool {
+        match &self.phase {
+            Phase::Asking(_) => true,
+            Phase::Held(poll) => !poll.is_revealed(),
+            Phase::Answered { .. } | Phase::Done => false,
+        }
+    }
+
+    /// Whether a question about all of a take is open or still to come: until then, no more of it may be seen than is done.
+    pub fn keeps(&self, take: usize) -> bool {
+        let open = self.at + usize::from(!self.is_asking());
+        self.questions.iter().skip(open).any(|(of, question)| *of == take && question.ask.is_about_all())
+    }
+
+    /// What an answered question was about: the picture spells that out, until something else is pointed at.
+    pub fn answered_about(&self) -> Option<Target> {
+        if self.is_asking() || self.phase == Phase::Done { None } else { spelled_out(&self.question().1) }
+    }
+
+    /// What is pointed at to answer with a number.
+    pub fn pointed(&self) -> Option<Pointed> {
+        match self.question().1.ask.kind().form {
+            Form::Number { pointed, .. } if matches!(self.phase, Phase::Asking(_)) => pointed,
+            _ => None,
+        }
+    }
+
+    /// What is voted on, while a class votes.
+    pub fn poll(&mut self) -> Option<&mut Poll> {
+        if let Phase::Held(poll) = &mut self.phase { Some(poll) } else { None }
+    }
+
+    /// Leaves the answer to a class, which votes on it.
+    pub fn hold(&mut self, poll: Poll) {
+        if let Phase::Asking(_) = self.phase {
+            self.phase = Phase::Held(poll);
+        }
+    }
+
+    /// Takes it back: the question is asked as before.
+    pub fn let_go(&mut self) {
+        if self.is_asking() {
+            self.phase = Phase::Asking(entry(self.question().1.answer));
+        }
+    }
+
+    pub fn score(&self) -> Score {
+        self.score
+    }
+
+    /// The lanes that are chosen, while lanes are asked for.
+    pub fn lanes(&self) -> Option<u32> {
+        match &self.phase {
+            Phase::Asking(Entry::Lanes { mask, .. }) => Some(*mask),
+            _ => None,
+        }
+    }
+
+    /// Chooses a lane or lets go of it; where a number is asked for, it is the lane's.
+    pub fn choose_lane(&mut self, lane: u32) {
+        if lane >= self.width {
+            return;
+        }
+        let pointed = self.pointed();
+        match &mut self.phase {
+            Phase::Asking(Entry::Lanes { mask, at }) => (*mask, *at) = (*mask ^ (1 << lane), lane),
+            Phase::Asking(Entry::Number(text)) if pointed == Some(Pointed::Lane) => *text = lane.to_string(),
+            _ => {}
+        }
+    }
+
+    /// Chooses a slot, where one is asked for.
+    pub fn choose_slot(&mut self, slot: u32) {
+        let pointed = self.pointed();
+        if let Phase::Asking(Entry::Number(text)) = &mut self.phase
+            && pointed == Some(Pointed::Slot)
+        {
+            *text = slot.to_string();
+        }
+    }
+
+    /// Chooses an option, from 0.
+    pub fn choose_option(&mut self, option: u32) {
+        let options = self.question().1.options.len() as u32;
+        if let Phase::Asking(Entry::Choice(chosen)) = &mut self.phase
+            && option < options
+        {
+            *chosen = Some(option);
+        }
+    }
+
+    /// Appends a digit, unless the number is long enough already; of options, the one with that number, from 1.
+    pub fn digit(&mut self, digit: char) {
+        /// More digits than any answer has.
+        const MOST: usize = 9;
+        if let (Some(option), Phase::Asking(Entry::Choice(_))) = (digit.to_digit(10).and_then(|digit| digit.checked_sub(1)), &self.phase) {
+            self.choose_option(option);
+        }
+        if let Phase::Asking(Entry::Number(text)) = &mut self.phase
+            && digit.is_ascii_digit()
+            && text.len() < MOST
+        {
+            text.push(digit);
+        }
+    }
+
+    /// Takes the last digit back.
+    pub fn erase(&mut self) {
+        if let Phase::Asking(Entry::Number(text)) = &mut self.phase {
+            text.pop();
+        }
+    }
+
+    /// Says yes or no.
+    pub fn say(&mut self, yes: bool) {
+        if let Phase::Asking(Entry::YesNo(said)) = &mut self.phase {
+            *said = Some(yes);
+        }
+    }
+
+    /// An arrow key: the lane before or after, one more or less, yes or no, the next option or the one before.
+    pub fn arrow(&mut self, forward: bool) {
+        let (width, options) = (self.width, self.question().1.options.len() as u32);
+        match &mut self.phase {
+            Phase::Asking(Entry::Choice(chosen)) => {
+                *chosen = Some(chosen.map_or(0, |chosen| if forward { chosen + 1 } else { chosen + options - 1 } % options));
+            }
+            Phase::Asking(Entry::Lanes { at, .. }) => *at = if forward { *at + 1 } else { *at + width - 1 } % width,
+            Phase::Asking(Entry::Number(text)) => {
+                let number: u32 = text.parse().unwrap_or(0);
+                // The first key brings up 0.
+                let next = if text.is_empty() {
+                    Some(0)
+                } else if forward {
+                    number.checked_add(1)
+                } else {
+                    number.checked_sub(1)
+                };
+                *text = next.unwrap_or(number).to_string();
+            }
+            Phase::Asking(Entry::YesNo(said)) => *said = Some(!forward),
+            _ => {}
+        }
+    }
+
+    /// What is said so far, if it is an answer.
+    pub fn reply(&self) -> Option<Reply> {
+        match &self.phase {
+            Phase::Asking(Entry::Lanes { mask, .. }) => Some(Reply::Lanes(*mask)),
+            Phase::Asking(Entry::Number(text)) => text.parse().ok().map(Reply::Number),
+            Phase::Asking(Entry::YesNo(said)) => said.map(Reply::YesNo),
+            Phase::Asking(Entry::Choice(chosen)) => chosen.map(Reply::Choice),
+            _ => None,
+        }
+    }
+
+    /// Answers with what is said so far; whether it is right.
+    pub fn answer(&mut self) -> Option<bool> {
+        let reply = self.reply()?;
+        let right = self.question().1.answer.accepts(reply);
+        self.phase = Phase::Answered { reply, right };
+        self.score.asked += 1;
+        self.score.right += u32::from(right);
+        Some(right)
+    }
+
+    /// On to the next question, answered or not.
+    pub fn next(&mut self) {
+        if self.at + 1 < self.questions.len() {
+            self.at += 1;
+            self.phase = Phase::Asking(entry(self.question().1.answer));
+        } else {
+            self.phase = Phase::Done;
+        }
+    }
+}
+
+fn entry(answer: Answer) -> Entry {
+    match answer {
+        Answer::Lanes(_) => Entry::Lanes { mask: 0, at: 0 },
+        Answer::Number { .. } => Entry::Number(String::new()),
+        Answer::YesNo(_) => Entry::YesNo(None),
+        Answer::Choice(_) => Entry::Choice(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lesson::questions::Ask;
+
+    fn question(ask: Ask, at: usize, answer: Answer) -> (usize, Question) {
+        (0, Question::new(ask, at, 0, String::new(), answer))
+    }
+
+    #[test]
+    fn lanes_are_toggled_by_click_and_key() {
+        let mut quiz = Quiz::new(vec![question(Ask::Votes, 5, Answer::Lanes(0b1001))], 4).expect("a question");
+        for lane in [0, 2, 3, 2, 9] {
+            quiz.choose_lane(lane);
+        }
+        assert_eq!((quiz.reply(), quiz.answer()), (Some(Reply::Lanes(0b1001)), Some(true)));
+        quiz.choose_lane(1);
+        assert_eq!(quiz.phase(), &Phase::Answered { reply: Reply::Lanes(0b1001), right: true }, "said is said");
+        quiz.next();
+        assert_eq!(quiz.phase(), &Phase::Done);
+        assert_eq!(quiz.answer(), None);
+    }
+
+    #[test]
+    fn the_arrows_go_round_the_warp() {
+        let mut quiz = Quiz::new(vec![question(Ask::Votes, 5, Answer::Lanes(1))], 4).expect("a question");
+        quiz.arrow(false);
+        assert_eq!(quiz.phase(), &Phase::Asking(Entry::Lanes { mask: 0, at: 3 }));
+        quiz.arrow(true);
+        assert_eq!(quiz.phase(), &Phase::Asking(Entry::Lanes { mask: 0, at: 0 }));
+    }
+
+    #[test]
+    fn numbers_are_typed_clicked_or_counted() {
+        let slot = question(Ask::Slot, 1, Answer::Number { right: 13, within: 0 });
+        let mut quiz = Quiz::new(vec![slot], 32).expect("a question");
+        assert_eq!(quiz.answer(), None, "nothing was said");
+        "1x27".chars().for_each(|digit| quiz.digit(digit));
+        quiz.erase();
+        assert_eq!(quiz.reply(), Some(Reply::Number(12)));
+        quiz.arrow(true);
+        assert_eq!(quiz.reply(), Some(Reply::Number(13)));
+        quiz.choose_lane(3);
+        assert_eq!(quiz.reply(), Some(Reply::Number(13)), "a lane is no slot");
+        quiz.choose_slot(7);
+        assert_eq!(quiz.answered_about(), None, "who is asked is told nothing");
+        assert_eq!(quiz.answer(), Some(false));
+        assert_eq!(quiz.answered_about(), Some(Target::Lane(0)), "then the lane that was asked about is spelled out");
+        let long = question(Ask::Merges, 1, Answer::Number { right: 3, within: 1 });
+        let mut quiz = Quiz::new(vec![long], 32).expect("a question");
+        (0..40).for_each(|_| quiz.digit('9'));
+        assert_eq!(quiz.reply(), Some(Reply::Number(999_999_999)));
+        quiz.arrow(true);
+        assert!(quiz.reply().is_some());
+    }
+
+    #[test]
+    fn how_many_merges_a_take_has_is_kept_until_it_was_asked() {
+        let merges = |take| (take, question(Ask::Merges, 0, Answer::Number { right: 3, within: 0 }).1);
+        let mut quiz = Quiz::new(vec![merges(1), merges(2), merges(0)], 32).expect("questions");
+        let mut kept = Vec::new();
+        for said in ['3', '4', '3'] {
+            quiz.digit(said);
+            quiz.answer();
+            kept.push([0, 1, 2].map(|take| quiz.keeps(take)));
+            quiz.next();
+        }
+        assert_eq!(kept, [[true, false, true], [true, false, false], [false; 3]], "in the order in which they are asked");
+        assert_eq!((quiz.phase(), quiz.score()), (&Phase::Done, Score { right: 2, asked: 3 }));
+        assert!(!quiz.keeps(0));
+    }
+
+    #[test]
+    fn an_option_is_chosen_by_number_letter_or_arrow() {
+        let options = ["a", "b", "c"].map(str::to_owned).to_vec();
+        let (_, plain) = question(Ask::Why, 0, Answer::Choice(2));
+        let mut quiz = Quiz::new(vec![(0, Question { options, ..plain })], 8).expect("a question");
+        assert_eq!(quiz.reply(), None);
+        let mut said = Vec::new();
+        for act in [Quiz::digit as fn(&mut Quiz, char), |quiz, _| quiz.arrow(true), |quiz, _| quiz.arrow(true), |quiz, _| quiz.arrow(false)] {
+            act(&mut quiz, '2');
+            said.push(quiz.reply());
+        }
+        assert_eq!(said, [1, 2, 0, 2].map(|option| Some(Reply::Choice(option))));
+        ['0', '4'].into_iter().for_each(|digit| quiz.digit(digit));
+        quiz.choose_option(3);
+        assert_eq!((quiz.reply(), quiz.answer()), (Some(Reply::Choice(2)), Some(true)), "there is no such option");
+        assert!(Quiz::new(Vec::new(), 8).is_none());
+    }
+
+    #[test]
+    fn what_a_class_votes_on_stays_hidden_and_leaves_the_score_alone() {
+        use crate::lesson::questions::offers::Offer;
+        let offers = [true, false].map(|yes| Offer { reply: Reply::YesNo(yes), text: yes.to_string() }).to_vec();
+        let poll = Poll::new(offers, 1, "why".to_owned());
+        let asks = vec![question(Ask::Swaps, 3, Answer::YesNo(false)), question(Ask::Swaps, 4, Answer::YesNo(true))];
+        let mut quiz = Quiz::new(asks, 8).expect("questions");
+        quiz.hold(poll.clone());
+        assert!(quiz.is_asking() && quiz.answered_about().is_none() && quiz.reply().is_none() && quiz.answer().is_none());
+        quiz.poll().expect("a poll").reveal();
+        assert_eq!((quiz.is_asking(), quiz.answered_about()), (false, Some(Target::Comparator(0))));
+        quiz.let_go();
+        assert!(quiz.poll().is_some(), "what is revealed is not asked again");
+        quiz.next();
+        assert_eq!((quiz.question().1.at, quiz.score()), (4, Score::default()));
+        quiz.hold(poll);
+        quiz.let_go();
+        assert_eq!(quiz.phase(), &Phase::Asking(Entry::YesNo(None)));
+    }
+}

@@ -1,0 +1,19 @@
+//! What is asked of the documents, carried out.
+
+use crate::app::context::feature::Feature;
+use crate::app::features::manual::controls::manual_ui;
+use crate::app::features::manual::state::Manual;
+use crate::app::model::{Action, Command};
+
+pub static FEATURE: Feature = Feature {
+    apply: |app, action| {
+        match action {
+            Action::SetManual(manual) => app.session.manual = manual,
+            Action::Command(Command::Contents) => app.session.manual = if app.session.manual.is_some() { None } else { Some(Manual::default()) },
+            other => return Some(other),
+        }
+        None
+    },
+    dialogs: |app, ui, palette| manual_ui(ui, &app.session, &mut app.handles.manual, palette, &mut app.actions),
+    ..Feature::NONE
+};

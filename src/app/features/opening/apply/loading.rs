@@ -1,0 +1,258 @@
+//! Clouds are loaded, and shown.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::app::context::app::{App, FIRST_QUERIES};
+use crate::app::features::datasets::state::PartsDialog;
+use crate::app::features::errors::of_cloud;
+use crate::app::features::opening::apply::{LOAD, Loading, OPEN};
+use crate::app::features::unusable::state::UnusableDialog;
+use crate::app::jobs::loader::{LoadJob, Loaded, Opened};
+use crate::app::jobs::table::{Kind, Slot};
+use crate::app::jobs::task::Outcome;
+use crate::app::model::{About, Action, Endings, FileColumns, FileState, Pictures, SpaceView, Then, absolute, data_file};
+use crate::cloud::formats::FormatError;
+use crate::cloud::{CloudError, PointCloud, Source};
+use crate::run::{QuerySpec, RunSpec, recording, usual};
+use crate::text;
+
+/// What columns the cloud's file has.
+pub static COLUMNS: Kind<App, (), FileColumns> = Kind::new(Slot::Columns, "columns", App::columns_listed);
+
+impl App {
+    /// Loads a file with the columns that win by default, and shows it.
+    pub(in crate::app) fn open(&mut self, path: &std::path::Path) {
+        if recording::split_run(path).is_some() {
+            return self.open_recording(&absolute(path));
+        }
+        self.state.draft.open(&absolute(path));
+        self.recall_columns();
+        self.apply(Action::Load);
+    }
+
+    /// Loads a source; the previous cloud is shown until it has arrived.
+    pub(in crate::app) fn load(&mut self, source: Source, then: Then) {
+        self.load_as(source, self.state.draft.drop_nonfinite, then);
+    }
+
+    /// The same, but `drop_nonfinite` is given instead of taken from the fields.
+    pub(in crate::app) fn load_as(&mut self, source: Source, drop_nonfinite: bool, then: Then) {
+        let data = match &then {
+            Then::RunQueries(_) => self.session.cloud.clone(),
+            Then::Show | Then::Run(_) | Then::Resume(_) => None,
+        };
+        self.session.contest.stop();
+        if self.session.running.is_some() {
+            self.handles.worker.cancel();
+        }
+        if !matches!(then, Then::RunQueries(_)) {
+            // The latest request wins.
+            self.jobs.stop(&OPEN);
+        }
+        (self.session.endings.load, self.session.unusable, self.session.awaited) = (None, None, None);
+        let guesses = matches!(then, Then::Show);
+        let job = LoadJob { source, drop_nonfinite, data, guesses };
+        let asked = job.clone();
+        self.jobs.start(&LOAD, Loading { job, then }, move |progress| asked.work(progress));
+    }
+
+    /// Takes in a loaded cloud, or why there is none.
+    pub(in crate::app) fn loaded(&mut self, loading: Loading, outcome: Outcome<(Loaded, Option<FileState>)>) {
+        let Loading { job, then } = loading;
+        let runs = !matches!(then, Then::Show | Then::Resume(_));
+        let about = if matches!(then, Then::RunQueries(_)) { About::Run } else { About::Data };
+        let (result, file) = match outcome {
+            Ok((loaded, file)) => (Ok(loaded), file),
+            Err(stopped) => (Err(stopped), None),
+        };
+        if let Ok(Err(error)) = &result
+            && let Some(dialog) = UnusableDialog::new(&job.source, error, of_cloud(error), &then)
+        {
+            self.session.unusable = Some(dialog);
+            return;
+        }
+        // A session still waits for its data when a load of them fails.
+        let awaited = if let Then::Resume(saved) = &then { Some(saved.clone()) } else { None };
+        let ended = match (result, then) {
+            (Err(stopped), _) => self.failed(about, format!("cannot load: {stopped}: {}", job.source)),
+            (Ok(Err(CloudError::Cancelled)), _) => self.cancelled(),
+            (Ok(Err(CloudError::Format(FormatError::Ambiguous { parts, path }))), then) => {
+                self.session.parts = PartsDialog::new(path, parts, then);
+                return;
+            }
+            (Ok(Err(error)), _) => self.failed(about, of_cloud(&error)),
+            (Ok(Ok(queries)), Then::RunQueries(spec)) => {
+                if let Some(data) = job.data.clone() {
+                    self.submit(spec, data, Some(queries.cloud));
+                }
+                return;
+            }
+            (Ok(Ok(Opened { cloud, left_out, declared, first, note })), Then::Show) => {
+                let again = self.shows(&cloud);
+                let before = again.then(|| (std::mem::take(&mut self.session.left_out), std::mem::take(&mut self.session.roles)));
+                self.note_columns(&job.source);
+                let other = self.session.cloud.as_ref().is_some_and(|shown| data_file(shown.source()) != data_file(cloud.source()));
+                if other {
+                    self.start_fresh();
+                }
+                self.show_loaded_cloud(Arc::clone(&cloud), file, note);
+                self.take_roles(left_out, before);
+                // The metric of a file that is loaded again stays as the user has it.
+                if other || !again {
+                    self.choose_metric(&cloud, declared);
+                }
+                return self.open_to_an_answer(first, again);
+            }
+            (Ok(Ok(Opened { cloud, note, .. })), Then::Resume(saved)) => {
+                self.show_loaded_cloud(cloud, file, note);
+                return self.resume_loaded(&saved);
+            }
+            (Ok(Ok(Opened { cloud, note, .. })), Then::Run(spec)) => {
+                let nobody_said = matches!(spec.queries, QuerySpec::Count(count) if self.is_usual(count));
+                self.show_loaded_cloud(Arc::clone(&cloud), file, note);
+                // How many rows there are was not known.
+                let queries = if nobody_said { QuerySpec::Count(usual_queries(&cloud)) } else { spec.queries };
+                return self.run_on(&cloud, RunSpec { queries, ..spec });
+            }
+        };
+        self.session.awaited = awaited;
+        if runs {
+            self.session.endings.run = Some(ended.clone());
+        }
+        self.load_failed(ended);
+    }
+
+    /// Shows a cloud that the user opened, and remembers its file.
+    fn show_loaded_cloud(&mut self, cloud: Arc<PointCloud>, file: Option<FileState>, note: Option<String>) {
+        self.session.loaded_file = file.map(|file| (cloud.fingerprint().clone(), file));
+        if let Source::File { path, .. } = cloud.source() {
+            self.state.remember(path);
+        }
+        self.session.runs.complete(&cloud);
+        self.show_cloud(cloud);
+        if let Some(note) = &note {
+            self.session.log.info(note.clone());
+        }
+        self.session.note = note;
+    }
+
+    /// Whether nobody said that so many queries are to be drawn: it is what stands there by itself, of the cloud that is shown.
+    fn is_usual(&self, count: u64) -> bool {
+        // The first start's own number is the user's only in that it is not touched before its cloud is there.
+        count == usual::QUERIES || self.session.cloud.as_ref().is_some_and(|cloud| [usual_queries(cloud), FIRST_QUERIES].contains(&count))
+    }
+
+    /// A cloud is there: what belonged to the one before it goes.
+    pub(in crate::app) fn show_cloud(&mut self, cloud: Arc<PointCloud>) {
+        let columns: Vec<&str> = cloud.axes().iter().map(|axis| axis.name.as_str()).take(6).collect();
+        let more = if cloud.dims() > columns.len() { ", …" } else { "" };
+        let dropped = match cloud.dropped() {
+            0 => String::new(),
+            rows => format!(", {} dropped", text::count(rows, "row", "rows")),
+        };
+        let said = format!(
+            "{} of {} ({}{more}){dropped}: {}",
+            text::count(cloud.len() as u64, "point", "points"),
+            text::count(cloud.dims() as u64, "dimension", "dimensions"),
+            columns.join(", "),
+            cloud.source()
+        );
+        self.session.log.done(About::Data, said);
+        for of_another in [About::Run, About::Query, About::Selection, About::Color, About::Projection, About::Analysis] {
+            self.session.log.settle(of_another);
+        }
+        if self.state.draft.query_count.parse().is_ok_and(|count| self.is_usual(count)) {
+            self.state.draft.query_count = usual_queries(&cloud).to_string();
+        }
+        (self.state.plane.window, self.state.plane.whole, self.state.plane.axes) = (None, false, fitting(&cloud));
+        let view = SpaceView { axes: fitting(&cloud), ..SpaceView::default() };
+        self.state.space = self.state.space.looking(&view);
+        self.describe(&cloud);
+        if self.session.running.take().is_some() {
+            self.handles.worker.cancel();
+        }
+        self.leave_cloud(&cloud);
+        self.handles.forget();
+        let session = &mut self.session;
+        (session.record, session.derived, session.theory) = (None, None, None);
+        (session.picked, session.answered, session.rank) = (None, None, None);
+        session.left_out = Vec::new();
+        session.roles = self.state.roles_of(cloud.source()).map(|kept| kept.roles.clone()).unwrap_or_default();
+        (session.columns_dialog, session.note) = (None, None);
+        session.pictures_named = Pictures::named(cloud.axes());
+        session.endings = Endings::default();
+        session.cloud = Some(cloud);
+        self.name_window();
+        self.enter_cloud();
+    }
+
+    /// Whether the same points are shown already.
+    pub(in crate::app) fn shows(&self, cloud: &PointCloud) -> bool {
+        self.session.cloud.as_ref().is_some_and(|shown| shown.fingerprint() == cloud.fingerprint())
+    }
+
+    /// The columns of a file are known, and so whether the one that colours is among them.
+    fn columns_listed(&mut self, (): (), columns: Outcome<FileColumns>) {
+        let Some(columns) = self.done("columns", columns) else { return };
+        if !self.session.cloud.as_ref().is_some_and(|cloud| columns.is_of(cloud)) {
+            // Of a file that was shown before, they say nothing.
+            return;
+        }
+        self.session.columns = Some(columns);
+        self.check_color_column();
+        self.show_file_colors();
+    }
+
+    /// Has all columns of the cloud's file listed, for the chooser.
+    fn describe(&mut self, cloud: &PointCloud) {
+        let Some(path) = cloud.file().map(Path::to_owned) else { return };
+        if self.session.columns.as_ref().is_some_and(|known| known.is_of(cloud)) {
+            return;
+        }
+        self.jobs.start(&COLUMNS, (), move |_| {
+            // Where they cannot be listed, names are typed.
+            let columns = crate::cloud::formats::describe(&path, &crate::progress::Silent).map(|info| info.columns).unwrap_or_default();
+            FileColumns { path, columns }
+        });
+    }
+}
+
+/// As many queries as are drawn where nobody says how many, as on the command line: all rows where there are fewer.
+fn usual_queries(cloud: &PointCloud) -> u64 {
+    (cloud.len() as u64).min(usual::QUERIES)
+}
+
+/// The axes that are shown first: the first ones, and of many those along which the points differ most.
+fn fitting<const N: usize>(cloud: &PointCloud) -> [usize; N] {
+    /// Rows that the choice looks at.
+    const SEEN: usize = 4096;
+    let dims = cloud.dims();
+    if dims <= 3 {
+        return std::array::from_fn(|axis| axis);
+    }
+    let rows: Vec<usize> = cloud.spread_rows(SEEN).collect();
+    let variance = |axis: usize| {
+        let values = rows.iter().map(|&row| f64::from(cloud.point(row)[axis]));
+        let mean = values.clone().sum::<f64>() / rows.len() as f64;
+        values.map(|value| (value - mean).powi(2)).sum::<f64>()
+    };
+    let mut axes: Vec<(f64, usize)> = (0..dims).map(|axis| (variance(axis), axis)).collect();
+    axes.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let mut chosen: [usize; N] = std::array::from_fn(|at| axes[at].1);
+    chosen.sort_unstable();
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::{cloud, stretched};
+
+    #[test]
+    fn the_first_axes_are_those_that_show_something() {
+        assert_eq!(fitting::<2>(&cloud(10, 2, 1)), [0, 1]);
+        assert_eq!(fitting::<2>(&stretched(50, [0.0, 2.0, 0.1, 5.0])), [1, 3]);
+        assert_eq!(fitting::<3>(&stretched(50, [0.0, 2.0, 0.1, 5.0])), [1, 2, 3]);
+    }
+}

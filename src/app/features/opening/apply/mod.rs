@@ -1,0 +1,260 @@
+//! What is shown of a cloud that was opened, before anybody asks: the view that suits it, and a query with its neighbours.
+
+pub mod dropped;
+pub mod loading;
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use crate::app::context::app::App;
+use crate::app::context::feature::Feature;
+use crate::app::features::analysis::state::AnalysisView;
+use crate::app::features::projection::state::{ProjectionKind, ProjectionView};
+use crate::app::features::saved::state::SavedSession;
+use crate::app::features::selection::state::nearby::Nearby;
+use crate::app::features::walk::state::WalkView;
+use crate::app::jobs::loader::{LoadJob, Loaded};
+use crate::app::jobs::table::{Kind, Slot};
+use crate::app::model::{
+    About, Action, Activity, DataKind, Ended, FileColumn, FileState, LeftOut, Level, Material, PaneKind, Picked, Roles, Sample, Then, Told,
+    file_name, roles,
+};
+use crate::cloud::roles::Role;
+use crate::cloud::{ColumnChoice, Globe, PointCloud, Source};
+use crate::files::{self, PartFolder};
+use crate::knn::Metric;
+use crate::run::recording;
+use crate::run::recording::{Recording, RecordingError};
+
+const ON_GLOBE: &str = "longitude and latitude: distances are in km on the globe; L2 searches them as a plane";
+
+const AS_PLANE: &str = "longitude and latitude: searched as a plane, in degrees; Globe measures in km";
+
+/// What a metric makes of longitude and latitude.
+fn globe_note(metric: Metric) -> Option<&'static str> {
+    match metric {
+        Metric::Haversine => Some(ON_GLOBE),
+        Metric::L2 => Some(AS_PLANE),
+        Metric::Angular | Metric::Cosine | Metric::Sky => None,
+    }
+}
+
+/// A cloud that is read or generated, and what then.
+pub struct Loading {
+    pub job: LoadJob,
+    pub then: Then,
+}
+
+pub static LOAD: Kind<App, Loading, (Loaded, Option<FileState>)> = Kind {
+    purpose: |loading, fraction| Some(Activity::Loading { what: loading.job.name(), fraction }),
+    ..Kind::new(Slot::Load, "load", App::loaded)
+};
+
+/// A recording that is read.
+pub struct Opening {
+    pub path: PathBuf,
+    /// The run of it that is to be shown.
+    pub run: Option<String>,
+    /// When it began to be read.
+    pub began: SystemTime,
+    /// What to show of it; else what it says itself, or its first run.
+    pub resume: Option<SavedSession>,
+    /// What is to be opened after it.
+    pub next: Vec<PathBuf>,
+}
+
+/// The saved session beside the runs, or why it cannot be restored.
+pub type Kept = Option<Result<SavedSession, String>>;
+
+pub static OPEN: Kind<App, Opening, Result<(Recording, Kept), RecordingError>> = Kind {
+    purpose: |opening, fraction| Some(Activity::Loading { what: file_name(&opening.path), fraction }),
+    ..Kind::new(Slot::Open, "open", App::opened)
+};
+
+pub static FEATURE: Feature = Feature {
+    apply: |app, action| {
+        match action {
+            Action::Load => {
+                app.restore_columns();
+                match app.state.draft.source() {
+                    Ok(Source::File { path, .. }) if recording::split_run(&path).is_some() => app.open_recording(&path),
+                    Ok(source) => {
+                        let then = app.after_load(&source);
+                        app.load(source, then);
+                    }
+                    Err(error) => app.session.log.error(About::Data, error.sentence),
+                }
+            }
+            Action::OpenPath(path) => app.open(&path),
+            Action::OpenSample(sample) => app.open_sample(sample),
+            Action::OpenPaths(paths) => app.open_dropped(paths),
+            other => return Some(other),
+        }
+        None
+    },
+    ..Feature::NONE
+};
+
+impl App {
+    /// Shows what was loaded from the side that says most, and queries a row of it. `again`: the same points were shown before, so the view
+    /// stays as it is.
+    pub(in crate::app) fn open_to_an_answer(&mut self, first: u32, again: bool) {
+        let Some(cloud) = self.session.cloud.clone() else { return };
+        if !again {
+            self.bring_forward(if cloud.dims() == 3 { PaneKind::Space } else { PaneKind::Plane });
+            if cloud.dims() > 3 {
+                self.choose_projection(ProjectionView { kind: ProjectionKind::Pca, ..self.state.projection });
+            }
+        }
+        self.pick(Picked::Row(first));
+        // It is where one begins: there is nothing to undo.
+        self.history.clear();
+    }
+
+    /// Another file does not inherit the settings and errors of the one before, unless that was chosen.
+    pub(in crate::app) fn start_fresh(&mut self) {
+        if self.state.keep_settings {
+            return;
+        }
+        (self.state.draft, self.state.analysis, self.state.walk) = (self.state.draft.fresh(), AnalysisView::default(), WalkView::default());
+        self.session.nearby = Nearby::default();
+        self.session.log.dismiss();
+        self.session.log.list(Level::Info, "settings reset to defaults for the new file; to preserve them, use File, Keep settings");
+    }
+
+    /// A load failed.
+    pub(in crate::app) fn load_failed(&mut self, ended: Ended) {
+        self.session.endings.load = Some(ended);
+        self.name_shown_data();
+    }
+
+    /// The fields name the data that is still shown.
+    pub(in crate::app) fn name_shown_data(&mut self) {
+        if let Some(cloud) = &self.session.cloud {
+            self.state.draft.set_source(cloud.source());
+            self.state.draft.drop_nonfinite = cloud.dropped() > 0;
+        }
+    }
+
+    /// Default metric: the one that the file declares, or the globe's for longitude and latitude.
+    pub(in crate::app) fn choose_metric(&mut self, cloud: &PointCloud, declared: Option<Metric>) {
+        let metric = &mut self.state.draft.metric;
+        if let Some(declared) = declared.filter(|_| *metric == Metric::L2) {
+            *metric = declared;
+            return;
+        }
+        let on_globe = Globe::fits(cloud);
+        match (*metric, on_globe) {
+            (Metric::L2, true) => *metric = if Globe::is_sky(cloud.axes()) { Metric::Sky } else { Metric::Haversine },
+            (Metric::Haversine | Metric::Sky, false) => *metric = Metric::L2,
+            _ => return,
+        }
+        if on_globe {
+            self.session.log.info(ON_GLOBE);
+        }
+    }
+
+    /// Another metric is chosen: where the status line speaks of the globe, it says what holds now.
+    pub(in crate::app) fn metric_changed(&mut self, before: Metric) {
+        let now = self.state.draft.metric;
+        let log = &mut self.session.log;
+        let Some(said) = globe_note(before).filter(|said| now != before && log.note().is_some_and(|note| note.text == *said)) else { return };
+        match globe_note(now) {
+            Some(note) => log.info(note),
+            None => log.withdraw(said),
+        }
+    }
+
+    /// Shows a view in place of the other one; a layout that has it not, or has both in sight, stays as it is.
+    fn bring_forward(&mut self, view: PaneKind) {
+        let views = [PaneKind::Plane, PaneKind::Space];
+        if views.contains(&self.state.pane) {
+            self.state.pane = view;
+        }
+        self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == view));
+    }
+
+    /// What the columns of a cloud that was opened are: as they were guessed just now; of the same points as they were `before`; or as they
+    /// were chosen.
+    pub(in crate::app) fn take_roles(&mut self, left_out: Vec<LeftOut>, before: Option<(Vec<LeftOut>, Roles)>) {
+        // Inferred columns appear in the field, as if they had been typed.
+        if let Some(Source::File { columns: columns @ ColumnChoice::Named(_), .. }) = self.session.cloud.as_ref().map(|cloud| cloud.source()) {
+            self.state.draft.columns = roles::typed(columns);
+        }
+        if !left_out.is_empty() {
+            return self.leave_out(left_out);
+        }
+        match before {
+            Some((left_out, roles)) if self.session.roles == Roles::default() => (self.session.left_out, self.session.roles) = (left_out, roles),
+            Some(_) => {}
+            None => self.color_at_first(),
+        }
+    }
+
+    /// Enters the columns that are coordinates, where others were taken for none, and colours by the label.
+    fn leave_out(&mut self, left_out: Vec<LeftOut>) {
+        self.session.log.info(format!("left out of the coordinates: {}", roles::sentence(&left_out)));
+        if let Some(label) = left_out.iter().find(|column| column.role == Role::Label) {
+            self.session.roles.label = Told::By(FileColumn { name: label.name.clone(), key: label.key.clone() });
+        }
+        self.color_at_first();
+        self.session.left_out = left_out;
+    }
+
+    /// Where samples are put: beside the settings or, in a window that keeps none, in a private folder that is removed with it.
+    fn samples_folder(&mut self) -> io::Result<PathBuf> {
+        if let Some(kept) = &self.kept {
+            let folder = kept.folder().join("samples");
+            return std::fs::create_dir_all(&folder).map(|()| folder);
+        }
+        if self.samples.is_none() {
+            self.samples = Some(PartFolder::private(&std::env::temp_dir())?);
+        }
+        Ok(self.samples.as_ref().map_or_else(PathBuf::new, |folder| folder.path().to_owned()))
+    }
+
+    /// Opens a cloud that ships with the program; a file of it is put beside the settings.
+    pub(in crate::app) fn open_sample(&mut self, sample: &Sample) {
+        match sample.material {
+            Material::Spec(spec) => {
+                (self.state.draft.data, self.state.draft.generator) = (DataKind::Generate, spec.to_owned());
+                self.apply(Action::Load);
+            }
+            Material::File { name, text } => {
+                let written = self.samples_folder().and_then(|folder| {
+                    let path = folder.join(name);
+                    files::write(&path, |file| file.write_all(text.as_bytes())).map(|()| path)
+                });
+                match written {
+                    Ok(path) => self.open(&path),
+                    Err(why) => {
+                        let ended = self.failed(About::Data, format!("the sample cannot be written: {why}: {name}"));
+                        self.load_failed(ended);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::model::{SAMPLES, State};
+    use egui_kittest::Harness;
+
+    #[test]
+    fn a_sample_of_a_window_without_settings_is_written_where_nobody_else_can() {
+        let mut window = Harness::builder().build_eframe(|cc| App::bare(cc, State::default()).expect("a thread for the worker"));
+        let sample = SAMPLES.iter().find(|sample| matches!(sample.material, Material::File { .. })).expect("a file");
+        window.state_mut().open_sample(sample);
+        let folder = window.state_mut().samples_folder().expect("a folder");
+        assert_ne!(folder, std::env::temp_dir().join("samples"), "a name that others know");
+        assert_eq!(std::fs::read_dir(&folder).expect("it is there").count(), 1);
+        #[cfg(unix)]
+        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&folder.metadata().expect("it is there").permissions()) & 0o777, 0o700);
+        drop(window);
+        assert!(!folder.exists());
+    }
+}

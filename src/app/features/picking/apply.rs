@@ -1,0 +1,180 @@
+//! What comes of clicks, regions and rests of the pointer.
+
+use std::sync::Arc;
+
+use egui::Pos2;
+
+use crate::app::context::app::App;
+use crate::app::context::feature::Feature;
+use crate::app::features::picking::lookup::{self, Lookup};
+use crate::app::features::picking::state::beside::{Beside, Found};
+use crate::app::features::picking::state::eye::Eye;
+use crate::app::features::picking::state::region::Region;
+use crate::app::features::picking::state::{PickAction, Purpose, Sight, Tool, Within};
+use crate::app::features::selection::state::{Choice, Hovered, SelectAction};
+use crate::app::jobs::table::{Kind, Slot};
+use crate::app::jobs::task::Outcome;
+use crate::app::model::{About, Action, Command, PaneKind, Picked, Room};
+use crate::cloud::formats::FormatError;
+use crate::progress::Silent;
+
+/// Points of the screen within which a click means a point. Beyond is empty ground, in Plane too: whoever clicks there does not mean
+/// a point at the other end of the pane, and still less one that is out of sight.
+const REACH: f64 = 24.0;
+
+/// The same for a pointer that only rests, and for a double click that may also mean empty ground.
+const TOUCH: f64 = 9.0;
+
+pub static FEATURE: Feature = Feature {
+    apply: |app, action| {
+        match action {
+            Action::Pick(action) => app.pick_action(action),
+            Action::Command(Command::MoveTool) => app.session.tool = Tool::Move,
+            Action::Command(Command::RectangleTool) => app.session.tool = Tool::Rectangle,
+            Action::Command(Command::LassoTool) => app.session.tool = Tool::Lasso,
+            other => return Some(other),
+        }
+        None
+    },
+    update: App::want_beside,
+    leave_cloud: |app, _| {
+        app.jobs.stop(&PICK);
+        app.jobs.stop(&HOVER);
+        app.jobs.stop(&LOOKUP);
+        app.jobs.stop(&BESIDE);
+        app.session.beside = None;
+        (app.handles.lookup, app.handles.beside) = (Lookup::default(), Lookup::default());
+    },
+    ..Feature::NONE
+};
+
+/// What a click means.
+pub static PICK: Kind<App, (Purpose, PaneKind), Option<Picked>> = Kind::new(Slot::Pick, "pick", App::picked);
+
+/// What the pointer rests on: a row of its own, so that a rest of the pointer never takes a click's place.
+pub static HOVER: Kind<App, (Purpose, PaneKind), Option<Picked>> = Kind::new(Slot::Hover, "pick", App::picked);
+
+/// The other columns of the point that the pointer rests on.
+pub static LOOKUP: Kind<App, lookup::Asked, Result<Found, FormatError>> =
+    Kind::new(Slot::Lookup, "record", |app, asked, outcome| app.handles.lookup.take(&asked, outcome));
+
+/// Those of the neighbours that are listed.
+pub static BESIDE: Kind<App, lookup::Asked, Result<Found, FormatError>> =
+    Kind::new(Slot::Beside, "record", |app, asked, outcome| app.handles.beside.take(&asked, outcome));
+
+impl App {
+    /// Carries out what panes ask for.
+    fn pick_action(&mut self, action: PickAction) {
+        match action {
+            PickAction::Tool(tool) => self.session.tool = tool,
+            PickAction::At { eye, pointer, purpose } => self.search(eye, pointer, purpose),
+            PickAction::Within { eye, region, how } => {
+                let kind = match region {
+                    Region::Rectangle(_) => "rectangle",
+                    Region::Lasso(_) => "lasso",
+                };
+                let by = format!("{kind} in {}", eye.pane().title());
+                let Some(sight) = self.sight(eye) else { return };
+                self.select(SelectAction::Choose { what: Choice::Within(Box::new(Within { sight, region })), how, by });
+            }
+        }
+    }
+
+    fn sight(&self, eye: Eye) -> Option<Sight> {
+        Some(Sight { eye, scene: self.session.scene()?, record: self.session.record.clone() })
+    }
+
+    fn search(&mut self, eye: Eye, pointer: Pos2, purpose: Purpose) {
+        let Some(sight) = self.sight(eye) else { return };
+        let reach = match purpose {
+            Purpose::Query | Purpose::Select(_) => REACH,
+            Purpose::Focus | Purpose::Hover => TOUCH,
+        };
+        let pane = eye.pane();
+        if sight.is_small() {
+            let found = sight.nearest(pointer, reach, &Silent);
+            return self.found(found, purpose, pane);
+        }
+        // The newest wins, but a rest of the pointer never takes a click's place.
+        let kind = if purpose == Purpose::Hover { &HOVER } else { &PICK };
+        self.jobs.start(kind, (purpose, pane), move |progress| sight.nearest(pointer, reach, progress));
+    }
+
+    /// What the pointer means is found.
+    fn picked(&mut self, (purpose, pane): (Purpose, PaneKind), found: Outcome<Option<Picked>>) {
+        match found {
+            Ok(found) => self.found(found, purpose, pane),
+            Err(stopped) => self.session.log.error(About::Query, format!("cannot pick: {stopped}")),
+        }
+    }
+
+    fn found(&mut self, found: Option<Picked>, purpose: Purpose, pane: PaneKind) {
+        match (purpose, found) {
+            (Purpose::Query, Some(picked)) => self.pick_found(picked),
+            (Purpose::Select(how), Some(picked)) => {
+                let by = format!("click in {}", pane.title());
+                match picked {
+                    Picked::Row(row) => self.select(SelectAction::rows(vec![row], how, by)),
+                    Picked::Query(query) => self.select(SelectAction::queries(vec![query as u32], how, by)),
+                    // Neither a row nor a query of the run: nothing of it is selected.
+                    Picked::Coordinates => {}
+                }
+            }
+            (Purpose::Focus, Some(picked)) => {
+                self.handles.focus_when_answered = true;
+                self.pick_found(picked);
+                self.focus_if_answered();
+            }
+            (Purpose::Focus, None) => self.apply(Command::FitView.into()),
+            (Purpose::Hover, found) => self.select(SelectAction::Hover(found.map(|what| Hovered { what, pane }))),
+            (Purpose::Query | Purpose::Select(_), None) => {}
+        }
+    }
+
+    fn pick_found(&mut self, picked: Picked) {
+        match picked {
+            Picked::Row(row) => self.pick_row(row),
+            Picked::Query(query) => self.pick_query(query),
+            Picked::Coordinates => {}
+        }
+    }
+
+    /// Shows the picked point large, once its neighbours are known.
+    pub(in crate::app) fn focus_if_answered(&mut self) {
+        if self.handles.focus_when_answered && self.session.answered.is_some() {
+            self.handles.focus_when_answered = false;
+            self.focus_query();
+        }
+    }
+}
+
+impl App {
+    /// Has that of the neighbours read that the answer, Neighbours and names in Plane and Space show: not of every place where a query is dragged along.
+    fn want_beside(&mut self) {
+        let shown = self.shows_beside() && !self.session.live.is_held();
+        let Some(answered) = self.session.answered.as_ref().filter(|_| shown && self.session.listed_beside().is_none()) else { return };
+        let (cloud, rows) = (&answered.record.cloud, answered.rows_to_tell());
+        match self.handles.beside.known(cloud, &rows) {
+            Some(found) => self.session.beside = Some(Beside { cloud: Arc::clone(cloud), rows, found: Arc::clone(found) }),
+            None => {
+                if let Some(asked) = self.handles.beside.ask(cloud, &rows) {
+                    self.jobs.start(&BESIDE, asked.clone(), move |progress| asked.read(progress));
+                }
+            }
+        }
+    }
+
+    fn shows_beside(&self) -> bool {
+        let [_, panel] = self.state.panels(Room::of(self.handles.ctx.content_rect().width()));
+        let names = [(PaneKind::Plane, self.state.plane.names), (PaneKind::Space, self.state.space.names)];
+        let named = names.iter().any(|(pane, names)| *names && self.pane_rects.contains_key(pane));
+        // They may be wanted in a picture that is set up.
+        let in_picture = self.session.export.as_ref().is_some_and(|dialog| dialog.picture.as_ref().is_some_and(|picture| picture.names));
+        panel || named || in_picture || self.pane_rects.contains_key(&PaneKind::Neighbors)
+    }
+
+    /// Whether what the file has of the neighbours is in sight and still being read.
+    pub(in crate::app) fn is_reading_beside(&self) -> bool {
+        self.shows_beside() && self.jobs.has(&BESIDE)
+    }
+}

@@ -1,0 +1,57 @@
+//! Projections of the cloud: those that are kept, and their controls.
+//!
+//! | part | does |
+//! |---|---|
+//! | `state` | which projection is chosen, and one that was worked out |
+//! | `apply` | has them worked out, and shows them |
+
+pub mod apply;
+pub mod state;
+
+use std::sync::Arc;
+
+use egui::{ComboBox, DragValue, RichText, Ui};
+
+use crate::app::features::projection::state::{Projected, ProjectionKind};
+use crate::app::look::{Palette, name_chooser};
+use crate::app::model::{Action, Actions, PlaneView, Session, SpaceView, State};
+
+/// Projections that are kept, and what the views go back to.
+#[derive(Default)]
+pub struct Projecting {
+    /// Newest first; the last one is dropped when there are too many.
+    pub kept: Vec<Arc<Projected>>,
+    /// The axes that were shown before a projection was: of Plane, of Space.
+    pub axes: Option<([usize; 2], [usize; 3])>,
+    /// Where Plane and Space are to look once what is chosen is shown, where that is known.
+    pub awaited: Option<(PlaneView, SpaceView)>,
+}
+
+/// What is shown of a cloud of more than two dimensions; `axes` are those that the pane shows.
+pub fn bar_ui(ui: &mut Ui, axes: &[usize], state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
+    if session.cloud.as_ref().is_none_or(|cloud| cloud.dims() < 3) {
+        return;
+    }
+    let mut view = state.projection;
+    let shown = format!("Show {}", view.kind.text());
+    let explained: Vec<String> = match session.projected.as_ref().filter(|projected| projected.view == state.projection) {
+        Some(projected) => axes.iter().filter_map(|&axis| projected.explained(axis)).collect(),
+        None => Vec::new(),
+    };
+    let response = ComboBox::from_id_salt("projection").width(0.0).selected_text(shown).show_ui(ui, |ui| {
+        for kind in ProjectionKind::ALL {
+            ui.selectable_value(&mut view.kind, kind, kind.text()).on_hover_text(kind.about());
+        }
+    });
+    name_chooser(&response.response, "Shown", view.kind.text());
+    if !explained.is_empty() {
+        response.response.on_hover_text(format!("Of the points’ variance: {}.", explained.join(", ")));
+    }
+    if view.kind == ProjectionKind::Random {
+        let label = ui.label(RichText::new("seed").color(palette.text_weak));
+        ui.add(DragValue::new(&mut view.seed).speed(0.05)).labelled_by(label.id).on_hover_text("Another seed gives other directions.");
+    }
+    if view != state.projection {
+        actions.send(Action::SetProjection(view));
+    }
+}

@@ -1,0 +1,82 @@
+//! The window closes: at once where nothing is lost with it, else after a question.
+
+use std::sync::atomic::Ordering;
+
+use crate::app::context::app::App;
+use crate::app::context::export::EXPORT;
+use crate::app::context::feature::Feature;
+use crate::app::features::quit::controls::quit_ui;
+use crate::app::features::quit::state::{QuitAction, Quitting};
+use crate::app::model::{Action, Command};
+
+pub static FEATURE: Feature = Feature {
+    apply: |app, action| {
+        match action {
+            Action::Quit(action) => app.quit_action(action),
+            Action::Command(Command::Quit) => app.quit(),
+            other => return Some(other),
+        }
+        None
+    },
+    update: |app| {
+        app.quit_when_saved();
+        app.hear_close();
+    },
+    dialogs: |app, ui, palette| quit_ui(ui, &app.session, palette, &mut app.actions),
+    ..Feature::NONE
+};
+
+impl App {
+    /// The user wants to leave.
+    fn quit(&mut self) {
+        if self.session.runs.unsaved() == 0 {
+            return self.leave();
+        }
+        if self.session.quitting.is_none() {
+            // One question at a time.
+            (self.session.finder, self.session.help) = (None, false);
+            self.session.quitting = Some(Quitting::Asks);
+        }
+    }
+
+    /// Whoever closes the window by its frame, or by the desktop's keys, is asked too. Once a frame.
+    fn hear_close(&mut self) {
+        let asked = self.handles.ctx.input(|input| input.viewport().close_requested());
+        if !asked || self.leaves.load(Ordering::Relaxed) {
+            return;
+        }
+        if self.session.runs.unsaved() > 0 {
+            self.handles.ctx.send_viewport_cmd(egui::ViewportCommand::CancelClose);
+            self.quit();
+        }
+    }
+
+    fn quit_action(&mut self, action: QuitAction) {
+        match action {
+            QuitAction::Save => {
+                self.session.quitting = Some(Quitting::Saves);
+                self.apply(Action::Command(Command::SaveSession));
+            }
+            QuitAction::Without => self.leave(),
+            QuitAction::Stay => self.session.quitting = None,
+        }
+    }
+
+    /// Leaves once the session that was to be saved first is there; stays where it was not saved. Once a frame.
+    fn quit_when_saved(&mut self) {
+        let under_way = self.jobs.has(&EXPORT) || self.session.export.is_some();
+        if self.session.quitting != Some(Quitting::Saves) || under_way {
+            return;
+        }
+        self.session.quitting = None;
+        if self.session.runs.unsaved() == 0 {
+            self.leave();
+        }
+    }
+
+    fn leave(&mut self) {
+        self.session.quitting = None;
+        self.leaves.store(true, Ordering::Relaxed);
+        self.handles.ctx.send_viewport_cmd(egui::ViewportCommand::Close);
+    }
+}

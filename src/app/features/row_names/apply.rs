@@ -1,0 +1,118 @@
+//! The names of all rows are read and searched, where somebody types what may be one.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::app::context::app::App;
+use crate::app::context::feature::Feature;
+use crate::app::features::row_names::state::{NameSearch, RowNames};
+use crate::app::jobs::table::{Kind, Slot};
+use crate::app::jobs::task::Outcome;
+use crate::app::model::telling;
+use crate::cloud::formats::{Cell, ColumnKind, FormatError, Marks, columns_of, records, records_of_columns};
+use crate::memory;
+use crate::progress::Progress;
+
+/// How often hits are shown while names are searched, and names that are still to be read are waited for.
+const SHOWN: Duration = Duration::from_millis(50);
+
+pub static FEATURE: Feature = Feature {
+    update: |app| {
+        app.want_names();
+        app.search_names();
+    },
+    leave_cloud: |app, _| {
+        app.jobs.stop(&NAMES);
+        app.jobs.stop(&SEARCH);
+        app.session.row_names = None;
+    },
+    ..Feature::NONE
+};
+
+/// What all rows are called, block by block; it gives why it is not all.
+pub static NAMES: Kind<App, Arc<RowNames>, Result<Option<String>, FormatError>> = Kind::new(Slot::Names, "names", App::names_read);
+
+/// A search of these for what is typed.
+pub static SEARCH: Kind<App, (), ()> = Kind::new(Slot::Search, "search", |_, (), _| {});
+
+impl App {
+    /// Has them read for the finder, and for *Why row* where no number is typed.
+    fn want_names(&mut self) {
+        let named = |typed: &str| typed.contains(char::is_alphabetic);
+        let typed = self.session.finder.as_ref().is_some_and(|finder| named(&finder.text)) || named(&self.session.why.typed);
+        let Some(beside) = typed.then(|| self.session.listed_beside()).flatten() else { return };
+        let Some(cloud) = self.session.cloud.clone() else { return };
+        let (Some(path), Some(known)) = (cloud.file(), self.session.file_columns()) else { return };
+        // Numbers are no names that anybody types in letters.
+        let is_text = |heading: &&str| known.columns.iter().any(|column| column.name == **heading && column.kind == ColumnKind::Text);
+        let [kind, name] = telling::told_by(beside, &self.session.roles).map(|heading| heading.filter(is_text).map(str::to_owned));
+        let columns = [name, kind];
+        if columns[0].is_none() || self.session.row_names.as_ref().is_some_and(|known| known.is_of(&cloud, &columns)) {
+            return;
+        }
+        let headings: Vec<String> = columns.iter().flatten().cloned().collect();
+        let (path, names) = (path.to_owned(), Arc::new(RowNames::new(Arc::clone(&cloud), columns)));
+        (self.session.row_names, self.session.name_search) = (Some(Arc::clone(&names)), NameSearch::default());
+        self.jobs.stop(&SEARCH);
+        self.jobs.start(&NAMES, Arc::clone(&names), move |progress| read(&names, &path, &headings, progress));
+    }
+
+    /// All that can be had are there.
+    fn names_read(&mut self, names: Arc<RowNames>, outcome: Outcome<Result<Option<String>, FormatError>>) {
+        let read = self.done("names", outcome);
+        names.end(read.map_or(Some("the rest cannot be read".to_owned()), |read| read.unwrap_or_else(|why| Some(why.to_string()))));
+    }
+
+    /// Has them searched for what is typed into the finder.
+    fn search_names(&mut self) {
+        let (Some(finder), Some(names)) = (&self.session.finder, &self.session.row_names) else { return };
+        if !self.session.name_search.is_for(&finder.text) {
+            let (search, names) = (NameSearch::new(&finder.text), Arc::clone(names));
+            self.session.name_search = search.clone();
+            self.jobs.start(&SEARCH, (), move |progress| {
+                while let Some(more) = search.go_on(&names).filter(|_| !progress.cancelled()) {
+                    // Not yet read.
+                    if !more {
+                        std::thread::sleep(SHOWN);
+                    }
+                }
+            });
+        }
+        if self.jobs.has(&SEARCH) {
+            self.handles.ctx.request_repaint_after(SHOWN);
+        }
+    }
+}
+
+/// Reads the names of all rows, or says why not of all.
+///
+/// # Errors
+/// When the reader of the file fails.
+fn read(names: &RowNames, path: &std::path::Path, headings: &[String], progress: &dyn Progress) -> Result<Option<String>, FormatError> {
+    /// Rows that are read first, so that something is found at once; then twice as many each time.
+    const FIRST: usize = 1 << 14;
+    /// Cells that are in memory at a time.
+    const CELLS: usize = 1 << 21;
+    /// Memory that names leave free.
+    const RESERVE: u64 = 512 << 20;
+    let (cloud, marks) = (&names.cloud, Marks::default());
+    let columns = cloud.check_file(columns_of(path, headings, progress))?;
+    let most = (CELLS / records(path, &[], progress)?.columns.len().max(1)).max(1);
+    let (mut row, mut count) = (0, FIRST.min(most));
+    while row < cloud.len() {
+        if memory::available().is_some_and(|free| free < RESERVE) {
+            return Ok(Some("not enough memory for the remaining names; close other programs and reopen the file".to_owned()));
+        }
+        let end = cloud.len().min(row + count);
+        let wanted: Vec<u64> = (row..end).map(|row| cloud.record(row)).collect();
+        let found = cloud.check_file(records_of_columns(path, &wanted, &columns, true, &marks, progress))?.rows;
+        let text = |cells: &[Cell], at: usize| match columns.get(at).and_then(|&column| cells.get(column)) {
+            Some(Cell::Text(text)) => text.clone(),
+            _ => String::new(),
+        };
+        let texts: Vec<[String; 2]> = found.iter().map(|cells| [text(cells, 0), text(cells, 1)]).collect();
+        names.push(texts.iter().map(|texts| texts.each_ref().map(String::as_str)));
+        (row, count) = (end, (2 * count).min(most));
+    }
+    Ok(None)
+}

@@ -1,0 +1,262 @@
+//! What is asked of the worker, and what comes of it.
+
+use std::sync::Arc;
+
+use crate::app::context::app::App;
+use crate::app::context::feature::Feature;
+use crate::app::features::errors::of_run;
+use crate::app::features::lesson::apply::RECORD;
+use crate::app::features::live::apply::query::Asks;
+use crate::app::features::opening::apply::{LOAD, OPEN};
+use crate::app::jobs::table::{Applied, Cancel, Kind, Row, Slot};
+use crate::app::jobs::task::{Outcome, Stopped};
+use crate::app::model::{About, Action, Activity, Command, EngineStatus, Picked, Running, Session, Then, TimelineView, absolute};
+use crate::cloud::{PointCloud, Source};
+use crate::engines::registry;
+use crate::knn::{Descriptor, DeviceId, EngineId};
+use crate::run::analysis::Derived;
+use crate::run::{Event, Job, QuerySpec, RunError, RunRecord, RunSpec, Worker};
+use crate::text;
+
+pub static FEATURE: Feature = Feature {
+    apply: |app, action| {
+        match action {
+            Action::Command(Command::Run) => {
+                app.asked_to_run = true;
+                // It takes the place of what runs.
+                app.session.contest.stop();
+                app.run();
+            }
+            other => return Some(other),
+        }
+        None
+    },
+    ..Feature::NONE
+};
+
+/// Histogram, band and timeline of a run.
+pub static DERIVE: Kind<App, Arc<RunRecord>, Derived> = Kind::new(Slot::Derive, "derive", App::derived);
+
+/// Whether an engine can run, on each of its devices.
+pub static PROBE: Kind<App, EngineId, Vec<EngineStatus>> = Kind { several: true, ..Kind::new(Slot::Probe, "probe", App::engine_probed) };
+
+/// The worker, which answers whole problems.
+pub struct Runs(pub Arc<Worker>);
+
+impl Row<App> for Runs {
+    fn next(&mut self) -> Option<(Applied<App>, bool)> {
+        let event = self.0.try_recv()?;
+        Some((Box::new(move |app| app.event(event)), false))
+    }
+
+    fn purpose(&self, session: &Session) -> Option<Activity> {
+        session.running.as_ref().map(|running| Activity::Running { stage: running.stage.clone(), fraction: running.fraction })
+    }
+
+    fn cancel(&self) -> Cancel<App> {
+        Cancel::By(|app| {
+            // What runs may be done by now: the next engine is not to begin.
+            app.session.contest.stop();
+            app.handles.worker.cancel();
+        })
+    }
+}
+
+impl App {
+    /// Runs the problem in the left panel, after loading what it needs.
+    pub(in crate::app) fn run(&mut self) {
+        self.restore_columns();
+        match self.state.draft.to_spec() {
+            Err(errors) => {
+                for error in errors {
+                    self.session.log.error(About::Run, error.sentence);
+                }
+            }
+            Ok(spec) => match self.session.cloud.clone().filter(|cloud| is_of(cloud, &spec)) {
+                None => self.load(spec.data.clone(), Then::Run(spec)),
+                Some(cloud) => self.run_on(&cloud, RunSpec { data: cloud.source().clone(), ..spec }),
+            },
+        }
+    }
+
+    /// Runs a spec on its loaded cloud, after loading its queries.
+    pub(in crate::app) fn run_on(&mut self, cloud: &Arc<PointCloud>, spec: RunSpec) {
+        if let QuerySpec::File { path, columns } = &spec.queries {
+            let source = Source::File { path: path.clone(), columns: columns.clone() };
+            return self.load(source, Then::RunQueries(spec));
+        }
+        self.submit(spec, Arc::clone(cloud), None);
+    }
+
+    /// Submits a job to the worker, which drops the one it is running.
+    pub(in crate::app) fn submit(&mut self, spec: RunSpec, cloud: Arc<PointCloud>, query_cloud: Option<Arc<PointCloud>>) {
+        self.session.endings.run = None;
+        self.handles.last_job += 1;
+        let id = self.handles.last_job;
+        // How the last one ended is no longer of interest.
+        self.session.log.withdraw("cancelled");
+        self.session.running = Some(Running { id, stage: "starting".to_owned(), fraction: 0.0 });
+        self.handles.worker.submit(Job { id, spec, cloud, query_cloud });
+    }
+
+    /// Has a look at what can run here.
+    pub(in crate::app) fn probe_engines(&mut self) {
+        for engine in registry::ENGINES {
+            self.jobs.start(&PROBE, engine.id, move |_| {
+                let on = |device_id| {
+                    let device = engine.open_on(device_id).map(|engine| engine.device()).map_err(|error| error.to_string());
+                    EngineStatus { id: engine.id, device_id, device: Some(device) }
+                };
+                registry::devices(engine).into_iter().map(on).collect()
+            });
+        }
+        let unknown = |engine: &&'static Descriptor| EngineStatus { id: engine.id, device_id: registry::default_device(engine), device: None };
+        self.session.engines = registry::ENGINES.iter().map(unknown).collect();
+    }
+
+    fn engine_probed(&mut self, id: EngineId, found: Outcome<Vec<EngineStatus>>) {
+        let broken = |stopped: Stopped| {
+            let device_id = registry::find(id).map_or(DeviceId::Cpu, registry::default_device);
+            vec![EngineStatus { id, device_id, device: Some(Err(stopped.to_string())) }]
+        };
+        found.unwrap_or_else(broken).into_iter().for_each(|status| self.session.note_engine(status));
+    }
+
+    /// What the worker says.
+    fn event(&mut self, event: Event) {
+        // What an older job still says is of no interest.
+        let current = self.session.running.as_ref().map(|running| running.id);
+        match event {
+            Event::Progress { id, stage, fraction } if Some(id) == current => {
+                if let Some(running) = &mut self.session.running {
+                    (running.stage, running.fraction) = (stage, fraction);
+                }
+            }
+            Event::Finished { id, record } if Some(id) == current => {
+                self.session.running = None;
+                // Rows of another cloud mean nothing in the one on screen.
+                if self.session.cloud.as_ref().is_some_and(|cloud| Arc::ptr_eq(cloud, &record.cloud)) {
+                    self.finished(record);
+                }
+            }
+            Event::Failed { id, error } if Some(id) == current => {
+                self.session.running = None;
+                let why = (!matches!(error, RunError::Cancelled)).then(|| of_run(&error));
+                self.session.endings.run = Some(match &why {
+                    None => self.cancelled(),
+                    Some(why) => self.failed(About::Run, why.clone()),
+                });
+                self.contest_failed(why.as_deref());
+            }
+            Event::Progress { .. } | Event::Finished { .. } | Event::Failed { .. } => {}
+        }
+    }
+
+    /// A whole run is done.
+    pub(in crate::app) fn finished(&mut self, record: Arc<RunRecord>) {
+        let summary = &record.summary;
+        let said = format!(
+            "{}: {} × {}, d = {}, k = {}: search {} median of {}{}",
+            record.engine,
+            text::count(summary.q, "query", "queries"),
+            text::count(summary.n, "point", "points"),
+            record.cloud.dims(),
+            record.spec.k,
+            text::time(summary.search_ms_median),
+            record.spec.repeats,
+            summary.distances_per_second.map_or_else(String::new, |rate| format!(", {}", text::rate(rate))),
+        );
+        self.session.log.done(About::Run, said);
+        self.session.log.settle_before(About::Data, record.started_unix);
+        self.note_fallback(&record);
+        self.keep_run(&record);
+        self.show_run(Arc::clone(&record));
+        self.contest_answered(&record);
+    }
+
+    /// Shows a run, over the cloud that is shown.
+    pub(in crate::app) fn show_run(&mut self, record: Arc<RunRecord>) {
+        let named = !matches!(record.spec.queries, QuerySpec::All | QuerySpec::Count(_));
+        let asked = Arc::clone(&record);
+        self.jobs.start(&DERIVE, Arc::clone(&record), move |_| Derived::of(&asked));
+        self.session.record = Some(record);
+        self.session.endings.run = None;
+        self.session.derived = None;
+        self.session.timeline = TimelineView::default();
+        self.reselect();
+        // The query stays the same when the user chose it, or it is a position.
+        let chosen = self.session.live.chosen || self.session.picked == Some(Picked::Coordinates);
+        let stays = match self.session.picked {
+            Some(Picked::Row(row)) if let Some(query) = self.session.query_of_row(row) => Some(query),
+            Some(Picked::Query(query)) if self.session.picked_point().is_some() => Some(query),
+            Some(Picked::Coordinates) => None,
+            // Unless the queries were given as rows, a position or a file: then one of those is shown.
+            Some(Picked::Row(_)) if chosen && !named => None,
+            _ => {
+                self.pick_query(0);
+                self.session.live.chosen = false;
+                return;
+            }
+        };
+        match stays {
+            Some(query) => self.pick_query(query),
+            None => self.ask_anew(),
+        }
+        self.session.live.chosen = chosen;
+    }
+
+    /// What is drawn of a run is worked out.
+    fn derived(&mut self, record: Arc<RunRecord>, derived: Outcome<Derived>) {
+        let Some(derived) = self.done("derive", derived) else { return };
+        if self.session.record.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &record)) {
+            self.session.derived = Some(Arc::new(derived));
+        }
+    }
+
+    /// Has the threads heard that live as long as the window.
+    pub(in crate::app) fn hear_threads(&mut self) {
+        self.jobs.insert(Slot::Run, Runs(Arc::clone(&self.handles.worker)));
+        self.jobs.insert(Slot::Ask, Asks(Arc::clone(&self.handles.asker)));
+    }
+
+    /// Whether a load, a run or the recording of a lesson goes on, or a query is asked.
+    pub fn is_busy(&self) -> bool {
+        self.session.running.is_some() || self.jobs.has(&LOAD) || self.jobs.has(&OPEN) || self.jobs.has(&RECORD) || self.session.live.is_waiting()
+    }
+
+    /// Whether what the window went on with at its start is there, or could not be had.
+    pub(in crate::app) fn has_begun(&self) -> bool {
+        !self.jobs.has(&LOAD) && !self.jobs.has(&OPEN) && !self.session.live.is_waiting()
+    }
+}
+
+/// Whether a cloud is the one that a spec names.
+fn is_of(cloud: &PointCloud, spec: &RunSpec) -> bool {
+    // A recording may name its file relative to the folder it was made in.
+    let whole = |source: &Source| match source {
+        Source::File { path, columns } => Source::File { path: absolute(path), columns: columns.clone() },
+        other => other.clone(),
+    };
+    // If nothing was dropped, the option makes no difference.
+    whole(cloud.source()) == whole(&spec.data) && (spec.drop_nonfinite || cloud.dropped() == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::app::testing::record;
+
+    #[test]
+    fn a_file_named_from_its_folder_is_the_same_file() {
+        let record = record();
+        let table = crate::cloud::Table { columns: vec![crate::cloud::Column { name: "x".to_owned() }], values: vec![1.0, 2.0] };
+        let file = |path: PathBuf| Source::File { path, columns: Default::default() };
+        let cloud = PointCloud::from_table(table, file("a.csv".into()), None, false).expect("a cloud");
+        let spec = |path: PathBuf| RunSpec { data: file(path), ..record.spec.clone() };
+        let here = std::env::current_dir().expect("a folder");
+        assert!(is_of(&cloud, &spec(here.join("a.csv"))) && is_of(&cloud, &spec("a.csv".into())));
+        assert!(!is_of(&cloud, &spec(here.join("b").join("a.csv"))) && !is_of(&cloud, &record.spec));
+    }
+}

@@ -1,0 +1,304 @@
+//! The one place that carries out what is asked of runs and recordings.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use crate::app::context::app::App;
+use crate::app::context::export::Written;
+use crate::app::context::feature::Feature;
+use crate::app::features::opening::apply::{Kept, LOAD, OPEN, Opening};
+use crate::app::features::runs::state::list::{Compared, KeptRun, RunId};
+use crate::app::features::runs::state::{RunsAction, Saved};
+use crate::app::features::saved::state::SavedSession;
+use crate::app::jobs::table::{Kind, Slot};
+use crate::app::jobs::task::Outcome;
+use crate::app::model::{About, Action, Draft, Ended, PaneKind, SessionFile};
+use crate::progress::Progress;
+use crate::run::recording::{Points, Recorded, Recording, RecordingError};
+use crate::run::{EngineChoice, RunRecord, RunSpec, SomeRun, recording};
+use crate::{export, text};
+
+pub static FEATURE: Feature = Feature {
+    apply: |app, action| {
+        match action {
+            Action::Runs(action) => app.runs_action(action),
+            other => return Some(other),
+        }
+        None
+    },
+    ..Feature::NONE
+};
+
+/// Two runs side by side.
+pub static COMPARE: Kind<App, (), Arc<Compared>> = Kind::new(Slot::Compare, "compare", App::compared);
+
+impl App {
+    /// Carries out what the pane asks for.
+    fn runs_action(&mut self, action: RunsAction) {
+        let runs = &mut self.session.runs;
+        match action {
+            RunsAction::Show(id) => self.show_kept(id),
+            RunsAction::Pin(id, pinned) => runs.pin(id, pinned),
+            RunsAction::Rename(renaming) => runs.renaming = renaming,
+            RunsAction::TakeName => {
+                if let Some((id, name)) = runs.renaming.take() {
+                    runs.rename(id, &name);
+                }
+            }
+            RunsAction::Delete(id) => {
+                runs.delete(id);
+                self.compare_chosen();
+            }
+            RunsAction::Undelete => runs.restore(),
+            RunsAction::Choose(id) => {
+                runs.choose(id);
+                self.compare_chosen();
+            }
+            RunsAction::Swap => {
+                runs.chosen.reverse();
+                self.compare_chosen();
+            }
+            RunsAction::ChooseNone => {
+                runs.chosen = [None, None];
+                self.compare_chosen();
+            }
+            RunsAction::SetView(view) => self.state.runs = view,
+        }
+    }
+
+    /// A whole run was done here: it goes into the list.
+    pub(in crate::app) fn keep_run(&mut self, record: &Arc<RunRecord>) {
+        if self.session.runs.of_record(record).is_none() {
+            let id = self.session.runs.add(None, false, SomeRun::Whole(Arc::clone(record)), None);
+            if self.asked_to_run {
+                self.session.runs.note_unsaved(id);
+            }
+            self.session.runs.cursor = Some(id);
+            self.trim_runs(record);
+        }
+    }
+
+    fn trim_runs(&mut self, shown: &Arc<RunRecord>) {
+        let gone = self.session.runs.trim(Some(shown));
+        if !gone.is_empty() {
+            let oldest = text::count(gone.len() as u64, "run", "runs");
+            let said = format!("the list of runs is full: {oldest} that were not pinned have been removed, oldest first: {}", gone.join("; "));
+            self.session.log.warn(About::Run, said);
+        }
+    }
+
+    /// Shows a run of the list in all panes, and what it asked on the left.
+    pub(in crate::app) fn show_kept(&mut self, id: RunId) {
+        let Some(kept) = self.session.runs.get(id) else { return };
+        let run = kept.run.clone();
+        self.session.runs.cursor = Some(id);
+        match run {
+            SomeRun::WithoutClouds { why, .. } => self.session.log.error(About::Run, format!("only timings and counters can be compared: {why}")),
+            SomeRun::Whole(record) if self.session.record.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &record)) => {
+                self.session.log.settle(About::Run);
+            }
+            SomeRun::Whole(record) => {
+                self.session.log.settle(About::Run);
+                if !self.session.cloud.as_ref().is_some_and(|cloud| Arc::ptr_eq(cloud, &record.cloud)) {
+                    let same = self.session.cloud.as_ref().is_some_and(|cloud| cloud.fingerprint() == record.cloud.fingerprint());
+                    let cloud = Arc::clone(&record.cloud);
+                    if same {
+                        self.keeping_views(|app| app.show_cloud(cloud));
+                    } else {
+                        self.show_cloud(cloud);
+                    }
+                }
+                let metric = self.state.draft.metric;
+                self.state.draft = Draft::of(&record.spec, &self.state.draft);
+                self.metric_changed(metric);
+                self.show_run(record);
+            }
+        }
+    }
+
+    /// Has the chosen two compared.
+    pub(in crate::app) fn compare_chosen(&mut self) {
+        let runs = &mut self.session.runs;
+        runs.compared = None;
+        let Some([a, b]) = runs.pair().map(|pair| pair.map(KeptRun::clone)) else { return };
+        self.jobs.start(&COMPARE, (), move |_| Arc::new(Compared::of(&a, &b)));
+    }
+
+    /// Reads a recording, or the run of it that the path names.
+    pub(in crate::app) fn open_recording(&mut self, path: &Path) {
+        self.open_recording_for(path, None);
+    }
+
+    /// The same, to show what a session showed of it.
+    pub(in crate::app) fn open_recording_for(&mut self, path: &Path, resume: Option<SavedSession>) {
+        let Some((file, run)) = recording::split_run(path) else { return };
+        // What is opened last is what is meant.
+        self.jobs.stop(&LOAD);
+        self.session.endings.load = None;
+        let (from, began) = (file.clone(), SystemTime::now());
+        let read = move |progress: &dyn Progress| {
+            let mut recording = recording::read(&from, Points::Restore, progress)?;
+            let session = recording.session.take().map(|text| text.and_then(|text| SavedSession::read(&text)));
+            Ok((recording, session))
+        };
+        self.jobs.start(&OPEN, Opening { path: file, run, began, resume, next: Vec::new() }, read);
+    }
+
+    /// A recording is read.
+    pub(in crate::app) fn opened(&mut self, opening: Opening, result: Outcome<Result<(Recording, Kept), RecordingError>>) {
+        let Opening { path, run, began, mut resume, next } = opening;
+        // What is opened instead, or next, does not undo it.
+        let about = if next.is_empty() && resume.is_none() { About::Data } else { About::Other };
+        let ended = match result {
+            Err(stopped) => Some(self.failed(about, format!("cannot open: {stopped}: {}", path.display()))),
+            Ok(Err(RecordingError::Cancelled)) => {
+                self.load_failed(Ended::Cancelled);
+                return self.opening_cancelled(&next);
+            }
+            Ok(Err(error)) => Some(self.failed(about, error.to_string())),
+            Ok(Ok((recording, session))) => {
+                let session = session.filter(|_| run.is_none());
+                self.recording_opened(recording, session, resume.take(), run.as_deref(), &path, began);
+                None
+            }
+        };
+        if let Some(ended) = ended {
+            self.load_failed(ended);
+        }
+        // Without the recording, what the session showed may still be had from where it came from.
+        if let Some(saved) = resume {
+            self.resume(&saved, &[], None, None, path.parent());
+        }
+        self.open_next(next);
+    }
+
+    fn recording_opened(
+        &mut self,
+        recording: Recording,
+        session: Kept,
+        resume: Option<SavedSession>,
+        asked: Option<&str>,
+        path: &Path,
+        began: SystemTime,
+    ) {
+        let first = recording.runs.iter().position(|recorded| recorded.run.record().is_some()).unwrap_or(0);
+        let shown = match asked.map(|asked| recording.pick(Some(asked), path)) {
+            None => first,
+            Some(Ok(picked)) => recording.runs.iter().position(|recorded| std::ptr::eq(recorded, picked)).unwrap_or(first),
+            Some(Err(error)) => return self.session.log.error(About::Data, error.to_string()),
+        };
+        self.state.remember(path);
+        let mut ids = Vec::new();
+        let (count, compared) = (recording.runs.len(), recording.compared);
+        for Recorded { name, pinned, run } in recording.runs {
+            // Opened twice, it is there once.
+            let known = self.session.runs.same(&run);
+            self.session.runs.note_saved(known.as_slice());
+            let id = known.unwrap_or_else(|| self.session.runs.add(Some(name.clone()), pinned, run, Some(path.to_owned())));
+            ids.push((name, id));
+        }
+        let mut devices: Vec<&str> =
+            ids.iter().filter_map(|(_, id)| self.session.runs.get(*id)).map(|kept| kept.run.head().device.name.as_str()).collect();
+        devices.dedup();
+        let on = if devices.is_empty() { String::new() } else { format!(", recorded on {}", devices.join(", ")) };
+        let data = |saved: &SavedSession| saved.cloud.as_ref().map(|cloud| cloud.source.clone());
+        let saved = session.as_ref().and_then(|session| session.as_ref().ok());
+        let file = saved.map(|saved| SessionFile { path: path.to_owned(), points: saved.points, data: data(saved) });
+        let session = resume.map(Ok).or(session);
+        let session_of = if matches!(session, Some(Ok(_))) { "session of " } else { "" };
+        let said = format!("{session_of}{}{on} with version {}: {}", text::count(count as u64, "run", "runs"), recording.written_by, path.display());
+        self.session.log.done(About::Data, said);
+        if let Some(file) = file {
+            let alone = self.session.runs.runs().iter().all(|kept| ids.iter().any(|(_, id)| *id == kept.id));
+            self.session_opened(file, alone);
+        }
+        match session {
+            Some(Ok(saved)) => {
+                let read = saved.cloud.as_ref().is_some_and(|cloud| recording.sources.contains(&cloud.fingerprint)).then_some(began);
+                self.resume(&saved, &ids, recording.cloud, read, path.parent());
+            }
+            other => {
+                if let Some(Err(why)) = other {
+                    let said = format!("only the runs are opened, as what the window showed cannot be read: {why}: {}", path.display());
+                    // What is shown of them does not undo it.
+                    self.session.log.warn(About::Other, said);
+                }
+                let Some(&(_, id)) = ids.get(shown) else { return };
+                self.show_kept(id);
+                if count > 1 {
+                    self.show(PaneKind::Runs);
+                }
+                // Whoever names one run means that one.
+                if let (Some(compared), None) = (compared, asked) {
+                    self.session.runs.chosen = compared.map(|at| ids.get(at).map(|(_, id)| *id));
+                    self.compare_chosen();
+                }
+            }
+        }
+        if let Some(record) = self.session.record.clone() {
+            self.trim_runs(&record);
+        }
+    }
+
+    /// Whether the run that is shown was opened from a recording.
+    pub(in crate::app) fn shows_recording(&self) -> bool {
+        let kept = self.session.record.as_ref().and_then(|record| self.session.runs.of_record(record));
+        kept.is_some_and(|kept| kept.from.is_some())
+    }
+
+    /// A query that a recording does not answer is answered here: by the engine that there is, which is said.
+    pub(in crate::app) fn answer_here(&mut self, spec: &mut RunSpec) {
+        if !self.shows_recording() {
+            return;
+        }
+        let missing = |id| self.session.engines.iter().all(|status| status.id != id || status.is_missing());
+        let recorded = spec.engine.clone();
+        if let EngineChoice::Named(method) = &recorded
+            && missing(method.engine)
+        {
+            spec.engine = EngineChoice::Auto;
+        }
+        let gone = if spec.engine == recorded { String::new() } else { format!(", as {recorded} cannot run here") };
+        let said = format!("the recording did not ask for this point: it is searched on this machine, engine {}{gone}", spec.engine);
+        if self.session.log.last().is_none_or(|entry| entry.text != said) {
+            self.session.log.info(said);
+        }
+    }
+
+    /// Runs that a recording would hold.
+    pub(in crate::app) fn saved_runs(&self, which: Saved) -> Vec<(RunId, Recorded)> {
+        let runs = &self.session.runs;
+        let shown = self.session.record.as_ref().and_then(|record| runs.of_record(record)).map(|kept| kept.id).or(runs.cursor);
+        let wanted = |kept: &&KeptRun| match which {
+            Saved::Shown => Some(kept.id) == shown,
+            Saved::Compared => runs.chosen.contains(&Some(kept.id)),
+            Saved::Pinned => kept.pinned,
+            Saved::All => true,
+        };
+        let recorded = |kept: &KeptRun| (kept.id, Recorded { name: kept.name.clone(), pinned: kept.pinned, run: kept.run.clone() });
+        runs.runs().iter().filter(wanted).map(recorded).collect()
+    }
+
+    /// Writes a recording on a thread of its own, with progress and cancel.
+    pub(in crate::app) fn save_recording(&mut self, which: Saved, points: bool, path: &Path) -> Result<(), String> {
+        let runs = self.saved_runs(which);
+        if runs.is_empty() {
+            return Err("There is no such run; choose others.".to_owned());
+        }
+        let (ids, runs): (Vec<RunId>, Vec<Recorded>) = runs.into_iter().unzip();
+        let place = |chosen: Option<RunId>| ids.iter().position(|&id| Some(id) == chosen);
+        let [a, b] = self.session.runs.chosen.map(place);
+        let (target, compared) = (path.to_owned(), a.zip(b).map(<[usize; 2]>::from));
+        self.write_recording(Written::Recording, ids, path, move |progress| {
+            export::compared_recording(&runs, compared, points, &target, progress).map_err(|error| error.to_string())
+        })
+    }
+
+    /// Two runs were compared.
+    fn compared(&mut self, (): (), compared: Outcome<Arc<Compared>>) {
+        if let Some(compared) = self.done("compare", compared).filter(|compared| self.session.runs.chosen == compared.ids.map(Some)) {
+            self.session.runs.compared = Some(compared);
+        }
+    }
+}

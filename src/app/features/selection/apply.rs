@@ -1,0 +1,318 @@
+//! Where the selection changes: at once where that is little work, else on a thread, one change after the other.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::app::context::app::App;
+use crate::app::context::feature::Feature;
+use crate::app::features::errors::of_run;
+use crate::app::features::picking::apply::{HOVER, LOOKUP};
+use crate::app::features::selection::Change;
+use crate::app::features::selection::state::facts::Facts;
+use crate::app::features::selection::state::named::NamedSets;
+use crate::app::features::selection::state::{Choice, Hovered, SelectAction, Selection};
+use crate::app::jobs::table::{Cancel, Kind, Slot};
+use crate::app::jobs::task::Outcome;
+use crate::app::model::how::How;
+use crate::app::model::{About, Action, Activity, Answered, Command, NOTICED, PaneKind, Picked, PlaneWindow, QueryKind, camera};
+use crate::run::{RunError, analysis};
+use crate::text;
+
+pub static FEATURE: Feature = Feature {
+    apply: |app, action| {
+        match action {
+            Action::Select(action) => app.select(action),
+            Action::TypeRadius(typed) => (app.session.nearby.typed, app.session.nearby.wrong) = (typed, None),
+            Action::SelectNearby => app.select_nearby(),
+            Action::Command(Command::SelectAll) => {
+                app.select(SelectAction::Choose { what: Choice::All, how: How::Replace, by: "everything".to_owned() })
+            }
+            Action::Command(Command::SelectNone) => app.select(SelectAction::Clear),
+            Action::Command(Command::InvertSelection) => {
+                app.select(SelectAction::Choose { what: Choice::Rest, how: How::Replace, by: "inverted".to_owned() })
+            }
+            Action::Command(Command::GrowSelection) => app.grow_selection(),
+            Action::Command(Command::ZoomToSelection) => app.select(SelectAction::ZoomTo),
+            Action::Command(Command::UseAsQueries) => app.select(SelectAction::UseAsQueries),
+            other => return Some(other),
+        }
+        None
+    },
+    leave_cloud: |app, _| {
+        app.jobs.stop(&NEARBY);
+        app.forget_selection();
+    },
+    ..Feature::NONE
+};
+
+/// A change of the selection, and those that build on it.
+pub struct Selecting {
+    /// Whether it only finds again what was selected: no step to undo.
+    pub quiet: bool,
+    /// What comes after it.
+    pub waiting: VecDeque<Change>,
+}
+
+pub static SELECT: Kind<App, Selecting, Option<(Selection, Facts)>> = Kind {
+    noticed: NOTICED,
+    purpose: |_, _| Some(Activity::Selecting),
+    cancel: Cancel::By(App::cancel_selecting),
+    ..Kind::new(Slot::Select, "select", App::selected)
+};
+
+/// Rows; `None` if finding them was cancelled.
+pub type Rows = Result<Option<Vec<u32>>, RunError>;
+
+/// All rows within a distance of an answer's query.
+pub static NEARBY: Kind<App, (Answered, f64), Rows> = Kind {
+    noticed: NOTICED,
+    purpose: |_, fraction| Some(Activity::Preparing { what: "Finding rows within a distance".to_owned(), fraction }),
+    ..Kind::new(Slot::Nearby, "nearby", App::nearby_found)
+};
+
+impl App {
+    /// Carries out what panes ask of the selection.
+    pub(in crate::app) fn select(&mut self, action: SelectAction) {
+        match action {
+            SelectAction::Choose { what, how, by } => self.choose(what, how, by),
+            SelectAction::Clear => {
+                self.jobs.stop(&SELECT);
+                self.set_selection(Selection::default(), Facts::default());
+            }
+            SelectAction::Hover(hovered) => self.hover(hovered),
+            SelectAction::TypeName(typed) => self.session.sets.typed = typed,
+            SelectAction::Keep => self.keep_selection(),
+            SelectAction::Forget(name) => self.session.sets.forget(&name),
+            SelectAction::ZoomTo => self.zoom_to_selection(),
+            SelectAction::UseAsQueries => self.selection_as_queries(),
+        }
+    }
+
+    fn keep_selection(&mut self) {
+        let session = &mut self.session;
+        match session.sets.keep(&session.selection.rows, &session.selection.by) {
+            Ok(set) => session.log.info(format!("{} kept as “{}”", text::count(set.rows.len() as u64, "row", "rows"), set.name)),
+            Err(why) => session.log.info(why),
+        }
+    }
+
+    fn hover(&mut self, hovered: Option<Hovered>) {
+        // What is still searched for is where the pointer was.
+        self.jobs.stop(&HOVER);
+        let session = &mut self.session;
+        session.hovered = hovered;
+        session.hovered_query = match hovered.map(|hovered| hovered.what) {
+            Some(Picked::Row(row)) => session.query_of_row(row),
+            Some(Picked::Query(query)) => Some(query),
+            Some(Picked::Coordinates) | None => None,
+        };
+        if let Some((cloud, row)) = hovered.and_then(|hovered| session.point(hovered.what))
+            && let Some(asked) = self.handles.lookup.ask(cloud, &[row as u32])
+        {
+            self.jobs.start(&LOOKUP, asked.clone(), move |progress| asked.read(progress));
+        }
+    }
+
+    /// Shows the selected rows as large as they fit into Plane and Space.
+    fn zoom_to_selection(&mut self) {
+        let Some(scene) = self.session.scene() else { return };
+        let drawn = scene.data();
+        let known = &self.session.selected.extremes;
+        let extremes = if scene.is_projected() {
+            crate::app::features::selection::state::facts::extremes(self.session.selection.rows(), drawn)
+        } else {
+            known.clone()
+        };
+        let range = |axis: usize| {
+            let (least, largest) = extremes.get(axis).copied()?;
+            Some((camera::along(drawn, least as usize, axis), camera::along(drawn, largest as usize, axis)))
+        };
+        let middle = |axis: usize| range(axis).map_or(0.0, |(low, high)| (low + high) / 2.0);
+        let half = |axis: usize| range(axis).map_or(0.0, |(low, high)| (high - low) / 2.0);
+        if extremes.is_empty() {
+            return self.session.log.info("nothing to zoom to: no row of the cloud is selected");
+        }
+        let axes = self.state.plane.axes;
+        let size = self.pane_rects.get(&PaneKind::Plane).map_or(egui::Vec2::splat(400.0), |rect| rect.size()).max(egui::Vec2::splat(80.0));
+        let units = (half(axes[0]) / f64::from(size.x)).max(half(axes[1]) / f64::from(size.y)) * 2.0 * 1.25;
+        // A single place is shown at the scale that there is.
+        let units = if units > 0.0 { Some(units) } else { self.state.plane.window.map(|window| window.units_per_point) };
+        if let Some(units_per_point) = units {
+            self.state.plane.window = Some(PlaneWindow { center: axes.map(middle), units_per_point });
+        }
+        let axes = self.state.space.axes;
+        let radius = axes.iter().map(|&axis| half(axis).powi(2)).sum::<f64>().sqrt();
+        let (target, distance) = camera::focus(drawn, axes, axes.map(middle), radius);
+        self.state.space.target = target;
+        if radius > 0.0 {
+            self.state.space.distance = distance;
+        }
+    }
+
+    /// Makes the selected rows the queries of the next run.
+    fn selection_as_queries(&mut self) {
+        let Some(cloud) = &self.session.cloud else { return };
+        let rows = self.session.selection.rows();
+        if rows.is_empty() {
+            return self.session.log.info("no queries: no row of the cloud is selected");
+        }
+        let records = rows.iter().map(|&row| cloud.record(row as usize));
+        let draft = &mut self.state.draft;
+        match crate::app::model::draft::typed_rows(records.clone()) {
+            Some(typed) => (draft.queries, draft.query_rows) = (QueryKind::Rows, typed),
+            None => (draft.queries, draft.selected_rows) = (QueryKind::Selected, records.collect()),
+        }
+        (self.state.show_problem, self.state.selection_first) = (true, false);
+        let queries = text::count(rows.len() as u64, "selected row is a query", "selected rows are queries");
+        self.session.log.info(format!("{queries} of the next run; press Run"));
+    }
+
+    fn choose(&mut self, what: Choice, how: How, by: String) {
+        let Some(cloud) = self.session.cloud.clone() else { return };
+        let change = Change { what, how, by, cloud, record: self.session.record.clone(), answered: self.session.answered.clone() };
+        let builds_on = how != How::Replace || matches!(change.what, Choice::Rest | Choice::Neighbors);
+        match self.jobs.about_mut(&SELECT) {
+            Some(selecting) if builds_on => selecting.waiting.push_back(change),
+            // What is replaced need not be finished first.
+            _ => self.change_selection(change, VecDeque::new(), false),
+        }
+    }
+
+    /// Adds the neighbours of what is selected, or says why there are none.
+    fn grow_selection(&mut self) {
+        let session = &mut self.session;
+        let sentence = match (session.selection.is_empty(), &session.record) {
+            (true, _) if session.answered.is_none() => Some("nothing to grow: select points, or pick a query"),
+            (false, None) => Some("nothing to grow: neighbours are known once a run has asked for them; press Run"),
+            (false, Some(_)) if session.selection.queries().is_empty() => {
+                Some("nothing to grow: no selected row is a query of the run; press Use as queries, then Run")
+            }
+            _ => None,
+        };
+        match sentence {
+            Some(sentence) => session.log.info(sentence),
+            None => {
+                let by = if session.selection.is_empty() { "neighbours of the query" } else { "their neighbours" };
+                self.choose(Choice::Neighbors, How::Add, by.to_owned());
+            }
+        }
+    }
+
+    fn change_selection(&mut self, change: Change, waiting: VecDeque<Change>, quiet: bool) {
+        self.jobs.stop(&SELECT);
+        let base = self.session.selection.clone();
+        if !change.is_large(&base) {
+            if let Some((selection, facts)) = change.apply(&base, &crate::progress::Silent) {
+                self.set_selection(selection, facts);
+            }
+            return self.next_change(waiting);
+        }
+        self.jobs.start(&SELECT, Selecting { quiet, waiting }, move |progress| change.apply(&base, progress));
+    }
+
+    /// Cancel, while a change is worked out.
+    pub(in crate::app) fn cancel_selecting(&mut self) {
+        if self.jobs.stop(&SELECT) {
+            self.session.log.info("cancelled");
+        }
+    }
+
+    fn next_change(&mut self, mut waiting: VecDeque<Change>) {
+        if let Some(next) = waiting.pop_front() {
+            self.change_selection(next, waiting, false);
+        }
+    }
+
+    /// A change is worked out.
+    fn selected(&mut self, Selecting { quiet, waiting }: Selecting, result: Outcome<Option<(Selection, Facts)>>) {
+        if quiet {
+            self.history.skip();
+        }
+        match result {
+            Ok(Some((selection, facts))) => self.set_selection(selection, facts),
+            Ok(None) => {}
+            Err(stopped) => self.session.log.error(About::Selection, format!("cannot select: {stopped}")),
+        }
+        self.next_change(waiting);
+    }
+
+    fn set_selection(&mut self, selection: Selection, facts: Facts) {
+        self.session.selection = selection;
+        self.session.selected = Arc::new(facts);
+        self.session.log.settle(About::Selection);
+    }
+
+    /// Another run is shown: the selected rows stay, and its queries are found for them.
+    pub(in crate::app) fn reselect(&mut self) {
+        self.history.skip();
+        self.hover(self.session.hovered);
+        let (selection, facts) = (self.session.selection.clone(), Arc::clone(&self.session.selected));
+        self.select_again(&selection, &facts);
+    }
+
+    /// Brings back what was selected, whose queries are those of the run that is shown, or of another one.
+    pub(in crate::app) fn restore_selection(&mut self, selection: &Selection, facts: &Arc<Facts>, same_run: bool) {
+        if same_run {
+            self.jobs.stop(&SELECT);
+            (self.session.selection, self.session.selected) = (selection.clone(), Arc::clone(facts));
+        } else {
+            self.select_again(selection, facts);
+        }
+    }
+
+    /// Selects rows and queries that were selected once: no step to undo.
+    pub(in crate::app) fn select_these(&mut self, rows: Vec<u32>, queries: Vec<u32>, by: String) {
+        let Some(cloud) = self.session.cloud.clone() else { return };
+        let what = Choice::These { rows, queries };
+        let change = Change { what, how: How::Replace, by, cloud, record: self.session.record.clone(), answered: None };
+        self.change_selection(change, VecDeque::new(), true);
+    }
+
+    fn select_again(&mut self, selection: &Selection, facts: &Facts) {
+        self.jobs.stop(&SELECT);
+        // Its rows stay in sight while queries are found for them.
+        let rows = Selection { rows: Arc::clone(selection.rows()), queries: Arc::default(), by: selection.by().to_owned() };
+        let rows = if rows.is_empty() { Selection::default() } else { rows };
+        self.set_selection(rows, Facts { extremes: facts.extremes.clone(), measures: Vec::new() });
+        let Some(cloud) = self.session.cloud.clone().filter(|_| !selection.rows().is_empty()) else { return };
+        let (what, by) = (Choice::Rows(selection.rows().to_vec()), selection.by().to_owned());
+        let change = Change { what, how: How::Replace, by, cloud, record: self.session.record.clone(), answered: None };
+        self.change_selection(change, VecDeque::new(), true);
+    }
+
+    /// Another cloud is shown, whose rows are others.
+    fn forget_selection(&mut self) {
+        self.jobs.stop(&SELECT);
+        self.history.clear();
+        self.hover(None);
+        self.session.sets = NamedSets::default();
+        self.set_selection(Selection::default(), Facts::default());
+    }
+}
+
+impl App {
+    /// Has them found for the distance that is typed.
+    fn select_nearby(&mut self) {
+        let Some(of) = self.session.answered.clone() else { return };
+        let radius = self.session.nearby.radius(of.record.spec.metric);
+        self.session.nearby.wrong = radius.as_ref().err().cloned();
+        let Ok(radius) = radius else { return };
+        let (Answered { record, query }, resident) = (of.clone(), self.handles.worker.resident().clone());
+        self.jobs.start(&NEARBY, (of, radius), move |progress| analysis::nearby(&record, query, radius, &resident, progress));
+    }
+
+    fn nearby_found(&mut self, (of, radius): (Answered, f64), rows: Outcome<Rows>) {
+        let unit = of.record.spec.metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
+        let within = format!("{}{unit}", text::Exact(radius));
+        match self.done("radius", rows) {
+            None => {}
+            Some(Err(why)) => self.session.log.error(About::Selection, of_run(&why)),
+            Some(Ok(None)) => self.session.log.info("cancelled"),
+            Some(Ok(Some(rows))) => {
+                let found = text::count(rows.len() as u64, "row is", "rows are");
+                self.session.log.info(format!("{found} within {within} of the query"));
+                self.select(SelectAction::rows(rows, How::Replace, format!("within {within} of the query")));
+            }
+        }
+    }
+}

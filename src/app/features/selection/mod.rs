@@ -1,0 +1,216 @@
+//! What is selected, and what comes of a change of it.
+//!
+//! | part | does |
+//! |---|---|
+//! | `state` | the selection, what is shown of it, named sets, what is asked of them |
+//! | `apply` | carries out changes: at once where that is little work, else on a thread |
+
+pub mod apply;
+pub mod state;
+
+use std::sync::Arc;
+
+use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
+
+use crate::app::features::color::state::channel::Whose;
+use crate::app::features::selection::state::facts::Facts;
+use crate::app::features::selection::state::{Choice, Selection, sets};
+use crate::app::model::Answered;
+use crate::app::model::how::How;
+use crate::cloud::PointCloud;
+use crate::knn::NONE;
+use crate::progress::Progress;
+use crate::run::RunRecord;
+
+/// A change of a selection, with all that it is worked out from.
+#[derive(Clone, Debug)]
+pub struct Change {
+    pub what: Choice,
+    pub how: How,
+    pub by: String,
+    pub cloud: Arc<PointCloud>,
+    /// The run whose queries are selected.
+    pub record: Option<Arc<RunRecord>>,
+    /// The picked query's answer.
+    pub answered: Option<Answered>,
+}
+
+impl Change {
+    /// Whether it is worth a thread: more than a frame's work.
+    pub fn is_large(&self, base: &Selection) -> bool {
+        const ROWS: usize = 100_000;
+        const QUERIES: usize = 2_000;
+        let queries = self.record.as_ref().map_or(0, |record| record.query_rows.len());
+        let (rows, asked) = match &self.what {
+            Choice::Rows(rows) => (rows.len(), rows.len().min(queries)),
+            Choice::Queries(queries) => (queries.len(), queries.len()),
+            Choice::These { rows, queries: chosen } => (rows.len(), rows.len().min(queries) + chosen.len()),
+            Choice::Measure(..) => (queries, queries),
+            // As much as may come of it.
+            Choice::Within(_) | Choice::Valued(..) | Choice::Between { .. } => (self.cloud.len(), queries),
+            Choice::All | Choice::Rest => (self.cloud.len(), queries),
+            Choice::Neighbors => {
+                let k = self.record.as_ref().map_or(0, |record| record.neighbors.k);
+                (base.queries().len().saturating_mul(k), queries.min(base.queries().len().saturating_mul(k)))
+            }
+        };
+        rows + base.rows().len() > ROWS || asked + base.queries().len() > QUERIES || queries > 20 * ROWS
+    }
+
+    /// The selection after it, and what is shown of that; `None` when it was cancelled.
+    pub fn apply(self, base: &Selection, progress: &dyn Progress) -> Option<(Selection, Facts)> {
+        let record = self.record.clone();
+        let cloud = Arc::clone(&self.cloud);
+        let (by, how) = (self.by.clone(), self.how);
+        let chosen = self.chosen(base, progress);
+        if progress.cancelled() {
+            return None;
+        }
+        let selection = base.combined(Selection { by, ..chosen }, how);
+        let facts = Facts::of(&selection, &cloud, record.as_deref());
+        (!progress.cancelled()).then_some((selection, facts))
+    }
+
+    fn chosen(self, base: &Selection, progress: &dyn Progress) -> Selection {
+        let record = self.record.as_deref();
+        let n = self.cloud.len() as u32;
+        let queries = record.map_or(0, |record| record.query_rows.len() as u32);
+        let own_file = record.is_some_and(|record| record.query_cloud.is_some());
+        match self.what {
+            Choice::Rows(mut rows) => {
+                rows.retain(|&row| row < n);
+                Selection::of_rows(rows, record, "")
+            }
+            Choice::Queries(mut chosen) => {
+                chosen.retain(|&query| query < queries);
+                record.map(|record| Selection::of_queries(chosen, record, "")).unwrap_or_default()
+            }
+            Choice::These { mut rows, queries: mut chosen } => {
+                rows.retain(|&row| row < n);
+                chosen.retain(|&query| query < queries);
+                chosen.sort_unstable();
+                let of_rows = Selection::of_rows(rows, record, "");
+                let queries = sets::union(of_rows.queries(), &chosen).into();
+                Selection { queries, ..of_rows }
+            }
+            Choice::Measure(name, within) => {
+                let Some(values) = record.and_then(|record| record.measured.column(&name)) else { return Selection::default() };
+                let Some(record) = record else { return Selection::default() };
+                let chosen = values.par_iter().enumerate().filter(|(_, value)| within.contains(value)).map(|(query, _)| query as u32);
+                Selection::of_queries(chosen.collect(), record, "")
+            }
+            Choice::Valued(values, value) => {
+                let own = values.values.par_iter().enumerate().filter(|(_, own)| **own == value).map(|(row, _)| row as u32);
+                let rows: Vec<u32> = own.filter(|&row| row < n).collect();
+                Selection::of_rows(rows, record, "")
+            }
+            Choice::Between { whose, values, from, to } => {
+                let within = |value: Option<&f32>| value.is_some_and(|value| (from..=to).contains(value));
+                match (whose, record) {
+                    (Whose::Data, _) => {
+                        let rows = values.values.par_iter().enumerate().filter(|(_, value)| within(Some(value))).map(|(row, _)| row as u32);
+                        let rows: Vec<u32> = rows.filter(|&row| row < n).collect();
+                        Selection::of_rows(rows, record, "")
+                    }
+                    (Whose::Queries, Some(record)) => {
+                        let rows = record.query_rows.par_iter().enumerate();
+                        let queries = rows.filter(|(_, row)| within(values.values.get(**row as usize))).map(|(query, _)| query as u32);
+                        Selection::of_queries(queries.collect(), record, "")
+                    }
+                    (Whose::Queries, None) => Selection::default(),
+                }
+            }
+            Choice::Within(within) => {
+                let (rows, queries) = within.rows_and_queries(progress);
+                if own_file {
+                    Selection { rows: rows.into(), queries: queries.into(), by: String::new() }
+                } else {
+                    Selection::of_rows(rows, record, "")
+                }
+            }
+            Choice::All => Selection { rows: (0..n).collect(), queries: (0..queries).collect(), by: String::new() },
+            Choice::Rest => {
+                let rows = sets::complement(base.rows(), n);
+                if own_file {
+                    Selection { rows: rows.into(), queries: sets::complement(base.queries(), queries).into(), by: String::new() }
+                } else {
+                    Selection::of_rows(rows, record, "")
+                }
+            }
+            Choice::Neighbors => {
+                let rows = match (record, &self.answered) {
+                    (Some(record), _) if !base.queries().is_empty() => {
+                        base.queries().iter().flat_map(|&query| record.neighbors.of(query as usize).0).copied().filter(|&row| row != NONE).collect()
+                    }
+                    (_, Some(answered)) if base.is_empty() => answered.neighbors().map(|(row, _)| row).collect(),
+                    _ => Vec::new(),
+                };
+                Selection::of_rows(rows, record, "")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::features::color::state::PointValues;
+    use crate::app::features::selection::state::SelectAction;
+    use crate::app::testing::{measured, record};
+    use crate::progress::Silent;
+
+    fn after(base: &Selection, what: Choice, how: How, record: &Arc<RunRecord>) -> Selection {
+        let change = Change { what, how, by: "test".to_owned(), cloud: Arc::clone(&record.cloud), record: Some(Arc::clone(record)), answered: None };
+        change.apply(base, &Silent).expect("nobody cancels").0
+    }
+
+    #[test]
+    fn each_choice_gives_its_rows_and_queries() {
+        let record = record();
+        let none = Selection::default();
+        let all = after(&none, Choice::All, How::Replace, &record);
+        assert_eq!((all.rows().len(), all.queries().len(), all.by()), (50, 3, "test"));
+        let some = after(&none, Choice::Rows(vec![3, 7, 900]), How::Replace, &record);
+        assert_eq!((&some.rows()[..], &some.queries()[..]), (&[3, 7][..], &[0][..]), "row 900 is not there");
+        let rest = after(&some, Choice::Rest, How::Replace, &record);
+        assert_eq!((rest.rows().len(), &rest.queries()[..]), (48, &[1, 2][..]));
+        assert_eq!(after(&rest, Choice::Rest, How::Replace, &record).rows(), some.rows());
+        assert_eq!(after(&none, Choice::Queries(vec![2, 77]), How::Replace, &record).rows()[..], [8]);
+        let values = Arc::new(PointValues::new((0..60).map(|row| (row % 20) as f32).collect()));
+        let valued = after(&none, Choice::Valued(values, 3.0), How::Replace, &record);
+        assert_eq!((&valued.rows()[..], &valued.queries()[..]), (&[3, 23, 43][..], &[0][..]));
+        let values = Arc::new(PointValues::new((0..60).map(|row| if row == 4 { f32::NAN } else { row as f32 }).collect()));
+        let between = |whose, from, to| after(&none, Choice::Between { whose, values: Arc::clone(&values), from, to }, How::Replace, &record);
+        assert_eq!(between(Whose::Data, 3.0, 5.0).rows()[..], [3, 5], "row 4 has no value");
+        assert_eq!(between(Whose::Data, 48.0, f32::INFINITY).rows()[..], [48, 49], "there are 50 rows");
+        assert_eq!(between(Whose::Queries, 3.0, 8.0).queries().len(), 3);
+        assert_eq!(between(Whose::Queries, 3.0, 3.5).queries()[..], [0], "query 0 is row 3");
+        let these = after(&none, Choice::These { rows: vec![900, 7, 3], queries: vec![77, 2, 0] }, How::Replace, &record);
+        assert_eq!((&these.rows()[..], &these.queries()[..]), (&[3, 7][..], &[0, 2][..]));
+        let grown = after(&some, Choice::Neighbors, How::Add, &record);
+        assert_eq!(grown.rows()[..], [1, 2, 3, 4, 7], "query 0 is row 3, with the neighbours 3, 1, 2 and 4");
+    }
+
+    #[test]
+    fn a_number_of_merges_chooses_its_queries() {
+        let mut record = RunRecord::clone(&record());
+        record.measured = measured([3, 7, 3]);
+        let record = Arc::new(record);
+        let of = |merges| after(&Selection::default(), Choice::Measure("merges".to_owned(), merges), How::Replace, &record).queries().to_vec();
+        assert_eq!((of(3..=3), of(7..=9), of(0..=99), of(4..=6)), (vec![0, 2], vec![1], vec![0, 1, 2], vec![]));
+        let SelectAction::Choose { by, .. } = SelectAction::measure("merges", ["merge", "merges"], 12..=16, How::Add) else { panic!("a choice") };
+        assert_eq!(by, "12 to 16 merges");
+    }
+
+    #[test]
+    fn queries_of_their_own_file_are_selected_beside_rows() {
+        let mut record = RunRecord::clone(&record());
+        record.query_cloud = Some(Arc::clone(&record.cloud));
+        let record = Arc::new(record);
+        let rows = after(&Selection::default(), Choice::Rows(vec![3]), How::Replace, &record);
+        let both = after(&rows, Choice::Queries(vec![1]), How::Add, &record);
+        assert_eq!((&both.rows()[..], &both.queries()[..]), (&[3][..], &[1][..]));
+        let rest = after(&both, Choice::Rest, How::Replace, &record);
+        assert_eq!((rest.rows().len(), &rest.queries()[..]), (49, &[0, 2][..]));
+    }
+}

@@ -1,0 +1,48 @@
+//! A file with rows that can be no points: it is opened without them, or not.
+
+use crate::app::context::app::App;
+use crate::app::context::feature::Feature;
+use crate::app::features::unusable::controls::unusable_ui;
+use crate::app::features::unusable::state::UnusableAction;
+use crate::app::model::{About, Action, Then};
+use crate::run::RunSpec;
+
+pub static FEATURE: Feature = Feature {
+    apply: |app, action| {
+        match action {
+            Action::Unusable(action) => app.unusable_action(action),
+            other => return Some(other),
+        }
+        None
+    },
+    dialogs: |app, ui, palette| unusable_ui(ui, &app.session, palette, &mut app.actions),
+    ..Feature::NONE
+};
+
+impl App {
+    /// Goes on with the load, or says why there is none.
+    fn unusable_action(&mut self, action: UnusableAction) {
+        let Some(dialog) = self.session.unusable.take() else { return };
+        let runs = !matches!(dialog.then, Then::Show | Then::Resume(_));
+        match action {
+            UnusableAction::Open => {
+                self.state.draft.drop_nonfinite = true;
+                let without = |spec| RunSpec { drop_nonfinite: true, ..spec };
+                let then = match dialog.then {
+                    Then::Run(spec) => Then::Run(without(spec)),
+                    Then::RunQueries(spec) => Then::RunQueries(without(spec)),
+                    then => then,
+                };
+                self.load_as(dialog.source, true, then);
+            }
+            UnusableAction::Close => {
+                let about = if matches!(dialog.then, Then::RunQueries(_)) { About::Run } else { About::Data };
+                let ended = self.failed(about, dialog.error);
+                if runs {
+                    self.session.endings.run = Some(ended.clone());
+                }
+                self.load_failed(ended);
+            }
+        }
+    }
+}

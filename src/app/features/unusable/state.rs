@@ -1,0 +1,102 @@
+//! A file with rows that can be no points: whether it is opened without them.
+
+use crate::app::model::after_load::Then;
+use crate::cloud::{CloudError, Source, Unusable, UnusableRow};
+use crate::text;
+
+/// The question, while it is open.
+#[derive(Clone, Debug)]
+pub struct UnusableDialog {
+    pub source: Source,
+    pub unusable: Box<Unusable>,
+    /// The line of the first of them, in text.
+    line: Option<u64>,
+    /// The error that it is where nobody opens it without them.
+    pub error: String,
+    pub then: Then,
+}
+
+/// What the question is answered by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnusableAction {
+    /// It is opened without the rows.
+    Open,
+    /// It is not opened.
+    Close,
+}
+
+impl UnusableDialog {
+    /// Asks about a load that was to end in `then`; `None` where nothing is left of the file, or it is another error.
+    pub fn new(source: &Source, why: &CloudError, error: String, then: &Then) -> Option<Self> {
+        match (source, why) {
+            (Source::File { .. }, CloudError::NonFinite { unusable, line, .. }) if unusable.count < unusable.rows => {
+                Some(Self { source: source.clone(), unusable: unusable.clone(), line: *line, error, then: then.clone() })
+            }
+            _ => None,
+        }
+    }
+
+    /// `27 of 140,056 rows cannot be used: open without them?`
+    pub fn question(&self) -> String {
+        let Unusable { count, rows, .. } = *self.unusable;
+        let them = if count == 1 { "it" } else { "them" };
+        format!("{} of {} cannot be used: open without {them}?", text::thousands(count), text::count(rows, "row", "rows"))
+    }
+
+    /// Why, row by row, and how many more there are.
+    pub fn reasons(&self) -> Vec<String> {
+        let reason = |(at, of): (usize, &UnusableRow)| {
+            let line = self.line.filter(|_| at == 0).map_or_else(String::new, |line| format!(" (line {})", text::thousands(line)));
+            let value = match of.value {
+                value if value.is_nan() => "missing or NaN",
+                value if value > 0.0 => "∞",
+                _ => "−∞",
+            };
+            format!("row {}{line}: {} is {value}", text::thousands(of.row), of.column)
+        };
+        let first = self.unusable.first.iter().enumerate().map(reason);
+        let more = self.unusable.count - self.unusable.first.len() as u64;
+        first.chain((more > 0).then(|| format!("and {} more", text::thousands(more)))).collect()
+    }
+}
+
+/// Numbers of rows, as ranges; of many the first, and an ellipsis.
+pub fn listed(ranges: impl Iterator<Item = std::ops::Range<u64>>, most: usize) -> String {
+    let one = |range: std::ops::Range<u64>| match range.end - range.start {
+        1 => text::thousands(range.start),
+        _ => format!("{} to {}", text::thousands(range.start), text::thousands(range.end - 1)),
+    };
+    let mut named: Vec<String> = ranges.take(most + 1).map(one).collect();
+    if named.len() > most {
+        named[most] = "…".to_owned();
+    }
+    named.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dialog(count: u64, rows: u64) -> Option<UnusableDialog> {
+        let first = [(3, "x", f64::NAN), (5000, "y", f64::NEG_INFINITY)];
+        let first = first.map(|(row, column, value)| UnusableRow { row, column: column.to_owned(), value }).to_vec();
+        let unusable = Box::new(Unusable { count, rows, first, whole: None });
+        let error = CloudError::NonFinite { row: 3, line: Some(5), column: "x".to_owned(), value: f64::NAN, unusable, origin: String::new() };
+        let source = Source::File { path: "a.csv".into(), columns: Default::default() };
+        UnusableDialog::new(&source, &error, error.to_string(), &Then::Show)
+    }
+
+    #[test]
+    fn rows_are_named_with_why() {
+        let asked = dialog(27, 140_056).expect("a question");
+        assert_eq!(asked.question(), "27 of 140,056 rows cannot be used: open without them?");
+        assert_eq!(asked.reasons(), ["row 3 (line 5): x is missing or NaN", "row 5,000: y is −∞", "and 25 more"]);
+        assert!(dialog(9, 9).is_none(), "nothing would be left");
+    }
+
+    #[test]
+    fn rows_are_listed_as_ranges() {
+        assert_eq!(listed([3..4, 7..9, 12..5000].into_iter(), 3), "3, 7 to 8, 12 to 4,999");
+        assert_eq!(listed((0..50).map(|at| 2 * at..2 * at + 1), 4), "0, 2, 4, 6, …");
+    }
+}

@@ -1,0 +1,175 @@
+//! The walk through the picked query's search: what is asked of it, and what happens of it in every frame.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::app::context::app::App;
+use crate::app::context::feature::Feature;
+use crate::app::features::errors::of_run;
+use crate::app::features::walk::state::{WalkAction, Walked, Walkthrough};
+use crate::app::features::walk::wanted::wanted;
+use crate::app::jobs::table::{Cancel, Kind, Slot};
+use crate::app::jobs::task::Outcome;
+use crate::app::model::{Action, Activity, Answered, Command, NOTICED};
+use crate::knn::Walk;
+use crate::run::{RunError, analysis};
+
+/// The most seconds that a step is shown while the walk plays, and that all of them are.
+const STEP_SECS: f64 = 0.6;
+
+const WALK_SECS: f64 = 30.0;
+
+pub static FEATURE: Feature = Feature {
+    apply: |app, action| {
+        match action {
+            Action::Walk(action) => app.walk_action(action),
+            Action::Command(Command::ShowWalk) => app.walk_action(WalkAction::Show(!app.state.walk.shown)),
+            Action::Command(Command::WalkForward) => app.step_walk(1),
+            Action::Command(Command::WalkBack) => app.step_walk(-1),
+            Action::Command(Command::PlayWalk) => app.play_walk(),
+            other => return Some(other),
+        }
+        None
+    },
+    update: App::want_walk,
+    leave_cloud: |app, _| {
+        app.jobs.stop(&WALK);
+        (app.session.walked, app.session.walking) = (Walked::default(), None);
+    },
+    ..Feature::NONE
+};
+
+/// The way of an answer's search through an index; `None` where it has none.
+pub static WALK: Kind<App, Answered, Result<Option<Walk>, RunError>> = Kind {
+    noticed: NOTICED,
+    purpose: |_, fraction| Some(Activity::Preparing { what: "Walking through the search".to_owned(), fraction }),
+    cancel: Cancel::By(App::cancel_walk),
+    ..Kind::new(Slot::Walk, "walk", App::walk_done)
+};
+
+impl App {
+    fn walk_action(&mut self, action: WalkAction) {
+        match action {
+            WalkAction::Show(shown) => self.state.walk.shown = shown,
+            WalkAction::Answer(draft) => {
+                let before = std::mem::replace(&mut self.state.draft, *draft);
+                self.metric_changed(before.metric);
+                self.ask_anew();
+            }
+            WalkAction::Seek(at) => {
+                self.session.walking = None;
+                self.seek_walk(at);
+            }
+        }
+    }
+
+    /// Goes so many steps on, or back.
+    fn step_walk(&mut self, by: isize) {
+        let Walked::Ready(walked) = &self.session.walked else { return };
+        let at = walked.at(self.state.walk).saturating_add_signed(by);
+        self.walk_action(WalkAction::Seek(at));
+    }
+
+    /// Shows one step after the other, from the first when the last is shown; or stays at the one that is shown.
+    fn play_walk(&mut self) {
+        let Walked::Ready(walked) = &self.session.walked else { return };
+        if self.session.walking.take().is_some() {
+            return;
+        }
+        let (at, last, now) = (walked.at(self.state.walk), walked.last(), self.handles.ctx.input(|input| input.time));
+        let secs = step_secs(last);
+        if at == last {
+            self.seek_walk(0);
+        }
+        self.session.walking = (last > 0).then_some(now + secs);
+    }
+
+    fn seek_walk(&mut self, at: usize) {
+        let Walked::Ready(walked) = &self.session.walked else { return };
+        // At the end it stays there, whatever the next query's search is like.
+        self.state.walk.at = (at < walked.last()).then_some(at);
+    }
+
+    /// Has the walk worked out where it is to be shown, and moves on one that plays.
+    fn want_walk(&mut self) {
+        self.walk_on();
+        if matches!(&self.session.walked, Walked::Ready(walked) if !walked.drawn) {
+            // A picture of what was there.
+            return;
+        }
+        let wanted = match wanted(self.state.walk, &self.session) {
+            Ok(Some(answered)) => answered,
+            other => {
+                self.jobs.stop(&WALK);
+                self.session.walking = None;
+                self.session.walked = match other {
+                    Err(why) => Walked::Missing(why),
+                    // While an answer is on its way, the walk before stays: boxes that come and go would flicker.
+                    Ok(_) if self.state.walk.shown && matches!(self.session.walked, Walked::Ready(_)) => return,
+                    Ok(_) => Walked::Hidden,
+                };
+                return;
+            }
+        };
+        let is_there = match &self.session.walked {
+            Walked::Ready(walked) => walked.is_of(&wanted),
+            Walked::Failed(of, _) => Arc::ptr_eq(&of.record, &wanted.record) && of.query == wanted.query,
+            Walked::Hidden | Walked::Missing(_) | Walked::Working => false,
+        };
+        // One that is under way for a query that was dragged on is finished first, so that somebody who drags sees boxes follow.
+        if is_there || self.jobs.has(&WALK) {
+            return;
+        }
+        if !matches!(self.session.walked, Walked::Ready(_)) {
+            self.session.walked = Walked::Working;
+        }
+        let (Answered { record, query }, resident) = (wanted.clone(), self.handles.worker.resident().clone());
+        self.jobs.start(&WALK, wanted, move |progress| analysis::walk(&record, query, &resident, progress));
+    }
+
+    /// Takes in a walk.
+    fn walk_done(&mut self, of: Answered, walk: Outcome<Result<Option<Walk>, RunError>>) {
+        let Some(walk) = self.done("walk", walk) else {
+            self.session.walked = Walked::Failed(of, "The steps of the search were not recorded.".to_owned());
+            return;
+        };
+        self.session.walked = match walk {
+            Ok(Some(walk)) if !walk.steps.is_empty() => Walked::Ready(Walkthrough { of, walk: Arc::new(walk), drawn: true }),
+            Ok(_) => Walked::Failed(of, "The engine recorded no steps of its search.".to_owned()),
+            Err(why) => Walked::Failed(of, of_run(&why)),
+        };
+    }
+
+    /// Gives up a walk that is worked out, and the wish for it.
+    fn cancel_walk(&mut self) {
+        self.jobs.stop(&WALK);
+        self.state.walk.shown = false;
+        self.session.log.info("cancelled");
+    }
+
+    /// Whether the walk that is shown is still worked out.
+    pub fn is_walking(&self) -> bool {
+        self.jobs.has(&WALK) || matches!(self.session.walked, Walked::Working)
+    }
+
+    fn walk_on(&mut self) {
+        let (Some(due), Walked::Ready(walked)) = (self.session.walking, &self.session.walked) else { return };
+        let (now, last) = (self.handles.ctx.input(|input| input.time), walked.last());
+        let next = if now >= due { walked.at(self.state.walk) + 1 } else { walked.at(self.state.walk) };
+        let secs = step_secs(last);
+        self.seek_walk(next);
+        self.session.walking = match next {
+            next if next >= last => None,
+            _ if now >= due => Some(now + secs),
+            _ => Some(due),
+        };
+        if let Some(due) = self.session.walking {
+            self.handles.ctx.request_repaint_after(Duration::from_secs_f64((due - now).max(0.0)));
+        }
+    }
+}
+
+/// How long a step of a walk is shown.
+fn step_secs(last: usize) -> f64 {
+    (WALK_SECS / last.max(1) as f64).min(STEP_SECS)
+}

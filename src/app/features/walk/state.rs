@@ -1,0 +1,344 @@
+//! The walk through the picked query's search of an index: which step is shown, and what happened in it, in words.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::app::model::answer::Answered;
+use crate::app::model::draft::Draft;
+use crate::knn::walk::{Bounds, Event, Part, Step};
+use crate::knn::{Metric, Walk};
+use crate::text;
+
+/// What is chosen of the walk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WalkView {
+    /// Whether it is shown, in Plane and Space.
+    pub shown: bool,
+    /// The step after which the search is shown, by its number from 0; `None` shows its end.
+    pub at: Option<usize>,
+}
+
+/// The walk as it was worked out.
+#[derive(Clone, Default)]
+pub enum Walked {
+    /// It is not shown.
+    #[default]
+    Hidden,
+    /// There is none: why, and what to do about it.
+    Missing(String),
+    /// It is being worked out.
+    Working,
+    /// It could not be worked out of this answer: why.
+    Failed(Answered, String),
+    Ready(Walkthrough),
+}
+
+impl Walked {
+    /// The same for a picture of all but what is drawn over points.
+    #[must_use]
+    pub fn without_marks(&self) -> Self {
+        match self {
+            Self::Ready(walked) => Self::Ready(Walkthrough { drawn: false, ..walked.clone() }),
+            other => other.clone(),
+        }
+    }
+}
+
+/// The walk of an answer.
+#[derive(Clone)]
+pub struct Walkthrough {
+    pub of: Answered,
+    pub walk: Arc<Walk>,
+    /// Whether boxes are drawn: not in a picture that lies under them.
+    pub drawn: bool,
+}
+
+impl Walkthrough {
+    /// Whether it is the walk of this answer.
+    pub fn is_of(&self, answered: &Answered) -> bool {
+        Arc::ptr_eq(&self.of.record, &answered.record) && self.of.query == answered.query
+    }
+
+    /// The last step; a search has at least one.
+    pub fn last(&self) -> usize {
+        self.walk.steps.len().saturating_sub(1)
+    }
+
+    /// The step that a view shows.
+    pub fn at(&self, view: WalkView) -> usize {
+        view.at.map_or(self.last(), |at| at.min(self.last()))
+    }
+
+    /// The step by its number.
+    pub fn step(&self, at: usize) -> &Step {
+        &self.walk.steps[at.min(self.last())]
+    }
+
+    /// The region that a step is about; the last step is about none, and one that sorts all of them is not either.
+    pub fn region(&self, at: usize) -> Option<usize> {
+        match self.step(at).event {
+            Event::Opened { region, .. } | Event::Visited { region, .. } | Event::LeftOut { region, .. } => Some(region),
+            Event::Sorted | Event::Finished => None,
+        }
+    }
+
+    /// Rows of the leaf that a step visits, with whether each was nearer than the k-th neighbour.
+    pub fn points(&self, at: usize) -> impl Iterator<Item = (u32, bool)> + '_ {
+        let (points, near) = match &self.step(at).event {
+            Event::Visited { points, near, .. } => (points.clone(), *near),
+            _ => (0..0, 0),
+        };
+        self.walk.rows[points].iter().enumerate().map(move |(lane, &row)| (row, near >> lane & 1 == 1))
+    }
+
+    /// What happened in a step, as one sentence.
+    pub fn sentence(&self, at: usize) -> String {
+        let step = self.step(at);
+        let kth = self.kth();
+        match &step.event {
+            Event::Sorted => {
+                let clusters = text::count(self.walk.regions.len() as u64, "cluster", "clusters");
+                format!(
+                    "{clusters} {} sorted by how near their spheres come to the query; the nearest is visited first.",
+                    if self.walk.regions.len() == 1 { "is" } else { "are" }
+                )
+            }
+            Event::Opened { region, children, near } => {
+                let (part, boxes) = (self.part(*region), text::count(u64::from(*children), "box", "boxes"));
+                match (*children, *near) {
+                    (0, _) => format!("{part} is opened: nothing in it is left to visit."),
+                    (_, 0) => format!("{part} is opened: of {boxes} not yet visited, none can hold a neighbour."),
+                    (_, near) => format!("{part} is opened: of {boxes} not yet visited, {} can hold neighbours.", text::thousands(u64::from(near))),
+                }
+            }
+            Event::Visited { region, points, near, taken } => {
+                let (part, count) = (self.part(*region), text::count(points.len() as u64, "point", "points"));
+                // Where the query lies, or would lie, is looked at before anything is compared; a cluster's points come 32 at a time.
+                let own = match at {
+                    0 => ", the query's own",
+                    at if at > self.walk.regions[*region].settled as usize => " goes on",
+                    _ => "",
+                };
+                let some = |taken: u32| if taken == 1 { "1 is taken".to_owned() } else { format!("{taken} are taken") };
+                let found = match (step.before.is_finite(), near.count_ones(), taken.count_ones()) {
+                    (false, near, taken) if taken == near => format!("all taken, as there is no {kth} yet"),
+                    (false, _, taken) => format!("{}, as there is a {kth} before the last", some(taken)),
+                    (true, 0, _) => format!("none is nearer than the {kth} so far ({})", self.distance(step.before)),
+                    (true, near, taken) => {
+                        let taken = if taken < near { format!(", {}", some(taken)) } else { String::new() };
+                        format!("{near} nearer than the {kth} so far ({}){taken}", self.distance(step.before))
+                    }
+                };
+                let now = if step.after < step.before { format!("; now it is at {}", self.distance(step.after)) } else { String::new() };
+                format!("{part}{own}: {count}, {found}{now}.")
+            }
+            Event::LeftOut { region, count } => {
+                let [one, many] = self.kind();
+                let (boxes, bound) = (text::count(u64::from(*count), one, many), self.walk.regions[*region].bound);
+                let farther = if bound > step.after { "farther" } else { "no nearer" };
+                let which = if *count == 1 { "it is".to_owned() } else { "the nearest is".to_owned() };
+                format!("Left out: {boxes}; {which} {farther} ({}) than the {kth} ({}).", self.distance(bound), self.distance(step.after))
+            }
+            Event::Finished => {
+                let totals = step.totals;
+                let looked = text::count(u64::from(totals.accessed), "point", "points");
+                let all = text::thousands(self.of.record.cloud.len() as u64);
+                let [one, many] = self.leaf();
+                let leaves = text::count(u64::from(totals.leaves), one, many);
+                let end = if step.after.is_finite() { format!(": the {kth} is at {}", self.distance(step.after)) } else { String::new() };
+                format!("Done{end}. {looked} of {all} were looked at, in {leaves}.")
+            }
+        }
+    }
+
+    /// What is known after a step, one thing after the other.
+    pub fn facts(&self, at: usize) -> Vec<String> {
+        let (step, totals) = (self.step(at), self.step(at).totals);
+        let ([kind, kinds], [leaf, leaves]) = (self.kind(), self.leaf());
+        let bound = self.region(at).map(|region| match self.walk.regions[region].bound {
+            0.0 => format!("the query is in the {kind}"),
+            bound => format!("the {kind} is at least {} away", self.distance(bound)),
+        });
+        let after =
+            if step.after.is_finite() { format!("{} at {}", self.kth(), self.distance(step.after)) } else { format!("no {} yet", self.kth()) };
+        let count = |count: u32, one: &str, many: &str| text::count(u64::from(count), one, many);
+        let counts = [
+            count(totals.accessed, "point looked at", "points looked at"),
+            count(totals.leaves, leaf, leaves),
+            count(totals.left_out, &format!("{kind} left out"), &format!("{kinds} left out")),
+        ];
+        bound.into_iter().chain([after]).chain(counts).collect()
+    }
+
+    /// A squared distance as it is read, in the metric's unit or the data's.
+    pub fn distance(&self, squared: f32) -> String {
+        let metric = self.of.record.spec.metric;
+        let unit = metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
+        text::digits(metric.distance(squared), 3) + &unit
+    }
+
+    /// Whether its boxes lie among the points as they are drawn: by other metrics they are around unit vectors.
+    pub fn has_boxes(&self) -> bool {
+        self.of.record.spec.metric == Metric::L2
+    }
+
+    /// What the search bounds everything by. Where the query's own row is left out of the answer, the search finds it besides, as one of the
+    /// first, and the row after the k-th is the k-th neighbour.
+    fn kth(&self) -> String {
+        format!("{} neighbour", text::ordinal(self.of.record.spec.k as u64))
+    }
+
+    /// What bounds a region, one and many.
+    fn kind(&self) -> [&'static str; 2] {
+        match self.walk.regions.first().map(|region| region.bounds) {
+            Some(Bounds::Sphere { .. }) => ["sphere", "spheres"],
+            _ => ["box", "boxes"],
+        }
+    }
+
+    /// What holds points, one and many.
+    pub fn leaf(&self) -> [&'static str; 2] {
+        match self.walk.regions.first().map(|region| region.part) {
+            Some(Part::Cluster { .. }) => ["cluster", "clusters"],
+            _ => ["leaf", "leaves"],
+        }
+    }
+
+    /// A region by its name, as a sentence begins with it.
+    fn part(&self, region: usize) -> String {
+        let number = |number: u32| text::thousands(u64::from(number));
+        // Only the root is met as it is opened: nobody is above it.
+        let region = &self.walk.regions[region];
+        match region.part {
+            Part::Leaf { number: leaf } => format!("Leaf {}", number(leaf)),
+            Part::Cluster { number: cluster } => format!("Cluster {}", number(cluster)),
+            Part::Node { .. } if region.met == region.settled => "The root".to_owned(),
+            Part::Node { height, number: node } => format!("Node {} of height {height}", number(node)),
+        }
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub enum WalkAction {
+    /// Shows the walk, or does not.
+    Show(bool),
+    /// Goes to a step, by its number from 0.
+    Seek(usize),
+    /// Takes over fields by which the picked query's answer has a walk, and answers it anew.
+    Answer(Box<Draft>),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::record;
+    use crate::knn::walk::{AXES, Region, Totals};
+    use crate::run::RunRecord;
+
+    fn region(part: Part, bound: f32, met: u32, settled: u32, visited: bool) -> Region {
+        Region { part, bounds: Bounds::Box { low: [0.0; AXES], high: [1.0; AXES] }, bound, met, settled, visited }
+    }
+
+    /// A search for 4 neighbours: the own leaf, the root, another leaf, and two that are left out.
+    fn walkthrough() -> Walkthrough {
+        let leaf = |number| Part::Leaf { number };
+        let regions = vec![
+            region(leaf(1), 0.0, 0, 0, true),
+            region(Part::Node { height: 1, number: 0 }, 0.0, 1, 1, true),
+            region(leaf(0), 1.0, 1, 2, true),
+            region(leaf(2), 4.0, 1, 3, false),
+            region(leaf(3), 9.0, 1, 3, false),
+        ];
+        let totals = |accessed, leaves, left_out| Totals { accessed, leaves, left_out, ..Totals::default() };
+        let steps = vec![
+            Step {
+                event: Event::Visited { region: 0, points: 0..3, near: 7, taken: 7 },
+                before: f32::INFINITY,
+                after: f32::INFINITY,
+                totals: totals(3, 1, 0),
+            },
+            Step { event: Event::Opened { region: 1, children: 3, near: 3 }, before: f32::INFINITY, after: f32::INFINITY, totals: totals(3, 1, 0) },
+            Step { event: Event::Visited { region: 2, points: 3..5, near: 2, taken: 2 }, before: 6.25, after: 4.0, totals: totals(5, 2, 0) },
+            Step { event: Event::LeftOut { region: 3, count: 2 }, before: 4.0, after: 4.0, totals: totals(5, 2, 2) },
+            Step { event: Event::Finished, before: 4.0, after: 2.25, totals: totals(5, 2, 2) },
+        ];
+        let mut of = RunRecord::clone(&record());
+        of.head.spec.k = 4;
+        let walk = Walk { k: 4, regions, rows: vec![7, 8, 9, 1, 2], steps };
+        Walkthrough { of: Answered { record: Arc::new(of), query: 0 }, walk: Arc::new(walk), drawn: true }
+    }
+
+    #[test]
+    fn every_step_is_told_in_a_sentence() {
+        let walked = walkthrough();
+        let sentences: Vec<String> = (0..=walked.last()).map(|at| walked.sentence(at)).collect();
+        assert_eq!(
+            sentences,
+            [
+                "Leaf 1, the query's own: 3 points, all taken, as there is no 4th neighbour yet.",
+                "The root is opened: of 3 boxes not yet visited, 3 can hold neighbours.",
+                "Leaf 0: 2 points, 1 nearer than the 4th neighbour so far (2.50); now it is at 2.00.",
+                "Left out: 2 boxes; the nearest is no nearer (2.00) than the 4th neighbour (2.00).",
+                "Done: the 4th neighbour is at 1.50. 5 points of 50 were looked at, in 2 leaves.",
+            ]
+        );
+        assert_eq!(walked.facts(0).join(", "), "the query is in the box, no 4th neighbour yet, 3 points looked at, 1 leaf, 0 boxes left out");
+        assert_eq!(walked.facts(2)[..3], ["the box is at least 1.00 away", "4th neighbour at 2.00", "5 points looked at"]);
+        assert_eq!(walked.facts(4)[0], "4th neighbour at 1.50", "the last step is about no box");
+    }
+
+    /// A search of clusters: they are sorted, one is visited in two parts, another is left out.
+    #[test]
+    fn clusters_are_told_by_their_name() {
+        let bounds = Bounds::Sphere { center: [0.0; AXES], radius: 1.0 };
+        let cluster = |number, bound, settled, visited| Region { part: Part::Cluster { number }, bounds, bound, met: 0, settled, visited };
+        let regions = vec![cluster(7, 0.0, 1, true), cluster(2, 6.25, 3, false)];
+        let totals = |accessed, leaves, left_out| Totals { accessed, leaves, left_out, ..Totals::default() };
+        let visited = |points, near| Event::Visited { region: 0, points, near, taken: near };
+        let steps = vec![
+            Step { event: Event::Sorted, before: f32::INFINITY, after: f32::INFINITY, totals: totals(0, 0, 0) },
+            Step { event: visited(0..3, 7), before: f32::INFINITY, after: 4.0, totals: totals(3, 1, 0) },
+            Step { event: visited(3..5, 0), before: 4.0, after: 4.0, totals: totals(5, 1, 0) },
+            Step { event: Event::LeftOut { region: 1, count: 1 }, before: 4.0, after: 4.0, totals: totals(5, 1, 1) },
+            Step { event: Event::Finished, before: 4.0, after: 4.0, totals: totals(5, 1, 1) },
+        ];
+        let mut walked = walkthrough();
+        walked.walk = Arc::new(Walk { k: 4, regions, rows: vec![7, 8, 9, 1, 2], steps });
+        assert_eq!(
+            (0..=walked.last()).map(|at| walked.sentence(at)).collect::<Vec<_>>(),
+            [
+                "2 clusters are sorted by how near their spheres come to the query; the nearest is visited first.",
+                "Cluster 7: 3 points, all taken, as there is no 4th neighbour yet; now it is at 2.00.",
+                "Cluster 7 goes on: 2 points, none is nearer than the 4th neighbour so far (2.00).",
+                "Left out: 1 sphere; it is farther (2.50) than the 4th neighbour (2.00).",
+                "Done: the 4th neighbour is at 2.00. 5 points of 50 were looked at, in 1 cluster.",
+            ]
+        );
+        assert_eq!(
+            walked.facts(2).join(", "),
+            "the query is in the sphere, 4th neighbour at 2.00, 5 points looked at, 1 cluster, 0 spheres left out"
+        );
+        assert_eq!(walked.region(0), None);
+    }
+
+    #[test]
+    fn a_view_beyond_the_end_shows_the_end() {
+        let walked = walkthrough();
+        let at = |at| walked.at(WalkView { shown: true, at });
+        assert_eq!([at(None), at(Some(0)), at(Some(3)), at(Some(99))], [4, 0, 3, 4]);
+        assert!(walked.is_of(&walked.of.clone()));
+        let other = Answered { query: 1, ..walked.of.clone() };
+        assert!(!walked.is_of(&other));
+    }
+
+    #[test]
+    fn the_points_of_a_visited_leaf_are_those_of_its_step() {
+        let walked = walkthrough();
+        assert_eq!(walked.points(2).collect::<Vec<_>>(), [(1, false), (2, true)]);
+        assert_eq!((walked.points(1).count(), walked.points(0).count()), (0, 3));
+        assert_eq!([1, 3, 4].map(|at| walked.region(at)), [Some(1), Some(3), None]);
+    }
+}

@@ -1,0 +1,64 @@
+//! Why a row is, or is not, among the neighbours is worked out.
+
+use std::sync::Arc;
+
+use crate::app::context::app::App;
+use crate::app::context::feature::Feature;
+use crate::app::features::errors::of_run;
+use crate::app::features::why::state::{self, Why};
+use crate::app::jobs::table::{Kind, Slot};
+use crate::app::jobs::task::Outcome;
+use crate::app::model::{Action, Activity, Answered, NOTICED};
+use crate::run::analysis::Standing;
+use crate::run::{RunError, analysis};
+
+pub static FEATURE: Feature = Feature {
+    apply: |app, action| {
+        match action {
+            Action::TypeWhy(typed) => app.session.why.typed = typed,
+            Action::AskWhy => app.ask_why(),
+            other => return Some(other),
+        }
+        None
+    },
+    leave_cloud: |app, _| {
+        app.jobs.stop(&WHY);
+        app.session.why = Why::default();
+    },
+    ..Feature::NONE
+};
+
+/// Why a row is, or is not, among the neighbours of an answer's query; `None` where it was left out of the search.
+pub static WHY: Kind<App, Answered, Result<Option<Standing>, RunError>> = Kind {
+    noticed: NOTICED,
+    purpose: |_, fraction| Some(Activity::Preparing { what: "Comparing a row".to_owned(), fraction }),
+    ..Kind::new(Slot::Why, "why", App::why_told)
+};
+
+impl App {
+    /// Has it worked out for the row that is typed.
+    fn ask_why(&mut self) {
+        let Some(of) = self.session.answered.clone() else { return };
+        let names = self.session.row_names.as_deref().filter(|names| Arc::ptr_eq(&names.cloud, &of.record.cloud));
+        let row = match state::row_of(&self.session.why.typed, &of.record.cloud, names) {
+            Ok(row) => row,
+            Err(sentence) => {
+                self.session.why.told = Some(state::Told { of, said: Err(sentence) });
+                return;
+            }
+        };
+        let (Answered { record, query }, resident) = (of.clone(), self.handles.worker.resident().clone());
+        self.jobs.start(&WHY, of, move |progress| analysis::standing(&record, query, row, &resident, progress));
+    }
+
+    /// What was worked out becomes sentences; of an answer that is gone they are not shown.
+    fn why_told(&mut self, of: Answered, standing: Outcome<Result<Option<Standing>, RunError>>) {
+        let Some(standing) = self.done("why", standing) else { return };
+        let said = match standing {
+            Ok(Some(standing)) => Ok(state::sentences(&standing, &of)),
+            Ok(None) => Err("That row was left out of the search.".to_owned()),
+            Err(why) => Err(of_run(&why)),
+        };
+        self.session.why.told = Some(state::Told { of, said });
+    }
+}

@@ -363,7 +363,8 @@ fn an_ask_is_cancelled_before_it_is_answered() {
         state.tree = single_layout(PaneKind::Neighbors);
     });
     press(&mut window, "Generate");
-    until(&mut window, "the cloud", |app| app.session().cloud.is_some() && !app.is_busy());
+    // Cancel would stop what a view is prepared by, if that is still under way.
+    until(&mut window, "the cloud and its view", |app| app.session().cloud.is_some() && !app.is_busy() && app.tasks() == 0);
     // In one frame: however fast the answer is, it is taken in with the next.
     window.state_mut().send(Action::PickRow(7));
     window.state_mut().send(Command::Cancel);

@@ -1,4 +1,4 @@
-//! What a command searches: as its flags ask for it, and loaded, with what files and the program decided where no flag did.
+//! The search that a command asks for: as a request from its flags, and as a loaded job with everything that was inferred.
 
 use std::sync::Arc;
 
@@ -13,25 +13,25 @@ use crate::export::provenance::Provenance;
 use crate::knn::{DeviceId, Goal, Metric, Problem, ProblemError, Ranking, Setup};
 use crate::run::{EngineChoice, QuerySpec, RunError, RunSpec, build_problem, query_cloud_of, usual};
 
-/// A search as flags and the user's defaults ask for it. Nothing has been read.
+/// A search as requested by flags and the user's defaults, before any file is read.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub source: Source,
     pub drop_nonfinite: bool,
-    /// Whom; some rows where nobody says.
+    /// The queries; a sample of the rows if not given.
     pub queries: Option<QueryChoice>,
     pub k: usize,
-    /// By what; as the file declares or its columns suggest where nobody says.
+    /// The metric or inner product; if not given, what the file declares or its columns suggest.
     pub ranking: Option<Ranking>,
     pub order: Order,
     pub exclude_self: bool,
     pub seed: u64,
-    /// Those that may answer; all where there are none.
+    /// Engines to choose from; empty for all.
     pub engines: Vec<EngineChoice>,
     pub device: Option<DeviceId>,
-    /// By what columns the answers were found that are to be checked.
+    /// The columns that the answers to be checked were found by.
     pub answered: Option<Answered>,
-    /// A column of labels, which is no coordinate where nobody says so.
+    /// A column of labels, which is not inferred to be a coordinate.
     pub labels: Option<String>,
 }
 
@@ -53,7 +53,7 @@ impl Request {
         }
     }
 
-    /// Refuses what no file could make right, before any is read.
+    /// Rejects usage errors before any file is read.
     ///
     /// # Errors
     /// [`Usage`], and [`ProblemError`] of k and the queries.
@@ -67,7 +67,7 @@ impl Request {
         if self.queries == Some(QueryChoice::Count(0)) { Err(ProblemError::NoQueries.into()) } else { Ok(()) }
     }
 
-    /// Refuses a flag that is about a query's own row, where queries are no rows.
+    /// Rejects a flag about the query's own row if queries are not rows.
     ///
     /// # Errors
     /// [`Usage`].
@@ -79,10 +79,10 @@ impl Request {
         }
     }
 
-    /// Loads the cloud and the queries, and notes what nobody chose.
+    /// Loads the cloud and the queries, and prints notes on what was inferred.
     ///
     /// # Errors
-    /// Whatever keeps them from being loaded.
+    /// Errors of reading the files, of the columns and of the metric.
     pub fn load(&self) -> anyhow::Result<Job> {
         let answered = self.answered.as_ref().filter(|_| !matches!(self.source, Source::File { columns: ColumnChoice::Named(_), .. }));
         let columns::Choice { cloud, columns, guess } = columns::read(&self.source, self.drop_nonfinite, answered, self.labels.as_deref())?;
@@ -109,7 +109,7 @@ impl Request {
         Ok(Job { ranking, spec, query_cloud, searched: Searched::of(&cloud, guess.as_ref()), columns, cloud })
     }
 
-    /// One pass.
+    /// A run spec with one repeat.
     fn spec(&self, data: Source, queries: QuerySpec, metric: Metric) -> RunSpec {
         let engine = if let [engine] = &self.engines[..] { engine.clone() } else { EngineChoice::Auto };
         let &Self { order, exclude_self, seed, device, drop_nonfinite, .. } = self;
@@ -117,7 +117,7 @@ impl Request {
     }
 }
 
-/// Refuses an engine that is named and does not run on the kind of device that is.
+/// Rejects a named engine that does not run on the named kind of device.
 ///
 /// # Errors
 /// [`Usage`].
@@ -132,41 +132,41 @@ pub fn check_device(device: Option<DeviceId>, engines: &[EngineChoice]) -> anyho
     Ok(())
 }
 
-/// A request with what it names, loaded.
+/// A request with its data loaded.
 #[derive(Clone)]
 pub struct Job {
-    /// That of the spec, unless it is no distance.
+    /// The metric of the spec, or inner product.
     pub ranking: Ranking,
     pub spec: RunSpec,
     pub cloud: Arc<PointCloud>,
     /// Queries from a file.
     pub query_cloud: Option<Arc<PointCloud>>,
     pub searched: Searched,
-    /// The columns as they were chosen; the default where they were inferred.
+    /// The columns as chosen; [`ColumnChoice::Default`] if they were inferred.
     pub columns: ColumnChoice,
 }
 
 impl Job {
     /// # Errors
-    /// What no engine could answer.
+    /// [`RunError`] if the problem is invalid.
     pub fn problem(&self) -> Result<Problem, RunError> {
         build_problem(&self.spec, &self.cloud, self.query_cloud.as_ref())
     }
 
-    /// The cloud of the queries: a place makes one of its own.
+    /// The cloud that has the queries; for `at:`, a cloud of one point.
     ///
     /// # Errors
-    /// That the place is none.
+    /// [`RunError`] if the coordinates of `at:` are invalid.
     pub fn queried(&self) -> Result<Arc<PointCloud>, RunError> {
         Ok(query_cloud_of(&self.spec, &self.cloud, self.query_cloud.as_ref())?.unwrap_or_else(|| Arc::clone(&self.cloud)))
     }
 
-    /// Whether the query is a place, and so no row.
+    /// Whether the query is given by coordinates rather than as a row.
     pub fn is_at_place(&self) -> bool {
         matches!(self.spec.queries, QuerySpec::At(_))
     }
 
-    /// How neighbours are found.
+    /// The provenance that is stored with the answers.
     pub fn provenance(&self, goal: Goal) -> Provenance {
         let found = Provenance::of(&self.spec, &self.cloud, self.query_cloud.as_deref());
         let (k, radius) = if let Goal::Within(radius) = goal { (None, Some(radius)) } else { (found.k, None) };

@@ -1,4 +1,4 @@
-//! What a search lists of each query.
+//! What a search returns for each query.
 
 /// One of the three kinds of neighbours. An engine declares which it finds ([`Descriptor::finds`](super::Descriptor::finds)).
 #[derive(Clone, Copy, Debug, PartialEq)]

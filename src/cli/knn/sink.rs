@@ -1,4 +1,4 @@
-//! Where neighbours go, of whatever kind: room on the disk, notes, the file or standard output, and the report.
+//! The destination of neighbours of all goals: room on the disk, notes, the file or standard output, and the report.
 
 use std::io::BufWriter;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::export::{self, FileColumns, NeighborFormat, NeighborStream, Size};
 use crate::knn::Goal;
 use crate::run::{Batch, Batches};
 
-/// The neighbours that a job's search finds, on their way.
+/// Takes the neighbours of a job's search to their destination.
 pub struct Sink<'a> {
     pub job: &'a Job,
     pub goal: Goal,
@@ -32,7 +32,7 @@ impl<'a> Sink<'a> {
         Self { job, goal, size, columns, out, graph }
     }
 
-    /// Refuses what the disk has no room for, and says what is not plain of the nearest: their size, their queries' rows and empty ranks.
+    /// Checks that the disk has room, and prints notes on the size, the rows of the queries and empty ranks; for the nearest only.
     ///
     /// # Errors
     /// As [`room::of_file`].

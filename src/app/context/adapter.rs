@@ -1,6 +1,6 @@
 //! Which displays drivers may ask, and whether anything can be drawn here.
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use eframe::egui_wgpu::wgpu;
 
 use crate::{files, memory};
@@ -37,28 +37,30 @@ pub fn check_runtime_folder() -> Option<String> {
     })
 }
 
-/// Refuses to load a graphics driver where the address space is limited to less than drivers reserve: they crash then.
+/// Refuses to load a graphics driver where the address space is limited to less than drivers reserve, since they crash then, or memory to
+/// less than one that draws in software takes, since the system ends the program then.
 ///
 /// # Errors
 /// One sentence with both numbers.
-pub fn check_addresses() -> anyhow::Result<()> {
-    const NEEDED: u64 = 3 << 29;
-    match memory::addresses().filter(|&left| left < NEEDED) {
-        Some(left) => bail!(
+pub fn check_memory() -> anyhow::Result<()> {
+    const ADDRESSES: u64 = 3 << 29;
+    const MEMORY: u64 = 64 << 20;
+    if let Some(left) = memory::addresses().filter(|&left| left < ADDRESSES) {
+        bail!(
             "drawing needs {} MiB of address space for the graphics driver, but only {} MiB are left; raise the limit (ulimit -v)",
-            NEEDED >> 20,
+            ADDRESSES >> 20,
             left >> 20
-        ),
-        None => Ok(()),
+        )
     }
+    memory::check(MEMORY).map_err(|short| anyhow!("drawing {short}; close other programs, or raise the limit"))
 }
 
 /// Whether there is a graphics adapter, a software one included.
 ///
 /// # Errors
-/// One sentence that says what to install; that of [`check_addresses`].
+/// One sentence that says what to install; that of [`check_memory`].
 pub fn check_adapter() -> anyhow::Result<()> {
-    check_addresses()?;
+    check_memory()?;
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
     let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::VULKAN | wgpu::Backends::GL));
     if adapters.is_empty() {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crate::app::context::adapter::{DISPLAYS, check_addresses};
+use crate::app::context::adapter::{DISPLAYS, check_memory};
 use crate::app::context::app::App;
 use crate::app::context::settings;
 use crate::app::features::walk::state::Walked;
@@ -34,7 +34,7 @@ pub fn run(file: Option<PathBuf>, lesson: Option<u32>, on_start: impl FnOnce(Box
             "cannot open a window: there is no display, neither DISPLAY nor WAYLAND_DISPLAY is set; `warpscope gui --png FILE` draws the window into a PNG"
         );
     }
-    check_addresses()?;
+    check_memory()?;
     let mut options = eframe::NativeOptions { viewport, persist_window: true, ..Default::default() };
     // With the adapter's clock, where it has one: what a frame has time for is learnt from it.
     if let eframe::egui_wgpu::WgpuSetup::CreateNew(setup) = &mut options.wgpu_options.wgpu_setup {

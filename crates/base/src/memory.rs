@@ -5,11 +5,11 @@
 
 use std::path::Path;
 
-/// What is left free: for small buffers, file writers and the stacks of threads, which are not counted one by one.
+/// Kept free for small buffers, file writers and the stacks of threads, which are not counted one by one.
 const RESERVE: u64 = 8 << 20;
 
 /// Bytes that can still be taken: the least of what the machine has (`MemAvailable`), what the control groups of this
-/// process leave, and what is left of its address space (`RLIMIT_AS`), less a reserve of 8 MiB. `None` where the system tells none of them.
+/// process leave, and what is left of its address space (`RLIMIT_AS`), less a reserve of 8 MiB. `None` if the system reports none of these.
 pub fn available() -> Option<u64> {
     // What a fuzz target does with an input is not to depend on what else the machine does; and asking takes as long as reading does. It is
     // half of what scripts/fuzz takes for a leak.

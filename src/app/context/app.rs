@@ -219,7 +219,7 @@ impl App {
         self.show_cloud(cloud);
     }
 
-    /// What came of a task; where it was not done, of which nothing else tells, it is said.
+    /// The result of a task; if it did not complete, an error is logged, because nothing else reports it.
     pub(in crate::app) fn done<T>(&mut self, task: &str, outcome: Outcome<T>) -> Option<T> {
         outcome.map_err(|stopped| self.session.log.error(About::Other, format!("{task}: {stopped}"))).ok()
     }

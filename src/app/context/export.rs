@@ -34,7 +34,7 @@ pub struct Exporting {
 /// What is said of a file that was written, and then what is missing in it; or why it was not written, and whether that was cancelled.
 pub type Exported = (Result<Vec<String>, String>, bool);
 
-/// See [`Exporting`].
+/// Writes files in the background; one export at a time.
 pub static EXPORT: Kind<App, Exporting, Exported> = Kind {
     purpose: |exporting, fraction| Some(Activity::Exporting { path: exporting.path.clone(), fraction }),
     at_exit: |exporting| match exporting.what {

@@ -471,7 +471,7 @@ const FOREIGN: &[Foreign] = &[
     Foreign("xz", &["xz"], b"\xfd7zXZ\x00", "unpack it first"),
 ];
 
-/// Text that is told by its first line, as many of these files have no extension.
+/// Recognised by its first line, because many of these files have no extension of their own.
 const LIBSVM: &str = "LIBSVM";
 
 /// What to do with a mesh.

@@ -17,7 +17,7 @@ use crate::text;
 #[derive(Debug, PartialEq, Eq)]
 pub enum Failure {
     Cancelled,
-    /// As a sentence.
+    /// The result in one sentence.
     Said(String),
 }
 

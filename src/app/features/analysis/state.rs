@@ -221,7 +221,7 @@ pub struct Against {
     pub other: String,
     /// Of each row of the cloud, NaN where it was not searched: the share of neighbours in common, or the distance to the nearest row there.
     pub values: Arc<[f64]>,
-    /// As a sentence.
+    /// The result in one sentence.
     pub said: String,
     pub leaks: Option<Leaking>,
 }

@@ -41,7 +41,7 @@ pub fn describe(step: &HeapStep, after: &State) -> Option<String> {
     })
 }
 
-/// Describes a step that algorithms have in common; `None` if it is told as of the kernel.
+/// Describes a step that algorithms have in common; `None` if the sentence of the kernel applies.
 pub fn describe_common(step: &Step, after: &State, heaps: &Heaps) -> Option<String> {
     let width = heaps.width;
     Some(match step {

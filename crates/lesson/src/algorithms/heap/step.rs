@@ -106,7 +106,7 @@ impl AlgorithmStep for HeapStep {
     fn level(&self) -> Level {
         match self {
             Self::Heaps { .. } => Level::Search,
-            // What lane 0 inserts may move its k-th, as a merge does; a point of which only others insert is a stage.
+            // An insertion in lane 0 may move its k-th, as a merge does; insertions in other lanes alone are a stage.
             Self::Rejoined { lanes } if lanes & 1 == 1 => Level::Merge,
             Self::Rejoined { .. } => Level::Stage,
             Self::Branched { lanes: 1.. } | Self::Sank { .. } | Self::Extracted { .. } => Level::Layer,

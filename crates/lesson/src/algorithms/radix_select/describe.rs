@@ -82,7 +82,7 @@ pub fn describe(step: &RadixSelectStep, after: &State) -> Option<String> {
     })
 }
 
-/// Describes a step that algorithms have in common; `None` if it is told as of the kernel.
+/// Describes a step that algorithms have in common; `None` if the sentence of the kernel applies.
 pub fn describe_common(step: &Step, after: &State, buckets: &Buckets) -> Option<String> {
     let shape = after.shape;
     let number = |number: u32| thousands(number.into());

@@ -73,7 +73,7 @@ pub fn describe(step: &TreeStep, after: &State) -> Option<String> {
     })
 }
 
-/// Describes a step that algorithms have in common; `None` if it is told as of the kernel.
+/// Describes a step that algorithms have in common; `None` if the sentence of the kernel applies.
 pub fn describe_common(step: &Step, after: &State, descent: &Descent) -> Option<String> {
     let width = after.shape.width;
     Some(match step {

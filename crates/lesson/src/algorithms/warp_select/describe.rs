@@ -57,7 +57,7 @@ pub fn describe(step: &WarpSelectStep, after: &State) -> Option<String> {
     })
 }
 
-/// Describes a step that algorithms have in common; `None` if it is told as of the kernel.
+/// Describes a step that algorithms have in common; `None` if the sentence of the kernel applies.
 pub fn describe_common(step: &Step, after: &State, queues: &Queues) -> Option<String> {
     let shape = after.shape;
     let (width, k) = (shape.width, thousands(shape.k.into()));

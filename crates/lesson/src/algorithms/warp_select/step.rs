@@ -81,7 +81,7 @@ impl AlgorithmStep for WarpSelectStep {
         match self {
             Self::Queues { .. } => Level::Search,
             Self::Drained | Self::QueuesSorted | Self::Exchanged { .. } => Level::Stage,
-            // A group of which nothing is taken, and an invariant that holds, are of no stage.
+            // Groups without candidates and invariants that hold belong to no stage.
             Self::Inserted { placed } if !placed.is_empty() => Level::Stage,
             Self::Checked { broken: 1.. } => Level::Stage,
             Self::Inserted { .. } | Self::Checked { .. } | Self::WarpQueueSorted | Self::QueuesDescend => Level::Layer,

@@ -124,10 +124,17 @@ fn left_in(folder: &Path, limit: &str, used: &str) -> Option<u64> {
     let text = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
     let limit: u64 = text(limit)?.trim().parse().ok()?;
     let used: u64 = text(used)?.trim().parse().ok()?;
-    // Pages of files that nobody uses are counted as used, and given back when they are needed.
+    // Pages of files are counted as used, and given back when memory is needed for something else.
     let stat = text("memory.stat").unwrap_or_default();
-    let idle = stat.lines().find_map(|line| line.strip_prefix("total_inactive_file ").or_else(|| line.strip_prefix("inactive_file ")));
-    Some(limit.saturating_sub(used.saturating_sub(idle.and_then(|idle| idle.parse().ok()).unwrap_or(0))))
+    let files = ["inactive_file", "active_file"].iter().filter_map(|name| in_group(&stat, name)).sum();
+    Some(limit.saturating_sub(used.saturating_sub(files)))
+}
+
+/// A value of memory.stat in bytes, with those of the groups below: what version 2 calls NAME, and version 1 `total_NAME`, after the NAME
+/// of the group alone.
+fn in_group(stat: &str, name: &str) -> Option<u64> {
+    let mut lines = stat.lines().rev().filter_map(|line| line.split_once(' '));
+    lines.find(|(key, _)| key.strip_prefix("total_").unwrap_or(key) == name)?.1.parse().ok()
 }
 
 #[cfg(test)]
@@ -191,7 +198,7 @@ mod tests {
             ("proc/self/cgroup", "5:devices:/\n4:cpu,memory:/job\n"),
             ("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "2097152"),
             ("sys/fs/cgroup/memory/job/memory.usage_in_bytes", "2097152"),
-            ("sys/fs/cgroup/memory/job/memory.stat", "cache 9\ntotal_inactive_file 1048576\n"),
+            ("sys/fs/cgroup/memory/job/memory.stat", "cache 9\ninactive_file 7\nactive_file 5\ntotal_inactive_file 524288\ntotal_active_file 524288\n"),
         ];
         assert_eq!(machine(&files), Some(1 << 20));
     }

@@ -148,17 +148,12 @@ fn session() {
 }
 
 #[test]
-fn every_format_has_a_target_and_every_target_a_program_and_a_test() {
+fn every_format_has_a_target_and_every_target_a_test() {
     let formats: BTreeSet<&str> = formats::registry().iter().map(|format| format.name).collect();
     assert_eq!(TARGETS.iter().filter_map(|target| target.format).collect::<BTreeSet<_>>(), formats);
-    let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
-    let manifest = std::fs::read_to_string(fuzz.join("Cargo.toml")).expect("it is there");
     for target in TARGETS {
         let name = target.name;
         assert!(TESTED.contains(&name) || name == "session", "{name} has no test here");
-        let program = std::fs::read_to_string(fuzz.join(format!("fuzz_targets/{name}.rs"))).expect("it is there");
-        assert!(program.contains(&format!("program!(\"{name}\")")), "{name} has no program");
-        assert!(manifest.contains(&format!("\nname = \"{name}\"\n")), "{name} is not in fuzz/Cargo.toml");
         for source in target.covers.split(' ') {
             assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(source).exists(), "{name} covers {source}, which is not there");
         }

@@ -1,4 +1,4 @@
-//! Fuzz targets over libFuzzer: each program in `fuzz_targets/` is one [`Target`]. What a target does, how its inputs are
+//! Fuzz targets over libFuzzer: the program in `fuzz_targets/` runs one [`Target`]. What a target does, how its inputs are
 //! damaged and what they start from is in [`targets`], which knows nothing of libFuzzer: `tests/fuzz.rs` of the main package
 //! runs the same in every build.
 
@@ -10,12 +10,14 @@ use std::panic;
 
 use targets::Target;
 
-/// Finds a target, and makes panics in our own code abort even where the program would contain them as a decoder's.
+/// The target that WARPSCOPE_FUZZ_TARGET names. Panics in our own code abort from now on, even where the program would
+/// contain them as a decoder's.
 ///
 /// # Panics
 /// If there is no such target.
-pub fn begin(name: &str) -> &'static Target {
-    let target = targets::find(name).unwrap_or_else(|| panic!("there is no target `{name}`"));
+pub fn begin() -> &'static Target {
+    let name = std::env::var("WARPSCOPE_FUZZ_TARGET").unwrap_or_default();
+    let target = targets::find(&name).unwrap_or_else(|| panic!("WARPSCOPE_FUZZ_TARGET: there is no target `{name}`"));
     // The hook of contained decoders is set at the first use, on top of ours; so that one comes first.
     for seed in (targets::find("npz").expect("it is listed").seeds)().into_iter().take(1) {
         (targets::find("npz").expect("it is listed").run)(&seed);
@@ -54,20 +56,4 @@ pub fn mutate(target: &Target, data: &mut [u8], size: usize, most: usize, seed: 
     let damaged = targets::mutate::damage(target, &data[..size], most, seed, &mut raw);
     data[..damaged.len()].copy_from_slice(&damaged);
     damaged.len()
-}
-
-/// The program of one target.
-#[macro_export]
-macro_rules! program {
-    ($name:literal) => {
-        static TARGET: std::sync::OnceLock<&'static $crate::targets::Target> = std::sync::OnceLock::new();
-
-        libfuzzer_sys::fuzz_target!(init: { TARGET.get_or_init(|| $crate::begin($name)); }, |data: &[u8]| {
-            (TARGET.get_or_init(|| $crate::begin($name)).run)(data);
-        });
-
-        libfuzzer_sys::fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
-            $crate::mutate(TARGET.get_or_init(|| $crate::begin($name)), data, size, max_size, seed)
-        });
-    };
 }

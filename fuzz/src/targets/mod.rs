@@ -55,7 +55,7 @@ const fn other(name: &'static str, covers: &'static str, structure: Structure, r
     Target { name, format: None, covers, structure, run, seeds }
 }
 
-/// Every target. Each has a program in `fuzz_targets/` and a dictionary in `dictionaries/`.
+/// Every target. Each has a dictionary in `dictionaries/`.
 pub const TARGETS: &[Target] = &[
     reader(
         "delimited",

@@ -1,3 +1,0 @@
-#![no_main]
-
-warpscope_fuzz::program!("run_json");

@@ -25,7 +25,7 @@ pub fn json(json: &str) -> Cow<'_, str> {
 }
 
 /// Control characters (C0, C1 and delete), separators of lines and paragraphs, and marks of direction.
-fn is_unprintable(c: char) -> bool {
+pub fn is_unprintable(c: char) -> bool {
     c.is_control() || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 

@@ -3,6 +3,7 @@
 use warpscope::cloud::ColumnChoice;
 use warpscope::cloud::formats::{self, ColumnData};
 use warpscope::export::table::{Table, TableFormat};
+use warpscope::printable::is_unprintable;
 use warpscope::progress::Silent;
 
 use super::scratch;
@@ -133,11 +134,11 @@ impl Bytes<'_> {
         usize::from(self.byte()) % end
     }
 
-    /// Text without control characters, which readers replace.
+    /// Text without control characters and marks of direction, which readers replace.
     fn text(&mut self, most: usize) -> String {
         let length = self.below(most);
         let (text, rest) = self.0.split_at(length.min(self.0.len()));
         self.0 = rest;
-        String::from_utf8_lossy(text).chars().filter(|c| !c.is_control()).collect()
+        String::from_utf8_lossy(text).chars().filter(|&c| !is_unprintable(c)).collect()
     }
 }

@@ -55,12 +55,13 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format, FormatError> {
     if extension == "warpscope" || head.starts_with(b"PK") && npz::has(input, "recording.json") {
         return Err(input.unsupported("a recording of runs", "open it with `warpscope FILE`, or give the data that it was made of"));
     }
+    let text = if gzip && open { unpacked_head(input)? } else { head.clone() };
     // Many formats are zip archives.
     if by_magic.is_none_or(|format| format.name == NPZ)
         && let Some(Foreign(what, _, _, way_out)) = FOREIGN.iter().find(|Foreign(what, names, magic, _)| {
             !magic.is_empty() && head.starts_with(magic)
                 || by_extension.is_none() && names.contains(&extension.as_str())
-                || *what == LIBSVM && is_libsvm(&head)
+                || *what == LIBSVM && is_libsvm(&text)
         })
     {
         return Err(input.unsupported(format!("{what} files are not read"), *way_out));
@@ -69,7 +70,7 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format, FormatError> {
         if let Some(format) = by_extension.filter(|format| !format.gzip) {
             return Err(input.unsupported(format!("gzip around {}", article(format.name)), "unpack it first, with gunzip"));
         }
-        let found = if open { by_looks(&unpacked_head(input)?).filter(|format| format.gzip) } else { None };
+        let found = if open { by_looks(&text).filter(|format| format.gzip) } else { None };
         return Ok(found.or(by_extension).unwrap_or(&registry()[0]));
     }
     let by_looks = || if open { by_looks(&head) } else { None };
@@ -97,14 +98,33 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format, FormatError> {
     }
 }
 
-/// Whether text begins with a label and then has only `index:value`, by ascending index. Read as columns, the label would be the only number.
+/// Whether each of the first lines of a text has a label and then only `index:value`, by ascending index. Read as columns, the label would be
+/// the only number.
 fn is_libsvm(head: &[u8]) -> bool {
-    let first = head.split(|&byte| byte == b'\n').next().and_then(|line| std::str::from_utf8(line).ok()).unwrap_or_default();
-    let mut fields = first.split(" #").next().unwrap_or_default().split_ascii_whitespace();
-    let index = |field: &str| field.split_once(':').filter(|(_, value)| value.parse::<f64>().is_ok())?.0.parse::<u32>().ok();
-    let labelled = fields.next().is_some_and(|label| label.parse::<f64>().is_ok());
-    // A single one may be a time of day.
-    labelled && fields.map(index).collect::<Option<Vec<_>>>().is_some_and(|all| all.len() > 1 && all.is_sorted_by(|one, next| one < next))
+    /// More than that tell no more.
+    const LINES: usize = 100;
+    let text = String::from_utf8_lossy(head);
+    // The last line may be cut, unless it is the only one.
+    let whole = text.rfind('\n').map_or(&*text, |end| &text[..end]);
+    let lines = whole.lines().map(|line| line.split('#').next().unwrap_or_default()).filter(|line| !line.trim().is_empty());
+    // Of each line, how many values it has.
+    let Some(counts) = lines.take(LINES).map(sparse_values).collect::<Option<Vec<_>>>() else { return false };
+    // One on each line may be a ratio, or a score.
+    counts.iter().any(|&count| count > 1) || counts.iter().any(|&count| count != counts[0])
+}
+
+/// The number of values on a line of a LIBSVM file; `None` if it is no such line.
+fn sparse_values(line: &str) -> Option<usize> {
+    let mut fields = line.split_ascii_whitespace();
+    fields.next()?.parse::<f64>().ok()?;
+    let mut pairs: Vec<(&str, &str)> = fields.map(|field| field.split_once(':')).collect::<Option<_>>()?;
+    if pairs.first().is_some_and(|&(index, _)| index == "qid") {
+        pairs.remove(0);
+    }
+    let time = |&(hours, minutes): &(&str, &str)| hours.len() <= 2 && minutes.len() == 2 && minutes < "60";
+    let indices = pairs.iter().map(|(index, value)| value.parse::<f64>().ok().and(index.parse::<u32>().ok())).collect::<Option<Vec<_>>>()?;
+    let times = !pairs.is_empty() && pairs.iter().all(time);
+    (!times && indices.is_sorted_by(|one, next| one < next)).then_some(pairs.len())
 }
 
 /// A format's name with its indefinite article.

@@ -153,6 +153,8 @@ fn names_and_contents_must_agree() {
         ("a.glb", b"glTF\x02", "glTF files are not read: convert its vertices to PLY"),
         ("a.mtx", b"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 5\n", "Matrix Market files are not read"),
         ("a.txt", b"-1 1:0.5 3:-1e-3 7:2 # first\n", "LIBSVM files are not read: write its values as rows"),
+        ("a.txt", b"# sparse\n+1 3:1\n-1\n", "LIBSVM files are not read"),
+        ("a.dat", b"2 qid:1 1:0.5 4:2\n", "LIBSVM files are not read"),
         ("a.libsvm", b"0\n", "LIBSVM files are not read"),
         ("a.7z", b"7z\xbc\xaf\x27\x1c", "7z files are not read: unpack it first"),
         ("a.mat", b"MATLAB 5.0", "MATLAB files are not read: write the matrix as .npy"),
@@ -180,8 +182,12 @@ fn names_and_contents_must_agree() {
     assert_eq!(message, "tar files are not read: unpack it first");
     let message = Sample::new("a.npy.gz", gzip("x")).error();
     assert!(message.contains("gzip around a NumPy array"), "{message}");
-    // A value and a time of day are no sparse vector.
-    assert_values(&Sample::new("a.txt", "21.5 10:30\n22 10:45\n").table("0").1, &[21.5, 22.0]);
+    let message = Sample::new("a.txt.gz", gzip("1 1:0.5 2:1\n")).error();
+    assert!(message.starts_with("LIBSVM files are not read"), "{message}");
+    // Times of day and ratios are no sparse vector.
+    for text in ["21.5 10:30\n22 10:45\n", "21.5 08:00 09:30\n22 08:15 09:45\n", "21.5 1:4\n22 2:3\n"] {
+        assert_values(&Sample::new("a.txt", text).table("0").1, &[21.5, 22.0]);
+    }
     // Without an extension that is known, the content decides.
     assert_values(&Sample::new("cloud", "1 2\n3 4\n").table("").1, &[1.0, 2.0, 3.0, 4.0]);
     assert_values(&Sample::new("cloud", gzip("1 2\n3 4\n")).table("").1, &[1.0, 2.0, 3.0, 4.0]);

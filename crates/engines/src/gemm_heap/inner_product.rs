@@ -20,7 +20,8 @@ const CHUNK: usize = 64;
 pub fn open(products: &Products) -> Result<Box<dyn LargestProducts + '_>, EngineError> {
     let shape = products.shape();
     GEMM_HEAP.limits.check_sizes(GEMM_HEAP.id, &shape)?;
-    host_memory::check_bytes((bytes(shape.n, shape.d) + rayon::current_num_threads() * (PACKED + CHUNK * size_of::<Entry>() * shape.k)) as u64)?;
+    let threads = rayon::current_num_threads().min(shape.q);
+    host_memory::check_bytes((bytes(shape.n, shape.d) + threads * (PACKED + CHUNK * size_of::<Entry>() * shape.k)) as u64)?;
     Ok(Box::new(Largest { filter: Filter::new(products.points(), shape.d, gamma(shape.d)), products }))
 }
 

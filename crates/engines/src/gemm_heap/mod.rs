@@ -91,10 +91,10 @@ pub static GEMM_HEAP: Descriptor = Descriptor {
     open: |_| Ok(Box::new(GemmHeap)),
 };
 
-/// The engine. It runs everywhere.
 /// Bytes that `gemm` packs matrices into in each thread: a level-two cache's worth of one, and a panel of the other.
 const PACKED: usize = 4 << 20;
 
+/// The engine. It runs everywhere.
 #[derive(Debug)]
 struct GemmHeap;
 
@@ -117,7 +117,7 @@ impl Engine for GemmHeap {
         let of_filter = if there.is_some() { 0 } else { filter::bytes(problem.n(), dims) };
         // Of each thread: products, queries about the centre, heaps, and what `gemm` packs.
         let of_thread = MOST_QUERIES * (4 * filter::block_points(problem.n()) + 4 * dims + 8 * problem.k()) + PACKED;
-        host_memory::check(problem, (of_filter + threads * of_thread + size_of::<Counts>() * problem.q()) as u64)?;
+        host_memory::check(problem, (of_filter + threads.min(problem.q()) * of_thread + size_of::<Counts>() * problem.q()) as u64)?;
         let resident = there.is_some();
         let start = Instant::now();
         let filter = there.unwrap_or_else(|| {

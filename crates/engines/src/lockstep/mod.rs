@@ -45,6 +45,7 @@ pub use observer::Observer;
 use rayon::prelude::*;
 pub use warp_knn::groups_in_batch;
 
+use super::host_memory;
 use super::processor;
 use super::threads::{self, Laps};
 use crate::knn::{
@@ -137,7 +138,7 @@ impl Engine for Lockstep {
     fn prepare<'a>(&'a mut self, problem: &'a Problem, _parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
         let there = problem.cache().get(self.device_id(), |_: &GroupedPoints<WARP>| true);
         let of_points = if there.is_some() { 0 } else { size_of_val(problem.points()) as u64 };
-        super::host_memory::check(problem, of_points + of_history(problem))?;
+        host_memory::check(problem, of_points)?;
         let start = Instant::now();
         let resident = there.is_some();
         let points = there.unwrap_or_else(|| {
@@ -156,11 +157,10 @@ impl Engine for Lockstep {
     }
 }
 
-/// Bytes of the counters and convergence histories of all queries, as the last chunk has them and as they are collected, in vectors that grow.
-fn of_history(problem: &Problem) -> u64 {
-    const ENTRY: usize = size_of::<(u32, f32)>();
+/// Bytes of a query's counters and convergence history at most.
+fn tally_bytes(problem: &Problem) -> usize {
     let entries = CONVERGENCE_ENTRIES.min(problem.n() / problem.k() + 2);
-    (problem.q() * (size_of::<counters::Tally>() + 3 * entries * ENTRY)) as u64
+    size_of::<counters::Tally>() + entries * size_of::<(u32, f32)>()
 }
 
 /// The best instruction set that the twin is compiled for and this processor supports.
@@ -211,6 +211,10 @@ impl Search for LockstepSearch<'_> {
     }
 
     fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
+        let counted = build != Build::Timed;
+        if counted {
+            host_memory::check_bytes((queries.len() * tally_bytes(self.problem)) as u64)?;
+        }
         let start = Instant::now();
         let (dims, k, points) = (self.problem.dims(), self.problem.k(), &*self.points);
         let range = queries.start * k..queries.end * k;
@@ -229,7 +233,7 @@ impl Search for LockstepSearch<'_> {
             }
             // The queries of a block share the points, and their time.
             let span = laps.as_mut().map(Laps::lap);
-            warps.into_iter().map(move |warp| (warp.tally, span))
+            warps.into_iter().filter(move |_| counted).map(move |warp| (warp.tally, span))
         };
         let answered: Vec<(counters::Tally, Option<WarpSpan>)> = if queries.len() == 1 {
             // A single work item runs on this thread: the pool may be busy with another run.
@@ -250,6 +254,10 @@ impl Search for LockstepSearch<'_> {
     }
 
     fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
+        // Copied, into vectors that double.
+        let entries: usize = self.tallies.iter().map(|tally| tally.history.len()).sum();
+        let collected = answer.convergence.points_seen.len();
+        host_memory::check_bytes((2 * (collected + entries) * size_of::<(u32, f32)>()) as u64)?;
         answer.convergence.counted_by = rules::CONVERGENCE.to_owned();
         answer.measured.extend(&rules::MEASURES, self.tallies.iter().map(|tally| tally.counters.row()));
         for tally in self.tallies.drain(..) {

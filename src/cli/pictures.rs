@@ -199,11 +199,11 @@ impl PictureArgs {
             let page = export::lesson::page(&film, &all, path, &Bar::new("drawing the page"))?;
             wrote(path);
             if page.finest < Level::Lane {
-                output::note(&format!(
-                    "the page stops at level {} and coarser: with more steps it would be larger than {} MB",
-                    page.finest.name(),
-                    MOST_BYTES / 1_000_000
-                ));
+                let why = match page.short {
+                    Some(short) => format!("with more steps it {short}"),
+                    None => format!("with more steps it would be larger than {} MB", MOST_BYTES / 1_000_000),
+                };
+                output::note(&format!("the page stops at level {} and coarser: {why}", page.finest.name()));
             }
         }
         for (take, path) in takes.iter().zip(&plan.steps) {

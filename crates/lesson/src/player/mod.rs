@@ -37,6 +37,7 @@ use super::picture::Film;
 use crate::draw::font_subset::FontSubsets;
 use crate::draw::svg::escaped;
 use crate::draw::{Font, css};
+use crate::memory::Short;
 use crate::palette::{DARK, LIGHT};
 use crate::progress::Progress;
 use data::{Data, beginning, pack};
@@ -56,6 +57,8 @@ pub struct Written {
     pub finest: Level,
     /// Moments that it can show.
     pub moments: usize,
+    /// Why finer levels are left out, where memory is the reason.
+    pub short: Option<Short>,
 }
 
 /// Writes the page of a film, from the first to the last of `moments`; of several takes, one can be chosen on it. It begins at the level of
@@ -63,25 +66,39 @@ pub struct Written {
 ///
 /// # Errors
 /// I/O errors of the writer, [`io::ErrorKind::Interrupted`] if `progress` is cancelled, and [`io::ErrorKind::OutOfMemory`] with a
-/// [`memory::Short`](crate::memory::Short).
+/// [`Short`], where the coarsest level needs more memory than is free.
 pub fn write(film: &Film, moments: &Moments, progress: &dyn Progress, out: &mut (impl Write + ?Sized)) -> io::Result<Written> {
     let (page, written) = within(MOST_BYTES, film, moments, progress)?;
     out.write_all(page.as_bytes())?;
     Ok(written)
 }
 
-/// The page with the finest levels that it can have in so many bytes; with the coarsest alone, as large as it is.
+/// The page with the finest levels that it can have in so many bytes and with the memory that is free; with the coarsest alone, as large as
+/// it is.
 fn within(most: usize, film: &Film, moments: &Moments, progress: &dyn Progress) -> io::Result<(String, Written)> {
     let range = moments.all.first().copied().unwrap_or(0)..=moments.all.last().copied().unwrap_or(0);
+    let mut short = None;
     for finest in Level::ALL.into_iter().rev() {
-        if let Some(data) = pack(film, &range, moments.level, finest, progress)? {
+        let packed = match pack(film, &range, moments.level, finest, progress) {
+            Err(error) if finest != Level::Search && lacks_memory(&error).is_some() => {
+                short = lacks_memory(&error);
+                None
+            }
+            packed => packed?,
+        };
+        if let Some(data) = packed {
             let page = page(&beginning(film, &range, moments.level, finest, progress)?, &data)?;
             if page.len() <= most || finest == Level::Search {
-                return Ok((page, Written { finest, moments: data.takes.iter().map(|take| take.at.len()).sum() }));
+                return Ok((page, Written { finest, moments: data.takes.iter().map(|take| take.at.len()).sum(), short }));
             }
         }
     }
     Err(io::Error::other("the search has more steps than a page can hold; choose fewer with --from and --to"))
+}
+
+/// How much memory is missing, if that is what an error says.
+fn lacks_memory(error: &io::Error) -> Option<Short> {
+    error.get_ref()?.downcast_ref().copied()
 }
 
 /// JSON as the page has it.

@@ -38,13 +38,15 @@ pub fn check_runtime_folder() -> Option<String> {
 }
 
 /// Refuses to load a graphics driver where the address space is limited to less than drivers reserve, since they crash then, or memory to
-/// less than one that draws in software takes, since the system ends the program then.
+/// less than one that draws in software takes for a picture of so many pixels, since the system ends the program then.
 ///
 /// # Errors
 /// One sentence with both numbers.
-pub fn check_memory() -> anyhow::Result<()> {
+pub fn check_memory([width, height]: [u32; 2]) -> anyhow::Result<()> {
     const ADDRESSES: u64 = 3 << 29;
     const MEMORY: u64 = 64 << 20;
+    /// A picture of 2048 × 2048 pixels takes 124 MB more than one of 640 × 480.
+    const OF_PIXEL: u64 = 32;
     if let Some(left) = memory::addresses().filter(|&left| left < ADDRESSES) {
         bail!(
             "drawing needs {} MiB of address space for the graphics driver, but only {} MiB are left; raise the limit (ulimit -v)",
@@ -52,7 +54,8 @@ pub fn check_memory() -> anyhow::Result<()> {
             left >> 20
         )
     }
-    memory::check(MEMORY).map_err(|short| anyhow!("drawing {short}; close other programs, or raise the limit"))
+    memory::check(MEMORY + OF_PIXEL * u64::from(width) * u64::from(height))
+        .map_err(|short| anyhow!("drawing {short}; close other programs, or raise the limit"))
 }
 
 /// Whether there is a graphics adapter, a software one included.
@@ -60,7 +63,7 @@ pub fn check_memory() -> anyhow::Result<()> {
 /// # Errors
 /// One sentence that says what to install; that of [`check_memory`].
 pub fn check_adapter() -> anyhow::Result<()> {
-    check_memory()?;
+    check_memory([640, 480])?;
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
     let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::VULKAN | wgpu::Backends::GL));
     if adapters.is_empty() {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, anyhow, bail};
 use egui_kittest::Harness;
 
-use crate::app::context::adapter::check_adapter;
+use crate::app::context::adapter::{check_adapter, check_memory};
 use crate::app::context::app::{App, FIRST_QUERIES};
 use crate::app::context::offscreen_render::{Medium, Still};
 use crate::app::features::export::state::is_svg;
@@ -60,6 +60,7 @@ pub struct Alone {
 /// # Errors
 /// When there is no graphics adapter, when the file cannot be read, or when a picture cannot be written.
 pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    check_memory(show.size)?;
     check_adapter()?;
     let (file, generator) = (show.file.clone(), show.generator.clone());
     let asked = file.is_some() || generator.is_some();

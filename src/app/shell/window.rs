@@ -16,6 +16,9 @@ use crate::app::model::{Action, Actions, Command};
 /// The name that desktops know the window by, and folders.
 const APP: &str = "warpscope";
 
+/// Of a window that is opened for the first time, in points.
+const SIZE: [u32; 2] = [1280, 800];
+
 /// Opens the window, with a file if one is given and on a lesson if one is named, and returns when it is closed.
 /// `on_start` gets what asks the window to close, and says whether there is one.
 ///
@@ -26,7 +29,7 @@ pub fn run(file: Option<PathBuf>, lesson: Option<u32>, on_start: impl FnOnce(Box
         .with_title("Warpscope")
         .with_app_id(APP)
         .with_icon(icon())
-        .with_inner_size([1280.0, 800.0])
+        .with_inner_size(SIZE.map(|pixels| pixels as f32))
         .with_min_inner_size([720.0, 480.0]);
     #[cfg(all(unix, not(target_os = "macos")))]
     if DISPLAYS.iter().all(|name| std::env::var_os(name).is_none_or(|value| value.is_empty())) {
@@ -34,7 +37,7 @@ pub fn run(file: Option<PathBuf>, lesson: Option<u32>, on_start: impl FnOnce(Box
             "cannot open a window: there is no display, neither DISPLAY nor WAYLAND_DISPLAY is set; `warpscope gui --png FILE` draws the window into a PNG"
         );
     }
-    check_memory()?;
+    check_memory(SIZE)?;
     let mut options = eframe::NativeOptions { viewport, persist_window: true, ..Default::default() };
     // With the adapter's clock, where it has one: what a frame has time for is learnt from it.
     if let eframe::egui_wgpu::WgpuSetup::CreateNew(setup) = &mut options.wgpu_options.wgpu_setup {

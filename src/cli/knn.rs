@@ -117,6 +117,7 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
         check(&args, &request)?;
     }
     let (args, job) = (&args, request.load()?);
+    args.graph.check_rows(job.cloud.len(), job.spec.k)?;
     let goal = goal::of(args.radius.as_deref(), &job)?;
     let columns = args.out.file_columns(&job)?;
     let (since, mut engines) = (Instant::now(), Engines::default());

@@ -41,7 +41,6 @@ impl<'a> Sink<'a> {
         if self.goal != Goal::Nearest {
             return Ok(());
         }
-        self.graph.check_rows(n, self.job.spec.k)?;
         match (self.out.file(), self.out.printed()) {
             (Some(file), _) => {
                 room::of_file(file, size, n)?;
@@ -75,9 +74,17 @@ impl<'a> Sink<'a> {
         let context = Context { columns: &self.columns, provenance: &provenance };
         if let Some(format) = self.out.printed() {
             // Numbers, names of ours, and what readers have made safe: nothing that could command a terminal.
-            let out = BufWriter::with_capacity(1 << 16, std::io::stdout());
-            let mut rows = output::written(NeighborStream::new(format, self.size, context, out))?;
-            search(&mut |batch| output::written(rows.append(batch)))?;
+            let begin = || output::written(NeighborStream::new(format, self.size, context, BufWriter::with_capacity(1 << 16, std::io::stdout())));
+            // Begun with the first neighbours: a search that is refused prints nothing.
+            let mut begun = None;
+            search(&mut |batch| {
+                let rows = match &mut begun {
+                    Some(rows) => rows,
+                    none => none.insert(begin()?),
+                };
+                output::written(rows.append(batch))
+            })?;
+            let rows = begun.map_or_else(begin, Ok)?;
             return output::written(rows.finish());
         }
         let (mut tally, mut shown, mut answered) = (Tally::default(), None, None);

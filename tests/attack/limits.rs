@@ -80,6 +80,11 @@ pub fn run(place: &Place, limit: Limit, bytes: Option<u64>, args: &str) -> End {
         (None, Some(bytes)) => format!("ulimit -v {}; ", bytes >> 10),
         (Some(group), Some(bytes)) => {
             fs::write(group.folder.join(group.most), bytes.to_string()).unwrap();
+            // Nothing is swapped out instead; a system without swap has no such file.
+            for (file, most) in [("memory.swap.max", 0), ("memory.memsw.limit_in_bytes", bytes)] {
+                let file = group.folder.join(file);
+                assert!(!file.exists() || fs::write(&file, most.to_string()).is_ok(), "{}", file.display());
+            }
             format!("echo $$ > {}/cgroup.procs; ", group.folder.display())
         }
     };

@@ -198,7 +198,10 @@ mod tests {
             ("proc/self/cgroup", "5:devices:/\n4:cpu,memory:/job\n"),
             ("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "2097152"),
             ("sys/fs/cgroup/memory/job/memory.usage_in_bytes", "2097152"),
-            ("sys/fs/cgroup/memory/job/memory.stat", "cache 9\ninactive_file 7\nactive_file 5\ntotal_inactive_file 524288\ntotal_active_file 524288\n"),
+            (
+                "sys/fs/cgroup/memory/job/memory.stat",
+                "cache 9\ninactive_file 7\nactive_file 5\ntotal_inactive_file 524288\ntotal_active_file 524288\n",
+            ),
         ];
         assert_eq!(machine(&files), Some(1 << 20));
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::{QuerySpec, RunSpec};
+use super::{Engines, QuerySpec, RunSpec};
 use crate::cloud::{Column, PointCloud, Source, Table};
 use crate::engines::registry;
 use crate::knn::{
@@ -191,10 +191,34 @@ pub fn plain() -> Plain {
     Plain { kind: EngineId::new("lockstep"), script: Script::default() }
 }
 
+/// Engines that do as `script` has each, or cannot be opened.
+pub fn engines(mut script: impl FnMut(EngineId) -> Result<Script, EngineError> + Send + 'static) -> Engines {
+    Engines::with(Box::new(move |kind, _| Ok(Box::new(Plain { kind, script: script(kind)? }))))
+}
+
+/// What an engine cannot be opened with where it has no driver.
+pub fn no_driver(engine: EngineId) -> EngineError {
+    EngineError::Unavailable { engine, why: "there is no driver".to_owned() }
+}
+
 /// A cloud of rows.
 pub fn cloud(dims: usize, values: Vec<f64>) -> Arc<PointCloud> {
-    let columns = (0..dims).map(|axis| Column { name: format!("c{axis}") }).collect();
+    Arc::new(PointCloud::from_table(table(dims, values), source(), None, true).unwrap())
+}
+
+fn table(dims: usize, values: Vec<f64>) -> Table {
+    Table { columns: (0..dims).map(|axis| Column { name: format!("c{axis}") }).collect(), values }
+}
+
+/// A cloud of rows in columns of these names.
+pub fn named(names: &[&str], values: Vec<f64>) -> Arc<PointCloud> {
+    let columns = names.iter().map(|name| Column { name: (*name).to_owned() }).collect();
     Arc::new(PointCloud::from_table(Table { columns, values }, source(), None, true).unwrap())
+}
+
+/// Queries to a cloud, as of a file.
+pub fn queries_to(data: &PointCloud, values: Vec<f64>) -> Arc<PointCloud> {
+    Arc::new(PointCloud::from_table(table(data.dims(), values), source(), Some(data), false).unwrap())
 }
 
 /// n rows 0, 1, 4, 9, … on a line.

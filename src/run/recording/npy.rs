@@ -36,7 +36,7 @@ element! {
 pub(super) const CHUNK: usize = 1 << 17;
 
 /// The head of an array, version 1.0, as `numpy.save` writes it: the values begin at a multiple of 64 bytes.
-pub(super) fn head(descr: &str, shape: &[usize]) -> Vec<u8> {
+pub fn head(descr: &str, shape: &[usize]) -> Vec<u8> {
     let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
     let comma = if shape.len() == 1 { "," } else { "" };
     let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}{comma}), }}", sizes.join(", "));

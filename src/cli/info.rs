@@ -218,7 +218,7 @@ const SCHEMA_VERSION: u32 = 1;
 #[derive(Debug, Serialize)]
 struct RunsReport {
     #[serde(serialize_with = "crate::cloud::path_as_text")]
-    path: std::path::PathBuf,
+    path: PathBuf,
     format: &'static str,
     warpscope_version: String,
     /// Whether the clouds' points are in it.
@@ -254,23 +254,16 @@ fn info_of_runs(path: &Path, json: bool) -> anyhow::Result<()> {
         Some(_) => Some(recording.pick(asked.as_deref(), &file)?),
         None => None,
     };
-    let mut report = RunsReport {
-        path: file.clone(),
-        format: "Warpscope recording",
-        warpscope_version: recording.written_by.clone(),
-        points: recording.points,
-        clouds: vec![],
-        runs: vec![],
-        seen: HashMap::new(),
-    };
+    let mut report = RunsReport::new(&file, "Warpscope recording", &recording.written_by);
+    report.points = recording.points;
     for (at, recorded) in recording.runs.iter().enumerate() {
         if only.is_none_or(|only| std::ptr::eq(only, recorded)) {
             report.add(at + 1, recorded);
         }
     }
     let from = if report.points { "" } else { ", without points (read from the source file if it is in the recording's folder)" };
-    let head = format!("of {}, by version {}{from}", text::count(report.runs.len() as u64, "run", "runs"), report.warpscope_version);
-    if json { output::print_json(&output::versioned(SCHEMA_VERSION, &report)) } else { output::print(&report.text(&head)) }
+    let runs = text::count(report.runs.len() as u64, "run", "runs");
+    report.print(&format!("of {runs}, by version {}{from}", report.warpscope_version), json)
 }
 
 /// Describes the folder of a run.
@@ -290,29 +283,38 @@ fn info_of_folder(dir: &Path, json: bool) -> anyhow::Result<()> {
         fingerprint: run.fingerprint.clone(),
         axes: run.axes.clone(),
     };
-    let report = RunsReport {
-        path: dir.to_owned(),
-        format: "Warpscope run folder",
-        warpscope_version: run.warpscope_version.clone(),
-        points: false,
-        clouds: vec![cloud],
-        runs: vec![RunReport {
-            number: 1,
-            name: run.title(),
-            pinned: false,
-            cloud: 0,
-            query_cloud: None,
-            counted: !run.summary.measures.is_empty(),
-            profiled: saved.phases.keys().any(|(_, phase)| *phase == Phase::Profiled),
-            run,
-        }],
-        seen: HashMap::new(),
-    };
-    let head = format!("by version {}; `compare` sets it beside another run", report.warpscope_version);
-    if json { output::print_json(&output::versioned(SCHEMA_VERSION, &report)) } else { output::print(&report.text(&head)) }
+    let mut report = RunsReport::new(dir, "Warpscope run folder", &run.warpscope_version);
+    report.clouds.push(cloud);
+    report.runs.push(RunReport {
+        number: 1,
+        name: run.title(),
+        pinned: false,
+        cloud: 0,
+        query_cloud: None,
+        counted: !run.summary.measures.is_empty(),
+        profiled: saved.phases.keys().any(|(_, phase)| *phase == Phase::Profiled),
+        run,
+    });
+    report.print(&format!("by version {}; `compare` sets it beside another run", report.warpscope_version), json)
 }
 
 impl RunsReport {
+    fn new(path: &Path, format: &'static str, version: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            format,
+            warpscope_version: version.to_owned(),
+            points: false,
+            clouds: Vec::new(),
+            runs: Vec::new(),
+            seen: HashMap::new(),
+        }
+    }
+
+    fn print(&self, head: &str, json: bool) -> anyhow::Result<()> {
+        if json { output::print_json(&output::versioned(SCHEMA_VERSION, self)) } else { output::print(&self.text(head)) }
+    }
+
     fn add(&mut self, number: usize, recorded: &Recorded) {
         let (cloud, queries) = recorded.run.clouds();
         let cloud = self.place(cloud);

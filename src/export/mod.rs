@@ -177,7 +177,7 @@ pub fn compared_recording(
     with(Beside { compared, ..Beside::default() }, runs, points, path, progress)
 }
 
-/// Writes runs with the state of the window, which is restored on opening (see [`export::write_with`]).
+/// Writes runs with the state of the window, which is restored on opening (see [`recording::write_with`]).
 ///
 /// # Errors
 /// The same as those of [`recording()`].

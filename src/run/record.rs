@@ -477,6 +477,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn run_json_stays_what_it_was_to_the_byte() {
+        let written = concat!(
+            r#"{"schema_version":1,"warpscope_version":"0.1.0","started_unix":1795336155,"spec":{"data":{"file":{"path":"a.csv","columns":"default"}},"#,
+            r#""queries":{"file":{"path":"q.csv","columns":"default"}},"k":2,"metric":"l2","engine":"auto","order":"file","exclude_self":false,"#,
+            r#""seed":0,"warmup":10,"repeats":2,"drop_nonfinite":true,"profile":true},"engine":"lockstep","#,
+            r#""fallback":"the cuda engine cannot run here: no NVIDIA driver was found","method":null,"resident":false,"#,
+            r#""device":{"name":"CPU","details":{"threads":"2","instructions":"AVX-512"}},"fingerprint":"11918598925d299f284977de1a724b12","#,
+            r#""query_fingerprint":"dc01a467dbf49e0b41200d20fa1a97e8","axes":[{"name":"x","origin":0.0,"min":1.0,"max":9.0}],"#,
+            r#""dropped_rows":1,"dropped_queries":1,"summary":{"n":5,"q":1,"d":1,"search_ms_median":0.014903,"search_ms_min":0.014569,"#,
+            r#""search_ms_max":0.015237,"distances_per_second":335502.9188753942,"mean_merges":1.0,"mean_candidates":5.0,"#,
+            r#""expected_merges":1.0,"expected_candidates":5.0}}"#,
+        );
+        let file: RunFile = serde_json::from_str(written).unwrap();
+        assert_eq!(serde_json::to_string(&file).unwrap(), written);
+        assert_eq!(file.title(), "a.csv, 1 × 5, k = 2, lockstep");
+
+        let noted = written.replace(r#""method":null,"#, r#""method":"cuda:warps=8","note":"why","#);
+        assert_eq!(serde_json::to_string(&serde_json::from_str::<RunFile>(&noted).unwrap()).unwrap(), noted);
+    }
+
+    #[test]
     fn means_are_numbers_beside_the_others() {
         let measure = |name: &str, mean, expected| MeasureMean { name: name.to_owned(), mean, expected };
         let summary = Summary { n: 7, measures: vec![measure("visited", 2.5, None), measure("accessed", 9.25, Some(11.5))], ..Summary::default() };
@@ -496,26 +517,5 @@ mod tests {
             assert_eq!(json, format!("\"{}\"", phase.name()));
             assert_eq!(serde_json::from_str::<Phase>(&json).unwrap(), phase);
         }
-    }
-
-    #[test]
-    fn run_json_stays_what_it_was_to_the_byte() {
-        let written = concat!(
-            r#"{"schema_version":1,"warpscope_version":"0.1.0","started_unix":1795336155,"spec":{"data":{"file":{"path":"a.csv","columns":"default"}},"#,
-            r#""queries":{"file":{"path":"q.csv","columns":"default"}},"k":2,"metric":"l2","engine":"auto","order":"file","exclude_self":false,"#,
-            r#""seed":0,"warmup":10,"repeats":2,"drop_nonfinite":true,"profile":true},"engine":"lockstep","#,
-            r#""fallback":"the cuda engine cannot run here: no NVIDIA driver was found","method":null,"resident":false,"#,
-            r#""device":{"name":"CPU","details":{"threads":"2","instructions":"AVX-512"}},"fingerprint":"11918598925d299f284977de1a724b12","#,
-            r#""query_fingerprint":"dc01a467dbf49e0b41200d20fa1a97e8","axes":[{"name":"x","origin":0.0,"min":1.0,"max":9.0}],"#,
-            r#""dropped_rows":1,"dropped_queries":1,"summary":{"n":5,"q":1,"d":1,"search_ms_median":0.014903,"search_ms_min":0.014569,"#,
-            r#""search_ms_max":0.015237,"distances_per_second":335502.9188753942,"mean_merges":1.0,"mean_candidates":5.0,"#,
-            r#""expected_merges":1.0,"expected_candidates":5.0}}"#,
-        );
-        let file: RunFile = serde_json::from_str(written).unwrap();
-        assert_eq!(serde_json::to_string(&file).unwrap(), written);
-        assert_eq!(file.title(), "a.csv, 1 × 5, k = 2, lockstep");
-
-        let noted = written.replace(r#""method":null,"#, r#""method":"cuda:warps=8","note":"why","#);
-        assert_eq!(serde_json::to_string(&serde_json::from_str::<RunFile>(&noted).unwrap()).unwrap(), noted);
     }
 }

@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn the_head_is_as_numpy_writes_it() {
         let bytes = head("<f4", &[1000, 32]);
-        assert_eq!((bytes.len() % 64, &bytes[..8]), (0, &b"\x93NUMPY\x01\x00"[..]));
+        assert_eq!((bytes.len() % 64, &bytes[..8], bytes.last()), (0, &b"\x93NUMPY\x01\x00"[..], Some(&b'\n')));
         assert_eq!(u16::from_le_bytes([bytes[8], bytes[9]]) as usize, bytes.len() - 10);
         assert!(bytes[10..].starts_with(b"{'descr': '<f4', 'fortran_order': False, 'shape': (1000, 32), }"));
         assert!(head("<u4", &[7])[10..].starts_with(b"{'descr': '<u4', 'fortran_order': False, 'shape': (7,), }"));

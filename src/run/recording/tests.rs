@@ -1,3 +1,5 @@
+// One file beyond the usual length: all tests write and read back the same few recordings.
+
 use std::io::Cursor;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
